@@ -1,0 +1,11 @@
+package acp
+
+// Meta is the `_meta` member that almost every object of the protocol may carry:
+// data that sender and receiver agreed on between themselves. The SDK carries it
+// and never looks into it.
+//
+// Keys of your own should be prefixed with a domain, such as
+// "example.com/trace". The keys traceparent, tracestate and baggage are reserved
+// for W3C trace context. Values are what encoding/json makes of any JSON:
+// numbers read as float64, objects as map[string]any. A nil Meta is left out.
+type Meta map[string]any
