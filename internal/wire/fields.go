@@ -1,0 +1,131 @@
+package wire
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// FieldErrors is what is wrong with one value: its own complaints, and those of
+// its members and elements. It is the tree that travels as the data of an
+// invalid params error. The nil tree has no complaints. It is not safe for
+// concurrent use while it is built.
+type FieldErrors struct {
+	Errors []string                // complaints about the value itself
+	Fields map[string]*FieldErrors // by member name or element index
+}
+
+// Complain returns a tree with one complaint about the value itself.
+func Complain(msg string) *FieldErrors { return &FieldErrors{Errors: []string{msg}} }
+
+// Add records a complaint about the value that path leads to; the empty path
+// means the value itself.
+func (f *FieldErrors) Add(path []string, msg string) {
+	for _, name := range path {
+		f = f.Field(name)
+	}
+	f.Errors = append(f.Errors, msg)
+}
+
+// Field returns the part of the tree for a member or an element and makes it
+// when there is none.
+func (f *FieldErrors) Field(name string) *FieldErrors {
+	if f.Fields == nil {
+		f.Fields = map[string]*FieldErrors{}
+	}
+	sub := f.Fields[name]
+	if sub == nil {
+		sub = &FieldErrors{}
+		f.Fields[name] = sub
+	}
+	return sub
+}
+
+// Empty tells whether there is no complaint in the tree.
+func (f *FieldErrors) Empty() bool {
+	if f == nil {
+		return true
+	}
+	for _, sub := range f.Fields {
+		if !sub.Empty() {
+			return false
+		}
+	}
+	return len(f.Errors) == 0
+}
+
+// Walk calls visit for every complaint, a value's own first, members in the
+// order of their names.
+func (f *FieldErrors) Walk(visit func(path []string, msg string)) { f.walk(nil, visit) }
+
+func (f *FieldErrors) walk(path []string, visit func([]string, string)) {
+	if f == nil {
+		return
+	}
+	for _, msg := range f.Errors {
+		visit(path, msg)
+	}
+	for _, name := range f.names() {
+		f.Fields[name].walk(append(slices.Clip(path), name), visit)
+	}
+}
+
+// String puts all complaints on one line: "cwd: missing; mcpServers.0: ...".
+func (f *FieldErrors) String() string {
+	var s strings.Builder
+	f.Walk(func(path []string, msg string) {
+		if s.Len() > 0 {
+			s.WriteString("; ")
+		}
+		if len(path) > 0 {
+			s.WriteString(strings.Join(path, "."))
+			s.WriteString(": ")
+		}
+		s.WriteString(msg)
+	})
+	return s.String()
+}
+
+// MarshalJSON writes {"_errors":[...],"member":{...}} with members in the order
+// of their names; every level has "_errors".
+func (f *FieldErrors) MarshalJSON() ([]byte, error) { return f.appendJSON(nil), nil }
+
+func (f *FieldErrors) appendJSON(b []byte) []byte {
+	b = append(b, `{"_errors":[`...)
+	if f == nil {
+		return append(b, "]}"...)
+	}
+	for i, msg := range f.Errors {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = AppendString(b, msg)
+	}
+	b = append(b, ']')
+	for _, name := range f.names() {
+		b = append(b, ',')
+		b = AppendString(b, name)
+		b = append(b, ':')
+		b = f.Fields[name].appendJSON(b)
+	}
+	return append(b, '}')
+}
+
+// names sorts members by name; element indexes by number.
+func (f *FieldErrors) names() []string {
+	return slices.SortedFunc(maps.Keys(f.Fields), func(a, b string) int {
+		i, errA := strconv.Atoi(a)
+		j, errB := strconv.Atoi(b)
+		if errA == nil && errB == nil && i != j {
+			return i - j
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+// DecodeError says that JSON is well formed but not of the type that was asked
+// for. It is what Codec.Decode returns.
+type DecodeError struct{ Fields *FieldErrors }
+
+func (e *DecodeError) Error() string { return "json: " + e.Fields.String() }

@@ -1,0 +1,285 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// MaxDepth is how deep objects and arrays may nest in one message.
+const MaxDepth = 1000
+
+// ErrTooDeep says that a JSON value nests deeper than the caller allows. The
+// value may be well formed otherwise.
+var ErrTooDeep = errors.New("json: nested too deep")
+
+// SyntaxError says that bytes are not JSON.
+type SyntaxError struct {
+	Offset int // index of the first byte that does not fit
+	Msg    string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("json: %s at offset %d", e.Msg, e.Offset)
+}
+
+func syntax(at int, msg string) (int, error) {
+	return at, &SyntaxError{Offset: at, Msg: msg}
+}
+
+// Skip checks the JSON value that begins at b[i], after optional white space,
+// and returns the index behind it. What follows the value is not looked at.
+//
+// depth is how many levels of objects and arrays the value may open: 0 allows
+// scalars only, MaxDepth is what a whole message gets. One level more is
+// ErrTooDeep; everything else wrong is a *SyntaxError.
+//
+// Strings may hold bytes that are not UTF-8 and escapes of lone surrogates,
+// because peers send them; member names may repeat. Otherwise it is strict.
+func Skip(b []byte, i, depth int) (end int, err error) {
+	i = skipSpace(b, i)
+	if i >= len(b) {
+		return syntax(i, "unexpected end")
+	}
+	switch c := b[i]; c {
+	case '"':
+		return skipString(b, i)
+	case '{':
+		return skipObject(b, i, depth)
+	case '[':
+		return skipArray(b, i, depth)
+	case 't':
+		return skipLiteral(b, i, "true")
+	case 'f':
+		return skipLiteral(b, i, "false")
+	case 'n':
+		return skipLiteral(b, i, "null")
+	default:
+		if c == '-' || isDigit(c) {
+			return skipNumber(b, i)
+		}
+		return syntax(i, "unexpected character")
+	}
+}
+
+func skipObject(b []byte, i, depth int) (int, error) {
+	if depth <= 0 {
+		return i, ErrTooDeep
+	}
+	i = skipSpace(b, i+1)
+	if i < len(b) && b[i] == '}' {
+		return i + 1, nil
+	}
+	for {
+		if i >= len(b) {
+			return syntax(i, "unexpected end")
+		}
+		if b[i] != '"' {
+			return syntax(i, "expected a member name")
+		}
+		var err error
+		if i, err = skipString(b, i); err != nil {
+			return i, err
+		}
+		if i = skipSpace(b, i); i >= len(b) || b[i] != ':' {
+			return syntax(i, "expected ':'")
+		}
+		if i, err = Skip(b, i+1, depth-1); err != nil {
+			return i, err
+		}
+		if i = skipSpace(b, i); i >= len(b) {
+			return syntax(i, "unexpected end")
+		}
+		switch b[i] {
+		case ',':
+			i = skipSpace(b, i+1)
+		case '}':
+			return i + 1, nil
+		default:
+			return syntax(i, "expected ',' or '}'")
+		}
+	}
+}
+
+func skipArray(b []byte, i, depth int) (int, error) {
+	if depth <= 0 {
+		return i, ErrTooDeep
+	}
+	i = skipSpace(b, i+1)
+	if i < len(b) && b[i] == ']' {
+		return i + 1, nil
+	}
+	for {
+		var err error
+		if i, err = Skip(b, i, depth-1); err != nil {
+			return i, err
+		}
+		if i = skipSpace(b, i); i >= len(b) {
+			return syntax(i, "unexpected end")
+		}
+		switch b[i] {
+		case ',':
+			i++
+		case ']':
+			return i + 1, nil
+		default:
+			return syntax(i, "expected ',' or ']'")
+		}
+	}
+}
+
+func skipLiteral(b []byte, i int, word string) (int, error) {
+	for k := range len(word) {
+		if i+k >= len(b) {
+			return syntax(i+k, "unexpected end")
+		}
+		if b[i+k] != word[k] {
+			return syntax(i+k, "unexpected character")
+		}
+	}
+	return i + len(word), nil
+}
+
+func skipNumber(b []byte, i int) (int, error) {
+	if b[i] == '-' {
+		i++
+	}
+	if i >= len(b) || !isDigit(b[i]) {
+		return syntax(i, "expected a digit")
+	}
+	if b[i] == '0' {
+		i++
+	} else {
+		i = skipDigits(b, i)
+	}
+	if i < len(b) && b[i] == '.' {
+		if i++; i >= len(b) || !isDigit(b[i]) {
+			return syntax(i, "expected a digit")
+		}
+		i = skipDigits(b, i)
+	}
+	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
+		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		if i >= len(b) || !isDigit(b[i]) {
+			return syntax(i, "expected a digit")
+		}
+		i = skipDigits(b, i)
+	}
+	return i, nil
+}
+
+// skipString checks the string whose opening quote is b[i].
+func skipString(b []byte, i int) (int, error) {
+	i++
+	for {
+		if i = plain(b, i); i >= len(b) {
+			return syntax(i, "unexpected end")
+		}
+		switch b[i] {
+		case '"':
+			return i + 1, nil
+		case '\\':
+			if i+1 >= len(b) {
+				return syntax(i+1, "unexpected end")
+			}
+			switch b[i+1] {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+				i += 2
+			case 'u':
+				for k := i + 2; k < i+6; k++ {
+					if k >= len(b) {
+						return syntax(k, "unexpected end")
+					}
+					if hexValue(b[k]) < 0 {
+						return syntax(k, "expected a hexadecimal digit")
+					}
+				}
+				i += 6
+			default:
+				return syntax(i+1, "unknown escape")
+			}
+		default:
+			return syntax(i, "control character in a string")
+		}
+	}
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// special marks, in the top bit of each byte, the bytes of a little-endian word
+// that end a run of plain string bytes: quotes, backslashes and control
+// characters. Only the lowest mark is exact, which is the one asked for.
+func special(w uint64) uint64 {
+	quote := w ^ ones*'"'
+	slash := w ^ ones*'\\'
+	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w) & highs
+}
+
+// plain returns the index of the first byte from b[i] on that is a quote, a
+// backslash or a control character, or len(b).
+func plain(b []byte, i int) int {
+	for ; i+32 <= len(b); i += 32 {
+		s := b[i : i+32 : i+32]
+		m0 := special(binary.LittleEndian.Uint64(s))
+		if m0 != 0 {
+			return i + bits.TrailingZeros64(m0)>>3
+		}
+		m1 := special(binary.LittleEndian.Uint64(s[8:]))
+		if m1 != 0 {
+			return i + 8 + bits.TrailingZeros64(m1)>>3
+		}
+		m2 := special(binary.LittleEndian.Uint64(s[16:]))
+		if m2 != 0 {
+			return i + 16 + bits.TrailingZeros64(m2)>>3
+		}
+		m3 := special(binary.LittleEndian.Uint64(s[24:]))
+		if m3 != 0 {
+			return i + 24 + bits.TrailingZeros64(m3)>>3
+		}
+	}
+	for ; i+8 <= len(b); i += 8 {
+		if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < 0x20 || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && b[i] <= ' ' && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+func skipDigits(b []byte, i int) int {
+	for i < len(b) && isDigit(b[i]) {
+		i++
+	}
+	return i
+}
+
+func isDigit(c byte) bool { return c-'0' <= 9 }
+
+// hexValue returns the value of a hexadecimal digit, or a negative number.
+func hexValue(c byte) int32 {
+	switch {
+	case isDigit(c):
+		return int32(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return int32(c|0x20-'a') + 10
+	default:
+		return -1
+	}
+}
