@@ -1,0 +1,122 @@
+package rpcerr
+
+import (
+	"log/slog"
+	"strconv"
+)
+
+// RequestError is the error of a request as it stands on the wire. Out of a
+// call it means that the peer answered with an error, and Data is then a
+// json.RawMessage (nil when the peer sent none). Returned by a handler it is
+// sent as it is, through any wrapping with %w.
+//
+// Build one with a factory such as [InvalidParams]. The methods that begin with
+// With return copies, so a value may be shared between goroutines as long as
+// nobody assigns to its fields. All methods accept a nil receiver.
+type RequestError struct {
+	Code    Code
+	Message string
+	// Data is optional and may be anything encoding/json can write. It reaches
+	// the peer: no secrets, no stack traces.
+	Data any
+
+	// cause stays in this process: Unwrap gives it out, nothing encodes it.
+	cause error
+}
+
+// New returns an error with an own code. The factories are the better choice
+// for the codes of the protocol; own codes belong outside the ranges that
+// [Code.Reserved] tells.
+func New(code Code, message string, data any) *RequestError {
+	return &RequestError{Code: code, Message: message, Data: data}
+}
+
+// Error returns the message and the code, and nothing of Data or of the cause,
+// so that the text may be passed on.
+func (e *RequestError) Error() string {
+	if e == nil {
+		return "<nil>"
+	}
+	message := e.Message
+	if message == "" {
+		message = e.Code.String()
+	}
+	return message + " (" + strconv.Itoa(int(e.Code)) + ")"
+}
+
+// Unwrap returns the cause given to WithCause.
+func (e *RequestError) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.cause
+}
+
+// Is reports whether target is a RequestError with the same code, so that
+// errors.Is(err, rpcerr.ErrAuthRequired) holds on both ends of a connection
+// whatever the message says. [ErrSessionNotFound] asks for more; see there.
+func (e *RequestError) Is(target error) bool {
+	t, ok := target.(*RequestError)
+	if !ok || t == nil || e == nil {
+		return t == e && ok
+	}
+	if t == errSessionNotFound && e != t {
+		return e.namesSession()
+	}
+	return e.Code == t.Code
+}
+
+// WithDetail returns a copy whose message reads "<message>: <detail>". The peer
+// sees the detail.
+func (e *RequestError) WithDetail(detail string) *RequestError {
+	c := e.copy()
+	switch {
+	case detail == "":
+	case c.Message == "":
+		c.Message = c.Code.String() + ": " + detail
+	default:
+		c.Message += ": " + detail
+	}
+	return c
+}
+
+// WithData returns a copy that carries data in place of what it had.
+func (e *RequestError) WithData(data any) *RequestError {
+	c := e.copy()
+	c.Data = data
+	return c
+}
+
+// WithCause returns a copy that wraps cause. The cause never leaves the
+// process: errors.Is, errors.As and the logger see it, the peer does not.
+func (e *RequestError) WithCause(cause error) *RequestError {
+	c := e.copy()
+	c.cause = cause
+	return c
+}
+
+// copy turns nil into an internal error: a nil error that is being decorated is
+// a mistake, and an answer without a code would be a second one.
+func (e *RequestError) copy() *RequestError {
+	if e == nil {
+		return InternalError(nil)
+	}
+	c := *e
+	return &c
+}
+
+// LogValue gives slog the code, its name, the message and the cause. It leaves
+// Data out, which may hold what a user typed.
+func (e *RequestError) LogValue() slog.Value {
+	if e == nil {
+		return slog.Value{}
+	}
+	attrs := []slog.Attr{slog.Int("code", int(e.Code)), slog.String("message", e.Message)}
+	if e.Code.Known() {
+		attrs = append(attrs, slog.String("name", e.Code.String()))
+	}
+	if e.cause != nil {
+		attrs = append(attrs, slog.Any("cause", e.cause))
+	}
+	return slog.GroupValue(attrs...)
+}

@@ -1,0 +1,64 @@
+package rpcerr_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+func Example() {
+	// What a handler returns, wrapped on its way up ...
+	err := fmt.Errorf("reading notes: %w", rpcerr.ResourceNotFound("/home/me/notes.md"))
+
+	// ... leaves like this.
+	wire, _ := json.Marshal(rpcerr.From(err).ToResult())
+	fmt.Println(string(wire))
+
+	// And this is how a caller acts on it.
+	if errors.Is(err, rpcerr.ErrResourceNotFound) {
+		var e *rpcerr.RequestError
+		errors.As(err, &e)
+		var data struct{ URI string }
+		_ = e.DecodeData(&data)
+		fmt.Println("missing:", data.URI)
+	}
+	// Output:
+	// {"error":{"code":-32002,"message":"Resource not found: /home/me/notes.md","data":{"uri":"/home/me/notes.md"}}}
+	// missing: /home/me/notes.md
+}
+
+// The cause is there for errors.Is and for the log, and stays in the process.
+func ExampleRequestError_WithCause() {
+	err := rpcerr.InvalidParams(nil).WithDetail("no such template").WithCause(fs.ErrNotExist)
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, fs.ErrNotExist))
+	wire, _ := json.Marshal(err)
+	fmt.Println(string(wire))
+	// Output:
+	// Invalid params: no such template (-32602)
+	// true
+	// {"code":-32602,"message":"Invalid params: no such template"}
+}
+
+func ExampleFrom() {
+	fmt.Println(rpcerr.From(errors.New("open /etc/shadow: permission denied")))
+	fmt.Println(rpcerr.From(fmt.Errorf("prompting: %w", rpcerr.AuthRequired(nil))))
+	// Output:
+	// Internal error (-32603)
+	// Authentication required (-32000)
+}
+
+func ExampleCodeOf() {
+	err := fmt.Errorf("starting a session: %w", rpcerr.AuthRequired(nil))
+	if code, ok := rpcerr.CodeOf(err); ok && code == rpcerr.CodeAuthRequired {
+		fmt.Println("log in first")
+	}
+	_, ok := rpcerr.CodeOf(errors.New("connection lost"))
+	fmt.Println(ok)
+	// Output:
+	// log in first
+	// false
+}

@@ -1,0 +1,66 @@
+package rpcerr
+
+import (
+	"context"
+	"errors"
+)
+
+// From returns the error that goes to the peer for err. It is the one place
+// where Go errors become errors of the protocol. The first rule that fits wins:
+//
+//   - nil gives nil;
+//   - the first error in the chain with a method RequestError() *RequestError
+//     says itself how it leaves (unless it returns nil); a *RequestError is such
+//     an error and is returned as it is;
+//   - context.Canceled becomes -32800;
+//   - everything else becomes -32603 "Internal error", whose text tells nothing
+//     of err. A deadline that passed belongs here: the peer did not set it.
+//
+// err stays reachable as the cause of what is returned, for errors.Is, errors.As
+// and the log; it is never encoded.
+func From(err error) *RequestError {
+	if err == nil {
+		return nil
+	}
+	if r := explicit(err); r != nil {
+		return r
+	}
+	if errors.Is(err, context.Canceled) {
+		return RequestCancelled(nil).WithCause(err)
+	}
+	return InternalError(nil).WithCause(err)
+}
+
+// CodeOf returns the code that err carries: that of a *RequestError in its
+// chain, or of an error that builds one. It reports false for every other
+// error, also for a ctx error and for a connection that ended, because no peer
+// said those.
+func CodeOf(err error) (Code, bool) {
+	if r := explicit(err); r != nil {
+		return r.Code, true
+	}
+	return 0, false
+}
+
+// RequestError returns e: an error of the protocol says itself how it leaves, so
+// an outer one is not overruled by what it wraps.
+func (e *RequestError) RequestError() *RequestError { return e }
+
+// explicit finds the error that somebody meant for the wire.
+func explicit(err error) *RequestError {
+	var own interface{ RequestError() *RequestError }
+	if !errors.As(err, &own) {
+		return nil
+	}
+	r := own.RequestError()
+	if r == nil { // declined; something below it may still know
+		if !errors.As(err, &r) {
+			return nil
+		}
+		return r
+	}
+	if _, same := own.(*RequestError); !same && r.cause == nil {
+		r = r.WithCause(err)
+	}
+	return r
+}

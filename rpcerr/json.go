@@ -1,0 +1,101 @@
+package rpcerr
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// ErrNoData is returned by [RequestError.DecodeData] when the error carries no
+// data.
+var ErrNoData = errors.New("rpcerr: the error carries no data")
+
+// ErrorResponse is the error object of a JSON-RPC response.
+type ErrorResponse struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+// Result is the part of a JSON-RPC response that stands beside its id when the
+// request failed.
+type Result struct {
+	Error ErrorResponse `json:"error"`
+}
+
+// ToErrorResponse returns what of the error goes over the wire: everything but
+// the cause.
+func (e *RequestError) ToErrorResponse() ErrorResponse {
+	if e == nil {
+		e = InternalError(nil)
+	}
+	message := e.Message
+	if message == "" {
+		message = e.Code.String()
+	}
+	return ErrorResponse{Code: e.Code, Message: message, Data: e.Data}
+}
+
+// ToResult returns the error as the outcome of a request: {"error": {...}}.
+func (e *RequestError) ToResult() Result { return Result{Error: e.ToErrorResponse()} }
+
+// DecodeData stores Data in the value that v points to, by the rules of
+// encoding/json. It works alike for data that came over the wire and for data
+// that a handler put in. Without data it returns [ErrNoData].
+func (e *RequestError) DecodeData(v any) error {
+	if e == nil || e.Data == nil {
+		return ErrNoData
+	}
+	raw, ok := e.Data.(json.RawMessage)
+	if !ok {
+		var err error
+		if raw, err = json.Marshal(e.Data); err != nil {
+			return fmt.Errorf("encoding error data: %w", err)
+		}
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("decoding error data: %w", err)
+	}
+	return nil
+}
+
+// MarshalJSON writes the error object of JSON-RPC. It fails when Data cannot be
+// encoded.
+func (e RequestError) MarshalJSON() ([]byte, error) { return json.Marshal(e.ToErrorResponse()) }
+
+// UnmarshalJSON reads the error object of JSON-RPC. Data becomes a
+// json.RawMessage; null and a missing member both leave it nil. The code must be
+// a 32-bit integer and the message a string; other members are tolerated.
+func (e *RequestError) UnmarshalJSON(b []byte) error {
+	var members map[string]json.RawMessage // keeps the names case sensitive
+	if err := json.Unmarshal(b, &members); err != nil {
+		return fmt.Errorf("decoding error object: %w", err)
+	}
+	code, err := parseCode(members["code"])
+	if err != nil {
+		return err
+	}
+	var message *string
+	if json.Unmarshal(members["message"], &message) != nil || message == nil {
+		return errors.New("decoding error object: message is not a string")
+	}
+	*e = RequestError{Code: code, Message: *message}
+	if data := members["data"]; data != nil && string(data) != "null" {
+		e.Data = data
+	}
+	return nil
+}
+
+// parseCode accepts every spelling of an integer that JSON has, 1e3 among them.
+func parseCode(raw json.RawMessage) (Code, error) {
+	if n, err := strconv.ParseInt(string(raw), 10, 32); err == nil {
+		return Code(n), nil
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f != math.Trunc(f) || f < math.MinInt32 || f > math.MaxInt32 {
+		return 0, errors.New("decoding error object: code is not a 32-bit integer")
+	}
+	return Code(f), nil
+}
