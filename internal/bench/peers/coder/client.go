@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+
+	acp "github.com/coder/acp-go-sdk"
+
+	"github.com/acpkit/go-sdk/internal/bench/work"
+)
+
+// client is the client end: what the clock calls, and the handlers.
+type client struct {
+	conn   *acp.ClientSideConnection
+	closer io.Closer
+	env    *work.Env
+}
+
+func newClient(r io.Reader, w io.Writer, closer io.Closer, env *work.Env) *client {
+	c := &client{closer: closer, env: env}
+	c.conn = acp.NewClientSideConnection(c, w, r)
+	c.conn.SetLogger(quiet)
+	return c
+}
+
+func (c *client) Initialize(ctx context.Context) error {
+	_, err := c.conn.Initialize(ctx, acp.InitializeRequest{
+		ProtocolVersion:    acp.ProtocolVersionNumber,
+		ClientCapabilities: acp.ClientCapabilities{Fs: acp.FileSystemCapabilities{ReadTextFile: true}},
+	})
+	return err
+}
+
+func (c *client) SetMode(ctx context.Context, sessionID, modeID string) error {
+	_, err := c.conn.SetSessionMode(ctx, acp.SetSessionModeRequest{
+		SessionId: acp.SessionId(sessionID),
+		ModeId:    acp.SessionModeId(modeID),
+	})
+	return err
+}
+
+func (c *client) Prompt(ctx context.Context, sessionID, text string) error {
+	_, err := c.conn.Prompt(ctx, acp.PromptRequest{
+		SessionId: acp.SessionId(sessionID),
+		Prompt:    []acp.ContentBlock{acp.TextBlock(text)},
+	})
+	return err
+}
+
+func (c *client) Load(ctx context.Context, sessionID string) error {
+	_, err := c.conn.LoadSession(ctx, acp.LoadSessionRequest{
+		SessionId:  acp.SessionId(sessionID),
+		Cwd:        "/bench",
+		McpServers: []acp.McpServer{},
+	})
+	return err
+}
+
+func (c *client) Mark(ctx context.Context) (work.Counters, error) {
+	var m work.Counters
+	raw, err := c.conn.CallExtension(ctx, work.MarkMethod, nil)
+	if err == nil {
+		err = json.Unmarshal(raw, &m)
+	}
+	return m, err
+}
+
+func (c *client) Close() error { return c.closer.Close() }
+
+func (c *client) SessionUpdate(_ context.Context, n acp.SessionNotification) error {
+	length := 0
+	switch u := n.Update; {
+	case u.AgentMessageChunk != nil:
+		length = textLength(u.AgentMessageChunk.Content)
+	case u.AgentThoughtChunk != nil:
+		length = textLength(u.AgentThoughtChunk.Content)
+	case u.ToolCallUpdate != nil:
+		for _, part := range u.ToolCallUpdate.Content {
+			if d := part.Diff; d != nil {
+				length += len(d.NewText)
+				if d.OldText != nil {
+					length += len(*d.OldText)
+				}
+			}
+		}
+	case u.Plan != nil:
+		for _, e := range u.Plan.Entries {
+			length += len(e.Content)
+		}
+	}
+	c.env.Tally.Add(length)
+	return nil
+}
+
+func textLength(b acp.ContentBlock) int {
+	if b.Text == nil {
+		return 0
+	}
+	return len(b.Text.Text)
+}
+
+func (c *client) ReadTextFile(_ context.Context, p acp.ReadTextFileRequest) (acp.ReadTextFileResponse, error) {
+	return acp.ReadTextFileResponse{Content: c.env.Files[p.Path]}, nil
+}
+
+func (c *client) HandleExtensionMethod(_ context.Context, method string, _ json.RawMessage) (any, error) {
+	if method != work.SyncMethod {
+		return nil, acp.NewMethodNotFound(method)
+	}
+	return struct{}{}, nil
+}
+
+func (c *client) RequestPermission(context.Context, acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
+	return acp.RequestPermissionResponse{}, errUnused
+}
+func (c *client) WriteTextFile(context.Context, acp.WriteTextFileRequest) (acp.WriteTextFileResponse, error) {
+	return acp.WriteTextFileResponse{}, errUnused
+}
+func (c *client) CreateTerminal(context.Context, acp.CreateTerminalRequest) (acp.CreateTerminalResponse, error) {
+	return acp.CreateTerminalResponse{}, errUnused
+}
+func (c *client) KillTerminal(context.Context, acp.KillTerminalRequest) (acp.KillTerminalResponse, error) {
+	return acp.KillTerminalResponse{}, errUnused
+}
+func (c *client) TerminalOutput(context.Context, acp.TerminalOutputRequest) (acp.TerminalOutputResponse, error) {
+	return acp.TerminalOutputResponse{}, errUnused
+}
+func (c *client) ReleaseTerminal(context.Context, acp.ReleaseTerminalRequest) (acp.ReleaseTerminalResponse, error) {
+	return acp.ReleaseTerminalResponse{}, errUnused
+}
+func (c *client) WaitForTerminalExit(context.Context, acp.WaitForTerminalExitRequest) (acp.WaitForTerminalExitResponse, error) {
+	return acp.WaitForTerminalExitResponse{}, errUnused
+}

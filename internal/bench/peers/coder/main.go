@@ -1,0 +1,127 @@
+// Command coder is github.com/coder/acp-go-sdk in the benchmark.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+
+	acp "github.com/coder/acp-go-sdk"
+
+	"github.com/acpkit/go-sdk/internal/bench/work"
+)
+
+func main() {
+	work.Main(work.Contender{
+		Name: "coder",
+		Serve: func() error {
+			<-serve(os.Stdin, os.Stdout).Done()
+			return nil
+		},
+		Spawn: func(cmd *exec.Cmd, env *work.Env) (work.Client, error) {
+			child, err := work.Start(cmd)
+			if err != nil {
+				return nil, err
+			}
+			return newClient(child, child, child, env), nil
+		},
+		Pair: func(env *work.Env) (work.Client, error) {
+			near, far := work.Halves()
+			serve(far, far)
+			return newClient(near, near, near, env), nil
+		},
+	})
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func serve(r io.Reader, w io.Writer) *acp.AgentSideConnection {
+	a := &agent{corpora: map[string][]acp.SessionUpdate{}}
+	for _, kind := range []string{"updates", "mixed"} {
+		for _, n := range work.Decoded[acp.SessionNotification](kind) {
+			a.corpora[kind] = append(a.corpora[kind], n.Update)
+		}
+	}
+	a.conn = acp.NewAgentSideConnection(a, w, r)
+	a.conn.SetLogger(quiet)
+	return a.conn
+}
+
+var errUnused = errors.New("not part of the benchmark")
+
+type agent struct {
+	conn    *acp.AgentSideConnection
+	corpora map[string][]acp.SessionUpdate
+}
+
+func (a *agent) Initialize(context.Context, acp.InitializeRequest) (acp.InitializeResponse, error) {
+	return acp.InitializeResponse{
+		ProtocolVersion:   acp.ProtocolVersionNumber,
+		AgentCapabilities: acp.AgentCapabilities{LoadSession: true},
+	}, nil
+}
+
+func (a *agent) SetSessionMode(context.Context, acp.SetSessionModeRequest) (acp.SetSessionModeResponse, error) {
+	return acp.SetSessionModeResponse{}, nil
+}
+
+func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResponse, error) {
+	if err := work.RunTask(ctx, a, string(p.SessionId), p.Prompt[0].Text.Text); err != nil {
+		return acp.PromptResponse{}, err
+	}
+	return acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+func (a *agent) LoadSession(ctx context.Context, p acp.LoadSessionRequest) (acp.LoadSessionResponse, error) {
+	return acp.LoadSessionResponse{}, work.RunLoad(ctx, a, string(p.SessionId))
+}
+
+func (a *agent) HandleExtensionMethod(_ context.Context, method string, _ json.RawMessage) (any, error) {
+	if method != work.MarkMethod {
+		return nil, acp.NewMethodNotFound(method)
+	}
+	return work.Mark(true), nil
+}
+
+func (a *agent) Authenticate(context.Context, acp.AuthenticateRequest) (acp.AuthenticateResponse, error) {
+	return acp.AuthenticateResponse{}, errUnused
+}
+func (a *agent) Cancel(context.Context, acp.CancelNotification) error { return nil }
+func (a *agent) CloseSession(context.Context, acp.CloseSessionRequest) (acp.CloseSessionResponse, error) {
+	return acp.CloseSessionResponse{}, errUnused
+}
+func (a *agent) ListSessions(context.Context, acp.ListSessionsRequest) (acp.ListSessionsResponse, error) {
+	return acp.ListSessionsResponse{}, errUnused
+}
+func (a *agent) NewSession(context.Context, acp.NewSessionRequest) (acp.NewSessionResponse, error) {
+	return acp.NewSessionResponse{SessionId: work.SessionID}, nil
+}
+func (a *agent) ResumeSession(context.Context, acp.ResumeSessionRequest) (acp.ResumeSessionResponse, error) {
+	return acp.ResumeSessionResponse{}, errUnused
+}
+func (a *agent) SetSessionConfigOption(context.Context, acp.SetSessionConfigOptionRequest) (acp.SetSessionConfigOptionResponse, error) {
+	return acp.SetSessionConfigOptionResponse{}, errUnused
+}
+
+// Update implements work.Agent, like ReadFile and Sync.
+func (a *agent) Update(ctx context.Context, kind, sessionID string, i int) error {
+	corpus := a.corpora[kind]
+	return a.conn.SessionUpdate(ctx, acp.SessionNotification{
+		SessionId: acp.SessionId(sessionID),
+		Update:    corpus[i%len(corpus)],
+	})
+}
+
+func (a *agent) ReadFile(ctx context.Context, sessionID, path string) (int, error) {
+	r, err := a.conn.ReadTextFile(ctx, acp.ReadTextFileRequest{SessionId: acp.SessionId(sessionID), Path: path})
+	return len(r.Content), err
+}
+
+func (a *agent) Sync(ctx context.Context) error {
+	_, err := a.conn.CallExtension(ctx, work.SyncMethod, nil)
+	return err
+}

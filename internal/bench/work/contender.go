@@ -1,0 +1,90 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"sync"
+)
+
+// A Contender is one library under test.
+type Contender struct {
+	Name string
+	// Serve runs an agent over stdin and stdout until its input ends.
+	Serve func() error
+	// Spawn starts cmd, an agent of the same contender, and connects to it.
+	Spawn func(cmd *exec.Cmd, env *Env) (Client, error)
+	// Pair connects a client to an agent in this process.
+	Pair func(env *Env) (Client, error)
+}
+
+// A Client is what the clock needs of a contender's client end. SetMode is
+// called by many goroutines at once.
+type Client interface {
+	Initialize(ctx context.Context) error
+	SetMode(ctx context.Context, sessionID, modeID string) error
+	Prompt(ctx context.Context, sessionID, text string) error
+	Load(ctx context.Context, sessionID string) error
+	// Mark calls MarkMethod at the agent.
+	Mark(ctx context.Context) (Counters, error)
+	// Close ends the connection and, where there is one, waits for the agent's process.
+	Close() error
+}
+
+// Env is what the handlers of a client use.
+type Env struct {
+	Tally *Tally
+	Files map[string]string // the contents for fs/read_text_file by path
+	// Lengths is what the client counts for each update of a corpus; nil means
+	// the length of its text.
+	Lengths func(kind string) []int64
+}
+
+// A Child is a started process whose stdin and stdout are connected to us.
+type Child struct {
+	io.Reader
+	io.WriteCloser
+	wait func() error
+}
+
+// Start starts cmd with pipes at its stdin and stdout.
+func Start(cmd *exec.Cmd) (*Child, error) {
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &Child{Reader: out, WriteCloser: in, wait: sync.OnceValue(cmd.Wait)}, nil
+}
+
+// Close ends the child's input and waits for its end. Libraries that own what
+// they were given may call it a second time.
+func (c *Child) Close() error {
+	_ = c.WriteCloser.Close() // closed twice is closed
+	return c.wait()
+}
+
+// A Half is one end of an in-process byte connection.
+type Half struct {
+	*io.PipeReader
+	*io.PipeWriter
+}
+
+// Halves returns the two ends of an in-process byte connection made of io.Pipe.
+func Halves() (client, agent *Half) {
+	r1, w1 := io.Pipe()
+	r2, w2 := io.Pipe()
+	return &Half{r1, w2}, &Half{r2, w1}
+}
+
+// Close closes both directions.
+func (h *Half) Close() error {
+	return errors.Join(h.PipeWriter.Close(), h.PipeReader.Close())
+}

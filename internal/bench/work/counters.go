@@ -1,0 +1,49 @@
+package work
+
+import (
+	"runtime"
+	"runtime/metrics"
+)
+
+// MarkMethod is the extension request that asks an agent for its counters.
+const MarkMethod = "_bench/mark"
+
+// SyncMethod is the extension request by which an agent waits for its client in
+// the works whose name ends in "-synced".
+const SyncMethod = "_bench/sync"
+
+// Counters are what one process has used so far.
+type Counters struct {
+	CPU     float64 `json:"cpu"`     // user and system seconds
+	Mallocs uint64  `json:"mallocs"` // objects allocated; 0 where it is not Go
+	Bytes   uint64  `json:"bytes"`   // bytes allocated
+	Live    uint64  `json:"live"`    // largest heap that a collection left, since heap watching began
+}
+
+// Mark reads the counters of this process. With gc it collects garbage first, so
+// that one measurement does not pay for the one before.
+func Mark(gc bool) Counters {
+	if gc {
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return Counters{CPU: cpuSeconds(), Mallocs: m.Mallocs, Bytes: m.TotalAlloc, Live: watchedHeap()}
+}
+
+// Sub returns the difference of two readings. Live is that of the later one.
+func (c Counters) Sub(before Counters) Counters {
+	return Counters{
+		CPU:     c.CPU - before.CPU,
+		Mallocs: c.Mallocs - before.Mallocs,
+		Bytes:   c.Bytes - before.Bytes,
+		Live:    c.Live,
+	}
+}
+
+// liveHeap is the size of what the last collection found alive.
+func liveHeap() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}

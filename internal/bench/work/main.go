@@ -1,0 +1,168 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/pprof"
+	"time"
+)
+
+// Timeout ends a run that hangs.
+const Timeout = 10 * time.Minute
+
+// Main is the main function of a Go contender.
+func Main(c Contender) {
+	mode := flag.String("mode", "pair", "agent, stdio, pair or idle")
+	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to `file`")
+	memory := flag.String("memprofile", "", "write a profile of allocations of this process to `file`")
+	var s Spec
+	flag.StringVar(&s.Work, "work", "updates", "rtt, rtt64, updates, mixed, read or load")
+	flag.IntVar(&s.N, "n", 1000, "messages, calls, reads or connections")
+	flag.StringVar(&s.Kind, "kind", "ascii", "content of a read: ascii or go")
+	flag.IntVar(&s.Size, "size", 1<<20, "size of a read in bytes")
+	flag.IntVar(&s.Sync, "sync", 0, "the agent calls the client after so many updates")
+	flag.IntVar(&s.Sessions, "sessions", 1, "prompts at once that share the updates")
+	flag.Parse()
+
+	if *memory != "" {
+		runtime.MemProfileRate = 512
+	}
+	stop, err := startProfile(*profile)
+	if err == nil && *mode == "agent" {
+		watchHeap()
+		err = c.Serve()
+		stop()
+	} else if err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), Timeout)
+		defer cancel()
+		var res Result
+		if *mode == "idle" {
+			res, err = idle(ctx, c, s.N)
+		} else {
+			res, err = measure(ctx, c, *mode, s)
+		}
+		stop()
+		res.Contender = c.Name
+		if err != nil {
+			res.Failure = err.Error()
+			err = nil
+		}
+		if e := json.NewEncoder(os.Stdout).Encode(res); e != nil {
+			err = e
+		}
+	}
+	if err == nil && *memory != "" {
+		err = writeAllocs(*memory)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, c.Name+":", err)
+		os.Exit(1)
+	}
+}
+
+func measure(ctx context.Context, c Contender, mode string, s Spec) (Result, error) {
+	env := &Env{Tally: NewTally(0), Files: map[string]string{}}
+	if s.Work == "read" {
+		env.Files[fmt.Sprintf("/bench/%s-%d", s.Kind, s.Size)] = File(s.Kind, s.Size)
+	}
+	watchHeap()
+	var client Client
+	var err error
+	switch mode {
+	case "pair":
+		client, err = c.Pair(env)
+	case "stdio":
+		exe, e := os.Executable()
+		if e != nil {
+			return Result{Spec: s}, e
+		}
+		cmd := exec.Command(exe, "-mode", "agent", "-work", s.Work)
+		if p := os.Getenv("ACPKIT_BENCH_AGENT_PROFILE"); p != "" {
+			cmd.Args = append(cmd.Args, "-cpuprofile", p)
+		}
+		cmd.Stderr = os.Stderr
+		client, err = c.Spawn(cmd, env)
+	default:
+		err = fmt.Errorf("unknown mode %q", mode)
+	}
+	if err != nil {
+		return Result{Spec: s}, err
+	}
+	res, err := Measure(ctx, client, env, s, mode == "stdio")
+	if e := client.Close(); e != nil && err == nil {
+		err = fmt.Errorf("closing: %w", e)
+	}
+	return res, err
+}
+
+// idle opens n connections with both ends in this process and weighs them.
+func idle(ctx context.Context, c Contender, n int) (Result, error) {
+	res := Result{Spec: Spec{Work: "idle", N: n}}
+	weigh := func() (heap, goroutines float64) {
+		for range 3 {
+			runtime.GC()
+		}
+		return float64(liveHeap()), float64(runtime.NumGoroutine())
+	}
+	open := func() (Client, error) {
+		client, err := c.Pair(&Env{Tally: NewTally(0)})
+		if err != nil {
+			return nil, err
+		}
+		return client, client.Initialize(ctx)
+	}
+	// One connection more than is weighed: what a process pays once is not counted.
+	first, err := open()
+	if err != nil {
+		return res, err
+	}
+	clients := make([]Client, 0, n)
+	heap, goroutines := weigh()
+	for range n {
+		client, err := open()
+		if err != nil {
+			return res, err
+		}
+		clients = append(clients, client)
+	}
+	heapAfter, goroutinesAfter := weigh()
+	res.Heap = (heapAfter - heap) / float64(2*n)
+	res.Goroutines = (goroutinesAfter - goroutines) / float64(2*n)
+	for _, client := range append(clients, first) {
+		if err := client.Close(); err != nil {
+			return res, err
+		}
+	}
+	return res, nil
+}
+
+func startProfile(path string) (stop func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}, nil
+}
+
+func writeAllocs(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return pprof.Lookup("allocs").WriteTo(f, 0)
+}
