@@ -42,6 +42,14 @@ func (f *FieldErrors) Field(name string) *FieldErrors {
 	return sub
 }
 
+// merge adds the complaints of another tree.
+func (f *FieldErrors) merge(other *FieldErrors) {
+	f.Errors = append(f.Errors, other.Errors...)
+	for name, sub := range other.Fields {
+		f.Field(name).merge(sub)
+	}
+}
+
 // Empty tells whether there is no complaint in the tree.
 func (f *FieldErrors) Empty() bool {
 	if f == nil {

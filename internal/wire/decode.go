@@ -1,0 +1,465 @@
+package wire
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// Decoder reads the typed form of one JSON value. It belongs to one goroutine.
+//
+// Every method that reads a value consumes exactly that value, whether or not it
+// fits what was asked for, so the caller can go on behind it. What does not fit
+// is a complaint (a FieldErrors tree without path) and leaves the target alone.
+//
+// The bytes have been checked by Skip. A Decoder does not check them again, but
+// stays within bounds on any input.
+type Decoder struct {
+	b    []byte
+	i    int
+	text text
+}
+
+// NewDecoder returns a Decoder for the JSON value raw, which is only read and
+// not kept beyond the decoding.
+func NewDecoder(raw []byte) Decoder { return Decoder{b: raw} }
+
+// End turns the outcome of decoding into that of Codec.Decode.
+func (d *Decoder) End(v any, errs *FieldErrors) (any, error) {
+	if errs != nil {
+		return nil, &DecodeError{Fields: errs}
+	}
+	return v, nil
+}
+
+// Absent tells whether raw holds nothing: no bytes or null. Types without
+// required members read it as their zero value.
+func Absent(raw []byte) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) == 0 || string(raw) == "null"
+}
+
+// peek skips white space and returns the first byte of the next value, 0 at the
+// end.
+func (d *Decoder) peek() byte {
+	if d.i < len(d.b) && d.b[d.i] > ' ' {
+		return d.b[d.i]
+	}
+	if d.i = skipSpace(d.b, d.i); d.i < len(d.b) {
+		return d.b[d.i]
+	}
+	return 0
+}
+
+// Skip consumes a value.
+func (d *Decoder) Skip() {
+	end, err := Skip(d.b, d.i, MaxDepth)
+	if err != nil {
+		end = len(d.b)
+	}
+	d.i = end
+}
+
+// Null consumes a null and tells whether there was one.
+func (d *Decoder) Null() bool {
+	if d.peek() != 'n' {
+		return false
+	}
+	d.Skip()
+	return true
+}
+
+// Mark returns the place of the next value for Return.
+func (d *Decoder) Mark() int {
+	d.peek()
+	return d.i
+}
+
+// Return goes back to a place that Mark returned, to read a value once more.
+func (d *Decoder) Return(mark int) { d.i = mark }
+
+// mismatch consumes a value that is not what was asked for and says so.
+func (d *Decoder) mismatch(want string) *FieldErrors {
+	got := kindName(d.peek())
+	d.Skip()
+	return Complain("expected " + want + ", got " + got)
+}
+
+func kindName(c byte) string {
+	switch c {
+	case '"':
+		return "string"
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	case 0:
+		return "nothing"
+	default:
+		return "number"
+	}
+}
+
+// String reads a string.
+func (d *Decoder) String(p *string) *FieldErrors {
+	if d.peek() != '"' {
+		return d.mismatch("string")
+	}
+	*p = d.readString()
+	return nil
+}
+
+// Enum reads a string whose usual values are known; those are not allocated.
+func (d *Decoder) Enum(p *string, known []string) *FieldErrors {
+	if d.peek() != '"' {
+		return d.mismatch("string")
+	}
+	start := d.i
+	if seg, plain := d.segment(); plain {
+		for _, word := range known {
+			if string(seg) == word {
+				*p = word
+				return nil
+			}
+		}
+	}
+	d.i = start
+	*p = d.readString()
+	return nil
+}
+
+// Bool reads a boolean.
+func (d *Decoder) Bool(p *bool) *FieldErrors {
+	c := d.peek()
+	if c != 't' && c != 'f' {
+		return d.mismatch("boolean")
+	}
+	*p = c == 't'
+	d.Skip()
+	return nil
+}
+
+// BoolPtr reads a boolean into a new variable.
+func (d *Decoder) BoolPtr(p **bool) *FieldErrors {
+	var v bool
+	errs := d.Bool(&v)
+	if errs == nil {
+		*p = &v
+	}
+	return errs
+}
+
+// Raw copies a value as it is.
+func (d *Decoder) Raw(p *[]byte) *FieldErrors {
+	d.peek()
+	start := d.i
+	d.Skip()
+	*p = bytes.Clone(d.b[start:d.i])
+	return nil
+}
+
+// RawObject copies an object as it is.
+func (d *Decoder) RawObject(p *[]byte) *FieldErrors {
+	if d.peek() != '{' {
+		return d.mismatch("object")
+	}
+	return d.Raw(p)
+}
+
+// Object is the reading of one object, member by member:
+//
+//	o := d.Object()
+//	for o.Next(d) {
+//		switch string(o.Name) {
+//		case "path":
+//			if o.Is(d, 0) {
+//				o.Check(d.String(&v.Path))
+//			}
+//		default:
+//			d.Skip()
+//		}
+//	}
+//	return o.End("path")
+//
+// Members that must be there have the numbers from 0 on, in the order in which
+// End lists them; the others follow.
+type Object struct {
+	Name []byte // of the current member, unescaped
+
+	open bool // the object's end has not been seen
+	more bool // at least one member has been read
+	seen uint64
+	errs *FieldErrors
+}
+
+// Object begins to read an object.
+func (d *Decoder) Object() Object {
+	if d.peek() != '{' {
+		return Object{errs: d.mismatch("object")}
+	}
+	d.i++
+	return Object{open: true}
+}
+
+// Next goes to the next member; its value must then be consumed. It returns
+// false behind the last one.
+func (o *Object) Next(d *Decoder) bool {
+	if !o.open {
+		return false
+	}
+	c := d.peek()
+	if c == ',' && o.more {
+		d.i++
+		c = d.peek()
+	}
+	o.more = true
+	if c != '"' {
+		o.open = false
+		d.i = min(d.i+1, len(d.b)) // the closing brace
+		return false
+	}
+	start := d.i
+	seg, ok := d.segment()
+	if !ok {
+		d.i = start
+		seg = d.unquote()
+	}
+	o.Name = seg
+	if d.peek() == ':' {
+		d.i++
+	}
+	return true
+}
+
+// Is tells whether the current member, which has the given number, comes for the
+// first time. A repeated one is a complaint and consumed.
+func (o *Object) Is(d *Decoder, number uint) bool {
+	bit := uint64(1) << number
+	if o.seen&bit != 0 {
+		d.Skip()
+		o.Check(Complain("duplicate member"))
+		return false
+	}
+	o.seen |= bit
+	return true
+}
+
+// Check takes complaints about the current member, or nil.
+func (o *Object) Check(errs *FieldErrors) {
+	if errs != nil {
+		o.check(errs)
+	}
+}
+
+func (o *Object) check(errs *FieldErrors) { o.member(string(o.Name), errs) }
+
+func (o *Object) member(name string, errs *FieldErrors) {
+	if o.errs == nil {
+		o.errs = &FieldErrors{}
+	}
+	o.errs.Field(name).merge(errs)
+}
+
+// Merge takes complaints about the object itself, from another reading of it.
+func (o *Object) Merge(errs *FieldErrors) {
+	if errs == nil {
+		return
+	}
+	if o.errs == nil {
+		o.errs = &FieldErrors{}
+	}
+	o.errs.merge(errs)
+}
+
+// Ok tells whether there is no complaint so far.
+func (o *Object) Ok() bool { return o.errs == nil }
+
+// End returns all complaints. The members it is given, those numbered from 0 on,
+// must have been seen.
+func (o *Object) End(required ...string) *FieldErrors {
+	all := uint64(1)<<len(required) - 1
+	if o.seen&all != all && (o.more || o.errs == nil) {
+		o.missing(required)
+	}
+	return o.errs
+}
+
+func (o *Object) missing(required []string) {
+	for i, name := range required {
+		if o.seen&(1<<i) == 0 {
+			o.member(name, Complain("missing"))
+		}
+	}
+}
+
+// Array is the reading of one array, element by element.
+type Array struct {
+	n    int // elements begun
+	open bool
+	errs *FieldErrors
+}
+
+// Array begins to read an array.
+func (d *Decoder) Array() Array {
+	if d.peek() != '[' {
+		return Array{errs: d.mismatch("array")}
+	}
+	d.i++
+	return Array{open: true}
+}
+
+// Next goes to the next element, which must then be consumed. It returns false
+// behind the last one.
+func (a *Array) Next(d *Decoder) bool {
+	if !a.open {
+		return false
+	}
+	c := d.peek()
+	if c == ',' && a.n > 0 {
+		d.i++
+		c = d.peek()
+	}
+	if c == ']' || c == 0 {
+		a.open = false
+		d.i = min(d.i+1, len(d.b))
+		return false
+	}
+	a.n++
+	return true
+}
+
+// Keep takes complaints about the current element, or nil, and tells whether to
+// keep the element. With skip a bad element is dropped in silence.
+func (a *Array) Keep(errs *FieldErrors, skip bool) bool {
+	if errs == nil {
+		return true
+	}
+	if !skip {
+		if a.errs == nil {
+			a.errs = &FieldErrors{}
+		}
+		a.errs.Field(strconv.Itoa(a.n - 1)).merge(errs)
+	}
+	return false
+}
+
+// End returns all complaints.
+func (a *Array) End() *FieldErrors { return a.errs }
+
+// ReadStrings reads an array of strings. With skip it drops what is not a string.
+func ReadStrings[S ~string](d *Decoder, p *[]S, skip bool) *FieldErrors {
+	a := d.Array()
+	list := []S{}
+	for a.Next(d) {
+		var s string
+		if a.Keep(d.String(&s), skip) {
+			list = append(list, S(s))
+		}
+	}
+	if a.errs == nil {
+		*p = list
+	}
+	return a.errs
+}
+
+// StringMap reads an object whose members are all strings.
+func (d *Decoder) StringMap(p *map[string]string) *FieldErrors {
+	o := d.Object()
+	m := map[string]string{}
+	for o.Next(d) {
+		name, value := string(o.Name), ""
+		o.Check(d.String(&value))
+		if _, twice := m[name]; twice {
+			o.Check(Complain("duplicate member"))
+		}
+		m[name] = value
+	}
+	if o.errs == nil {
+		*p = m
+	}
+	return o.errs
+}
+
+// Tag looks ahead into the object that comes next for a member that holds a
+// string, and returns that string. The object is not consumed. found is false
+// when there is no such member, or no object; a member that is not a string is
+// nil with found true.
+func (d *Decoder) Tag(name string) (tag []byte, found bool) {
+	start := d.Mark()
+	defer d.Return(start)
+	if d.peek() != '{' {
+		return nil, false
+	}
+	for o := d.Object(); o.Next(d); {
+		if string(o.Name) != name {
+			d.Skip()
+			continue
+		}
+		if d.peek() != '"' {
+			return nil, true
+		}
+		return d.unquote(), true
+	}
+	return nil, false
+}
+
+// Has looks ahead into the object that comes next for a member.
+func (d *Decoder) Has(name string) bool {
+	start := d.Mark()
+	defer d.Return(start)
+	if d.peek() != '{' {
+		return false
+	}
+	for o := d.Object(); o.Next(d); {
+		if string(o.Name) == name {
+			return true
+		}
+		d.Skip()
+	}
+	return false
+}
+
+// Untagged consumes a union's value that names no variant, and says so.
+func (d *Decoder) Untagged(member string, found bool) *FieldErrors {
+	if d.peek() != '{' {
+		return d.mismatch("object")
+	}
+	d.Skip()
+	errs := &FieldErrors{}
+	if found {
+		errs.Add([]string{member}, "expected string")
+	} else {
+		errs.Add([]string{member}, "missing")
+	}
+	return errs
+}
+
+// Without copies the object that comes next as it is, but leaves out the members
+// that are named.
+func (d *Decoder) Without(p *[]byte, names ...string) *FieldErrors {
+	o := d.Object()
+	out := []byte{'{'}
+members:
+	for o.Next(d) {
+		start := d.Mark()
+		d.Skip()
+		for _, name := range names {
+			if string(o.Name) == name {
+				continue members
+			}
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = AppendString(out, string(o.Name))
+		out = append(out, ':')
+		out = append(out, d.b[start:d.i]...)
+	}
+	if o.errs == nil {
+		*p = append(out, '}')
+	}
+	return o.errs
+}
