@@ -1,0 +1,125 @@
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/go-playground/validator/v10"
+
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// Struct checks v, a pointer to a struct, and returns what is wrong with it, or
+// nil. Strict adds the rules of the protocol's prose to those of the schema. It is
+// safe for concurrent use. A type whose tags validator cannot work with panics,
+// which the tests of the vocabulary rule out.
+func Struct(v any, strict bool) *wire.FieldErrors {
+	value := reflect.ValueOf(v)
+	for value.Kind() == reflect.Pointer {
+		if value.IsNil() {
+			return wire.Complain("must be present")
+		}
+		value = value.Elem()
+	}
+	if value.Kind() != reflect.Struct {
+		return nil // a bare union or text: its codec has said all there is to say
+	}
+	err := instance().StructCtx(context.WithValue(context.Background(), strictKey{}, strict), v)
+	if err == nil {
+		return nil
+	}
+	var broken validator.ValidationErrors
+	if !errors.As(err, &broken) {
+		panic(fmt.Sprintf("validate: %T: %v", v, err)) // unreachable: v is a struct
+	}
+	fields := &wire.FieldErrors{}
+	for _, e := range broken {
+		fields.Add(pathOf(e.Namespace()), messageOf(e))
+	}
+	return fields
+}
+
+// IsValidation tells whether a validator has raised err or one that it wraps.
+// Users run validators of their own: such an error out of a handler says nothing
+// of the peer's params.
+func IsValidation(err error) bool {
+	var broken validator.ValidationErrors
+	if errors.As(err, &broken) {
+		return true
+	}
+	var one validator.FieldError
+	if errors.As(err, &one) {
+		return true
+	}
+	var misused *validator.InvalidValidationError
+	return errors.As(err, &misused)
+}
+
+// strictKey carries the choice of rules to the strict ones.
+type strictKey struct{}
+
+// instance is built on first use: programs that never send or get a bad value pay
+// nothing. Its cache of types makes one instance for all callers the right number.
+var instance = sync.OnceValue(func() *validator.Validate {
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.SetTagName("acp")
+	v.RegisterTagNameFunc(stepOf)
+	for tag, holds := range map[string]func(string) bool{
+		"id":      wire.IsID,
+		"abspath": wire.IsAbsPath,
+		"uri":     wire.IsURI,
+	} {
+		if err := v.RegisterValidationCtx(tag, strictly(holds)); err != nil {
+			panic(err) // unreachable: neither name nor function is empty
+		}
+	}
+	return v
+})
+
+// strictly applies a rule for text to strict checks only.
+func strictly(holds func(string) bool) validator.FuncCtx {
+	return func(ctx context.Context, field validator.FieldLevel) bool {
+		strict, _ := ctx.Value(strictKey{}).(bool)
+		return !strict || holds(field.Field().String())
+	}
+}
+
+// mark precedes every name in the namespaces that validator builds. Keys of maps
+// may hold dots and brackets; no name and no key of ours holds a NUL in front of a
+// name, so that the steps can be told apart again.
+const mark = "\x00"
+
+// stepOf gives validator the JSON name of a field in place of the Go name.
+func stepOf(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	switch name {
+	case "":
+		return mark + field.Name
+	case "-":
+		return mark
+	}
+	return mark + name
+}
+
+// pathOf splits a namespace, such as "PromptRequest.\0prompt[0].\0uri", into its
+// steps without the name of the root.
+func pathOf(namespace string) []string {
+	var path []string
+	for i, step := range strings.Split(namespace, "."+mark) {
+		if i == 0 {
+			continue
+		}
+		name, key, inside := strings.Cut(step, "[")
+		if name != "" {
+			path = append(path, name)
+		}
+		if inside {
+			path = append(path, strings.TrimSuffix(key, "]"))
+		}
+	}
+	return path
+}
