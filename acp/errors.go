@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -99,32 +98,6 @@ func (e FieldError) Error() string {
 		return e.Message
 	}
 	return e.Path + ": " + e.Message
-}
-
-func init() {
-	wire.Invalid = func(where string, fields *wire.FieldErrors) error {
-		e := &InvalidError{Where: where}
-		fields.Walk(func(path []string, msg string) {
-			e.Fields = append(e.Fields, FieldError{Path: pathOf(path), Message: msg})
-		})
-		return e
-	}
-}
-
-// pathOf writes ["prompt" "0" "uri"] as prompt[0].uri.
-func pathOf(names []string) string {
-	var b strings.Builder
-	for _, name := range names {
-		switch _, err := strconv.ParseUint(name, 10, 64); {
-		case err == nil:
-			b.WriteString("[" + name + "]")
-		case b.Len() > 0:
-			b.WriteString("." + name)
-		default:
-			b.WriteString(name)
-		}
-	}
-	return b.String()
 }
 
 // Unwrap gives the field errors, so that errors.As with a FieldError target finds
