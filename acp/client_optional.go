@@ -64,8 +64,8 @@ type TerminalHost interface {
 }
 
 // Elicitor is an optional interface of clients that can ask their user for input.
-// Capabilities: elicitation.form and elicitation.url. Which of them holds cannot
-// be seen from the Go type: the client's Options say it.
+// Capabilities: elicitation.form, and elicitation.url for a client that is an
+// [ElicitationCompleter] as well.
 type Elicitor interface {
 	// CreateElicitation asks the user, for as long as it takes. It may come while
 	// a call of this client, such as Authenticate, is waiting. For a web page show
