@@ -32,6 +32,14 @@ type Client interface {
 	Close() error
 }
 
+// BytesEnv is the environment variable that makes a contender with an in-memory
+// connection of its own use io.Pipe as the others do.
+const BytesEnv = "ACPKIT_BENCH_BYTES"
+
+// TurnEnv is the environment variable that makes a contender with an iterator
+// over the updates of a turn count what that gives out.
+const TurnEnv = "ACPKIT_BENCH_TURN"
+
 // Env is what the handlers of a client use.
 type Env struct {
 	Tally *Tally

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/acpkit/go-sdk/internal/bench/work"
+)
+
+// A Floor is one promise about speed or size, and what was measured.
+type Floor struct {
+	What     string
+	Want     string
+	Got      string
+	Met      bool
+	Measured bool
+}
+
+// floors compares the results with what the SDK promises.
+func (r Results) floors() []Floor {
+	var all []Floor
+	add := func(f Floor) { all = append(all, f) }
+	ratio := func(name, mode, other string, least float64) {
+		x := r.ratio(Key{name, mode, "acpkit"}, other)
+		add(Floor{
+			What: fmt.Sprintf("%s, %s: times as fast as %s", name, modeName[mode], other),
+			Want: fmt.Sprintf("≥ %.1f", least), Got: fmt.Sprintf("%.1f", x), Met: x >= least, Measured: x > 0,
+		})
+	}
+	most := func(what, format string, x, limit float64, measured bool) {
+		add(Floor{What: what, Want: fmt.Sprintf("≤ "+format, limit), Got: fmt.Sprintf(format, x), Met: x <= limit, Measured: measured})
+	}
+
+	for _, name := range []string{"updates", "mixed"} {
+		ratio(name+"-synced", "pair", "coder", 12)
+		ratio(name, "pair", "ts", 8)
+		ratio(name+"-synced", "stdio", "coder", 8)
+		ratio(name, "stdio", "ts", 8)
+		key := Key{name, "stdio", "acpkit"}
+		most(name+": allocations an update, receiving side", "%.1f",
+			r.median(key, func(x work.Result) float64 { return float64(x.Client.Mallocs) / float64(x.N) }), 10, r.ok(key))
+	}
+	ratio("rtt64", "pair", "coder", 1.8)
+	ratio("rtt64", "stdio", "coder", 2)
+	ratio("rtt", "pair", "coder", 1.7)
+	for _, other := range []string{"coder", "ts", "plain"} {
+		ratio("rtt", "stdio", other, 1)
+	}
+	for _, mode := range modes {
+		ratio("read-ascii-1M", mode, "coder", 5)
+	}
+	ratio("read-ascii-1M", "pair", "ts", 1.5)
+	ratio("read-ascii-1M", "stdio", "ts", 2)
+	ratio("read-go-1M", "pair", "coder", 4)
+	ratio("read-go-1M", "stdio", "coder", 3)
+	for _, mode := range modes {
+		ratio("read-ascii-10M", mode, "ts", 1.3)
+		ratio("read-go-10M", mode, "ts", 1.3)
+	}
+	for _, c := range heapCases {
+		key := Key{c.Name, "stdio", "acpkit"}
+		var client, agent float64
+		if r.ok(key) {
+			client, agent = c.payloads(r[key][0])
+		}
+		most(c.Name+": live heap of the client in payloads", "%.2f", client, 3, r.ok(key))
+		most(c.Name+": live heap of the agent in payloads", "%.2f", agent, 3, r.ok(key))
+	}
+	for _, curve := range curves {
+		for _, mode := range modes {
+			x := r.growth(curve, mode)
+			most(fmt.Sprintf("curve %s, %s: last point against the %s", curve.Name, modeName[mode], ordinal[curve.Base]),
+				"%.2f", x, curve.Flat, x > 0)
+		}
+	}
+	key := Key{"start", "stdio", "acpkit"}
+	most("start to the initialize answer, ms", "%.1f", r.median(key, wall)*1e3, 15, r.ok(key))
+	for _, n := range idleCounts {
+		key := Key{fmt.Sprintf("idle-%d", n), "pair", "acpkit"}
+		var res work.Result
+		if r.ok(key) {
+			res = r[key][0]
+		}
+		most(fmt.Sprintf("%d idle connections: KiB of heap for one end", n), "%.1f", res.Heap/1024, 32, r.ok(key))
+		most(fmt.Sprintf("%d idle connections: goroutines of one end", n), "%.1f", res.Goroutines, 4, r.ok(key))
+	}
+	return all
+}
+
+var ordinal = []string{"first", "second", "third"}
+
+var modes = []string{"pair", "stdio"}
+
+var modeName = map[string]string{"pair": "one process", "stdio": "two processes"}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+)
+
+// options are the flags.
+type options struct {
+	works, contenders, modes string
+	rounds                   int
+	quick                    bool
+	out, raw                 string
+}
+
+// whole tells whether nothing is left out.
+func (o options) whole() bool {
+	return o.works == "" && o.contenders == "" && o.modes == "" && !o.quick
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.works, "work", "", "only these works, separated by commas (also: start, idle, heap, curves)")
+	flag.StringVar(&o.contenders, "contender", "", "only these contenders, separated by commas")
+	flag.StringVar(&o.modes, "mode", "", "only this mode: pair or stdio")
+	flag.IntVar(&o.rounds, "n", 5, "rounds")
+	flag.BoolVar(&o.quick, "quick", false, "small counts and one round")
+	flag.StringVar(&o.out, "o", "", "write the tables to this `file` too (a whole run writes RESULTS.md)")
+	flag.StringVar(&o.raw, "json", "", "write all measurements to this `file`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	if o.quick {
+		o.rounds = 1
+	}
+	if o.whole() && o.out == "" {
+		o.out = "RESULTS.md"
+	}
+	dir, err := os.MkdirTemp("", "acpkit-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	contenders, missing, err := build(ctx, dir, list(o.contenders, names))
+	if err != nil {
+		return err
+	}
+	for name, err := range missing {
+		fmt.Fprintf(os.Stderr, "%s is left out: %v\n", name, err)
+	}
+	results, shown := o.measure(ctx, os.Stderr, contenders)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if o.raw != "" {
+		if err := results.save(o.raw); err != nil {
+			return err
+		}
+	}
+	out := io.Writer(os.Stdout)
+	if o.out != "" {
+		f, err := os.Create(o.out)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		out = io.MultiWriter(os.Stdout, f)
+	}
+	results.report(out, contenders, shown, o.rounds)
+	return nil
+}
+
+// measure does all that the flags ask for.
+func (o options) measure(ctx context.Context, w io.Writer, contenders []Contender) (Results, []Case) {
+	results := Results{}
+	want := list(o.works, nil)
+	wants := func(name string) bool { return len(want) == 0 || slices.Contains(want, name) }
+	var shown []Case
+	for _, c := range cases {
+		if !wants(c.Name) {
+			continue
+		}
+		if o.quick {
+			c = c.quick()
+		}
+		shown = append(shown, c)
+		for _, mode := range list(o.modes, modes) {
+			results.alternate(ctx, w, contenders, c, mode, o.rounds)
+		}
+	}
+	if wants("start") {
+		results.starts(ctx, w, contenders, 4*o.rounds)
+	}
+	if wants("idle") {
+		results.idle(ctx, w, contenders)
+	}
+	if wants("heap") {
+		results.heaps(ctx, w, contenders)
+	}
+	if wants("curves") {
+		results.curves(ctx, w, contenders, o.rounds, o.quick)
+	}
+	return results, shown
+}
+
+// save writes every measurement as one line of JSON.
+func (r Results) save(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(f)
+	for k, all := range r {
+		for i, res := range all {
+			if err := enc.Encode(map[string]any{"key": k, "round": i, "result": res}); err != nil {
+				f.Close()
+				return err
+			}
+		}
+	}
+	return f.Close()
+}
+
+func list(s string, all []string) []string {
+	if s == "" {
+		return all
+	}
+	return strings.Split(s, ",")
+}

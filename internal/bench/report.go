@@ -1,0 +1,233 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/internal/bench/work"
+)
+
+// A table is written as Markdown with padded columns, so that a terminal shows
+// it well too.
+type table struct{ rows [][]string }
+
+func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (t *table) write(w io.Writer) {
+	if len(t.rows) < 2 {
+		return
+	}
+	width := make([]int, len(t.rows[0]))
+	for _, row := range t.rows {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for n, row := range t.rows {
+		for i, cell := range row {
+			fmt.Fprintf(w, "| %s%s ", cell, strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)))
+		}
+		fmt.Fprintln(w, "|")
+		if n == 0 {
+			for _, n := range width {
+				fmt.Fprintf(w, "|%s", strings.Repeat("-", n+2))
+			}
+			fmt.Fprintln(w, "|")
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// report writes everything that was measured.
+func (r Results) report(w io.Writer, contenders []Contender, shown []Case, rounds int) {
+	fmt.Fprintf(w, "# Results\n\nWritten by `go run .` in `internal/bench`; doc.go says how it measures, work/task.go what the works are.\n\n")
+	fmt.Fprintf(w, "- %s, %d cores, %s, %s\n- medians of %d rounds\n\n", cpuName(), runtime.NumCPU(), runtime.Version(), nodeVersion(), rounds)
+	for _, mode := range modes {
+		fmt.Fprintf(w, "## Both ends in %s\n\n", modeName[mode])
+		r.works(w, contenders, shown, mode)
+	}
+	fmt.Fprintf(w, "## Start and memory\n\n")
+	r.small(w, contenders)
+	fmt.Fprintf(w, "## Curves of acpkit\n\nMicroseconds a message, nanoseconds a byte.\n\n")
+	r.curveTable(w)
+	fmt.Fprintf(w, "## Floors\n\n")
+	r.floorTable(w)
+	r.failures(w)
+}
+
+// works is the table of one mode. "times" is how many times as fast as the row's
+// contender acpkit is.
+func (r Results) works(w io.Writer, contenders []Contender, shown []Case, mode string) {
+	t := &table{}
+	head := []string{"work", "contender", "each", "wall s", "CPU s"}
+	if mode == "pair" {
+		head = append(head, "allocs each, both ends")
+	} else {
+		head = append(head, "allocs each, client", "agent")
+	}
+	t.row(append(head, "acpkit is faster")...)
+	for _, c := range shown {
+		for _, peer := range contenders {
+			key := Key{c.Name, mode, peer.Name}
+			if len(r[key]) == 0 {
+				continue
+			}
+			row := []string{c.Name, peer.Name}
+			if !r.ok(key) {
+				row = append(row, "failed")
+				t.row(append(row, make([]string, len(t.rows[0])-len(row))...)...)
+				continue
+			}
+			n := r[key][0].N
+			seconds := r.median(key, wall)
+			c := c
+			c.N = n
+			row = append(row, c.cost(seconds), fmt.Sprintf("%.3f", seconds), fmt.Sprintf("%.3f", r.median(key, cpu)))
+			allocs := func(f func(work.Result) work.Counters) string {
+				if !peer.Go {
+					return ""
+				}
+				return fmt.Sprintf("%.1f", r.median(key, func(x work.Result) float64 { return float64(f(x).Mallocs) / float64(n) }))
+			}
+			row = append(row, allocs(func(x work.Result) work.Counters { return x.Client }))
+			if mode == "stdio" {
+				row = append(row, allocs(func(x work.Result) work.Counters { return x.Agent }))
+			}
+			times := ""
+			if x := r.ratio(Key{c.Name, mode, "acpkit"}, peer.Name); x > 0 && peer.Name != "acpkit" {
+				times = fmt.Sprintf("%.2f times", x)
+			}
+			t.row(append(row, times)...)
+		}
+	}
+	t.write(w)
+}
+
+// small is the table of start times, idle connections and live heaps.
+func (r Results) small(w io.Writer, contenders []Contender) {
+	t := &table{}
+	head := []string{"contender", "start ms"}
+	for _, n := range idleCounts {
+		head = append(head, fmt.Sprintf("KiB an end, %d idle", n))
+	}
+	head = append(head, "goroutines an end")
+	for _, c := range heapCases {
+		head = append(head, c.Name+" client / agent")
+	}
+	t.row(head...)
+	for _, peer := range contenders {
+		if !peer.whole() {
+			continue
+		}
+		row := []string{peer.Name, ""}
+		if key := (Key{"start", "stdio", peer.Name}); r.ok(key) {
+			row[1] = fmt.Sprintf("%.1f", r.median(key, wall)*1e3)
+		}
+		goroutines := ""
+		for _, n := range idleCounts {
+			key := Key{fmt.Sprintf("idle-%d", n), "pair", peer.Name}
+			cell := ""
+			if r.ok(key) {
+				cell = fmt.Sprintf("%.1f", r[key][0].Heap/1024)
+				if peer.Go {
+					goroutines = fmt.Sprintf("%.1f", r[key][0].Goroutines)
+				}
+			}
+			row = append(row, cell)
+		}
+		row = append(row, goroutines)
+		for _, c := range heapCases {
+			cell := ""
+			if key := (Key{c.Name, "stdio", peer.Name}); r.ok(key) {
+				client, agent := c.payloads(r[key][0])
+				cell = fmt.Sprintf("%.2f / %.2f payloads", client, agent)
+			} else if len(r[key]) > 0 {
+				cell = "failed"
+			}
+			row = append(row, cell)
+		}
+		t.row(row...)
+	}
+	t.write(w)
+}
+
+func (r Results) curveTable(w io.Writer) {
+	for _, curve := range curves {
+		t := &table{}
+		t.row(curve.Of, modeName["pair"], modeName["stdio"])
+		for _, p := range curve.Points {
+			row := []string{p.Name[strings.LastIndexByte(p.Name, '-')+1:]}
+			for _, mode := range modes {
+				key := Key{p.Name, mode, "acpkit"}
+				if !r.ok(key) {
+					row = append(row, "")
+					continue
+				}
+				p.N = r[key][0].N
+				each := p.each(r.median(key, wall))
+				if p.Work == "read" {
+					row = append(row, fmt.Sprintf("%.2f ns", each*1e9))
+				} else {
+					row = append(row, fmt.Sprintf("%.2f µs", each*1e6))
+				}
+			}
+			t.row(row...)
+		}
+		t.write(w)
+	}
+}
+
+func (r Results) floorTable(w io.Writer) {
+	t := &table{}
+	t.row("floor", "wanted", "measured", "")
+	for _, f := range r.floors() {
+		verdict := "met"
+		switch {
+		case !f.Measured:
+			f.Got, verdict = "", "not measured"
+		case !f.Met:
+			verdict = "**missed**"
+		}
+		t.row(f.What, f.Want, f.Got, verdict)
+	}
+	t.write(w)
+}
+
+// failures names what contenders could not do.
+func (r Results) failures(w io.Writer) {
+	var all []string
+	for k, res := range r {
+		if len(res) > 0 && res[0].Failure != "" {
+			all = append(all, fmt.Sprintf("- %s, %s, %s: `%s`\n", k.Contender, k.Case, modeName[k.Mode], res[0].Failure))
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	slices.Sort(all)
+	fmt.Fprintf(w, "## What failed\n\n%s", strings.Join(all, ""))
+}
+
+func cpuName() string {
+	b, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(b)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return strings.TrimSpace(strings.TrimLeft(name, " \t:"))
+		}
+	}
+	return runtime.GOOS + "/" + runtime.GOARCH
+}
+
+func nodeVersion() string {
+	b, err := exec.Command("node", "--version").Output()
+	if err != nil {
+		return "no node"
+	}
+	return "node " + strings.TrimSpace(string(b))
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/acpkit/go-sdk/internal/bench/work"
+)
+
+// A Key names one cell of the tables.
+type Key struct{ Case, Mode, Contender string }
+
+// Results are all measurements by cell, one for each round. A cell that failed
+// has one result with its Failure.
+type Results map[Key][]work.Result
+
+// measure runs a peer once.
+func measure(ctx context.Context, c Contender, args []string) work.Result {
+	var res work.Result
+	cmd := c.command(ctx, args...)
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(bytes.TrimSpace(out), &res)
+	}
+	if err != nil && res.Failure == "" {
+		res.Failure = err.Error()
+	}
+	return res
+}
+
+// alternate runs the rounds of one case: in every round each contender once,
+// beginning with another one. A contender that failed is not tried again.
+func (r Results) alternate(ctx context.Context, w io.Writer, contenders []Contender, c Case, mode string, rounds int) {
+	for round := range rounds {
+		for i := range contenders {
+			peer := contenders[(i+round)%len(contenders)]
+			if !peer.does(c, mode) {
+				continue
+			}
+			key := Key{c.Name, mode, peer.Name}
+			if past := r[key]; len(past) > 0 && past[len(past)-1].Failure != "" {
+				continue
+			}
+			res := measure(ctx, peer, c.args(mode))
+			if res.Failure != "" {
+				fmt.Fprintf(w, "%s %s %s: %s\n", c.Name, mode, peer.Name, res.Failure)
+				r[key] = []work.Result{res}
+				continue
+			}
+			fmt.Fprintf(w, "%s %s %s: %s\n", c.Name, mode, peer.Name, c.cost(res.Wall))
+			r[key] = append(r[key], res)
+		}
+	}
+}
+
+// ok tells whether the cell has results.
+func (r Results) ok(k Key) bool { return len(r[k]) > 0 && r[k][0].Failure == "" }
+
+// median of what f takes from the results of a cell; 0 when there are none.
+func (r Results) median(k Key, f func(work.Result) float64) float64 {
+	if !r.ok(k) {
+		return 0
+	}
+	var all []float64
+	for _, res := range r[k] {
+		all = append(all, f(res))
+	}
+	return median(all)
+}
+
+// ratio tells how many times as fast as other the contender of k is: the median
+// of the rounds' ratios, 0 when one of the two has no results.
+func (r Results) ratio(k Key, other string) float64 {
+	o := k
+	o.Contender = other
+	if !r.ok(k) || !r.ok(o) {
+		return 0
+	}
+	var all []float64
+	for i := range min(len(r[k]), len(r[o])) {
+		all = append(all, r[o][i].Wall/r[k][i].Wall)
+	}
+	return median(all)
+}
+
+func median(all []float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	all = slices.Sorted(slices.Values(all))
+	mid := len(all) / 2
+	if len(all)%2 == 1 {
+		return all[mid]
+	}
+	return (all[mid-1] + all[mid]) / 2
+}
+
+func wall(r work.Result) float64 { return r.Wall }
+
+func cpu(r work.Result) float64 { return r.Client.CPU + r.Agent.CPU }
