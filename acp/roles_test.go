@@ -1,0 +1,121 @@
+package acp_test
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// The interfaces of both roles, those for extensions aside.
+var (
+	agentRoles = []reflect.Type{
+		reflect.TypeFor[acp.Agent](), reflect.TypeFor[acp.Authenticator](), reflect.TypeFor[acp.LogoutHandler](),
+		reflect.TypeFor[acp.SessionLoader](), reflect.TypeFor[acp.SessionResumer](), reflect.TypeFor[acp.SessionLister](),
+		reflect.TypeFor[acp.SessionDeleter](), reflect.TypeFor[acp.SessionCloser](), reflect.TypeFor[acp.SessionModeSetter](),
+		reflect.TypeFor[acp.SessionConfigOptionSetter](),
+	}
+	unstableAgentRoles = []reflect.Type{
+		reflect.TypeFor[acp.ProviderManager](), reflect.TypeFor[acp.SessionForker](), reflect.TypeFor[acp.SessionArchiver](),
+		reflect.TypeFor[acp.SessionStatusReporter](), reflect.TypeFor[acp.SessionTitleSetter](),
+		reflect.TypeFor[acp.AuthStatusReporter](), reflect.TypeFor[acp.MCPNotificationHandler](),
+	}
+	clientRoles = []reflect.Type{
+		reflect.TypeFor[acp.Client](), reflect.TypeFor[acp.TextFileReader](), reflect.TypeFor[acp.TextFileWriter](),
+		reflect.TypeFor[acp.TerminalHost](), reflect.TypeFor[acp.Elicitor](), reflect.TypeFor[acp.ElicitationCompleter](),
+	}
+	unstableClientRoles = []reflect.Type{
+		reflect.TypeFor[acp.AuthStatusUpdater](), reflect.TypeFor[acp.MCPMessageHandler](),
+	}
+)
+
+// roleMethod is one method of a role.
+type roleMethod struct {
+	name     string
+	side     wire.Side
+	unstable bool
+	fn       reflect.Type
+}
+
+func roleMethods() []roleMethod {
+	var all []roleMethod
+	add := func(side wire.Side, unstable bool, roles []reflect.Type) {
+		for _, role := range roles {
+			for m := range role.Methods() {
+				all = append(all, roleMethod{m.Name, side, unstable, m.Type})
+			}
+		}
+	}
+	add(wire.Agent, false, agentRoles)
+	add(wire.Agent, true, unstableAgentRoles)
+	add(wire.Client, false, clientRoles)
+	add(wire.Client, true, unstableClientRoles)
+	return all
+}
+
+func TestRoleMethodsHaveOneForm(t *testing.T) {
+	for _, m := range roleMethods() {
+		t.Run(m.name, func(t *testing.T) {
+			require.Equal(t, 2, m.fn.NumIn())
+			assert.Equal(t, reflect.TypeFor[context.Context](), m.fn.In(0))
+			require.Equal(t, reflect.Pointer, m.fn.In(1).Kind())
+			params := m.fn.In(1).Elem().Name()
+			assert.Equal(t, reflect.TypeFor[error](), m.fn.Out(m.fn.NumOut()-1))
+			if m.fn.NumOut() == 1 {
+				assert.True(t, strings.HasSuffix(params, "Notification"), params)
+				return
+			}
+			require.Equal(t, 2, m.fn.NumOut())
+			assert.Equal(t, m.name+"Request", params)
+			require.Equal(t, reflect.Pointer, m.fn.Out(0).Kind())
+			assert.Equal(t, m.name+"Response", m.fn.Out(0).Elem().Name())
+		})
+	}
+}
+
+// Every method of the protocol that an end handles has one method of a role, with
+// the types of its row in the table.
+func TestRolesCoverTheMethodTable(t *testing.T) {
+	roles := roleMethods()
+	used := map[string]bool{}
+	for _, row := range wire.Methods(acp.ProtocolVersion) {
+		if row.Side == wire.Proxy || row.Side == wire.Protocol {
+			continue
+		}
+		t.Run(row.Name, func(t *testing.T) {
+			var found []roleMethod
+			for _, m := range roles {
+				if m.side == row.Side && row.Params.Is(reflect.New(m.fn.In(1).Elem()).Interface()) {
+					found = append(found, m)
+				}
+			}
+			require.Len(t, found, 1)
+			m := found[0]
+			used[m.name] = true
+			assert.Equal(t, row.Unstable, m.unstable, "unstable")
+			assert.Equal(t, row.Notification, m.fn.NumOut() == 1, "notification")
+			if !row.Notification {
+				assert.True(t, row.Result.Is(reflect.New(m.fn.Out(0).Elem()).Interface()), "result")
+			}
+		})
+	}
+	for _, m := range roles {
+		assert.True(t, used[m.name], "%s is no method of the protocol", m.name)
+	}
+}
+
+func TestMethodNames(t *testing.T) {
+	n := 0
+	for _, row := range wire.Methods(acp.ProtocolVersion) {
+		if !row.Unstable {
+			n++
+		}
+	}
+	assert.Equal(t, 25, n, "stable methods")
+}
