@@ -1,0 +1,77 @@
+package kind
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// WithData returns a copy whose Data is v, written by encoding/json; it replaces
+// what was there, and nil or an empty object removes it. The peer sees it. A
+// value that cannot be encoded is bad use.
+//
+// Members of an object stand beside the error's own facts on the wire. One that
+// has the name of such a fact, say "reason", can neither replace nor hide it.
+func (e *Error) WithData(v any) *Error {
+	raw, err := canonical(v)
+	if err != nil {
+		return BadUse("kind.WithData", "the value cannot be encoded: "+err.Error()).WithCause(e)
+	}
+	c := e.copy()
+	if c.Data = raw; nothing(raw) {
+		c.Data = nil
+	}
+	return c
+}
+
+// With returns a copy that has one more member in Data.
+func (e *Error) With(key string, value any) *Error {
+	var members map[string]json.RawMessage
+	if e != nil && len(e.Data) > 0 && json.Unmarshal(e.Data, &members) != nil {
+		return BadUse("kind.With", "Data is not an object").WithCause(e)
+	}
+	raw, err := canonical(value)
+	if err != nil {
+		return BadUse("kind.With", "the value of "+key+" cannot be encoded: "+err.Error()).WithCause(e)
+	}
+	if members == nil {
+		members = make(map[string]json.RawMessage, 1)
+	}
+	members[key] = raw
+	return e.WithData(members)
+}
+
+// DecodeData stores Data in the value that v points to. Without data it returns
+// [rpcerr.ErrNoData].
+func (e *Error) DecodeData(v any) error {
+	if e == nil || nothing(e.Data) {
+		return rpcerr.ErrNoData
+	}
+	if err := json.Unmarshal(e.Data, v); err != nil {
+		return fmt.Errorf("decoding error data: %w", err)
+	}
+	return nil
+}
+
+// canonical gives two equal JSON values the same bytes, however they were
+// written.
+func canonical(v any) (json.RawMessage, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber() // integers beyond 2^53 survive
+	var tree any
+	if err := dec.Decode(&tree); err != nil {
+		return nil, err
+	}
+	return json.Marshal(tree)
+}
+
+// nothing tells whether a canonical value says nothing, so that Data is nil.
+func nothing(raw json.RawMessage) bool {
+	return len(raw) == 0 || string(raw) == "null" || string(raw) == "{}"
+}

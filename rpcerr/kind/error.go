@@ -1,0 +1,151 @@
+package kind
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Error is a failure with all that its receiver needs to decide what comes next.
+// The fields above the line go over the wire; [Error.RequestError] tells how. Those below
+// stay in the process: the log has them, the peer never sees them.
+//
+// Build one from a kind, with [Kind.New] or [Kind.Errorf], and refine it with
+// the methods that begin with With, each of which returns a copy. An Error that
+// nobody assigns to may be used by several goroutines. The methods accept a nil
+// receiver.
+type Error struct {
+	Kind    Kind
+	Message string
+	// Code is a name of the application for this failure, such as
+	// "CHANNEL_NOT_FOUND". Optional.
+	Code string
+	// Reason names a failure mode that the tool declares in its contract, such as
+	// "no_match". Optional.
+	Reason string
+	// Retryable says that the same call may succeed later.
+	Retryable bool
+	// RetryAfter is how long to wait before trying again; 0 when nobody knows. It
+	// travels in milliseconds.
+	RetryAfter time.Duration
+	// Hint tells what would help, in words made for a model or a person.
+	Hint string
+	// Status is the HTTP status that stands behind the failure, or 0.
+	Status int
+	// Number is the code on the wire when it is not the kind's own, else 0.
+	Number rpcerr.Code
+	// Data holds further facts, as JSON. WithData and With keep it in one canonical
+	// form (sorted members, no white space), which makes values comparable.
+	Data json.RawMessage
+
+	// ---- what follows never leaves the process ----
+
+	// Debug is for the developers of this program.
+	Debug string
+	// Attrs is for telemetry.
+	Attrs []slog.Attr
+
+	cause  error
+	logged bool
+}
+
+// Error returns the message, and nothing of what must not leave the process,
+// the cause included.
+func (e *Error) Error() string {
+	switch {
+	case e == nil:
+		return "<nil>"
+	case e.Message == "":
+		return e.Kind.Message()
+	}
+	return e.Message
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.cause
+}
+
+// Is makes errors.Is(err, kind.NotFound) work, and with it
+// errors.Is(err, rpcerr.ErrResourceNotFound) and the other sentinels of rpcerr.
+func (e *Error) Is(target error) bool {
+	if e == nil {
+		return false
+	}
+	switch t := target.(type) {
+	case Kind:
+		return e.Kind == t
+	case *rpcerr.RequestError:
+		return e.RequestError().Is(t)
+	}
+	return false
+}
+
+// Record returns e. Error types that are made of an Error have this method too;
+// [From] asks for it.
+func (e *Error) Record() *Error { return e }
+
+// Logged tells whether somebody has written the error to the log already.
+func (e *Error) Logged() bool { return e != nil && e.logged }
+
+// LogValue gives slog everything but Data, which may hold what a user typed.
+func (e *Error) LogValue() slog.Value {
+	if e == nil {
+		return slog.Value{}
+	}
+	attrs := []slog.Attr{slog.String("kind", string(e.Kind)), slog.String("message", e.Error())}
+	text := func(key, value string) {
+		if value != "" {
+			attrs = append(attrs, slog.String(key, value))
+		}
+	}
+	text("code", e.Code)
+	text("reason", e.Reason)
+	if e.Number != 0 {
+		attrs = append(attrs, slog.Int("number", int(e.Number)))
+	}
+	if e.Status != 0 {
+		attrs = append(attrs, slog.Int("status", e.Status))
+	}
+	attrs = append(attrs, slog.Bool("retryable", e.Retryable))
+	if e.RetryAfter > 0 {
+		attrs = append(attrs, slog.Duration("retry_after", e.RetryAfter))
+	}
+	text("hint", e.Hint)
+	text("debug", e.Debug)
+	attrs = append(attrs, e.Attrs...)
+	if e.cause != nil {
+		attrs = append(attrs, slog.Any("cause", e.cause))
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// ErrBadUse is found in an error that a constructor built in place of the one
+// asked for, because an argument it cannot do without was missing or impossible.
+// Such an error is of kind Internal, tells the peer nothing, and its cause names
+// the mistake.
+var ErrBadUse = errors.New("kind: bad use")
+
+// UseError names the mistake behind [ErrBadUse].
+type UseError struct {
+	Func    string // the function that was called, such as "advice.Upstream"
+	Problem string // what was wrong, such as "status 0 is not an HTTP error status"
+}
+
+// Error is "Func: Problem".
+func (e *UseError) Error() string { return e.Func + ": " + e.Problem }
+
+// Is makes it match ErrBadUse.
+func (e *UseError) Is(target error) bool { return target == ErrBadUse }
+
+// BadUse returns the error which stands in for one that cannot be built. It is
+// for packages that offer constructors of their own.
+func BadUse(function, problem string) *Error {
+	return &Error{Kind: Internal, Message: Internal.Message(), cause: &UseError{function, problem}}
+}

@@ -1,0 +1,182 @@
+package kind_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+func TestErrorf(t *testing.T) {
+	other := errors.New("other")
+	for _, c := range []struct {
+		format  string
+		args    []any
+		message string
+		causes  []error
+	}{
+		{"no item %d", []any{7}, "no item 7", nil},
+		{"reading %s: %w", []any{"a.txt", fs.ErrNotExist}, "reading a.txt", []error{fs.ErrNotExist}},
+		{"%w: reading %s", []any{fs.ErrNotExist, "a.txt"}, "reading a.txt", []error{fs.ErrNotExist}},
+		{"reading (%w) a.txt", []any{fs.ErrNotExist}, "reading () a.txt", []error{fs.ErrNotExist}},
+		{"two: %w, %w", []any{fs.ErrNotExist, other}, "two", []error{fs.ErrNotExist, other}},
+		{"plain %v, wrapped: %w", []any{other, fs.ErrExist}, "plain other, wrapped", []error{fs.ErrExist}},
+		{"%[2]s: %[1]w", []any{fs.ErrExist, "indexed"}, "indexed", []error{fs.ErrExist}},
+		{"%-8v|%q", []any{other, other}, `other   |"other"`, nil},
+		{"nil: %v", []any{error(nil)}, "nil: <nil>", nil},
+	} {
+		e := kind.NotFound.Errorf(c.format, c.args...)
+		assert.Equal(t, c.message, e.Error(), c.format)
+		assert.Equal(t, kind.NotFound, e.Kind)
+		for _, cause := range c.causes {
+			assert.ErrorIs(t, e, cause)
+		}
+		if c.causes == nil {
+			assert.NoError(t, errors.Unwrap(e))
+		}
+	}
+}
+
+func TestIs(t *testing.T) {
+	e := fmt.Errorf("loading: %w", kind.NotFound.New("gone").WithCause(fs.ErrNotExist))
+	assert.ErrorIs(t, e, kind.NotFound)
+	assert.NotErrorIs(t, e, kind.Timeout)
+	assert.ErrorIs(t, e, rpcerr.ErrResourceNotFound)
+	assert.NotErrorIs(t, e, rpcerr.ErrSessionNotFound)
+	assert.ErrorIs(t, e, fs.ErrNotExist)
+	assert.ErrorIs(t, kind.NotFound.New("gone").With("sessionId", "s1"), rpcerr.ErrSessionNotFound)
+	assert.ErrorIs(t, error(kind.NotFound), kind.NotFound, "a bare kind is an error too")
+}
+
+func TestFrom(t *testing.T) {
+	e := kind.Conflict.New("taken").WithDebug("local")
+	for _, err := range []error{e, fmt.Errorf("a: %w", e), errors.Join(fs.ErrExist, e)} {
+		got, ok := kind.From(err)
+		assert.True(t, ok)
+		assert.Same(t, e, got)
+	}
+	for _, err := range []error{nil, errors.New("x"), (*kind.Error)(nil)} {
+		got, ok := kind.From(err)
+		assert.False(t, ok)
+		assert.Nil(t, got)
+		assert.Empty(t, kind.Of(err))
+	}
+	bare, ok := kind.From(fmt.Errorf("a: %w", kind.Timeout))
+	assert.True(t, ok)
+	assert.True(t, bare.Retryable)
+	assert.Equal(t, kind.Timeout, bare.Kind)
+
+	outer := rpcerr.AuthRequired(nil).WithCause(e)
+	got, ok := kind.From(outer)
+	assert.True(t, ok)
+	assert.Equal(t, kind.Unauthorized, got.Kind, "the outer one is not overruled by its cause")
+	assert.ErrorIs(t, got, kind.Conflict, "which stays reachable")
+}
+
+func TestForeignErrors(t *testing.T) {
+	for _, c := range []struct {
+		in   *rpcerr.RequestError
+		want kind.Error
+	}{
+		{rpcerr.ResourceNotFound("/a"), kind.Error{Kind: kind.NotFound, Message: "Resource not found: /a", Data: json.RawMessage(`{"uri":"/a"}`)}},
+		{rpcerr.New(500, "boom", nil), kind.Error{Kind: kind.Unknown, Message: "boom", Number: 500}},
+		{rpcerr.New(-32001, "x", "text"), kind.Error{Kind: kind.Unknown, Message: "x", Number: -32001, Data: json.RawMessage(`"text"`)}},
+		{rpcerr.New(-31003, "x", nil), kind.Error{Kind: kind.RateLimited, Message: "x", Retryable: true}},
+		// What another program says in the same members is understood ...
+		{rpcerr.New(-32602, "x", json.RawMessage(`{"reason":"no_match","recovery":{"hint":"wider"},"retryable":true,"retryAfterMs":1.5,"code":"A","status":404,"kind":"timeout"}`)),
+			kind.Error{Kind: kind.Timeout, Number: -32602, Message: "x", Reason: "no_match", Hint: "wider", Retryable: true, RetryAfter: 2 * time.Millisecond, Code: "A", Status: 404}},
+		// ... and what means something else there stays data.
+		{rpcerr.New(-32602, "x", json.RawMessage(`{"reason":5,"recovery":{"hint":"wider","url":"u"},"retryable":"no","retryAfterMs":-1,"code":404,"status":"draft","kind":"file","data":[1]}`)),
+			kind.Error{Kind: kind.InvalidParams, Message: "x", Hint: "wider",
+				Data: json.RawMessage(`{"code":404,"data":[1],"kind":"file","reason":5,"recovery":{"url":"u"},"retryAfterMs":-1,"retryable":"no","status":"draft"}`)}},
+		{rpcerr.New(-32602, "x", json.RawMessage(`{"data":{"a":1}}`)), kind.Error{Kind: kind.InvalidParams, Message: "x", Data: json.RawMessage(`{"data":{"a":1}}`)}},
+	} {
+		got := kind.FromRequestError(c.in)
+		assert.Equal(t, &c.want, got)
+		assert.Equal(t, &c.want, overTheWire(t, got), "and again")
+	}
+}
+
+// overTheWire returns what a receiver makes of e, without the cause.
+func overTheWire(t *testing.T, e *kind.Error) *kind.Error {
+	t.Helper()
+	b, err := json.Marshal(e.RequestError())
+	require.NoError(t, err)
+	var r rpcerr.RequestError
+	require.NoError(t, json.Unmarshal(b, &r))
+	return kind.FromRequestError(&r)
+}
+
+func TestBadUse(t *testing.T) {
+	for problem, e := range map[string]*kind.Error{
+		`unknown kind "typo"`:      kind.Kind("typo").New("x"),
+		"empty message":            kind.NotFound.New(" "),
+		"kind.New: empty message":  kind.NotFound.Errorf("%w", fs.ErrExist).WithHint("h").WithCause(fs.ErrClosed),
+		"0 is not an HTTP status":  kind.NotFound.New("x").WithStatus(0),
+		"cannot be encoded":        kind.NotFound.New("x").WithData(func() {}),
+		"the value of k cannot be": kind.NotFound.New("x").With("k", make(chan int)),
+		"Data is not an object":    kind.NotFound.New("x").WithData([]int{1}).With("k", 1),
+		"With on a nil":            (*kind.Error)(nil).WithHint("x"),
+	} {
+		require.ErrorIs(t, e, kind.ErrBadUse, problem)
+		var use *kind.UseError
+		require.ErrorAs(t, e, &use)
+		assert.Contains(t, use.Error(), problem)
+		b, err := json.Marshal(e)
+		require.NoError(t, err)
+		assert.NotContains(t, string(b), "bad", "the peer is told nothing of it")
+		assert.Contains(t, string(b), `"code":-32603,"message":"Internal error"`)
+	}
+}
+
+func TestBuilding(t *testing.T) {
+	e := kind.NotFound.New("gone").WithData(map[string]any{"b": 1, "a": "<"})
+	assert.Equal(t, `{"a":"\u003c","b":1}`, string(e.Data))
+	assert.Equal(t, `{"a":"\u003c","b":1,"c":{}}`, string(e.With("c", struct{}{}).Data))
+	assert.Equal(t, `{"a":"\u003c","b":1}`, string(e.Data), "copies leave the original alone")
+	assert.Nil(t, e.WithData(nil).Data)
+	assert.Nil(t, e.WithData(struct{}{}).Data)
+	assert.Equal(t, `{"n":9007199254740993}`, string(e.WithData(json.RawMessage(`{"n": 9007199254740993 }`)).Data))
+
+	assert.Equal(t, 2*time.Millisecond, e.WithRetryAfter(1500*time.Microsecond).RetryAfter)
+	assert.True(t, e.WithRetryAfter(-1).Retryable)
+	assert.Zero(t, e.WithRetryAfter(-1).RetryAfter)
+	assert.Positive(t, e.WithRetryAfter(math.MaxInt64).RetryAfter)
+	assert.Equal(t, e, e.WithRetryAfter(time.Second).WithRetryable(false))
+
+	a := e.WithAttrs(slog.Int("a", 1))
+	b, c := a.WithAttrs(slog.Int("b", 2)), a.WithAttrs(slog.Int("c", 3))
+	assert.Equal(t, "b", b.Attrs[1].Key)
+	assert.Equal(t, "c", c.Attrs[1].Key)
+
+	var data struct{ A string }
+	require.NoError(t, e.DecodeData(&data))
+	assert.Equal(t, "<", data.A)
+	assert.ErrorIs(t, kind.NotFound.New("x").DecodeData(&data), rpcerr.ErrNoData)
+}
+
+func TestLog(t *testing.T) {
+	var buf bytes.Buffer
+	log := slog.New(slog.NewJSONHandler(&buf, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	log.Info("x", "err", kind.RateLimited.New("slow").WithRetryAfter(time.Second).WithCode("C").WithReason("r").WithStatus(429).
+		WithHint("h").WithDebug("d").WithAttrs(slog.Int("n", 1)).With("secret", "hunter2").WithCause(fs.ErrExist))
+	assert.JSONEq(t, `{"level":"INFO","msg":"x","err":{"kind":"rate_limited","message":"slow","code":"C","reason":"r","status":429,
+		"retryable":true,"retry_after":1000000000,"hint":"h","debug":"d","n":1,"cause":"file already exists"}}`, buf.String())
+	assert.NotPanics(t, func() { log.Info("x", "err", (*kind.Error)(nil)) })
+}

@@ -1,0 +1,97 @@
+package kind_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+// Each row of the reference's two code tables: its name and number there, and
+// the kind here. The numbers on an ACP connection stand beside them.
+func TestCodes(t *testing.T) {
+	for _, c := range []struct {
+		reference string
+		mcp       int
+		kind      kind.Kind
+		acp       rpcerr.Code
+	}{
+		{"ParseError", -32700, kind.ParseError, rpcerr.CodeParseError},
+		{"InvalidRequest", -32600, kind.InvalidRequest, rpcerr.CodeInvalidRequest},
+		{"MethodNotFound", -32601, kind.MethodNotFound, rpcerr.CodeMethodNotFound},
+		{"InvalidParams", -32602, kind.InvalidParams, rpcerr.CodeInvalidParams},
+		{"InternalError", -32603, kind.Internal, rpcerr.CodeInternalError},
+		{"ServiceUnavailable", -32000, kind.ServiceUnavailable, -31000},
+		{"NotFound", -32001, kind.NotFound, rpcerr.CodeResourceNotFound},
+		{"Conflict", -32002, kind.Conflict, -31002},
+		{"RateLimited", -32003, kind.RateLimited, -31003},
+		{"Timeout", -32004, kind.Timeout, -31004},
+		{"Forbidden", -32005, kind.Forbidden, -31005},
+		{"Unauthorized", -32006, kind.Unauthorized, rpcerr.CodeAuthRequired},
+		{"ValidationError", -32007, kind.Validation, -31007},
+		{"ConfigurationError", -32008, kind.Configuration, -31008},
+		{"InitializationFailed", -32009, kind.InitializationFailed, -31009},
+		{"DatabaseError", -32010, kind.Database, -31010},
+		{"SerializationError", -32070, kind.Serialization, -31070},
+		{"UnknownError", -32099, kind.Unknown, -31099},
+	} {
+		assert.Equal(t, c.mcp, c.kind.MCPCode(), c.reference)
+		assert.Equal(t, c.kind, kind.FromMCPCode(c.mcp), c.reference)
+		assert.Equal(t, c.acp, c.kind.Code(), c.reference)
+		assert.Equal(t, c.kind, kind.FromCode(c.acp), c.reference)
+	}
+	// What the reference has no name for borrows the nearest number.
+	assert.Equal(t, kind.Timeout.MCPCode(), kind.Cancelled.MCPCode())
+	assert.Equal(t, kind.InvalidRequest.MCPCode(), kind.UnsupportedVersion.MCPCode())
+	assert.Equal(t, kind.ServiceUnavailable.MCPCode(), kind.Transient.MCPCode())
+	assert.Equal(t, kind.Internal.MCPCode(), kind.Fatal.MCPCode())
+	assert.Equal(t, kind.Validation.MCPCode(), kind.ContextRequired.MCPCode())
+	assert.Equal(t, kind.Unknown, kind.FromMCPCode(7))
+	assert.Equal(t, kind.Unknown, kind.FromCode(7))
+}
+
+func TestTable(t *testing.T) {
+	codes := map[rpcerr.Code]kind.Kind{}
+	for _, k := range kind.All() {
+		assert.True(t, k.Known(), k)
+		assert.NotEmpty(t, k.Message(), k)
+		assert.Regexp(t, `^[a-z]+(_[a-z]+)*$`, string(k))
+		assert.Empty(t, codes[k.Code()], "the code of %s is taken", string(k))
+		codes[k.Code()] = k
+		assert.Equal(t, !k.Code().Known(), !k.Code().Reserved(), "%s: own codes stay outside the reserved ranges", string(k))
+		if k.Code().Known() {
+			assert.Equal(t, k.Code().String(), k.Message())
+		}
+		r := k.RequestError()
+		assert.Equal(t, k.Code(), r.Code)
+		assert.Equal(t, k.Message(), r.Message)
+		assert.Equal(t, k, kind.Of(r))
+	}
+	assert.Len(t, codes, 23)
+	assert.False(t, kind.Kind("typo").Known())
+	assert.Equal(t, kind.Unknown.Code(), kind.Kind("typo").Code())
+}
+
+// The whole status table of the reference, and what lies between its rows.
+func TestFromStatus(t *testing.T) {
+	want := map[int]kind.Kind{
+		400: kind.InvalidParams, 401: kind.Unauthorized, 402: kind.Forbidden, 403: kind.Forbidden, 404: kind.NotFound,
+		408: kind.Timeout, 425: kind.Timeout, 504: kind.Timeout,
+		409: kind.Conflict, 423: kind.Conflict, 424: kind.Conflict, 422: kind.Validation, 429: kind.RateLimited,
+		500: kind.Internal, 501: kind.Internal,
+	}
+	for _, status := range []int{405, 406, 407, 410, 411, 412, 413, 415, 416, 417, 418, 428, 431, 451, 499} {
+		want[status] = kind.InvalidRequest
+	}
+	for _, status := range []int{502, 503, 505, 507, 511, 599} {
+		want[status] = kind.ServiceUnavailable
+	}
+	for _, status := range []int{-1, 0, 99, 100, 200, 302, 399, 600} {
+		want[status] = kind.Unknown
+	}
+	for status, k := range want {
+		assert.Equal(t, k, kind.FromStatus(status), status)
+	}
+}

@@ -1,0 +1,240 @@
+package kind
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// The members of the error's data that hold the record. Whatever
+// else stands there is Data.
+const (
+	memberKind       = "kind"
+	memberCode       = "code"
+	memberReason     = "reason"
+	memberRetryable  = "retryable"
+	memberRetryAfter = "retryAfterMs"
+	memberRecovery   = "recovery" // {"hint": "..."}
+	memberStatus     = "status"
+	memberData       = "data" // what of Data has no place beside the others
+)
+
+var reserved = []string{
+	memberKind, memberCode, memberReason, memberRetryable, memberRetryAfter, memberRecovery, memberStatus, memberData,
+}
+
+type recovery struct {
+	Hint string `json:"hint"`
+}
+
+// RequestError returns the error's wire form. The code is the kind's (or
+// Number), the message is Message, and the data is an object with
+//
+//	kind          the kind
+//	retryable     whether trying again may help
+//	retryAfterMs  how long to wait first, in milliseconds
+//	code, reason, status
+//	recovery      {"hint": "..."}
+//
+// where what is empty is left out, and with the members of Data beside them. Debug,
+// Attrs and the cause are not encoded; the cause stays reachable by Unwrap.
+func (e *Error) RequestError() *rpcerr.RequestError {
+	if e == nil {
+		return nil
+	}
+	code := e.Kind.Code()
+	if e.Number != 0 {
+		code = e.Number
+	}
+	return rpcerr.New(code, e.Error(), json.RawMessage(e.data())).WithCause(e)
+}
+
+func (e *Error) data() []byte {
+	members, rest := spread(e.Data)
+	put := func(name string, v any) {
+		raw, err := json.Marshal(v)
+		if err == nil { // strings, numbers and booleans always can be encoded
+			members[name] = raw
+		}
+	}
+	if len(rest) > 0 {
+		members[memberData] = rest
+	}
+	k := e.Kind
+	if !k.Known() {
+		k = Unknown
+	}
+	put(memberKind, k)
+	put(memberRetryable, e.Retryable)
+	if e.RetryAfter > 0 {
+		put(memberRetryAfter, ceilMillis(e.RetryAfter).Milliseconds())
+	}
+	if e.Code != "" {
+		put(memberCode, e.Code)
+	}
+	if e.Reason != "" {
+		put(memberReason, e.Reason)
+	}
+	if e.Status != 0 {
+		put(memberStatus, e.Status)
+	}
+	if e.Hint != "" {
+		put(memberRecovery, recovery{e.Hint})
+	}
+	out, err := json.Marshal(members)
+	if err != nil { // only a Data that was assigned by hand, and is not JSON, gets here
+		c := *e
+		c.Data = nil
+		return c.data()
+	}
+	return out
+}
+
+// spread splits Data into members that may stand beside the record's own and
+// the rest: members with reserved names, or a value that is no object.
+func spread(data json.RawMessage) (beside map[string]json.RawMessage, rest json.RawMessage) {
+	if nothing(data) {
+		return map[string]json.RawMessage{}, nil
+	}
+	if json.Unmarshal(data, &beside) != nil {
+		return map[string]json.RawMessage{}, data
+	}
+	var covered map[string]json.RawMessage
+	for _, name := range reserved {
+		if v, ok := beside[name]; ok {
+			if covered == nil {
+				covered = map[string]json.RawMessage{}
+			}
+			covered[name] = v
+			delete(beside, name)
+		}
+	}
+	if covered != nil {
+		rest, _ = json.Marshal(covered) // raw values that were just read
+	}
+	return beside, rest
+}
+
+// FromRequestError reads an error of the wire: one that an Error became, and as
+// far as it goes that of any other program. Members that do not mean what they mean
+// here stay in Data. Without a known kind the code decides; a code that none of
+// the kinds has is kept in Number. The result wraps r's cause, if any.
+func FromRequestError(r *rpcerr.RequestError) *Error {
+	if r == nil {
+		return nil
+	}
+	e := &Error{Kind: FromCode(r.Code), Message: r.Message, cause: r.Unwrap()}
+	members, rest := object(r)
+	take(members, memberKind, func(k Kind) bool {
+		if k.Known() {
+			e.Kind = k
+		}
+		return k.Known()
+	})
+	if e.Kind.Code() != r.Code {
+		e.Number = r.Code
+	}
+	e.Retryable = e.Kind.Retryable()
+	take(members, memberRetryable, func(yes bool) bool { e.Retryable = yes; return true })
+	take(members, memberRetryAfter, func(ms float64) bool { e.RetryAfter = millis(ms); return ms >= 0 })
+	take(members, memberCode, func(s string) bool { e.Code = s; return s != "" })
+	take(members, memberReason, func(s string) bool { e.Reason = s; return s != "" })
+	take(members, memberStatus, func(n int) bool {
+		if n < 100 || n > 599 {
+			return false
+		}
+		e.Status = n
+		return true
+	})
+	take(members, memberRecovery, func(m map[string]json.RawMessage) bool {
+		if json.Unmarshal(m["hint"], &e.Hint) != nil {
+			return false
+		}
+		if delete(m, "hint"); len(m) > 0 { // more than a hint: keep it
+			members[memberRecovery], _ = json.Marshal(m)
+		}
+		return len(m) == 0
+	})
+	e.Data = gather(members, rest)
+	return e
+}
+
+// object takes r's data apart. What is no object comes back as rest.
+func object(r *rpcerr.RequestError) (members map[string]json.RawMessage, rest json.RawMessage) {
+	var raw json.RawMessage
+	if r.DecodeData(&raw) != nil || json.Unmarshal(raw, &members) != nil {
+		return nil, raw
+	}
+	return members, nil
+}
+
+// take removes a member when it has the type and use agrees.
+func take[T any](members map[string]json.RawMessage, name string, use func(T) bool) {
+	var v *T
+	if raw, ok := members[name]; !ok || json.Unmarshal(raw, &v) != nil || v == nil {
+		return
+	}
+	if use(*v) {
+		delete(members, name)
+	}
+}
+
+// gather undoes spread.
+func gather(members map[string]json.RawMessage, rest json.RawMessage) json.RawMessage {
+	if inner, ok := members[memberData]; ok {
+		var covered map[string]json.RawMessage
+		isObject := json.Unmarshal(inner, &covered) == nil
+		switch {
+		case isObject && covered != nil && onlyReserved(covered):
+			delete(members, memberData)
+			maps.Copy(members, covered)
+		case !isObject && len(members) == 1:
+			members, rest = nil, inner
+		}
+	}
+	var raw json.RawMessage
+	var err error
+	if members != nil {
+		raw, err = canonical(members)
+	} else if len(rest) > 0 {
+		raw, err = canonical(rest)
+	}
+	if err != nil || nothing(raw) {
+		return nil
+	}
+	return raw
+}
+
+func onlyReserved(members map[string]json.RawMessage) bool {
+	for name := range members {
+		if !slices.Contains(reserved, name) {
+			return false
+		}
+	}
+	return true
+}
+
+func millis(ms float64) time.Duration {
+	if ms >= math.MaxInt64/float64(time.Millisecond) {
+		return time.Duration(math.MaxInt64).Truncate(time.Millisecond)
+	}
+	return ceilMillis(time.Duration(math.Ceil(ms)) * time.Millisecond)
+}
+
+// MarshalJSON writes the error object of JSON-RPC, as [Error.RequestError]
+// builds it, so that errors can be stored.
+func (e *Error) MarshalJSON() ([]byte, error) { return json.Marshal(e.RequestError()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (e *Error) UnmarshalJSON(b []byte) error {
+	var r rpcerr.RequestError
+	if err := json.Unmarshal(b, &r); err != nil {
+		return err
+	}
+	*e = *FromRequestError(&r)
+	return nil
+}

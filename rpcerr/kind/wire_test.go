@@ -1,0 +1,96 @@
+package kind_test
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+// Every value that the constructors build arrives as it left, but for the fields
+// that may not leave: Debug, Attrs and the cause.
+func FuzzOverTheWire(f *testing.F) {
+	f.Add(uint8(3), "msg", "CODE", "reason", "hint", int64(1500), 404, `{"a":1}`, true)
+	f.Add(uint8(9), "\xff<>&\u2028", "", "", "", int64(-1), 0, `{"reason":"mine","data":{"data":[]},"kind":1}`, false)
+	f.Add(uint8(1), "m", "", "", "", int64(0), 700, `[{"b":1, "a":1e3}]`, true)
+	f.Add(uint8(1), "m", "", "", "", int64(1)<<62, 599, `{"data":{"kind":"x"}}`, true)
+	f.Add(uint8(1), "m", "", "", "", int64(1)<<62, 599, `{"recovery":{"hint":"x"},"status":200}`, true)
+	f.Fuzz(func(t *testing.T, k uint8, message, code, reason, hint string, after int64, status int, data string, retryable bool) {
+		if strings.TrimSpace(message) == "" || status < 100 || status > 599 {
+			t.Skip("refused by the constructor")
+		}
+		e := kind.All()[int(k)%len(kind.All())].New(message).WithRetryable(retryable).WithStatus(status)
+		if after != 0 {
+			e = e.WithRetryAfter(time.Duration(after))
+		}
+		e = e.WithCode(code).WithReason(reason).WithHint(hint)
+		if json.Valid([]byte(data)) {
+			e = e.WithData(json.RawMessage(data))
+		}
+		secret := e.WithDebug("debug-secret").WithAttrs(slog.String("k", "attr-secret")).WithCause(errors.New("cause-secret"))
+
+		b, err := json.Marshal(secret.RequestError())
+		require.NoError(t, err)
+		if !strings.Contains(message+code+reason+hint+data, "-secret") {
+			assert.NotContains(t, string(b), "-secret")
+		}
+		var r rpcerr.RequestError
+		require.NoError(t, json.Unmarshal(b, &r))
+		assert.Equal(t, e, kind.FromRequestError(&r))
+
+		var stored kind.Error
+		whole, err := json.Marshal(e)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(whole, &stored))
+		assert.Equal(t, *e, stored)
+	})
+}
+
+// Whatever a peer sends is read, and what was read is stable from then on.
+func FuzzForeign(f *testing.F) {
+	f.Add(int32(-32002), "gone", []byte(`{"uri":"/a","recovery":{"hint":"h","x":1}}`))
+	f.Add(int32(7), "", []byte(`{"data":{"data":{}},"retryAfterMs":1e300}`))
+	f.Add(int32(0), "x", []byte(`{"kind":"timeout","data":{}}`))
+	f.Fuzz(func(t *testing.T, code int32, message string, data []byte) {
+		if !json.Valid(data) {
+			return
+		}
+		once := kind.FromRequestError(rpcerr.New(rpcerr.Code(code), message, json.RawMessage(data)))
+		if code == 0 || message == "" {
+			return // read as "the kind's own", so they come back as that
+		}
+		assert.Equal(t, rpcerr.Code(code), once.RequestError().Code)
+		b, err := json.Marshal(once)
+		require.NoError(t, err)
+		var twice kind.Error
+		require.NoError(t, json.Unmarshal(b, &twice))
+		once.Message = string([]rune(once.Message)) // what encoding/json makes of bytes that are not UTF-8
+		assert.Equal(t, *once, twice)
+	})
+}
+
+func TestDataCannotOverrule(t *testing.T) {
+	e := kind.Conflict.New("taken").WithReason("busy").WithData(map[string]any{"reason": "mine", "kind": "fatal", "retryable": true, "owner": "me"})
+	b, err := json.Marshal(e.RequestError())
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"code":-31002,"message":"taken","data":{"kind":"conflict","reason":"busy","retryable":false,"owner":"me",
+		"data":{"kind":"fatal","reason":"mine","retryable":true}}}`, string(b))
+	assert.Equal(t, e, overTheWire(t, e))
+}
+
+func TestDataAssignedByHand(t *testing.T) {
+	e := &kind.Error{Kind: kind.Timeout, Message: "m", Data: json.RawMessage(`{"a":`)}
+	b, err := json.Marshal(e.RequestError())
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"code":-31004,"message":"m","data":{"kind":"timeout","retryable":false}}`, string(b), "not JSON: left out, the rest leaves")
+	var zero kind.Error
+	assert.Equal(t, rpcerr.Code(-31099), zero.RequestError().Code)
+}
