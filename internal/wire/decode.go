@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 )
 
@@ -77,45 +78,64 @@ func (d *Decoder) Mark() int {
 // Return goes back to a place that Mark returned, to read a value once more.
 func (d *Decoder) Return(mark int) { d.i = mark }
 
-// mismatch consumes a value that is not what was asked for and says so.
-func (d *Decoder) mismatch(want string) *FieldErrors {
-	got := kindName(d.peek())
+// Kind returns what the next value is: '"', '{', '[', 't' for booleans, 'n' for
+// null, '0' for numbers, 0 if there is none.
+func (d *Decoder) Kind() byte {
+	switch c := d.peek(); c {
+	case '"', '{', '[', 't', 'n', 0:
+		return c
+	case 'f':
+		return 't'
+	default:
+		return '0'
+	}
+}
+
+// Mismatch consumes a value that is not what was asked for and says so.
+func (d *Decoder) Mismatch(want string) *FieldErrors {
+	got := kindNames[d.Kind()]
 	d.Skip()
 	return Complain("expected " + want + ", got " + got)
 }
 
-func kindName(c byte) string {
-	switch c {
-	case '"':
-		return "string"
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case 't', 'f':
-		return "boolean"
-	case 'n':
-		return "null"
-	case 0:
-		return "nothing"
-	default:
-		return "number"
-	}
+var kindNames = map[byte]string{
+	'"': "string", '{': "object", '[': "array", 't': "boolean", 'n': "null", '0': "number", 0: "nothing",
 }
 
 // String reads a string.
 func (d *Decoder) String(p *string) *FieldErrors {
 	if d.peek() != '"' {
-		return d.mismatch("string")
+		return d.Mismatch("string")
 	}
 	*p = d.readString()
 	return nil
 }
 
+// NonEmpty reads a string that must have at least one character.
+func (d *Decoder) NonEmpty(p *string) *FieldErrors {
+	var s string
+	errs := d.String(&s)
+	if errs == nil && s == "" {
+		return Complain("must not be empty")
+	}
+	*p = s
+	return errs
+}
+
+// StringPtr reads a string into a new variable.
+func (d *Decoder) StringPtr(p **string) *FieldErrors {
+	var s string
+	errs := d.String(&s)
+	if errs == nil {
+		*p = &s
+	}
+	return errs
+}
+
 // Enum reads a string whose usual values are known; those are not allocated.
 func (d *Decoder) Enum(p *string, known []string) *FieldErrors {
 	if d.peek() != '"' {
-		return d.mismatch("string")
+		return d.Mismatch("string")
 	}
 	start := d.i
 	if seg, plain := d.segment(); plain {
@@ -135,7 +155,7 @@ func (d *Decoder) Enum(p *string, known []string) *FieldErrors {
 func (d *Decoder) Bool(p *bool) *FieldErrors {
 	c := d.peek()
 	if c != 't' && c != 'f' {
-		return d.mismatch("boolean")
+		return d.Mismatch("boolean")
 	}
 	*p = c == 't'
 	d.Skip()
@@ -164,7 +184,7 @@ func (d *Decoder) Raw(p *[]byte) *FieldErrors {
 // RawObject copies an object as it is.
 func (d *Decoder) RawObject(p *[]byte) *FieldErrors {
 	if d.peek() != '{' {
-		return d.mismatch("object")
+		return d.Mismatch("object")
 	}
 	return d.Raw(p)
 }
@@ -189,19 +209,20 @@ func (d *Decoder) RawObject(p *[]byte) *FieldErrors {
 type Object struct {
 	Name []byte // of the current member, unescaped
 
-	open bool // the object's end has not been seen
-	more bool // at least one member has been read
-	seen uint64
-	errs *FieldErrors
+	found bool // there is an object
+	open  bool // its end has not been seen
+	more  bool // at least one member has been read
+	seen  uint64
+	errs  *FieldErrors
 }
 
 // Object begins to read an object.
 func (d *Decoder) Object() Object {
 	if d.peek() != '{' {
-		return Object{errs: d.mismatch("object")}
+		return Object{errs: d.Mismatch("object")}
 	}
 	d.i++
-	return Object{open: true}
+	return Object{found: true, open: true}
 }
 
 // Next goes to the next member; its value must then be consumed. It returns
@@ -239,13 +260,31 @@ func (o *Object) Next(d *Decoder) bool {
 func (o *Object) Is(d *Decoder, number uint) bool {
 	bit := uint64(1) << number
 	if o.seen&bit != 0 {
-		d.Skip()
-		o.Check(Complain("duplicate member"))
+		o.Duplicate(d)
 		return false
 	}
 	o.seen |= bit
 	return true
 }
+
+// Duplicate consumes the value of a member that must not come again.
+func (o *Object) Duplicate(d *Decoder) {
+	d.Skip()
+	o.Check(Complain("duplicate member"))
+}
+
+// Keep reads a member that the protocol does not define into extra.
+func (o *Object) Keep(d *Decoder, extra *map[string]json.RawMessage) {
+	if *extra == nil {
+		*extra = map[string]json.RawMessage{}
+	}
+	name, raw := string(o.Name), []byte(nil)
+	_ = d.Raw(&raw)
+	(*extra)[name] = raw
+}
+
+// Found tells whether there was an object at all.
+func (o *Object) Found() bool { return o.found }
 
 // Check takes complaints about the current member, or nil.
 func (o *Object) Check(errs *FieldErrors) {
@@ -274,14 +313,11 @@ func (o *Object) Merge(errs *FieldErrors) {
 	o.errs.merge(errs)
 }
 
-// Ok tells whether there is no complaint so far.
-func (o *Object) Ok() bool { return o.errs == nil }
-
 // End returns all complaints. The members it is given, those numbered from 0 on,
 // must have been seen.
 func (o *Object) End(required ...string) *FieldErrors {
 	all := uint64(1)<<len(required) - 1
-	if o.seen&all != all && (o.more || o.errs == nil) {
+	if o.seen&all != all && o.found {
 		o.missing(required)
 	}
 	return o.errs
@@ -305,7 +341,7 @@ type Array struct {
 // Array begins to read an array.
 func (d *Decoder) Array() Array {
 	if d.peek() != '[' {
-		return Array{errs: d.mismatch("array")}
+		return Array{errs: d.Mismatch("array")}
 	}
 	d.i++
 	return Array{open: true}
@@ -401,31 +437,31 @@ func (d *Decoder) Tag(name string) (tag []byte, found bool) {
 		if d.peek() != '"' {
 			return nil, true
 		}
-		return d.unquote(), true
+		if tag = d.unquote(); tag == nil {
+			tag = []byte{}
+		}
+		return tag, true
 	}
 	return nil, false
 }
 
 // Has looks ahead into the object that comes next for a member.
 func (d *Decoder) Has(name string) bool {
-	start := d.Mark()
-	defer d.Return(start)
-	if d.peek() != '{' {
-		return false
-	}
-	for o := d.Object(); o.Next(d); {
-		if string(o.Name) == name {
-			return true
-		}
-		d.Skip()
-	}
-	return false
+	_, found := d.Tag(name)
+	return found
+}
+
+// HasString looks ahead into the object that comes next for a member that holds a
+// string.
+func (d *Decoder) HasString(name string) bool {
+	tag, _ := d.Tag(name)
+	return tag != nil
 }
 
 // Untagged consumes a union's value that names no variant, and says so.
 func (d *Decoder) Untagged(member string, found bool) *FieldErrors {
 	if d.peek() != '{' {
-		return d.mismatch("object")
+		return d.Mismatch("object")
 	}
 	d.Skip()
 	errs := &FieldErrors{}

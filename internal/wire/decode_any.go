@@ -12,7 +12,7 @@ import (
 // a number beyond its range, is a json.Number instead.
 func (d *Decoder) Map(p *map[string]any) *FieldErrors {
 	if d.peek() != '{' {
-		return d.mismatch("object")
+		return d.Mismatch("object")
 	}
 	*p = d.object(MaxDepth)
 	return nil

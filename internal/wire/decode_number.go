@@ -9,7 +9,7 @@ import (
 // number consumes a number and returns its text.
 func (d *Decoder) number() (text []byte, errs *FieldErrors) {
 	if c := d.peek(); c != '-' && !isDigit(c) {
-		return nil, d.mismatch("number")
+		return nil, d.Mismatch("number")
 	}
 	start := d.i
 	d.Skip()

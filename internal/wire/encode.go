@@ -51,6 +51,12 @@ func (e *Encoder) Fail(msg string) {
 	}
 }
 
+// Missing records that the member of that name is not there and must be.
+func (e *Encoder) Missing(name string) {
+	e.Name(`,"` + name + `":`)
+	e.Fail("missing")
+}
+
 // Open begins an object.
 func (e *Encoder) Open() { e.b = append(e.b, '{') }
 
@@ -64,9 +70,6 @@ func (e *Encoder) Name(name string) {
 	}
 	e.b = append(e.b, name...)
 }
-
-// Word writes a member whose value never changes, given ready to append.
-func (e *Encoder) Word(member string) { e.Name(member) }
 
 // OpenArray begins an array.
 func (e *Encoder) OpenArray() { e.b = append(e.b, '[') }
@@ -110,6 +113,11 @@ func (e *Encoder) StringPtr(name string, s *string) {
 // WriteStrings writes a member that is an array of strings.
 func WriteStrings[S ~string](e *Encoder, name string, list []S) {
 	e.Name(name)
+	StringValues(e, list)
+}
+
+// StringValues writes an array of strings.
+func StringValues[S ~string](e *Encoder, list []S) {
 	e.OpenArray()
 	for _, s := range list {
 		e.Element()
@@ -128,8 +136,11 @@ func WriteOptStrings[S ~string](e *Encoder, name string, list []S) {
 // Bool writes a member that is a boolean.
 func (e *Encoder) Bool(name string, v bool) {
 	e.Name(name)
-	e.b = strconv.AppendBool(e.b, v)
+	e.BoolValue(v)
 }
+
+// BoolValue writes a boolean.
+func (e *Encoder) BoolValue(v bool) { e.b = strconv.AppendBool(e.b, v) }
 
 // OptBool writes a member that is a boolean unless it is false.
 func (e *Encoder) OptBool(name string, v bool) {
@@ -204,7 +215,7 @@ func (e *Encoder) FloatValue(v float64) {
 func (e *Encoder) StringMap(name string, m map[string]string) {
 	e.Name(name)
 	e.Open()
-	for _, key := range sortedKeys(m) {
+	for _, key := range SortedKeys(m) {
 		e.Key(key)
 		e.b = appendString(e.b, m[key])
 	}
@@ -261,7 +272,11 @@ func (e *Encoder) OptRawObject(name string, raw []byte) {
 // RawValue writes ready made JSON. It must be one value; line breaks between its
 // tokens are left out, because they would end the message on a stream of lines.
 func (e *Encoder) RawValue(raw []byte) {
-	if err := checkRaw(raw); err != nil {
+	if len(raw) == 0 {
+		e.Fail("missing")
+		return
+	}
+	if err := Check(raw); err != nil {
 		e.Fail("raw " + err.Error())
 		return
 	}
@@ -286,7 +301,7 @@ func (e *Encoder) UnknownMembers(tag, value string, raw []byte) {
 		}
 		return
 	}
-	if err := checkRaw(raw); err != nil {
+	if err := Check(raw); err != nil {
 		e.Fail("raw " + err.Error())
 		return
 	}
@@ -305,7 +320,8 @@ func (e *Encoder) UnknownMembers(tag, value string, raw []byte) {
 	e.b = appendOneLine(e.b, raw)
 }
 
-func checkRaw(raw []byte) error {
+// Check tells whether raw is one JSON value and nothing else.
+func Check(raw []byte) error {
 	end, err := Skip(raw, 0, MaxDepth)
 	if err != nil {
 		return err

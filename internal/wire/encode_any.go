@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// SortedKeys returns the keys of a map in order.
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Map writes a member that holds anything encoding/json takes, unless it is nil.
 // Keys are sorted.
@@ -22,7 +23,7 @@ func (e *Encoder) Map(name string, m map[string]any) {
 
 func (e *Encoder) object(m map[string]any, depth int) {
 	e.Open()
-	for _, key := range sortedKeys(m) {
+	for _, key := range SortedKeys(m) {
 		e.Key(key)
 		e.value(m[key], depth-1)
 	}
@@ -77,4 +78,12 @@ func (e *Encoder) other(v any) {
 		return
 	}
 	e.b = append(e.b, bytes.TrimSpace(buf.Bytes())...)
+}
+
+// Extra writes the members that the protocol does not define.
+func (e *Encoder) Extra(extra map[string]json.RawMessage) {
+	for _, key := range SortedKeys(extra) {
+		e.Key(key)
+		e.RawValue(extra[key])
+	}
 }

@@ -313,3 +313,37 @@ func skipLoose(b []byte, i int) (int, error) {
 	}
 	return syntax(len(b), "unexpected end")
 }
+
+// Member returns the raw value of a member of a well-formed object, or nil. Of
+// members with the same name the first one counts.
+func Member(object []byte, name string) []byte {
+	i := skipSpace(object, 0)
+	if i >= len(object) || object[i] != '{' {
+		return nil
+	}
+	for i = skipSpace(object, i+1); i < len(object) && object[i] == '"'; {
+		end, err := skipString(object, i)
+		if err != nil {
+			return nil
+		}
+		key := object[i+1 : end-1]
+		if bytes.IndexByte(key, '\\') >= 0 {
+			key = unescapeName(key)
+		}
+		if i = skipSpace(object, end); i >= len(object) || object[i] != ':' {
+			return nil
+		}
+		i = skipSpace(object, i+1)
+		if end, err = Skip(object, i, MaxDepth); err != nil {
+			return nil
+		}
+		if string(key) == name {
+			return object[i:end:end]
+		}
+		if i = skipSpace(object, end); i >= len(object) || object[i] != ',' {
+			return nil
+		}
+		i = skipSpace(object, i+1)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package acp
+
+import (
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// ElicitationContentValue is the value of one form field.
+//
+// The variants are [ElicitationString], [ElicitationInteger],
+// [ElicitationNumber], [ElicitationBoolean] and [ElicitationStrings]. They are
+// told apart by the kind of JSON value, so a whole number is read as an integer
+// even when a number was sent.
+type ElicitationContentValue interface{ isElicitationContentValue() }
+
+// ElicitationString is the value of a string field.
+type ElicitationString string
+
+// ElicitationInteger is the value of an integer field, or of a number field that
+// holds a whole number.
+type ElicitationInteger int64
+
+// ElicitationNumber is the value of a number field.
+type ElicitationNumber float64
+
+// ElicitationBoolean is the value of a boolean field.
+type ElicitationBoolean bool
+
+// ElicitationStrings is the value of a multiple choice field.
+type ElicitationStrings []string
+
+func (ElicitationString) isElicitationContentValue()  {}
+func (ElicitationInteger) isElicitationContentValue() {}
+func (ElicitationNumber) isElicitationContentValue()  {}
+func (ElicitationBoolean) isElicitationContentValue() {}
+func (ElicitationStrings) isElicitationContentValue() {}
+
+func decodeElicitationContentValue(d *wire.Decoder, v *ElicitationContentValue) *wire.FieldErrors {
+	switch d.Kind() {
+	case '"':
+		var s ElicitationString
+		errs := d.String((*string)(&s))
+		*v = s
+		return errs
+	case 't':
+		var b ElicitationBoolean
+		errs := d.Bool((*bool)(&b))
+		*v = b
+		return errs
+	case '[':
+		var list ElicitationStrings
+		errs := wire.ReadStrings(d, (*[]string)(&list), false)
+		*v = list
+		return errs
+	case '0':
+		mark := d.Mark()
+		var n ElicitationInteger
+		if wire.ReadInt(d, &n) == nil {
+			*v = n
+			return nil
+		}
+		d.Return(mark)
+		var f ElicitationNumber
+		errs := d.Float((*float64)(&f))
+		*v = f
+		return errs
+	}
+	return d.Mismatch("string, number, boolean or array of strings")
+}
+
+func encodeElicitationContentValue(e *wire.Encoder, v ElicitationContentValue) {
+	switch v := v.(type) {
+	case ElicitationString:
+		e.StringValue(string(v))
+	case ElicitationInteger:
+		e.IntValue(int64(v))
+	case ElicitationNumber:
+		e.FloatValue(float64(v))
+	case ElicitationBoolean:
+		e.BoolValue(bool(v))
+	case ElicitationStrings:
+		wire.StringValues(e, v)
+	default:
+		e.Fail("missing")
+	}
+}

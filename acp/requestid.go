@@ -1,0 +1,64 @@
+package acp
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// RequestID is the JSON-RPC id of a request: a string, an integer, or null. It is
+// kept exactly as it stood in the message, so that it can be sent back unchanged,
+// and it is comparable. The zero RequestID is none at all and cannot be sent.
+type RequestID struct{ raw string }
+
+// NumberID returns an id that is an integer.
+func NumberID(n int64) RequestID { return RequestID{strconv.FormatInt(n, 10)} }
+
+// StringID returns an id that is a string.
+func StringID(s string) RequestID { return RequestID{string(wire.AppendString(nil, s))} }
+
+// NullID returns the id null, which v1 allows and nobody should use.
+func NullID() RequestID { return RequestID{"null"} }
+
+// String returns the id as JSON: strings stand in quotes.
+func (id RequestID) String() string { return id.raw }
+
+// IsZero tells whether there is no id.
+func (id RequestID) IsZero() bool { return id.raw == "" }
+
+// IsNull tells whether the id is null.
+func (id RequestID) IsNull() bool { return id.raw == "null" }
+
+// MarshalJSON writes the id as it came. The zero RequestID becomes null.
+func (id RequestID) MarshalJSON() ([]byte, error) {
+	if id.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(id.raw), nil
+}
+
+// UnmarshalJSON takes a string, a number or null.
+func (id *RequestID) UnmarshalJSON(data []byte) error { return unmarshal(data, id, decodeRequestID) }
+
+func decodeRequestID(d *wire.Decoder, id *RequestID) *wire.FieldErrors {
+	mark := d.Mark()
+	var raw json.RawMessage
+	if errs := d.Raw((*[]byte)(&raw)); errs != nil {
+		return errs
+	}
+	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || raw[0] == 't' || raw[0] == 'f' {
+		d.Return(mark)
+		return d.Mismatch("string, number or null")
+	}
+	id.raw = string(raw)
+	return nil
+}
+
+func encodeRequestID(e *wire.Encoder, id *RequestID) {
+	if id.IsZero() {
+		e.Fail("missing")
+		return
+	}
+	e.RawValue([]byte(id.raw))
+}

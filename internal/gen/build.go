@@ -1,0 +1,239 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// vocabulary is all that will be written.
+type vocabulary struct {
+	Types   []*goType // in the order of the facts; derived ones behind their origin
+	Methods []*method
+
+	texts  *texts
+	all    *facts
+	stable *facts
+	byDef  map[string]*goType
+	byName map[string]*goType
+	uses   map[string]int // how many variants refer to a definition
+}
+
+// build reads the facts into the model. stable tells which of all are not unstable.
+func build(all, stable *facts, t *texts) (v *vocabulary, err error) {
+	defer func() {
+		if r, ok := recover().(broken); ok {
+			err = fmt.Errorf("%s", string(r))
+		}
+	}()
+	v = &vocabulary{texts: t, all: all, stable: stable, byDef: map[string]*goType{}, byName: map[string]*goType{}, uses: map[string]int{}}
+	for _, d := range all.Defs {
+		for _, c := range d.Schema.choices() {
+			if ref := c.refName(); ref != "" && !envelope(d) {
+				v.uses[ref]++
+			}
+		}
+	}
+	for _, d := range all.Defs {
+		if !envelope(d) && !builtins.has(d.Name) {
+			v.declare(d)
+		}
+	}
+	for _, d := range all.Defs {
+		if x := v.byDef[d.Name]; x != nil {
+			v.define(x, d.Schema)
+		}
+	}
+	v.dropFolded()
+	v.buildMethods(all)
+	return v, nil
+}
+
+// broken is what the facts hold and the generator does not understand.
+type broken string
+
+func fail(format string, args ...any) { panic(broken(fmt.Sprintf(format, args...))) }
+
+// declare makes the type of a definition, still without its content, so that
+// others can refer to it.
+func (v *vocabulary) declare(d member) {
+	key := "type " + d.Name
+	x := &goType{
+		Def: d.Name, Name: goName(d.Name), Doc: v.texts.find(key), Topic: v.texts.topic[key],
+		Unstable: v.stable.Defs.find(d.Name) == nil,
+	}
+	s := d.Schema
+	if row, ok := foreign.get(d.Name); ok {
+		x.Kind, x.Name, x.Interface = foreignType, row.name, row.iface
+	} else if s.Ref != "" || len(s.AllOf) == 1 || len(s.Type) == 0 && s.choices() == nil {
+		x.Kind = aliasType
+	} else if s.Type.has("string") {
+		x.Kind = stringType
+	} else if s.Type.has("object") {
+		x.Kind = structType
+	} else if c := s.choices()[0]; c.Type.has("string") {
+		x.Kind = enumType
+	} else if c.Type.has("integer") {
+		x.Kind = numberType
+	} else {
+		x.Kind = unionType
+	}
+	v.add(x)
+	v.byDef[d.Name] = x
+}
+
+func (v *vocabulary) add(x *goType) {
+	if v.byName[x.Name] != nil {
+		fail("two types %s", x.Name)
+	}
+	v.byName[x.Name] = x
+	v.Types = append(v.Types, x)
+}
+
+// derive adds a type that the facts do not define by name, behind its origin.
+func (v *vocabulary) derive(from *goType, x *goType) *goType {
+	x.Def, x.Topic = from.Def, from.Topic
+	x.Unstable = x.Unstable || from.Unstable
+	v.add(x)
+	v.Types = v.Types[:len(v.Types)-1]
+	v.Types = slices.Insert(v.Types, slices.Index(v.Types, from)+1, x)
+	return x
+}
+
+func (v *vocabulary) define(x *goType, s *schema) {
+	switch x.Kind {
+	case aliasType:
+		x.Target = "json.RawMessage"
+		if ref := s.refName(); ref != "" {
+			x.Target = v.byDef[ref].Name
+		}
+	case enumType, numberType:
+		v.defineValues(x, s)
+	case structType:
+		v.defineStruct(x, s)
+	case unionType:
+		x.Union = v.unionOf(x, s, x.Name)
+	}
+}
+
+func (v *vocabulary) defineValues(x *goType, s *schema) {
+	for _, c := range s.choices() {
+		if c.Const == nil {
+			continue // the branch for all other values
+		}
+		value, name := string(c.Const), c.Title
+		if text, ok := c.constant(); ok {
+			name, value = text, text
+		}
+		doc := v.texts.need("value " + x.Def + "." + value)
+		x.Values = append(x.Values, enumValue{Name: x.Name + goName(name), Value: value, Doc: doc})
+	}
+}
+
+func (v *vocabulary) defineStruct(x *goType, s *schema) {
+	for _, p := range s.Props {
+		x.Fields = append(x.Fields, v.fieldOf(x, s, p))
+	}
+	x.Extra = string(s.More) == "true"
+	if row, ok := folded.get(x.Def); ok {
+		v.fold(x, s, row.tag, row.enum, row.doc)
+	} else if row, ok := flat.get(x.Def); ok {
+		u := v.byName[row.union]
+		if u == nil {
+			u = v.derive(x, &goType{Name: row.union, Kind: unionType, Doc: row.doc})
+			if foreignUnions.has(row.union) {
+				u.Kind, u.Interface = foreignType, true
+			} else {
+				u.Union = v.unionOf(u, s, x.Name)
+				u.Union.Flat = true
+				for _, f := range x.Fields {
+					u.Union.Common = append(u.Union.Common, f.JSON)
+				}
+			}
+		}
+		x.Fields = append(x.Fields, &field{
+			JSON: "-", Name: row.field, Base: base{Kind: isNamed, Type: u}, Form: inlined,
+			Doc: v.texts.find("field " + x.Def + "." + row.field),
+		})
+	} else if s.choices() != nil {
+		fail("%s: members beside a union", x.Def)
+	}
+	slices.SortStableFunc(x.Fields, func(a, b *field) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+// rank puts _meta last.
+func rank(f *field) int {
+	if f.Base.Kind == isMeta {
+		return 1
+	}
+	return 0
+}
+
+// fold makes an enumeration of a union's tag and adds the payloads' members.
+func (v *vocabulary) fold(x *goType, s *schema, tag, enum, doc string) {
+	e := v.derive(x, &goType{Name: enum, Kind: enumType, Doc: doc})
+	for _, c := range s.choices() {
+		p := c.Props.find(tag)
+		if p == nil {
+			continue
+		}
+		if value, ok := p.constant(); ok {
+			doc := v.texts.find("value "+x.Def+"."+value, "value StopReason."+value)
+			if doc == "" {
+				v.texts.need("value " + x.Def + "." + value)
+			}
+			e.Values = append(e.Values, enumValue{Name: enum + goName(value), Value: value, Doc: doc})
+		}
+		if ref := c.refName(); ref != "" {
+			payload := v.byDef[ref]
+			payload.Target = foldedAway
+			for _, f := range payload.Fields {
+				f.Doc = v.texts.find("field "+x.Def+"."+f.JSON, "field "+ref+"."+f.JSON)
+				x.Fields = append(x.Fields, f)
+			}
+		}
+	}
+	for _, f := range x.Fields {
+		if f.JSON == tag {
+			f.Base = base{Kind: isNamed, Type: e}
+		}
+	}
+}
+
+// foldedAway marks definitions that have become members of another one.
+const foldedAway = "(folded)"
+
+func (v *vocabulary) dropFolded() {
+	v.Types = slices.DeleteFunc(v.Types, func(x *goType) bool { return x.Target == foldedAway })
+}
+
+// stableField tells whether the stable facts know the member too.
+func (v *vocabulary) stableField(def, name string) bool {
+	d := v.stable.Defs.find(def)
+	return d != nil && d.Props.find(name) != nil
+}
+
+// stableVariant tells whether the stable facts know the variant too.
+func (v *vocabulary) stableVariant(def, tag, value string) bool {
+	d := v.stable.Defs.find(def)
+	if d == nil {
+		return false
+	}
+	return slices.ContainsFunc(d.choices(), func(c *schema) bool {
+		p := c.Props.find(tag)
+		if p == nil {
+			return false
+		}
+		known, _ := p.constant()
+		return known == value
+	})
+}
+
+// article helps templates: the first word of a text.
+func article(name string) string {
+	if strings.ContainsRune("AEIO", rune(name[0])) {
+		return "an"
+	}
+	return "a"
+}

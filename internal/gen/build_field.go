@@ -1,0 +1,125 @@
+package main
+
+import "slices"
+
+// fieldOf reads one member of a definition.
+func (v *vocabulary) fieldOf(x *goType, owner *schema, p member) *field {
+	key := x.Def + "." + p.Name
+	s, null := p.Schema.nullable()
+	f := &field{
+		JSON: p.Name, Name: goName(p.Name),
+		Doc:         v.texts.find("field "+key, "common "+p.Name),
+		Unstable:    !x.Unstable && !v.stableField(x.Def, p.Name),
+		Required:    slices.Contains(owner.Required, p.Name),
+		Nullable:    null,
+		Lenient:     p.Schema.Lenient,
+		Skip:        p.Schema.SkipItems,
+		NullDefault: p.Schema.NullDefault,
+		Base:        v.baseOf(key, p.Name, s),
+	}
+	f.Form = v.formOf(key, f)
+	switch def := string(p.Schema.Default); {
+	case f.Form == pointer || def == "false" || def == "":
+	case def == "[]" || def == "{}" || f.Base.is(enumType):
+		f.Default = def
+	default:
+		fail("%s: default %s", key, def)
+	}
+	f.Rule = v.ruleOf(key, f, p.Schema)
+	return f
+}
+
+// baseOf reads what a value is.
+func (v *vocabulary) baseOf(key, name string, s *schema) base {
+	if name == "_meta" {
+		return base{Kind: isMeta}
+	}
+	if ref := s.refName(); ref != "" {
+		if kind, ok := builtins.get(ref); ok {
+			return base{Kind: kind}
+		}
+		if v.byDef[ref] == nil {
+			fail("%s refers to %s, which is not there", key, ref)
+		}
+		return base{Kind: isNamed, Type: v.byDef[ref]}
+	}
+	switch {
+	case len(s.Type) == 0 && s.choices() == nil:
+		return base{Kind: isRaw}
+	case s.Type.has("string"):
+		return base{Kind: isString}
+	case s.Type.has("boolean"):
+		return base{Kind: isBool}
+	case s.Type.has("integer"), s.Type.has("number"):
+		kind, ok := formats[s.Format]
+		if !ok {
+			fail("%s: number format %q", key, s.Format)
+		}
+		return base{Kind: kind}
+	case s.Type.has("array"):
+		elem := v.baseOf(key, "", s.Items)
+		return base{Kind: isList, Elem: &elem}
+	case s.Type.has("object"):
+		return v.objectBase(key, s)
+	}
+	fail("%s: not understood", key)
+	return base{}
+}
+
+var formats = map[string]baseKind{
+	"uint16": isUint16, "uint32": isUint32, "uint64": isUint64, "int32": isInt32, "int64": isInt64, "double": isFloat,
+}
+
+func (v *vocabulary) objectBase(key string, s *schema) base {
+	if string(s.More) == "true" {
+		return base{Kind: isRawObject}
+	}
+	more, err := s.more()
+	if err != nil {
+		fail("%s: %v", key, err)
+	}
+	elem := v.baseOf(key, "", more)
+	if elem.Kind == isString {
+		return base{Kind: isStringMap}
+	}
+	return base{Kind: isMap, Elem: &elem}
+}
+
+func (v *vocabulary) formOf(key string, f *field) form {
+	switch {
+	case threeStates.has(key):
+		return opt
+	case pointers.has(key):
+		return pointer
+	case f.Required:
+		return plain
+	case f.Base.is(structType), f.Base.Kind.number(), f.Base.Kind == isBool && f.Nullable:
+		return pointer
+	}
+	return plain
+}
+
+// ruleOf finds the rule for a member: that of the schema, of the prose, or that
+// ids are not empty.
+func (v *vocabulary) ruleOf(key string, f *field, s *schema) string {
+	if s.MinLen > 0 {
+		if s.MinLen != 1 {
+			fail("%s: minLength %d", key, s.MinLen)
+		}
+		return "min=1"
+	}
+	if rule, ok := prose.get(key); ok {
+		return rule
+	}
+	if s.Format == "uri" {
+		return "uri"
+	}
+	b := f.Base
+	if b.Kind == isList {
+		b = *b.Elem
+	}
+	if b.is(stringType) && !notIDs.has(b.Type.Def) && (f.Required || b != f.Base || f.Form == opt) {
+		return "id"
+	}
+	return ""
+}

@@ -1,0 +1,106 @@
+package main
+
+import "slices"
+
+// unionOf reads a union. outer is the Go name of what the facts call it, which
+// differs from x for the unions of flat definitions.
+func (v *vocabulary) unionOf(x *goType, s *schema, outer string) *union {
+	u := &union{Unknown: "Unknown" + x.Name, Closed: true}
+	if name, ok := unknownNames.get(x.Name); ok {
+		u.Unknown = name
+	}
+	var untagged []*schema
+	for _, c := range s.choices() {
+		tag, value, open := tagOf(c)
+		switch {
+		case open:
+			u.Tag, u.Closed = tag, false
+		case tag == "":
+			untagged = append(untagged, c)
+		default:
+			u.Tag = tag
+			u.Variants = append(u.Variants, variant{value, v.variantType(x, c, tag, value)})
+		}
+	}
+	switch {
+	case u.Tag == "":
+		u.Variants = v.presence(untagged)
+	case len(untagged) == 1:
+		u.Fallback, u.FallbackTag = v.byDef[untagged[0].refName()], untagged[0].Title
+	case len(untagged) > 1:
+		fail("%s: %d variants without a tag", x.Def, len(untagged))
+	}
+	if u.Unknown != "" {
+		doc := "is " + article(outer) + " [" + x.Name + "] of a kind that this package does not know. It is kept as it came and written back unchanged."
+		v.derive(x, &goType{Name: u.Unknown, Kind: unknownType, Doc: doc, Union: u})
+	}
+	return u
+}
+
+// tagOf tells by which member and value a variant is known. open: it takes all
+// values but the known ones.
+func tagOf(c *schema) (tag, value string, open bool) {
+	for _, p := range c.Props {
+		if value, ok := p.Schema.constant(); ok {
+			return p.Name, value, false
+		}
+		if c.Title == "other" {
+			return p.Name, "", true
+		}
+	}
+	return "", "", false
+}
+
+// variantType returns the struct of a tagged variant. A definition that only this
+// variant refers to is the struct itself.
+func (v *vocabulary) variantType(x *goType, c *schema, tag, value string) *goType {
+	def := x.Def
+	ref := c.refName()
+	t := v.byDef[ref]
+	switch {
+	case ref == "":
+		name, ok := inlineVariants.get(def + "." + value)
+		if !ok {
+			fail("%s: variant %s has no name", def, value)
+		}
+		t = v.derive(x, &goType{Name: name, Kind: structType, Doc: v.texts.need("variant " + def + "." + value)})
+	case v.uses[ref] > 1:
+		t = v.derive(x, &goType{
+			Name: goName(value), Kind: structType, Model: t,
+			Doc: v.texts.need("variant " + def + "." + value),
+		})
+	}
+	t.Unstable = t.Unstable || !v.stableVariant(def, tag, value)
+	t.Tag, t.TagValue = tag, value
+	return t
+}
+
+// presence tells untagged variants apart by a member that only one of them must
+// have.
+func (v *vocabulary) presence(list []*schema) []variant {
+	required := func(c *schema) []string { return v.all.Defs.find(c.refName()).Required }
+	var out []variant
+	for i, c := range list {
+		def := v.byDef[c.refName()]
+		if def == nil {
+			fail("variant %q refers to nothing", c.Title)
+		}
+		key := ""
+		for _, name := range required(c) {
+			alone := true
+			for j, other := range list {
+				if i != j && slices.Contains(required(other), name) {
+					alone = false
+				}
+			}
+			if alone && key == "" {
+				key = name
+			}
+		}
+		if key == "" {
+			fail("%s: no member tells it from the others", def.Def)
+		}
+		out = append(out, variant{key, def})
+	}
+	return out
+}

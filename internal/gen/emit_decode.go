@@ -1,0 +1,370 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// emitDecode writes the function that reads a type.
+func (v *vocabulary) emitDecode(f *file, x *goType) {
+	switch {
+	case x.Kind == structType && x.Model == nil:
+		v.emitDecodeStruct(f, x)
+	case x.Kind == unionType && x.Union.Tag == "":
+		emitDecodePresence(f, x)
+	case x.Kind == unionType:
+		v.emitDecodeUnion(f, x)
+	case x.Kind == enumType:
+		var words []string
+		for _, value := range x.Values {
+			words = append(words, fmt.Sprintf("%q", value.Value))
+		}
+		f.p("var %s = []string{%s}\n", x.wordsName(), strings.Join(words, ", "))
+	}
+	if v.listed(x) {
+		emitDecodeList(f, x)
+	}
+	if v.mapped(x) {
+		emitDecodeMap(f, x)
+	}
+}
+
+func (x *goType) wordsName() string { return "words" + x.Name }
+
+func (v *vocabulary) emitDecodeStruct(f *file, x *goType) {
+	fields := slices.Clone(x.Fields)
+	slices.SortStableFunc(fields, func(a, b *field) int { return order(a) - order(b) })
+	var required []string
+	flatField := (*field)(nil)
+	f.p("func decode%s(d *wire.Decoder, v *%s) *wire.FieldErrors {", x.Name, x.Name)
+	if n := len(fields); n > 0 && fields[n-1].Form == inlined {
+		flatField, fields = fields[n-1], fields[:n-1]
+		f.p("mark := d.Mark()")
+	}
+	f.p("o := d.Object()")
+	f.p("for o.Next(d) {")
+	f.p("switch string(o.Name) {")
+	for i, field := range fields {
+		if field.Required {
+			required = append(required, fmt.Sprintf("%q", field.JSON))
+		}
+		f.p("case %q:", field.JSON)
+		emitDecodeField(f, field, i)
+	}
+	if tag := v.tagName(x); tag != "" {
+		f.p("case %q:", tag)
+		f.p("if o.Is(d, %d) {", len(fields))
+		f.p("d.Skip()")
+		f.p("}")
+	}
+	f.p("default:")
+	if x.Extra {
+		f.p("o.Keep(d, &v.Extra)")
+	} else {
+		f.p("d.Skip()")
+	}
+	f.p("}")
+	f.p("}")
+	for _, field := range fields {
+		if field.Default != "" && field.Base.is(enumType) {
+			f.p("if v.%s == \"\" {", field.Name)
+			f.p("v.%s = %s", field.Name, field.Default)
+			f.p("}")
+		}
+	}
+	if flatField != nil {
+		f.p("if o.Found() {")
+		f.p("d.Return(mark) // the variant's members stand in the same object")
+		f.p("o.Merge(decode%s(d, &v.%s))", flatField.Base.Type.Name, flatField.Name)
+		f.p("}")
+	}
+	f.p("return o.End(%s)", strings.Join(required, ", "))
+	f.p("}\n")
+}
+
+// order puts required members first, because their numbers begin at 0, and the
+// inlined union last.
+func order(f *field) int {
+	switch {
+	case f.Form == inlined:
+		return 2
+	case f.Required:
+		return 0
+	}
+	return 1
+}
+
+// tagName is the tag that stands among the members of a struct, for variants and
+// for the models of variants.
+func (v *vocabulary) tagName(x *goType) string {
+	for _, t := range v.Types {
+		if t.Model == x {
+			return t.Tag
+		}
+	}
+	return x.Tag
+}
+
+func emitDecodeField(f *file, field *field, number int) {
+	target := "v." + field.Name
+	check := "o.Check(%s)"
+	if field.Lenient {
+		check = "_ = %s"
+	}
+	null := ""
+	if (field.Nullable || field.Lenient || field.NullDefault) && field.Base.Kind != isRaw && field.Form != opt {
+		null = " && !d.Null()"
+	}
+	f.p("if o.Is(d, %d)%s {", number, null)
+	switch {
+	case field.Form == opt:
+		emitDecodeOpt(f, field, target)
+	case field.Form == pointer && field.Base.Kind == isNamed:
+		f.p("%s = new(%s)", target, field.Base.goType())
+		if field.Lenient {
+			f.p("if %s != nil {", read(field, target))
+			f.p("%s = nil", target)
+			f.p("}")
+		} else {
+			f.p(check, read(field, target))
+		}
+	default:
+		f.p(check, read(field, target))
+	}
+	f.p("}")
+}
+
+func emitDecodeOpt(f *file, field *field, target string) {
+	t := field.Base.goType()
+	f.p("var x %s", t)
+	f.p("if d.Null() {")
+	f.p("%s = Null[%s]()", target, t)
+	f.p("} else if errs := %s; errs == nil {", read(field, "x"))
+	f.p("%s = Some(x)", target)
+	if !field.Lenient {
+		f.p("} else {")
+		f.p("o.Check(errs)")
+	}
+	f.p("}")
+}
+
+// read is the call that reads a field's value into target.
+func read(field *field, target string) string {
+	b := field.Base
+	at := "&" + target
+	if field.Form == pointer {
+		switch b.Kind {
+		case isNamed:
+			at = target
+		case isFloat:
+			return fmt.Sprintf("d.FloatPtr(%s)", at)
+		case isBool:
+			return fmt.Sprintf("d.BoolPtr(%s)", at)
+		case isString:
+			return fmt.Sprintf("d.StringPtr(%s)", at)
+		case isInt32, isInt64:
+			return fmt.Sprintf("wire.ReadIntPtr(d, %s)", at)
+		default:
+			return fmt.Sprintf("wire.ReadUintPtr(d, %s)", at)
+		}
+	}
+	switch b.Kind {
+	case isString:
+		if field.Rule == "min=1" {
+			return fmt.Sprintf("d.NonEmpty(%s)", at)
+		}
+		return fmt.Sprintf("d.String(%s)", at)
+	case isBool:
+		return fmt.Sprintf("d.Bool(%s)", at)
+	case isFloat:
+		return fmt.Sprintf("d.Float(%s)", at)
+	case isInt32, isInt64:
+		return fmt.Sprintf("wire.ReadInt(d, %s)", at)
+	case isUint16, isUint32, isUint64:
+		return fmt.Sprintf("wire.ReadUint(d, %s)", at)
+	case isRaw:
+		return fmt.Sprintf("d.Raw((*[]byte)(%s))", at)
+	case isRawObject:
+		return fmt.Sprintf("d.RawObject((*[]byte)(%s))", at)
+	case isMeta:
+		return fmt.Sprintf("d.Map((*map[string]any)(%s))", at)
+	case isStringMap:
+		return fmt.Sprintf("d.StringMap(%s)", at)
+	case isMap:
+		return fmt.Sprintf("decode%sMap(d, %s)", b.Elem.Type.Name, at)
+	case isList:
+		if b.Elem.text() {
+			return fmt.Sprintf("wire.ReadStrings(d, %s, %t)", at, field.Skip)
+		}
+		return fmt.Sprintf("decode%sList(d, %s, %t)", b.Elem.Type.Name, at, field.Skip)
+	}
+	switch b.Type.Kind {
+	case stringType:
+		return fmt.Sprintf("d.String((*string)(%s))", at)
+	case enumType:
+		return fmt.Sprintf("d.Enum((*string)(%s), %s)", at, b.Type.wordsName())
+	case numberType:
+		return fmt.Sprintf("wire.ReadInt(d, %s)", at)
+	}
+	return fmt.Sprintf("decode%s(d, %s)", b.Type.Name, at)
+}
+
+// listed and mapped tell whether lists or maps of the type occur.
+func (v *vocabulary) listed(x *goType) bool {
+	return v.occurs(isList, x) || x.Def == "SessionConfigSelectGroup" || x.Def == "SessionConfigSelectOption"
+}
+
+func (v *vocabulary) mapped(x *goType) bool { return v.occurs(isMap, x) }
+
+func (v *vocabulary) occurs(kind baseKind, x *goType) bool {
+	if x.Kind == enumType || x.Kind == stringType {
+		return false
+	}
+	for _, t := range v.Types {
+		for _, f := range t.Fields {
+			if f.Base.Kind == kind && f.Base.Elem.Kind == isNamed && f.Base.Elem.Type == x {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func emitDecodeList(f *file, x *goType) {
+	f.p("func decode%[1]sList(d *wire.Decoder, p *[]%[1]s, skip bool) *wire.FieldErrors {", x.Name)
+	f.p("a := d.Array()")
+	f.p("list := []%s{}", x.Name)
+	f.p("for a.Next(d) {")
+	f.p("var x %s", x.Name)
+	f.p("if a.Keep(decode%s(d, &x), skip) {", x.Name)
+	f.p("list = append(list, x)")
+	f.p("}")
+	f.p("}")
+	f.p("if errs := a.End(); errs != nil {")
+	f.p("return errs")
+	f.p("}")
+	f.p("*p = list")
+	f.p("return nil")
+	f.p("}\n")
+}
+
+func emitDecodeMap(f *file, x *goType) {
+	f.p("func decode%[1]sMap(d *wire.Decoder, p *map[string]%[1]s) *wire.FieldErrors {", x.Name)
+	f.p("o := d.Object()")
+	f.p("m := map[string]%s{}", x.Name)
+	f.p("for o.Next(d) {")
+	f.p("name := string(o.Name)")
+	f.p("if _, twice := m[name]; twice {")
+	f.p("o.Duplicate(d)")
+	f.p("continue")
+	f.p("}")
+	f.p("var x %s", x.Name)
+	f.p("o.Check(decode%s(d, &x))", x.Name)
+	f.p("m[name] = x")
+	f.p("}")
+	f.p("if errs := o.End(); errs != nil {")
+	f.p("return errs")
+	f.p("}")
+	f.p("*p = m")
+	f.p("return nil")
+	f.p("}\n")
+}
+
+// emitDecodeUnion writes the reading of a union with a tag.
+func (v *vocabulary) emitDecodeUnion(f *file, x *goType) {
+	u := x.Union
+	f.p("func decode%[1]s(d *wire.Decoder, p *%[1]s) *wire.FieldErrors {", x.Name)
+	f.p("tag, found := d.Tag(%q)", u.Tag)
+	f.p("switch string(tag) {")
+	for _, variant := range u.Variants {
+		f.p("case %q:", variant.Key)
+		emitVariant(f, variant.Type)
+	}
+	f.p("}")
+	if u.Fallback != nil {
+		emitFallback(f, u)
+	} else {
+		f.p("if tag == nil {")
+		f.p("return d.Untagged(%q, found)", u.Tag)
+		f.p("}")
+	}
+	f.p("u := &%s{Type: string(tag)}", u.Unknown)
+	emitKeepUnknown(f, u)
+	f.p("}\n")
+}
+
+func emitVariant(f *file, x *goType) {
+	f.p("v := new(%s)", x.Name)
+	f.p("if errs := %s; errs != nil {", decodeCall(x, "v"))
+	f.p("return errs")
+	f.p("}")
+	f.p("*p = v")
+	f.p("return nil")
+}
+
+func decodeCall(x *goType, target string) string {
+	if x.Model != nil {
+		return fmt.Sprintf("decode%s(d, (*%s)(%s))", x.Model.Name, x.Model.Name, target)
+	}
+	return fmt.Sprintf("decode%s(d, %s)", x.Name, target)
+}
+
+// emitFallback writes the reading of the variant that has no tag.
+func emitFallback(f *file, u *union) {
+	if !u.Closed {
+		f.p("if tag == nil {")
+		emitVariant(f, u.Fallback)
+		f.p("}")
+		f.p("_ = found")
+		return
+	}
+	f.p("mark := d.Mark()")
+	f.p("v := new(%s)", u.Fallback.Name)
+	f.p("errs := %s", decodeCall(u.Fallback, "v"))
+	f.p("if errs == nil {")
+	f.p("*p = v")
+	f.p("return nil")
+	f.p("}")
+	f.p("if !found || tag == nil || string(tag) == %q {", u.FallbackTag)
+	f.p("return errs")
+	f.p("}")
+	f.p("d.Return(mark)")
+}
+
+func emitKeepUnknown(f *file, u *union) {
+	f.p("*p = u")
+	if u.Flat {
+		var names []string
+		for _, name := range u.Common {
+			names = append(names, fmt.Sprintf("%q", name))
+		}
+		f.p("return d.Without((*[]byte)(&u.Raw), %s)", strings.Join(names, ", "))
+	} else {
+		f.p("return d.Raw((*[]byte)(&u.Raw))")
+	}
+}
+
+// emitDecodePresence writes the reading of a union whose variants are told apart
+// by their members.
+func emitDecodePresence(f *file, x *goType) {
+	u := x.Union
+	f.p("func decode%[1]s(d *wire.Decoder, p *%[1]s) *wire.FieldErrors {", x.Name)
+	f.p("switch {")
+	for _, variant := range u.Variants {
+		f.p("case d.Has(%q):", variant.Key)
+		emitVariant(f, variant.Type)
+	}
+	f.p("}")
+	if u.Unknown == "" {
+		f.p("return d.Untagged(%q, false)", u.Variants[0].Key)
+	} else {
+		f.p("u := &%s{}", u.Unknown)
+		f.p("errs := d.RawObject((*[]byte)(&u.Raw))")
+		f.p("if errs == nil {")
+		f.p("*p = u")
+		f.p("}")
+		f.p("return errs")
+	}
+	f.p("}\n")
+}

@@ -1,0 +1,221 @@
+package main
+
+import "fmt"
+
+// emitEncode writes the functions that append a type: members<Type> without the
+// braces and the tag, encode<Type> the whole value.
+func (v *vocabulary) emitEncode(f *file, x *goType) {
+	switch {
+	case x.Kind == structType:
+		if x.Model == nil {
+			f.p("func members%[1]s(e *wire.Encoder, v *%[1]s) {", x.Name)
+			for _, field := range x.Fields {
+				emitEncodeField(f, field)
+			}
+			if x.Extra {
+				f.p("e.Extra(v.Extra)")
+			}
+			f.p("}\n")
+		}
+		f.p("func encode%[1]s(e *wire.Encoder, v *%[1]s) {", x.Name)
+		f.p("e.Open()")
+		emitTagged(f, x)
+		f.p("e.Close()")
+		f.p("}\n")
+	case x.Kind == unionType && x.Union.Flat:
+		f.p("func members%[1]s(e *wire.Encoder, v %[1]s) {", x.Name)
+		emitSwitch(f, x, emitTagged)
+		f.p("}\n")
+	case x.Kind == unionType:
+		f.p("func encode%[1]s(e *wire.Encoder, v %[1]s) {", x.Name)
+		emitSwitch(f, x, func(f *file, t *goType) { f.p("encode%s(e, v)", t.Name) })
+		f.p("}\n")
+	case x.Kind == unknownType:
+		f.p("func encode%[1]s(e *wire.Encoder, v *%[1]s) {", x.Name)
+		f.p("e.Open()")
+		emitUnknown(f, x.Union)
+		f.p("e.Close()")
+		f.p("}\n")
+	}
+}
+
+// emitTagged writes a struct's tag and members into an open object.
+func emitTagged(f *file, x *goType) {
+	if x.Kind == unknownType {
+		emitUnknown(f, x.Union)
+		return
+	}
+	if x.Tag != "" {
+		f.p("e.Name(`,%s:%s`)", quote(x.Tag), quote(x.TagValue))
+	}
+	if x.Model != nil {
+		f.p("members%[1]s(e, (*%[1]s)(v))", x.Model.Name)
+	} else {
+		f.p("members%s(e, v)", x.Name)
+	}
+}
+
+func emitUnknown(f *file, u *union) {
+	if u.Tag == "" {
+		f.p("e.UnknownMembers(\"\", \"\", v.Raw)")
+	} else {
+		f.p("e.UnknownMembers(%q, v.Type, v.Raw)", u.Tag)
+	}
+}
+
+// emitSwitch writes what to do for each variant; nil is a failure.
+func emitSwitch(f *file, x *goType, each func(*file, *goType)) {
+	f.p("switch v := v.(type) {")
+	write := func(name string, t *goType) {
+		f.p("case *%s:", name)
+		f.p("if v != nil {")
+		each(f, t)
+		f.p("return")
+		f.p("}")
+	}
+	for _, variant := range x.Union.Variants {
+		write(variant.Type.Name, variant.Type)
+	}
+	if t := x.Union.Fallback; t != nil {
+		write(t.Name, t)
+	}
+	if name := x.Union.Unknown; name != "" {
+		write(name, &goType{Name: name, Kind: unknownType, Union: x.Union})
+	}
+	f.p("}")
+	switch {
+	case x.Union.Flat && x.Union.Tag != "":
+		f.p("e.Missing(%q)", x.Union.Tag)
+	case x.Union.Flat:
+		f.p("e.Missing(%q)", x.Union.Variants[0].Key)
+	default:
+		f.p("e.Fail(\"missing\")")
+	}
+}
+
+func emitEncodeField(f *file, field *field) {
+	target := "v." + field.Name
+	b := field.Base
+	switch {
+	case field.Form == inlined:
+		f.p("members%s(e, %s)", b.Type.Name, target)
+	case field.Form == opt:
+		f.p("if x, ok := %s.Get(); ok {", target)
+		emitValue(f, field, "x")
+		f.p("} else if %s.IsNull() {", target)
+		f.p("e.Name(%s)", field.wireName())
+		f.p("e.Null()")
+		f.p("}")
+	case field.Form == pointer && b.Kind == isNamed:
+		f.p("if %s != nil {", target)
+		f.p("e.Name(%s)", field.wireName())
+		emitStructValue(f, b.Type, target)
+		f.p("}")
+	case field.Form == pointer:
+		f.p("%s", pointerCall(field, target))
+	case b.Kind == isMeta:
+		f.p("e.Map(%s, %s)", field.wireName(), target)
+	case field.Required, field.Default != "":
+		emitValue(f, field, target)
+	case b.Kind == isBool:
+		f.p("e.OptBool(%s, %s)", field.wireName(), target)
+	case b.text():
+		f.p("e.OptString(%s, %s)", field.wireName(), asString(b, target))
+	case b.Kind == isRaw:
+		f.p("e.OptRaw(%s, %s)", field.wireName(), target)
+	case b.Kind == isRawObject:
+		f.p("e.OptRawObject(%s, %s)", field.wireName(), target)
+	default:
+		f.p("if %s != nil {", target)
+		emitValue(f, field, target)
+		f.p("}")
+	}
+}
+
+func pointerCall(field *field, target string) string {
+	switch field.Base.Kind {
+	case isFloat:
+		return fmt.Sprintf("e.FloatPtr(%s, %s)", field.wireName(), target)
+	case isBool:
+		return fmt.Sprintf("e.BoolPtr(%s, %s)", field.wireName(), target)
+	case isString:
+		return fmt.Sprintf("e.StringPtr(%s, %s)", field.wireName(), target)
+	case isInt32, isInt64:
+		return fmt.Sprintf("wire.WriteIntPtr(e, %s, %s)", field.wireName(), target)
+	}
+	return fmt.Sprintf("wire.WriteUintPtr(e, %s, %s)", field.wireName(), target)
+}
+
+func asString(b base, target string) string {
+	if b.Kind == isNamed {
+		return "string(" + target + ")"
+	}
+	return target
+}
+
+// emitValue writes a member that is there.
+func emitValue(f *file, field *field, target string) {
+	b, name := field.Base, field.wireName()
+	switch {
+	case b.text() && field.Default != "":
+		f.p("e.String(%s, cmp.Or(string(%s), %s))", name, target, field.Default)
+	case b.text():
+		f.p("e.String(%s, %s)", name, asString(b, target))
+	case b.Kind == isBool:
+		f.p("e.Bool(%s, %s)", name, target)
+	case b.Kind == isFloat:
+		f.p("e.Float(%s, %s)", name, target)
+	case b.Kind.unsigned():
+		f.p("wire.WriteUint(e, %s, %s)", name, target)
+	case b.Kind.number(), b.is(numberType):
+		f.p("wire.WriteInt(e, %s, %s)", name, target)
+	case b.Kind == isRaw:
+		f.p("e.Raw(%s, %s)", name, target)
+	case b.Kind == isRawObject:
+		f.p("e.RawObject(%s, %s)", name, target)
+	case b.Kind == isStringMap:
+		f.p("e.StringMap(%s, %s)", name, target)
+	case b.Kind == isList && b.Elem.text():
+		f.p("wire.WriteStrings(e, %s, %s)", name, target)
+	case b.Kind == isList:
+		f.p("e.Name(%s)", name)
+		f.p("e.OpenArray()")
+		f.p("for i := range %s {", target)
+		f.p("e.Element()")
+		emitStructValue(f, b.Elem.Type, at(b.Elem.Type, target+"[i]"))
+		f.p("}")
+		f.p("e.CloseArray()")
+	case b.Kind == isMap:
+		f.p("e.Name(%s)", name)
+		f.p("e.Open()")
+		f.p("for _, key := range wire.SortedKeys(%s) {", target)
+		f.p("e.Key(key)")
+		emitStructValue(f, b.Elem.Type, at(b.Elem.Type, target+"[key]"))
+		f.p("}")
+		f.p("e.Close()")
+	default:
+		f.p("e.Name(%s)", name)
+		emitStructValue(f, b.Type, at(b.Type, target))
+	}
+}
+
+// at is what an encode function wants: the value of an interface, the address of
+// everything else.
+func at(x *goType, target string) string {
+	if x.Kind == unionType || x.Interface {
+		return target
+	}
+	return "&" + target
+}
+
+// emitStructValue writes a struct or a union. Structs that are variants leave
+// their tag out where the facts use them without a union.
+func emitStructValue(f *file, x *goType, at string) {
+	if x.Kind == structType && x.Tag != "" {
+		f.p("e.Open()")
+		f.p("members%s(e, %s)", x.Name, at)
+		f.p("e.Close()")
+		return
+	}
+	f.p("encode%s(e, %s)", x.Name, at)
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// emitMethods writes the names of the methods and the method table.
+func (v *vocabulary) emitMethods(f *file) {
+	f.p("// The methods of the protocol.")
+	f.p("const (")
+	seen := map[string]bool{}
+	for _, m := range v.Methods {
+		if seen[m.Const] {
+			continue
+		}
+		seen[m.Const] = true
+		doc := m.Const + " " + m.Doc
+		if m.Unstable {
+			doc += "\n\nUnstable: the method may still change or go."
+		}
+		f.WriteString(comment("\t", doc))
+		f.p("\t%s = %q", m.Const, m.Name)
+	}
+	f.p(")\n")
+	f.p("func init() {")
+	f.p("wire.Register(ProtocolVersion, []*wire.Method{")
+	for _, m := range v.Methods {
+		f.p("{%s},", strings.Join(m.literal(), ", "))
+	}
+	f.p("})")
+	f.p("}\n")
+}
+
+func (m *method) literal() []string {
+	list := []string{"Name: " + m.Const, "Side: wire." + m.Side}
+	add := func(cond bool, s string) {
+		if cond {
+			list = append(list, s)
+		}
+	}
+	add(m.Notification, "Notification: true")
+	add(m.Unstable, "Unstable: true")
+	add(true, "Params: "+m.Params.codecName())
+	add(m.Result != nil, "")
+	if m.Result != nil {
+		list[len(list)-1] = "Result: " + m.Result.codecName()
+	}
+	add(m.Flags.capability != "", fmt.Sprintf("Capability: %q", m.Flags.capability))
+	add(m.Flags.strict, "StrictParams: true")
+	add(m.Flags.waits, "Waits: true")
+	add(m.Flags.streams, "Streams: true")
+	return list
+}
+
+// codecName is the variable of a payload's codec; an alias has that of its target.
+func (x *goType) codecName() string {
+	switch {
+	case x.Kind != aliasType:
+		return "&codec" + x.Name
+	case x.Target == "json.RawMessage":
+		return "&codecRaw"
+	}
+	return "&codec" + x.Target
+}
+
+// emitCodec writes the codec of a payload.
+func (v *vocabulary) emitCodec(f *file, x *goType) {
+	if x.Kind == aliasType || !slices.ContainsFunc(v.Methods, func(m *method) bool { return m.Params == x || m.Result == x }) {
+		return
+	}
+	f.p("var codec%s = wire.Codec{", x.Name)
+	f.p("Decode: func(raw []byte) (any, error) {")
+	f.p("v := new(%s)", x.Name)
+	if x.Kind == structType && !x.needs() {
+		f.p("if wire.Absent(raw) {")
+		f.p("return v, nil")
+		f.p("}")
+	}
+	f.p("d := wire.NewDecoder(raw)")
+	f.p("return d.End(v, decode%s(&d, v))", x.Name)
+	f.p("},")
+	f.p("Append: func(b []byte, v any) ([]byte, error) {")
+	f.p("x, ok := v.(*%s)", x.Name)
+	f.p("if !ok || x == nil {")
+	f.p("return b, wrongType[%s](v)", x.Name)
+	f.p("}")
+	f.p("e := wire.NewEncoder(b)")
+	f.p("encode%s(&e, x)", x.Name)
+	f.p("return e.End()")
+	f.p("},")
+	f.p("Valid: func(any, bool) bool { return true },")
+	f.p("Is: is[%s],", x.Name)
+	f.p("}\n")
+}

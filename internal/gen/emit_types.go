@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// emitType writes the declaration of a type and its documentation.
+func (v *vocabulary) emitType(f *file, x *goType) {
+	if x.Kind == foreignType {
+		return // the hand-written file has it all
+	}
+	f.WriteString(comment("", v.typeDoc(x)))
+	switch x.Kind {
+	case stringType:
+		f.p("type %s string\n", x.Name)
+	case enumType:
+		f.p("type %s string\n", x.Name)
+		emitConstants(f, x, `%q`)
+	case numberType:
+		f.p("type %s int32\n", x.Name)
+		emitConstants(f, x, `%s`)
+	case aliasType:
+		f.p("type %s = %s\n", x.Name, x.Target)
+	case unionType:
+		emitInterface(f, x)
+	case structType:
+		emitStruct(f, x)
+	case unknownType:
+		f.p("type %s struct {", x.Name)
+		if x.Union.Tag != "" {
+			f.p("// Type is the value of the member %s.\nType string", x.Union.Tag)
+		}
+		if x.Union.Flat {
+			f.p("// Raw is the object without the members that all variants share.")
+		} else {
+			f.p("// Raw is the whole object.")
+		}
+		f.p("Raw json.RawMessage\n}\n")
+	}
+}
+
+// typeDoc joins the text with what the facts say.
+func (v *vocabulary) typeDoc(x *goType) string {
+	doc := x.Doc
+	if doc == "" {
+		doc = "has no description yet."
+	}
+	doc = x.Name + " " + doc
+	for _, m := range v.Methods {
+		switch {
+		case m.Params == x && m.Notification:
+			doc += "\n\nProtocol: params of the notification " + m.Name + "."
+		case m.Params == x:
+			doc += "\n\nProtocol: params of " + m.Name + "."
+		case m.Result == x:
+			doc += "\n\nProtocol: result of " + m.Name + "."
+		}
+	}
+	if x.Unstable {
+		doc += "\n\nUnstable: not part of the stable protocol yet; it may still change or go."
+	}
+	return doc
+}
+
+func emitConstants(f *file, x *goType, verb string) {
+	f.p("// The values of [%s] that this version knows.", x.Name)
+	f.p("const (")
+	for _, value := range x.Values {
+		if value.Doc != "" {
+			f.WriteString(comment("\t", value.Name+" "+value.Doc))
+		}
+		f.p("\t%s %s = "+verb, value.Name, x.Name, value.Value)
+	}
+	f.p(")\n")
+}
+
+func emitInterface(f *file, x *goType) {
+	f.p("//")
+	f.p("// The variants are:")
+	f.p("//")
+	for _, name := range x.variantNames() {
+		f.p("//   - *[%s]", name)
+	}
+	f.p("type %s interface{ %s() }\n", x.Name, x.marker())
+	for _, name := range x.variantNames() {
+		f.p("func (*%s) %s() {}", name, x.marker())
+	}
+	f.p("")
+}
+
+// marker is the method that seals a union.
+func (x *goType) marker() string { return "is" + x.Name }
+
+// variantNames lists the Go types of a union, the one for unknown values last.
+func (x *goType) variantNames() []string {
+	var names []string
+	for _, variant := range x.Union.Variants {
+		names = append(names, variant.Type.Name)
+	}
+	if x.Union.Fallback != nil {
+		names = append(names, x.Union.Fallback.Name)
+	}
+	if x.Union.Unknown != "" {
+		names = append(names, x.Union.Unknown)
+	}
+	return names
+}
+
+func emitStruct(f *file, x *goType) {
+	f.p("type %s struct {", x.Name)
+	for _, field := range x.members().Fields {
+		doc := field.Doc
+		if doc != "" {
+			doc = field.Name + " " + doc
+		}
+		if field.Unstable {
+			doc = strings.TrimPrefix(doc+"\n\nUnstable: the member may still change or go.", "\n\n")
+		}
+		if doc != "" {
+			f.WriteString(comment("\t", doc))
+		}
+		f.p("\t%s %s `%s`", field.Name, field.goType(), field.tags())
+	}
+	if x.members().Extra {
+		f.p("// Extra holds the members that the protocol does not define.")
+		f.p("Extra map[string]json.RawMessage `json:\"-\"`")
+	}
+	f.p("}\n")
+}
+
+// tags are the struct tags. Encoding and checking do not read them, they are for
+// package validate and for readers.
+func (f *field) tags() string {
+	name := f.JSON
+	switch {
+	case f.Form == inlined || f.Required:
+	case f.Form == opt, f.Base.Kind == isList, f.Base.Kind == isMap, f.Base.Kind == isStringMap:
+		name += ",omitzero"
+	default:
+		name += ",omitempty"
+	}
+	tags := fmt.Sprintf("json:%q", name)
+	if rule := f.checkTag(); rule != "" {
+		tags += fmt.Sprintf(" acp:%q", rule)
+	}
+	return tags
+}
+
+// checkTag is the field's rule in the language of package validate.
+func (f *field) checkTag() string {
+	var rules []string
+	required := f.Required || f.Form == inlined
+	switch {
+	case f.Base.Kind == isNamed && (f.Base.Type.Kind == unionType || f.Base.Type.Interface) && required:
+		rules = append(rules, "required")
+	case f.Rule != "" && !required:
+		rules = append(rules, "omitempty")
+	}
+	if f.Base.Kind == isList && (f.Rule != "" || f.Base.Elem.checked()) || f.Base.Kind == isMap {
+		rules = append(rules, "dive")
+	}
+	if f.Rule != "" {
+		rules = append(rules, f.Rule)
+	}
+	return strings.Join(rules, ",")
+}
+
+// checked tells whether values of the kind can break rules.
+func (b *base) checked() bool {
+	return b.Kind == isNamed && b.Type.Kind != enumType && b.Type.Kind != stringType
+}

@@ -1,0 +1,180 @@
+package main
+
+// typeKind tells how a definition appears in Go.
+type typeKind int
+
+const (
+	stringType  typeKind = iota // a string type: ids
+	enumType                    // a string type with constants
+	numberType                  // an int32 type with constants
+	structType                  // a struct
+	unionType                   // a sealed interface
+	aliasType                   // another name
+	unknownType                 // the variant of a union for values that are not known
+	foreignType                 // written by hand
+)
+
+// goType is one type of package acp.
+type goType struct {
+	Def      string // the definition it comes from
+	Name     string // in Go
+	Kind     typeKind
+	Doc      string
+	Topic    string
+	Unstable bool
+
+	Interface bool // of a foreignType: an interface, not a struct
+
+	Values []enumValue // of an enumType and a numberType
+	Target string      // of an aliasType
+	Fields []*field    // of a structType
+	Extra  bool        // a structType that keeps members it does not know
+	Union  *union      // of a unionType, and of its unknownType
+
+	// A structType that is a variant has the tag that encoding writes. Several
+	// variants may have the members of one definition, the model.
+	Tag, TagValue string
+	Model         *goType
+}
+
+type enumValue struct{ Name, Value, Doc string }
+
+// union says how the variants of a unionType are told apart.
+type union struct {
+	Tag      string // the member that names the variant; "" if a member's presence does
+	Variants []variant
+	Unknown  string // the Go type for values that are not known; "" if they are errors
+
+	// Fallback takes objects whose tag is absent, or unknown if the union is
+	// closed; nil if there is none.
+	Fallback    *goType
+	FallbackTag string // a tag that says so explicitly
+	Closed      bool
+
+	// Flat says that the variant's members stand in the container's object,
+	// beside the common ones.
+	Flat   bool
+	Common []string
+}
+
+// variant is one known variant. Key is the tag's value, or the member that tells.
+type variant struct {
+	Key  string
+	Type *goType
+}
+
+// form is how a field holds its value.
+type form int
+
+const (
+	plain   form = iota // T
+	pointer             // *T
+	opt                 // Opt[T]
+	inlined             // a union whose members stand in this object
+)
+
+// field is one field of a struct.
+type field struct {
+	JSON, Name, Doc string
+	Unstable        bool
+	Base            base
+	Form            form
+
+	Required, Nullable, Lenient, Skip, NullDefault bool
+	// Default is what absence means, as JSON, where encoding writes it.
+	Default string
+	// Rule is the rule for the text, or for the texts in the list.
+	Rule string
+}
+
+// baseKind tells what a value is.
+type baseKind int
+
+const (
+	isString baseKind = iota
+	isBool
+	isUint16
+	isUint32
+	isUint64
+	isInt32
+	isInt64
+	isFloat
+	isRaw       // any JSON
+	isRawObject // any JSON object
+	isMeta
+	isNamed     // a goType
+	isList      // of Elem
+	isMap       // of Elem by string
+	isStringMap // of strings by string
+)
+
+// base is a value without its form.
+type base struct {
+	Kind baseKind
+	Type *goType
+	Elem *base
+}
+
+func (k baseKind) number() bool { return k >= isUint16 && k <= isFloat }
+
+func (k baseKind) unsigned() bool { return k >= isUint16 && k <= isUint64 }
+
+var scalarNames = map[baseKind]string{
+	isString: "string", isBool: "bool", isUint16: "uint16", isUint32: "uint32", isUint64: "uint64",
+	isInt32: "int32", isInt64: "int64", isFloat: "float64", isRaw: "json.RawMessage",
+	isRawObject: "json.RawMessage", isMeta: "Meta", isStringMap: "map[string]string",
+}
+
+// goType spells the type of the value in Go.
+func (b base) goType() string {
+	switch b.Kind {
+	case isNamed:
+		return b.Type.Name
+	case isList:
+		return "[]" + b.Elem.goType()
+	case isMap:
+		return "map[string]" + b.Elem.goType()
+	}
+	return scalarNames[b.Kind]
+}
+
+// is tells whether the value is of a named type of that kind.
+func (b base) is(kind typeKind) bool { return b.Kind == isNamed && b.Type.Kind == kind }
+
+// text tells whether the value is a string in Go.
+func (b base) text() bool { return b.Kind == isString || b.is(stringType) || b.is(enumType) }
+
+// goType spells the type of the field in Go.
+func (f *field) goType() string {
+	t := f.Base.goType()
+	switch f.Form {
+	case pointer:
+		return "*" + t
+	case opt:
+		return "Opt[" + t + "]"
+	}
+	return t
+}
+
+// wireName is the member's name ready to append, quoted for Go source.
+func (f *field) wireName() string { return "`," + quote(f.JSON) + ":`" }
+
+func quote(s string) string { return `"` + s + `"` }
+
+// members returns the type whose fields the struct has.
+func (t *goType) members() *goType {
+	if t.Model != nil {
+		return t.Model
+	}
+	return t
+}
+
+// needs tells whether an object of the struct must have members.
+func (t *goType) needs() bool {
+	for _, f := range t.members().Fields {
+		if f.Required || f.Form == inlined {
+			return true
+		}
+	}
+	return false
+}

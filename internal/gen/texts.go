@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// texts are the project's own doc sentences, by their keys such as
+// "type PromptRequest" or "field PromptRequest.prompt".
+type texts struct {
+	text  map[string]string
+	topic map[string]string // of a key: the file that it stands in
+	files map[string]string // by topic, what the file says of itself
+	used  map[string]bool
+	lost  []string // keys that were asked for in vain
+}
+
+// readTexts reads the files of a folder. A file is a list of blocks: a line
+// "== key", then paragraphs. Lines with # before the first block are comments.
+func readTexts(dir string) (*texts, error) {
+	t := &texts{text: map[string]string{}, topic: map[string]string{}, files: map[string]string{}, used: map[string]bool{}}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		topic := strings.TrimSuffix(filepath.Base(path), ".txt")
+		for _, block := range strings.Split("\n"+string(data), "\n== ")[1:] {
+			key, body, _ := strings.Cut(block, "\n")
+			key, body = strings.TrimSpace(key), strings.TrimSpace(body)
+			if key == "file" {
+				t.files[topic] = body
+				continue
+			}
+			if _, twice := t.text[key]; twice {
+				return nil, fmt.Errorf("%s: second text for %q", path, key)
+			}
+			if body == "" {
+				return nil, fmt.Errorf("%s: no text for %q", path, key)
+			}
+			t.text[key], t.topic[key] = body, topic
+		}
+	}
+	return t, nil
+}
+
+// need returns the text of a key and remembers when there is none.
+func (t *texts) need(key string) string {
+	text := t.find(key)
+	if text == "" {
+		t.lost = append(t.lost, key)
+	}
+	return text
+}
+
+// find returns the text of the first key that has one, or "".
+func (t *texts) find(keys ...string) string {
+	for _, key := range keys {
+		if text := t.text[key]; text != "" {
+			t.used[key] = true
+			return text
+		}
+	}
+	return ""
+}
+
+// unused returns the keys that nobody has asked for.
+func (t *texts) unused() []string {
+	var list []string
+	for key := range t.text {
+		if !t.used[key] {
+			list = append(list, key)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// comment formats text as a Go comment of lines up to 88 columns.
+func comment(indent, text string) string {
+	var out strings.Builder
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			out.WriteString(indent + "//\n")
+		}
+		line := indent + "//"
+		for _, word := range strings.Fields(paragraph) {
+			if len(line)+1+len(word) > 88 && line != indent+"//" {
+				out.WriteString(line + "\n")
+				line = indent + "//"
+			}
+			line += " " + word
+		}
+		out.WriteString(line + "\n")
+	}
+	return out.String()
+}
