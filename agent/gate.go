@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// guard tells why a message must not be sent to the client.
+func (c *Conn) guard(m *wire.Method, params any) error {
+	if m.Unstable && !c.opts.Unstable {
+		return endpoint.NotEnabled("agent", m.Name)
+	}
+	if err := checkURL(params); err != nil {
+		return err
+	}
+	if c.opts.IgnoreCapabilities {
+		return nil
+	}
+	p := c.peer.Load()
+	if p == nil {
+		if c.engine.Get().Err() != nil || !c.engine.Started() {
+			return nil // the engine has the better words for it
+		}
+		return fmt.Errorf("agent: %s: the client has not initialized the connection yet: call it from a handler", m.Name)
+	}
+	if need := missing(p.caps, m, params); need != "" {
+		return &acp.CapabilityError{Method: m.Name, Capability: need}
+	}
+	return nil
+}
+
+// missing returns the capability that the client would have to advertise for the
+// message and does not; empty when there is none. Besides methods these are modes
+// of elicitation and kinds of updates.
+func missing(caps *acp.ClientCapabilities, m *wire.Method, params any) string {
+	path := m.Capability
+	switch p := params.(type) {
+	case *acp.CreateElicitationRequest:
+		path = modeBit(p.Mode)
+	case *acp.CompleteElicitationNotification:
+		path = "elicitation.url"
+	case *acp.SessionNotification:
+		path = updateBit(p.Update)
+	}
+	if path == "" || caps.Has(path) {
+		return ""
+	}
+	return path
+}
+
+func modeBit(mode acp.ElicitationMode) string {
+	switch mode.(type) {
+	case *acp.ElicitationFormMode:
+		return "elicitation.form"
+	case *acp.ElicitationURLMode:
+		return "elicitation.url"
+	}
+	return ""
+}
+
+func updateBit(u acp.SessionUpdate) string {
+	switch u.(type) {
+	case *acp.Notice:
+		return "session.notices"
+	case *acp.CompactionUpdate, *acp.CompactionSummaryChunk:
+		return "session.compaction"
+	case *acp.PlanUpdate, *acp.PlanRemoved:
+		return "plan"
+	case *acp.SubagentUpdate, *acp.SessionMessage, *acp.SessionMessageChunk:
+		return "subagents"
+	}
+	return ""
+}
+
+// checkURL keeps an agent from sending people to anything but a web page: a client
+// will hand the URL to the system, which would also run a program or open a file.
+func checkURL(params any) error {
+	p, ok := params.(*acp.CreateElicitationRequest)
+	if !ok {
+		return nil
+	}
+	mode, ok := p.Mode.(*acp.ElicitationURLMode)
+	if !ok || mode == nil {
+		return nil
+	}
+	if err := webURL(mode.URL); err != nil {
+		return &acp.InvalidError{
+			Where:  "elicitation/create params",
+			Fields: []acp.FieldError{{Path: "url", Message: err.Error()}},
+		}
+	}
+	return nil
+}
+
+func webURL(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return errors.New("must be a URL")
+	}
+	if s := strings.ToLower(u.Scheme); s != "http" && s != "https" || u.Host == "" {
+		return errors.New("must be an http or https URL with a host")
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package agent
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// terminalGrace bounds what is done for a terminal after the ctx of its user has
+// ended: it has to be killed and released all the same.
+const terminalGrace = 10 * time.Second
+
+// Terminal is a command that runs at the client. Release it when it is no longer
+// needed, also after an error:
+//
+//	term, err := conn.StartTerminal(ctx, req)
+//	if err != nil {
+//		return err
+//	}
+//	defer term.Release(ctx)
+//
+// All methods may be called from any goroutine.
+type Terminal struct {
+	conn     *Conn
+	session  acp.SessionID
+	id       acp.TerminalID
+	released atomic.Bool
+}
+
+// StartTerminal starts a command at the client and returns at once. When ctx ends
+// before the client has answered, a terminal that is created nevertheless is
+// released.
+func (c *Conn) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*Terminal, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if req == nil {
+		req = &acp.CreateTerminalRequest{}
+	}
+	// The call outlives ctx, because an answer that nobody reads would leave a
+	// command running that nobody can stop.
+	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	type answer struct {
+		term *Terminal
+		err  error
+	}
+	answered, abandoned := make(chan answer), make(chan struct{})
+	go func() { // ends with the call: when the client answers, stop is called, or the connection ends
+		defer stop()
+		res, err := c.CreateTerminal(lasting, req)
+		var t *Terminal
+		if err == nil {
+			t = &Terminal{conn: c, session: req.SessionID, id: res.TerminalID}
+		}
+		select {
+		case answered <- answer{t, err}:
+		case <-abandoned:
+			if t != nil {
+				t.Release(lasting)
+			}
+		}
+	}()
+	select {
+	case a := <-answered:
+		return a.term, a.err
+	case <-ctx.Done():
+		close(abandoned)
+		time.AfterFunc(terminalGrace, stop)
+		return nil, ctx.Err()
+	}
+}
+
+// ID is the terminal's id at the client.
+func (t *Terminal) ID() acp.TerminalID { return t.id }
+
+// Content shows the terminal in a tool call, live and after its release.
+func (t *Terminal) Content() acp.ToolCallContent { return &acp.Terminal{TerminalID: t.id} }
+
+// Output returns what the command has printed so far, without waiting, and its exit
+// status when it has ended.
+func (t *Terminal) Output(ctx context.Context) (*acp.TerminalOutputResponse, error) {
+	return t.conn.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: t.session, TerminalID: t.id})
+}
+
+// WaitForExit waits until the command has ended, for as long as ctx allows.
+func (t *Terminal) WaitForExit(ctx context.Context) (*acp.WaitForTerminalExitResponse, error) {
+	return t.conn.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: t.session, TerminalID: t.id})
+}
+
+// Kill ends the command; its output can still be read. It works with a ctx that has
+// ended too, since that is when it is needed, and then takes 10 seconds at most.
+func (t *Terminal) Kill(ctx context.Context) error {
+	ctx, stop := outlive(ctx)
+	defer stop()
+	_, err := t.conn.KillTerminal(ctx, &acp.KillTerminalRequest{SessionID: t.session, TerminalID: t.id})
+	return err
+}
+
+// Release ends the command if it still runs and gives the terminal up. Calls after
+// the first do nothing. Like Kill it works with a ctx that has ended.
+func (t *Terminal) Release(ctx context.Context) error {
+	if t.released.Swap(true) {
+		return nil
+	}
+	ctx, stop := outlive(ctx)
+	defer stop()
+	_, err := t.conn.ReleaseTerminal(ctx, &acp.ReleaseTerminalRequest{SessionID: t.session, TerminalID: t.id})
+	return err
+}
+
+// outlive returns a ctx for cleaning up, which does not end with ctx but after a
+// while.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), terminalGrace)
+}

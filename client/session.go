@@ -1,0 +1,141 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Session is one conversation with the agent. It is made by [Conn.StartSession] and
+// its kin, or by [Conn.Session]. All methods may be called from any goroutine.
+//
+// An update of the session goes to Client.SessionUpdate first. Then it goes to the
+// [Turn] that runs, or to the function given to OnUpdate when none does. The two see
+// the same value: it is not to be changed.
+type Session struct {
+	conn *Conn
+	id   acp.SessionID
+
+	mu       sync.Mutex // guards all below; taken before sessions.mu
+	turn     *Turn      // that runs, or nil
+	onUpdate func(context.Context, acp.SessionUpdate)
+	listened bool     // OnUpdate was called
+	draining bool     // its first call is handing out what was kept
+	kept     kept     // updates outside a turn, until OnUpdate is called
+	behind   []update // updates that arrive while draining
+	gone     bool     // detached
+	modes    *acp.SessionModeState
+	options  []acp.SessionConfigOption
+}
+
+// Session returns the Session of a session that was opened otherwise: with a plain
+// method, or by the agent itself, as subagents are. It is the same one each time, until
+// it is closed.
+func (c *Conn) Session(id acp.SessionID) *Session { return c.sessions.find(id) }
+
+// ID is the session's id.
+func (s *Session) ID() acp.SessionID { return s.id }
+
+// Modes returns the modes of the session and the current one, as the agent last told;
+// nil when it told none.
+func (s *Session) Modes() *acp.SessionModeState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.modes == nil {
+		return nil
+	}
+	m := *s.modes
+	m.AvailableModes = slices.Clone(m.AvailableModes)
+	return &m
+}
+
+// ConfigOptions returns the options of the session with their current values, as the
+// agent last told.
+func (s *Session) ConfigOptions() []acp.SessionConfigOption {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.options)
+}
+
+// SetMode changes the mode of the session.
+func (s *Session) SetMode(ctx context.Context, id acp.SessionModeID) error {
+	_, err := s.conn.SetSessionMode(ctx, &acp.SetSessionModeRequest{SessionID: s.id, ModeID: id})
+	if err == nil {
+		s.track(&acp.CurrentModeUpdate{CurrentModeID: id})
+	}
+	return err
+}
+
+// SetConfigOption changes one option of the session to the value with that id.
+func (s *Session) SetConfigOption(ctx context.Context, id acp.SessionConfigID, value acp.SessionConfigValueID) error {
+	return s.setOption(ctx, id, &acp.SessionConfigValue{Value: value})
+}
+
+// SetConfigOptionBool changes an option of the session that is on or off.
+func (s *Session) SetConfigOptionBool(ctx context.Context, id acp.SessionConfigID, on bool) error {
+	return s.setOption(ctx, id, &acp.SessionConfigBooleanValue{Value: on})
+}
+
+func (s *Session) setOption(ctx context.Context, id acp.SessionConfigID, value acp.SessionConfigOptionValue) error {
+	res, err := s.conn.SetSessionConfigOption(ctx, &acp.SetSessionConfigOptionRequest{SessionID: s.id, ConfigID: id, Value: value})
+	if err == nil {
+		s.track(&acp.ConfigOptionUpdate{ConfigOptions: res.ConfigOptions})
+	}
+	return err
+}
+
+// Cancel asks the agent to end the turns of the session. It returns when the message
+// is queued for sending; the turns end with the stop reason "cancelled" when the agent
+// is ready. Questions that the agent has put to the user meanwhile are answered with
+// cancelled.
+func (s *Session) Cancel(ctx context.Context) error {
+	return s.conn.Cancel(ctx, &acp.CancelNotification{SessionID: s.id})
+}
+
+// Close ends the turns of the session and frees what the agent holds for it. A session
+// the agent does not know any more is as good as closed. Where agents cannot close
+// sessions the error is an *acp.CapabilityError. The Session gets no updates any more.
+func (s *Session) Close(ctx context.Context) error {
+	_, err := s.conn.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: s.id})
+	return s.ended(err)
+}
+
+// Delete removes the session from the agent's list. A session the agent does not know
+// any more is as good as deleted. The Session gets no updates any more.
+func (s *Session) Delete(ctx context.Context) error {
+	_, err := s.conn.DeleteSession(ctx, &acp.DeleteSessionRequest{SessionID: s.id})
+	return s.ended(err)
+}
+
+func (s *Session) ended(err error) error {
+	if err == nil || errors.Is(err, rpcerr.ErrResourceNotFound) {
+		s.conn.sessions.detach(s)
+		return nil
+	}
+	return err
+}
+
+// track remembers what an update tells of modes and options.
+func (s *Session) track(u acp.SessionUpdate) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trackLocked(u)
+}
+
+func (s *Session) trackLocked(u acp.SessionUpdate) {
+	switch u := u.(type) {
+	case *acp.CurrentModeUpdate:
+		m := acp.SessionModeState{}
+		if s.modes != nil {
+			m = *s.modes
+		}
+		m.CurrentModeID = u.CurrentModeID
+		s.modes = &m
+	case *acp.ConfigOptionUpdate:
+		s.options = u.ConfigOptions
+	}
+}

@@ -1,0 +1,182 @@
+package client
+
+import (
+	"context"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/rpc"
+)
+
+// How many bytes of updates are kept for sessions that nobody has introduced yet, and
+// for sessions whose OnUpdate is not set yet.
+const (
+	keptPerSession = 1 << 20
+	keptInAll      = 16 << 20
+)
+
+// sessions brings updates to the Session they belong to. An agent may send updates of
+// a session before the answer that introduces it, and a caller needs a moment to set
+// OnUpdate; until then they are kept.
+type sessions struct {
+	conn *Conn
+
+	mu sync.Mutex
+	// attached holds the sessions that have a Session.
+	attached map[acp.SessionID]*Session
+	// plain holds the sessions that were opened with the plain methods: nobody but
+	// Client.SessionUpdate wants their updates.
+	plain map[acp.SessionID]struct{}
+	// unknown holds what is kept for sessions that nobody has introduced.
+	unknown map[acp.SessionID]*kept
+	bytes   int64 // kept in all, for attached sessions too
+}
+
+// kept is the beginning of a session's updates. Once some had to be dropped, all later
+// ones are, because a gap would be worse than an end.
+type kept struct {
+	updates []update
+	bytes   int64
+	full    bool
+}
+
+// update is one update with what is needed to hand it out later.
+type update struct {
+	ctx  context.Context // of its handler, detached; set only while it is kept
+	u    acp.SessionUpdate
+	size int64
+}
+
+func (s *sessions) init(c *Conn) {
+	s.conn = c
+	s.attached = map[acp.SessionID]*Session{}
+	s.plain = map[acp.SessionID]struct{}{}
+	s.unknown = map[acp.SessionID]*kept{}
+}
+
+// deliver brings an update to its Session. It is called by the handler of updates,
+// that is by one goroutine at a time and in the order of arrival.
+func (s *sessions) deliver(ctx context.Context, id acp.SessionID, u acp.SessionUpdate) {
+	it := update{u: u, size: rpc.MessageSize(ctx)}
+	s.mu.Lock()
+	session := s.attached[id]
+	if session == nil {
+		if _, plain := s.plain[id]; !plain {
+			k := s.unknown[id]
+			if k == nil {
+				k = &kept{}
+				s.unknown[id] = k
+			}
+			s.keepLocked(k, ctx, it)
+		}
+	}
+	s.mu.Unlock()
+	if session != nil {
+		session.deliver(ctx, it)
+	}
+}
+
+// keep keeps an update in k if there is room.
+func (s *sessions) keep(k *kept, ctx context.Context, it update) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keepLocked(k, ctx, it)
+}
+
+func (s *sessions) keepLocked(k *kept, ctx context.Context, it update) {
+	if k.full {
+		return
+	}
+	if k.bytes+it.size > keptPerSession || s.bytes+it.size > keptInAll {
+		k.full = true
+		s.conn.log.Warn("acp: updates of a session that nobody listens to are dropped",
+			"kept", len(k.updates), "bytes", k.bytes)
+		return
+	}
+	it.ctx = rpc.Detach(ctx)
+	k.updates = append(k.updates, it)
+	k.bytes += it.size
+	s.bytes += it.size
+}
+
+// take empties k.
+func (s *sessions) take(k *kept) []update {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.takeLocked(k)
+}
+
+func (s *sessions) takeLocked(k *kept) []update {
+	if k == nil {
+		return nil
+	}
+	s.bytes -= k.bytes
+	updates := k.updates
+	*k = kept{}
+	return updates
+}
+
+// attach gives the session a new Session, with what was kept for it if keep says so.
+func (s *sessions) attach(id acp.SessionID, keep bool) *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.attachLocked(id, keep)
+}
+
+func (s *sessions) attachLocked(id acp.SessionID, keep bool) *Session {
+	session := &Session{conn: s.conn, id: id}
+	if k := s.unknown[id]; k != nil {
+		delete(s.unknown, id)
+		if keep {
+			session.kept = *k // its bytes stay counted
+		} else {
+			s.takeLocked(k)
+		}
+	}
+	delete(s.plain, id)
+	s.attached[id] = session
+	return session
+}
+
+// find returns the Session of id, and attaches one if there is none.
+func (s *sessions) find(id acp.SessionID) *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if session := s.attached[id]; session != nil {
+		return session
+	}
+	return s.attachLocked(id, true)
+}
+
+// detach forgets session. Another Session of the same id stays.
+func (s *sessions) detach(session *Session) {
+	s.mu.Lock()
+	if s.attached[session.id] == session {
+		delete(s.attached, session.id)
+	}
+	s.mu.Unlock()
+	session.forget()
+}
+
+// setPlain notes that the session is in the hands of somebody who uses the plain
+// methods.
+func (s *sessions) setPlain(id acp.SessionID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.attached[id] != nil {
+		return
+	}
+	s.plain[id] = struct{}{}
+	if k := s.unknown[id]; k != nil {
+		delete(s.unknown, id)
+		s.takeLocked(k)
+	}
+}
+
+// sessionUpdate stands between the agent's update and the client's handler, which sees
+// every update first.
+func (c *Conn) sessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
+	id, u := n.SessionID, n.Update
+	defer c.sessions.deliver(ctx, id, u) // also when the handler panics
+	return c.client.SessionUpdate(ctx, n)
+}
