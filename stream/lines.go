@@ -1,0 +1,154 @@
+package stream
+
+import (
+	"errors"
+	"io"
+	"os"
+	"reflect"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// LinesOptions is for [Lines]. The zero value is the default; the options are
+// copied on entry.
+type LinesOptions struct {
+	// MaxMessage is the longest line in bytes that is read, its end of line not
+	// counted; 0 means DefaultMaxMessage. A longer one comes out of Read as
+	// *[TooLargeError]. What is written is not limited.
+	MaxMessage int
+
+	// Tolerant makes Read skip every line that is not a JSON object. It is for
+	// clients: agents print banners and warnings between their messages, and an
+	// answer would only confuse them.
+	Tolerant bool
+
+	// OnNoise is given each line that Tolerant skipped, without the white space
+	// around it and cut at 4 KiB. Read calls it, so it must be quick and not use
+	// the stream. It may keep the slice.
+	OnNoise func(line []byte)
+}
+
+// lines is a Stream of one message a line.
+type lines struct {
+	lineReader
+	lineWriter
+
+	r io.Reader
+	w io.Writer
+
+	done     chan struct{} // closed when Close begins
+	close    sync.Once
+	closeErr error // set by the first Close
+}
+
+// Lines returns a stream that reads and writes one message a line: UTF-8 ended by
+// a line feed, as ACP does over stdio (protocol section "stdio").
+//
+// Reading takes LF and CRLF, strips white space and byte order marks from both
+// ends of a line, skips blank lines, and takes a last line that has no end. It
+// keeps a few KiB while nothing arrives, at most 64 KiB while messages are short,
+// and about twice a message's length while one is being received; a line beyond
+// the limit is skipped as it arrives and never held.
+//
+// Writing adds the line feed and refuses with *[MessageError] a message that
+// contains one. Each message, or batch of short ones, leaves in one call of
+// w.Write.
+//
+// Close closes w first and then r, each if it is an io.Closer, so the peer sees
+// the end. Where r and w are the same value with a CloseWrite method (a network
+// connection), that is called before. Whether Close interrupts a blocked Read or
+// Write is up to r and w: pipes, sockets and io.Pipe do; a terminal or a reader
+// without Close does not, and Read then returns with the next input.
+//
+// A nil r reads as empty, a nil w fails every Write.
+func Lines(r io.Reader, w io.Writer, opts *LinesOptions) Stream {
+	return newLines(r, w, opts)
+}
+
+func newLines(r io.Reader, w io.Writer, opts *LinesOptions) *lines {
+	var o LinesOptions
+	if opts != nil {
+		o = *opts
+	}
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = DefaultMaxMessage
+	}
+	l := &lines{r: r, w: w, done: make(chan struct{})}
+	l.lineReader = lineReader{src: r, opts: o, done: l.done}
+	l.lineWriter = lineWriter{dst: w, done: l.done}
+	return l
+}
+
+func (l *lines) Close() error {
+	l.close.Do(func() {
+		close(l.done)
+		l.closeErr = closeBoth(l.w, l.r)
+	})
+	return l.closeErr
+}
+
+// closeBoth closes the writing side before the reading side.
+func closeBoth(w io.Writer, r io.Reader) error {
+	if same(w, r) {
+		if half, ok := w.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite() // Close tells about a connection that is broken
+		}
+		return closeOne(r)
+	}
+	return errors.Join(closeOne(w), closeOne(r))
+}
+
+func closeOne(v any) error {
+	c, ok := v.(io.Closer)
+	if !ok {
+		return nil
+	}
+	if err := c.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// same tells whether both sides are one value. Values that cannot be compared
+// count as different.
+func same(w, r any) bool {
+	t := reflect.TypeOf(w)
+	return t != nil && t == reflect.TypeOf(r) && t.Comparable() && w == r
+}
+
+func isClosed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// retry tells whether an operation on a descriptor that somebody else made
+// non-blocking should be tried again, and waits before it says yes. Such
+// descriptors are inherited: node, for one, leaves its pipes so.
+func retry(err error, attempt int, done <-chan struct{}) bool {
+	if errors.Is(err, syscall.EINTR) {
+		return !isClosed(done)
+	}
+	if !errors.Is(err, syscall.EAGAIN) {
+		return false
+	}
+	timer := time.NewTimer(min(time.Millisecond<<min(attempt, 5), 20*time.Millisecond))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-done:
+		return false
+	}
+}
+
+// blockSize is what a pipe of the operating system usually holds.
+const blockSize = 64 << 10
+
+// blocks are shared by the readers of long lines and by the writers, who need
+// them for moments only.
+var blocks = sync.Pool{New: func() any { return new([blockSize]byte) }}

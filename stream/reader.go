@@ -1,0 +1,191 @@
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	// A reader that waits holds this much; busy ones grow up to a block.
+	smallBuffer = 4 << 10
+	// After so many reads that would have fitted a small buffer, a large one is
+	// given back.
+	quietReads = 64
+	// What of a skipped line reaches OnNoise.
+	noiseLimit = 4 << 10
+)
+
+// lineReader is the reading half of a stream of lines.
+type lineReader struct {
+	src  io.Reader
+	opts LinesOptions
+	done <-chan struct{} // closed by Close
+
+	buf   []byte // what was read: buf[start:end] is not yet returned
+	start int
+	end   int
+	seen  int   // in buf[start:start+seen] there is no line feed
+	quiet int   // reads in a row that needed little room
+	err   error // src's last word
+}
+
+func (r *lineReader) Read() ([]byte, error) {
+	for {
+		if isClosed(r.done) {
+			return nil, ErrClosed
+		}
+		msg, err := r.line()
+		if msg != nil || err != nil {
+			return msg, err
+		}
+	}
+}
+
+// line takes the next line. It returns nil, nil for one that is to be skipped.
+func (r *lineReader) line() ([]byte, error) {
+	for {
+		unread := r.buf[r.start:r.end]
+		if i := bytes.IndexByte(unread[r.seen:], '\n'); i >= 0 {
+			line := unread[:r.seen+i]
+			r.consume(len(line) + 1)
+			return r.deliver(line)
+		}
+		r.seen = len(unread)
+		if r.err != nil {
+			r.consume(len(unread))
+			if r.err == io.EOF && len(unread) > 0 {
+				return r.deliver(unread)
+			}
+			return nil, r.err
+		}
+		if len(unread) == blockSize || len(unread) > r.opts.MaxMessage+1 {
+			return r.long()
+		}
+		r.fill()
+	}
+}
+
+// consume marks the first n unread bytes as returned.
+func (r *lineReader) consume(n int) {
+	r.start += n
+	r.seen = 0
+}
+
+// fill reads more behind what is there, after making room for it.
+func (r *lineReader) fill() {
+	unread := r.end - r.start
+	switch {
+	case unread == len(r.buf), unread == 0 && r.quiet >= quietReads && len(r.buf) > smallBuffer:
+		size := smallBuffer
+		if unread > 0 {
+			size = min(2*unread, blockSize)
+		}
+		buf := make([]byte, size)
+		copy(buf, r.buf[r.start:r.end])
+		r.buf, r.quiet = buf, 0
+	case r.start > 0:
+		copy(r.buf, r.buf[r.start:r.end])
+	}
+	r.start, r.end = 0, unread
+	n := r.readInto(r.buf[r.end:])
+	r.end += n
+	if n == len(r.buf)-unread && len(r.buf) < blockSize {
+		// It filled the room, so more is likely waiting.
+		buf := make([]byte, min(4*len(r.buf), blockSize))
+		copy(buf, r.buf[:r.end])
+		r.buf = buf
+	}
+	if n > smallBuffer {
+		r.quiet = 0
+	} else {
+		r.quiet++
+	}
+}
+
+// readInto reads once, at least one byte, or sets r.err.
+func (r *lineReader) readInto(b []byte) int {
+	if r.src == nil {
+		r.err = io.EOF
+		return 0
+	}
+	empty := 0
+	for attempt := 0; ; attempt++ {
+		n, err := r.src.Read(b)
+		if n < 0 || n > len(b) {
+			r.err = errors.New("stream: reader returned an impossible count")
+			return 0
+		}
+		switch {
+		case isClosed(r.done):
+			r.err = ErrClosed
+			return 0
+		case errors.Is(err, io.EOF):
+			r.err = io.EOF
+		case err != nil && n == 0 && retry(err, attempt, r.done):
+			continue
+		case isClosed(r.done):
+			r.err = ErrClosed
+			return 0
+		case err != nil:
+			r.err = fmt.Errorf("stream: reading: %w", err)
+		case n == 0:
+			if empty++; empty == 100 {
+				r.err = fmt.Errorf("stream: reading: %w", io.ErrNoProgress)
+				return 0
+			}
+			continue
+		}
+		return n
+	}
+}
+
+// deliver makes a message of a line that lies in the buffer.
+func (r *lineReader) deliver(line []byte) ([]byte, error) {
+	if lineLen(line) > r.opts.MaxMessage {
+		var s skim
+		s.write(line)
+		return nil, r.skipped(&s)
+	}
+	line = trim(line)
+	if len(line) == 0 || r.noise(line) {
+		return nil, nil
+	}
+	return bytes.Clone(line), nil
+}
+
+// lineLen is the length of a line without the CR of a CRLF.
+func lineLen(line []byte) int {
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		return n - 1
+	}
+	return len(line)
+}
+
+// noise tells whether the line is to be skipped, after reporting it.
+func (r *lineReader) noise(line []byte) bool {
+	if !r.opts.Tolerant || wellFormedObject(line) {
+		return false
+	}
+	r.report(line)
+	return true
+}
+
+func (r *lineReader) report(line []byte) {
+	if r.opts.OnNoise != nil {
+		r.opts.OnNoise(bytes.Clone(line[:min(len(line), noiseLimit)]))
+	}
+}
+
+// skipped turns a line beyond the limit into its error, or into noise.
+func (r *lineReader) skipped(s *skim) error {
+	if !s.started {
+		return nil // nothing but white space
+	}
+	if r.opts.Tolerant && !s.complete() {
+		r.report(trim(s.head))
+		return nil
+	}
+	return s.error(r.opts.MaxMessage)
+}

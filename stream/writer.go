@@ -1,0 +1,103 @@
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// lineWriter is the writing half of a stream of lines.
+type lineWriter struct {
+	dst  io.Writer
+	done <-chan struct{} // closed by Close
+	err  error           // the first failure; a frame may have been cut by it
+}
+
+func (w *lineWriter) Write(msg []byte) error {
+	one := [1][]byte{msg}
+	return w.WriteBatch(one[:])
+}
+
+// WriteBatch implements [BatchWriter].
+func (w *lineWriter) WriteBatch(msgs [][]byte) error {
+	if isClosed(w.done) {
+		return ErrClosed
+	}
+	if w.err != nil {
+		return w.err
+	}
+	for _, msg := range msgs {
+		if err := checkLine(msg); err != nil {
+			return err
+		}
+	}
+	w.err = w.writeLines(msgs)
+	return w.err
+}
+
+func checkLine(msg []byte) error {
+	if bytes.IndexByte(msg, '\n') >= 0 {
+		return &MessageError{Reason: "it contains a line feed"}
+	}
+	if len(msg) == 0 || (msg[0] <= ' ' || msg[0] >= utf8.RuneSelf) && len(trim(msg)) == 0 {
+		return &MessageError{Reason: "it is blank"}
+	}
+	return nil
+}
+
+// writeLines joins short messages in a block and writes long ones from where
+// they are, except for the end, which goes with the line feed.
+func (w *lineWriter) writeLines(msgs [][]byte) error {
+	block := blocks.Get().(*[blockSize]byte)
+	defer blocks.Put(block)
+	joined := block[:0]
+	for _, msg := range msgs {
+		if len(joined)+len(msg) >= blockSize {
+			if err := w.writeAll(joined); err != nil {
+				return err
+			}
+			joined = block[:0]
+		}
+		if len(msg) >= blockSize {
+			end := len(msg) - len(msg)%blockSize
+			if err := w.writeAll(msg[:end]); err != nil {
+				return err
+			}
+			msg = msg[end:]
+		}
+		joined = append(append(joined, msg...), '\n')
+	}
+	return w.writeAll(joined)
+}
+
+// writeAll goes on after short writes, which a descriptor in non-blocking mode
+// may do.
+func (w *lineWriter) writeAll(b []byte) error {
+	for attempt := 0; len(b) > 0; attempt++ {
+		if w.dst == nil {
+			return errors.New("stream: no writer")
+		}
+		n, err := w.dst.Write(b)
+		if n < 0 || n > len(b) {
+			return errors.New("stream: writer returned an impossible count")
+		}
+		b = b[n:]
+		if n > 0 {
+			attempt = 0
+		}
+		switch {
+		case isClosed(w.done) && (err != nil || len(b) > 0):
+			return ErrClosed
+		case err != nil && !retry(err, attempt, w.done):
+			if isClosed(w.done) {
+				return ErrClosed
+			}
+			return fmt.Errorf("stream: writing: %w", err)
+		case err == nil && n == 0 && len(b) > 0:
+			return fmt.Errorf("stream: writing: %w", io.ErrShortWrite)
+		}
+	}
+	return nil
+}
