@@ -1,0 +1,57 @@
+package kind_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+var _ acp.ToolFailure = (*kind.Error)(nil)
+
+// Both surfaces, the answer to a request and the end of a tool call, carry the
+// same facts.
+func TestBothSurfaces(t *testing.T) {
+	e := kind.RateLimited.New("slow down").WithRetryAfter(time.Second).WithHint("Ask for less.").With("limit", 10).WithReason("quota").WithStatus(429)
+	u := acp.FailToolCall("t1", fmt.Errorf("wrapped: %w", e.WithCause(errors.New("secret")).WithDebug("secret")))
+	assert.Equal(t, acp.ToolCallID("t1"), u.ToolCallID)
+	assert.Equal(t, acp.ToolCallStatusFailed, u.Status)
+	assert.Equal(t, []acp.ToolCallContent{acp.ToolText("Error: slow down\nRecovery: Ask for less.")}, u.Content)
+	wire, err := json.Marshal(rpcerr.From(e))
+	require.NoError(t, err)
+	assert.JSONEq(t, string(wire), string(u.RawOutput))
+	assert.NotContains(t, string(u.RawOutput), "secret")
+
+	b, err := json.Marshal(u)
+	require.NoError(t, err)
+	var back acp.ToolCallUpdate
+	require.NoError(t, json.Unmarshal(b, &back))
+	got, ok := kind.FromToolCall(&back)
+	assert.True(t, ok)
+	assert.Equal(t, e, got)
+}
+
+func TestFromToolCallOfOthers(t *testing.T) {
+	for _, u := range []*acp.ToolCallUpdate{
+		nil,
+		{Status: acp.ToolCallStatusCompleted, RawOutput: json.RawMessage(`{"code":1,"message":"m"}`)},
+		{Status: acp.ToolCallStatusFailed},
+		{Status: acp.ToolCallStatusFailed, RawOutput: json.RawMessage(`"text"`)},
+	} {
+		_, ok := kind.FromToolCall(u)
+		assert.False(t, ok)
+	}
+	// An error that nobody meant for the peer: the code and the fixed text.
+	got, ok := kind.FromToolCall(acp.FailToolCall("t", errors.New("secret")))
+	assert.True(t, ok)
+	assert.Equal(t, &kind.Error{Kind: kind.Internal, Message: "Internal error"}, got)
+	assert.Nil(t, (*kind.Error)(nil).FailedToolCall())
+}

@@ -1,0 +1,190 @@
+package toolerr
+
+import (
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+// Category sorts failures of tools by what a model can do about them.
+type Category string
+
+// The categories. An Error may have none.
+const (
+	CategoryAuth       Category = "auth"       // log in, or get permission
+	CategoryRateLimit  Category = "rate_limit" // wait
+	CategoryNotFound   Category = "not_found"  // ask for something that exists
+	CategoryValidation Category = "validation" // mend the input
+	CategoryInternal   Category = "internal"   // give up: a bug
+	CategoryTimeout    Category = "timeout"    // try again
+)
+
+// Error is the failure of a tool. All fields but the cause reach the peer. The
+// factories set Code, Category and Retryable to what belongs together.
+//
+// The methods that begin with With return copies; a nil receiver is accepted
+// everywhere.
+type Error struct {
+	// Code is what programs compare, such as "CHANNEL_NOT_FOUND". Required.
+	Code string
+	// Category is the kind of failure; "" for none.
+	Category Category
+	// Message is for people and models. Required.
+	Message string
+	// Retryable says that the same call may succeed later.
+	Retryable bool
+	// RetryAfter is how long to wait first, in whole milliseconds; 0 when nobody knows.
+	RetryAfter time.Duration
+
+	// Reason, Hint, Status and Data are as in [kind.Error]. [Error.Text] has no
+	// place for them.
+	Reason string
+	Hint   string
+	Status int
+	Data   json.RawMessage
+
+	// kind and number are set only when they say more than Category does.
+	kind   kind.Kind
+	number rpcerr.Code
+	cause  error
+}
+
+// New returns an error with an own code. Code and message may not be empty and the
+// category must be one of the constants or ""; otherwise the result is an internal
+// error that wraps [kind.ErrBadUse].
+func New(code string, category Category, message string) *Error {
+	switch {
+	case strings.TrimSpace(code) == "":
+		return badUse("toolerr.New", "empty code")
+	case strings.TrimSpace(message) == "":
+		return badUse("toolerr.New", "empty message")
+	case category != "" && kindOf[category] == "":
+		return badUse("toolerr.New", "unknown category "+string(category))
+	}
+	return &Error{Code: clean(code), Category: category, Message: clean(message)}
+}
+
+// Auth is a failed login or a missing permission: AUTH_ERROR, not retryable.
+func Auth(message string) *Error { return New("AUTH_ERROR", CategoryAuth, message) }
+
+// NotFound is something that does not exist: NOT_FOUND, not retryable.
+func NotFound(message string) *Error { return New("NOT_FOUND", CategoryNotFound, message) }
+
+// RateLimited is a limit of somebody else's service: RATE_LIMITED, retryable.
+// after tells when; 0 when it is not known.
+func RateLimited(message string, after time.Duration) *Error {
+	return New("RATE_LIMITED", CategoryRateLimit, message).WithRetryAfter(after)
+}
+
+// Validation is input that the model has to mend: VALIDATION_ERROR, not retryable.
+func Validation(message string) *Error { return New("VALIDATION_ERROR", CategoryValidation, message) }
+
+// Timeout is an operation that took too long: TIMEOUT, retryable.
+func Timeout(message string) *Error {
+	return New("TIMEOUT", CategoryTimeout, message).WithRetryAfter(0)
+}
+
+// Internal is a bug of the tool: INTERNAL_ERROR, not retryable.
+func Internal(message string) *Error { return New("INTERNAL_ERROR", CategoryInternal, message) }
+
+func badUse(function, problem string) *Error {
+	e := kind.BadUse(function, problem)
+	return &Error{Code: "INTERNAL_ERROR", Category: CategoryInternal, Message: e.Message, cause: e.Unwrap()}
+}
+
+func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func (e *Error) copy() *Error {
+	if e == nil {
+		return badUse("toolerr", "With on a nil *Error")
+	}
+	c := *e
+	return &c
+}
+
+// refused tells whether e stands in for an error that could not be built.
+func (e *Error) refused() bool {
+	_, ok := e.cause.(*kind.UseError)
+	return ok
+}
+
+// WithCode returns a copy with a code of its own, such as "USER_NOT_FOUND".
+func (e *Error) WithCode(code string) *Error {
+	c := e.copy()
+	if strings.TrimSpace(code) == "" {
+		return badUse("toolerr.WithCode", "empty code")
+	}
+	if !c.refused() {
+		c.Code = clean(code)
+	}
+	return c
+}
+
+// WithRetryAfter returns a copy that may be retried after d, rounded up to whole
+// milliseconds. Zero or less says only that it may be retried.
+func (e *Error) WithRetryAfter(d time.Duration) *Error {
+	c := e.copy()
+	if !c.refused() {
+		c.Retryable = true
+		c.RetryAfter = (&kind.Error{}).WithRetryAfter(d).RetryAfter
+	}
+	return c
+}
+
+// WithHint returns a copy that tells what would help.
+func (e *Error) WithHint(hint string) *Error {
+	c := e.copy()
+	c.Hint = clean(hint)
+	return c
+}
+
+// WithData returns a copy that carries v, written by encoding/json.
+func (e *Error) WithData(v any) *Error {
+	c := e.copy()
+	r := (&kind.Error{}).WithData(v)
+	if cause := r.Unwrap(); cause != nil {
+		return &Error{Code: "INTERNAL_ERROR", Category: CategoryInternal, Message: r.Message, cause: cause}
+	}
+	c.Data = r.Data
+	return c
+}
+
+// WithCause returns a copy that wraps cause. The cause stays in the process.
+func (e *Error) WithCause(cause error) *Error {
+	c := e.copy()
+	if !c.refused() {
+		c.cause = cause
+	}
+	return c
+}
+
+// Error returns the message.
+func (e *Error) Error() string {
+	if e == nil {
+		return "<nil>"
+	}
+	return e.Message
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.cause
+}
+
+// Is makes errors.Is work with kinds and with the sentinels of package rpcerr.
+func (e *Error) Is(target error) bool { return e != nil && e.Record().Is(target) }
+
+// LogValue gives slog everything but Data.
+func (e *Error) LogValue() slog.Value {
+	if e == nil {
+		return slog.Value{}
+	}
+	return e.Record().LogValue()
+}

@@ -1,0 +1,128 @@
+package toolerr_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolerr"
+)
+
+// Each row of the reference's table of factories.
+func TestFactories(t *testing.T) {
+	for _, c := range []struct {
+		err       *toolerr.Error
+		code      string
+		category  toolerr.Category
+		retryable bool
+		wire      rpcerr.Code
+		kind      kind.Kind
+	}{
+		{toolerr.Auth("m"), "AUTH_ERROR", toolerr.CategoryAuth, false, rpcerr.CodeAuthRequired, kind.Unauthorized},
+		{toolerr.NotFound("m"), "NOT_FOUND", toolerr.CategoryNotFound, false, rpcerr.CodeResourceNotFound, kind.NotFound},
+		{toolerr.RateLimited("m", 0), "RATE_LIMITED", toolerr.CategoryRateLimit, true, -31003, kind.RateLimited},
+		{toolerr.Validation("m"), "VALIDATION_ERROR", toolerr.CategoryValidation, false, -31007, kind.Validation},
+		{toolerr.Timeout("m"), "TIMEOUT", toolerr.CategoryTimeout, true, -31004, kind.Timeout},
+		{toolerr.Internal("m"), "INTERNAL_ERROR", toolerr.CategoryInternal, false, rpcerr.CodeInternalError, kind.Internal},
+		{toolerr.New("X", "", "m"), "X", "", false, -31099, kind.Unknown},
+	} {
+		assert.Equal(t, c.code, c.err.Code)
+		assert.Equal(t, c.category, c.err.Category)
+		assert.Equal(t, c.retryable, c.err.Retryable)
+		assert.Equal(t, "m", c.err.Error())
+		assert.Equal(t, c.wire, rpcerr.From(fmt.Errorf("w: %w", c.err)).Code)
+		assert.ErrorIs(t, c.err, c.kind)
+		own := c.err.WithCode("OWN")
+		assert.Equal(t, "OWN", own.Code)
+		assert.Equal(t, c.category, own.Category)
+		assert.Equal(t, own, overTheWire(t, own))
+		back, err := toolerr.Parse(own.Text())
+		require.NoError(t, err)
+		assert.Equal(t, own, back)
+	}
+	assert.Equal(t, 2*time.Second, toolerr.RateLimited("m", 2*time.Second).RetryAfter)
+}
+
+func overTheWire(t *testing.T, e *toolerr.Error) *toolerr.Error {
+	t.Helper()
+	b, err := json.Marshal(rpcerr.From(e))
+	require.NoError(t, err)
+	var r rpcerr.RequestError
+	require.NoError(t, json.Unmarshal(b, &r))
+	return toolerr.FromRequestError(&r)
+}
+
+func TestEveryKindHasACategory(t *testing.T) {
+	for _, k := range kind.All() {
+		r := k.New("m").WithHint("h").WithReason("r").WithStatus(418).With("a", 1)
+		e := toolerr.FromRecord(r)
+		if k != kind.Unknown {
+			assert.NotEmpty(t, e.Category, string(k))
+		}
+		assert.NotEmpty(t, e.Code)
+		assert.Equal(t, r.WithCode(e.Code), e.Record(), "and back")
+		assert.Equal(t, e, overTheWire(t, e))
+	}
+}
+
+func TestChangedCategoryWins(t *testing.T) {
+	e := toolerr.FromRecord(kind.Conflict.New("m"))
+	e.Category = toolerr.CategoryTimeout
+	assert.Equal(t, kind.Timeout, e.Record().Kind)
+}
+
+func TestFrom(t *testing.T) {
+	want := toolerr.Auth("m")
+	got, ok := toolerr.From(fmt.Errorf("w: %w", want))
+	assert.True(t, ok)
+	assert.Equal(t, want, got)
+	_, ok = toolerr.From(errors.New("x"))
+	assert.False(t, ok)
+	got, ok = toolerr.From(rpcerr.ResourceNotFound("/a"))
+	assert.True(t, ok)
+	assert.Equal(t, "NOT_FOUND", got.Code)
+	assert.Nil(t, toolerr.FromRequestError(nil))
+}
+
+func TestLocalFactsStayLocal(t *testing.T) {
+	r := kind.Timeout.New("m").WithDebug("debug-secret").WithAttrs(slog.String("a", "attr-secret")).WithCause(errors.New("cause-secret"))
+	e := toolerr.FromRecord(r)
+	b, err := json.Marshal(rpcerr.From(e))
+	require.NoError(t, err)
+	assert.NotContains(t, string(b)+e.Text()+e.Error(), "secret")
+	inner, ok := errors.AsType[*kind.Error](errors.Unwrap(e))
+	require.True(t, ok)
+	assert.Equal(t, "debug-secret", inner.Debug)
+	var buf strings.Builder
+	slog.New(slog.NewTextHandler(&buf, nil)).Info("x", "err", toolerr.Auth("m").WithData(map[string]string{"p": "hunter2"}).WithCause(fs.ErrExist))
+	assert.Contains(t, buf.String(), "file already exists")
+	assert.NotContains(t, buf.String(), "hunter2")
+}
+
+func TestBadUse(t *testing.T) {
+	for problem, e := range map[string]*toolerr.Error{
+		"empty code":                toolerr.New(" ", "", "m"),
+		"WithCode: empty code":      toolerr.Auth("m").WithCode(""),
+		"toolerr.New: empty messag": toolerr.RateLimited("", time.Second).WithCode("X").WithCause(fs.ErrExist),
+		"unknown category typo":     toolerr.New("X", "typo", "m"),
+		"cannot be encoded":         toolerr.Auth("m").WithData(func() {}),
+		"With on a nil":             (*toolerr.Error)(nil).WithHint("h"),
+	} {
+		require.ErrorIs(t, e, kind.ErrBadUse, problem)
+		var use *kind.UseError
+		require.ErrorAs(t, e, &use)
+		assert.Contains(t, use.Error(), problem)
+		assert.Equal(t, "Internal error", e.Message)
+		assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(e).Code)
+	}
+}

@@ -1,0 +1,49 @@
+package toolerr_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/toolerr"
+)
+
+func Example() {
+	// A handler fails ...
+	err := fmt.Errorf("posting: %w", toolerr.RateLimited("The chat service is busy", 2*time.Second))
+
+	// ... the error crosses the wire ...
+	wire, _ := json.Marshal(rpcerr.From(err))
+	var answer rpcerr.RequestError
+	_ = json.Unmarshal(wire, &answer)
+
+	// ... and the caller waits.
+	e := toolerr.FromRequestError(&answer)
+	fmt.Println(e.Code, e.Category, e.Retryable, e.RetryAfter)
+	// Output:
+	// RATE_LIMITED rate_limit true 2s
+}
+
+func ExampleError_Text() {
+	text := toolerr.RateLimited("Too many requests", 2*time.Second).Text()
+	fmt.Println(text)
+
+	e, err := toolerr.Parse(text)
+	fmt.Println(e.RetryAfter, err)
+	// Output:
+	// [ERROR code=RATE_LIMITED category=rate_limit retryable=true retryAfterMs=2000] Too many requests
+	//
+	// ```json
+	// {"code":"RATE_LIMITED","category":"rate_limit","retryable":true,"retryAfterMs":2000}
+	// ```
+	// 2s <nil>
+}
+
+func ExampleNew() {
+	err := toolerr.New("EXPORT_TOO_LARGE", toolerr.CategoryValidation, "Export exceeds 10,000 row limit")
+	var e *toolerr.Error
+	fmt.Println(errors.As(err, &e), e.Category, e.Retryable)
+	// Output: true validation false
+}

@@ -1,0 +1,140 @@
+package toolerr
+
+import (
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+// kindOf is the kind of each category, and thereby its code on the wire.
+var kindOf = map[Category]kind.Kind{
+	CategoryAuth:       kind.Unauthorized,
+	CategoryRateLimit:  kind.RateLimited,
+	CategoryNotFound:   kind.NotFound,
+	CategoryValidation: kind.Validation,
+	CategoryInternal:   kind.Internal,
+	CategoryTimeout:    kind.Timeout,
+}
+
+// categories is the other way round. Several kinds share a category; the finer one
+// is kept beside it.
+var categories = map[kind.Kind]Category{
+	kind.Unauthorized:         CategoryAuth,
+	kind.Forbidden:            CategoryAuth,
+	kind.RateLimited:          CategoryRateLimit,
+	kind.NotFound:             CategoryNotFound,
+	kind.MethodNotFound:       CategoryNotFound,
+	kind.Validation:           CategoryValidation,
+	kind.ParseError:           CategoryValidation,
+	kind.InvalidRequest:       CategoryValidation,
+	kind.InvalidParams:        CategoryValidation,
+	kind.Conflict:             CategoryValidation,
+	kind.ContextRequired:      CategoryValidation,
+	kind.UnsupportedVersion:   CategoryValidation,
+	kind.Timeout:              CategoryTimeout,
+	kind.Cancelled:            CategoryTimeout,
+	kind.Internal:             CategoryInternal,
+	kind.ServiceUnavailable:   CategoryInternal,
+	kind.Configuration:        CategoryInternal,
+	kind.InitializationFailed: CategoryInternal,
+	kind.Database:             CategoryInternal,
+	kind.Serialization:        CategoryInternal,
+	kind.Transient:            CategoryInternal,
+	kind.Fatal:                CategoryInternal,
+	kind.Unknown:              "",
+}
+
+// defaultCodes stand in where a record has no code.
+var defaultCodes = map[Category]string{
+	CategoryAuth:       "AUTH_ERROR",
+	CategoryRateLimit:  "RATE_LIMITED",
+	CategoryNotFound:   "NOT_FOUND",
+	CategoryValidation: "VALIDATION_ERROR",
+	CategoryInternal:   "INTERNAL_ERROR",
+	CategoryTimeout:    "TIMEOUT",
+	"":                 "UNKNOWN_ERROR",
+}
+
+// Record returns the same failure as the record that all packages share.
+func (e *Error) Record() *kind.Error {
+	if e == nil {
+		return nil
+	}
+	k := e.kind
+	if k == "" || categories[k] != e.Category { // the caller has changed Category since
+		if k = kindOf[e.Category]; k == "" {
+			k = kind.Unknown
+		}
+	}
+	r := &kind.Error{
+		Kind: k, Message: e.Message, Code: e.Code, Reason: e.Reason, Retryable: e.Retryable,
+		RetryAfter: e.RetryAfter, Hint: e.Hint, Status: e.Status, Number: e.number, Data: e.Data,
+	}
+	if e.cause != nil {
+		r = r.WithCause(e.cause)
+	}
+	return r
+}
+
+// RequestError returns the wire form: that of the record.
+func (e *Error) RequestError() *rpcerr.RequestError {
+	if e == nil {
+		return nil
+	}
+	return e.Record().RequestError()
+}
+
+// FromRecord returns the record as a tool's failure. Nothing of it is lost but
+// Debug and Attrs, which stay reachable through the cause. A record without a
+// code gets the one that the factory of its category sets.
+func FromRecord(r *kind.Error) *Error {
+	if r == nil {
+		return nil
+	}
+	category := categories[r.Kind]
+	e := &Error{
+		Code: r.Code, Category: category, Message: r.Error(), Retryable: r.Retryable, RetryAfter: r.RetryAfter,
+		Reason: r.Reason, Hint: r.Hint, Status: r.Status, Data: r.Data, number: r.Number, cause: r.Unwrap(),
+	}
+	if kindOf[category] != r.Kind && r.Kind != kind.Unknown {
+		e.kind = r.Kind
+	}
+	if e.Code == "" {
+		e.Code = defaultCodes[category]
+	}
+	if r.Debug != "" || r.Attrs != nil {
+		e.cause = r
+	}
+	return e
+}
+
+// FromRequestError returns the failure that a peer answered with. It returns an
+// equal value for what an Error became on the wire, and the best it can for
+// the errors of other programs.
+func FromRequestError(r *rpcerr.RequestError) *Error { return FromRecord(kind.FromRequestError(r)) }
+
+// From returns the failure that err carries, in whichever form. It reports false
+// when err carries none.
+func From(err error) (*Error, bool) {
+	r, ok := kind.From(err)
+	if !ok {
+		return nil, false
+	}
+	return FromRecord(r), true
+}
+
+// FailedToolCall makes an Error an [acp.ToolFailure]: the agent's session helper
+// ends the tool call with [Error.Text] as content and the record as raw output.
+func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
+	if e == nil {
+		return nil
+	}
+	return kind.FailedToolCall(e.Text(), e.Record())
+}
+
+// FromToolCall returns the failure of a tool call that ended with one. It reports
+// false when the call did not fail, or failed in the manner of another program.
+func FromToolCall(u *acp.ToolCallUpdate) (*Error, bool) {
+	r, ok := kind.FromToolCall(u)
+	return FromRecord(r), ok
+}

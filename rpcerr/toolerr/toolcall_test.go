@@ -1,0 +1,27 @@
+package toolerr_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr/toolerr"
+)
+
+var _ acp.ToolFailure = (*toolerr.Error)(nil)
+
+func TestFailedToolCall(t *testing.T) {
+	e := toolerr.RateLimited("busy", 2*time.Second).WithHint("h").WithData(map[string]int{"a": 1})
+	u := acp.FailToolCall("t1", fmt.Errorf("w: %w", e))
+	assert.Equal(t, []acp.ToolCallContent{acp.ToolText(e.Text())}, u.Content)
+	got, ok := toolerr.FromToolCall(u)
+	require.True(t, ok)
+	assert.Equal(t, e, got)
+	_, ok = toolerr.FromToolCall(&acp.ToolCallUpdate{})
+	assert.False(t, ok)
+	assert.Nil(t, (*toolerr.Error)(nil).FailedToolCall())
+}
