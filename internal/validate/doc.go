@@ -10,7 +10,8 @@
 // people, which look for the key validate, do not trip over them. Rules of the
 // schema hold always:
 //
-//	required    an interface that holds a union, or a pointer, is not nil
+//	required    an interface that holds a union, or a pointer, is not nil; for the
+//	            items of a list or map of unions: dive,required
 //	min=N       a text has at least N characters, a list at least N items
 //	max=N       the same for at most
 //
