@@ -53,7 +53,7 @@ func (d *Decoder) readString() string {
 	raw, escaped := d.quoted()
 	if len(raw) <= shortString {
 		var buf [3 * shortString]byte
-		return d.text.take(appendUnescaped(buf[:0], raw, escaped), left)
+		return d.text.take(appendUnescaped(buf[:0], raw), left)
 	}
 	var s strings.Builder
 	unescape(&s, raw, escaped)
@@ -68,8 +68,8 @@ func (d *Decoder) unquote() []byte {
 		return seg
 	}
 	d.i = start
-	raw, escaped := d.quoted()
-	return appendUnescaped(nil, raw, escaped)
+	raw, _ := d.quoted()
+	return appendUnescaped(nil, raw)
 }
 
 // segment consumes the string whose opening quote is next if it stands in the
@@ -137,41 +137,78 @@ func (d *Decoder) quoted() (raw []byte, escaped bool) {
 // form needs: escapes shrink, and only bytes that are not UTF-8 grow.
 func unescape(s *strings.Builder, raw []byte, escaped bool) {
 	s.Grow(len(raw))
-	valid := utf8.Valid(raw)
-	if !escaped && valid {
+	if !escaped && utf8.Valid(raw) {
 		s.Write(raw)
 		return
 	}
-	for len(raw) > 0 {
-		n := bytes.IndexByte(raw, '\\')
-		if n < 0 {
-			n = len(raw)
+	var block [1 << 10]byte
+	for rest, seen := raw, uint64(0); ; {
+		var n, read int
+		n, read, seen = unescapeBlock(block[:], rest, seen)
+		s.Write(block[:n])
+		if rest = rest[read:]; len(rest) > 0 {
+			continue
 		}
-		if valid {
-			s.Write(raw[:n])
-		} else {
-			for _, r := range string(raw[:n]) {
-				s.WriteRune(r)
-			}
+		if seen&highs != 0 && !utf8.Valid(raw) {
+			s.Reset()
+			s.Write(appendUnescaped(nil, raw))
 		}
-		raw = raw[n:]
-		if len(raw) > 1 {
-			if c := shortEscapes[raw[1]]; c != 0 {
-				s.WriteByte(c)
-				raw = raw[2:]
-				continue
-			}
-		}
-		if len(raw) > 0 {
-			r, n := decodeEscape(raw)
-			s.WriteRune(r)
-			raw = raw[n:]
-		}
+		return
 	}
 }
 
-// appendUnescaped is unescape for short strings.
-func appendUnescaped(out, raw []byte, escaped bool) []byte {
+// unescapeBlock fills out, which has room for 16 bytes at least, with the text at
+// the beginning of raw. It copies eight bytes at a time, up to the next backslash,
+// and does not look at what is not ASCII: that is collected in seen.
+func unescapeBlock(out, raw []byte, seen uint64) (written, read int, _ uint64) {
+	i, j := 0, 0
+	for i+8 <= len(raw) && j+8 <= len(out) {
+		w := binary.LittleEndian.Uint64(raw[i:])
+		binary.LittleEndian.PutUint64(out[j:], w)
+		seen |= w
+		slash := w ^ ones*'\\'
+		m := (slash - ones) &^ slash & highs
+		if m == 0 {
+			i += 8
+			j += 8
+			continue
+		}
+		n := bits.TrailingZeros64(m) >> 3
+		i += n
+		j += n
+		if i+1 < len(raw) {
+			if c := shortEscapes[raw[i+1]]; c != 0 {
+				out[j] = c
+				i += 2
+				j++
+				continue
+			}
+		}
+		r, n := decodeEscape(raw[i:])
+		i += n
+		j += utf8.EncodeRune(out[j:j+4], r)
+	}
+	if i+8 <= len(raw) {
+		return j, i, seen
+	}
+	for i < len(raw) && j+4 <= len(out) {
+		c := raw[i]
+		seen |= uint64(c)
+		if c != '\\' {
+			out[j] = c
+			i++
+			j++
+			continue
+		}
+		r, n := decodeEscape(raw[i:])
+		i += n
+		j += utf8.EncodeRune(out[j:j+4], r)
+	}
+	return j, i, seen
+}
+
+// appendUnescaped is unescape for short strings and for those that are not UTF-8.
+func appendUnescaped(out, raw []byte) []byte {
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; {
 		case c == '\\':

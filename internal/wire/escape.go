@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"slices"
 	"unicode/utf8"
@@ -14,79 +15,103 @@ const longString = 1 << 10
 func AppendString[S ~string](b []byte, s S) []byte { return appendString(b, string(s)) }
 
 func appendString(b []byte, s string) []byte {
-	if len(s) >= longString {
-		// Text has few escapes: an eighth is room enough nearly always, and too
-		// little only costs a copy.
-		b = slices.Grow(b, len(s)+len(s)/8+2)
-	}
 	b = append(b, '"')
-	start := 0
-	for {
-		i, ascii := plainString(s, start)
-		if !ascii && !utf8.ValidString(s[start:i]) {
-			b = appendValid(b, s[start:i])
-		} else {
-			b = append(b, s[start:i]...)
-		}
-		if i == len(s) {
-			return append(b, '"')
-		}
-		b = appendEscape(b, s[i])
-		start = i + 1
+	if len(s) <= escapeBlock && isPlain(s) {
+		b = append(b, s...)
+		return append(b, '"')
 	}
+	if len(s) >= longString {
+		// Text has few escapes: a sixth is room enough nearly always, and too
+		// little only costs a copy.
+		b = slices.Grow(b, len(s)+len(s)/6+6*escapeBlock)
+	}
+	start, seen := len(b), uint64(0)
+	for rest := s; len(rest) > 0; {
+		block := rest[:min(len(rest), escapeBlock)]
+		b, seen = appendBlock(b, block, seen)
+		rest = rest[len(block):]
+	}
+	if seen&highs != 0 && !utf8.ValidString(s) {
+		b = b[:start]
+		for _, r := range s {
+			if r < utf8.RuneSelf {
+				b, _ = appendBlock(b, string(r), 0)
+			} else {
+				b = utf8.AppendRune(b, r)
+			}
+		}
+	}
+	return append(b, '"')
+}
+
+// escapeBlock is how much of a string is escaped before room is made again. A byte
+// needs up to six.
+const escapeBlock = 128
+
+// appendBlock appends the characters of s, escaped where they must be. It copies
+// eight bytes at a time, up to the next one that is special, and does not look at
+// what is not ASCII: that is collected in seen.
+func appendBlock(b []byte, s string, seen uint64) ([]byte, uint64) {
+	j := len(b)
+	b = slices.Grow(b, 6*len(s)+8)
+	b = b[:cap(b)]
+	i := 0
+	for i+8 <= len(s) {
+		w := load(s[i:])
+		binary.LittleEndian.PutUint64(b[j:], w)
+		seen |= w
+		m := special(w)
+		if m == 0 {
+			i += 8
+			j += 8
+			continue
+		}
+		n := bits.TrailingZeros64(m) >> 3
+		i += n
+		j = putEscape(b, j+n, s[i])
+		i++
+	}
+	for ; i < len(s); i++ {
+		c := s[i]
+		seen |= uint64(c)
+		if c < 0x20 || c == '"' || c == '\\' {
+			j = putEscape(b, j, c)
+		} else {
+			b[j] = c
+			j++
+		}
+	}
+	return b[:j], seen
+}
+
+// letters are the second characters of the short escapes.
+var letters = [256]byte{'"': '"', '\\': '\\', '\n': 'n', '\t': 't', '\r': 'r', '\b': 'b', '\f': 'f'}
+
+func putEscape(b []byte, j int, c byte) int {
+	b[j] = '\\'
+	if letter := letters[c]; letter != 0 {
+		b[j+1] = letter
+		return j + 2
+	}
+	return j + copy(b[j:], []byte{'\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15]})
 }
 
 const hexDigits = "0123456789abcdef"
 
-func appendEscape(b []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\n':
-		return append(b, '\\', 'n')
-	case '\t':
-		return append(b, '\\', 't')
-	case '\r':
-		return append(b, '\\', 'r')
-	case '\b':
-		return append(b, '\\', 'b')
-	case '\f':
-		return append(b, '\\', 'f')
-	default:
-		return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-	}
-}
-
-// appendValid copies s with U+FFFD in the place of bytes that are not UTF-8.
-func appendValid(b []byte, s string) []byte {
-	for _, r := range s {
-		b = utf8.AppendRune(b, r)
-	}
-	return b
-}
-
-// plainString is plain for strings. It also tells whether all bytes on the way
-// were ASCII.
-func plainString(s string, i int) (end int, ascii bool) {
-	var seen uint64
+// isPlain tells whether s stands in JSON as it is, and is ASCII.
+func isPlain(s string) bool {
+	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		w := load(s[i:])
-		m := special(w)
-		if m != 0 {
-			n := bits.TrailingZeros64(m) >> 3
-			seen |= w & (1<<(n*8) - 1)
-			return i + n, seen&highs == 0
+		if w := load(s[i:]); special(w)|w&highs != 0 {
+			return false
 		}
-		seen |= w
 	}
 	for ; i < len(s); i++ {
-		c := s[i]
-		if c < 0x20 || c == '"' || c == '\\' {
-			break
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return false
 		}
-		seen |= uint64(c)
 	}
-	return i, seen&highs == 0 && seen&0x80 == 0
+	return true
 }
 
 // load reads eight bytes as a little-endian word; the compiler makes it one

@@ -182,29 +182,34 @@ func skipString(b []byte, i int) (int, error) {
 		case '"':
 			return i + 1, nil
 		case '\\':
-			if i+1 >= len(b) {
-				return syntax(i+1, "unexpected end")
-			}
-			switch b[i+1] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			if i+1 < len(b) && shortEscapes[b[i+1]] != 0 {
 				i += 2
-			case 'u':
-				for k := i + 2; k < i+6; k++ {
-					if k >= len(b) {
-						return syntax(k, "unexpected end")
-					}
-					if hexValue(b[k]) < 0 {
-						return syntax(k, "expected a hexadecimal digit")
-					}
-				}
-				i += 6
-			default:
-				return syntax(i+1, "unknown escape")
+				continue
 			}
+			end, err := skipUnicode(b, i)
+			if err != nil {
+				return end, err
+			}
+			i = end
 		default:
 			return syntax(i, "control character in a string")
 		}
 	}
+}
+
+// skipUnicode checks the escape of six characters that begins at b[i].
+func skipUnicode(b []byte, i int) (int, error) {
+	for k := i + 1; k < i+6; k++ {
+		switch {
+		case k >= len(b):
+			return syntax(k, "unexpected end")
+		case k == i+1 && b[k] != 'u':
+			return syntax(k, "unknown escape")
+		case k > i+1 && hexValue(b[k]) < 0:
+			return syntax(k, "expected a hexadecimal digit")
+		}
+	}
+	return i + 6, nil
 }
 
 const (

@@ -1,0 +1,94 @@
+package acp_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// hot are payloads whose codecs decide what a conversation costs.
+func hot() []struct {
+	name  string
+	codec *wire.Codec
+	value any
+} {
+	update := wire.Notification(acp.ProtocolVersion, acp.MethodSessionUpdate).Params
+	read := wire.Request(acp.ProtocolVersion, acp.MethodFSReadTextFile).Result
+	line := strings.Repeat("0123456789abcde ", 4)[:63] + "\n"
+	code := "\tif err := run(ctx, \"name\", args); err != nil {\n\t\treturn fmt.Errorf(\"running %q: %w\", name, err)\n\t}\n"
+	return []struct {
+		name  string
+		codec *wire.Codec
+		value any
+	}{
+		{"chunk", update, &acp.SessionNotification{SessionID: "sess_0123456789abcdef", Update: acp.AgentText(strings.Repeat("word ", 20))}},
+		{"toolcall", update, &acp.SessionNotification{SessionID: "sess_0123456789abcdef", Update: &acp.ToolCallUpdate{
+			ToolCallID: "call_1", Status: acp.ToolCallStatusCompleted, Kind: acp.ToolKindEdit,
+			Content: []acp.ToolCallContent{&acp.Diff{Path: "/home/me/x.go", OldText: new(strings.Repeat(code, 10)), NewText: strings.Repeat(code, 10)}},
+		}}},
+		{"plan", update, &acp.SessionNotification{SessionID: "sess_0123456789abcdef", Update: &acp.Plan{Entries: []acp.PlanEntry{
+			{Content: "Read the files", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusCompleted},
+			{Content: "Change them", Priority: acp.PlanEntryPriorityMedium, Status: acp.PlanEntryStatusInProgress},
+			{Content: "Run the tests", Priority: acp.PlanEntryPriorityLow, Status: acp.PlanEntryStatusPending},
+		}}}},
+		{"read1MiB", read, &acp.ReadTextFileResponse{Content: strings.Repeat(line, 1<<20/64)}},
+		{"readGo1MiB", read, &acp.ReadTextFileResponse{Content: strings.Repeat(code, 1<<20/len(code))}},
+		{"read10MiB", read, &acp.ReadTextFileResponse{Content: strings.Repeat(line, 10<<20/64)}},
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, h := range hot() {
+		raw, err := h.codec.Append(nil, h.value)
+		require.NoError(b, err)
+		b.Run(h.name+"/codec", func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := h.codec.Decode(raw); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(h.name+"/skip", func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := wire.Skip(raw, 0, wire.MaxDepth); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	for _, h := range hot() {
+		raw, err := h.codec.Append(nil, h.value)
+		require.NoError(b, err)
+		buf := make([]byte, 0, 2*len(raw))
+		b.Run(h.name+"/codec", func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := h.codec.Append(buf, h.value); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(h.name+"/json", func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := json.Marshal(h.value); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
