@@ -1,0 +1,232 @@
+package rpc
+
+import (
+	"slices"
+
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// gate says whether the connection has been opened by its handshake.
+type gate uint8
+
+const (
+	gateOpen    gate = iota
+	gatePending      // the handshake has been read and not answered
+	gateClosed
+)
+
+// admitNote gives a notification its place. A group that it ends, ends here and
+// now.
+func (c *Conn) admitNote(it item, group string) {
+	in := &c.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.stopped || in.gate == gateClosed {
+		return
+	}
+	if it.entry != nil && it.entry.EndsGroup {
+		it.after = in.endGroupLocked(group)
+	}
+	in.backlog += it.size
+	in.pressureLocked(c.limits.Backlog)
+	if in.gate == gatePending {
+		in.held = append(in.held, it)
+		return
+	}
+	c.enqueueLocked(it)
+}
+
+// enqueueLocked puts an item at the end of the queue.
+func (c *Conn) enqueueLocked(it item) {
+	in := &c.in
+	in.queue.push(it)
+	if it.kind == itemRequest {
+		in.behind = append(in.behind, it.req)
+	}
+	if it.kind != itemNote && in.handling != nil {
+		c.watchSlowLocked()
+	}
+	if !in.working {
+		in.working = true
+		go c.work() // ends when the queue is empty
+	}
+}
+
+// admitRequest registers a request and starts it, or gives it its place behind
+// the notifications that were read before. It returns the answer for one that is
+// not accepted.
+func (c *Conn) admitRequest(r *request) *rpcerr.RequestError {
+	in := &c.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch {
+	case in.stopped:
+		return nil
+	case in.byID[r.key] != nil:
+		return rpcerr.InvalidRequest(nil).WithDetail("id is in use")
+	case in.gate == gateClosed && r.method != c.cfg.Handshake:
+		return notInitialized(r.method)
+	case c.shutting.Load():
+		return rpcerr.InternalError(nil).WithDetail(errShutdown.Error())
+	}
+	r.counted = r.entry == nil || !r.entry.Waits && !r.entry.Group
+	if !c.startsNowLocked(r) && in.waits+r.size > c.limits.MaxWaiting {
+		return rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil)
+	}
+	if r.entry != nil && r.entry.EndsGroup {
+		r.before = in.endGroupLocked(r.group)
+	}
+	in.byID[r.key] = r
+	if r.entry != nil && r.entry.Group {
+		in.groups[r.group] = append(in.groups[r.group], r)
+	}
+	in.waits += r.size
+	if in.gate == gatePending {
+		r.parked = true
+		in.held = append(in.held, item{kind: itemRequest, req: r})
+		return nil
+	}
+	c.placeRequestLocked(r)
+	return nil
+}
+
+// startsNowLocked tells whether the request would be started at once.
+func (c *Conn) startsNowLocked(r *request) bool {
+	in := &c.in
+	return in.gate != gatePending && (!in.working || in.insideLocked()) &&
+		(!r.counted || in.slots < c.limits.MaxHandlers)
+}
+
+// insideLocked tells whether the notification handler that runs is inside a Conn
+// method.
+func (in *inbound) insideLocked() bool { return in.handling != nil && in.handling.inside > 0 }
+
+// placeRequestLocked starts a request or puts it behind the notifications that
+// were read before it.
+func (c *Conn) placeRequestLocked(r *request) {
+	in := &c.in
+	if in.gate == gateClosed { // it is the handshake
+		in.gate, r.handshake = gatePending, true
+	}
+	switch {
+	case !in.working:
+		c.startLocked(r, c.up)
+	case in.insideLocked():
+		c.startLocked(r, in.handling)
+	default:
+		c.enqueueLocked(item{kind: itemRequest, req: r})
+	}
+}
+
+// handshakeAnswered opens the connection, or not, and lets go what was read behind
+// the handshake. The answer has been queued before.
+func (c *Conn) handshakeAnswered(ok bool) {
+	in := &c.in
+	var refused []*request
+	in.mu.Lock()
+	in.gate = gateOpen
+	if !ok {
+		in.gate = gateClosed
+	}
+	held := in.held
+	in.held = nil
+	for i, it := range held {
+		switch {
+		case in.gate == gatePending:
+			in.held = append(in.held, held[i:]...)
+			in.mu.Unlock()
+			c.refuseAll(refused)
+			return
+		case it.kind == itemNote && in.gate == gateOpen:
+			c.enqueueLocked(it)
+		case it.kind == itemNote:
+			in.backlog -= it.size
+			in.pressureLocked(c.limits.Backlog)
+		case it.req.state == requestAnswered: // cancelled meanwhile
+		case in.gate == gateClosed && it.req.method != c.cfg.Handshake:
+			in.waits -= it.req.size
+			in.unregisterLocked(it.req)
+			it.req.enteredNow()
+			refused = append(refused, it.req)
+		default:
+			it.req.parked = false
+			c.placeRequestLocked(it.req)
+		}
+	}
+	in.signalIdleLocked()
+	in.mu.Unlock()
+	c.refuseAll(refused)
+}
+
+func (c *Conn) refuseAll(refused []*request) {
+	for _, r := range refused {
+		c.answerOwn(r.id, notInitialized(r.method))
+	}
+}
+
+func notInitialized(method string) *rpcerr.RequestError {
+	return rpcerr.InvalidRequest(nil).WithDetail("ACP connection must be initialized before '" + shown(method) + "'")
+}
+
+// unregisterLocked makes the id of a request free again.
+func (in *inbound) unregisterLocked(r *request) {
+	if r.state == requestAnswered {
+		return
+	}
+	r.state = requestAnswered
+	delete(in.byID, r.key)
+	if r.entry == nil || !r.entry.Group {
+		return
+	}
+	members := in.groups[r.group]
+	if i := slices.Index(members, r); i >= 0 {
+		members = slices.Delete(members, i, i+1)
+	}
+	if len(members) == 0 {
+		delete(in.groups, r.group)
+	} else {
+		in.groups[r.group] = members
+	}
+}
+
+// endGroupLocked ends the ctx of all members of a group and returns them.
+func (in *inbound) endGroupLocked(group string) []*request {
+	members := slices.Clone(in.groups[group])
+	for _, r := range members {
+		r.groupEnded = true
+		r.end(wire.ErrTurnCancelled)
+	}
+	return members
+}
+
+// groupKey names the group that a message belongs to.
+func groupKey(params []byte) string { return idKey(wire.Member(params, "sessionId")) }
+
+// onCancel ends the ctx of the request that $/cancel_request names. One that was
+// not started is answered at once and never is.
+func (c *Conn) onCancel(params []byte) {
+	key, ok := cancelTarget(params)
+	if !ok {
+		return
+	}
+	in := &c.in
+	in.mu.Lock()
+	r := in.byID[key]
+	if r == nil {
+		in.mu.Unlock()
+		return
+	}
+	r.cancelled = true
+	r.end(errCancelled)
+	unstarted := r.parked || r.state == requestWaiting
+	if unstarted {
+		in.waits -= r.size
+		in.unregisterLocked(r)
+		r.enteredNow()
+	}
+	in.mu.Unlock()
+	if unstarted {
+		c.answerOwn(r.id, cancelledAnswer(r))
+	}
+}

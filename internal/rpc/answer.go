@@ -1,0 +1,175 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/acpkit/go-sdk/internal/validate"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// errCancelled is the cause of a ctx that $/cancel_request ended.
+var errCancelled = rpcerr.RequestCancelled(nil).WithCause(context.Canceled)
+
+// answer encodes what a handler returned and queues it. Its failure is the
+// request's failure: the answer then says -32603.
+func (c *Conn) answer(r *request, res any, err error) {
+	in := &c.in
+	in.mu.Lock()
+	cancelled, groupEnded := r.cancelled, r.groupEnded
+	in.unregisterLocked(r)
+	in.mu.Unlock()
+
+	if err != nil && groupEnded && r.entry != nil && r.entry.Ended != nil {
+		c.log.Info("acp: handler of a cancelled turn returned an error", "method", r.method, errorAttr(err))
+		res, err = r.entry.Ended(), nil
+	}
+	f := newFrame()
+	ok := err == nil
+	if ok {
+		if f.b, err = c.appendResult(f.b[:0], r, res); err != nil {
+			ok = false
+		}
+	}
+	if !ok {
+		f.b = appendFault(f.b[:0], r.id, c.fault(r, err, cancelled))
+	}
+	size := int64(len(f.b))
+	sendErr := c.out.reserve(context.Background(), size) // ends with the connection
+	if sendErr == nil {
+		sendErr = c.lib.SendResponse(context.Background(), &jsonrpc2.Response{Result: &f.b})
+		if sendErr != nil {
+			c.out.unreserve(size, false)
+		}
+	}
+	if sendErr != nil {
+		c.log.Debug("acp: an answer came too late", "method", shown(r.method))
+	}
+	if r.handshake {
+		c.handshakeAnswered(ok)
+	}
+}
+
+// appendResult encodes a successful answer.
+func (c *Conn) appendResult(b []byte, r *request, res any) ([]byte, error) {
+	b = append(appendAnswer(b, r.id), `,"result":`...)
+	if r.entry == nil {
+		raw, err := encodeRaw(res)
+		if err != nil {
+			return b, encodingError(r.method+" result", err)
+		}
+		if raw == nil {
+			raw = json.RawMessage("null")
+		}
+		return append(append(b, raw...), '}'), nil
+	}
+	codec := r.entry.Result
+	if !codec.Is(res) {
+		if res != nil {
+			return b, fmt.Errorf("acp: %s: the result is a %T", r.method, res)
+		}
+		var err error
+		if res, err = codec.Decode(emptyObject); err != nil {
+			return b, fmt.Errorf("acp: %s: the handler returned no result", r.method)
+		}
+	}
+	if !codec.Valid(res, true) {
+		return b, c.invalid(r.method+" result", validate.Struct(res, true))
+	}
+	b, err := codec.Append(b, res)
+	if err != nil {
+		return b, encodingError(r.method+" result", err)
+	}
+	return append(b, '}'), nil
+}
+
+// fault decides how an error leaves, and logs what the peer must not see.
+func (c *Conn) fault(r *request, err error, cancelled bool) *rpcerr.RequestError {
+	meant := isMeant(err)
+	e := rpcerr.From(err)
+	switch {
+	case e.Code == rpcerr.CodeRequestCancelled && cancelled && e.Data == nil:
+		return cancelledAnswer(r)
+	case e.Code == rpcerr.CodeRequestCancelled && !meant && !cancelled:
+		// Some other ctx ended: nobody asked for that.
+		e = rpcerr.InternalError(nil).WithCause(err)
+	}
+	if !meant && e.Code == rpcerr.CodeInternalError {
+		c.log.Error("acp: handling a request", "method", shown(r.method), errorAttr(err))
+		if c.cfg.ExposeErrors {
+			e = e.WithData(map[string]string{"details": err.Error()})
+		}
+	}
+	return e
+}
+
+// isMeant tells whether somebody chose the error for the peer.
+func isMeant(err error) bool {
+	_, ok := rpcerr.CodeOf(err)
+	return ok
+}
+
+// cancelledAnswer is how a request is answered that the peer cancelled.
+func cancelledAnswer(r *request) *rpcerr.RequestError {
+	return rpcerr.RequestCancelled(map[string]json.RawMessage{"requestId": r.id})
+}
+
+// appendFault encodes an error answer. Data that cannot be encoded is left out.
+func appendFault(b []byte, id []byte, e *rpcerr.RequestError) []byte {
+	out := e.ToErrorResponse()
+	b = append(appendAnswer(b, id), `,"error":{"code":`...)
+	b = fmt.Appendf(b, "%d", out.Code)
+	b = append(b, `,"message":`...)
+	b = wire.AppendString(b, out.Message)
+	if out.Data != nil {
+		if raw, err := encodeRaw(out.Data); err == nil && raw != nil {
+			b = append(append(b, `,"data":`...), raw...)
+		}
+	}
+	return append(b, "}}"...)
+}
+
+// answerOwn queues an answer of the connection itself. It never waits: the reader
+// calls it.
+func (c *Conn) answerOwn(id []byte, e *rpcerr.RequestError) {
+	f := newFrame()
+	f.b = appendFault(f.b[:0], id, e)
+	size := int64(len(f.b))
+	if !c.out.reserveOwn(size) {
+		return
+	}
+	err := c.lib.SendResponse(context.Background(), &jsonrpc2.Response{Result: &f.b, Meta: &ownMark})
+	if err != nil {
+		c.out.unreserve(size, true)
+	}
+}
+
+// ownMark in the place of a response's meta says that the answer uses the reserve.
+var ownMark = json.RawMessage("null")
+
+// sendCancel tells the peer that nobody waits for an answer any more. It does not
+// wait for room: when there is none, the peer does not read anyway.
+func (c *Conn) sendCancel(id uint64) {
+	f := newFrame()
+	f.b = appendNotification(f.b[:0], methodCancel)
+	f.b = fmt.Appendf(f.b, `,"params":{"requestId":%d}}`, id)
+	f.own = true
+	size := int64(len(f.b))
+	if !c.out.tryReserveOwn(size) {
+		f.free()
+		return
+	}
+	_ = c.pushNotification(context.Background(), methodCancel, f, size) // the connection ended: no matter
+}
+
+var errNoAnswer = errors.New("answer cannot be used")
+
+// answerError is what a call gets whose answer was refused as a whole.
+func answerError(k *call, why error) error {
+	return fmt.Errorf("acp: %s: %w: %w", k.method, errNoAnswer, why)
+}

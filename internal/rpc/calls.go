@@ -1,0 +1,389 @@
+package rpc
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// CallOptions change how one call ends. Nil means the defaults.
+type CallOptions struct {
+	// OnCtxDone is called once when ctx ends before the answer is there, in place
+	// of sending $/cancel_request. The call then waits up to Grace for the answer.
+	OnCtxDone func()
+	Grace     time.Duration
+
+	// AtResponse runs exactly once, also when the call fails. For an answer it runs
+	// at the answer's place in the order: after the notifications that were read
+	// before it and before those behind it. It must not block. It has run before
+	// the call returns, except when the call's ctx ended or when the call is exempt
+	// from waiting for the notifications.
+	AtResponse func(err error)
+}
+
+// callState says how far a call has come.
+type callState uint8
+
+const (
+	callPending    callState = iota // no answer yet
+	callAnswered                    // the answer was read and waits for its place
+	callDelivering                  // AtResponse is running
+	callSettled                     // the caller may go on
+)
+
+// call is one request of ours.
+type call struct {
+	id     uint64
+	method string
+	m      *wire.Method // nil for an extension
+	exempt bool         // does not wait for notifications
+
+	// Guarded by callTable.mu until the call is settled, and not changed after.
+	at            func(error) // AtResponse; who runs it takes it out
+	state         callState
+	dispatched    bool   // the library knows the call
+	lifting       bool   // lifts the back-pressure while it is pending
+	result, fault []byte // what the answer holds
+	err           error  // how it ended without a usable answer
+
+	// Set by deliver, when AtResponse needed to know the outcome.
+	decoded  bool
+	value    any
+	valueErr error
+}
+
+// callTable holds the calls that wait for their answer.
+type callTable struct {
+	settled sync.Cond // uses mu
+
+	mu      sync.Mutex // guards all below, and the calls as said there
+	waiters int        // goroutines in settled.Wait
+	pending map[uint64]*call
+	last    uint64          // id of the latest call; the first has 1
+	closed  error           // new calls fail with it
+	none    []chan struct{} // closed when pending is empty
+}
+
+// add gives the call its id and makes it wait.
+func (t *callTable) add(k *call) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed != nil {
+		return t.closed
+	}
+	t.last++
+	k.id = t.last
+	t.pending[k.id] = k
+	return nil
+}
+
+// issued tells whether a call with this id was ever made.
+func (t *callTable) issued(id uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return 0 < id && id <= t.last
+}
+
+// removeLocked takes a call out of those that wait for their answer.
+func (t *callTable) removeLocked(k *call) {
+	delete(t.pending, k.id)
+	if len(t.pending) == 0 {
+		for _, ch := range t.none {
+			close(ch)
+		}
+		t.none = nil
+	}
+}
+
+// over returns a channel that is closed when no call waits for its answer.
+func (t *callTable) over() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ch := make(chan struct{})
+	if len(t.pending) == 0 {
+		close(ch)
+	} else {
+		t.none = append(t.none, ch)
+	}
+	return ch
+}
+
+// Call calls the peer. params is a pointer to the method's params type, the
+// result one to its result type.
+func (c *Conn) Call(ctx context.Context, m *wire.Method, params any, opts *CallOptions) (any, error) {
+	s := scopeOf(ctx)
+	exempt := s.enter()
+	defer s.leave()
+	k := &call{method: m.Name, m: m, exempt: exempt}
+	return c.callThrough(ctx, k, params, opts)
+}
+
+// CallExtension calls a method that the protocol does not define. params is a
+// json.RawMessage or anything encoding/json takes; nil leaves params out.
+func (c *Conn) CallExtension(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	s := scopeOf(ctx)
+	exempt := s.enter()
+	defer s.leave()
+	raw, err := encodeRaw(params)
+	if err != nil {
+		return nil, encodingError(method+" params", err)
+	}
+	res, err := c.callThrough(ctx, &call{method: method, exempt: exempt}, raw, nil)
+	if err != nil {
+		return nil, err
+	}
+	return encodeRaw(res)
+}
+
+// callThrough runs the sending middlewares around the call.
+func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallOptions) (any, error) {
+	if opts == nil {
+		opts = &CallOptions{}
+	}
+	k.at = opts.AtResponse
+	if c.send == nil {
+		return c.call(ctx, k, params, opts)
+	}
+	var once sync.Once
+	if k.at != nil {
+		// A middleware may try again or answer by itself, so a failure counts only
+		// when it is the last word.
+		k.at = func(err error) {
+			if err == nil {
+				once.Do(func() { opts.AtResponse(nil) })
+			}
+		}
+	}
+	out := &outgoing{call: k, opts: opts}
+	res, err := c.send(context.WithValue(ctx, outgoingKey{c}, out), k.method, params)
+	if k.at != nil {
+		once.Do(func() { opts.AtResponse(err) })
+	}
+	return res, err
+}
+
+// call is one attempt to call the peer.
+func (c *Conn) call(ctx context.Context, k *call, params any, opts *CallOptions) (any, error) {
+	w, err := c.dispatch(ctx, k, params)
+	if err != nil {
+		return nil, c.withdraw(k, err)
+	}
+	return c.await(ctx, w, k, opts)
+}
+
+// dispatch queues the request. When it returns an error nothing was sent.
+func (c *Conn) dispatch(ctx context.Context, k *call, params any) (jsonrpc2.Waiter, error) {
+	var none jsonrpc2.Waiter
+	if err := c.usable(); err != nil {
+		return none, err
+	}
+	if c.shutting.Load() && scopeOf(ctx) == nil {
+		return none, closed(errShutdown)
+	}
+	if err := c.calls.add(k); err != nil {
+		return none, err
+	}
+	f := newFrame()
+	var err error
+	f.b, err = c.appendParams(appendCall(f.b[:0], k.id, k.method), k.m, k.method, params)
+	if err == nil {
+		err = ctx.Err()
+	}
+	size := int64(len(f.b))
+	if err == nil {
+		err = c.out.reserve(ctx, size)
+	}
+	if err != nil {
+		f.free()
+		return none, err
+	}
+	if k.m == nil || !k.m.Streams {
+		c.beginLifting(k)
+	}
+	w, err := c.lib.DispatchCall(ctx, k.method, nil,
+		jsonrpc2.PickID(jsonrpc2.ID{Num: k.id}), jsonrpc2.ExtraField(frameField, f))
+	if err != nil { // closed meanwhile
+		c.out.unreserve(size, false)
+		f.free()
+		return none, closed(c.cause())
+	}
+	c.calls.mu.Lock()
+	k.dispatched = true
+	over := k.state == callSettled
+	c.calls.mu.Unlock()
+	if over { // answered before the library had it
+		c.objects.over(k.id)
+	}
+	return w, nil
+}
+
+// withdraw ends a call that was not sent, and returns why. When the end of the
+// connection was quicker, that is the reason, and AtResponse is told elsewhere.
+func (c *Conn) withdraw(k *call, err error) error {
+	c.calls.mu.Lock()
+	if k.state != callPending {
+		if k.err != nil {
+			err = k.err
+		}
+		c.calls.mu.Unlock()
+		return err
+	}
+	c.calls.removeLocked(k)
+	at, lifting := k.at, k.lifting
+	k.state, k.err, k.at, k.lifting = callSettled, err, nil, false
+	c.calls.mu.Unlock()
+	if lifting {
+		c.endLifting()
+	}
+	if at != nil {
+		at(err)
+	}
+	return err
+}
+
+// await waits for the answer, or for the end of ctx.
+func (c *Conn) await(ctx context.Context, w jsonrpc2.Waiter, k *call, opts *CallOptions) (any, error) {
+	if c.wait(ctx, w, k) {
+		return c.outcome(k)
+	}
+	if opts.OnCtxDone != nil {
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), opts.Grace)
+		defer cancel()
+		opts.OnCtxDone()
+		if c.wait(grace, w, k) {
+			return c.outcome(k)
+		}
+	}
+	return c.abandon(ctx, k, opts.OnCtxDone == nil)
+}
+
+// wait reports whether the call was settled before ctx ended.
+func (c *Conn) wait(ctx context.Context, w jsonrpc2.Waiter, k *call) bool {
+	err := w.Wait(ctx, nil)
+	c.calls.mu.Lock()
+	defer c.calls.mu.Unlock()
+	if errors.Is(err, jsonrpc2.ErrClosed) {
+		// The library is closed when all calls have been settled, or are about to.
+		c.calls.waitLocked(k)
+	}
+	return k.state == callSettled
+}
+
+// waitLocked waits for a call that is being settled.
+func (t *callTable) waitLocked(k *call) {
+	for k.state != callSettled {
+		t.waiters++
+		t.settled.Wait()
+		t.waiters--
+	}
+}
+
+// abandon ends the wait for an answer because ctx has ended.
+func (c *Conn) abandon(ctx context.Context, k *call, tell bool) (any, error) {
+	c.calls.mu.Lock()
+	switch k.state {
+	case callSettled:
+		c.calls.mu.Unlock()
+		return c.outcome(k)
+	case callDelivering: // AtResponse does not block
+		c.calls.waitLocked(k)
+		c.calls.mu.Unlock()
+		return c.outcome(k)
+	case callAnswered: // AtResponse is told when the answer's place is reached
+		k.state, k.err = callSettled, ctx.Err()
+		c.calls.mu.Unlock()
+		c.objects.over(k.id)
+		return nil, ctx.Err()
+	}
+	c.calls.removeLocked(k)
+	at, lifting := k.at, k.lifting
+	k.state, k.err, k.at, k.lifting = callSettled, ctx.Err(), nil, false
+	c.calls.mu.Unlock()
+
+	c.objects.over(k.id)
+	if lifting {
+		c.endLifting()
+	}
+	if at != nil {
+		c.enqueueResponse(&call{method: k.method, at: at, err: ctx.Err(), state: callAnswered})
+	}
+	if tell {
+		c.sendCancel(k.id)
+	}
+	return nil, ctx.Err()
+}
+
+// deliver lets the caller go on. It is called at the answer's place in the order.
+func (c *Conn) deliver(k *call) {
+	c.calls.mu.Lock()
+	at := k.at
+	k.at = nil
+	if k.state == callSettled { // abandoned, while its answer waited
+		err := k.err
+		c.calls.mu.Unlock()
+		if at != nil {
+			c.protect("AtResponse", func() { at(err) })
+		}
+		return
+	}
+	k.state = callDelivering
+	c.calls.mu.Unlock()
+	if at != nil {
+		k.value, k.valueErr = c.decode(k)
+		k.decoded = true
+		c.protect("AtResponse", func() { at(k.valueErr) })
+	}
+	c.settle(k)
+}
+
+// settle wakes the caller.
+func (c *Conn) settle(k *call) {
+	c.calls.mu.Lock()
+	k.state = callSettled
+	dispatched := k.dispatched
+	if c.calls.waiters > 0 {
+		c.calls.settled.Broadcast()
+	}
+	c.calls.mu.Unlock()
+	if dispatched {
+		c.objects.over(k.id)
+	}
+}
+
+// failCalls makes new calls fail, and those of the pending ones that pick chooses.
+func (c *Conn) failCalls(err error, pick func(*call) bool) {
+	c.calls.mu.Lock()
+	if c.calls.closed == nil {
+		c.calls.closed = err
+	}
+	var failed []*call
+	for _, k := range c.calls.pending {
+		if pick(k) {
+			failed = append(failed, k)
+		}
+	}
+	lifting := 0
+	for _, k := range failed {
+		c.calls.removeLocked(k)
+		k.state, k.err = callAnswered, c.calls.closed
+		if k.lifting {
+			lifting++
+		}
+	}
+	c.calls.mu.Unlock()
+	for range lifting {
+		c.endLifting()
+	}
+	slices.SortFunc(failed, func(a, b *call) int { return cmp.Compare(a.id, b.id) })
+	for _, k := range failed {
+		c.deliver(k)
+	}
+}

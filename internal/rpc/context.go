@@ -1,0 +1,196 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// scope is the ctx of one handler. It knows what is being handled and whose
+// handlers it descends from, and it makes a context with a cancel function of its
+// own only when somebody asks for one, because most notification handlers never
+// do.
+type scope struct {
+	parent context.Context // the life of the connection
+	conn   *Conn
+	method string
+	size   int64    // bytes of the message
+	req    *request // nil: a notification is handled
+
+	// up is the handler that this one descends from: the notification handler
+	// under whose exception a request was started, else the handler whose ctx
+	// started the connection. It is set before the handler runs.
+	up *scope
+
+	// inside counts the Conn methods of any connection that run with this ctx or
+	// one that descends from it. Guarded by conn.in.mu.
+	inside int
+
+	mu     sync.Mutex // guards all below
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	ended  bool
+	cause  error
+}
+
+type scopeKey struct{}
+
+// scopeOf returns the innermost handler that ctx descends from, or nil.
+func scopeOf(ctx context.Context) *scope {
+	s, _ := ctx.Value(scopeKey{}).(*scope)
+	return s
+}
+
+// real returns the context that does the work, and makes it at the first call.
+func (s *scope) real() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx == nil {
+		s.ctx, s.cancel = context.WithCancelCause(s.parent)
+		if s.ended {
+			s.cancel(s.cause)
+		}
+	}
+	return s.ctx
+}
+
+// peek returns the context that does the work, or nil when nothing was asked of
+// it yet and it has not ended.
+func (s *scope) peek() context.Context {
+	s.mu.Lock()
+	ctx, ended := s.ctx, s.ended
+	s.mu.Unlock()
+	if ctx == nil && ended {
+		return s.real()
+	}
+	return ctx
+}
+
+// end ends the ctx; the first cause stays.
+func (s *scope) end(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.ended, s.cause = true, cause
+	if s.cancel != nil {
+		s.cancel(cause)
+	}
+}
+
+// Deadline implements context.Context.
+func (s *scope) Deadline() (time.Time, bool) { return s.parent.Deadline() }
+
+// Done implements context.Context.
+func (s *scope) Done() <-chan struct{} { return s.real().Done() }
+
+// Err implements context.Context.
+func (s *scope) Err() error {
+	if ctx := s.peek(); ctx != nil {
+		return ctx.Err()
+	}
+	return s.parent.Err()
+}
+
+// Value implements context.Context. What it hands through lets package context
+// find its own, so that deriving from a scope needs no goroutine.
+func (s *scope) Value(key any) any {
+	if _, ok := key.(scopeKey); ok {
+		return s
+	}
+	if ctx := s.peek(); ctx != nil {
+		return ctx.Value(key)
+	}
+	return s.parent.Value(key)
+}
+
+// enter notes that a Conn method begins with a ctx of this handler: everybody up
+// the chain waits for it. It tells whether a notification handler is among them.
+func (s *scope) enter() (exempt bool) {
+	for ; s != nil; s = s.up {
+		if s.req == nil {
+			exempt = true
+			s.conn.noteEnters(s)
+		} else if s.req.counted {
+			s.conn.handlerEnters(s)
+		}
+	}
+	return exempt
+}
+
+// leave undoes enter.
+func (s *scope) leave() {
+	for ; s != nil; s = s.up {
+		if s.req == nil {
+			s.conn.noteLeaves(s)
+		} else if s.req.counted {
+			s.conn.handlerLeaves(s)
+		}
+	}
+}
+
+// MessageSize returns the bytes of the message that is being handled, and 0
+// outside a handler.
+func MessageSize(ctx context.Context) int64 {
+	if s := scopeOf(ctx); s != nil {
+		return s.size
+	}
+	return 0
+}
+
+// RequestID returns the id of the request that is being handled, as the peer
+// wrote it.
+func RequestID(ctx context.Context) (json.RawMessage, bool) {
+	s := scopeOf(ctx)
+	if s == nil || s.req == nil {
+		return nil, false
+	}
+	return s.req.id, true
+}
+
+// AfterResponse registers f to run after the answer of the request that is being
+// handled has been queued for sending, or could not be. Several run in the order
+// of registration, on the handler's goroutine. It returns false, and f never
+// runs, when ctx is not that of a request handler or its answer has left already.
+func AfterResponse(ctx context.Context, f func()) bool {
+	s := scopeOf(ctx)
+	if s == nil || s.req == nil || f == nil {
+		return false
+	}
+	r := s.req
+	r.afterMu.Lock()
+	defer r.afterMu.Unlock()
+	if r.afterDone {
+		return false
+	}
+	r.after = append(r.after, f)
+	return true
+}
+
+// Detach returns a ctx for work that goes on when the handler has returned. It
+// keeps the values of ctx and its place in the order: calls made with it still
+// count as made by the handler. It ends when the connection does. Outside a
+// handler it returns ctx.
+func Detach(ctx context.Context) context.Context {
+	s := scopeOf(ctx)
+	if s == nil {
+		return ctx
+	}
+	return &detached{Context: s.parent, values: context.WithoutCancel(ctx)}
+}
+
+// detached ends with its Context and has the values of another one.
+type detached struct {
+	context.Context
+	values context.Context
+}
+
+// Value implements context.Context.
+func (d *detached) Value(key any) any {
+	if v := d.values.Value(key); v != nil {
+		return v
+	}
+	return d.Context.Value(key)
+}

@@ -1,0 +1,55 @@
+package rpc
+
+import (
+	"encoding/json"
+	"strconv"
+	"sync"
+
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// frame is one encoded message on its way out.
+type frame struct {
+	b   json.RawMessage
+	own bool // the connection's own answer: it uses the reserve of the queue
+}
+
+// keptFrame is the largest buffer that is used again; larger ones are left to the
+// collector, so that one big message does not stay in memory.
+const keptFrame = 64 << 10
+
+var frames = sync.Pool{New: func() any { return &frame{b: make([]byte, 0, 512)} }}
+
+func newFrame() *frame { return frames.Get().(*frame) }
+
+// free gives the buffer back. Nobody may use f after it.
+func (f *frame) free() {
+	if cap(f.b) > keptFrame {
+		return
+	}
+	f.b, f.own = f.b[:0], false
+	frames.Put(f)
+}
+
+const version = `{"jsonrpc":"2.0"`
+
+func appendCall(b []byte, id uint64, method string) []byte {
+	b = append(b, version+`,"id":`...)
+	b = strconv.AppendUint(b, id, 10)
+	b = append(b, `,"method":`...)
+	return wire.AppendString(b, method)
+}
+
+func appendNotification(b []byte, method string) []byte {
+	b = append(b, version+`,"method":`...)
+	return wire.AppendString(b, method)
+}
+
+// appendAnswer begins a response; a nil id is null.
+func appendAnswer(b []byte, id []byte) []byte {
+	b = append(b, version+`,"id":`...)
+	if id == nil {
+		return append(b, "null"...)
+	}
+	return append(b, id...)
+}

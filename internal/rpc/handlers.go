@@ -1,0 +1,197 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/acpkit/go-sdk/internal/validate"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// handleNote decodes a notification and runs its handler.
+func (c *Conn) handleNote(s *scope, it *item) {
+	defer s.end(errReturned)
+	var params any = json.RawMessage(it.params)
+	if it.entry != nil {
+		v, fields := c.decodeParams(it.entry, it.params)
+		if fields != nil {
+			c.dropped(it.method, c.invalid(it.method+" params", fields))
+			return
+		}
+		params = v
+	}
+	for _, r := range it.after {
+		<-r.entered
+	}
+	_, err := c.invoke(s, it.entry, it.method, params)
+	if err != nil {
+		c.log.Error("acp: handling a notification", "method", shown(it.method), errorAttr(err))
+	}
+}
+
+// dropped tells of a notification that could not be handed on.
+func (c *Conn) dropped(method string, err error) {
+	c.log.Warn("acp: dropped a notification that could not be decoded", "method", shown(method))
+	if c.cfg.OnDropped != nil {
+		c.protect("OnDropped", func() { c.cfg.OnDropped(method, err) })
+	}
+}
+
+// serve handles one request and answers it, whatever its handler does.
+func (c *Conn) serve(r *request) {
+	// Deferred, because a handler may end its goroutine with runtime.Goexit.
+	defer c.handlerDone(r)
+	defer c.runAfter(r)
+	res, err := any(nil), errExited
+	defer func() {
+		r.enteredNow()
+		c.answer(r, res, err)
+		r.end(errReturned)
+	}()
+	params, fault := c.requestParams(r)
+	if fault != nil {
+		err = fault
+		return
+	}
+	for _, b := range r.before {
+		<-b.entered
+	}
+	r.enteredNow()
+	res, err = c.invoke(&r.scope, r.entry, r.method, params)
+}
+
+// requestParams decodes the params of a request and lets the raw ones go.
+func (c *Conn) requestParams(r *request) (any, error) {
+	raw := r.params
+	r.params = nil
+	if r.entry == nil {
+		return json.RawMessage(raw), nil
+	}
+	v, fields := c.decodeParams(r.entry, raw)
+	if fields != nil {
+		return nil, rpcerr.InvalidParams(fields)
+	}
+	return v, nil
+}
+
+// decodeParams decodes and checks params; absent ones are an empty object.
+func (c *Conn) decodeParams(e *Entry, raw []byte) (any, *wire.FieldErrors) {
+	if raw == nil || string(raw) == "null" {
+		raw = emptyObject
+	}
+	v, err := e.Params.Decode(raw)
+	if err != nil {
+		return nil, complaints(err)
+	}
+	strict := e.StrictParams && !c.cfg.LenientPaths
+	if !e.Params.Valid(v, strict) {
+		fields := validate.Struct(v, strict)
+		if fields == nil {
+			fields = wire.Complain("invalid")
+		}
+		return nil, fields
+	}
+	return v, nil
+}
+
+// invoke runs the middlewares and the handler. A panic becomes an error.
+func (c *Conn) invoke(ctx *scope, e *Entry, method string, params any) (res any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, &panicError{value: p, stack: debug.Stack()}
+		}
+	}()
+	if c.receive != nil {
+		return c.receive(context.WithValue(ctx, incomingKey{c}, incoming{entry: e, note: ctx.req == nil}), method, params)
+	}
+	return c.handle(ctx, e, ctx.req == nil, method, params)
+}
+
+// incoming is what a message's way through the receiving middlewares leads to.
+type incoming struct {
+	entry *Entry
+	note  bool
+}
+
+type incomingKey struct{ c *Conn }
+
+// handleWrapped is what the receiving middlewares wrap.
+func (c *Conn) handleWrapped(ctx context.Context, method string, params any) (any, error) {
+	in, ok := ctx.Value(incomingKey{c}).(incoming)
+	if !ok {
+		return nil, fmt.Errorf("acp: %s: a receiving middleware passed on a foreign ctx", shown(method))
+	}
+	return c.handle(ctx, in.entry, in.note, method, params)
+}
+
+func (c *Conn) handle(ctx context.Context, e *Entry, note bool, method string, params any) (any, error) {
+	if e != nil {
+		return e.Handle(ctx, params)
+	}
+	raw, ok := params.(json.RawMessage)
+	if !ok { // a middleware's own
+		var err error
+		if raw, err = encodeRaw(params); err != nil {
+			return nil, encodingError(method+" params", err)
+		}
+	}
+	switch {
+	case note:
+		return nil, c.cfg.ExtensionNotification(ctx, method, raw)
+	case c.cfg.Extension == nil || len(method) > 1 && method[:2] == "$/" || isProtocol(method):
+		return nil, rpcerr.MethodNotFound(shown(method))
+	}
+	return c.cfg.Extension(ctx, method, raw)
+}
+
+// runAfter runs what AfterResponse registered.
+func (c *Conn) runAfter(r *request) {
+	for {
+		r.afterMu.Lock()
+		if len(r.after) == 0 {
+			r.afterDone = true
+			r.afterMu.Unlock()
+			return
+		}
+		f := r.after[0]
+		r.after = r.after[1:]
+		r.afterMu.Unlock()
+		c.protect("AfterResponse", f)
+	}
+}
+
+// protect runs a function of the user that has nobody to return an error to.
+func (c *Conn) protect(what string, f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("acp: panic in "+what, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	f()
+}
+
+// panicError is a panic of a handler.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+var (
+	errExited   = errors.New("the handler ended its goroutine")
+	errReturned = context.Canceled
+)
+
+func errorAttr(err error) slog.Attr {
+	var p *panicError
+	if errors.As(err, &p) {
+		return slog.Group("", slog.String("error", err.Error()), slog.String("stack", string(p.stack)))
+	}
+	return slog.String("error", err.Error())
+}

@@ -1,0 +1,117 @@
+package rpc
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// inbound is the order of what arrives. One lock for all of it: every decision
+// about order depends on several of the fields.
+type inbound struct {
+	room sync.Cond // the reader waits here; uses mu
+
+	mu sync.Mutex // guards all below
+
+	// The queue, and the one goroutine that works it off. It exists while there is
+	// something in the queue or in its hands.
+	queue    queue
+	working  bool
+	handling *scope // the notification whose handler runs
+
+	// Back-pressure.
+	backlog int64       // bytes of queued notifications
+	heldOut int64       // bytes of updates that were handled but not yet given out
+	lifting int         // calls that wait for an answer and are not streams
+	over    atomic.Bool // the budget is exceeded; written under mu
+	paused  bool        // the reader waits
+
+	// Handshake.
+	gate gate
+	held []item // read behind a handshake that has not been answered yet
+
+	// Requests that have not been answered.
+	byID    map[string]*request
+	groups  map[string][]*request
+	behind  []*request // those in the queue that were not started yet, in order
+	waits   int64      // bytes of the requests that were not started yet
+	slots   int        // handlers that run and count
+	line    []*request // those that wait for a slot, in order
+	active  map[*request]struct{}
+	stopped bool // nothing is handled any more
+
+	idle []chan struct{} // closed when nothing is left to do
+
+	slow     *time.Timer
+	slowArms bool
+	slowFor  *scope // the handler that ran when the timer was set
+}
+
+func (in *inbound) init(c *Conn) {
+	in.room.L = &in.mu
+	in.byID = make(map[string]*request)
+	in.groups = make(map[string][]*request)
+	in.active = make(map[*request]struct{})
+	if c.cfg.Handshake != "" {
+		in.gate = gateClosed
+	}
+}
+
+// itemKind says what an item of the queue is.
+type itemKind uint8
+
+const (
+	itemNothing  itemKind = iota // was done out of turn
+	itemNote                     // a notification to handle
+	itemRequest                  // the place where a request may start
+	itemResponse                 // the place of an answer to one of our calls
+	itemEnd                      // end of input: nothing was read behind it
+)
+
+// item is one place in the order.
+type item struct {
+	kind   itemKind
+	size   int64
+	entry  *Entry // of a notification; nil for an extension
+	method string
+	params []byte
+	after  []*request // those whose handlers must have been entered before
+	req    *request
+	call   *call
+}
+
+// queue is a first-in first-out list.
+type queue struct {
+	items []item
+	head  int
+}
+
+// keptItems is how many places outlive a burst.
+const keptItems = 64
+
+func (q *queue) len() int { return len(q.items) - q.head }
+
+func (q *queue) push(it item) {
+	if q.head > 0 && len(q.items) == cap(q.items) && q.head >= len(q.items)/2 {
+		n := copy(q.items, q.items[q.head:])
+		clear(q.items[n:])
+		q.items, q.head = q.items[:n], 0
+	}
+	q.items = append(q.items, it)
+}
+
+func (q *queue) pop() item {
+	it := q.items[q.head]
+	q.items[q.head] = item{}
+	q.head++
+	if q.head == len(q.items) {
+		q.items, q.head = q.items[:0], 0
+		if cap(q.items) > keptItems {
+			q.items = nil
+		}
+	}
+	return it
+}
+
+// waiting returns the items in their order, to be changed in place.
+func (q *queue) waiting() []item { return q.items[q.head:] }

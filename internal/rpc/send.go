@@ -1,0 +1,168 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/acpkit/go-sdk/internal/validate"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// Notify sends a notification. params is a pointer to its params type. It returns
+// when the message is queued for writing.
+func (c *Conn) Notify(ctx context.Context, m *wire.Method, params any) error {
+	s := scopeOf(ctx)
+	s.enter()
+	defer s.leave()
+	if c.send == nil {
+		return c.notify(ctx, m, m.Name, params)
+	}
+	_, err := c.send(context.WithValue(ctx, outgoingKey{c}, &outgoing{m: m}), m.Name, params)
+	return err
+}
+
+// NotifyExtension sends a notification that the protocol does not define. params
+// is a json.RawMessage or anything encoding/json takes; nil leaves params out.
+func (c *Conn) NotifyExtension(ctx context.Context, method string, params any) error {
+	s := scopeOf(ctx)
+	s.enter()
+	defer s.leave()
+	raw, err := encodeRaw(params)
+	if err != nil {
+		return encodingError(method+" params", err)
+	}
+	if c.send == nil {
+		return c.notify(ctx, nil, method, raw)
+	}
+	_, err = c.send(context.WithValue(ctx, outgoingKey{c}, &outgoing{}), method, raw)
+	return err
+}
+
+// outgoing is what a message's way through the sending middlewares leads to.
+type outgoing struct {
+	call *call // nil for a notification
+	opts *CallOptions
+	m    *wire.Method
+}
+
+// outgoingKey finds it in the ctx. Each connection has its own, because a
+// middleware may use another connection.
+type outgoingKey struct{ c *Conn }
+
+// sendWrapped is what the sending middlewares wrap.
+func (c *Conn) sendWrapped(ctx context.Context, method string, params any) (any, error) {
+	out, ok := ctx.Value(outgoingKey{c}).(*outgoing)
+	if !ok {
+		return nil, fmt.Errorf("acp: %s: a sending middleware passed on a foreign ctx", shown(method))
+	}
+	if out.call == nil {
+		return nil, c.notify(ctx, out.m, method, params)
+	}
+	// Each attempt is a call of its own.
+	k := &call{method: out.call.method, m: out.call.m, exempt: out.call.exempt, at: out.call.at}
+	return c.call(ctx, k, params, out.opts)
+}
+
+func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params any) error {
+	if err := c.usable(); err != nil {
+		return err
+	}
+	f := newFrame()
+	var err error
+	f.b, err = c.appendParams(appendNotification(f.b[:0], method), m, method, params)
+	if err == nil {
+		err = ctx.Err()
+	}
+	size := int64(len(f.b))
+	if err == nil {
+		err = c.out.reserve(ctx, size)
+	}
+	if err != nil {
+		f.free()
+		return err
+	}
+	return c.pushNotification(ctx, method, f, size)
+}
+
+// pushNotification queues an encoded notification for which room was reserved.
+func (c *Conn) pushNotification(ctx context.Context, method string, f *frame, size int64) error {
+	own := f.own
+	if err := c.lib.Notify(ctx, method, nil, jsonrpc2.ExtraField(frameField, f)); err != nil {
+		c.out.unreserve(size, own)
+		return closed(c.cause())
+	}
+	return nil
+}
+
+// appendParams checks and encodes params and closes the message.
+func (c *Conn) appendParams(b []byte, m *wire.Method, method string, params any) ([]byte, error) {
+	if m == nil {
+		raw, err := encodeRaw(params)
+		if err != nil {
+			return b, encodingError(method+" params", err)
+		}
+		if raw != nil {
+			b = append(append(b, `,"params":`...), raw...)
+		}
+		return append(b, '}'), nil
+	}
+	if !m.Params.Is(params) {
+		return b, fmt.Errorf("acp: %s: params are a %T", method, params)
+	}
+	if !m.Params.Valid(params, true) {
+		return b, c.invalid(method+" params", validate.Struct(params, true))
+	}
+	b, err := m.Params.Append(append(b, `,"params":`...), params)
+	if err != nil {
+		return b, encodingError(method+" params", err)
+	}
+	return append(b, '}'), nil
+}
+
+// encodeRaw encodes a value of an extension, on one line; nil stays nil.
+func encodeRaw(v any) (json.RawMessage, error) {
+	switch raw := v.(type) {
+	case nil:
+		return nil, nil
+	case json.RawMessage:
+		if raw == nil {
+			return nil, nil
+		}
+		end, err := wire.Skip(raw, 0, wire.MaxDepth-1)
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(raw[end:])) > 0 {
+			return nil, errors.New("something follows the value")
+		}
+		if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
+			return raw, nil
+		}
+		var line bytes.Buffer
+		if err := json.Compact(&line, raw); err != nil {
+			return nil, err
+		}
+		return line.Bytes(), nil
+	}
+	return json.Marshal(v)
+}
+
+func encodingError(what string, err error) error {
+	return fmt.Errorf("acp: encoding %s: %w", what, err)
+}
+
+// invalid builds the error for a value that breaks the schema.
+func (c *Conn) invalid(where string, fields *wire.FieldErrors) error {
+	if fields == nil {
+		fields = wire.Complain("invalid")
+	}
+	if c.cfg.Invalid != nil {
+		return c.cfg.Invalid(where, fields)
+	}
+	return fmt.Errorf("acp: invalid %s: %s", where, fields)
+}
