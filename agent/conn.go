@@ -72,7 +72,9 @@ func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 		c.log = slog.Default()
 	}
 	cfg := c.opts.config()
-	cfg.Stream = s
+	if !endpoint.IsNil(s) {
+		cfg.Stream = s
+	}
 	cfg.Err = c.build(s, newAgent)
 	if cfg.Err == nil {
 		cfg.Entries = c.table.Entries

@@ -58,3 +58,9 @@ func (c *Conn) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) 
 	}
 	return res, waitErr
 }
+
+// RunTerminal is [Conn.RunTerminal] for this session; the request's SessionID is filled
+// in.
+func (s *Session) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*TerminalResult, error) {
+	return s.conn.RunTerminal(ctx, s.ownTerminal(req))
+}

@@ -72,6 +72,22 @@ func (c *Conn) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest
 	}
 }
 
+// StartTerminal is [Conn.StartTerminal] for this session; the request's SessionID is
+// filled in.
+func (s *Session) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*Terminal, error) {
+	return s.conn.StartTerminal(ctx, s.ownTerminal(req))
+}
+
+// ownTerminal makes req one of this session.
+func (s *Session) ownTerminal(req *acp.CreateTerminalRequest) *acp.CreateTerminalRequest {
+	var own acp.CreateTerminalRequest
+	if req != nil {
+		own = *req
+	}
+	own.SessionID = s.id
+	return &own
+}
+
 // ID is the terminal's id at the client.
 func (t *Terminal) ID() acp.TerminalID { return t.id }
 

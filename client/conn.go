@@ -81,7 +81,9 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 	c.log = c.opts.Logger
 	c.sessions.init(c)
 	cfg := c.opts.config()
-	cfg.Stream = s
+	if !endpoint.IsNil(s) {
+		cfg.Stream = s
+	}
 	cfg.Err = c.build(s, newClient)
 	if cfg.Err == nil {
 		cfg.Entries = c.table.Entries

@@ -1,0 +1,81 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+)
+
+// everything is an agent with every method, by way of a connection.
+type everything struct {
+	acp.Agent
+	acp.SessionLoader
+	acp.SessionResumer
+	acp.SessionLister
+	acp.SessionDeleter
+	acp.SessionCloser
+	acp.LogoutHandler
+	acp.ProviderManager
+	acp.SessionForker
+	acp.SessionArchiver
+	acp.SessionStatusReporter
+	acp.SessionTitleSetter
+	acp.AuthStatusReporter
+	acp.MCPNotificationHandler
+}
+
+func TestCapabilities(t *testing.T) {
+	base := &peertest.Agent{}
+	for _, tt := range []struct {
+		name  string
+		agent acp.Agent
+		want  string
+	}{
+		{"baseline", base, `{}`},
+		{"load", &loader{}, `{"loadSession":true}`},
+		{"list and close", struct {
+			acp.Agent
+			acp.SessionLister
+			acp.SessionCloser
+		}{}, `{"sessionCapabilities":{"list":{},"close":{}}}`},
+		{"logout", struct {
+			acp.Agent
+			acp.LogoutHandler
+		}{}, `{"auth":{"logout":{}}}`},
+		{"no bit for these", struct {
+			acp.Agent
+			acp.Authenticator
+			acp.SessionModeSetter
+			acp.SessionConfigOptionSetter
+		}{}, `{}`},
+		{"everything", everything{}, `{"loadSession":true,"mcpCapabilities":{"acp":true},"providers":{},
+			"auth":{"logout":{},"status":{}},
+			"sessionCapabilities":{"list":{},"delete":{},"resume":{},"close":{},"fork":{},"archive":{},"status":{},"title":{}}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := json.Marshal(agent.Capabilities(tt.agent))
+			require.NoError(t, err)
+			assert.JSONEq(t, tt.want, string(got))
+		})
+	}
+}
+
+func TestCapabilitiesOfAConnectionAreThoseOfItsPeer(t *testing.T) {
+	s, peer := peertest.Pipe(t)
+	c := client.New(s, func(*client.Conn) acp.Client { return &peertest.Client{} }, nil)
+	assert.Nil(t, agent.Capabilities(c))
+	require.NoError(t, c.Start(t.Context()))
+	defer c.Close()
+	go peer.Initialize(`{"loadSession":true}`)
+	_, err := c.Initialize(context.Background(), nil)
+	require.NoError(t, err)
+	assert.Equal(t, &acp.AgentCapabilities{LoadSession: true}, agent.Capabilities(c))
+}

@@ -1,0 +1,74 @@
+package agent_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// TestMain keeps what the tests provoke out of their output.
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+// pair is an agent and a client that are connected with each other.
+type pair struct {
+	agent  *agent.Conn
+	client *client.Conn
+}
+
+// connect connects an agent made by newAgent with a client, and starts both ends.
+func connect(t *testing.T, newAgent func(*agent.Conn) acp.Agent, c acp.Client, opts *agent.Options) *pair {
+	t.Helper()
+	as, cs := stream.Pipe()
+	p := &pair{agent: agent.New(as, newAgent, opts)}
+	p.client = client.New(cs, func(*client.Conn) acp.Client { return c }, &client.Options{Unstable: true})
+	ctx, cancel := context.WithCancel(context.Background())
+	require.NoError(t, p.agent.Start(ctx))
+	require.NoError(t, p.client.Start(ctx))
+	t.Cleanup(func() {
+		p.client.Close()
+		p.agent.Close()
+		p.client.Wait()
+		p.agent.Wait()
+		cancel()
+	})
+	return p
+}
+
+// open connects and goes through the handshake; caps is what the client advertises, nil
+// for what it implements.
+func open(t *testing.T, newAgent func(*agent.Conn) acp.Agent, c acp.Client, caps *acp.ClientCapabilities) *pair {
+	t.Helper()
+	p := connect(t, newAgent, c, &agent.Options{Unstable: true})
+	_, err := p.client.Initialize(t.Context(), &acp.InitializeRequest{ClientCapabilities: caps})
+	require.NoError(t, err)
+	return p
+}
+
+// inPrompt runs f inside the Prompt of an agent, with the helper of its session, and
+// returns how the turn ended.
+func inPrompt(t *testing.T, c acp.Client, caps *acp.ClientCapabilities, f func(context.Context, *agent.Session) error) (*acp.PromptResponse, error) {
+	t.Helper()
+	p := open(t, func(conn *agent.Conn) acp.Agent {
+		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+			if err := f(ctx, conn.Session(req.SessionID)); err != nil {
+				return nil, err
+			}
+			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+		}}
+	}, c, caps)
+	_, err := p.client.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+	require.NoError(t, err)
+	return p.client.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1", Prompt: []acp.ContentBlock{acp.Text("go")}})
+}

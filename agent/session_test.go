@@ -1,0 +1,213 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+func TestSessionSendsUpdatesInOneLineEach(t *testing.T) {
+	leak.Check(t)
+	c := &peertest.Client{}
+	steps := []struct {
+		send func(context.Context, *agent.Session) error
+		want string
+	}{
+		{func(ctx context.Context, s *agent.Session) error { return s.Message(ctx, "hi") },
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hi"}}`},
+		{func(ctx context.Context, s *agent.Session) error { return s.Thought(ctx, "hm") },
+			`{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"hm"}}`},
+		{func(ctx context.Context, s *agent.Session) error { return s.UserMessage(ctx, "do") },
+			`{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"do"}}`},
+		{func(ctx context.Context, s *agent.Session) error {
+			return s.Plan(ctx, acp.PlanEntry{Content: "a", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending})
+		}, `{"sessionUpdate":"plan","entries":[{"content":"a","priority":"high","status":"pending"}]}`},
+		{func(ctx context.Context, s *agent.Session) error { return s.Commands(ctx) },
+			`{"sessionUpdate":"available_commands_update","availableCommands":[]}`},
+		{func(ctx context.Context, s *agent.Session) error { return s.Mode(ctx, "ask") },
+			`{"sessionUpdate":"current_mode_update","currentModeId":"ask"}`},
+		{func(ctx context.Context, s *agent.Session) error { return s.ConfigOptions(ctx) },
+			`{"sessionUpdate":"config_option_update","configOptions":[]}`},
+		{func(ctx context.Context, s *agent.Session) error { return s.Title(ctx, "Fix") },
+			`{"sessionUpdate":"session_info_update","title":"Fix"}`},
+		{func(ctx context.Context, s *agent.Session) error { return s.Title(ctx, "") },
+			`{"sessionUpdate":"session_info_update","title":null}`},
+		{func(ctx context.Context, s *agent.Session) error { return s.Usage(ctx, 10, 200) },
+			`{"sessionUpdate":"usage_update","used":10,"size":200}`},
+		{func(ctx context.Context, s *agent.Session) error {
+			return s.Notice(ctx, acp.NoticeSeverityWarning, "Low", "tokens")
+		}, `{"sessionUpdate":"notice","severity":"warning","title":"Low","description":"tokens"}`},
+		{func(ctx context.Context, s *agent.Session) error {
+			_, err := s.StartToolCall(ctx, &acp.ToolCall{ToolCallID: "c1", Title: "Read", Kind: acp.ToolKindRead})
+			return err
+		}, `{"sessionUpdate":"tool_call","toolCallId":"c1","title":"Read","kind":"read","status":"in_progress"}`},
+		{func(ctx context.Context, s *agent.Session) error {
+			return s.ToolCall("c1").Progress(ctx, acp.ToolText("half"))
+		},
+			`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"in_progress","content":[{"type":"content","content":{"type":"text","text":"half"}}]}`},
+		{func(ctx context.Context, s *agent.Session) error { return s.ToolCall("c1").Finish(ctx) },
+			`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed"}`},
+		{func(ctx context.Context, s *agent.Session) error {
+			return s.ToolCall("c1").Fail(ctx, rpcerr.ResourceNotFound("/x"))
+		}, `{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed",
+			"content":[{"type":"content","content":{"type":"text","text":"Resource not found: /x"}}],
+			"rawOutput":{"code":-32002,"message":"Resource not found: /x","data":{"uri":"/x"}}}`},
+		{func(ctx context.Context, s *agent.Session) error {
+			return s.ToolCall("c1").Update(ctx, &acp.ToolCallUpdate{Title: "Other"})
+		}, `{"sessionUpdate":"tool_call_update","toolCallId":"c1","title":"Other"}`},
+	}
+	caps := &acp.ClientCapabilities{Session: &acp.ClientSessionCapabilities{Notices: &acp.NoticeCapabilities{}}}
+	_, err := inPrompt(t, c, caps, func(ctx context.Context, s *agent.Session) error {
+		for _, step := range steps {
+			if err := step.send(ctx, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	got := c.Updates()
+	require.Len(t, got, len(steps))
+	for i, step := range steps {
+		b, err := json.Marshal(got[i])
+		require.NoError(t, err)
+		assert.JSONEq(t, step.want, string(b))
+	}
+}
+
+func TestToolCallsWithoutAnIDGetFreshOnes(t *testing.T) {
+	_, err := inPrompt(t, &peertest.Client{}, nil, func(ctx context.Context, s *agent.Session) error {
+		call := &acp.ToolCall{Title: "x"}
+		a, err := s.StartToolCall(ctx, call)
+		require.NoError(t, err)
+		b, err := s.StartToolCall(ctx, call)
+		require.NoError(t, err)
+		assert.NotEmpty(t, a.ID())
+		assert.NotEqual(t, a.ID(), b.ID())
+		assert.Equal(t, &acp.ToolCall{Title: "x"}, call, "the caller's value stays")
+		_, err = s.StartToolCall(ctx, nil)
+		assert.Error(t, err)
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+func TestUnexpectedErrorOfAToolCallStaysInside(t *testing.T) {
+	c := &peertest.Client{}
+	_, err := inPrompt(t, c, nil, func(ctx context.Context, s *agent.Session) error {
+		return s.ToolCall("c1").Fail(ctx, errors.New("secret"))
+	})
+	require.NoError(t, err)
+	b, err := json.Marshal(c.Updates())
+	require.NoError(t, err)
+	assert.NotContains(t, string(b), "secret")
+	assert.Contains(t, string(b), "Internal error")
+}
+
+// A turn that the client cancels ends with "cancelled" whatever the agent makes of it,
+// and its last words get out.
+func TestCancelledTurn(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		end  func(context.Context) (*acp.PromptResponse, error)
+		want acp.StopReason
+	}{
+		{"ctx error", func(ctx context.Context) (*acp.PromptResponse, error) { return nil, ctx.Err() }, acp.StopReasonCancelled},
+		{"any error", func(context.Context) (*acp.PromptResponse, error) { return nil, errors.New("broken") }, acp.StopReasonCancelled},
+		{"nothing", func(context.Context) (*acp.PromptResponse, error) { return nil, nil }, acp.StopReasonCancelled},
+		{"own answer", func(context.Context) (*acp.PromptResponse, error) {
+			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+		}, acp.StopReasonEndTurn},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				c := &peertest.Client{}
+				var cause error
+				var told atomic.Bool
+				p := open(t, func(conn *agent.Conn) acp.Agent {
+					return &peertest.Agent{
+						OnPrompt: func(ctx context.Context, _ *acp.PromptRequest) (*acp.PromptResponse, error) {
+							<-ctx.Done()
+							cause = context.Cause(ctx)
+							s := conn.Session("s1")
+							if err := s.Message(ctx, "stopping"); err != nil {
+								return nil, err
+							}
+							return tt.end(ctx)
+						},
+						OnCancel: func(context.Context, *acp.CancelNotification) error { told.Store(true); return nil },
+					}
+				}, c, nil)
+				ctx, cancel := context.WithCancel(t.Context())
+				go func() { // ends at once
+					synctest.Wait()
+					cancel()
+				}()
+				res, err := p.client.Prompt(ctx, &acp.PromptRequest{SessionID: "s1"})
+				require.NoError(t, err)
+				assert.Equal(t, tt.want, res.StopReason)
+				assert.ErrorIs(t, cause, acp.ErrTurnCancelled)
+				assert.Equal(t, []string{"stopping"}, c.Texts())
+				synctest.Wait()
+				assert.True(t, told.Load(), "Agent.Cancel was called")
+			})
+		})
+	}
+}
+
+func TestPromptWithoutAnAnswerIsAnInternalError(t *testing.T) {
+	p := open(t, func(*agent.Conn) acp.Agent {
+		return &peertest.Agent{OnPrompt: func(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error) { return nil, nil }}
+	}, &peertest.Client{}, nil)
+	_, err := p.client.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1"})
+	assert.ErrorIs(t, err, rpcerr.ErrInternal)
+}
+
+func TestAskPermission(t *testing.T) {
+	leak.Check(t)
+	for _, tt := range []struct {
+		name    string
+		outcome acp.RequestPermissionOutcome
+		allowed bool
+		err     string
+	}{
+		{"allow", &acp.SelectedPermissionOutcome{OptionID: "allow_once"}, true, ""},
+		{"reject", &acp.SelectedPermissionOutcome{OptionID: "reject_once"}, false, ""},
+		{"not offered", &acp.SelectedPermissionOutcome{OptionID: "always"}, false, "not offered"},
+		{"cancelled", &acp.CancelledPermissionOutcome{}, false, "turn cancelled"},
+		{"unknown", &acp.UnknownRequestPermissionOutcome{Type: "maybe", Raw: []byte(`{"outcome":"maybe"}`)}, false, "unknown kind"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var asked *acp.RequestPermissionRequest
+			c := &peertest.Client{OnPermission: func(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+				asked = req
+				return &acp.RequestPermissionResponse{Outcome: tt.outcome}, nil
+			}}
+			_, err := inPrompt(t, c, nil, func(ctx context.Context, s *agent.Session) error {
+				choice, err := s.ToolCall("c1").AskPermission(ctx)
+				if tt.err != "" {
+					assert.ErrorContains(t, err, tt.err)
+					return nil
+				}
+				assert.Equal(t, tt.allowed, agent.Allows(choice))
+				return err
+			})
+			require.NoError(t, err)
+			assert.Equal(t, acp.ToolCallID("c1"), asked.ToolCall.ToolCallID)
+			assert.Len(t, asked.Options, 2)
+		})
+	}
+}

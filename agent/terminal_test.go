@@ -1,0 +1,185 @@
+package agent_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// host is a client with one terminal, whose command runs for a while.
+type host struct {
+	peertest.Client
+	slow  time.Duration // creating takes so long
+	runs  time.Duration // the command takes so long
+	noOut bool          // reading the output fails
+
+	mu     sync.Mutex
+	log    []string
+	killed chan struct{}
+}
+
+func newHost(runs time.Duration) *host { return &host{runs: runs, killed: make(chan struct{})} }
+
+func (h *host) note(s string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.log = append(h.log, s)
+}
+
+func (h *host) did() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.log...)
+}
+
+func (h *host) CreateTerminal(context.Context, *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
+	h.note("create")
+	<-time.After(h.slow)
+	return &acp.CreateTerminalResponse{TerminalID: "t1"}, nil
+}
+
+func (h *host) TerminalOutput(context.Context, *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
+	h.note("output")
+	if h.noOut {
+		return nil, rpcerr.ResourceNotFound("t1")
+	}
+	return &acp.TerminalOutputResponse{Output: "text", Truncated: true}, nil
+}
+
+func (h *host) WaitForTerminalExit(ctx context.Context, _ *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error) {
+	h.note("wait")
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-h.killed:
+		return &acp.WaitForTerminalExitResponse{Signal: "SIGKILL"}, nil
+	case <-time.After(h.runs):
+		return &acp.WaitForTerminalExitResponse{ExitCode: new(uint32(3))}, nil
+	}
+}
+
+func (h *host) KillTerminal(context.Context, *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
+	h.note("kill")
+	close(h.killed)
+	return nil, nil
+}
+
+func (h *host) ReleaseTerminal(context.Context, *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
+	h.note("release")
+	return nil, nil
+}
+
+var listFiles = &acp.CreateTerminalRequest{SessionID: "s1", Command: "ls"}
+
+func TestRunTerminal(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		runs  time.Duration
+		noOut bool
+		ctx   func(context.Context) (context.Context, context.CancelFunc)
+		want  *agent.TerminalResult
+		err   error
+		did   []string
+	}{
+		{
+			name: "to its end",
+			runs: time.Second,
+			want: &agent.TerminalResult{Output: "text", Truncated: true, ExitCode: new(uint32(3))},
+			did:  []string{"create", "wait", "output", "release"},
+		},
+		{
+			name: "timeout",
+			runs: time.Hour,
+			ctx: func(ctx context.Context) (context.Context, context.CancelFunc) {
+				return context.WithTimeout(ctx, time.Minute)
+			},
+			want: &agent.TerminalResult{Output: "text", Truncated: true, Signal: "SIGKILL"},
+			err:  context.DeadlineExceeded,
+			did:  []string{"create", "wait", "kill", "wait", "output", "release"},
+		},
+		{
+			name:  "output fails",
+			noOut: true,
+			err:   rpcerr.ErrResourceNotFound,
+			did:   []string{"create", "wait", "output", "release"},
+		},
+		{
+			name: "ended before",
+			ctx: func(ctx context.Context) (context.Context, context.CancelFunc) {
+				ctx, cancel := context.WithCancel(ctx)
+				cancel()
+				return ctx, cancel
+			},
+			err: context.Canceled,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				h := newHost(tt.runs)
+				h.noOut = tt.noOut
+				_, err := inPrompt(t, h, nil, func(ctx context.Context, s *agent.Session) error {
+					if tt.ctx != nil {
+						var cancel context.CancelFunc
+						ctx, cancel = tt.ctx(ctx)
+						defer cancel()
+					}
+					res, err := s.RunTerminal(ctx, listFiles)
+					assert.ErrorIs(t, err, tt.err)
+					assert.Equal(t, tt.want, res)
+					return nil
+				})
+				require.NoError(t, err)
+				assert.Equal(t, tt.did, h.did())
+			})
+		})
+	}
+}
+
+// A terminal whose answer comes too late is not left running.
+func TestTerminalOfAnAbandonedCreateIsReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		h := newHost(time.Hour)
+		h.slow = 2 * time.Second
+		_, err := inPrompt(t, h, nil, func(ctx context.Context, s *agent.Session) error {
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			_, err := s.StartTerminal(ctx, listFiles)
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			return nil
+		})
+		require.NoError(t, err)
+		<-time.After(5 * time.Second)
+		assert.Equal(t, []string{"create", "release"}, h.did())
+	})
+}
+
+func TestTerminalHandle(t *testing.T) {
+	h := newHost(time.Hour)
+	_, err := inPrompt(t, h, nil, func(ctx context.Context, s *agent.Session) error {
+		term, err := s.StartTerminal(ctx, listFiles)
+		require.NoError(t, err)
+		assert.Equal(t, acp.TerminalID("t1"), term.ID())
+		assert.Equal(t, &acp.Terminal{TerminalID: "t1"}, term.Content())
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		require.NoError(t, term.Kill(ended), "works when the turn is over")
+		require.NoError(t, term.Release(ended))
+		require.NoError(t, term.Release(ended), "twice")
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"create", "kill", "release"}, h.did())
+}

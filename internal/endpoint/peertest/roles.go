@@ -1,0 +1,89 @@
+package peertest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// Agent is an agent of which a test writes what matters. Its sessions are called s1.
+type Agent struct {
+	OnInitialize func(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error)
+	OnNewSession func(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error)
+	OnPrompt     func(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error)
+	OnCancel     func(context.Context, *acp.CancelNotification) error
+}
+
+func (a *Agent) Initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	if a.OnInitialize != nil {
+		return a.OnInitialize(ctx, req)
+	}
+	return nil, nil
+}
+
+func (a *Agent) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	if a.OnNewSession != nil {
+		return a.OnNewSession(ctx, req)
+	}
+	return &acp.NewSessionResponse{SessionID: "s1"}, nil
+}
+
+func (a *Agent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	if a.OnPrompt != nil {
+		return a.OnPrompt(ctx, req)
+	}
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+func (a *Agent) Cancel(ctx context.Context, n *acp.CancelNotification) error {
+	if a.OnCancel != nil {
+		return a.OnCancel(ctx, n)
+	}
+	return nil
+}
+
+// Client is a client of which a test writes what matters. It selects the first option
+// of a permission request, and records updates.
+type Client struct {
+	OnPermission func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error)
+	OnUpdate     func(context.Context, *acp.SessionNotification) error
+
+	mu      sync.Mutex
+	updates []acp.SessionUpdate
+}
+
+func (c *Client) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	if c.OnPermission != nil {
+		return c.OnPermission(ctx, req)
+	}
+	return acp.Selected(req.Options[0].OptionID), nil
+}
+
+func (c *Client) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
+	c.mu.Lock()
+	c.updates = append(c.updates, n.Update)
+	c.mu.Unlock()
+	if c.OnUpdate != nil {
+		return c.OnUpdate(ctx, n)
+	}
+	return nil
+}
+
+// Updates returns what was recorded.
+func (c *Client) Updates() []acp.SessionUpdate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]acp.SessionUpdate(nil), c.updates...)
+}
+
+// Texts returns the text of the recorded message chunks, one string each.
+func (c *Client) Texts() []string {
+	var texts []string
+	for _, u := range c.Updates() {
+		if m, ok := u.(*acp.AgentMessageChunk); ok {
+			texts = append(texts, acp.PlainText(m.Content))
+		}
+	}
+	return texts
+}
