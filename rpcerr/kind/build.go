@@ -26,11 +26,15 @@ func (k Kind) New(message string) *Error {
 
 // Errorf formats a message as fmt.Errorf does. An operand of %w becomes the
 // cause and stays in the process: its text is left out of the message, together
-// with the punctuation that joined it.
+// with the punctuation that joined it. When nothing else is left, the message is the
+// kind's fixed text.
 //
 //	kind.NotFound.Errorf("no template %q: %w", name, err)   // the peer reads: no template "x"
 func (k Kind) Errorf(format string, args ...any) *Error {
 	message, cause := split(format, args)
+	if message == "" && cause != nil {
+		message = k.Message()
+	}
 	e := k.New(message)
 	if cause != nil && e.cause == nil {
 		e.cause = cause

@@ -32,6 +32,7 @@ func TestErrorf(t *testing.T) {
 		{"reading (%w) a.txt", []any{fs.ErrNotExist}, "reading () a.txt", []error{fs.ErrNotExist}},
 		{"two: %w, %w", []any{fs.ErrNotExist, other}, "two", []error{fs.ErrNotExist, other}},
 		{"plain %v, wrapped: %w", []any{other, fs.ErrExist}, "plain other, wrapped", []error{fs.ErrExist}},
+		{"%w", []any{fs.ErrNotExist}, "Resource not found", []error{fs.ErrNotExist}},
 		{"%[2]s: %[1]w", []any{fs.ErrExist, "indexed"}, "indexed", []error{fs.ErrExist}},
 		{"%-8v|%q", []any{other, other}, `other   |"other"`, nil},
 		{"nil: %v", []any{error(nil)}, "nil: <nil>", nil},
@@ -122,7 +123,7 @@ func TestBadUse(t *testing.T) {
 	for problem, e := range map[string]*kind.Error{
 		`unknown kind "typo"`:      kind.Kind("typo").New("x"),
 		"empty message":            kind.NotFound.New(" "),
-		"kind.New: empty message":  kind.NotFound.Errorf("%w", fs.ErrExist).WithHint("h").WithCause(fs.ErrClosed),
+		"kind.New: empty message":  kind.NotFound.Errorf("").WithHint("h").WithCause(fs.ErrClosed),
 		"0 is not an HTTP status":  kind.NotFound.New("x").WithStatus(0),
 		"cannot be encoded":        kind.NotFound.New("x").WithData(func() {}),
 		"the value of k cannot be": kind.NotFound.New("x").With("k", make(chan int)),

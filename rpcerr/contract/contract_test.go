@@ -1,0 +1,175 @@
+package contract_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/contract"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+var _ acp.ToolFailure = (*contract.Error)(nil)
+
+func TestFail(t *testing.T) {
+	e := QueueFull.Fail("")
+	assert.Equal(t, "The local queue of requests is full.", e.Error(), "When stands in")
+	r := e.Record()
+	assert.Equal(t, &kind.Error{Kind: kind.RateLimited, Message: e.Error(), Reason: "queue_full", Retryable: true}, r)
+	assert.Empty(t, r.Hint, "no hint unless asked for")
+	assert.Equal(t, "Wait 30 seconds and retry, or ask for fewer articles.", e.WithRecovery().Record().Hint)
+	assert.Equal(t, "Only 3 left.", e.WithRecovery().WithHint("Only 3 left.").Record().Hint)
+	assert.Equal(t, time.Minute, e.WithRetryAfter(time.Minute).Record().RetryAfter)
+	assert.False(t, NoMatch.Fail("x").Record().Retryable)
+
+	wrapped := fmt.Errorf("fetching: %w", NoMatch.Failf("no %s: %w", "a", fs.ErrNotExist))
+	assert.ErrorIs(t, wrapped, fs.ErrNotExist)
+	assert.ErrorIs(t, wrapped, kind.NotFound)
+	assert.ErrorIs(t, wrapped, rpcerr.ErrResourceNotFound)
+	assert.True(t, NoMatch.Matches(wrapped))
+	assert.Equal(t, "no a", rpcerr.From(wrapped).Message)
+	got, ok := errors.AsType[*contract.Error](wrapped)
+	assert.True(t, ok)
+	assert.Equal(t, "no_match", got.Mode().Reason)
+}
+
+// Whatever the caller puts into the data, clients find the declared reason.
+func TestReasonCannotBeOverridden(t *testing.T) {
+	record := NoMatch.Fail("x").Record()
+	record.Reason = "mine" // a copy
+	for _, e := range []*contract.Error{
+		NoMatch.Fail("x").With("reason", "mine"),
+		NoMatch.Fail("x").WithData(map[string]any{"reason": "mine", "kind": "timeout", "retryable": true}),
+		NoMatch.Fail("x").WithCause(record),
+	} {
+		r := rpcerr.From(e)
+		var data struct {
+			Reason    string
+			Kind      string
+			Retryable bool
+		}
+		require.NoError(t, r.DecodeData(&data))
+		assert.Equal(t, "no_match", data.Reason)
+		assert.Equal(t, "not_found", data.Kind)
+		assert.False(t, data.Retryable)
+		assert.Equal(t, rpcerr.CodeResourceNotFound, r.Code)
+		assert.True(t, NoMatch.Matches(e))
+	}
+}
+
+// A layer that knows no contract names the reason itself.
+func TestReasonsFromBelow(t *testing.T) {
+	service := func(ctx context.Context) error {
+		return kind.NotFound.New("nothing there").WithReason("no_match").WithHint(contract.Hint(ctx, "no_match"))
+	}
+	e, ok := kind.From(service(contract.NewContext(t.Context(), articles)))
+	require.True(t, ok)
+	assert.True(t, NoMatch.Matches(e))
+	assert.Equal(t, "Call search_articles to find ids that exist.", e.Hint)
+	e, _ = kind.From(service(t.Context()))
+	assert.Empty(t, e.Hint, "no contract, no hint")
+	assert.Empty(t, contract.Hint(contract.NewContext(t.Context(), articles), "unknown"))
+	assert.Nil(t, contract.FromContext(t.Context()))
+	assert.False(t, NoMatch.Matches(nil))
+	assert.False(t, NoMatch.Matches(errors.New("no_match")))
+}
+
+func TestDeclareRefuses(t *testing.T) {
+	good := contract.Mode{Reason: "r1", Kind: kind.Timeout, When: "w", Recovery: "r"}
+	with := func(f func(*contract.Mode)) contract.Mode { m := good; f(&m); return m }
+	for want, m := range map[string]contract.Mode{
+		"Reason is empty":             with(func(m *contract.Mode) { m.Reason = "" }),
+		"Reason is not in snake_case": with(func(m *contract.Mode) { m.Reason = "NoMatch" }),
+		"is declared twice":           with(func(m *contract.Mode) { m.Reason = "taken" }),
+		"Kind is missing":             with(func(m *contract.Mode) { m.Kind = "" }),
+		`Kind "typo" is none`:         with(func(m *contract.Mode) { m.Kind = "typo" }),
+		"When is empty":               with(func(m *contract.Mode) { m.When = " " }),
+		"Recovery is empty":           with(func(m *contract.Mode) { m.Recovery = "\n" }),
+	} {
+		c := contract.New("tool")
+		taken := good
+		taken.Reason = "taken"
+		c.Declare(taken)
+		func() {
+			defer func() { assert.Contains(t, fmt.Sprint(recover()), want) }()
+			c.Declare(m)
+		}()
+	}
+	assert.Panics(t, func() { contract.New("") })
+	assert.NotPanics(t, func() { contract.New("tool").Declare(good) })
+}
+
+func TestUndeclared(t *testing.T) {
+	var zero contract.Reason
+	for _, e := range []*contract.Error{zero.Fail("x"), zero.Failf("x"), zero.Fail("x").WithRecovery().WithCause(fs.ErrExist)} {
+		assert.ErrorIs(t, e, kind.ErrBadUse)
+		assert.Equal(t, "Internal error", rpcerr.From(e).Message)
+	}
+	var none *contract.Error
+	assert.Equal(t, "<nil>", none.Error())
+	assert.Nil(t, none.RequestError())
+	assert.Nil(t, none.FailedToolCall())
+	assert.NotPanics(t, func() { none.LogValue() })
+	assert.ErrorIs(t, none.WithHint("h"), kind.ErrBadUse)
+}
+
+func TestReading(t *testing.T) {
+	assert.Equal(t, "fetch_articles", articles.Tool())
+	modes := slices.Collect(articles.Modes())
+	require.Len(t, modes, 2)
+	assert.Equal(t, QueueFull.Mode(), modes[1])
+	assert.Equal(t, "queue_full", QueueFull.String())
+	_, ok := articles.Lookup("typo")
+	assert.False(t, ok)
+	b, err := json.Marshal(NoMatch.Fail("m").FailedToolCall())
+	require.NoError(t, err)
+	assert.Contains(t, string(b), `"reason":"no_match"`)
+}
+
+// A misspelt reason is a compile error, not a surprise at run time.
+func TestTypoDoesNotCompile(t *testing.T) {
+	const program = `package main
+
+import (
+	"github.com/acpkit/go-sdk/rpcerr/contract"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+var articles = contract.New("fetch_articles")
+
+var NoMatch = articles.Declare(contract.Mode{Reason: "no_match", Kind: kind.NotFound, When: "w", Recovery: "r"})
+
+func main() { _ = %s.Fail("x") }
+`
+	build := func(name string) (string, error) {
+		dir := t.TempDir()
+		file, overlay := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json")
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, program, name), 0o600))
+		here, err := os.Getwd()
+		require.NoError(t, err)
+		// The file seems to stand inside the module, so that its imports resolve.
+		b, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(here, "typo", "main.go"): file}})
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(overlay, b, 0o600))
+		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, "-overlay", overlay, "./typo").CombinedOutput()
+		return string(out), err
+	}
+	out, err := build("NoMatch")
+	require.NoError(t, err, out)
+	out, err = build("NoMacth")
+	assert.Error(t, err)
+	assert.Contains(t, out, "undefined: NoMacth")
+}
