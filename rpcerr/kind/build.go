@@ -132,6 +132,9 @@ func (e *Error) WithStatus(status int) *Error {
 // Saying no also drops RetryAfter.
 func (e *Error) WithRetryable(yes bool) *Error {
 	c := e.copy()
+	if badUse(c) != nil {
+		return c
+	}
 	c.Retryable = yes
 	if !yes {
 		c.RetryAfter = 0
@@ -143,6 +146,9 @@ func (e *Error) WithRetryable(yes bool) *Error {
 // milliseconds. Zero or less says only that it may be retried.
 func (e *Error) WithRetryAfter(d time.Duration) *Error {
 	c := e.copy()
+	if badUse(c) != nil {
+		return c
+	}
 	c.Retryable = true
 	c.RetryAfter = ceilMillis(d)
 	return c

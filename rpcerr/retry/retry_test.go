@@ -1,0 +1,145 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/advice"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/retry"
+)
+
+// failing returns a function that fails with the errors in turn and then succeeds.
+func failing(calls *int, errs ...error) func(context.Context) (int, error) {
+	return func(context.Context) (int, error) {
+		*calls++
+		if *calls <= len(errs) {
+			return 0, errs[*calls-1]
+		}
+		return *calls, nil
+	}
+}
+
+func TestObeys(t *testing.T) {
+	busy := kind.ServiceUnavailable.New("busy")
+	for name, c := range map[string]struct {
+		errs     []error
+		opts     *retry.Options
+		calls    int
+		err      error
+		min, max time.Duration // spent
+	}{
+		"success at once":      {calls: 1},
+		"retryable":            {errs: []error{busy, busy}, calls: 3, min: 750 * time.Millisecond, max: 2250 * time.Millisecond},
+		"not retryable":        {errs: []error{kind.NotFound.New("m")}, calls: 1, err: kind.NotFound},
+		"becomes fatal":        {errs: []error{busy, advice.Fatal("m")}, calls: 2, err: kind.Fatal, min: 1, max: time.Second},
+		"told not to":          {errs: []error{busy.WithRetryable(false)}, calls: 1, err: kind.ServiceUnavailable},
+		"five attempts":        {errs: []error{busy, busy, busy, busy, busy, busy}, calls: 5, err: kind.ServiceUnavailable, min: 3750 * time.Millisecond, max: 12 * time.Second},
+		"two attempts":         {errs: []error{busy, busy}, opts: &retry.Options{Attempts: 2}, calls: 2, err: kind.ServiceUnavailable, min: 1, max: time.Second},
+		"no limit":             {errs: []error{busy, busy, busy, busy, busy, busy, busy}, opts: &retry.Options{Attempts: -1}, calls: 8, min: 1, max: time.Hour},
+		"waits as told":        {errs: []error{busy.WithRetryAfter(time.Minute)}, calls: 2, min: time.Minute, max: time.Minute},
+		"told a short wait":    {errs: []error{busy.WithRetryAfter(1)}, calls: 2, min: 250 * time.Millisecond, max: time.Second},
+		"told to wait for age": {errs: []error{busy.WithRetryAfter(time.Hour)}, calls: 1, err: kind.ServiceUnavailable},
+		"may wait an hour":     {errs: []error{busy.WithRetryAfter(time.Hour)}, opts: &retry.Options{MaxRetryAfter: time.Hour}, calls: 2, min: time.Hour, max: time.Hour},
+		"wrapped":              {errs: []error{fmt.Errorf("w: %w", busy)}, calls: 2, min: 1, max: time.Second},
+		"a peer's answer":      {errs: []error{busy.RequestError()}, calls: 2, min: 1, max: time.Second},
+		"a peer's refusal":     {errs: []error{rpcerr.AuthRequired(nil)}, calls: 1, err: rpcerr.ErrAuthRequired},
+		"refused connection":   {errs: []error{syscall.ECONNREFUSED}, calls: 2, min: 1, max: time.Second},
+		"missing file":         {errs: []error{fs.ErrNotExist}, calls: 1, err: fs.ErrNotExist},
+		"own bug":              {errs: []error{errors.New("x")}, calls: 1},
+		"own classification":   {errs: []error{fs.ErrNotExist}, opts: &retry.Options{Classify: func(error) *kind.Error { return busy }}, calls: 2, min: 1, max: time.Second},
+		"pauses are bounded":   {errs: []error{busy, busy, busy, busy}, opts: &retry.Options{FirstPause: time.Second, MaxPause: time.Second}, calls: 5, min: 2 * time.Second, max: 6 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls, began := 0, time.Now()
+				v, err := retry.Value(t.Context(), failing(&calls, c.errs...), c.opts)
+				spent := time.Since(began)
+				assert.Equal(t, c.calls, calls)
+				assert.GreaterOrEqual(t, spent, c.min)
+				assert.LessOrEqual(t, spent, c.max)
+				if c.calls > len(c.errs) {
+					require.NoError(t, err)
+					assert.Equal(t, calls, v)
+					return
+				}
+				require.Error(t, err)
+				if c.err != nil {
+					assert.ErrorIs(t, err, c.err)
+				}
+				if calls > 1 {
+					assert.ErrorContains(t, err, fmt.Sprintf("after %d attempts", calls))
+				} else {
+					assert.Equal(t, c.errs[0], err, "unchanged when it was tried once")
+				}
+			})
+		})
+	}
+}
+
+func TestBoundedByContext(t *testing.T) {
+	busy := kind.ServiceUnavailable.New("busy").WithRetryAfter(time.Minute)
+	synctest.Test(t, func(t *testing.T) { // no time left: do not even begin to wait
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		calls, began := 0, time.Now()
+		_, err := retry.Value(ctx, failing(&calls, busy, busy), nil)
+		assert.Same(t, busy, err)
+		assert.Zero(t, time.Since(began))
+	})
+	synctest.Test(t, func(t *testing.T) { // cancelled during the pause
+		stop := errors.New("stop")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(stop) })
+		calls, began := 0, time.Now()
+		_, err := retry.Value(ctx, failing(&calls, busy, busy), nil)
+		assert.ErrorIs(t, err, stop)
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.ErrorIs(t, err, kind.ServiceUnavailable)
+		assert.Equal(t, time.Second, time.Since(began))
+		assert.Equal(t, 1, calls)
+	})
+	synctest.Test(t, func(t *testing.T) { // ended during the call: not a reason to call again
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := 0
+		err := retry.Do(ctx, func(context.Context) error { calls++; cancel(); return busy }, nil)
+		assert.Same(t, busy, err)
+		assert.Equal(t, 1, calls)
+	})
+}
+
+func TestOnRetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := kind.RateLimited.New("busy").WithRetryAfter(3 * time.Second)
+		var told []string
+		calls := 0
+		_, err := retry.Value(t.Context(), failing(&calls, busy, busy), &retry.Options{
+			OnRetry: func(attempt int, err error, pause time.Duration) {
+				told = append(told, fmt.Sprint(attempt, " ", err, " ", pause))
+			},
+		})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"1 busy 3s", "2 busy 3s"}, told)
+	})
+}
+
+func TestHugePauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		calls := 0
+		_, err := retry.Value(ctx, failing(&calls, kind.Timeout), &retry.Options{FirstPause: math.MaxInt64, MaxRetryAfter: math.MaxInt64})
+		assert.ErrorIs(t, err, kind.Timeout)
+	})
+}
