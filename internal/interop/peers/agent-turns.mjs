@@ -105,6 +105,10 @@ export async function runTurn({ params, signal, client }, store) {
       await client.notify("_interop/client_note", { from: "agent" });
       await tell("extension missing", client.request("_interop/none", {}));
     },
+    async ["Hello,"]() {
+      await turns.permission();
+      await turns.files();
+    },
     async fail() {
       throw new RequestError(Number(args[0]), "failed as asked", { word: args[1] ?? null });
     },

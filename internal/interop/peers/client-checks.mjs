@@ -171,6 +171,7 @@ export function* conversation({ agent, host, cwd, wanted }) {
   yield ["the agent takes a question back", async () => {
     await prompt("takeback");
     equal((await told("takeback")).error.code, -32800);
+    await host.until(() => host.journal.some((e) => e.what === "_interop/client_wait cancelled"));
   }];
 
   yield ["modes and options", async () => {

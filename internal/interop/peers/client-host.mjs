@@ -11,6 +11,7 @@ export class Host {
   journal = []; // every request and other notification
   permission = "allow_once"; // an option's kind, or "hold" to keep the question open
   held = null; // ends a held question
+  waiting = false; // _interop/client_wait has been asked
   terminals = new Map();
   made = 0;
   waiters = [];
@@ -50,9 +51,16 @@ export class Host {
     });
     on(methods.client.elicitation.create, ({ params }) => this.elicit(params));
     app.onNotification("elicitation/complete", ({ params }) => this.note("elicitation/complete", params));
-    app.onRequest("_interop/client_echo", raw, ({ params }) => ({ echo: params }));
+    app.onRequest("_interop/client_echo", raw, async ({ params }) => {
+      if (params.after) await this.until(() => this.waiting);
+      return { echo: params };
+    });
     app.onRequest("_interop/client_wait", raw, ({ signal }) =>
-      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))));
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => (this.note("_interop/client_wait cancelled"), this.wake(), reject(signal.reason)));
+        this.waiting = true;
+        this.wake();
+      }));
     for (const method of ["_interop/client_note", "_interop/waiting"]) {
       app.onNotification(method, raw, ({ params }) => (this.note(method, params), this.wake()));
     }

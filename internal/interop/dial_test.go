@@ -1,0 +1,96 @@
+package interop_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// strictLog makes the test fail for everything that is worth a warning.
+type strictLog struct {
+	t    *testing.T
+	mu   sync.Mutex
+	done bool // the test is over: nothing may be logged to it any more
+}
+
+func newStrictLog(t *testing.T) *slog.Logger {
+	l := &strictLog{t: t}
+	t.Cleanup(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.done = true
+	})
+	return slog.New(l)
+}
+
+func (l *strictLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+func (l *strictLog) WithAttrs([]slog.Attr) slog.Handler               { return l }
+func (l *strictLog) WithGroup(string) slog.Handler                    { return l }
+
+func (l *strictLog) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done {
+		return nil
+	}
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		text += " " + a.String()
+		return true
+	})
+	l.t.Errorf("logged: %s %s", r.Level, text)
+	return nil
+}
+
+// dial starts an agent as a child process and connects our client to it. The child is
+// gone when the test ends.
+func dial(t *testing.T, cmd *exec.Cmd, c acp.Client) *client.Conn {
+	t.Helper()
+	process, err := stream.Command(cmd, &stream.CommandOptions{
+		OnNoise: func(line []byte) { t.Errorf("%v wrote what is no message: %s", cmd.Args, line) },
+	})
+	require.NoError(t, err)
+	conn := client.New(process, func(*client.Conn) acp.Client { return c }, &client.Options{
+		Unstable: true,
+		Logger:   newStrictLog(t),
+		OnDropped: func(method string, err error) {
+			t.Errorf("dropped %s: %v", method, err)
+		},
+	})
+	require.NoError(t, conn.Start(context.Background()))
+	t.Cleanup(func() {
+		require.NoError(t, conn.Close())
+		require.NoError(t, conn.Wait())
+	})
+	return conn
+}
+
+// journal is what the agent of peers/README.md was told so far.
+func journal(ctx context.Context, t *testing.T, conn *client.Conn) []entry {
+	t.Helper()
+	var all []entry
+	require.NoError(t, conn.Call(ctx, "_interop/journal", struct{}{}, &all))
+	return all
+}
+
+// last is the value of the journal's last entry of that name.
+func last(t *testing.T, all []entry, what string) json.RawMessage {
+	t.Helper()
+	for _, e := range slices.Backward(all) {
+		if e.What == what {
+			return e.Value
+		}
+	}
+	require.Failf(t, "not told", "no %q in the journal of %d entries", what, len(all))
+	return nil
+}

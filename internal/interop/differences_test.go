@@ -1,0 +1,189 @@
+package interop_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// difference is a place where this SDK answers otherwise than the TypeScript SDK, on
+// purpose. It either rewrites every answer of a kind, or it names vectors and says
+// what comes instead.
+type difference struct {
+	why       string
+	rewrite   func(message)
+	names     []string
+	received  []string // instead of the vector's, with our own ids
+	events    []string // instead of the vector's
+	unordered bool     // events come in any order
+	open      bool     // the connection stays open where it closes theirs
+}
+
+// differences is all of them.
+var differences = []difference{
+	{
+		why:     "-32600 does not echo the offending message back: it may hold secrets and be deeply nested",
+		rewrite: errorOf("-32600", func(e map[string]any) { delete(e, "data") }),
+	},
+	{
+		why: "the message of -32601 has no quotes",
+		rewrite: errorOf("-32601", func(e map[string]any) {
+			e["message"] = strings.Replace(e["message"].(string), `"Method not found"`, "Method not found", 1)
+		}),
+	},
+	{
+		why:     "the text of an unexpected error does not leave the program",
+		rewrite: errorOf("-32603", func(e map[string]any) { delete(e, "data") }),
+	},
+	{
+		why:      "-32600 carries the id of the message where it has a usable one",
+		names:    []string{"frame.missing_jsonrpc_request", "frame.jsonrpc_number", "frame.method_not_string"},
+		received: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid request"}}`, alive99},
+	},
+	{
+		why:   "the same, and members of the wrong case count as absent",
+		names: []string{"frame.case_sensitivity"},
+		received: []string{
+			`{"jsonrpc":"2.0","id":1,"result":{"requestId":1}}`,
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"Invalid request"}}`,
+		},
+	},
+	{
+		why:      "a message that is nested too deep is refused, with its id, and harms nobody",
+		names:    []string{"frame.deep_nesting_5000"},
+		received: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid request"}}`, alive99},
+		open:     true,
+	},
+	{
+		why:      "a message that is too long is skipped and refused; the connection goes on",
+		names:    []string{"frame.size_unterminated_over_limit"},
+		received: []string{`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request"}}`},
+		open:     true,
+	},
+	{
+		why:      "ids are echoed verbatim, also where JavaScript cannot hold them",
+		names:    []string{"id.max_safe_plus_1"},
+		received: []string{`{"jsonrpc":"2.0","id":9007199254740993,"result":{"params":null,"requestId":9007199254740993}}`, alive99},
+	},
+	{
+		why:   "a duplicate id in flight is refused for the second, the first goes on and can be cancelled",
+		names: []string{"id.duplicate_in_flight_cancel"},
+		received: []string{
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid request"}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"Request cancelled","data":{"requestId":1}}}`,
+		},
+		events: []string{`{"prompt":{"sessionId":"s1","prompt":[{"type":"text","text":"wait"}]}}`},
+	},
+	{
+		why:      "bytes that are no UTF-8 stay as they are in raw JSON; theirs read as one replacement character",
+		names:    []string{"frame.truncated_utf8_eol"},
+		received: []string{"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"params\":\"\xe2\x82\",\"requestId\":1}}"},
+	},
+	{
+		why:      "a relative cwd is refused where a session begins",
+		names:    []string{"params.relative_cwd"},
+		received: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params"}}`},
+		events:   []string{},
+	},
+	{
+		why:      "content of a kind that this version does not know is delivered, so that newer peers work",
+		names:    []string{"params.unknown_union_tag"},
+		received: []string{`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}`},
+		events:   []string{`{"prompt":{"sessionId":"s1","prompt":[{"type":"hologram","data":"x"}]}}`},
+	},
+	{
+		why:      "a validation error raised by the agent's own code is not the client's mistake",
+		names:    []string{"handler.zodError"},
+		received: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}`, alive99},
+	},
+	{
+		why:      "a result that JSON cannot hold is an error of that request alone, not silently null",
+		names:    []string{"handler.returnNaN"},
+		received: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}`, alive99},
+	},
+	{
+		why:      "what was asked before the end of input is answered",
+		names:    []string{"eof.request_then_eof_same_chunk"},
+		received: []string{alive99},
+	},
+	{
+		why:      "the same; and there is always a gate, so the handshake comes first",
+		names:    []string{"eof.unterminated_request_reaches_handler"},
+		received: []string{`{"jsonrpc":"2.0","id":1,"result":null}`},
+	},
+	{
+		why:   "initialize followed at once by another request works",
+		names: []string{"init.pipelined"},
+		received: []string{
+			`{"jsonrpc":"2.0","id":"init","result":{"protocolVersion":1,"agentCapabilities":{}}}`,
+			`{"jsonrpc":"2.0","id":2,"result":{"params":1,"requestId":2}}`,
+		},
+	},
+	{
+		why:    "a request's handler starts when the notifications before it have been handled",
+		names:  []string{"order.notification_then_request"},
+		events: []string{`"slowN-start n"`, `"slowN-end n"`, `"slow-start r"`, `"slow-end r"`},
+	},
+	{
+		why:       "requests run at the same time, and which of two is entered first is open",
+		names:     []string{"order.requests_concurrent"},
+		unordered: true,
+	},
+	{
+		why: "an answer that is none is a failure of this side's call; nobody has said -32600",
+		names: []string{
+			"resp.both_result_and_error", "resp.error_null_result_present", "resp.error_fractional_code", "resp.missing_jsonrpc",
+			"resp.string_id_for_number",
+		},
+		events: []string{permPrompt, `{"permErr":{"name":"Error"}}`},
+	},
+	{
+		why:    "results are checked: one without what the method promises fails the call",
+		names:  []string{"resp.result_null"},
+		events: []string{permPrompt, `{"permErr":{"name":"Error"}}`},
+	},
+	{
+		why:   "a method of the protocol never goes to the extension handler, and it is checked",
+		names: []string{"fallback.request"},
+		received: []string{
+			`{"jsonrpc":"2.0","id":1,"result":{"echoed":{"a":1}}}`,
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"Method not found: _x/no","data":{"method":"_x/no"}}}`,
+			`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"Invalid params"}}`,
+		},
+		events: []string{`{"fbReq":"_x/y","params":{"a":1},"requestId":1}`, `{"fbReq":"_x/no","params":{},"requestId":2}`},
+	},
+}
+
+// alive99 is the answer to the echo request that follows many vectors.
+const alive99 = `{"jsonrpc":"2.0","id":99,"result":{"params":{"still":"alive"},"requestId":99}}`
+
+// permPrompt is the event with which the vectors about answers begin.
+const permPrompt = `{"prompt":{"sessionId":"s1","prompt":[{"type":"text","text":"perm"}]}}`
+
+// errorOf rewrites the errors of one code.
+func errorOf(code json.Number, change func(map[string]any)) func(message) {
+	return func(m message) {
+		if e, ok := m["error"].(map[string]any); ok && e["code"] == code {
+			change(e)
+		}
+	}
+}
+
+// rewriteAll applies what holds for every vector.
+func rewriteAll(m message) {
+	for _, d := range differences {
+		if d.rewrite != nil {
+			d.rewrite(m)
+		}
+	}
+}
+
+// differs returns what is different about one vector, and nil when nothing is.
+func differs(v *vector) *difference {
+	for i := range differences {
+		if slices.Contains(differences[i].names, v.Name) {
+			return &differences[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package interop_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// host is the client of the tests: permissions, real files, real terminals and
+// elicitation, with a record of everything it was asked.
+type host struct {
+	mu        sync.Mutex
+	changed   chan struct{} // closed and replaced when something was recorded
+	updates   []acp.SessionUpdate
+	journal   []entry
+	allow     acp.PermissionOptionKind // which option to choose; empty holds the question open
+	terminals map[acp.TerminalID]*hostTerminal
+	made      int
+}
+
+func newHost() *host {
+	return &host{changed: make(chan struct{}), allow: acp.PermissionOptionKindAllowOnce, terminals: map[acp.TerminalID]*hostTerminal{}}
+}
+
+func (h *host) wakeLocked() {
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+func (h *host) note(what string, value any) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		raw, _ = json.Marshal(err.Error())
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.journal = append(h.journal, entry{what, raw})
+	h.wakeLocked()
+}
+
+// until waits for what test looks for; test is called with the lock held.
+func (h *host) until(ctx context.Context, test func() bool) error {
+	for {
+		h.mu.Lock()
+		ok, changed := test(), h.changed
+		h.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the agent: %w", ctx.Err())
+		}
+	}
+}
+
+// reset forgets what was recorded, and chooses the answer to permission requests.
+func (h *host) reset(allow acp.PermissionOptionKind) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.updates, h.journal, h.allow = nil, nil, allow
+}
+
+func (h *host) recorded() ([]acp.SessionUpdate, []entry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.updates), slices.Clone(h.journal)
+}
+
+func (h *host) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.updates = append(h.updates, n.Update)
+	h.wakeLocked()
+	return nil
+}
+
+func (h *host) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	h.note("session/request_permission", req)
+	h.mu.Lock()
+	allow := h.allow
+	h.mu.Unlock()
+	if allow == "" {
+		<-ctx.Done() // the SDK answers for us when the turn is cancelled
+		return nil, ctx.Err()
+	}
+	for _, o := range req.Options {
+		if o.Kind == allow {
+			return acp.Selected(o.OptionID), nil
+		}
+	}
+	return acp.Cancelled(), nil
+}
+
+func (h *host) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	h.note("fs/read_text_file", req)
+	b, err := os.ReadFile(req.Path)
+	if err != nil {
+		return nil, rpcerr.ResourceNotFound(req.Path).WithCause(err)
+	}
+	if req.Line == nil && req.Limit == nil {
+		return &acp.ReadTextFileResponse{Content: string(b)}, nil
+	}
+	lines := strings.Split(string(b), "\n")
+	if req.Line != nil && *req.Line > 0 {
+		lines = lines[min(int(*req.Line)-1, len(lines)):]
+	}
+	if req.Limit != nil {
+		lines = lines[:min(int(*req.Limit), len(lines))]
+	}
+	return &acp.ReadTextFileResponse{Content: strings.Join(lines, "\n")}, nil
+}
+
+func (h *host) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	h.note("fs/write_text_file", req)
+	return nil, os.WriteFile(req.Path, []byte(req.Content), 0o600)
+}
+
+func (h *host) CreateElicitation(_ context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	h.note("elicitation/create", req)
+	form, ok := req.Mode.(*acp.ElicitationFormMode)
+	switch {
+	case !ok:
+		return &acp.CreateElicitationResponse{Action: &acp.ElicitationAcceptAction{}}, nil
+	case req.Message == "Decline me":
+		return &acp.CreateElicitationResponse{Action: &acp.ElicitationDeclineAction{}}, nil
+	}
+	answers := map[string]acp.ElicitationContentValue{
+		"token": acp.ElicitationString("s3cret"), "name": acp.ElicitationString("Ann"), "level": acp.ElicitationInteger(3),
+		"share": acp.ElicitationNumber(0.5), "web": acp.ElicitationBoolean(true), "tags": acp.ElicitationStrings{"a", "b"},
+	}
+	content := map[string]acp.ElicitationContentValue{}
+	for name := range form.RequestedSchema.Properties {
+		if v, ok := answers[name]; ok {
+			content[name] = v
+		}
+	}
+	return &acp.CreateElicitationResponse{Action: &acp.ElicitationAcceptAction{Content: content}}, nil
+}
+
+func (h *host) CompleteElicitation(_ context.Context, n *acp.CompleteElicitationNotification) error {
+	h.note("elicitation/complete", n)
+	return nil
+}
+
+func (h *host) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	switch method {
+	case "_interop/client_echo":
+		var order struct{ After string }
+		if err := json.Unmarshal(params, &order); err != nil {
+			return nil, rpcerr.InvalidParams(nil).WithCause(err)
+		}
+		if order.After != "" {
+			if err := h.until(ctx, func() bool { return h.seenLocked("_interop/client_wait") }); err != nil {
+				return nil, err
+			}
+		}
+		return map[string]any{"echo": params}, nil
+	case "_interop/client_wait":
+		h.note(method, nil)
+		<-ctx.Done()
+		h.note(method+" cancelled", nil)
+		return nil, ctx.Err()
+	}
+	return nil, rpcerr.MethodNotFound(method)
+}
+
+func (h *host) seenLocked(what string) bool {
+	return slices.ContainsFunc(h.journal, func(e entry) bool { return e.What == what })
+}
+
+func (h *host) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {
+	h.note(method, params)
+	return nil
+}

@@ -1,0 +1,217 @@
+package interop_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Our client holds its whole conversation with an agent on the TypeScript SDK, and
+// with ours.
+func TestOurClient(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	for name, command := range map[string][]string{"their agent": node(t, "agent.mjs"), "our agent": self(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			cmd := exec.Command(command[0], command[1:]...)
+			cmd.Env = selfEnv()
+			h := newHost()
+			c := &conversation{ctx: ctx, conn: dial(t, cmd, h), host: h, dir: scratch(t)}
+			for _, step := range []struct {
+				name string
+				run  func(*testing.T)
+			}{
+				{"before initialize", c.beforeInitialize}, {"initialize", c.initialize}, {"authenticate and logout", c.authenticate},
+				{"new", c.newSession}, {"prompt", c.prompt}, {"every update", c.everyUpdate}, {"permission", c.permission},
+				{"permission cancelled", c.permissionCancelled}, {"files", c.files}, {"terminals", c.terminals},
+				{"form", c.form}, {"url", c.url}, {"cancel", c.cancel}, {"cancel of a request", c.cancelRequest},
+				{"taken back", c.takenBack}, {"modes and options", c.settings}, {"extensions", c.extensions},
+				{"an error out of a turn", c.turnFails}, {"load and resume", c.loadAndResume},
+				{"list, close, delete", c.listCloseDelete}, {"unstable methods", c.unstable},
+			} {
+				h.reset(acp.PermissionOptionKindAllowOnce)
+				if !t.Run(step.name, step.run) {
+					return // what follows builds on it
+				}
+			}
+		})
+	}
+}
+
+// conversation is what one run of the steps shares.
+type conversation struct {
+	ctx     context.Context
+	conn    *client.Conn
+	host    *host
+	dir     string
+	session *client.Session
+}
+
+// say runs a turn to its end and returns what the agent said.
+func (c *conversation) say(t *testing.T, text string) (string, *acp.PromptResponse) {
+	t.Helper()
+	turn := c.session.Prompt(c.ctx, acp.Text(text))
+	said, err := turn.Text()
+	require.NoError(t, err)
+	res, err := turn.Wait()
+	require.NoError(t, err)
+	return said, res
+}
+
+// told is the client's answer as it reached the agent.
+func (c *conversation) told(t *testing.T, label string) string {
+	t.Helper()
+	return string(last(t, journal(c.ctx, t, c.conn), "answer:"+label))
+}
+
+// hasCode asserts that the peer answered with an error of this code, and returns it.
+func hasCode(t *testing.T, code rpcerr.Code, err error) *rpcerr.RequestError {
+	t.Helper()
+	var e *rpcerr.RequestError
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, code, e.Code, e.Error())
+	return e
+}
+
+func (c *conversation) beforeInitialize(t *testing.T) {
+	_, err := c.conn.NewSession(c.ctx, &acp.NewSessionRequest{Cwd: c.dir})
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), "nitialize")
+}
+
+func (c *conversation) initialize(t *testing.T) {
+	caps := client.Capabilities(c.host)
+	assert.True(t, caps.Has("fs.readTextFile") && caps.Has("fs.writeTextFile") && caps.Has("terminal"), "derived from the methods")
+	caps.Elicitation = &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}, URL: &acp.ElicitationURLCapabilities{}}
+	caps.Auth = &acp.AuthCapabilities{Terminal: true}
+	caps.Session = &acp.ClientSessionCapabilities{
+		Notices: &acp.NoticeCapabilities{}, Compaction: &acp.CompactionCapabilities{},
+		ConfigOptions: &acp.SessionConfigOptionsCapabilities{Boolean: &acp.BooleanConfigOptionCapabilities{}},
+	}
+	caps.Plan, caps.Subagents = &acp.PlanCapabilities{}, &acp.SubagentCapabilities{}
+	res, err := c.conn.Initialize(c.ctx, &acp.InitializeRequest{
+		ClientInfo: &acp.Implementation{Name: "interop-go-client", Version: "1.0.0"}, ClientCapabilities: caps,
+	})
+	require.NoError(t, err)
+	assert.EqualValues(t, acp.ProtocolVersion, res.ProtocolVersion)
+	assert.Equal(t, &acp.PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true}, res.AgentCapabilities.PromptCapabilities)
+	for _, bit := range []string{
+		"loadSession", "auth.logout", "providers", "sessionCapabilities.list", "sessionCapabilities.delete", "sessionCapabilities.resume",
+		"sessionCapabilities.close", "sessionCapabilities.fork", "sessionCapabilities.archive", "sessionCapabilities.title",
+	} {
+		assert.True(t, c.conn.AgentCapabilities().Has(bit), bit)
+	}
+	require.Len(t, res.AuthMethods, 2)
+	assert.Equal(t, &acp.AuthMethodAgent{ID: "token", Name: "Token", Description: "asks for a token"}, res.AuthMethods[0])
+	terminal, ok := res.AuthMethods[1].(*acp.AuthMethodTerminal)
+	require.True(t, ok, "%T", res.AuthMethods[1])
+	assert.Equal(t, []string{"login"}, terminal.Args)
+	sent := last(t, journal(c.ctx, t, c.conn), "initialize")
+	assert.Contains(t, string(sent), `"interop-go-client"`)
+}
+
+func (c *conversation) authenticate(t *testing.T) {
+	locked := &acp.NewSessionRequest{Cwd: c.dir + "/locked"}
+	_, err := c.conn.NewSession(c.ctx, locked)
+	assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+	_, err = c.conn.Authenticate(c.ctx, &acp.AuthenticateRequest{MethodID: "nope"})
+	hasCode(t, rpcerr.CodeInvalidParams, err)
+	status, err := c.conn.AuthStatus(c.ctx, &acp.AuthStatusRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, acp.AuthStateUnauthenticated, status.State)
+	_, err = c.conn.Authenticate(c.ctx, &acp.AuthenticateRequest{MethodID: "token"})
+	require.NoError(t, err)
+	_, asked := c.host.recorded()
+	assert.Contains(t, string(last(t, asked, "elicitation/create")), `"requestId"`, "the question belongs to the request")
+	assert.JSONEq(t, `{"action":"accept","content":{"token":"s3cret"}}`, c.told(t, "authenticate"))
+	status, err = c.conn.AuthStatus(c.ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "me@example.com", status.Accounts[0].Email)
+	_, err = c.conn.NewSession(c.ctx, locked)
+	require.NoError(t, err)
+	_, err = c.conn.Logout(c.ctx, nil)
+	require.NoError(t, err)
+	_, err = c.conn.NewSession(c.ctx, locked)
+	assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+}
+
+func (c *conversation) newSession(t *testing.T) {
+	_, err := c.conn.NewSession(c.ctx, &acp.NewSessionRequest{Cwd: "not/absolute"})
+	var invalid *acp.InvalidError
+	require.ErrorAs(t, err, &invalid, "refused before it leaves")
+	hasCode(t, rpcerr.CodeInvalidParams, c.conn.Call(c.ctx, "_interop/fail", map[string]any{"code": -32602, "message": "m"}, nil))
+
+	before := len(journal(c.ctx, t, c.conn))
+	session, err := c.conn.StartSession(c.ctx, &acp.NewSessionRequest{
+		Cwd: c.dir, AdditionalDirectories: []string{"/tmp"},
+		MCPServers: []acp.MCPServer{
+			&acp.MCPServerStdio{Name: "tools", Command: "/bin/true", Args: []string{"-x"}, Env: []acp.EnvVariable{{Name: "A", Value: "1"}}},
+			&acp.MCPServerHTTP{Name: "web", URL: "https://example.com/mcp", Headers: []acp.HTTPHeader{{Name: "X", Value: "y"}}},
+			&acp.MCPServerSSE{Name: "old", URL: "https://example.com/sse"},
+		},
+	})
+	require.NoError(t, err)
+	c.session = session
+	sent := journal(c.ctx, t, c.conn)[before:]
+	assert.JSONEq(t, `{"cwd":"`+c.dir+`","additionalDirectories":["/tmp"],"mcpServers":[
+		{"name":"tools","command":"/bin/true","args":["-x"],"env":[{"name":"A","value":"1"}]},
+		{"type":"http","name":"web","url":"https://example.com/mcp","headers":[{"name":"X","value":"y"}]},
+		{"type":"sse","name":"old","url":"https://example.com/sse","headers":[]}]}`, string(last(t, sent, "session/new")))
+	assert.Equal(t, acp.SessionModeID("ask"), session.Modes().CurrentModeID)
+	options := session.ConfigOptions()
+	require.Len(t, options, 3)
+	effort, ok := options[1].Kind.(*acp.SessionConfigSelect)
+	require.True(t, ok)
+	assert.Equal(t, acp.SessionConfigValueID("high"), effort.Options.Grouped[0].Options[1].Value)
+	assert.Equal(t, &acp.SessionConfigBoolean{}, options[2].Kind)
+	require.NoError(t, c.host.until(c.ctx, func() bool { return len(c.host.updates) > 0 }))
+	updates, _ := c.host.recorded()
+	assert.Equal(t, &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{{Name: "greet", Description: "says hello"}}}, updates[0])
+}
+
+func (c *conversation) turnFails(t *testing.T) {
+	_, err := c.session.Prompt(c.ctx, acp.Text("fail -32000 login")).Wait()
+	assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+	var e *rpcerr.RequestError
+	require.True(t, errors.As(err, &e))
+	assert.Equal(t, "failed as asked", e.Message)
+	var data struct{ Word string }
+	require.NoError(t, e.DecodeData(&data))
+	assert.Equal(t, "login", data.Word)
+}
+
+func (c *conversation) extensions(t *testing.T) {
+	params := json.RawMessage(`{"n":1,"deep":[{"a":null}],"text":"ü🙂"}`)
+	var echo struct{ Params json.RawMessage }
+	require.NoError(t, c.conn.Call(c.ctx, "_interop/echo", params, &echo))
+	assert.JSONEq(t, string(params), string(echo.Params))
+	require.NoError(t, c.conn.Notify(c.ctx, "_interop/note", map[string]string{"from": "client"}))
+	c.say(t, "extension")
+	assert.JSONEq(t, `{"from":"client"}`, string(last(t, journal(c.ctx, t, c.conn), "_interop/note")))
+	assert.JSONEq(t, `{"echo":{"n":9007199254740991,"s":"ü\u2028","list":[null,true]}}`, c.told(t, "extension"))
+	assert.Contains(t, c.told(t, "extension missing"), "-32601")
+	_, asked := c.host.recorded()
+	assert.JSONEq(t, `{"from":"agent"}`, string(last(t, asked, "_interop/client_note")))
+
+	e := hasCode(t, rpcerr.CodeMethodNotFound, c.conn.Call(c.ctx, "_interop/nothing", struct{}{}, nil))
+	var missing struct{ Method string }
+	require.NoError(t, e.DecodeData(&missing))
+	assert.Equal(t, "_interop/nothing", missing.Method)
+	e = hasCode(t, -31999, c.conn.Call(c.ctx, "_interop/fail", map[string]any{"code": -31999, "message": "mine", "data": []int{1}}, nil))
+	assert.Equal(t, "mine", e.Message)
+	var data []int
+	require.NoError(t, e.DecodeData(&data))
+	assert.Equal(t, []int{1}, data)
+}

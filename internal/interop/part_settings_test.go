@@ -1,0 +1,159 @@
+package interop_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// The part's modes and options, and the unstable methods.
+
+func (s *partSession) state() (*acp.SessionModeState, []acp.SessionConfigOption) {
+	return &acp.SessionModeState{
+		CurrentModeID:  s.mode,
+		AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask", Description: "asks first"}, {ID: "code", Name: "Code"}},
+	}, s.options()
+}
+
+func (s *partSession) options() []acp.SessionConfigOption {
+	return []acp.SessionConfigOption{
+		{ID: "model", Name: "Model", Category: acp.SessionConfigOptionCategoryModel, Kind: &acp.SessionConfigSelect{
+			CurrentValue: s.model,
+			Options: acp.SessionConfigSelectOptions{Ungrouped: []acp.SessionConfigSelectOption{
+				{Value: "small", Name: "Small"}, {Value: "big", Name: "Big", Description: "slower"},
+			}},
+		}},
+		{ID: "effort", Name: "Effort", Kind: &acp.SessionConfigSelect{
+			CurrentValue: s.effort,
+			Options: acp.SessionConfigSelectOptions{Grouped: []acp.SessionConfigSelectGroup{{
+				Group: "usual", Name: "Usual",
+				Options: []acp.SessionConfigSelectOption{{Value: "low", Name: "Low"}, {Value: "high", Name: "High"}},
+			}}},
+		}},
+		{ID: "web", Name: "Web", Kind: &acp.SessionConfigBoolean{CurrentValue: s.web}},
+	}
+}
+
+func (p *part) SetSessionMode(ctx context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+	p.note("session/set_mode", req)
+	s, err := p.find(req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains([]acp.SessionModeID{"ask", "code"}, req.ModeID) {
+		return nil, rpcerr.InvalidParams(map[string]any{"modeId": req.ModeID})
+	}
+	s.mode = req.ModeID
+	return nil, p.conn.Session(s.id).Mode(ctx, s.mode)
+}
+
+func (p *part) SetSessionConfigOption(_ context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+	p.note("session/set_config_option", req)
+	s, err := p.find(req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	switch v := req.Value.(type) {
+	case *acp.SessionConfigValue:
+		switch req.ConfigID {
+		case "model":
+			s.model = v.Value
+		case "effort":
+			s.effort = v.Value
+		default:
+			return nil, rpcerr.InvalidParams(map[string]any{"configId": req.ConfigID})
+		}
+	case *acp.SessionConfigBooleanValue:
+		s.web = v.Value
+	default:
+		return nil, rpcerr.InvalidParams(nil)
+	}
+	return &acp.SetSessionConfigOptionResponse{ConfigOptions: s.options()}, nil
+}
+
+func (p *part) AuthStatus(context.Context, *acp.AuthStatusRequest) (*acp.AuthStatusResponse, error) {
+	if !p.isAuthenticated() {
+		return &acp.AuthStatusResponse{State: acp.AuthStateUnauthenticated}, nil
+	}
+	return &acp.AuthStatusResponse{
+		State:    acp.AuthStateAuthenticated,
+		Accounts: []acp.AuthAccount{{Label: "me", Active: new(true), Email: "me@example.com"}},
+	}, nil
+}
+
+func (p *part) ForkSession(_ context.Context, req *acp.ForkSessionRequest) (*acp.ForkSessionResponse, error) {
+	p.note("session/fork", req)
+	from, err := p.find(req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	s := p.create(req.Cwd)
+	s.history = slices.Clone(from.history)
+	modes, options := s.state()
+	return &acp.ForkSessionResponse{SessionID: s.id, Modes: modes, ConfigOptions: options}, nil
+}
+
+func (p *part) ArchiveSession(_ context.Context, req *acp.ArchiveSessionRequest) (*acp.ArchiveSessionResponse, error) {
+	return nil, p.archive(req.SessionID, true)
+}
+
+func (p *part) UnarchiveSession(_ context.Context, req *acp.UnarchiveSessionRequest) (*acp.UnarchiveSessionResponse, error) {
+	return nil, p.archive(req.SessionID, false)
+}
+
+func (p *part) archive(id acp.SessionID, yes bool) error {
+	s, err := p.find(id)
+	if err == nil {
+		s.archived = yes
+	}
+	return err
+}
+
+func (p *part) SessionStatus(_ context.Context, req *acp.SessionStatusRequest) (*acp.SessionStatusResponse, error) {
+	s, err := p.find(req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	if s.archived {
+		return &acp.SessionStatusResponse{Status: acp.SessionStatusSaved}, nil
+	}
+	return &acp.SessionStatusResponse{Status: acp.SessionStatusOpen}, nil
+}
+
+func (p *part) SetSessionTitle(_ context.Context, req *acp.SetSessionTitleRequest) (*acp.SetSessionTitleResponse, error) {
+	s, err := p.find(req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	s.title = strings.TrimSpace(req.Title)
+	if s.title == "" {
+		return nil, rpcerr.InvalidParams(nil).WithDetail("empty title")
+	}
+	return &acp.SetSessionTitleResponse{Title: s.title}, nil
+}
+
+func (p *part) ListProviders(context.Context, *acp.ListProvidersRequest) (*acp.ListProvidersResponse, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return &acp.ListProvidersResponse{Providers: []acp.ProviderInfo{{
+		ProviderID: "main", Supported: []acp.LLMProtocol{acp.LLMProtocolAnthropic, acp.LLMProtocolOpenAI}, Current: p.provider,
+	}}}, nil
+}
+
+func (p *part) SetProvider(_ context.Context, req *acp.SetProviderRequest) (*acp.SetProviderResponse, error) {
+	return nil, p.setProvider(&acp.ProviderCurrentConfig{APIType: req.APIType, BaseURL: req.BaseURL})
+}
+
+func (p *part) DisableProvider(context.Context, *acp.DisableProviderRequest) (*acp.DisableProviderResponse, error) {
+	return nil, p.setProvider(nil)
+}
+
+func (p *part) setProvider(config *acp.ProviderCurrentConfig) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.provider = config
+	return nil
+}

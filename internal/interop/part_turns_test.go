@@ -1,0 +1,255 @@
+package interop_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// turn is one prompt of the part; its first word says what to do.
+type turn struct {
+	*part
+	ctx     context.Context
+	session *partSession
+	args    []string
+}
+
+func (p *part) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	p.note("session/prompt", req)
+	s, err := p.find(req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	text, _ := req.Prompt[0].(*acp.TextContent)
+	words := strings.Fields(text.Text)
+	p.remember(s, &acp.UserMessageChunk{Content: req.Prompt[0]})
+	t := turn{part: p, ctx: ctx, session: s, args: words[1:]}
+	turns := map[string]func() error{
+		"say": t.sayWords, "updates": t.updates, "permission": t.permission, "wait-permission": t.waitPermission,
+		"files": t.files, "terminal": t.terminal, "form": t.form, "url": t.url, "wait": t.wait,
+		"takeback": t.takeback, "extension": t.extension, "fail": t.fail, "Hello,": t.hello,
+	}
+	run := turns[words[0]]
+	if run == nil {
+		return nil, rpcerr.InvalidParams(map[string]any{"prompt": words[0]}).WithDetail("unknown word")
+	}
+	if err := run(); err != nil {
+		return nil, err
+	}
+	reason := acp.StopReasonEndTurn
+	if ctx.Err() != nil {
+		reason = acp.StopReasonCancelled
+	}
+	return &acp.PromptResponse{
+		StopReason: reason,
+		Usage:      &acp.Usage{TotalTokens: 3, InputTokens: 1, OutputTokens: 2},
+		Meta:       acp.Meta{"word": words[0]},
+	}, nil
+}
+
+func (p *part) remember(s *partSession, u acp.SessionUpdate) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.history = append(s.history, u)
+}
+
+// update sends, and keeps for session/load. It also sends when the turn is cancelled.
+func (t turn) update(u acp.SessionUpdate) error {
+	t.remember(t.session, u)
+	return t.conn.Session(t.session.id).Update(t.ctx, u)
+}
+
+func (t turn) say(text string) error { return t.update(acp.AgentText(text)) }
+
+// tell puts the client's answer, or its error, into the journal.
+func (t turn) tell(label string, answer any, err error) {
+	if err != nil {
+		e := rpcerr.From(err)
+		answer = map[string]any{"error": map[string]any{"code": e.Code, "message": e.Message, "data": e.Data}}
+	}
+	t.note("answer:"+label, answer)
+}
+
+func (t turn) sayWords() error {
+	for _, word := range t.args {
+		if err := t.say(word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// updates sends one of each kind. What the client has not advertised is refused by
+// the connection.
+func (t turn) updates() error {
+	for _, n := range allUpdates(t.session.id) {
+		err := t.conn.SessionUpdate(t.ctx, n)
+		if refused := (*acp.CapabilityError)(nil); err != nil && !errors.As(err, &refused) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t turn) permission() error {
+	file := path.Join(t.session.cwd, "a.txt")
+	call := acp.ToolCallUpdate{
+		ToolCallID: "call-1", Title: "Edit a.txt", Kind: acp.ToolKindEdit, Status: acp.ToolCallStatusPending,
+		Content:   []acp.ToolCallContent{&acp.Diff{Path: file, NewText: "new\n"}},
+		Locations: []acp.ToolCallLocation{{Path: file, Line: new(uint32(1))}},
+		RawInput:  json.RawMessage(`{"path":"a.txt"}`),
+	}
+	err := t.update(&acp.ToolCall{
+		ToolCallID: call.ToolCallID, Title: call.Title, Kind: call.Kind, Status: call.Status,
+		Content: call.Content, Locations: call.Locations, RawInput: call.RawInput,
+	})
+	if err != nil {
+		return err
+	}
+	req := &acp.RequestPermissionRequest{SessionID: t.session.id, ToolCall: call}
+	for _, kind := range []acp.PermissionOptionKind{"allow_once", "allow_always", "reject_once", "reject_always"} {
+		req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID("id-" + kind), Name: string(kind), Kind: kind})
+	}
+	// Detached from the turn's end, so that the answer to a cancelled turn is seen.
+	answer, err := t.conn.RequestPermission(context.WithoutCancel(t.ctx), req)
+	t.tell("permission", answer, err)
+	if err != nil {
+		return err
+	}
+	if o, ok := answer.Outcome.(*acp.SelectedPermissionOutcome); ok {
+		return t.say("selected " + string(o.OptionID))
+	}
+	return t.say("cancelled")
+}
+
+func (t turn) waitPermission() error {
+	err := t.permission()
+	<-t.ctx.Done()
+	return err
+}
+
+func (t turn) files() error {
+	file := path.Join(t.session.cwd, "file.txt")
+	read := func(label string, req acp.ReadTextFileRequest) {
+		req.SessionID = t.session.id
+		answer, err := t.conn.ReadTextFile(t.ctx, &req)
+		t.tell(label, answer, err)
+	}
+	answer, err := t.conn.WriteTextFile(t.ctx, &acp.WriteTextFileRequest{SessionID: t.session.id, Path: file, Content: "one\ntwo\nthree\nfour\n"})
+	t.tell("write", answer, err)
+	read("read", acp.ReadTextFileRequest{Path: file})
+	read("read lines", acp.ReadTextFileRequest{Path: file, Line: new(uint32(2)), Limit: new(uint32(2))})
+	read("read missing", acp.ReadTextFileRequest{Path: path.Join(t.session.cwd, "missing.txt")})
+	return nil
+}
+
+func (t turn) hello() error {
+	if err := t.permission(); err != nil {
+		return err
+	}
+	return t.files()
+}
+
+func (t turn) terminal() error {
+	create := func(script string, limit *uint64) (*acp.CreateTerminalResponse, error) {
+		answer, err := t.conn.CreateTerminal(t.ctx, &acp.CreateTerminalRequest{
+			SessionID: t.session.id, Command: "sh", Args: []string{"-c", script}, Cwd: t.session.cwd,
+			Env: []acp.EnvVariable{{Name: "GREETING", Value: "hello"}}, OutputByteLimit: limit,
+		})
+		t.tell("terminal create", answer, err)
+		return answer, err
+	}
+	short, err := create(`printf "$GREETING in $PWD"; exit 3`, new(uint64(1000)))
+	if err != nil {
+		return err
+	}
+	wait := &acp.WaitForTerminalExitRequest{SessionID: t.session.id, TerminalID: short.TerminalID}
+	output := &acp.TerminalOutputRequest{SessionID: t.session.id, TerminalID: short.TerminalID}
+	release := &acp.ReleaseTerminalRequest{SessionID: t.session.id, TerminalID: short.TerminalID}
+	err = t.update(&acp.ToolCall{
+		ToolCallID: "call-2", Title: "sh", Kind: acp.ToolKindExecute, Status: acp.ToolCallStatusInProgress,
+		Content: []acp.ToolCallContent{&acp.Terminal{TerminalID: short.TerminalID}},
+	})
+	if err != nil {
+		return err
+	}
+	exit, err := t.conn.WaitForTerminalExit(t.ctx, wait)
+	t.tell("terminal wait", exit, err)
+	out, err := t.conn.TerminalOutput(t.ctx, output)
+	t.tell("terminal output", out, err)
+	released, err := t.conn.ReleaseTerminal(t.ctx, release)
+	t.tell("terminal release", released, err)
+
+	long, err := create("echo started; exec sleep 60", nil)
+	if err != nil {
+		return err
+	}
+	wait.TerminalID, output.TerminalID, release.TerminalID = long.TerminalID, long.TerminalID, long.TerminalID
+	ended := make(chan struct{})
+	go func() { // ends with the command, which is killed below
+		defer close(ended)
+		exit, err := t.conn.WaitForTerminalExit(t.ctx, wait)
+		t.tell("terminal wait killed", exit, err)
+	}()
+	killed, err := t.conn.KillTerminal(t.ctx, &acp.KillTerminalRequest{SessionID: t.session.id, TerminalID: long.TerminalID})
+	t.tell("terminal kill", killed, err)
+	<-ended
+	released, err = t.conn.ReleaseTerminal(t.ctx, release)
+	t.tell("terminal release", released, err)
+	out, err = t.conn.TerminalOutput(t.ctx, output)
+	t.tell("terminal gone", out, err)
+	return nil
+}
+
+// wait says what it does, and a last word after the cancel.
+func (t turn) wait() error {
+	if err := t.say("waiting"); err != nil {
+		return err
+	}
+	<-t.ctx.Done()
+	return t.say("stopping")
+}
+
+// takeback asks, and cancels the question once it is known to be open.
+func (t turn) takeback() error {
+	ctx, cancel := context.WithCancel(t.ctx)
+	defer cancel()
+	answered := make(chan struct{})
+	go func() { // ends when the call does: it is cancelled below
+		defer close(answered)
+		t.tell("takeback", nil, t.conn.Call(ctx, "_interop/client_wait", struct{}{}, nil))
+	}()
+	err := t.conn.Call(t.ctx, "_interop/client_echo", map[string]string{"after": "wait"}, nil)
+	cancel()
+	<-answered
+	return err
+}
+
+func (t turn) extension() error {
+	var answer json.RawMessage
+	err := t.conn.Call(t.ctx, "_interop/client_echo", json.RawMessage(`{"n":9007199254740991,"s":"ü\u2028","list":[null,true]}`), &answer)
+	t.tell("extension", answer, err)
+	if err := t.conn.Notify(t.ctx, "_interop/client_note", map[string]string{"from": "agent"}); err != nil {
+		return err
+	}
+	t.tell("extension missing", nil, t.conn.Call(t.ctx, "_interop/none", struct{}{}, nil))
+	return nil
+}
+
+func (t turn) fail() error {
+	code, err := strconv.Atoi(t.args[0])
+	if err != nil {
+		return rpcerr.InvalidParams(nil).WithCause(err)
+	}
+	var word any
+	if len(t.args) > 1 {
+		word = t.args[1]
+	}
+	return rpcerr.New(rpcerr.Code(code), "failed as asked", map[string]any{"word": word})
+}

@@ -1,0 +1,196 @@
+package interop_test
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// vector is one observation of testdata/wire.json: what the TypeScript SDK 2.4.0
+// wrote when it was sent something.
+type vector struct {
+	Name, Role, Fixture, Preamble string
+	Sent, Received                []string
+	SentBase64                    []string          `json:"sent_base64"`
+	AppEvents                     []json.RawMessage `json:"app_events"`
+	ConnectionClosed              bool              `json:"connection_closed"`
+}
+
+// endOfInput stands in Sent for the end of the input.
+const endOfInput = "<EOF>"
+
+// unterminated are the vectors whose first line has no end of line.
+var unterminated = []string{
+	"frame.split_message", "frame.eof_partial_json", "frame.size_unterminated_over_limit", "eof.unterminated_request_reaches_handler",
+}
+
+func vectors(t *testing.T, role string) []vector {
+	t.Helper()
+	b, err := os.ReadFile("testdata/wire.json")
+	require.NoError(t, err)
+	var all []vector
+	require.NoError(t, json.Unmarshal(b, &all))
+	return slices.DeleteFunc(all, func(v vector) bool { return v.Role != role })
+}
+
+// bytes are what is written for the i-th entry of Sent.
+func (v *vector) bytes(i int) []byte {
+	text := []byte(v.Sent[i])
+	if i < len(v.SentBase64) {
+		text, _ = base64.StdEncoding.DecodeString(v.SentBase64[i])
+	}
+	if i == 0 && slices.Contains(unterminated, v.Name) || strings.HasSuffix(string(text), "\n") {
+		return text
+	}
+	return append(text, '\n')
+}
+
+// wire is the peer of a connection under test: it writes bytes and keeps every line
+// that comes back. All of it lives in one synctest bubble, so that "nothing more
+// comes" is a fact and not a matter of patience.
+type wire struct {
+	t     *testing.T
+	in    *io.PipeWriter
+	lines []string
+}
+
+// newWire returns the peer and the two sides of the connection under test. The lines
+// are safe to look at after settle.
+func newWire(t *testing.T) (w *wire, r io.ReadCloser, out io.WriteCloser) {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	w = &wire{t: t, in: inW}
+	go func() { // ends when the connection closes its output
+		lines := bufio.NewReader(outR)
+		for {
+			line, err := lines.ReadString('\n')
+			if line != "" {
+				w.lines = append(w.lines, strings.TrimSuffix(line, "\n"))
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return w, inR, outW
+}
+
+func (w *wire) write(b []byte) {
+	if _, err := w.in.Write(b); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		w.t.Errorf("writing: %v", err)
+	}
+}
+
+// settle waits until nothing moves any more, timers of less than a second included.
+func (w *wire) settle() {
+	synctest.Wait()
+	time.Sleep(time.Second)
+	synctest.Wait()
+}
+
+// take settles, and returns what has come back since the last take.
+func (w *wire) take() []string {
+	w.settle()
+	lines := w.lines
+	w.lines = nil
+	return lines
+}
+
+// send writes all that a vector sends. A response in it answers the request that the
+// connection has sent before, so it waits for that, and takes its id.
+func (w *wire) send(v *vector) {
+	for i, s := range v.Sent {
+		if s == endOfInput {
+			w.settle()
+			w.in.Close()
+			continue
+		}
+		if isResponse(s) {
+			w.settle()
+			w.write([]byte(shiftID(string(v.bytes(i)))))
+			continue
+		}
+		w.write(v.bytes(i))
+	}
+}
+
+func isResponse(line string) bool {
+	var m map[string]json.RawMessage
+	if json.Unmarshal([]byte(line), &m) != nil {
+		return false
+	}
+	return m["method"] == nil && (m["result"] != nil || m["error"] != nil)
+}
+
+// shiftID makes the ids that the TypeScript SDK gives out, which count from 0, ours,
+// which count from 1.
+func shiftID(line string) string {
+	for n := 2; n >= 0; n-- {
+		for _, form := range []string{`"id":%d,`, `"id":"%d"`, `"requestId":%d}`} {
+			line = strings.ReplaceAll(line, fmt.Sprintf(form, n), fmt.Sprintf(form, n+1))
+		}
+	}
+	return line
+}
+
+// message is one line, taken apart for comparing.
+type message map[string]any
+
+func parseMessage(t *testing.T, line string) message {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(line))
+	d.UseNumber()
+	var m message
+	require.NoError(t, d.Decode(&m), "not a JSON object: %s", line)
+	return m
+}
+
+// normal drops what does not count: the data of -32602, the wording behind the colon
+// of a message. It returns a text to sort and compare by.
+func (m message) normal(t *testing.T) string {
+	t.Helper()
+	if r, ok := m["result"].(map[string]any); ok && r["protocolVersion"] != nil {
+		delete(r, "authMethods") // [] is written where theirs is left out
+	}
+	if e, ok := m["error"].(map[string]any); ok {
+		code, _ := e["code"].(json.Number)
+		if code == "-32602" {
+			delete(e, "data")
+		}
+		if text, ok := e["message"].(string); ok && (code == "-32600" || code == "-32602") {
+			e["message"], _, _ = strings.Cut(text, ":")
+		}
+	}
+	b, err := json.Marshal(m)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// compare asserts that got says the same as want, where answers to different ids may
+// swap.
+func compare(t *testing.T, want, got []string, rewrite func(message)) {
+	t.Helper()
+	texts := func(lines []string, rewrite func(message)) []string {
+		all := make([]string, len(lines))
+		for i, line := range lines {
+			m := parseMessage(t, line)
+			rewrite(m)
+			all[i] = m.normal(t)
+		}
+		slices.Sort(all)
+		return all
+	}
+	assert.Equal(t, texts(want, rewrite), texts(got, func(message) {}))
+}
