@@ -58,7 +58,7 @@ async function sendUpdates(client, sessionId, kind, n, every) {
       sessionId,
       update: all[i % all.length].update,
     });
-    if (every > 0 && (i + 1) % every === 0) await client.request(SYNC);
+    if (every > 0 && (i + 1) % every === 0) await client.request(SYNC, { sent: i + 1 });
   }
 }
 
@@ -115,7 +115,10 @@ function clientApp(env) {
     .client({ name: "bench" })
     .onNotification(m.session.update, ({ params }) => env.tally.add(textLength(params.update)))
     .onRequest(m.fs.readTextFile, ({ params }) => ({ content: env.files[params.path] }))
-    .onRequest(SYNC, anything, () => ({}));
+    .onRequest(SYNC, anything, async ({ params }) => {
+      while (env.tally.count < params.sent) await tick();
+      return {};
+    });
 }
 
 async function connect(stream, env) {

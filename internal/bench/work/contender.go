@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os/exec"
@@ -47,6 +48,15 @@ type Env struct {
 	// Lengths is what the client counts for each update of a corpus; nil means
 	// the length of its text.
 	Lengths func(kind string) []int64
+}
+
+// HandleSync answers SyncMethod.
+func (e *Env) HandleSync(ctx context.Context, params json.RawMessage) (any, error) {
+	var p SyncParams
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	return struct{}{}, e.Tally.Until(ctx, p.Sent)
 }
 
 // A Child is a started process whose stdin and stdout are connected to us.

@@ -13,11 +13,15 @@ type Tally struct {
 	length atomic.Int64
 	target atomic.Int64
 	done   chan struct{}
+
+	// The count that Until waits for, and its wake-up.
+	mark    atomic.Int64
+	reached chan struct{}
 }
 
 // NewTally returns a tally that waits for n updates.
 func NewTally(n int) *Tally {
-	t := &Tally{done: make(chan struct{}, 1)}
+	t := &Tally{done: make(chan struct{}, 1), reached: make(chan struct{}, 1)}
 	t.Reset(n)
 	return t
 }
@@ -39,9 +43,29 @@ func (t *Tally) Reset(n int) {
 // Add counts one update with that many bytes of text.
 func (t *Tally) Add(length int) {
 	t.length.Add(int64(length))
-	if t.count.Add(1) == t.target.Load() {
+	n := t.count.Add(1)
+	if n == t.mark.Load() {
+		select {
+		case t.reached <- struct{}{}:
+		default:
+		}
+	}
+	if n == t.target.Load() {
 		t.done <- struct{}{}
 	}
+}
+
+// Until returns when n updates were counted. One goroutine at a time waits.
+func (t *Tally) Until(ctx context.Context, n int) error {
+	t.mark.Store(int64(n))
+	for t.count.Load() < int64(n) {
+		select {
+		case <-t.reached:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // Wait returns when all updates were counted.

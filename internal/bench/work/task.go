@@ -12,8 +12,8 @@ type Agent interface {
 	Update(ctx context.Context, kind, sessionID string, i int) error
 	// ReadFile calls fs/read_text_file and returns the content's length.
 	ReadFile(ctx context.Context, sessionID, path string) (int, error)
-	// Sync calls SyncMethod without params.
-	Sync(ctx context.Context) error
+	// Sync calls SyncMethod.
+	Sync(ctx context.Context, params SyncParams) error
 }
 
 // RunTask does what the text of a prompt asks for:
@@ -51,7 +51,7 @@ func sendUpdates(ctx context.Context, a Agent, sessionID, kind string, n, every 
 			return fmt.Errorf("sending update %d: %w", i, err)
 		}
 		if every > 0 && (i+1)%every == 0 {
-			if err := a.Sync(ctx); err != nil {
+			if err := a.Sync(ctx, SyncParams{Sent: i + 1}); err != nil {
 				return fmt.Errorf("calling the client after update %d: %w", i, err)
 			}
 		}

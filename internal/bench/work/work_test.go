@@ -56,8 +56,8 @@ func (r *recorder) ReadFile(_ context.Context, _, path string) (int, error) {
 	return 64, r.fail
 }
 
-func (r *recorder) Sync(context.Context) error {
-	r.calls = append(r.calls, "sync")
+func (r *recorder) Sync(_ context.Context, p work.SyncParams) error {
+	r.calls = append(r.calls, fmt.Sprint("sync ", p.Sent))
 	return nil
 }
 
@@ -67,7 +67,7 @@ func TestRunTask(t *testing.T) {
 		want []string
 	}{
 		{"updates 2 0", []string{"updates s 0", "updates s 1"}},
-		{"mixed 3 2", []string{"mixed s 0", "mixed s 1", "sync", "mixed s 2"}},
+		{"mixed 3 2", []string{"mixed s 0", "mixed s 1", "sync 2", "mixed s 2"}},
 		{"read go 64 2", []string{"/bench/go-64", "/bench/go-64"}},
 	} {
 		var r recorder
@@ -91,7 +91,10 @@ func TestTally(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.Error(t, tally.Wait(ctx), "one of two")
-	tally.Add(4)
+	require.NoError(t, tally.Until(t.Context(), 1))
+	require.Error(t, tally.Until(ctx, 2))
+	go tally.Add(4) // ends at once
+	require.NoError(t, tally.Until(t.Context(), 2))
 	require.NoError(t, tally.Wait(t.Context()))
 	assert.EqualValues(t, 7, tally.Length())
 	assert.EqualValues(t, 2, tally.Count())

@@ -102,7 +102,10 @@ func textLength(u acp.SessionUpdate) int {
 	case *acp.ToolCallUpdate:
 		for _, part := range u.Content {
 			if d, ok := part.(*acp.Diff); ok {
-				length += len(d.OldText) + len(d.NewText)
+				length += len(d.NewText)
+				if d.OldText != nil {
+					length += len(*d.OldText)
+				}
 			}
 		}
 	case *acp.Plan:
@@ -128,9 +131,9 @@ func (c *benchClient) ReadTextFile(_ context.Context, req *acp.ReadTextFileReque
 	return &acp.ReadTextFileResponse{Content: c.env.Files[req.Path]}, nil
 }
 
-func (c *benchClient) HandleExtension(_ context.Context, method string, _ json.RawMessage) (any, error) {
+func (c *benchClient) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	if method != work.SyncMethod {
 		return nil, rpcerr.MethodNotFound(method)
 	}
-	return struct{}{}, nil
+	return c.env.HandleSync(ctx, params)
 }

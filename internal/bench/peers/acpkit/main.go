@@ -19,14 +19,14 @@ func main() {
 	work.Main(work.Contender{
 		Name: "acpkit",
 		Serve: func() error {
-			return agent.Serve(context.Background(), stream.Stdio(), newAgent, nil)
+			return agent.Serve(context.Background(), stream.Lines(os.Stdin, os.Stdout, nil), newAgent, nil)
 		},
 		Spawn: func(cmd *exec.Cmd, env *work.Env) (work.Client, error) {
-			process, err := stream.Command(cmd, nil)
+			child, err := work.Start(cmd)
 			if err != nil {
 				return nil, err
 			}
-			return newClient(process, env)
+			return newClient(stream.Lines(child, child, nil), env)
 		},
 		Pair: pair,
 	})
@@ -116,6 +116,6 @@ func (a *benchAgent) ReadFile(ctx context.Context, sessionID, path string) (int,
 	return len(res.Content), nil
 }
 
-func (a *benchAgent) Sync(ctx context.Context) error {
-	return a.conn.Call(ctx, work.SyncMethod, nil, nil)
+func (a *benchAgent) Sync(ctx context.Context, params work.SyncParams) error {
+	return a.conn.Call(ctx, work.SyncMethod, params, nil)
 }

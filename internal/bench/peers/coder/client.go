@@ -104,11 +104,11 @@ func (c *client) ReadTextFile(_ context.Context, p acp.ReadTextFileRequest) (acp
 	return acp.ReadTextFileResponse{Content: c.env.Files[p.Path]}, nil
 }
 
-func (c *client) HandleExtensionMethod(_ context.Context, method string, _ json.RawMessage) (any, error) {
+func (c *client) HandleExtensionMethod(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	if method != work.SyncMethod {
 		return nil, acp.NewMethodNotFound(method)
 	}
-	return struct{}{}, nil
+	return c.env.HandleSync(ctx, params)
 }
 
 func (c *client) RequestPermission(context.Context, acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {

@@ -121,7 +121,7 @@ func (a *agent) ReadFile(ctx context.Context, sessionID, path string) (int, erro
 	return len(r.Content), err
 }
 
-func (a *agent) Sync(ctx context.Context) error {
-	_, err := a.conn.CallExtension(ctx, work.SyncMethod, nil)
+func (a *agent) Sync(ctx context.Context, params work.SyncParams) error {
+	_, err := a.conn.CallExtension(ctx, work.SyncMethod, params)
 	return err
 }

@@ -23,7 +23,7 @@ func newClient(rwc io.ReadWriteCloser, env *work.Env) *client {
 	return c
 }
 
-func (c *client) handle(_ context.Context, r *jsonrpc2.Request) (any, error) {
+func (c *client) handle(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 	switch r.Method {
 	case "session/update":
 		n, err := params[sessionNotification](r)
@@ -37,7 +37,7 @@ func (c *client) handle(_ context.Context, r *jsonrpc2.Request) (any, error) {
 		p, err := params[readRequest](r)
 		return readResponse{Content: c.env.Files[p.Path]}, err
 	case work.SyncMethod:
-		return struct{}{}, nil
+		return c.env.HandleSync(ctx, *r.Params)
 	}
 	return nil, notFound(r)
 }

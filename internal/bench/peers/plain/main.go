@@ -140,6 +140,6 @@ func (a *agent) ReadFile(ctx context.Context, sessionID, path string) (int, erro
 	return len(r.Content), err
 }
 
-func (a *agent) Sync(ctx context.Context) error {
-	return a.conn.Call(ctx, work.SyncMethod, nil, nil)
+func (a *agent) Sync(ctx context.Context, params work.SyncParams) error {
+	return a.conn.Call(ctx, work.SyncMethod, params, nil)
 }

@@ -79,7 +79,7 @@ func serve(r io.Reader, w io.Writer) error {
 var (
 	modeRequest = []byte(`{"jsonrpc":"2.0","id":12345,"method":"session/set_mode","params":{"sessionId":"` + work.SessionID + `","modeId":"` + work.ModeID + `"}}` + "\n")
 	modeAnswer  = []byte(`{"jsonrpc":"2.0","id":12345,"result":{}}` + "\n")
-	syncRequest = []byte(`{"jsonrpc":"2.0","id":12345,"method":"` + work.SyncMethod + `"}` + "\n")
+	syncRequest = []byte(`{"jsonrpc":"2.0","id":12345,"method":"` + work.SyncMethod + `","params":{"sent":123500}}` + "\n")
 )
 
 type agent struct {
@@ -156,7 +156,7 @@ func (a *agent) ReadFile(_ context.Context, _, path string) (int, error) {
 	return size, nil
 }
 
-func (a *agent) Sync(context.Context) error {
+func (a *agent) Sync(context.Context, work.SyncParams) error {
 	if err := a.write(syncRequest); err != nil {
 		return err
 	}
