@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -118,7 +119,9 @@ func paramsOf[P any](name string, m *wire.Method, params any) (*P, error) {
 		return nil, fmt.Errorf("acp: %s: encoding params: %w", name, err)
 	}
 	v, err := m.Params.Decode(raw)
-	if err != nil {
+	if d, ok := errors.AsType[*wire.DecodeError](err); ok {
+		return nil, Invalid(name+" params", d.Fields)
+	} else if err != nil {
 		return nil, fmt.Errorf("acp: %s: params do not fit %T: %w", name, new(P), err)
 	}
 	return v.(*P), nil

@@ -1,0 +1,81 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+)
+
+// TestMain keeps what the tests provoke out of their output, and plays the agent for
+// the test over real processes.
+func TestMain(m *testing.M) {
+	if os.Getenv(playAgent) != "" {
+		serveStdio()
+		return
+	}
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+// dial returns a started connection whose agent is played by the test.
+func dial(t *testing.T, c acp.Client, opts *client.Options) (*client.Conn, *peertest.Raw) {
+	t.Helper()
+	s, peer := peertest.Pipe(t)
+	conn := client.New(s, func(*client.Conn) acp.Client { return c }, opts)
+	ctx, cancel := context.WithCancel(context.Background())
+	require.NoError(t, conn.Start(ctx))
+	t.Cleanup(func() {
+		conn.Close()
+		conn.Wait()
+		cancel()
+	})
+	return conn, peer
+}
+
+// open is dial and the handshake; caps is the object that the agent advertises.
+func open(t *testing.T, c acp.Client, caps string, opts *client.Options) (*client.Conn, *peertest.Raw) {
+	t.Helper()
+	conn, peer := dial(t, c, opts)
+	done := make(chan struct{})
+	go func() { // ends with the answer
+		defer close(done)
+		peer.Initialize(caps)
+	}()
+	_, err := conn.Initialize(t.Context(), nil)
+	require.NoError(t, err)
+	<-done
+	return conn, peer
+}
+
+// session is open and a session s1.
+func session(t *testing.T, c acp.Client, opts *client.Options) (*client.Session, *peertest.Raw) {
+	t.Helper()
+	conn, peer := open(t, c, `{"loadSession":true,"sessionCapabilities":{"close":{},"delete":{},"resume":{}}}`, opts)
+	done := make(chan struct{})
+	go func() { // ends with the answer
+		defer close(done)
+		peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
+	}()
+	s, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+	require.NoError(t, err)
+	<-done
+	return s, peer
+}
+
+// text is the text of an update that is a piece of a message, else its type.
+func text(u acp.SessionUpdate) string {
+	if m, ok := u.(*acp.AgentMessageChunk); ok {
+		return acp.PlainText(m.Content)
+	}
+	return fmt.Sprintf("%T", u)
+}
+
+const endTurn = `{"stopReason":"end_turn"}`

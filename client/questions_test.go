@@ -1,0 +1,135 @@
+package client_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/leak"
+)
+
+const ask = `{"sessionId":"s1","toolCall":{"toolCallId":"c1"},"options":[{"optionId":"ok","name":"OK","kind":"allow_once"}]}`
+
+// stubborn waits for a person and takes no notice of its ctx.
+type stubborn struct {
+	peertest.Client
+	asked, person chan struct{}
+}
+
+func newStubborn() *stubborn {
+	s := &stubborn{asked: make(chan struct{}, 10), person: make(chan struct{})}
+	s.OnPermission = func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+		s.asked <- struct{}{}
+		<-s.person
+		return acp.Selected("ok"), nil
+	}
+	return s
+}
+
+func (s *stubborn) CreateElicitation(ctx context.Context, _ *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	s.asked <- struct{}{}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// The questions of a turn that is cancelled are answered for the user, at once.
+func TestCancelAnswersOpenQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		c := newStubborn()
+		s, peer := session(t, c, nil)
+		turn := s.Prompt(t.Context(), acp.Text("hi"))
+		prompt := peer.Expect("session/prompt")
+		peer.Call("1", "session/request_permission", ask)
+		peer.Call("2", "elicitation/create", `{"sessionId":"s1","message":"who?","mode":"form","requestedSchema":{"type":"object"}}`)
+		<-c.asked
+		<-c.asked
+		require.NoError(t, turn.Cancel(t.Context()))
+		peer.Expect("session/cancel")
+		answers := map[string]string{}
+		for range 2 {
+			m, ok := peer.Recv()
+			require.True(t, ok)
+			answers[string(m.ID)] = string(m.Result)
+		}
+		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, answers["1"])
+		assert.JSONEq(t, `{"action":"cancel"}`, answers["2"])
+
+		// Nobody is asked any more until the turn has ended.
+		peer.Call("3", "session/request_permission", ask)
+		m, _ := peer.Recv()
+		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, string(m.Result))
+		assert.Empty(t, c.asked)
+
+		peer.Answer(prompt, `{"stopReason":"cancelled"}`)
+		_, err := turn.Wait()
+		require.NoError(t, err)
+		close(c.person)
+		peer.Call("4", "session/request_permission", ask)
+		m, _ = peer.Recv()
+		assert.JSONEq(t, `{"outcome":{"outcome":"selected","optionId":"ok"}}`, string(m.Result))
+	})
+}
+
+func TestCloseOfASessionAnswersOpenQuestions(t *testing.T) {
+	leak.Check(t)
+	c := newStubborn()
+	s, peer := session(t, c, nil)
+	peer.Call("1", "session/request_permission", ask)
+	<-c.asked
+	go func() { // ends with the answer: this agent closes when it has heard from the user
+		var closing *peertest.Message
+		for range 2 {
+			m, _ := peer.Recv()
+			if m.Method == "session/close" {
+				closing = &m
+			}
+		}
+		peer.Answer(*closing, `{}`)
+	}()
+	require.NoError(t, s.Close(t.Context()))
+	close(c.person)
+}
+
+func TestCancelOfOneRequestEndsItsHandler(t *testing.T) {
+	leak.Check(t)
+	ended := make(chan struct{})
+	c := &peertest.Client{OnPermission: func(ctx context.Context, _ *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+		<-ctx.Done()
+		close(ended)
+		return nil, ctx.Err()
+	}}
+	_, peer := session(t, c, nil)
+	peer.Call("1", "session/request_permission", ask)
+	peer.Notify("$/cancel_request", `{"requestId":1}`)
+	<-ended
+	m, _ := peer.Recv()
+	require.NotNil(t, m.Error)
+	assert.Equal(t, -32800, m.Error.Code)
+}
+
+func TestPanicOfAQuestionIsAnInternalError(t *testing.T) {
+	leak.Check(t)
+	c := &peertest.Client{OnPermission: func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+		panic("secret")
+	}}
+	_, peer := session(t, c, nil)
+	peer.Call("1", "session/request_permission", ask)
+	m, _ := peer.Recv()
+	require.NotNil(t, m.Error)
+	assert.Equal(t, -32603, m.Error.Code)
+	assert.NotContains(t, m.Error.Message, "secret")
+}
+
+func TestElicitationModeThatWasNotAdvertised(t *testing.T) {
+	_, peer := session(t, newStubborn(), nil) // forms only
+	peer.Call("1", "elicitation/create", `{"sessionId":"s1","message":"visit","mode":"url","elicitationId":"e","url":"https://x.test"}`)
+	m, _ := peer.Recv()
+	require.NotNil(t, m.Error)
+	assert.Equal(t, -32602, m.Error.Code)
+}

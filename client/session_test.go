@@ -1,0 +1,208 @@
+package client_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// recorder collects the texts of updates.
+type recorder struct{ texts []string }
+
+func (r *recorder) add(_ context.Context, u acp.SessionUpdate) { r.texts = append(r.texts, text(u)) }
+
+func TestUpdatesBeforeTheAnswerThatIntroducesTheSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		c, peer := open(t, &peertest.Client{}, `{}`, nil)
+		go func() { // ends with the answer
+			m := peer.Expect("session/new")
+			peer.Update("s1", "early")
+			peer.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":"current_mode_update","currentModeId":"fast"}}`)
+			peer.Answer(m, `{"sessionId":"s1","modes":{"currentModeId":"slow","availableModes":[{"id":"slow","name":"S"},{"id":"fast","name":"F"}]}}`)
+			peer.Update("s1", "late")
+		}()
+		s, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+		require.NoError(t, err)
+		assert.Equal(t, acp.SessionID("s1"), s.ID())
+		assert.Equal(t, acp.SessionModeID("fast"), s.Modes().CurrentModeID, "the update is newer")
+		synctest.Wait()
+		var r recorder
+		s.OnUpdate(r.add)
+		assert.Equal(t, []string{"early", "*acp.CurrentModeUpdate", "late"}, r.texts)
+		peer.Update("s1", "live")
+		synctest.Wait()
+		assert.Equal(t, "live", r.texts[3])
+		s.OnUpdate(nil)
+		peer.Update("s1", "unheard")
+		synctest.Wait()
+		s.OnUpdate(r.add)
+		assert.Len(t, r.texts, 4)
+	})
+}
+
+func TestReplayOfALoadedSession(t *testing.T) {
+	leak.Check(t)
+	c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
+	go func() { // ends with the answer
+		peer.Update("s1", "from before") // is part of what is replayed
+		m := peer.Expect("session/load")
+		for _, w := range strings.Fields("a b c") {
+			peer.Update("s1", w)
+		}
+		peer.Answer(m, `{"modes":{"currentModeId":"slow","availableModes":[]}}`)
+	}()
+	var r recorder
+	s, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, r.add)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a", "b", "c"}, r.texts[len(r.texts)-3:])
+	assert.Equal(t, acp.SessionModeID("slow"), s.Modes().CurrentModeID)
+	assert.Same(t, s, c.Session("s1"))
+}
+
+func TestSessionThatCannotBeLoaded(t *testing.T) {
+	c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
+	go func() { peer.Fail(peer.Expect("session/load"), -32002, "no") }() // ends with the answer
+	_, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, nil)
+	require.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
+}
+
+func TestResumedSession(t *testing.T) {
+	c, peer := open(t, &peertest.Client{}, `{"sessionCapabilities":{"resume":{}}}`, nil)
+	go func() { peer.Answer(peer.Expect("session/resume"), `{}`) }() // ends with the answer
+	s, err := c.StartResumedSession(t.Context(), &acp.ResumeSessionRequest{SessionID: "s7", Cwd: "/"})
+	require.NoError(t, err)
+	assert.Equal(t, acp.SessionID("s7"), s.ID())
+}
+
+func TestSessionOptionsAndModes(t *testing.T) {
+	s, peer := session(t, &peertest.Client{}, nil)
+	assert.Nil(t, s.Modes())
+	go func() { // ends with the answer
+		peer.Answer(peer.Expect("session/set_mode"), `{}`)
+		m := peer.Expect("session/set_config_option")
+		assert.JSONEq(t, `{"sessionId":"s1","configId":"model","value":"big"}`, string(m.Params))
+		peer.Answer(m, `{"configOptions":[{"id":"model","name":"Model","type":"select","currentValue":"big","options":[]}]}`)
+		m = peer.Expect("session/set_config_option")
+		assert.JSONEq(t, `{"sessionId":"s1","configId":"web","type":"boolean","value":true}`, string(m.Params))
+		peer.Answer(m, `{"configOptions":[]}`)
+	}()
+	require.NoError(t, s.SetMode(t.Context(), "fast"))
+	assert.Equal(t, acp.SessionModeID("fast"), s.Modes().CurrentModeID)
+	require.NoError(t, s.SetConfigOption(t.Context(), "model", "big"))
+	require.Len(t, s.ConfigOptions(), 1)
+	require.NoError(t, s.SetConfigOptionBool(t.Context(), "web", true))
+	assert.Empty(t, s.ConfigOptions())
+}
+
+func TestCloseAndDeleteOfWhatTheAgentDoesNotKnow(t *testing.T) {
+	s, peer := session(t, &peertest.Client{}, nil)
+	go func() { // ends with the last answer
+		peer.Fail(peer.Expect("session/close"), -32603, "later")
+		peer.Fail(peer.Expect("session/close"), -32002, "unknown")
+		peer.Fail(peer.Expect("session/delete"), -32002, "unknown")
+	}()
+	require.ErrorIs(t, s.Close(t.Context()), rpcerr.ErrInternal)
+	require.NoError(t, s.Close(t.Context()))
+	require.NoError(t, s.Delete(t.Context()))
+}
+
+// What is kept for sessions that nobody has introduced is bounded.
+func TestUpdatesOfUnknownSessionsAreKeptUpToALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peer := open(t, &peertest.Client{}, `{}`, nil)
+		long := strings.Repeat("x", 300<<10)
+		for range 5 {
+			peer.Update("s1", long)
+		}
+		peer.Update("s1", "short")
+		peer.Update("s2", "other")
+		synctest.Wait()
+		var one, two recorder
+		c.Session("s1").OnUpdate(one.add)
+		assert.Len(t, one.texts, 3, "no gap: after the first that was dropped nothing is kept")
+		c.Session("s2").OnUpdate(two.add)
+		assert.Equal(t, []string{"other"}, two.texts)
+	})
+}
+
+func TestPlainSessionsKeepNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peer := open(t, &peertest.Client{}, `{}`, nil)
+		go func() { // ends with the answer
+			m := peer.Expect("session/new")
+			peer.Update("s1", "early")
+			peer.Answer(m, `{"sessionId":"s1"}`)
+			peer.Update("s1", "late")
+		}()
+		_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+		require.NoError(t, err)
+		synctest.Wait()
+		var r recorder
+		c.Session("s1").OnUpdate(r.add)
+		assert.Empty(t, r.texts)
+		peer.Update("s1", "live")
+		synctest.Wait()
+		assert.Equal(t, []string{"live"}, r.texts)
+	})
+}
+
+// An OnUpdate that is slow in handing out what was kept lets nothing overtake.
+func TestOrderWhileKeptUpdatesAreHandedOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peer := open(t, &peertest.Client{}, `{}`, nil)
+		peer.Update("s1", "1")
+		peer.Update("s1", "2")
+		synctest.Wait()
+		var r recorder
+		c.Session("s1").OnUpdate(func(ctx context.Context, u acp.SessionUpdate) {
+			if len(r.texts) == 0 {
+				peer.Update("s1", "3")
+				synctest.Wait() // 3 was handled
+			}
+			r.add(ctx, u)
+		})
+		assert.Equal(t, []string{"1", "2", "3"}, r.texts)
+		peer.Update("s1", "4")
+		synctest.Wait()
+		assert.Equal(t, []string{"1", "2", "3", "4"}, r.texts)
+	})
+}
+
+// A turn that nobody reads slows the agent down instead of filling the memory.
+func TestBackPressureOfATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		c := &peertest.Client{}
+		s, peer := session(t, c, &client.Options{Limits: client.Limits{Backlog: 100 << 10}})
+		turn := s.Prompt(t.Context(), acp.Text("hi"))
+		m := peer.Expect("session/prompt")
+		const all = 2000
+		sent := make(chan struct{})
+		go func() { // ends when all is written
+			defer close(sent)
+			for range all {
+				peer.Update("s1", strings.Repeat("x", 1<<10))
+			}
+			peer.Answer(m, endTurn)
+		}()
+		synctest.Wait()
+		handled := len(c.Updates())
+		assert.Less(t, handled, 200, "reading has stopped")
+		assert.Greater(t, handled, 50)
+		texts, err := read(turn)
+		require.NoError(t, err)
+		assert.Len(t, texts, all)
+		<-sent
+	})
+}

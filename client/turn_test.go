@@ -1,0 +1,251 @@
+package client_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// read collects the updates of a turn and its error.
+func read(turn *client.Turn) (texts []string, err error) {
+	for u, e := range turn.Updates() {
+		if e != nil {
+			err = e
+			continue
+		}
+		texts = append(texts, text(u))
+	}
+	return texts, err
+}
+
+func TestTurnGivesOutItsUpdatesOnceAndInOrder(t *testing.T) {
+	leak.Check(t)
+	c := &peertest.Client{}
+	s, peer := session(t, c, nil)
+	var outside []string
+	s.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { outside = append(outside, text(u)) })
+	peer.Update("s1", "before")
+	turn := s.Prompt(t.Context(), acp.Text("hi"))
+	m := peer.Expect("session/prompt")
+	peer.Update("s1", "one")
+	peer.Update("s2", "other session")
+	peer.Update("s1", "two")
+	peer.Answer(m, endTurn)
+	peer.Update("s1", "after")
+
+	texts, err := read(turn)
+	require.NoError(t, err)
+	// "before" may have come in after the turn began: it belongs to whoever is there.
+	assert.Equal(t, []string{"one", "two"}, texts[len(texts)-2:])
+	res, err := turn.Wait()
+	require.NoError(t, err)
+	assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
+	texts, err = read(turn)
+	require.NoError(t, err)
+	assert.Empty(t, texts, "each update once")
+
+	barrier(t, s, peer)
+	assert.Equal(t, "after", outside[len(outside)-1])
+	assert.Equal(t, []string{"before", "one", "other session", "two", "after"}, c.Texts(), "the client saw all of them")
+}
+
+// barrier returns when all that the agent has sent was handled.
+func barrier(t *testing.T, s *client.Session, peer *peertest.Raw) {
+	t.Helper()
+	go func() { peer.Answer(peer.Expect("session/set_mode"), `{}`) }() // ends with the answer
+	require.NoError(t, s.SetMode(t.Context(), "m"))
+}
+
+func TestTurnText(t *testing.T) {
+	s, peer := session(t, &peertest.Client{}, nil)
+	turn := s.Prompt(t.Context(), acp.Text("hi"))
+	m := peer.Expect("session/prompt")
+	peer.Update("s1", "Hello, ")
+	peer.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"hm"}}}`)
+	peer.Update("s1", "world")
+	peer.Answer(m, endTurn)
+	got, err := turn.Text()
+	require.NoError(t, err)
+	assert.Equal(t, "Hello, world", got)
+}
+
+func TestOneTurnAtATime(t *testing.T) {
+	s, peer := session(t, &peertest.Client{}, nil)
+	first := s.Prompt(t.Context(), acp.Text("1"))
+	second := s.Prompt(t.Context(), acp.Text("2"))
+	texts, err := read(second)
+	assert.Empty(t, texts)
+	require.ErrorIs(t, err, acp.ErrTurnRunning)
+	_, err = second.Wait()
+	require.ErrorIs(t, err, acp.ErrTurnRunning)
+	require.NoError(t, second.Cancel(t.Context()), "does not cancel the first")
+
+	peer.Answer(peer.Expect("session/prompt"), endTurn)
+	_, err = first.Wait()
+	require.NoError(t, err)
+	third := s.Prompt(t.Context(), acp.Text("3"))
+	m := peer.Expect("session/prompt")
+	assert.Contains(t, string(m.Params), `"3"`, "nothing was sent for the second")
+	peer.Answer(m, endTurn)
+	_, err = third.Wait()
+	require.NoError(t, err)
+}
+
+func TestTurnFailsWithWhatTheAgentSays(t *testing.T) {
+	s, peer := session(t, &peertest.Client{}, nil)
+	turn := s.Prompt(t.Context(), acp.Text("hi"))
+	m := peer.Expect("session/prompt")
+	peer.Update("s1", "one")
+	peer.Fail(m, -32000, "log in")
+	texts, err := read(turn)
+	assert.Equal(t, []string{"one"}, texts)
+	require.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+	_, err = turn.Wait()
+	require.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+	_, err = turn.Text()
+	require.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+}
+
+func TestPromptThatCannotBeSent(t *testing.T) {
+	s, peer := session(t, &peertest.Client{}, nil)
+	turn := s.Prompt(t.Context(), &acp.ImageContent{MIMEType: "image/png"})
+	_, err := read(turn)
+	var missing *acp.CapabilityError
+	require.ErrorAs(t, err, &missing)
+	turn = s.Prompt(t.Context(), acp.ContentBlock(nil))
+	_, err = turn.Wait()
+	require.Error(t, err)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s.Prompt(ended, acp.Text("hi")).Wait()
+	require.ErrorIs(t, err, context.Canceled)
+
+	turn = s.Prompt(t.Context(), acp.Text("hi")) // the session is free
+	peer.Answer(peer.Expect("session/prompt"), endTurn)
+	_, err = turn.Wait()
+	require.NoError(t, err)
+}
+
+func TestBreakDropsTheRestButNotTheTurn(t *testing.T) {
+	s, peer := session(t, &peertest.Client{}, nil)
+	turn := s.Prompt(t.Context(), acp.Text("hi"))
+	m := peer.Expect("session/prompt")
+	peer.Update("s1", "one")
+	peer.Update("s1", "two")
+	for u, err := range turn.Updates() {
+		require.NoError(t, err)
+		assert.Equal(t, "one", text(u))
+		break
+	}
+	peer.Update("s1", "three")
+	peer.Answer(m, endTurn)
+	res, err := turn.Wait()
+	require.NoError(t, err)
+	assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
+	texts, err := read(turn)
+	require.NoError(t, err)
+	assert.Empty(t, texts)
+}
+
+func TestPromptSendsBeforeItReturns(t *testing.T) {
+	s, peer := session(t, &peertest.Client{}, nil)
+	for range 200 {
+		turn := s.Prompt(t.Context(), acp.Text("hi"))
+		require.NoError(t, turn.Cancel(t.Context()))
+		m := peer.Expect("session/prompt")
+		peer.Expect("session/cancel")
+		peer.Answer(m, `{"stopReason":"cancelled"}`)
+		_, err := turn.Wait()
+		require.NoError(t, err)
+	}
+}
+
+// When ctx ends the agent is told, and has a grace to end the turn properly.
+func TestEndOfCtxCancelsTheTurn(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		answer bool
+		after  time.Duration
+		err    error
+	}{
+		{"answer in time", true, 10 * time.Second, nil},
+		{"no answer", false, 10 * time.Second, context.DeadlineExceeded},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				s, peer := session(t, &peertest.Client{}, nil)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				turn := s.Prompt(ctx, acp.Text("hi"))
+				m := peer.Expect("session/prompt")
+				begin := time.Now()
+				peer.Expect("session/cancel")
+				assert.Equal(t, time.Minute, time.Since(begin))
+				peer.Update("s1", "last words")
+				if tt.answer {
+					peer.Answer(m, `{"stopReason":"cancelled"}`)
+				}
+				texts, err := read(turn)
+				assert.Equal(t, []string{"last words"}, texts)
+				require.ErrorIs(t, err, tt.err)
+				res, err := turn.Wait()
+				require.ErrorIs(t, err, tt.err)
+				if tt.answer {
+					assert.Equal(t, acp.StopReasonCancelled, res.StopReason)
+				} else {
+					assert.Equal(t, time.Minute+10*time.Second, time.Since(begin))
+				}
+				next := s.Prompt(t.Context(), acp.Text("again")) // the session is free
+				peer.Answer(peer.Expect("session/prompt"), endTurn)
+				_, err = next.Wait()
+				require.NoError(t, err)
+			})
+		})
+	}
+}
+
+func TestCloseEndsTheTurn(t *testing.T) {
+	leak.Check(t)
+	s, peer := session(t, &peertest.Client{}, nil)
+	turn := s.Prompt(t.Context(), acp.Text("hi"))
+	peer.Expect("session/prompt")
+	peer.Update("s1", "one")
+	peer.Close()
+	texts, err := read(turn)
+	assert.Equal(t, []string{"one"}, texts, "what was read is given out")
+	require.ErrorIs(t, err, acp.ErrClosed)
+}
+
+// A handler of updates may run a turn itself, with the ctx it was given.
+func TestTurnInsideANotificationHandler(t *testing.T) {
+	leak.Check(t)
+	var s *client.Session
+	var got error
+	var ran bool
+	c := &peertest.Client{}
+	s, peer := session(t, c, nil)
+	s.OnUpdate(func(ctx context.Context, u acp.SessionUpdate) {
+		if !ran && text(u) == "go" {
+			ran = true
+			_, got = s.Prompt(ctx, acp.Text("hi")).Wait()
+		}
+	})
+	peer.Update("s1", "go")
+	m := peer.Expect("session/prompt")
+	peer.Update("s1", "one")
+	peer.Answer(m, endTurn)
+	barrier(t, s, peer)
+	assert.True(t, ran)
+	assert.NoError(t, got)
+}
