@@ -45,7 +45,7 @@ func decodeAgentCapabilities(d *wire.Decoder, v *AgentCapabilities) *wire.FieldE
 		case "providers":
 			if o.Is(d, 5) && !d.Null() {
 				v.Providers = new(ProvidersCapabilities)
-				if decodeProvidersCapabilities(d, v.Providers) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Providers)) != nil {
 					v.Providers = nil
 				}
 			}
@@ -80,7 +80,7 @@ func membersAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
 	}
 	if v.Providers != nil {
 		e.Name(`,"providers":`)
-		encodeProvidersCapabilities(e, v.Providers)
+		encodeMetaOnly(e, (*metaOnly)(v.Providers))
 	}
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -204,21 +204,21 @@ func decodeSessionCapabilities(d *wire.Decoder, v *SessionCapabilities) *wire.Fi
 		case "list":
 			if o.Is(d, 0) && !d.Null() {
 				v.List = new(SessionListCapabilities)
-				if decodeSessionListCapabilities(d, v.List) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.List)) != nil {
 					v.List = nil
 				}
 			}
 		case "delete":
 			if o.Is(d, 1) && !d.Null() {
 				v.Delete = new(SessionDeleteCapabilities)
-				if decodeSessionDeleteCapabilities(d, v.Delete) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Delete)) != nil {
 					v.Delete = nil
 				}
 			}
 		case "additionalDirectories":
 			if o.Is(d, 2) && !d.Null() {
 				v.AdditionalDirectories = new(SessionAdditionalDirectoriesCapabilities)
-				if decodeSessionAdditionalDirectoriesCapabilities(d, v.AdditionalDirectories) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.AdditionalDirectories)) != nil {
 					v.AdditionalDirectories = nil
 				}
 			}
@@ -232,42 +232,42 @@ func decodeSessionCapabilities(d *wire.Decoder, v *SessionCapabilities) *wire.Fi
 		case "fork":
 			if o.Is(d, 4) && !d.Null() {
 				v.Fork = new(SessionForkCapabilities)
-				if decodeSessionForkCapabilities(d, v.Fork) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Fork)) != nil {
 					v.Fork = nil
 				}
 			}
 		case "archive":
 			if o.Is(d, 5) && !d.Null() {
 				v.Archive = new(SessionArchiveCapabilities)
-				if decodeSessionArchiveCapabilities(d, v.Archive) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Archive)) != nil {
 					v.Archive = nil
 				}
 			}
 		case "status":
 			if o.Is(d, 6) && !d.Null() {
 				v.Status = new(SessionStatusCapabilities)
-				if decodeSessionStatusCapabilities(d, v.Status) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Status)) != nil {
 					v.Status = nil
 				}
 			}
 		case "title":
 			if o.Is(d, 7) && !d.Null() {
 				v.Title = new(SessionTitleCapabilities)
-				if decodeSessionTitleCapabilities(d, v.Title) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Title)) != nil {
 					v.Title = nil
 				}
 			}
 		case "resume":
 			if o.Is(d, 8) && !d.Null() {
 				v.Resume = new(SessionResumeCapabilities)
-				if decodeSessionResumeCapabilities(d, v.Resume) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Resume)) != nil {
 					v.Resume = nil
 				}
 			}
 		case "close":
 			if o.Is(d, 9) && !d.Null() {
 				v.Close = new(SessionCloseCapabilities)
-				if decodeSessionCloseCapabilities(d, v.Close) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Close)) != nil {
 					v.Close = nil
 				}
 			}
@@ -285,15 +285,15 @@ func decodeSessionCapabilities(d *wire.Decoder, v *SessionCapabilities) *wire.Fi
 func membersSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
 	if v.List != nil {
 		e.Name(`,"list":`)
-		encodeSessionListCapabilities(e, v.List)
+		encodeMetaOnly(e, (*metaOnly)(v.List))
 	}
 	if v.Delete != nil {
 		e.Name(`,"delete":`)
-		encodeSessionDeleteCapabilities(e, v.Delete)
+		encodeMetaOnly(e, (*metaOnly)(v.Delete))
 	}
 	if v.AdditionalDirectories != nil {
 		e.Name(`,"additionalDirectories":`)
-		encodeSessionAdditionalDirectoriesCapabilities(e, v.AdditionalDirectories)
+		encodeMetaOnly(e, (*metaOnly)(v.AdditionalDirectories))
 	}
 	if v.SystemPrompt != nil {
 		e.Name(`,"systemPrompt":`)
@@ -301,27 +301,27 @@ func membersSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
 	}
 	if v.Fork != nil {
 		e.Name(`,"fork":`)
-		encodeSessionForkCapabilities(e, v.Fork)
+		encodeMetaOnly(e, (*metaOnly)(v.Fork))
 	}
 	if v.Archive != nil {
 		e.Name(`,"archive":`)
-		encodeSessionArchiveCapabilities(e, v.Archive)
+		encodeMetaOnly(e, (*metaOnly)(v.Archive))
 	}
 	if v.Status != nil {
 		e.Name(`,"status":`)
-		encodeSessionStatusCapabilities(e, v.Status)
+		encodeMetaOnly(e, (*metaOnly)(v.Status))
 	}
 	if v.Title != nil {
 		e.Name(`,"title":`)
-		encodeSessionTitleCapabilities(e, v.Title)
+		encodeMetaOnly(e, (*metaOnly)(v.Title))
 	}
 	if v.Resume != nil {
 		e.Name(`,"resume":`)
-		encodeSessionResumeCapabilities(e, v.Resume)
+		encodeMetaOnly(e, (*metaOnly)(v.Resume))
 	}
 	if v.Close != nil {
 		e.Name(`,"close":`)
-		encodeSessionCloseCapabilities(e, v.Close)
+		encodeMetaOnly(e, (*metaOnly)(v.Close))
 	}
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -342,109 +342,34 @@ func (v *SessionCapabilities) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionCapabilities)
 }
 
-func decodeSessionListCapabilities(d *wire.Decoder, v *SessionListCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSessionListCapabilities(e *wire.Encoder, v *SessionListCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionListCapabilities(e *wire.Encoder, v *SessionListCapabilities) {
-	e.Open()
-	membersSessionListCapabilities(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionListCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionListCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionListCapabilities)
-}
-
-func decodeSessionDeleteCapabilities(d *wire.Decoder, v *SessionDeleteCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSessionDeleteCapabilities(e *wire.Encoder, v *SessionDeleteCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionDeleteCapabilities(e *wire.Encoder, v *SessionDeleteCapabilities) {
-	e.Open()
-	membersSessionDeleteCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionDeleteCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionDeleteCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionDeleteCapabilities)
-}
-
-func decodeSessionAdditionalDirectoriesCapabilities(d *wire.Decoder, v *SessionAdditionalDirectoriesCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSessionAdditionalDirectoriesCapabilities(e *wire.Encoder, v *SessionAdditionalDirectoriesCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionAdditionalDirectoriesCapabilities(e *wire.Encoder, v *SessionAdditionalDirectoriesCapabilities) {
-	e.Open()
-	membersSessionAdditionalDirectoriesCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionAdditionalDirectoriesCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionAdditionalDirectoriesCapabilities)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func decodeSessionSystemPromptCapabilities(d *wire.Decoder, v *SessionSystemPromptCapabilities) *wire.FieldErrors {
@@ -500,7 +425,7 @@ func decodeSessionSystemPromptModeCapabilities(d *wire.Decoder, v *SessionSystem
 		case "override":
 			if o.Is(d, 0) && !d.Null() {
 				v.Override = new(SessionSystemPromptOverrideCapabilities)
-				if decodeSessionSystemPromptOverrideCapabilities(d, v.Override) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Override)) != nil {
 					v.Override = nil
 				}
 			}
@@ -518,7 +443,7 @@ func decodeSessionSystemPromptModeCapabilities(d *wire.Decoder, v *SessionSystem
 func membersSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystemPromptModeCapabilities) {
 	if v.Override != nil {
 		e.Name(`,"override":`)
-		encodeSessionSystemPromptOverrideCapabilities(e, v.Override)
+		encodeMetaOnly(e, (*metaOnly)(v.Override))
 	}
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -539,249 +464,74 @@ func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionSystemPromptModeCapabilities)
 }
 
-func decodeSessionSystemPromptOverrideCapabilities(d *wire.Decoder, v *SessionSystemPromptOverrideCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSessionSystemPromptOverrideCapabilities(e *wire.Encoder, v *SessionSystemPromptOverrideCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionSystemPromptOverrideCapabilities(e *wire.Encoder, v *SessionSystemPromptOverrideCapabilities) {
-	e.Open()
-	membersSessionSystemPromptOverrideCapabilities(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionSystemPromptOverrideCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionSystemPromptOverrideCapabilities)
-}
-
-func decodeSessionForkCapabilities(d *wire.Decoder, v *SessionForkCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSessionForkCapabilities(e *wire.Encoder, v *SessionForkCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionForkCapabilities(e *wire.Encoder, v *SessionForkCapabilities) {
-	e.Open()
-	membersSessionForkCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionForkCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionForkCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionForkCapabilities)
-}
-
-func decodeSessionArchiveCapabilities(d *wire.Decoder, v *SessionArchiveCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSessionArchiveCapabilities(e *wire.Encoder, v *SessionArchiveCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionArchiveCapabilities(e *wire.Encoder, v *SessionArchiveCapabilities) {
-	e.Open()
-	membersSessionArchiveCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionArchiveCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionArchiveCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionArchiveCapabilities)
-}
-
-func decodeSessionStatusCapabilities(d *wire.Decoder, v *SessionStatusCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSessionStatusCapabilities(e *wire.Encoder, v *SessionStatusCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionStatusCapabilities(e *wire.Encoder, v *SessionStatusCapabilities) {
-	e.Open()
-	membersSessionStatusCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionStatusCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionStatusCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionStatusCapabilities)
-}
-
-func decodeSessionTitleCapabilities(d *wire.Decoder, v *SessionTitleCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSessionTitleCapabilities(e *wire.Encoder, v *SessionTitleCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionTitleCapabilities(e *wire.Encoder, v *SessionTitleCapabilities) {
-	e.Open()
-	membersSessionTitleCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionTitleCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionTitleCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionTitleCapabilities)
-}
-
-func decodeSessionResumeCapabilities(d *wire.Decoder, v *SessionResumeCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSessionResumeCapabilities(e *wire.Encoder, v *SessionResumeCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionResumeCapabilities(e *wire.Encoder, v *SessionResumeCapabilities) {
-	e.Open()
-	membersSessionResumeCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionResumeCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionResumeCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionResumeCapabilities)
-}
-
-func decodeSessionCloseCapabilities(d *wire.Decoder, v *SessionCloseCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSessionCloseCapabilities(e *wire.Encoder, v *SessionCloseCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionCloseCapabilities(e *wire.Encoder, v *SessionCloseCapabilities) {
-	e.Open()
-	membersSessionCloseCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionCloseCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionCloseCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionCloseCapabilities)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func decodeAgentAuthCapabilities(d *wire.Decoder, v *AgentAuthCapabilities) *wire.FieldErrors {
@@ -791,14 +541,14 @@ func decodeAgentAuthCapabilities(d *wire.Decoder, v *AgentAuthCapabilities) *wir
 		case "status":
 			if o.Is(d, 0) && !d.Null() {
 				v.Status = new(AuthStatusCapabilities)
-				if decodeAuthStatusCapabilities(d, v.Status) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Status)) != nil {
 					v.Status = nil
 				}
 			}
 		case "logout":
 			if o.Is(d, 1) && !d.Null() {
 				v.Logout = new(LogoutCapabilities)
-				if decodeLogoutCapabilities(d, v.Logout) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Logout)) != nil {
 					v.Logout = nil
 				}
 			}
@@ -816,11 +566,11 @@ func decodeAgentAuthCapabilities(d *wire.Decoder, v *AgentAuthCapabilities) *wir
 func membersAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
 	if v.Status != nil {
 		e.Name(`,"status":`)
-		encodeAuthStatusCapabilities(e, v.Status)
+		encodeMetaOnly(e, (*metaOnly)(v.Status))
 	}
 	if v.Logout != nil {
 		e.Name(`,"logout":`)
-		encodeLogoutCapabilities(e, v.Logout)
+		encodeMetaOnly(e, (*metaOnly)(v.Logout))
 	}
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -841,107 +591,32 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeAgentAuthCapabilities)
 }
 
-func decodeAuthStatusCapabilities(d *wire.Decoder, v *AuthStatusCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersAuthStatusCapabilities(e *wire.Encoder, v *AuthStatusCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAuthStatusCapabilities(e *wire.Encoder, v *AuthStatusCapabilities) {
-	e.Open()
-	membersAuthStatusCapabilities(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAuthStatusCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *AuthStatusCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthStatusCapabilities)
-}
-
-func decodeLogoutCapabilities(d *wire.Decoder, v *LogoutCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersLogoutCapabilities(e *wire.Encoder, v *LogoutCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeLogoutCapabilities(e *wire.Encoder, v *LogoutCapabilities) {
-	e.Open()
-	membersLogoutCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeLogoutCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *LogoutCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeLogoutCapabilities)
-}
-
-func decodeProvidersCapabilities(d *wire.Decoder, v *ProvidersCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersProvidersCapabilities(e *wire.Encoder, v *ProvidersCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeProvidersCapabilities(e *wire.Encoder, v *ProvidersCapabilities) {
-	e.Open()
-	membersProvidersCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeProvidersCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *ProvidersCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeProvidersCapabilities)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }

@@ -207,39 +207,14 @@ func (v *AuthMethodAgent) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeAuthMethodAgent)
 }
 
-func decodeAuthenticateResponse(d *wire.Decoder, v *AuthenticateResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersAuthenticateResponse(e *wire.Encoder, v *AuthenticateResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAuthenticateResponse(e *wire.Encoder, v *AuthenticateResponse) {
-	e.Open()
-	membersAuthenticateResponse(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAuthenticateResponse)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *AuthenticateResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthenticateResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecAuthenticateResponse = wire.Codec{
@@ -249,7 +224,7 @@ var codecAuthenticateResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeAuthenticateResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*AuthenticateResponse)
@@ -257,44 +232,21 @@ var codecAuthenticateResponse = wire.Codec{
 			return b, wrongType[AuthenticateResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeAuthenticateResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
 	Is:    is[AuthenticateResponse],
 }
 
-func decodeLogoutResponse(d *wire.Decoder, v *LogoutResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersLogoutResponse(e *wire.Encoder, v *LogoutResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeLogoutResponse(e *wire.Encoder, v *LogoutResponse) {
-	e.Open()
-	membersLogoutResponse(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
-func (v LogoutResponse) MarshalJSON() ([]byte, error) { return marshal(&v, encodeLogoutResponse) }
+func (v LogoutResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *LogoutResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeLogoutResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecLogoutResponse = wire.Codec{
@@ -304,7 +256,7 @@ var codecLogoutResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeLogoutResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*LogoutResponse)
@@ -312,7 +264,7 @@ var codecLogoutResponse = wire.Codec{
 			return b, wrongType[LogoutResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeLogoutResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
@@ -592,41 +544,19 @@ var codecAuthenticateRequest = wire.Codec{
 		encodeAuthenticateRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[AuthenticateRequest],
-}
-
-func decodeLogoutRequest(d *wire.Decoder, v *LogoutRequest) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersLogoutRequest(e *wire.Encoder, v *LogoutRequest) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeLogoutRequest(e *wire.Encoder, v *LogoutRequest) {
-	e.Open()
-	membersLogoutRequest(e, v)
-	e.Close()
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*AuthenticateRequest)
+		return ok && x != nil && validAuthenticateRequest(x, strict)
+	},
+	Is: is[AuthenticateRequest],
 }
 
 // MarshalJSON writes the value in its form on the wire.
-func (v LogoutRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeLogoutRequest) }
+func (v LogoutRequest) MarshalJSON() ([]byte, error) { return marshal((*metaOnly)(&v), encodeMetaOnly) }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *LogoutRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeLogoutRequest)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecLogoutRequest = wire.Codec{
@@ -636,7 +566,7 @@ var codecLogoutRequest = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeLogoutRequest(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*LogoutRequest)
@@ -644,44 +574,21 @@ var codecLogoutRequest = wire.Codec{
 			return b, wrongType[LogoutRequest](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeLogoutRequest(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
 	Is:    is[LogoutRequest],
 }
 
-func decodeAuthStatusRequest(d *wire.Decoder, v *AuthStatusRequest) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersAuthStatusRequest(e *wire.Encoder, v *AuthStatusRequest) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAuthStatusRequest(e *wire.Encoder, v *AuthStatusRequest) {
-	e.Open()
-	membersAuthStatusRequest(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
-func (v AuthStatusRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthStatusRequest) }
+func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *AuthStatusRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthStatusRequest)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecAuthStatusRequest = wire.Codec{
@@ -691,7 +598,7 @@ var codecAuthStatusRequest = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeAuthStatusRequest(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*AuthStatusRequest)
@@ -699,7 +606,7 @@ var codecAuthStatusRequest = wire.Codec{
 			return b, wrongType[AuthStatusRequest](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeAuthStatusRequest(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },

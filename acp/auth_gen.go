@@ -92,7 +92,7 @@ type AuthStatusResponse struct {
 	State AuthState `json:"state"`
 	// Accounts lists the accounts the agent knows, for display alone. Entries that cannot
 	// be read are skipped.
-	Accounts []AuthAccount `json:"accounts,omitzero" acp:"dive"`
+	Accounts []AuthAccount `json:"accounts,omitzero"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -139,7 +139,7 @@ type AuthStatusUpdateNotification struct {
 	State AuthState `json:"state"`
 	// Accounts lists the accounts the agent knows, for display alone. Entries that cannot
 	// be read are skipped.
-	Accounts []AuthAccount `json:"accounts,omitzero" acp:"dive"`
+	Accounts []AuthAccount `json:"accounts,omitzero"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -31,14 +31,14 @@ func decodeClientCapabilities(d *wire.Decoder, v *ClientCapabilities) *wire.Fiel
 		case "subagents":
 			if o.Is(d, 3) && !d.Null() {
 				v.Subagents = new(SubagentCapabilities)
-				if decodeSubagentCapabilities(d, v.Subagents) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Subagents)) != nil {
 					v.Subagents = nil
 				}
 			}
 		case "plan":
 			if o.Is(d, 4) && !d.Null() {
 				v.Plan = new(PlanCapabilities)
-				if decodePlanCapabilities(d, v.Plan) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Plan)) != nil {
 					v.Plan = nil
 				}
 			}
@@ -79,11 +79,11 @@ func membersClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
 	}
 	if v.Subagents != nil {
 		e.Name(`,"subagents":`)
-		encodeSubagentCapabilities(e, v.Subagents)
+		encodeMetaOnly(e, (*metaOnly)(v.Subagents))
 	}
 	if v.Plan != nil {
 		e.Name(`,"plan":`)
-		encodePlanCapabilities(e, v.Plan)
+		encodeMetaOnly(e, (*metaOnly)(v.Plan))
 	}
 	if v.Auth != nil {
 		e.Name(`,"auth":`)
@@ -262,7 +262,7 @@ func decodeSessionConfigOptionsCapabilities(d *wire.Decoder, v *SessionConfigOpt
 		case "boolean":
 			if o.Is(d, 0) && !d.Null() {
 				v.Boolean = new(BooleanConfigOptionCapabilities)
-				if decodeBooleanConfigOptionCapabilities(d, v.Boolean) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Boolean)) != nil {
 					v.Boolean = nil
 				}
 			}
@@ -280,7 +280,7 @@ func decodeSessionConfigOptionsCapabilities(d *wire.Decoder, v *SessionConfigOpt
 func membersSessionConfigOptionsCapabilities(e *wire.Encoder, v *SessionConfigOptionsCapabilities) {
 	if v.Boolean != nil {
 		e.Name(`,"boolean":`)
-		encodeBooleanConfigOptionCapabilities(e, v.Boolean)
+		encodeMetaOnly(e, (*metaOnly)(v.Boolean))
 	}
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -301,39 +301,14 @@ func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionConfigOptionsCapabilities)
 }
 
-func decodeBooleanConfigOptionCapabilities(d *wire.Decoder, v *BooleanConfigOptionCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersBooleanConfigOptionCapabilities(e *wire.Encoder, v *BooleanConfigOptionCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeBooleanConfigOptionCapabilities(e *wire.Encoder, v *BooleanConfigOptionCapabilities) {
-	e.Open()
-	membersBooleanConfigOptionCapabilities(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeBooleanConfigOptionCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeBooleanConfigOptionCapabilities)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func decodeNoticeCapabilities(d *wire.Decoder, v *NoticeCapabilities) *wire.FieldErrors {
@@ -366,72 +341,24 @@ func (v *NoticeCapabilities) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeNoticeCapabilities)
 }
 
-func decodeSubagentCapabilities(d *wire.Decoder, v *SubagentCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSubagentCapabilities(e *wire.Encoder, v *SubagentCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSubagentCapabilities(e *wire.Encoder, v *SubagentCapabilities) {
-	e.Open()
-	membersSubagentCapabilities(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v SubagentCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSubagentCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SubagentCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSubagentCapabilities)
-}
-
-func decodePlanCapabilities(d *wire.Decoder, v *PlanCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersPlanCapabilities(e *wire.Encoder, v *PlanCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePlanCapabilities(e *wire.Encoder, v *PlanCapabilities) {
-	e.Open()
-	membersPlanCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
-func (v PlanCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanCapabilities) }
+func (v PlanCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *PlanCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodePlanCapabilities)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func decodeAuthCapabilities(d *wire.Decoder, v *AuthCapabilities) *wire.FieldErrors {
@@ -479,14 +406,14 @@ func decodeElicitationCapabilities(d *wire.Decoder, v *ElicitationCapabilities) 
 		case "form":
 			if o.Is(d, 0) && !d.Null() {
 				v.Form = new(ElicitationFormCapabilities)
-				if decodeElicitationFormCapabilities(d, v.Form) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Form)) != nil {
 					v.Form = nil
 				}
 			}
 		case "url":
 			if o.Is(d, 1) && !d.Null() {
 				v.URL = new(ElicitationURLCapabilities)
-				if decodeElicitationURLCapabilities(d, v.URL) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.URL)) != nil {
 					v.URL = nil
 				}
 			}
@@ -504,11 +431,11 @@ func decodeElicitationCapabilities(d *wire.Decoder, v *ElicitationCapabilities) 
 func membersElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) {
 	if v.Form != nil {
 		e.Name(`,"form":`)
-		encodeElicitationFormCapabilities(e, v.Form)
+		encodeMetaOnly(e, (*metaOnly)(v.Form))
 	}
 	if v.URL != nil {
 		e.Name(`,"url":`)
-		encodeElicitationURLCapabilities(e, v.URL)
+		encodeMetaOnly(e, (*metaOnly)(v.URL))
 	}
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -529,72 +456,22 @@ func (v *ElicitationCapabilities) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeElicitationCapabilities)
 }
 
-func decodeElicitationFormCapabilities(d *wire.Decoder, v *ElicitationFormCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersElicitationFormCapabilities(e *wire.Encoder, v *ElicitationFormCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeElicitationFormCapabilities(e *wire.Encoder, v *ElicitationFormCapabilities) {
-	e.Open()
-	membersElicitationFormCapabilities(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationFormCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *ElicitationFormCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationFormCapabilities)
-}
-
-func decodeElicitationURLCapabilities(d *wire.Decoder, v *ElicitationURLCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersElicitationURLCapabilities(e *wire.Encoder, v *ElicitationURLCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeElicitationURLCapabilities(e *wire.Encoder, v *ElicitationURLCapabilities) {
-	e.Open()
-	membersElicitationURLCapabilities(e, v)
-	e.Close()
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationURLCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *ElicitationURLCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationURLCapabilities)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }

@@ -485,39 +485,14 @@ func (v *SessionConfigBoolean) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionConfigBoolean)
 }
 
-func decodeSetSessionModeResponse(d *wire.Decoder, v *SetSessionModeResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSetSessionModeResponse(e *wire.Encoder, v *SetSessionModeResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSetSessionModeResponse(e *wire.Encoder, v *SetSessionModeResponse) {
-	e.Open()
-	membersSetSessionModeResponse(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetSessionModeResponse)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SetSessionModeResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetSessionModeResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecSetSessionModeResponse = wire.Codec{
@@ -527,7 +502,7 @@ var codecSetSessionModeResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeSetSessionModeResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*SetSessionModeResponse)
@@ -535,7 +510,7 @@ var codecSetSessionModeResponse = wire.Codec{
 			return b, wrongType[SetSessionModeResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeSetSessionModeResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
@@ -603,8 +578,11 @@ var codecSetSessionConfigOptionResponse = wire.Codec{
 		encodeSetSessionConfigOptionResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SetSessionConfigOptionResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetSessionConfigOptionResponse)
+		return ok && x != nil && validSetSessionConfigOptionResponse(x, strict)
+	},
+	Is: is[SetSessionConfigOptionResponse],
 }
 
 func decodeCurrentModeUpdate(d *wire.Decoder, v *CurrentModeUpdate) *wire.FieldErrors {
@@ -761,8 +739,11 @@ var codecSetSessionModeRequest = wire.Codec{
 		encodeSetSessionModeRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SetSessionModeRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetSessionModeRequest)
+		return ok && x != nil && validSetSessionModeRequest(x, strict)
+	},
+	Is: is[SetSessionModeRequest],
 }
 
 func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOptionRequest) *wire.FieldErrors {
@@ -831,6 +812,9 @@ var codecSetSessionConfigOptionRequest = wire.Codec{
 		encodeSetSessionConfigOptionRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SetSessionConfigOptionRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetSessionConfigOptionRequest)
+		return ok && x != nil && validSetSessionConfigOptionRequest(x, strict)
+	},
+	Is: is[SetSessionConfigOptionRequest],
 }

@@ -112,7 +112,7 @@ type SessionConfigSelectGroup struct {
 	// Name is the heading to show.
 	Name string `json:"name"`
 	// Options lists the values of the group. Items that cannot be read are skipped.
-	Options []SessionConfigSelectOption `json:"options" acp:"dive"`
+	Options []SessionConfigSelectOption `json:"options"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

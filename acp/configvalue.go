@@ -151,3 +151,12 @@ func encodeSessionConfigSelectOptions(e *wire.Encoder, o *SessionConfigSelectOpt
 	}
 	e.CloseArray()
 }
+
+func validSessionConfigSelectOptions(o *SessionConfigSelectOptions, strict bool) bool {
+	for i := range o.Grouped {
+		if !validSessionConfigSelectGroup(&o.Grouped[i], strict) {
+			return false
+		}
+	}
+	return true
+}

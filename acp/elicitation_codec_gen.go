@@ -67,8 +67,11 @@ var codecCreateElicitationRequest = wire.Codec{
 		encodeCreateElicitationRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[CreateElicitationRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CreateElicitationRequest)
+		return ok && x != nil && validCreateElicitationRequest(x, strict)
+	},
+	Is: is[CreateElicitationRequest],
 }
 
 func decodeElicitationMode(d *wire.Decoder, p *ElicitationMode) *wire.FieldErrors {
@@ -401,8 +404,11 @@ var codecCompleteElicitationNotification = wire.Codec{
 		encodeCompleteElicitationNotification(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[CompleteElicitationNotification],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CompleteElicitationNotification)
+		return ok && x != nil && validCompleteElicitationNotification(x, strict)
+	},
+	Is: is[CompleteElicitationNotification],
 }
 
 func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationResponse) *wire.FieldErrors {
@@ -461,8 +467,11 @@ var codecCreateElicitationResponse = wire.Codec{
 		encodeCreateElicitationResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[CreateElicitationResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CreateElicitationResponse)
+		return ok && x != nil && validCreateElicitationResponse(x, strict)
+	},
+	Is: is[CreateElicitationResponse],
 }
 
 func decodeElicitationAction(d *wire.Decoder, p *ElicitationAction) *wire.FieldErrors {

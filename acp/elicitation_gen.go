@@ -153,5 +153,5 @@ type ElicitationDeclineAction struct {
 // open the web page. For a web page it does not say that the user finished there.
 type ElicitationAcceptAction struct {
 	// Content holds the values of the form by property name. It is nil for a web page.
-	Content map[string]ElicitationContentValue `json:"content,omitzero" acp:"dive"`
+	Content map[string]ElicitationContentValue `json:"content,omitzero" acp:"dive,required"`
 }

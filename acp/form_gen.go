@@ -15,7 +15,7 @@ type ElicitationSchema struct {
 	Type  ElicitationSchemaType `json:"type,omitempty"`
 	Title string                `json:"title,omitempty"`
 	// Properties describes the fields by name.
-	Properties map[string]ElicitationPropertySchema `json:"properties,omitzero" acp:"dive"`
+	Properties map[string]ElicitationPropertySchema `json:"properties,omitzero" acp:"dive,required"`
 	// Required names the fields that the user has to fill in.
 	Required    []string `json:"required,omitzero"`
 	Description string   `json:"description,omitempty"`
@@ -106,7 +106,7 @@ type StringPropertySchema struct {
 	// Enum lists the texts to choose from.
 	Enum []string `json:"enum,omitzero"`
 	// OneOf lists the texts to choose from, with a label for each.
-	OneOf []EnumOption `json:"oneOf,omitzero" acp:"dive"`
+	OneOf []EnumOption `json:"oneOf,omitzero"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -182,7 +182,7 @@ type StringMultiSelectItems struct {
 // TitledMultiSelectItems lists the texts of a multiple choice with a label for each.
 type TitledMultiSelectItems struct {
 	// AnyOf lists the texts to choose from.
-	AnyOf []EnumOption `json:"anyOf" acp:"dive"`
+	AnyOf []EnumOption `json:"anyOf"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -71,8 +71,11 @@ var codecWriteTextFileRequest = wire.Codec{
 		encodeWriteTextFileRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[WriteTextFileRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*WriteTextFileRequest)
+		return ok && x != nil && validWriteTextFileRequest(x, strict)
+	},
+	Is: is[WriteTextFileRequest],
 }
 
 func decodeReadTextFileRequest(d *wire.Decoder, v *ReadTextFileRequest) *wire.FieldErrors {
@@ -145,43 +148,21 @@ var codecReadTextFileRequest = wire.Codec{
 		encodeReadTextFileRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ReadTextFileRequest],
-}
-
-func decodeWriteTextFileResponse(d *wire.Decoder, v *WriteTextFileResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersWriteTextFileResponse(e *wire.Encoder, v *WriteTextFileResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeWriteTextFileResponse(e *wire.Encoder, v *WriteTextFileResponse) {
-	e.Open()
-	membersWriteTextFileResponse(e, v)
-	e.Close()
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ReadTextFileRequest)
+		return ok && x != nil && validReadTextFileRequest(x, strict)
+	},
+	Is: is[ReadTextFileRequest],
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeWriteTextFileResponse)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *WriteTextFileResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeWriteTextFileResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecWriteTextFileResponse = wire.Codec{
@@ -191,7 +172,7 @@ var codecWriteTextFileResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeWriteTextFileResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*WriteTextFileResponse)
@@ -199,7 +180,7 @@ var codecWriteTextFileResponse = wire.Codec{
 			return b, wrongType[WriteTextFileResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeWriteTextFileResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },

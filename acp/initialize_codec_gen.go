@@ -94,8 +94,11 @@ var codecInitializeResponse = wire.Codec{
 		encodeInitializeResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[InitializeResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*InitializeResponse)
+		return ok && x != nil && validInitializeResponse(x, strict)
+	},
+	Is: is[InitializeResponse],
 }
 
 func decodeImplementation(d *wire.Decoder, v *Implementation) *wire.FieldErrors {

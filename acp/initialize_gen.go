@@ -20,7 +20,7 @@ type InitializeResponse struct {
 	// AuthMethods lists the ways to sign in, in the agent's order of preference. Empty
 	// means that no sign-in is needed or possible. Entries that cannot be read are
 	// skipped.
-	AuthMethods []AuthMethod `json:"authMethods,omitzero" acp:"dive"`
+	AuthMethods []AuthMethod `json:"authMethods,omitzero" acp:"dive,required"`
 	// AgentInfo names the agent program, for logs and display only.
 	AgentInfo *Implementation `json:"agentInfo,omitempty"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].

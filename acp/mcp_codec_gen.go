@@ -74,8 +74,11 @@ var codecMessageMCPRequest = wire.Codec{
 		encodeMessageMCPRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[MessageMCPRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*MessageMCPRequest)
+		return ok && x != nil && validMessageMCPRequest(x, strict)
+	},
+	Is: is[MessageMCPRequest],
 }
 
 func decodeMCPServer(d *wire.Decoder, p *MCPServer) *wire.FieldErrors {
@@ -599,6 +602,9 @@ var codecMessageMCPNotification = wire.Codec{
 		encodeMessageMCPNotification(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[MessageMCPNotification],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*MessageMCPNotification)
+		return ok && x != nil && validMessageMCPNotification(x, strict)
+	},
+	Is: is[MessageMCPNotification],
 }

@@ -86,7 +86,7 @@ type MCPServerHTTP struct {
 	Name string `json:"name"`
 	URL  string `json:"url" acp:"uri"`
 	// Headers is sent with every request. Values may be secret.
-	Headers []HTTPHeader `json:"headers" acp:"dive"`
+	Headers []HTTPHeader `json:"headers"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -98,7 +98,7 @@ type MCPServerSSE struct {
 	Name string `json:"name"`
 	URL  string `json:"url" acp:"uri"`
 	// Headers is sent with every request. Values may be secret.
-	Headers []HTTPHeader `json:"headers" acp:"dive"`
+	Headers []HTTPHeader `json:"headers"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -126,7 +126,7 @@ type MCPServerStdio struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 	// Env sets environment variables for the process. Values may be secret.
-	Env []EnvVariable `json:"env" acp:"dive"`
+	Env []EnvVariable `json:"env"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

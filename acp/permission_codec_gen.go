@@ -80,8 +80,11 @@ var codecRequestPermissionRequest = wire.Codec{
 		encodeRequestPermissionRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[RequestPermissionRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*RequestPermissionRequest)
+		return ok && x != nil && validRequestPermissionRequest(x, strict)
+	},
+	Is: is[RequestPermissionRequest],
 }
 
 func decodePermissionOption(d *wire.Decoder, v *PermissionOption) *wire.FieldErrors {
@@ -206,8 +209,11 @@ var codecRequestPermissionResponse = wire.Codec{
 		encodeRequestPermissionResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[RequestPermissionResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*RequestPermissionResponse)
+		return ok && x != nil && validRequestPermissionResponse(x, strict)
+	},
+	Is: is[RequestPermissionResponse],
 }
 
 func decodeRequestPermissionOutcome(d *wire.Decoder, p *RequestPermissionOutcome) *wire.FieldErrors {

@@ -201,8 +201,11 @@ var codecPromptRequest = wire.Codec{
 		encodePromptRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[PromptRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*PromptRequest)
+		return ok && x != nil && validPromptRequest(x, strict)
+	},
+	Is: is[PromptRequest],
 }
 
 func decodeCancelNotification(d *wire.Decoder, v *CancelNotification) *wire.FieldErrors {
@@ -260,6 +263,9 @@ var codecCancelNotification = wire.Codec{
 		encodeCancelNotification(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[CancelNotification],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CancelNotification)
+		return ok && x != nil && validCancelNotification(x, strict)
+	},
+	Is: is[CancelNotification],
 }

@@ -70,7 +70,7 @@ type PromptRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// Prompt is the message in order. Text and resource links are always allowed; images,
 	// audio and embedded resources need the matching prompt capability.
-	Prompt []ContentBlock `json:"prompt" acp:"dive"`
+	Prompt []ContentBlock `json:"prompt" acp:"dive,required"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

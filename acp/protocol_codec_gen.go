@@ -6,6 +6,31 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
+func decodeMetaOnly(d *wire.Decoder, v *metaOnly) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "_meta":
+			if o.Is(d, 0) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End()
+}
+
+func membersMetaOnly(e *wire.Encoder, v *metaOnly) {
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeMetaOnly(e *wire.Encoder, v *metaOnly) {
+	e.Open()
+	membersMetaOnly(e, v)
+	e.Close()
+}
+
 func decodeError(d *wire.Decoder, v *Error) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {

@@ -8,6 +8,12 @@ import (
 	"encoding/json"
 )
 
+// metaOnly has the members of all types that hold nothing but _meta.
+type metaOnly struct {
+	// Meta carries data that both ends agreed on between themselves; see [Meta].
+	Meta Meta `json:"_meta,omitempty"`
+}
+
 // Error is a JSON-RPC error inside of a message. Failed calls return
 // rpcerr.RequestError instead.
 type Error struct {

@@ -67,8 +67,11 @@ var codecListProvidersResponse = wire.Codec{
 		encodeListProvidersResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ListProvidersResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ListProvidersResponse)
+		return ok && x != nil && validListProvidersResponse(x, strict)
+	},
+	Is: is[ListProvidersResponse],
 }
 
 func decodeProviderInfo(d *wire.Decoder, v *ProviderInfo) *wire.FieldErrors {
@@ -191,39 +194,14 @@ func (v *ProviderCurrentConfig) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeProviderCurrentConfig)
 }
 
-func decodeSetProviderResponse(d *wire.Decoder, v *SetProviderResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSetProviderResponse(e *wire.Encoder, v *SetProviderResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSetProviderResponse(e *wire.Encoder, v *SetProviderResponse) {
-	e.Open()
-	membersSetProviderResponse(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetProviderResponse)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SetProviderResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetProviderResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecSetProviderResponse = wire.Codec{
@@ -233,7 +211,7 @@ var codecSetProviderResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeSetProviderResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*SetProviderResponse)
@@ -241,46 +219,21 @@ var codecSetProviderResponse = wire.Codec{
 			return b, wrongType[SetProviderResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeSetProviderResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
 	Is:    is[SetProviderResponse],
 }
 
-func decodeDisableProviderResponse(d *wire.Decoder, v *DisableProviderResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersDisableProviderResponse(e *wire.Encoder, v *DisableProviderResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeDisableProviderResponse(e *wire.Encoder, v *DisableProviderResponse) {
-	e.Open()
-	membersDisableProviderResponse(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeDisableProviderResponse)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *DisableProviderResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeDisableProviderResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecDisableProviderResponse = wire.Codec{
@@ -290,7 +243,7 @@ var codecDisableProviderResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeDisableProviderResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*DisableProviderResponse)
@@ -298,46 +251,21 @@ var codecDisableProviderResponse = wire.Codec{
 			return b, wrongType[DisableProviderResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeDisableProviderResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
 	Is:    is[DisableProviderResponse],
 }
 
-func decodeListProvidersRequest(d *wire.Decoder, v *ListProvidersRequest) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersListProvidersRequest(e *wire.Encoder, v *ListProvidersRequest) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeListProvidersRequest(e *wire.Encoder, v *ListProvidersRequest) {
-	e.Open()
-	membersListProvidersRequest(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeListProvidersRequest)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *ListProvidersRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeListProvidersRequest)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecListProvidersRequest = wire.Codec{
@@ -347,7 +275,7 @@ var codecListProvidersRequest = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeListProvidersRequest(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*ListProvidersRequest)
@@ -355,7 +283,7 @@ var codecListProvidersRequest = wire.Codec{
 			return b, wrongType[ListProvidersRequest](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeListProvidersRequest(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
@@ -434,8 +362,11 @@ var codecSetProviderRequest = wire.Codec{
 		encodeSetProviderRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SetProviderRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetProviderRequest)
+		return ok && x != nil && validSetProviderRequest(x, strict)
+	},
+	Is: is[SetProviderRequest],
 }
 
 func decodeDisableProviderRequest(d *wire.Decoder, v *DisableProviderRequest) *wire.FieldErrors {
@@ -493,6 +424,9 @@ var codecDisableProviderRequest = wire.Codec{
 		encodeDisableProviderRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[DisableProviderRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*DisableProviderRequest)
+		return ok && x != nil && validDisableProviderRequest(x, strict)
+	},
+	Is: is[DisableProviderRequest],
 }

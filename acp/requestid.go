@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
@@ -39,7 +40,13 @@ func (id RequestID) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON takes a string, a number or null.
-func (id *RequestID) UnmarshalJSON(data []byte) error { return unmarshal(data, id, decodeRequestID) }
+func (id *RequestID) UnmarshalJSON(data []byte) error {
+	if string(bytes.TrimSpace(data)) == "null" {
+		*id = NullID()
+		return nil
+	}
+	return unmarshal(data, id, decodeRequestID)
+}
 
 func decodeRequestID(d *wire.Decoder, id *RequestID) *wire.FieldErrors {
 	mark := d.Mark()

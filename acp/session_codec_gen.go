@@ -85,8 +85,11 @@ var codecNewSessionResponse = wire.Codec{
 		encodeNewSessionResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[NewSessionResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*NewSessionResponse)
+		return ok && x != nil && validNewSessionResponse(x, strict)
+	},
+	Is: is[NewSessionResponse],
 }
 
 func decodeLoadSessionResponse(d *wire.Decoder, v *LoadSessionResponse) *wire.FieldErrors {
@@ -166,8 +169,11 @@ var codecLoadSessionResponse = wire.Codec{
 		encodeLoadSessionResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[LoadSessionResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*LoadSessionResponse)
+		return ok && x != nil && validLoadSessionResponse(x, strict)
+	},
+	Is: is[LoadSessionResponse],
 }
 
 func decodeForkSessionResponse(d *wire.Decoder, v *ForkSessionResponse) *wire.FieldErrors {
@@ -249,8 +255,11 @@ var codecForkSessionResponse = wire.Codec{
 		encodeForkSessionResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ForkSessionResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ForkSessionResponse)
+		return ok && x != nil && validForkSessionResponse(x, strict)
+	},
+	Is: is[ForkSessionResponse],
 }
 
 func decodeResumeSessionResponse(d *wire.Decoder, v *ResumeSessionResponse) *wire.FieldErrors {
@@ -330,43 +339,21 @@ var codecResumeSessionResponse = wire.Codec{
 		encodeResumeSessionResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ResumeSessionResponse],
-}
-
-func decodeCloseSessionResponse(d *wire.Decoder, v *CloseSessionResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersCloseSessionResponse(e *wire.Encoder, v *CloseSessionResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeCloseSessionResponse(e *wire.Encoder, v *CloseSessionResponse) {
-	e.Open()
-	membersCloseSessionResponse(e, v)
-	e.Close()
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ResumeSessionResponse)
+		return ok && x != nil && validResumeSessionResponse(x, strict)
+	},
+	Is: is[ResumeSessionResponse],
 }
 
 // MarshalJSON writes the value in its form on the wire.
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCloseSessionResponse)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *CloseSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCloseSessionResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecCloseSessionResponse = wire.Codec{
@@ -376,7 +363,7 @@ var codecCloseSessionResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeCloseSessionResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*CloseSessionResponse)
@@ -384,7 +371,7 @@ var codecCloseSessionResponse = wire.Codec{
 			return b, wrongType[CloseSessionResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeCloseSessionResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
@@ -471,8 +458,11 @@ var codecNewSessionRequest = wire.Codec{
 		encodeNewSessionRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[NewSessionRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*NewSessionRequest)
+		return ok && x != nil && validNewSessionRequest(x, strict)
+	},
+	Is: is[NewSessionRequest],
 }
 
 func decodeSystemPrompt(d *wire.Decoder, v *SystemPrompt) *wire.FieldErrors {
@@ -613,8 +603,11 @@ var codecLoadSessionRequest = wire.Codec{
 		encodeLoadSessionRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[LoadSessionRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*LoadSessionRequest)
+		return ok && x != nil && validLoadSessionRequest(x, strict)
+	},
+	Is: is[LoadSessionRequest],
 }
 
 func decodeForkSessionRequest(d *wire.Decoder, v *ForkSessionRequest) *wire.FieldErrors {
@@ -706,8 +699,11 @@ var codecForkSessionRequest = wire.Codec{
 		encodeForkSessionRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ForkSessionRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ForkSessionRequest)
+		return ok && x != nil && validForkSessionRequest(x, strict)
+	},
+	Is: is[ForkSessionRequest],
 }
 
 func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.FieldErrors {
@@ -799,8 +795,11 @@ var codecResumeSessionRequest = wire.Codec{
 		encodeResumeSessionRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ResumeSessionRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ResumeSessionRequest)
+		return ok && x != nil && validResumeSessionRequest(x, strict)
+	},
+	Is: is[ResumeSessionRequest],
 }
 
 func decodeCloseSessionRequest(d *wire.Decoder, v *CloseSessionRequest) *wire.FieldErrors {
@@ -858,6 +857,9 @@ var codecCloseSessionRequest = wire.Codec{
 		encodeCloseSessionRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[CloseSessionRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CloseSessionRequest)
+		return ok && x != nil && validCloseSessionRequest(x, strict)
+	},
+	Is: is[CloseSessionRequest],
 }

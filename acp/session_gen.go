@@ -97,7 +97,7 @@ type NewSessionRequest struct {
 	AdditionalDirectories []string `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// MCPServers lists the MCP servers the agent should connect to for this session. It is
 	// always the complete list. Headers and environment may hold secrets: never log them.
-	MCPServers []MCPServer `json:"mcpServers" acp:"dive"`
+	MCPServers []MCPServer `json:"mcpServers" acp:"dive,required"`
 	// SystemPrompt adds to the agent's system prompt or replaces it. An agent fails the
 	// call rather than ignore one that it cannot apply. The session does not remember it:
 	// send it again when loading or resuming.
@@ -114,7 +114,7 @@ type NewSessionRequest struct {
 type SystemPrompt struct {
 	Mode SystemPromptMode `json:"mode"`
 	// Content is the text, as content blocks.
-	Content []ContentBlock `json:"content" acp:"dive"`
+	Content []ContentBlock `json:"content" acp:"dive,required"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -140,7 +140,7 @@ const (
 type LoadSessionRequest struct {
 	// MCPServers lists the MCP servers the agent should connect to for this session. It is
 	// always the complete list. Headers and environment may hold secrets: never log them.
-	MCPServers []MCPServer `json:"mcpServers" acp:"dive"`
+	MCPServers []MCPServer `json:"mcpServers" acp:"dive,required"`
 	// Cwd is the absolute path of the session's working directory on the agent's machine.
 	// It does not change while the session lives.
 	Cwd string `json:"cwd" acp:"abspath"`
@@ -178,7 +178,7 @@ type ForkSessionRequest struct {
 	AdditionalDirectories []string `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// MCPServers lists the MCP servers the agent should connect to for this session. It is
 	// always the complete list. Headers and environment may hold secrets: never log them.
-	MCPServers []MCPServer `json:"mcpServers,omitzero" acp:"dive"`
+	MCPServers []MCPServer `json:"mcpServers,omitzero" acp:"dive,required"`
 	// SystemPrompt adds to the agent's system prompt or replaces it. An agent fails the
 	// call rather than ignore one that it cannot apply. The session does not remember it:
 	// send it again when loading or resuming.
@@ -203,7 +203,7 @@ type ResumeSessionRequest struct {
 	AdditionalDirectories []string `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// MCPServers lists the MCP servers the agent should connect to for this session. It is
 	// always the complete list. Headers and environment may hold secrets: never log them.
-	MCPServers []MCPServer `json:"mcpServers,omitzero" acp:"dive"`
+	MCPServers []MCPServer `json:"mcpServers,omitzero" acp:"dive,required"`
 	// SystemPrompt adds to the agent's system prompt or replaces it. An agent fails the
 	// call rather than ignore one that it cannot apply. The session does not remember it:
 	// send it again when loading or resuming.

@@ -72,8 +72,11 @@ var codecListSessionsResponse = wire.Codec{
 		encodeListSessionsResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ListSessionsResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ListSessionsResponse)
+		return ok && x != nil && validListSessionsResponse(x, strict)
+	},
+	Is: is[ListSessionsResponse],
 }
 
 func decodeSessionInfo(d *wire.Decoder, v *SessionInfo) *wire.FieldErrors {
@@ -155,39 +158,14 @@ func (v SessionInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSe
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionInfo) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionInfo) }
 
-func decodeDeleteSessionResponse(d *wire.Decoder, v *DeleteSessionResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersDeleteSessionResponse(e *wire.Encoder, v *DeleteSessionResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeDeleteSessionResponse(e *wire.Encoder, v *DeleteSessionResponse) {
-	e.Open()
-	membersDeleteSessionResponse(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeDeleteSessionResponse)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *DeleteSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeDeleteSessionResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecDeleteSessionResponse = wire.Codec{
@@ -197,7 +175,7 @@ var codecDeleteSessionResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeDeleteSessionResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*DeleteSessionResponse)
@@ -205,46 +183,21 @@ var codecDeleteSessionResponse = wire.Codec{
 			return b, wrongType[DeleteSessionResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeDeleteSessionResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
 	Is:    is[DeleteSessionResponse],
 }
 
-func decodeArchiveSessionResponse(d *wire.Decoder, v *ArchiveSessionResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersArchiveSessionResponse(e *wire.Encoder, v *ArchiveSessionResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeArchiveSessionResponse(e *wire.Encoder, v *ArchiveSessionResponse) {
-	e.Open()
-	membersArchiveSessionResponse(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeArchiveSessionResponse)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *ArchiveSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeArchiveSessionResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecArchiveSessionResponse = wire.Codec{
@@ -254,7 +207,7 @@ var codecArchiveSessionResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeArchiveSessionResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*ArchiveSessionResponse)
@@ -262,46 +215,21 @@ var codecArchiveSessionResponse = wire.Codec{
 			return b, wrongType[ArchiveSessionResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeArchiveSessionResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
 	Is:    is[ArchiveSessionResponse],
 }
 
-func decodeUnarchiveSessionResponse(d *wire.Decoder, v *UnarchiveSessionResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersUnarchiveSessionResponse(e *wire.Encoder, v *UnarchiveSessionResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeUnarchiveSessionResponse(e *wire.Encoder, v *UnarchiveSessionResponse) {
-	e.Open()
-	membersUnarchiveSessionResponse(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnarchiveSessionResponse)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *UnarchiveSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeUnarchiveSessionResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecUnarchiveSessionResponse = wire.Codec{
@@ -311,7 +239,7 @@ var codecUnarchiveSessionResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeUnarchiveSessionResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*UnarchiveSessionResponse)
@@ -319,7 +247,7 @@ var codecUnarchiveSessionResponse = wire.Codec{
 			return b, wrongType[UnarchiveSessionResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeUnarchiveSessionResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
@@ -514,8 +442,11 @@ var codecListSessionsRequest = wire.Codec{
 		encodeListSessionsRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ListSessionsRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ListSessionsRequest)
+		return ok && x != nil && validListSessionsRequest(x, strict)
+	},
+	Is: is[ListSessionsRequest],
 }
 
 var wordsSessionArchiveFilter = []string{"exclude", "include", "only"}
@@ -575,8 +506,11 @@ var codecDeleteSessionRequest = wire.Codec{
 		encodeDeleteSessionRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[DeleteSessionRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*DeleteSessionRequest)
+		return ok && x != nil && validDeleteSessionRequest(x, strict)
+	},
+	Is: is[DeleteSessionRequest],
 }
 
 func decodeArchiveSessionRequest(d *wire.Decoder, v *ArchiveSessionRequest) *wire.FieldErrors {
@@ -634,8 +568,11 @@ var codecArchiveSessionRequest = wire.Codec{
 		encodeArchiveSessionRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ArchiveSessionRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ArchiveSessionRequest)
+		return ok && x != nil && validArchiveSessionRequest(x, strict)
+	},
+	Is: is[ArchiveSessionRequest],
 }
 
 func decodeUnarchiveSessionRequest(d *wire.Decoder, v *UnarchiveSessionRequest) *wire.FieldErrors {
@@ -693,8 +630,11 @@ var codecUnarchiveSessionRequest = wire.Codec{
 		encodeUnarchiveSessionRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[UnarchiveSessionRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*UnarchiveSessionRequest)
+		return ok && x != nil && validUnarchiveSessionRequest(x, strict)
+	},
+	Is: is[UnarchiveSessionRequest],
 }
 
 func decodeSessionStatusRequest(d *wire.Decoder, v *SessionStatusRequest) *wire.FieldErrors {
@@ -752,8 +692,11 @@ var codecSessionStatusRequest = wire.Codec{
 		encodeSessionStatusRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SessionStatusRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SessionStatusRequest)
+		return ok && x != nil && validSessionStatusRequest(x, strict)
+	},
+	Is: is[SessionStatusRequest],
 }
 
 func decodeSetSessionTitleRequest(d *wire.Decoder, v *SetSessionTitleRequest) *wire.FieldErrors {
@@ -816,6 +759,9 @@ var codecSetSessionTitleRequest = wire.Codec{
 		encodeSetSessionTitleRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SetSessionTitleRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetSessionTitleRequest)
+		return ok && x != nil && validSetSessionTitleRequest(x, strict)
+	},
+	Is: is[SetSessionTitleRequest],
 }

@@ -13,7 +13,7 @@ func decodeSubagentSessionCapabilities(d *wire.Decoder, v *SubagentSessionCapabi
 		case "cancel":
 			if o.Is(d, 0) && !d.Null() {
 				v.Cancel = new(SessionCancelCapabilities)
-				if decodeSessionCancelCapabilities(d, v.Cancel) != nil {
+				if decodeMetaOnly(d, (*metaOnly)(v.Cancel)) != nil {
 					v.Cancel = nil
 				}
 			}
@@ -31,7 +31,7 @@ func decodeSubagentSessionCapabilities(d *wire.Decoder, v *SubagentSessionCapabi
 func membersSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabilities) {
 	if v.Cancel != nil {
 		e.Name(`,"cancel":`)
-		encodeSessionCancelCapabilities(e, v.Cancel)
+		encodeMetaOnly(e, (*metaOnly)(v.Cancel))
 	}
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -52,39 +52,14 @@ func (v *SubagentSessionCapabilities) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSubagentSessionCapabilities)
 }
 
-func decodeSessionCancelCapabilities(d *wire.Decoder, v *SessionCancelCapabilities) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersSessionCancelCapabilities(e *wire.Encoder, v *SessionCancelCapabilities) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionCancelCapabilities(e *wire.Encoder, v *SessionCancelCapabilities) {
-	e.Open()
-	membersSessionCancelCapabilities(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionCancelCapabilities)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *SessionCancelCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionCancelCapabilities)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func decodeStateUpdate(d *wire.Decoder, p *StateUpdate) *wire.FieldErrors {

@@ -170,7 +170,7 @@ type SessionMessage struct {
 	// RecipientMessageID is the id that the message has in the recipient's session.
 	RecipientMessageID Opt[MessageID] `json:"recipientMessageId,omitzero" acp:"omitempty,id"`
 	// Content is the whole content of the message.
-	Content Opt[[]ContentBlock] `json:"content,omitzero" acp:"dive"`
+	Content Opt[[]ContentBlock] `json:"content,omitzero" acp:"omitempty,dive,required"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

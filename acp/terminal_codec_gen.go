@@ -96,8 +96,11 @@ var codecCreateTerminalRequest = wire.Codec{
 		encodeCreateTerminalRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[CreateTerminalRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CreateTerminalRequest)
+		return ok && x != nil && validCreateTerminalRequest(x, strict)
+	},
+	Is: is[CreateTerminalRequest],
 }
 
 func decodeEnvVariable(d *wire.Decoder, v *EnvVariable) *wire.FieldErrors {
@@ -217,8 +220,11 @@ var codecTerminalOutputRequest = wire.Codec{
 		encodeTerminalOutputRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[TerminalOutputRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*TerminalOutputRequest)
+		return ok && x != nil && validTerminalOutputRequest(x, strict)
+	},
+	Is: is[TerminalOutputRequest],
 }
 
 func decodeReleaseTerminalRequest(d *wire.Decoder, v *ReleaseTerminalRequest) *wire.FieldErrors {
@@ -281,8 +287,11 @@ var codecReleaseTerminalRequest = wire.Codec{
 		encodeReleaseTerminalRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ReleaseTerminalRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ReleaseTerminalRequest)
+		return ok && x != nil && validReleaseTerminalRequest(x, strict)
+	},
+	Is: is[ReleaseTerminalRequest],
 }
 
 func decodeWaitForTerminalExitRequest(d *wire.Decoder, v *WaitForTerminalExitRequest) *wire.FieldErrors {
@@ -345,8 +354,11 @@ var codecWaitForTerminalExitRequest = wire.Codec{
 		encodeWaitForTerminalExitRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[WaitForTerminalExitRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*WaitForTerminalExitRequest)
+		return ok && x != nil && validWaitForTerminalExitRequest(x, strict)
+	},
+	Is: is[WaitForTerminalExitRequest],
 }
 
 func decodeKillTerminalRequest(d *wire.Decoder, v *KillTerminalRequest) *wire.FieldErrors {
@@ -409,8 +421,11 @@ var codecKillTerminalRequest = wire.Codec{
 		encodeKillTerminalRequest(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[KillTerminalRequest],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*KillTerminalRequest)
+		return ok && x != nil && validKillTerminalRequest(x, strict)
+	},
+	Is: is[KillTerminalRequest],
 }
 
 func decodeCreateTerminalResponse(d *wire.Decoder, v *CreateTerminalResponse) *wire.FieldErrors {
@@ -468,8 +483,11 @@ var codecCreateTerminalResponse = wire.Codec{
 		encodeCreateTerminalResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[CreateTerminalResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CreateTerminalResponse)
+		return ok && x != nil && validCreateTerminalResponse(x, strict)
+	},
+	Is: is[CreateTerminalResponse],
 }
 
 func decodeTerminalOutputResponse(d *wire.Decoder, v *TerminalOutputResponse) *wire.FieldErrors {
@@ -592,39 +610,14 @@ func (v *TerminalExitStatus) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeTerminalExitStatus)
 }
 
-func decodeReleaseTerminalResponse(d *wire.Decoder, v *ReleaseTerminalResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersReleaseTerminalResponse(e *wire.Encoder, v *ReleaseTerminalResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeReleaseTerminalResponse(e *wire.Encoder, v *ReleaseTerminalResponse) {
-	e.Open()
-	membersReleaseTerminalResponse(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeReleaseTerminalResponse)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *ReleaseTerminalResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeReleaseTerminalResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecReleaseTerminalResponse = wire.Codec{
@@ -634,7 +627,7 @@ var codecReleaseTerminalResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeReleaseTerminalResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*ReleaseTerminalResponse)
@@ -642,7 +635,7 @@ var codecReleaseTerminalResponse = wire.Codec{
 			return b, wrongType[ReleaseTerminalResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeReleaseTerminalResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },
@@ -716,39 +709,14 @@ var codecWaitForTerminalExitResponse = wire.Codec{
 	Is:    is[WaitForTerminalExitResponse],
 }
 
-func decodeKillTerminalResponse(d *wire.Decoder, v *KillTerminalResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End()
-}
-
-func membersKillTerminalResponse(e *wire.Encoder, v *KillTerminalResponse) {
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeKillTerminalResponse(e *wire.Encoder, v *KillTerminalResponse) {
-	e.Open()
-	membersKillTerminalResponse(e, v)
-	e.Close()
-}
-
 // MarshalJSON writes the value in its form on the wire.
 func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeKillTerminalResponse)
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON reads the value by the rules of the protocol.
 func (v *KillTerminalResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeKillTerminalResponse)
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 var codecKillTerminalResponse = wire.Codec{
@@ -758,7 +726,7 @@ var codecKillTerminalResponse = wire.Codec{
 			return v, nil
 		}
 		d := wire.NewDecoder(raw)
-		return d.End(v, decodeKillTerminalResponse(&d, v))
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*KillTerminalResponse)
@@ -766,7 +734,7 @@ var codecKillTerminalResponse = wire.Codec{
 			return b, wrongType[KillTerminalResponse](v)
 		}
 		e := wire.NewEncoder(b)
-		encodeKillTerminalResponse(&e, x)
+		encodeMetaOnly(&e, (*metaOnly)(x))
 		return e.End()
 	},
 	Valid: func(any, bool) bool { return true },

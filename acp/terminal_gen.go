@@ -20,7 +20,7 @@ type CreateTerminalRequest struct {
 	// Args holds the arguments, one each, not quoted.
 	Args []string `json:"args,omitzero"`
 	// Env sets environment variables on top of the client's own. Values may be secret.
-	Env []EnvVariable `json:"env,omitzero" acp:"dive"`
+	Env []EnvVariable `json:"env,omitzero"`
 	// Cwd is the absolute path of the directory to run in; empty means the session's.
 	Cwd string `json:"cwd,omitempty" acp:"omitempty,abspath"`
 	// OutputByteLimit bounds the output that the client keeps, in bytes. Beyond it the

@@ -23,7 +23,7 @@ type ToolCallUpdate struct {
 	// Name replaces the tool's programmatic name; empty keeps it.
 	Name string `json:"name,omitempty"`
 	// Content replaces the whole content; nil keeps it, an empty list clears it.
-	Content []ToolCallContent `json:"content,omitzero" acp:"dive"`
+	Content []ToolCallContent `json:"content,omitzero" acp:"dive,required"`
 	// Locations replaces the whole list; nil keeps it, an empty list clears it.
 	Locations []ToolCallLocation `json:"locations,omitzero" acp:"dive"`
 	// RawInput replaces the input, any JSON; nil keeps it.
@@ -161,7 +161,7 @@ type ToolCall struct {
 	Status ToolCallStatus `json:"status,omitempty"`
 	// Content is what the call has produced so far, for people to see. Items that cannot
 	// be read are skipped.
-	Content []ToolCallContent `json:"content,omitzero" acp:"dive"`
+	Content []ToolCallContent `json:"content,omitzero" acp:"dive,required"`
 	// Locations lists the files the call works on, so that an editor can follow along.
 	// Items that cannot be read are skipped.
 	Locations []ToolCallLocation `json:"locations,omitzero" acp:"dive"`

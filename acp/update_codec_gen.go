@@ -67,8 +67,11 @@ var codecSessionNotification = wire.Codec{
 		encodeSessionNotification(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SessionNotification],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SessionNotification)
+		return ok && x != nil && validSessionNotification(x, strict)
+	},
+	Is: is[SessionNotification],
 }
 
 func decodeSessionUpdate(d *wire.Decoder, p *SessionUpdate) *wire.FieldErrors {

@@ -170,7 +170,7 @@ type UnstructuredCommandInput struct {
 // replaces the one before; empty means none. The user runs one by sending a prompt that
 // starts with "/name" and the arguments.
 type AvailableCommandsUpdate struct {
-	AvailableCommands []AvailableCommand `json:"availableCommands" acp:"dive"`
+	AvailableCommands []AvailableCommand `json:"availableCommands"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -267,7 +267,7 @@ type CompactionUpdate struct {
 	Status       CompactionStatus `json:"status"`
 	// Summary is the whole summary; it replaces what [CompactionSummaryChunk] collected so
 	// far.
-	Summary Opt[[]ContentBlock] `json:"summary,omitzero" acp:"dive"`
+	Summary Opt[[]ContentBlock] `json:"summary,omitzero" acp:"omitempty,dive,required"`
 	// Error says why the compaction failed, for people to read.
 	Error Opt[string] `json:"error,omitzero"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].

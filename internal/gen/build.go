@@ -46,6 +46,8 @@ func build(all, stable *facts, t *texts) (v *vocabulary, err error) {
 		}
 	}
 	v.dropFolded()
+	v.shareMetaOnly()
+	v.markRuled()
 	v.buildMethods(all)
 	return v, nil
 }
@@ -65,7 +67,7 @@ func (v *vocabulary) declare(d member) {
 	}
 	s := d.Schema
 	if row, ok := foreign.get(d.Name); ok {
-		x.Kind, x.Name, x.Interface = foreignType, row.name, row.iface
+		x.Kind, x.Name, x.Interface, x.Ruled = foreignType, row.name, row.iface, row.ruled
 	} else if s.Ref != "" || len(s.AllOf) == 1 || len(s.Type) == 0 && s.choices() == nil {
 		x.Kind = aliasType
 	} else if s.Type.has("string") {
@@ -206,6 +208,24 @@ const foldedAway = "(folded)"
 
 func (v *vocabulary) dropFolded() {
 	v.Types = slices.DeleteFunc(v.Types, func(x *goType) bool { return x.Target == foldedAway })
+}
+
+// shareMetaOnly gives one codec to the many structs that hold nothing but _meta.
+func (v *vocabulary) shareMetaOnly() {
+	var model *goType
+	for _, x := range slices.Clone(v.Types) {
+		if x.Kind != structType || x.Tag != "" || len(x.Fields) != 1 || x.Fields[0].Base.Kind != isMeta {
+			continue
+		}
+		if model == nil {
+			model = v.derive(x, &goType{
+				Name: "MetaOnly", Kind: structType, Hidden: true, Fields: x.Fields,
+				Doc: "has the members of all types that hold nothing but _meta.",
+			})
+			model.Topic = v.texts.topic["common _meta"]
+		}
+		x.Model = model
+	}
 }
 
 // stableField tells whether the stable facts know the member too.

@@ -27,6 +27,7 @@ var imports = []struct {
 }{
 	{regexp.MustCompile(`\bcmp\.[A-Z]`), "cmp"},
 	{regexp.MustCompile(`\bjson\.[A-Z]`), "encoding/json"},
+	{regexp.MustCompile(`\breflect\.[A-Z]`), "reflect"},
 	{regexp.MustCompile(`\bwire\.[A-Z]`), "github.com/acpkit/go-sdk/internal/wire"},
 }
 

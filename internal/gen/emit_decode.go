@@ -37,7 +37,7 @@ func (v *vocabulary) emitDecodeStruct(f *file, x *goType) {
 	slices.SortStableFunc(fields, func(a, b *field) int { return order(a) - order(b) })
 	var required []string
 	flatField := (*field)(nil)
-	f.p("func decode%s(d *wire.Decoder, v *%s) *wire.FieldErrors {", x.Name, x.Name)
+	f.p("func decode%s(d *wire.Decoder, v *%s) *wire.FieldErrors {", x.Name, x.spelled())
 	if n := len(fields); n > 0 && fields[n-1].Form == inlined {
 		flatField, fields = fields[n-1], fields[:n-1]
 		f.p("mark := d.Mark()")
@@ -207,7 +207,7 @@ func read(field *field, target string) string {
 	case numberType:
 		return fmt.Sprintf("wire.ReadInt(d, %s)", at)
 	}
-	return fmt.Sprintf("decode%s(d, %s)", b.Type.Name, at)
+	return decodeCall(b.Type, at)
 }
 
 // listed and mapped tell whether lists or maps of the type occur.
@@ -305,7 +305,7 @@ func emitVariant(f *file, x *goType) {
 
 func decodeCall(x *goType, target string) string {
 	if x.Model != nil {
-		return fmt.Sprintf("decode%s(d, (*%s)(%s))", x.Model.Name, x.Model.Name, target)
+		return fmt.Sprintf("decode%s(d, (*%s)(%s))", x.Model.Name, x.Model.spelled(), target)
 	}
 	return fmt.Sprintf("decode%s(d, %s)", x.Name, target)
 }

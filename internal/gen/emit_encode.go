@@ -8,7 +8,7 @@ func (v *vocabulary) emitEncode(f *file, x *goType) {
 	switch {
 	case x.Kind == structType:
 		if x.Model == nil {
-			f.p("func members%[1]s(e *wire.Encoder, v *%[1]s) {", x.Name)
+			f.p("func members%s(e *wire.Encoder, v *%s) {", x.Name, x.spelled())
 			for _, field := range x.Fields {
 				emitEncodeField(f, field)
 			}
@@ -17,7 +17,10 @@ func (v *vocabulary) emitEncode(f *file, x *goType) {
 			}
 			f.p("}\n")
 		}
-		f.p("func encode%[1]s(e *wire.Encoder, v *%[1]s) {", x.Name)
+		if x.Model != nil && x.Tag == "" {
+			return // the model's will do
+		}
+		f.p("func encode%s(e *wire.Encoder, v *%s) {", x.Name, x.spelled())
 		f.p("e.Open()")
 		emitTagged(f, x)
 		f.p("e.Close()")
@@ -49,7 +52,7 @@ func emitTagged(f *file, x *goType) {
 		f.p("e.Name(`,%s:%s`)", quote(x.Tag), quote(x.TagValue))
 	}
 	if x.Model != nil {
-		f.p("members%[1]s(e, (*%[1]s)(v))", x.Model.Name)
+		f.p("members%s(e, (*%s)(v))", x.Model.Name, x.Model.spelled())
 	} else {
 		f.p("members%s(e, v)", x.Name)
 	}
@@ -217,5 +220,13 @@ func emitStructValue(f *file, x *goType, at string) {
 		f.p("e.Close()")
 		return
 	}
-	f.p("encode%s(e, %s)", x.Name, at)
+	f.p("%s", encodeCall(x, "e", at))
+}
+
+// encodeCall is the call that writes the value at an address.
+func encodeCall(x *goType, encoder, at string) string {
+	if x.Model != nil && x.Tag == "" {
+		return fmt.Sprintf("encode%s(%s, (*%s)(%s))", x.Model.Name, encoder, x.Model.spelled(), at)
+	}
+	return fmt.Sprintf("encode%s(%s, %s)", x.Name, encoder, at)
 }

@@ -3,12 +3,17 @@ package main
 // emitJSON writes what encoding/json calls.
 func (v *vocabulary) emitJSON(f *file, x *goType) {
 	switch {
+	case x.Hidden:
 	case x.Kind == structType:
 		f.p("// MarshalJSON writes the value in its form on the wire%s.", tagNote(x))
-		f.p("func (v %s) MarshalJSON() ([]byte, error) { return marshal(&v, encode%s) }\n", x.Name, x.Name)
+		if m := x.Model; m != nil && x.Tag == "" {
+			f.p("func (v %s) MarshalJSON() ([]byte, error) { return marshal((*%s)(&v), encode%s) }\n", x.Name, m.spelled(), m.Name)
+		} else {
+			f.p("func (v %s) MarshalJSON() ([]byte, error) { return marshal(&v, encode%s) }\n", x.Name, x.Name)
+		}
 		f.p("// UnmarshalJSON reads the value by the rules of the protocol.")
 		if m := x.Model; m != nil {
-			f.p("func (v *%s) UnmarshalJSON(data []byte) error { return unmarshal(data, (*%s)(v), decode%s) }\n", x.Name, m.Name, m.Name)
+			f.p("func (v *%s) UnmarshalJSON(data []byte) error { return unmarshal(data, (*%s)(v), decode%s) }\n", x.Name, m.spelled(), m.Name)
 		} else {
 			f.p("func (v *%[1]s) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decode%[1]s) }\n", x.Name)
 		}

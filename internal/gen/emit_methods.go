@@ -79,7 +79,7 @@ func (v *vocabulary) emitCodec(f *file, x *goType) {
 		f.p("}")
 	}
 	f.p("d := wire.NewDecoder(raw)")
-	f.p("return d.End(v, decode%s(&d, v))", x.Name)
+	f.p("return d.End(v, %s)", strings.Replace(decodeCall(x, "v"), "(d,", "(&d,", 1))
 	f.p("},")
 	f.p("Append: func(b []byte, v any) ([]byte, error) {")
 	f.p("x, ok := v.(*%s)", x.Name)
@@ -87,10 +87,17 @@ func (v *vocabulary) emitCodec(f *file, x *goType) {
 	f.p("return b, wrongType[%s](v)", x.Name)
 	f.p("}")
 	f.p("e := wire.NewEncoder(b)")
-	f.p("encode%s(&e, x)", x.Name)
+	f.p("%s", encodeCall(x, "&e", "x"))
 	f.p("return e.End()")
 	f.p("},")
-	f.p("Valid: func(any, bool) bool { return true },")
+	if x.Ruled {
+		f.p("Valid: func(v any, strict bool) bool {")
+		f.p("x, ok := v.(*%s)", x.Name)
+		f.p("return ok && x != nil && %s", validCall(x, "x"))
+		f.p("},")
+	} else {
+		f.p("Valid: func(any, bool) bool { return true },")
+	}
 	f.p("Is: is[%s],", x.Name)
 	f.p("}\n")
 }

@@ -46,7 +46,7 @@ func (v *vocabulary) typeDoc(x *goType) string {
 	if doc == "" {
 		doc = "has no description yet."
 	}
-	doc = x.Name + " " + doc
+	doc = x.spelled() + " " + doc
 	for _, m := range v.Methods {
 		switch {
 		case m.Params == x && m.Notification:
@@ -108,7 +108,7 @@ func (x *goType) variantNames() []string {
 }
 
 func emitStruct(f *file, x *goType) {
-	f.p("type %s struct {", x.Name)
+	f.p("type %s struct {", x.spelled())
 	for _, field := range x.members().Fields {
 		doc := field.Doc
 		if doc != "" {
@@ -151,22 +151,19 @@ func (f *field) tags() string {
 func (f *field) checkTag() string {
 	var rules []string
 	required := f.Required || f.Form == inlined
-	switch {
-	case f.Base.Kind == isNamed && (f.Base.Type.Kind == unionType || f.Base.Type.Interface) && required:
+	if f.mustBeThere() {
 		rules = append(rules, "required")
-	case f.Rule != "" && !required:
-		rules = append(rules, "omitempty")
 	}
-	if f.Base.Kind == isList && (f.Rule != "" || f.Base.Elem.checked()) || f.Base.Kind == isMap {
+	if elem := f.Base.Elem; elem != nil && elem.open() {
+		rules = append(rules, "dive", "required")
+	} else if elem != nil && (f.Rule != "" || elem.ruled()) {
 		rules = append(rules, "dive")
 	}
 	if f.Rule != "" {
 		rules = append(rules, f.Rule)
 	}
+	if len(rules) > 0 && (f.Form == opt || f.Rule != "" && !required) {
+		rules = append([]string{"omitempty"}, rules...)
+	}
 	return strings.Join(rules, ",")
-}
-
-// checked tells whether values of the kind can break rules.
-func (b *base) checked() bool {
-	return b.Kind == isNamed && b.Type.Kind != enumType && b.Type.Kind != stringType
 }

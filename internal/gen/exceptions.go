@@ -54,11 +54,12 @@ var builtins = rows(map[string]baseKind{
 var foreign = rows(map[string]struct {
 	name  string // in Go
 	iface bool   // an interface, not a struct
+	ruled bool   // has a check
 }{
-	"RequestId":                  {"RequestID", false},
-	"ElicitationContentValue":    {"ElicitationContentValue", true},
-	"SessionConfigSelectOptions": {"SessionConfigSelectOptions", false},
-	"MessageMcpResponse":         {"MessageMCPResponse", false},
+	"RequestId":                  {"RequestID", false, false},
+	"ElicitationContentValue":    {"ElicitationContentValue", true, false},
+	"SessionConfigSelectOptions": {"SessionConfigSelectOptions", false, true},
+	"MessageMcpResponse":         {"MessageMCPResponse", false, false},
 })
 
 // flat are definitions that mix members of their own with those of a union. The

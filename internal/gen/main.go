@@ -108,7 +108,7 @@ func removeOld() error {
 // emit writes all files.
 func (v *vocabulary) emit() error {
 	for _, topic := range v.topics() {
-		types, codecs := &file{}, &file{}
+		types, codecs, checks := &file{}, &file{}, &file{}
 		if text := v.texts.files[topic]; text != "" {
 			types.doc = comment("", text) + "\n"
 		}
@@ -119,6 +119,7 @@ func (v *vocabulary) emit() error {
 				v.emitEncode(codecs, x)
 				v.emitJSON(codecs, x)
 				v.emitCodec(codecs, x)
+				emitCheck(checks, x)
 			}
 		}
 		if err := types.write(outDir, topic+"_gen.go"); err != nil {
@@ -127,10 +128,18 @@ func (v *vocabulary) emit() error {
 		if err := codecs.write(outDir, topic+"_codec_gen.go"); err != nil {
 			return err
 		}
+		if err := checks.write(outDir, topic+"_check_gen.go"); err != nil {
+			return err
+		}
 	}
 	table := &file{}
 	v.emitMethods(table)
-	return table.write(outDir, "methods_gen.go")
+	if err := table.write(outDir, "methods_gen.go"); err != nil {
+		return err
+	}
+	cases := &file{}
+	v.emitCases(cases)
+	return cases.write(outDir, "cases_gen_test.go")
 }
 
 func (v *vocabulary) topics() []string {

@@ -35,6 +35,10 @@ type goType struct {
 	// variants may have the members of one definition, the model.
 	Tag, TagValue string
 	Model         *goType
+	// Hidden is an unexported model.
+	Hidden bool
+	// Ruled types can break rules and have a check.
+	Ruled bool
 }
 
 type enumValue struct{ Name, Value, Doc string }
@@ -160,6 +164,15 @@ func (f *field) goType() string {
 func (f *field) wireName() string { return "`," + quote(f.JSON) + ":`" }
 
 func quote(s string) string { return `"` + s + `"` }
+
+// spelled is the name of the type in Go source; Name is what names of functions
+// are made of.
+func (t *goType) spelled() string {
+	if t.Hidden {
+		return lower(t.Name)
+	}
+	return t.Name
+}
 
 // members returns the type whose fields the struct has.
 func (t *goType) members() *goType {

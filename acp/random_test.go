@@ -1,0 +1,215 @@
+package acp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// maker builds random values of the protocol's types, always the same for one
+// seed. Texts hold what JSON has to escape, ids and paths keep the rules unless
+// wild.
+type maker struct {
+	*rand.Rand
+	wild bool // break the rules of the prose every now and then
+}
+
+func newMaker(seed uint64) *maker { return &maker{Rand: rand.New(rand.NewPCG(seed, 1))} }
+
+var fragments = []string{
+	"", "a", "word ", "\n", "\t", `"`, `\`, "/", "é", "\u2028", "\U0001f600", "\x00", "\x7f", "<b>&", "null",
+	strings.Repeat("0123456789abcde\n", 20), strings.Repeat("long text ", 150),
+}
+
+func (m *maker) text() string {
+	var s strings.Builder
+	for range m.IntN(4) {
+		s.WriteString(fragments[m.IntN(len(fragments))])
+	}
+	return s.String()
+}
+
+// value returns a random value as a pointer to t.
+func (m *maker) value(t reflect.Type) reflect.Value {
+	p := reflect.New(t)
+	m.fill(p.Elem(), "")
+	return p
+}
+
+func (m *maker) fill(v reflect.Value, rule string) {
+	switch x := v.Addr().Interface().(type) {
+	case *acp.RequestID:
+		*x = []acp.RequestID{acp.NumberID(m.Int64() - m.Int64()), acp.StringID(m.text()), acp.NullID()}[m.IntN(3)]
+		return
+	case *acp.SessionConfigSelectOptions:
+		if m.IntN(2) == 0 {
+			m.fill(reflect.ValueOf(&x.Ungrouped).Elem(), "")
+		} else {
+			m.fill(reflect.ValueOf(&x.Grouped).Elem(), "")
+		}
+		return
+	case *acp.MessageMCPResponse:
+		if x.Result = m.raw(); m.IntN(2) == 0 {
+			x.Result, x.Error = nil, m.value(reflect.TypeFor[acp.MCPError]()).Interface().(*acp.MCPError)
+		}
+		return
+	case *json.RawMessage:
+		*x = m.raw()
+		return
+	case *acp.Meta:
+		if m.IntN(4) == 0 {
+			*x = acp.Meta{"example.com/trace": m.text(), "n": 1.5, "deep": map[string]any{"list": []any{nil, true, "x"}}}
+		}
+		return
+	case interface {
+		SetForTest(v any, null bool)
+		ZeroForTest() any
+	}:
+		switch m.IntN(3) {
+		case 0:
+			x.SetForTest(nil, true)
+		case 1:
+			zero := reflect.ValueOf(x.ZeroForTest()).Elem()
+			m.fill(zero, rule)
+			x.SetForTest(zero.Interface(), false)
+		}
+		return
+	}
+	m.fillKind(v, rule)
+}
+
+func (m *maker) fillKind(v reflect.Value, rule string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(m.ruled(v.Type(), rule))
+	case reflect.Bool:
+		v.SetBool(m.IntN(2) == 0)
+	case reflect.Int32, reflect.Int64:
+		v.SetInt(m.Int64() >> m.IntN(64))
+		if v.Kind() == reflect.Int32 {
+			v.SetInt(int64(int32(m.Uint32())))
+		}
+	case reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(m.Uint64() >> m.IntN(64) & (1<<v.Type().Bits() - 1))
+	case reflect.Float64:
+		v.SetFloat(m.NormFloat64() + 0.1)
+	case reflect.Pointer:
+		if m.IntN(2) == 0 {
+			v.Set(m.value(v.Type().Elem()))
+		}
+	case reflect.Slice:
+		if n := m.IntN(4); n < 3 {
+			v.Set(reflect.MakeSlice(v.Type(), n, n))
+			for i := range n {
+				m.fill(v.Index(i), rule)
+			}
+		}
+	case reflect.Map:
+		if m.IntN(3) > 0 {
+			v.Set(reflect.MakeMap(v.Type()))
+			for i := range m.IntN(3) {
+				element := reflect.New(v.Type().Elem()).Elem()
+				m.fill(element, "")
+				v.SetMapIndex(reflect.ValueOf(fmt.Sprint("key", i, m.text())), element)
+			}
+		}
+	case reflect.Interface:
+		m.fillUnion(v)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			field := v.Type().Field(i)
+			if strings.HasPrefix(field.Name, "Extra") {
+				continue
+			}
+			m.fill(v.Field(i), field.Tag.Get("acp"))
+			if strings.HasPrefix(v.Type().Name(), "MessageMCP") && field.Name == "Params" {
+				v.Field(i).SetBytes([]byte(`{"a":1}`))
+			}
+		}
+	default:
+		panic("no random " + v.Type().String())
+	}
+}
+
+// ruled makes a text that keeps the rule of its struct tag, mostly.
+func (m *maker) ruled(t reflect.Type, rule string) string {
+	if constants := constantsOf(t); constants != nil && m.IntN(4) > 0 {
+		return constants[m.IntN(len(constants))]
+	}
+	if m.wild && m.IntN(8) == 0 {
+		return []string{"", "relative/path", "x y", "C:", "mailto"}[m.IntN(5)]
+	}
+	switch {
+	case strings.Contains(rule, "omitempty") && m.IntN(3) == 0:
+		return ""
+	case strings.Contains(rule, "abspath"):
+		return []string{"/", "/home/me", `C:\x`, `\\host\share`}[m.IntN(4)] + m.text()
+	case strings.Contains(rule, "uri"):
+		return []string{"file:///x", "https://example.com/?a=b"}[m.IntN(2)]
+	case strings.Contains(rule, "id"), strings.Contains(rule, "min=1"), t == reflect.TypeFor[acp.ElicitationSchemaType]():
+		return "i" + m.text()
+	}
+	return m.text()
+}
+
+func constantsOf(t reflect.Type) []string {
+	for name, values := range acp.Values {
+		if reflect.TypeOf(acp.Named[name]).Elem() == t {
+			var list []string
+			for _, value := range values {
+				list = append(list, fmt.Sprint(value))
+			}
+			return list
+		}
+	}
+	return nil
+}
+
+// fillUnion picks a variant.
+func (m *maker) fillUnion(v reflect.Value) {
+	variants := acp.Variants[v.Type()]
+	switch v.Type() {
+	case reflect.TypeFor[acp.ElicitationContentValue]():
+		variants = []any{new(acp.ElicitationString), new(acp.ElicitationInteger), new(acp.ElicitationNumber), new(acp.ElicitationBoolean), new(acp.ElicitationStrings)}
+		p := m.value(reflect.TypeOf(variants[m.IntN(5)]).Elem())
+		if list, ok := p.Interface().(*acp.ElicitationStrings); ok && *list == nil {
+			*list = acp.ElicitationStrings{}
+		}
+		v.Set(p.Elem())
+		return
+	case reflect.TypeFor[acp.SessionConfigOptionValue]():
+		variants = []any{&acp.SessionConfigValue{}, &acp.SessionConfigBooleanValue{}, &acp.UnknownSessionConfigOptionValue{}}
+	}
+	if len(variants) == 0 {
+		panic("no variants of " + v.Type().String())
+	}
+	p := reflect.New(reflect.TypeOf(variants[m.IntN(len(variants))]).Elem())
+	if raw := p.Elem().FieldByName("Raw"); raw.IsValid() {
+		m.fillUnknown(v.Type(), p.Elem())
+	} else {
+		m.fill(p.Elem(), "")
+	}
+	v.Set(p)
+}
+
+// fillUnknown makes a variant that this version does not know.
+func (m *maker) fillUnknown(union reflect.Type, v reflect.Value) {
+	members := `"q":1,"text ":"x"`
+	if kind := v.FieldByName("Type"); kind.IsValid() {
+		tag := acp.Tags[union.Name()]
+		if tag == "" {
+			tag = "type"
+		}
+		kind.SetString("_x")
+		members = fmt.Sprintf(`%q:"_x",%s`, tag, members)
+	}
+	v.FieldByName("Raw").SetBytes([]byte("{" + members + "}"))
+}
+
+func (m *maker) raw() json.RawMessage {
+	return json.RawMessage([]string{`null`, `1e40`, `"\ud800"`, `{"b":[1,2.50,{}],"a":"x"}`, `[ ]`, `-0`}[m.IntN(6)])
+}

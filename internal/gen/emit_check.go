@@ -1,0 +1,165 @@
+package main
+
+import "fmt"
+
+// markRuled finds the types whose values can break a rule, by themselves or by
+// what they hold.
+func (v *vocabulary) markRuled() {
+	for again := true; again; {
+		again = false
+		for _, x := range v.Types {
+			if !x.Ruled && x.breakable() {
+				x.Ruled, again = true, true
+			}
+		}
+	}
+}
+
+func (x *goType) breakable() bool {
+	switch x.Kind {
+	case structType:
+		for _, f := range x.members().Fields {
+			if f.Rule != "" || f.mustBeThere() || f.Base.ruled() {
+				return true
+			}
+		}
+	case unionType:
+		for _, variant := range x.Union.all() {
+			if variant.Ruled {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// all returns the known variants.
+func (u *union) all() []*goType {
+	var list []*goType
+	for _, variant := range u.Variants {
+		list = append(list, variant.Type)
+	}
+	if u.Fallback != nil {
+		list = append(list, u.Fallback)
+	}
+	return list
+}
+
+// ruled tells whether values of the kind can break rules.
+func (b *base) ruled() bool {
+	if b.Elem != nil {
+		return b.Elem.ruled() || b.Elem.open()
+	}
+	return b.Kind == isNamed && b.Type.Ruled
+}
+
+// open tells whether the value is an interface, which may be nil.
+func (b *base) open() bool {
+	return b.Kind == isNamed && (b.Type.Kind == unionType || b.Type.Interface)
+}
+
+// mustBeThere tells whether the field is an interface that must not be nil.
+func (f *field) mustBeThere() bool { return f.Base.open() && (f.Required || f.Form == inlined) }
+
+// emitCheck writes the function that tells whether a value keeps the rules.
+func emitCheck(f *file, x *goType) {
+	switch {
+	case !x.Ruled || x.Model != nil:
+	case x.Kind == structType:
+		f.p("func valid%s(v *%s, strict bool) bool {", x.Name, x.spelled())
+		for _, field := range x.Fields {
+			emitCheckField(f, field)
+		}
+		f.p("return true")
+		f.p("}\n")
+	case x.Kind == unionType:
+		f.p("func valid%[1]s(v %[1]s, strict bool) bool {", x.Name)
+		f.p("switch v := v.(type) {")
+		for _, variant := range x.Union.all() {
+			if variant.Ruled {
+				f.p("case *%s:", variant.Name)
+				f.p("return v == nil || %s", validCall(variant, "v"))
+			}
+		}
+		f.p("}")
+		f.p("return true")
+		f.p("}\n")
+	}
+}
+
+// validCall is the call that checks the value at an address.
+func validCall(x *goType, at string) string {
+	if m := x.Model; m != nil {
+		return fmt.Sprintf("valid%s((*%s)(%s), strict)", m.Name, m.spelled(), at)
+	}
+	return fmt.Sprintf("valid%s(%s, strict)", x.Name, at)
+}
+
+func emitCheckField(f *file, field *field) {
+	target := "v." + field.Name
+	if !(field.Rule != "" || field.mustBeThere() || field.Base.ruled()) {
+		return
+	}
+	if field.Form == opt {
+		f.p("if x, ok := %s.Get(); ok {", target)
+		emitCheckValue(f, field, "x")
+		f.p("}")
+		return
+	}
+	emitCheckValue(f, field, target)
+}
+
+func emitCheckValue(f *file, field *field, target string) {
+	b := field.Base
+	reject := func(format string, args ...any) {
+		f.p("if "+format+" {", args...)
+		f.p("return false")
+		f.p("}")
+	}
+	switch {
+	case b.Elem != nil:
+		f.p("for i := range %s {", target)
+		element := target + "[i]"
+		if field.Rule != "" {
+			reject("%s", breaks(field.Rule, *b.Elem, element))
+		}
+		if b.Elem.open() {
+			reject("%s == nil", element)
+		}
+		if b.Elem.ruled() && b.Kind == isMap && !b.Elem.open() {
+			f.p("x := %s", element)
+			reject("!%s", validCall(b.Elem.Type, "&x"))
+		} else if b.Elem.ruled() {
+			reject("!%s", validCall(b.Elem.Type, at(b.Elem.Type, element)))
+		}
+		f.p("}")
+	case field.Rule != "" && field.Required:
+		reject("%s", breaks(field.Rule, b, target))
+	case field.Rule != "":
+		reject("%s != \"\" && %s", target, breaks(field.Rule, b, target))
+	case field.mustBeThere() && b.Type.Ruled:
+		reject("%s == nil || !%s", target, validCall(b.Type, target))
+	case field.mustBeThere():
+		reject("%s == nil", target)
+	case field.Form == pointer:
+		reject("%s != nil && !%s", target, validCall(b.Type, target))
+	default:
+		reject("!%s", validCall(b.Type, at(b.Type, target)))
+	}
+}
+
+// ruleFuncs are the functions of package wire for the rules of the prose, which
+// hold only when the check is strict.
+var ruleFuncs = map[string]string{"id": "IsID", "abspath": "IsAbsPath", "uri": "IsURI"}
+
+// breaks is the condition that a text breaks its rule.
+func breaks(rule string, b base, target string) string {
+	if rule == "min=1" {
+		return target + ` == ""`
+	}
+	name, ok := ruleFuncs[rule]
+	if !ok {
+		fail("no check for the rule %s", rule)
+	}
+	return fmt.Sprintf("strict && !wire.%s(%s)", name, asString(b, target))
+}
