@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// commandError says that a command ended badly. As an [acp.ToolFailure] it decides
+// what the failed tool call shows: the terminal stays, beside the exit status.
+type commandError struct {
+	exit     *acp.WaitForTerminalExitResponse
+	terminal acp.ToolCallContent
+}
+
+var _ acp.ToolFailure = (*commandError)(nil)
+
+func (e *commandError) Error() string {
+	if e.exit.ExitCode != nil {
+		return fmt.Sprintf("exit status %d", *e.exit.ExitCode)
+	}
+	return "ended by " + e.exit.Signal
+}
+
+func (e *commandError) FailedToolCall() *acp.ToolCallUpdate {
+	return &acp.ToolCallUpdate{Content: []acp.ToolCallContent{e.terminal, acp.ToolText(e.Error())}}
+}

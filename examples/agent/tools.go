@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// result is what a tool leaves behind: what the tool call shows and what the user
+// is told. A tool that fails may still have something to tell.
+type result struct {
+	content   []acp.ToolCallContent
+	locations []acp.ToolCallLocation
+	told      string
+}
+
+type tool func(ctx context.Context, call *agent.ToolCall, path string, r request) (result, error)
+
+func (t *turn) tool(v verb) tool {
+	return map[verb]tool{
+		verbRead:   t.read,
+		verbSearch: t.search,
+		verbEdit:   t.edit,
+		verbWrite:  t.write,
+		verbAppend: t.append,
+		verbRun:    t.command,
+	}[v]
+}
+
+func (r request) kind() acp.ToolKind {
+	switch r.verb {
+	case verbRead:
+		return acp.ToolKindRead
+	case verbSearch:
+		return acp.ToolKindSearch
+	case verbRun:
+		return acp.ToolKindExecute
+	default:
+		return acp.ToolKindEdit
+	}
+}
+
+func (t *turn) read(ctx context.Context, _ *agent.ToolCall, path string, r request) (result, error) {
+	var text string
+	var err error
+	if r.line == 0 && r.max == 0 {
+		text, err = t.out.ReadFile(ctx, path)
+	} else {
+		text, err = t.out.ReadLines(ctx, path, uint32(max(r.line, 1)), uint32(cmpOr(r.max, 1<<30)))
+	}
+	if err != nil {
+		return result{}, err
+	}
+	told := fmt.Sprintf("%s has %d lines.\n", r.path, strings.Count(text, "\n"))
+	if shown := t.shorten(text); shown != "" {
+		told += quote(shown)
+	}
+	return result{content: []acp.ToolCallContent{acp.ToolText(text)}, told: told}, nil
+}
+
+func cmpOr(n, fallback int) int {
+	if n == 0 {
+		return fallback
+	}
+	return n
+}
+
+// shorten cuts what is repeated to the user to the detail that was chosen.
+func (t *turn) shorten(text string) string {
+	const brief = 10
+	t.session.mu.Lock()
+	full := t.session.Detail == detailFull
+	t.session.mu.Unlock()
+	lines := strings.SplitAfter(text, "\n")
+	if full || len(lines) <= brief {
+		return text
+	}
+	return strings.Join(lines[:brief], "") + fmt.Sprintf("... and %d more lines\n", len(lines)-brief)
+}
+
+func (t *turn) edit(ctx context.Context, call *agent.ToolCall, path string, r request) (result, error) {
+	old, err := t.out.ReadFile(ctx, path)
+	if err != nil {
+		return result{}, err
+	}
+	switch n := strings.Count(old, r.old); n {
+	case 0:
+		return result{}, rpcerr.InvalidParams(nil).WithDetail("the text to replace does not occur in " + r.path)
+	case 1:
+		return t.change(ctx, call, path, &old, strings.Replace(old, r.old, r.new, 1))
+	default:
+		return result{}, rpcerr.InvalidParams(nil).WithDetail(fmt.Sprintf("the text to replace occurs %d times in %s; quote more of it", n, r.path))
+	}
+}
+
+func (t *turn) write(ctx context.Context, call *agent.ToolCall, path string, r request) (result, error) {
+	old, err := t.existing(ctx, path)
+	if err != nil {
+		return result{}, err
+	}
+	return t.change(ctx, call, path, old, r.text)
+}
+
+func (t *turn) append(ctx context.Context, call *agent.ToolCall, path string, r request) (result, error) {
+	old, err := t.existing(ctx, path)
+	if err != nil {
+		return result{}, err
+	}
+	if old == nil {
+		return t.change(ctx, call, path, nil, r.text)
+	}
+	return t.change(ctx, call, path, old, *old+r.text)
+}
+
+// existing reads a file that may not be there yet; nil says that it is not.
+func (t *turn) existing(ctx context.Context, path string) (*string, error) {
+	text, err := t.out.ReadFile(ctx, path)
+	if errors.Is(err, rpcerr.ErrResourceNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &text, nil
+}
+
+// change shows what would become of a file, asks, and writes it.
+func (t *turn) change(ctx context.Context, call *agent.ToolCall, path string, old *string, text string) (result, error) {
+	diff := &acp.Diff{Path: path, OldText: old, NewText: text}
+	if err := call.Progress(ctx, diff); err != nil {
+		return result{}, err
+	}
+	if err := t.permitted(ctx, call); err != nil {
+		return result{}, err
+	}
+	if err := t.out.WriteFile(ctx, path, text); err != nil {
+		return result{}, err
+	}
+	return result{content: []acp.ToolCallContent{diff}, told: "Wrote " + path + ".\n"}, nil
+}
+
+// permitted asks the user, unless the session's mode says not to.
+func (t *turn) permitted(ctx context.Context, call *agent.ToolCall) error {
+	t.session.mu.Lock()
+	mode := t.session.Mode
+	t.session.mu.Unlock()
+	if mode == modeAuto {
+		return nil
+	}
+	choice, err := call.AskPermission(ctx,
+		acp.PermissionOption{OptionID: "once", Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
+		acp.PermissionOption{OptionID: "always", Name: "Allow everything in this session", Kind: acp.PermissionOptionKindAllowAlways},
+		acp.PermissionOption{OptionID: "no", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce},
+	)
+	if err != nil {
+		return err
+	}
+	if !agent.Allows(choice) {
+		return rpcerr.InvalidRequest(nil).WithDetail("the user did not allow it")
+	}
+	if choice.Kind != acp.PermissionOptionKindAllowAlways {
+		return nil
+	}
+	if err := t.worker.setMode(t.session, modeAuto); err != nil {
+		return err
+	}
+	if err := t.out.Mode(ctx, modeAuto); err != nil {
+		return err
+	}
+	return t.out.ConfigOptions(ctx, t.session.configOptions()...)
+}
+
+// search lets grep look through the client's files.
+func (t *turn) search(ctx context.Context, _ *agent.ToolCall, path string, r request) (result, error) {
+	res, err := t.worker.conn.RunTerminal(ctx, &acp.CreateTerminalRequest{
+		SessionID: t.session.ID, Command: "grep", Cwd: t.session.CWD,
+		Args: []string{"-rnIF", "--exclude-dir=.git", "-m", "20", "-e", r.text, "--", path},
+	})
+	if err != nil {
+		return result{}, err
+	}
+	if res.ExitCode == nil || *res.ExitCode > 1 { // 1: nothing found
+		return result{}, rpcerr.InternalError(nil).WithDetail("grep failed: " + firstLine(res.Output, 200))
+	}
+	found := result{locations: matches(res.Output), content: []acp.ToolCallContent{acp.ToolText(res.Output)}}
+	if len(found.locations) == 0 {
+		found.told = fmt.Sprintf("%q does not occur in %s.\n", r.text, folderName(r.path))
+		return found, nil
+	}
+	found.told = fmt.Sprintf("%q occurs on %d lines:\n%s", r.text, len(found.locations), quote(t.shorten(res.Output)))
+	return found, nil
+}
+
+// matches reads grep's PATH:LINE:TEXT lines.
+func matches(output string) []acp.ToolCallLocation {
+	var all []acp.ToolCallLocation
+	for line := range strings.Lines(output) {
+		path, rest, _ := strings.Cut(line, ":")
+		number, _, ok := strings.Cut(rest, ":")
+		if n, err := strconv.ParseUint(number, 10, 32); ok && err == nil {
+			all = append(all, acp.ToolCallLocation{Path: path, Line: new(uint32(n))})
+		}
+	}
+	return all
+}
+
+// command runs a command line in a terminal that the user can watch.
+func (t *turn) command(ctx context.Context, call *agent.ToolCall, _ string, r request) (result, error) {
+	if err := t.permitted(ctx, call); err != nil {
+		return result{}, err
+	}
+	term, err := t.worker.conn.StartTerminal(ctx, &acp.CreateTerminalRequest{
+		SessionID: t.session.ID, Command: "sh", Args: []string{"-c", r.command},
+		Cwd: t.session.CWD, OutputByteLimit: new(uint64(1 << 20)),
+	})
+	if err != nil {
+		return result{}, err
+	}
+	defer term.Release(ctx)
+	if err := call.Progress(ctx, term.Content()); err != nil {
+		return result{}, err
+	}
+	exit, err := term.WaitForExit(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	out, err := term.Output(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	if exit.ExitCode == nil || *exit.ExitCode != 0 {
+		return result{told: quote(t.shorten(out.Output))}, &commandError{exit: exit, terminal: term.Content()}
+	}
+	return result{
+		content: []acp.ToolCallContent{term.Content()},
+		told:    fmt.Sprintf("`%s` printed:\n%s", r.command, quote(t.shorten(out.Output))),
+	}, nil
+}
+
+func quote(text string) string {
+	return "```\n" + strings.TrimRight(text, "\n") + "\n```\n"
+}
