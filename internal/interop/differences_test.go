@@ -143,6 +143,78 @@ var differences = []difference{
 		events: []string{permPrompt, `{"permErr":{"name":"Error"}}`},
 	},
 	{
+		why:      "the client says what it can do, and results are read into types: what is malformed there is its default",
+		names:    []string{"out.request_initialize"},
+		received: []string{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}}}}`},
+		events:   []string{`{"result":{"protocolVersion":1,"agentCapabilities":{}}}`},
+	},
+	{
+		why:      "params that cannot be encoded fail that call alone",
+		names:    []string{"out.params_unserialisable"},
+		received: []string{`{"jsonrpc":"2.0","id":5,"result":{"content":"hello"}}`},
+		events:   []string{`{"error":{"name":"Error"}}`, `{"read":{"sessionId":"s","path":"/a"}}`},
+		open:     true,
+	},
+	{
+		why:   "a prompt is cancelled with session/cancel, which every agent knows, and its answer is waited for",
+		names: []string{"cancel.out_signal_then_error"},
+		received: []string{
+			`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s1","prompt":[]}}`,
+			`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`,
+		},
+		events: []string{`{"error":{"name":"RequestError","code":-32800,"message":"Request cancelled","data":{"requestId":1}}}`},
+	},
+	{
+		why:   "the same; an answer in time is the answer",
+		names: []string{"cancel.out_stop_waiting"},
+		received: []string{
+			`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s1","prompt":[]}}`,
+			`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`,
+		},
+		events: []string{`{"result":{"stopReason":"cancelled"}}`},
+	},
+	{
+		why:      "nothing is sent for a call whose ctx has ended before it began",
+		names:    []string{"cancel.out_already_aborted"},
+		received: []string{},
+		events:   []string{`{"error":{"name":"Error"}}`},
+	},
+	{
+		why:    "local failures carry no message of the peer",
+		names:  []string{"close.local_with_pending", "close.peer_eof_with_pending"},
+		events: []string{`{"error":{"name":"Error"}}`},
+	},
+	{
+		why:    "an update of a kind that this version does not know is delivered as it came",
+		names:  []string{"in.update_unknown_kind"},
+		events: []string{`{"update":{"sessionId":"s1","update":{"sessionUpdate":"from_the_future","x":1}}}`},
+	},
+	{
+		why:   "kinds of content and values of enumerations that this version does not know are kept",
+		names: []string{"in.permission"},
+		events: []string{`{"perm":{"sessionId":"s1","toolCall":{"toolCallId":"t","kind":"weird","content":[
+			{"type":"content","content":{"type":"text","text":"x"}},{"type":"bogus"}],"rawInput":{"a":1}},
+			"options":[{"optionId":"a","name":"A","kind":"allow_once"}]}}`},
+	},
+	{
+		why: "a call returns when every notification before its answer has been handled",
+		names: []string{
+			"order.update_vs_response_2_handlers_before_sync", "order.update_vs_response_3_handlers_before_sync",
+			"order.update_vs_response_8_handlers_before_sync",
+		},
+		events: []string{`"u1"`, `"u2"`, `"u3"`, `"RESPONSE"`},
+	},
+	{
+		why:    "notifications are handled in the order in which they arrive, whatever their method",
+		names:  []string{"order.two_notification_methods"},
+		events: []string{`"late1"`, `"early2"`, `"late3"`, `"early4"`},
+	},
+	{
+		why:    "updates before the answer that introduces their session reach the client, and are kept for the session",
+		names:  []string{"order.update_before_session_new_response"},
+		events: []string{`"u0"`, `"u0"`},
+	},
+	{
 		why:   "a method of the protocol never goes to the extension handler, and it is checked",
 		names: []string{"fallback.request"},
 		received: []string{

@@ -117,12 +117,16 @@ func (w *wire) send(v *vector) {
 			w.in.Close()
 			continue
 		}
-		if isResponse(s) {
+		lines := strings.SplitAfter(string(v.bytes(i)), "\n")
+		if slices.ContainsFunc(lines, isResponse) {
 			w.settle()
-			w.write([]byte(shiftID(string(v.bytes(i)))))
-			continue
+			for j, line := range lines {
+				if isResponse(line) {
+					lines[j] = shiftID(line)
+				}
+			}
 		}
-		w.write(v.bytes(i))
+		w.write([]byte(strings.Join(lines, "")))
 	}
 }
 

@@ -1,0 +1,97 @@
+package interop_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// recorded is one line of a transcript: "send" from client to agent, "recv" back.
+type recorded struct {
+	Dir   string
+	Raw   string
+	Event string
+	Label string
+	line  int
+}
+
+// recordedProcess is what was said to one process.
+type recordedProcess struct {
+	name  string
+	probe bool // some of the lines sent are bad on purpose
+	lines []recorded
+}
+
+// probes are the transcripts in which agents were asked bad things too.
+var probes = []string{"gemini", "tsdk-agent", "cline", "pi-acp"}
+
+func transcripts(t *testing.T) []recordedProcess {
+	t.Helper()
+	files, err := filepath.Glob("testdata/transcripts/*.jsonl")
+	require.NoError(t, err)
+	require.Len(t, files, 13)
+	var all []recordedProcess
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		lines := bufio.NewScanner(bytes.NewReader(b))
+		lines.Buffer(nil, len(b)+1)
+		for n := 1; lines.Scan(); n++ {
+			var r recorded
+			require.NoError(t, json.Unmarshal(lines.Bytes(), &r), "%s:%d", file, n)
+			r.line = n
+			switch {
+			case r.Dir == "meta" && r.Event == "start":
+				p := recordedProcess{name: name}
+				for _, probe := range probes {
+					p.probe = p.probe || probe == name
+				}
+				if r.Label != "" {
+					p.name += "/" + strings.ReplaceAll(r.Label, " ", "_")
+				}
+				all = append(all, p)
+			case r.Dir == "send" || r.Dir == "recv":
+				last := &all[len(all)-1]
+				last.lines = append(last.lines, r)
+			}
+		}
+		require.NoError(t, lines.Err())
+	}
+	return all
+}
+
+// envelope is a recorded message, taken apart.
+type envelope struct {
+	JSONRPC json.RawMessage
+	ID      json.RawMessage
+	Method  string
+	Params  json.RawMessage
+	Result  json.RawMessage
+	Error   json.RawMessage
+	hasID   bool
+}
+
+// open takes a line apart; false when it is no message object.
+func open(line string) (envelope, bool) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal([]byte(line), &m) != nil || m == nil {
+		return envelope{}, false
+	}
+	e := envelope{JSONRPC: m["jsonrpc"], ID: m["id"], Params: m["params"], Result: m["result"], Error: m["error"]}
+	_, e.hasID = m["id"]
+	if m["method"] != nil && json.Unmarshal(m["method"], &e.Method) != nil {
+		return envelope{}, false
+	}
+	return e, true
+}
+
+func (e *envelope) isRequest() bool  { return e.Method != "" && e.hasID }
+func (e *envelope) isNote() bool     { return e.Method != "" && !e.hasID }
+func (e *envelope) isResponse() bool { return e.Method == "" && (e.Result != nil || e.Error != nil) }

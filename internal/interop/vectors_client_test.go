@@ -1,0 +1,247 @@
+package interop_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// What the TypeScript SDK's client sent and answered, ours does too, but for
+// differences.
+func TestClientVectors(t *testing.T) {
+	for _, v := range vectors(t, "client") {
+		t.Run(v.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { checkClient(t, &v) })
+		})
+	}
+}
+
+func checkClient(t *testing.T, v *vector) {
+	w, r, out := newWire(t)
+	f := &standardClient{}
+	conn := client.New(stream.Lines(r, out, nil), f.new, &client.Options{
+		Logger: slog.New(slog.DiscardHandler), IgnoreCapabilities: true, // these conversations begin in the middle
+	})
+	require.NoError(t, conn.Start(t.Context()))
+	stop := func() {}
+	if drive := drivers[v.Name]; drive != nil {
+		stop = drive(t, f, conn)
+	} else if strings.HasPrefix(v.Name, "order.update_vs_response") {
+		drivePrompt(t, f, conn)
+	}
+	w.settle()
+	w.send(v)
+	w.settle()
+	stop()
+	got := w.take()
+
+	want, events, closed := v.Received, v.AppEvents, v.ConnectionClosed
+	for i := range want {
+		if m := parseMessage(t, want[i]); m["method"] != nil {
+			want[i] = shiftID(want[i])
+		}
+	}
+	rewrite := rewriteAll
+	if d := differs(v); d != nil {
+		if d.received != nil {
+			want, rewrite = d.received, func(message) {}
+		}
+		if d.events != nil {
+			events = rawAll(d.events)
+		}
+		closed = closed && !d.open
+	}
+	compare(t, want, got, rewrite)
+	compareEvents(t, events, f.events, false)
+	if ended := isDone(conn.Done()); !assert.Equal(t, closed, ended, "the connection has ended") || !ended {
+		w.write([]byte(`{"jsonrpc":"2.0","id":"alive","method":"fs/read_text_file","params":{"sessionId":"s","path":"/a"}}` + "\n"))
+		compare(t, []string{`{"jsonrpc":"2.0","id":"alive","result":{"content":"hello"}}`}, w.take(), func(message) {})
+		assert.NoError(t, conn.Close())
+	}
+	assert.NoError(t, conn.Wait())
+}
+
+func isDone(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// drivers are the calls that the vectors were observed with. What they start goes on
+// while the vector's bytes arrive; what they return is called after that.
+var drivers = map[string]func(*testing.T, *standardClient, *client.Conn) func(){
+	"out.request_initialize": func(t *testing.T, f *standardClient, c *client.Conn) func() {
+		return f.call(func() (any, error) { return c.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}) })
+	},
+	"out.request_params_null": func(t *testing.T, f *standardClient, c *client.Conn) func() {
+		return f.call(func() (any, error) {
+			var raw json.RawMessage
+			return &raw, c.Call(t.Context(), "_x/y", json.RawMessage("null"), &raw)
+		})
+	},
+	"out.notify": func(t *testing.T, _ *standardClient, c *client.Conn) func() {
+		require.NoError(t, c.Cancel(t.Context(), &acp.CancelNotification{SessionID: "s1"}))
+		return func() {}
+	},
+	"out.three_requests": func(t *testing.T, _ *standardClient, c *client.Conn) func() {
+		for i := range 3 {
+			go func() { _ = c.Call(t.Context(), "_x/y", i+1, nil) }() // ends with the connection
+			synctest.Wait()
+		}
+		return func() {}
+	},
+	"out.buildSession_bare": func(t *testing.T, _ *standardClient, c *client.Conn) func() {
+		go func() { _, _ = c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/w"}) }() // ends with the connection
+		return func() {}
+	},
+	"out.delete_session_not_found": func(t *testing.T, f *standardClient, c *client.Conn) func() {
+		return f.call(func() (any, error) { return struct{}{}, c.Session("s1").Delete(t.Context()) })
+	},
+	"out.empty_object_mapping_null": func(t *testing.T, f *standardClient, c *client.Conn) func() {
+		return f.call(func() (any, error) {
+			return c.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: "s1", ModeID: "m"})
+		})
+	},
+	"out.params_unserialisable": func(t *testing.T, f *standardClient, c *client.Conn) func() {
+		return f.call(func() (any, error) { return nil, c.Call(t.Context(), "_x/y", map[string]any{"v": func() {}}, nil) })
+	},
+	"cancel.out_signal_then_error": driveCancelledPrompt,
+	"cancel.out_stop_waiting":      driveCancelledPrompt,
+	"cancel.out_already_aborted": func(t *testing.T, f *standardClient, c *client.Conn) func() {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		return f.call(func() (any, error) { return nil, c.Call(ctx, "_x/y", struct{}{}, nil) })
+	},
+	"close.local_with_pending": func(t *testing.T, f *standardClient, c *client.Conn) func() {
+		f.call(func() (any, error) { return nil, c.Call(t.Context(), "_x/y", struct{}{}, nil) })
+		synctest.Wait()
+		return func() {
+			assert.NoError(t, c.Close())
+			synctest.Wait()
+			assert.ErrorIs(t, c.Call(t.Context(), "_x/z", struct{}{}, nil), acp.ErrClosed)
+			assert.ErrorIs(t, c.Notify(t.Context(), "_x/n", struct{}{}), acp.ErrClosed)
+		}
+	},
+	"close.peer_eof_with_pending": func(t *testing.T, f *standardClient, c *client.Conn) func() {
+		return f.call(func() (any, error) { return nil, c.Call(t.Context(), "_x/y", struct{}{}, nil) })
+	},
+	"close.connectWith_returns": func(t *testing.T, _ *standardClient, c *client.Conn) func() {
+		assert.NoError(t, c.Close())
+		return func() {}
+	},
+	"order.update_before_session_new_response": func(t *testing.T, f *standardClient, c *client.Conn) func() {
+		f.texts = true
+		go func() { // ends with the answer
+			session, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/x"})
+			if assert.NoError(t, err) {
+				session.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { f.event(textOf(u)) })
+			}
+		}()
+		return func() {}
+	},
+}
+
+// drivePrompt sends a prompt; what comes back is an event among the updates.
+func drivePrompt(t *testing.T, f *standardClient, c *client.Conn) {
+	f.texts = true
+	go func() { // ends with the answer
+		_, err := c.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1"})
+		assert.NoError(t, err)
+		f.event("RESPONSE")
+	}()
+}
+
+// driveCancelledPrompt sends a prompt and ends its ctx.
+func driveCancelledPrompt(t *testing.T, f *standardClient, c *client.Conn) func() {
+	ctx, cancel := context.WithCancel(t.Context())
+	stop := f.call(func() (any, error) { return c.Prompt(ctx, &acp.PromptRequest{SessionID: "s1"}) })
+	synctest.Wait()
+	cancel()
+	return stop
+}
+
+// standardClient is the fixture that the vectors were observed with.
+type standardClient struct {
+	texts  bool // updates are recorded as their text alone
+	mu     sync.Mutex
+	events []any
+}
+
+func (f *standardClient) new(*client.Conn) acp.Client { return f }
+
+func (f *standardClient) event(e any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.events = append(f.events, e)
+}
+
+// call makes a call whose outcome is an event.
+func (f *standardClient) call(call func() (any, error)) func() {
+	go func() { // ends with the call, at the latest when the connection ends
+		res, err := call()
+		if err != nil {
+			f.event(map[string]any{"error": eventOf(err)})
+			return
+		}
+		f.event(map[string]any{"result": res})
+	}()
+	return func() {}
+}
+
+func textOf(u acp.SessionUpdate) string {
+	chunk, ok := u.(*acp.AgentMessageChunk)
+	if !ok {
+		return "no message"
+	}
+	return acp.PlainText(chunk.Content)
+}
+
+func (f *standardClient) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	f.event(map[string]any{"perm": req})
+	if len(req.Options) == 0 {
+		return nil, errors.New("no options")
+	}
+	return acp.Selected(req.Options[0].OptionID), nil
+}
+
+func (f *standardClient) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+	if f.texts {
+		f.event(textOf(n.Update))
+		return nil
+	}
+	f.event(map[string]any{"update": n})
+	return nil
+}
+
+func (f *standardClient) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	f.event(map[string]any{"read": req})
+	if req.Path == "/missing" {
+		return nil, rpcerr.ResourceNotFound(req.Path)
+	}
+	return &acp.ReadTextFileResponse{Content: "hello"}, nil
+}
+
+func (f *standardClient) WriteTextFile(context.Context, *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	return nil, nil
+}
+
+func (f *standardClient) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {
+	f.event(strings.TrimPrefix(method, "_x/") + string(params))
+	return nil
+}
