@@ -1,0 +1,36 @@
+// Command echo is the smallest agent: it repeats what it is told.
+package main
+
+import (
+	"context"
+	"log"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+type echo struct{ conn *agent.Conn }
+
+func (e echo) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{}, nil // version and capabilities are filled in
+}
+
+func (e echo) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return &acp.NewSessionResponse{SessionID: "the-only-one"}, nil
+}
+
+func (e echo) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	err := e.conn.Session(req.SessionID).Message(ctx, "You said: "+acp.PlainText(req.Prompt...))
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
+}
+
+func (e echo) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+func main() {
+	log.SetFlags(0)
+	err := agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return echo{c} }, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+}
