@@ -1,0 +1,142 @@
+package classify_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+// recorder is a logger whose lines can be looked at.
+type recorder struct{ bytes.Buffer }
+
+func (r *recorder) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+func (r *recorder) lines(t *testing.T) []map[string]any {
+	var lines []map[string]any
+	for line := range strings.Lines(r.String()) {
+		var m map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &m))
+		lines = append(lines, m)
+	}
+	return lines
+}
+
+func TestCatch(t *testing.T) {
+	var log recorder
+	op := classify.Op{Name: "Store.Load", Attrs: []slog.Attr{slog.String("id", "d1")}, Logger: log.logger()}
+	load := func(fail error) (err error) {
+		defer op.Catch(t.Context(), &err)
+		return fail
+	}
+	require.NoError(t, load(nil))
+	assert.Empty(t, log.String(), "nothing happened")
+
+	err := load(&fs.PathError{Op: "open", Path: "/d1", Err: fs.ErrNotExist})
+	e, ok := errors.AsType[*kind.Error](err)
+	require.True(t, ok)
+	assert.Equal(t, kind.NotFound, e.Kind)
+	assert.ErrorIs(t, err, fs.ErrNotExist, "the cause is kept")
+	lines := log.lines(t)
+	require.Len(t, lines, 1)
+	assert.Equal(t, "operation failed", lines[0]["msg"])
+	assert.Equal(t, "ERROR", lines[0]["level"])
+	assert.Equal(t, "Store.Load", lines[0]["operation"])
+	assert.Equal(t, "d1", lines[0]["id"])
+	assert.Contains(t, lines[0]["error"], "cause")
+	assert.NotContains(t, lines[0], "stack")
+}
+
+func TestCatchLogsOnce(t *testing.T) {
+	var log recorder
+	inner := classify.Op{Name: "inner", Logger: log.logger()}
+	outer := classify.Op{Name: "outer", Logger: log.logger()}
+	_, err := classify.Do(t.Context(), outer, func(ctx context.Context) (int, error) {
+		_, err := classify.Do(ctx, inner, func(context.Context) (int, error) { return 0, kind.Conflict.New("taken") })
+		return 0, fmt.Errorf("around it: %w", err)
+	})
+	assert.ErrorIs(t, err, kind.Conflict)
+	e, _ := kind.From(err)
+	assert.True(t, e.Logged())
+	assert.Equal(t, "taken", e.Message)
+	assert.ErrorContains(t, errors.Unwrap(err), "around it", "what was wrapped is not lost")
+	lines := log.lines(t)
+	require.Len(t, lines, 1)
+	assert.Equal(t, "inner", lines[0]["operation"])
+}
+
+func TestCatchOptions(t *testing.T) {
+	var log recorder
+	boom := errors.New("boom")
+	run := func(op classify.Op, err error) error {
+		op.Logger = log.logger()
+		_, err = classify.Do(t.Context(), op, func(context.Context) (int, error) { return 1, err })
+		return err
+	}
+	assert.ErrorIs(t, run(classify.Op{Name: "a", Kind: kind.Configuration}, boom), kind.Configuration)
+	assert.ErrorIs(t, run(classify.Op{Name: "a", Kind: kind.Configuration}, kind.Timeout.New("m")), kind.Timeout, "explicit errors stay")
+	assert.ErrorIs(t, run(classify.Op{Name: "a", Kind: kind.Configuration}, context.Canceled), kind.Cancelled)
+	assert.ErrorIs(t, run(classify.Op{Name: "a", Kind: "typo"}, boom), kind.ErrBadUse)
+	assert.ErrorIs(t, run(classify.Op{Name: "a", Kind: "typo"}, boom), boom)
+	assert.ErrorIs(t, run(classify.Op{Classifier: classify.New(classify.Is(boom, kind.Conflict))}, boom), kind.Conflict)
+	hinted := run(classify.Op{Name: "a", Map: func(e *kind.Error) *kind.Error { return e.WithHint("h") }}, boom)
+	e, _ := kind.From(hinted)
+	assert.Equal(t, "h", e.Hint)
+	replaced := run(classify.Op{Name: "a", Map: func(*kind.Error) *kind.Error { return kind.Conflict.New("other") }}, boom)
+	assert.ErrorIs(t, replaced, kind.Conflict)
+	assert.ErrorIs(t, replaced, boom)
+	assert.ErrorIs(t, run(classify.Op{Name: "a", Map: func(*kind.Error) *kind.Error { return nil }}, boom), boom)
+
+	log.Reset()
+	_ = run(classify.Op{Name: "a", Critical: true, Stack: true}, boom)
+	_ = run(classify.Op{}, context.Canceled)
+	lines := log.lines(t)
+	require.Len(t, lines, 2)
+	assert.Equal(t, "ERROR+4", lines[0]["level"])
+	assert.Contains(t, lines[0]["stack"], "TestCatchOptions")
+	assert.Equal(t, "DEBUG", lines[1]["level"], "giving up is nobody's fault")
+	assert.Equal(t, "(unnamed operation)", lines[1]["operation"])
+}
+
+func TestCatchPanic(t *testing.T) {
+	for name, value := range map[string]any{
+		"text":           "password hunter2",
+		"an error":       fs.ErrNotExist,
+		"explicit error": rpcerr.AuthRequired("hunter2"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log recorder
+			v, err := classify.Do(t.Context(), classify.Op{Name: "a", Logger: log.logger()}, func(context.Context) (int, error) { panic(value) })
+			assert.Zero(t, v)
+			wire := rpcerr.From(err)
+			assert.Equal(t, rpcerr.CodeInternalError, wire.Code)
+			assert.Equal(t, "Internal error", wire.Message)
+			b, merr := json.Marshal(wire)
+			require.NoError(t, merr)
+			assert.NotContains(t, string(b), "hunter2")
+			p, ok := errors.AsType[*classify.PanicError](err)
+			require.True(t, ok)
+			assert.Equal(t, value, p.Value)
+			if cause, ok := value.(error); ok {
+				assert.ErrorIs(t, err, cause)
+			}
+			lines := log.lines(t)
+			require.Len(t, lines, 1)
+			assert.Contains(t, lines[0]["stack"], "TestCatchPanic")
+		})
+	}
+}

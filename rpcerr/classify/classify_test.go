@@ -1,0 +1,109 @@
+package classify_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolerr"
+)
+
+// What was classified tells its kind and a fixed text, nothing of the error.
+func TestNothingLeaks(t *testing.T) {
+	for _, err := range []error{
+		errors.New("password hunter2"),
+		&fs.PathError{Op: "open", Path: "/home/hunter2", Err: fs.ErrNotExist},
+		errors.New("status code 429 for hunter2"),
+	} {
+		e := classify.Error(err)
+		b, merr := json.Marshal(rpcerr.From(e))
+		require.NoError(t, merr)
+		assert.NotContains(t, string(b)+e.Error(), "hunter2")
+		assert.JSONEq(t, fmt.Sprintf(`{"code":%d,"message":%q,"data":{"kind":%q,"retryable":%t}}`,
+			int(e.Kind.Code()), e.Kind.Message(), string(e.Kind), e.Retryable), string(b))
+		assert.Contains(t, e.Debug, "classified by")
+	}
+}
+
+func TestExplicitStaysAsItIs(t *testing.T) {
+	e := kind.Conflict.New("taken").With("a", 1)
+	assert.Same(t, e, classify.Error(fmt.Errorf("w: %w", e)))
+	tool := toolerr.Auth("m").WithHint("h")
+	assert.Equal(t, tool.Record(), classify.Error(tool))
+	assert.Nil(t, classify.Error(nil))
+	assert.False(t, classify.Error(acp.ErrClosed).Retryable, "this connection does not come back")
+	assert.True(t, classify.Error(errors.New("service unavailable")).Retryable)
+}
+
+type foreign struct{ code int }
+
+func (f *foreign) Error() string { return "foreign" }
+
+func TestAdapters(t *testing.T) {
+	errSold := errors.New("sold out")
+	c := classify.New(
+		nil,
+		classify.As(func(f *foreign) *kind.Error {
+			if f.code == 0 {
+				return nil
+			}
+			return kind.Conflict.New("translated").With("code", f.code)
+		}),
+		classify.Is(errSold, kind.Conflict),
+		classify.Is(fs.ErrNotExist, kind.Validation),
+	)
+	e := c.Error(fmt.Errorf("w: %w", &foreign{7}))
+	assert.Equal(t, "translated", e.Message)
+	f, ok := errors.AsType[*foreign](e)
+	assert.True(t, ok, "the foreign error is the cause")
+	assert.Equal(t, 7, f.code)
+	assert.Equal(t, kind.Internal, c.Error(&foreign{}).Kind, "declined")
+	assert.Equal(t, kind.Conflict, c.Error(errSold).Kind)
+	assert.Equal(t, kind.Conflict.Message(), c.Error(errSold).Message)
+	assert.Equal(t, kind.Validation, c.Error(fs.ErrNotExist).Kind, "before Go's own errors")
+	assert.Equal(t, kind.NotFound, classify.Error(fs.ErrNotExist).Kind, "and without touching anybody else")
+	assert.Equal(t, kind.Timeout, c.Error(kind.Timeout.New("m")).Kind, "behind explicit errors")
+
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() { c.Error(&foreign{1}) })
+	}
+	wg.Wait()
+}
+
+type hollow struct{}
+
+func (hollow) Error() string { return "" }
+func (hollow) Unwrap() error { return nil }
+
+func TestOddChains(t *testing.T) {
+	for _, err := range []error{
+		fmt.Errorf("%s status code 404", strings.Repeat("x", 1<<20)), // only the beginning is read
+		hollow{},
+		errors.Join(hollow{}, fmt.Errorf("%w", hollow{})),
+	} {
+		assert.Equal(t, kind.Internal, classify.Error(err).Kind)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add("status code 404")
+	f.Add("rpc error: code = Foo")
+	f.Fuzz(func(t *testing.T, text string) {
+		e := classify.Error(errors.New(text))
+		assert.True(t, e.Kind.Known())
+		assert.Equal(t, e.Kind.Message(), e.Message)
+		assert.Nil(t, e.Data)
+	})
+}

@@ -1,0 +1,111 @@
+package classify
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+// pattern is one row of the tables of last resort, which read what people write.
+// pick says which kind the text in the first group means; without it the kind is
+// fixed.
+type pattern struct {
+	name string
+	re   *regexp.Regexp
+	kind kind.Kind
+	pick func(group string) kind.Kind
+}
+
+func (p pattern) match(words string) (kind.Kind, bool) {
+	m := p.re.FindStringSubmatch(words)
+	switch {
+	case m == nil:
+		return "", false
+	case p.pick != nil:
+		k := p.pick(m[1])
+		return k, k != ""
+	}
+	return p.kind, true
+}
+
+func text(re string, k kind.Kind) pattern {
+	return pattern{name: "pattern " + re, re: regexp.MustCompile("(?i)" + re), kind: k}
+}
+
+// patterns: first what particular services write, then everyday language.
+var patterns = []pattern{
+	text(`ThrottlingException|TooManyRequestsException`, kind.RateLimited),
+	text(`AccessDenied|UnauthorizedOperation`, kind.Forbidden),
+	text(`ResourceNotFoundException`, kind.NotFound),
+	{name: "gRPC code", re: regexp.MustCompile(`\bcode = ([A-Z][A-Za-z]+)`), pick: func(s string) kind.Kind { return grpcCodes[s] }},
+	{name: "status code", re: regexp.MustCompile(`(?i)\b(?:http|status)[\s_-]*(?:code)?["':=\s]{0,3}([45]\d\d)\b`), pick: statusText},
+	text(`ECONNREFUSED|connection refused`, kind.ServiceUnavailable),
+	text(`ETIMEDOUT|connection (?:timeout|timed out)`, kind.Timeout),
+	text(`unique constraint|duplicate key`, kind.Conflict),
+	text(`foreign key constraint`, kind.Validation),
+	text(`JWT (?:is )?expired`, kind.Unauthorized),
+	text(`row[\s-]level security`, kind.Forbidden),
+	text(`insufficient_quota|quota exceeded`, kind.RateLimited),
+	text(`model_not_found`, kind.NotFound),
+	text(`context_length_exceeded`, kind.Validation),
+	text(`ENOTFOUND|\bDNS\b`, kind.ServiceUnavailable),
+	text(`ECONNRESET|connection reset`, kind.ServiceUnavailable),
+
+	text(`unauthorized|unauthenticated|not\s+authorized|not.*logged.*in|invalid[\s_-]+token|expired[\s_-]+token|token[\s_-]+(?:is[\s_-]+)?expired`, kind.Unauthorized),
+	text(`permission|forbidden|access.*denied|not.*allowed`, kind.Forbidden),
+	text(`not[\s_-]?found|no such|does(?:n't| not) exist|could(?:n't| not) find`, kind.NotFound),
+	text(`invalid|validation|malformed|bad request|wrong format|missing\s+(?:required|param|field|input|value|arg)`, kind.Validation),
+	text(`conflict|already exists|duplicate|unique constraint`, kind.Conflict),
+	text(`rate limit|too many requests|throttled`, kind.RateLimited),
+	text(`time[\s-]?out|timed out|deadline exceeded`, kind.Timeout),
+	text(`abort(?:ed)?|cancell?ed`, kind.Cancelled),
+	text(`service unavailable|bad gateway|gateway time-?out|upstream error`, kind.ServiceUnavailable),
+}
+
+// grpcCodes are the names that gRPC errors carry in their text.
+var grpcCodes = map[string]kind.Kind{
+	"Canceled":           kind.Cancelled,
+	"Unknown":            kind.Unknown,
+	"InvalidArgument":    kind.InvalidParams,
+	"DeadlineExceeded":   kind.Timeout,
+	"NotFound":           kind.NotFound,
+	"AlreadyExists":      kind.Conflict,
+	"PermissionDenied":   kind.Forbidden,
+	"ResourceExhausted":  kind.RateLimited,
+	"FailedPrecondition": kind.Conflict,
+	"Aborted":            kind.Conflict,
+	"OutOfRange":         kind.Validation,
+	"Unimplemented":      kind.InvalidRequest,
+	"Internal":           kind.Internal,
+	"Unavailable":        kind.ServiceUnavailable,
+	"DataLoss":           kind.Database,
+	"Unauthenticated":    kind.Unauthorized,
+}
+
+// maxWords bounds the text that the patterns read.
+const maxWords = 8 << 10
+
+// wordsOf returns what the patterns read: the text of err, the names of the types
+// in its chain (clients of web services have one type per error), and the code
+// that some of them give out.
+func wordsOf(err error) string {
+	var b strings.Builder
+	s := err.Error()
+	b.WriteString(s[:min(len(s), maxWords)])
+	walk(err, func(err error) bool {
+		t := reflect.TypeOf(err)
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if t.PkgPath() != "fmt" && t.PkgPath() != "errors" {
+			b.WriteString("\n" + t.Name())
+		}
+		if c, ok := err.(interface{ ErrorCode() string }); ok {
+			b.WriteString("\n" + c.ErrorCode())
+		}
+		return b.Len() > maxWords
+	})
+	return b.String()
+}

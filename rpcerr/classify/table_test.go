@@ -1,0 +1,217 @@
+package classify_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+// second returns the error of a call with two results.
+func second[T any](_ T, err error) error { return err }
+
+func recovered(f func()) (err error) {
+	defer func() { err, _ = recover().(error) }()
+	f()
+	return nil
+}
+
+// What Go really has, made where that is possible by the operation that fails.
+func TestGoErrors(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer root.Close()
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	closed, err := os.Open(file)
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	expired, cancel := context.WithTimeout(t.Context(), -1)
+	defer cancel()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	secure.Config.ErrorLog = quiet
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	var none map[string]int
+
+	for name, c := range map[string]struct {
+		err  error
+		want kind.Kind
+	}{
+		"cancelled":               {context.Canceled, kind.Cancelled},
+		"turn cancelled":          {fmt.Errorf("w: %w", acp.ErrTurnCancelled), kind.Cancelled},
+		"deadline":                {context.DeadlineExceeded, kind.Timeout},
+		"deadline of a file":      {os.ErrDeadlineExceeded, kind.Timeout},
+		"deadline of a request":   {second(http.DefaultClient.Do(must(http.NewRequestWithContext(expired, "GET", plain.URL, nil)))), kind.Timeout},
+		"nil map":                 {recovered(func() { none["a"] = 1 }), kind.Internal},
+		"index":                   {recovered(func() { _ = []int{}[len(none)] }), kind.Internal},
+		"own params":              {&acp.InvalidError{Where: "session/new params", Fields: []acp.FieldError{{Path: "cwd", Message: "invalid"}}}, kind.Internal},
+		"capability":              {&acp.CapabilityError{Method: "session/list", Capability: "x"}, kind.MethodNotFound},
+		"turn running":            {acp.ErrTurnRunning, kind.Conflict},
+		"handler stuck":           {acp.ErrHandlerStuck, kind.Internal},
+		"connection closed":       {fmt.Errorf("w: %w", acp.ErrClosed), kind.ServiceUnavailable},
+		"connection stalled":      {acp.ErrStalled, kind.ServiceUnavailable},
+		"connection overloaded":   {acp.ErrOverloaded, kind.ServiceUnavailable},
+		"no program":              {exec.Command("acpkit-no-such-program").Run(), kind.NotFound},
+		"program beside":          {exec.ErrDot, kind.Configuration},
+		"program that lingers":    {exec.ErrWaitDelay, kind.Timeout},
+		"program that failed":     {exec.Command(os.Args[0], "-no-such-flag").Run(), kind.Internal},
+		"no rows":                 {sql.ErrNoRows, kind.NotFound},
+		"database connection":     {sql.ErrConnDone, kind.ServiceUnavailable},
+		"bad connection":          {driver.ErrBadConn, kind.ServiceUnavailable},
+		"transaction over":        {sql.ErrTxDone, kind.Database},
+		"unknown authority":       {second((&http.Client{}).Get(secure.URL)), kind.Configuration},
+		"TLS to a plain server":   {second(http.Get(strings.Replace(plain.URL, "http:", "https:", 1))), kind.Configuration},
+		"no TLS there":            {second(tls.Dial("tcp", plain.Listener.Addr().String(), nil)), kind.Configuration},
+		"host name":               {x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}, kind.Configuration},
+		"expired certificate":     {x509.CertificateInvalidError{Reason: x509.Expired}, kind.Configuration},
+		"TLS alert":               {tls.AlertError(40), kind.ServiceUnavailable},
+		"server closed":           {http.ErrServerClosed, kind.ServiceUnavailable},
+		"handler timeout":         {http.ErrHandlerTimeout, kind.Timeout},
+		"body too long":           {second(io.ReadAll(http.MaxBytesReader(nil, io.NopCloser(strings.NewReader("long")), 1))), kind.Validation},
+		"no upload":               {http.ErrMissingFile, kind.Validation},
+		"no cookie":               {http.ErrNoCookie, kind.NotFound},
+		"refused":                 {second(net.Dial("tcp", closedPort(t))), kind.ServiceUnavailable},
+		"refused below HTTP":      {second(http.Get("http://" + closedPort(t))), kind.ServiceUnavailable},
+		"missing file":            {second(os.Open(filepath.Join(dir, "none"))), kind.NotFound},
+		"missing file, wrapped":   {fmt.Errorf("a: %w", errors.Join(io.EOF, fs.ErrNotExist)), kind.NotFound},
+		"existing file":           {os.Mkdir(file, 0o700), kind.Conflict},
+		"permission":              {fs.ErrPermission, kind.Forbidden},
+		"EPERM":                   {syscall.EPERM, kind.Forbidden},
+		"a directory":             {second(os.ReadFile(dir)), kind.Validation},
+		"not a directory":         {second(os.Open(filepath.Join(file, "x"))), kind.Validation},
+		"closed file":             {second(closed.Read(nil)), kind.Internal},
+		"invalid":                 {fs.ErrInvalid, kind.Validation},
+		"path escapes":            {second(root.Open("../x")), kind.Forbidden},
+		"unsupported":             {errors.ErrUnsupported, kind.InvalidRequest},
+		"ENOSYS":                  {syscall.ENOSYS, kind.InvalidRequest},
+		"disk full":               {&fs.PathError{Op: "write", Err: syscall.ENOSPC}, kind.ServiceUnavailable},
+		"read-only":               {&fs.PathError{Op: "write", Err: syscall.EROFS}, kind.Forbidden},
+		"not empty":               {&fs.PathError{Op: "remove", Err: syscall.ENOTEMPTY}, kind.Conflict},
+		"ETIMEDOUT":               {&net.OpError{Op: "read", Err: syscall.ETIMEDOUT}, kind.Timeout},
+		"EADDRINUSE":              {syscall.EADDRINUSE, kind.Conflict},
+		"ECONNRESET":              {syscall.ECONNRESET, kind.ServiceUnavailable},
+		"broken pipe":             {syscall.EPIPE, kind.ServiceUnavailable},
+		"timeout deep down":       {&url.Error{Op: "Get", URL: "u", Err: fmt.Errorf("w: %w", &net.DNSError{IsTimeout: true})}, kind.Timeout},
+		"DNS":                     {&url.Error{Op: "Get", URL: "u", Err: &net.DNSError{IsNotFound: true, Name: "h"}}, kind.ServiceUnavailable},
+		"closed socket":           {net.ErrClosed, kind.ServiceUnavailable},
+		"address":                 {second(net.ResolveTCPAddr("tcp", "a:b:c")), kind.Validation},
+		"CIDR":                    {third(net.ParseCIDR("x")), kind.Validation},
+		"network":                 {second(net.Dial("nonet", "x")), kind.Validation},
+		"other network failure":   {&net.OpError{Op: "read", Err: errors.New("x")}, kind.ServiceUnavailable},
+		"JSON syntax":             {json.Unmarshal([]byte("{"), &none), kind.Serialization},
+		"JSON type":               {json.Unmarshal([]byte("7"), &none), kind.Serialization},
+		"JSON target":             {&json.InvalidUnmarshalError{}, kind.Internal},
+		"JSON unsupported":        {second(json.Marshal(func() {})), kind.Serialization},
+		"JSON value":              {second(json.Marshal([]float64{inf()})), kind.Serialization},
+		"JSON marshaler":          {second(json.Marshal(badMarshaler{})), kind.Serialization},
+		"XML":                     {xml.Unmarshal([]byte("<a>"), &struct{}{}), kind.Serialization},
+		"XML unsupported":         {second(xml.Marshal(func() {})), kind.Serialization},
+		"CSV":                     {second(csv.NewReader(strings.NewReader(`a"b`)).Read()), kind.Serialization},
+		"base64":                  {second(base64.StdEncoding.DecodeString("!")), kind.Serialization},
+		"hex":                     {second(hex.DecodeString("xx")), kind.Serialization},
+		"odd hex":                 {second(hex.DecodeString("a")), kind.Serialization},
+		"cut off":                 {io.ErrUnexpectedEOF, kind.Serialization},
+		"long line":               {bufio.ErrTooLong, kind.Validation},
+		"huge buffer":             {bytes.ErrTooLarge, kind.Validation},
+		"number":                  {second(strconv.Atoi("x")), kind.Validation},
+		"number out of range":     {second(strconv.ParseInt("99999999999999999999", 10, 64)), kind.Validation},
+		"time":                    {second(time.Parse(time.RFC3339, "x")), kind.Validation},
+		"regular expression":      {second(regexp.Compile("(")), kind.Validation},
+		"URL":                     {second(url.Parse(":")), kind.Validation},
+		"URL escape":              {second(url.PathUnescape("%zz")), kind.Validation},
+		"URL host":                {url.InvalidHostError("h"), kind.Validation},
+		"HTTP without a reason":   {&url.Error{Op: "Get", URL: "u", Err: errors.New("x")}, kind.ServiceUnavailable},
+		"plain":                   {errors.New("boom"), kind.Internal},
+		"explicit":                {kind.Conflict.New("m").WithCause(context.Canceled), kind.Conflict},
+		"explicit below":          {fmt.Errorf("not found: %w", rpcerr.AuthRequired(nil)), kind.Unauthorized},
+		"a bare kind":             {kind.Database, kind.Database},
+		"status 404 by method":    {statusError(404), kind.NotFound},
+		"status 500 by method":    {statusError(500), kind.ServiceUnavailable},
+		"status 200 is no status": {statusError(200), kind.Internal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Error(t, c.err)
+			e := classify.Error(c.err)
+			assert.Equal(t, c.want, e.Kind, "%v (%T), %s", c.err, c.err, e.Debug)
+			assert.ErrorIs(t, e, c.err, "the cause is kept")
+		})
+	}
+}
+
+func TestSQLState(t *testing.T) {
+	for state, want := range map[string]kind.Kind{
+		"23505": kind.Conflict, "23P01": kind.Conflict, "23503": kind.Validation, "22001": kind.Validation, "42501": kind.Forbidden,
+		"28P01": kind.Configuration, "40001": kind.Conflict, "55P03": kind.Conflict, "08006": kind.ServiceUnavailable,
+		"53300": kind.ServiceUnavailable, "57P01": kind.ServiceUnavailable, "57014": kind.Timeout, "42P01": kind.Database, "odd": kind.Internal,
+	} {
+		assert.Equal(t, want, classify.Error(fmt.Errorf("w: %w", stateError(state))).Kind, state)
+	}
+}
+
+type stateError string
+
+func (e stateError) Error() string    { return "x" }
+func (e stateError) SQLState() string { return string(e) }
+
+type statusError int
+
+func (e statusError) Error() string   { return "x" }
+func (e statusError) StatusCode() int { return int(e) }
+
+type badMarshaler struct{}
+
+func (badMarshaler) MarshalJSON() ([]byte, error) { return nil, errors.New("x") }
+
+func third[A, B any](_ A, _ B, err error) error { return err }
+
+func inf() float64 { f, _ := strconv.ParseFloat("inf", 64); return f }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func closedPort(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
