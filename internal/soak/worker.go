@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	mathrand "math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+)
+
+// worker is the agent.
+type worker struct {
+	conn *agent.Conn
+	load *load
+	seed uint64
+}
+
+func (w *worker) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{}, nil
+}
+
+func (w *worker) NewSession(ctx context.Context, _ *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	id := acp.SessionID(rand.Text())
+	agent.AfterResponse(ctx, func(ctx context.Context) {
+		w.conn.Session(id).Commands(ctx, acp.AvailableCommand{Name: "soak", Description: "does nothing"})
+	})
+	return &acp.NewSessionResponse{SessionID: id}, nil
+}
+
+func (w *worker) CloseSession(context.Context, *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
+	return nil, nil
+}
+
+func (w *worker) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+func (w *worker) HandleExtension(_ context.Context, _ string, params json.RawMessage) (any, error) {
+	return params, nil
+}
+
+// Prompt sends as many updates as it is told, with questions and files between.
+func (w *worker) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	updates, err := strconv.Atoi(acp.PlainText(req.Prompt...))
+	if err != nil {
+		return nil, err
+	}
+	r := mathrand.New(mathrand.NewPCG(w.seed, uint64(updates)))
+	s := w.conn.Session(req.SessionID)
+	for n := range updates {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := s.Message(ctx, strconv.Itoa(n)+" "+strings.Repeat("x", r.IntN(200))); err != nil {
+			return nil, err
+		}
+		if err := w.distract(ctx, s, r); err != nil {
+			return nil, err
+		}
+	}
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+// distract does now and then what agents do besides talking.
+func (w *worker) distract(ctx context.Context, s *agent.Session, r *mathrand.Rand) error {
+	switch r.IntN(100) {
+	case 0:
+		call, err := s.StartToolCall(ctx, &acp.ToolCall{Title: "Soak"})
+		if err != nil {
+			return err
+		}
+		if _, err := call.AskPermission(ctx); err != nil {
+			return err
+		}
+		return call.Finish(ctx, acp.ToolText("done"))
+	case 1:
+		size := r.IntN(16) << 12
+		text, err := s.ReadFile(ctx, fmt.Sprintf("/soak/%d", size))
+		if err == nil && len(text) != size {
+			w.load.fail("a file of %d bytes arrived with %d", size, len(text))
+		}
+		return err
+	}
+	return nil
+}
