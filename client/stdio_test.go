@@ -1,5 +1,101 @@
 package client_test
 
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// playAgent makes the test binary an agent on its standard input and output.
 const playAgent = "ACPKIT_TEST_PLAY_AGENT"
 
-func serveStdio() {}
+func serveStdio() {
+	newAgent := func(conn *agent.Conn) acp.Agent {
+		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+			s := conn.Session(req.SessionID)
+			if acp.PlainText(req.Prompt...) == "die" {
+				fmt.Fprintln(os.Stderr, "the agent is dying")
+				os.Exit(3)
+			}
+			fmt.Println("a stray line") // must not get between the messages
+			text, err := s.ReadFile(ctx, "/x")
+			if err != nil {
+				return nil, err
+			}
+			if _, err := s.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: "c1"}); err != nil {
+				return nil, err
+			}
+			for i := range 3 {
+				if err := s.Message(ctx, fmt.Sprint(text, i, " ")); err != nil {
+					return nil, err
+				}
+			}
+			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+		}}
+	}
+	if err := agent.Serve(context.Background(), stream.Stdio(), newAgent, nil); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// spawn starts the agent as a process of its own.
+func spawn(t *testing.T, c acp.Client) (*client.Conn, *client.Session) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), playAgent+"=1")
+	process, err := stream.Command(cmd, nil)
+	require.NoError(t, err)
+	conn := client.New(process, func(*client.Conn) acp.Client { return c }, nil)
+	require.NoError(t, conn.Start(context.Background()))
+	t.Cleanup(func() {
+		conn.Close()
+		conn.Wait()
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	_, err = conn.Initialize(ctx, nil)
+	require.NoError(t, err)
+	s, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/"})
+	require.NoError(t, err)
+	return conn, s
+}
+
+// The smallest real conversation: two processes over standard input and output.
+func TestConversationBetweenProcesses(t *testing.T) {
+	leak.Check(t)
+	conn, s := spawn(t, &recording{})
+	turn := s.Prompt(t.Context(), acp.Text("go"))
+	got, err := turn.Text()
+	require.NoError(t, err)
+	assert.Equal(t, "hello0 hello1 hello2 ", got)
+	res, err := turn.Wait()
+	require.NoError(t, err)
+	assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
+	require.NoError(t, conn.Close())
+	require.NoError(t, conn.Wait())
+}
+
+// An agent that dies fails the turn with what is known of its end.
+func TestAgentProcessThatDies(t *testing.T) {
+	leak.Check(t)
+	_, s := spawn(t, &recording{})
+	_, err := s.Prompt(t.Context(), acp.Text("die")).Wait()
+	require.ErrorIs(t, err, acp.ErrClosed)
+	var exit *stream.ExitError
+	require.ErrorAs(t, err, &exit)
+	assert.Contains(t, err.Error(), "the agent is dying")
+}

@@ -1,0 +1,209 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// proxy puts a proxy between an agent and a client played by the test, and returns
+// the client's end of it.
+func proxy(t *testing.T, unstable bool, newAgent func(*agent.Conn) acp.Agent, opts *client.Options) (*client.Conn, *recording) {
+	t.Helper()
+	edit, up := stream.Pipe()
+	down, real := stream.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+
+	var below *client.Conn
+	above := agent.New(up, func(above *agent.Conn) acp.Agent {
+		below = client.New(down, func(*client.Conn) acp.Client { return above }, &client.Options{Unstable: unstable})
+		return below
+	}, &agent.Options{Unstable: unstable})
+	end := agent.New(real, newAgent, &agent.Options{Unstable: true, IgnoreCapabilities: true})
+	editor := &recording{}
+	conn := client.New(edit, func(*client.Conn) acp.Client { return editor }, opts)
+
+	conns := []interface {
+		Start(context.Context) error
+		Close() error
+		Wait() error
+	}{end, below, above, conn}
+	for _, c := range conns {
+		require.NoError(t, c.Start(ctx))
+	}
+	t.Cleanup(func() {
+		for _, c := range conns {
+			c.Close()
+		}
+		for _, c := range conns {
+			c.Wait()
+		}
+		cancel()
+	})
+	return conn, editor
+}
+
+// recording is a client with files and extensions.
+type recording struct {
+	peertest.Client
+	notes []string
+}
+
+func (*recording) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	if req.Path == "/missing" {
+		return nil, rpcerr.ResourceNotFound(req.Path)
+	}
+	return &acp.ReadTextFileResponse{Content: "hello"}, nil
+}
+
+func (*recording) HandleExtension(_ context.Context, method string, params json.RawMessage) (any, error) {
+	return map[string]any{"method": method, "params": params}, nil
+}
+
+func (r *recording) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {
+	r.notes = append(r.notes, method+string(params))
+	return nil
+}
+
+// far is the agent behind the proxy.
+type far struct {
+	peertest.Agent
+	conn *agent.Conn
+}
+
+func (f *far) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	switch method {
+	case "_echo", "plain/echo":
+		return params, nil
+	case "_ask": // ask back through the proxy
+		var answer json.RawMessage
+		err := f.conn.Call(ctx, "_client", params, &answer)
+		return answer, err
+	}
+	return nil, rpcerr.MethodNotFound(method)
+}
+
+func (f *far) ForkSession(context.Context, *acp.ForkSessionRequest) (*acp.ForkSessionResponse, error) {
+	return &acp.ForkSessionResponse{SessionID: "s9"}, nil
+}
+
+func newFar(onPrompt func(context.Context, *agent.Session) (*acp.PromptResponse, error)) func(*agent.Conn) acp.Agent {
+	return func(c *agent.Conn) acp.Agent {
+		f := &far{conn: c}
+		f.OnPrompt = func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+			return onPrompt(ctx, c.Session(req.SessionID))
+		}
+		return f
+	}
+}
+
+func TestProxyCarriesAConversation(t *testing.T) {
+	leak.Check(t)
+	c, editor := proxy(t, true, newFar(func(ctx context.Context, s *agent.Session) (*acp.PromptResponse, error) {
+		got, err := s.ReadFile(ctx, "/x")
+		if err != nil {
+			return nil, err
+		}
+		_, missing := s.ReadFile(ctx, "/missing")
+		assert.ErrorIs(t, missing, rpcerr.ErrResourceNotFound)
+		_, err = s.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: "c1"})
+		assert.NoError(t, err)
+		s.Message(ctx, got)
+		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+	}), &client.Options{Unstable: true})
+
+	res, err := c.Initialize(t.Context(), nil)
+	require.NoError(t, err)
+	assert.NotNil(t, res.AgentCapabilities.SessionCapabilities.Fork, "bits pass through")
+	s, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+	require.NoError(t, err)
+	got, err := s.Prompt(t.Context(), acp.Text("go")).Text()
+	require.NoError(t, err)
+	assert.Equal(t, "hello", got)
+	assert.Equal(t, []string{"hello"}, editor.Texts())
+	fork, err := c.StartForkedSession(t.Context(), &acp.ForkSessionRequest{SessionID: "s1", Cwd: "/"})
+	require.NoError(t, err)
+	assert.Equal(t, acp.SessionID("s9"), fork.ID())
+}
+
+func TestProxyForwardsExtensions(t *testing.T) {
+	leak.Check(t)
+	c, editor := proxy(t, true, newFar(func(ctx context.Context, s *agent.Session) (*acp.PromptResponse, error) {
+		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+	}), nil)
+	_, err := c.Initialize(t.Context(), nil)
+	require.NoError(t, err)
+	var got json.RawMessage
+	require.NoError(t, c.Call(t.Context(), "_echo", map[string]int{"n": 1}, &got))
+	assert.JSONEq(t, `{"n":1}`, string(got))
+	var asked struct{ Method string }
+	require.NoError(t, c.Call(t.Context(), "_ask", json.RawMessage(`{"n":2}`), &asked))
+	assert.Equal(t, "_client", asked.Method)
+	err = c.Call(t.Context(), "_unknown", nil, nil)
+	require.ErrorIs(t, err, rpcerr.ErrMethodNotFound)
+	plain, err := c.HandleExtension(t.Context(), "plain/echo", json.RawMessage(`[1]`))
+	require.NoError(t, err)
+	assert.Equal(t, json.RawMessage(`[1]`), plain, "names without underscore pass")
+	assert.Empty(t, editor.notes)
+}
+
+func TestProxyWithoutTheUnstableOption(t *testing.T) {
+	c, _ := proxy(t, false, newFar(nil), &client.Options{Unstable: true})
+	_, err := c.Initialize(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = c.ForkSession(t.Context(), &acp.ForkSessionRequest{SessionID: "s1", Cwd: "/"})
+	require.ErrorIs(t, err, rpcerr.ErrMethodNotFound)
+}
+
+func TestProxyCarriesACancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		c, editor := proxy(t, true, newFar(func(ctx context.Context, s *agent.Session) (*acp.PromptResponse, error) {
+			<-ctx.Done()
+			s.Message(ctx, "stopping")
+			return nil, ctx.Err()
+		}), nil)
+		_, err := c.Initialize(t.Context(), nil)
+		require.NoError(t, err)
+		s, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+		require.NoError(t, err)
+		turn := s.Prompt(t.Context(), acp.Text("go"))
+		synctest.Wait()
+		require.NoError(t, turn.Cancel(t.Context()))
+		res, err := turn.Wait()
+		require.NoError(t, err)
+		assert.Equal(t, acp.StopReasonCancelled, res.StopReason)
+		assert.Equal(t, []string{"stopping"}, editor.Texts())
+	})
+}
+
+// An agent that embeds its connection gets the client's extension requests as if they
+// were its own: they must not be thrown back.
+func TestEmbeddedConnDoesNotThrowExtensionsBack(t *testing.T) {
+	type embedding struct {
+		peertest.Agent
+		*agent.Conn
+	}
+	as, cs := stream.Pipe()
+	a := agent.New(as, func(c *agent.Conn) acp.Agent { return &embedding{Conn: c} }, nil)
+	r := &recording{}
+	c := client.New(cs, func(*client.Conn) acp.Client { return r }, nil)
+	require.NoError(t, a.Start(t.Context()))
+	require.NoError(t, c.Start(t.Context()))
+	_, err := c.Initialize(t.Context(), nil)
+	require.NoError(t, err)
+	require.ErrorIs(t, c.Call(t.Context(), "_x", nil, nil), rpcerr.ErrMethodNotFound)
+	require.NoError(t, c.Notify(t.Context(), "_x", nil))
+}
