@@ -1,0 +1,158 @@
+package envelope_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/envelope"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+// Each of the 13 codes of the reference: it travels, and comes back as itself.
+func TestCodes(t *testing.T) {
+	for _, name := range []string{
+		"invalid_input", "not_found", "not_a_file", "is_binary", "no_match", "ambiguous_match", "patch_failed",
+		"timeout", "output_limit", "too_large", "path_escape", "io_error", "internal",
+	} {
+		code := envelope.Code(name)
+		assert.True(t, code.Known(), name)
+		assert.NotEmpty(t, code.Message())
+		assert.True(t, code.Kind().Known())
+		e := code.Errorf("m: %w", fs.ErrExist)
+		b, err := json.Marshal(rpcerr.From(fmt.Errorf("w: %w", e)))
+		require.NoError(t, err)
+		var answer rpcerr.RequestError
+		require.NoError(t, json.Unmarshal(b, &answer))
+		got := envelope.Of(&answer, slog.New(slog.DiscardHandler))
+		want := envelope.Envelope{Error: code, Message: "m"}
+		if code == envelope.Internal {
+			want.Message = "internal error"
+		}
+		assert.Equal(t, want, got)
+		assert.Equal(t, code == envelope.Timeout, e.Retryable, name)
+	}
+	assert.Len(t, envelope.All(), 13)
+}
+
+func TestOfGoErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "f")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer root.Close()
+	_, missing := os.Open(filepath.Join(dir, "none"))
+	_, directory := os.ReadFile(dir)
+	_, below := os.Open(filepath.Join(file, "x"))
+	_, outside := root.Open("../x")
+	_, long := os.Open(strings.Repeat("x", 5000))
+	for name, c := range map[string]struct {
+		err  error
+		want envelope.Code
+	}{
+		"missing":            {fmt.Errorf("w: %w", missing), envelope.NotFound},
+		"directory":          {directory, envelope.NotAFile},
+		"file as directory":  {below, envelope.NotAFile},
+		"outside":            {outside, envelope.PathEscape},
+		"long name":          {long, envelope.InvalidInput},
+		"deadline":           {context.DeadlineExceeded, envelope.Timeout},
+		"cancelled":          {context.Canceled, envelope.Timeout},
+		"lingering command":  {exec.ErrWaitDelay, envelope.Timeout},
+		"EFBIG":              {syscall.EFBIG, envelope.TooLarge},
+		"long line":          {bufio.ErrTooLong, envelope.TooLarge},
+		"huge buffer":        {bytes.ErrTooLarge, envelope.OutputLimit},
+		"no program":         {exec.Command("acpkit-no-such-program").Run(), envelope.IOError},
+		"failed program":     {exec.Command(os.Args[0], "-no-such-flag").Run(), envelope.IOError},
+		"permission":         {fs.ErrPermission, envelope.IOError},
+		"disk full":          {&fs.PathError{Op: "write", Err: syscall.ENOSPC}, envelope.IOError},
+		"cut off":            {io.ErrUnexpectedEOF, envelope.IOError},
+		"kind: validation":   {kind.Validation.New("m"), envelope.InvalidInput},
+		"kind: unauthorized": {kind.Unauthorized.New("m"), envelope.IOError},
+		"kind: bare":         {kind.NotFound, envelope.NotFound},
+		"peer: no such tool": {rpcerr.MethodNotFound("x"), envelope.NotFound},
+		"peer: internal":     {rpcerr.InternalError("secret"), envelope.Internal},
+		"reason beats kind":  {kind.Conflict.New("m").WithReason("no_match"), envelope.NoMatch},
+		"foreign reason":     {kind.Timeout.New("m").WithReason("queue_full"), envelope.Timeout},
+		"plain":              {errors.New("secret"), envelope.Internal},
+		"nil":                {nil, envelope.Internal},
+	} {
+		got := envelope.Of(c.err, slog.New(slog.DiscardHandler))
+		assert.Equal(t, c.want, got.Error, "%s: %v", name, c.err)
+		assert.NotContains(t, got.Message, dir, "no path that the caller did not name")
+		assert.NotEmpty(t, got.Message)
+	}
+}
+
+func TestInternalTellsTheLogOnly(t *testing.T) {
+	var log bytes.Buffer
+	got := envelope.Of(errors.New("secret"), slog.New(slog.NewTextHandler(&log, nil)))
+	assert.Equal(t, `{"error":"internal","message":"internal error"}`, got.String())
+	assert.Contains(t, log.String(), "secret")
+	log.Reset()
+	envelope.Of(envelope.NoMatch.New("m"), slog.New(slog.NewTextHandler(&log, nil)))
+	assert.Empty(t, log.String())
+}
+
+func TestParse(t *testing.T) {
+	e, err := envelope.Parse(` {"error":"not_found","message":"m","more":1}`)
+	require.NoError(t, err)
+	assert.Equal(t, envelope.Envelope{Error: envelope.NotFound, Message: "m"}, e)
+	assert.ErrorIs(t, e.Err(), kind.NotFound)
+	assert.Equal(t, "not_found", e.Err().Reason)
+	for _, in := range []string{"", "boom", "[]", "{}", `{"error":"x"}`, `{"error":"","message":"m"}`, `{"error":5,"message":"m"}`, `{"exit_code":1}`} {
+		_, err := envelope.Parse(in)
+		assert.ErrorIs(t, err, envelope.ErrNotEnvelope, in)
+	}
+	other := envelope.Envelope{Error: "odd"}.Err()
+	assert.ErrorIs(t, other, kind.Unknown)
+	assert.Equal(t, "odd", other.Reason)
+	assert.Equal(t, "It does not exist.", envelope.Envelope{Error: envelope.NotFound}.Err().Message)
+}
+
+func TestBadUse(t *testing.T) {
+	for _, e := range []*kind.Error{envelope.Code("typo").New("m"), envelope.Code("typo").Errorf("m"), envelope.NotFound.New(""), envelope.Timeout.Errorf(" ")} {
+		assert.ErrorIs(t, e, kind.ErrBadUse)
+		assert.Empty(t, e.Reason)
+		assert.False(t, e.Retryable)
+	}
+}
+
+// The envelope keeps the code and the message and loses exactly the fields it has no
+// room for: Retryable, RetryAfter, Hint, Status, Code, Number and Data, of
+// which Kind, Reason and Retryable come back as the code implies them.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add(uint8(0), "m", "h", int64(5), `{"a":1}`)
+	f.Add(uint8(12), "\xff\u2028<", "", int64(0), `7`)
+	f.Fuzz(func(t *testing.T, n uint8, message, hint string, after int64, data string) {
+		code := envelope.All()[int(n)%13]
+		if strings.TrimSpace(message) == "" || code == envelope.Internal {
+			return
+		}
+		plain := code.New(message)
+		e := plain.WithHint(hint).WithRetryAfter(time.Duration(after)).WithCode("C").WithStatus(400)
+		if json.Valid([]byte(data)) {
+			e = e.WithData(json.RawMessage(data))
+		}
+		back, err := envelope.Parse(envelope.Of(e, nil).String())
+		require.NoError(t, err)
+		assert.Equal(t, plain, back.Err())
+	})
+}

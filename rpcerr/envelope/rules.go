@@ -1,0 +1,75 @@
+package envelope
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+type rule struct {
+	code  Code
+	match func(error) bool
+}
+
+func is(code Code, targets ...error) rule {
+	return rule{code, func(err error) bool {
+		for _, t := range targets {
+			if errors.Is(err, t) {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// rules are tried from top to bottom: what is more telling stands first.
+var rules = []rule{
+	// Work that was stopped before it was done; the codes know no other word for it.
+	is(Timeout, context.DeadlineExceeded, context.Canceled, os.ErrDeadlineExceeded, exec.ErrWaitDelay),
+	{PathEscape, escapes},
+	is(NotAFile, syscall.EISDIR, syscall.ENOTDIR),
+	is(TooLarge, syscall.EFBIG, bufio.ErrTooLong),
+	is(OutputLimit, bytes.ErrTooLarge),
+	is(InvalidInput, syscall.ENAMETOOLONG, syscall.ELOOP, syscall.EINVAL, fs.ErrInvalid),
+	is(IOError, exec.ErrNotFound, exec.ErrDot), // a program that cannot be started is not a missing path of the caller's
+	is(NotFound, fs.ErrNotExist),
+	is(IOError, fs.ErrPermission, fs.ErrExist, fs.ErrClosed, io.ErrUnexpectedEOF, io.ErrShortWrite, io.ErrClosedPipe),
+	{IOError, func(err error) bool {
+		_, number := errors.AsType[syscall.Errno](err)
+		_, path := errors.AsType[*fs.PathError](err)
+		_, link := errors.AsType[*os.LinkError](err)
+		_, start := errors.AsType[*exec.Error](err)
+		_, exit := errors.AsType[*exec.ExitError](err)
+		return number || path || link || start || exit
+	}},
+}
+
+// escapes finds the error of os.Root, which has no exported name.
+func escapes(err error) bool {
+	e, ok := errors.AsType[*fs.PathError](err)
+	return ok && strings.Contains(e.Err.Error(), "path escapes")
+}
+
+// ofKind returns the code of an explicit error that does not name one.
+func ofKind(k kind.Kind) Code {
+	switch k {
+	case kind.NotFound, kind.MethodNotFound:
+		return NotFound
+	case kind.Timeout, kind.Cancelled:
+		return Timeout
+	case kind.Validation, kind.InvalidParams, kind.InvalidRequest, kind.ParseError, kind.ContextRequired, kind.Conflict:
+		return InvalidInput
+	case kind.Internal, kind.Unknown:
+		return Internal
+	}
+	return IOError
+}
