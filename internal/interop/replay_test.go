@@ -1,0 +1,149 @@
+package interop_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Every recorded conversation is held again with both of our ends in the middle: the
+// recorded client talks to our agent's end, which passes everything on to our
+// client's end, which talks to the recorded agent. What comes out on the other side
+// has to say the same, line by line, and nothing may be logged.
+func TestReplay(t *testing.T) {
+	s := loadSchema(t)
+	for _, p := range transcripts(t) {
+		t.Run(p.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { newReplay(t, s, p.probe).run(p.lines) })
+		})
+	}
+}
+
+// replay is one recorded conversation that is held again.
+type replay struct {
+	t      *testing.T
+	schema *schema
+	probe  bool  // bad lines may be answered by our agent's end
+	editor *wire // plays the recorded client
+	model  *wire // plays the recorded agent
+	caller *agent.Conn
+	callee *client.Conn
+
+	asked    map[string]*pending // what the client asked, by its id
+	answered map[string]*pending // what the agent asked, by its id
+	passed   int                 // messages that came through
+	log      logBook
+}
+
+// logBook keeps what was logged since it was last looked at.
+type logBook struct {
+	mu      sync.Mutex
+	records []slog.Record
+}
+
+func (l *logBook) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+func (l *logBook) WithAttrs([]slog.Attr) slog.Handler               { return l }
+func (l *logBook) WithGroup(string) slog.Handler                    { return l }
+
+func (l *logBook) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.records = append(l.records, r.Clone())
+	return nil
+}
+
+// take returns the records that are at least that bad.
+func (l *logBook) take(level slog.Level) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var texts []string
+	for _, r := range l.records {
+		if r.Level >= level {
+			texts = append(texts, r.Message)
+		}
+	}
+	l.records = nil
+	return texts
+}
+
+// pending is a request that waits for its answer.
+type pending struct {
+	id        json.RawMessage // that it has on the other side
+	method    string
+	session   string
+	cancelled bool // by session/cancel
+}
+
+func newReplay(t *testing.T, s *schema, probe bool) *replay {
+	r := &replay{t: t, schema: s, probe: probe, asked: map[string]*pending{}, answered: map[string]*pending{}}
+	log := slog.New(&r.log)
+	w, in, out := newWire(t)
+	r.editor = w
+	toEditor := stream.Lines(in, out, nil)
+	w, in, out = newWire(t)
+	r.model = w
+	toModel := stream.Lines(in, out, nil)
+	r.caller = agent.New(toEditor, func(caller *agent.Conn) acp.Agent {
+		r.callee = client.New(toModel, func(*client.Conn) acp.Client { return caller },
+			&client.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: time.Hour, Logger: log})
+		return r.callee
+	}, &agent.Options{Unstable: true, IgnoreCapabilities: true, Logger: log})
+	require.NoError(t, r.callee.Start(t.Context()))
+	require.NoError(t, r.caller.Start(t.Context()))
+	return r
+}
+
+func (r *replay) run(lines []recorded) {
+	for _, l := range lines {
+		at := fmt.Sprintf("line %d", l.line)
+		e, ok := open(l.Raw)
+		passed := r.passed
+		switch {
+		case l.Dir == "send" && !ok:
+			assert.True(r.t, r.probe, "%s: not JSON", at)
+			r.editor.write([]byte(l.Raw + "\n"))
+			r.editor.take() // whatever it is answered with
+			assert.Empty(r.t, r.model.take(), "%s: what is no message is not passed on", at)
+		case l.Dir == "send":
+			r.sent(at, l.Raw, &e)
+		case ok:
+			r.received(at, l.Raw, &e)
+		default:
+			r.t.Errorf("%s: the recorded agent said no message: %s", at, l.Raw)
+		}
+		switch {
+		case r.passed > passed:
+			assert.Empty(r.t, r.log.take(slog.LevelWarn), "%s: logged", at)
+		case l.Dir == "recv":
+			assert.Empty(r.t, r.log.take(slog.LevelError), "%s: logged", at)
+		default:
+			r.log.take(slog.LevelWarn) // bad input is worth a line
+		}
+		if r.t.Failed() {
+			return // what follows would only repeat it
+		}
+	}
+	r.editor.in.Close()
+	r.model.in.Close()
+	r.editor.settle()
+	assert.NoError(r.t, r.caller.Close())
+	assert.NoError(r.t, r.callee.Close())
+	assert.NoError(r.t, r.caller.Wait())
+	assert.NoError(r.t, r.callee.Wait())
+	if !r.probe {
+		assert.Positive(r.t, r.passed)
+	}
+}
