@@ -21,7 +21,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, c := range acp.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			for seed := range uint64(rounds) {
-				v := newMaker(seed).value(reflect.TypeOf(c.New()).Elem()).Interface()
+				v := newMaker(seed).value(typeOf(c)).Interface()
 				raw, err := c.Append(v)
 				require.NoError(t, err, "%#v", v)
 				require.NoError(t, wire.Check(raw), "%s", raw)
@@ -108,7 +108,7 @@ func TestChecksAgree(t *testing.T) {
 			for seed := range uint64(4 * rounds) {
 				m := newMaker(seed)
 				m.wild = seed%2 == 1
-				v := m.value(reflect.TypeOf(c.New()).Elem()).Interface()
+				v := m.value(typeOf(c)).Interface()
 				for _, strict := range []bool{false, true} {
 					var target any = v
 					if u := reflect.ValueOf(v).Elem(); u.Kind() == reflect.Interface {
@@ -124,3 +124,6 @@ func TestChecksAgree(t *testing.T) {
 	require.Greater(t, verdicts[false], 500, "too few bad values")
 	require.Greater(t, verdicts[true], 5000, "too few good values")
 }
+
+// typeOf is the type of a case's values.
+func typeOf(c acp.Case) reflect.Type { return reflect.TypeOf(c.New()).Elem() }

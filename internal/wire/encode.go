@@ -381,6 +381,7 @@ func openPath(b []byte) string {
 		switch {
 		case l.index >= 0:
 			fmt.Fprintf(&s, "[%d]", l.index)
+		case l.name == "": // no member of it has begun
 		case s.Len() > 0:
 			s.WriteString("." + l.name)
 		default:

@@ -1,0 +1,194 @@
+package acp_test
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// node is a schema, as far as this test reads it. It is read independently of the
+// generator, whose work it checks.
+type node struct {
+	Ref        string          `json:"$ref"`
+	Const      any             `json:"const"`
+	Properties map[string]node `json:"properties"`
+	Required   []string        `json:"required"`
+	AllOf      []node          `json:"allOf"`
+	AnyOf      []node          `json:"anyOf"`
+	OneOf      []node          `json:"oneOf"`
+	Method     string          `json:"x-method"`
+	Side       string          `json:"x-side"`
+	Envelope   bool            `json:"x-docs-ignore"`
+}
+
+// elsewhere are the definitions that are no Go type of their own, and what they are
+// instead.
+var elsewhere = map[string]string{
+	"ExtRequest":      "any JSON: json.RawMessage in ExtensionHandler",
+	"ExtResponse":     "any JSON: json.RawMessage in ExtensionHandler",
+	"ExtNotification": "any JSON: json.RawMessage in ExtensionNotificationHandler",
+	"ProtocolVersion": "uint16; acp.ProtocolVersion is the constant",
+	"ErrorStopReason": "the member error of IdleStateUpdate",
+}
+
+func readSchema(t *testing.T, name string) map[string]node {
+	data, err := os.ReadFile("../internal/schema/" + name)
+	require.NoError(t, err)
+	var file struct {
+		Defs map[string]node `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(data, &file))
+	return file.Defs
+}
+
+// TestNoDrift lists every definition, member, constant, variant and method of the
+// facts that the package lacks.
+func TestNoDrift(t *testing.T) {
+	defs := readSchema(t, "v1-unstable.json")
+	require.Len(t, defs, 252)
+	for name := range readSchema(t, "v1.json") {
+		assert.Contains(t, defs, name, "stable definition missing from the unstable facts")
+	}
+	var missing []string
+	for name, def := range defs {
+		if def.Envelope {
+			continue
+		}
+		if elsewhere[name] != "" {
+			assert.NotContains(t, acp.Named, name)
+			continue
+		}
+		v, ok := acp.Named[name]
+		if !ok {
+			missing = append(missing, "type "+name)
+			continue
+		}
+		missing = append(missing, missingMembers(name, def, reflect.TypeOf(v).Elem())...)
+		missing = append(missing, missingValues(name, def)...)
+		if def.Method != "" {
+			missing = append(missing, missingMethod(name, def, v)...)
+		}
+	}
+	slices.Sort(missing)
+	assert.Empty(t, missing, strings.Join(missing, "\n"))
+}
+
+// missingMembers compares properties with the struct's fields, and with those of
+// the variants where a union is a part of the struct.
+func missingMembers(name string, def node, t reflect.Type) (missing []string) {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	have := map[string]bool{}
+	for i := range t.NumField() {
+		field, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		have[field] = true
+	}
+	for property := range def.Properties {
+		if !have[property] {
+			missing = append(missing, "member "+name+"."+property)
+		}
+	}
+	return missing
+}
+
+// missingValues compares the constants of an enumeration and the tags of a union.
+func missingValues(name string, def node) (missing []string) {
+	for _, choice := range slices.Concat(def.OneOf, def.AnyOf) {
+		if choice.Const != nil {
+			if !slices.ContainsFunc(acp.Values[name], func(v any) bool { return sameConstant(v, choice.Const) }) {
+				missing = append(missing, "value "+name)
+			}
+		}
+		for tag, property := range choice.Properties {
+			if value, ok := property.Const.(string); ok && !knowsTag(name, tag, value) {
+				missing = append(missing, "variant "+name+"."+value)
+			}
+		}
+	}
+	return missing
+}
+
+func sameConstant(v, c any) bool {
+	x := reflect.ValueOf(v)
+	if x.Kind() == reflect.String {
+		return x.String() == c
+	}
+	n, ok := c.(float64)
+	return ok && x.CanInt() && x.Int() == int64(n)
+}
+
+// knowsTag tells whether an object with that tag is read as a variant of its own:
+// it may be refused, because its members are missing, but must not be unknown.
+func knowsTag(name, tag, value string) bool {
+	for _, c := range acp.Cases {
+		if c.Name != name {
+			continue
+		}
+		object := map[string]any{tag: value}
+		for _, required := range []string{"message", "sessionId", "configId", "id", "name"} { // of flat definitions
+			object[required] = "x"
+		}
+		raw, err := json.Marshal(object)
+		if err != nil {
+			return false
+		}
+		v, err := c.Decode(raw)
+		return err != nil || !strings.Contains(show(reflect.ValueOf(v)), "Raw=") // only variants that are not known keep it
+	}
+	return false
+}
+
+var sides = map[string]wire.Side{"agent": wire.Agent, "client": wire.Client, "proxy": wire.Proxy, "protocol": wire.Protocol}
+
+// missingMethod looks for the row in the method table that has the payload.
+func missingMethod(name string, def node, v any) []string {
+	row := wire.Request(acp.ProtocolVersion, def.Method)
+	if strings.HasSuffix(name, "Notification") {
+		row = wire.Notification(acp.ProtocolVersion, def.Method)
+	}
+	switch {
+	case row == nil:
+		return []string{"method " + def.Method}
+	case row.Side != sides[def.Side]:
+		return []string{"side of method " + def.Method}
+	case strings.HasSuffix(name, "Response") && !row.Result.Is(v):
+		return []string{"result of method " + def.Method}
+	case !strings.HasSuffix(name, "Response") && !row.Params.Is(v):
+		return []string{"params of method " + def.Method}
+	}
+	return nil
+}
+
+// TestMethodTable holds the rows against protocol.md's list.
+func TestMethodTable(t *testing.T) {
+	stable := readSchema(t, "v1.json")
+	requests, notifications := 0, 0
+	for _, m := range wire.Methods(acp.ProtocolVersion) {
+		known := false
+		for name, def := range stable {
+			known = known || def.Method == m.Name && strings.HasSuffix(name, "Notification") == m.Notification
+		}
+		assert.Equal(t, known, !m.Unstable, m.Name)
+		assert.Equal(t, m.Notification, m.Result == nil, m.Name)
+		if m.Unstable {
+			continue
+		}
+		if m.Notification {
+			notifications++
+		} else {
+			requests++
+		}
+	}
+	assert.Equal(t, 21, requests)
+	assert.Equal(t, 4, notifications)
+}

@@ -1,0 +1,141 @@
+package acp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// FuzzCodecs reads any JSON as any type: nothing panics, what was read is written
+// and read again the same, and all that is written stood in the input, as another
+// JSON library reads it.
+func FuzzCodecs(f *testing.F) {
+	for i, c := range acp.Cases {
+		v := newMaker(uint64(i)).value(typeOf(c))
+		raw, err := c.Append(v.Interface())
+		require.NoError(f, err)
+		f.Add(uint(i), raw)
+	}
+	data, err := os.ReadFile("testdata/decode.json")
+	require.NoError(f, err)
+	var vectors []vector
+	require.NoError(f, json.Unmarshal(data, &vectors))
+	for _, v := range vectors {
+		for i, c := range acp.Cases {
+			if c.Name == v.Type {
+				f.Add(uint(i), []byte(v.Input))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint, raw []byte) {
+		c := acp.Cases[which%uint(len(acp.Cases))]
+		v, err := c.Decode(raw) // whatever it is: no panic
+		if wire.Check(raw) != nil || err != nil {
+			return
+		}
+		out, err := c.Append(v)
+		require.NoError(t, err, "%s: %s", c.Name, raw)
+		require.NoError(t, wire.Check(out), "%s: %s", c.Name, out)
+		again, err := c.Decode(out)
+		require.NoError(t, err, "%s: %s", c.Name, out)
+		second, err := c.Append(again)
+		require.NoError(t, err)
+		require.Equal(t, string(out), string(second), "%s: %s", c.Name, raw)
+
+		in, ok := parse(raw)
+		if !ok {
+			return // a name twice: the two libraries take different ones
+		}
+		written, ok := parse(out)
+		require.True(t, ok, "%s: %s", c.Name, out)
+		require.True(t, within(written, in), "%s\nread    %s\nwritten %s", c.Name, raw, out)
+	})
+}
+
+// parse reads JSON with numbers as text, which keeps them exact.
+func parse(raw []byte) (v any, ok bool) {
+	asText := jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, v *any) error {
+		if dec.PeekKind() != '0' {
+			return errors.ErrUnsupported
+		}
+		number, err := dec.ReadValue()
+		*v = json.Number(number)
+		return err
+	})
+	err := jsonv2.Unmarshal(raw, &v, jsonv2.WithUnmarshalers(asText), jsontext.AllowInvalidUTF8(true))
+	return v, err == nil
+}
+
+// within tells whether all of out comes from in. Lists may have lost elements,
+// objects members, and what the protocol defaults to may have been added.
+func within(out, in any) bool {
+	switch out := out.(type) {
+	case map[string]any:
+		object, ok := in.(map[string]any)
+		for name, x := range out {
+			y, has := object[name]
+			switch {
+			case ok && has && within(x, y):
+			case empty(x) || addedTag(name, x):
+			default:
+				return false
+			}
+		}
+		return ok || len(out) == 0
+	case []any:
+		list, ok := in.([]any)
+		for _, x := range out {
+			for len(list) > 0 && !within(x, list[0]) {
+				list = list[1:]
+			}
+			if len(list) == 0 {
+				return false
+			}
+			list = list[1:]
+		}
+		return ok || len(out) == 0
+	case json.Number:
+		n, ok := in.(json.Number)
+		return ok && sameNumber(string(out), string(n))
+	}
+	return out == in
+}
+
+// addedTag tells whether the member may be a tag that a variant writes alone, or
+// the type of a boolean value.
+func addedTag(name string, x any) bool {
+	_, text := x.(string)
+	return text && (name == "type" || name == "sessionUpdate" || name == "state" || name == "outcome" || name == "mode" || name == "action")
+}
+
+// sameNumber compares as far as a float64 can tell, and exactly within 64 bits.
+func sameNumber(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if strings.ContainsAny(a+b, "eE") && (len(a) > 40 || len(b) > 40) {
+		return true // exponents that big.Rat would have to write out
+	}
+	x, _, errX := big.ParseFloat(a, 10, 2000, big.ToNearestEven)
+	y, _, errY := big.ParseFloat(b, 10, 2000, big.ToNearestEven)
+	if errX != nil || errY != nil {
+		return false
+	}
+	if x.Cmp(y) == 0 {
+		return true
+	}
+	f, _ := x.Float64()
+	g, _ := y.Float64()
+	return f == g && (!x.IsInt() || !y.IsInt() || bytes.ContainsAny([]byte(b), ".eE") || len(b) > 16)
+}

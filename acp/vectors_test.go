@@ -1,0 +1,147 @@
+package acp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// vector is one observation of the official TypeScript SDK: how a JSON value
+// decodes as a type of the schema.
+type vector struct {
+	Schema string          `json:"schema"`
+	Type   string          `json:"type"`
+	Input  json.RawMessage `json:"input"`
+	OK     bool            `json:"ok"`
+	Output json.RawMessage `json:"output"`
+	Note   string          `json:"note"`
+}
+
+// differences are the inputs that we read otherwise on purpose, with what we make
+// of them; an empty text means that we refuse them.
+var differences = map[string]struct{ output, why string }{
+	`{"name":"n","uri":"u","size":1e+300}`: {
+		`{"name":"n","uri":"u"}`, "an integer beyond 64 bits is malformed, and the member is lenient"},
+	`{"used":100000000000000000000,"size":10}`: {
+		``, "an integer beyond 64 bits is malformed"},
+	`{"type":"_x","a":1,"_meta":5}`: {
+		`{"type":"_x","a":1,"_meta":5}`, "unknown variants of closed unions are kept"},
+	`{"outcome":"_x","y":1}`: {
+		`{"outcome":"_x","y":1}`, "unknown variants of closed unions are kept"},
+	`{"optionId":"o","name":"n","kind":"weird"}`: {
+		`{"optionId":"o","name":"n","kind":"weird"}`, "unknown values of closed enumerations are kept"},
+	`{"toolCallId":"t","kind":"weird","status":"weird","title":5,"content":"x","locations":[{"path":"/a","line":-1},{"line":1},{"path":"/b","line":4294967296}],"rawInput":null,"rawOutput":[1]}`: {
+		`{"toolCallId":"t","kind":"weird","status":"weird","locations":[{"path":"/a"},{"path":"/b"}],"rawInput":null,"rawOutput":[1]}`, "unknown values of closed enumerations are kept"},
+	`{"type":"string","format":"weird"}`: {
+		`{"type":"string","format":"weird"}`, "unknown values of closed enumerations are kept"},
+	`{"sessionUpdate":"plan","entries":[{"content":"a","priority":"urgent","status":"pending"}]}`: {
+		`{"sessionUpdate":"plan","entries":[{"content":"a","priority":"urgent","status":"pending"}]}`, "unknown values of closed enumerations are kept"},
+	`{"sessionId":"s","modes":{"currentModeId":"m","availableModes":[{"id":"a","name":"A"},{"id":5}]},"configOptions":[{"id":"c","name":"C","type":"boolean","currentValue":true},{"id":"c","name":"C","type":"future","currentValue":1},{"id":"c","name":"C","type":"select","currentValue":"x","options":[{"value":"x","name":"X"}]}]}`: {
+		`{"sessionId":"s","modes":{"currentModeId":"m","availableModes":[{"id":"a","name":"A"}]},"configOptions":[{"currentValue":true,"type":"boolean","id":"c","name":"C"},{"id":"c","name":"C","type":"future","currentValue":1},{"currentValue":"x","options":[{"value":"x","name":"X"}],"type":"select","id":"c","name":"C"}]}`, "unknown variants of closed unions are kept"},
+}
+
+func TestVectors(t *testing.T) {
+	data, err := os.ReadFile("testdata/decode.json")
+	require.NoError(t, err)
+	var vectors []vector
+	require.NoError(t, json.Unmarshal(data, &vectors))
+	used := 0
+	for i, v := range vectors {
+		if v.Schema != "v1" && v.Schema != "v1u" {
+			continue
+		}
+		t.Run(fmt.Sprint(i, " ", v.Type), func(t *testing.T) {
+			var key bytes.Buffer
+			require.NoError(t, json.Compact(&key, v.Input))
+			if d, ok := differences[key.String()]; ok {
+				used++
+				v.OK, v.Output, v.Note = d.output != "", json.RawMessage(d.output), d.why
+			}
+			got, err := decodeAs(t, v.Type, v.Input)
+			if !v.OK {
+				require.Error(t, err, "%s: %s", v.Input, v.Note)
+				return
+			}
+			require.NoError(t, err, "%s: %s", v.Input, v.Note)
+			want, have := essence(t, v.Output), essence(t, got)
+			if object, ok := have.(map[string]any); ok {
+				for _, tag := range []string{"type", "sessionUpdate"} { // alone, our variants write their tag
+					if want.(map[string]any)[tag] == nil {
+						delete(object, tag)
+					}
+				}
+			}
+			assert.Equal(t, want, have, v.Note)
+		})
+	}
+	assert.Len(t, differences, used, "a difference that no vector shows")
+}
+
+// decodeAs decodes and encodes again.
+func decodeAs(t *testing.T, def string, raw []byte) ([]byte, error) {
+	if def == "ProtocolVersion" {
+		def, raw = "InitializeResponse", []byte(`{"protocolVersion":`+string(raw)+`}`)
+		out, err := decodeAs(t, def, raw)
+		if err != nil {
+			return nil, err
+		}
+		var answer struct{ ProtocolVersion json.RawMessage }
+		require.NoError(t, json.Unmarshal(out, &answer))
+		return answer.ProtocolVersion, nil
+	}
+	for _, c := range acp.Cases {
+		if c.Name == def {
+			v, err := c.Decode(raw)
+			if err != nil {
+				return nil, err
+			}
+			out, err := c.Append(v)
+			require.NoError(t, err)
+			return out, nil
+		}
+	}
+	t.Fatalf("no type %s", def)
+	return nil, nil
+}
+
+// essence parses JSON and leaves out the members that say no more than their
+// absence: null, false, empty, the default.
+func essence(t *testing.T, raw []byte) any {
+	var v any
+	require.NoError(t, json.Unmarshal(raw, &v), "%s", raw)
+	return stripped(v)
+}
+
+func stripped(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, x := range v {
+			if x = stripped(x); !empty(x) {
+				out[key] = x
+			}
+		}
+		return out
+	case []any:
+		for i := range v {
+			v[i] = stripped(v[i])
+		}
+	}
+	return v
+}
+
+func empty(v any) bool {
+	if v == nil || v == false || v == "object" {
+		return true
+	}
+	x := reflect.ValueOf(v)
+	return (x.Kind() == reflect.Map || x.Kind() == reflect.Slice) && x.Len() == 0
+}
