@@ -179,6 +179,9 @@ func (r *replay) same(at, method, suffix string, want, got json.RawMessage) {
 			v = map[string]any{} // absent params and empty ones are the same
 		}
 	}
+	if params, ok := v.(map[string]any); ok && method == "initialize" && suffix == "Request" {
+		params["protocolVersion"] = json.Number("1") // a proxy asks for what it can speak itself
+	}
 	assert.Equal(r.t, withoutDefaults(v), withoutDefaults(parseJSON(r.t, orNull(got))), "%s: %s", at, method)
 }
 

@@ -1,0 +1,98 @@
+package interop_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Gemini CLI as agent, with canned answers of its model: a turn reads a file, asks for
+// permission, writes a file that exists, and ends.
+func TestGemini(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		allow   acp.PermissionOptionKind
+		written string
+		final   acp.ToolCallStatus
+	}{
+		{"allowed", acp.PermissionOptionKindAllowOnce, "new\n", acp.ToolCallStatusCompleted},
+		{"rejected", acp.PermissionOptionKindRejectOnce, "old\n", acp.ToolCallStatusFailed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			g := startGemini(t, []modelTurn{
+				{parts: []any{
+					map[string]any{"text": "**Plan** think", "thought": true},
+					map[string]any{"text": "Reading. "},
+					call("fc1", "read_file", map[string]any{"file_path": "@in.txt"}),
+				}},
+				{parts: []any{
+					map[string]any{"text": "Writing. "},
+					call("fc2", "write_file", map[string]any{"file_path": "@out.txt", "content": "new\n"}),
+				}},
+				{parts: []any{map[string]any{"text": "Done."}}},
+			})
+			g.host.reset(test.allow)
+			res, err := g.conn.Initialize(ctx, &acp.InitializeRequest{})
+			require.NoError(t, err)
+			assert.True(t, res.AgentCapabilities.LoadSession)
+			assert.NotEmpty(t, res.AuthMethods)
+			assert.Equal(t, "gemini-cli", res.AgentInfo.Name)
+			session, err := g.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: g.dir})
+			require.NoError(t, err)
+			require.NotNil(t, session.Modes())
+			assert.Equal(t, acp.SessionModeID("default"), session.Modes().CurrentModeID)
+
+			turn := session.Prompt(ctx, acp.Text("change the file"))
+			var text, thought string
+			calls := map[acp.ToolCallID]acp.ToolCallStatus{}
+			for u, err := range turn.Updates() {
+				require.NoError(t, err)
+				switch u := u.(type) {
+				case *acp.AgentMessageChunk:
+					text += acp.PlainText(u.Content)
+				case *acp.AgentThoughtChunk:
+					thought += acp.PlainText(u.Content)
+				case *acp.ToolCall:
+					calls[u.ToolCallID] = u.Status
+				case *acp.ToolCallUpdate:
+					calls[u.ToolCallID] = u.Status
+				}
+			}
+			end, err := turn.Wait()
+			require.NoError(t, err)
+			assert.Contains(t, thought, "think")
+			assert.Contains(t, text, "Reading. Writing. ")
+			assert.Equal(t, acp.ToolCallStatusCompleted, calls["read_file__fc1"], "%v", calls)
+			written, err := os.ReadFile(filepath.Join(g.dir, "out.txt"))
+			require.NoError(t, err)
+			assert.Equal(t, test.written, string(written))
+			_, asked := g.host.recorded()
+			var perm acp.RequestPermissionRequest
+			require.NoError(t, json.Unmarshal(last(t, asked, "session/request_permission"), &perm))
+			diff, ok := perm.ToolCall.Content[0].(*acp.Diff)
+			require.True(t, ok, "%T", perm.ToolCall.Content[0])
+			assert.Equal(t, "new\n", diff.NewText)
+			assert.Equal(t, "old\n", *diff.OldText)
+			assert.Contains(t, string(last(t, asked, "fs/read_text_file")), "out.txt")
+			if test.allow == acp.PermissionOptionKindAllowOnce {
+				assert.Contains(t, text, "Done.")
+				assert.Equal(t, acp.StopReasonEndTurn, end.StopReason)
+				assert.Equal(t, test.final, calls["write_file__fc2"], "%v", calls)
+				assert.Contains(t, end.Meta, "quota")
+			}
+			hasCode(t, rpcerr.CodeMethodNotFound, g.conn.Call(ctx, "_interop/nothing", struct{}{}, nil))
+		})
+	}
+}
