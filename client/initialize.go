@@ -57,7 +57,12 @@ func (c *Conn) Initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	if req != nil {
 		r = *req
 	}
-	if !c.remote && c.client != nil {
+	switch {
+	case c.remote:
+		// What the client asked the proxy for and the proxy cannot speak must not
+		// be asked of the agent.
+		r.ProtocolVersion = min(r.ProtocolVersion, acp.ProtocolVersion)
+	case c.client != nil:
 		if r.ProtocolVersion == 0 {
 			r.ProtocolVersion = acp.ProtocolVersion
 		}

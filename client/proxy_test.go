@@ -105,6 +105,12 @@ func newFar(onPrompt func(context.Context, *agent.Session) (*acp.PromptResponse,
 		f.OnPrompt = func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 			return onPrompt(ctx, c.Session(req.SessionID))
 		}
+		f.OnInitialize = func(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+			if req.ProtocolVersion > acp.ProtocolVersion {
+				return nil, rpcerr.UnsupportedProtocolVersion(int(req.ProtocolVersion), acp.ProtocolVersion)
+			}
+			return nil, nil
+		}
 		return f
 	}
 }
@@ -124,7 +130,7 @@ func TestProxyCarriesAConversation(t *testing.T) {
 		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 	}), &client.Options{Unstable: true})
 
-	res, err := c.Initialize(t.Context(), nil)
+	res, err := c.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 99})
 	require.NoError(t, err)
 	assert.NotNil(t, res.AgentCapabilities.SessionCapabilities.Fork, "bits pass through")
 	s, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})

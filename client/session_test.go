@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -204,5 +205,32 @@ func TestBackPressureOfATurn(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, texts, all)
 		<-sent
+	})
+}
+
+// An agent that talks of ever more sessions makes the oldest be forgotten, and memory
+// stays bounded.
+func TestManyUnknownSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peer := open(t, &peertest.Client{}, `{}`, nil)
+		long := strings.Repeat("x", 700<<10)
+		for i := range 30 {
+			peer.Update(fmt.Sprint("s", i), long)
+		}
+		synctest.Wait()
+		var oldest, newest recorder
+		c.Session("s0").OnUpdate(oldest.add)
+		c.Session("s29").OnUpdate(newest.add)
+		assert.Empty(t, oldest.texts)
+		assert.Len(t, newest.texts, 1)
+		for i := range 5000 {
+			peer.Update(fmt.Sprint("t", i), "short")
+		}
+		synctest.Wait()
+		var first, last recorder
+		c.Session("t0").OnUpdate(first.add)
+		c.Session("t4999").OnUpdate(last.add)
+		assert.Empty(t, first.texts)
+		assert.Len(t, last.texts, 1)
 	})
 }

@@ -9,10 +9,12 @@ import (
 )
 
 // How many bytes of updates are kept for sessions that nobody has introduced yet, and
-// for sessions whose OnUpdate is not set yet.
+// for sessions whose OnUpdate is not set yet; and of how many sessions nobody has
+// introduced anything is remembered at all.
 const (
 	keptPerSession = 1 << 20
 	keptInAll      = 16 << 20
+	unknownAtMost  = 4096
 )
 
 // sessions brings updates to the Session they belong to. An agent may send updates of
@@ -27,8 +29,10 @@ type sessions struct {
 	// plain holds the sessions that were opened with the plain methods: nobody but
 	// Client.SessionUpdate wants their updates.
 	plain map[acp.SessionID]struct{}
-	// unknown holds what is kept for sessions that nobody has introduced.
+	// unknown holds what is kept for sessions that nobody has introduced, order their
+	// ids with the oldest first, and some that are introduced by now.
 	unknown map[acp.SessionID]*kept
+	order   []acp.SessionID
 	bytes   int64 // kept in all, for attached sessions too
 }
 
@@ -62,12 +66,7 @@ func (s *sessions) deliver(ctx context.Context, id acp.SessionID, u acp.SessionU
 	session := s.attached[id]
 	if session == nil {
 		if _, plain := s.plain[id]; !plain {
-			k := s.unknown[id]
-			if k == nil {
-				k = &kept{}
-				s.unknown[id] = k
-			}
-			s.keepLocked(k, ctx, it)
+			s.keepLocked(s.unknownLocked(id), ctx, it)
 		}
 	}
 	s.mu.Unlock()
@@ -87,6 +86,9 @@ func (s *sessions) keepLocked(k *kept, ctx context.Context, it update) {
 	if k.full {
 		return
 	}
+	if k.bytes+it.size <= keptPerSession {
+		s.makeRoomLocked(k, it.size)
+	}
 	if k.bytes+it.size > keptPerSession || s.bytes+it.size > keptInAll {
 		k.full = true
 		s.conn.log.Warn("acp: updates of a session that nobody listens to are dropped",
@@ -97,6 +99,39 @@ func (s *sessions) keepLocked(k *kept, ctx context.Context, it update) {
 	k.updates = append(k.updates, it)
 	k.bytes += it.size
 	s.bytes += it.size
+}
+
+// unknownLocked returns what is kept for a session that nobody has introduced. An agent
+// that makes up sessions without end makes the oldest of them be forgotten.
+func (s *sessions) unknownLocked(id acp.SessionID) *kept {
+	if k := s.unknown[id]; k != nil {
+		return k
+	}
+	if len(s.order) >= unknownAtMost {
+		if k := s.unknown[s.order[0]]; k != nil {
+			s.takeLocked(k)
+			delete(s.unknown, s.order[0])
+		}
+		s.order = s.order[1:]
+	}
+	k := &kept{}
+	s.unknown[id] = k
+	s.order = append(s.order, id)
+	return k
+}
+
+// makeRoomLocked drops what is kept for the oldest sessions other than that of k. The
+// answer that introduces a session is never far, so they will hardly be asked for.
+func (s *sessions) makeRoomLocked(k *kept, size int64) {
+	for _, id := range s.order {
+		if s.bytes+size <= keptInAll {
+			return
+		}
+		if old := s.unknown[id]; old != nil && old != k && old.bytes > 0 {
+			s.takeLocked(old)
+			old.full = true
+		}
+	}
 }
 
 // take empties k.
@@ -148,11 +183,13 @@ func (s *sessions) find(id acp.SessionID) *Session {
 	return s.attachLocked(id, true)
 }
 
-// detach forgets session. Another Session of the same id stays.
+// detach forgets session, and wants to hear no more of it. Another Session of the same
+// id stays.
 func (s *sessions) detach(session *Session) {
 	s.mu.Lock()
 	if s.attached[session.id] == session {
 		delete(s.attached, session.id)
+		s.plain[session.id] = struct{}{}
 	}
 	s.mu.Unlock()
 	session.forget()

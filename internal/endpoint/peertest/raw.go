@@ -8,15 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"testing"
 
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Raw is one end of a pipe, played by the test.
+// Raw is one end of a pipe, played by the test. Several goroutines may play it.
 type Raw struct {
 	t testing.TB
 	s stream.Stream
+
+	reading, writing sync.Mutex // a stream has one reader and one writer at a time
 }
 
 // Message is any message, taken apart.
@@ -37,7 +40,7 @@ type Message struct {
 func Pipe(t testing.TB) (stream.Stream, *Raw) {
 	t.Helper()
 	ours, theirs := stream.Pipe()
-	r := &Raw{t, theirs}
+	r := &Raw{t: t, s: theirs}
 	t.Cleanup(r.Close)
 	return ours, r
 }
@@ -48,6 +51,8 @@ func (r *Raw) Close() { r.s.Close() }
 // Send sends one message.
 func (r *Raw) Send(format string, args ...any) {
 	r.t.Helper()
+	r.writing.Lock()
+	defer r.writing.Unlock()
 	if err := r.s.Write(fmt.Appendf(nil, format, args...)); err != nil {
 		r.t.Errorf("peer cannot send: %v", err)
 	}
@@ -57,6 +62,8 @@ func (r *Raw) Send(format string, args ...any) {
 func (r *Raw) Recv() (Message, bool) {
 	r.t.Helper()
 	var m Message
+	r.reading.Lock()
+	defer r.reading.Unlock()
 	b, err := r.s.Read()
 	if errors.Is(err, io.EOF) || errors.Is(err, stream.ErrClosed) {
 		return m, false

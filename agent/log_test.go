@@ -1,0 +1,68 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+)
+
+// Neither the log nor, without the option, an answer tells what is none of its business.
+func TestLogsAndAnswersKeepSecrets(t *testing.T) {
+	for _, expose := range []bool{false, true} {
+		var log bytes.Buffer
+		s, peer := peertest.Pipe(t)
+		var dropped []string
+		c := agent.New(s, func(*agent.Conn) acp.Agent {
+			return &peertest.Agent{
+				OnNewSession: func(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+					return nil, errors.New("disk /canary-path is full")
+				},
+				OnPrompt: func(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error) { panic("canary-panic") },
+			}
+		}, &agent.Options{
+			ExposeErrors: expose,
+			Logger:       slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			OnDropped:    func(method string, _ error) { dropped = append(dropped, method) },
+		})
+		require.NoError(t, c.Start(t.Context()))
+		peer.Call("0", "initialize", `{"protocolVersion":1}`)
+		peer.Recv()
+		peer.Call("1", "session/new", `{"cwd":"/","mcpServers":[{"name":"m","command":"/c","args":["canary-arg"],"env":[{"name":"K","value":"canary-env"}]}]}`)
+		failed, _ := peer.Recv()
+		peer.Call("2", "session/prompt", `{"sessionId":"s","prompt":[{"type":"text","text":"canary-text"}]}`)
+		panicked, _ := peer.Recv()
+		peer.Notify("session/cancel", `{"sessionId":{"canary-id":1}}`)
+		peer.Call("3", "session/new", `{"cwd":"canary-cwd","mcpServers":[]}`)
+		refused, _ := peer.Recv()
+		require.NoError(t, c.Close())
+		require.NoError(t, c.Wait())
+
+		assert.Equal(t, -32603, failed.Error.Code)
+		answer := failed.Error.Message + string(failed.Error.Data)
+		if expose {
+			assert.Contains(t, answer, "canary-path")
+		} else {
+			assert.Equal(t, "Internal error", failed.Error.Message)
+			assert.NotContains(t, answer, "canary-path")
+		}
+		assert.Equal(t, -32603, panicked.Error.Code)
+		assert.NotContains(t, string(panicked.Error.Data), "goroutine", "no stack on the wire")
+		assert.Equal(t, -32602, refused.Error.Code)
+		assert.Contains(t, string(refused.Error.Data), "cwd")
+		assert.Equal(t, []string{"session/cancel"}, dropped)
+		assert.Contains(t, log.String(), "canary-path", "the log tells why")
+		assert.Contains(t, log.String(), "canary-panic")
+		for _, secret := range []string{"canary-arg", "canary-env", "canary-text", "canary-id", "canary-cwd"} {
+			assert.NotContains(t, log.String(), secret)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/leak"
+)
+
+// calls has valid params for every request a client can send.
+var calls = map[string]string{
+	"initialize":                `{"protocolVersion":1,"clientCapabilities":{}}`,
+	"authenticate":              `{"methodId":"m"}`,
+	"logout":                    `{}`,
+	"session/new":               `{"cwd":"/","mcpServers":[]}`,
+	"session/load":              `{"sessionId":"s","cwd":"/","mcpServers":[]}`,
+	"session/resume":            `{"sessionId":"s","cwd":"/"}`,
+	"session/list":              `{}`,
+	"session/delete":            `{"sessionId":"s"}`,
+	"session/close":             `{"sessionId":"s"}`,
+	"session/set_mode":          `{"sessionId":"s","modeId":"m"}`,
+	"session/set_config_option": `{"sessionId":"s","configId":"c","value":"v"}`,
+	"session/prompt":            `{"sessionId":"s","prompt":[]}`,
+	"providers/list":            `{}`,
+	"providers/set":             `{"providerId":"p","apiType":"openai","baseUrl":"https://x.test"}`,
+	"providers/disable":         `{"providerId":"p"}`,
+	"session/fork":              `{"sessionId":"s","cwd":"/"}`,
+	"session/archive":           `{"sessionId":"s"}`,
+	"session/unarchive":         `{"sessionId":"s"}`,
+	"session/status":            `{"sessionId":"s"}`,
+	"session/set_title":         `{"sessionId":"s","title":"t"}`,
+	"auth/status":               `{}`,
+	"_extension":                `{}`,
+}
+
+// results has a valid answer where {} is none.
+var results = map[string]string{
+	"initialize":                `{"protocolVersion":1}`,
+	"session/new":               `{"sessionId":"s"}`,
+	"session/list":              `{"sessions":[]}`,
+	"session/set_config_option": `{"configOptions":[]}`,
+	"session/prompt":            `{"stopReason":"end_turn"}`,
+	"providers/list":            `{"providers":[]}`,
+	"session/fork":              `{"sessionId":"s"}`,
+	"session/status":            `{"status":"open"}`,
+	"session/set_title":         `{"title":"t"}`,
+	"auth/status":               `{"state":"authenticated"}`,
+}
+
+func result(method string) string {
+	if r, ok := results[method]; ok {
+		return r
+	}
+	return `{}`
+}
+
+var reckless = &client.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: -1}
+
+// A call ends with its ctx: before it is sent nothing is sent; while it waits the agent
+// is told, and the late answer is swallowed.
+func TestCtxOfEveryCall(t *testing.T) {
+	for method, params := range calls {
+		t.Run(method, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				c, peer := dial(t, &peertest.Client{}, reckless)
+				call := func(ctx context.Context) error { return c.Call(ctx, method, json.RawMessage(params), nil) }
+
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				require.ErrorIs(t, call(ctx), context.Canceled, "before")
+
+				ctx, cancel = context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- call(ctx) }() // ends with ctx
+				m := peer.Expect(method)
+				assert.JSONEq(t, params, string(m.Params))
+				cancel()
+				told := "$/cancel_request"
+				if method == "session/prompt" {
+					told = "session/cancel"
+				}
+				peer.Expect(told)
+				require.ErrorIs(t, <-ended, context.Canceled, "during")
+				peer.Answer(m, result(method))
+
+				go func() { peer.Answer(peer.Expect(method), result(method)) }() // ends with the answer
+				ctx, cancel = context.WithCancel(t.Context())
+				require.NoError(t, call(ctx), "after")
+				cancel()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// Whatever the name or the type a call is made with, the answer fits in.
+func TestCallByName(t *testing.T) {
+	c, peer := dial(t, &peertest.Client{}, reckless)
+	answer := func() { peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1","extra":1}`) }
+	for _, params := range []any{
+		&acp.NewSessionRequest{Cwd: "/"}, acp.NewSessionRequest{Cwd: "/"},
+		json.RawMessage(`{"cwd":"/","mcpServers":[]}`), map[string]any{"cwd": "/", "mcpServers": []any{}},
+	} {
+		var typed acp.NewSessionResponse
+		var raw json.RawMessage
+		var loose struct{ SessionID string }
+		for _, result := range []any{&typed, &raw, &loose, nil} {
+			go answer() // ends with the answer
+			require.NoError(t, c.Call(t.Context(), "session/new", params, result))
+		}
+		assert.Equal(t, acp.SessionID("s1"), typed.SessionID)
+		assert.JSONEq(t, `{"sessionId":"s1"}`, string(raw))
+		assert.Equal(t, "s1", loose.SessionID)
+	}
+	go answer() // ends with the answer
+	var wrong int
+	require.ErrorContains(t, c.Call(t.Context(), "session/new", &acp.NewSessionRequest{Cwd: "/"}, &wrong), "decoding result")
+	require.ErrorContains(t, c.Call(t.Context(), "session/new", make(chan int), nil), "encoding params")
+	require.ErrorContains(t, c.Call(t.Context(), "_x", make(chan int), nil), "_x params")
+	var invalid *acp.InvalidError
+	require.ErrorAs(t, c.Call(t.Context(), "session/new", map[string]any{"cwd": 5}, nil), &invalid)
+}
+
+func TestMiddlewareSeesWhatIsSentAndReceived(t *testing.T) {
+	var sent, received []string
+	note := func(list *[]string, name string) acp.Middleware {
+		return func(next acp.Handler) acp.Handler {
+			return func(ctx context.Context, method string, params any) (any, error) {
+				*list = append(*list, name+" "+method)
+				if method == "_refused" {
+					return nil, errors.New("refused")
+				}
+				return next(ctx, method, params)
+			}
+		}
+	}
+	var updates []string
+	cl := &peertest.Client{}
+	s, peer := session(t, cl, &client.Options{
+		Sending:   []acp.Middleware{note(&sent, "outer"), nil, note(&sent, "inner")},
+		Receiving: []acp.Middleware{note(&received, "outer"), note(&received, "inner")},
+	})
+	s.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { updates = append(updates, text(u)) })
+	peer.Update("s1", "one")
+	turn := s.Prompt(t.Context(), acp.Text("hi"))
+	peer.Answer(peer.Expect("session/prompt"), endTurn)
+	_, err := turn.Wait()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"outer initialize", "inner initialize", "outer session/new", "inner session/new",
+		"outer session/prompt", "inner session/prompt"}, sent)
+	assert.Equal(t, []string{"outer session/update", "inner session/update"}, received)
+	assert.Equal(t, []string{"one"}, cl.Texts())
+}
