@@ -18,7 +18,11 @@ const roleVar = "ACPKIT_INTEROP_ROLE"
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVar); role {
 	case "":
-		os.Exit(m.Run())
+		code := m.Run()
+		for _, dir := range buildDirs() {
+			_ = os.RemoveAll(dir) // what was built for the tests
+		}
+		os.Exit(code)
 	case "agent":
 		os.Exit(playAgent())
 	default:
