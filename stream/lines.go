@@ -88,6 +88,9 @@ func (l *lines) Close() error {
 	return l.closeErr
 }
 
+// stop ends reading and writing without closing anything.
+func (l *lines) stop() { l.close.Do(func() { close(l.done) }) }
+
 // closeBoth closes the writing side before the reading side.
 func closeBoth(w io.Writer, r io.Reader) error {
 	if same(w, r) {

@@ -1,0 +1,189 @@
+package stream_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// start runs a command and closes it at the end of the test.
+func start(t testing.TB, cmd *exec.Cmd, opts *stream.CommandOptions) *stream.Process {
+	t.Helper()
+	leak.Check(t)
+	p, err := stream.Command(cmd, opts)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, p.Close()) })
+	return p
+}
+
+func TestCommandExchangesMessages(t *testing.T) {
+	p := start(t, helper(t, "echo"), nil)
+	for _, msg := range []string{"{}", `{"x":"` + strings.Repeat("y", 300_000) + `"}`} {
+		errs := make(chan error, 1)
+		go func() { errs <- p.Write([]byte(msg)) }() // ends when the child has read it
+		got, err := p.Read()
+		require.NoError(t, err)
+		require.NoError(t, <-errs)
+		assert.Equal(t, msg, string(got))
+	}
+	assert.Positive(t, p.PID())
+	began := time.Now()
+	require.NoError(t, p.Close())
+	assert.Less(t, time.Since(began), 4*time.Second, "it ends by itself when its input ends")
+	assert.NoError(t, p.Wait())
+	_, err := p.Read()
+	assert.ErrorIs(t, err, stream.ErrClosed)
+	assert.ErrorIs(t, p.Write([]byte("{}")), stream.ErrClosed)
+}
+
+func TestCommandReportsEarlyExit(t *testing.T) {
+	t.Run("status 3", func(t *testing.T) {
+		p := start(t, helper(t, "crash"), nil)
+		_, err := p.Read()
+		exit, ok := errors.AsType[*stream.ExitError](err)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, &stream.ExitError{Status: 3, Stderr: "boom: out of luck\n"}, exit)
+		assert.EqualError(t, err, "process exited with status 3: boom: out of luck")
+		assert.NotErrorIs(t, err, io.EOF)
+		err = p.Write([]byte("{}"))
+		require.ErrorAs(t, err, &exit)
+		assert.ErrorContains(t, err, "status 3: boom")
+		assert.ErrorAs(t, p.Wait(), &exit)
+		assert.Equal(t, "boom: out of luck\n", p.Stderr())
+	})
+	t.Run("status 0", func(t *testing.T) {
+		p := start(t, helper(t, "quit"), nil)
+		_, err := p.Read()
+		exit, ok := errors.AsType[*stream.ExitError](err)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, 0, exit.Status)
+		assert.ErrorIs(t, err, io.EOF)
+		assert.NoError(t, p.Wait())
+	})
+	t.Run("output comes first", func(t *testing.T) {
+		p := start(t, helper(t, "last words"), nil)
+		<-p.Done()
+		for _, want := range []string{`{"n":1}`, `{"n":2}`} {
+			got, err := p.Read()
+			require.NoError(t, err)
+			assert.Equal(t, want, string(got))
+		}
+		_, err := p.Read()
+		assert.EqualError(t, err, "process exited with status 4")
+	})
+}
+
+func TestCommandRefusesBadCommands(t *testing.T) {
+	leak.Check(t)
+	_, err := stream.Command(nil, nil)
+	assert.Error(t, err)
+	_, err = stream.Command(exec.Command(filepath.Join(t.TempDir(), "none")), nil)
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	cmd := helper(t, "echo")
+	cmd.Stdout = os.Stderr
+	_, err = stream.Command(cmd, nil)
+	assert.ErrorContains(t, err, "must not be set")
+	cmd = helper(t, "quit")
+	require.NoError(t, cmd.Run())
+	_, err = stream.Command(cmd, nil)
+	assert.ErrorContains(t, err, "started before")
+}
+
+func TestCommandSkipsNoise(t *testing.T) {
+	var noise []string
+	p := start(t, helper(t, "noise"), &stream.CommandOptions{OnNoise: func(line []byte) { noise = append(noise, string(line)) }})
+	for _, want := range []string{`{"n":1}`, `{"n":2}`} {
+		got, err := p.Read()
+		require.NoError(t, err)
+		assert.Equal(t, want, string(got))
+	}
+	assert.Equal(t, []string{"Welcome!", "\x1b[2J{\"broken\":", "WARN [x] {}", "[1]", "{ a: 1 }"}, noise)
+
+	strict := start(t, helper(t, "noise"), &stream.CommandOptions{Strict: true})
+	got, err := strict.Read()
+	require.NoError(t, err)
+	assert.Equal(t, "Welcome!", string(got))
+}
+
+func TestCommandDrainsStderr(t *testing.T) {
+	var passed int
+	var lines int
+	p := start(t, helper(t, "chatter"), &stream.CommandOptions{
+		Stderr:     writerFunc(func(b []byte) (int, error) { passed += len(b); return len(b), nil }),
+		OnStderr:   func(string) { lines++ },
+		StderrTail: 10_001,
+	})
+	require.NoError(t, p.Write([]byte("{}")))
+	_, err := p.Read()
+	require.NoError(t, err)
+	require.NoError(t, p.Close())
+	assert.GreaterOrEqual(t, passed, 100<<20)
+	assert.InDelta(t, passed/999, lines, 2)
+	assert.True(t, utf8.ValidString(p.Stderr()))
+	assert.InDelta(t, 10_001, len(p.Stderr()), 4)
+	assert.True(t, strings.HasSuffix(p.Stderr(), "é\nthe end"))
+	assert.NotContains(t, p.Stderr(), "\ufffd")
+}
+
+func TestCommandStderrWriterThatFails(t *testing.T) {
+	cmd := helper(t, "crash")
+	cmd.Stderr = writerFunc(func([]byte) (int, error) { return 0, errors.New("full") })
+	p := start(t, cmd, nil)
+	assert.Error(t, p.Wait())
+	assert.Equal(t, "boom: out of luck\n", p.Stderr())
+}
+
+func TestCommandLetsTheProcessFinish(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "done")
+	cmd := helper(t, "late")
+	cmd.Env = append(cmd.Env, "STREAM_TEST_FILE="+file)
+	p := start(t, cmd, nil)
+	require.NoError(t, p.Write([]byte("{}")))
+	_, err := p.Read()
+	require.NoError(t, err)
+	blocked := make(chan error, 1)
+	go func() { // ends with the close
+		_, err := p.Read()
+		blocked <- err
+	}()
+	require.NoError(t, p.Close())
+	assert.ErrorIs(t, <-blocked, stream.ErrClosed)
+	assert.FileExists(t, file, "what it writes at the end must not block it or kill it")
+}
+
+func TestCommandCloseManyTimes(t *testing.T) {
+	p := start(t, helper(t, "echo"), nil)
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() { assert.NoError(t, p.Close()) })
+	}
+	all.Wait()
+	assert.NoError(t, p.Close())
+}
+
+func TestCommandCloseInterruptsWrite(t *testing.T) {
+	p := start(t, helper(t, "deaf"), &stream.CommandOptions{Grace: 50 * time.Millisecond, TermGrace: time.Second})
+	_, err := p.Read()
+	require.NoError(t, err)
+	blocked := make(chan error, 1)
+	go func() { blocked <- p.Write(make([]byte, 10<<20)) }() // ends with the close
+	require.NoError(t, p.Close())
+	assert.ErrorIs(t, <-blocked, stream.ErrClosed)
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }

@@ -1,0 +1,167 @@
+//go:build unix
+
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// quick keeps the graces of tests short where they are used up.
+var quick = &stream.CommandOptions{Grace: 100 * time.Millisecond, TermGrace: 300 * time.Millisecond}
+
+// shell runs a script that gets the way to start the helper as $0.
+func shell(t testing.TB, name, script string) *exec.Cmd {
+	cmd := helper(t, name)
+	sh := exec.Command("sh", "-c", script, cmd.Path)
+	sh.Env = cmd.Env
+	return sh
+}
+
+// readPID takes a message {"pid":N}.
+func readPID(t testing.TB, s stream.Stream) int {
+	t.Helper()
+	msg, err := s.Read()
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.Trim(string(msg), `{"pid:}`))
+	require.NoError(t, err)
+	return pid
+}
+
+// assertGone checks that a process has ended; a zombie has.
+func assertGone(t testing.TB, pid int) {
+	t.Helper()
+	out, _ := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	state := strings.TrimSpace(string(out))
+	assert.True(t, state == "" || state[0] == 'Z', "process %d is still there: %s", pid, state)
+}
+
+func TestCommandThroughShell(t *testing.T) {
+	p := start(t, shell(t, "echo", `"$0"; exit $?`), nil)
+	require.NoError(t, p.Write([]byte("{}")))
+	_, err := p.Read()
+	require.NoError(t, err)
+	began := time.Now()
+	require.NoError(t, p.Close())
+	assert.Less(t, time.Since(began), 4*time.Second)
+	assert.NoError(t, p.Wait())
+}
+
+func TestCommandGrandchildHoldsPipes(t *testing.T) {
+	t.Run("in the group", func(t *testing.T) {
+		p := start(t, shell(t, "deaf", `sleep 1000 & echo "{\"pid\":$!}"; echo bye >&2; exit 5`), nil)
+		pid := readPID(t, p)
+		_, err := p.Read()
+		assert.EqualError(t, err, "process exited with status 5: bye")
+		require.NoError(t, p.Close())
+		assertGone(t, pid)
+	})
+	t.Run("ignoring SIGTERM", func(t *testing.T) {
+		p := start(t, shell(t, "deaf", `trap "" TERM; sleep 1000 & echo "{\"pid\":$!}"; echo bye >&2; exit 5`), quick)
+		pid := readPID(t, p)
+		_, err := p.Read()
+		assert.EqualError(t, err, "process exited with status 5: bye")
+		assert.Error(t, p.Wait())
+		assertGone(t, pid)
+	})
+	t.Run("outside of the group", func(t *testing.T) {
+		if _, err := exec.LookPath("setsid"); err != nil {
+			t.Skip("needs setsid")
+		}
+		cmd := shell(t, "deaf", `setsid sh -c 'echo "{\"pid\":$$}"; exec sleep 1000' & sleep 0.3; exit 5`)
+		cmd.WaitDelay = 200 * time.Millisecond
+		p := start(t, cmd, nil)
+		pid := readPID(t, p)
+		defer syscall.Kill(pid, syscall.SIGKILL)
+		_, err := p.Read()
+		assert.EqualError(t, err, "process exited with status 5")
+		assert.Error(t, p.Wait())
+	})
+	t.Run("and keeps writing", func(t *testing.T) {
+		cmd := shell(t, "deaf", `trap "" TERM; (while :; do echo '{}'; done) & exit 5`)
+		cmd.WaitDelay = 100 * time.Millisecond
+		p := start(t, cmd, &stream.CommandOptions{Grace: -1, TermGrace: 2 * time.Second})
+		err := error(nil)
+		for err == nil {
+			_, err = p.Read()
+		}
+		assert.ErrorContains(t, err, "status 5")
+	})
+}
+
+func TestCommandReadsAllThatAnEndedProcessWrote(t *testing.T) {
+	cmd := shell(t, "deaf", `trap "" TERM; sleep 1000 & i=0; while [ $i -lt 1000 ]; do echo "{\"n\":$i}"; i=$((i+1)); done; exit 5`)
+	cmd.WaitDelay = 10 * time.Millisecond
+	p := start(t, cmd, quick)
+	<-p.Done() // later than the delay, because TermGrace is longer
+	for i := range 1000 {
+		msg, err := p.Read()
+		require.NoError(t, err)
+		require.Equal(t, `{"n":`+strconv.Itoa(i)+`}`, string(msg))
+	}
+	_, err := p.Read()
+	assert.ErrorContains(t, err, "status 5")
+}
+
+func TestCommandIgnoringSIGTERM(t *testing.T) {
+	p := start(t, shell(t, "deaf", `trap "" TERM; sleep 1000 & echo "{\"pid\":$!}"; while :; do sleep 1; done`), quick)
+	pid := readPID(t, p)
+	require.NoError(t, p.Close())
+	exit, ok := errors.AsType[*stream.ExitError](p.Wait())
+	require.True(t, ok)
+	assert.Equal(t, "killed", exit.Signal)
+	assert.Equal(t, -1, exit.Status)
+	assertGone(t, pid)
+	assertGone(t, p.PID())
+}
+
+func TestCommandIgnoringEndOfInput(t *testing.T) {
+	p := start(t, helper(t, "deaf"), quick)
+	_, err := p.Read()
+	require.NoError(t, err)
+	require.NoError(t, p.Close())
+	exit, ok := errors.AsType[*stream.ExitError](p.Wait())
+	require.True(t, ok)
+	assert.Equal(t, "terminated", exit.Signal)
+}
+
+func TestCommandStopped(t *testing.T) {
+	p := start(t, shell(t, "deaf", `trap 'exit 7' TERM; echo '{}'; while :; do sleep 0.05; done`), &stream.CommandOptions{Grace: 100 * time.Millisecond})
+	_, err := p.Read()
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(-p.PID(), syscall.SIGSTOP))
+	require.NoError(t, p.Close())
+	exit, ok := errors.AsType[*stream.ExitError](p.Wait())
+	require.True(t, ok)
+	assert.Equal(t, 7, exit.Status, "it was woken to hear the signal")
+}
+
+func TestCommandKilled(t *testing.T) {
+	p := start(t, helper(t, "echo"), nil)
+	require.NoError(t, syscall.Kill(p.PID(), syscall.SIGKILL))
+	_, err := p.Read()
+	assert.EqualError(t, err, "process was ended by signal: killed")
+}
+
+func TestCommandContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	script := shell(t, "deaf", `sleep 1000 & echo "{\"pid\":$!}"; wait`)
+	cmd := exec.CommandContext(ctx, script.Path, script.Args[1:]...)
+	cmd.Env = script.Env
+	p := start(t, cmd, nil)
+	pid := readPID(t, p)
+	cancel()
+	<-p.Done()
+	assertGone(t, pid)
+}

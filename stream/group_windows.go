@@ -1,0 +1,119 @@
+package stream
+
+import (
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+var (
+	procCreateJobObject          = kernel32.NewProc("CreateJobObjectW")
+	procSetInformationJobObject  = kernel32.NewProc("SetInformationJobObject")
+	procAssignProcessToJobObject = kernel32.NewProc("AssignProcessToJobObject")
+	procTerminateJobObject       = kernel32.NewProc("TerminateJobObject")
+	procGenerateConsoleCtrlEvent = kernel32.NewProc("GenerateConsoleCtrlEvent")
+)
+
+const (
+	extendedLimitInformation = 9
+	killOnJobClose           = 0x2000
+	ctrlBreakEvent           = 1
+)
+
+// jobLimits is JOBOBJECT_EXTENDED_LIMIT_INFORMATION.
+type jobLimits struct {
+	perProcessUserTimeLimit, perJobUserTimeLimit int64
+	limitFlags                                   uint32
+	minimumWorkingSetSize, maximumWorkingSetSize uintptr
+	activeProcessLimit                           uint32
+	affinity                                     uintptr
+	priorityClass, schedulingClass               uint32
+	_                                            [8 - unsafe.Sizeof(uintptr(0))]byte // C aligns what follows to 8
+	ioCounters                                   [6]uint64
+	processMemoryLimit, jobMemoryLimit           uintptr
+	peakProcessMemoryUsed, peakJobMemoryUsed     uintptr
+}
+
+// group is a process with all it started: a job object that ends its processes
+// when its last handle is closed. What the process starts in the moment before it
+// is put into the job stays outside. Where jobs cannot be had, only the process is
+// ended.
+type group struct {
+	leader *os.Process
+
+	mu  sync.Mutex // guards job
+	job syscall.Handle
+}
+
+// newGroup makes cmd the root of a console group, so that it alone can be sent a
+// Ctrl-Break.
+func newGroup(cmd *exec.Cmd) *group {
+	var attr syscall.SysProcAttr
+	if cmd.SysProcAttr != nil {
+		attr = *cmd.SysProcAttr
+	}
+	attr.CreationFlags |= syscall.CREATE_NEW_PROCESS_GROUP
+	cmd.SysProcAttr = &attr
+	return &group{}
+}
+
+func (g *group) started(p *os.Process) {
+	g.leader = p
+	job, _, _ := procCreateJobObject.Call(0, 0)
+	if job == 0 {
+		return
+	}
+	limits := jobLimits{limitFlags: killOnJobClose}
+	ok, _, _ := procSetInformationJobObject.Call(job, extendedLimitInformation,
+		uintptr(unsafe.Pointer(&limits)), unsafe.Sizeof(limits))
+	if ok != 0 {
+		err := p.WithHandle(func(handle uintptr) {
+			ok, _, _ = procAssignProcessToJobObject.Call(job, handle)
+		})
+		if err != nil {
+			ok = 0
+		}
+	}
+	if ok == 0 {
+		_ = syscall.CloseHandle(syscall.Handle(job))
+		return
+	}
+	g.job = syscall.Handle(job)
+}
+
+// terminate asks by the only means there is; programs without a console do not
+// hear it.
+func (g *group) terminate() {
+	_, _, _ = procGenerateConsoleCtrlEvent.Call(ctrlBreakEvent, uintptr(g.leader.Pid))
+}
+
+func (g *group) kill() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job != 0 {
+		_, _, _ = procTerminateJobObject.Call(uintptr(g.job), 1)
+	}
+	_ = g.leader.Kill()
+}
+
+// reaped ends what is left at once, since no gentler way reaches it.
+func (g *group) reaped() bool {
+	g.kill()
+	return false
+}
+
+func (g *group) vanishes(time.Time) bool { return true }
+
+func (g *group) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job != 0 {
+		_ = syscall.CloseHandle(g.job)
+		g.job = 0
+	}
+}
+
+func signalName(*os.ProcessState) string { return "" }

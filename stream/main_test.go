@@ -1,0 +1,93 @@
+package stream_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The test binary plays the child processes as well: TestMain runs one of the
+// helpers when this variable names it.
+const helperEnv = "STREAM_TEST_HELPER"
+
+var helpers = map[string]func(){
+	"echo":  helperEcho,
+	"crash": func() { fmt.Fprintln(os.Stderr, "boom: out of luck"); os.Exit(3) },
+	"quit":  func() { fmt.Fprintln(os.Stderr, "nothing to do"); os.Exit(0) },
+	"last words": func() {
+		fmt.Println(`{"n":1}`)
+		fmt.Print(`{"n":2}`)
+		os.Exit(4)
+	},
+	"noise":   helperNoise,
+	"chatter": helperChatter,
+	"deaf":    func() { fmt.Println(`{"ready":true}`); time.Sleep(time.Hour) },
+	"late":    helperLate,
+}
+
+func TestMain(m *testing.M) {
+	if helper := helpers[os.Getenv(helperEnv)]; helper != nil {
+		helper()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// helper returns the command that runs a helper.
+func helper(t testing.TB, name string) *exec.Cmd {
+	t.Helper()
+	require.Contains(t, helpers, name)
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), helperEnv+"="+name)
+	return cmd
+}
+
+// helperEcho answers each line with itself until its input ends.
+func helperEcho() {
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadString('\n')
+		fmt.Print(line)
+		if err != nil {
+			return
+		}
+	}
+}
+
+func helperNoise() {
+	fmt.Print("Welcome!\n\x1b[2J{\"broken\":\n")
+	fmt.Print("{\"n\":1}\nWARN [x] {}\n[1]\n{ a: 1 }\n\n{\"n\":2}\n")
+	helperEcho()
+}
+
+// helperChatter fills standard error before it says anything.
+func helperChatter() {
+	line := make([]byte, 0, 1000)
+	for len(line) < 999 {
+		line = append(line, "é"...)
+	}
+	line = append(line[:998], '\n')
+	w := bufio.NewWriterSize(os.Stderr, 64<<10)
+	for n := 0; n < 100<<20; n += len(line) {
+		_, _ = w.Write(line)
+	}
+	fmt.Fprint(w, "the end")
+	_ = w.Flush()
+	helperEcho()
+}
+
+// helperLate writes a lot after its input ended, and then that it is done.
+func helperLate() {
+	helperEcho()
+	for range 10_000 {
+		fmt.Println(`{"late":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}`)
+	}
+	_ = os.WriteFile(os.Getenv("STREAM_TEST_FILE"), []byte("done"), 0o600)
+}

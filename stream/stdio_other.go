@@ -1,0 +1,16 @@
+//go:build solaris || (!unix && !windows)
+
+package stream
+
+import "os"
+
+// takeStdio swaps the variables of package os; these systems offer no more.
+func takeStdio() (in, out *os.File, err error) {
+	null, err := devNull()
+	if err != nil {
+		return nil, nil, err
+	}
+	in, out = os.Stdin, os.Stdout
+	os.Stdin, os.Stdout = null, os.Stderr
+	return in, out, nil
+}
