@@ -37,9 +37,8 @@ type Options struct {
 	// environment. Nil means slog.Default().
 	Logger *slog.Logger
 
-	// OnDropped is called for a notification that could not be decoded or that
-	// there was no room for. It is called in the order of arrival and must not
-	// block.
+	// OnDropped is called for a notification that could not be decoded and so
+	// reaches no handler. It is called in the order of arrival and must not block.
 	OnDropped func(method string, err error)
 
 	// Receiving wraps the handling of every message that arrives, Sending that of

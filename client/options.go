@@ -36,9 +36,8 @@ type Options struct {
 	// environment. Nil means slog.Default().
 	Logger *slog.Logger
 
-	// OnDropped is called for a notification that could not be decoded or that
-	// there was no room for. It is called in the order of arrival and must not
-	// block.
+	// OnDropped is called for a notification that could not be decoded and so
+	// reaches no handler. It is called in the order of arrival and must not block.
 	OnDropped func(method string, err error)
 
 	// Receiving wraps the handling of every message that arrives, Sending that of
@@ -69,10 +68,14 @@ func (o *Options) clone() Options {
 
 // config is the engine's configuration that follows from the options.
 func (o *Options) config() rpc.Config {
+	sending := endpoint.Middlewares(o.Sending)
+	if len(sending) > 0 {
+		sending = append(sending, rewatch)
+	}
 	return rpc.Config{
 		Role:         "client",
 		Receiving:    endpoint.Middlewares(o.Receiving),
-		Sending:      endpoint.Middlewares(o.Sending),
+		Sending:      sending,
 		Logger:       o.Logger,
 		OnDropped:    o.OnDropped,
 		ExposeErrors: o.ExposeErrors,

@@ -158,16 +158,46 @@ func TestBreakDropsTheRestButNotTheTurn(t *testing.T) {
 }
 
 func TestPromptSendsBeforeItReturns(t *testing.T) {
-	s, peer := session(t, &peertest.Client{}, nil)
-	for range 200 {
-		turn := s.Prompt(t.Context(), acp.Text("hi"))
-		require.NoError(t, turn.Cancel(t.Context()))
-		m := peer.Expect("session/prompt")
-		peer.Expect("session/cancel")
-		peer.Answer(m, `{"stopReason":"cancelled"}`)
-		_, err := turn.Wait()
-		require.NoError(t, err)
+	deriving := func(next acp.Handler) acp.Handler {
+		return func(ctx context.Context, method string, params any) (any, error) {
+			ctx, cancel := context.WithTimeout(ctx, time.Hour)
+			defer cancel()
+			return next(ctx, method, params)
+		}
 	}
+	for name, opts := range map[string]*client.Options{
+		"plain":      nil,
+		"middleware": {Sending: []acp.Middleware{deriving}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, peer := session(t, &peertest.Client{}, opts)
+			for range 200 {
+				turn := s.Prompt(t.Context(), acp.Text("hi"))
+				require.NoError(t, turn.Cancel(t.Context()))
+				m := peer.Expect("session/prompt")
+				peer.Expect("session/cancel")
+				peer.Answer(m, `{"stopReason":"cancelled"}`)
+				_, err := turn.Wait()
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+// A middleware that answers by itself ends the turn.
+func TestPromptThatAMiddlewareAnswers(t *testing.T) {
+	answering := func(next acp.Handler) acp.Handler {
+		return func(ctx context.Context, method string, params any) (any, error) {
+			if method == acp.MethodSessionPrompt {
+				return &acp.PromptResponse{StopReason: acp.StopReasonRefusal}, nil
+			}
+			return next(ctx, method, params)
+		}
+	}
+	s, _ := session(t, &peertest.Client{}, &client.Options{Sending: []acp.Middleware{answering}})
+	res, err := s.Prompt(t.Context(), acp.Text("hi")).Wait()
+	require.NoError(t, err)
+	assert.Equal(t, acp.StopReasonRefusal, res.StopReason)
 }
 
 // When ctx ends the agent is told, and has a grace to end the turn properly.

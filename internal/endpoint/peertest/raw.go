@@ -100,11 +100,11 @@ func (r *Raw) Fail(m Message, code int, text string) {
 	r.Send(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, m.ID, code, text)
 }
 
-// Update sends an update of a session, a piece of text.
+// Update sends an update of a session, a piece of text that needs no escaping.
 func (r *Raw) Update(session, text string) {
 	r.t.Helper()
-	r.Send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":`+
-		`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%q}}}}`, session, text)
+	r.Send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","update":`+
+		`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}}}}`, session, text)
 }
 
 // Call sends a request with the id, of any JSON.
