@@ -250,6 +250,7 @@ func (p *part) HandleExtension(ctx context.Context, method string, params json.R
 			return nil, err
 		}
 		<-ctx.Done()
+		p.note("_interop/wait cancelled", nil)
 		return nil, ctx.Err()
 	}
 	return nil, rpcerr.MethodNotFound(method)

@@ -144,7 +144,7 @@ onRaw("_interop/fail", ({ params }) => {
 // Ends with the cancel error the SDK makes when the signal of $/cancel_request fires.
 onRaw("_interop/wait", ({ signal, client }) =>
   new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason));
+    signal.addEventListener("abort", () => (store.note("_interop/wait cancelled"), reject(signal.reason)));
     client.notify("_interop/waiting", { since: "now" });
   }),
 );
