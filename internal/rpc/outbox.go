@@ -44,7 +44,7 @@ type outbox struct {
 	empty   chan struct{}
 
 	stall    *time.Timer
-	full     bool      // since progress was made, somebody had to wait
+	full     bool      // somebody had to wait, and nothing was written since, or somebody still waits
 	progress time.Time // of the last write that ended, or when the queue became full
 }
 
@@ -269,7 +269,7 @@ func (o *outbox) written(batch []*frame, err error) {
 	} else {
 		o.giveLocked()
 		if o.full {
-			o.progress = time.Now()
+			o.full, o.progress = len(o.waiting) > 0, time.Now()
 		}
 	}
 	o.mu.Unlock()
@@ -310,13 +310,8 @@ func (o *outbox) checkStall() {
 		o.mu.Unlock()
 		return
 	}
-	idle := time.Since(o.progress)
-	if idle < o.limits.StallTimeout {
-		if len(o.waiting) == 0 {
-			o.full = false
-		} else {
-			o.stall.Reset(o.limits.StallTimeout - idle)
-		}
+	if idle := time.Since(o.progress); idle < o.limits.StallTimeout {
+		o.stall.Reset(o.limits.StallTimeout - idle)
 		o.mu.Unlock()
 		return
 	}

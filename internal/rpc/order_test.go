@@ -1,0 +1,310 @@
+package rpc_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/rpc"
+)
+
+func TestNotificationsAreHandledInOrderOneAtATime(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(_ context.Context, m *msg) (*msg, error) {
+				ev.add("in %d", m.N)
+				time.Sleep(time.Duration(3-m.N) * time.Second)
+				ev.add("out %d", m.N)
+				return nil, nil
+			}),
+		}})
+		for n := range 3 {
+			p.note(n + 1)
+		}
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"in 1", "out 1", "in 2", "out 2", "in 3", "out 3"}, ev.list())
+	})
+}
+
+func TestRequestWaitsForEarlierNotifications(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		gate := make(chan struct{})
+		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(_ context.Context, m *msg) (*msg, error) {
+				ev.add("note %d", m.N)
+				if m.N == 1 {
+					<-gate
+				}
+				return nil, nil
+			}),
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { ev.add("request %d", m.N); return m, nil }),
+		}})
+		p.note(1)
+		p.request(1, "t/echo", 2)
+		p.note(3)
+		p.request(2, "t/echo", 4)
+		synctest.Wait()
+		assert.Equal(t, []string{"note 1"}, ev.list())
+		close(gate)
+		p.expectAll(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`, `{'jsonrpc':'2.0','id':2,'result':{'n':4}}`)
+		list := ev.list()
+		assert.Less(t, index(list, "note 3"), index(list, "request 4"))
+	})
+}
+
+func index(list []string, s string) int {
+	for i, e := range list {
+		if e == s {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestCallReturnsAfterEarlierNotifications(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		gate := make(chan struct{})
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(_ context.Context, m *msg) (*msg, error) {
+				if m.N == 1 {
+					<-gate
+				}
+				ev.add("note %d", m.N)
+				return nil, nil
+			}),
+		}})
+		go func() { // ends with the answer
+			_, err := c.Call(t.Context(), mEcho, &msg{N: 5}, &rpc.CallOptions{AtResponse: func(err error) { ev.add("at %v", err) }})
+			ev.add("returned %v", err)
+		}()
+		p.expect(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{'n':5}}`)
+		p.note(1)
+		p.note(2)
+		p.answer(1, 5)
+		p.note(3)
+		synctest.Wait()
+		assert.Empty(t, ev.list())
+		close(gate)
+		synctest.Wait()
+		list := ev.list()
+		assert.Equal(t, []string{"note 1", "note 2", "at <nil>"}, list[:3])
+		assert.ElementsMatch(t, []string{"note 3", "returned <nil>"}, list[3:])
+	})
+}
+
+// While a notification handler is inside a call, what the peer may need for its
+// answer starts, and the answer of that call passes everything.
+func TestNotificationHandlerMayCall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+				ev.add("note %d", m.N)
+				if m.N == 1 {
+					res, err := c.Call(ctx, mAsk, &msg{N: 10}, nil)
+					require.NoError(t, err)
+					ev.add("answer %d", res.(*msg).N)
+				}
+				return nil, nil
+			}),
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				ev.add("request %d", m.N)
+				res, err := c.Call(ctx, mAsk, &msg{N: 20}, nil)
+				require.NoError(t, err)
+				ev.add("answer %d", res.(*msg).N)
+				return m, nil
+			}),
+		}})
+		p.note(1)
+		p.expect(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':10}}`)
+		p.note(2)
+		p.request(7, "t/echo", 3)
+		p.expect(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{'n':20}}`)
+		p.note(4)
+		p.answer(2, 21)
+		p.expect(`{'jsonrpc':'2.0','id':7,'result':{'n':3}}`)
+		p.answer(1, 11)
+		synctest.Wait()
+		assert.Equal(t, []string{"note 1", "request 3", "answer 21", "answer 11", "note 2", "note 4"}, ev.list())
+	})
+}
+
+// A request that was read before the handler called starts as well.
+func TestQueuedRequestStartsWhenTheHandlerCalls(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var c *rpc.Conn
+		gate := make(chan struct{})
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+				<-gate
+				_, err := c.Call(ctx, mAsk, &msg{}, nil)
+				return nil, err
+			}),
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) { return m, nil }),
+		}})
+		p.note(1)
+		p.note(2)
+		p.request(7, "t/echo", 3)
+		synctest.Wait()
+		close(gate)
+		p.expectAll(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{}}`, `{'jsonrpc':'2.0','id':7,'result':{'n':3}}`)
+		p.answer(1, 0)
+		p.expect(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{}}`)
+		p.answer(2, 0)
+	})
+}
+
+// The exception reaches over connections: a handler of one that calls on another
+// is inside a Conn method too.
+func TestHandlerMayCallOnAnotherConnection(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		other, q := start(t, rpc.Config{})
+		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+				_, err := other.Call(ctx, mAsk, m, nil)
+				return nil, err
+			}),
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) { return m, nil }),
+		}})
+		p.note(1)
+		q.expect(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':1}}`)
+		p.request(7, "t/echo", 3)
+		p.expect(`{'jsonrpc':'2.0','id':7,'result':{'n':3}}`)
+		q.answer(1, 0)
+	})
+}
+
+func TestForeignContextIsWarnedAbout(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var l logs
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{Logger: l.logger(), Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+				ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+				defer cancel()
+				_, err := c.Call(ctx, mAsk, m, nil)
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+				return nil, nil
+			}),
+		}})
+		p.note(1)
+		p.expect(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':1}}`)
+		p.answer(1, 2)
+		time.Sleep(9 * time.Second)
+		assert.NotContains(t, l.String(), "keeps a call")
+		time.Sleep(2 * time.Second)
+		assert.Contains(t, l.String(), "handler=t/note waiting=t/ask")
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestAtResponseOfAnExemptCallKeepsItsPlace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+				ev.add("note %d", m.N)
+				if m.N == 1 {
+					_, err := c.Call(ctx, mAsk, m, &rpc.CallOptions{AtResponse: func(error) { ev.add("at") }})
+					ev.add("returned %v", err)
+				}
+				return nil, nil
+			}),
+		}})
+		p.note(1)
+		p.recv()
+		p.note(2)
+		p.answer(1, 2)
+		p.note(3)
+		synctest.Wait()
+		assert.Equal(t, []string{"note 1", "returned <nil>", "note 2", "at", "note 3"}, ev.list())
+	})
+}
+
+func TestWaitForTheOrderEndsWithCtx(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
+		}})
+		at := make(chan error, 2)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		p.note(1)
+		go func() { p.recv(); p.answer(1, 1) }() // ends at once
+		_, err := c.Call(ctx, mEcho, &msg{}, &rpc.CallOptions{AtResponse: func(err error) { at <- err }})
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Empty(t, at)
+		close(gate)
+		assert.ErrorIs(t, <-at, context.DeadlineExceeded)
+		synctest.Wait()
+		assert.Empty(t, at)
+	})
+}
+
+func TestEverythingSentIsAheadOfTheAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				for n := range 300 {
+					if err := c.Notify(ctx, mNote, &msg{N: n}); err != nil {
+						return nil, err
+					}
+				}
+				rpc.AfterResponse(ctx, func() { _ = c.Notify(rpc.Detach(ctx), mOther, &msg{}) })
+				return m, nil
+			}),
+		}})
+		p.request(1, "t/echo", 5)
+		for n := range 300 {
+			if n == 0 {
+				p.expect(`{'jsonrpc':'2.0','method':'t/note','params':{}}`)
+				continue
+			}
+			p.recv()
+		}
+		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':5}}`)
+		p.expect(`{'jsonrpc':'2.0','method':'t/other','params':{}}`)
+	})
+}
+
+func TestDetachedContext(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		type key struct{}
+		ctxs := make(chan context.Context, 2)
+		c, p := start(t, rpc.Config{
+			Receiving: []rpc.Middleware{func(next rpc.Handler) rpc.Handler {
+				return func(ctx context.Context, m string, p any) (any, error) {
+					return next(context.WithValue(ctx, key{}, "v"), m, p)
+				}
+			}},
+			Entries: []*rpc.Entry{on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+				assert.Positive(t, rpc.MessageSize(ctx))
+				ctxs <- ctx
+				ctxs <- rpc.Detach(ctx)
+				return nil, nil
+			})},
+		})
+		p.note(1)
+		ctx, detached := <-ctxs, <-ctxs
+		synctest.Wait()
+		assert.ErrorIs(t, ctx.Err(), context.Canceled)
+		require.NoError(t, detached.Err())
+		assert.Equal(t, "v", detached.Value(key{}))
+		child, cancel := context.WithCancel(detached)
+		defer cancel()
+		require.NoError(t, c.Close())
+		assert.ErrorIs(t, child.Err(), context.Canceled)
+		assert.Equal(t, t.Context(), rpc.Detach(t.Context()))
+	})
+}
