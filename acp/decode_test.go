@@ -248,3 +248,13 @@ func TestRawStaysOnOneLine(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, `{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"","rawInput":{  "a": "x\ny"}}}`, string(b))
 }
+
+// TestComplaintsAreBounded: what is wrong with a long list fits in a short answer.
+func TestComplaintsAreBounded(t *testing.T) {
+	_, err := decodeAs(t, "PromptRequest", []byte(`{"sessionId":"s","prompt":[`+strings.Repeat(`1,`, 100_000)+`1]}`))
+	require.Error(t, err)
+	assert.Less(t, len(err.Error()), 10_000)
+	_, err = decodeAs(t, "TextContent", []byte(`{`+strings.Repeat(`"text":"x",`, 100_000)+`"text":"x"}`))
+	require.Error(t, err)
+	assert.Less(t, len(err.Error()), 10_000)
+}

@@ -54,7 +54,7 @@ func TestRoundTrip(t *testing.T) {
 func settle(v any) string {
 	out := reflect.New(reflect.TypeOf(v).Elem())
 	out.Elem().Set(reflect.ValueOf(v).Elem())
-	return fmt.Sprintf("%s", show(out.Elem()))
+	return show(out.Elem())
 }
 
 func show(v reflect.Value) string {

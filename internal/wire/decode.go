@@ -214,6 +214,7 @@ type Object struct {
 	more  bool // at least one member has been read
 	seen  uint64
 	errs  *FieldErrors
+	bad   int // complaints so far
 }
 
 // Object begins to read an object.
@@ -299,8 +300,14 @@ func (o *Object) member(name string, errs *FieldErrors) {
 	if o.errs == nil {
 		o.errs = &FieldErrors{}
 	}
-	o.errs.Field(name).merge(errs)
+	if o.bad++; o.bad <= maxComplaints {
+		o.errs.Field(name).merge(errs)
+	}
 }
+
+// maxComplaints bounds what is told of one object or array: a hostile message must
+// not grow into a tree many times its size.
+const maxComplaints = 100
 
 // Merge takes complaints about the object itself, from another reading of it.
 func (o *Object) Merge(errs *FieldErrors) {
@@ -377,7 +384,9 @@ func (a *Array) Keep(errs *FieldErrors, skip bool) bool {
 		if a.errs == nil {
 			a.errs = &FieldErrors{}
 		}
-		a.errs.Field(strconv.Itoa(a.n - 1)).merge(errs)
+		if len(a.errs.Fields) < maxComplaints {
+			a.errs.Field(strconv.Itoa(a.n - 1)).merge(errs)
+		}
 	}
 	return false
 }
