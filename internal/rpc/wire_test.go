@@ -1,0 +1,406 @@
+package rpc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+func deep(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+
+// What is read that is no use is answered, and reading goes on.
+func TestUnusableMessages(t *testing.T) {
+	const none = ""
+	invalid := func(id string) string {
+		return `{'jsonrpc':'2.0','id':` + id + `,'error':{'code':-32600,'message':'Invalid request'}}`
+	}
+	detail := func(id, d string) string {
+		return `{'jsonrpc':'2.0','id':` + id + `,'error':{'code':-32600,'message':'Invalid request: ` + d + `'}}`
+	}
+	notJSON := `{'jsonrpc':'2.0','id':null,'error':{'code':-32700,'message':'Parse error'}}`
+	tests := []struct{ name, sent, want string }{
+		{"half a message", `{'jsonrpc':'2.0','id':1,'method':`, notJSON},
+		{"two values", `{} {}`, notJSON},
+		{"text", `hello`, notJSON},
+		{"NUL", "\x00", notJSON},
+		{"number", `42`, invalid("null")},
+		{"null", `null`, invalid("null")},
+		{"empty object", `{}`, invalid("null")},
+		{"batch", `[{'jsonrpc':'2.0','id':1,'method':'t/echo'}]`, detail("null", "JSON-RPC batches are not supported")},
+		{"empty batch", `[]`, detail("null", "JSON-RPC batches are not supported")},
+		{"no version", `{'id':1,'method':'t/echo'}`, invalid("1")},
+		{"version is a number", `{'jsonrpc':2.0,'id':1,'method':'t/echo'}`, invalid("1")},
+		{"method is a number", `{'jsonrpc':'2.0','id':'x','method':5}`, invalid("'x'")},
+		{"id is a boolean", `{'jsonrpc':'2.0','id':true,'method':'t/echo'}`, invalid("null")},
+		{"id is infinite", `{'jsonrpc':'2.0','id':1e400,'method':'t/echo'}`, invalid("null")},
+		{"id is too long", `{'jsonrpc':'2.0','id':'` + strings.Repeat("x", 5000) + `','method':'t/echo'}`, detail("null", "id is too long")},
+		{"two ids", `{'jsonrpc':'2.0','id':1,'id':2,'method':'t/echo'}`, detail("null", "duplicate member id")},
+		{"two params", `{'jsonrpc':'2.0','id':1,'params':{},'method':'t/echo','params':{}}`, detail("1", "duplicate member params")},
+		{"an escaped name twice", `{'jsonrpc':'2.0','id':1,'method':'t/echo','\u006dethod':'t/echo'}`, detail("1", "duplicate member method")},
+		{"request and response", `{'jsonrpc':'2.0','id':1,'method':'t/echo','result':1}`, detail("1", "both a request and a response")},
+		{"too deep", `{'jsonrpc':'2.0','method':'t/echo','params':` + deep(2000) + `,'id':9}`, detail("9", "message is nested too deep")},
+		{"100 000 deep", `{'jsonrpc':'2.0','id':1,'method':'t/echo','params':` + deep(100_000) + `}`, detail("1", "message is nested too deep")},
+		{"a deep notification", `{'jsonrpc':'2.0','method':'t/echo','params':` + deep(2000) + `}`, detail("null", "message is nested too deep")},
+		{"a deep half", `{'jsonrpc':'2.0','id':1,'params':` + strings.Repeat("[", 5000), detail("null", "message is nested too deep")},
+		{"method not found", `{'jsonrpc':'2.0','id':1,'method':'no/such'}`, `{'jsonrpc':'2.0','id':1,'error':{'code':-32601,'message':'Method not found: no/such','data':{'method':'no/such'}}}`},
+		{"a notification as a request", `{'jsonrpc':'2.0','id':1,'method':'t/note'}`, `{'jsonrpc':'2.0','id':1,'error':{'code':-32601,'message':'Method not found: t/note','data':{'method':'t/note'}}}`},
+		{"bad params", `{'jsonrpc':'2.0','id':1,'method':'t/echo','params':5}`, `{'jsonrpc':'2.0','id':1,'error':{'code':-32602,'message':'Invalid params','data':{'_errors':['not a msg']}}}`},
+		{"invalid params", `{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{'n':-1}}`, `{'jsonrpc':'2.0','id':1,'error':{'code':-32602,'message':'Invalid params','data':{'_errors':['invalid']}}}`},
+		{"a request sent as a notification", `{'jsonrpc':'2.0','method':'t/echo'}`, none},
+		{"an unknown notification", `{'jsonrpc':'2.0','method':'no/such'}`, none},
+		{"a protocol notification", `{'jsonrpc':'2.0','method':'$/foo'}`, none},
+		{"an answer without id", `{'jsonrpc':'2.0','result':{}}`, none},
+		{"an error with id null", `{'jsonrpc':'2.0','id':null,'error':{'code':1,'message':'x'}}`, none},
+		{"an answer to nothing", `{'jsonrpc':'2.0','id':77,'result':{}}`, none},
+		{"an id alone", `{'jsonrpc':'2.0','id':1}`, none},
+		{"white space", " \r\n\t", none},
+		{"a bad cancel", `{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':{}}}`, none},
+		{"a cancel of nothing", `{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':5}}`, none},
+		{"a cancel without params", `{'jsonrpc':'2.0','method':'$/cancel_request'}`, none},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+					on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+					on(mNote, func(context.Context, *msg) (*msg, error) { return nil, nil }),
+				}})
+				p.send("%s", tt.sent)
+				if tt.want != none {
+					p.expect(tt.want)
+				}
+				p.request(99, "t/echo", 3)
+				p.expect(`{'jsonrpc':'2.0','id':99,'result':{'n':3}}`)
+			})
+		})
+	}
+}
+
+func TestIdsAreEchoedAsTheyWereWritten(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		_, p := start(t, rpc.Config{Extension: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
+			id, ok := rpc.RequestID(ctx)
+			require.True(t, ok)
+			return map[string]any{"id": id}, nil
+		}})
+		for _, id := range []string{"null", "0", "-7", "1.5", "1e3", "9007199254740993", `"x"`, `"\u0041\ud800"`, `""`} {
+			p.send("%s", `{"jsonrpc":"2.0","id":`+id+`,"method":"_t/x"}`)
+			assert.Equal(t, `{"jsonrpc":"2.0","id":`+id+`,"result":{"id":`+id+`}}`, p.recv())
+		}
+		p.send("%s", "\ufeff"+`{"jsonrpc":"2.0","id":1,"\u006dethod":"_\u0074/x"}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{"id":1}}`, p.recv())
+	})
+}
+
+func TestDuplicateIDInFlight(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { <-gate; return m, nil }),
+		}})
+		p.request(1, "t/echo", 1)
+		p.send(`{'jsonrpc':'2.0','id':1.0,'method':'t/echo'}`)
+		p.expect(`{'jsonrpc':'2.0','id':1.0,'error':{'code':-32600,'message':'Invalid request: id is in use'}}`)
+		p.send(`{'jsonrpc':'2.0','id':'1','method':'t/echo'}`)
+		close(gate)
+		p.expectAll(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`, `{'jsonrpc':'2.0','id':'1','result':{}}`)
+		p.request(1, "t/echo", 2)
+		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
+	})
+}
+
+func TestWhatHandlersReturn(t *testing.T) {
+	secret := errors.New("secret /home/user")
+	invalidAnswer := `{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`
+	tests := []struct {
+		name   string
+		handle handle
+		want   string
+	}{
+		{"nothing", func(context.Context, *msg) (*msg, error) { return nil, nil }, `{'jsonrpc':'2.0','id':1,'result':{}}`},
+		{"an error", func(context.Context, *msg) (*msg, error) { return nil, secret }, invalidAnswer},
+		{"an error of the protocol", func(context.Context, *msg) (*msg, error) {
+			return nil, fmt.Errorf("wrapped: %w", rpcerr.New(-32001, "custom", map[string]any{"k": "v"}))
+		}, `{'jsonrpc':'2.0','id':1,'error':{'code':-32001,'message':'custom','data':{'k':'v'}}}`},
+		{"data that cannot be encoded", func(context.Context, *msg) (*msg, error) {
+			return nil, rpcerr.New(7, "custom", func() {})
+		}, `{'jsonrpc':'2.0','id':1,'error':{'code':7,'message':'custom'}}`},
+		{"a panic", func(context.Context, *msg) (*msg, error) { panic("secret") }, invalidAnswer},
+		{"Goexit", func(context.Context, *msg) (*msg, error) { runtime.Goexit(); return nil, nil }, invalidAnswer},
+		{"an unencodable result", func(context.Context, *msg) (*msg, error) { return &msg{Bad: true}, nil }, invalidAnswer},
+		{"an invalid result", func(context.Context, *msg) (*msg, error) { return &msg{N: -1}, nil }, invalidAnswer},
+		{"the end of some ctx", func(context.Context, *msg) (*msg, error) { return nil, context.Canceled }, invalidAnswer},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var l logs
+				_, p := start(t, rpc.Config{Logger: l.logger(), Entries: []*rpc.Entry{
+					on(mEcho, tt.handle),
+					on(mNote, tt.handle),
+					on(mAsk, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+				}})
+				p.note(1) // the same in a notification must not stop the others
+				p.note(2)
+				p.request(1, "t/echo", 1)
+				p.expect(tt.want)
+				p.request(2, "t/ask", 3)
+				p.expect(`{'jsonrpc':'2.0','id':2,'result':{'n':3}}`)
+				if tt.name == "a panic" {
+					assert.Contains(t, l.String(), "wire_test.go", "the stack is in the log")
+				}
+			})
+		})
+	}
+}
+
+func TestExposeErrors(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		_, p := start(t, rpc.Config{ExposeErrors: true, Entries: []*rpc.Entry{
+			on(mEcho, func(context.Context, *msg) (*msg, error) { return nil, errors.New("boom") }),
+		}})
+		p.request(1, "t/echo", 1)
+		p.expect(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'details':'boom'}}}`)
+	})
+}
+
+func TestWhatCallsReturn(t *testing.T) {
+	invalid := func(t *testing.T, _ any, err error) { assert.EqualError(t, err, "invalid t/echo result") }
+	tests := []struct {
+		name, answer string
+		check        func(t *testing.T, res any, err error)
+	}{
+		{"a result", `{'jsonrpc':'2.0','id':1,'result':{'n':4}}`, func(t *testing.T, res any, err error) {
+			require.NoError(t, err)
+			assert.Equal(t, &msg{N: 4}, res)
+		}},
+		{"null", `{'jsonrpc':'2.0','id':1,'result':null}`, func(t *testing.T, res any, err error) {
+			require.NoError(t, err)
+			assert.Equal(t, &msg{}, res)
+		}},
+		{"an id in another spelling", `{'jsonrpc':'2.0','id':1.0,'result':{'n':4}}`, func(t *testing.T, res any, err error) {
+			require.NoError(t, err)
+		}},
+		{"an error", `{'jsonrpc':'2.0','id':1,'error':{'code':-32000,'message':'no','data':[1]}}`, func(t *testing.T, res any, err error) {
+			var e *rpcerr.RequestError
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, json.RawMessage("[1]"), e.Data)
+			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+		}},
+		{"a bad error", `{'jsonrpc':'2.0','id':1,'error':{'code':1.5,'message':'no'}}`, invalid},
+		{"a bad result", `{'jsonrpc':'2.0','id':1,'result':7}`, invalid},
+		{"an invalid result", `{'jsonrpc':'2.0','id':1,'result':{'n':-1}}`, invalid},
+		{"both", `{'jsonrpc':'2.0','id':1,'result':{},'error':null}`, invalid},
+		{"neither", `{'jsonrpc':'2.0','id':1}`, invalid},
+		{"no version", `{'id':1,'result':{}}`, invalid},
+		{"too deep", `{'jsonrpc':'2.0','result':` + deep(1500) + `,'id':1}`, func(t *testing.T, _ any, err error) {
+			assert.ErrorIs(t, err, wire.ErrTooDeep)
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				c, p := start(t, rpc.Config{Invalid: func(where string, f *wire.FieldErrors) error {
+					assert.False(t, f.Empty())
+					return errors.New("invalid " + where)
+				}})
+				go func() { p.recv(); p.send("%s", tt.answer) }() // ends at once
+				res, err := c.Call(t.Context(), mEcho, &msg{}, nil)
+				tt.check(t, res, err)
+			})
+		})
+	}
+}
+
+// skipping hands out errors for messages that were too long.
+type skipping struct {
+	stream.Stream
+	skipped chan *stream.TooLargeError
+}
+
+func (s *skipping) Read() ([]byte, error) {
+	select {
+	case e := <-s.skipped:
+		return nil, e
+	default:
+		return s.Stream.Read()
+	}
+}
+
+func TestTooLongMessages(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		p := &peer{t: t, Stream: far}
+		s := &skipping{near, make(chan *stream.TooLargeError, 9)}
+		s.skipped <- &stream.TooLargeError{Method: "x", ID: json.RawMessage("5"), Size: 9, Limit: 8}
+		s.skipped <- &stream.TooLargeError{Method: "x"}
+		c := startOn(t, rpc.Config{Stream: s})
+		p.expect(`{'jsonrpc':'2.0','id':5,'error':{'code':-32600,'message':'Invalid request: message is too long'}}`)
+		p.expect(`{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'Invalid request: message is too long'}}`)
+		go func() { // ends at once
+			p.recv()
+			s.skipped <- &stream.TooLargeError{ID: json.RawMessage("1"), HasResult: true}
+			p.note(1) // wakes the reader
+		}()
+		_, err := c.Call(t.Context(), mEcho, &msg{}, nil)
+		var e *stream.TooLargeError
+		require.ErrorAs(t, err, &e)
+	})
+}
+
+func TestOwnMistakesSendNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c, p := start(t, rpc.Config{Invalid: func(where string, _ *wire.FieldErrors) error { return errors.New("invalid " + where) }})
+		ctx := t.Context()
+		var at error
+		_, err := c.Call(ctx, mEcho, &msg{N: -1}, &rpc.CallOptions{AtResponse: func(err error) { at = err }})
+		require.EqualError(t, err, "invalid t/echo params")
+		assert.Equal(t, err, at)
+		_, err = c.Call(ctx, mEcho, &msg{Bad: true}, nil)
+		require.ErrorContains(t, err, "encoding t/echo params")
+		_, err = c.Call(ctx, mEcho, 5, nil)
+		require.ErrorContains(t, err, "params are a int")
+		_, err = c.CallExtension(ctx, "_x", func() {})
+		require.ErrorContains(t, err, "encoding _x params")
+		_, err = c.CallExtension(ctx, "_x", json.RawMessage("{"))
+		require.ErrorContains(t, err, "encoding _x params")
+		require.Error(t, c.Notify(ctx, mNote, &msg{Bad: true}))
+		require.Error(t, c.NotifyExtension(ctx, "_x", json.RawMessage("1 2")))
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		require.ErrorIs(t, c.Notify(ended, mNote, &msg{}), context.Canceled)
+		_, err = c.Call(ended, mEcho, &msg{}, nil)
+		require.ErrorIs(t, err, context.Canceled)
+		require.NoError(t, c.Notify(ctx, mNote, &msg{N: 1}))
+		p.expect(`{'jsonrpc':'2.0','method':'t/note','params':{'n':1}}`)
+	})
+}
+
+func TestExtensions(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		c, p := start(t, rpc.Config{
+			Extension: func(_ context.Context, m string, params json.RawMessage) (any, error) {
+				ev.add("%s %s", m, params)
+				if m == "_nil" {
+					return nil, nil
+				}
+				return params, nil
+			},
+			ExtensionNotification: func(_ context.Context, m string, params json.RawMessage) error {
+				ev.add("%s %s", m, params)
+				return nil
+			},
+		})
+		p.send(`{'jsonrpc':'2.0','method':'_n','params':[1]}`)
+		p.send(`{'jsonrpc':'2.0','method':'no/underscore'}`)
+		p.send(`{'jsonrpc':'2.0','method':'$/foo'}`)
+		p.send(`{'jsonrpc':'2.0','id':1,'method':'$/bar'}`)
+		p.expect(`{'jsonrpc':'2.0','id':1,'error':{'code':-32601,'message':'Method not found: $/bar','data':{'method':'$/bar'}}}`)
+		p.send(`{'jsonrpc':'2.0','id':2,'method':'_r','params':{'a':  1}}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":2,"result":{"a":  1}}`, p.recv())
+		p.send(`{'jsonrpc':'2.0','id':3,'method':'_nil'}`)
+		p.expect(`{'jsonrpc':'2.0','id':3,'result':null}`)
+		synctest.Wait()
+		assert.Equal(t, []string{"_n [1]", "no/underscore ", "_r {\"a\":  1}", "_nil "}, ev.list())
+
+		require.NoError(t, c.NotifyExtension(t.Context(), "_n", nil))
+		assert.Equal(t, `{"jsonrpc":"2.0","method":"_n"}`, p.recv())
+		require.NoError(t, c.NotifyExtension(t.Context(), "_n", json.RawMessage("{\n\"a\":\r1}")))
+		assert.Equal(t, `{"jsonrpc":"2.0","method":"_n","params":{"a":1}}`, p.recv())
+		go func() { p.recv(); p.send(`{'jsonrpc':'2.0','id':1,'result':[1]}`) }() // ends at once
+		raw, err := c.CallExtension(t.Context(), "_r", map[string]int{"x": 1})
+		require.NoError(t, err)
+		assert.Equal(t, json.RawMessage("[1]"), raw)
+	})
+}
+
+func TestUndecodableNotificationsAreDropped(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		var l logs
+		_, p := start(t, rpc.Config{
+			Logger:    l.logger(),
+			OnDropped: func(m string, err error) { ev.add("dropped %s: %v", m, err) },
+			Entries: []*rpc.Entry{on(mNote, func(_ context.Context, m *msg) (*msg, error) {
+				ev.add("note %d", m.N)
+				return nil, nil
+			})},
+		})
+		p.note(1)
+		p.send(`{'jsonrpc':'2.0','method':'t/note','params':'canary'}`)
+		p.send(`{'jsonrpc':'2.0','method':'t/note','params':{'n':-1}}`)
+		p.note(2)
+		synctest.Wait()
+		assert.Equal(t, []string{"note 1", "dropped t/note: acp: invalid t/note params: not a msg",
+			"dropped t/note: acp: invalid t/note params: invalid", "note 2"}, ev.list())
+		assert.NotContains(t, l.String(), "canary")
+	})
+}
+
+func TestMiddleware(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		trace := func(name string) rpc.Middleware {
+			return func(next rpc.Handler) rpc.Handler {
+				return func(ctx context.Context, method string, params any) (any, error) {
+					ev.add("%s %s %T", name, method, params)
+					return next(ctx, method, params)
+				}
+			}
+		}
+		retry := func(next rpc.Handler) rpc.Handler {
+			return func(ctx context.Context, method string, params any) (any, error) {
+				res, err := next(ctx, method, params)
+				if errors.Is(err, rpcerr.ErrAuthRequired) {
+					return next(ctx, method, params)
+				}
+				return res, err
+			}
+		}
+		c, p := start(t, rpc.Config{
+			Receiving: []rpc.Middleware{trace("r1"), trace("r2")},
+			Sending:   []rpc.Middleware{trace("s1"), retry},
+			Extension: func(context.Context, string, json.RawMessage) (any, error) { return 1, nil },
+			Entries: []*rpc.Entry{
+				on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+				on(mNote, func(_ context.Context, m *msg) (*msg, error) { return nil, nil }),
+			},
+		})
+		p.note(1)
+		p.request(1, "t/echo", 2)
+		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
+		p.request(2, "_x", 2)
+		p.expect(`{'jsonrpc':'2.0','id':2,'result':1}`)
+		synctest.Wait()
+		assert.Equal(t, []string{"r1 t/note *rpc_test.msg", "r2 t/note *rpc_test.msg", "r1 t/echo *rpc_test.msg", "r2 t/echo *rpc_test.msg",
+			"r1 _x json.RawMessage", "r2 _x json.RawMessage"}, ev.list())
+
+		go func() { // ends at once
+			p.recv()
+			p.send(`{'jsonrpc':'2.0','id':1,'error':{'code':-32000,'message':'no'}}`)
+			p.recv()
+			p.answer(2, 5)
+		}()
+		at := 0
+		res, err := c.Call(t.Context(), mEcho, &msg{}, &rpc.CallOptions{AtResponse: func(err error) { at++; assert.NoError(t, err) }})
+		require.NoError(t, err)
+		assert.Equal(t, 5, res.(*msg).N)
+		assert.Equal(t, 1, at)
+		require.NoError(t, c.Notify(t.Context(), mNote, &msg{N: 1}))
+		p.expect(`{'jsonrpc':'2.0','method':'t/note','params':{'n':1}}`)
+	})
+}
