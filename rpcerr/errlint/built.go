@@ -1,0 +1,159 @@
+package errlint
+
+import (
+	"go/ast"
+	"go/types"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// built describes a call that builds an error for the peer.
+type built struct {
+	call *ast.CallExpr
+	fn   *types.Func
+	// kind is the kind of the error, "" when it is not known before the program runs.
+	kind string
+	// declared says that a contract's Fail built it.
+	declared bool
+	// texts are the arguments that the peer reads.
+	texts []ast.Expr
+	// format is the argument that is a format, or nil. It knows %w.
+	format ast.Expr
+	// operands belong to format.
+	operands []ast.Expr
+}
+
+// constructors of errors, by package and name. A kind in parentheses is decided by
+// the receiver or an argument.
+var constructors = map[string]map[string]string{
+	pathCore: {
+		"New": "(code)", "ParseError": "parse_error", "InvalidRequest": "invalid_request", "MethodNotFound": "method_not_found",
+		"InvalidParams": "invalid_params", "InternalError": "internal", "RequestCancelled": "cancelled", "AuthRequired": "unauthorized",
+		"ResourceNotFound": "not_found", "SessionNotFound": "not_found", "UnsupportedProtocolVersion": "unsupported_version",
+	},
+	pathKind: {"Kind.New": "(receiver)", "Kind.Errorf": "(receiver)"},
+	pathDecl: {"Reason.Fail": "(declared)", "Reason.Failf": "(declared)"},
+	pathTool: {
+		"New": "", "Auth": "unauthorized", "NotFound": "not_found", "RateLimited": "rate_limited",
+		"Validation": "validation", "Timeout": "timeout", "Internal": "internal",
+	},
+	pathAdv: {
+		"Transient": "transient", "Fatal": "fatal", "ContextRequired": "context_required", "Upstream": "", "UpstreamRateLimit": "rate_limited",
+	},
+	pathEnv: {"Code.New": "(envelope)", "Code.Errorf": "(envelope)"},
+}
+
+// envelopeKinds are the kinds of the envelope's codes.
+var envelopeKinds = map[string]string{
+	"invalid_input": "validation", "not_found": "not_found", "not_a_file": "validation", "is_binary": "validation",
+	"no_match": "validation", "ambiguous_match": "validation", "patch_failed": "conflict", "timeout": "timeout",
+	"output_limit": "validation", "too_large": "validation", "path_escape": "forbidden", "io_error": "service_unavailable", "internal": "internal",
+}
+
+// codeKinds are the kinds of the protocol's codes.
+var codeKinds = map[int64]string{
+	-32700: "parse_error", -32600: "invalid_request", -32601: "method_not_found", -32602: "invalid_params", -32603: "internal",
+	-32800: "cancelled", -32000: "unauthorized", -32002: "not_found", -32022: "unsupported_version",
+}
+
+// builtBy describes call, or reports false when it builds no error.
+func builtBy(pass *analysis.Pass, call *ast.CallExpr) (built, bool) {
+	fn := callee(pass, call)
+	if fn == nil || fn.Pkg() == nil {
+		return built{}, false
+	}
+	name := fn.Name()
+	var receiver ast.Expr
+	if recv := fn.Signature().Recv(); recv != nil {
+		named, ok := types.Unalias(recv.Type()).(*types.Named)
+		sel, isSel := call.Fun.(*ast.SelectorExpr)
+		if !ok || !isSel {
+			return built{}, false
+		}
+		name, receiver = named.Obj().Name()+"."+name, sel.X
+	}
+	kind, ok := constructors[fn.Pkg().Path()][name]
+	if !ok {
+		return built{}, false
+	}
+	b := built{call: call, fn: fn, kind: kind}
+	switch kind {
+	case "(receiver)":
+		b.kind, _ = stringOf(pass, receiver)
+	case "(envelope)":
+		code, _ := stringOf(pass, receiver)
+		b.kind = envelopeKinds[code]
+	case "(declared)":
+		b.kind, b.declared = "", true
+	case "(code)":
+		b.kind = ""
+		if len(call.Args) > 0 {
+			if code, ok := intOf(pass, call.Args[0]); ok {
+				b.kind = codeKinds[code]
+			}
+		}
+	}
+	switch name {
+	case "Kind.Errorf", "Code.Errorf", "Reason.Failf":
+		if len(call.Args) > 0 && !call.Ellipsis.IsValid() {
+			b.format, b.operands = call.Args[0], call.Args[1:]
+		}
+	default:
+		b.texts = call.Args
+	}
+	return b, true
+}
+
+// chain is an expression such as kind.NotFound.New("x").WithHint("y"): the call that
+// builds the error and the calls behind it, in the order they are written.
+type chain struct {
+	built
+	refining []*ast.CallExpr
+}
+
+// chainOf takes an expression apart.
+func chainOf(pass *analysis.Pass, e ast.Expr) (chain, bool) {
+	var refining []*ast.CallExpr
+	for {
+		call, ok := ast.Unparen(e).(*ast.CallExpr)
+		if !ok {
+			return chain{}, false
+		}
+		if b, ok := builtBy(pass, call); ok {
+			for i, j := 0, len(refining)-1; i < j; i, j = i+1, j-1 {
+				refining[i], refining[j] = refining[j], refining[i]
+			}
+			return chain{b, refining}, true
+		}
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || !isOurs(pass.TypesInfo.TypeOf(sel.X)) {
+			return chain{}, false
+		}
+		refining = append(refining, call)
+		e = sel.X
+	}
+}
+
+// isOurs tells whether t is one of the error types.
+func isOurs(t types.Type) bool {
+	return t != nil && (isNamed(t, pathCore, "RequestError") || isNamed(t, pathKind, "Error") ||
+		isNamed(t, pathDecl, "Error") || isNamed(t, pathTool, "Error"))
+}
+
+// keeps tells whether the chain makes err its cause.
+func (c chain) keeps(pass *analysis.Pass, err types.Object) bool {
+	for _, call := range c.refining {
+		if fn := callee(pass, call); fn != nil && fn.Name() == "WithCause" && len(call.Args) == 1 && mentions(pass, call.Args[0], err) {
+			return true
+		}
+	}
+	if c.format == nil {
+		return false
+	}
+	for i, verb := range verbsOf(pass, c.format) {
+		if verb.char == 'w' && i < len(c.operands) && mentions(pass, c.operands[i], err) {
+			return true
+		}
+	}
+	return false
+}

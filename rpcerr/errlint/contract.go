@@ -1,0 +1,282 @@
+package errlint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// Contract checks how contracts are declared.
+var Contract = &analysis.Analyzer{
+	Name: "errcontract",
+	Doc: `check the declarations of error contracts
+
+Every failure mode needs a reason in snake_case that is unique in its contract, a kind that
+exists and says something, and a When and a Recovery; a recovery of fewer than five
+words helps nobody. A contract without modes, and a mode that nothing can fail with, are
+mistakes too.`,
+	URL:        "https://pkg.go.dev/" + pathDecl,
+	Requires:   []*analysis.Analyzer{inspect.Analyzer},
+	FactTypes:  []analysis.Fact{new(declaredReason)},
+	ResultType: reflect.TypeFor[declarations](),
+	Run:        runContract,
+}
+
+// declaredReason is the fact about a variable that holds a contract's Reason.
+type declaredReason struct {
+	Contract string // package path and name of the contract's variable
+	Tool     string // what messages call it
+	Name     string // the variable
+	Reason   string
+	Kind     string
+}
+
+// AFact marks it as a fact.
+func (*declaredReason) AFact() {}
+
+// String is what tests compare.
+func (d *declaredReason) String() string { return d.Reason + " " + d.Kind }
+
+// declarations are the reasons that the package can see, by their variables.
+type declarations map[types.Object]*declaredReason
+
+// of returns all reasons of a contract.
+func (d declarations) of(contract string) []*declaredReason {
+	var all []*declaredReason
+	for _, r := range d {
+		if r.Contract == contract {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+var snake = regexp.MustCompile(`^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$`)
+
+func runContract(pass *analysis.Pass) (any, error) {
+	found := declarations{}
+	for _, f := range pass.AllObjectFacts() {
+		if r, ok := f.Fact.(*declaredReason); ok {
+			found[f.Object] = r
+		}
+	}
+	if !uses(pass) {
+		return found, nil
+	}
+	c := &contractCheck{pass: pass, seen: map[string]map[string]bool{}, created: map[types.Object]*ast.CallExpr{}, handles: map[*ast.CallExpr]types.Object{}}
+	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+	in.Preorder([]ast.Node{(*ast.ValueSpec)(nil), (*ast.AssignStmt)(nil)}, c.handle)
+	in.WithStack([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
+		if push {
+			c.declaration(n.(*ast.CallExpr), stack)
+		}
+		return true
+	})
+	for obj, call := range c.created {
+		if c.seen[key(obj)] == nil {
+			pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "contract-empty",
+				Message: fmt.Sprintf("contract %s declares no failure mode; declare some or drop it", obj.Name())})
+		}
+	}
+	for obj, r := range c.reasons {
+		found[obj] = r
+		if obj.Parent() == pass.Pkg.Scope() {
+			pass.ExportObjectFact(obj, r)
+		}
+	}
+	return found, nil
+}
+
+type contractCheck struct {
+	pass    *analysis.Pass
+	seen    map[string]map[string]bool     // reasons by contract
+	created map[types.Object]*ast.CallExpr // contract.New by the variable it is assigned to
+	handles map[*ast.CallExpr]types.Object // the variable that a Declare is assigned to
+	reasons map[types.Object]*declaredReason
+}
+
+func key(obj types.Object) string {
+	if obj == nil || obj.Pkg() == nil {
+		return ""
+	}
+	return obj.Pkg().Path() + "." + obj.Name()
+}
+
+// handle notes which variable a call's result goes to.
+func (c *contractCheck) handle(n ast.Node) {
+	var names, values []ast.Expr
+	switch n := n.(type) {
+	case *ast.ValueSpec:
+		for _, id := range n.Names {
+			names = append(names, id)
+		}
+		values = n.Values
+	case *ast.AssignStmt:
+		names, values = n.Lhs, n.Rhs
+	}
+	if len(names) != len(values) {
+		return
+	}
+	for i, v := range values {
+		call, ok := ast.Unparen(v).(*ast.CallExpr)
+		id, isID := names[i].(*ast.Ident)
+		fn := calleeOf(c.pass, v)
+		if !ok || !isID || fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != pathDecl {
+			continue
+		}
+		obj := c.pass.TypesInfo.ObjectOf(id)
+		switch fn.Name() {
+		case "New":
+			c.created[obj] = call
+		case "Declare":
+			c.handles[call] = obj
+		}
+	}
+}
+
+func calleeOf(pass *analysis.Pass, e ast.Expr) *types.Func {
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+		return callee(pass, call)
+	}
+	return nil
+}
+
+// declaration checks one call of Declare.
+func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
+	fn := callee(c.pass, call)
+	if fn == nil || fn.Name() != "Declare" || fn.Pkg() == nil || fn.Pkg().Path() != pathDecl || len(call.Args) != 1 {
+		return
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return
+	}
+	var contract types.Object
+	if id := lastIdent(sel.X); id != nil {
+		contract = c.pass.TypesInfo.Uses[id]
+	}
+	report := func(at ast.Node, category, format string, args ...any) {
+		c.pass.Report(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: category, Message: fmt.Sprintf(format, args...)})
+	}
+	handle := c.handles[call]
+	if handle == nil || handle.Name() == "_" {
+		report(call, "contract-unused", "nothing can fail with this mode: keep what Declare returns in a package-level variable")
+	} else if handle.Parent() != c.pass.Pkg.Scope() || insideFunc(stack) {
+		report(call, "contract-local", "declare failure modes in package-level variables: Declare panics on a bad one, which should happen at start-up")
+	}
+	if c.seen[key(contract)] == nil {
+		c.seen[key(contract)] = map[string]bool{}
+	}
+	lit, ok := ast.Unparen(call.Args[0]).(*ast.CompositeLit)
+	if !ok {
+		report(call.Args[0], "contract-literal", "write the mode as a literal, so that it can be read and checked where it is declared")
+		return
+	}
+	fields := fieldsOf(c.pass, lit)
+
+	reason := c.text(lit, fields, "Reason", "contract-reason-required", report)
+	if reason != "" {
+		if !snake.MatchString(reason) {
+			report(fields["Reason"], "contract-reason-format", "reason %q is not in snake_case", reason)
+		}
+		if c.seen[key(contract)][reason] {
+			report(fields["Reason"], "contract-reason-unique", "reason %q is declared twice in this contract", reason)
+		}
+		c.seen[key(contract)][reason] = true
+	}
+	k := c.kind(lit, fields, report)
+	c.text(lit, fields, "When", "contract-when-required", report)
+	recovery := c.text(lit, fields, "Recovery", "contract-recovery-required", report)
+	if n := len(strings.Fields(recovery)); n > 0 && n < 5 {
+		report(fields["Recovery"], "contract-recovery-min-words", "recovery %q is too short to help: say in at least five words what to do next", recovery)
+	}
+	if handle != nil && reason != "" {
+		if c.reasons == nil {
+			c.reasons = map[types.Object]*declaredReason{}
+		}
+		tool := ""
+		if contract != nil {
+			tool = contract.Name()
+		}
+		c.reasons[handle] = &declaredReason{Contract: key(contract), Tool: tool, Name: handle.Name(), Reason: reason, Kind: k}
+	}
+}
+
+// text checks a required text. It returns "" when the text is not constant.
+func (c *contractCheck) text(lit *ast.CompositeLit, fields map[string]ast.Expr, name, category string, report func(ast.Node, string, string, ...any)) string {
+	e, ok := fields[name]
+	if !ok {
+		report(lit, category, "%s is missing", name)
+		return ""
+	}
+	s, constant := stringOf(c.pass, e)
+	if constant && strings.TrimSpace(s) == "" {
+		report(e, category, "%s is empty", name)
+	}
+	return s
+}
+
+func (c *contractCheck) kind(lit *ast.CompositeLit, fields map[string]ast.Expr, report func(ast.Node, string, string, ...any)) string {
+	e, ok := fields["Kind"]
+	if !ok {
+		report(lit, "contract-kind-required", "Kind is missing")
+		return ""
+	}
+	k, constant := stringOf(c.pass, e)
+	if !constant {
+		return ""
+	}
+	named, ok := types.Unalias(c.pass.TypesInfo.TypeOf(e)).(*types.Named)
+	if !ok || named.Obj().Pkg() == nil {
+		return k
+	}
+	if _, known := kindConstants(named.Obj().Pkg())[k]; !known {
+		report(e, "contract-kind-unknown", "%q is none of the constants of package kind", k)
+	} else if k == "unknown" {
+		report(e, "contract-kind-vague", "kind.Unknown tells the caller nothing; choose a kind that says what went wrong")
+	}
+	return k
+}
+
+// fieldsOf returns the values of a literal by the names of their fields.
+func fieldsOf(pass *analysis.Pass, lit *ast.CompositeLit) map[string]ast.Expr {
+	fields := map[string]ast.Expr{}
+	st, _ := pass.TypesInfo.TypeOf(lit).Underlying().(*types.Struct)
+	for i, elt := range lit.Elts {
+		if kv, ok := elt.(*ast.KeyValueExpr); ok {
+			if id, ok := kv.Key.(*ast.Ident); ok {
+				fields[id.Name] = kv.Value
+			}
+		} else if st != nil && i < st.NumFields() {
+			fields[st.Field(i).Name()] = elt
+		}
+	}
+	return fields
+}
+
+func lastIdent(e ast.Expr) *ast.Ident {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return e
+	case *ast.SelectorExpr:
+		return e.Sel
+	}
+	return nil
+}
+
+func insideFunc(stack []ast.Node) bool {
+	for _, n := range stack {
+		switch n.(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package errlint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// Factory checks that errors are built by the function made for them.
+var Factory = &analysis.Analyzer{
+	Name: "errfactory",
+	Doc: `check that errors are built by the factory made for them
+
+A RequestError built by hand with a code of the protocol misses the message and the data
+that other programs look for; so does a tool error with a standard code. Codes of an
+application's own belong outside the reserved ranges.`,
+	URL:      "https://pkg.go.dev/" + pathCore,
+	Requires: []*analysis.Analyzer{inspect.Analyzer},
+	Run:      runFactory,
+}
+
+// codeFactories: the factory of each code, its fixed message, and whether it
+// takes the data as its argument.
+var codeFactories = map[int64]struct {
+	name, message string
+	takesData     bool
+}{
+	-32700: {"ParseError", "Parse error", true},
+	-32600: {"InvalidRequest", "Invalid request", true},
+	-32601: {"MethodNotFound", "", false},
+	-32602: {"InvalidParams", "Invalid params", true},
+	-32603: {"InternalError", "Internal error", true},
+	-32800: {"RequestCancelled", "Request cancelled", true},
+	-32000: {"AuthRequired", "Authentication required", true},
+	-32002: {"ResourceNotFound or rpcerr.SessionNotFound", "", false},
+	-32022: {"UnsupportedProtocolVersion", "", false},
+}
+
+// toolFactories: the factory of each standard code of a tool error, with its
+// category. The retryable ones are missing: New does not set Retryable.
+var toolFactories = map[string]struct{ name, category string }{
+	"AUTH_ERROR":       {"Auth", "auth"},
+	"NOT_FOUND":        {"NotFound", "not_found"},
+	"VALIDATION_ERROR": {"Validation", "validation"},
+	"INTERNAL_ERROR":   {"Internal", "internal"},
+}
+
+func runFactory(pass *analysis.Pass) (any, error) {
+	if !uses(pass) {
+		return nil, nil
+	}
+	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+	in.Preorder([]ast.Node{(*ast.CallExpr)(nil), (*ast.CompositeLit)(nil)}, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			fn := callee(pass, n)
+			if fn == nil || fn.Pkg() == nil || fn.Name() != "New" || fn.Signature().Recv() != nil || len(n.Args) != 3 {
+				return
+			}
+			switch fn.Pkg().Path() {
+			case pathCore:
+				requestError(pass, n, n.Args[0], n.Args[1], n.Args[2], n.Fun)
+			case pathTool:
+				toolError(pass, n)
+			}
+		case *ast.CompositeLit:
+			t := pass.TypesInfo.TypeOf(n)
+			if _, pointer := types.Unalias(t).(*types.Pointer); pointer {
+				return // the elements of a list of pointers
+			}
+			fields := fieldsOf(pass, n)
+			switch {
+			case isNamed(t, pathCore, "RequestError") && fields["Code"] != nil:
+				requestError(pass, n, fields["Code"], nil, nil, nil)
+			case isNamed(t, pathKind, "Error") && len(n.Elts) > 0:
+				pass.Report(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: "error-factory",
+					Message: "build it from the kind, as in kind.NotFound.New(message): that sets what belongs to the kind and refuses what is missing"})
+			}
+		}
+	})
+	return nil, nil
+}
+
+func requestError(pass *analysis.Pass, at ast.Node, code, message, data, fun ast.Expr) {
+	n, ok := intOf(pass, code)
+	if !ok {
+		return
+	}
+	f, ok := codeFactories[n]
+	if !ok {
+		if -32768 <= n && n <= -32000 || -32899 <= n && n <= -32800 {
+			pass.Report(analysis.Diagnostic{Pos: code.Pos(), End: code.End(), Category: "error-code-reserved",
+				Message: fmt.Sprintf("code %d is not assigned and lies in a reserved range; choose one outside -32768..-32000 and -32899..-32800", n)})
+		}
+		return
+	}
+	d := analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: "error-factory",
+		Message: fmt.Sprintf("use rpcerr.%s in place of code %d by hand", f.name, n)}
+	// The same message and the same data come out, so nothing changes on the wire.
+	if sel, ok := fun.(*ast.SelectorExpr); ok && f.takesData {
+		if text, ok := stringOf(pass, message); ok && (text == f.message || text == "") {
+			d.SuggestedFixes = []analysis.SuggestedFix{{
+				Message: "Use the factory",
+				TextEdits: []analysis.TextEdit{
+					{Pos: sel.Sel.Pos(), End: sel.Sel.End(), NewText: []byte(f.name)},
+					{Pos: code.Pos(), End: data.Pos()},
+				},
+			}}
+		}
+	}
+	pass.Report(d)
+}
+
+func toolError(pass *analysis.Pass, call *ast.CallExpr) {
+	code, _ := stringOf(pass, call.Args[0])
+	f, ok := toolFactories[code]
+	if category, constant := stringOf(pass, call.Args[1]); !ok || !constant || category != f.category {
+		return
+	}
+	d := analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "error-factory", Message: "use toolerr." + f.name + " for code " + code}
+	if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
+		d.SuggestedFixes = []analysis.SuggestedFix{{
+			Message: "Use the factory",
+			TextEdits: []analysis.TextEdit{
+				{Pos: sel.Sel.Pos(), End: sel.Sel.End(), NewText: []byte(f.name)},
+				{Pos: call.Args[0].Pos(), End: call.Args[2].Pos()},
+			},
+		}}
+	}
+	pass.Report(d)
+}

@@ -1,0 +1,138 @@
+package errlint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// Fail checks that functions which have a contract fail by it.
+var Fail = &analysis.Analyzer{
+	Name: "errfail",
+	Doc: `check that functions with a contract fail by their contract
+
+A function that uses a contract, or one of its reasons, should build a failure of a kind which
+that contract declares with Fail, so that clients find the reason, and should not
+fail with a kind that it does not declare. Failures that can happen anywhere
+(internal, service_unavailable, timeout, validation, serialization, cancelled) need no declaration.
+Only what stands in the function itself is seen: errors of functions it calls are not.`,
+	URL:      "https://pkg.go.dev/" + pathDecl,
+	Requires: []*analysis.Analyzer{inspect.Analyzer, Contract},
+	Run:      runFail,
+}
+
+// baseline are the kinds that bubble up from anywhere.
+var baseline = []string{"internal", "service_unavailable", "timeout", "validation", "serialization", "cancelled"}
+
+func runFail(pass *analysis.Pass) (any, error) {
+	if !uses(pass) {
+		return nil, nil
+	}
+	declared := pass.ResultOf[Contract].(declarations)
+	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil)}, func(n ast.Node) {
+		fn := n.(*ast.FuncDecl)
+		if fn.Body == nil {
+			return
+		}
+		if reasons := contractsOf(pass, declared, fn.Body); len(reasons) > 0 {
+			checkFunc(pass, fn.Body, reasons)
+		}
+	})
+	return nil, nil
+}
+
+// contractsOf returns the reasons of all contracts that the body mentions.
+func contractsOf(pass *analysis.Pass, declared declarations, body ast.Node) []*declaredReason {
+	var contracts []string
+	ast.Inspect(body, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		obj, ok := pass.TypesInfo.Uses[id].(*types.Var)
+		if !ok {
+			return true
+		}
+		contract := ""
+		if r := declared[obj]; r != nil {
+			contract = r.Contract
+		} else if isNamed(obj.Type(), pathDecl, "Contract") {
+			contract = key(obj)
+		}
+		if contract != "" && !slices.Contains(contracts, contract) {
+			contracts = append(contracts, contract)
+		}
+		return true
+	})
+	var reasons []*declaredReason
+	for _, c := range contracts {
+		reasons = append(reasons, declared.of(c)...)
+	}
+	slices.SortFunc(reasons, func(a, b *declaredReason) int { return strings.Compare(a.Contract+a.Name, b.Contract+b.Name) })
+	return reasons
+}
+
+func checkFunc(pass *analysis.Pass, body ast.Node, reasons []*declaredReason) {
+	returned := map[*ast.CallExpr]bool{} // calls whose result is used as an error and as nothing else
+	ast.Inspect(body, func(n ast.Node) bool {
+		if ret, ok := n.(*ast.ReturnStmt); ok {
+			for _, r := range ret.Results {
+				if call, ok := ast.Unparen(r).(*ast.CallExpr); ok {
+					returned[call] = true
+				}
+			}
+		}
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		b, ok := builtBy(pass, call)
+		if !ok || b.declared || b.kind == "" {
+			return true
+		}
+		var fitting []*declaredReason
+		for _, r := range reasons {
+			if r.Kind == b.kind {
+				fitting = append(fitting, r)
+			}
+		}
+		switch {
+		case len(fitting) > 0:
+			preferFail(pass, b, fitting, returned[call])
+		case !slices.Contains(baseline, b.kind):
+			pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "contract-conformance",
+				Message: fmt.Sprintf("this fails with kind %s, which contract %s does not declare; add a mode for it", b.kind, reasons[0].Tool)})
+		}
+		return true
+	})
+}
+
+func preferFail(pass *analysis.Pass, b built, fitting []*declaredReason, returned bool) {
+	var names []string
+	for _, r := range fitting {
+		names = append(names, r.Name+".Fail")
+	}
+	d := analysis.Diagnostic{Pos: b.call.Pos(), End: b.call.End(), Category: "contract-prefer-fail",
+		Message: fmt.Sprintf("kind %s is declared by contract %s: use %s, so that clients find the reason", b.kind, fitting[0].Tool, strings.Join(names, " or "))}
+	// The replacement has another type, so it is safe only where an error is
+	// wanted; and only kinds are called the way reasons are.
+	if sel, ok := b.call.Fun.(*ast.SelectorExpr); ok && returned && len(fitting) == 1 && b.fn.Pkg().Path() == pathKind && samePackage(pass, fitting[0]) {
+		method := map[string]string{"New": "Fail", "Errorf": "Failf"}[b.fn.Name()]
+		d.SuggestedFixes = []analysis.SuggestedFix{{
+			Message:   "Fail with the declared reason",
+			TextEdits: []analysis.TextEdit{{Pos: sel.Pos(), End: sel.End(), NewText: []byte(fitting[0].Name + "." + method)}},
+		}}
+	}
+	pass.Report(d)
+}
+
+func samePackage(pass *analysis.Pass, r *declaredReason) bool {
+	return strings.HasPrefix(r.Contract, pass.Pkg.Path()+".") && pass.Pkg.Scope().Lookup(r.Name) != nil
+}

@@ -1,0 +1,113 @@
+package errlint
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// The packages whose use is checked. They are known by path alone, so that this
+// module does not depend on the one it checks.
+const (
+	module   = "github.com/acpkit/go-sdk"
+	pathACP  = module + "/acp"
+	pathCore = module + "/rpcerr"
+	pathKind = pathCore + "/kind"
+	pathDecl = pathCore + "/contract"
+	pathTool = pathCore + "/toolerr"
+	pathAdv  = pathCore + "/advice"
+	pathEnv  = pathCore + "/envelope"
+)
+
+// uses tells whether the package under analysis imports one of ours, which most
+// packages that go vet comes by do not.
+func uses(pass *analysis.Pass) bool {
+	if inside(pass.Pkg.Path()) {
+		return false // they build the errors; the rules are for those who use them
+	}
+	for _, p := range pass.Pkg.Imports() {
+		if inside(p.Path()) || p.Path() == pathACP {
+			return true
+		}
+	}
+	return false
+}
+
+func inside(path string) bool {
+	path = strings.TrimSuffix(path, "_test")
+	switch path {
+	case pathCore, pathKind, pathDecl, pathTool, pathAdv, pathEnv, pathCore + "/classify", pathCore + "/retry", pathCore + "/guard":
+		return true
+	}
+	return false
+}
+
+// callee returns the function or method that a call names, or nil.
+func callee(pass *analysis.Pass, call *ast.CallExpr) *types.Func {
+	f, _ := typeutil.Callee(pass.TypesInfo, call).(*types.Func)
+	return f
+}
+
+// isNamed tells whether t, or what it points to, is the type path.name.
+func isNamed(t types.Type, path, name string) bool {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Name() == name && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == path
+}
+
+// stringOf returns the value of a constant string.
+func stringOf(pass *analysis.Pass, e ast.Expr) (string, bool) {
+	tv, ok := pass.TypesInfo.Types[e]
+	if !ok || tv.Value == nil || tv.Value.Kind() != constant.String {
+		return "", false
+	}
+	return constant.StringVal(tv.Value), true
+}
+
+// intOf returns the value of a constant integer.
+func intOf(pass *analysis.Pass, e ast.Expr) (int64, bool) {
+	tv, ok := pass.TypesInfo.Types[e]
+	if !ok || tv.Value == nil || tv.Value.Kind() != constant.Int {
+		return 0, false
+	}
+	return constant.Int64Val(tv.Value)
+}
+
+var errorType = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
+
+// isError tells whether the expression's type is error or implements it.
+func isError(pass *analysis.Pass, e ast.Expr) bool {
+	t := pass.TypesInfo.TypeOf(e)
+	return t != nil && t != types.Typ[types.UntypedNil] && types.Implements(t, errorType)
+}
+
+// kindConstants returns the constants of package kind by value, as far as the package
+// under analysis can see it.
+func kindConstants(pkg *types.Package) map[string]string {
+	names := map[string]string{}
+	scope := pkg.Scope()
+	for _, name := range scope.Names() {
+		if c, ok := scope.Lookup(name).(*types.Const); ok && isNamed(c.Type(), pathKind, "Kind") {
+			names[constant.StringVal(c.Val())] = name
+		}
+	}
+	return names
+}
+
+// mentions tells whether the object is used anywhere below n.
+func mentions(pass *analysis.Pass, n ast.Node, obj types.Object) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && pass.TypesInfo.Uses[id] == obj {
+			found = true
+		}
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,89 @@
+package fail
+
+import (
+	"context"
+	"errors"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/advice"
+	"github.com/acpkit/go-sdk/rpcerr/contract"
+	"github.com/acpkit/go-sdk/rpcerr/envelope"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolerr"
+)
+
+var articles = contract.New("fetch_articles")
+
+var NoMatch = articles.Declare(contract.Mode{
+	Reason: "no_match", Kind: kind.NotFound,
+	When: "No requested id returned an article.", Recovery: "Call search_articles to find ids that exist.",
+})
+
+var Slow = articles.Declare(contract.Mode{
+	Reason: "slow", Kind: kind.RateLimited,
+	When: "The queue is full.", Recovery: "Wait 30 seconds and ask for fewer.",
+})
+
+var Slower = articles.Declare(contract.Mode{
+	Reason: "slower", Kind: kind.RateLimited,
+	When: "The queue is fuller.", Recovery: "Wait 60 seconds and ask for fewer.",
+})
+
+func fetch(ctx context.Context, n int) error {
+	ctx = contract.NewContext(ctx, articles)
+	switch n {
+	case 0:
+		return NoMatch.Fail("nothing")
+	case 1:
+		return kind.NotFound.New("nothing") // want `kind not_found is declared by contract articles: use NoMatch.Fail`
+	case 2:
+		return kind.NotFound.Errorf("nothing in %d", n).WithHint("x") // want `use NoMatch.Fail, so that clients find the reason`
+	case 3:
+		return kind.NotFound.Errorf("nothing in %d", n) // want `use NoMatch.Fail`
+	case 4:
+		return rpcerr.ResourceNotFound("a") // want `use NoMatch.Fail`
+	case 5:
+		return kind.RateLimited.New("slow") // want `use Slow.Fail or Slower.Fail`
+	case 6:
+		return kind.Conflict.New("taken") // want `this fails with kind conflict, which contract articles does not declare`
+	case 7:
+		return rpcerr.AuthRequired(nil) // want `kind unauthorized, which contract articles does not declare`
+	case 8:
+		return toolerr.NotFound("nothing") // want `use NoMatch.Fail`
+	case 9:
+		return advice.Fatal("broken") // want `kind fatal, which contract articles does not declare`
+	case 10:
+		return envelope.PathEscape.New("outside") // want `kind forbidden, which contract articles does not declare`
+	case 11:
+		return rpcerr.New(-32002, "gone", nil) // want `use NoMatch.Fail`
+
+	// What can happen anywhere needs no declaration, and what is not known is
+	// not complained about.
+	case 12:
+		return kind.Internal.New("bug")
+	case 13:
+		return kind.Timeout.New("slow")
+	case 14:
+		return kind.Validation.New("bad input")
+	case 15:
+		return kind.Serialization.New("bad data")
+	case 16:
+		return kind.ServiceUnavailable.New("down")
+	case 17:
+		return advice.Upstream("down", n)
+	case 18:
+		return kind.Kind(ctx.Err().Error()).New("x")
+	}
+	e := kind.NotFound.New("nothing") // want `use NoMatch.Fail`
+	return e
+}
+
+// A function without a contract may fail as it likes.
+func free() error {
+	if errors.Is(nil, nil) {
+		return kind.NotFound.New("nothing")
+	}
+	return kind.Conflict.New("taken")
+}
+
+var _ = []any{fetch, free}

@@ -1,0 +1,66 @@
+package text
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/advice"
+	"github.com/acpkit/go-sdk/rpcerr/contract"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolerr"
+)
+
+var NoMatch contract.Reason
+
+func fail(n int) error {
+	_, err := os.ReadFile("x")
+	encoded, _ := json.Marshal(os.Environ())
+	raw := []byte("fine")
+	switch n {
+	case 0:
+		return kind.NotFound.Errorf("no file: %v", err) // want `the peer reads the text of this error; use %w`
+	case 1:
+		return kind.NotFound.Errorf("%d: %s", n, err) // want `use %w`
+	case 2:
+		return kind.NotFound.Errorf("no file: %+v", err) // want `use %w`
+	case 3:
+		return NoMatch.Failf("no %q: %v", "x", err) // want `use %w`
+	case 4:
+		return kind.NotFound.New("no file: " + err.Error()) // want `the peer reads the text of this error; make it the cause`
+	case 5:
+		return rpcerr.InternalError(map[string]any{"details": err.Error()}) // want `make it the cause`
+	case 6:
+		return rpcerr.InvalidParams(nil).WithDetail(fmt.Sprintf("bad: %v", err)) // want `make it the cause`
+	case 7:
+		return toolerr.Internal(fmt.Sprint("bad: ", err)) // want `make it the cause`
+	case 8:
+		return advice.Fatal("bad").WithData([]string{string(debug.Stack())}) // want `the peer reads this stack trace`
+	case 9:
+		return kind.Internal.New("bad: " + string(encoded)) // want `the peer reads this encoded value`
+	case 10:
+		return kind.Internal.Errorf("bad: %s %s", err.Error(), "x") // want `make it the cause`
+	case 11:
+		return kind.Internal.New("bad").With("error", err.Error()) // want `make it the cause`
+
+	// What stays inside, and what is no error.
+	case 20:
+		return kind.NotFound.Errorf("no file: %w", err)
+	case 21:
+		return kind.NotFound.New("no file").WithCause(err).WithDebug(err.Error())
+	case 22:
+		return kind.NotFound.Errorf("no file %s, %d%%", string(raw), n)
+	case 23:
+		return kind.NotFound.Errorf("%*d %[1]v", n, n)
+	case 24:
+		return fmt.Errorf("reading: %v", err)
+	case 25:
+		return errors.New(err.Error())
+	}
+	return nil
+}
+
+var _ = fail
