@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -69,8 +70,9 @@ func dial(t *testing.T, cmd *exec.Cmd, c acp.Client) *client.Conn {
 	})
 	require.NoError(t, conn.Start(context.Background()))
 	t.Cleanup(func() {
-		require.NoError(t, conn.Close())
-		require.NoError(t, conn.Wait())
+		assert.NoError(t, conn.Close())
+		assert.NoError(t, conn.Wait())
+		assert.NoError(t, process.Wait(), "%v ends by itself when its input does; stderr: %s", cmd.Args, process.Stderr())
 	})
 	return conn
 }

@@ -32,9 +32,14 @@ func need(t *testing.T, program string) string {
 	return ""
 }
 
-// installed is the outcome of npm ci, which runs once.
+// installed is the outcome of npm ci, which runs once, and only when what is there is
+// missing or older than the list of versions.
 var installed = sync.OnceValues(func() ([]byte, error) {
-	if _, err := os.Stat("peers/node_modules/.package-lock.json"); err == nil {
+	want, err := os.Stat("peers/package-lock.json")
+	if err != nil {
+		return nil, err
+	}
+	if have, err := os.Stat("peers/node_modules/.package-lock.json"); err == nil && !have.ModTime().Before(want.ModTime()) {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
