@@ -455,7 +455,24 @@ var Variants = map[reflect.Type][]any{
 	reflect.TypeFor[ElicitationAction]():         {&ElicitationAcceptAction{}, &ElicitationDeclineAction{}, &ElicitationCancelAction{}, &UnknownElicitationAction{}},
 }
 
-// Named has a value of every type of package acp by the name of its definition.
+// Tags has the tag of every union that has one.
+var Tags = map[string]string{
+	"ToolCallContent":           "type",
+	"ContentBlock":              "type",
+	"ElicitationMode":           "mode",
+	"ElicitationPropertySchema": "type",
+	"MultiSelectItems":          "type",
+	"AuthMethod":                "type",
+	"SessionConfigKind":         "type",
+	"SessionUpdate":             "sessionUpdate",
+	"PlanUpdateContent":         "type",
+	"StateUpdate":               "state",
+	"MCPServer":                 "type",
+	"RequestPermissionOutcome":  "outcome",
+	"ElicitationAction":         "action",
+}
+
+// Named has a value of every type by the name of its definition.
 var Named = map[string]any{
 	"RequestId":                                new(RequestID),
 	"WriteTextFileRequest":                     new(WriteTextFileRequest),
@@ -717,21 +734,4 @@ var Values = map[string][]any{
 	"CompactionStatus":            {CompactionStatusInProgress, CompactionStatusCompleted, CompactionStatusFailed, CompactionStatusCancelled},
 	"SystemPromptMode":            {SystemPromptModeAppend, SystemPromptModeOverride},
 	"SessionArchiveFilter":        {SessionArchiveFilterExclude, SessionArchiveFilterInclude, SessionArchiveFilterOnly},
-}
-
-// Tags has, for every union with a tag, the tag and an example of what decodes as unknown.
-var Tags = map[string]string{
-	"ToolCallContent":           "type",
-	"ContentBlock":              "type",
-	"ElicitationMode":           "mode",
-	"ElicitationPropertySchema": "type",
-	"MultiSelectItems":          "type",
-	"AuthMethod":                "type",
-	"SessionConfigKind":         "type",
-	"SessionUpdate":             "sessionUpdate",
-	"PlanUpdateContent":         "type",
-	"StateUpdate":               "state",
-	"MCPServer":                 "type",
-	"RequestPermissionOutcome":  "outcome",
-	"ElicitationAction":         "action",
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -31,14 +29,12 @@ var imports = []struct {
 	{regexp.MustCompile(`\bwire\.[A-Z]`), "github.com/acpkit/go-sdk/internal/wire"},
 }
 
-// write formats the file and puts it into the folder. An empty file is not
-// written.
-func (f *file) write(dir, name string) error {
+// source formats the file. An empty one has no source.
+func (f *file) source() ([]byte, error) {
 	body := f.String()
 	if strings.TrimSpace(body) == "" {
-		return nil
+		return nil, nil
 	}
-	head := header + f.doc + "package acp\n\n"
 	var used []string
 	for _, im := range imports {
 		if im.use.MatchString(body) {
@@ -49,12 +45,9 @@ func (f *file) write(dir, name string) error {
 			used = append(used, line)
 		}
 	}
+	head := header + f.doc + "package acp\n\n"
 	if len(used) > 0 {
 		head += "import (\n" + strings.Join(used, "\n") + "\n)\n\n"
 	}
-	src, err := format.Source([]byte(head + body))
-	if err != nil {
-		return fmt.Errorf("formatting %s: %w", name, err)
-	}
-	return os.WriteFile(filepath.Join(dir, name), src, 0o644)
+	return format.Source([]byte(head + body))
 }

@@ -33,20 +33,19 @@ func (v *vocabulary) emitMethods(f *file) {
 	f.p("}\n")
 }
 
+// literal lists the fields of the method's row.
 func (m *method) literal() []string {
-	list := []string{"Name: " + m.Const, "Side: wire." + m.Side}
-	add := func(cond bool, s string) {
+	list := []string{"Name: " + m.Const, "Side: wire." + m.Side, "Params: " + m.Params.codecName()}
+	add := func(cond bool, field string) {
 		if cond {
-			list = append(list, s)
+			list = append(list, field)
 		}
+	}
+	if m.Result != nil {
+		list = append(list, "Result: "+m.Result.codecName())
 	}
 	add(m.Notification, "Notification: true")
 	add(m.Unstable, "Unstable: true")
-	add(true, "Params: "+m.Params.codecName())
-	add(m.Result != nil, "")
-	if m.Result != nil {
-		list[len(list)-1] = "Result: " + m.Result.codecName()
-	}
 	add(m.Flags.capability != "", fmt.Sprintf("Capability: %q", m.Flags.capability))
 	add(m.Flags.strict, "StrictParams: true")
 	add(m.Flags.waits, "Waits: true")

@@ -35,33 +35,43 @@ const (
 )
 
 func run(lenient bool) error {
-	all, err := readFacts(filepath.Join(factsDir, "v1-unstable.json"))
+	v, err := load(".")
 	if err != nil {
 		return err
 	}
-	stable, err := readFacts(filepath.Join(factsDir, "v1.json"))
+	if list := v.complaints(); lenient {
+		for _, line := range list {
+			fmt.Fprintln(os.Stderr, "gen: warning:", line)
+		}
+	} else if len(list) > 0 {
+		return fmt.Errorf("%s", strings.Join(list, "\n     "))
+	}
+	files, err := v.render()
 	if err != nil {
 		return err
 	}
-	t, err := readTexts(textDir)
+	return replace(outDir, files)
+}
+
+// load reads facts and texts; root is the folder of the module.
+func load(root string) (*vocabulary, error) {
+	all, err := readFacts(filepath.Join(root, factsDir, "v1-unstable.json"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v, err := build(all, stable, t)
+	stable, err := readFacts(filepath.Join(root, factsDir, "v1.json"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := v.complaints(lenient); err != nil {
-		return err
+	t, err := readTexts(filepath.Join(root, textDir))
+	if err != nil {
+		return nil, err
 	}
-	if err := removeOld(); err != nil {
-		return err
-	}
-	return v.emit()
+	return build(all, stable, t)
 }
 
 // complaints tells what texts and rows are missing or too many.
-func (v *vocabulary) complaints(lenient bool) error {
+func (v *vocabulary) complaints() []string {
 	var list []string
 	for _, x := range v.Types {
 		if x.Doc == "" {
@@ -74,41 +84,21 @@ func (v *vocabulary) complaints(lenient bool) error {
 	for _, key := range v.texts.unused() {
 		list = append(list, "unused text: "+key)
 	}
-	if rows := unusedRows(); len(rows) > 0 {
-		list = append(list, "unused rows: "+strings.Join(rows, ", "))
+	for _, row := range unusedRows() {
+		list = append(list, "unused row: "+row)
 	}
 	slices.Sort(list)
-	list = slices.Compact(list)
-	if lenient {
-		for _, line := range list {
-			fmt.Fprintln(os.Stderr, "gen: warning:", line)
-		}
-		return nil
-	}
-	if len(list) > 0 {
-		return fmt.Errorf("%s", strings.Join(list, "\n     "))
-	}
-	return nil
+	return slices.Compact(list)
 }
 
-// removeOld deletes what an earlier run wrote, so that no file outlives its topic.
-func removeOld() error {
-	old, err := filepath.Glob(filepath.Join(outDir, "*_gen.go"))
-	if err != nil {
-		return err
-	}
-	for _, path := range old {
-		if err := os.Remove(path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// emit writes all files.
-func (v *vocabulary) emit() error {
+// render returns all files by name.
+func (v *vocabulary) render() (map[string][]byte, error) {
+	out := map[string]*file{"methods_gen.go": {}, "cases_gen_test.go": {}}
+	v.emitMethods(out["methods_gen.go"])
+	v.emitCases(out["cases_gen_test.go"])
 	for _, topic := range v.topics() {
 		types, codecs, checks := &file{}, &file{}, &file{}
+		out[topic+"_gen.go"], out[topic+"_codec_gen.go"], out[topic+"_check_gen.go"] = types, codecs, checks
 		if text := v.texts.files[topic]; text != "" {
 			types.doc = comment("", text) + "\n"
 		}
@@ -122,24 +112,45 @@ func (v *vocabulary) emit() error {
 				emitCheck(checks, x)
 			}
 		}
-		if err := types.write(outDir, topic+"_gen.go"); err != nil {
-			return err
+	}
+	files := map[string][]byte{}
+	for name, f := range out {
+		src, err := f.source()
+		if err != nil {
+			return nil, fmt.Errorf("formatting %s: %w", name, err)
 		}
-		if err := codecs.write(outDir, topic+"_codec_gen.go"); err != nil {
-			return err
-		}
-		if err := checks.write(outDir, topic+"_check_gen.go"); err != nil {
-			return err
+		if src != nil {
+			files[name] = src
 		}
 	}
-	table := &file{}
-	v.emitMethods(table)
-	if err := table.write(outDir, "methods_gen.go"); err != nil {
+	return files, nil
+}
+
+// generated tells whether a file of that name is ours.
+func generated(name string) bool {
+	return strings.HasSuffix(name, "_gen.go") || strings.HasSuffix(name, "_gen_test.go")
+}
+
+// replace writes the files and deletes those of an earlier run, so that none
+// outlives its topic.
+func replace(dir string, files map[string][]byte) error {
+	old, err := os.ReadDir(dir)
+	if err != nil {
 		return err
 	}
-	cases := &file{}
-	v.emitCases(cases)
-	return cases.write(outDir, "cases_gen_test.go")
+	for _, entry := range old {
+		if name := entry.Name(); generated(name) && files[name] == nil {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+	}
+	for name, src := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), src, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (v *vocabulary) topics() []string {

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../.."
+
+// TestUpToDate holds that the committed files are what the generator writes now.
+func TestUpToDate(t *testing.T) {
+	v, err := load(root)
+	require.NoError(t, err)
+	assert.Empty(t, v.complaints())
+	files, err := v.render()
+	require.NoError(t, err)
+	entries, err := os.ReadDir(filepath.Join(root, outDir))
+	require.NoError(t, err)
+	for _, entry := range entries {
+		if generated(entry.Name()) {
+			assert.Contains(t, files, entry.Name(), "left over from an earlier run")
+		}
+	}
+	for name, src := range files {
+		have, err := os.ReadFile(filepath.Join(root, outDir, name))
+		require.NoError(t, err)
+		assert.True(t, string(src) == string(have), "%s is out of date: run go generate ./...", name)
+		assert.Less(t, strings.Count(string(src), "\n"), 1200, "%s is too long: split its topic", name)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"sessionId": "SessionID", "mcpServers": "MCPServers", "McpServerSse": "MCPServerSSE", "_meta": "Meta",
+		"end_turn": "EndTurn", "date-time": "DateTime", "$/cancel_request": "CancelRequest", "fs/read_text_file": "FSReadTextFile",
+		"Parse error": "ParseError", "openai": "OpenAI", "baseUrl": "BaseURL", "anyOf": "AnyOf", "mimeType": "MIMEType",
+	} {
+		assert.Equal(t, want, goName(name), name)
+	}
+	for name, want := range map[string]string{"MetaOnly": "metaOnly", "MCPServer": "mcpServer", "ID": "id", "X": "x"} {
+		assert.Equal(t, want, lower(name), name)
+	}
+}
+
+func TestTexts(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	write("a.txt", "# a comment\n\n== file\nThe file.\n\n== type A\nis a.\n\nSecond\nparagraph.\n\n== common x\nis x.\n")
+	texts, err := readTexts(dir)
+	require.NoError(t, err)
+	assert.Equal(t, "The file.", texts.files["a"])
+	assert.Equal(t, "a", texts.topic["type A"])
+	assert.Equal(t, []string{"common x", "type A"}, texts.unused())
+	assert.Equal(t, "is x.", texts.find("field A.x", "common x"))
+	assert.Equal(t, []string{"type A"}, texts.unused())
+	assert.Empty(t, texts.need("type B"))
+	assert.Equal(t, []string{"type B"}, texts.lost)
+	assert.Equal(t, "\t// A is a.\n\t//\n\t// Second paragraph.\n", comment("\t", "A "+texts.find("type A")))
+
+	write("b.txt", "== type A\nagain\n")
+	_, err = readTexts(dir)
+	assert.ErrorContains(t, err, `second text for "type A"`)
+	write("b.txt", "== type C\n")
+	_, err = readTexts(dir)
+	assert.ErrorContains(t, err, `no text for "type C"`)
+}
+
+// TestRowsAreUsed: a row of exceptions for something that is gone is told.
+func TestRowsAreUsed(t *testing.T) {
+	rows := rows(map[string]yes{"Gone": {}, "Here": {}})
+	assert.True(t, rows.has("Here"))
+	assert.False(t, rows.has("Other"))
+	assert.Equal(t, []string{"table: Gone"}, rows.unused("table"))
+}
