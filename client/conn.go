@@ -137,9 +137,9 @@ func (c *Conn) Run(ctx context.Context) error {
 // package stream says.
 func (c *Conn) Close() error { return c.engine.Get().Close() }
 
-// Shutdown ends the connection gently: it takes no new requests, waits until the
-// handlers that run have returned and their answers are written, then closes. When
-// ctx ends first it closes at once and returns ctx's error.
+// Shutdown ends the connection gently: what is under way comes to its end first, the
+// handlers that run and the calls that wait for their answer, while new ones are
+// refused. When ctx ends first it closes at once and returns ctx's error.
 func (c *Conn) Shutdown(ctx context.Context) error { return c.engine.Get().Shutdown(ctx) }
 
 // Done is closed when the connection has ended. Err tells why.

@@ -92,6 +92,9 @@ func (f *far) HandleExtension(ctx context.Context, method string, params json.Ra
 		err := f.conn.Call(ctx, "_client", params, &answer)
 		return answer, err
 	}
+	if method == "_note" {
+		return nil, f.conn.Notify(ctx, "_progress", map[string]int{"n": 1})
+	}
 	return nil, rpcerr.MethodNotFound(method)
 }
 
@@ -162,7 +165,8 @@ func TestProxyForwardsExtensions(t *testing.T) {
 	plain, err := c.HandleExtension(t.Context(), "plain/echo", json.RawMessage(`[1]`))
 	require.NoError(t, err)
 	assert.Equal(t, json.RawMessage(`[1]`), plain, "names without underscore pass")
-	assert.Empty(t, editor.notes)
+	require.NoError(t, c.Call(t.Context(), "_note", nil, nil)) // the agent sends a notification before it answers
+	assert.Equal(t, []string{`_progress{"n":1}`}, editor.notes)
 }
 
 func TestProxyWithoutTheUnstableOption(t *testing.T) {

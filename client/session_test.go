@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -232,5 +233,28 @@ func TestManyUnknownSessions(t *testing.T) {
 		c.Session("t4999").OnUpdate(last.add)
 		assert.Empty(t, first.texts)
 		assert.Len(t, last.texts, 1)
+	})
+}
+
+// Updates that come before OnUpdate is set are kept, with a turn in between.
+func TestUpdatesBeforeOnUpdateIsSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, peer := session(t, &peertest.Client{}, nil)
+		peer.Update("s1", "commands")
+		turn := s.Prompt(t.Context(), acp.Text("hi"))
+		m := peer.Expect("session/prompt")
+		peer.Update("s1", "one")
+		peer.Answer(m, endTurn)
+		got, err := turn.Text()
+		require.NoError(t, err)
+		peer.Update("s1", "title")
+		synctest.Wait()
+		var r recorder
+		s.OnUpdate(r.add)
+		all := append(r.texts, got)
+		slices.Sort(all)
+		assert.Contains(t, strings.Join(all, " "), "commands")
+		assert.Contains(t, got, "one")
+		assert.Equal(t, "title", r.texts[len(r.texts)-1])
 	})
 }
