@@ -38,6 +38,8 @@ type importRule struct {
 var importRules = []importRule{
 	{"stream", nil,
 		"bytes travel without knowing what they mean, so that anybody can write a stream"},
+	{"stream/...", []string{"stream", "internal/leak"},
+		"helpers that test a stream know no more than a stream, and what it leaves behind"},
 	{"rpcerr", nil,
 		"callers that only catch codes link nothing else"},
 	{"rpcerr/retry", []string{"rpcerr/...", "acp", "github.com/cenkalti/backoff/v5"},
