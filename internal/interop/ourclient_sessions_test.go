@@ -1,6 +1,7 @@
 package interop_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,6 +47,13 @@ func (c *conversation) loadAndResume(t *testing.T) {
 	}
 	assert.Equal(t, []acp.SessionUpdate{acp.UserText("say a b"), acp.AgentText("a"), acp.AgentText("b")}, replayed,
 		"all of the replay was handled when the call returned")
+	var handed []acp.SessionUpdate
+	again, err := c.conn.StartLoadedSession(c.ctx, &acp.LoadSessionRequest{SessionID: fresh.ID(), Cwd: c.dir},
+		func(_ context.Context, u acp.SessionUpdate) { handed = append(handed, u) })
+	require.NoError(t, err)
+	assert.Equal(t, fresh.ID(), again.ID())
+	assert.Subset(t, handed, replayed, "the helper hands the replay out before it returns")
+	again.OnUpdate(nil)
 	c.host.reset("")
 	resumed, err := c.conn.ResumeSession(c.ctx, &acp.ResumeSessionRequest{SessionID: fresh.ID(), Cwd: c.dir})
 	require.NoError(t, err)
