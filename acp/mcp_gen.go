@@ -61,7 +61,7 @@ func (*MCPServerACP) isMCPServer()     {}
 func (*MCPServerStdio) isMCPServer()   {}
 func (*UnknownMCPServer) isMCPServer() {}
 
-// UnknownMCPServer is a [MCPServer] of a kind that this package does not know. It is
+// UnknownMCPServer is an [MCPServer] of a kind that this package does not know. It is
 // kept as it came and written back unchanged.
 type UnknownMCPServer struct {
 	// Type is the value of the member type.

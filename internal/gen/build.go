@@ -250,9 +250,9 @@ func (v *vocabulary) stableVariant(def, tag, value string) bool {
 	})
 }
 
-// article helps templates: the first word of a text.
+// article is the one for a Go name: a ContentBlock, an MCPServer.
 func article(name string) string {
-	if strings.ContainsRune("AEIO", rune(name[0])) {
+	if strings.ContainsRune("AEIO", rune(name[0])) || strings.HasPrefix(name, "MCP") {
 		return "an"
 	}
 	return "a"
