@@ -147,7 +147,7 @@ func (c *Conn) handshakeAnswered(ok bool) {
 		case in.gate == gateClosed && it.req.method != c.cfg.Handshake:
 			in.waits -= it.req.size
 			in.unregisterLocked(it.req)
-			it.req.enteredNow()
+			it.req.entered.over()
 			refused = append(refused, it.req)
 		default:
 			it.req.parked = false
@@ -223,7 +223,7 @@ func (c *Conn) onCancel(params []byte) {
 	if unstarted {
 		in.waits -= r.size
 		in.unregisterLocked(r)
-		r.enteredNow()
+		r.entered.over()
 	}
 	in.mu.Unlock()
 	if unstarted {

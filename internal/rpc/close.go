@@ -252,7 +252,7 @@ func (c *Conn) stopInput() {
 	for _, r := range in.byID {
 		if r.state != requestRunning {
 			in.unregisterLocked(r)
-			r.enteredNow()
+			r.entered.over()
 		}
 	}
 	if in.slow != nil {

@@ -23,6 +23,9 @@ type scope struct {
 	// started the connection. It is set before the handler runs.
 	up *scope
 
+	// entered hears of the first use of the ctx; nil when nobody asks.
+	entered *entered
+
 	// inside counts the Conn methods of any connection that run with this ctx or
 	// one that descends from it. Guarded by conn.in.mu.
 	inside int
@@ -84,10 +87,14 @@ func (s *scope) end(cause error) {
 func (s *scope) Deadline() (time.Time, bool) { return s.parent.Deadline() }
 
 // Done implements context.Context.
-func (s *scope) Done() <-chan struct{} { return s.real().Done() }
+func (s *scope) Done() <-chan struct{} {
+	s.entered.use()
+	return s.real().Done()
+}
 
 // Err implements context.Context.
 func (s *scope) Err() error {
+	s.entered.use()
 	if ctx := s.peek(); ctx != nil {
 		return ctx.Err()
 	}
@@ -97,6 +104,7 @@ func (s *scope) Err() error {
 // Value implements context.Context. What it hands through lets package context
 // find its own, so that deriving from a scope needs no goroutine.
 func (s *scope) Value(key any) any {
+	s.entered.use()
 	if _, ok := key.(scopeKey); ok {
 		return s
 	}

@@ -26,7 +26,7 @@ func (c *Conn) handleNote(s *scope, it *item) {
 		params = v
 	}
 	for _, r := range it.after {
-		<-r.entered
+		r.entered.wait()
 	}
 	_, err := c.invoke(s, it.entry, it.method, params)
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Conn) serve(r *request) {
 	defer c.runAfter(r)
 	res, err := any(nil), errExited
 	defer func() {
-		r.enteredNow()
+		r.entered.over()
 		c.answer(r, res, err)
 		r.end(errReturned)
 	}()
@@ -59,9 +59,9 @@ func (c *Conn) serve(r *request) {
 		return
 	}
 	for _, b := range r.before {
-		<-b.entered
+		b.entered.wait()
 	}
-	r.enteredNow()
+	r.entered.call()
 	res, err = c.invoke(&r.scope, r.entry, r.method, params)
 }
 

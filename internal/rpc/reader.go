@@ -105,7 +105,7 @@ func (c *Conn) onRequest(e *wire.Envelope, size int64) {
 			r.group = groupKey(e.Params)
 		}
 		if r.entry.Group {
-			r.entered = make(chan struct{})
+			r.entered = newEntered()
 		}
 	} else {
 		r.method = string(e.Method)

@@ -32,11 +32,6 @@ type request struct {
 
 	// counted: the handler takes a slot while it runs. Set before it is started.
 	counted bool
-	// entered is closed when the handler is called, or never will be; nil when
-	// nobody can ask.
-	entered     chan struct{}
-	enteredOnce sync.Once
-
 	// Set before it is registered.
 	handshake bool       // its answer opens the connection
 	before    []*request // those whose handlers must have been entered before its own
@@ -52,13 +47,6 @@ type request struct {
 	afterMu   sync.Mutex // guards all below
 	after     []func()
 	afterDone bool
-}
-
-// enteredNow lets those go on that wait for the handler to be called.
-func (r *request) enteredNow() {
-	if r.entered != nil {
-		r.enteredOnce.Do(func() { close(r.entered) })
-	}
 }
 
 // idKey makes a map key of an id, so that two spellings of one id are equal.
