@@ -222,7 +222,8 @@ var differences = []difference{
 			`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"Method not found: _x/no","data":{"method":"_x/no"}}}`,
 			`{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"Invalid params"}}`,
 		},
-		events: []string{`{"fbReq":"_x/y","params":{"a":1},"requestId":1}`, `{"fbReq":"_x/no","params":{},"requestId":2}`},
+		events:    []string{`{"fbReq":"_x/y","params":{"a":1},"requestId":1}`, `{"fbReq":"_x/no","params":{},"requestId":2}`},
+		unordered: true,
 	},
 }
 
