@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"unicode/utf8"
 )
 
 // Decoder reads the typed form of one JSON value. It belongs to one goroutine.
@@ -250,7 +251,7 @@ func (o *Object) Next(d *Decoder) bool {
 		seg = d.unquote()
 	}
 	o.Name = seg
-	if d.peek() == ':' {
+	if d.i < len(d.b) && d.b[d.i] == ':' || d.peek() == ':' {
 		d.i++
 	}
 	return true
@@ -433,8 +434,10 @@ func (d *Decoder) StringMap(p *map[string]string) *FieldErrors {
 // when there is no such member, or no object; a member that is not a string is
 // nil with found true.
 func (d *Decoder) Tag(name string) (tag []byte, found bool) {
+	if tag = d.firstTag(name); tag != nil {
+		return tag, true
+	}
 	start := d.Mark()
-	defer d.Return(start)
 	if d.peek() != '{' {
 		return nil, false
 	}
@@ -443,15 +446,36 @@ func (d *Decoder) Tag(name string) (tag []byte, found bool) {
 			d.Skip()
 			continue
 		}
-		if d.peek() != '"' {
-			return nil, true
+		found = true
+		if d.peek() == '"' {
+			if tag = d.unquote(); tag == nil {
+				tag = []byte{}
+			}
 		}
-		if tag = d.unquote(); tag == nil {
-			tag = []byte{}
-		}
-		return tag, true
+		break
 	}
-	return nil, false
+	d.Return(start)
+	return tag, found
+}
+
+// firstTag is Tag for objects that begin with it and have no white space, as
+// nearly all have that programs write.
+func (d *Decoder) firstTag(name string) []byte {
+	b := d.b[d.i:]
+	n := len(name)
+	if len(b) < n+6 || b[0] != '{' || b[1] != '"' || string(b[2:2+n]) != name || string(b[2+n:5+n]) != `":"` {
+		return nil
+	}
+	b = b[5+n:]
+	for i, c := range b {
+		switch {
+		case c == '"':
+			return b[:i:i]
+		case c == '\\' || c < 0x20 || c >= utf8.RuneSelf:
+			return nil
+		}
+	}
+	return nil
 }
 
 // Has looks ahead into the object that comes next for a member.
