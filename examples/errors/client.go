@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/advice"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/retry"
+)
+
+// person is the client: it does what the errors tell it.
+type person struct {
+	out io.Writer
+}
+
+func (p *person) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	return acp.Cancelled(), nil
+}
+
+// SessionUpdate sees tool calls fail.
+func (p *person) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+	u, ok := n.Update.(*acp.ToolCallUpdate)
+	if !ok {
+		return nil
+	}
+	if e, ok := kind.FromToolCall(u); ok {
+		p.say("  the tool call failed: %s", e)
+		p.act(e)
+	}
+	return nil
+}
+
+// signIn is refused, signs in and tries once more.
+func (p *person) signIn(ctx context.Context, conn *client.Conn) (session *client.Session, err error) {
+	err = conn.AuthenticateAndRetry(ctx, nil, func(ctx context.Context) (err error) {
+		session, err = conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/"})
+		if err != nil {
+			p.say("new session: %s", advice.For(err).Action)
+		} else {
+			p.say("new session: %s", session.ID())
+		}
+		return err
+	})
+	return session, err
+}
+
+// ask sends a prompt. What may be tried again is tried again.
+func (p *person) ask(ctx context.Context, session *client.Session, prompt string) {
+	p.say("%s:", prompt)
+	res, err := retry.Value(ctx, func(ctx context.Context) (*acp.PromptResponse, error) {
+		return session.Prompt(ctx, acp.Text(prompt)).Wait()
+	}, &retry.Options{
+		FirstPause: time.Millisecond,
+		OnRetry: func(_ int, err error, _ time.Duration) {
+			a := advice.For(err)
+			p.say("  %s: %s (%s)", a.Action, messageOf(err), a.After)
+		},
+	})
+	if err != nil {
+		p.say("  %s", messageOf(err))
+		p.act(err)
+		return
+	}
+	p.say("  %s", res.StopReason)
+}
+
+// act says what the client does about a failure that stays.
+func (p *person) act(err error) {
+	a := advice.For(err)
+	if NoMatch.Matches(err) {
+		p.say("  -> nothing matches, so I search first")
+		return
+	}
+	hint := ""
+	if a.Hint != "" {
+		hint = ": " + a.Hint
+	}
+	switch a.Action {
+	case advice.Retry, advice.Wait:
+		p.say("  -> later, in %s", a.After)
+	case advice.LogIn:
+		p.say("  -> I sign in")
+	case advice.AskUser:
+		p.say("  -> I ask the user%s", hint)
+	case advice.FixInput:
+		p.say("  -> I change the input%s", hint)
+	default:
+		p.say("  -> I report it")
+	}
+}
+
+// lostSession prompts a session that the agent does not have.
+func (p *person) lostSession(ctx context.Context, conn *client.Conn) {
+	p.say("another session:")
+	_, err := conn.Prompt(ctx, &acp.PromptRequest{SessionID: "s2", Prompt: []acp.ContentBlock{acp.Text("hello")}})
+	if errors.Is(err, rpcerr.ErrSessionNotFound) {
+		p.say("  -> it is gone, so I start a new one")
+	}
+}
+
+// messageOf is the text for people, without what was wrapped around it here.
+func messageOf(err error) string {
+	if e, ok := kind.From(err); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
+func (p *person) say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }

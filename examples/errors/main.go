@@ -1,0 +1,64 @@
+// Command errors runs an agent that fails in each way there is and a client that
+// acts on each, in one process, and prints what the client does. Nothing here reads
+// the text of an error to decide.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/rpcerr/guard"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+func main() {
+	log.SetFlags(0)
+	// The agent's log: one line for each failure, with what the client is not told.
+	logger := slog.New(slog.DiscardHandler)
+	if len(os.Args) > 1 && os.Args[1] == "-v" {
+		logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	if err := run(context.Background(), os.Stdout, logger); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, logger *slog.Logger) error {
+	agentSide, clientSide := stream.Pipe()
+	served := make(chan error, 1)
+	go func() { // ends when the client closes its side
+		served <- agent.Serve(ctx, agentSide, func(c *agent.Conn) acp.Agent { return &failing{conn: c} }, &agent.Options{
+			Logger:    logger,
+			Receiving: []acp.Middleware{guard.Middleware(&guard.Options{Logger: logger})},
+		})
+	}()
+
+	person := &person{out: out}
+	conn := client.New(clientSide, func(*client.Conn) acp.Client { return person }, nil)
+	if err := conn.Start(ctx); err != nil {
+		return fmt.Errorf("starting: %w", err)
+	}
+	defer conn.Close()
+	if _, err := conn.Initialize(ctx, nil); err != nil {
+		return fmt.Errorf("initializing: %w", err)
+	}
+	session, err := person.signIn(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for _, prompt := range prompts {
+		person.ask(ctx, session, prompt)
+	}
+	person.lostSession(ctx, conn)
+	if err := conn.Close(); err != nil {
+		return fmt.Errorf("closing: %w", err)
+	}
+	return <-served
+}
