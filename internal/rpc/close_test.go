@@ -1,0 +1,515 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// calling starts a call and returns where its error goes.
+func calling(c *rpc.Conn, m *wire.Method, opts *rpc.CallOptions) chan error {
+	done := make(chan error, 1)
+	go func() { // ends with the call
+		_, err := c.Call(context.Background(), m, &msg{}, opts)
+		done <- err
+	}()
+	return done
+}
+
+func TestEndOfInputAnswersWhatWasAsked(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		near, far := stream.Pipe()
+		s := &halfOpen{Stream: near, eof: make(chan struct{})}
+		c := startOn(t, rpc.Config{Stream: s, Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				time.Sleep(4 * time.Second)
+				assert.NoError(t, ctx.Err())
+				return m, nil
+			}),
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+				time.Sleep(time.Second)
+				ev.add("note %d", m.N)
+				return nil, nil
+			}),
+		}})
+		p := &peer{t: t, Stream: far}
+		begun := time.Now()
+		pending := calling(c, mAsk, nil)
+		p.recv()
+		p.request(1, "t/echo", 1)
+		p.note(1)
+		p.note(2)
+		synctest.Wait()
+		close(s.eof)
+		synctest.Wait()
+		_, err := c.Call(t.Context(), mAsk, &msg{}, nil)
+		require.ErrorIs(t, err, wire.ErrClosed, "new calls fail at once")
+		require.ErrorIs(t, err, io.EOF)
+		require.ErrorIs(t, <-pending, wire.ErrClosed)
+		ev.add("call")
+		assert.Equal(t, []string{"note 1", "note 2", "call"}, ev.list())
+		assert.Equal(t, 2*time.Second, time.Since(begun))
+		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
+		require.NoError(t, c.Wait())
+		assert.Equal(t, 4*time.Second, time.Since(begun))
+		assert.Equal(t, "EOF", p.recv())
+		require.ErrorIs(t, c.Err(), wire.ErrClosed)
+	})
+}
+
+// halfOpen is a stream whose reading side can end alone.
+type halfOpen struct {
+	stream.Stream
+	eof  chan struct{}
+	once sync.Once
+	msgs chan []byte
+	err  error // in place of io.EOF
+}
+
+func (s *halfOpen) Read() ([]byte, error) {
+	s.once.Do(func() {
+		s.msgs = make(chan []byte)
+		go func() { // ends with the stream
+			for {
+				b, err := s.Stream.Read()
+				if err != nil {
+					close(s.msgs)
+					return
+				}
+				s.msgs <- b
+			}
+		}()
+	})
+	select {
+	case b, ok := <-s.msgs:
+		if ok {
+			return b, nil
+		}
+		return nil, io.EOF
+	case <-s.eof:
+		select {
+		case b, ok := <-s.msgs:
+			if ok {
+				return b, nil
+			}
+		default:
+		}
+		if s.err != nil {
+			return nil, s.err
+		}
+		return nil, io.EOF
+	}
+}
+
+func TestHandlersAtEndOfInput(t *testing.T) {
+	tests := []struct {
+		name   string
+		handle handle
+		answer string
+		took   time.Duration
+		stuck  bool
+	}{
+		{"obeys its ctx", untilDone(func(context.Context) error { return nil }), `{'jsonrpc':'2.0','id':1,'result':{}}`, 5 * time.Second, false},
+		{"is slow to obey", func(ctx context.Context, _ *msg) (*msg, error) {
+			<-ctx.Done()
+			time.Sleep(4 * time.Second)
+			return nil, nil
+		}, `{'jsonrpc':'2.0','id':1,'result':{}}`, 9 * time.Second, false},
+		{"ignores its ctx", func(context.Context, *msg) (*msg, error) { time.Sleep(time.Hour); return nil, nil }, "", 10 * time.Second, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				near, far := stream.Pipe()
+				s := &halfOpen{Stream: near, eof: make(chan struct{})}
+				c := startOn(t, rpc.Config{Stream: s, Entries: []*rpc.Entry{on(mEcho, tt.handle)}})
+				p := &peer{t: t, Stream: far}
+				p.request(1, "t/echo", 1)
+				synctest.Wait()
+				begun := time.Now()
+				close(s.eof)
+				err := c.Wait()
+				assert.Equal(t, tt.took, time.Since(begun))
+				if tt.stuck {
+					require.ErrorIs(t, err, wire.ErrHandlerStuck)
+					assert.ErrorContains(t, err, "t/echo")
+					time.Sleep(time.Hour)
+				} else {
+					require.NoError(t, err)
+					p.expect(tt.answer)
+				}
+				assert.Equal(t, "EOF", p.recv())
+			})
+		})
+	}
+}
+
+func TestClose(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		ended := make(chan error, 1)
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				<-ctx.Done()
+				ended <- context.Cause(ctx)
+				return m, nil
+			}),
+		}})
+		pending := calling(c, mAsk, nil)
+		p.recv()
+		p.request(1, "t/echo", 1)
+		synctest.Wait()
+		for range 50 {
+			require.NoError(t, c.Notify(t.Context(), mNote, &msg{N: 1}))
+		}
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() { assert.NoError(t, c.Close()) })
+		}
+		wg.Wait()
+		require.ErrorIs(t, <-pending, wire.ErrClosed)
+		require.ErrorIs(t, <-ended, wire.ErrClosed)
+		require.NoError(t, c.Wait())
+		require.NoError(t, c.Close())
+		for range 50 {
+			assert.Contains(t, p.recv(), "t/note", "what was accepted is written")
+		}
+		_, err := c.Call(t.Context(), mAsk, &msg{}, nil)
+		require.ErrorIs(t, err, wire.ErrClosed)
+		require.ErrorIs(t, c.Notify(t.Context(), mNote, &msg{}), wire.ErrClosed)
+		require.ErrorIs(t, c.Start(t.Context()), wire.ErrClosed)
+		<-c.Done()
+	})
+}
+
+func TestCloseInHandlers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(_ context.Context, m *msg) (*msg, error) {
+				ev.add("note %d", m.N)
+				return nil, c.Close()
+			}),
+		}})
+		p.note(1)
+		p.note(2)
+		p.note(3)
+		require.NoError(t, c.Wait())
+		assert.Len(t, ev.list(), 1)
+	})
+	bubble(t, func(t *testing.T) {
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return nil, c.Close() }),
+		}})
+		p.request(1, "t/echo", 1)
+		require.NoError(t, c.Wait())
+	})
+}
+
+func TestFlushGrace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, _ := stream.Pipe()
+		s := &held{Stream: near, gate: make(chan struct{})}
+		c := startOn(t, rpc.Config{Stream: s})
+		require.NoError(t, c.Notify(t.Context(), mNote, &msg{N: 1}))
+		begun := time.Now()
+		require.NoError(t, c.Close())
+		assert.Equal(t, 2*time.Second, time.Since(begun))
+		require.NoError(t, c.Wait())
+	})
+}
+
+// An answer that was read reaches its caller, even behind a handler that hangs.
+func TestCloseKeepsAnswersThatWereRead(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(3 * time.Second); return nil, nil }),
+		}})
+		at := make(chan error, 2)
+		answered := calling(c, mAsk, &rpc.CallOptions{AtResponse: func(err error) { at <- err }})
+		p.recv()
+		pending := calling(c, mEcho, nil)
+		p.recv()
+		p.note(1)
+		p.answer(1, 1)
+		synctest.Wait()
+		begun := time.Now()
+		require.NoError(t, c.Close())
+		require.NoError(t, <-answered)
+		require.NoError(t, <-at)
+		require.ErrorIs(t, <-pending, wire.ErrClosed)
+		assert.Zero(t, time.Since(begun))
+		require.NoError(t, c.Wait())
+		assert.Empty(t, at)
+	})
+}
+
+func TestAnswerJustBeforeTheEnd(t *testing.T) {
+	for _, bad := range []error{nil, errors.New("reset")} {
+		bubble(t, func(t *testing.T) {
+			near, far := stream.Pipe()
+			s := &halfOpen{Stream: near, eof: make(chan struct{}), err: bad}
+			c := startOn(t, rpc.Config{Stream: s, Entries: []*rpc.Entry{
+				on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(time.Second); return nil, nil }),
+			}})
+			p := &peer{t: t, Stream: far}
+			answered, pending := calling(c, mAsk, nil), calling(c, mAsk, nil)
+			p.recv()
+			p.recv()
+			p.note(1)
+			p.answer(1, 1)
+			synctest.Wait()
+			close(s.eof)
+			a, b := <-answered, <-pending
+			if a != nil {
+				a, b = b, a
+			}
+			require.NoError(t, a)
+			require.ErrorIs(t, b, wire.ErrClosed)
+			if bad != nil {
+				require.ErrorIs(t, b, bad)
+				require.ErrorIs(t, c.Wait(), bad)
+			} else {
+				require.NoError(t, c.Wait())
+			}
+		})
+	}
+}
+
+func TestWriteError(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		broken := errors.New("broken pipe")
+		s := &held{Stream: near, gate: make(chan struct{}), err: broken}
+		c := startOn(t, rpc.Config{Stream: s})
+		p := &peer{t: t, Stream: far}
+		answered, pending := calling(c, mAsk, nil), calling(c, mAsk, nil)
+		synctest.Wait()
+		p.answer(1, 1) // the peer answered something before it died
+		close(s.gate)
+		a, b := <-answered, <-pending
+		if a != nil {
+			a, b = b, a
+		}
+		require.NoError(t, a)
+		require.ErrorIs(t, b, wire.ErrClosed)
+		require.ErrorIs(t, b, broken)
+		err := c.Wait()
+		require.ErrorIs(t, err, broken)
+		require.ErrorIs(t, err, wire.ErrClosed)
+		require.ErrorIs(t, c.Notify(t.Context(), mNote, &msg{}), broken)
+	})
+}
+
+func TestContextOfStart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, _ := stream.Pipe()
+		c := rpc.New(rpc.Config{Stream: near})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		require.NoError(t, c.Start(ctx))
+		require.ErrorContains(t, c.Start(ctx), "started before")
+		pending := calling(c, mAsk, nil)
+		synctest.Wait()
+		why := errors.New("why")
+		cancel(why)
+		require.ErrorIs(t, <-pending, wire.ErrClosed)
+		require.Equal(t, why, c.Wait())
+	})
+}
+
+func TestStuckHandlers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		hang := func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{on(mNote, hang), on(mEcho, hang), on(mAsk, hang)}})
+		p.request(1, "t/ask", 1)
+		p.request(2, "t/echo", 1)
+		p.request(3, "t/echo", 1)
+		p.note(1)
+		synctest.Wait()
+		begun := time.Now()
+		require.NoError(t, c.Close())
+		assert.Zero(t, time.Since(begun))
+		err := c.Wait()
+		assert.Equal(t, 5*time.Second, time.Since(begun))
+		require.ErrorIs(t, err, wire.ErrHandlerStuck)
+		require.EqualError(t, err, "acp: handler did not return: t/ask, t/echo, t/note")
+		close(gate)
+	})
+}
+
+func TestShutdown(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				time.Sleep(time.Second)
+				_, err := c.Call(ctx, mAsk, m, nil) // still allowed
+				return m, err
+			}),
+		}})
+		pending := calling(c, mAsk, nil)
+		p.recv()
+		p.request(1, "t/echo", 1)
+		synctest.Wait()
+		down := make(chan error, 1)
+		go func() { down <- c.Shutdown(context.Background()) }() // ends with the connection
+		synctest.Wait()
+		p.request(2, "t/echo", 2)
+		p.expect(`{'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':'Internal error: connection is shutting down'}}`)
+		_, err := c.Call(t.Context(), mAsk, &msg{}, nil)
+		require.ErrorIs(t, err, wire.ErrClosed)
+		p.recv()
+		p.answer(2, 1)
+		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
+		time.Sleep(time.Minute)
+		assert.Empty(t, down, "a call of ours is not over")
+		p.answer(1, 1)
+		require.NoError(t, <-pending)
+		require.NoError(t, <-down)
+		assert.Equal(t, "EOF", p.recv())
+	})
+	bubble(t, func(t *testing.T) {
+		c, p := start(t, rpc.Config{})
+		pending := calling(c, mAsk, nil)
+		p.recv()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.Equal(t, context.DeadlineExceeded, c.Shutdown(ctx))
+		require.ErrorIs(t, <-pending, wire.ErrClosed)
+	})
+}
+
+func TestBeforeStart(t *testing.T) {
+	near, far := stream.Pipe()
+	c := rpc.New(rpc.Config{Stream: near})
+	_, err := c.Call(t.Context(), mAsk, &msg{}, nil)
+	require.ErrorContains(t, err, "not started")
+	require.ErrorContains(t, c.Notify(t.Context(), mNote, &msg{}), "not started")
+	require.ErrorContains(t, c.Wait(), "not started")
+	require.ErrorContains(t, c.Shutdown(t.Context()), "not started")
+	require.NoError(t, c.Err())
+	require.NoError(t, c.Close())
+	require.NoError(t, c.Close())
+	require.NoError(t, c.Wait())
+	require.ErrorIs(t, c.Start(t.Context()), wire.ErrClosed)
+	_, err = far.Read()
+	require.ErrorIs(t, err, io.EOF)
+
+	wrong := errors.New("wrong")
+	c = rpc.New(rpc.Config{Err: wrong})
+	at := error(nil)
+	_, err = c.Call(t.Context(), mAsk, &msg{}, &rpc.CallOptions{AtResponse: func(err error) { at = err }})
+	require.Equal(t, wrong, err)
+	require.Equal(t, wrong, at)
+	require.Equal(t, wrong, c.Start(t.Context()))
+	require.Equal(t, wrong, c.Run(t.Context()))
+	require.NoError(t, c.Close())
+	require.Error(t, rpc.New(rpc.Config{}).Run(t.Context()))
+}
+
+// An idle connection is small.
+func TestIdleCost(t *testing.T) {
+	const n = 200
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	g := runtime.NumGoroutine()
+	conns := make([]*rpc.Conn, 2*n)
+	for i := 0; i < 2*n; i += 2 {
+		a, b := both(t, rpc.Config{Entries: []*rpc.Entry{on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil })}}, rpc.Config{})
+		_, err := b.Call(t.Context(), mEcho, &msg{}, nil)
+		require.NoError(t, err)
+		conns[i], conns[i+1] = a, b
+	}
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	each := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / (2 * n)
+	t.Logf("%d bytes and %.1f goroutines each", each, float64(runtime.NumGoroutine()-g)/(2*n))
+	assert.Less(t, each, int64(32<<10))
+	assert.LessOrEqual(t, runtime.NumGoroutine()-g, 4*2*n)
+	runtime.KeepAlive(conns)
+}
+
+// Ends of every kind in the middle of traffic: every call returns, nothing is
+// left behind.
+func TestEndsUnderLoad(t *testing.T) {
+	ways := map[string]func(a *rpc.Conn, cancel func(), s *held){
+		"close":  func(a *rpc.Conn, _ func(), _ *held) { _ = a.Close() },
+		"cancel": func(_ *rpc.Conn, cancel func(), _ *held) { cancel() },
+		"write":  func(_ *rpc.Conn, _ func(), s *held) { s.fail(errors.New("broken pipe")) },
+	}
+	for name, end := range ways {
+		t.Run(name, func(t *testing.T) {
+			for i := range 20 {
+				bubble(t, func(t *testing.T) {
+					near, far := stream.Pipe()
+					gate := make(chan struct{})
+					close(gate)
+					s := &held{Stream: near, gate: gate}
+					var conns [2]*rpc.Conn
+					var calls, returned atomic.Int64
+					entries := func(i int) []*rpc.Entry {
+						return []*rpc.Entry{
+							on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+								_, err := conns[i].Call(ctx, mEcho, m, nil)
+								return nil, err
+							}),
+							on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+								if m.N > 0 {
+									time.Sleep(time.Duration(m.N) * time.Millisecond)
+									_ = conns[i].Notify(ctx, mNote, &msg{N: m.N - 1})
+									_, err := conns[i].Call(ctx, mEcho, &msg{N: m.N - 1}, nil)
+									return m, err
+								}
+								return m, nil
+							}),
+						}
+					}
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					conns[0] = rpc.New(rpc.Config{Stream: s, Entries: entries(0), Logger: (&logs{}).logger()})
+					conns[1] = rpc.New(rpc.Config{Stream: far, Entries: entries(1), Logger: (&logs{}).logger()})
+					require.NoError(t, conns[0].Start(ctx))
+					require.NoError(t, conns[1].Start(t.Context()))
+					for n := range 40 {
+						c := conns[n%2]
+						calls.Add(1)
+						go func() { // ends with the call
+							_, err := c.Call(context.Background(), mEcho, &msg{N: n % 7}, &rpc.CallOptions{AtResponse: func(error) { returned.Add(1) }})
+							if err != nil && !errors.Is(err, wire.ErrClosed) && !strings.Contains(err.Error(), "-32") {
+								t.Error(err)
+							}
+							returned.Add(1)
+						}()
+					}
+					time.Sleep(time.Duration(i) * time.Millisecond)
+					end(conns[0], cancel, s)
+					_ = conns[0].Wait()
+					if err := conns[1].Wait(); err != nil { // it may have been writing
+						require.ErrorIs(t, err, wire.ErrClosed)
+					}
+					synctest.Wait()
+					assert.Equal(t, 2*calls.Load(), returned.Load())
+				})
+			}
+		})
+	}
+}

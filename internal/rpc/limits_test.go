@@ -1,0 +1,439 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// counted tells how many messages were read from a stream.
+type counted struct {
+	stream.Stream
+	read atomic.Int64
+}
+
+func (s *counted) Read() ([]byte, error) {
+	b, err := s.Stream.Read()
+	if err == nil {
+		s.read.Add(1)
+	}
+	return b, err
+}
+
+func (s *counted) WriteBatch(m [][]byte) error { return s.Stream.(stream.BatchWriter).WriteBatch(m) }
+
+func startCounted(t *testing.T, cfg rpc.Config) (*rpc.Conn, *peer, *counted) {
+	t.Helper()
+	near, far := stream.Pipe()
+	s := &counted{Stream: near}
+	cfg.Stream = s
+	return startOn(t, cfg), &peer{t: t, Stream: far}, s
+}
+
+var bigNote = `{"jsonrpc":"2.0","method":"t/note","params":{"text":"` + strings.Repeat("x", 1000) + `"}}`
+
+func TestReaderPausesWhenTooMuchWaits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var handled atomic.Int64
+		_, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000}, Entries: []*rpc.Entry{
+			on(mNote, func(context.Context, *msg) (*msg, error) {
+				time.Sleep(time.Millisecond)
+				handled.Add(1)
+				return nil, nil
+			}),
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+		}})
+		go func() { // ends when all were written
+			for range 1000 {
+				p.send("%s", bigNote)
+			}
+			p.request(1, "t/echo", 1)
+		}()
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		assert.InDelta(t, handled.Load(), s.read.Load(), 12)
+		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
+		assert.EqualValues(t, 1000, handled.Load())
+	})
+}
+
+func TestReaderDoesNotPauseForHandlersThatWaitForThePeer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var c *rpc.Conn
+		c, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000}, Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+				_, err := c.Call(ctx, mPrompt, &msg{}, nil)
+				return nil, err
+			}),
+		}})
+		for range 100 {
+			p.send("%s", bigNote)
+		}
+		synctest.Wait()
+		assert.EqualValues(t, 100, s.read.Load())
+		for id := range 100 {
+			p.recv()
+			p.answer(id+1, 1)
+		}
+	})
+}
+
+func TestReaderDoesNotPauseWhileACallWaits(t *testing.T) {
+	for _, m := range []*wire.Method{mEcho, mPrompt} {
+		bubble(t, func(t *testing.T) {
+			gate := make(chan struct{})
+			c, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000}, Entries: []*rpc.Entry{
+				on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
+			}})
+			done := make(chan error)
+			go func() { // ends with the call
+				_, err := c.Call(t.Context(), m, &msg{}, nil)
+				done <- err
+			}()
+			p.recv()
+			for range 50 {
+				p.send("%s", bigNote)
+			}
+			synctest.Wait()
+			if m == mPrompt {
+				assert.Less(t, s.read.Load(), int64(20))
+			} else {
+				assert.EqualValues(t, 50, s.read.Load())
+			}
+			close(gate)
+			p.answer(1, 1)
+			require.NoError(t, <-done)
+		})
+	}
+}
+
+func TestHeldUpdatesCount(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var c *rpc.Conn
+		c, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000}, Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, _ *msg) (*msg, error) { c.Hold(rpc.MessageSize(ctx)); return nil, nil }),
+		}})
+		go func() { // ends when all were written
+			for range 50 {
+				p.send("%s", bigNote)
+			}
+		}()
+		synctest.Wait()
+		read := s.read.Load()
+		assert.Less(t, read, int64(20))
+		c.Release(int64(len(bigNote)) * 5)
+		synctest.Wait()
+		assert.InDelta(t, read+5, s.read.Load(), 1) // the one in its handler counts for nothing
+		c.Release(1 << 20)
+		synctest.Wait()
+		assert.EqualValues(t, 50, s.read.Load())
+	})
+}
+
+func TestOverload(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c, p, _ := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000, MaxBacklog: 20_000}, Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, _ *msg) (*msg, error) { <-ctx.Done(); return nil, nil }),
+		}})
+		done := make(chan error)
+		go func() { // ends with the connection
+			_, err := c.Call(t.Context(), mEcho, &msg{}, nil)
+			done <- err
+		}()
+		p.recv()
+		for range 50 {
+			if p.Write([]byte(bigNote)) != nil {
+				break
+			}
+		}
+		err := <-done
+		require.ErrorIs(t, err, wire.ErrClosed)
+		require.ErrorIs(t, err, wire.ErrOverloaded)
+		require.ErrorIs(t, c.Wait(), wire.ErrOverloaded)
+		require.ErrorIs(t, c.Err(), wire.ErrOverloaded)
+	})
+}
+
+func TestMaxHandlers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var running, most atomic.Int64
+		gate := make(chan struct{})
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 3}, Entries: []*rpc.Entry{
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) {
+				most.Store(max(most.Load(), running.Add(1)))
+				<-gate
+				running.Add(-1)
+				return m, nil
+			}),
+			on(mWaits, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+			on(mAsk, func(ctx context.Context, m *msg) (*msg, error) {
+				_, err := c.Call(ctx, mAsk, m, nil)
+				return m, err
+			}),
+		}})
+		for id := range 5 { // inside a Conn method: these do not count
+			p.request(100+id, "t/ask", 1)
+			p.recv()
+		}
+		for id := range 10 {
+			p.request(id, "t/echo", id)
+		}
+		synctest.Wait()
+		assert.EqualValues(t, 3, running.Load())
+		p.request(50, "t/waits", 7) // does not count
+		p.expect(`{'jsonrpc':'2.0','id':50,'result':{'n':7}}`)
+		p.send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':9}}`)
+		p.expect(`{'jsonrpc':'2.0','id':9,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':9}}}`)
+		for id := range 5 {
+			p.answer(id+1, 1)
+		}
+		for range 5 {
+			assert.Contains(t, p.recv(), `"id":10`)
+		}
+		close(gate)
+		for range 9 {
+			p.recv()
+		}
+		assert.EqualValues(t, 3, most.Load())
+	})
+}
+
+func TestTooManyWaitingRequests(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 1, MaxWaiting: 500}, Entries: []*rpc.Entry{
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { <-gate; return m, nil }),
+		}})
+		for id := range 20 {
+			p.request(id, "t/echo", 1)
+		}
+		synctest.Wait()
+		refused := 0
+		for {
+			s := p.recv()
+			if !strings.Contains(s, "Too many requests") {
+				break
+			}
+			assert.Contains(t, s, `"error":{"code":-32603,"message":"Too many requests"}`)
+			if refused++; refused == 11 {
+				close(gate)
+			}
+		}
+		assert.Equal(t, 11, refused)
+		for range 8 {
+			assert.Contains(t, p.recv(), `"result"`)
+		}
+	})
+}
+
+func TestFloodOfRequests(t *testing.T) {
+	const n = 20_000
+	bubble(t, func(t *testing.T) {
+		var most atomic.Int64
+		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 64}, Entries: []*rpc.Entry{
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) {
+				most.Store(max(most.Load(), int64(runtime.NumGoroutine())))
+				return m, nil
+			}),
+		}})
+		go func() { // ends when all were written
+			for id := range n {
+				p.request(id, "t/echo", 1)
+			}
+		}()
+		seen := map[string]bool{}
+		for range n {
+			seen[p.recv()] = true
+		}
+		assert.Len(t, seen, n)
+		assert.Less(t, most.Load(), int64(200))
+	})
+}
+
+func TestSendersWaitForRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		s := &held{Stream: near, gate: make(chan struct{})}
+		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 1000}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		sent := 0
+		var err error
+		for err == nil {
+			if err = c.Notify(ctx, mNote, &msg{N: sent + 1}); err == nil {
+				sent++
+			}
+		}
+		require.Equal(t, context.DeadlineExceeded, err)
+		assert.InDelta(t, 1000/55, sent, 3)
+		go func() { // ends when there is room
+			assert.NoError(t, c.Notify(t.Context(), mNote, &msg{Text: strings.Repeat("x", 5000)}))
+		}()
+		synctest.Wait()
+		close(s.gate)
+		p := &peer{t: t, Stream: far}
+		for n := range sent {
+			p.expect(fmt.Sprintf(`{'jsonrpc':'2.0','method':'t/note','params':{'n':%d}}`, n+1))
+		}
+		assert.Contains(t, p.recv(), "xxxx")
+	})
+}
+
+// held is a stream whose writes wait, and may fail.
+type held struct {
+	stream.Stream
+	gate   chan struct{}
+	closed sync.Once
+
+	mu  sync.Mutex // guards err
+	err error
+}
+
+func (s *held) Write(b []byte) error {
+	<-s.gate
+	s.mu.Lock()
+	err := s.err
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return s.Stream.Write(b)
+}
+
+func (s *held) Close() error {
+	s.closed.Do(func() {
+		select {
+		case <-s.gate:
+		default:
+			s.fail(errors.New("closed"))
+			close(s.gate)
+		}
+	})
+	return s.Stream.Close()
+}
+
+// fail makes all writes fail from now on.
+func (s *held) fail(err error) {
+	s.mu.Lock()
+	s.err = err
+	s.mu.Unlock()
+}
+
+func TestStall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, _ := stream.Pipe()
+		s := &held{Stream: near, gate: make(chan struct{})}
+		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 1000}})
+		begun := time.Now()
+		var err error
+		for err == nil {
+			err = c.Notify(t.Context(), mNote, &msg{N: 1})
+		}
+		assert.Equal(t, time.Minute, time.Since(begun))
+		require.ErrorIs(t, err, wire.ErrStalled)
+		require.ErrorIs(t, err, wire.ErrClosed)
+		require.ErrorIs(t, c.Wait(), wire.ErrStalled)
+		assert.Equal(t, time.Minute, time.Since(begun))
+	})
+}
+
+// A peer that sends what must be answered and never reads does not fill the
+// memory.
+func TestReserveForOwnAnswers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		s := &held{Stream: near, gate: make(chan struct{})}
+		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendReserve: 1000}})
+		sent := 0
+		for far.Write([]byte("no")) == nil {
+			sent++
+			synctest.Wait()
+		}
+		assert.InDelta(t, 1000/75, sent, 3)
+		require.ErrorIs(t, c.Wait(), wire.ErrStalled)
+	})
+}
+
+// Both sides flood each other from handlers that send for everything they get,
+// with queues that are nearly always full.
+func TestMutualFlood(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		limits := rpc.Limits{SendQueue: 300, Backlog: 500, MaxHandlers: 2}
+		var conns [2]*rpc.Conn
+		var seen [2]int
+		entries := func(i int) []*rpc.Entry {
+			return []*rpc.Entry{
+				on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+					seen[i]++
+					for range 3 {
+						if err := conns[i].Notify(ctx, mOther, m); err != nil {
+							return nil, err
+						}
+					}
+					_, err := conns[i].Call(ctx, mEcho, m, nil)
+					return nil, err
+				}),
+				on(mOther, func(context.Context, *msg) (*msg, error) { return nil, nil }),
+				on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+					return m, conns[i].Notify(ctx, mOther, m)
+				}),
+			}
+		}
+		conns[0], conns[1] = both(t, rpc.Config{Entries: entries(0), Limits: limits}, rpc.Config{Entries: entries(1), Limits: limits})
+		var wg sync.WaitGroup
+		for _, c := range conns {
+			wg.Go(func() {
+				for range 500 {
+					assert.NoError(t, c.Notify(t.Context(), mNote, &msg{N: 1}))
+				}
+			})
+		}
+		wg.Wait()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		assert.Equal(t, [2]int{500, 500}, seen)
+	})
+}
+
+// Very many notifications and a handler of one millisecond each: nothing is lost,
+// the order is kept, and the sender is slowed down.
+func TestFloodOfNotifications(t *testing.T) {
+	n := 200_000
+	if testing.Short() {
+		n = 5000
+	}
+	bubble(t, func(t *testing.T) {
+		last := 0
+		_, b := both(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(_ context.Context, m *msg) (*msg, error) {
+				if m.N != last+1 {
+					t.Errorf("%d behind %d", m.N, last)
+				}
+				last = m.N
+				time.Sleep(time.Millisecond)
+				return nil, nil
+			}),
+		}, Limits: rpc.Limits{Backlog: 1 << 20}}, rpc.Config{})
+		for i := range n {
+			require.NoError(t, b.Notify(t.Context(), mNote, &msg{N: i + 1}))
+		}
+		time.Sleep(time.Duration(n) * time.Millisecond)
+		synctest.Wait()
+		assert.Equal(t, n, last)
+	})
+}
