@@ -85,7 +85,7 @@ func fail(ctx context.Context, how string, attempt int) error {
 	case "explicit":
 		return kind.Validation.New("The date lies in the past.").WithHint("Choose a day after today.").With("field", "date")
 	case "contract":
-		return NoMatch.Failf("None of the %d ids returned an article", 2).WithRecovery()
+		return fetchArticles("7", "8")
 	case "busy": // says when to come back, and means it
 		if attempt == 1 {
 			return advice.UpstreamRateLimit("The index is busy.", 20*time.Millisecond)
@@ -114,6 +114,12 @@ func fail(ctx context.Context, how string, attempt int) error {
 	return kind.Validation.Errorf("I do not know how to %q.", how)
 }
 
+// fetchArticles is a tool with a contract. It fails as declared, and the compiler
+// knows the names.
+func fetchArticles(ids ...string) error {
+	return NoMatch.Failf("None of the %d ids returned an article", len(ids)).WithRecovery()
+}
+
 // caught is service code: whatever happens in it leaves as an error with a kind.
 func caught(ctx context.Context) (err error) {
 	defer classify.Op{Name: "index.update"}.Catch(ctx, &err)
@@ -135,7 +141,7 @@ func (f *failing) failTool(ctx context.Context, id acp.SessionID, how string) (*
 	case "envelope":
 		err = envelope.AmbiguousMatch.New("old_string was found 3 times in main.go")
 	case "contract":
-		err = NoMatch.Fail("").WithRecovery()
+		err = fetchArticles("9")
 	case "bug":
 		err = classify.Error(errors.New("exec: /home/me/.ssh/id_rsa"))
 	}

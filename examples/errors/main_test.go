@@ -50,7 +50,7 @@ tool envelope:
   -> I change the input
   end_turn
 tool contract:
-  the tool call failed: No requested id returned an article.
+  the tool call failed: None of the 1 ids returned an article
   -> nothing matches, so I search first
   end_turn
 tool bug:
