@@ -123,9 +123,8 @@ func fetchArticles(ids ...string) error {
 // caught is service code: whatever happens in it leaves as an error with a kind.
 func caught(ctx context.Context) (err error) {
 	defer classify.Op{Name: "index.update"}.Catch(ctx, &err)
-	var index map[string]int
-	index["a"]++
-	return nil
+	var index []int
+	return fmt.Errorf("entry %d", index[len(index)])
 }
 
 // failTool lets a tool call fail. The turn goes on: the model, or the user, sees what

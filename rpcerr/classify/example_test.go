@@ -39,16 +39,15 @@ func ExampleFromResponse() {
 func ExampleOp_Catch() {
 	load := func(ctx context.Context) (err error) {
 		defer classify.Op{Name: "Store.Load", Logger: slog.New(slog.DiscardHandler)}.Catch(ctx, &err)
-		var index map[string]int
-		index["a"]++ // panics
-		return nil
+		var index []int
+		return fmt.Errorf("entry %d", index[len(index)]) // panics
 	}
 	err := load(context.Background())
 	fmt.Println(err)
 	fmt.Println(errors.Unwrap(err))
 	// Output:
 	// Internal error
-	// panic: assignment to entry in nil map
+	// panic: runtime error: index out of range [0] with length 0
 }
 
 type apiError struct{ Name string }

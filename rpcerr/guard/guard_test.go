@@ -23,7 +23,7 @@ import (
 )
 
 // run lets a handler fail with err and returns what leaves, and the log.
-func run(t *testing.T, opts guard.Options, err error) (wire string, returned error, log string) {
+func run(t *testing.T, opts guard.Options, err error) (wire, log string, returned error) {
 	t.Helper()
 	var buf bytes.Buffer
 	opts.Logger = slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -31,7 +31,7 @@ func run(t *testing.T, opts guard.Options, err error) (wire string, returned err
 	_, returned = h(t.Context(), "session/new", json.RawMessage(`{"cwd":"/hunter2"}`))
 	b, merr := json.Marshal(rpcerr.From(returned))
 	require.NoError(t, merr)
-	return string(b), returned, buf.String()
+	return string(b), buf.String(), returned
 }
 
 func TestMasking(t *testing.T) {
@@ -47,24 +47,24 @@ func TestMasking(t *testing.T) {
 		{fmt.Errorf("secret: %w", toolerr.Auth("Log in first")), `{"code":-32000,"message":"Log in first","data":{"code":"AUTH_ERROR","kind":"unauthorized","retryable":false}}`},
 		{rpcerr.New(500, "own", "data"), `{"code":500,"message":"own","data":"data"}`},
 	} {
-		wire, returned, log := run(t, guard.Options{}, c.err)
+		wire, log, returned := run(t, guard.Options{}, c.err)
 		assert.JSONEq(t, c.wire, wire)
 		assert.ErrorIs(t, returned, c.err)
 		assert.Equal(t, 1, strings.Count(log, "\n"), "logged once")
 		assert.Contains(t, log, "method=session/new")
 		assert.NotContains(t, log, "hunter2", "no params in the log")
 	}
-	_, _, log := run(t, guard.Options{}, errors.New("secret"))
+	_, log, _ := run(t, guard.Options{}, errors.New("secret"))
 	assert.Contains(t, log, "secret", "the log knows")
 	assert.Contains(t, log, "level=ERROR")
-	_, _, log = run(t, guard.Options{}, rpcerr.InvalidParams("hunter3"))
+	_, log, _ = run(t, guard.Options{}, rpcerr.InvalidParams("hunter3"))
 	assert.Contains(t, log, "level=WARN")
 	assert.NotContains(t, log, "hunter3", "no data in the log")
 }
 
 func TestCancelledIsLeftToTheConnection(t *testing.T) {
 	err := fmt.Errorf("w: %w", context.Canceled)
-	_, returned, log := run(t, guard.Options{}, err)
+	_, log, returned := run(t, guard.Options{}, err)
 	assert.Equal(t, err, returned)
 	assert.Contains(t, log, "level=DEBUG")
 }
@@ -76,21 +76,21 @@ func TestMap(t *testing.T) {
 
 	replace := guard.Options{Map: func(context.Context, string, *kind.Error) *kind.Error { return kind.Timeout.New("other") }}
 	boom := errors.New("boom")
-	wire, returned, _ := run(t, replace, boom)
+	wire, _, returned := run(t, replace, boom)
 	assert.JSONEq(t, `{"code":-31004,"message":"other","data":{"kind":"timeout","retryable":true}}`, wire)
 	assert.ErrorIs(t, returned, boom)
 
 	leave := guard.Options{Map: func(context.Context, string, *kind.Error) *kind.Error { return nil }}
-	_, returned, _ = run(t, leave, rpcerr.ErrAuthRequired)
+	_, _, returned = run(t, leave, rpcerr.ErrAuthRequired)
 	assert.Equal(t, rpcerr.ErrAuthRequired, returned)
 
 	adapt := guard.Options{Classifier: classify.New(classify.Is(boom, kind.RateLimited))}
-	_, returned, _ = run(t, adapt, boom)
+	_, _, returned = run(t, adapt, boom)
 	assert.ErrorIs(t, returned, kind.RateLimited)
 }
 
 func TestLogsOnlyWhatIsNew(t *testing.T) {
-	_, _, log := run(t, guard.Options{}, fmt.Errorf("w: %w", kind.Conflict.New("m").WithLogged()))
+	_, log, _ := run(t, guard.Options{}, fmt.Errorf("w: %w", kind.Conflict.New("m").WithLogged()))
 	assert.Empty(t, log)
 }
 
