@@ -31,6 +31,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-playground/validator/v10"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -77,20 +78,23 @@ func TestGoErrors(t *testing.T) {
 		err  error
 		want kind.Kind
 	}{
-		"cancelled":               {context.Canceled, kind.Cancelled},
-		"turn cancelled":          {fmt.Errorf("w: %w", acp.ErrTurnCancelled), kind.Cancelled},
-		"deadline":                {context.DeadlineExceeded, kind.Timeout},
-		"deadline of a file":      {os.ErrDeadlineExceeded, kind.Timeout},
-		"deadline of a request":   {second(http.DefaultClient.Do(must(http.NewRequestWithContext(expired, "GET", plain.URL, nil)))), kind.Timeout},
-		"nil map":                 {recovered(func() { none["a"] = 1 }), kind.Internal},
-		"index":                   {recovered(func() { _ = []int{}[len(none)] }), kind.Internal},
-		"own params":              {&acp.InvalidError{Where: "session/new params", Fields: []acp.FieldError{{Path: "cwd", Message: "invalid"}}}, kind.Internal},
-		"capability":              {&acp.CapabilityError{Method: "session/list", Capability: "x"}, kind.MethodNotFound},
-		"turn running":            {acp.ErrTurnRunning, kind.Conflict},
-		"handler stuck":           {acp.ErrHandlerStuck, kind.Internal},
-		"connection closed":       {fmt.Errorf("w: %w", acp.ErrClosed), kind.ServiceUnavailable},
-		"connection stalled":      {acp.ErrStalled, kind.ServiceUnavailable},
-		"connection overloaded":   {acp.ErrOverloaded, kind.ServiceUnavailable},
+		"cancelled":             {context.Canceled, kind.Cancelled},
+		"turn cancelled":        {fmt.Errorf("w: %w", acp.ErrTurnCancelled), kind.Cancelled},
+		"deadline":              {context.DeadlineExceeded, kind.Timeout},
+		"deadline of a file":    {os.ErrDeadlineExceeded, kind.Timeout},
+		"deadline of a request": {second(http.DefaultClient.Do(must(http.NewRequestWithContext(expired, "GET", plain.URL, nil)))), kind.Timeout},
+		"nil map":               {recovered(func() { none["a"] = 1 }), kind.Internal},
+		"index":                 {recovered(func() { _ = []int{}[len(none)] }), kind.Internal},
+		"own params":            {&acp.InvalidError{Where: "session/new params", Fields: []acp.FieldError{{Path: "cwd", Message: "invalid"}}}, kind.Internal},
+		"capability":            {&acp.CapabilityError{Method: "session/list", Capability: "x"}, kind.MethodNotFound},
+		"turn running":          {acp.ErrTurnRunning, kind.Conflict},
+		"handler stuck":         {acp.ErrHandlerStuck, kind.Internal},
+		"connection closed":     {fmt.Errorf("w: %w", acp.ErrClosed), kind.ServiceUnavailable},
+		"connection stalled":    {acp.ErrStalled, kind.ServiceUnavailable},
+		"connection overloaded": {acp.ErrOverloaded, kind.ServiceUnavailable},
+		"validator": {fmt.Errorf("w: %w", validator.New().Struct(struct {
+			Name string `validate:"required"`
+		}{})), kind.Validation},
 		"no program":              {exec.Command("acpkit-no-such-program").Run(), kind.NotFound},
 		"program beside":          {exec.ErrDot, kind.Configuration},
 		"program that lingers":    {exec.ErrWaitDelay, kind.Timeout},

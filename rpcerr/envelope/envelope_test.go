@@ -156,3 +156,18 @@ func FuzzRoundTrip(f *testing.F) {
 		assert.Equal(t, plain, back.Err())
 	})
 }
+
+func FuzzParse(f *testing.F) {
+	f.Add(`{"error":"not_found","message":"m"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		e, err := envelope.Parse(text)
+		if err != nil {
+			assert.ErrorIs(t, err, envelope.ErrNotEnvelope)
+			return
+		}
+		again, err := envelope.Parse(e.String())
+		require.NoError(t, err)
+		assert.Equal(t, e, again)
+		assert.True(t, e.Err().Kind.Known())
+	})
+}
