@@ -161,7 +161,7 @@ func (c *Conn) handshakeAnswered(ok bool) {
 
 func (c *Conn) refuseAll(refused []*request) {
 	for _, r := range refused {
-		c.answerOwn(r.id, notInitialized(r.method))
+		c.answerOwn([]byte(r.id), notInitialized(r.method))
 	}
 }
 
@@ -201,7 +201,7 @@ func (in *inbound) endGroupLocked(group string) []*request {
 }
 
 // groupKey names the group that a message belongs to.
-func groupKey(params []byte) string { return idKey(wire.Member(params, "sessionId")) }
+func groupKey(params []byte) string { return idKey(string(wire.Member(params, "sessionId"))) }
 
 // onCancel ends the ctx of the request that $/cancel_request names. One that was
 // not started is answered at once and never is.
@@ -227,6 +227,6 @@ func (c *Conn) onCancel(params []byte) {
 	}
 	in.mu.Unlock()
 	if unstarted {
-		c.answerOwn(r.id, cancelledAnswer(r))
+		c.answerOwn([]byte(r.id), cancelledAnswer(r))
 	}
 }

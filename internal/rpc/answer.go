@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sourcegraph/jsonrpc2"
-
 	"github.com/acpkit/go-sdk/internal/validate"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -37,13 +35,13 @@ func (c *Conn) answer(r *request, res any, err error) {
 		}
 	}
 	if !ok {
-		f.b = appendFault(f.b[:0], r.id, c.fault(r, err, cancelled))
+		f.b = appendFault(f.b[:0], []byte(r.id), c.fault(r, err, cancelled))
 	}
 	size := int64(len(f.b))
 	sendErr := c.out.reserve(context.Background(), size) // ends with the connection
 	if sendErr == nil {
-		sendErr = c.lib.SendResponse(context.Background(), &jsonrpc2.Response{Result: &f.b})
-		if sendErr != nil {
+		f.claim = &r.writes
+		if sendErr = c.objects.respond(c.lib, f); sendErr != nil {
 			c.out.unreserve(size, false)
 		}
 	}
@@ -57,7 +55,7 @@ func (c *Conn) answer(r *request, res any, err error) {
 
 // appendResult encodes a successful answer.
 func (c *Conn) appendResult(b []byte, r *request, res any) ([]byte, error) {
-	b = append(appendAnswer(b, r.id), `,"result":`...)
+	b = append(appendAnswer(b, []byte(r.id)), `,"result":`...)
 	if r.entry == nil {
 		raw, err := encodeRaw(res)
 		if err != nil {
@@ -116,7 +114,7 @@ func isMeant(err error) bool {
 
 // cancelledAnswer is how a request is answered that the peer cancelled.
 func cancelledAnswer(r *request) *rpcerr.RequestError {
-	return rpcerr.RequestCancelled(map[string]json.RawMessage{"requestId": r.id})
+	return rpcerr.RequestCancelled(map[string]json.RawMessage{"requestId": json.RawMessage(r.id)})
 }
 
 // appendFault encodes an error answer. Data that cannot be encoded is left out.
@@ -139,18 +137,15 @@ func appendFault(b []byte, id []byte, e *rpcerr.RequestError) []byte {
 func (c *Conn) answerOwn(id []byte, e *rpcerr.RequestError) {
 	f := newFrame()
 	f.b = appendFault(f.b[:0], id, e)
+	f.own = true
 	size := int64(len(f.b))
 	if !c.out.reserveOwn(size) {
 		return
 	}
-	err := c.lib.SendResponse(context.Background(), &jsonrpc2.Response{Result: &f.b, Meta: &ownMark})
-	if err != nil {
+	if err := c.objects.respond(c.lib, f); err != nil {
 		c.out.unreserve(size, true)
 	}
 }
-
-// ownMark in the place of a response's meta says that the answer uses the reserve.
-var ownMark = json.RawMessage("null")
 
 // sendCancel tells the peer that nobody waits for an answer any more. It does not
 // wait for room: when there is none, the peer does not read anyway.

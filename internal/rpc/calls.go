@@ -29,6 +29,8 @@ type CallOptions struct {
 	AtResponse func(err error)
 }
 
+var noOptions CallOptions
+
 // callState says how far a call has come.
 type callState uint8
 
@@ -146,7 +148,7 @@ func (c *Conn) CallExtension(ctx context.Context, method string, params any) (js
 // callThrough runs the sending middlewares around the call.
 func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallOptions) (any, error) {
 	if opts == nil {
-		opts = &CallOptions{}
+		opts = &noOptions
 	}
 	k.at = opts.AtResponse
 	if c.send == nil {

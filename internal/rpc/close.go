@@ -281,7 +281,7 @@ func (c *Conn) idle() <-chan struct{} {
 }
 
 func (in *inbound) signalIdleLocked() {
-	if len(in.idle) == 0 || in.working || len(in.active) > 0 || len(in.byID) > 0 || len(in.held) > 0 {
+	if len(in.idle) == 0 || in.working || in.active != nil || len(in.byID) > 0 || len(in.held) > 0 {
 		return
 	}
 	for _, ch := range in.idle {
@@ -296,7 +296,7 @@ func (c *Conn) stuck() []string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	var names []string
-	for r := range in.active {
+	for r := in.active; r != nil; r = r.next {
 		names = append(names, shown(r.method))
 	}
 	if in.handling != nil {

@@ -155,7 +155,7 @@ func RequestID(ctx context.Context) (json.RawMessage, bool) {
 	if s == nil || s.req == nil {
 		return nil, false
 	}
-	return s.req.id, true
+	return json.RawMessage(s.req.id), true
 }
 
 // AfterResponse registers f to run after the answer of the request that is being

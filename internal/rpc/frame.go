@@ -12,6 +12,9 @@ import (
 type frame struct {
 	b   json.RawMessage
 	own bool // the connection's own answer: it uses the reserve of the queue
+	// claim is set to true when the sender is to be the writer, which it can be
+	// because it has nothing else to do. Nil: a writer is started when needed.
+	claim *bool
 }
 
 // keptFrame is the largest buffer that is used again; larger ones are left to the
@@ -27,7 +30,7 @@ func (f *frame) free() {
 	if cap(f.b) > keptFrame {
 		return
 	}
-	f.b, f.own = f.b[:0], false
+	f.b, f.own, f.claim = f.b[:0], false, nil
 	frames.Put(f)
 }
 

@@ -45,6 +45,7 @@ func (c *Conn) dropped(method string, err error) {
 // serve handles one request and answers it, whatever its handler does.
 func (c *Conn) serve(r *request) {
 	// Deferred, because a handler may end its goroutine with runtime.Goexit.
+	defer c.writeIfClaimed(r)
 	defer c.handlerDone(r)
 	defer c.runAfter(r)
 	res, err := any(nil), errExited
@@ -63,6 +64,14 @@ func (c *Conn) serve(r *request) {
 	}
 	r.entered.call()
 	res, err = c.invoke(&r.scope, r.entry, r.method, params)
+}
+
+// writeIfClaimed makes the goroutine of a request the writer for as long as there
+// is something to write: nobody waits for it any more, so it may block.
+func (c *Conn) writeIfClaimed(r *request) {
+	if r.writes {
+		c.out.write()
+	}
 }
 
 // requestParams decodes the params of a request and lets the raw ones go.
@@ -161,6 +170,10 @@ func (c *Conn) runAfter(r *request) {
 		f := r.after[0]
 		r.after = r.after[1:]
 		r.afterMu.Unlock()
+		if r.writes { // the answer must not wait for f
+			r.writes = false
+			go c.out.write() // ends when the queue is empty or the stream is broken
+		}
 		c.protect("AfterResponse", f)
 	}
 }

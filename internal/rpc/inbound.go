@@ -37,8 +37,8 @@ type inbound struct {
 	waits   int64      // bytes of the requests that were not started yet
 	slots   int        // handlers that run and count
 	line    []*request // those that wait for a slot, in order
-	active  map[*request]struct{}
-	stopped bool // nothing is handled any more
+	active  *request   // a list of those whose goroutine runs
+	stopped bool       // nothing is handled any more
 
 	idle []chan struct{} // closed when nothing is left to do
 
@@ -51,7 +51,6 @@ func (in *inbound) init(c *Conn) {
 	in.room.L = &in.mu
 	in.byID = make(map[string]*request)
 	in.groups = make(map[string][]*request)
-	in.active = make(map[*request]struct{})
 	if c.cfg.Handshake != "" {
 		in.gate = gateClosed
 	}

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"strconv"
@@ -26,6 +27,10 @@ type objectStream struct {
 	// next is the frame that WriteObject is about to be called for. The library
 	// calls onSend and WriteObject under one lock of its own.
 	next *frame
+
+	answerMu sync.Mutex // guards the two below, while the library is called
+	answer   *frame     // the frame of the response being sent
+	response jsonrpc2.Response
 
 	arrived sync.Cond // uses mu
 
@@ -60,9 +65,18 @@ func (s *objectStream) onSend(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 				s.next, _ = f.Value.(*frame)
 			}
 		}
-	case resp != nil && resp.Result != nil:
-		s.next = &frame{b: *resp.Result, own: resp.Meta != nil}
+	case resp == &s.response:
+		s.next = s.answer
 	}
+}
+
+// respond sends a response for which room was reserved. A response has no field
+// that a frame could ride on, so it travels beside the library's own.
+func (s *objectStream) respond(lib *jsonrpc2.Conn, f *frame) error {
+	s.answerMu.Lock()
+	defer s.answerMu.Unlock()
+	s.answer = f
+	return lib.SendResponse(context.Background(), &s.response)
 }
 
 // WriteObject hands the frame over to the writer. It never blocks and never fails:

@@ -177,10 +177,15 @@ func (o *outbox) push(f *frame) {
 		return
 	}
 	o.queue = append(o.queue, f)
-	if !o.writing {
-		o.writing = true
-		go o.write() // ends when the queue is empty or the stream is broken
+	if o.writing {
+		return
 	}
+	o.writing = true
+	if f.claim != nil {
+		*f.claim = true
+		return
+	}
+	go o.write() // ends when the queue is empty or the stream is broken
 }
 
 // write is the writer.

@@ -97,7 +97,8 @@ func (c *Conn) onNotification(e *wire.Envelope, size int64) {
 }
 
 func (c *Conn) onRequest(e *wire.Envelope, size int64) {
-	r := &request{id: append([]byte(nil), e.ID...), key: idKey(e.ID), entry: c.requests[string(e.Method)], params: e.Params}
+	r := &request{id: string(e.ID), entry: c.requests[string(e.Method)], params: e.Params}
+	r.key = idKey(r.id)
 	r.scope.parent, r.scope.conn, r.scope.size, r.scope.req = c.life, c, size, r
 	if r.entry != nil {
 		r.method = r.entry.Name
@@ -111,7 +112,7 @@ func (c *Conn) onRequest(e *wire.Envelope, size int64) {
 		r.method = string(e.Method)
 	}
 	if refusal := c.admitRequest(r); refusal != nil {
-		c.answerOwn(r.id, refusal)
+		c.answerOwn([]byte(r.id), refusal)
 	}
 }
 

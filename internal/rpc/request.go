@@ -1,10 +1,10 @@
 package rpc
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -24,9 +24,9 @@ const (
 type request struct {
 	scope // the handler's ctx
 
-	id     json.RawMessage // as it was written
-	key    string          // equal for equal ids
-	entry  *Entry          // nil for an extension
+	id     string // as it was written
+	key    string // equal for equal ids
+	entry  *Entry // nil for an extension
 	params []byte
 	group  string
 
@@ -38,11 +38,15 @@ type request struct {
 
 	// Guarded by inbound.mu.
 	state      requestState
-	parked     bool // behind the handshake
-	cancelled  bool // by $/cancel_request
-	groupEnded bool // by a message that ends its group
-	handling   bool // its handler runs
-	slot       bool // it has a slot
+	parked     bool     // behind the handshake
+	cancelled  bool     // by $/cancel_request
+	groupEnded bool     // by a message that ends its group
+	handling   bool     // its handler runs
+	slot       bool     // it has a slot
+	prev, next *request // in the list of those whose goroutine runs
+
+	// writes: the goroutine is to be the writer when it is done. Its own alone.
+	writes bool
 
 	afterMu   sync.Mutex // guards all below
 	after     []func()
@@ -50,30 +54,22 @@ type request struct {
 }
 
 // idKey makes a map key of an id, so that two spellings of one id are equal.
-func idKey(id []byte) string {
-	if len(id) == 0 {
-		return ""
-	}
-	if id[0] == '"' {
-		if bytes.IndexByte(id, '\\') < 0 {
-			return string(id)
-		}
+func idKey(id string) string {
+	if strings.HasPrefix(id, `"`) {
 		var s string
-		if json.Unmarshal(id, &s) != nil {
-			return string(id)
+		if strings.IndexByte(id, '\\') < 0 || json.Unmarshal([]byte(id), &s) != nil {
+			return id
 		}
 		return `"` + s + `"`
 	}
-	for _, c := range id {
-		if c == '.' || c == 'e' || c == 'E' || c == '-' {
-			f, err := strconv.ParseFloat(string(id), 64)
-			if err != nil || f > 1<<53 || f < -1<<53 || f != math.Trunc(f) {
-				return string(id)
-			}
-			return strconv.FormatInt(int64(f), 10)
-		}
+	if !strings.ContainsAny(id, ".eE-") {
+		return id
 	}
-	return string(id)
+	f, err := strconv.ParseFloat(id, 64)
+	if err != nil || f > 1<<53 || f < -1<<53 || f != math.Trunc(f) {
+		return id
+	}
+	return strconv.FormatInt(int64(f), 10)
 }
 
 // callID reads the id of a response. Ours are integers from 1 on; a peer may
@@ -82,7 +78,17 @@ func callID(id []byte) (uint64, bool) {
 	if len(id) == 0 || id[0] == '"' || id[0] == 'n' {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(idKey(id), 10, 64)
+	if len(id) < 19 { // what all peers write, without making a string of it
+		n, digits := uint64(0), true
+		for _, c := range id {
+			n = n*10 + uint64(c-'0')
+			digits = digits && c-'0' <= 9
+		}
+		if digits {
+			return n, n > 0
+		}
+	}
+	n, err := strconv.ParseUint(idKey(string(id)), 10, 64)
 	return n, err == nil && n > 0
 }
 
@@ -95,5 +101,5 @@ func cancelTarget(params []byte) (key string, ok bool) {
 	if c := id[0]; c != '"' && c != '-' && c != 'n' && (c < '0' || c > '9') {
 		return "", false
 	}
-	return idKey(id), true
+	return idKey(string(id)), true
 }

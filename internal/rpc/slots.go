@@ -17,7 +17,7 @@ func (c *Conn) runLocked(r *request) {
 	in := &c.in
 	in.waits -= r.size
 	r.state, r.handling = requestRunning, true
-	in.active[r] = struct{}{}
+	in.linkLocked(r)
 	if r.counted {
 		r.slot = true
 		in.slots++
@@ -79,6 +79,26 @@ func (c *Conn) handlerDone(r *request) {
 		in.slots--
 		c.nextLocked()
 	}
-	delete(in.active, r)
+	in.unlinkLocked(r)
 	in.signalIdleLocked()
+}
+
+// linkLocked adds a request to those whose goroutine runs.
+func (in *inbound) linkLocked(r *request) {
+	if r.next = in.active; r.next != nil {
+		r.next.prev = r
+	}
+	in.active = r
+}
+
+func (in *inbound) unlinkLocked(r *request) {
+	if r.prev != nil {
+		r.prev.next = r.next
+	} else {
+		in.active = r.next
+	}
+	if r.next != nil {
+		r.next.prev = r.prev
+	}
+	r.prev, r.next = nil, nil
 }
