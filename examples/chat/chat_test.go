@@ -109,7 +109,7 @@ func TestRecord(t *testing.T) {
 func TestAgentThatIsNone(t *testing.T) {
 	err := run(t.Context(), settings{dir: t.TempDir(), prompt: "x", agent: []string{"sh", "-c", "echo no such model >&2; exit 3"}},
 		strings.NewReader(""), new(bytes.Buffer))
-	assert.ErrorContains(t, err, "exit status 3")
+	assert.ErrorContains(t, err, "exited with status 3")
 	assert.ErrorContains(t, err, "no such model")
 }
 

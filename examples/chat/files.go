@@ -76,18 +76,11 @@ func (f *files) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*
 }
 
 func (f *files) read(rel string) (string, error) {
-	file, err := f.root.Open(rel)
+	file, err := f.open(rel, os.O_RDONLY)
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() { // a pipe would block, a device has no end
-		return "", errNotFile
-	}
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
 		return "", err
@@ -99,6 +92,24 @@ func (f *files) read(rel string) (string, error) {
 		return "", errBinary
 	}
 	return string(data), nil
+}
+
+// open opens a regular file and nothing else: a pipe would block, a device has no
+// end. What is opened is looked at, so that nobody can exchange it in between.
+func (f *files) open(rel string, flags int) (*os.File, error) {
+	file, err := f.root.OpenFile(rel, flags|doNotBlock, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNotFile
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }
 
 // WriteTextFile creates or replaces a file; folders on the way are created.
@@ -113,13 +124,22 @@ func (f *files) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequest) 
 	if err := f.root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
 		return nil, f.explain(req.Path, err)
 	}
-	if info, err := f.root.Stat(rel); err == nil && !info.Mode().IsRegular() {
-		return nil, f.explain(req.Path, errNotFile)
-	}
-	if err := f.root.WriteFile(rel, []byte(req.Content), 0o644); err != nil {
+	if err := f.write(rel, req.Content); err != nil {
 		return nil, f.explain(req.Path, err)
 	}
 	return nil, nil
+}
+
+func (f *files) write(rel, text string) error {
+	file, err := f.open(rel, os.O_WRONLY|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	err = file.Truncate(0)
+	if err == nil {
+		_, err = file.WriteString(text)
+	}
+	return errors.Join(err, file.Close())
 }
 
 var (

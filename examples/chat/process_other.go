@@ -9,6 +9,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
+const doNotBlock = 0
+
 func ownGroup(*exec.Cmd) {}
 
 // killGroup ends the command alone: children that it started live on.

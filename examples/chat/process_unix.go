@@ -10,6 +10,9 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
+// doNotBlock makes opening a pipe that nobody writes return at once.
+const doNotBlock = syscall.O_NONBLOCK
+
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // killGroup ends the command and what it started. The group has the number of its
