@@ -26,7 +26,9 @@ func (c *Conn) admitNote(it item, group string) {
 		return
 	}
 	if it.entry != nil && it.entry.EndsGroup {
-		it.after = in.endGroupLocked(group)
+		if after := in.endGroupLocked(group); len(after) > 0 {
+			it.what = after
+		}
 	}
 	in.backlog += it.size
 	in.pressureLocked(c.limits.Backlog)
@@ -42,7 +44,7 @@ func (c *Conn) enqueueLocked(it item) {
 	in := &c.in
 	in.queue.push(it)
 	if it.kind == itemRequest {
-		in.behind = append(in.behind, it.req)
+		in.behind = append(in.behind, it.what.(*request))
 	}
 	if it.kind != itemNote && in.handling != nil {
 		c.watchSlowLocked()
@@ -84,7 +86,7 @@ func (c *Conn) admitRequest(r *request) *rpcerr.RequestError {
 	in.waits += r.size
 	if in.gate == gatePending {
 		r.parked = true
-		in.held = append(in.held, item{kind: itemRequest, req: r})
+		in.held = append(in.held, item{kind: itemRequest, what: r})
 		return nil
 	}
 	c.placeRequestLocked(r)
@@ -115,7 +117,7 @@ func (c *Conn) placeRequestLocked(r *request) {
 	case in.insideLocked():
 		c.startLocked(r, in.handling)
 	default:
-		c.enqueueLocked(item{kind: itemRequest, req: r})
+		c.enqueueLocked(item{kind: itemRequest, what: r})
 	}
 }
 
@@ -132,26 +134,26 @@ func (c *Conn) handshakeAnswered(ok bool) {
 	held := in.held
 	in.held = nil
 	for i, it := range held {
-		switch {
-		case in.gate == gatePending:
+		if in.gate == gatePending { // another handshake was among them
 			in.held = append(in.held, held[i:]...)
-			in.mu.Unlock()
-			c.refuseAll(refused)
-			return
+			break
+		}
+		r, _ := it.what.(*request)
+		switch {
 		case it.kind == itemNote && in.gate == gateOpen:
 			c.enqueueLocked(it)
 		case it.kind == itemNote:
 			in.backlog -= it.size
 			in.pressureLocked(c.limits.Backlog)
-		case it.req.state == requestAnswered: // cancelled meanwhile
-		case in.gate == gateClosed && it.req.method != c.cfg.Handshake:
-			in.waits -= it.req.size
-			in.unregisterLocked(it.req)
-			it.req.entered.over()
-			refused = append(refused, it.req)
+		case r.state == requestAnswered: // cancelled meanwhile
+		case in.gate == gateClosed && r.method != c.cfg.Handshake:
+			in.waits -= r.size
+			in.unregisterLocked(r)
+			r.entered.over()
+			refused = append(refused, r)
 		default:
-			it.req.parked = false
-			c.placeRequestLocked(it.req)
+			r.parked = false
+			c.placeRequestLocked(r)
 		}
 	}
 	in.signalIdleLocked()

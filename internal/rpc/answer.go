@@ -25,17 +25,19 @@ func (c *Conn) answer(r *request, res any, err error) {
 
 	if err != nil && groupEnded && r.entry != nil && r.entry.Ended != nil {
 		c.log.Info("acp: handler of a cancelled turn returned an error", "method", r.method, errorAttr(err))
-		res, err = r.entry.Ended(), nil
+		err = c.safely(func() error { res = r.entry.Ended(); return nil })
 	}
 	f := newFrame()
 	ok := err == nil
 	if ok {
-		if f.b, err = c.appendResult(f.b[:0], r, res); err != nil {
-			ok = false
-		}
+		err = c.safely(func() (err error) { f.b, err = c.appendResult(f.b[:0], r, res); return err })
+		ok = err == nil
 	}
 	if !ok {
-		f.b = appendFault(f.b[:0], []byte(r.id), c.fault(r, err, cancelled))
+		fault := c.fault(r, err, cancelled)
+		if c.safely(func() error { f.b = appendFault(f.b[:0], []byte(r.id), fault); return nil }) != nil {
+			f.b = appendFault(f.b[:0], []byte(r.id), fault.WithData(nil))
+		}
 	}
 	size := int64(len(f.b))
 	sendErr := c.out.reserve(context.Background(), size) // ends with the connection

@@ -323,6 +323,17 @@ func (c *Conn) abandon(ctx context.Context, k *call, tell bool) (any, error) {
 	return nil, ctx.Err()
 }
 
+// placeLocked splits what is to run at the answer's place off a call that does not
+// wait for that place.
+func (k *call) placeLocked() *call {
+	if !k.exempt || k.at == nil {
+		return nil
+	}
+	place := &call{method: k.method, m: k.m, at: k.at, state: callAnswered, result: k.result, fault: k.fault, err: k.err}
+	k.at = nil
+	return place
+}
+
 // deliver lets the caller go on. It is called at the answer's place in the order.
 func (c *Conn) deliver(k *call) {
 	c.calls.mu.Lock()
@@ -339,7 +350,7 @@ func (c *Conn) deliver(k *call) {
 	k.state = callDelivering
 	c.calls.mu.Unlock()
 	if at != nil {
-		k.value, k.valueErr = c.decode(k)
+		k.valueErr = c.safely(func() (err error) { k.value, err = c.decode(k); return err })
 		k.decoded = true
 		c.protect("AtResponse", func() { at(k.valueErr) })
 	}
@@ -372,20 +383,28 @@ func (c *Conn) failCalls(err error, pick func(*call) bool) {
 			failed = append(failed, k)
 		}
 	}
+	slices.SortFunc(failed, func(a, b *call) int { return cmp.Compare(a.id, b.id) })
 	lifting := 0
+	var places []*call
 	for _, k := range failed {
 		c.calls.removeLocked(k)
 		k.state, k.err = callAnswered, c.calls.closed
 		if k.lifting {
+			k.lifting = false
 			lifting++
+		}
+		if place := k.placeLocked(); place != nil {
+			places = append(places, place)
 		}
 	}
 	c.calls.mu.Unlock()
 	for range lifting {
 		c.endLifting()
 	}
-	slices.SortFunc(failed, func(a, b *call) int { return cmp.Compare(a.id, b.id) })
 	for _, k := range failed {
 		c.deliver(k)
+	}
+	for _, place := range places {
+		c.enqueueResponse(place)
 	}
 }

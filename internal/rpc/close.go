@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -35,14 +36,16 @@ const (
 
 // ending is how far the end of a connection has come.
 type ending struct {
-	mu      sync.Mutex // guards all below up to the channels
-	begun   bool       // Start or Close was called
-	over    bool       // the end has begun
-	closing bool       // what remains must not take long
-	kind    endKind
-	why     error
-	run     error // what Wait returns
-	closers []func()
+	mu    sync.Mutex // guards all below up to the channels
+	begun bool       // Start or Close was called
+	over  bool       // the end has begun
+	kind  endKind
+	why   error
+	run   error       // what Wait returns
+	stop  func() bool // ends the watch over the ctx of Start
+
+	// closing: what remains must not take long. Written under mu.
+	closing atomic.Bool
 
 	hurry      chan struct{} // closed when closing
 	done       chan struct{} // closed when the stream is
@@ -56,31 +59,17 @@ func (e *ending) init() {
 	e.ended, e.readerDone = make(chan struct{}), make(chan struct{})
 }
 
-func (e *ending) onClose(f func()) {
+func (e *ending) onClose(stop func() bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.closers = append(e.closers, f)
+	e.stop = stop
 }
 
-func (e *ending) isClosing() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.closing
-}
-
-// begin notes that Start was called.
-func (c *Conn) begin() error {
-	e := &c.end
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch {
-	case e.over:
-		return closed(e.why)
-	case e.begun:
-		return errStarted
+// hurryLocked makes what remains quick.
+func (e *ending) hurryLocked() {
+	if !e.closing.Swap(true) {
+		close(e.hurry)
 	}
-	e.begun = true
-	return nil
 }
 
 // finish begins the end of the connection. The first reason counts; a later one
@@ -98,9 +87,8 @@ func (c *Conn) finish(kind endKind, why error) {
 			e.run = closed(why)
 		}
 	}
-	if gentle := kind == endEOF || kind == endRead || kind == endWrite && first; !gentle && !e.closing {
-		e.closing = true
-		close(e.hurry)
+	if gentle := kind == endEOF || kind == endRead || kind == endWrite && first; !gentle {
+		e.hurryLocked()
 	}
 	e.mu.Unlock()
 	if first {
@@ -153,15 +141,11 @@ func (c *Conn) wind() {
 		c.drained(c.limits.HandlerGrace)
 	}
 	e.mu.Lock()
-	if !e.closing {
-		e.closing = true
-		close(e.hurry)
+	e.hurryLocked()
+	if e.stop != nil {
+		e.stop()
 	}
-	closers := e.closers
 	e.mu.Unlock()
-	for _, f := range closers {
-		f()
-	}
 	endContexts()
 	c.stopInput()
 	c.failCalls(err, func(*call) bool { return true })
@@ -176,10 +160,11 @@ func (c *Conn) wind() {
 
 	left := c.limits.HandlerGrace - time.Since(ctxEnded)
 	if !waitFor(c.idle(), left, nil) {
-		stuck := c.stuck()
-		e.mu.Lock()
-		e.run = stuckError(stuck, e.run)
-		e.mu.Unlock()
+		if stuck := c.stuck(); len(stuck) > 0 {
+			e.mu.Lock()
+			e.run = stuckError(stuck, e.run)
+			e.mu.Unlock()
+		}
 	}
 	waitFor(c.out.flushed(), readerGrace, nil)
 	waitFor(e.readerDone, readerGrace, nil)
@@ -236,7 +221,7 @@ func (c *Conn) stopInput() {
 	for in.queue.len() > 0 {
 		switch it := in.queue.pop(); it.kind {
 		case itemResponse:
-			answers = append(answers, it.call)
+			answers = append(answers, it.what.(*call))
 		case itemNote:
 			dropped++
 			in.backlog -= it.size
@@ -337,8 +322,8 @@ func (c *Conn) closedEarly() bool {
 	if e.begun {
 		return false
 	}
-	e.begun, e.over, e.closing = true, true, true
-	close(e.hurry)
+	e.begun, e.over = true, true
+	e.hurryLocked()
 	close(e.readerDone)
 	e.closeErr = c.cfg.Stream.Close()
 	close(e.done)

@@ -93,18 +93,32 @@ func (c *Conn) Start(ctx context.Context) error {
 	if c.cfg.Err != nil {
 		return c.cfg.Err
 	}
-	if err := c.begin(); err != nil {
+	if err := c.begin(ctx); err != nil {
 		return err
 	}
+	c.started.Store(true)
+	c.end.onClose(context.AfterFunc(ctx, func() { c.finish(endCtx, context.Cause(ctx)) }))
+	go c.read() // ends with the stream
+	return nil
+}
+
+// begin builds what lives as long as the connection.
+func (c *Conn) begin(ctx context.Context) error {
+	e := &c.end
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.over:
+		return closed(e.why)
+	case e.begun:
+		return errStarted
+	}
+	e.begun = true
 	c.up = scopeOf(ctx)
 	c.life, c.endLife = context.WithCancelCause(ctx)
 	// The library gets no ctx of ours: how the connection ends is decided here.
 	c.lib = jsonrpc2.NewConn(context.Background(), c.objects, noHandler{},
 		jsonrpc2.OnSend(c.objects.onSend), jsonrpc2.SetLogger(quiet{}))
-	c.started.Store(true)
-	stop := context.AfterFunc(ctx, func() { c.finish(endCtx, context.Cause(ctx)) })
-	c.end.onClose(func() { stop() })
-	go c.read() // ends with the stream
 	return nil
 }
 

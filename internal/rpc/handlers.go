@@ -16,21 +16,31 @@ import (
 // handleNote decodes a notification and runs its handler.
 func (c *Conn) handleNote(s *scope, it *item) {
 	defer s.end(errReturned)
-	var params any = json.RawMessage(it.params)
-	if it.entry != nil {
-		v, fields := c.decodeParams(it.entry, it.params)
-		if fields != nil {
-			c.dropped(it.method, c.invalid(it.method+" params", fields))
-			return
-		}
-		params = v
+	if it.entry == nil {
+		c.noteHandled(s, c.invoke(s, nil, json.RawMessage(it.params), nil))
+		return
 	}
-	for _, r := range it.after {
+	var params any
+	var fields *wire.FieldErrors
+	err := c.safely(func() error { params, fields = c.decodeParams(it.entry, it.params); return nil })
+	it.params = nil
+	if fields != nil {
+		err = c.invalid(s.method+" params", fields)
+	}
+	if err != nil {
+		c.dropped(s.method, err)
+		return
+	}
+	after, _ := it.what.([]*request)
+	for _, r := range after {
 		r.entered.wait()
 	}
-	_, err := c.invoke(s, it.entry, it.method, params)
+	c.noteHandled(s, c.invoke(s, it.entry, params, nil))
+}
+
+func (c *Conn) noteHandled(s *scope, err error) {
 	if err != nil {
-		c.log.Error("acp: handling a notification", "method", shown(it.method), errorAttr(err))
+		c.log.Error("acp: handling a notification", "method", shown(s.method), errorAttr(err))
 	}
 }
 
@@ -54,16 +64,16 @@ func (c *Conn) serve(r *request) {
 		c.answer(r, res, err)
 		r.end(errReturned)
 	}()
-	params, fault := c.requestParams(r)
-	if fault != nil {
-		err = fault
+	var params any
+	if err = c.safely(func() (err error) { params, err = c.requestParams(r); return err }); err != nil {
 		return
 	}
+	err = errExited
 	for _, b := range r.before {
 		b.entered.wait()
 	}
 	r.entered.call()
-	res, err = c.invoke(&r.scope, r.entry, r.method, params)
+	err = c.invoke(&r.scope, r.entry, params, &res)
 }
 
 // writeIfClaimed makes the goroutine of a request the writer for as long as there
@@ -108,17 +118,33 @@ func (c *Conn) decodeParams(e *Entry, raw []byte) (any, *wire.FieldErrors) {
 	return v, nil
 }
 
-// invoke runs the middlewares and the handler. A panic becomes an error.
-func (c *Conn) invoke(ctx *scope, e *Entry, method string, params any) (res any, err error) {
+// invoke runs the middlewares and the handler and stores the result. A panic
+// becomes an error.
+func (c *Conn) invoke(ctx *scope, e *Entry, params any, res *any) error {
+	return c.safely(func() (err error) {
+		var v any
+		if c.receive != nil {
+			in := incoming{entry: e, note: ctx.req == nil}
+			v, err = c.receive(context.WithValue(ctx, incomingKey{c}, in), ctx.method, params)
+		} else {
+			v, err = c.handle(ctx, e, ctx.req == nil, ctx.method, params)
+		}
+		if res != nil {
+			*res = v
+		}
+		return err
+	})
+}
+
+// safely runs code that may be the user's, an encoding method for example. A panic
+// becomes an error.
+func (c *Conn) safely(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			res, err = nil, &panicError{value: p, stack: debug.Stack()}
+			err = &panicError{value: p, stack: debug.Stack()}
 		}
 	}()
-	if c.receive != nil {
-		return c.receive(context.WithValue(ctx, incomingKey{c}, incoming{entry: e, note: ctx.req == nil}), method, params)
-	}
-	return c.handle(ctx, e, ctx.req == nil, method, params)
+	return f()
 }
 
 // incoming is what a message's way through the receiving middlewares leads to.

@@ -23,21 +23,21 @@ func (c *Conn) work() {
 		case itemNote:
 			in.backlog -= it.size
 			in.pressureLocked(c.limits.Backlog)
-			s := &scope{parent: c.life, conn: c, method: it.method, size: it.size, up: c.up}
+			s := &scope{parent: c.life, conn: c, method: it.method(), size: it.size, up: c.up}
 			in.handling = s
 			in.mu.Unlock()
 			c.handleNote(s, &it)
 			in.mu.Lock()
 			in.handling = nil
 		case itemRequest:
-			if it.req.state == requestQueued && len(in.behind) > 0 {
+			if r := it.what.(*request); r.state == requestQueued { // else it was started out of turn
 				in.behind[0] = nil
 				in.behind = in.behind[1:]
-				c.startLocked(it.req, c.up)
+				c.startLocked(r, c.up)
 			}
 		case itemResponse:
 			in.mu.Unlock()
-			c.deliver(it.call)
+			c.deliver(it.what.(*call))
 			in.mu.Lock()
 		case itemEnd:
 			in.mu.Unlock()
@@ -81,7 +81,7 @@ func (c *Conn) placeResponse(k *call) {
 	in := &c.in
 	in.mu.Lock()
 	if in.working && !in.stopped {
-		c.enqueueLocked(item{kind: itemResponse, call: k})
+		c.enqueueLocked(item{kind: itemResponse, what: k})
 		in.mu.Unlock()
 		return
 	}
@@ -94,7 +94,7 @@ func (c *Conn) enqueueResponse(k *call) {
 	in := &c.in
 	in.mu.Lock()
 	if !in.stopped {
-		c.enqueueLocked(item{kind: itemResponse, call: k})
+		c.enqueueLocked(item{kind: itemResponse, what: k})
 		in.mu.Unlock()
 		return
 	}
@@ -139,12 +139,16 @@ func (c *Conn) checkSlow() {
 
 // firstWaitingLocked names what waits for the notification handler that runs.
 func (c *Conn) firstWaitingLocked() string {
-	for _, it := range c.in.queue.waiting() {
-		switch {
-		case it.kind == itemResponse:
-			return it.call.method
-		case it.kind == itemRequest && it.req.state == requestQueued:
-			return it.req.method
+	for it := range c.in.queue.all() {
+		switch what := it.what.(type) {
+		case *call:
+			if what.id > 0 { // else somebody only wants to know the place
+				return what.method
+			}
+		case *request:
+			if what.state == requestQueued {
+				return what.method
+			}
 		}
 	}
 	if !c.in.paused {

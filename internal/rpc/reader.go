@@ -36,7 +36,7 @@ func (c *Conn) read() {
 			}
 			return
 		}
-		if c.end.isClosing() {
+		if c.end.closing.Load() {
 			return
 		}
 		c.onMessage(msg)
@@ -86,20 +86,20 @@ func (c *Conn) onNotification(e *wire.Envelope, size int64) {
 			c.log.Debug("acp: ignored a notification", "method", shown(method))
 			return
 		}
-		c.admitNote(item{kind: itemNote, size: size, method: method, params: e.Params}, "")
+		c.admitNote(item{kind: itemNote, size: size + noteOverhead, params: e.Params, what: method}, "")
 		return
 	}
 	group := ""
 	if entry.EndsGroup {
 		group = groupKey(e.Params)
 	}
-	c.admitNote(item{kind: itemNote, size: size, entry: entry, method: entry.Name, params: e.Params}, group)
+	c.admitNote(item{kind: itemNote, size: size + noteOverhead, entry: entry, params: e.Params}, group)
 }
 
 func (c *Conn) onRequest(e *wire.Envelope, size int64) {
 	r := &request{id: string(e.ID), entry: c.requests[string(e.Method)], params: e.Params}
 	r.key = idKey(r.id)
-	r.scope.parent, r.scope.conn, r.scope.size, r.scope.req = c.life, c, size, r
+	r.scope.parent, r.scope.conn, r.scope.size, r.scope.req = c.life, c, size+requestOverhead, r
 	if r.entry != nil {
 		r.method = r.entry.Name
 		if r.entry.Group || r.entry.EndsGroup {
@@ -154,23 +154,17 @@ func (c *Conn) answered(id []byte, store func(*call)) {
 	store(k)
 	lifting := k.lifting
 	k.lifting = false
-	// An exempt call does not wait; what is to run at its place waits alone.
-	var place *call
-	if k.exempt && k.at != nil {
-		place = &call{method: k.method, m: k.m, at: k.at, state: callAnswered, result: k.result, fault: k.fault, err: k.err}
-		k.at = nil
-	}
+	place := k.placeLocked()
 	c.calls.mu.Unlock()
 	if lifting {
 		c.endLifting()
 	}
-	switch {
-	case !k.exempt:
+	if !k.exempt {
 		c.placeResponse(k)
-	case place != nil:
-		c.placeResponse(place)
-		fallthrough
-	default:
-		c.deliver(k)
+		return
 	}
+	if place != nil {
+		c.placeResponse(place)
+	}
+	c.deliver(k)
 }
