@@ -5,11 +5,16 @@ import (
 	"io"
 )
 
+// keptBlocks is how many blocks of a long line are used again. Those beyond are
+// left to the collector, so that they do not stay in memory beside the line while
+// somebody works with it.
+const keptBlocks = 4
+
 // long takes a line that is longer than the buffer. Its bytes are gathered in
 // blocks, whose content goes into one slice of the right length at the end; when
 // they pass the limit, the rest of the line is only looked at.
 func (r *lineReader) long() ([]byte, error) {
-	var held []*[blockSize]byte
+	var held []*[blockSize]byte // from the pool
 	defer func() {
 		for _, block := range held {
 			blocks.Put(block)
@@ -18,8 +23,13 @@ func (r *lineReader) long() ([]byte, error) {
 	parts := [][]byte{r.buf[r.start:r.end]}
 	size := len(parts[0])
 	for !r.tooLong(size, parts[len(parts)-1]) {
-		block := blocks.Get().(*[blockSize]byte)
-		held = append(held, block)
+		var block *[blockSize]byte
+		if len(held) < keptBlocks {
+			block = blocks.Get().(*[blockSize]byte)
+			held = append(held, block)
+		} else {
+			block = new([blockSize]byte)
+		}
 		part, rest, ended := r.part(block)
 		if part == nil {
 			r.refill(nil)
@@ -48,26 +58,28 @@ func (r *lineReader) tooLong(size int, last []byte) bool {
 	return over > 1 || over == 1 && last[len(last)-1] != '\r'
 }
 
-// part reads more of a line. ended says that the line is complete; rest is what
-// was read behind it. At the end of input an empty part ends the line; nil means
-// that reading failed.
+// part reads more of a line until the block is full or the line complete, which
+// ended says; rest is what was read behind it. The end of input ends the line too;
+// a nil part means that reading failed.
 func (r *lineReader) part(block *[blockSize]byte) (part, rest []byte, ended bool) {
 	n := 0
-	if r.err == nil {
-		n = r.readInto(block[:])
+	for n < len(block) {
+		more := 0
+		if r.err == nil {
+			more = r.readInto(block[n:])
+		}
+		if i := bytes.IndexByte(block[n:n+more], '\n'); i >= 0 {
+			return block[:n+i], block[n+i+1 : n+more], true
+		}
+		n += more
+		switch {
+		case r.err == io.EOF:
+			return block[:n], nil, true
+		case r.err != nil:
+			return nil, nil, false
+		}
 	}
-	if i := bytes.IndexByte(block[:n], '\n'); i >= 0 {
-		return block[:i], block[i+1 : n], true
-	}
-	switch {
-	case n > 0:
-		return block[:n], nil, false
-	case r.err == io.EOF:
-		return block[:0], nil, true
-	case r.err != nil:
-		return nil, nil, false
-	}
-	return block[:0], nil, false
+	return block[:], nil, false
 }
 
 // refill makes rest the content of the buffer.

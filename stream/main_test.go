@@ -28,6 +28,7 @@ var helpers = map[string]func(){
 	"chatter": helperChatter,
 	"deaf":    func() { fmt.Println(`{"ready":true}`); time.Sleep(time.Hour) },
 	"late":    helperLate,
+	"relay":   helperRelay,
 }
 
 func TestMain(m *testing.M) {
@@ -45,7 +46,8 @@ func helper(t testing.TB, name string) *exec.Cmd {
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), helperEnv+"="+name)
+	// Under the race detector a process would linger for a second at its end.
+	cmd.Env = append(os.Environ(), helperEnv+"="+name, "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 

@@ -1,0 +1,4 @@
+package stream
+
+// WellFormedObject is tested by itself against json.Valid.
+var WellFormedObject = wellFormedObject

@@ -1,0 +1,403 @@
+package streamtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// patience is how long the kit waits for something that must happen.
+const patience = 20 * time.Second
+
+// Test runs the kit. connect is called for each check and returns the two ends of
+// a fresh connection: what a writes b reads, and the other way round. The kit
+// closes both. Every check is run with the ends swapped as well.
+//
+// What the contract leaves to the system is not checked: that Close interrupts
+// a Read that waits in a system call is expected here, so give connect something
+// that can be interrupted.
+func Test(t *testing.T, connect func() (a, b stream.Stream)) {
+	t.Helper()
+	for _, c := range checks {
+		for _, swapped := range []bool{false, true} {
+			name := c.name
+			if swapped {
+				name += ", swapped"
+			}
+			t.Run(name, func(t *testing.T) {
+				leak.Check(t)
+				a, b := connect()
+				t.Cleanup(func() {
+					_ = a.Close()
+					_ = b.Close()
+				})
+				if swapped {
+					a, b = b, a
+				}
+				c.run(t, a, b)
+			})
+		}
+	}
+}
+
+var checks = []struct {
+	name string
+	run  func(t *testing.T, a, b stream.Stream)
+}{
+	{"messages arrive whole and in order", inOrder},
+	{"both directions at once", bothWays},
+	{"slices belong to their callers", ownership},
+	{"batches", batches},
+	{"a refused message", refusal},
+	{"close is the end of input for the peer", endOfInput},
+	{"write fails once the peer has closed", brokenPeer},
+	{"nothing works after close", afterClose},
+	{"close interrupts a read", interruptRead},
+	{"close interrupts a write", interruptWrite},
+	{"close by many", closeByMany},
+}
+
+// message returns a JSON object of about n bytes that names i.
+func message(i, n int) []byte {
+	return fmt.Appendf(nil, `{"n":%d,"é":"%s"}`, i, strings.Repeat("x", n))
+}
+
+// someSizes are around what pipes and buffers hold, and beyond.
+var someSizes = []int{0, 1, 100, 4000, 4096, 65_400, 65_536, 70_000, 131_072, 1 << 20}
+
+func inOrder(t *testing.T, a, b stream.Stream) {
+	sent := make(chan error, 1)
+	go func() { sent <- writeSome(a) }() // ends when b has read all or is closed
+	readSome(t, b)
+	wait(t, sent, "writing")
+}
+
+func writeSome(s stream.Stream) error {
+	i := 0
+	for _, size := range someSizes {
+		for range 20 {
+			if err := s.Write(message(i, size)); err != nil {
+				return fmt.Errorf("message %d: %w", i, err)
+			}
+			i++
+		}
+	}
+	return nil
+}
+
+func readSome(t *testing.T, s stream.Stream) {
+	t.Helper()
+	i := 0
+	for _, size := range someSizes {
+		for range 20 {
+			expect(t, s, message(i, size))
+			i++
+		}
+	}
+}
+
+func bothWays(t *testing.T, a, b stream.Stream) {
+	sent := make(chan error, 2)
+	go func() { sent <- writeSome(a) }() // ends when b has read all or is closed
+	go func() { sent <- writeSome(b) }() // ends when a has read all or is closed
+	done := make(chan struct{})
+	var got error
+	go func() { // ends with the last message or an error
+		defer close(done)
+		i := 0
+		for _, size := range someSizes {
+			for range 20 {
+				msg, err := a.Read()
+				if err == nil && !bytes.Equal(msg, message(i, size)) {
+					err = errors.New("it differs")
+				}
+				if err != nil {
+					got = fmt.Errorf("message %d: %w", i, err)
+					return
+				}
+				i++
+			}
+		}
+	}()
+	readSome(t, b)
+	select {
+	case <-done:
+	case <-time.After(patience):
+		t.Fatal("reading takes too long")
+	}
+	if got != nil {
+		t.Errorf("reading: %v", got)
+	}
+	wait(t, sent, "writing")
+	wait(t, sent, "writing")
+}
+
+func ownership(t *testing.T, a, b stream.Stream) {
+	sent := make(chan error, 1)
+	go func() { // ends when b has read all or is closed
+		sent <- func() error {
+			buf := message(1, 100)
+			if err := a.Write(buf); err != nil {
+				return err
+			}
+			copy(buf, message(2, 100))
+			if err := a.Write(buf); err != nil {
+				return err
+			}
+			clear(buf)
+			for i := range 50 {
+				if err := a.Write(message(3, i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}()
+	}()
+	first := expect(t, b, message(1, 100))
+	for i := range first[:cap(first)] {
+		first[:cap(first)][i] = '!' // it is ours, up to its capacity
+	}
+	kept := expect(t, b, message(2, 100))
+	for i := range 50 {
+		expect(t, b, message(3, i))
+	}
+	wait(t, sent, "writing")
+	if !bytes.Equal(kept, message(2, 100)) {
+		t.Error("a message changed after it was returned")
+	}
+}
+
+func batches(t *testing.T, a, b stream.Stream) {
+	w, ok := a.(stream.BatchWriter)
+	if !ok {
+		t.Skip("does not implement stream.BatchWriter")
+	}
+	sent := make(chan error, 1)
+	go func() { // ends when b has read all or is closed
+		sent <- func() error {
+			if err := w.WriteBatch(nil); err != nil {
+				return err
+			}
+			for i := range 20 {
+				msgs := [][]byte{message(i, 10)}
+				for _, size := range someSizes[:i%len(someSizes)] {
+					msgs = append(msgs, message(i, size))
+				}
+				if err := w.WriteBatch(msgs); err != nil {
+					return err
+				}
+				for _, msg := range msgs {
+					clear(msg)
+				}
+			}
+			return a.Write(message(100, 0))
+		}()
+	}()
+	for i := range 20 {
+		expect(t, b, message(i, 10))
+		for _, size := range someSizes[:i%len(someSizes)] {
+			expect(t, b, message(i, size))
+		}
+	}
+	expect(t, b, message(100, 0))
+	wait(t, sent, "writing")
+}
+
+// refusal: a stream may be unable to carry a message, but must say so.
+func refusal(t *testing.T, a, b stream.Stream) {
+	odd := []byte("{\n}")
+	sent := make(chan error, 1)
+	go func() { // ends when b has read both or is closed
+		err := a.Write(odd)
+		if _, refused := errors.AsType[*stream.MessageError](err); err != nil && !refused {
+			err = fmt.Errorf("a message with a line feed: %w, want nil or a *MessageError", err)
+		} else {
+			err = a.Write(message(1, 0))
+		}
+		sent <- err
+	}()
+	msg, err := read(t, b)
+	expectOK(t, "Read", err)
+	if bytes.Equal(msg, odd) {
+		msg = expect(t, b, message(1, 0))
+	}
+	if !bytes.Equal(msg, message(1, 0)) {
+		t.Errorf("Read %.80q, want %.80q", msg, message(1, 0))
+	}
+	wait(t, sent, "writing")
+}
+
+func endOfInput(t *testing.T, a, b stream.Stream) {
+	closed := make(chan error, 1)
+	go func() { // ends when b has read all or is closed
+		closed <- func() error {
+			for i := range 3 {
+				if err := a.Write(message(i, 1000)); err != nil {
+					return err
+				}
+			}
+			return a.Close()
+		}()
+	}()
+	for i := range 3 {
+		expect(t, b, message(i, 1000))
+	}
+	for range 2 {
+		if msg, err := read(t, b); !errors.Is(err, io.EOF) {
+			t.Fatalf("Read after the peer's close: got %.80q, %v, want io.EOF", msg, err)
+		}
+	}
+	expectOK(t, "Close", b.Close())
+	wait(t, closed, "Close")
+}
+
+func brokenPeer(t *testing.T, a, b stream.Stream) {
+	closed := make(chan error, 1)
+	go func() { closed <- b.Close() }() // ends by itself
+	failed := make(chan error, 1)
+	go func() { // ends with the first error, at the latest with a's close
+		for {
+			if err := a.Write(message(0, 10_000)); err != nil {
+				failed <- nil
+				return
+			}
+		}
+	}()
+	wait(t, failed, "the failure of a write")
+	if err := a.Write(message(0, 0)); err == nil {
+		t.Error("Write worked after it had failed")
+	}
+	wait(t, closed, "Close")
+}
+
+func afterClose(t *testing.T, a, b stream.Stream) {
+	expectOK(t, "Close", a.Close())
+	if err := a.Write(message(0, 0)); err == nil {
+		t.Error("Write worked after Close")
+	}
+	if msg, err := read(t, a); err == nil {
+		t.Errorf("Read after Close returned %.80q", msg)
+	}
+	expectOK(t, "Close again", a.Close())
+}
+
+func interruptRead(t *testing.T, a, b stream.Stream) {
+	sent := make(chan error, 1)
+	go func() { sent <- b.Write(message(0, 0)) }() // ends when a has read it
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() { // ends with the close
+		_, err := a.Read()
+		first <- err
+		_, err = a.Read()
+		second <- err
+	}()
+	wait(t, sent, "Write")
+	wait(t, first, "Read")
+	expectOK(t, "Close", a.Close())
+	select {
+	case err := <-second:
+		if err == nil {
+			t.Error("Read returned a message that nobody sent")
+		}
+	case <-time.After(patience):
+		t.Fatal("Close does not interrupt Read")
+	}
+}
+
+func interruptWrite(t *testing.T, a, b stream.Stream) {
+	progress := make(chan struct{}, 1)
+	failed := make(chan error, 1)
+	go func() { // ends with the close
+		for {
+			if err := a.Write(message(0, 100_000)); err != nil {
+				failed <- nil
+				return
+			}
+			select {
+			case progress <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	for blocked := false; !blocked; {
+		select {
+		case <-progress:
+		case <-time.After(200 * time.Millisecond): // no longer moving
+			blocked = true
+		}
+	}
+	expectOK(t, "Close", a.Close())
+	wait(t, failed, "the write that Close interrupts")
+}
+
+func closeByMany(t *testing.T, a, b stream.Stream) {
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() { _ = a.Close() })
+		all.Go(func() { _ = b.Close() })
+	}
+	done := make(chan error, 1)
+	go func() { all.Wait(); done <- nil }() // ends with the closes
+	wait(t, done, "Close")
+}
+
+// read is Read with an end to the patience. When that is over the test fails and
+// the goroutine stays until the connection is closed.
+func read(t *testing.T, s stream.Stream) ([]byte, error) {
+	t.Helper()
+	type result struct {
+		msg []byte
+		err error
+	}
+	got := make(chan result, 1)
+	go func() { // ends with the read
+		msg, err := s.Read()
+		got <- result{msg, err}
+	}()
+	select {
+	case r := <-got:
+		return r.msg, r.err
+	case <-time.After(patience):
+		t.Fatal("Read takes too long")
+		return nil, nil
+	}
+}
+
+func expect(t *testing.T, s stream.Stream, want []byte) []byte {
+	t.Helper()
+	msg, err := read(t, s)
+	if err != nil {
+		t.Fatalf("Read: %v, want %.80q", err, want)
+	}
+	if !bytes.Equal(msg, want) {
+		t.Fatalf("Read %.80q (%d bytes), want %.80q (%d bytes)", msg, len(msg), want, len(want))
+	}
+	return msg
+}
+
+func expectOK(t *testing.T, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func wait(t *testing.T, done <-chan error, what string) {
+	t.Helper()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	case <-time.After(patience):
+		t.Fatalf("%s takes too long", what)
+	}
+}
