@@ -20,7 +20,7 @@ var stdioTaken atomic.Bool
 // it cannot end up between two messages. Standard input reads as empty for everybody
 // else. (On Windows this holds for Go code and for children, not for C code that
 // was initialised before.) Writing to a client that went away is an error
-// that wraps syscall.EPIPE, and logging to a standard error that went away does
+// (syscall.EPIPE or the like), and logging to a standard error that went away does
 // not end the process either: SIGPIPE is caught.
 //
 // On Unix, Close interrupts a blocked Read and Write when the client is connected

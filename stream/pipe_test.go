@@ -1,0 +1,100 @@
+package stream_test
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+func TestPipeIsBounded(t *testing.T) {
+	for name, size := range map[string]int{"by messages": 1, "by bytes": 10_000} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				a, b := stream.Pipe()
+				written := 0
+				go func() { // ends with the close
+					for a.Write(make([]byte, size)) == nil {
+						written++
+					}
+				}()
+				synctest.Wait()
+				assert.LessOrEqual(t, written, 256)
+				assert.LessOrEqual(t, written*size, 256<<10)
+				before := written
+				_, err := b.Read()
+				require.NoError(t, err)
+				synctest.Wait()
+				assert.Greater(t, written, before, "reading makes room")
+				require.NoError(t, b.Close())
+			})
+		})
+	}
+}
+
+func TestPipeTakesOneLongMessage(t *testing.T) {
+	a, b := stream.Pipe()
+	require.NoError(t, a.Write(make([]byte, 10<<20)))
+	msg, err := b.Read()
+	require.NoError(t, err)
+	assert.Len(t, msg, 10<<20)
+}
+
+func TestPipeAfterClose(t *testing.T) {
+	a, b := stream.Pipe()
+	require.NoError(t, a.Write([]byte("1")))
+	require.NoError(t, b.Write([]byte("lost")))
+	require.NoError(t, a.Close())
+	assert.ErrorIs(t, a.Write([]byte("2")), stream.ErrClosed)
+	_, err := a.Read()
+	assert.ErrorIs(t, err, stream.ErrClosed)
+	assert.ErrorIs(t, b.Write([]byte("3")), io.ErrClosedPipe)
+	msg, err := b.Read()
+	require.NoError(t, err)
+	assert.Equal(t, "1", string(msg))
+	_, err = b.Read()
+	assert.Equal(t, io.EOF, err)
+}
+
+func TestPipeRefusesEmptyMessages(t *testing.T) {
+	a, b := stream.Pipe()
+	_, refused := errors.AsType[*stream.MessageError](a.Write(nil))
+	assert.True(t, refused)
+	_, refused = errors.AsType[*stream.MessageError](a.(stream.BatchWriter).WriteBatch([][]byte{[]byte("1"), {}}))
+	assert.True(t, refused)
+	require.NoError(t, a.Write([]byte("2")))
+	msg, err := b.Read()
+	require.NoError(t, err)
+	assert.Equal(t, "2", string(msg))
+}
+
+func TestPipeCloseFreesBoth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		a, b := stream.Pipe()
+		ended := make(chan error, 3)
+		go func() { // ends with the close
+			_, err := a.Read()
+			ended <- err
+		}()
+		go func() { // ends with the close
+			var err error
+			for err == nil {
+				err = a.Write(make([]byte, 1000))
+			}
+			ended <- err
+		}()
+		synctest.Wait()
+		require.NoError(t, a.Close())
+		assert.ErrorIs(t, <-ended, stream.ErrClosed)
+		assert.ErrorIs(t, <-ended, stream.ErrClosed)
+		require.NoError(t, b.Close())
+	})
+}
