@@ -442,3 +442,38 @@ func TestFloodOfNotifications(t *testing.T) {
 		assert.Equal(t, n, last)
 	})
 }
+
+// What waits takes hardly more memory than the budget, also when the messages are
+// small.
+func TestMemoryOfTheBacklog(t *testing.T) {
+	const budget = 8 << 20
+	for _, size := range []int{0, 200, 5000} {
+		bubble(t, func(t *testing.T) {
+			gate := make(chan struct{})
+			_, p := start(t, rpc.Config{Limits: rpc.Limits{Backlog: budget}, Entries: []*rpc.Entry{
+				on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
+			}})
+			note := []byte(`{"jsonrpc":"2.0","method":"t/note","params":{"text":"` + strings.Repeat("x", size) + `"}}`)
+			before := live()
+			go func() { // ends with the connection
+				for p.Write(note) == nil {
+				}
+			}()
+			synctest.Wait()
+			grown := live() - before
+			t.Logf("messages of %d bytes: %.2f budgets", len(note), float64(grown)/budget)
+			assert.Less(t, grown, int64(budget+budget/5+1<<20)) // a pipe holds a little too
+			close(gate)
+			p.eof()
+		})
+	}
+}
+
+// live returns the bytes of the heap that are in use.
+func live() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
