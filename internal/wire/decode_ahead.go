@@ -1,0 +1,107 @@
+package wire
+
+import "unicode/utf8"
+
+// Tag looks ahead into the object that comes next for a member that holds a
+// string, and returns that string. The object is not consumed. found is false
+// when there is no such member, or no object; a member that is not a string is
+// nil with found true.
+func (d *Decoder) Tag(name string) (tag []byte, found bool) {
+	if tag = d.firstTag(name); tag != nil {
+		return tag, true
+	}
+	start := d.Mark()
+	if d.peek() != '{' {
+		return nil, false
+	}
+	for o := d.Object(); o.Next(d); {
+		if string(o.Name) != name {
+			d.Skip()
+			continue
+		}
+		found = true
+		if d.peek() == '"' {
+			if tag = d.unquote(); tag == nil {
+				tag = []byte{}
+			}
+		}
+		break
+	}
+	d.Return(start)
+	return tag, found
+}
+
+// firstTag is Tag for objects that begin with it and have no white space, as
+// nearly all have that programs write.
+func (d *Decoder) firstTag(name string) []byte {
+	b := d.b[d.i:]
+	n := len(name)
+	if len(b) < n+6 || b[0] != '{' || b[1] != '"' || string(b[2:2+n]) != name || string(b[2+n:5+n]) != `":"` {
+		return nil
+	}
+	b = b[5+n:]
+	for i, c := range b {
+		switch {
+		case c == '"':
+			return b[:i:i]
+		case c == '\\' || c < 0x20 || c >= utf8.RuneSelf:
+			return nil
+		}
+	}
+	return nil
+}
+
+// Has looks ahead into the object that comes next for a member.
+func (d *Decoder) Has(name string) bool {
+	_, found := d.Tag(name)
+	return found
+}
+
+// HasString looks ahead into the object that comes next for a member that holds a
+// string.
+func (d *Decoder) HasString(name string) bool {
+	tag, _ := d.Tag(name)
+	return tag != nil
+}
+
+// Untagged consumes a union's value that names no variant, and says so.
+func (d *Decoder) Untagged(member string, found bool) *FieldErrors {
+	if d.peek() != '{' {
+		return d.Mismatch("object")
+	}
+	d.Skip()
+	errs := &FieldErrors{}
+	if found {
+		errs.Add([]string{member}, "expected string")
+	} else {
+		errs.Add([]string{member}, "missing")
+	}
+	return errs
+}
+
+// Without copies the object that comes next as it is, but leaves out the members
+// that are named.
+func (d *Decoder) Without(p *[]byte, names ...string) *FieldErrors {
+	o := d.Object()
+	out := []byte{'{'}
+members:
+	for o.Next(d) {
+		start := d.Mark()
+		d.Skip()
+		for _, name := range names {
+			if string(o.Name) == name {
+				continue members
+			}
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = AppendString(out, string(o.Name))
+		out = append(out, ':')
+		out = append(out, d.b[start:d.i]...)
+	}
+	if o.errs == nil {
+		*p = append(out, '}')
+	}
+	return o.errs
+}
