@@ -84,7 +84,7 @@ func BenchmarkPipe(b *testing.B) {
 	})
 }
 
-// discard makes a reader and a writer one end.
+// osPipeLines connects two ends by pipes of the operating system.
 func osPipeLines(b testing.TB, opts *stream.LinesOptions) (near, far stream.Stream) {
 	r1, w1, err := os.Pipe()
 	require.NoError(b, err)
@@ -148,4 +148,24 @@ func (r *repeat) Read(p []byte) (int, error) {
 		r.at = (r.at + k) % len(r.line)
 	}
 	return n, nil
+}
+
+// BenchmarkLinesSkip passes over lines beyond the limit.
+func BenchmarkLinesSkip(b *testing.B) {
+	for name, unit := range map[string]string{
+		"string": `x`, "escapes": `\n\"`, "numbers": `"],["",1.5,{"a":[]}],["`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			line := append(bytes.Repeat([]byte(unit), (1<<20)/len(unit)), "\"]}\n"...)
+			line = append([]byte(`{"id":1,"result":["`), line...)
+			s := stream.Lines(&repeat{line: line}, io.Discard, &stream.LinesOptions{MaxMessage: 1000})
+			b.SetBytes(int64(len(line)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.Read(); err == nil {
+					b.Fatal("was not skipped")
+				}
+			}
+		})
+	}
 }

@@ -65,13 +65,35 @@ func (s *skim) write(b []byte) {
 		b = trimStart(b)
 	}
 	for len(b) > 0 {
-		if s.inString {
+		switch {
+		case s.inString:
 			b = s.str(b)
-			continue
+		case s.depth > 1:
+			b = s.nested(b)
+		default:
+			s.step(b[0])
+			b = b[1:]
 		}
-		s.step(b[0])
-		b = b[1:]
 	}
+}
+
+// nested takes bytes below the top level, up to the next string or the end of the
+// nesting, and returns what follows. Nothing there is of interest.
+func (s *skim) nested(b []byte) []byte {
+	for i, c := range b {
+		switch c {
+		case '"':
+			s.inString = true
+			return b[i+1:]
+		case '{', '[':
+			s.depth++
+		case '}', ']':
+			if s.depth--; s.depth == 1 {
+				return b[i+1:]
+			}
+		}
+	}
+	return nil
 }
 
 // str takes bytes of a string up to its end and returns what follows.
@@ -111,6 +133,12 @@ func (s *skim) record(b []byte) {
 	s.token = append(s.token, b...)
 }
 
+func (s *skim) recordByte(c byte) {
+	if s.keep > 0 {
+		s.record([]byte{c})
+	}
+}
+
 // begin starts a token of which up to n bytes are kept.
 func (s *skim) begin(n int) { s.token, s.keep, s.over = s.token[:0], n, false }
 
@@ -135,7 +163,7 @@ func (s *skim) step(c byte) {
 		if s.depth == 1 && !s.value {
 			s.begin(maxKey)
 		}
-		s.record([]byte{c})
+		s.recordByte(c)
 	case '{', '[':
 		s.depth++
 		s.keep = 0
@@ -154,7 +182,7 @@ func (s *skim) step(c byte) {
 			s.endValue()
 		}
 	default:
-		s.record([]byte{c})
+		s.recordByte(c)
 	}
 }
 
