@@ -45,7 +45,9 @@ func (r Results) heaps(ctx context.Context, w io.Writer, contenders []Contender)
 			if !c.Go || !c.whole() || c.Name == "raw" { // the floor holds an encoded copy of every file
 				continue
 			}
-			c.env = append(c.env, work.HeapEnv+"=1")
+			// A collection that runs beside the program counts what is dropped or
+			// made meanwhile as alive; one that stops it is exact.
+			c.env = append(c.env, work.HeapEnv+"=1", "GODEBUG=gcstoptheworld=1")
 			res := measure(ctx, c, hc.args("stdio"))
 			key := Key{hc.Name, "stdio", c.Name}
 			r[key] = []work.Result{res}

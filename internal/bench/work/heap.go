@@ -9,7 +9,7 @@ import (
 
 // HeapEnv is the environment variable that makes a process watch its live heap.
 // The collections that this takes make times meaningless, so it has a run of its
-// own.
+// own, with GODEBUG=gcstoptheworld=1.
 const HeapEnv = "ACPKIT_BENCH_HEAP"
 
 var peakHeap atomic.Uint64

@@ -19,14 +19,14 @@ func main() {
 	work.Main(work.Contender{
 		Name: "acpkit",
 		Serve: func() error {
-			return agent.Serve(context.Background(), stream.Lines(os.Stdin, os.Stdout, nil), newAgent, nil)
+			return agent.Serve(context.Background(), stream.Stdio(), newAgent, nil)
 		},
 		Spawn: func(cmd *exec.Cmd, env *work.Env) (work.Client, error) {
-			child, err := work.Start(cmd)
+			process, err := stream.Command(cmd, nil)
 			if err != nil {
 				return nil, err
 			}
-			return newClient(stream.Lines(child, child, nil), env)
+			return newClient(process, env)
 		},
 		Pair: pair,
 	})
