@@ -2,7 +2,6 @@ package acp
 
 import (
 	"encoding/json"
-	"errors"
 
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -15,39 +14,64 @@ type ToolFailure interface {
 	error
 	// FailedToolCall returns the last update of the call, usually with Content
 	// for people and RawOutput for programs. ToolCallID and Status are filled in
-	// by the caller. All of it reaches the peer.
+	// by the caller. All of it reaches the peer. Nil means that the error has nothing
+	// of its own to say.
 	FailedToolCall() *ToolCallUpdate
 }
 
 // FailToolCall returns the update that ends the tool call id with err.
 //
-// A [ToolFailure] in the chain of err says what the update holds. Of every other
-// error the update tells what a failed request would: code, message and data of an
-// *rpcerr.RequestError in the chain, and only "Internal error" for an error that
-// nobody meant for the peer. A nil err counts as such.
+// The outermost error in the chain that was meant for the peer says what the update
+// holds: a [ToolFailure] whatever it likes, an *rpcerr.RequestError, or an error that
+// builds one, its code, message and data. What such an error wraps stays inside,
+// as it does when a request fails. For an error that nobody meant for the peer the
+// update tells only "Internal error". A nil err counts as such.
 func FailToolCall(id ToolCallID, err error) *ToolCallUpdate {
-	update := &ToolCallUpdate{}
-	if failure, ok := errors.AsType[ToolFailure](err); ok {
-		if u := failure.FailedToolCall(); u != nil {
-			c := *u // the error may hand out the same update twice
-			update = &c
-		}
-	} else {
-		update.Content, update.RawOutput = failureOf(err)
-	}
+	update := failedBy(err)
 	update.ToolCallID = id
 	update.Status = ToolCallStatusFailed
 	return update
 }
 
-func failureOf(err error) ([]ToolCallContent, json.RawMessage) {
+// failedBy returns an update that nobody else holds.
+func failedBy(err error) *ToolCallUpdate {
+	if u, _ := ownUpdate(err); u != nil {
+		c := *u // the error may hand out the same update twice
+		return &c
+	}
 	e := rpcerr.From(err)
 	if e == nil {
 		e = rpcerr.InternalError(nil)
 	}
-	raw, err := json.Marshal(e.ToErrorResponse())
+	out := e.ToErrorResponse()
+	raw, err := json.Marshal(out)
 	if err != nil { // data that cannot be written must not hide the code
-		raw, _ = json.Marshal(e.WithData(nil).ToErrorResponse())
+		out.Data = nil
+		raw, _ = json.Marshal(out)
 	}
-	return []ToolCallContent{ToolText(e.Message)}, raw
+	return &ToolCallUpdate{Content: []ToolCallContent{ToolText(out.Message)}, RawOutput: raw}
+}
+
+// ownUpdate returns the update of the outermost ToolFailure in the chain. It stops at
+// an error of the protocol: what that wraps is a cause and stays in the process.
+func ownUpdate(err error) (u *ToolCallUpdate, stop bool) {
+	if failure, ok := err.(ToolFailure); ok {
+		if u := failure.FailedToolCall(); u != nil {
+			return u, true
+		}
+	}
+	if own, ok := err.(interface{ RequestError() *rpcerr.RequestError }); ok && own.RequestError() != nil {
+		return nil, true
+	}
+	switch w := err.(type) {
+	case interface{ Unwrap() error }:
+		return ownUpdate(w.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, err := range w.Unwrap() {
+			if u, stop := ownUpdate(err); stop {
+				return u, true
+			}
+		}
+	}
+	return nil, false
 }

@@ -18,6 +18,13 @@ type quotaError struct{ update *acp.ToolCallUpdate }
 func (e *quotaError) Error() string                       { return "quota" }
 func (e *quotaError) FailedToolCall() *acp.ToolCallUpdate { return e.update }
 
+type wrappingError struct {
+	quotaError
+	cause error
+}
+
+func (e *wrappingError) Unwrap() error { return e.cause }
+
 func TestFailToolCall(t *testing.T) {
 	own := &acp.ToolCallUpdate{
 		Title: "Ask again at noon", Status: acp.ToolCallStatusCompleted,
@@ -30,7 +37,23 @@ func TestFailToolCall(t *testing.T) {
 	}{
 		{"own", fmt.Errorf("running: %w", &quotaError{own}), `{"toolCallId":"t1","status":"failed","title":"Ask again at noon",
 			"content":[{"type":"content","content":{"type":"text","text":"quota used up"}}],"rawOutput":{"retryable":true}}`},
-		{"own without update", &quotaError{}, `{"toolCallId":"t1","status":"failed"}`},
+		{"own without update", &quotaError{}, `{"toolCallId":"t1","status":"failed",
+			"content":[{"type":"content","content":{"type":"text","text":"Internal error"}}],
+			"rawOutput":{"code":-32603,"message":"Internal error"}}`},
+		{"own without update, over one that has something to say", errors.Join(&quotaError{}, fmt.Errorf("w: %w", rpcerr.AuthRequired(nil))), `{"toolCallId":"t1","status":"failed",
+			"content":[{"type":"content","content":{"type":"text","text":"Authentication required"}}],
+			"rawOutput":{"code":-32000,"message":"Authentication required"}}`},
+		{"own below an explicit one is a cause", rpcerr.InternalError(nil).WithCause(&quotaError{own}), `{"toolCallId":"t1","status":"failed",
+			"content":[{"type":"content","content":{"type":"text","text":"Internal error"}}],
+			"rawOutput":{"code":-32603,"message":"Internal error"}}`},
+		{"own over an explicit one", fmt.Errorf("w: %w", &wrappingError{quotaError{own}, rpcerr.InternalError("secret")}), `{"toolCallId":"t1","status":"failed","title":"Ask again at noon",
+			"content":[{"type":"content","content":{"type":"text","text":"quota used up"}}],"rawOutput":{"retryable":true}}`},
+		{"no message", rpcerr.New(-31000, "", nil), `{"toolCallId":"t1","status":"failed",
+			"content":[{"type":"content","content":{"type":"text","text":"code -31000"}}],
+			"rawOutput":{"code":-31000,"message":"code -31000"}}`},
+		{"typed nil", (*rpcerr.RequestError)(nil), `{"toolCallId":"t1","status":"failed",
+			"content":[{"type":"content","content":{"type":"text","text":"Internal error"}}],
+			"rawOutput":{"code":-32603,"message":"Internal error"}}`},
 		{"explicit", fmt.Errorf("reading: %w", rpcerr.ResourceNotFound("file:///x")), `{"toolCallId":"t1","status":"failed",
 			"content":[{"type":"content","content":{"type":"text","text":"Resource not found: file:///x"}}],
 			"rawOutput":{"code":-32002,"message":"Resource not found: file:///x","data":{"uri":"file:///x"}}}`},
