@@ -78,8 +78,8 @@ func (c *Conn) appendResult(b []byte, r *request, res any) ([]byte, error) {
 			return b, fmt.Errorf("acp: %s: the handler returned no result", r.method)
 		}
 	}
-	if !codec.Valid(res, true) {
-		return b, c.invalid(r.method+" result", validate.Struct(res, true))
+	if strict := !r.forwards.Load(); !codec.Valid(res, strict) {
+		return b, c.invalid(r.method+" result", validate.Struct(res, strict))
 	}
 	b, err := codec.Append(b, res)
 	if err != nil {

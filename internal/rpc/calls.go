@@ -46,7 +46,7 @@ type call struct {
 	id     uint64
 	method string
 	m      *wire.Method // nil for an extension
-	exempt bool         // does not wait for notifications
+	entry               // when exempt it does not wait for notifications
 
 	// Guarded by callTable.mu until the call is settled, and not changed after.
 	at            func(error) // AtResponse; who runs it takes it out
@@ -122,23 +122,22 @@ func (t *callTable) over() <-chan struct{} {
 // result one to its result type.
 func (c *Conn) Call(ctx context.Context, m *wire.Method, params any, opts *CallOptions) (any, error) {
 	s := scopeOf(ctx)
-	exempt := s.enter()
+	e := s.enter(c)
 	defer s.leave()
-	k := &call{method: m.Name, m: m, exempt: exempt}
-	return c.callThrough(ctx, k, params, opts)
+	return c.callThrough(ctx, &call{method: m.Name, m: m, entry: e}, params, opts)
 }
 
 // CallExtension calls a method that the protocol does not define. params is a
 // json.RawMessage or anything encoding/json takes; nil leaves params out.
 func (c *Conn) CallExtension(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	s := scopeOf(ctx)
-	exempt := s.enter()
+	e := s.enter(c)
 	defer s.leave()
 	raw, err := encodeRaw(params)
 	if err != nil {
 		return nil, encodingError(method+" params", err)
 	}
-	res, err := c.callThrough(ctx, &call{method: method, exempt: exempt}, raw, nil)
+	res, err := c.callThrough(ctx, &call{method: method, entry: e}, raw, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +194,7 @@ func (c *Conn) dispatch(ctx context.Context, k *call, params any) (jsonrpc2.Wait
 	}
 	f := newFrame()
 	var err error
-	f.b, err = c.appendParams(appendCall(f.b[:0], k.id, k.method), k.m, k.method, params)
+	f.b, err = c.appendParams(appendCall(f.b[:0], k.id, k.method), k.m, k.method, params, !k.forwards)
 	if err == nil {
 		err = ctx.Err()
 	}

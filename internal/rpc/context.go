@@ -114,18 +114,35 @@ func (s *scope) Value(key any) any {
 	return s.parent.Value(key)
 }
 
-// enter notes that a Conn method begins with a ctx of this handler: everybody up
-// the chain waits for it. It tells whether a notification handler is among them.
-func (s *scope) enter() (exempt bool) {
+// entry is what a Conn method learns from the ctx it was given.
+type entry struct {
+	// exempt: a notification handler waits for the method.
+	exempt bool
+	// forwards: the ctx is that of another connection's handler, so what is sent
+	// is likely to have arrived there.
+	forwards bool
+}
+
+// enter notes that a method of c begins with a ctx of this handler: everybody up
+// the chain waits for it.
+func (s *scope) enter(c *Conn) (e entry) {
 	for ; s != nil; s = s.up {
+		if s.conn != c {
+			e.forwards = true
+		}
 		if s.req == nil {
-			exempt = true
+			e.exempt = true
 			s.conn.noteEnters(s)
-		} else if s.req.counted {
+			continue
+		}
+		if s.conn != c {
+			s.req.forwards.Store(true)
+		}
+		if s.req.counted {
 			s.conn.handlerEnters(s)
 		}
 	}
-	return exempt
+	return e
 }
 
 // leave undoes enter.

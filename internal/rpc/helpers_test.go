@@ -46,7 +46,9 @@ var codec = &wire.Codec{
 		raw, err := json.Marshal(m)
 		return append(b, raw...), err
 	},
-	Valid: func(v any, _ bool) bool { return v.(*msg).N >= 0 },
+	Valid: func(v any, strict bool) bool {
+		return v.(*msg).N >= 0 && !(strict && v.(*msg).Text == "relative")
+	},
 	Is:    func(v any) bool { m, ok := v.(*msg); return ok && m != nil },
 }
 

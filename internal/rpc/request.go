@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/internal/wire"
 )
@@ -32,6 +33,10 @@ type request struct {
 
 	// counted: the handler takes a slot while it runs. Set before it is started.
 	counted bool
+	// forwards: the handler used another connection, so its result is likely to have
+	// arrived there.
+	forwards atomic.Bool
+
 	// Set before it is registered.
 	handshake bool       // its answer opens the connection
 	before    []*request // those whose handlers must have been entered before its own

@@ -17,12 +17,13 @@ import (
 // when the message is queued for writing.
 func (c *Conn) Notify(ctx context.Context, m *wire.Method, params any) error {
 	s := scopeOf(ctx)
-	s.enter()
+	e := s.enter(c)
 	defer s.leave()
 	if c.send == nil {
-		return c.notify(ctx, m, m.Name, params)
+		return c.notify(ctx, m, m.Name, params, !e.forwards)
 	}
-	_, err := c.send(context.WithValue(ctx, outgoingKey{c}, &outgoing{m: m}), m.Name, params)
+	out := &outgoing{m: m, strict: !e.forwards}
+	_, err := c.send(context.WithValue(ctx, outgoingKey{c}, out), m.Name, params)
 	return err
 }
 
@@ -30,14 +31,14 @@ func (c *Conn) Notify(ctx context.Context, m *wire.Method, params any) error {
 // is a json.RawMessage or anything encoding/json takes; nil leaves params out.
 func (c *Conn) NotifyExtension(ctx context.Context, method string, params any) error {
 	s := scopeOf(ctx)
-	s.enter()
+	s.enter(c)
 	defer s.leave()
 	raw, err := encodeRaw(params)
 	if err != nil {
 		return encodingError(method+" params", err)
 	}
 	if c.send == nil {
-		return c.notify(ctx, nil, method, raw)
+		return c.notify(ctx, nil, method, raw, true)
 	}
 	_, err = c.send(context.WithValue(ctx, outgoingKey{c}, &outgoing{}), method, raw)
 	return err
@@ -47,7 +48,10 @@ func (c *Conn) NotifyExtension(ctx context.Context, method string, params any) e
 type outgoing struct {
 	call *call // nil for a notification
 	opts *CallOptions
-	m    *wire.Method
+
+	// Of a notification.
+	m      *wire.Method
+	strict bool
 }
 
 // outgoingKey finds it in the ctx. Each connection has its own, because a
@@ -61,20 +65,20 @@ func (c *Conn) sendWrapped(ctx context.Context, method string, params any) (any,
 		return nil, fmt.Errorf("acp: %s: a sending middleware passed on a foreign ctx", shown(method))
 	}
 	if out.call == nil {
-		return nil, c.notify(ctx, out.m, method, params)
+		return nil, c.notify(ctx, out.m, method, params, out.strict)
 	}
 	// Each attempt is a call of its own.
-	k := &call{method: out.call.method, m: out.call.m, exempt: out.call.exempt, at: out.call.at}
+	k := &call{method: out.call.method, m: out.call.m, entry: out.call.entry, at: out.call.at}
 	return c.call(ctx, k, params, out.opts)
 }
 
-func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params any) error {
+func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params any, strict bool) error {
 	if err := c.usable(); err != nil {
 		return err
 	}
 	f := newFrame()
 	var err error
-	f.b, err = c.appendParams(appendNotification(f.b[:0], method), m, method, params)
+	f.b, err = c.appendParams(appendNotification(f.b[:0], method), m, method, params, strict)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -99,8 +103,10 @@ func (c *Conn) pushNotification(ctx context.Context, method string, f *frame, si
 	return nil
 }
 
-// appendParams checks and encodes params and closes the message.
-func (c *Conn) appendParams(b []byte, m *wire.Method, method string, params any) ([]byte, error) {
+// appendParams checks and encodes params and closes the message. What is only
+// forwarded is checked like what arrives: a proxy must not be stricter than the
+// ends.
+func (c *Conn) appendParams(b []byte, m *wire.Method, method string, params any, strict bool) ([]byte, error) {
 	if m == nil {
 		raw, err := encodeRaw(params)
 		if err != nil {
@@ -114,8 +120,8 @@ func (c *Conn) appendParams(b []byte, m *wire.Method, method string, params any)
 	if !m.Params.Is(params) {
 		return b, fmt.Errorf("acp: %s: params are a %T", method, params)
 	}
-	if !m.Params.Valid(params, true) {
-		return b, c.invalid(method+" params", validate.Struct(params, true))
+	if !m.Params.Valid(params, strict) {
+		return b, c.invalid(method+" params", validate.Struct(params, strict))
 	}
 	b, err := m.Params.Append(append(b, `,"params":`...), params)
 	if err != nil {

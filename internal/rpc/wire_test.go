@@ -404,3 +404,68 @@ func TestMiddleware(t *testing.T) {
 		p.expect(`{'jsonrpc':'2.0','method':'t/note','params':{'n':1}}`)
 	})
 }
+
+// What arrived on another connection is passed on although a rule of the prose
+// would forbid to send it.
+func TestForwardingIsNotStricter(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		other, q := start(t, rpc.Config{})
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				res, err := other.Call(ctx, mAsk, m, nil)
+				if err != nil {
+					return nil, err
+				}
+				return res.(*msg), other.Notify(ctx, mNote, m)
+			}),
+			on(mAsk, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+		}})
+		p.send(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{'text':'relative'}}`)
+		q.expect(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'text':'relative'}}`)
+		q.send(`{'jsonrpc':'2.0','id':1,'result':{'text':'relative'}}`)
+		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'text':'relative'}}`)
+		q.expect(`{'jsonrpc':'2.0','method':'t/note','params':{'text':'relative'}}`)
+
+		p.send(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{'text':'relative'}}`)
+		p.expect(`{'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':'Internal error'}}`)
+		require.Error(t, c.Notify(t.Context(), mNote, &msg{Text: "relative"}))
+	})
+}
+
+// Params of some methods obey the rules of the prose when they arrive, too.
+func TestStrictParams(t *testing.T) {
+	strict := &wire.Method{Name: "t/strict", Params: codec, Result: codec, StrictParams: true}
+	for _, lenient := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			_, p := start(t, rpc.Config{LenientPaths: lenient, Entries: []*rpc.Entry{
+				on(strict, func(context.Context, *msg) (*msg, error) { return nil, nil }),
+			}})
+			p.send(`{'jsonrpc':'2.0','id':1,'method':'t/strict','params':{'text':'relative'}}`)
+			if lenient {
+				p.expect(`{'jsonrpc':'2.0','id':1,'result':{}}`)
+			} else {
+				assert.Contains(t, p.recv(), `"code":-32602`)
+			}
+		})
+	}
+}
+
+// Code of the user that panics while something is encoded spoils that one message.
+type explosive struct{}
+
+func (explosive) MarshalJSON() ([]byte, error) { panic("boom") }
+
+func TestPanicWhileEncoding(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		_, p := start(t, rpc.Config{Extension: func(_ context.Context, m string, _ json.RawMessage) (any, error) {
+			if m == "_data" {
+				return nil, rpcerr.New(5, "m", explosive{})
+			}
+			return explosive{}, nil
+		}})
+		p.send(`{'jsonrpc':'2.0','id':1,'method':'_result'}`)
+		p.expect(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`)
+		p.send(`{'jsonrpc':'2.0','id':2,'method':'_data'}`)
+		p.expect(`{'jsonrpc':'2.0','id':2,'error':{'code':5,'message':'m'}}`)
+	})
+}
