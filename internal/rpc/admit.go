@@ -3,17 +3,7 @@ package rpc
 import (
 	"slices"
 
-	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
-)
-
-// gate says whether the connection has been opened by its handshake.
-type gate uint8
-
-const (
-	gateOpen    gate = iota
-	gatePending      // the handshake has been read and not answered
-	gateClosed
 )
 
 // admitNote gives a notification its place. A group that it ends, ends here and
@@ -121,56 +111,6 @@ func (c *Conn) placeRequestLocked(r *request) {
 	}
 }
 
-// handshakeAnswered opens the connection, or not, and lets go what was read behind
-// the handshake. The answer has been queued before.
-func (c *Conn) handshakeAnswered(ok bool) {
-	in := &c.in
-	var refused []*request
-	in.mu.Lock()
-	in.gate = gateOpen
-	if !ok {
-		in.gate = gateClosed
-	}
-	held := in.held
-	in.held = nil
-	for i, it := range held {
-		if in.gate == gatePending { // another handshake was among them
-			in.held = append(in.held, held[i:]...)
-			break
-		}
-		r, _ := it.what.(*request)
-		switch {
-		case it.kind == itemNote && in.gate == gateOpen:
-			c.enqueueLocked(it)
-		case it.kind == itemNote:
-			in.backlog -= it.size
-			in.pressureLocked(c.limits.Backlog)
-		case r.state == requestAnswered: // cancelled meanwhile
-		case in.gate == gateClosed && r.method != c.cfg.Handshake:
-			in.waits -= r.size
-			in.unregisterLocked(r)
-			r.entered.over()
-			refused = append(refused, r)
-		default:
-			r.parked = false
-			c.placeRequestLocked(r)
-		}
-	}
-	in.signalIdleLocked()
-	in.mu.Unlock()
-	c.refuseAll(refused)
-}
-
-func (c *Conn) refuseAll(refused []*request) {
-	for _, r := range refused {
-		c.answerOwn([]byte(r.id), notInitialized(r.method))
-	}
-}
-
-func notInitialized(method string) *rpcerr.RequestError {
-	return rpcerr.InvalidRequest(nil).WithDetail("ACP connection must be initialized before '" + shown(method) + "'")
-}
-
 // unregisterLocked makes the id of a request free again.
 func (in *inbound) unregisterLocked(r *request) {
 	if r.state == requestAnswered {
@@ -189,46 +129,5 @@ func (in *inbound) unregisterLocked(r *request) {
 		delete(in.groups, r.group)
 	} else {
 		in.groups[r.group] = members
-	}
-}
-
-// endGroupLocked ends the ctx of all members of a group and returns them.
-func (in *inbound) endGroupLocked(group string) []*request {
-	members := slices.Clone(in.groups[group])
-	for _, r := range members {
-		r.groupEnded = true
-		r.end(wire.ErrTurnCancelled)
-	}
-	return members
-}
-
-// groupKey names the group that a message belongs to.
-func groupKey(params []byte) string { return idKey(string(wire.Member(params, "sessionId"))) }
-
-// onCancel ends the ctx of the request that $/cancel_request names. One that was
-// not started is answered at once and never is.
-func (c *Conn) onCancel(params []byte) {
-	key, ok := cancelTarget(params)
-	if !ok {
-		return
-	}
-	in := &c.in
-	in.mu.Lock()
-	r := in.byID[key]
-	if r == nil {
-		in.mu.Unlock()
-		return
-	}
-	r.cancelled = true
-	r.end(errCancelled)
-	unstarted := r.parked || r.state == requestWaiting
-	if unstarted {
-		in.waits -= r.size
-		in.unregisterLocked(r)
-		r.entered.over()
-	}
-	in.mu.Unlock()
-	if unstarted {
-		c.answerOwn([]byte(r.id), cancelledAnswer(r))
 	}
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// errCancelled is the cause of a ctx that $/cancel_request ended.
-var errCancelled = rpcerr.RequestCancelled(nil).WithCause(context.Canceled)
-
 // answer encodes what a handler returned and queues it. Its failure is the
 // request's failure: the answer then says -32603.
 func (c *Conn) answer(r *request, res any, err error) {
@@ -114,11 +111,6 @@ func isMeant(err error) bool {
 	return ok
 }
 
-// cancelledAnswer is how a request is answered that the peer cancelled.
-func cancelledAnswer(r *request) *rpcerr.RequestError {
-	return rpcerr.RequestCancelled(map[string]json.RawMessage{"requestId": json.RawMessage(r.id)})
-}
-
 // appendFault encodes an error answer. Data that cannot be encoded is left out.
 func appendFault(b []byte, id []byte, e *rpcerr.RequestError) []byte {
 	out := e.ToErrorResponse()
@@ -147,21 +139,6 @@ func (c *Conn) answerOwn(id []byte, e *rpcerr.RequestError) {
 	if err := c.objects.respond(c.lib, f); err != nil {
 		c.out.unreserve(size, true)
 	}
-}
-
-// sendCancel tells the peer that nobody waits for an answer any more. It does not
-// wait for room: when there is none, the peer does not read anyway.
-func (c *Conn) sendCancel(id uint64) {
-	f := newFrame()
-	f.b = appendNotification(f.b[:0], methodCancel)
-	f.b = fmt.Appendf(f.b, `,"params":{"requestId":%d}}`, id)
-	f.own = true
-	size := int64(len(f.b))
-	if !c.out.tryReserveOwn(size) {
-		f.free()
-		return
-	}
-	_ = c.pushNotification(context.Background(), methodCancel, f, size) // the connection ended: no matter
 }
 
 var errNoAnswer = errors.New("answer cannot be used")

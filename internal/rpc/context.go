@@ -175,25 +175,6 @@ func RequestID(ctx context.Context) (json.RawMessage, bool) {
 	return json.RawMessage(s.req.id), true
 }
 
-// AfterResponse registers f to run after the answer of the request that is being
-// handled has been queued for sending, or could not be. Several run in the order
-// of registration, on the handler's goroutine. It returns false, and f never
-// runs, when ctx is not that of a request handler or its answer has left already.
-func AfterResponse(ctx context.Context, f func()) bool {
-	s := scopeOf(ctx)
-	if s == nil || s.req == nil || f == nil {
-		return false
-	}
-	r := s.req
-	r.afterMu.Lock()
-	defer r.afterMu.Unlock()
-	if r.afterDone {
-		return false
-	}
-	r.after = append(r.after, f)
-	return true
-}
-
 // Detach returns a ctx for work that goes on when the handler has returned. It
 // keeps the values of ctx and its place in the order: calls made with it still
 // count as made by the handler. It ends when the connection does. Outside a

@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
-	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/internal/validate"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -136,101 +133,7 @@ func (c *Conn) invoke(ctx *scope, e *Entry, params any, res *any) error {
 	})
 }
 
-// safely runs code that may be the user's, an encoding method for example. A panic
-// becomes an error.
-func (c *Conn) safely(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &panicError{value: p, stack: debug.Stack()}
-		}
-	}()
-	return f()
-}
-
-// incoming is what a message's way through the receiving middlewares leads to.
-type incoming struct {
-	entry *Entry
-	note  bool
-}
-
-type incomingKey struct{ c *Conn }
-
-// handleWrapped is what the receiving middlewares wrap.
-func (c *Conn) handleWrapped(ctx context.Context, method string, params any) (any, error) {
-	in, ok := ctx.Value(incomingKey{c}).(incoming)
-	if !ok {
-		return nil, fmt.Errorf("acp: %s: a receiving middleware passed on a foreign ctx", shown(method))
-	}
-	return c.handle(ctx, in.entry, in.note, method, params)
-}
-
-func (c *Conn) handle(ctx context.Context, e *Entry, note bool, method string, params any) (any, error) {
-	if e != nil {
-		return e.Handle(ctx, params)
-	}
-	raw, ok := params.(json.RawMessage)
-	if !ok { // a middleware's own
-		var err error
-		if raw, err = encodeRaw(params); err != nil {
-			return nil, encodingError(method+" params", err)
-		}
-	}
-	switch {
-	case note:
-		return nil, c.cfg.ExtensionNotification(ctx, method, raw)
-	case c.cfg.Extension == nil || len(method) > 1 && method[:2] == "$/" || isProtocol(method):
-		return nil, rpcerr.MethodNotFound(shown(method))
-	}
-	return c.cfg.Extension(ctx, method, raw)
-}
-
-// runAfter runs what AfterResponse registered.
-func (c *Conn) runAfter(r *request) {
-	for {
-		r.afterMu.Lock()
-		if len(r.after) == 0 {
-			r.afterDone = true
-			r.afterMu.Unlock()
-			return
-		}
-		f := r.after[0]
-		r.after = r.after[1:]
-		r.afterMu.Unlock()
-		if r.writes { // the answer must not wait for f
-			r.writes = false
-			go c.out.write() // ends when the queue is empty or the stream is broken
-		}
-		c.protect("AfterResponse", f)
-	}
-}
-
-// protect runs a function of the user that has nobody to return an error to.
-func (c *Conn) protect(what string, f func()) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.log.Error("acp: panic in "+what, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		}
-	}()
-	f()
-}
-
-// panicError is a panic of a handler.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
-
 var (
 	errExited   = errors.New("the handler ended its goroutine")
 	errReturned = context.Canceled
 )
-
-func errorAttr(err error) slog.Attr {
-	var p *panicError
-	if errors.As(err, &p) {
-		return slog.Group("", slog.String("error", err.Error()), slog.String("stack", string(p.stack)))
-	}
-	return slog.String("error", err.Error())
-}

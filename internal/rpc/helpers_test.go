@@ -49,7 +49,7 @@ var codec = &wire.Codec{
 	Valid: func(v any, strict bool) bool {
 		return v.(*msg).N >= 0 && !(strict && v.(*msg).Text == "relative")
 	},
-	Is:    func(v any) bool { m, ok := v.(*msg); return ok && m != nil },
+	Is: func(v any) bool { m, ok := v.(*msg); return ok && m != nil },
 }
 
 func request(name string) *wire.Method {

@@ -1,7 +1,5 @@
 package rpc
 
-import "time"
-
 // work is the queue's worker: it does what waits, one after the other.
 func (c *Conn) work() {
 	in := &c.in
@@ -100,64 +98,4 @@ func (c *Conn) enqueueResponse(k *call) {
 	}
 	in.mu.Unlock()
 	c.deliver(k)
-}
-
-// watchSlowLocked sees to it that a handler that keeps others waiting for long is
-// named in the log.
-func (c *Conn) watchSlowLocked() {
-	in := &c.in
-	if in.slowArms || in.stopped {
-		return
-	}
-	in.slowArms, in.slowFor = true, in.handling
-	if in.slow == nil {
-		in.slow = time.AfterFunc(c.limits.SlowHandler, c.checkSlow)
-	} else {
-		in.slow.Reset(c.limits.SlowHandler)
-	}
-}
-
-func (c *Conn) checkSlow() {
-	in := &c.in
-	in.mu.Lock()
-	in.slowArms = false
-	h := in.handling
-	waiting := c.firstWaitingLocked()
-	if h == nil || waiting == "" || in.stopped {
-		in.mu.Unlock()
-		return
-	}
-	if h != in.slowFor || h.inside > 0 {
-		c.watchSlowLocked()
-		in.mu.Unlock()
-		return
-	}
-	in.mu.Unlock()
-	c.log.Warn("acp: a notification handler keeps a call or request waiting; if the handler waits for it, pass it the handler's ctx",
-		"handler", h.method, "waiting", shown(waiting), "for", c.limits.SlowHandler)
-}
-
-// firstWaitingLocked names what waits for the notification handler that runs.
-func (c *Conn) firstWaitingLocked() string {
-	for it := range c.in.queue.all() {
-		switch what := it.what.(type) {
-		case *call:
-			if what.id > 0 { // else somebody only wants to know the place
-				return what.method
-			}
-		case *request:
-			if what.state == requestQueued {
-				return what.method
-			}
-		}
-	}
-	if !c.in.paused {
-		return ""
-	}
-	c.calls.mu.Lock()
-	defer c.calls.mu.Unlock()
-	for _, k := range c.calls.pending {
-		return k.method
-	}
-	return ""
 }

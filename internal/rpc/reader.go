@@ -10,9 +10,6 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// methodCancel is the one message that the connection handles itself.
-const methodCancel = "$/cancel_request"
-
 // read is the reader: it takes what arrives, in order, and decides where it goes.
 // It runs no code of the user and waits for nothing but the stream and the
 // documented back-pressure.

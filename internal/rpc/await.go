@@ -1,0 +1,168 @@
+package rpc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// await waits for the answer, or for the end of ctx.
+func (c *Conn) await(ctx context.Context, w jsonrpc2.Waiter, k *call, opts *CallOptions) (any, error) {
+	if c.wait(ctx, w, k) {
+		return c.outcome(k)
+	}
+	if opts.OnCtxDone != nil {
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), opts.Grace)
+		defer cancel()
+		opts.OnCtxDone()
+		if c.wait(grace, w, k) {
+			return c.outcome(k)
+		}
+	}
+	return c.abandon(ctx, k, opts.OnCtxDone == nil)
+}
+
+// wait reports whether the call was settled before ctx ended.
+func (c *Conn) wait(ctx context.Context, w jsonrpc2.Waiter, k *call) bool {
+	err := w.Wait(ctx, nil)
+	c.calls.mu.Lock()
+	defer c.calls.mu.Unlock()
+	if errors.Is(err, jsonrpc2.ErrClosed) {
+		// The library is closed when all calls have been settled, or are about to.
+		c.calls.waitLocked(k)
+	}
+	return k.state == callSettled
+}
+
+// waitLocked waits for a call that is being settled.
+func (t *callTable) waitLocked(k *call) {
+	for k.state != callSettled {
+		t.waiters++
+		t.settled.Wait()
+		t.waiters--
+	}
+}
+
+// abandon ends the wait for an answer because ctx has ended.
+func (c *Conn) abandon(ctx context.Context, k *call, tell bool) (any, error) {
+	c.calls.mu.Lock()
+	switch k.state {
+	case callSettled:
+		c.calls.mu.Unlock()
+		return c.outcome(k)
+	case callDelivering: // AtResponse does not block
+		c.calls.waitLocked(k)
+		c.calls.mu.Unlock()
+		return c.outcome(k)
+	case callAnswered: // AtResponse is told when the answer's place is reached
+		k.state, k.err = callSettled, ctx.Err()
+		c.calls.mu.Unlock()
+		c.objects.over(k.id)
+		return nil, ctx.Err()
+	}
+	c.calls.removeLocked(k)
+	at, lifting := k.at, k.lifting
+	k.state, k.err, k.at, k.lifting = callSettled, ctx.Err(), nil, false
+	c.calls.mu.Unlock()
+
+	c.objects.over(k.id)
+	if lifting {
+		c.endLifting()
+	}
+	if at != nil {
+		c.enqueueResponse(&call{method: k.method, at: at, err: ctx.Err(), state: callAnswered})
+	}
+	if tell {
+		c.sendCancel(k.id)
+	}
+	return nil, ctx.Err()
+}
+
+// placeLocked splits what is to run at the answer's place off a call that does not
+// wait for that place.
+func (k *call) placeLocked() *call {
+	if !k.exempt || k.at == nil {
+		return nil
+	}
+	place := &call{method: k.method, m: k.m, at: k.at, state: callAnswered, result: k.result, fault: k.fault, err: k.err}
+	k.at = nil
+	return place
+}
+
+// deliver lets the caller go on. It is called at the answer's place in the order.
+func (c *Conn) deliver(k *call) {
+	c.calls.mu.Lock()
+	at := k.at
+	k.at = nil
+	if k.state == callSettled { // abandoned, while its answer waited
+		err := k.err
+		c.calls.mu.Unlock()
+		if at != nil {
+			c.protect("AtResponse", func() { at(err) })
+		}
+		return
+	}
+	k.state = callDelivering
+	c.calls.mu.Unlock()
+	if at != nil {
+		k.valueErr = c.safely(func() (err error) { k.value, err = c.decode(k); return err })
+		k.decoded = true
+		c.protect("AtResponse", func() { at(k.valueErr) })
+	}
+	c.settle(k)
+}
+
+// settle wakes the caller.
+func (c *Conn) settle(k *call) {
+	c.calls.mu.Lock()
+	k.state = callSettled
+	dispatched := k.dispatched
+	if c.calls.waiters > 0 {
+		c.calls.settled.Broadcast()
+	}
+	c.calls.mu.Unlock()
+	if dispatched {
+		c.objects.over(k.id)
+	}
+}
+
+// failCalls makes new calls fail, and those of the pending ones that pick chooses.
+func (c *Conn) failCalls(err error, pick func(*call) bool) {
+	c.calls.mu.Lock()
+	if c.calls.closed == nil {
+		c.calls.closed = err
+	}
+	var failed []*call
+	for _, k := range c.calls.pending {
+		if pick(k) {
+			failed = append(failed, k)
+		}
+	}
+	slices.SortFunc(failed, func(a, b *call) int { return cmp.Compare(a.id, b.id) })
+	lifting := 0
+	var places []*call
+	for _, k := range failed {
+		c.calls.removeLocked(k)
+		k.state, k.err = callAnswered, c.calls.closed
+		if k.lifting {
+			k.lifting = false
+			lifting++
+		}
+		if place := k.placeLocked(); place != nil {
+			places = append(places, place)
+		}
+	}
+	c.calls.mu.Unlock()
+	for range lifting {
+		c.endLifting()
+	}
+	for _, k := range failed {
+		c.deliver(k)
+	}
+	for _, place := range places {
+		c.enqueueResponse(place)
+	}
+}

@@ -1,0 +1,168 @@
+package rpc
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// endKind says what ends a connection.
+type endKind uint8
+
+const (
+	endClose  endKind = iota // Close was called
+	endCtx                   // the ctx of Start ended
+	endEOF                   // the peer has ended its side
+	endRead                  // reading failed
+	endWrite                 // writing failed
+	endBroken                // a limit was exceeded
+)
+
+const (
+	// tail is how long reading goes on when writing has failed: a peer that died
+	// may have answered before.
+	tail = 250 * time.Millisecond
+	// readerGrace is how long Wait waits for the reader, and for the writer, after
+	// the stream was closed. A read of stdin cannot be ended.
+	readerGrace = 250 * time.Millisecond
+)
+
+// ending is how far the end of a connection has come.
+type ending struct {
+	mu    sync.Mutex // guards all below up to the channels
+	begun bool       // Start or Close was called
+	over  bool       // the end has begun
+	kind  endKind
+	why   error
+	run   error       // what Wait returns
+	stop  func() bool // ends the watch over the ctx of Start
+
+	// closing: what remains must not take long. Written under mu.
+	closing atomic.Bool
+
+	hurry      chan struct{} // closed when closing
+	done       chan struct{} // closed when the stream is
+	ended      chan struct{} // closed when nothing runs any more
+	readerDone chan struct{} // closed by the reader
+	closeErr   error         // of the stream; set before done is closed
+}
+
+func (e *ending) init() {
+	e.hurry, e.done = make(chan struct{}), make(chan struct{})
+	e.ended, e.readerDone = make(chan struct{}), make(chan struct{})
+}
+
+func (e *ending) onClose(stop func() bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stop = stop
+}
+
+// hurryLocked makes what remains quick.
+func (e *ending) hurryLocked() {
+	if !e.closing.Swap(true) {
+		close(e.hurry)
+	}
+}
+
+// finish begins the end of the connection. The first reason counts; a later one
+// can only speed it up.
+func (c *Conn) finish(kind endKind, why error) {
+	e := &c.end
+	e.mu.Lock()
+	first := !e.over
+	if first {
+		e.over, e.kind, e.why = true, kind, why
+		switch kind {
+		case endCtx:
+			e.run = why
+		case endRead, endWrite, endBroken:
+			e.run = closed(why)
+		}
+	}
+	if gentle := kind == endEOF || kind == endRead || kind == endWrite && first; !gentle {
+		e.hurryLocked()
+	}
+	e.mu.Unlock()
+	if first {
+		go c.wind() // ends when everything else of the connection has
+	}
+}
+
+// cause is what the errors of a connection that ends wrap.
+func (c *Conn) cause() error {
+	c.end.mu.Lock()
+	defer c.end.mu.Unlock()
+	return c.end.why
+}
+
+// outputFailed is called when nothing can be written any more.
+func (c *Conn) outputFailed(err error) {
+	c.out.close(closed(err))
+	kind := endWrite
+	if errors.Is(err, wire.ErrStalled) {
+		kind = endBroken
+	}
+	c.finish(kind, err)
+}
+
+// wind leads the connection to its end.
+func (c *Conn) wind() {
+	e := &c.end
+	kind := e.kind // written before this goroutine was started
+	err := closed(e.why)
+	var ctxEnded time.Time
+	endContexts := func() {
+		if ctxEnded.IsZero() {
+			ctxEnded = time.Now()
+			c.endLife(err)
+		}
+	}
+	switch kind {
+	case endEOF:
+		c.endOfInput(err)
+		if !c.drained(c.limits.DrainGrace) {
+			endContexts()
+			c.drained(c.limits.HandlerGrace)
+		}
+	case endRead, endWrite:
+		endContexts()
+		if kind == endWrite {
+			waitFor(e.readerDone, tail, e.hurry)
+		}
+		c.endOfInput(err)
+		c.drained(c.limits.HandlerGrace)
+	}
+	e.mu.Lock()
+	e.hurryLocked()
+	if e.stop != nil {
+		e.stop()
+	}
+	e.mu.Unlock()
+	endContexts()
+	c.stopInput()
+	c.failCalls(err, func(*call) bool { return true })
+	c.out.close(err)
+	if !errors.Is(err, wire.ErrStalled) { // with a broken stream there is nothing to wait for
+		waitFor(c.out.flushed(), c.limits.FlushGrace, nil)
+	}
+	_ = c.lib.Close() // says only that it was closed before
+	e.closeErr = c.cfg.Stream.Close()
+	c.out.abandon()
+	close(e.done)
+
+	left := c.limits.HandlerGrace - time.Since(ctxEnded)
+	if !waitFor(c.idle(), left, nil) {
+		if stuck := c.stuck(); len(stuck) > 0 {
+			e.mu.Lock()
+			e.run = stuckError(stuck, e.run)
+			e.mu.Unlock()
+		}
+	}
+	waitFor(c.out.flushed(), readerGrace, nil)
+	waitFor(e.readerDone, readerGrace, nil)
+	close(e.ended)
+}
