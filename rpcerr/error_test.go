@@ -98,6 +98,14 @@ func (q *quota) RequestError() *rpcerr.RequestError {
 	return rpcerr.New(-31000, "quota used up", q.limit)
 }
 
+// caused keeps its cause to itself.
+type caused struct{ cause error }
+
+func (*caused) Error() string { return "caused" }
+func (c *caused) RequestError() *rpcerr.RequestError {
+	return rpcerr.InternalError(nil).WithCause(c.cause)
+}
+
 func TestFrom(t *testing.T) {
 	assert.Nil(t, rpcerr.From(nil))
 
@@ -115,6 +123,10 @@ func TestFrom(t *testing.T) {
 
 	assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(&quota{}).Code, "declined")
 	assert.Same(t, auth, rpcerr.From(errors.Join(&quota{}, auth)), "declined, the next one answers")
+	assert.ErrorIs(t, got, own, "and so is what was wrapped around it")
+	assert.Equal(t, rpcerr.Code(-31000), rpcerr.From(errors.Join(&quota{}, fs.ErrExist, &quota{5})).Code, "declined, another type answers")
+	inner := errors.New("inner")
+	assert.ErrorIs(t, rpcerr.From(fmt.Errorf("w: %w", &caused{inner})), inner, "a cause that only the wire form has")
 	outer := rpcerr.InvalidParams(nil).WithCause(&quota{5})
 	assert.Same(t, outer, rpcerr.From(outer), "the outer one is not overruled by its cause")
 	var typedNil *rpcerr.RequestError

@@ -36,7 +36,7 @@ func From(err error) *RequestError {
 // error, also for a ctx error and for a connection that ended, because no peer
 // said those.
 func CodeOf(err error) (Code, bool) {
-	if r := explicit(err); r != nil {
+	if _, r := find(err); r != nil {
 		return r.Code, true
 	}
 	return 0, false
@@ -48,19 +48,39 @@ func (e *RequestError) RequestError() *RequestError { return e }
 
 // explicit finds the error that somebody meant for the wire.
 func explicit(err error) *RequestError {
-	var own interface{ RequestError() *RequestError }
-	if !errors.As(err, &own) {
+	own, r := find(err)
+	if r == nil {
 		return nil
 	}
-	r := own.RequestError()
-	if r == nil { // declined; something below it may still know
-		if !errors.As(err, &r) {
-			return nil
-		}
+	if _, same := own.(*RequestError); same {
 		return r
 	}
-	if _, same := own.(*RequestError); !same && r.cause == nil {
-		r = r.WithCause(err)
+	if r.cause != nil && !errors.Is(err, r.cause) {
+		err = errors.Join(err, r.cause)
 	}
-	return r
+	return r.WithCause(err) // with what was wrapped around own
+}
+
+// find returns the first error in the chain, in the order of errors.As, that builds
+// an error of the protocol, and what it builds.
+func find(err error) (own error, r *RequestError) {
+	if b, ok := err.(interface{ RequestError() *RequestError }); ok {
+		if r := b.RequestError(); r != nil {
+			return err, r
+		}
+	}
+	if a, ok := err.(interface{ As(any) bool }); ok && a.As(&r) && r != nil {
+		return r, r
+	}
+	switch w := err.(type) {
+	case interface{ Unwrap() error }:
+		return find(w.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, err := range w.Unwrap() {
+			if own, r := find(err); r != nil {
+				return own, r
+			}
+		}
+	}
+	return nil, nil
 }

@@ -71,7 +71,13 @@ func (e *Error) Record() *kind.Error {
 }
 
 // RequestError returns the wire form.
-func (e *Error) RequestError() *rpcerr.RequestError { return e.Record().RequestError() }
+func (e *Error) RequestError() *rpcerr.RequestError {
+	r := e.Record()
+	if r == nil {
+		return nil
+	}
+	return r.RequestError().WithCause(e)
+}
 
 // FailedToolCall makes it an [acp.ToolFailure].
 func (e *Error) FailedToolCall() *acp.ToolCallUpdate { return e.Record().FailedToolCall() }

@@ -78,8 +78,17 @@ func TestFrom(t *testing.T) {
 	assert.True(t, bare.Retryable)
 	assert.Equal(t, kind.Timeout, bare.Kind)
 
+	wrapped := fmt.Errorf("a: %w", kind.Timeout)
+	got, _ := kind.From(wrapped)
+	assert.ErrorIs(t, got, wrapped, "what was wrapped around it stays reachable")
+	assert.ErrorIs(t, rpcerr.From(wrapped), wrapped)
+	assert.ErrorIs(t, rpcerr.From(fmt.Errorf("b: %w", e)), e)
+	got, ok = kind.From(errors.Join((*kind.Error)(nil), fs.ErrExist, e))
+	assert.True(t, ok, "declined, another one answers")
+	assert.Same(t, e, got)
+
 	outer := rpcerr.AuthRequired(nil).WithCause(e)
-	got, ok := kind.From(outer)
+	got, ok = kind.From(outer)
 	assert.True(t, ok)
 	assert.Equal(t, kind.Unauthorized, got.Kind, "the outer one is not overruled by its cause")
 	assert.ErrorIs(t, got, kind.Conflict, "which stays reachable")

@@ -14,25 +14,44 @@ import (
 //
 // An Error is returned as it is and not as a copy.
 func From(err error) (*Error, bool) {
-	var own interface{ RequestError() *rpcerr.RequestError }
-	if !errors.As(err, &own) {
-		return nil, false
+	e, r := find(err)
+	if r != nil {
+		e = FromRequestError(r)
+		if e.cause != nil && !errors.Is(err, e.cause) {
+			err = join([]error{err, e.cause})
+		}
+		e.cause = err // with what was wrapped around the one that was found
 	}
-	if r, ok := own.(interface{ Record() *Error }); ok {
+	return e, e != nil
+}
+
+// find goes down the chain in the order of errors.As, and stops where [rpcerr.From]
+// does: at a record, or at an error of the protocol.
+func find(err error) (*Error, *rpcerr.RequestError) {
+	if r, ok := err.(interface{ Record() *Error }); ok {
 		if e := r.Record(); e != nil {
-			return e, true
+			return e, nil
+		}
+	} else if own, ok := err.(interface{ RequestError() *rpcerr.RequestError }); ok {
+		if r := own.RequestError(); r != nil {
+			return nil, r
 		}
 	}
-	r := own.RequestError()
-	if r == nil { // declined; something below it may still know
-		var e *Error
-		return e, errors.As(err, &e) && e != nil
+	var r *rpcerr.RequestError
+	if a, ok := err.(interface{ As(any) bool }); ok && a.As(&r) && r != nil {
+		return nil, r
 	}
-	e := FromRequestError(r)
-	if e.cause == nil {
-		e.cause = err
+	switch w := err.(type) {
+	case interface{ Unwrap() error }:
+		return find(w.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, err := range w.Unwrap() {
+			if e, r := find(err); e != nil || r != nil {
+				return e, r
+			}
+		}
 	}
-	return e, true
+	return nil, nil
 }
 
 // Of returns the kind of err, on either end of a connection, and "" when err

@@ -158,5 +158,5 @@ func FromMCPCode(code int) Kind {
 
 // RequestError makes a bare kind a complete error: its code and its fixed text.
 func (k Kind) RequestError() *rpcerr.RequestError {
-	return (&Error{Kind: k, Retryable: k.Retryable()}).RequestError()
+	return (&Error{Kind: k, Retryable: k.Retryable()}).RequestError().WithCause(k)
 }

@@ -86,6 +86,7 @@ func TestFrom(t *testing.T) {
 	got, ok := toolerr.From(fmt.Errorf("w: %w", want))
 	assert.True(t, ok)
 	assert.Equal(t, want, got)
+	assert.ErrorIs(t, rpcerr.From(fmt.Errorf("w: %w", want)), want, "the value stays reachable")
 	_, ok = toolerr.From(errors.New("x"))
 	assert.False(t, ok)
 	got, ok = toolerr.From(rpcerr.ResourceNotFound("/a"))

@@ -81,7 +81,7 @@ func (e *Error) RequestError() *rpcerr.RequestError {
 	if e == nil {
 		return nil
 	}
-	return e.Record().RequestError()
+	return e.Record().RequestError().WithCause(e)
 }
 
 // FromRecord returns the record as a tool's failure. Nothing of it is lost but
