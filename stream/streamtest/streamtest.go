@@ -73,71 +73,58 @@ func message(i, n int) []byte {
 // someSizes are around what pipes and buffers hold, and beyond.
 var someSizes = []int{0, 1, 100, 4000, 4096, 65_400, 65_536, 70_000, 131_072, 1 << 20}
 
+// someMessages has many short ones of them and a few long ones.
+var someMessages = func() (all [][]byte) {
+	for _, size := range someSizes {
+		for range max(1, min(20, 200_000/(size+1))) {
+			all = append(all, message(len(all), size))
+		}
+	}
+	return all
+}()
+
 func inOrder(t *testing.T, a, b stream.Stream) {
 	sent := make(chan error, 1)
 	go func() { sent <- writeSome(a) }() // ends when b has read all or is closed
-	readSome(t, b)
+	for _, want := range someMessages {
+		expect(t, b, want)
+	}
 	wait(t, sent, "writing")
 }
 
 func writeSome(s stream.Stream) error {
-	i := 0
-	for _, size := range someSizes {
-		for range 20 {
-			if err := s.Write(message(i, size)); err != nil {
-				return fmt.Errorf("message %d: %w", i, err)
-			}
-			i++
+	for i, msg := range someMessages {
+		if err := s.Write(msg); err != nil {
+			return fmt.Errorf("message %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func readSome(t *testing.T, s stream.Stream) {
-	t.Helper()
-	i := 0
-	for _, size := range someSizes {
-		for range 20 {
-			expect(t, s, message(i, size))
-			i++
-		}
-	}
-}
-
 func bothWays(t *testing.T, a, b stream.Stream) {
-	sent := make(chan error, 2)
-	go func() { sent <- writeSome(a) }() // ends when b has read all or is closed
-	go func() { sent <- writeSome(b) }() // ends when a has read all or is closed
-	done := make(chan struct{})
-	var got error
-	go func() { // ends with the last message or an error
-		defer close(done)
-		i := 0
-		for _, size := range someSizes {
-			for range 20 {
+	done := make(chan error, 3)
+	go func() { done <- writeSome(a) }() // ends when b has read all or is closed
+	go func() { done <- writeSome(b) }() // ends when a has read all or is closed
+	go func() {                          // ends with the last message or an error
+		done <- func() error {
+			for i, want := range someMessages {
 				msg, err := a.Read()
-				if err == nil && !bytes.Equal(msg, message(i, size)) {
+				if err == nil && !bytes.Equal(msg, want) {
 					err = errors.New("it differs")
 				}
 				if err != nil {
-					got = fmt.Errorf("message %d: %w", i, err)
-					return
+					return fmt.Errorf("reading message %d: %w", i, err)
 				}
-				i++
 			}
-		}
+			return nil
+		}()
 	}()
-	readSome(t, b)
-	select {
-	case <-done:
-	case <-time.After(patience):
-		t.Fatal("reading takes too long")
+	for _, want := range someMessages {
+		expect(t, b, want)
 	}
-	if got != nil {
-		t.Errorf("reading: %v", got)
+	for range 3 {
+		wait(t, done, "the exchange")
 	}
-	wait(t, sent, "writing")
-	wait(t, sent, "writing")
 }
 
 func ownership(t *testing.T, a, b stream.Stream) {
