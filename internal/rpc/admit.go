@@ -70,6 +70,7 @@ func (c *Conn) admitRequest(r *request) *rpcerr.RequestError {
 		r.before = in.endGroupLocked(r.group)
 	}
 	in.byID[r.key] = r
+	in.most = max(in.most, len(in.byID))
 	if r.entry != nil && r.entry.Group {
 		in.groups[r.group] = append(in.groups[r.group], r)
 	}
@@ -118,6 +119,9 @@ func (in *inbound) unregisterLocked(r *request) {
 	}
 	r.state = requestAnswered
 	delete(in.byID, r.key)
+	if len(in.byID) == 0 && in.most > keptMap {
+		in.byID, in.most = make(map[string]*request), 0
+	}
 	if r.entry == nil || !r.entry.Group {
 		return
 	}

@@ -43,7 +43,7 @@ type call struct {
 	id     uint64
 	method string
 	m      *wire.Method // nil for an extension
-	entry               // when exempt it does not wait for notifications
+	origin              // when exempt it does not wait for notifications
 
 	// Guarded by callTable.mu until the call is settled, and not changed after.
 	at            func(error) // AtResponse; who runs it takes it out
@@ -66,6 +66,7 @@ type callTable struct {
 	mu      sync.Mutex // guards all below, and the calls as said there
 	waiters int        // goroutines in settled.Wait
 	pending map[uint64]*call
+	most    int             // how many there were at once
 	last    uint64          // id of the latest call; the first has 1
 	closed  error           // new calls fail with it
 	none    []chan struct{} // closed when pending is empty
@@ -81,6 +82,7 @@ func (t *callTable) add(k *call) error {
 	t.last++
 	k.id = t.last
 	t.pending[k.id] = k
+	t.most = max(t.most, len(t.pending))
 	return nil
 }
 
@@ -95,6 +97,9 @@ func (t *callTable) issued(id uint64) bool {
 func (t *callTable) removeLocked(k *call) {
 	delete(t.pending, k.id)
 	if len(t.pending) == 0 {
+		if t.most > keptMap {
+			t.pending, t.most = make(map[uint64]*call), 0
+		}
 		for _, ch := range t.none {
 			close(ch)
 		}
@@ -119,22 +124,22 @@ func (t *callTable) over() <-chan struct{} {
 // result one to its result type.
 func (c *Conn) Call(ctx context.Context, m *wire.Method, params any, opts *CallOptions) (any, error) {
 	s := scopeOf(ctx)
-	e := s.enter(c)
+	o := s.enter(c)
 	defer s.leave()
-	return c.callThrough(ctx, &call{method: m.Name, m: m, entry: e}, params, opts)
+	return c.callThrough(ctx, &call{method: m.Name, m: m, origin: o}, params, opts)
 }
 
 // CallExtension calls a method that the protocol does not define. params is a
 // json.RawMessage or anything encoding/json takes; nil leaves params out.
 func (c *Conn) CallExtension(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	s := scopeOf(ctx)
-	e := s.enter(c)
+	o := s.enter(c)
 	defer s.leave()
 	raw, err := encodeRaw(params)
 	if err != nil {
 		return nil, encodingError(method+" params", err)
 	}
-	res, err := c.callThrough(ctx, &call{method: method, entry: e}, raw, nil)
+	res, err := c.callThrough(ctx, &call{method: method, origin: o}, raw, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -21,12 +21,15 @@ func (c *Conn) Close() error {
 func (c *Conn) closedEarly() bool {
 	e := &c.end
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.begun {
+	begun := e.begun
+	if !begun {
+		e.begun, e.over = true, true
+		e.hurryLocked()
+	}
+	e.mu.Unlock()
+	if begun {
 		return false
 	}
-	e.begun, e.over = true, true
-	e.hurryLocked()
 	close(e.readerDone)
 	e.closeErr = c.cfg.Stream.Close()
 	close(e.done)

@@ -114,8 +114,8 @@ func (s *scope) Value(key any) any {
 	return s.parent.Value(key)
 }
 
-// entry is what a Conn method learns from the ctx it was given.
-type entry struct {
+// origin is what a Conn method learns from the ctx it was given.
+type origin struct {
 	// exempt: a notification handler waits for the method.
 	exempt bool
 	// forwards: the ctx is that of another connection's handler, so what is sent
@@ -125,13 +125,13 @@ type entry struct {
 
 // enter notes that a method of c begins with a ctx of this handler: everybody up
 // the chain waits for it.
-func (s *scope) enter(c *Conn) (e entry) {
+func (s *scope) enter(c *Conn) (o origin) {
 	for ; s != nil; s = s.up {
 		if s.conn != c {
-			e.forwards = true
+			o.forwards = true
 		}
 		if s.req == nil {
-			e.exempt = true
+			o.exempt = true
 			s.conn.noteEnters(s)
 			continue
 		}
@@ -142,7 +142,7 @@ func (s *scope) enter(c *Conn) (e entry) {
 			s.conn.handlerEnters(s)
 		}
 	}
-	return e
+	return o
 }
 
 // leave undoes enter.

@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// keptMap is how many entries a map may have had to be kept when it is empty: maps
+// do not shrink.
+const keptMap = 1024
+
 // inbound is the order of what arrives. One lock for all of it: every decision
 // about order depends on several of the fields.
 type inbound struct {
@@ -32,6 +36,7 @@ type inbound struct {
 
 	// Requests that have not been answered.
 	byID    map[string]*request
+	most    int // how many there were at once
 	groups  map[string][]*request
 	behind  []*request // those in the queue that were not started yet, in order
 	waits   int64      // bytes of the requests that were not started yet

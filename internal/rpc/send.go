@@ -17,12 +17,12 @@ import (
 // when the message is queued for writing.
 func (c *Conn) Notify(ctx context.Context, m *wire.Method, params any) error {
 	s := scopeOf(ctx)
-	e := s.enter(c)
+	o := s.enter(c)
 	defer s.leave()
 	if c.send == nil {
-		return c.notify(ctx, m, m.Name, params, !e.forwards)
+		return c.notify(ctx, m, m.Name, params, !o.forwards)
 	}
-	out := &outgoing{m: m, strict: !e.forwards}
+	out := &outgoing{m: m, strict: !o.forwards}
 	_, err := c.send(context.WithValue(ctx, outgoingKey{c}, out), m.Name, params)
 	return err
 }
@@ -68,7 +68,7 @@ func (c *Conn) sendWrapped(ctx context.Context, method string, params any) (any,
 		return nil, c.notify(ctx, out.m, method, params, out.strict)
 	}
 	// Each attempt is a call of its own.
-	k := &call{method: out.call.method, m: out.call.m, entry: out.call.entry, at: out.call.at}
+	k := &call{method: out.call.method, m: out.call.m, origin: out.call.origin, at: out.call.at}
 	return c.call(ctx, k, params, out.opts)
 }
 
