@@ -61,8 +61,8 @@ func (r Results) report(w io.Writer, contenders []Contender, shown []Case, round
 	r.failures(w)
 }
 
-// works is the table of one mode. "times" is how many times as fast as the row's
-// contender acpkit is.
+// works is the table of one mode. The last columns compare acpkit with the row's
+// contender.
 func (r Results) works(w io.Writer, contenders []Contender, shown []Case, mode string) {
 	t := &table{}
 	head := []string{"work", "contender", "each", "wall s", "CPU s"}
@@ -71,7 +71,7 @@ func (r Results) works(w io.Writer, contenders []Contender, shown []Case, mode s
 	} else {
 		head = append(head, "allocs each, client", "agent")
 	}
-	t.row(append(head, "acpkit is faster")...)
+	t.row(append(head, "acpkit is faster", "needs less CPU")...)
 	for _, c := range shown {
 		for _, peer := range contenders {
 			key := Key{c.Name, mode, peer.Name}
@@ -99,11 +99,14 @@ func (r Results) works(w io.Writer, contenders []Contender, shown []Case, mode s
 			if mode == "stdio" {
 				row = append(row, allocs(func(x work.Result) work.Counters { return x.Agent }))
 			}
-			times := ""
-			if x := r.ratio(Key{c.Name, mode, "acpkit"}, peer.Name); x > 0 && peer.Name != "acpkit" {
-				times = fmt.Sprintf("%.2f times", x)
+			for _, f := range []func(work.Result) float64{wall, cpu} {
+				times := ""
+				if x := r.compare(Key{c.Name, mode, "acpkit"}, peer.Name, f); x > 0 && peer.Name != "acpkit" {
+					times = fmt.Sprintf("%.2f times", x)
+				}
+				row = append(row, times)
 			}
-			t.row(append(row, times)...)
+			t.row(row...)
 		}
 	}
 	t.write(w)

@@ -72,9 +72,12 @@ func (r Results) median(k Key, f func(work.Result) float64) float64 {
 	return median(all)
 }
 
-// ratio tells how many times as fast as other the contender of k is: the median
-// of the rounds' ratios, 0 when one of the two has no results.
-func (r Results) ratio(k Key, other string) float64 {
+// ratio tells how many times as fast as other the contender of k is.
+func (r Results) ratio(k Key, other string) float64 { return r.compare(k, other, wall) }
+
+// compare tells how many times as much as k's contender other needs of what f
+// takes: the median of the rounds' ratios, 0 when one of the two has no results.
+func (r Results) compare(k Key, other string, f func(work.Result) float64) float64 {
 	o := k
 	o.Contender = other
 	if !r.ok(k) || !r.ok(o) {
@@ -82,7 +85,9 @@ func (r Results) ratio(k Key, other string) float64 {
 	}
 	var all []float64
 	for i := range min(len(r[k]), len(r[o])) {
-		all = append(all, r[o][i].Wall/r[k][i].Wall)
+		if x := f(r[k][i]); x > 0 {
+			all = append(all, f(r[o][i])/x)
+		}
 	}
 	return median(all)
 }
