@@ -1,0 +1,105 @@
+package rig
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Bubble runs f in a synctest bubble, where time stands still while anything runs
+// and a circle of waiting is found at once. The test fails when a goroutine of ours
+// is left behind.
+func Bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		f(t)
+	})
+}
+
+// Setup says what is connected. The zero value is an Agent and a Client that do
+// nothing of their own, over a pipe.
+type Setup struct {
+	Agent         func(*agent.Conn) acp.Agent
+	Client        func(*client.Conn) acp.Client
+	AgentOptions  agent.Options
+	ClientOptions client.Options
+	// Streams are the agent's and the client's end.
+	Streams func() (forAgent, forClient stream.Stream)
+}
+
+// Pair is an agent and a client that are connected.
+type Pair struct {
+	Agent  *agent.Conn
+	Client *client.Conn
+}
+
+// Connect connects an agent and a client and goes through the handshake. Both are
+// closed when the test ends, and must end cleanly within their graces.
+func Connect(t testing.TB, s Setup) *Pair {
+	t.Helper()
+	p := Start(t, s)
+	_, err := p.Client.Initialize(context.Background(), nil)
+	require.NoError(t, err)
+	return p
+}
+
+// Start is Connect without the handshake.
+func Start(t testing.TB, s Setup) *Pair {
+	t.Helper()
+	if s.Streams == nil {
+		s.Streams = stream.Pipe
+	}
+	forAgent, forClient := s.Streams()
+	p := &Pair{Agent: StartAgent(t, forAgent, s), Client: StartClient(t, forClient, s)}
+	return p
+}
+
+// StartAgent starts the agent's end alone, for a client played by hand.
+func StartAgent(t testing.TB, over stream.Stream, s Setup) *agent.Conn {
+	t.Helper()
+	if s.Agent == nil {
+		s.Agent = func(*agent.Conn) acp.Agent { return &Agent{} }
+	}
+	o := s.AgentOptions
+	o.Unstable, o.IgnoreCapabilities = true, true
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := agent.New(over, s.Agent, &o)
+	require.NoError(t, c.Start(context.Background()))
+	t.Cleanup(func() {
+		_ = c.Close()
+		_ = c.Wait()
+	})
+	return c
+}
+
+// StartClient starts the client's end alone, for an agent played by hand.
+func StartClient(t testing.TB, over stream.Stream, s Setup) *client.Conn {
+	t.Helper()
+	if s.Client == nil {
+		s.Client = func(*client.Conn) acp.Client { return &Client{} }
+	}
+	o := s.ClientOptions
+	o.Unstable, o.IgnoreCapabilities = true, true
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := client.New(over, s.Client, &o)
+	require.NoError(t, c.Start(context.Background()))
+	t.Cleanup(func() {
+		_ = c.Close()
+		_ = c.Wait()
+	})
+	return c
+}

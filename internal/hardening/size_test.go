@@ -1,0 +1,290 @@
+package hardening_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// maxMessage keeps the tests of messages that are too long short.
+const maxMessage = 1 << 20
+
+var shortLines = &stream.LinesOptions{MaxMessage: maxMessage}
+
+// tooLong is the content of a string that no message has room for.
+var tooLong = strings.Repeat("x", maxMessage)
+
+// A request that is too long is answered with its own id, wherever that stands.
+func TestRequestsThatAreTooLong(t *testing.T) {
+	for name, test := range map[string]func(t *testing.T, p *peer){
+		"in front": func(t *testing.T, p *peer) {
+			p.send(`{"jsonrpc":"2.0","id":"a","method":"_echo","params":"` + tooLong + `"}`)
+			assert.Equal(t, []string{`-32600 "a"`}, brief(p.said(1)))
+		},
+		"behind": func(t *testing.T, p *peer) {
+			p.send(`{"jsonrpc":"2.0","params":{"id":1,"x":["` + tooLong + `"]},"method":"_echo","id":-3}`)
+			assert.Equal(t, []string{`-32600 -3`}, brief(p.said(1)))
+		},
+		"deep as well": func(t *testing.T, p *peer) {
+			p.send(`{"jsonrpc":"2.0","params":` + nested(maxMessage) + `,"method":"_echo","id":4}`)
+			assert.Equal(t, []string{`-32600 4`}, brief(p.said(1)))
+		},
+		"two ids": func(t *testing.T, p *peer) {
+			p.send(`{"jsonrpc":"2.0","id":1,"params":"` + tooLong + `","method":"_echo","id":4}`)
+			assert.Equal(t, []string{`-32600 null`}, brief(p.said(1)))
+		},
+		"notification": func(t *testing.T, p *peer) {
+			p.send(`{"jsonrpc":"2.0","method":"session/update","params":"` + tooLong + `"}`)
+			assert.Equal(t, []string{`-32600 null`}, brief(p.said(1)))
+		},
+		"no JSON": func(t *testing.T, p *peer) {
+			p.send(tooLong + tooLong)
+			assert.Equal(t, []string{`-32600 null`}, brief(p.said(1)))
+		},
+		"answer to nothing": func(t *testing.T, p *peer) {
+			p.send(`{"jsonrpc":"2.0","id":99,"result":"` + tooLong + `"}`)
+			assert.Empty(t, p.echo())
+		},
+	} {
+		t.Run(name+"/agent", func(t *testing.T) {
+			_, p := startAgent(t, &testAgent{}, nil, shortLines)
+			test(t, p)
+		})
+		t.Run(name+"/client", func(t *testing.T) {
+			_, p := startClient(t, &testClient{}, nil, shortLines)
+			test(t, p)
+		})
+	}
+}
+
+// badAnswers are what a hostile peer may answer, and what the caller gets.
+var badAnswers = []struct {
+	name, answer string // ID stands for the id of the call
+	check        func(t *testing.T, err error)
+}{
+	{"too long", `{"jsonrpc":"2.0","id":ID,"result":{"sessionId":"` + tooLong + `"}}`, isTooLarge},
+	{"too long, id behind", `{"result":{"sessionId":"` + tooLong + `"},"id":ID,"jsonrpc":"2.0"}`, isTooLarge},
+	{"error that is too long", `{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"` + tooLong + `"}}`, isTooLarge},
+	{"other type", `{"jsonrpc":"2.0","id":ID,"result":[1,2]}`, isInvalid},
+	{"text", `{"jsonrpc":"2.0","id":ID,"result":"s1"}`, isInvalid},
+	{"null", `{"jsonrpc":"2.0","id":ID,"result":null}`, isInvalid},
+	{"member missing", `{"jsonrpc":"2.0","id":ID,"result":{}}`, isInvalid},
+	{"member twice", `{"jsonrpc":"2.0","id":ID,"result":{"sessionId":"a","sessionId":"b"}}`, isInvalid},
+	{"result twice", `{"jsonrpc":"2.0","id":ID,"result":{"sessionId":"a"},"result":{"sessionId":"b"}}`, isInvalid},
+	{"both", `{"jsonrpc":"2.0","id":ID,"result":{"sessionId":"a"},"error":{"code":1,"message":""}}`, isInvalid},
+	{"neither", `{"jsonrpc":"2.0","id":ID}`, isInvalid},
+	{"no version", `{"id":ID,"result":{"sessionId":"a"}}`, isInvalid},
+	{"error is a text", `{"jsonrpc":"2.0","id":ID,"error":"no"}`, isInvalid},
+	{"error is null", `{"jsonrpc":"2.0","id":ID,"error":null}`, isInvalid},
+	{"error without code", `{"jsonrpc":"2.0","id":ID,"error":{"message":"no"}}`, isInvalid},
+	{"code beyond 32 bits", `{"jsonrpc":"2.0","id":ID,"error":{"code":1e400,"message":"no"}}`, isInvalid},
+	{"message is no text", `{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":{}}}`, isInvalid},
+}
+
+func isTooLarge(t *testing.T, err error) {
+	var large *stream.TooLargeError
+	require.ErrorAs(t, err, &large)
+	assert.Equal(t, int64(maxMessage), large.Limit)
+	assert.ErrorContains(t, err, "session/new")
+}
+
+func isInvalid(t *testing.T, err error) {
+	var invalid *acp.InvalidError
+	require.ErrorAs(t, err, &invalid)
+	assert.Equal(t, "session/new result", invalid.Where)
+	assert.Less(t, len(err.Error()), 1000)
+}
+
+// An answer that cannot be used fails its call, and nothing else.
+func TestBadAnswers(t *testing.T) {
+	c, p := startClient(t, &testClient{}, nil, shortLines)
+	for _, tt := range badAnswers {
+		t.Run(tt.name, func(t *testing.T) {
+			err := try(t, func() error {
+				_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+				return err
+			}, func() {
+				m := p.expect("session/new")
+				p.send(strings.Replace(tt.answer, "ID", string(m.ID), 1))
+			})
+			require.Error(t, err)
+			tt.check(t, err)
+			assert.Empty(t, p.echo(), "an answer is never answered")
+		})
+	}
+}
+
+// The agent's end waits for answers too.
+func TestBadAnswersToAnAgent(t *testing.T) {
+	for _, tt := range []struct {
+		name, answer string
+		want         error
+	}{
+		{"too long", `{"jsonrpc":"2.0","id":ID,"result":{"outcome":"` + tooLong + `"}}`, &stream.TooLargeError{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, p := startAgent(t, &testAgent{}, nil, shortLines)
+			err := try(t, func() error {
+				_, err := c.RequestPermission(t.Context(), &acp.RequestPermissionRequest{
+					SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "t"},
+					Options: []acp.PermissionOption{{OptionID: "o", Name: "n", Kind: acp.PermissionOptionKindAllowOnce}},
+				})
+				return err
+			}, func() {
+				m := p.expect("session/request_permission")
+				p.send(strings.Replace(tt.answer, "ID", string(m.ID), 1))
+			})
+			switch tt.want.(type) {
+			case *stream.TooLargeError:
+				var large *stream.TooLargeError
+				assert.ErrorAs(t, err, &large)
+			default:
+				var invalid *acp.InvalidError
+				assert.ErrorAs(t, err, &invalid)
+			}
+			assert.Empty(t, p.echo())
+		})
+	}
+}
+
+// endless is a line that is made while it is read. It notes how much memory is in use
+// meanwhile.
+type endless struct {
+	head, tail string
+	left       int64 // bytes in between
+	rest       io.Reader
+	peak       uint64
+	since      int64 // bytes since memory was looked at
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	if e.rest == nil {
+		e.rest = strings.NewReader(e.head)
+	}
+	if n, err := e.rest.Read(b); err == nil {
+		return n, nil
+	}
+	if e.left > 0 {
+		n := int(min(int64(len(b)), e.left))
+		for i := range b[:n] {
+			b[i] = 'x'
+		}
+		e.left -= int64(n)
+		if e.since += int64(n); e.since >= 16<<20 {
+			e.since = 0
+			e.peak = max(e.peak, heapInUse())
+		}
+		return n, nil
+	}
+	if e.tail == "" {
+		return 0, io.EOF
+	}
+	e.rest, e.tail = strings.NewReader(e.tail), ""
+	return e.rest.Read(b)
+}
+
+func heapInUse() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse
+}
+
+// settledHeap is the memory in use when nothing is left to collect.
+func settledHeap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	return heapInUse()
+}
+
+// A line of 1 GiB takes as much memory as the longest line allowed, which has to be
+// held until it turns out to be longer.
+func TestLineOfOneGiB(t *testing.T) {
+	size := int64(1 << 30)
+	if testing.Short() || raceEnabled {
+		size = 128 << 20
+	}
+	for _, limit := range []int{0, maxMessage} {
+		before := settledHeap()
+		src := &endless{
+			head: `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}` + "\n" + `{"jsonrpc":"2.0","method":"_echo","params":"`,
+			tail: `","id":"behind"}` + "\n" + `{"jsonrpc":"2.0","id":1,"method":"_echo","params":"still here"}` + "\n",
+			left: size,
+		}
+		r, w := io.Pipe()
+		c := agent.New(stream.Lines(src, w, &stream.LinesOptions{MaxMessage: limit}), func(*agent.Conn) acp.Agent { return &testAgent{} }, nil)
+		done := make(chan error, 1)
+		go func() { done <- c.Run(context.Background()) }() // ends with the input
+		dec := json.NewDecoder(r)
+		for _, want := range []string{"ok 0", `-32600 "behind"`, "ok 1"} {
+			var m message
+			require.NoError(t, dec.Decode(&m))
+			assert.Equal(t, want, m.String())
+		}
+		require.NoError(t, <-done)
+		if limit == 0 {
+			limit = stream.DefaultMaxMessage
+		}
+		used := int64(src.peak) - int64(before)
+		t.Logf("limit %d MiB: %d MiB more in use at most", limit>>20, used>>20)
+		assert.Less(t, used, int64(limit)+32<<20)
+	}
+}
+
+// Half a message and then the end: what came before is answered, the half is an error,
+// and the end is a clean one.
+func TestHalfAMessageAndTheEnd(t *testing.T) {
+	for name, tt := range map[string]struct {
+		half string
+		want []string
+	}{
+		"within a name":     {`{"jsonrpc":"2.0","id":2,"meth`, []string{"-32700 null"}},
+		"within a value":    {`{"jsonrpc":"2.0","id":2,"method":"_echo","params":{"a":[1,2`, []string{"-32700 null"}},
+		"within a rune":     {"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"_\xc3", []string{"-32700 null"}},
+		"without line feed": {`{"jsonrpc":"2.0","id":2,"method":"_echo","params":2}`, []string{"ok 2"}},
+		"deep":              {`{"jsonrpc":"2.0","id":2,"method":"_echo","params":` + strings.Repeat("[", deep), []string{"-32600 null"}},
+		"long":              {`{"jsonrpc":"2.0","id":2,"method":"_echo","params":"` + tooLong + tooLong, []string{"-32600 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, p := startAgent(t, &testAgent{}, nil, shortLines)
+			p.send(`{"jsonrpc":"2.0","id":1,"method":"_echo","params":1}`)
+			_, err := io.WriteString(p.to, tt.half)
+			require.NoError(t, err)
+			require.NoError(t, p.to.Close())
+			var got []string
+			for {
+				m, ok := p.recvOrEnd()
+				if !ok {
+					break
+				}
+				got = append(got, m.String())
+			}
+			assert.ElementsMatch(t, append(tt.want, "ok 1"), got)
+			assert.NoError(t, c.Wait())
+		})
+	}
+	t.Run("of an answer", func(t *testing.T) {
+		c, p := startClient(t, &testClient{}, nil, shortLines)
+		err := try(t, func() error {
+			_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+			return err
+		}, func() {
+			m := p.expect("session/new")
+			_, err := io.WriteString(p.to, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"sessionId":"s`)
+			require.NoError(t, err)
+			require.NoError(t, p.to.Close())
+		})
+		assert.ErrorIs(t, err, acp.ErrClosed)
+		assert.NoError(t, c.Wait())
+	})
+}
