@@ -127,6 +127,7 @@ func (p *Process) start() (err error) {
 	p.group.started(p.cmd.Process)
 
 	p.stdin, p.stdout = inW, &outlet{f: outR}
+	p.release = widen(inW, outR)
 	p.lines = newLines(p.stdout, inW, &LinesOptions{
 		MaxMessage: p.opts.MaxMessage, Tolerant: !p.opts.Strict, OnNoise: p.opts.OnNoise,
 	})

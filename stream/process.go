@@ -30,6 +30,8 @@ type Process struct {
 	stdout *outlet
 	stderr *stderr
 
+	release func() // the pipes need no more room
+
 	closing chan struct{} // closed when Close begins
 	exited  chan struct{} // closed when the process has ended and exit is set
 	done    chan struct{} // closed when nothing is left of its group either
@@ -201,6 +203,7 @@ func (p *Process) watch() {
 		p.endGroup(ended.Add(p.opts.TermGrace))
 	}
 	p.group.close()
+	p.release()
 	close(p.done)
 }
 
