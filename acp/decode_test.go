@@ -3,6 +3,7 @@ package acp_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -186,6 +187,7 @@ func TestDeepMeta(t *testing.T) {
 func TestEncodeErrors(t *testing.T) {
 	for want, v := range map[string]json.Marshaler{
 		"json: update: missing":                                      &acp.SessionNotification{SessionID: "s"},
+		"json: update: missing raw JSON":                             &acp.SessionNotification{Update: &acp.UnknownSessionUpdate{}},
 		"json: update.content: missing":                              &acp.SessionNotification{Update: &acp.AgentMessageChunk{}},
 		"json: content: missing":                                     &acp.AgentMessageChunk{Content: (*acp.TextContent)(nil)},
 		"json: prompt[1]: missing":                                   &acp.PromptRequest{Prompt: []acp.ContentBlock{acp.Text("x"), nil}},
@@ -214,6 +216,32 @@ func TestEncodeErrors(t *testing.T) {
 		var bad *wire.EncodeError
 		require.ErrorAs(t, err, &bad, want)
 		assert.Equal(t, want, err.Error())
+	}
+}
+
+// TestUnknownVariantsWithoutRaw: a variant that was built by hand from nothing but its
+// tag is an object with that tag.
+func TestUnknownVariantsWithoutRaw(t *testing.T) {
+	for union, variants := range acp.Variants {
+		unknown := reflect.New(reflect.TypeOf(variants[len(variants)-1]).Elem())
+		kind := unknown.Elem().FieldByName("Type")
+		if !kind.IsValid() {
+			continue
+		}
+		kind.SetString("_x")
+		raw, err := json.Marshal(unknown.Interface())
+		require.NoError(t, err, union)
+		assert.JSONEq(t, `{"`+acp.Tags[union.Name()]+`":"_x"}`, string(raw), union)
+	}
+	for want, v := range map[string]any{
+		`{"sessionId":"s","update":{"sessionUpdate":"_x"}}`:       &acp.SessionNotification{SessionID: "s", Update: &acp.UnknownSessionUpdate{Type: "_x"}},
+		`{"message":"m","mode":"_x"}`:                             &acp.CreateElicitationRequest{Message: "m", Mode: &acp.UnknownElicitationMode{Type: "_x"}},
+		`{"sessionId":"s","configId":"c","type":"_x"}`:            &acp.SetSessionConfigOptionRequest{SessionID: "s", ConfigID: "c", Value: &acp.UnknownSessionConfigOptionValue{Type: "_x"}},
+		`{"outcome":{"outcome":"_x"},"_meta":{"a":{"b":[true]}}}`: &acp.RequestPermissionResponse{Outcome: &acp.UnknownRequestPermissionOutcome{Type: "_x"}, Meta: acp.Meta{"a": map[string]any{"b": []any{true}}}},
+	} {
+		raw, err := json.Marshal(v)
+		require.NoError(t, err)
+		assert.JSONEq(t, want, string(raw))
 	}
 }
 

@@ -294,11 +294,12 @@ func (e *Encoder) Unknown(tag, value string, raw []byte) {
 // UnknownMembers is Unknown inside an object that is already open.
 func (e *Encoder) UnknownMembers(tag, value string, raw []byte) {
 	if len(raw) == 0 {
-		if tag == "" {
+		if tag == "" || value == "" {
 			e.Fail("missing raw JSON")
-		} else {
-			e.String(tag, value)
+			return
 		}
+		e.Key(tag)
+		e.StringValue(value)
 		return
 	}
 	if err := Check(raw); err != nil {
