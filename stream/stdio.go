@@ -30,7 +30,11 @@ var stdioTaken atomic.Bool
 // A process has one standard input, so only the first call works; the stream of
 // a later one fails every Read and Write and says why. The same goes for a system
 // where the descriptors could not be taken over.
-func Stdio() Stream {
+func Stdio() Stream { return StdioLines(nil) }
+
+// StdioLines is [Stdio] with options, for an agent that wants another limit on the
+// length of a message.
+func StdioLines(opts *LinesOptions) Stream {
 	if stdioTaken.Swap(true) {
 		return broken{errStdioTaken}
 	}
@@ -38,7 +42,7 @@ func Stdio() Stream {
 	if err != nil {
 		return broken{err}
 	}
-	return Lines(in, out, nil)
+	return Lines(in, out, opts)
 }
 
 // broken is a stream that never worked.

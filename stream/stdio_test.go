@@ -25,7 +25,8 @@ func init() {
 	helpers["stray"] = helperStray
 	helpers["pipe"] = helperPipe
 	helpers["interrupt"] = helperInterrupt
-	helpers["stdio echo"] = helperStdioEcho
+	helpers["stdio echo"] = func() { echo(stream.Stdio()) }
+	helpers["stdio short"] = func() { echo(stream.StdioLines(&stream.LinesOptions{MaxMessage: 10})) }
 }
 
 // helperStray prints wherever it can, before, between and after its messages.
@@ -227,10 +228,25 @@ func TestStdioOfAPipeline(t *testing.T) {
 	assert.Equal(t, "{\"a\":1}\n", string(got))
 }
 
-func helperStdioEcho() {
-	s := stream.Stdio()
+func TestStdioLinesHasOptions(t *testing.T) {
+	p := start(t, helper(t, "stdio short"), nil)
+	for _, msg := range []string{`{"a":1}`, `{"a":100000}`, `{"b":2}`} {
+		require.NoError(t, p.Write([]byte(msg)))
+	}
+	for _, want := range []string{`{"a":1}`, `{"large":12}`, `{"b":2}`} {
+		msg, err := p.Read()
+		require.NoError(t, err)
+		assert.Equal(t, want, string(msg))
+	}
+}
+
+// echo answers each message with itself.
+func echo(s stream.Stream) {
 	for {
 		msg, err := s.Read()
+		if large, ok := errors.AsType[*stream.TooLargeError](err); ok {
+			msg, err = fmt.Appendf(nil, `{"large":%d}`, large.Size), nil
+		}
 		if err != nil {
 			return
 		}
