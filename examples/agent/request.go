@@ -77,7 +77,7 @@ func parse(prompt string) (requests []request, planned bool, err error) {
 	for _, step := range splitSteps(prompt) {
 		r, ok := parseStep(step)
 		if !ok {
-			return nil, planned, fmt.Errorf("I do not understand %q", step)
+			return nil, planned, fmt.Errorf("not understood: %q", step)
 		}
 		requests = append(requests, r)
 	}

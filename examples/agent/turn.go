@@ -76,7 +76,7 @@ func (t *turn) run(ctx context.Context, prompt string) error {
 
 func (t *turn) explain(ctx context.Context, prompt string, err error) error {
 	if err != nil && !strings.EqualFold(prompt, "help") {
-		return t.say(ctx, err.Error()+".\n\n"+usage)
+		return t.say(ctx, "That was "+err.Error()+".\n\n"+usage)
 	}
 	return t.say(ctx, usage)
 }

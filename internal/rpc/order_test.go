@@ -187,7 +187,7 @@ func TestForeignContextIsWarnedAbout(t *testing.T) {
 		var l logs
 		var c *rpc.Conn
 		c, p := start(t, rpc.Config{Logger: l.logger(), Entries: []*rpc.Entry{
-			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+			on(mNote, func(_ context.Context, m *msg) (*msg, error) {
 				ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 				defer cancel()
 				_, err := c.Call(ctx, mAsk, m, nil)
