@@ -54,8 +54,13 @@ func (e *RequestError) Unwrap() error {
 
 // Is reports whether target is a RequestError with the same code, so that
 // errors.Is(err, rpcerr.ErrAuthRequired) holds on both ends of a connection
-// whatever the message says. [ErrSessionNotFound] asks for more; see there.
+// whatever the message says. [ErrSessionNotFound] asks for more; see there. A target
+// that knows better what it matches, as the kinds of package kind do, has a method
+// Matches(error) bool and is asked.
 func (e *RequestError) Is(target error) bool {
+	if m, ok := target.(interface{ Matches(error) bool }); ok {
+		return e != nil && m.Matches(e)
+	}
 	t, ok := target.(*RequestError)
 	if !ok || t == nil || e == nil {
 		return t == e && ok

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -58,8 +57,5 @@ func (r Reason) Failf(format string, args ...any) *Error {
 
 func (r Reason) declared(e *kind.Error) *Error {
 	m := r.Mode()
-	if errors.Is(e, kind.ErrBadUse) {
-		return &Error{e, m}
-	}
 	return &Error{e.WithReason(m.Reason).WithRetryable(m.Retryable), m}
 }

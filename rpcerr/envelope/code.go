@@ -94,8 +94,5 @@ func (c Code) Errorf(format string, args ...any) *kind.Error {
 }
 
 func (c Code) refine(e *kind.Error) *kind.Error {
-	if _, refused := e.Unwrap().(*kind.UseError); refused {
-		return e
-	}
 	return e.WithReason(string(c)).WithRetryable(c == Timeout)
 }

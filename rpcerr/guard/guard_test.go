@@ -39,7 +39,7 @@ func TestMasking(t *testing.T) {
 		err  error
 		wire string
 	}{
-		{errors.New("secret"), `{"code":-32603,"message":"Internal error","data":{"kind":"internal","retryable":false}}`},
+		{errors.New("secret"), `{"code":-32603,"message":"Internal error"}`},
 		{&fs.PathError{Op: "open", Path: "/secret", Err: fs.ErrNotExist}, `{"code":-32002,"message":"Resource not found","data":{"kind":"not_found","retryable":false}}`},
 		{fmt.Errorf("secret: %w", acp.ErrClosed), `{"code":-31000,"message":"Service unavailable","data":{"kind":"service_unavailable","retryable":false}}`},
 		// Explicit errors leave as they are, also those that know no record.

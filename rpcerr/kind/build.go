@@ -2,8 +2,10 @@ package kind
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,18 +28,18 @@ func (k Kind) New(message string) *Error {
 
 // Errorf formats a message as fmt.Errorf does. An operand of %w becomes the
 // cause and stays in the process: its text is left out of the message, together
-// with the punctuation that joined it. When nothing else is left, the message is the
-// kind's fixed text.
+// with the brackets or the punctuation that joined it. When nothing else is left, the
+// message is the kind's fixed text. A nil operand of %w is no cause.
 //
 //	kind.NotFound.Errorf("no template %q: %w", name, err)   // the peer reads: no template "x"
 func (k Kind) Errorf(format string, args ...any) *Error {
-	message, cause := split(format, args)
-	if message == "" && cause != nil {
+	message, cause, wraps := split(format, args)
+	if message == "" && wraps {
 		message = k.Message()
 	}
 	e := k.New(message)
-	if cause != nil && e.cause == nil {
-		e.cause = cause
+	if cause != nil {
+		e = e.WithCause(cause)
 	}
 	return e
 }
@@ -49,38 +51,63 @@ type operand struct {
 	hidden bool
 }
 
+// gap marks the place of a cause in a message. No text has it by chance: it is a
+// character that Unicode leaves to the inside of programs.
+const gap = "\uFDD0"
+
 func (o *operand) Format(s fmt.State, verb rune) {
-	if !o.hidden {
-		fmt.Fprintf(s, fmt.FormatString(s, verb), o.error)
+	if o.hidden {
+		_, _ = io.WriteString(s, gap)
+		return
 	}
+	fmt.Fprintf(s, fmt.FormatString(s, verb), o.error)
 }
 
-func split(format string, args []any) (string, error) {
-	args = slices.Clone(args)
+// split formats twice: once to learn which arguments %w takes, once without them.
+func split(format string, args []any) (message string, cause error, wraps bool) {
+	operands := slices.Clone(args)
 	for i, a := range args {
-		if err, ok := a.(error); ok && err != nil {
-			args[i] = &operand{error: err}
+		if err, ok := a.(error); ok || a == nil {
+			operands[i] = &operand{error: err}
 		}
 	}
-	var causes []error
-	switch w := fmt.Errorf(format, args...).(type) {
+	var wrapped []error
+	switch w := fmt.Errorf(format, operands...).(type) {
 	case interface{ Unwrap() error }:
-		causes = []error{w.Unwrap()}
+		wrapped = []error{w.Unwrap()}
 	case interface{ Unwrap() []error }:
-		causes = w.Unwrap()
+		wrapped = w.Unwrap()
 	default:
-		return w.Error(), nil
+		return fmt.Sprintf(format, args...), nil, false
 	}
-	for i, c := range causes {
-		o := c.(*operand)
+	causes := make([]error, len(wrapped))
+	for i, w := range wrapped {
+		o := w.(*operand)
 		o.hidden = true
 		causes[i] = o.error
 	}
-	message := strings.Trim(fmt.Errorf(format, args...).Error(), " :;,-")
-	if len(causes) == 1 {
-		return message, causes[0]
+	for i := range operands {
+		if o, ok := operands[i].(*operand); ok && !o.hidden {
+			operands[i] = args[i]
+		}
 	}
-	return message, join(causes)
+	return closeGaps(fmt.Errorf(format, operands...).Error()), join(causes), true
+}
+
+var (
+	bracketed = regexp.MustCompile(`\s*(?:\(` + gap + `\)|\[` + gap + `\])`)
+	leading   = regexp.MustCompile(`^\s*` + gap + `[\s:;,-]*`)
+	joined    = regexp.MustCompile(`[\s:;,-]*` + gap)
+)
+
+// closeGaps takes the places of causes out of a message, so that it reads as if they
+// had never been there.
+func closeGaps(s string) string {
+	s = bracketed.ReplaceAllString(s, "")
+	for leading.MatchString(s) {
+		s = leading.ReplaceAllString(s, "")
+	}
+	return strings.TrimSpace(joined.ReplaceAllString(s, ""))
 }
 
 // clean makes text fit for JSON, so that it comes back as it went.
@@ -94,81 +121,79 @@ func (e *Error) copy() *Error {
 	return &c
 }
 
+// edit returns a copy with a change that the peer will see. An error that stands in
+// for one that could not be built stays as it is: it tells the peer nothing.
+func (e *Error) edit(change func(*Error)) *Error {
+	c := e.copy()
+	if c.mistake == nil {
+		change(c)
+	}
+	return c
+}
+
+// refuse returns the error which stands in for a change that cannot be made to e.
+func (e *Error) refuse(function, problem string) *Error {
+	c := e.copy()
+	if c.mistake != nil {
+		return c
+	}
+	return BadUse(function, problem).WithCause(c).WithAttrs(c.Attrs...)
+}
+
 // WithCode returns a copy with the application's own name for the failure.
 func (e *Error) WithCode(code string) *Error {
-	c := e.copy()
-	c.Code = clean(code)
-	return c
+	return e.edit(func(c *Error) { c.Code = clean(code) })
 }
 
 // WithReason returns a copy that carries the reason. It is meant for code below
 // a tool, which does not know the tool's contract; the tool itself calls Fail on
 // the declared reason.
 func (e *Error) WithReason(reason string) *Error {
-	c := e.copy()
-	c.Reason = clean(reason)
-	return c
+	return e.edit(func(c *Error) { c.Reason = clean(reason) })
 }
 
 // WithHint returns a copy that tells what would help.
 func (e *Error) WithHint(hint string) *Error {
-	c := e.copy()
-	c.Hint = clean(hint)
-	return c
+	return e.edit(func(c *Error) { c.Hint = clean(hint) })
 }
 
 // WithStatus returns a copy that names the HTTP status behind the failure.
 // A number that is no HTTP status is bad use.
 func (e *Error) WithStatus(status int) *Error {
 	if status < 100 || status > 599 {
-		return BadUse("kind.WithStatus", strconv.Itoa(status)+" is not an HTTP status").WithCause(e)
+		return e.refuse("kind.WithStatus", strconv.Itoa(status)+" is not an HTTP status")
 	}
-	c := e.copy()
-	c.Status = status
-	return c
+	return e.edit(func(c *Error) { c.Status = status })
 }
 
 // WithRetryable returns a copy that says whether trying again may help.
 // Saying no also drops RetryAfter.
 func (e *Error) WithRetryable(yes bool) *Error {
-	c := e.copy()
-	if badUse(c) != nil {
-		return c
-	}
-	c.Retryable = yes
-	if !yes {
-		c.RetryAfter = 0
-	}
-	return c
+	return e.edit(func(c *Error) {
+		c.Retryable = yes
+		if !yes {
+			c.RetryAfter = 0
+		}
+	})
 }
 
 // WithRetryAfter returns a copy that may be retried after d, rounded up to whole
 // milliseconds. Zero or less says only that it may be retried.
 func (e *Error) WithRetryAfter(d time.Duration) *Error {
-	c := e.copy()
-	if badUse(c) != nil {
-		return c
-	}
-	c.Retryable = true
-	c.RetryAfter = ceilMillis(d)
-	return c
+	return e.edit(func(c *Error) {
+		c.Retryable = true
+		c.RetryAfter = ceilMillis(d)
+	})
 }
 
 // WithCause returns a copy that wraps cause, for errors.Is, errors.As and the log.
 func (e *Error) WithCause(cause error) *Error {
 	c := e.copy()
-	c.cause = join([]error{cause, badUse(e)})
-	return c
-}
-
-// badUse keeps the one cause that must not be replaced: the name of a mistake.
-func badUse(e *Error) error {
-	if e != nil {
-		if u, ok := e.cause.(*UseError); ok {
-			return u
-		}
+	if c.mistake != nil {
+		cause = join([]error{cause, c.cause}) // what led to a mistake is never replaced
 	}
-	return nil
+	c.cause = cause
+	return c
 }
 
 // WithDebug returns a copy with a message for the developers of this program.

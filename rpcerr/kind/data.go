@@ -17,24 +17,24 @@ import (
 func (e *Error) WithData(v any) *Error {
 	raw, err := canonical(v)
 	if err != nil {
-		return BadUse("kind.WithData", "the value cannot be encoded: "+err.Error()).WithCause(e)
+		return e.refuse("kind.WithData", "the value cannot be encoded: "+err.Error())
 	}
-	c := e.copy()
-	if c.Data = raw; nothing(raw) {
-		c.Data = nil
-	}
-	return c
+	return e.edit(func(c *Error) {
+		if c.Data = raw; nothing(raw) {
+			c.Data = nil
+		}
+	})
 }
 
 // With returns a copy that has one more member in Data.
 func (e *Error) With(key string, value any) *Error {
 	var members map[string]json.RawMessage
 	if e != nil && len(e.Data) > 0 && json.Unmarshal(e.Data, &members) != nil {
-		return BadUse("kind.With", "Data is not an object").WithCause(e)
+		return e.refuse("kind.With", "Data is not an object")
 	}
 	raw, err := canonical(value)
 	if err != nil {
-		return BadUse("kind.With", "the value of "+key+" cannot be encoded: "+err.Error()).WithCause(e)
+		return e.refuse("kind.With", "the value of "+key+" cannot be encoded: "+err.Error())
 	}
 	if members == nil {
 		members = make(map[string]json.RawMessage, 1)

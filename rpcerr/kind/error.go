@@ -48,8 +48,9 @@ type Error struct {
 	// Attrs is for telemetry.
 	Attrs []slog.Attr
 
-	cause  error
-	logged bool
+	cause   error
+	mistake *UseError // this error stands in for one that could not be built
+	logged  bool
 }
 
 // Error returns the message, and nothing of what must not leave the process,
@@ -66,8 +67,11 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error {
-	if e == nil {
+	switch {
+	case e == nil:
 		return nil
+	case e.mistake != nil:
+		return join([]error{e.mistake, e.cause})
 	}
 	return e.cause
 }
@@ -120,16 +124,16 @@ func (e *Error) LogValue() slog.Value {
 	text("hint", e.Hint)
 	text("debug", e.Debug)
 	attrs = append(attrs, e.Attrs...)
-	if e.cause != nil {
-		attrs = append(attrs, slog.Any("cause", e.cause))
+	if cause := e.Unwrap(); cause != nil {
+		attrs = append(attrs, slog.Any("cause", cause))
 	}
 	return slog.GroupValue(attrs...)
 }
 
 // ErrBadUse is found in an error that a constructor built in place of the one
 // asked for, because an argument it cannot do without was missing or impossible.
-// Such an error is of kind Internal, tells the peer nothing, and its cause names
-// the mistake.
+// Such an error is of kind Internal, and its cause names the mistake. It tells the peer
+// nothing: the methods that begin with With change no more than what the log has.
 var ErrBadUse = errors.New("kind: bad use")
 
 // UseError names the mistake behind [ErrBadUse].
@@ -147,5 +151,5 @@ func (e *UseError) Is(target error) bool { return target == ErrBadUse }
 // BadUse returns the error which stands in for one that cannot be built. It is
 // for packages that offer constructors of their own.
 func BadUse(function, problem string) *Error {
-	return &Error{Kind: Internal, Message: Internal.Message(), cause: &UseError{function, problem}}
+	return &Error{Kind: Internal, Message: Internal.Message(), mistake: &UseError{function, problem}}
 }

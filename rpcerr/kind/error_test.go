@@ -29,13 +29,21 @@ func TestErrorf(t *testing.T) {
 		{"no item %d", []any{7}, "no item 7", nil},
 		{"reading %s: %w", []any{"a.txt", fs.ErrNotExist}, "reading a.txt", []error{fs.ErrNotExist}},
 		{"%w: reading %s", []any{fs.ErrNotExist, "a.txt"}, "reading a.txt", []error{fs.ErrNotExist}},
-		{"reading (%w) a.txt", []any{fs.ErrNotExist}, "reading () a.txt", []error{fs.ErrNotExist}},
+		{"reading (%w) a.txt", []any{fs.ErrNotExist}, "reading a.txt", []error{fs.ErrNotExist}},
 		{"two: %w, %w", []any{fs.ErrNotExist, other}, "two", []error{fs.ErrNotExist, other}},
 		{"plain %v, wrapped: %w", []any{other, fs.ErrExist}, "plain other, wrapped", []error{fs.ErrExist}},
 		{"%w", []any{fs.ErrNotExist}, "Resource not found", []error{fs.ErrNotExist}},
 		{"%[2]s: %[1]w", []any{fs.ErrExist, "indexed"}, "indexed", []error{fs.ErrExist}},
 		{"%-8v|%q", []any{other, other}, `other   |"other"`, nil},
 		{"nil: %v", []any{error(nil)}, "nil: <nil>", nil},
+		{"nil: %w", []any{error(nil)}, "nil", nil},
+		{"%w", []any{error(nil)}, "Resource not found", nil},
+		{"-1 is too small: %w", []any{other}, "-1 is too small", []error{other}},
+		{"no %q: %w.", []any{"x", other}, `no "x".`, []error{other}},
+		{"a: %w: b", []any{other}, "a: b", []error{other}},
+		{"%w, %w", []any{other, fs.ErrExist}, "Resource not found", []error{other, fs.ErrExist}},
+		{"%T: %w", []any{other, other}, "*errors.errorString", []error{other}},
+		{"%T", []any{other}, "*errors.errorString", nil},
 	} {
 		e := kind.NotFound.Errorf(c.format, c.args...)
 		assert.Equal(t, c.message, e.Error(), c.format)
@@ -58,6 +66,22 @@ func TestIs(t *testing.T) {
 	assert.ErrorIs(t, e, fs.ErrNotExist)
 	assert.ErrorIs(t, kind.NotFound.New("gone").With("sessionId", "s1"), rpcerr.ErrSessionNotFound)
 	assert.ErrorIs(t, error(kind.NotFound), kind.NotFound, "a bare kind is an error too")
+}
+
+// A client asks the same questions of what the agent answered.
+func TestIsOverTheWire(t *testing.T) {
+	for _, k := range kind.All() {
+		b, err := json.Marshal(k.New("m").RequestError())
+		require.NoError(t, err)
+		answer := new(rpcerr.RequestError)
+		require.NoError(t, json.Unmarshal(b, answer))
+		for _, other := range kind.All() {
+			assert.Equal(t, k == other, errors.Is(fmt.Errorf("calling: %w", answer), other), "%s is %s", string(k), string(other))
+		}
+	}
+	assert.ErrorIs(t, rpcerr.AuthRequired(nil), kind.Unauthorized, "also of other programs")
+	assert.NotErrorIs(t, (*rpcerr.RequestError)(nil), kind.Internal)
+	assert.NotErrorIs(t, rpcerr.AuthRequired(nil), kind.Kind(""))
 }
 
 func TestFrom(t *testing.T) {
@@ -146,8 +170,32 @@ func TestBadUse(t *testing.T) {
 		b, err := json.Marshal(e)
 		require.NoError(t, err)
 		assert.NotContains(t, string(b), "bad", "the peer is told nothing of it")
-		assert.Contains(t, string(b), `"code":-32603,"message":"Internal error"`)
+		assert.JSONEq(t, `{"code":-32603,"message":"Internal error"}`, string(b))
 	}
+}
+
+// What stands in for an error that could not be built stays that, whatever is done to it.
+func TestBadUseStays(t *testing.T) {
+	boom := errors.New("boom")
+	for _, e := range []*kind.Error{
+		kind.NotFound.New(""), kind.NotFound.New("gone").WithStatus(0), kind.BadUse("f", "p"),
+		kind.NotFound.New("gone").WithData(func() {}).WithStatus(-1),
+	} {
+		e = e.WithCode("C").WithReason("r").WithHint("h").WithStatus(404).WithStatus(0).WithRetryAfter(time.Second).WithRetryable(true).
+			WithData("d").With("k", 1).WithDebug("debug").WithCause(boom).WithCause(fs.ErrExist)
+		require.ErrorIs(t, e, kind.ErrBadUse)
+		assert.ErrorIs(t, e, boom, "no cause replaces another")
+		assert.ErrorIs(t, e, fs.ErrExist)
+		b, err := json.Marshal(e)
+		require.NoError(t, err)
+		assert.JSONEq(t, `{"code":-32603,"message":"Internal error"}`, string(b))
+		assert.Equal(t, "debug", e.Debug)
+	}
+	var buf bytes.Buffer
+	slog.New(slog.NewTextHandler(&buf, nil)).Info("x", "err", kind.NotFound.New("no such template").WithAttrs(slog.String("id", "t7")).WithStatus(0))
+	assert.Contains(t, buf.String(), "0 is not an HTTP status")
+	assert.Contains(t, buf.String(), "no such template", "the log still says what was meant")
+	assert.Contains(t, buf.String(), "t7")
 }
 
 func TestBuilding(t *testing.T) {

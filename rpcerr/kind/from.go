@@ -14,11 +14,11 @@ import (
 //
 // An Error is returned as it is and not as a copy.
 func From(err error) (*Error, bool) {
-	e, r := find(err)
+	e, own, r := find(err)
 	if r != nil {
 		e = FromRequestError(r)
-		if e.cause != nil && !errors.Is(err, e.cause) {
-			err = join([]error{err, e.cause})
+		if own != error(r) && e.cause != nil && !errors.Is(err, e.cause) {
+			err = join([]error{err, e.cause}) // a cause that only the wire form has
 		}
 		e.cause = err // with what was wrapped around the one that was found
 	}
@@ -26,32 +26,31 @@ func From(err error) (*Error, bool) {
 }
 
 // find goes down the chain in the order of errors.As, and stops where [rpcerr.From]
-// does: at a record, or at an error of the protocol.
-func find(err error) (*Error, *rpcerr.RequestError) {
+// does: at a record, or at an error that builds one of the protocol.
+func find(err error) (e *Error, own error, r *rpcerr.RequestError) {
 	if r, ok := err.(interface{ Record() *Error }); ok {
 		if e := r.Record(); e != nil {
-			return e, nil
+			return e, nil, nil
 		}
-	} else if own, ok := err.(interface{ RequestError() *rpcerr.RequestError }); ok {
-		if r := own.RequestError(); r != nil {
-			return nil, r
+	} else if b, ok := err.(interface{ RequestError() *rpcerr.RequestError }); ok {
+		if r := b.RequestError(); r != nil {
+			return nil, err, r
 		}
 	}
-	var r *rpcerr.RequestError
 	if a, ok := err.(interface{ As(any) bool }); ok && a.As(&r) && r != nil {
-		return nil, r
+		return nil, r, r
 	}
 	switch w := err.(type) {
 	case interface{ Unwrap() error }:
 		return find(w.Unwrap())
 	case interface{ Unwrap() []error }:
 		for _, err := range w.Unwrap() {
-			if e, r := find(err); e != nil || r != nil {
-				return e, r
+			if e, own, r := find(err); e != nil || r != nil {
+				return e, own, r
 			}
 		}
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // Of returns the kind of err, on either end of a connection, and "" when err

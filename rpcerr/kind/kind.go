@@ -121,6 +121,10 @@ func (k Kind) facts() facts {
 // Error returns the kind's name, such as "not_found".
 func (k Kind) Error() string { return string(k) }
 
+// Matches tells whether err is of this kind, on either end of a connection. It is
+// what errors.Is(err, k) asks when err is an answer of the peer.
+func (k Kind) Matches(err error) bool { return Of(err) == k && k != "" }
+
 // Message is the kind's fixed text. It is what a peer reads when the text of
 // the error itself may not leave the process.
 func (k Kind) Message() string { return k.facts().message }

@@ -40,8 +40,9 @@ type recovery struct {
 //	code, reason, status
 //	recovery      {"hint": "..."}
 //
-// where what is empty is left out, and with the members of Data beside them. Debug,
-// Attrs and the cause are not encoded; the cause stays reachable by Unwrap.
+// where what is empty is left out, and with the members of Data beside them. An internal
+// error that says nothing but that has no data. Debug, Attrs and the cause are not
+// encoded; the cause stays reachable by Unwrap.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	if e == nil {
 		return nil
@@ -50,7 +51,18 @@ func (e *Error) RequestError() *rpcerr.RequestError {
 	if e.Number != 0 {
 		code = e.Number
 	}
-	return rpcerr.New(code, e.Error(), json.RawMessage(e.data())).WithCause(e)
+	r := rpcerr.New(code, e.Error(), nil)
+	if !e.bare() {
+		r.Data = json.RawMessage(e.data())
+	}
+	return r.WithCause(e)
+}
+
+// bare tells whether the code and the fixed message say it all, as for an error that
+// nobody meant for the peer.
+func (e *Error) bare() bool {
+	return e.Kind == Internal && e.Error() == Internal.Message() && !e.Retryable && e.RetryAfter == 0 &&
+		e.Code == "" && e.Reason == "" && e.Hint == "" && e.Status == 0 && e.Number == 0 && nothing(e.Data)
 }
 
 func (e *Error) data() []byte {
@@ -227,7 +239,7 @@ func millis(ms float64) time.Duration {
 
 // MarshalJSON writes the error object of JSON-RPC, as [Error.RequestError]
 // builds it, so that errors can be stored.
-func (e *Error) MarshalJSON() ([]byte, error) { return json.Marshal(e.RequestError()) }
+func (e Error) MarshalJSON() ([]byte, error) { return json.Marshal(e.RequestError()) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (e *Error) UnmarshalJSON(b []byte) error {
