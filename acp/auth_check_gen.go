@@ -17,21 +17,35 @@ func validAuthMethod(v AuthMethod, strict bool) bool {
 }
 
 func validAuthMethodTerminal(v *AuthMethodTerminal, strict bool) bool {
-	if strict && !wire.IsID(string(v.ID)) {
+	if strict && !wire.IsFilled(string(v.ID)) {
 		return false
 	}
 	return true
 }
 
 func validAuthMethodAgent(v *AuthMethodAgent, strict bool) bool {
-	if strict && !wire.IsID(string(v.ID)) {
+	if strict && !wire.IsFilled(string(v.ID)) {
+		return false
+	}
+	return true
+}
+
+func validAuthStatusResponse(v *AuthStatusResponse, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.State)) {
+		return false
+	}
+	return true
+}
+
+func validAuthStatusUpdateNotification(v *AuthStatusUpdateNotification, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.State)) {
 		return false
 	}
 	return true
 }
 
 func validAuthenticateRequest(v *AuthenticateRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.MethodID)) {
+	if strict && !wire.IsFilled(string(v.MethodID)) {
 		return false
 	}
 	return true

@@ -339,8 +339,11 @@ var codecAuthStatusResponse = wire.Codec{
 		encodeAuthStatusResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[AuthStatusResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*AuthStatusResponse)
+		return ok && x != nil && validAuthStatusResponse(x, strict)
+	},
+	Is: is[AuthStatusResponse],
 }
 
 var wordsAuthState = []string{"authenticated", "unauthenticated", "not_required", "unknown"}
@@ -485,8 +488,11 @@ var codecAuthStatusUpdateNotification = wire.Codec{
 		encodeAuthStatusUpdateNotification(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[AuthStatusUpdateNotification],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*AuthStatusUpdateNotification)
+		return ok && x != nil && validAuthStatusUpdateNotification(x, strict)
+	},
+	Is: is[AuthStatusUpdateNotification],
 }
 
 func decodeAuthenticateRequest(d *wire.Decoder, v *AuthenticateRequest) *wire.FieldErrors {

@@ -89,7 +89,7 @@ type LogoutResponse struct {
 //
 // Unstable: not part of the stable protocol yet; it may still change or go.
 type AuthStatusResponse struct {
-	State AuthState `json:"state"`
+	State AuthState `json:"state" acp:"filled"`
 	// Accounts lists the accounts the agent knows, for display alone. Entries that cannot
 	// be read are skipped.
 	Accounts []AuthAccount `json:"accounts,omitzero"`
@@ -136,7 +136,7 @@ type AuthAccount struct {
 //
 // Unstable: not part of the stable protocol yet; it may still change or go.
 type AuthStatusUpdateNotification struct {
-	State AuthState `json:"state"`
+	State AuthState `json:"state" acp:"filled"`
 	// Accounts lists the accounts the agent knows, for display alone. Entries that cannot
 	// be read are skipped.
 	Accounts []AuthAccount `json:"accounts,omitzero"`

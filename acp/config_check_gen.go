@@ -7,7 +7,7 @@ import (
 )
 
 func validSessionModeState(v *SessionModeState, strict bool) bool {
-	if strict && !wire.IsID(string(v.CurrentModeID)) {
+	if strict && !wire.IsFilled(string(v.CurrentModeID)) {
 		return false
 	}
 	for i := range v.AvailableModes {
@@ -19,14 +19,14 @@ func validSessionModeState(v *SessionModeState, strict bool) bool {
 }
 
 func validSessionMode(v *SessionMode, strict bool) bool {
-	if strict && !wire.IsID(string(v.ID)) {
+	if strict && !wire.IsFilled(string(v.ID)) {
 		return false
 	}
 	return true
 }
 
 func validSessionConfigOption(v *SessionConfigOption, strict bool) bool {
-	if strict && !wire.IsID(string(v.ID)) {
+	if strict && !wire.IsFilled(string(v.ID)) {
 		return false
 	}
 	if v.Kind == nil || !validSessionConfigKind(v.Kind, strict) {
@@ -44,7 +44,7 @@ func validSessionConfigKind(v SessionConfigKind, strict bool) bool {
 }
 
 func validSessionConfigSelectGroup(v *SessionConfigSelectGroup, strict bool) bool {
-	if strict && !wire.IsID(string(v.Group)) {
+	if strict && !wire.IsFilled(string(v.Group)) {
 		return false
 	}
 	return true
@@ -67,7 +67,7 @@ func validSetSessionConfigOptionResponse(v *SetSessionConfigOptionResponse, stri
 }
 
 func validCurrentModeUpdate(v *CurrentModeUpdate, strict bool) bool {
-	if strict && !wire.IsID(string(v.CurrentModeID)) {
+	if strict && !wire.IsFilled(string(v.CurrentModeID)) {
 		return false
 	}
 	return true
@@ -83,20 +83,20 @@ func validConfigOptionUpdate(v *ConfigOptionUpdate, strict bool) bool {
 }
 
 func validSetSessionModeRequest(v *SetSessionModeRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
-	if strict && !wire.IsID(string(v.ModeID)) {
+	if strict && !wire.IsFilled(string(v.ModeID)) {
 		return false
 	}
 	return true
 }
 
 func validSetSessionConfigOptionRequest(v *SetSessionConfigOptionRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
-	if strict && !wire.IsID(string(v.ConfigID)) {
+	if strict && !wire.IsFilled(string(v.ConfigID)) {
 		return false
 	}
 	if v.Value == nil {

@@ -24,7 +24,7 @@ func validElicitationMode(v ElicitationMode, strict bool) bool {
 }
 
 func validElicitationSessionScope(v *ElicitationSessionScope, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	return true
@@ -49,7 +49,7 @@ func validElicitationScope(v ElicitationScope, strict bool) bool {
 }
 
 func validElicitationURLMode(v *ElicitationURLMode, strict bool) bool {
-	if strict && !wire.IsID(string(v.ElicitationID)) {
+	if strict && !wire.IsFilled(string(v.ElicitationID)) {
 		return false
 	}
 	if strict && !wire.IsURI(v.URL) {
@@ -62,7 +62,7 @@ func validElicitationURLMode(v *ElicitationURLMode, strict bool) bool {
 }
 
 func validCompleteElicitationNotification(v *CompleteElicitationNotification, strict bool) bool {
-	if strict && !wire.IsID(string(v.ElicitationID)) {
+	if strict && !wire.IsFilled(string(v.ElicitationID)) {
 		return false
 	}
 	return true

@@ -7,7 +7,7 @@ import (
 )
 
 func validWriteTextFileRequest(v *WriteTextFileRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	if strict && !wire.IsAbsPath(v.Path) {
@@ -17,7 +17,7 @@ func validWriteTextFileRequest(v *WriteTextFileRequest, strict bool) bool {
 }
 
 func validReadTextFileRequest(v *ReadTextFileRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	if strict && !wire.IsAbsPath(v.Path) {

@@ -7,10 +7,10 @@ import (
 )
 
 func validMessageMCPRequest(v *MessageMCPRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.ServerID)) {
+	if strict && !wire.IsFilled(string(v.ServerID)) {
 		return false
 	}
-	if strict && !wire.IsID(string(v.RequestID)) {
+	if strict && !wire.IsFilled(string(v.RequestID)) {
 		return false
 	}
 	return true
@@ -24,6 +24,8 @@ func validMCPServer(v MCPServer, strict bool) bool {
 		return v == nil || validMCPServerSSE(v, strict)
 	case *MCPServerACP:
 		return v == nil || validMCPServerACP(v, strict)
+	case *MCPServerStdio:
+		return v == nil || validMCPServerStdio(v, strict)
 	}
 	return true
 }
@@ -43,17 +45,24 @@ func validMCPServerSSE(v *MCPServerSSE, strict bool) bool {
 }
 
 func validMCPServerACP(v *MCPServerACP, strict bool) bool {
-	if strict && !wire.IsID(string(v.ServerID)) {
+	if strict && !wire.IsFilled(string(v.ServerID)) {
+		return false
+	}
+	return true
+}
+
+func validMCPServerStdio(v *MCPServerStdio, strict bool) bool {
+	if strict && !wire.IsFilled(v.Command) {
 		return false
 	}
 	return true
 }
 
 func validMessageMCPNotification(v *MessageMCPNotification, strict bool) bool {
-	if strict && !wire.IsID(string(v.ServerID)) {
+	if strict && !wire.IsFilled(string(v.ServerID)) {
 		return false
 	}
-	if strict && !wire.IsID(string(v.RequestID)) {
+	if strict && !wire.IsFilled(string(v.RequestID)) {
 		return false
 	}
 	return true

@@ -123,7 +123,7 @@ type MCPServerStdio struct {
 	// Name tells the server from others of the session, for people and logs.
 	Name string `json:"name"`
 	// Command is the absolute path of the program to start.
-	Command string   `json:"command"`
+	Command string   `json:"command" acp:"filled"`
 	Args    []string `json:"args"`
 	// Env sets environment variables for the process. Values may be secret.
 	Env []EnvVariable `json:"env"`

@@ -8,4 +8,8 @@ package acp
 // "example.com/trace". The keys traceparent, tracestate and baggage are reserved
 // for W3C trace context. Values are what encoding/json makes of any JSON:
 // numbers read as float64, objects as map[string]any. A nil Meta is left out.
+//
+// A Meta of more than 32 KiB that would take more than sixteen times its bytes in
+// memory, as only a hostile peer writes it, is read as far as its own members: the
+// objects and lists among them are json.RawMessage.
 type Meta map[string]any

@@ -7,7 +7,7 @@ import (
 )
 
 func validRequestPermissionRequest(v *RequestPermissionRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	if !validToolCallUpdate(&v.ToolCall, strict) {
@@ -22,7 +22,10 @@ func validRequestPermissionRequest(v *RequestPermissionRequest, strict bool) boo
 }
 
 func validPermissionOption(v *PermissionOption, strict bool) bool {
-	if strict && !wire.IsID(string(v.OptionID)) {
+	if strict && !wire.IsFilled(string(v.OptionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.Kind)) {
 		return false
 	}
 	return true
@@ -44,7 +47,7 @@ func validRequestPermissionOutcome(v RequestPermissionOutcome, strict bool) bool
 }
 
 func validSelectedPermissionOutcome(v *SelectedPermissionOutcome, strict bool) bool {
-	if strict && !wire.IsID(string(v.OptionID)) {
+	if strict && !wire.IsFilled(string(v.OptionID)) {
 		return false
 	}
 	return true

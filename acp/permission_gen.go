@@ -32,7 +32,7 @@ type PermissionOption struct {
 	Name string `json:"name"`
 	// Kind says what choosing it means, so that clients can pick icons and programs can
 	// decide.
-	Kind PermissionOptionKind `json:"kind"`
+	Kind PermissionOptionKind `json:"kind" acp:"filled"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -6,6 +6,25 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
+func validPlanEntry(v *PlanEntry, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Priority)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.Status)) {
+		return false
+	}
+	return true
+}
+
+func validPlan(v *Plan, strict bool) bool {
+	for i := range v.Entries {
+		if !validPlanEntry(&v.Entries[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func validPlanUpdateContent(v PlanUpdateContent, strict bool) bool {
 	switch v := v.(type) {
 	case *PlanItems:
@@ -19,14 +38,19 @@ func validPlanUpdateContent(v PlanUpdateContent, strict bool) bool {
 }
 
 func validPlanItems(v *PlanItems, strict bool) bool {
-	if strict && !wire.IsID(string(v.PlanID)) {
+	if strict && !wire.IsFilled(string(v.PlanID)) {
 		return false
+	}
+	for i := range v.Entries {
+		if !validPlanEntry(&v.Entries[i], strict) {
+			return false
+		}
 	}
 	return true
 }
 
 func validPlanFile(v *PlanFile, strict bool) bool {
-	if strict && !wire.IsID(string(v.PlanID)) {
+	if strict && !wire.IsFilled(string(v.PlanID)) {
 		return false
 	}
 	if strict && !wire.IsURI(v.URI) {
@@ -36,7 +60,7 @@ func validPlanFile(v *PlanFile, strict bool) bool {
 }
 
 func validPlanMarkdown(v *PlanMarkdown, strict bool) bool {
-	if strict && !wire.IsID(string(v.PlanID)) {
+	if strict && !wire.IsFilled(string(v.PlanID)) {
 		return false
 	}
 	return true
@@ -50,7 +74,7 @@ func validPlanUpdate(v *PlanUpdate, strict bool) bool {
 }
 
 func validPlanRemoved(v *PlanRemoved, strict bool) bool {
-	if strict && !wire.IsID(string(v.PlanID)) {
+	if strict && !wire.IsFilled(string(v.PlanID)) {
 		return false
 	}
 	return true

@@ -12,8 +12,8 @@ import (
 type PlanEntry struct {
 	// Content says what the step is, for people to read.
 	Content  string            `json:"content"`
-	Priority PlanEntryPriority `json:"priority"`
-	Status   PlanEntryStatus   `json:"status"`
+	Priority PlanEntryPriority `json:"priority" acp:"filled"`
+	Status   PlanEntryStatus   `json:"status" acp:"filled"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -47,7 +47,7 @@ const (
 // Plan tells the client what the agent intends to do. It replaces the plan sent before.
 type Plan struct {
 	// Entries lists the steps in order. Items that cannot be read are skipped.
-	Entries []PlanEntry `json:"entries"`
+	Entries []PlanEntry `json:"entries" acp:"dive"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -92,7 +92,7 @@ type PlanItems struct {
 	// PlanID names the plan within the session. Several plans may stand side by side.
 	PlanID PlanID `json:"planId" acp:"id"`
 	// Entries lists the steps in order. Items that cannot be read are skipped.
-	Entries []PlanEntry `json:"entries"`
+	Entries []PlanEntry `json:"entries" acp:"dive"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -6,8 +6,15 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
+func validPromptResponse(v *PromptResponse, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.StopReason)) {
+		return false
+	}
+	return true
+}
+
 func validPromptRequest(v *PromptRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	for i := range v.Prompt {
@@ -22,7 +29,7 @@ func validPromptRequest(v *PromptRequest, strict bool) bool {
 }
 
 func validCancelNotification(v *CancelNotification, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	return true

@@ -70,8 +70,11 @@ var codecPromptResponse = wire.Codec{
 		encodePromptResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[PromptResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*PromptResponse)
+		return ok && x != nil && validPromptResponse(x, strict)
+	},
+	Is: is[PromptResponse],
 }
 
 var wordsStopReason = []string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}

@@ -8,7 +8,7 @@ package acp
 //
 // Protocol: result of session/prompt.
 type PromptResponse struct {
-	StopReason StopReason `json:"stopReason"`
+	StopReason StopReason `json:"stopReason" acp:"filled"`
 	// Usage counts the tokens this turn has cost; nil means that the agent does not say.
 	//
 	// Unstable: the member may still change or go.

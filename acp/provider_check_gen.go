@@ -16,8 +16,13 @@ func validListProvidersResponse(v *ListProvidersResponse, strict bool) bool {
 }
 
 func validProviderInfo(v *ProviderInfo, strict bool) bool {
-	if strict && !wire.IsID(string(v.ProviderID)) {
+	if strict && !wire.IsFilled(string(v.ProviderID)) {
 		return false
+	}
+	for i := range v.Supported {
+		if strict && !wire.IsFilled(string(v.Supported[i])) {
+			return false
+		}
 	}
 	if v.Current != nil && !validProviderCurrentConfig(v.Current, strict) {
 		return false
@@ -26,6 +31,9 @@ func validProviderInfo(v *ProviderInfo, strict bool) bool {
 }
 
 func validProviderCurrentConfig(v *ProviderCurrentConfig, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.APIType)) {
+		return false
+	}
 	if strict && !wire.IsURI(v.BaseURL) {
 		return false
 	}
@@ -33,7 +41,10 @@ func validProviderCurrentConfig(v *ProviderCurrentConfig, strict bool) bool {
 }
 
 func validSetProviderRequest(v *SetProviderRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.ProviderID)) {
+	if strict && !wire.IsFilled(string(v.ProviderID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.APIType)) {
 		return false
 	}
 	if strict && !wire.IsURI(v.BaseURL) {
@@ -43,7 +54,7 @@ func validSetProviderRequest(v *SetProviderRequest, strict bool) bool {
 }
 
 func validDisableProviderRequest(v *DisableProviderRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.ProviderID)) {
+	if strict && !wire.IsFilled(string(v.ProviderID)) {
 		return false
 	}
 	return true

@@ -24,7 +24,7 @@ type ProviderInfo struct {
 	ProviderID ProviderID `json:"providerId" acp:"id"`
 	// Supported lists the protocols that an endpoint may speak. Items that cannot be read
 	// are skipped.
-	Supported []LLMProtocol `json:"supported"`
+	Supported []LLMProtocol `json:"supported" acp:"dive,filled"`
 	// Required says that the agent cannot work without it, so that it cannot be disabled.
 	Required bool `json:"required"`
 	// Current says where the provider points now; nil means that it is disabled. Headers
@@ -65,7 +65,7 @@ const (
 type ProviderCurrentConfig struct {
 	// APIType is the protocol that the endpoint speaks. It must be one of those that the
 	// provider supports.
-	APIType LLMProtocol `json:"apiType"`
+	APIType LLMProtocol `json:"apiType" acp:"filled"`
 	// BaseURL is the address of the endpoint.
 	BaseURL string `json:"baseUrl" acp:"uri"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
@@ -112,7 +112,7 @@ type SetProviderRequest struct {
 	ProviderID ProviderID `json:"providerId" acp:"id"`
 	// APIType is the protocol that the endpoint speaks. It must be one of those that the
 	// provider supports.
-	APIType LLMProtocol `json:"apiType"`
+	APIType LLMProtocol `json:"apiType" acp:"filled"`
 	// BaseURL is the address of the endpoint.
 	BaseURL string `json:"baseUrl" acp:"uri"`
 	// Headers is sent with every request to the endpoint. Values are usually secret: never

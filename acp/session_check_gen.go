@@ -7,7 +7,7 @@ import (
 )
 
 func validNewSessionResponse(v *NewSessionResponse, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
@@ -34,7 +34,7 @@ func validLoadSessionResponse(v *LoadSessionResponse, strict bool) bool {
 }
 
 func validForkSessionResponse(v *ForkSessionResponse, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
@@ -84,6 +84,9 @@ func validNewSessionRequest(v *NewSessionRequest, strict bool) bool {
 }
 
 func validSystemPrompt(v *SystemPrompt, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Mode)) {
+		return false
+	}
 	for i := range v.Content {
 		if v.Content[i] == nil {
 			return false
@@ -112,7 +115,7 @@ func validLoadSessionRequest(v *LoadSessionRequest, strict bool) bool {
 			return false
 		}
 	}
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
@@ -122,7 +125,7 @@ func validLoadSessionRequest(v *LoadSessionRequest, strict bool) bool {
 }
 
 func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	if strict && !wire.IsAbsPath(v.Cwd) {
@@ -148,7 +151,7 @@ func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
 }
 
 func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	if strict && !wire.IsAbsPath(v.Cwd) {
@@ -174,7 +177,7 @@ func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
 }
 
 func validCloseSessionRequest(v *CloseSessionRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	return true

@@ -112,7 +112,7 @@ type NewSessionRequest struct {
 //
 // Unstable: not part of the stable protocol yet; it may still change or go.
 type SystemPrompt struct {
-	Mode SystemPromptMode `json:"mode"`
+	Mode SystemPromptMode `json:"mode" acp:"filled"`
 	// Content is the text, as content blocks.
 	Content []ContentBlock `json:"content" acp:"dive,required"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].

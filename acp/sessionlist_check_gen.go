@@ -16,7 +16,7 @@ func validListSessionsResponse(v *ListSessionsResponse, strict bool) bool {
 }
 
 func validSessionInfo(v *SessionInfo, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	if strict && !wire.IsAbsPath(v.Cwd) {
@@ -30,6 +30,13 @@ func validSessionInfo(v *SessionInfo, strict bool) bool {
 	return true
 }
 
+func validSessionStatusResponse(v *SessionStatusResponse, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Status)) {
+		return false
+	}
+	return true
+}
+
 func validListSessionsRequest(v *ListSessionsRequest, strict bool) bool {
 	if v.Cwd != "" && strict && !wire.IsAbsPath(v.Cwd) {
 		return false
@@ -38,35 +45,35 @@ func validListSessionsRequest(v *ListSessionsRequest, strict bool) bool {
 }
 
 func validDeleteSessionRequest(v *DeleteSessionRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	return true
 }
 
 func validArchiveSessionRequest(v *ArchiveSessionRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	return true
 }
 
 func validUnarchiveSessionRequest(v *UnarchiveSessionRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	return true
 }
 
 func validSessionStatusRequest(v *SessionStatusRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	return true
 }
 
 func validSetSessionTitleRequest(v *SetSessionTitleRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	return true

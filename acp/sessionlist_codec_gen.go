@@ -309,8 +309,11 @@ var codecSessionStatusResponse = wire.Codec{
 		encodeSessionStatusResponse(&e, x)
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SessionStatusResponse],
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SessionStatusResponse)
+		return ok && x != nil && validSessionStatusResponse(x, strict)
+	},
+	Is: is[SessionStatusResponse],
 }
 
 var wordsSessionStatus = []string{"open", "saved"}

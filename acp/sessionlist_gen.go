@@ -76,7 +76,7 @@ type UnarchiveSessionResponse struct {
 //
 // Unstable: not part of the stable protocol yet; it may still change or go.
 type SessionStatusResponse struct {
-	Status SessionStatus `json:"status"`
+	Status SessionStatus `json:"status" acp:"filled"`
 	// Meta carries data that both ends agreed on between themselves; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

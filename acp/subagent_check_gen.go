@@ -7,7 +7,7 @@ import (
 )
 
 func validSubagentUpdate(v *SubagentUpdate, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	if x, ok := v.Cwd.Get(); ok {
@@ -26,26 +26,26 @@ func validSubagentUpdate(v *SubagentUpdate, strict bool) bool {
 }
 
 func validSessionMessage(v *SessionMessage, strict bool) bool {
-	if strict && !wire.IsID(string(v.MessageID)) {
+	if strict && !wire.IsFilled(string(v.MessageID)) {
 		return false
 	}
 	if x, ok := v.SenderSessionID.Get(); ok {
-		if x != "" && strict && !wire.IsID(string(x)) {
+		if x != "" && strict && !wire.IsFilled(string(x)) {
 			return false
 		}
 	}
 	if x, ok := v.RecipientSessionID.Get(); ok {
-		if x != "" && strict && !wire.IsID(string(x)) {
+		if x != "" && strict && !wire.IsFilled(string(x)) {
 			return false
 		}
 	}
 	if x, ok := v.SenderMessageID.Get(); ok {
-		if x != "" && strict && !wire.IsID(string(x)) {
+		if x != "" && strict && !wire.IsFilled(string(x)) {
 			return false
 		}
 	}
 	if x, ok := v.RecipientMessageID.Get(); ok {
-		if x != "" && strict && !wire.IsID(string(x)) {
+		if x != "" && strict && !wire.IsFilled(string(x)) {
 			return false
 		}
 	}
@@ -63,7 +63,7 @@ func validSessionMessage(v *SessionMessage, strict bool) bool {
 }
 
 func validSessionMessageChunk(v *SessionMessageChunk, strict bool) bool {
-	if strict && !wire.IsID(string(v.MessageID)) {
+	if strict && !wire.IsFilled(string(v.MessageID)) {
 		return false
 	}
 	if v.Content == nil || !validContentBlock(v.Content, strict) {

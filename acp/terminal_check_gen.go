@@ -7,7 +7,10 @@ import (
 )
 
 func validCreateTerminalRequest(v *CreateTerminalRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(v.Command) {
 		return false
 	}
 	if v.Cwd != "" && strict && !wire.IsAbsPath(v.Cwd) {
@@ -17,47 +20,47 @@ func validCreateTerminalRequest(v *CreateTerminalRequest, strict bool) bool {
 }
 
 func validTerminalOutputRequest(v *TerminalOutputRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
-	if strict && !wire.IsID(string(v.TerminalID)) {
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
 		return false
 	}
 	return true
 }
 
 func validReleaseTerminalRequest(v *ReleaseTerminalRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
-	if strict && !wire.IsID(string(v.TerminalID)) {
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
 		return false
 	}
 	return true
 }
 
 func validWaitForTerminalExitRequest(v *WaitForTerminalExitRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
-	if strict && !wire.IsID(string(v.TerminalID)) {
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
 		return false
 	}
 	return true
 }
 
 func validKillTerminalRequest(v *KillTerminalRequest, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
-	if strict && !wire.IsID(string(v.TerminalID)) {
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
 		return false
 	}
 	return true
 }
 
 func validCreateTerminalResponse(v *CreateTerminalResponse, strict bool) bool {
-	if strict && !wire.IsID(string(v.TerminalID)) {
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
 		return false
 	}
 	return true

@@ -16,7 +16,7 @@ type CreateTerminalRequest struct {
 	// SessionID names the session. Agents choose the ids; clients only repeat them.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// Command is the program to run. It is not a shell line; start a shell to use one.
-	Command string `json:"command"`
+	Command string `json:"command" acp:"filled"`
 	// Args holds the arguments, one each, not quoted.
 	Args []string `json:"args,omitzero"`
 	// Env sets environment variables on top of the client's own. Values may be secret.

@@ -7,7 +7,7 @@ import (
 )
 
 func validToolCallUpdate(v *ToolCallUpdate, strict bool) bool {
-	if strict && !wire.IsID(string(v.ToolCallID)) {
+	if strict && !wire.IsFilled(string(v.ToolCallID)) {
 		return false
 	}
 	for i := range v.Content {
@@ -53,7 +53,7 @@ func validDiff(v *Diff, strict bool) bool {
 }
 
 func validTerminal(v *Terminal, strict bool) bool {
-	if strict && !wire.IsID(string(v.TerminalID)) {
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
 		return false
 	}
 	return true
@@ -67,7 +67,7 @@ func validToolCallLocation(v *ToolCallLocation, strict bool) bool {
 }
 
 func validToolCall(v *ToolCall, strict bool) bool {
-	if strict && !wire.IsID(string(v.ToolCallID)) {
+	if strict && !wire.IsFilled(string(v.ToolCallID)) {
 		return false
 	}
 	for i := range v.Content {

@@ -7,7 +7,7 @@ import (
 )
 
 func validSessionNotification(v *SessionNotification, strict bool) bool {
-	if strict && !wire.IsID(string(v.SessionID)) {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
 		return false
 	}
 	if v.Update == nil || !validSessionUpdate(v.Update, strict) {
@@ -28,6 +28,8 @@ func validSessionUpdate(v SessionUpdate, strict bool) bool {
 		return v == nil || validToolCall(v, strict)
 	case *ToolCallUpdate:
 		return v == nil || validToolCallUpdate(v, strict)
+	case *Plan:
+		return v == nil || validPlan(v, strict)
 	case *PlanUpdate:
 		return v == nil || validPlanUpdate(v, strict)
 	case *PlanRemoved:
@@ -60,6 +62,9 @@ func validContentChunk(v *ContentChunk, strict bool) bool {
 }
 
 func validNotice(v *Notice, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Severity)) {
+		return false
+	}
 	if v.Title == "" {
 		return false
 	}
@@ -67,7 +72,10 @@ func validNotice(v *Notice, strict bool) bool {
 }
 
 func validCompactionUpdate(v *CompactionUpdate, strict bool) bool {
-	if strict && !wire.IsID(string(v.CompactionID)) {
+	if strict && !wire.IsFilled(string(v.CompactionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.Status)) {
 		return false
 	}
 	if x, ok := v.Summary.Get(); ok {
@@ -84,7 +92,7 @@ func validCompactionUpdate(v *CompactionUpdate, strict bool) bool {
 }
 
 func validCompactionSummaryChunk(v *CompactionSummaryChunk, strict bool) bool {
-	if strict && !wire.IsID(string(v.CompactionID)) {
+	if strict && !wire.IsFilled(string(v.CompactionID)) {
 		return false
 	}
 	if v.Content == nil || !validContentBlock(v.Content, strict) {

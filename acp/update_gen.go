@@ -229,7 +229,7 @@ const (
 // replayed; what must not be lost belongs into a message. It needs the session.notices
 // capability of the client.
 type Notice struct {
-	Severity NoticeSeverity `json:"severity"`
+	Severity NoticeSeverity `json:"severity" acp:"filled"`
 	// Title is the remark in one line; it must not be empty.
 	Title       string `json:"title" acp:"min=1"`
 	Description string `json:"description,omitempty"`
@@ -264,7 +264,7 @@ const (
 type CompactionUpdate struct {
 	// CompactionID names the compaction within the session.
 	CompactionID CompactionID     `json:"compactionId" acp:"id"`
-	Status       CompactionStatus `json:"status"`
+	Status       CompactionStatus `json:"status" acp:"filled"`
 	// Summary is the whole summary; it replaces what [CompactionSummaryChunk] collected so
 	// far.
 	Summary Opt[[]ContentBlock] `json:"summary,omitzero" acp:"omitempty,dive,required"`

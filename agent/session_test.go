@@ -169,11 +169,37 @@ func TestCancelledTurn(t *testing.T) {
 }
 
 func TestPromptWithoutAnAnswerIsAnInternalError(t *testing.T) {
-	p := open(t, func(*agent.Conn) acp.Agent {
-		return &peertest.Agent{OnPrompt: func(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error) { return nil, nil }}
-	}, &peertest.Client{}, nil)
-	_, err := p.client.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1"})
-	assert.ErrorIs(t, err, rpcerr.ErrInternal)
+	for name, answer := range map[string]*acp.PromptResponse{"nil": nil, "no stop reason": {}} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, func(*agent.Conn) acp.Agent {
+				return &peertest.Agent{OnPrompt: func(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error) { return answer, nil }}
+			}, &peertest.Client{}, nil)
+			_, err := p.client.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1"})
+			assert.ErrorIs(t, err, rpcerr.ErrInternal)
+		})
+	}
+}
+
+func TestUpdatesThatLackSomethingAreNotSent(t *testing.T) {
+	c := &peertest.Client{}
+	_, err := inPrompt(t, c, nil, func(ctx context.Context, s *agent.Session) error {
+		for want, u := range map[string]acp.SessionUpdate{
+			"update: must be present":                            nil,
+			"update.content: must be present":                    &acp.AgentMessageChunk{},
+			"update.toolCallId: must not be empty":               &acp.ToolCall{Title: "x"},
+			"update.entries[0].status: must not be empty":        &acp.Plan{Entries: []acp.PlanEntry{{Content: "x", Priority: acp.PlanEntryPriorityLow}}},
+			"update.content[0].path: must be an absolute path":   &acp.ToolCall{ToolCallID: "c", Content: []acp.ToolCallContent{&acp.Diff{Path: "x"}}},
+			"update.locations[0].path: must be an absolute path": &acp.ToolCallUpdate{ToolCallID: "c", Locations: []acp.ToolCallLocation{{Path: "x"}}},
+		} {
+			err := s.Update(ctx, u)
+			_, invalid := errors.AsType[*acp.InvalidError](err)
+			assert.True(t, invalid, want)
+			assert.ErrorContains(t, err, want)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Empty(t, c.Updates())
 }
 
 func TestAskPermission(t *testing.T) {

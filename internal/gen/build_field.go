@@ -99,8 +99,8 @@ func (v *vocabulary) formOf(key string, f *field) form {
 	return plain
 }
 
-// ruleOf finds the rule for a member: that of the schema, of the prose, or that
-// ids are not empty.
+// ruleOf finds the rule for a member: that of the schema, of the prose, or that ids,
+// and enumerations that must be there, are not empty.
 func (v *vocabulary) ruleOf(key string, f *field, s *schema) string {
 	if s.MinLen > 0 {
 		if s.MinLen != 1 {
@@ -120,6 +120,9 @@ func (v *vocabulary) ruleOf(key string, f *field, s *schema) string {
 	}
 	if b.is(stringType) && !notIDs.has(b.Type.Def) && (f.Required || b != f.Base || f.Form == opt) {
 		return "id"
+	}
+	if f.Required && b.is(enumType) {
+		return "filled"
 	}
 	return ""
 }

@@ -150,7 +150,7 @@ func emitCheckValue(f *file, field *field, target string) {
 
 // ruleFuncs are the functions of package wire for the rules of the prose, which
 // hold only when the check is strict.
-var ruleFuncs = map[string]string{"id": "IsID", "abspath": "IsAbsPath", "uri": "IsURI"}
+var ruleFuncs = map[string]string{"id": "IsFilled", "filled": "IsFilled", "abspath": "IsAbsPath", "uri": "IsURI"}
 
 // breaks is the condition that a text breaks its rule.
 func breaks(rule string, b base, target string) string {

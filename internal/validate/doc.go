@@ -18,7 +18,8 @@
 //
 // Rules of the protocol's prose hold only when the check is strict:
 //
-//	id          a text is not empty
+//	id          an id is not empty
+//	filled      neither is any other text: a command, a value of an enumeration
 //	abspath     a text is an absolute path: POSIX, drive or UNC
 //	uri         a text is a URI with a scheme
 //

@@ -12,7 +12,7 @@ func messageOf(e validator.FieldError) string {
 	switch e.Tag() {
 	case "required":
 		return "must be present"
-	case "id":
+	case "id", "filled":
 		return "must not be empty"
 	case "abspath":
 		return "must be an absolute path"

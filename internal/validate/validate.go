@@ -28,7 +28,7 @@ func Struct(v any, strict bool) *wire.FieldErrors {
 	if value.Kind() != reflect.Struct {
 		return nil // a bare union or text: its codec has said all there is to say
 	}
-	err := instance().StructCtx(context.WithValue(context.Background(), strictKey{}, strict), v)
+	err := instance().StructCtx(context.WithValue(context.Background(), checkKey{}, &check{strict: strict}), v)
 	if err == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func Struct(v any, strict bool) *wire.FieldErrors {
 		panic(fmt.Sprintf("validate: %T: %v", v, err)) // unreachable: v is a struct
 	}
 	fields := &wire.FieldErrors{}
-	for _, e := range broken {
+	for _, e := range broken[:min(len(broken), maxComplaints)] {
 		fields.Add(pathOf(e.Namespace()), messageOf(e))
 	}
 	return fields
@@ -59,8 +59,18 @@ func IsValidation(err error) bool {
 	return errors.As(err, &misused)
 }
 
-// strictKey carries the choice of rules to the strict ones.
-type strictKey struct{}
+// maxComplaints is how many complaints about one value are told. A peer may send a
+// list of a million relative paths.
+const maxComplaints = 100
+
+// check is one run of the validator.
+type check struct {
+	strict bool
+	broken int // how many strict rules were
+}
+
+// checkKey carries the check to the strict rules.
+type checkKey struct{}
 
 // instance is built on first use: programs that never send or get a bad value pay
 // nothing. Its cache of types makes one instance for all callers the right number.
@@ -69,7 +79,8 @@ var instance = sync.OnceValue(func() *validator.Validate {
 	v.SetTagName("acp")
 	v.RegisterTagNameFunc(stepOf)
 	for tag, holds := range map[string]func(string) bool{
-		"id":      wire.IsID,
+		"id":      wire.IsFilled,
+		"filled":  wire.IsFilled,
 		"abspath": wire.IsAbsPath,
 		"uri":     wire.IsURI,
 	} {
@@ -80,11 +91,17 @@ var instance = sync.OnceValue(func() *validator.Validate {
 	return v
 })
 
-// strictly applies a rule for text to strict checks only.
+// strictly applies a rule for text to strict checks only. When there is enough to
+// complain about it lets everything pass: the validator cannot be stopped, but what
+// passes costs it little.
 func strictly(holds func(string) bool) validator.FuncCtx {
 	return func(ctx context.Context, field validator.FieldLevel) bool {
-		strict, _ := ctx.Value(strictKey{}).(bool)
-		return !strict || holds(field.Field().String())
+		c, _ := ctx.Value(checkKey{}).(*check)
+		if c == nil || !c.strict || c.broken >= maxComplaints || holds(field.Field().String()) {
+			return true
+		}
+		c.broken++
+		return false
 	}
 }
 

@@ -134,6 +134,17 @@ func TestMessagesNeverRepeatValues(t *testing.T) {
 	assert.NotContains(t, validate.Struct(r, true).String(), "canary")
 }
 
+func TestComplaintsAreBounded(t *testing.T) {
+	r := good()
+	r.More = make([]string, 100_000) // none of them is absolute
+	for range 100_000 {
+		r.Items = append(r.Items, item{})
+	}
+	told := 0
+	validate.Struct(r, true).Walk(func([]string, string) { told++ })
+	assert.Equal(t, 100, told)
+}
+
 func TestConcurrentUse(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {

@@ -7,6 +7,7 @@ type Array struct {
 	n    int // elements begun
 	open bool
 	errs *FieldErrors
+	bad  int // complaints so far
 }
 
 // Array begins to read an array.
@@ -48,9 +49,10 @@ func (a *Array) Keep(errs *FieldErrors, skip bool) bool {
 		if a.errs == nil {
 			a.errs = &FieldErrors{}
 		}
-		if len(a.errs.Fields) < maxComplaints {
+		if a.bad < maxComplaints {
 			a.errs.Field(strconv.Itoa(a.n - 1)).merge(errs)
 		}
+		a.bad += errs.count()
 	}
 	return false
 }

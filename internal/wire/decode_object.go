@@ -113,13 +113,15 @@ func (o *Object) member(name string, errs *FieldErrors) {
 	if o.errs == nil {
 		o.errs = &FieldErrors{}
 	}
-	if o.bad++; o.bad <= maxComplaints {
+	if o.bad < maxComplaints {
 		o.errs.Field(name).merge(errs)
 	}
+	o.bad += errs.count()
 }
 
-// maxComplaints bounds what is told of one object or array: a hostile message must
-// not grow into a tree many times its size.
+// maxComplaints is how many complaints about one object or array are enough, those
+// about what is in it among them: a hostile message must not grow into a tree many
+// times its size.
 const maxComplaints = 100
 
 // Merge takes complaints about the object itself, from another reading of it.

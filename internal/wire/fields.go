@@ -50,6 +50,15 @@ func (f *FieldErrors) merge(other *FieldErrors) {
 	}
 }
 
+// count returns how many complaints there are in the tree, at least one.
+func (f *FieldErrors) count() int {
+	n := len(f.Errors)
+	for _, sub := range f.Fields {
+		n += sub.count()
+	}
+	return max(n, 1)
+}
+
 // Empty tells whether there is no complaint in the tree.
 func (f *FieldErrors) Empty() bool {
 	if f == nil {

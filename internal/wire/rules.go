@@ -3,8 +3,8 @@ package wire
 // The rules of the protocol's prose that a program can check. Generated checks and
 // package validate both call these functions, so that they cannot disagree.
 
-// IsID tells whether s can be an id: anything but the empty text.
-func IsID(s string) bool { return s != "" }
+// IsFilled tells whether s is there: ids, commands and enumerations are never empty.
+func IsFilled(s string) bool { return s != "" }
 
 // IsAbsPath tells whether s is an absolute path on any system. The peer may run on
 // another one, so the rules of this machine do not count: POSIX (/x), drives (C:\x

@@ -30,13 +30,13 @@ func TestIsURI(t *testing.T) {
 	}
 }
 
-func TestIsID(t *testing.T) {
-	assert.True(t, wire.IsID(" "))
-	assert.False(t, wire.IsID(""))
+func TestIsFilled(t *testing.T) {
+	assert.True(t, wire.IsFilled(" "))
+	assert.False(t, wire.IsFilled(""))
 }
 
 func TestRulesDoNotAllocate(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		_ = wire.IsAbsPath("/home/me") && wire.IsURI("file:///home/me") && wire.IsID("s1")
+		_ = wire.IsAbsPath("/home/me") && wire.IsURI("file:///home/me") && wire.IsFilled("s1")
 	}))
 }
