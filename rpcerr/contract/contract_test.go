@@ -137,6 +137,13 @@ func TestReading(t *testing.T) {
 	b, err := json.Marshal(NoMatch.Fail("m").FailedToolCall())
 	require.NoError(t, err)
 	assert.Contains(t, string(b), `"reason":"no_match"`)
+
+	b, err = json.Marshal(map[string]any{"last": NoMatch.Fail("m")})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"last":{"code":-32002,"message":"m","data":{"kind":"not_found","reason":"no_match","retryable":false}}}`, string(b), "stored whole")
+	assert.Nil(t, new(contract.Error).RequestError())
+	wrapped := NoMatch.Fail("m")
+	assert.ErrorIs(t, rpcerr.From(fmt.Errorf("w: %w", wrapped)), wrapped, "the value stays reachable")
 }
 
 // A misspelt reason is a compile error, not a surprise at run time.

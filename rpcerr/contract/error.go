@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -78,6 +79,10 @@ func (e *Error) RequestError() *rpcerr.RequestError {
 	}
 	return r.RequestError().WithCause(e)
 }
+
+// MarshalJSON writes the error object of JSON-RPC, so that errors can be stored;
+// [kind.Error] reads it.
+func (e Error) MarshalJSON() ([]byte, error) { return json.Marshal(e.Record()) }
 
 // FailedToolCall makes it an [acp.ToolFailure].
 func (e *Error) FailedToolCall() *acp.ToolCallUpdate { return e.Record().FailedToolCall() }

@@ -2,6 +2,7 @@ package toolerr
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -51,6 +52,8 @@ type Error struct {
 	kind   kind.Kind
 	number rpcerr.Code
 	cause  error
+	// refused is set when this stands in for an error that could not be built.
+	refused *kind.Error
 }
 
 // New returns an error with an own code. Code and message may not be empty and the
@@ -92,72 +95,76 @@ func Timeout(message string) *Error {
 func Internal(message string) *Error { return New("INTERNAL_ERROR", CategoryInternal, message) }
 
 func badUse(function, problem string) *Error {
-	e := kind.BadUse(function, problem)
-	return &Error{Code: "INTERNAL_ERROR", Category: CategoryInternal, Message: e.Message, cause: e.Unwrap()}
+	r := kind.BadUse(function, problem)
+	return &Error{Code: "INTERNAL_ERROR", Category: CategoryInternal, Message: r.Message, refused: r}
 }
 
 func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-func (e *Error) copy() *Error {
+// refuse returns what stands in for a change that cannot be made to e.
+func (e *Error) refuse(function, problem string) *Error {
+	if e == nil {
+		return badUse(function, problem)
+	}
+	if e.refused != nil {
+		return e
+	}
+	return badUse(function, problem).WithCause(e)
+}
+
+// edit returns a copy with a change. What stands in for an error that could not be built
+// stays as it is.
+func (e *Error) edit(change func(*Error)) *Error {
 	if e == nil {
 		return badUse("toolerr", "With on a nil *Error")
 	}
 	c := *e
+	if c.refused == nil {
+		change(&c)
+	}
 	return &c
 }
 
-// refused tells whether e stands in for an error that could not be built.
-func (e *Error) refused() bool {
-	_, ok := e.cause.(*kind.UseError)
-	return ok
-}
-
-// WithCode returns a copy with a code of its own, such as "USER_NOT_FOUND".
+// WithCode returns a copy with a code of its own, such as "USER_NOT_FOUND". An empty
+// one is bad use.
 func (e *Error) WithCode(code string) *Error {
-	c := e.copy()
 	if strings.TrimSpace(code) == "" {
-		return badUse("toolerr.WithCode", "empty code")
+		return e.refuse("toolerr.WithCode", "empty code")
 	}
-	if !c.refused() {
-		c.Code = clean(code)
-	}
-	return c
+	return e.edit(func(c *Error) { c.Code = clean(code) })
 }
 
 // WithRetryAfter returns a copy that may be retried after d, rounded up to whole
 // milliseconds. Zero or less says only that it may be retried.
 func (e *Error) WithRetryAfter(d time.Duration) *Error {
-	c := e.copy()
-	if !c.refused() {
+	return e.edit(func(c *Error) {
 		c.Retryable = true
-		c.RetryAfter = (&kind.Error{}).WithRetryAfter(d).RetryAfter
-	}
-	return c
+		c.RetryAfter = wholeMillis(d)
+	})
 }
+
+// wholeMillis rounds as the record does.
+func wholeMillis(d time.Duration) time.Duration { return (&kind.Error{}).WithRetryAfter(d).RetryAfter }
 
 // WithHint returns a copy that tells what would help.
 func (e *Error) WithHint(hint string) *Error {
-	c := e.copy()
-	c.Hint = clean(hint)
-	return c
+	return e.edit(func(c *Error) { c.Hint = clean(hint) })
 }
 
 // WithData returns a copy that carries v, written by encoding/json.
 func (e *Error) WithData(v any) *Error {
-	c := e.copy()
 	r := (&kind.Error{}).WithData(v)
-	if cause := r.Unwrap(); cause != nil {
-		return &Error{Code: "INTERNAL_ERROR", Category: CategoryInternal, Message: r.Message, cause: cause}
+	if use, bad := errors.AsType[*kind.UseError](r); bad {
+		return e.refuse("toolerr.WithData", use.Problem)
 	}
-	c.Data = r.Data
-	return c
+	return e.edit(func(c *Error) { c.Data = r.Data })
 }
 
 // WithCause returns a copy that wraps cause. The cause stays in the process.
 func (e *Error) WithCause(cause error) *Error {
-	c := e.copy()
-	if !c.refused() {
-		c.cause = cause
+	c := e.edit(func(c *Error) { c.cause = cause })
+	if c.refused != nil {
+		c.refused = c.refused.WithCause(cause)
 	}
 	return c
 }
@@ -172,8 +179,11 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error {
-	if e == nil {
+	switch {
+	case e == nil:
 		return nil
+	case e.refused != nil:
+		return e.refused.Unwrap()
 	}
 	return e.cause
 }

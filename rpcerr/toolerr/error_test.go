@@ -112,18 +112,41 @@ func TestLocalFactsStayLocal(t *testing.T) {
 
 func TestBadUse(t *testing.T) {
 	for problem, e := range map[string]*toolerr.Error{
-		"empty code":                toolerr.New(" ", "", "m"),
-		"WithCode: empty code":      toolerr.Auth("m").WithCode(""),
-		"toolerr.New: empty messag": toolerr.RateLimited("", time.Second).WithCode("X").WithCause(fs.ErrExist),
-		"unknown category typo":     toolerr.New("X", "typo", "m"),
-		"cannot be encoded":         toolerr.Auth("m").WithData(func() {}),
-		"With on a nil":             (*toolerr.Error)(nil).WithHint("h"),
+		"empty code":                 toolerr.New(" ", "", "m"),
+		"WithCode: empty code":       toolerr.Auth("m").WithCode(""),
+		"toolerr.New: empty messag":  toolerr.RateLimited("", time.Second).WithCode("X").WithCause(fs.ErrExist),
+		"unknown category typo":      toolerr.New("X", "typo", "m"),
+		"cannot be encoded":          toolerr.Auth("m").WithData(func() {}),
+		"With on a nil":              (*toolerr.Error)(nil).WithHint("h"),
+		"WithData: the value cannot": toolerr.Auth("m").WithData(func() {}).WithCode("").WithHint("h").WithData(1).WithRetryAfter(time.Second),
 	} {
 		require.ErrorIs(t, e, kind.ErrBadUse, problem)
 		var use *kind.UseError
 		require.ErrorAs(t, e, &use)
 		assert.Contains(t, use.Error(), problem)
 		assert.Equal(t, "Internal error", e.Message)
-		assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(e).Code)
+		assert.False(t, e.Retryable)
+		e = e.WithCause(fs.ErrClosed)
+		require.ErrorIs(t, e, kind.ErrBadUse, "a cause does not replace the name of the mistake")
+		require.ErrorIs(t, e, fs.ErrClosed)
+		b, err := json.Marshal(rpcerr.From(e))
+		require.NoError(t, err)
+		assert.JSONEq(t, `{"code":-32603,"message":"Internal error"}`, string(b))
+		assert.Equal(t, "INTERNAL_ERROR", overTheWire(t, e).Code)
 	}
+}
+
+func TestJSON(t *testing.T) {
+	e := toolerr.RateLimited("m", time.Second).WithHint("h").WithData(map[string]int{"n": 1})
+	for _, v := range []any{e, *e} {
+		b, err := json.Marshal(v)
+		require.NoError(t, err)
+		var back toolerr.Error
+		require.NoError(t, json.Unmarshal(b, &back))
+		assert.Equal(t, *e, back)
+	}
+	assert.Error(t, json.Unmarshal([]byte(`{}`), new(toolerr.Error)))
+	b, err := json.Marshal((*toolerr.Error)(nil))
+	require.NoError(t, err)
+	assert.Equal(t, "null", string(b))
 }

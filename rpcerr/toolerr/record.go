@@ -1,6 +1,9 @@
 package toolerr
 
 import (
+	"encoding/json"
+	"errors"
+
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -60,6 +63,9 @@ func (e *Error) Record() *kind.Error {
 	if e == nil {
 		return nil
 	}
+	if e.refused != nil {
+		return e.refused
+	}
 	k := e.kind
 	if k == "" || categories[k] != e.Category { // the caller has changed Category since
 		if k = kindOf[e.Category]; k == "" {
@@ -102,10 +108,23 @@ func FromRecord(r *kind.Error) *Error {
 	if e.Code == "" {
 		e.Code = defaultCodes[category]
 	}
-	if r.Debug != "" || r.Attrs != nil {
+	if r.Debug != "" || r.Attrs != nil || r.Logged() || errors.Is(r, kind.ErrBadUse) {
 		e.cause = r
 	}
 	return e
+}
+
+// MarshalJSON writes the error object of JSON-RPC, so that errors can be stored.
+func (e Error) MarshalJSON() ([]byte, error) { return json.Marshal(e.RequestError()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (e *Error) UnmarshalJSON(b []byte) error {
+	var r rpcerr.RequestError
+	if err := json.Unmarshal(b, &r); err != nil {
+		return err
+	}
+	*e = *FromRequestError(&r)
+	return nil
 }
 
 // FromRequestError returns the failure that a peer answered with. It returns an

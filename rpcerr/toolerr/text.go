@@ -60,15 +60,18 @@ func (e *Error) Text() string {
 	if e == nil {
 		return ""
 	}
-	b := block{Code: e.Code, Category: e.Category, Retryable: e.Retryable}
+	// Fields may have been assigned by hand, so they are put into the form that the
+	// constructors give them.
+	b := block{Code: clean(e.Code), Category: Category(clean(string(e.Category))), Retryable: e.Retryable}
 	if e.RetryAfter > 0 {
-		b.RetryAfterMs = new(e.RetryAfter.Milliseconds())
+		b.RetryAfterMs = new(wholeMillis(e.RetryAfter).Milliseconds())
 	}
+	message := clean(e.Message)
 	raw, err := json.Marshal(b)
 	if err != nil { // strings, a bool and a number always can be encoded
-		return b.header() + e.Message
+		return b.header() + message
 	}
-	return b.header() + e.Message + fenceOpen + string(raw) + fenceClose
+	return b.header() + message + fenceOpen + string(raw) + fenceClose
 }
 
 // ErrNotText is returned by [Parse] for text that [Error.Text] did not write.

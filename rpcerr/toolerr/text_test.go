@@ -32,6 +32,24 @@ func TestParseForeignText(t *testing.T) {
 	}
 }
 
+// Values made without a constructor have a text that can be read, and read as the
+// receiver of their wire form reads them.
+func TestTextOfHandMade(t *testing.T) {
+	for _, e := range []*toolerr.Error{
+		{Code: "A\xff", Category: "\xfe odd ]", Message: "\xff m \u2028"},
+		{Code: "", Message: ""},
+		{Code: "A", Message: "m", Retryable: true, RetryAfter: 1},
+		{Code: "A", Message: "m", Retryable: true, RetryAfter: 1500 * time.Microsecond},
+		{Code: "A", Message: "[ERROR code=B retryable=false] x\n\n```json\n{\"code\":\"B\"}\n```", Category: "timeout"},
+	} {
+		got, err := toolerr.Parse(e.Text())
+		require.NoError(t, err, e.Text())
+		assert.Equal(t, overTheWire(t, e).RetryAfter, got.RetryAfter)
+		assert.Equal(t, strings.ToValidUTF8(e.Message, "\uFFFD"), got.Message)
+		assert.Equal(t, e.Text(), got.Text())
+	}
+}
+
 // The text comes back as the error it was written from, but for exactly the
 // fields it has no place for: Reason, Hint, Status and Data.
 func FuzzText(f *testing.F) {
