@@ -58,6 +58,9 @@ func (t *turn) read(ctx context.Context, _ *agent.ToolCall, path string, r reque
 		return result{}, err
 	}
 	told := fmt.Sprintf("%s has %d lines.\n", r.path, strings.Count(text, "\n"))
+	if r.line != 0 || r.max != 0 {
+		told = fmt.Sprintf("%d lines of %s, from line %d:\n", strings.Count(text, "\n"), r.path, max(r.line, 1))
+	}
 	if shown := t.shorten(text); shown != "" {
 		told += quote(shown)
 	}

@@ -16,11 +16,13 @@ import (
 
 // loop sends what the user types, a line a turn, until the end of input.
 func (c *chat) loop(ctx context.Context, session *client.Session) error {
+	c.ui.screen.note("Talking to " + c.agentName() + ". A line is a turn, Ctrl-C ends it, Ctrl-D ends the program.")
 	for {
 		c.ui.screen.prompt("> ")
 		select {
 		case line, ok := <-c.ui.lines:
 			if !ok {
+				c.ui.screen.note("")
 				return nil
 			}
 			if line = strings.TrimSpace(line); line == "" {
@@ -33,6 +35,17 @@ func (c *chat) loop(ctx context.Context, session *client.Session) error {
 			return c.conn.Err()
 		}
 	}
+}
+
+func (c *chat) agentName() string {
+	info := c.conn.PeerInfo()
+	switch {
+	case info == nil:
+		return "an agent that gives no name"
+	case info.Title != "":
+		return info.Title + " " + info.Version
+	}
+	return info.Name + " " + info.Version
 }
 
 // turn sends a prompt and shows what comes of it. Ctrl-C cancels the turn: the
@@ -58,7 +71,9 @@ func readLines(r io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() { // ends with the input; a read of a terminal cannot be ended otherwise
 		defer close(lines)
-		for in := bufio.NewScanner(r); in.Scan(); {
+		in := bufio.NewScanner(r)
+		in.Buffer(nil, 1<<20) // people paste
+		for in.Scan() {
 			lines <- in.Text()
 		}
 	}()

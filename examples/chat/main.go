@@ -120,8 +120,11 @@ type chat struct {
 func (c *chat) talk(ctx context.Context) error {
 	starting, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
+	can := client.Capabilities(c.ui)
+	can.Session = &acp.ClientSessionCapabilities{Notices: &acp.NoticeCapabilities{}} // no method tells
 	_, err := c.conn.Initialize(starting, &acp.InitializeRequest{
-		ClientInfo: &acp.Implementation{Name: "acpkit-chat", Title: "Chat", Version: "1.0.0"},
+		ClientInfo:         &acp.Implementation{Name: "acpkit-chat", Title: "Chat", Version: "1.0.0"},
+		ClientCapabilities: can,
 	})
 	if err != nil {
 		return fmt.Errorf("the agent did not start: %w", err)
