@@ -9,6 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
@@ -82,6 +85,60 @@ func FuzzText(f *testing.F) {
 		got, err := toolerr.Parse(e.Text())
 		require.NoError(t, err, e.Text())
 		assert.Equal(t, &want, got)
+	})
+}
+
+// One failure in all its forms: record, tool error, answer to a request, end of a tool
+// call, stored JSON. Each conversion, in either direction, gives an equal value, but for
+// the code, which a tool error always has.
+func FuzzConversions(f *testing.F) {
+	f.Add(uint8(0), "message", "CODE", "reason", "hint", int64(1500), 404, int32(0), `{"a":1}`, true)
+	f.Add(uint8(9), "\xff<>&\u2028", "", "", "", int64(-1), 0, int32(-32050), `{"reason":"mine","data":{"data":[]},"kind":1}`, false)
+	f.Add(uint8(4), "Internal error", "", "", "", int64(0), 0, int32(0), ``, false)
+	f.Add(uint8(4), "Internal error", "", "", "", int64(0), 0, int32(7), `{"data":{"code":{}}}`, false)
+	f.Fuzz(func(t *testing.T, n uint8, message, code, reason, hint string, after int64, status int, number int32, data string, retryable bool) {
+		if strings.TrimSpace(message) == "" {
+			t.Skip("refused by the constructor")
+		}
+		r := kind.All()[int(n)%len(kind.All())].New(message).WithCode(code).WithReason(reason).WithHint(hint)
+		if after != 0 {
+			r = r.WithRetryAfter(time.Duration(after))
+		}
+		r.Retryable = retryable
+		if status >= 100 && status <= 599 {
+			r.Status = status
+		}
+		if rpcerr.Code(number) != r.Kind.Code() {
+			r.Number = rpcerr.Code(number)
+		}
+		if json.Valid([]byte(data)) {
+			r = r.WithData(json.RawMessage(data))
+		}
+
+		e := toolerr.FromRecord(r)
+		withCode := *r
+		withCode.Code = e.Code
+		assert.Equal(t, &withCode, e.Record())
+		assert.Equal(t, e, toolerr.FromRecord(e.Record()))
+		assert.Equal(t, e, overTheWire(t, e))
+		var stored toolerr.Error
+		b, err := json.Marshal(e)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(b, &stored))
+		assert.Equal(t, *e, stored)
+
+		for _, err := range []error{r, e} {
+			b, merr := json.Marshal(&acp.SessionNotification{SessionID: "s", Update: acp.FailToolCall("t", err)})
+			require.NoError(t, merr)
+			var received acp.SessionNotification
+			require.NoError(t, json.Unmarshal(b, &received))
+			got, ok := toolerr.FromToolCall(received.Update.(*acp.ToolCallUpdate))
+			assert.True(t, ok)
+			assert.Equal(t, e, got)
+			wire, merr := json.Marshal(rpcerr.From(err))
+			require.NoError(t, merr)
+			assert.JSONEq(t, string(wire), string(received.Update.(*acp.ToolCallUpdate).RawOutput), "both surfaces carry the same")
+		}
 	})
 }
 
