@@ -477,3 +477,27 @@ func live() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// A handler that begins to wait for the peer makes room for one that waits for a
+// slot, which the peer may need.
+func TestSlotIsGivenAwayInsideACall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 1}, Entries: []*rpc.Entry{
+			on(mAsk, func(ctx context.Context, m *msg) (*msg, error) {
+				<-gate
+				_, err := c.Call(ctx, mAsk, m, nil)
+				return m, err
+			}),
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+		}})
+		p.request(1, "t/ask", 1)
+		p.request(2, "t/echo", 2)
+		synctest.Wait()
+		close(gate)
+		p.expectAll(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':1}}`, `{'jsonrpc':'2.0','id':2,'result':{'n':2}}`)
+		p.answer(1, 1)
+		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
+	})
+}
