@@ -162,7 +162,7 @@ func unescape(s *strings.Builder, raw []byte, escaped bool) {
 // and does not look at what is not ASCII: that is collected in seen.
 func unescapeBlock(out, raw []byte, seen uint64) (written, read int, _ uint64) {
 	i, j := 0, 0
-	for i+8 <= len(raw) && j+8 <= len(out) {
+	for i+8 <= len(raw) && j+7+utf8.UTFMax <= len(out) { // an escape may stand behind seven bytes
 		w := binary.LittleEndian.Uint64(raw[i:])
 		binary.LittleEndian.PutUint64(out[j:], w)
 		seen |= w
