@@ -74,7 +74,8 @@ func (c Code) Kind() kind.Kind { k, _, _ := c.find(); return k }
 // Message returns the code's fixed text.
 func (c Code) Message() string { _, message, _ := c.find(); return message }
 
-// New returns an error with the code. The message is read by the peer. It may be
+// New returns an error with the code. The message is read by the peer, but for
+// [Internal], which tells nobody anything: there it goes to the log. The error may be
 // retried when the code is timeout; say otherwise with WithRetryable. An empty message
 // or an unknown code is bad use.
 func (c Code) New(message string) *kind.Error {
@@ -94,5 +95,8 @@ func (c Code) Errorf(format string, args ...any) *kind.Error {
 }
 
 func (c Code) refine(e *kind.Error) *kind.Error {
+	if c == Internal {
+		e = kind.Internal.New(kind.Internal.Message()).WithDebug(e.Message).WithCause(e.Unwrap())
+	}
 	return e.WithReason(string(c)).WithRetryable(c == Timeout)
 }

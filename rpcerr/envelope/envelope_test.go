@@ -107,6 +107,18 @@ func TestInternalTellsTheLogOnly(t *testing.T) {
 	assert.Equal(t, `{"error":"internal","message":"internal error"}`, got.String())
 	assert.Contains(t, log.String(), "secret")
 	log.Reset()
+	explicit := envelope.Internal.Errorf("table %s is broken: %w", "users", fs.ErrClosed)
+	got = envelope.Of(explicit, slog.New(slog.NewTextHandler(&log, nil)))
+	assert.Equal(t, `{"error":"internal","message":"internal error"}`, got.String())
+	assert.Contains(t, log.String(), "table users is broken")
+	assert.ErrorIs(t, explicit, fs.ErrClosed)
+	assert.ErrorIs(t, explicit, kind.Internal)
+	for _, leaves := range []any{rpcerr.From(explicit), explicit.FailedToolCall()} {
+		b, err := json.Marshal(leaves)
+		require.NoError(t, err)
+		assert.NotContains(t, string(b), "users", "nor in the other forms")
+	}
+	log.Reset()
 	envelope.Of(envelope.NoMatch.New("m"), slog.New(slog.NewTextHandler(&log, nil)))
 	assert.Empty(t, log.String())
 }
