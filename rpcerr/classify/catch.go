@@ -122,7 +122,10 @@ func (o Op) classify(err error) *kind.Error {
 }
 
 func loggedBelow(err error) bool {
-	e, ok := errors.AsType[*kind.Error](err)
+	e, ok := errors.AsType[interface {
+		error
+		Logged() bool
+	}](err)
 	return ok && e.Logged()
 }
 

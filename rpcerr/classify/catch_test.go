@@ -17,6 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
 // recorder is a logger whose lines can be looked at.
@@ -74,6 +75,10 @@ func TestCatchLogsOnce(t *testing.T) {
 	assert.True(t, e.Logged())
 	assert.Equal(t, "taken", e.Message)
 	assert.ErrorContains(t, errors.Unwrap(err), "around it", "what was wrapped is not lost")
+	_, err = classify.Do(t.Context(), outer, func(context.Context) (int, error) {
+		return 0, toolerr.Internal("The tool is broken").WithCause(fmt.Errorf("w: %w", kind.Fatal.New("m").WithCause(err)))
+	})
+	assert.ErrorIs(t, err, kind.Internal, "another error built upon it")
 	lines := log.lines(t)
 	require.Len(t, lines, 1)
 	assert.Equal(t, "inner", lines[0]["operation"])

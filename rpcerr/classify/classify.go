@@ -51,7 +51,8 @@ func New(adapters ...Adapter) *Classifier {
 	return c
 }
 
-// Error classifies err without adapters; see [Classifier.Error].
+// Error classifies err without adapters; see [Classifier.Error]. Do not return the result
+// as an error unless err is one: a nil *kind.Error in an error is not nil.
 func Error(err error) *kind.Error { return (*Classifier)(nil).Error(err) }
 
 // Error returns what err is. It returns nil for nil. The first rule that fits wins:
@@ -83,10 +84,13 @@ func (c *Classifier) Error(err error) *kind.Error {
 			}
 		}
 	}
-	k, status, by := find(err)
+	k, answer, by := find(err)
 	e := k.New(k.Message()).WithCause(err).WithDebug("classified by " + by)
-	if status != 0 {
-		e = e.WithStatus(status)
+	if answer.status != 0 {
+		e = e.WithStatus(answer.status)
+	}
+	if answer.wait {
+		e = e.WithRetryAfter(answer.after)
 	}
 	if errors.Is(err, acp.ErrClosed) || errors.Is(err, acp.ErrStalled) || errors.Is(err, acp.ErrOverloaded) {
 		e = e.WithRetryable(false) // this connection does not come back
@@ -94,23 +98,23 @@ func (c *Classifier) Error(err error) *kind.Error {
 	return e
 }
 
-// find applies the tables. status is the HTTP status that decided, or 0.
-func find(err error) (k kind.Kind, status int, by string) {
+// find applies the tables. answer is the HTTP answer that decided, if one did.
+func find(err error) (k kind.Kind, answer answered, by string) {
 	for _, r := range goRules {
 		if k, ok := r.match(err); ok {
-			return k, 0, r.name
+			return k, answered{}, r.name
 		}
 	}
-	if status, ok := statusOf(err); ok {
-		return statusKind(status), status, "HTTP status"
+	if answer, ok := answerOf(err); ok {
+		return statusKind(answer.status), answer, "HTTP status"
 	}
 	words := wordsOf(err)
 	for _, p := range patterns {
 		if k, ok := p.match(words); ok {
-			return k, 0, p.name
+			return k, answered{}, p.name
 		}
 	}
-	return kind.Internal, 0, "no rule"
+	return kind.Internal, answered{}, "no rule"
 }
 
 // walk calls visit for err and everything it wraps, outermost first, until visit

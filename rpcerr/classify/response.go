@@ -85,7 +85,7 @@ func RetryAfter(h http.Header) (time.Duration, bool) {
 		return 0, false
 	}
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
-		if !(seconds >= 0) {
+		if !(seconds >= 0) || math.IsInf(seconds, 1) { // NaN is not either
 			return 0, false
 		}
 		return time.Duration(min(seconds, math.MaxInt64/float64(2*time.Second)) * float64(time.Second)), true

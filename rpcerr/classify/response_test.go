@@ -110,7 +110,7 @@ func TestRetryAfter(t *testing.T) {
 		assert.True(t, ok)
 		assert.Greater(t, got, time.Duration(math.MaxInt64/4))
 	})
-	for _, value := range []string{"", "-1", "soon", "NaN", "1 2"} {
+	for _, value := range []string{"", "-1", "soon", "NaN", "Inf", "1 2"} {
 		_, ok := classify.RetryAfter(http.Header{"Retry-After": {value}})
 		assert.False(t, ok, value)
 	}

@@ -1,25 +1,57 @@
 package classify
 
 import (
+	"net/http"
+	"reflect"
 	"strconv"
+	"time"
 
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// statusOf finds the HTTP status of a failure in the chain. Clients of web
-// services have one of two methods for it.
-func statusOf(err error) (status int, ok bool) {
+// answered is what an error tells of an HTTP answer.
+type answered struct {
+	status int // 400 to 599
+	after  time.Duration
+	wait   bool // the answer said when to try again: after
+}
+
+// answerOf finds the HTTP answer behind a failure. Clients of web services have one of two
+// methods for its status, or one of three fields.
+func answerOf(err error) (a answered, ok bool) {
 	walk(err, func(err error) bool {
 		switch e := err.(type) {
 		case interface{ StatusCode() int }:
-			status = e.StatusCode()
+			a.status = e.StatusCode()
 		case interface{ HTTPStatusCode() int }:
-			status = e.HTTPStatusCode()
+			a.status = e.HTTPStatusCode()
+		default:
+			a = answeredBy(reflect.Indirect(reflect.ValueOf(err)))
 		}
-		ok = status >= 400 && status <= 599
+		ok = a.status >= 400 && a.status <= 599
 		return ok
 	})
-	return status, ok
+	return a, ok
+}
+
+func answeredBy(v reflect.Value) (a answered) {
+	if v.Kind() != reflect.Struct {
+		return a
+	}
+	for _, name := range []string{"StatusCode", "HTTPStatusCode", "Response"} {
+		f, ok := v.Type().FieldByName(name)
+		if !ok || !f.IsExported() || len(f.Index) > 1 { // not through embedded pointers, which may be nil
+			continue
+		}
+		field := v.FieldByIndex(f.Index)
+		if resp, ok := field.Interface().(*http.Response); ok && resp != nil {
+			a.status = resp.StatusCode
+			a.after, a.wait = RetryAfter(resp.Header)
+		} else if field.CanInt() {
+			a.status = int(field.Int())
+		}
+	}
+	return a
 }
 
 // statusKind is the kind of another service's failure. A 500 there is that service's

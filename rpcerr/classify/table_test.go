@@ -172,6 +172,11 @@ func TestGoErrors(t *testing.T) {
 		"status 404 by method":    {statusError(404), kind.NotFound},
 		"status 500 by method":    {statusError(500), kind.ServiceUnavailable},
 		"status 200 is no status": {statusError(200), kind.Internal},
+		"status 403 by field":     {fmt.Errorf("w: %w", &fieldError{StatusCode: 403}), kind.Forbidden},
+		"status 302 by field":     {&fieldError{StatusCode: 302}, kind.Internal},
+		"status of a response":    {responseError{Response: &http.Response{StatusCode: 429}}, kind.RateLimited},
+		"no response":             {responseError{}, kind.Internal},
+		"typed nil":               {(*fieldError)(nil), kind.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Error(t, c.err)
@@ -201,6 +206,23 @@ type statusError int
 
 func (e statusError) Error() string   { return "x" }
 func (e statusError) StatusCode() int { return int(e) }
+
+type fieldError struct{ StatusCode int }
+
+func (*fieldError) Error() string { return "x" }
+
+type responseError struct{ Response *http.Response }
+
+func (responseError) Error() string { return "x" }
+
+// Who answers when to come back is believed.
+func TestRetryAfterOfAResponse(t *testing.T) {
+	resp := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {"7"}}}
+	e := classify.Error(fmt.Errorf("calling: %w", responseError{resp}))
+	assert.Equal(t, kind.ServiceUnavailable, e.Kind)
+	assert.Equal(t, 503, e.Status)
+	assert.Equal(t, 7*time.Second, e.RetryAfter)
+}
 
 type badMarshaler struct{}
 

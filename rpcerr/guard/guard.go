@@ -71,10 +71,16 @@ func (o *Options) leave(ctx context.Context, method string, err error) error {
 	case o.Develop:
 		return exposed(e, err, !ok)
 	case e == explicit:
-		return err // untouched, whatever type it has and whatever its data looks like
+		return &logged{err} // as it is, whatever type it has and whatever its data looks like
 	}
-	return e
+	return e.WithLogged()
 }
+
+// logged tells the connection that the error inside is in the log already.
+type logged struct{ error }
+
+func (l *logged) Unwrap() error { return l.error }
+func (*logged) Logged() bool    { return true }
 
 func (o *Options) logger() *slog.Logger {
 	if o.Logger != nil {
@@ -84,7 +90,10 @@ func (o *Options) logger() *slog.Logger {
 }
 
 func loggedBelow(err error) bool {
-	e, ok := errors.AsType[*kind.Error](err)
+	e, ok := errors.AsType[interface {
+		error
+		Logged() bool
+	}](err)
 	return ok && e.Logged()
 }
 

@@ -82,7 +82,8 @@ func TestMap(t *testing.T) {
 
 	leave := guard.Options{Map: func(context.Context, string, *kind.Error) *kind.Error { return nil }}
 	_, _, returned = run(t, leave, rpcerr.ErrAuthRequired)
-	assert.Equal(t, rpcerr.ErrAuthRequired, returned)
+	assert.ErrorIs(t, returned, rpcerr.ErrAuthRequired)
+	assert.Same(t, rpcerr.ErrAuthRequired, rpcerr.From(returned), "untouched")
 
 	adapt := guard.Options{Classifier: classify.New(classify.Is(boom, kind.RateLimited))}
 	_, _, returned = run(t, adapt, boom)

@@ -95,8 +95,18 @@ func (e *Error) Is(target error) bool {
 // [From] asks for it.
 func (e *Error) Record() *Error { return e }
 
-// Logged tells whether somebody has written the error to the log already.
-func (e *Error) Logged() bool { return e != nil && e.logged }
+// Logged tells whether somebody has written the error, or what it wraps, to the log
+// already.
+func (e *Error) Logged() bool {
+	if e == nil || e.logged {
+		return e != nil
+	}
+	below, ok := errors.AsType[interface {
+		error
+		Logged() bool
+	}](e.cause)
+	return ok && below.Logged()
+}
 
 // LogValue gives slog everything but Data, which may hold what a user typed.
 func (e *Error) LogValue() slog.Value {

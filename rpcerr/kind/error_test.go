@@ -127,6 +127,8 @@ func TestForeignErrors(t *testing.T) {
 		{rpcerr.New(500, "boom", nil), kind.Error{Kind: kind.Unknown, Message: "boom", Number: 500}},
 		{rpcerr.New(-32001, "x", "text"), kind.Error{Kind: kind.Unknown, Message: "x", Number: -32001, Data: json.RawMessage(`"text"`)}},
 		{rpcerr.New(-31003, "x", nil), kind.Error{Kind: kind.RateLimited, Message: "x", Retryable: true}},
+		{rpcerr.New(-32603, "x", json.RawMessage(`{"retryAfterMs":5}`)), kind.Error{Kind: kind.Internal, Message: "x", Retryable: true, RetryAfter: 5 * time.Millisecond}},
+		{rpcerr.New(-32603, "x", json.RawMessage(`{"retryAfterMs":5,"retryable":false}`)), kind.Error{Kind: kind.Internal, Message: "x", RetryAfter: 5 * time.Millisecond}},
 		// What another program says in the same members is understood ...
 		{rpcerr.New(-32602, "x", json.RawMessage(`{"reason":"no_match","recovery":{"hint":"wider"},"retryable":true,"retryAfterMs":1.5,"code":"A","status":404,"kind":"timeout"}`)),
 			kind.Error{Kind: kind.Timeout, Number: -32602, Message: "x", Reason: "no_match", Hint: "wider", Retryable: true, RetryAfter: 2 * time.Millisecond, Code: "A", Status: 404}},

@@ -151,8 +151,14 @@ func FromRequestError(r *rpcerr.RequestError) *Error {
 		e.Number = r.Code
 	}
 	e.Retryable = e.Kind.Retryable()
+	take(members, memberRetryAfter, func(ms float64) bool {
+		if ms < 0 {
+			return false
+		}
+		e.RetryAfter, e.Retryable = millis(ms), true // who says when says that, unless it also says no
+		return true
+	})
 	take(members, memberRetryable, func(yes bool) bool { e.Retryable = yes; return true })
-	take(members, memberRetryAfter, func(ms float64) bool { e.RetryAfter = millis(ms); return ms >= 0 })
 	take(members, memberCode, func(s string) bool { e.Code = s; return s != "" })
 	take(members, memberReason, func(s string) bool { e.Reason = s; return s != "" })
 	take(members, memberStatus, func(n int) bool {
