@@ -175,17 +175,23 @@ func TestGroups(t *testing.T) {
 // The handler of the cancel is never called before that of its prompt, however
 // close they are.
 func TestPromptIsEnteredBeforeItsCancel(t *testing.T) {
-	for range 200 {
+	for i := range 400 {
 		bubble(t, func(t *testing.T) {
 			var ev events
-			cancel := on(mCancel, func(context.Context, *msg) (*msg, error) { ev.add("cancel"); return nil, nil })
+			end := func(context.Context, *msg) (*msg, error) { ev.add("cancel"); return nil, nil }
+			cancel, send := on(mCancel, end), `{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'a'}}`
+			answers := []string{`{'jsonrpc':'2.0','id':1,'result':{'text':'cancelled'}}`}
+			if i%2 == 1 { // a request does so, too
+				cancel, send = on(request("t/close"), end), `{'jsonrpc':'2.0','id':2,'method':'t/close','params':{'sessionId':'a'}}`
+				answers = append(answers, `{'jsonrpc':'2.0','id':2,'result':{}}`)
+			}
 			cancel.EndsGroup = true
 			_, p := start(t, rpc.Config{Entries: []*rpc.Entry{cancel,
 				ended(on(mPrompt, func(ctx context.Context, _ *msg) (*msg, error) { ev.add("prompt"); <-ctx.Done(); return nil, ctx.Err() })),
 			}})
 			p.send(`{'jsonrpc':'2.0','id':1,'method':'t/prompt','params':{'sessionId':'a'}}`)
-			p.send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'a'}}`)
-			p.expect(`{'jsonrpc':'2.0','id':1,'result':{'text':'cancelled'}}`)
+			p.send("%s", send)
+			p.expectAll(answers...)
 			synctest.Wait()
 			require.Equal(t, []string{"prompt", "cancel"}, ev.list())
 		})

@@ -301,8 +301,9 @@ func TestWriteError(t *testing.T) {
 		p := &peer{t: t, Stream: far}
 		answered, pending := calling(c, mAsk, nil), calling(c, mAsk, nil)
 		synctest.Wait()
-		p.answer(1, 1) // the peer answered something before it died
 		close(s.gate)
+		time.Sleep(100 * time.Millisecond)
+		p.answer(1, 1) // the peer answered something before it died
 		a, b := <-answered, <-pending
 		if a != nil {
 			a, b = b, a

@@ -43,5 +43,8 @@ func callID(id []byte) (uint64, bool) {
 		}
 	}
 	n, err := strconv.ParseUint(idKey(string(id)), 10, 64)
-	return n, err == nil && n > 0
+	if err != nil {
+		return 0, false
+	}
+	return n, n > 0
 }
