@@ -96,19 +96,11 @@ func (c *Conn) fault(r *request, err error, cancelled bool) *rpcerr.RequestError
 		// Some other ctx ended: nobody asked for that.
 		e = rpcerr.InternalError(nil).WithCause(err)
 	}
-	if !meant && e.Code == rpcerr.CodeInternalError {
-		c.log.Error("acp: handling a request", "method", shown(r.method), errorAttr(err))
-		if c.cfg.ExposeErrors {
-			e = e.WithData(map[string]string{"details": err.Error()})
-		}
+	logFailure(c.log, err, e, "acp: handling a request", "method", shown(r.method))
+	if !meant && e.Code == rpcerr.CodeInternalError && c.cfg.ExposeErrors {
+		e = e.WithData(map[string]string{"details": err.Error()})
 	}
 	return e
-}
-
-// isMeant tells whether somebody chose the error for the peer.
-func isMeant(err error) bool {
-	_, ok := rpcerr.CodeOf(err)
-	return ok
 }
 
 // appendFault encodes an error answer. Data that cannot be encoded is left out.

@@ -177,6 +177,40 @@ func TestExposeErrors(t *testing.T) {
 	})
 }
 
+type loggedError struct{ error }
+
+func (loggedError) Logged() bool    { return true }
+func (e loggedError) Unwrap() error { return e.error }
+
+// What an internal error keeps inside is in the log, once.
+func TestCausesAreLogged(t *testing.T) {
+	secret := errors.New("secret")
+	for name, c := range map[string]struct {
+		err    error
+		logged bool
+	}{
+		"plain":                 {secret, true},
+		"cause":                 {fmt.Errorf("w: %w", rpcerr.InternalError(nil).WithDetail("sorry").WithCause(secret)), true},
+		"nothing inside":        {rpcerr.InternalError(nil), false},
+		"not the agent's fault": {rpcerr.InvalidParams(nil).WithCause(secret), false},
+		"logged before":         {loggedError{rpcerr.InternalError(nil).WithCause(secret)}, false},
+		"plain, logged before":  {loggedError{secret}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var l logs
+				_, p := start(t, rpc.Config{Logger: l.logger(), Entries: []*rpc.Entry{
+					on(mEcho, func(context.Context, *msg) (*msg, error) { return nil, c.err }),
+				}})
+				p.request(1, "t/echo", 1)
+				p.recv()
+				assert.Equal(t, c.logged, strings.Contains(l.String(), "secret"), l.String())
+				assert.Equal(t, c.logged, l.String() != "", l.String())
+			})
+		})
+	}
+}
+
 func TestWhatCallsReturn(t *testing.T) {
 	invalid := func(t *testing.T, _ any, err error) { assert.EqualError(t, err, "invalid t/echo result") }
 	tests := []struct {
