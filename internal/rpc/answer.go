@@ -20,17 +20,19 @@ func (c *Conn) answer(r *request, res any, err error) {
 	in.unregisterLocked(r)
 	in.mu.Unlock()
 
-	if err != nil && groupEnded && r.entry != nil && r.entry.Ended != nil {
-		c.log.Info("acp: handler of a cancelled turn returned an error", "method", r.method, errorAttr(err))
-		err = c.safely(func() error { res = r.entry.Ended(); return nil })
-	}
 	f := newFrame()
-	ok := err == nil
-	if ok {
-		err = c.safely(func() (err error) { f.b, err = c.appendResult(f.b[:0], r, res); return err })
-		ok = err == nil
+	encode := func() error {
+		return c.safely(func() (err error) { f.b, err = c.appendResult(f.b[:0], r, res); return err })
 	}
-	if !ok {
+	if err == nil {
+		err = encode()
+	}
+	if err != nil && groupEnded && r.entry != nil && r.entry.Ended != nil {
+		c.log.Info("acp: handler of a cancelled turn failed", "method", r.method, errorAttr(err))
+		res = r.entry.Ended()
+		err = encode()
+	}
+	if err != nil {
 		fault := c.fault(r, err, cancelled)
 		if c.safely(func() error { f.b = appendFault(f.b[:0], []byte(r.id), fault); return nil }) != nil {
 			f.b = appendFault(f.b[:0], []byte(r.id), fault.WithData(nil))
@@ -48,7 +50,7 @@ func (c *Conn) answer(r *request, res any, err error) {
 		c.log.Debug("acp: an answer came too late", "method", shown(r.method))
 	}
 	if r.handshake {
-		c.handshakeAnswered(ok)
+		c.handshakeAnswered(err == nil)
 	}
 }
 

@@ -138,8 +138,11 @@ func TestGroups(t *testing.T) {
 			ev.add("prompt %d", m.N)
 			<-ctx.Done()
 			assert.Equal(t, wire.ErrTurnCancelled, context.Cause(ctx))
-			if m.N == 3 {
+			switch m.N {
+			case 3:
 				return &msg{Text: "own"}, nil
+			case 2:
+				return &msg{Bad: true}, nil
 			}
 			panic("whatever")
 		}))
