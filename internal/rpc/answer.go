@@ -38,7 +38,7 @@ func (c *Conn) answer(r *request, res any, err error) {
 			f.b = appendFault(f.b[:0], []byte(r.id), fault.WithData(nil))
 		}
 	}
-	size := int64(len(f.b))
+	size := f.cost()
 	sendErr := c.out.reserve(context.Background(), size) // ends with the connection
 	if sendErr == nil {
 		f.claim = &r.writes
@@ -126,7 +126,7 @@ func (c *Conn) answerOwn(id []byte, e *rpcerr.RequestError) {
 	f := newFrame()
 	f.b = appendFault(f.b[:0], id, e)
 	f.own = true
-	size := int64(len(f.b))
+	size := f.cost()
 	if !c.out.reserveOwn(size) {
 		return
 	}

@@ -57,15 +57,17 @@ func (c *Conn) abandon(ctx context.Context, k *call, tell bool) (any, error) {
 		c.calls.waitLocked(k)
 		c.calls.mu.Unlock()
 		return c.outcome(k)
-	case callAnswered: // AtResponse is told when the answer's place is reached
-		k.state, k.err = callSettled, ctx.Err()
+	}
+	err := c.sooner(ctx, ctx.Err())
+	if k.state == callAnswered { // AtResponse is told when the answer's place is reached
+		k.state, k.err = callSettled, err
 		c.calls.mu.Unlock()
 		c.objects.over(k.id)
-		return nil, ctx.Err()
+		return nil, err
 	}
 	c.calls.removeLocked(k)
 	at, lifting := k.at, k.lifting
-	k.state, k.err, k.at, k.lifting = callSettled, ctx.Err(), nil, false
+	k.state, k.err, k.at, k.lifting = callSettled, err, nil, false
 	c.calls.mu.Unlock()
 
 	c.objects.over(k.id)
@@ -73,12 +75,21 @@ func (c *Conn) abandon(ctx context.Context, k *call, tell bool) (any, error) {
 		c.endLifting()
 	}
 	if at != nil {
-		c.enqueueResponse(&call{method: k.method, at: at, err: ctx.Err(), state: callAnswered})
+		c.enqueueResponse(&call{method: k.method, at: at, err: err, state: callAnswered})
 	}
 	if tell {
 		c.sendCancel(k.id)
 	}
-	return nil, ctx.Err()
+	return nil, err
+}
+
+// sooner returns why something failed with err. Where that is the end of ctx, and ctx
+// has ended with the connection, as those of handlers do, the latter is the reason.
+func (c *Conn) sooner(ctx context.Context, err error) error {
+	if ctx.Err() != nil && c.life.Err() != nil && errors.Is(err, ctx.Err()) {
+		return closed(context.Cause(c.life))
+	}
+	return err
 }
 
 // placeLocked splits what is to run at the answer's place off a call that does not

@@ -124,8 +124,8 @@ func (t *callTable) over() <-chan struct{} {
 // result one to its result type.
 func (c *Conn) Call(ctx context.Context, m *wire.Method, params any, opts *CallOptions) (any, error) {
 	s := scopeOf(ctx)
-	o := s.enter(c)
-	defer s.leave()
+	o := s.enter(c, true)
+	defer s.leave(c, true)
 	return c.callThrough(ctx, &call{method: m.Name, m: m, origin: o}, params, opts)
 }
 
@@ -133,8 +133,8 @@ func (c *Conn) Call(ctx context.Context, m *wire.Method, params any, opts *CallO
 // json.RawMessage or anything encoding/json takes; nil leaves params out.
 func (c *Conn) CallExtension(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	s := scopeOf(ctx)
-	o := s.enter(c)
-	defer s.leave()
+	o := s.enter(c, true)
+	defer s.leave(c, true)
 	raw, err := encodeRaw(params)
 	if err != nil {
 		return nil, encodingError(method+" params", err)
@@ -200,13 +200,13 @@ func (c *Conn) dispatch(ctx context.Context, k *call, params any) (jsonrpc2.Wait
 	if err == nil {
 		err = ctx.Err()
 	}
-	size := int64(len(f.b))
+	size := f.cost()
 	if err == nil {
 		err = c.out.reserve(ctx, size)
 	}
 	if err != nil {
 		f.free()
-		return none, err
+		return none, c.sooner(ctx, err)
 	}
 	if k.m == nil || !k.m.Streams {
 		c.beginLifting(k)

@@ -67,7 +67,7 @@ func (c *Conn) sendCancel(id uint64) {
 	f.b = appendNotification(f.b[:0], methodCancel)
 	f.b = fmt.Appendf(f.b, `,"params":{"requestId":%d}}`, id)
 	f.own = true
-	size := int64(len(f.b))
+	size := f.cost()
 	if !c.out.tryReserveOwn(size) {
 		f.free()
 		return

@@ -27,8 +27,9 @@ type scope struct {
 	entered *entered
 
 	// inside counts the Conn methods of any connection that run with this ctx or
-	// one that descends from it. Guarded by conn.in.mu.
-	inside int
+	// one that descends from it; lifts those of them for which the reader must not
+	// pause. Guarded by conn.in.mu.
+	inside, lifts int
 
 	mu     sync.Mutex // guards all below
 	ctx    context.Context
@@ -124,21 +125,24 @@ type origin struct {
 }
 
 // enter notes that a method of c begins with a ctx of this handler: everybody up
-// the chain waits for it.
-func (s *scope) enter(c *Conn) (o origin) {
+// the chain waits for it. A call waits for the peer's answer, which may need
+// anything of this end. A send waits for nothing but the peer's reading, so it keeps
+// the handler's slot, and when it is over another connection than the handler's, as
+// in a proxy, the one that is too slow there slows down the one that sends here.
+func (s *scope) enter(c *Conn, call bool) (o origin) {
 	for ; s != nil; s = s.up {
 		if s.conn != c {
 			o.forwards = true
 		}
 		if s.req == nil {
 			o.exempt = true
-			s.conn.noteEnters(s)
+			s.conn.noteEnters(s, call || s.conn == c)
 			continue
 		}
 		if s.conn != c {
 			s.req.forwards.Store(true)
 		}
-		if s.req.counted {
+		if s.req.counted && call {
 			s.conn.handlerEnters(s)
 		}
 	}
@@ -146,11 +150,11 @@ func (s *scope) enter(c *Conn) (o origin) {
 }
 
 // leave undoes enter.
-func (s *scope) leave() {
+func (s *scope) leave(c *Conn, call bool) {
 	for ; s != nil; s = s.up {
 		if s.req == nil {
-			s.conn.noteLeaves(s)
-		} else if s.req.counted {
+			s.conn.noteLeaves(s, call || s.conn == c)
+		} else if s.req.counted && call {
 			s.conn.handlerLeaves(s)
 		}
 	}

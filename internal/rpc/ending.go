@@ -42,8 +42,11 @@ type ending struct {
 
 	// closing: what remains must not take long. Written under mu.
 	closing atomic.Bool
+	// muted: nobody can be answered any more. Guarded by mu.
+	muted bool
 
 	hurry      chan struct{} // closed when closing
+	mute       chan struct{} // closed when muted, or closing
 	done       chan struct{} // closed when the stream is
 	ended      chan struct{} // closed when nothing runs any more
 	readerDone chan struct{} // closed by the reader
@@ -51,7 +54,7 @@ type ending struct {
 }
 
 func (e *ending) init() {
-	e.hurry, e.done = make(chan struct{}), make(chan struct{})
+	e.hurry, e.mute, e.done = make(chan struct{}), make(chan struct{}), make(chan struct{})
 	e.ended, e.readerDone = make(chan struct{}), make(chan struct{})
 }
 
@@ -65,6 +68,16 @@ func (e *ending) onClose(stop func() bool) {
 func (e *ending) hurryLocked() {
 	if !e.closing.Swap(true) {
 		close(e.hurry)
+	}
+	e.muteLocked()
+}
+
+// muteLocked makes handlers end that only have something to answer. What was read
+// before is still handled.
+func (e *ending) muteLocked() {
+	if !e.muted {
+		e.muted = true
+		close(e.mute)
 	}
 }
 
@@ -83,8 +96,11 @@ func (c *Conn) finish(kind endKind, why error) {
 			e.run = closed(why)
 		}
 	}
-	if gentle := kind == endEOF || kind == endRead || kind == endWrite && first; !gentle {
+	switch kind {
+	case endClose, endCtx, endBroken:
 		e.hurryLocked()
+	case endWrite:
+		e.muteLocked()
 	}
 	e.mu.Unlock()
 	if first {
@@ -124,7 +140,7 @@ func (c *Conn) wind() {
 	switch kind {
 	case endEOF:
 		c.endOfInput(err)
-		if !c.drained(c.limits.DrainGrace) {
+		if !waitFor(c.idle(), c.limits.DrainGrace, e.mute) {
 			endContexts()
 			c.drained(c.limits.HandlerGrace)
 		}
@@ -142,10 +158,12 @@ func (c *Conn) wind() {
 		e.stop()
 	}
 	e.mu.Unlock()
-	endContexts()
+	// In this order, so that calls made with the ctx of a handler end with the answer
+	// that was read or with err, and not with their ctx.
 	c.stopInput()
 	c.failCalls(err, func(*call) bool { return true })
 	c.out.close(err)
+	endContexts()
 	if !errors.Is(err, wire.ErrStalled) { // with a broken stream there is nothing to wait for
 		waitFor(c.out.flushed(), c.limits.FlushGrace, nil)
 	}

@@ -23,6 +23,18 @@ const keptFrame = 64 << 10
 
 var frames = sync.Pool{New: func() any { return &frame{b: make([]byte, 0, 512)} }}
 
+// frameOverhead is the memory that a frame takes beside its bytes.
+const frameOverhead = 96
+
+// cost is what the frame counts for in the outgoing queue: the memory that it takes.
+// It is the same until the frame is freed, once it is encoded.
+func (f *frame) cost() int64 {
+	if f.own {
+		return int64(len(f.b))
+	}
+	return int64(cap(f.b)) + frameOverhead
+}
+
 func newFrame() *frame { return frames.Get().(*frame) }
 
 // free gives the buffer back. Nobody may use f after it.

@@ -51,25 +51,35 @@ func (c *Conn) work() {
 
 // noteEnters: a Conn method begins inside the notification handler s. While it
 // lasts nothing waits for the handler that the peer may need for its answer.
-func (c *Conn) noteEnters(s *scope) {
+func (c *Conn) noteEnters(s *scope, lifts bool) {
 	in := &c.in
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	s.inside++
-	if in.handling != s || s.inside > 1 {
+	if lifts {
+		s.lifts++
+	}
+	if in.handling != s {
 		return
 	}
-	behind := in.behind
-	in.behind = nil
-	for _, r := range behind {
-		c.startLocked(r, s)
+	if s.inside == 1 {
+		behind := in.behind
+		in.behind = nil
+		for _, r := range behind {
+			c.startLocked(r, s)
+		}
 	}
-	in.wakeReaderLocked()
+	if s.lifts == 1 {
+		in.wakeReaderLocked()
+	}
 }
 
-func (c *Conn) noteLeaves(s *scope) {
+func (c *Conn) noteLeaves(s *scope, lifts bool) {
 	c.in.mu.Lock()
 	s.inside--
+	if lifts {
+		s.lifts--
+	}
 	c.in.mu.Unlock()
 }
 

@@ -44,7 +44,7 @@ func (c *Conn) waitRoom() bool {
 		return true
 	}
 	in.mu.Lock()
-	for !in.stopped && in.backlog+in.heldOut > c.limits.Backlog && !in.insideLocked() && in.lifting == 0 {
+	for !in.stopped && in.backlog+in.heldOut > c.limits.Backlog && !in.liftedLocked() {
 		if in.handling != nil {
 			c.watchSlowLocked()
 		}
@@ -62,6 +62,12 @@ func (c *Conn) waitRoom() bool {
 		return false
 	}
 	return true
+}
+
+// liftedLocked tells whether the reader must not pause: somebody waits for what
+// only the reader can bring, or for the peer, which may do the same.
+func (in *inbound) liftedLocked() bool {
+	return in.lifting > 0 || in.handling != nil && in.handling.lifts > 0
 }
 
 // beginLifting: a call waits for its answer, and the reader must not pause until

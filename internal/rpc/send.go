@@ -17,8 +17,8 @@ import (
 // when the message is queued for writing.
 func (c *Conn) Notify(ctx context.Context, m *wire.Method, params any) error {
 	s := scopeOf(ctx)
-	o := s.enter(c)
-	defer s.leave()
+	o := s.enter(c, false)
+	defer s.leave(c, false)
 	if c.send == nil {
 		return c.notify(ctx, m, m.Name, params, !o.forwards)
 	}
@@ -31,8 +31,8 @@ func (c *Conn) Notify(ctx context.Context, m *wire.Method, params any) error {
 // is a json.RawMessage or anything encoding/json takes; nil leaves params out.
 func (c *Conn) NotifyExtension(ctx context.Context, method string, params any) error {
 	s := scopeOf(ctx)
-	s.enter(c)
-	defer s.leave()
+	s.enter(c, false)
+	defer s.leave(c, false)
 	raw, err := encodeRaw(params)
 	if err != nil {
 		return encodingError(method+" params", err)
@@ -82,13 +82,13 @@ func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params
 	if err == nil {
 		err = ctx.Err()
 	}
-	size := int64(len(f.b))
+	size := f.cost()
 	if err == nil {
 		err = c.out.reserve(ctx, size)
 	}
 	if err != nil {
 		f.free()
-		return err
+		return c.sooner(ctx, err)
 	}
 	return c.pushNotification(ctx, method, f, size)
 }

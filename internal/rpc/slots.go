@@ -41,8 +41,8 @@ func (c *Conn) nextLocked() {
 	}
 }
 
-// handlerEnters: a Conn method begins inside a request's handler, which gives its
-// slot away meanwhile.
+// handlerEnters: a call begins inside a request's handler, which gives its slot away
+// meanwhile.
 func (c *Conn) handlerEnters(s *scope) {
 	in := &c.in
 	in.mu.Lock()

@@ -17,7 +17,7 @@ func (o *outbox) push(f *frame) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.dead {
-		o.unreserveLocked(int64(len(f.b)), f.own)
+		o.unreserveLocked(f.cost(), f.own)
 		return
 	}
 	o.queue = append(o.queue, f)
@@ -102,10 +102,10 @@ func (o *outbox) send(msgs [][]byte) error {
 func (o *outbox) written(batch []*frame, err error) {
 	o.mu.Lock()
 	for _, f := range batch {
-		if size := int64(len(f.b)); f.own {
-			o.own -= size
+		if f.own {
+			o.own -= f.cost()
 		} else {
-			o.bytes -= size
+			o.bytes -= f.cost()
 		}
 		f.free()
 	}
@@ -128,10 +128,10 @@ func (o *outbox) written(batch []*frame, err error) {
 func (o *outbox) dropLocked() {
 	o.dead = true
 	for _, f := range o.queue {
-		if size := int64(len(f.b)); f.own {
-			o.own -= size
+		if f.own {
+			o.own -= f.cost()
 		} else {
-			o.bytes -= size
+			o.bytes -= f.cost()
 		}
 	}
 	clear(o.queue)

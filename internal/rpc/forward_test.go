@@ -1,0 +1,178 @@
+package rpc_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// A handler that passes notifications on to a peer that does not read is as slow as
+// that peer: its own connection stops reading. While it makes a call it does not, and
+// neither does the connection that it sends on.
+func TestReaderPausesWhileAnotherConnectionIsSlow(t *testing.T) {
+	for name, tt := range map[string]struct {
+		pass  func(ctx context.Context, near, other *rpc.Conn, m *msg) error
+		pause bool
+	}{
+		"send on the other": {func(ctx context.Context, _, other *rpc.Conn, m *msg) error { return other.Notify(ctx, mNote, m) }, true},
+		"call on the other": {func(ctx context.Context, _, other *rpc.Conn, m *msg) error {
+			_, err := other.Call(ctx, mEcho, m, nil)
+			return err
+		}, false},
+		"send on its own": {func(ctx context.Context, near, _ *rpc.Conn, m *msg) error { return near.Notify(ctx, mNote, m) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				slow := func(s stream.Stream) stream.Stream { return &held{Stream: s, gate: make(chan struct{})} }
+				a, _ := stream.Pipe()
+				limits := rpc.Limits{Backlog: 10_000, SendQueue: 2000, StallTimeout: time.Hour}
+				other := startOn(t, rpc.Config{Stream: slow(a), Limits: limits})
+				b, far := stream.Pipe()
+				var near *rpc.Conn
+				read := &counted{Stream: slow(b)}
+				near = startOn(t, rpc.Config{Stream: unbatched{read}, Limits: limits, Entries: []*rpc.Entry{
+					on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, tt.pass(ctx, near, other, m) }),
+				}})
+				p := &peer{t: t, Stream: far}
+				for range 100 {
+					p.send("%s", bigNote)
+				}
+				synctest.Wait()
+				if tt.pause {
+					assert.Less(t, read.read.Load(), int64(20))
+				} else {
+					assert.EqualValues(t, 100, read.read.Load())
+				}
+			})
+		})
+	}
+}
+
+// unbatched hides WriteBatch.
+type unbatched struct{ stream.Stream }
+
+// A handler that waits for room keeps its slot: it waits for nothing that another
+// handler could bring, and every further one would wait as well.
+func TestSlotIsKeptInsideASend(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var running, most atomic.Int64
+		near, far := stream.Pipe()
+		s := &held{Stream: near, gate: make(chan struct{})}
+		var c *rpc.Conn
+		c = startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{MaxHandlers: 3, SendQueue: 1000}, Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				most.Store(max(most.Load(), running.Add(1)))
+				defer running.Add(-1)
+				return m, c.Notify(ctx, mNote, &msg{Text: strings.Repeat("x", 1000)})
+			}),
+		}})
+		p := &peer{t: t, Stream: far}
+		for id := range 50 {
+			p.request(id, "t/echo", id)
+		}
+		synctest.Wait()
+		assert.LessOrEqual(t, most.Load(), int64(3))
+		close(s.gate)
+		for range 100 {
+			p.recv()
+		}
+		assert.LessOrEqual(t, most.Load(), int64(3))
+	})
+}
+
+// What was read is handled although the peer has died and its death was seen on both
+// ways: first no more came, then nothing could be written.
+func TestWriteErrorAfterEndOfInput(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		held := &held{Stream: near, gate: make(chan struct{})}
+		s := &halfOpen{Stream: held, eof: make(chan struct{})}
+		var handled int
+		ended := make(chan error, 1)
+		c := startOn(t, rpc.Config{Stream: s, Entries: []*rpc.Entry{
+			on(mNote, func(context.Context, *msg) (*msg, error) {
+				time.Sleep(100 * time.Millisecond)
+				handled++
+				return nil, nil
+			}),
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				<-ctx.Done()
+				ended <- context.Cause(ctx)
+				return m, nil
+			}),
+		}})
+		p := &peer{t: t, Stream: far}
+		p.request(1, "t/echo", 1)
+		for n := range 10 {
+			p.note(n)
+		}
+		synctest.Wait()
+		close(s.eof)
+		synctest.Wait()
+		begun := time.Now()
+		held.fail(assert.AnError)
+		close(held.gate)
+		require.NoError(t, c.Notify(t.Context(), mNote, &msg{}), "the queue took it")
+		require.NoError(t, c.Wait())
+		assert.Equal(t, 10, handled)
+		require.ErrorIs(t, <-ended, wire.ErrClosed)
+		assert.Less(t, time.Since(begun), 2*time.Second, "a handler with nobody to answer does not use its grace")
+	})
+}
+
+// A call or send that a handler makes with its ctx ends with the same error as any
+// other when the connection does, and with its answer when that was read.
+func TestHandlersCallsAtClose(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		errs := make(chan error, 10)
+		gate := make(chan struct{})
+		near, far := stream.Pipe()
+		s := &held{Stream: near, gate: make(chan struct{})}
+		var c *rpc.Conn
+		c = startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 1000}, Entries: []*rpc.Entry{
+			on(mAsk, func(ctx context.Context, m *msg) (*msg, error) {
+				_, err := c.Call(ctx, mEcho, m, nil)
+				errs <- err
+				return m, err
+			}),
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				err := c.Notify(ctx, mOther, &msg{Text: strings.Repeat("x", 1000)})
+				errs <- err
+				return m, err
+			}),
+			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
+		}})
+		p := &peer{t: t, Stream: far}
+		p.request(1, "t/ask", 1)
+		synctest.Wait()
+		p.request(2, "t/ask", 2)
+		synctest.Wait()
+		p.request(3, "t/echo", 1)
+		synctest.Wait()
+		p.note(1)
+		p.answer(1, 1) // waits for the notification
+		synctest.Wait()
+		go func() { _ = c.Close() }() // ends with the connection
+		got := []error{<-errs, <-errs, <-errs}
+		closed := 0
+		for _, err := range got {
+			if err != nil {
+				require.ErrorIs(t, err, wire.ErrClosed)
+				closed++
+			}
+		}
+		assert.Equal(t, 2, closed)
+		close(gate)
+		require.NoError(t, c.Wait())
+	})
+}
