@@ -22,23 +22,24 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// What may be in use beside the budget and two messages.
-const slack = 32 << 20
-
 var notes = flag.Int("notes", 0, "how many notifications a flood has; 0: a million, or fewer under the race detector")
 
-// flood returns how many notifications to send and how long the text in each is.
-// The fewer there are the longer they are, so that they would not fit into the
-// memory that is allowed.
-func flood() (n, text int) {
-	n = *notes
+// flood returns how many notifications to send, how long the text in each is, and how
+// much memory may be in use beside the budgets. The fewer there are the longer they
+// are, so that all of them would take far more than is allowed.
+func flood() (n, text int, slack int64) {
+	n, volume := *notes, 120_000_000
+	slack = 32 << 20
+	if rig.Race {
+		volume, slack = 30_000_000, 8<<20
+	}
 	if n == 0 {
 		n = 1_000_000
 		if rig.Race {
-			n = 20_000
+			n = 10_000
 		}
 	}
-	return n, max(0, 80_000_000/n-150)
+	return n, max(0, volume/n-150), slack
 }
 
 // numbered is an update that says which one it is.
@@ -108,7 +109,7 @@ func prompt(session acp.SessionID) *acp.PromptRequest {
 // A turn with very many updates, of which each takes the client a millisecond:
 // nothing is lost, the order is kept, and the agent is slowed down.
 func TestUpdates(t *testing.T) {
-	n, text := flood()
+	n, text, slack := flood()
 	const budget = 1 << 20
 	var sent atomic.Int64
 	rig.Bubble(t, func(t *testing.T) {
@@ -141,8 +142,7 @@ func TestUpdates(t *testing.T) {
 
 // A proxy that hands the updates on to a slow client slows the agent down as well.
 func TestUpdatesThroughAProxy(t *testing.T) {
-	n, text := flood()
-	n /= 2
+	n, text, slack := flood()
 	const budget = 1 << 20
 	rig.Bubble(t, func(t *testing.T) {
 		c := newCounter(t, n)
@@ -169,8 +169,7 @@ func TestUpdatesThroughAProxy(t *testing.T) {
 
 // The same with a Turn that is read late: its updates count as well.
 func TestUpdatesOfATurnThatIsReadLate(t *testing.T) {
-	n, text := flood()
-	n /= 4
+	n, text, slack := flood()
 	const budget = 1 << 20
 	rig.Bubble(t, func(t *testing.T) {
 		c := newCounter(t, n)
@@ -198,7 +197,8 @@ func TestUpdatesOfATurnThatIsReadLate(t *testing.T) {
 // The smallest notifications there are take much more room than bytes. An agent
 // gets them from a client played by hand.
 func TestTinyNotifications(t *testing.T) {
-	n, _ := flood()
+	n, _, slack := flood()
+	n = max(n, 200_000)
 	const budget = 8 << 20
 	rig.Bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -243,7 +243,7 @@ func TestTinyNotifications(t *testing.T) {
 // In real time and over pipes of the operating system.
 func TestUpdatesInRealTime(t *testing.T) {
 	leak.Check(t)
-	const n, text, budget = 20_000, 4000, 1 << 20
+	const n, text, slack, budget = 20_000, 1500, 8 << 20, 1 << 20
 	c := newCounter(t, n)
 	p := rig.Connect(t, rig.Setup{
 		Streams: osPipes(t),
