@@ -1,10 +1,7 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
@@ -89,22 +86,11 @@ func checkURL(params any) error {
 	if !ok || mode == nil {
 		return nil
 	}
-	if err := webURL(mode.URL); err != nil {
+	if err := endpoint.CheckWebURL(mode.URL); err != nil {
 		return &acp.InvalidError{
 			Where:  "elicitation/create params",
 			Fields: []acp.FieldError{{Path: "url", Message: err.Error()}},
 		}
-	}
-	return nil
-}
-
-func webURL(raw string) error {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return errors.New("must be a URL")
-	}
-	if s := strings.ToLower(u.Scheme); s != "http" && s != "https" || u.Host == "" {
-		return errors.New("must be an http or https URL with a host")
 	}
 	return nil
 }

@@ -125,7 +125,11 @@ func (c *Conn) CloseSession(ctx context.Context, req *acp.CloseSessionRequest) (
 		// The agent may wait for these answers before it closes.
 		c.turns.cancel(req.SessionID)
 	}
-	return endpoint.Call[acp.CloseSessionRequest, acp.CloseSessionResponse](ctx, &c.out, acp.MethodSessionClose, req, nil)
+	res, err := endpoint.Call[acp.CloseSessionRequest, acp.CloseSessionResponse](ctx, &c.out, acp.MethodSessionClose, req, nil)
+	if err == nil && req != nil {
+		c.sessions.endPlain(req.SessionID)
+	}
+	return res, err
 }
 
 // DeleteSession removes a session from the list. A session that does not exist is not
@@ -133,5 +137,9 @@ func (c *Conn) CloseSession(ctx context.Context, req *acp.CloseSessionRequest) (
 //
 // Protocol: session/delete. Capability: sessionCapabilities.delete.
 func (c *Conn) DeleteSession(ctx context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
-	return endpoint.Call[acp.DeleteSessionRequest, acp.DeleteSessionResponse](ctx, &c.out, acp.MethodSessionDelete, req, nil)
+	res, err := endpoint.Call[acp.DeleteSessionRequest, acp.DeleteSessionResponse](ctx, &c.out, acp.MethodSessionDelete, req, nil)
+	if err == nil && req != nil {
+		c.sessions.endPlain(req.SessionID)
+	}
+	return res, err
 }

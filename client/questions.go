@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -17,7 +18,8 @@ func (c *Conn) requestPermission(ctx context.Context, req *acp.RequestPermission
 }
 
 // createElicitation stands between the agent's question and the client's answer. A
-// mode that was not advertised is refused, as the protocol asks.
+// mode that was not advertised is refused, as the protocol asks, and so is a URL that is
+// not a web page.
 func (c *Conn) createElicitation(ctx context.Context, h acp.Elicitor, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	mode, scope := "", acp.ElicitationScope(nil)
 	switch m := req.Mode.(type) {
@@ -25,6 +27,9 @@ func (c *Conn) createElicitation(ctx context.Context, h acp.Elicitor, req *acp.C
 		mode, scope = "form", m.Scope
 	case *acp.ElicitationURLMode:
 		mode, scope = "url", m.Scope
+		if err := endpoint.CheckWebURL(m.URL); err != nil && !c.remote {
+			return nil, rpcerr.InvalidParams(nil).WithDetail("url " + err.Error())
+		}
 	}
 	if p := c.peer.Load(); p != nil && mode != "" && !c.remote && !p.own.Has("elicitation."+mode) {
 		return nil, rpcerr.InvalidParams(nil).WithDetail("elicitation mode " + mode + " was not advertised")

@@ -133,3 +133,29 @@ func TestElicitationModeThatWasNotAdvertised(t *testing.T) {
 	require.NotNil(t, m.Error)
 	assert.Equal(t, -32602, m.Error.Code)
 }
+
+// completer is told when a page was visited, so that pages may be asked for.
+type completer struct{ *stubborn }
+
+func (completer) CompleteElicitation(context.Context, *acp.CompleteElicitationNotification) error {
+	return nil
+}
+
+// An agent must not make the client open a file or run a program.
+func TestOnlyWebPagesReachTheUser(t *testing.T) {
+	c := completer{newStubborn()}
+	_, peer := session(t, c, nil)
+	for _, url := range []string{"file:///etc/passwd", "javascript:alert(1)", "vscode://x", "https:", "http:///x", "%zz", "//host/x", "", "data:text/html,x"} {
+		peer.Call("1", "elicitation/create", `{"sessionId":"s1","message":"go","mode":"url","elicitationId":"e","url":"`+url+`"}`)
+		m, ok := peer.Recv()
+		require.True(t, ok)
+		if assert.NotNil(t, m.Error, url) {
+			assert.Equal(t, -32602, m.Error.Code, url)
+			assert.Contains(t, m.Error.Message, "url must be")
+			assert.NotContains(t, m.Error.Message+string(m.Error.Data), "passwd")
+		}
+	}
+	assert.Empty(t, c.asked)
+	peer.Call("2", "elicitation/create", `{"sessionId":"s1","message":"go","mode":"url","elicitationId":"e","url":"HTTPS://example.com/x?y"}`)
+	<-c.asked
+}

@@ -9,12 +9,15 @@ import (
 )
 
 // How many bytes of updates are kept for sessions that nobody has introduced yet, and
-// for sessions whose OnUpdate is not set yet; and of how many sessions nobody has
-// introduced anything is remembered at all.
+// for sessions whose OnUpdate is not set yet; of how many sessions nobody has introduced
+// anything is remembered at all, and how long their ids may be; and how many sessions
+// that nobody listens to any more are remembered.
 const (
 	keptPerSession = 1 << 20
 	keptInAll      = 16 << 20
 	unknownAtMost  = 4096
+	unknownID      = 1 << 10
+	closedAtMost   = 4096
 )
 
 // sessions brings updates to the Session they belong to. An agent may send updates of
@@ -29,6 +32,10 @@ type sessions struct {
 	// plain holds the sessions that were opened with the plain methods: nobody but
 	// Client.SessionUpdate wants their updates.
 	plain map[acp.SessionID]struct{}
+	// closed holds the sessions that had a Session and are closed, and past their ids
+	// with the oldest first: what an agent still says of them is of no interest.
+	closed map[acp.SessionID]struct{}
+	past   []acp.SessionID
 	// unknown holds what is kept for sessions that nobody has introduced, order their
 	// ids with the oldest first, and some that are introduced by now.
 	unknown map[acp.SessionID]*kept
@@ -55,6 +62,7 @@ func (s *sessions) init(c *Conn) {
 	s.conn = c
 	s.attached = map[acp.SessionID]*Session{}
 	s.plain = map[acp.SessionID]struct{}{}
+	s.closed = map[acp.SessionID]struct{}{}
 	s.unknown = map[acp.SessionID]*kept{}
 }
 
@@ -64,15 +72,23 @@ func (s *sessions) deliver(ctx context.Context, id acp.SessionID, u acp.SessionU
 	it := update{u: u, size: rpc.MessageSize(ctx)}
 	s.mu.Lock()
 	session := s.attached[id]
-	if session == nil {
-		if _, plain := s.plain[id]; !plain {
-			s.keepLocked(s.unknownLocked(id), ctx, it)
-		}
+	if session == nil && !s.ignoredLocked(id) {
+		s.keepLocked(s.unknownLocked(id), ctx, it)
 	}
 	s.mu.Unlock()
 	if session != nil {
 		session.deliver(ctx, it)
 	}
+}
+
+// ignoredLocked tells whether nobody wants to hear of the session, nor will.
+func (s *sessions) ignoredLocked(id acp.SessionID) bool {
+	if len(id) > unknownID {
+		return true
+	}
+	_, plain := s.plain[id]
+	_, closed := s.closed[id]
+	return plain || closed
 }
 
 // keep keeps an update in k if there is room.
@@ -112,6 +128,7 @@ func (s *sessions) unknownLocked(id acp.SessionID) *kept {
 			s.takeLocked(k)
 			delete(s.unknown, s.order[0])
 		}
+		s.order[0] = ""
 		s.order = s.order[1:]
 	}
 	k := &kept{}
@@ -169,6 +186,7 @@ func (s *sessions) attachLocked(id acp.SessionID, keep bool) *Session {
 		}
 	}
 	delete(s.plain, id)
+	delete(s.closed, id)
 	s.attached[id] = session
 	return session
 }
@@ -189,10 +207,35 @@ func (s *sessions) detach(session *Session) {
 	s.mu.Lock()
 	if s.attached[session.id] == session {
 		delete(s.attached, session.id)
-		s.plain[session.id] = struct{}{}
+		s.closeLocked(session.id)
 	}
 	s.mu.Unlock()
 	session.forget()
+}
+
+// closeLocked remembers a session that is closed. A client may open and close sessions
+// for years, so those that were closed long ago are forgotten.
+func (s *sessions) closeLocked(id acp.SessionID) {
+	if _, known := s.closed[id]; known || len(id) > unknownID {
+		return
+	}
+	if len(s.past) >= closedAtMost {
+		delete(s.closed, s.past[0])
+		s.past[0] = ""
+		s.past = s.past[1:]
+	}
+	s.closed[id] = struct{}{}
+	s.past = append(s.past, id)
+}
+
+// endPlain notes that a session that was opened with the plain methods is closed.
+func (s *sessions) endPlain(id acp.SessionID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, plain := s.plain[id]; plain {
+		delete(s.plain, id)
+		s.closeLocked(id)
+	}
 }
 
 // setPlain notes that the session is in the hands of somebody who uses the plain
@@ -204,6 +247,7 @@ func (s *sessions) setPlain(id acp.SessionID) {
 		return
 	}
 	s.plain[id] = struct{}{}
+	delete(s.closed, id)
 	if k := s.unknown[id]; k != nil {
 		delete(s.unknown, id)
 		s.takeLocked(k)
