@@ -9,7 +9,8 @@ import (
 
 // Prompt sends a prompt and returns the turn it starts. The prompt is on its way when
 // Prompt returns; if it could not be sent, Updates and Wait tell. While a turn of the
-// session runs, further ones fail with [acp.ErrTurnRunning].
+// session runs, further ones fail with [acp.ErrTurnRunning], and those of a session that
+// was closed with [ErrSessionClosed].
 //
 // When ctx ends, the agent is asked to cancel the turn and has Options.CancelGrace to
 // end it properly, so keep reading: what the agent still has to say arrives, and Wait
@@ -48,6 +49,9 @@ func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn 
 func (s *Session) begin(t *Turn) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.gone {
+		return ErrSessionClosed
+	}
 	if s.turn != nil {
 		return acp.ErrTurnRunning
 	}

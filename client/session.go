@@ -37,6 +37,10 @@ type Session struct {
 // it is closed.
 func (c *Conn) Session(id acp.SessionID) *Session { return c.sessions.find(id) }
 
+// ErrSessionClosed is what turns of a [Session] fail with that was closed or deleted, or
+// whose id another Session stands for by now, because it was loaded or resumed.
+var ErrSessionClosed = errors.New("client: the session was closed, or opened anew")
+
 // ID is the session's id.
 func (s *Session) ID() acp.SessionID { return s.id }
 
@@ -98,14 +102,18 @@ func (s *Session) Cancel(ctx context.Context) error {
 
 // Close ends the turns of the session and frees what the agent holds for it. A session
 // the agent does not know any more is as good as closed. Where agents cannot close
-// sessions the error is an *acp.CapabilityError. The Session gets no updates any more.
+// sessions the error is an *acp.CapabilityError; cancel its turn there. In all these
+// cases the Session is at its end: it gets no updates any more.
 func (s *Session) Close(ctx context.Context) error {
 	_, err := s.conn.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: s.id})
+	if _, ok := errors.AsType[*acp.CapabilityError](err); ok {
+		s.conn.sessions.detach(s)
+	}
 	return s.ended(err)
 }
 
 // Delete removes the session from the agent's list. A session the agent does not know
-// any more is as good as deleted. The Session gets no updates any more.
+// any more is as good as deleted. The Session is then at its end, as after Close.
 func (s *Session) Delete(ctx context.Context) error {
 	_, err := s.conn.DeleteSession(ctx, &acp.DeleteSessionRequest{SessionID: s.id})
 	return s.ended(err)

@@ -168,11 +168,14 @@ func (s *sessions) takeLocked(k *kept) []update {
 	return updates
 }
 
-// attach gives the session a new Session, with what was kept for it if keep says so.
-func (s *sessions) attach(id acp.SessionID, keep bool) *Session {
+// attach gives the session a new Session, with what was kept for it if keep says so,
+// and returns the one it had before, or nil. The caller forgets that one, or puts it
+// back.
+func (s *sessions) attach(id acp.SessionID, keep bool) (session, before *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.attachLocked(id, keep)
+	before = s.attached[id]
+	return s.attachLocked(id, keep), before
 }
 
 func (s *sessions) attachLocked(id acp.SessionID, keep bool) *Session {
@@ -236,6 +239,20 @@ func (s *sessions) endPlain(id acp.SessionID) {
 		delete(s.plain, id)
 		s.closeLocked(id)
 	}
+}
+
+// putBack undoes attach.
+func (s *sessions) putBack(session, before *Session) {
+	if before == nil {
+		s.detach(session)
+		return
+	}
+	s.mu.Lock()
+	if s.attached[session.id] == session {
+		s.attached[session.id] = before
+	}
+	s.mu.Unlock()
+	session.forget()
 }
 
 // setPlain notes that the session is in the hands of somebody who uses the plain

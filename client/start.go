@@ -15,15 +15,14 @@ func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*S
 	if err != nil {
 		return nil, err
 	}
-	s := c.sessions.attach(res.SessionID, true)
-	s.introduce(res.Modes, res.ConfigOptions, false)
-	return s, nil
+	return c.introduce(res.SessionID, res.Modes, res.ConfigOptions), nil
 }
 
 // StartLoadedSession opens a stored session whose history the agent replays. The replay
 // goes to onUpdate, in order and before StartLoadedSession returns; later updates
 // outside a turn follow. With a nil onUpdate they are kept until [Session.OnUpdate] is
-// called, as far as there is room.
+// called, as far as there is room. A Session that stood for the same id before is at
+// its end, as if it had been closed.
 //
 // Protocol: session/load. Capability: loadSession.
 func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionRequest, onUpdate func(context.Context, acp.SessionUpdate)) (*Session, error) {
@@ -31,33 +30,36 @@ func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionReque
 		req = &acp.LoadSessionRequest{}
 	}
 	// What was kept before belongs to the history that is now told from the start.
-	s := c.sessions.attach(req.SessionID, false)
+	s, before := c.sessions.attach(req.SessionID, false)
 	if onUpdate != nil {
 		s.OnUpdate(onUpdate)
 	}
 	res, err := c.loadSession(ctx, req)
 	if err != nil {
-		c.sessions.detach(s)
+		c.sessions.putBack(s, before)
 		return nil, err
 	}
-	s.introduce(res.Modes, res.ConfigOptions, true)
+	before.forget()
+	s.settle(res.Modes, res.ConfigOptions, true)
 	return s, nil
 }
 
-// StartResumedSession opens a stored session without a replay.
+// StartResumedSession opens a stored session without a replay. As with
+// StartLoadedSession, a Session that stood for it before is at its end.
 //
 // Protocol: session/resume. Capability: sessionCapabilities.resume.
 func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRequest) (*Session, error) {
 	if req == nil {
 		req = &acp.ResumeSessionRequest{}
 	}
-	s := c.sessions.attach(req.SessionID, true)
+	s, before := c.sessions.attach(req.SessionID, true)
 	res, err := c.resumeSession(ctx, req)
 	if err != nil {
-		c.sessions.detach(s)
+		c.sessions.putBack(s, before)
 		return nil, err
 	}
-	s.introduce(res.Modes, res.ConfigOptions, true)
+	before.forget()
+	s.settle(res.Modes, res.ConfigOptions, true)
 	return s, nil
 }
 
@@ -71,14 +73,21 @@ func (c *Conn) StartForkedSession(ctx context.Context, req *acp.ForkSessionReque
 	if err != nil {
 		return nil, err
 	}
-	s := c.sessions.attach(res.SessionID, true)
-	s.introduce(res.Modes, res.ConfigOptions, false)
-	return s, nil
+	return c.introduce(res.SessionID, res.Modes, res.ConfigOptions), nil
 }
 
-// introduce takes what the answer tells of modes and options. Where newest is not set,
+// introduce makes the Session that an answer has named. Updates may have told more of
+// it meanwhile, which stays.
+func (c *Conn) introduce(id acp.SessionID, modes *acp.SessionModeState, options []acp.SessionConfigOption) *Session {
+	s, before := c.sessions.attach(id, true)
+	before.forget()
+	s.settle(modes, options, false)
+	return s
+}
+
+// settle takes what the answer tells of modes and options. Where newest is not set,
 // what an update has told already stays.
-func (s *Session) introduce(modes *acp.SessionModeState, options []acp.SessionConfigOption, newest bool) {
+func (s *Session) settle(modes *acp.SessionModeState, options []acp.SessionConfigOption, newest bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, it := range s.kept.updates {

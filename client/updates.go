@@ -76,8 +76,12 @@ func (s *Session) route(ctx context.Context, it update) func(context.Context, ac
 	return nil
 }
 
-// forget drops what the session keeps; it gets no more.
+// forget drops what the session keeps; it gets no more. A nil Session has nothing to
+// forget.
 func (s *Session) forget() {
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gone = true
