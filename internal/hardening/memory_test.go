@@ -1,0 +1,173 @@
+package hardening_test
+
+import (
+	"context"
+	"fmt"
+
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+)
+
+// grown tells how many MiB more are in use after f than before, when all that can be
+// collected was.
+func grown(f func()) float64 {
+	before := settledHeap()
+	f()
+	return (float64(settledHeap()) - float64(before)) / (1 << 20)
+}
+
+// flood writes n lines in large pieces.
+func flood(t testing.TB, p *peer, n int, line func(b []byte, i int) []byte) {
+	t.Helper()
+	var b []byte
+	for i := range n {
+		b = append(line(b, i), '\n')
+		if len(b) > 60<<10 || i == n-1 {
+			_, err := p.to.Write(b)
+			require.NoError(t, err)
+			b = b[:0]
+		}
+	}
+}
+
+func appendUpdate(b []byte, session, text string) []byte {
+	return fmt.Appendf(b, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}}}}`, session, text)
+}
+
+// An agent may make up sessions without end: a client remembers a bounded part of
+// what it says about them.
+func TestSessionsWithoutEnd(t *testing.T) {
+	n := 300_000
+	if testing.Short() || raceEnabled {
+		n = 30_000
+	}
+	ignore := func(context.Context, *acp.SessionNotification) error { return nil }
+	for name, line := range map[string]func(b []byte, i int) []byte{
+		"short": func(b []byte, i int) []byte { return appendUpdate(b, fmt.Sprintf("s%d", i), "x") },
+		"one update each, too long to be kept": func(b []byte, i int) []byte {
+			if i%1000 > 0 {
+				return b
+			}
+			return appendUpdate(b, fmt.Sprintf("s%d", i), tooLong)
+		},
+		"long ids": func(b []byte, i int) []byte {
+			if i%1000 > 0 {
+				return b
+			}
+			return appendUpdate(b, fmt.Sprintf("s%d%s", i, tooLong), "x")
+		},
+		"many updates of some": func(b []byte, i int) []byte { return appendUpdate(b, fmt.Sprintf("s%d", i%100), "xxxxxxxxxx") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, p := startClient(t, &testClient{onUpdate: ignore}, nil, nil)
+			used := grown(func() {
+				flood(t, p, n, line)
+				p.echo()
+			})
+			t.Logf("%.1f MiB", used)
+			assert.Less(t, used, 100.0)
+			assert.Equal(t, "s1", string(openSession(t, c, p).ID()), "a session that exists is not affected")
+		})
+	}
+}
+
+// Sessions that were closed leave nothing behind.
+func TestClosedSessions(t *testing.T) {
+	for name, cycle := range map[string]func(ctx context.Context, c *client.Conn) error{
+		"helper": func(ctx context.Context, c *client.Conn) error {
+			s, err := c.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/"})
+			if err != nil {
+				return err
+			}
+			return s.Close(ctx)
+		},
+		"plain methods": func(ctx context.Context, c *client.Conn) error {
+			res, err := c.NewSession(ctx, &acp.NewSessionRequest{Cwd: "/"})
+			if err != nil {
+				return err
+			}
+			_, err = c.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: res.SessionID})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, p := startClient(t, &testClient{}, nil, nil)
+			used := grown(func() {
+				do(t, func() error {
+					for range 1000 {
+						if err := cycle(t.Context(), c); err != nil {
+							return err
+						}
+					}
+					return nil
+				}, func() {
+					for i := range 1000 {
+						p.answer(p.expect("session/new"), fmt.Sprintf(`{"sessionId":"%d%s"}`, i, tooLong[:64<<10]))
+						p.answer(p.expect("session/close"), `{}`)
+					}
+				})
+			})
+			assert.Less(t, used, 16.0)
+		})
+	}
+}
+
+// Members that nobody looks into do not grow into something many times their size.
+func TestMetaBomb(t *testing.T) {
+	_, p := startAgent(t, &testAgent{}, nil, nil)
+	for name, meta := range map[string]string{
+		"empty objects":    `{"x":[{}` + strings.Repeat(`,{}`, 10<<20/3) + `]}`,
+		"objects":          `{"x":[{"":0}` + strings.Repeat(`,{"":0}`, 10<<20/7) + `]}`,
+		"lists":            `{"x":[[]` + strings.Repeat(`,[]`, 10<<20/3) + `]}`,
+		"lists of objects": `{"x":[[{"":{"":0}}]` + strings.Repeat(`,[{"":{"":0}}]`, 10<<20/14) + `]}`,
+		"numbers":          `{"x":[1.5` + strings.Repeat(`,1.5`, 10<<20/4) + `]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var held atomic.Pointer[acp.NewSessionRequest]
+			a := &testAgent{}
+			a.OnNewSession = func(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+				held.Store(req)
+				return &acp.NewSessionResponse{SessionID: "s"}, nil
+			}
+			_, p = startAgent(t, a, nil, nil)
+			used := grown(func() {
+				p.send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[],"_meta":` + meta + `}}`)
+				assert.Equal(t, "ok 1", p.recv().String())
+			})
+			t.Logf("%.1f MiB of %d MiB", used, len(meta)>>20)
+			assert.Less(t, used, 100.0)
+			assert.NotNil(t, held.Load().Meta["x"])
+		})
+	}
+}
+
+// What is wrong with a hostile message is told in brief.
+func TestComplaintBombs(t *testing.T) {
+	a := &testAgent{}
+	_, p := startAgent(t, a, nil, nil)
+	list := func(n int, item string) string {
+		return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
+	}
+	for name, params := range map[string]string{
+		"relative paths":  `{"cwd":"/","mcpServers":[],"additionalDirectories":` + list(1<<20, `"x"`) + `}`,
+		"numbers":         `{"cwd":"/","mcpServers":` + list(1<<20, `0`) + `}`,
+		"lists of lists":  `{"cwd":"/","mcpServers":` + list(1000, `{"name":"n","command":"/c","args":`+list(100, `0`)+`,"env":`+list(1000, `{}`)+`}`) + `}`,
+		"names":           `{"cwd":"/","mcpServers":` + list(100, `{"name":0,"name":0,"name":0,"command":0,"args":0,"env":0}`) + `}`,
+		"relative in all": `{"cwd":"x","mcpServers":` + list(100_000, `{"name":"","command":"c","args":[],"env":[{"name":"","value":""}]}`) + `}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p.send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":` + params + `}`)
+			m := p.recv()
+			t.Logf("%d bytes answered to %d", len(m.raw), len(params))
+			assert.Equal(t, "-32602 1", m.String())
+			assert.Less(t, len(m.raw), 64<<10)
+		})
+	}
+}
