@@ -29,6 +29,9 @@ func (c *Conn) AuthenticateAndRetry(ctx context.Context,
 	choose func(context.Context, []acp.AuthMethod) (acp.AuthMethodID, error),
 	call func(context.Context) error,
 ) error {
+	if call == nil {
+		return errors.New("client: AuthenticateAndRetry was given nothing to call")
+	}
 	err := call(ctx)
 	if !errors.Is(err, rpcerr.ErrAuthRequired) {
 		return err

@@ -14,14 +14,11 @@
 //		if err != nil {
 //			return err
 //		}
-//		conn := client.New(process, func(*client.Conn) acp.Client { return viewer{} }, nil)
-//		if err := conn.Start(ctx); err != nil {
+//		conn, err := client.Connect(ctx, process, func(*client.Conn) acp.Client { return viewer{} }, nil)
+//		if err != nil {
 //			return err
 //		}
 //		defer conn.Close()
-//		if _, err := conn.Initialize(ctx, nil); err != nil {
-//			return err
-//		}
 //		session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/work"})
 //		if err != nil {
 //			return err

@@ -29,14 +29,11 @@ func ask(ctx context.Context, question string, agent *exec.Cmd) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	conn := client.New(process, func(*client.Conn) acp.Client { return asker{} }, nil)
+	conn, err := client.Connect(ctx, process, func(*client.Conn) acp.Client { return asker{} }, nil)
+	if err != nil {
+		return "", err
+	}
 	defer conn.Close()
-	if err := conn.Start(ctx); err != nil {
-		return "", err
-	}
-	if _, err := conn.Initialize(ctx, nil); err != nil {
-		return "", err
-	}
 	cwd, _ := os.Getwd()
 	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: cwd})
 	if err != nil {
@@ -46,6 +43,7 @@ func ask(ctx context.Context, question string, agent *exec.Cmd) (string, error) 
 }
 
 func main() {
+	log.SetFlags(0)
 	if len(os.Args) < 3 {
 		log.Fatal("usage: ask QUESTION AGENT [ARG ...]")
 	}

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -17,6 +18,13 @@ type Sender struct {
 	Guard func(m *wire.Method, params any) error
 }
 
+func (s *Sender) guard(m *wire.Method, params any) error {
+	if s.Guard == nil {
+		return errors.New("acp: this Conn is a zero value: connections are made by New")
+	}
+	return s.Guard(m, params)
+}
+
 // Call sends a request with typed params and returns the typed answer. Nil params
 // stand for empty ones; where the schema requires members, the check names them.
 func Call[P, R any](ctx context.Context, s *Sender, name string, params *P, opts *rpc.CallOptions) (*R, error) {
@@ -28,7 +36,7 @@ func CallMethod[P, R any](ctx context.Context, s *Sender, m *wire.Method, params
 	if params == nil {
 		params = new(P)
 	}
-	if err := s.Guard(m, params); err != nil {
+	if err := s.guard(m, params); err != nil {
 		if opts != nil && opts.AtResponse != nil {
 			opts.AtResponse(err)
 		}
@@ -51,7 +59,7 @@ func Notify[P any](ctx context.Context, s *Sender, name string, params *P) error
 	if params == nil {
 		params = new(P)
 	}
-	if err := s.Guard(m, params); err != nil {
+	if err := s.guard(m, params); err != nil {
 		return err
 	}
 	return s.Engine.Get().Notify(ctx, m, params)
