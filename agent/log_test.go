@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // Neither the log nor, without the option, an answer tells what is none of its business.
@@ -66,3 +68,45 @@ func TestLogsAndAnswersKeepSecrets(t *testing.T) {
 		}
 	}
 }
+
+// An error of a tool that the client is not told about is in the log.
+func TestFailedToolCallsAreLogged(t *testing.T) {
+	var log bytes.Buffer
+	s, peer := peertest.Pipe(t)
+	c := agent.New(s, func(conn *agent.Conn) acp.Agent {
+		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+			for id, err := range map[acp.ToolCallID]error{
+				"unexpected": errors.New("canary-plain"),
+				"masked":     rpcerr.InternalError(nil).WithDetail("sorry").WithCause(errors.New("canary-cause")),
+				"told":       rpcerr.ResourceNotFound("/a"),
+				"own":        ownFailure{},
+				"stopped":    context.Canceled,
+				"none":       nil,
+			} {
+				if err := conn.Session(req.SessionID).ToolCall(id).Fail(ctx, err); err != nil {
+					return nil, err
+				}
+			}
+			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+		}}
+	}, &agent.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	require.NoError(t, c.Start(t.Context()))
+	peer.Call("0", "initialize", `{"protocolVersion":1}`)
+	peer.Recv()
+	peer.Call("1", "session/prompt", `{"sessionId":"s","prompt":[{"type":"text","text":"go"}]}`)
+	for range 6 + 1 {
+		m, _ := peer.Recv()
+		assert.NotContains(t, string(m.Params), "canary")
+	}
+	require.NoError(t, c.Close())
+	require.NoError(t, c.Wait())
+	assert.Contains(t, log.String(), "toolCallId=unexpected error=canary-plain")
+	assert.Contains(t, log.String(), "toolCallId=masked")
+	assert.Contains(t, log.String(), "canary-cause")
+	assert.Equal(t, 2, strings.Count(log.String(), "a tool call failed"), log.String())
+}
+
+type ownFailure struct{}
+
+func (ownFailure) Error() string                       { return "exit status 2" }
+func (ownFailure) FailedToolCall() *acp.ToolCallUpdate { return &acp.ToolCallUpdate{Title: "Build"} }

@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // ToolCall reports the course of one tool call of a session. Like [Session] it holds
@@ -78,8 +80,13 @@ func (t *ToolCall) Finish(ctx context.Context, content ...acp.ToolCallContent) e
 // Fail says that the call has failed with err. What client and model are told is
 // decided by [acp.FailToolCall]: an [acp.ToolFailure] tells all it knows, an
 // *rpcerr.RequestError its message, code and data, and any other error nothing but
-// "Internal error".
+// "Internal error"; the log gets its text. Package rpcerr/classify makes more of errors
+// of the Go libraries.
 func (t *ToolCall) Fail(ctx context.Context, err error) error {
+	_, meant := rpcerr.CodeOf(err)
+	if _, own := errors.AsType[acp.ToolFailure](err); meant || !own {
+		rpc.LogFailure(t.session.conn.log, err, "acp: a tool call failed", "toolCallId", string(t.id))
+	}
 	return t.session.Update(ctx, acp.FailToolCall(t.id, err))
 }
 
