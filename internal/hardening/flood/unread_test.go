@@ -236,8 +236,9 @@ func TestQueueOfSmallMessages(t *testing.T) {
 		defer cancel()
 		var err error
 		for err == nil {
-			err = c.Notify(ctx, "_", nil)
+			err = c.Notify(ctx, "_x", nil)
 		}
+		require.ErrorIs(t, err, context.DeadlineExceeded)
 		memory.Look()
 		memory.Within(queue + 2<<20)
 	})
