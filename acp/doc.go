@@ -16,10 +16,7 @@
 //		return &acp.NewSessionResponse{SessionID: "s1"}, nil
 //	}
 //	func (e *echo) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-//		err := e.conn.SessionUpdate(ctx, &acp.SessionNotification{
-//			SessionID: req.SessionID,
-//			Update:    acp.AgentText("You said: " + acp.PlainText(req.Prompt...)),
-//		})
+//		err := e.conn.Session(req.SessionID).Message(ctx, "You said: "+acp.PlainText(req.Prompt...))
 //		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
 //	}
 //	func (e *echo) Cancel(context.Context, *acp.CancelNotification) error { return nil }

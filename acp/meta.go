@@ -6,8 +6,11 @@ package acp
 //
 // Keys of your own should be prefixed with a domain, such as
 // "example.com/trace". The keys traceparent, tracestate and baggage are reserved
-// for W3C trace context. Values are what encoding/json makes of any JSON:
-// numbers read as float64, objects as map[string]any. A nil Meta is left out.
+// for W3C trace context. Values are what encoding/json makes of any JSON: objects
+// read as map[string]any, numbers as float64, save that an integer which a float64
+// cannot hold exactly reads as json.Number. (In a Meta of more than 32 KiB that would
+// grow many times over in memory, inner objects and lists stay json.RawMessage.) A nil
+// Meta is left out.
 //
 // A Meta of more than 32 KiB that would take more than sixteen times its bytes in
 // memory, as only a hostile peer writes it, is read as far as its own members: the

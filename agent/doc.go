@@ -38,7 +38,7 @@
 // # What is sent
 //
 // [Conn] has a method for everything a client can be asked, and [Session] the short
-// forms: text, tool calls, plans, permission, files, terminals. What the client did
+// forms: text, tool calls, plans, permission, forms, files, terminals. What the client did
 // not advertise is refused here, with an *acp.CapabilityError, before anything is
 // sent: methods, modes of elicitation, and kinds of updates (notices, compaction,
 // unstable plans and subagents). Params that break a rule of the protocol are

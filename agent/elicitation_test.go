@@ -1,0 +1,91 @@
+package agent_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+)
+
+// formFiller is a client that answers every elicitation with one action.
+type formFiller struct {
+	peertest.Client
+	action acp.ElicitationAction
+	got    []*acp.CreateElicitationRequest
+}
+
+func (f *formFiller) CreateElicitation(_ context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	f.got = append(f.got, req)
+	return &acp.CreateElicitationResponse{Action: f.action}, nil
+}
+
+func (f *formFiller) CompleteElicitation(context.Context, *acp.CompleteElicitationNotification) error {
+	return nil
+}
+
+func TestAskForm(t *testing.T) {
+	form := acp.ElicitationSchema{Properties: map[string]acp.ElicitationPropertySchema{
+		"branch": &acp.StringPropertySchema{Enum: []string{"main", "next"}},
+	}}
+	for name, tt := range map[string]struct {
+		action acp.ElicitationAction
+		err    error
+	}{
+		"filled in": {&acp.ElicitationAcceptAction{Content: map[string]acp.ElicitationContentValue{"branch": acp.ElicitationString("next")}}, nil},
+		"refused":   {&acp.ElicitationDeclineAction{}, agent.ErrNoInput},
+		"closed":    {&acp.ElicitationCancelAction{}, agent.ErrNoInput},
+		"unknown":   {&acp.UnknownElicitationAction{Type: "shrug"}, agent.ErrNoInput},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &formFiller{action: tt.action}
+			_, err := inPrompt(t, c, nil, func(ctx context.Context, s *agent.Session) error {
+				values, err := s.AskForm(ctx, "Which branch?", form)
+				require.ErrorIs(t, err, tt.err)
+				if err == nil {
+					assert.Equal(t, acp.ElicitationString("next"), values["branch"])
+				}
+				return nil
+			})
+			require.NoError(t, err)
+			require.Len(t, c.got, 1)
+			mode := c.got[0].Mode.(*acp.ElicitationFormMode)
+			assert.Equal(t, &acp.ElicitationSessionScope{SessionID: "s1"}, mode.Scope)
+			assert.Contains(t, mode.RequestedSchema.Properties, "branch")
+		})
+	}
+}
+
+func TestOpenURL(t *testing.T) {
+	c := &formFiller{action: &acp.ElicitationAcceptAction{}}
+	_, err := inPrompt(t, c, nil, func(ctx context.Context, s *agent.Session) error {
+		id, err := s.OpenURL(ctx, "Sign in", "https://example.com/login")
+		require.NoError(t, err)
+		assert.Equal(t, id, c.got[0].Mode.(*acp.ElicitationURLMode).ElicitationID)
+
+		_, err = s.OpenURL(ctx, "Look", "file:///etc/passwd")
+		var invalid *acp.InvalidError
+		require.ErrorAs(t, err, &invalid)
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Len(t, c.got, 1, "only web pages are sent")
+}
+
+func TestElicitationNeedsTheCapability(t *testing.T) {
+	_, err := inPrompt(t, &peertest.Client{}, nil, func(ctx context.Context, s *agent.Session) error {
+		var missing *acp.CapabilityError
+		_, err := s.AskForm(ctx, "?", acp.ElicitationSchema{})
+		require.ErrorAs(t, err, &missing)
+		assert.Equal(t, "elicitation.form", missing.Capability)
+		_, err = s.OpenURL(ctx, "?", "https://example.com")
+		require.ErrorAs(t, err, &missing)
+		assert.Equal(t, "elicitation.url", missing.Capability)
+		return nil
+	})
+	require.NoError(t, err)
+}
