@@ -1,0 +1,137 @@
+package hardening_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	_ "github.com/acpkit/go-sdk/acp" // registers the methods
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// recordedLines are what programs in use wrote, with the direction: send is from a
+// client. Lines of the probes, which are bad on purpose, are among them.
+func recordedLines(t testing.TB) []recordedLine {
+	t.Helper()
+	files, err := filepath.Glob("../interop/testdata/transcripts/*.jsonl")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	var all []recordedLine
+	for _, name := range files {
+		file, err := os.Open(name)
+		require.NoError(t, err)
+		defer file.Close()
+		lines := bufio.NewScanner(file)
+		lines.Buffer(nil, 64<<20)
+		for lines.Scan() {
+			var l recordedLine
+			require.NoError(t, json.Unmarshal(lines.Bytes(), &l))
+			if l.Dir == "send" || l.Dir == "recv" {
+				l.file = filepath.Base(name)
+				all = append(all, l)
+			}
+		}
+		require.NoError(t, lines.Err())
+	}
+	return all
+}
+
+type recordedLine struct {
+	Dir, Raw string
+	file     string
+}
+
+// typed is the params or the result of one recorded message.
+type typed struct {
+	name  string
+	raw   json.RawMessage
+	codec *wire.Codec
+}
+
+// recordedValues are the params and results of recorded messages that can be read.
+func recordedValues(t testing.TB) []typed {
+	var all []typed
+	asked := map[string]*wire.Method{}
+	for _, l := range recordedLines(t) {
+		e := wire.ParseEnvelope([]byte(l.Raw))
+		method := string(e.Method)
+		key, other := l.file+l.Dir+string(e.ID), l.file+map[string]string{"send": "recv", "recv": "send"}[l.Dir]+string(e.ID)
+		var v typed
+		switch e.Kind {
+		case wire.KindRequest:
+			if m := wire.Request(1, method); m != nil {
+				asked[key] = m
+				v = typed{l.file + " " + method + " params", e.Params, m.Params}
+			}
+		case wire.KindNotification:
+			if m := wire.Notification(1, method); m != nil {
+				v = typed{l.file + " " + method, e.Params, m.Params}
+			}
+		case wire.KindResponse:
+			if m := asked[other]; m != nil {
+				v = typed{l.file + " " + m.Name + " result", e.Result, m.Result}
+			}
+		}
+		if v.codec == nil || len(v.raw) == 0 || string(v.raw) == "null" {
+			continue
+		}
+		if _, err := v.codec.Decode(v.raw); err == nil {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// A newer peer sends members that this SDK does not know, anywhere. They change
+// nothing.
+func TestUnknownMembersEverywhere(t *testing.T) {
+	seen := 0
+	for _, v := range recordedValues(t) {
+		var tree any
+		require.NoError(t, json.Unmarshal(v.raw, &tree))
+		more, err := json.Marshal(widen(tree, ""))
+		require.NoError(t, err)
+		was, err := v.codec.Decode(v.raw)
+		require.NoError(t, err)
+		is, err := v.codec.Decode(more)
+		if !assert.NoError(t, err, "%s: %.300s", v.name, more) {
+			continue
+		}
+		before, err := v.codec.Append(nil, was)
+		require.NoError(t, err)
+		after, err := v.codec.Append(nil, is)
+		require.NoError(t, err)
+		assert.JSONEq(t, string(before), string(after), v.name)
+		seen++
+	}
+	assert.Greater(t, seen, 300)
+}
+
+// widen adds a member to every object that the SDK looks into and knows the kind of.
+func widen(v any, name string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if name == "_meta" || name == "env" || strings.HasPrefix(name, "raw") { // opaque, or a map of texts
+			return v
+		}
+		if v["type"] == "martian" {
+			return v // kept as it is
+		}
+		for key, x := range v {
+			v[key] = widen(x, key)
+		}
+		v["zzNew"] = map[string]any{"zz": []any{1, nil}}
+		return v
+	case []any:
+		for i, x := range v {
+			v[i] = widen(x, name)
+		}
+	}
+	return v
+}
