@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
 )
 
 // A turn carries out one prompt.
@@ -165,12 +167,21 @@ func (t *turn) carryOut(ctx context.Context, r request) (done bool, err error) {
 	return true, t.say(ctx, result.told)
 }
 
-// readable turns what the user can do nothing with into something that tells why.
+// readable turns what the user can do nothing with into something that tells why. An
+// error that was not written for users, of a full disk say, becomes its kind: the user
+// reads that in place of "Internal error", and the log has the text.
 func readable(err error) error {
 	if missing, ok := errors.AsType[*acp.CapabilityError](err); ok {
 		return rpcerr.InvalidRequest(nil).WithDetail("this client does not offer " + missing.Capability).WithCause(err)
 	}
-	return err
+	_, own := errors.AsType[acp.ToolFailure](err)
+	_, explicit := rpcerr.CodeOf(err)
+	if err == nil || own || explicit {
+		return err
+	}
+	e := classify.Error(err)
+	slog.Warn("a tool failed", "error", e)
+	return e.WithLogged()
 }
 
 // message is what the user is told of an error: its text where it was written for

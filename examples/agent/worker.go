@@ -126,7 +126,7 @@ func (w *worker) attach(ctx context.Context, s *session) {
 func (w *worker) reopen(ctx context.Context, id acp.SessionID, cwd string) (*session, error) {
 	r, err := w.store.load(id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, rpcerr.SessionNotFound(string(id))
+		return nil, rpcerr.SessionNotFound(string(id)).WithCause(err)
 	}
 	if err != nil {
 		return nil, err

@@ -142,21 +142,28 @@ func (f *files) write(rel, text string) error {
 	return errors.Join(err, file.Close())
 }
 
+// unsuitable says in words for the agent what is wrong with a file. Only errors of this
+// type are quoted to it.
+type unsuitable string
+
+func (u unsuitable) Error() string { return string(u) }
+
 var (
-	errNotFile  = errors.New("not a regular file")
-	errTooLarge = fmt.Errorf("larger than %d MiB", maxFile>>20)
-	errBinary   = errors.New("not a text file")
+	errNotFile  = unsuitable("not a regular file")
+	errTooLarge = unsuitable(fmt.Sprintf("larger than %d MiB", maxFile>>20))
+	errBinary   = unsuitable("not a text file")
 )
 
 // explain says what went wrong in the protocol's terms. The text of a system error
 // is not passed on.
 func (f *files) explain(path string, err error) error {
 	data := map[string]any{"path": path}
+	if what, ok := errors.AsType[unsuitable](err); ok {
+		return rpcerr.InvalidParams(data).WithDetail(path + " is " + string(what)).WithCause(err)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return rpcerr.ResourceNotFound(path).WithCause(err)
-	case errors.Is(err, errNotFile), errors.Is(err, errTooLarge), errors.Is(err, errBinary):
-		return rpcerr.InvalidParams(data).WithDetail(path + " is " + err.Error()).WithCause(err)
 	case errors.Is(err, fs.ErrPermission):
 		return rpcerr.InvalidParams(data).WithDetail(path + " may not be opened").WithCause(err)
 	case strings.Contains(err.Error(), "escapes"): // os.Root has no exported error for it

@@ -60,7 +60,7 @@ func (ts *terminals) CreateTerminal(_ context.Context, req *acp.CreateTerminalRe
 			return nil, err
 		}
 		if info, err := ts.files.root.Stat(rel); err != nil || !info.IsDir() {
-			return nil, rpcerr.InvalidParams(map[string]any{"cwd": req.Cwd}).WithDetail("cwd is no folder")
+			return nil, rpcerr.InvalidParams(map[string]any{"cwd": req.Cwd}).WithDetail("cwd is no folder").WithCause(err)
 		}
 		dir = ts.files.real + string(os.PathSeparator) + rel
 	}
@@ -80,7 +80,7 @@ func (ts *terminals) CreateTerminal(_ context.Context, req *acp.CreateTerminalRe
 	ownGroup(t.cmd)
 	if err := t.cmd.Start(); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
-			return nil, rpcerr.InvalidParams(map[string]any{"command": req.Command}).WithDetail("no such command")
+			return nil, rpcerr.InvalidParams(map[string]any{"command": req.Command}).WithDetail("no such command").WithCause(err)
 		}
 		return nil, rpcerr.InternalError(nil).WithDetail("the command could not be started").WithCause(err)
 	}
