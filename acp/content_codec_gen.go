@@ -3,6 +3,8 @@
 package acp
 
 import (
+	"cmp"
+
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -432,21 +434,31 @@ func (v *ResourceLink) UnmarshalJSON(data []byte) error {
 }
 
 func decodeEmbeddedResourceResource(d *wire.Decoder, p *EmbeddedResourceResource) *wire.FieldErrors {
-	switch {
-	case d.Has("text"):
+	mark := d.Mark()
+	var bad *wire.FieldErrors
+	if d.Has("text") {
 		v := new(TextResourceContents)
-		if errs := decodeTextResourceContents(d, v); errs != nil {
-			return errs
+		errs := decodeTextResourceContents(d, v)
+		if errs == nil {
+			*p = v
+			return nil
 		}
-		*p = v
-		return nil
-	case d.Has("blob"):
+		bad = errs
+		d.Return(mark)
+	}
+	if d.Has("blob") {
 		v := new(BlobResourceContents)
-		if errs := decodeBlobResourceContents(d, v); errs != nil {
-			return errs
+		errs := decodeBlobResourceContents(d, v)
+		if errs == nil {
+			*p = v
+			return nil
 		}
-		*p = v
-		return nil
+		bad = cmp.Or(bad, errs)
+		d.Return(mark)
+	}
+	if bad != nil {
+		d.Skip()
+		return bad
 	}
 	u := &UnknownEmbeddedResourceResource{}
 	errs := d.RawObject((*[]byte)(&u.Raw))

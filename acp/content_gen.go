@@ -123,7 +123,7 @@ type ResourceLink struct {
 }
 
 // EmbeddedResourceResource is the content of an embedded resource: text or binary data.
-// A value with both members is read as text.
+// A value with both members is read as text if that fits.
 //
 // The variants are:
 //

@@ -87,6 +87,8 @@ func TestReadRules(t *testing.T) {
 		"tag empty":               {def: "ContentBlock", in: `{"type":""}`, out: `{"type":""}`},
 		"union no object":         {def: "ContentBlock", in: `"x"`, err: "expected object, got string"},
 		"known with bad payload":  {def: "ContentBlock", in: `{"type":"text"}`, err: "text: missing"},
+		"bad text, good blob":     {def: "EmbeddedResource", in: `{"resource":{"uri":"u","text":1,"blob":"b"}}`, out: `{"type":"resource","resource":{"blob":"b","uri":"u"}}`},
+		"neither text nor blob":   {def: "EmbeddedResource", in: `{"resource":{"uri":"u","text":1,"blob":2}}`, err: "resource.text: expected string, got number"},
 		"text wins":               {def: "EmbeddedResource", in: `{"resource":{"uri":"u","text":"t","blob":"b"}}`, out: `{"type":"resource","resource":{"text":"t","uri":"u"}}`},
 		"neither":                 {def: "EmbeddedResource", in: `{"resource":{"uri":"u"}}`, out: `{"type":"resource","resource":{"uri":"u"}}`},
 		"server without type":     {def: "McpServer", in: `{"name":"n","command":"c","args":null,"env":null}`, out: `{"name":"n","command":"c","args":[],"env":[]}`},

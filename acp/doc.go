@@ -64,7 +64,11 @@
 // are written as [] when nil. Opaque JSON is a json.RawMessage and is not looked
 // into. [Meta] carries the data of extensions.
 //
-// All types work with encoding/json, for storing and logging. Reading is lenient
+// All types work with encoding/json, for storing and logging. It does not know the
+// variants of an interface that stands by itself: read those with
+// [UnmarshalContentBlock], [UnmarshalSessionUpdate] and their kin. A struct that embeds
+// a type of this package inherits its JSON form and loses its own fields; use a field
+// with a name. Reading is lenient
 // where the protocol says so: a malformed optional part reads as absent instead of
 // losing the message.
 //

@@ -3,6 +3,8 @@
 package acp
 
 import (
+	"cmp"
+
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -263,21 +265,31 @@ func (v *ElicitationFormMode) UnmarshalJSON(data []byte) error {
 }
 
 func decodeElicitationScope(d *wire.Decoder, p *ElicitationScope) *wire.FieldErrors {
-	switch {
-	case d.Has("sessionId"):
+	mark := d.Mark()
+	var bad *wire.FieldErrors
+	if d.Has("sessionId") {
 		v := new(ElicitationSessionScope)
-		if errs := decodeElicitationSessionScope(d, v); errs != nil {
-			return errs
+		errs := decodeElicitationSessionScope(d, v)
+		if errs == nil {
+			*p = v
+			return nil
 		}
-		*p = v
-		return nil
-	case d.Has("requestId"):
+		bad = errs
+		d.Return(mark)
+	}
+	if d.Has("requestId") {
 		v := new(ElicitationRequestScope)
-		if errs := decodeElicitationRequestScope(d, v); errs != nil {
-			return errs
+		errs := decodeElicitationRequestScope(d, v)
+		if errs == nil {
+			*p = v
+			return nil
 		}
-		*p = v
-		return nil
+		bad = cmp.Or(bad, errs)
+		d.Return(mark)
+	}
+	if bad != nil {
+		d.Skip()
+		return bad
 	}
 	return d.Untagged("sessionId", false)
 }

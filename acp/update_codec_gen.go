@@ -508,14 +508,21 @@ func (v *AvailableCommand) UnmarshalJSON(data []byte) error {
 }
 
 func decodeAvailableCommandInput(d *wire.Decoder, p *AvailableCommandInput) *wire.FieldErrors {
-	switch {
-	case d.Has("hint"):
+	mark := d.Mark()
+	var bad *wire.FieldErrors
+	if d.Has("hint") {
 		v := new(UnstructuredCommandInput)
-		if errs := decodeUnstructuredCommandInput(d, v); errs != nil {
-			return errs
+		errs := decodeUnstructuredCommandInput(d, v)
+		if errs == nil {
+			*p = v
+			return nil
 		}
-		*p = v
-		return nil
+		bad = errs
+		d.Return(mark)
+	}
+	if bad != nil {
+		d.Skip()
+		return bad
 	}
 	u := &UnknownAvailableCommandInput{}
 	errs := d.RawObject((*[]byte)(&u.Raw))

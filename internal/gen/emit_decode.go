@@ -346,15 +346,31 @@ func emitKeepUnknown(f *file, u *union) {
 }
 
 // emitDecodePresence writes the reading of a union whose variants are told apart
-// by their members.
+// by their members. A value with the members of several is the first that fits.
 func emitDecodePresence(f *file, x *goType) {
 	u := x.Union
 	f.p("func decode%[1]s(d *wire.Decoder, p *%[1]s) *wire.FieldErrors {", x.Name)
-	f.p("switch {")
-	for _, variant := range u.Variants {
-		f.p("case d.Has(%q):", variant.Key)
-		emitVariant(f, variant.Type)
+	f.p("mark := d.Mark()")
+	f.p("var bad *wire.FieldErrors")
+	for i, variant := range u.Variants {
+		f.p("if d.Has(%q) {", variant.Key)
+		f.p("v := new(%s)", variant.Type.Name)
+		f.p("errs := %s", decodeCall(variant.Type, "v"))
+		f.p("if errs == nil {")
+		f.p("*p = v")
+		f.p("return nil")
+		f.p("}")
+		if i == 0 {
+			f.p("bad = errs")
+		} else {
+			f.p("bad = cmp.Or(bad, errs)")
+		}
+		f.p("d.Return(mark)")
+		f.p("}")
 	}
+	f.p("if bad != nil {")
+	f.p("d.Skip()")
+	f.p("return bad")
 	f.p("}")
 	if u.Unknown == "" {
 		f.p("return d.Untagged(%q, false)", u.Variants[0].Key)
