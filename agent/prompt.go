@@ -13,6 +13,11 @@ func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 	if err == nil && res == nil {
 		return nil, errors.New("agent: Prompt returned neither a response nor an error")
 	}
+	if errors.Is(err, acp.ErrTurnCancelled) {
+		// A client may answer a question with "cancelled" before it says that the
+		// turn is. Whatever was learned of it, and from where, it is the same end.
+		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	}
 	return res, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -166,6 +167,19 @@ func TestCancelledTurn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A client may answer a question of a turn before it says that the turn is cancelled.
+func TestTurnWhoseQuestionWasCancelled(t *testing.T) {
+	c := &peertest.Client{OnPermission: func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+		return acp.Cancelled(), nil
+	}}
+	res, err := inPrompt(t, c, nil, func(ctx context.Context, s *agent.Session) error {
+		_, err := s.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: "c1"})
+		return fmt.Errorf("asking: %w", err)
+	})
+	require.NoError(t, err)
+	assert.Equal(t, acp.StopReasonCancelled, res.StopReason)
 }
 
 func TestPromptWithoutAnAnswerIsAnInternalError(t *testing.T) {

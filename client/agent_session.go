@@ -121,12 +121,20 @@ func (c *Conn) cancel(ctx context.Context, n *acp.CancelNotification) error {
 //
 // Protocol: session/close. Capability: sessionCapabilities.close.
 func (c *Conn) CloseSession(ctx context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	if req != nil && c.guard(wire.Request(acp.ProtocolVersion, acp.MethodSessionClose), req) == nil {
-		// The agent may wait for these answers before it closes.
-		c.turns.cancel(req.SessionID)
+	m := wire.Request(acp.ProtocolVersion, acp.MethodSessionClose)
+	if req == nil || c.guard(m, req) != nil {
+		return endpoint.CallMethod[acp.CloseSessionRequest, acp.CloseSessionResponse](ctx, &c.out, m, req, nil)
 	}
-	res, err := endpoint.Call[acp.CloseSessionRequest, acp.CloseSessionResponse](ctx, &c.out, acp.MethodSessionClose, req, nil)
-	if err == nil && req != nil {
+	// The agent may wait for the answers to its questions before it closes. They go
+	// behind the request: before it, they would be refusals in a turn that goes on.
+	sent := newSending()
+	defer sent.sent()
+	go func() { // ends when the request is queued for sending, or cannot be
+		<-sent.done
+		c.turns.cancel(req.SessionID)
+	}()
+	res, err := endpoint.CallMethod[acp.CloseSessionRequest, acp.CloseSessionResponse](sent.watch(ctx), &c.out, sent.method(m), req, nil)
+	if err == nil {
 		c.sessions.endPlain(req.SessionID)
 	}
 	return res, err
