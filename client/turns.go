@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
 // turns knows which prompts run and what the agent asks the user meanwhile, by
@@ -133,7 +134,7 @@ func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, cancelled
 		a := answer{err: errNoAnswer}
 		defer func() {
 			if p := recover(); p != nil {
-				a.panicked = fmt.Sprintf("%v\n\n%s", p, debug.Stack())
+				a.panicked = fmt.Sprintf("%s\n\n%s", rpc.PanicText(p), debug.Stack())
 			}
 			c.turns.answered(id, q)
 			done <- a

@@ -33,7 +33,7 @@ func (c *Conn) answer(r *request, res any, err error) {
 		err = encode()
 	}
 	if err != nil {
-		fault := c.fault(r, err, cancelled)
+		fault := c.safeFault(r, err, cancelled)
 		if c.safely(func() error { f.b = appendFault(f.b[:0], []byte(r.id), fault); return nil }) != nil {
 			f.b = appendFault(f.b[:0], []byte(r.id), fault.WithData(nil))
 		}
@@ -87,6 +87,17 @@ func (c *Conn) appendResult(b []byte, r *request, res any) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
+// safeFault is fault for errors whose methods may panic, as those of a nil pointer do
+// that somebody took for no error.
+func (c *Conn) safeFault(r *request, err error, cancelled bool) (e *rpcerr.RequestError) {
+	panicked := c.safely(func() error { e = c.fault(r, err, cancelled); return nil })
+	if panicked != nil {
+		c.log.Error("acp: handling a request", "method", shown(r.method), "returned", fmt.Sprintf("%T", err), errorAttr(panicked))
+		e = rpcerr.InternalError(nil)
+	}
+	return e
+}
+
 // fault decides how an error leaves, and logs what the peer must not see.
 func (c *Conn) fault(r *request, err error, cancelled bool) *rpcerr.RequestError {
 	meant := isMeant(err)
@@ -100,7 +111,7 @@ func (c *Conn) fault(r *request, err error, cancelled bool) *rpcerr.RequestError
 	}
 	logFailure(c.log, err, e, "acp: handling a request", "method", shown(r.method))
 	if !meant && e.Code == rpcerr.CodeInternalError && c.cfg.ExposeErrors {
-		e = e.WithData(map[string]string{"details": err.Error()})
+		e = e.WithData(map[string]string{"details": fmt.Sprint(err)})
 	}
 	return e
 }

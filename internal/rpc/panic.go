@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"runtime/debug"
 )
 
@@ -22,7 +23,7 @@ func (c *Conn) safely(f func() error) (err error) {
 func (c *Conn) protect(what string, f func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.log.Error("acp: panic in "+what, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			c.log.Error("acp: panic in "+what, "panic", PanicText(p), "stack", string(debug.Stack()))
 		}
 	}()
 	f()
@@ -34,12 +35,26 @@ type panicError struct {
 	stack []byte
 }
 
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+func (e *panicError) Error() string { return "panic: " + PanicText(e.value) }
+
+// PanicText tells a panic as the Go runtime does when it ends a program: errors, texts
+// and numbers as they are, of everything else the type. Who panics with a request
+// must not have its content in the log.
+func PanicText(v any) string {
+	if err, ok := v.(error); ok {
+		return fmt.Sprint(err) // which survives an Error method that panics
+	}
+	switch kind := reflect.ValueOf(v).Kind(); {
+	case kind == reflect.String, reflect.Bool <= kind && kind <= reflect.Complex128:
+		return fmt.Sprint(reflect.ValueOf(v))
+	}
+	return fmt.Sprintf("a value of type %T", v)
+}
 
 func errorAttr(err error) slog.Attr {
 	var p *panicError
 	if errors.As(err, &p) {
-		return slog.Group("", slog.String("error", err.Error()), slog.String("stack", string(p.stack)))
+		return slog.Group("", slog.String("error", fmt.Sprint(err)), slog.String("stack", string(p.stack)))
 	}
-	return slog.String("error", err.Error())
+	return slog.String("error", fmt.Sprint(err)) // which survives an Error method that panics
 }
