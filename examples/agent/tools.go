@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,14 +53,14 @@ func (t *turn) read(ctx context.Context, _ *agent.ToolCall, path string, r reque
 	if r.line == 0 && r.max == 0 {
 		text, err = t.out.ReadFile(ctx, path)
 	} else {
-		text, err = t.out.ReadLines(ctx, path, uint32(max(r.line, 1)), uint32(cmpOr(r.max, 1<<30)))
+		text, err = t.out.ReadLines(ctx, path, uint32(max(r.line, 1)), uint32(cmp.Or(r.max, 1<<30)))
 	}
 	if err != nil {
 		return result{}, err
 	}
-	told := fmt.Sprintf("%s has %d lines.\n", r.path, strings.Count(text, "\n"))
+	told := fmt.Sprintf("%s has %s.\n", r.path, lines(count(text)))
 	if r.line != 0 || r.max != 0 {
-		told = fmt.Sprintf("%d lines of %s, from line %d:\n", strings.Count(text, "\n"), r.path, max(r.line, 1))
+		told = fmt.Sprintf("%s of %s, from line %d:\n", lines(count(text)), r.path, max(r.line, 1))
 	}
 	if shown := t.shorten(text); shown != "" {
 		told += quote(shown)
@@ -67,11 +68,20 @@ func (t *turn) read(ctx context.Context, _ *agent.ToolCall, path string, r reque
 	return result{content: []acp.ToolCallContent{acp.ToolText(text)}, told: told}, nil
 }
 
-func cmpOr(n, fallback int) int {
-	if n == 0 {
-		return fallback
+// count counts the lines of a text, of which the last may lack its end.
+func count(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
 	}
 	return n
+}
+
+func lines(n int) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", n)
 }
 
 // shorten cuts what is repeated to the user to the detail that was chosen.
@@ -80,11 +90,11 @@ func (t *turn) shorten(text string) string {
 	t.session.mu.Lock()
 	full := t.session.Detail == detailFull
 	t.session.mu.Unlock()
-	lines := strings.SplitAfter(text, "\n")
-	if full || len(lines) <= brief {
+	if full || count(text) <= brief {
 		return text
 	}
-	return strings.Join(lines[:brief], "") + fmt.Sprintf("... and %d more lines\n", len(lines)-brief)
+	shown := strings.Join(strings.SplitAfterN(text, "\n", brief+1)[:brief], "")
+	return shown + fmt.Sprintf("... and %s more\n", lines(count(text)-brief))
 }
 
 func (t *turn) edit(ctx context.Context, call *agent.ToolCall, path string, r request) (result, error) {
@@ -183,7 +193,7 @@ func (t *turn) permitted(ctx context.Context, call *agent.ToolCall) error {
 func (t *turn) search(ctx context.Context, _ *agent.ToolCall, path string, r request) (result, error) {
 	res, err := t.worker.conn.RunTerminal(ctx, &acp.CreateTerminalRequest{
 		SessionID: t.session.ID, Command: "grep", Cwd: t.session.CWD,
-		Args: []string{"-rnIF", "--exclude-dir=.git", "-m", "20", "-e", r.text, "--", path},
+		Args: []string{"-rnHIF", "--exclude-dir=.git", "-m", "20", "-e", r.text, "--", path},
 	})
 	if err != nil {
 		return result{}, err
@@ -196,7 +206,7 @@ func (t *turn) search(ctx context.Context, _ *agent.ToolCall, path string, r req
 		found.told = fmt.Sprintf("%q does not occur in %s.\n", r.text, folderName(r.path))
 		return found, nil
 	}
-	found.told = fmt.Sprintf("%q occurs on %d lines:\n%s", r.text, len(found.locations), quote(t.shorten(res.Output)))
+	found.told = fmt.Sprintf("%q occurs on %s:\n%s", r.text, lines(len(found.locations)), quote(t.shorten(res.Output)))
 	return found, nil
 }
 

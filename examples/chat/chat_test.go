@@ -62,6 +62,36 @@ func TestOneTurn(t *testing.T) {
 	}
 }
 
+func TestSearch(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.txt"), "one\ntwo\n")
+	write(t, filepath.Join(dir, "b.txt"), "two\n")
+	for prompt, want := range map[string]string{
+		`search "two"`:               `"two" occurs on 2 lines`,
+		`search "two" in a.txt`:      `"two" occurs on 1 line`,
+		`search "three"`:             `"three" does not occur in the project`,
+		`search "two" in missing.md`: "did not work",
+	} {
+		assert.Contains(t, say(t, settings{dir: dir, yes: true, prompt: prompt}, ""), want, prompt)
+	}
+}
+
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "short.txt"), "one")
+	write(t, filepath.Join(dir, "long.txt"), strings.Repeat("line\n", 11))
+	for prompt, wants := range map[string][]string{
+		"read short.txt":                        {"short.txt has 1 line.", "one"},
+		"read long.txt":                         {"long.txt has 11 lines.", "... and 1 line more"},
+		"read long.txt from line 3 for 2 lines": {"2 lines of long.txt, from line 3:"},
+	} {
+		got := say(t, settings{dir: dir, yes: true, prompt: prompt}, "")
+		for _, want := range wants {
+			assert.Contains(t, got, want, prompt)
+		}
+	}
+}
+
 func TestPermission(t *testing.T) {
 	tests := map[string]struct {
 		settings settings
