@@ -114,7 +114,7 @@ type chain struct {
 // chainOf takes an expression apart.
 func chainOf(pass *analysis.Pass, e ast.Expr) (chain, bool) {
 	var refining []*ast.CallExpr
-	for {
+	for e != nil {
 		call, ok := ast.Unparen(e).(*ast.CallExpr)
 		if !ok {
 			return chain{}, false
@@ -132,6 +132,7 @@ func chainOf(pass *analysis.Pass, e ast.Expr) (chain, bool) {
 		refining = append(refining, call)
 		e = sel.X
 	}
+	return chain{}, false
 }
 
 // isOurs tells whether t is one of the error types.

@@ -28,11 +28,18 @@ func runCause(pass *analysis.Pass) (any, error) {
 		return nil, nil
 	}
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.WithStack([]ast.Node{(*ast.ReturnStmt)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
+	in.WithStack([]ast.Node{(*ast.ReturnStmt)(nil), (*ast.CallExpr)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
 		if !push {
 			return true
 		}
-		for _, result := range n.(*ast.ReturnStmt).Results {
+		var leaving []ast.Expr
+		switch n := n.(type) {
+		case *ast.ReturnStmt:
+			leaving = n.Results
+		case *ast.CallExpr:
+			leaving = []ast.Expr{failing(pass, n)}
+		}
+		for _, result := range leaving {
 			if c, ok := chainOf(pass, result); ok {
 				checkCause(pass, c, result, occurred(pass, stack))
 			}
@@ -60,11 +67,20 @@ func checkCause(pass *analysis.Pass, c chain, result ast.Expr, errs []*types.Var
 			return
 		}
 	}
+	if scope := pass.Pkg.Scope().Innermost(result.Pos()); scope == nil || lookup(scope, errs[0].Name(), result.Pos()) != errs[0] {
+		pass.Report(d) // the name means something else here
+		return
+	}
 	d.SuggestedFixes = []analysis.SuggestedFix{{
 		Message:   "Keep the cause",
 		TextEdits: []analysis.TextEdit{{Pos: result.End(), End: result.End(), NewText: []byte(".WithCause(" + errs[0].Name() + ")")}},
 	}}
 	pass.Report(d)
+}
+
+func lookup(scope *types.Scope, name string, pos token.Pos) types.Object {
+	_, obj := scope.LookupParent(name, pos)
+	return obj
 }
 
 // occurred returns the error variables that the innermost condition around a

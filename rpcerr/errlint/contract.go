@@ -20,7 +20,7 @@ var Contract = &analysis.Analyzer{
 
 Every failure mode needs a reason in snake_case that is unique in its contract, a kind that
 exists and says something, and a When and a Recovery; a recovery of fewer than five
-words helps nobody. A contract without modes, and a mode that nothing can fail with, are
+words helps nobody. A mode of a kind that often passes says whether it may be retried. A contract without modes, and a mode that nothing can fail with, are
 mistakes too.`,
 	URL:        "https://pkg.go.dev/" + pathDecl,
 	Requires:   []*analysis.Analyzer{inspect.Analyzer},
@@ -166,9 +166,12 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 		c.pass.Report(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: category, Message: fmt.Sprintf(format, args...)})
 	}
 	handle := c.handles[call]
-	if handle == nil || handle.Name() == "_" {
+	switch {
+	case handle == nil && !dropped(stack):
+		// It goes into a struct, a list or a function: somebody may well fail with it.
+	case handle == nil || handle.Name() == "_":
 		report(call, "contract-unused", "nothing can fail with this mode: keep what Declare returns in a package-level variable")
-	} else if handle.Parent() != c.pass.Pkg.Scope() || insideFunc(stack) {
+	case handle.Parent() != c.pass.Pkg.Scope(), insideFunc(stack) && !insideInit(stack):
 		report(call, "contract-local", "declare failure modes in package-level variables: Declare panics on a bad one, which should happen at start-up")
 	}
 	if c.seen[key(contract)] == nil {
@@ -192,6 +195,9 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 		c.seen[key(contract)][reason] = true
 	}
 	k := c.kind(lit, fields, report)
+	if fields["Retryable"] == nil && retryable[k] {
+		report(fields["Kind"], "contract-retryable", "failures of kind %s often pass: say Retryable: true, or Retryable: false if this one does not", k)
+	}
 	c.text(lit, fields, "When", "contract-when-required", report)
 	recovery := c.text(lit, fields, "Recovery", "contract-recovery-required", report)
 	if n := len(strings.Fields(recovery)); n > 0 && n < 5 {
@@ -269,6 +275,28 @@ func lastIdent(e ast.Expr) *ast.Ident {
 		return e.Sel
 	}
 	return nil
+}
+
+// retryable are the kinds that may be tried again when nobody says otherwise. A
+// Mode always says.
+var retryable = map[string]bool{"rate_limited": true, "timeout": true, "service_unavailable": true, "transient": true}
+
+// dropped tells whether nobody takes the result of the call on top of the stack.
+func dropped(stack []ast.Node) bool {
+	_, alone := stack[len(stack)-2].(*ast.ExprStmt)
+	return alone
+}
+
+func insideInit(stack []ast.Node) bool {
+	for _, n := range stack {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			return n.Name.Name == "init" && n.Recv == nil
+		case *ast.FuncLit:
+			return false
+		}
+	}
+	return false
 }
 
 func insideFunc(stack []ast.Node) bool {

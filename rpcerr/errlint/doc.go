@@ -14,5 +14,5 @@ import "golang.org/x/tools/go/analysis"
 
 // Analyzers returns all of them.
 func Analyzers() []*analysis.Analyzer {
-	return []*analysis.Analyzer{Contract, Fail, Factory, Plain, Cause, Text}
+	return []*analysis.Analyzer{Contract, Fail, Factory, Plain, Cause, Text, Nil}
 }

@@ -11,7 +11,9 @@ import (
 
 // The cases stand in testdata, a module of its own that uses the real packages.
 func TestAnalyzers(t *testing.T) {
-	for name, a := range map[string]*analysis.Analyzer{"contract": errlint.Contract, "plain": errlint.Plain} {
+	for name, a := range map[string]*analysis.Analyzer{
+		"contract": errlint.Contract, "plain": errlint.Plain, "nilerr": errlint.Nil, "across": errlint.Fail,
+	} {
 		t.Run(name, func(t *testing.T) { analysistest.Run(t, analysistest.TestData(), a, "./"+name) })
 	}
 	for name, a := range map[string]*analysis.Analyzer{

@@ -36,29 +36,49 @@ func runFail(pass *analysis.Pass) (any, error) {
 	}
 	declared := pass.ResultOf[Contract].(declarations)
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil)}, func(n ast.Node) {
-		fn := n.(*ast.FuncDecl)
-		if fn.Body == nil {
+	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)}, func(n ast.Node) {
+		body := bodyOf(n)
+		if body == nil {
 			return
 		}
-		if reasons := contractsOf(pass, declared, fn.Body); len(reasons) > 0 {
-			checkFunc(pass, fn.Body, reasons)
+		if reasons := contractsOf(pass, declared, body); len(reasons) > 0 {
+			checkFunc(pass, declared, body, reasons)
 		}
 	})
 	return nil, nil
 }
 
-// contractsOf returns the reasons of all contracts that the body mentions.
+func bodyOf(n ast.Node) *ast.BlockStmt {
+	switch n := n.(type) {
+	case *ast.FuncDecl:
+		return n.Body
+	case *ast.FuncLit:
+		return n.Body
+	}
+	return nil
+}
+
+// contractsOf returns the reasons of all contracts that the body mentions. A function
+// inside it that mentions one itself is a tool of its own.
 func contractsOf(pass *analysis.Pass, declared declarations, body ast.Node) []*declaredReason {
-	var contracts []string
-	ast.Inspect(body, func(n ast.Node) bool {
+	contracts := mentioned(pass, declared, body)
+	var reasons []*declaredReason
+	for _, c := range contracts {
+		reasons = append(reasons, declared.of(c)...)
+	}
+	slices.SortFunc(reasons, func(a, b *declaredReason) int { return strings.Compare(a.Contract+a.Name, b.Contract+b.Name) })
+	return reasons
+}
+
+func mentioned(pass *analysis.Pass, declared declarations, body ast.Node) (contracts []string) {
+	inspectTool(pass, declared, body, func(n ast.Node) {
 		id, ok := n.(*ast.Ident)
 		if !ok {
-			return true
+			return
 		}
 		obj, ok := pass.TypesInfo.Uses[id].(*types.Var)
 		if !ok {
-			return true
+			return
 		}
 		contract := ""
 		if r := declared[obj]; r != nil {
@@ -69,19 +89,27 @@ func contractsOf(pass *analysis.Pass, declared declarations, body ast.Node) []*d
 		if contract != "" && !slices.Contains(contracts, contract) {
 			contracts = append(contracts, contract)
 		}
-		return true
 	})
-	var reasons []*declaredReason
-	for _, c := range contracts {
-		reasons = append(reasons, declared.of(c)...)
-	}
-	slices.SortFunc(reasons, func(a, b *declaredReason) int { return strings.Compare(a.Contract+a.Name, b.Contract+b.Name) })
-	return reasons
+	return contracts
 }
 
-func checkFunc(pass *analysis.Pass, body ast.Node, reasons []*declaredReason) {
-	returned := map[*ast.CallExpr]bool{} // calls whose result is used as an error and as nothing else
+// inspectTool visits what belongs to a body: all but the functions inside it that have
+// a contract of their own.
+func inspectTool(pass *analysis.Pass, declared declarations, body ast.Node, visit func(ast.Node)) {
 	ast.Inspect(body, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.FuncLit); ok && len(mentioned(pass, declared, lit.Body)) > 0 {
+			return false
+		}
+		if n != nil {
+			visit(n)
+		}
+		return true
+	})
+}
+
+func checkFunc(pass *analysis.Pass, declared declarations, body ast.Node, reasons []*declaredReason) {
+	returned := map[*ast.CallExpr]bool{} // calls whose result is used as an error and as nothing else
+	inspectTool(pass, declared, body, func(n ast.Node) {
 		if ret, ok := n.(*ast.ReturnStmt); ok {
 			for _, r := range ret.Results {
 				if call, ok := ast.Unparen(r).(*ast.CallExpr); ok {
@@ -91,11 +119,11 @@ func checkFunc(pass *analysis.Pass, body ast.Node, reasons []*declaredReason) {
 		}
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
-			return true
+			return
 		}
 		b, ok := builtBy(pass, call)
 		if !ok || b.declared || b.kind == "" {
-			return true
+			return
 		}
 		var fitting []*declaredReason
 		for _, r := range reasons {
@@ -110,7 +138,6 @@ func checkFunc(pass *analysis.Pass, body ast.Node, reasons []*declaredReason) {
 			pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "contract-conformance",
 				Message: fmt.Sprintf("this fails with kind %s, which contract %s does not declare; add a mode for it", b.kind, reasons[0].Tool)})
 		}
-		return true
 	})
 }
 

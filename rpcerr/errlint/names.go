@@ -21,6 +21,7 @@ const (
 	pathTool = pathCore + "/toolerr"
 	pathAdv  = pathCore + "/advice"
 	pathEnv  = pathCore + "/envelope"
+	pathFind = pathCore + "/classify"
 )
 
 // uses tells whether the package under analysis imports one of ours, which most
@@ -40,10 +41,23 @@ func uses(pass *analysis.Pass) bool {
 func inside(path string) bool {
 	path = strings.TrimSuffix(path, "_test")
 	switch path {
-	case pathCore, pathKind, pathDecl, pathTool, pathAdv, pathEnv, pathCore + "/classify", pathCore + "/retry", pathCore + "/guard":
+	case pathCore, pathKind, pathDecl, pathTool, pathAdv, pathEnv, pathFind, pathCore + "/retry", pathCore + "/guard":
 		return true
 	}
 	return false
+}
+
+// failing returns the error with which a call ends a tool call, or nil.
+func failing(pass *analysis.Pass, call *ast.CallExpr) ast.Expr {
+	fn := callee(pass, call)
+	if fn == nil || len(call.Args) != 2 {
+		return nil
+	}
+	switch fn.FullName() {
+	case "(*" + module + "/agent.ToolCall).Fail", pathACP + ".FailToolCall":
+		return call.Args[1]
+	}
+	return nil
 }
 
 // callee returns the function or method that a call names, or nil.

@@ -17,7 +17,8 @@ var Plain = &analysis.Analyzer{
 
 Of errors.New, and of fmt.Errorf without %w, the peer reads "Internal error" and nothing
 else. Methods of the agent and of the client, middleware, extension handlers and
-functions that have a contract should return an error with a kind.`,
+functions that have a contract should return an error with a kind, and a tool call should
+fail with one.`,
 	URL:      "https://pkg.go.dev/" + pathKind,
 	Requires: []*analysis.Analyzer{inspect.Analyzer, Contract},
 	Run:      runPlain,
@@ -29,18 +30,20 @@ func runPlain(pass *analysis.Pass) (any, error) {
 	}
 	declared := pass.ResultOf[Contract].(declarations)
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)}, func(n ast.Node) {
-		var body *ast.BlockStmt
+	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil), (*ast.FuncLit)(nil), (*ast.CallExpr)(nil)}, func(n ast.Node) {
+		body := bodyOf(n)
 		var sig *types.Signature
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			body = n.Body
 			if fn, ok := pass.TypesInfo.Defs[n.Name].(*types.Func); ok {
 				sig = fn.Signature()
 			}
 		case *ast.FuncLit:
-			body = n.Body
 			sig, _ = pass.TypesInfo.TypeOf(n).(*types.Signature)
+		case *ast.CallExpr:
+			if err := failing(pass, n); err != nil {
+				checkPlain(pass, err)
+			}
 		}
 		if body == nil || sig == nil || !returnsError(sig) {
 			return
@@ -88,28 +91,33 @@ func plainReturns(pass *analysis.Pass, body *ast.BlockStmt) {
 			if len(n.Results) == 0 {
 				return true
 			}
-			call, ok := ast.Unparen(n.Results[len(n.Results)-1]).(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			fn := callee(pass, call)
-			if fn == nil || fn.Pkg() == nil {
-				return true
-			}
-			switch fn.Pkg().Path() + "." + fn.Name() {
-			case "errors.New":
-			case "fmt.Errorf":
-				if len(call.Args) == 0 || wraps(pass, call.Args[0]) {
-					return true
-				}
-			default:
-				return true
-			}
-			pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "error-plain",
-				Message: `the peer reads only "Internal error" of this; return an error with a kind, such as kind.NotFound.New(message)`})
+			checkPlain(pass, n.Results[len(n.Results)-1])
 		}
 		return true
 	})
+}
+
+// checkPlain reports an error without a kind.
+func checkPlain(pass *analysis.Pass, e ast.Expr) {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return
+	}
+	fn := callee(pass, call)
+	if fn == nil || fn.Pkg() == nil {
+		return
+	}
+	switch fn.Pkg().Path() + "." + fn.Name() {
+	case "errors.New":
+	case "fmt.Errorf":
+		if len(call.Args) == 0 || wraps(pass, call.Args[0]) {
+			return
+		}
+	default:
+		return
+	}
+	pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "error-plain",
+		Message: `the peer reads only "Internal error" of this; return an error with a kind, such as kind.NotFound.New(message)`})
 }
 
 // wraps tells whether a format has %w, or cannot be read.

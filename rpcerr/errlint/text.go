@@ -91,6 +91,11 @@ func leaks(pass *analysis.Pass, arg ast.Expr, encoded map[types.Object]bool) {
 	report := func(n ast.Node, message string) {
 		pass.Report(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: "error-text", Message: message})
 	}
+	asData(arg, func(e ast.Expr) {
+		if t := pass.TypesInfo.TypeOf(e); t != nil && types.Identical(t, types.Universe.Lookup("error").Type()) {
+			report(e, "the peer reads this error, encoded as data; make it the cause with .WithCause, which stays inside")
+		}
+	})
 	ast.Inspect(arg, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
@@ -124,6 +129,23 @@ func leaks(pass *analysis.Pass, arg ast.Expr, encoded map[types.Object]bool) {
 		}
 		return true
 	})
+}
+
+// asData visits the values of which an argument is made.
+func asData(e ast.Expr, visit func(ast.Expr)) {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CompositeLit:
+		for _, elt := range e.Elts {
+			if kv, ok := elt.(*ast.KeyValueExpr); ok {
+				elt = kv.Value
+			}
+			asData(elt, visit)
+		}
+	case *ast.UnaryExpr:
+		asData(e.X, visit)
+	case *ast.Ident, *ast.SelectorExpr, *ast.IndexExpr:
+		visit(e)
+	}
 }
 
 // encodedBy returns the variables that hold what json.Marshal made.

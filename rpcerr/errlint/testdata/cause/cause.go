@@ -1,11 +1,13 @@
 package cause
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 
+	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
@@ -38,6 +40,18 @@ func load(name string) error {
 	return nil
 }
 
+func tool(ctx context.Context, call *agent.ToolCall, name string) error {
+	_, err := os.ReadFile(name)
+	if err != nil {
+		return call.Fail(ctx, kind.NotFound.Errorf("no %s", name)) // want `this drops err`
+	}
+	if _, other := os.Stat(name); other != nil {
+		other := ""
+		return kind.Internal.New("stat" + other) // want `this drops other`
+	}
+	return call.Fail(ctx, kind.NotFound.New("no error before"))
+}
+
 func kept(name string) error {
 	_, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,4 +82,4 @@ func kept(name string) error {
 	return nil
 }
 
-var _ = []any{load, kept}
+var _ = []any{load, kept, tool}

@@ -15,10 +15,15 @@ var NoMatch = articles.Declare(contract.Mode{ // want NoMatch:"no_match not_foun
 })
 
 var Twice = articles.Declare(contract.Mode{ // want Twice:"no_match timeout"
-	Reason:   "no_match", // want `reason "no_match" is declared twice in this contract`
-	Kind:     kind.Timeout,
+	Reason:   "no_match",   // want `reason "no_match" is declared twice in this contract`
+	Kind:     kind.Timeout, // want `failures of kind timeout often pass: say Retryable: true, or Retryable: false`
 	When:     "It took too long.",
 	Recovery: "Ask for fewer articles and try again.",
+})
+
+var Said = articles.Declare(contract.Mode{ // want Said:"said rate_limited"
+	Reason: "said", Kind: kind.RateLimited, Retryable: false,
+	When: "The quota of the month is used up.", Recovery: "Ask the user to buy more of it.",
 })
 
 var Nothing = articles.Declare(contract.Mode{}) // want `Reason is missing` `Kind is missing` `When is missing` `Recovery is missing`
@@ -66,6 +71,20 @@ var _ = books.Declare(contract.Mode{ // want `nothing can fail with this mode`
 	Reason: "unused", Kind: kind.Conflict, When: "Never.", Recovery: "Nothing can be done about it.",
 })
 
+var inInit contract.Reason // want inInit:"in_init conflict"
+
+func init() {
+	inInit = books.Declare(contract.Mode{ // at start-up as well
+		Reason: "in_init", Kind: kind.Conflict, When: "Now and then.", Recovery: "Nothing can be done about it.",
+	})
+}
+
+// Reasons that are kept elsewhere are checked, but not followed.
+var kept = struct{ Gone, Typo contract.Reason }{
+	Gone: books.Declare(contract.Mode{Reason: "gone", Kind: kind.NotFound, When: "Now and then.", Recovery: "Nothing can be done about it."}),
+	Typo: books.Declare(contract.Mode{Reason: "Typo", Kind: kind.NotFound, When: "Now and then.", Recovery: "Nothing can be done about it."}), // want `reason "Typo" is not in snake_case`
+}
+
 func local() error {
 	reason := books.Declare(contract.Mode{ // want `declare failure modes in package-level variables`
 		Reason: "local", Kind: kind.Conflict, When: "Now and then.", Recovery: "Nothing can be done about it.",
@@ -76,4 +95,4 @@ func local() error {
 	return reason.Fail("")
 }
 
-var _ = []any{positional, empty, Nothing, Empty, Apart, local}
+var _ = []any{Said, kept, positional, empty, Nothing, Empty, Apart, local}

@@ -25,6 +25,7 @@ var errs = []error{
 	toolerr.New("NOT_FOUND", toolerr.CategoryAuth, "x"),
 	toolerr.New("TIMEOUT", toolerr.CategoryTimeout, "x"),
 	toolerr.New("USER_NOT_FOUND", toolerr.CategoryNotFound, "x"),
+	&toolerr.Error{Code: "X"}, // want `build it with a factory, or with toolerr.New`
 }
 
 func code(c rpcerr.Code) error { return rpcerr.New(c, "passed on", nil) }

@@ -20,12 +20,12 @@ var NoMatch = articles.Declare(contract.Mode{
 })
 
 var Slow = articles.Declare(contract.Mode{
-	Reason: "slow", Kind: kind.RateLimited,
+	Reason: "slow", Kind: kind.RateLimited, Retryable: true,
 	When: "The queue is full.", Recovery: "Wait 30 seconds and ask for fewer.",
 })
 
 var Slower = articles.Declare(contract.Mode{
-	Reason: "slower", Kind: kind.RateLimited,
+	Reason: "slower", Kind: kind.RateLimited, Retryable: true,
 	When: "The queue is fuller.", Recovery: "Wait 60 seconds and ask for fewer.",
 })
 
@@ -78,6 +78,35 @@ func fetch(ctx context.Context, n int) error {
 	return e
 }
 
+var books = contract.New("fetch_books")
+
+var NoBook = books.Declare(contract.Mode{
+	Reason: "no_book", Kind: kind.NotFound, When: "No such book.", Recovery: "Call search_books to find ids that exist.",
+})
+
+// Functions with a contract of their own are judged by that, wherever they stand.
+var tools = map[string]func(int) error{
+	"articles": func(n int) error {
+		if n == 0 {
+			return NoMatch.Fail("")
+		}
+		return kind.NotFound.New("nothing") // want `use NoMatch.Fail`
+	},
+	"free": func(int) error { return kind.Conflict.New("taken") },
+}
+
+func register(add func(func(int) error)) error {
+	add(func(n int) error {
+		if n == 0 {
+			return NoBook.Fail("")
+		}
+		defer func() { _ = kind.Forbidden.New("inside") }() // want `kind forbidden, which contract books does not declare`
+		return kind.NotFound.New("nothing")                 // want `kind not_found is declared by contract books: use NoBook.Fail`
+	})
+	add(tools["articles"])
+	return kind.Conflict.New("taken")
+}
+
 // A function without a contract may fail as it likes.
 func free() error {
 	if errors.Is(nil, nil) {
@@ -86,4 +115,4 @@ func free() error {
 	return kind.Conflict.New("taken")
 }
 
-var _ = []any{fetch, free}
+var _ = []any{fetch, free, tools, register}

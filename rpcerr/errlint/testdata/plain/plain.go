@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/acpkit/go-sdk/acp"
+	sdk "github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
@@ -55,7 +56,14 @@ func run(n int) (int, error) {
 	return 0, errors.New("odd") // want `the peer reads only "Internal error" of this`
 }
 
+// A tool call that fails without a kind tells as little.
+func failing(ctx context.Context, call *sdk.ToolCall) {
+	_ = call.Fail(ctx, errors.New("odd"))               // want `the peer reads only "Internal error" of this`
+	_ = acp.FailToolCall("t", fmt.Errorf("odd: %d", 1)) // want `the peer reads only "Internal error" of this`
+	_ = call.Fail(ctx, kind.Internal.New("odd"))
+}
+
 // helper is neither a handler nor a tool.
 func helper() error { return errors.New("fine") }
 
-var _ = []any{agent{}, deny, run, helper}
+var _ = []any{agent{}, deny, run, helper, failing}

@@ -46,6 +46,13 @@ func fail(n int) error {
 	case 11:
 		return kind.Internal.New("bad").With("error", err.Error()) // want `make it the cause`
 
+	case 12:
+		return rpcerr.InternalError(err) // want `the peer reads this error, encoded as data`
+	case 13:
+		return kind.Internal.New("bad").With("cause", err) // want `encoded as data`
+	case 14:
+		return kind.Internal.New("bad").WithData(map[string]any{"cause": err, "all": []error{err}}) // want `encoded as data` `encoded as data`
+
 	// What stays inside, and what is no error.
 	case 20:
 		return kind.NotFound.Errorf("no file: %w", err)
@@ -58,9 +65,13 @@ func fail(n int) error {
 	case 24:
 		return fmt.Errorf("reading: %v", err)
 	case 25:
+		return rpcerr.InvalidParams(map[string]any{"kind": kind.NotFound, "n": n, "known": err == nil, "of": describe(err)})
+	case 26:
 		return errors.New(err.Error())
 	}
 	return nil
 }
+
+func describe(error) string { return "something we say ourselves" }
 
 var _ = fail

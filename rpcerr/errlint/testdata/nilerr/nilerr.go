@@ -1,0 +1,64 @@
+package nilerr
+
+import (
+	"errors"
+	"os"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+)
+
+var c = classify.New()
+
+func save() error { return os.Remove("x") }
+
+func direct() error {
+	return classify.Error(save()) // want `a nil pointer in an error is not nil`
+}
+
+func variable() (int, error) {
+	err := save()
+	return 1, c.Error(err) // want `a nil pointer in an error is not nil`
+}
+
+func named() (err error) {
+	defer func() {
+		err = rpcerr.From(err) // want `a nil pointer in an error is not nil`
+	}()
+	return save()
+}
+
+func checked() error {
+	if err := save(); err != nil {
+		return classify.Error(err)
+	}
+	err := save()
+	if err == nil {
+		return nil
+	}
+	err = classify.Error(err)
+	return err
+}
+
+func asked(err error) error {
+	if errors.Is(err, os.ErrExist) {
+		return classify.Error(err)
+	}
+	switch err.(type) {
+	case *os.PathError:
+		return classify.Error(err)
+	}
+	return classify.Error(errors.New("never nil"))
+}
+
+// A pointer stays a pointer.
+func pointer(err error) *kind.Error {
+	e := classify.Error(err)
+	if e.Retryable {
+		return classify.Error(save())
+	}
+	return classify.Error(err)
+}
+
+var _ = []any{direct, variable, named, checked, asked, pointer}
