@@ -68,9 +68,6 @@ func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 	c := &Conn{opts: opts.clone()}
 	c.out = endpoint.Sender{Engine: &c.engine, Guard: c.guard}
 	c.log = c.opts.Logger
-	if c.log == nil {
-		c.log = slog.Default()
-	}
 	cfg := c.opts.config()
 	if !endpoint.IsNil(s) {
 		cfg.Stream = s

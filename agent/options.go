@@ -50,12 +50,12 @@ type Options struct {
 }
 
 func (o *Options) clone() Options {
-	if o == nil {
-		return Options{}
+	var c Options
+	if o != nil {
+		c = *o
 	}
-	c := *o
-	c.Receiving = slices.Clone(o.Receiving)
-	c.Sending = slices.Clone(o.Sending)
+	c.Receiving = slices.Clone(c.Receiving)
+	c.Sending = slices.Clone(c.Sending)
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
