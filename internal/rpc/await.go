@@ -5,20 +5,19 @@ import (
 	"context"
 	"errors"
 	"slices"
-
-	"github.com/sourcegraph/jsonrpc2"
 )
 
-// await waits for the answer, or for the end of ctx.
-func (c *Conn) await(ctx context.Context, w jsonrpc2.Waiter, k *call, opts *CallOptions) (any, error) {
-	if c.wait(ctx, w, k) {
+// await waits for the answer, or for the end of ctx. The library has a way to wait too,
+// but it wakes the caller only when it has read its own copy of the answer.
+func (c *Conn) await(ctx context.Context, k *call, opts *CallOptions) (any, error) {
+	if k.wait(ctx) {
 		return c.outcome(k)
 	}
 	if opts.OnCtxDone != nil {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), opts.Grace)
 		defer cancel()
 		opts.OnCtxDone()
-		if c.wait(grace, w, k) {
+		if k.wait(grace) {
 			return c.outcome(k)
 		}
 	}
@@ -26,23 +25,17 @@ func (c *Conn) await(ctx context.Context, w jsonrpc2.Waiter, k *call, opts *Call
 }
 
 // wait reports whether the call was settled before ctx ended.
-func (c *Conn) wait(ctx context.Context, w jsonrpc2.Waiter, k *call) bool {
-	err := w.Wait(ctx, nil)
-	c.calls.mu.Lock()
-	defer c.calls.mu.Unlock()
-	if errors.Is(err, jsonrpc2.ErrClosed) {
-		// The library is closed when all calls have been settled, or are about to.
-		c.calls.waitLocked(k)
+func (k *call) wait(ctx context.Context) bool {
+	select {
+	case <-k.settled:
+		return true
+	default:
 	}
-	return k.state == callSettled
-}
-
-// waitLocked waits for a call that is being settled.
-func (t *callTable) waitLocked(k *call) {
-	for k.state != callSettled {
-		t.waiters++
-		t.settled.Wait()
-		t.waiters--
+	select {
+	case <-k.settled:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -54,8 +47,8 @@ func (c *Conn) abandon(ctx context.Context, k *call, tell bool) (any, error) {
 		c.calls.mu.Unlock()
 		return c.outcome(k)
 	case callDelivering: // AtResponse does not block
-		c.calls.waitLocked(k)
 		c.calls.mu.Unlock()
+		<-k.settled
 		return c.outcome(k)
 	}
 	err := c.sooner(ctx, ctx.Err())
@@ -131,10 +124,10 @@ func (c *Conn) settle(k *call) {
 	c.calls.mu.Lock()
 	k.state = callSettled
 	dispatched := k.dispatched
-	if c.calls.waiters > 0 {
-		c.calls.settled.Broadcast()
-	}
 	c.calls.mu.Unlock()
+	if k.settled != nil {
+		close(k.settled)
+	}
 	if dispatched {
 		c.objects.over(k.id)
 	}

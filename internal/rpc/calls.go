@@ -45,6 +45,8 @@ type call struct {
 	m      *wire.Method // nil for an extension
 	origin              // when exempt it does not wait for notifications
 
+	settled chan struct{} // closed when the caller may go on; nil when nobody waits
+
 	// Guarded by callTable.mu until the call is settled, and not changed after.
 	at            func(error) // AtResponse; who runs it takes it out
 	state         callState
@@ -61,10 +63,7 @@ type call struct {
 
 // callTable holds the calls that wait for their answer.
 type callTable struct {
-	settled sync.Cond // uses mu
-
 	mu      sync.Mutex // guards all below, and the calls as said there
-	waiters int        // goroutines in settled.Wait
 	pending map[uint64]*call
 	most    int             // how many there were at once
 	last    uint64          // id of the latest call; the first has 1
@@ -175,24 +174,23 @@ func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallO
 
 // call is one attempt to call the peer.
 func (c *Conn) call(ctx context.Context, k *call, params any, opts *CallOptions) (any, error) {
-	w, err := c.dispatch(ctx, k, params)
-	if err != nil {
+	k.settled = make(chan struct{})
+	if err := c.dispatch(ctx, k, params); err != nil {
 		return nil, c.withdraw(k, err)
 	}
-	return c.await(ctx, w, k, opts)
+	return c.await(ctx, k, opts)
 }
 
 // dispatch queues the request. When it returns an error nothing was sent.
-func (c *Conn) dispatch(ctx context.Context, k *call, params any) (jsonrpc2.Waiter, error) {
-	var none jsonrpc2.Waiter
+func (c *Conn) dispatch(ctx context.Context, k *call, params any) error {
 	if err := c.usable(); err != nil {
-		return none, err
+		return err
 	}
 	if c.shutting.Load() && scopeOf(ctx) == nil {
-		return none, closed(errShutdown)
+		return closed(errShutdown)
 	}
 	if err := c.calls.add(k); err != nil {
-		return none, err
+		return err
 	}
 	f := newFrame()
 	var err error
@@ -206,17 +204,17 @@ func (c *Conn) dispatch(ctx context.Context, k *call, params any) (jsonrpc2.Wait
 	}
 	if err != nil {
 		f.free()
-		return none, c.sooner(ctx, err)
+		return c.sooner(ctx, err)
 	}
 	if k.m == nil || !k.m.Streams {
 		c.beginLifting(k)
 	}
-	w, err := c.lib.DispatchCall(ctx, k.method, nil,
+	_, err = c.lib.DispatchCall(ctx, k.method, nil,
 		jsonrpc2.PickID(jsonrpc2.ID{Num: k.id}), jsonrpc2.ExtraField(frameField, f))
 	if err != nil { // closed meanwhile
 		c.out.unreserve(size, false)
 		f.free()
-		return none, closed(c.cause())
+		return closed(c.cause())
 	}
 	c.calls.mu.Lock()
 	k.dispatched = true
@@ -225,7 +223,7 @@ func (c *Conn) dispatch(ctx context.Context, k *call, params any) (jsonrpc2.Wait
 	if over { // answered before the library had it
 		c.objects.over(k.id)
 	}
-	return w, nil
+	return nil
 }
 
 // withdraw ends a call that was not sent, and returns why. When the end of the

@@ -66,7 +66,6 @@ func New(cfg Config) *Conn {
 	c.receive = wrap(cfg.Receiving, c.handleWrapped)
 	c.send = wrap(cfg.Sending, c.sendWrapped)
 	c.calls.pending = make(map[uint64]*call)
-	c.calls.settled.L = &c.calls.mu
 	c.in.init(c)
 	c.end.init()
 	c.out = &outbox{stream: cfg.Stream, limits: c.limits, failed: c.outputFailed, refused: c.frameRefused}

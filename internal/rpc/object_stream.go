@@ -14,6 +14,9 @@ import (
 // *jsonrpc2.Request. It never reaches the wire.
 const frameField = "acp"
 
+// overAtOnce is how many calls that are over the library may still remember.
+const overAtOnce = 64
+
 // keptIDs is how much room for ids outlives a burst.
 const keptIDs = 1024
 
@@ -48,11 +51,15 @@ func newObjectStream(out *outbox) *objectStream {
 }
 
 // over lets the library know that a call has its answer, or needs none any more.
+// Nobody waits for the library to hear of it, so it is woken for many at a time.
 func (s *objectStream) over(id uint64) {
 	s.mu.Lock()
 	s.ids = append(s.ids, id)
+	enough := len(s.ids) >= overAtOnce
 	s.mu.Unlock()
-	s.arrived.Signal()
+	if enough {
+		s.arrived.Signal()
+	}
 }
 
 // onSend remembers which frame belongs to the object that WriteObject gets next.
@@ -109,7 +116,7 @@ func (s *objectStream) ReadObject(v any) error {
 func (s *objectStream) pop() (uint64, bool) {
 	if len(s.taken) == 0 {
 		s.mu.Lock()
-		for len(s.ids) == 0 && !s.closed {
+		for len(s.ids) < overAtOnce && !s.closed {
 			s.arrived.Wait()
 		}
 		if s.closed {
