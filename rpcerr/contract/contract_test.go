@@ -44,6 +44,12 @@ func TestFail(t *testing.T) {
 	got, ok := errors.AsType[*contract.Error](wrapped)
 	assert.True(t, ok)
 	assert.Equal(t, "no_match", got.Mode().Reason)
+	record, ok := errors.AsType[*kind.Error](wrapped)
+	assert.True(t, ok)
+	assert.Equal(t, "no_match", record.Reason)
+	wire, ok := errors.AsType[*rpcerr.RequestError](wrapped)
+	assert.True(t, ok)
+	assert.Equal(t, rpcerr.CodeResourceNotFound, wire.Code)
 }
 
 // Whatever the caller puts into the data, clients find the declared reason.
@@ -123,6 +129,8 @@ func TestUndeclared(t *testing.T) {
 	assert.Nil(t, none.RequestError())
 	assert.Nil(t, none.FailedToolCall())
 	assert.NotPanics(t, func() { none.LogValue() })
+	_, ok := errors.AsType[*kind.Error](error(none))
+	assert.False(t, ok)
 	assert.ErrorIs(t, none.WithHint("h"), kind.ErrBadUse)
 }
 

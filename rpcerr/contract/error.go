@@ -62,6 +62,17 @@ func (e *Error) Unwrap() error { return e.Record().Unwrap() }
 // [Reason.Matches].
 func (e *Error) Is(target error) bool { return e.Record().Is(target) }
 
+// As makes errors.As find the record, a *kind.Error, and the wire form, a
+// *rpcerr.RequestError.
+func (e *Error) As(target any) bool {
+	record := e.Record()
+	if r, ok := target.(**kind.Error); ok && record != nil {
+		*r = record
+		return true
+	}
+	return record.As(target)
+}
+
 // Record returns a copy of the record that all packages below rpcerr share.
 func (e *Error) Record() *kind.Error {
 	if e == nil || e.record == nil {

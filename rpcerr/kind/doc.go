@@ -9,9 +9,10 @@
 // On the wire this is the error object of JSON-RPC with a code of the protocol
 // where there is one (not found is -32002) and the rest in its data; a failed tool call
 // carries the same object in its raw output. The receiver reads it back with
-// [From], or asks for no more than the kind:
+// [From], or asks for no more than the kind, which works on both ends:
 //
-//	if kind.Of(err) == kind.RateLimited { ... }
+//	if errors.Is(err, kind.RateLimited) { ... }
+//	switch kind.Of(err) { ... }
 //
 // The operand of %w, the cause, the text given to WithDebug and the attributes given
 // to WithAttrs stay in the process. Everything else reaches the peer.

@@ -91,6 +91,16 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
+// As makes errors.As find the wire form, a *rpcerr.RequestError, which is what code knows
+// that handles errors of both ends alike.
+func (e *Error) As(target any) bool {
+	r, ok := target.(**rpcerr.RequestError)
+	if ok && e != nil {
+		*r = e.RequestError()
+	}
+	return ok && e != nil
+}
+
 // Record returns e. Error types that are made of an Error have this method too;
 // [From] asks for it.
 func (e *Error) Record() *Error { return e }

@@ -68,6 +68,18 @@ func TestIs(t *testing.T) {
 	assert.ErrorIs(t, error(kind.NotFound), kind.NotFound, "a bare kind is an error too")
 }
 
+func TestAs(t *testing.T) {
+	e := fmt.Errorf("w: %w", kind.NotFound.New("gone").WithCause(fs.ErrNotExist))
+	r, ok := errors.AsType[*rpcerr.RequestError](e)
+	require.True(t, ok)
+	assert.Equal(t, rpcerr.CodeResourceNotFound, r.Code)
+	assert.ErrorIs(t, r, fs.ErrNotExist)
+	_, ok = errors.AsType[*rpcerr.RequestError](fmt.Errorf("w: %w", (*kind.Error)(nil)))
+	assert.False(t, ok)
+	_, ok = errors.AsType[*fs.PathError](e)
+	assert.False(t, ok)
+}
+
 // A client asks the same questions of what the agent answered.
 func TestIsOverTheWire(t *testing.T) {
 	for _, k := range kind.All() {

@@ -191,6 +191,17 @@ func (e *Error) Unwrap() error {
 // Is makes errors.Is work with kinds and with the sentinels of package rpcerr.
 func (e *Error) Is(target error) bool { return e != nil && e.Record().Is(target) }
 
+// As makes errors.As find the record, a *kind.Error, and the wire form, a
+// *rpcerr.RequestError.
+func (e *Error) As(target any) bool {
+	record := e.Record()
+	if r, ok := target.(**kind.Error); ok && record != nil {
+		*r = record
+		return true
+	}
+	return record.As(target)
+}
+
 // LogValue gives slog everything but Data.
 func (e *Error) LogValue() slog.Value {
 	if e == nil {
