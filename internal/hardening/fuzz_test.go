@@ -1,0 +1,200 @@
+package hardening_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// seedLines are what ends have been sent so far: in recorded conversations, in the
+// vectors of the official SDK, and by the tests of this package.
+func seedLines(f *testing.F) [][]byte {
+	const longest = 2 << 10 // longer ones only make the mutation slow
+	var all [][]byte
+	add := func(line []byte) {
+		if len(line) > 0 && len(line) <= longest {
+			all = append(all, line)
+		}
+	}
+	for i, l := range recordedLines(f) {
+		if i%5 == 0 { // they are much alike
+			add([]byte(l.Raw))
+		}
+	}
+	for _, l := range hostileLines {
+		add([]byte(l.line))
+	}
+	data, err := os.ReadFile("../interop/testdata/wire.json")
+	require.NoError(f, err)
+	var vectors []struct {
+		Sent   []json.RawMessage `json:"sent"`
+		Base64 [][]byte          `json:"sent_base64"`
+	}
+	require.NoError(f, json.Unmarshal(data, &vectors))
+	for _, v := range vectors {
+		var script []byte
+		for _, raw := range v.Sent {
+			var line string
+			if json.Unmarshal(raw, &line) != nil {
+				line = string(raw)
+			}
+			script = append(append(script, line...), '\n')
+		}
+		add(script)
+	}
+	return all
+}
+
+// fuzzPeer writes first, input and last to the end under test, asks for an echo, and
+// looks at all that s brings until that is answered.
+func fuzzPeer(t *testing.T, to io.Writer, s stream.Stream, first string, input []byte, last string) {
+	t.Helper()
+	const id = `"the last question of this test"`
+	go func() { // ends when all is written, or the pipe is closed
+		for _, b := range [][]byte{[]byte(first), input, []byte("\n" + last + `{"jsonrpc":"2.0","id":` + id + `,"method":"_echo","params":[17]}` + "\n")} {
+			if _, err := to.Write(b); err != nil {
+				return
+			}
+		}
+	}()
+	for {
+		line, err := s.Read()
+		require.NoError(t, err, "the connection ended")
+		e := wire.ParseEnvelope(line)
+		switch e.Kind {
+		case wire.KindRequest, wire.KindNotification, wire.KindResponse:
+		case wire.KindErrorResponse:
+			require.NoError(t, new(rpcerr.RequestError).UnmarshalJSON(e.Error), "%s", line)
+			require.NotContains(t, string(e.Error), "panic")
+		default:
+			require.Failf(t, "no message", "%s", line)
+		}
+		if string(e.ID) == id {
+			require.Equal(t, "[17]", string(e.Result))
+			go func() { // ends with the pipe
+				for err == nil {
+					_, err = s.Read()
+				}
+			}()
+			return
+		}
+	}
+}
+
+// pipes returns what an end reads and writes, and its other side.
+func pipes(t *testing.T) (s stream.Stream, to io.Writer, from stream.Stream) {
+	in, to2 := io.Pipe()
+	from2, out := io.Pipe()
+	// An end that does not answer fails the test instead of holding it up.
+	late := time.AfterFunc(patience, func() { to2.Close(); out.Close() })
+	t.Cleanup(func() { late.Stop(); to2.Close(); from2.Close() })
+	return stream.Lines(in, out, &stream.LinesOptions{MaxMessage: 64 << 10}), to2, stream.Lines(from2, nil, nil)
+}
+
+// FuzzAgent writes any bytes to an agent: it answers in messages, and the next request
+// is answered.
+func FuzzAgent(f *testing.F) {
+	for _, line := range seedLines(f) {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		s, to, from := pipes(t)
+		prompts := make(chan *acp.PromptRequest, 1<<16)
+		c := agent.New(s, func(*agent.Conn) acp.Agent { return &fullAgent{prompts: prompts} }, nil)
+		require.NoError(t, c.Start(context.Background()))
+		fuzzPeer(t, to, from, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`+"\n", input, "")
+		require.NoError(t, c.Close())
+	})
+}
+
+// FuzzClient writes any bytes to a client that waits for an answer: its call returns,
+// and the next request is answered.
+func FuzzClient(f *testing.F) {
+	for _, line := range seedLines(f) {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		s, to, from := pipes(t)
+		c := client.New(s, func(*client.Conn) acp.Client { return &testClient{} }, &client.Options{IgnoreCapabilities: true})
+		require.NoError(t, c.Start(context.Background()))
+		called := make(chan error, 1)
+		go func() { // ends with the answer
+			_, err := c.StartSession(context.Background(), &acp.NewSessionRequest{Cwd: "/"})
+			called <- err
+		}()
+		_, err := from.Read()
+		require.NoError(t, err)
+		fuzzPeer(t, to, from, "", input, `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}`+"\n")
+		checkCall(t, <-called)
+		require.NoError(t, c.Close())
+	})
+}
+
+// checkCall finds errors that a caller cannot tell apart.
+func checkCall(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	_, said := errors.AsType[*rpcerr.RequestError](err)
+	_, invalid := errors.AsType[*acp.InvalidError](err)
+	_, large := errors.AsType[*stream.TooLargeError](err)
+	assert.True(t, said || invalid || large, "%T: %v", err, err)
+}
+
+// FuzzAnswer answers a call with anything: it returns a value or one of the errors
+// that are documented.
+func FuzzAnswer(f *testing.F) {
+	for _, v := range recordedValues(f) {
+		f.Add([]byte(v.raw), false)
+	}
+	for _, s := range []string{
+		`{"code":-32603,"message":"Internal error","data":{"details":"x"}}`, `{"code":500,"message":"x","data":[1]}`, `{"code":1e3,"message":"\ud800","data":"x"}`,
+		`{"code":-32002,"message":"x","data":{"sessionId":"s"}}`, `"text"`, `null`, `[]`, `{}`, `{"code":1.5,"message":""}`, `{"code":1e400,"message":""}`, `{"message":{}}`,
+		`{"sessionId":"s","modes":{"currentModeId":"m","availableModes":[{"id":"m","name":"n"}]},"configOptions":[{"id":"c","name":"n","type":"select","currentValue":"v","options":[{"value":"v","name":"n"}]}]}`,
+	} {
+		f.Add([]byte(s), true)
+		f.Add([]byte(s), false)
+	}
+	ours, theirs := stream.Pipe()
+	c := client.New(ours, func(*client.Conn) acp.Client { return &testClient{} }, &client.Options{IgnoreCapabilities: true})
+	require.NoError(f, c.Start(context.Background()))
+	f.Cleanup(func() { c.Close() })
+	f.Fuzz(func(t *testing.T, answer []byte, fails bool) {
+		if wire.Check(answer) != nil {
+			return
+		}
+		called := make(chan error, 1)
+		go func() { // ends with the answer
+			_, err := c.NewSession(context.Background(), &acp.NewSessionRequest{Cwd: "/"})
+			called <- err
+		}()
+		asked, err := theirs.Read()
+		require.NoError(t, err)
+		e := wire.ParseEnvelope(asked)
+		b := append([]byte(`{"jsonrpc":"2.0","id":`), e.ID...)
+		b = append(b, map[bool]string{false: `,"result":`, true: `,"error":`}[fails]...)
+		b = append(append(b, bytes.ReplaceAll(answer, []byte("\n"), []byte(" "))...), '}')
+		require.NoError(t, theirs.Write(b))
+		err = <-called
+		checkCall(t, err)
+		if fails {
+			require.Error(t, err)
+		}
+	})
+}
