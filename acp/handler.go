@@ -6,9 +6,9 @@ import "context"
 //
 // Params is a pointer to the params type of the method (*PromptRequest for
 // "session/prompt"), or a json.RawMessage when the protocol does not define the
-// method. For a request the result is a pointer to the result type, or what an
-// extension handler returned (inbound) or json.RawMessage (outbound). For a
-// notification the result is nil.
+// method or this end does not handle it. For a request the result is a pointer to
+// the result type, or what an extension handler returned (inbound) or
+// json.RawMessage (outbound). For a notification the result is nil.
 //
 // On a chain of received messages the ctx is the one the user's method will get;
 // on a chain of sent messages it is the caller's.

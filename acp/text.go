@@ -20,29 +20,23 @@ func ToolText(s string) *Content { return &Content{Content: Text(s)} }
 
 // PlainText joins the text in blocks, without anything between: chunks of one
 // message may be cut anywhere. Text of embedded resources counts, every other kind
-// of block is left out.
+// of block is left out, and so is nil.
 func PlainText(blocks ...ContentBlock) string {
 	var b strings.Builder
 	for _, block := range blocks {
 		switch block := block.(type) {
 		case *TextContent:
-			b.WriteString(block.Text)
+			if block != nil {
+				b.WriteString(block.Text)
+			}
 		case *EmbeddedResource:
-			if text, ok := block.Resource.(*TextResourceContents); ok {
+			if block == nil {
+				continue
+			}
+			if text, ok := block.Resource.(*TextResourceContents); ok && text != nil {
 				b.WriteString(text.Text)
 			}
 		}
 	}
 	return b.String()
-}
-
-// Selected answers a permission request with the option of that id.
-func Selected(id PermissionOptionID) *RequestPermissionResponse {
-	return &RequestPermissionResponse{Outcome: &SelectedPermissionOutcome{OptionID: id}}
-}
-
-// Cancelled answers a permission request whose turn was cancelled, or to which no
-// option fits.
-func Cancelled() *RequestPermissionResponse {
-	return &RequestPermissionResponse{Outcome: &CancelledPermissionOutcome{}}
 }

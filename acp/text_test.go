@@ -38,6 +38,28 @@ func TestPlainText(t *testing.T) {
 		&acp.EmbeddedResource{Resource: &acp.BlobResourceContents{URI: "file:///x", Blob: "eA=="}},
 		&acp.ResourceLink{Name: "x", URI: "file:///x"},
 		nil,
+		(*acp.TextContent)(nil),
+		(*acp.EmbeddedResource)(nil),
+		&acp.EmbeddedResource{Resource: (*acp.TextResourceContents)(nil)},
 		acp.Text("three"),
 	))
+}
+
+func TestSelectKind(t *testing.T) {
+	options := []acp.PermissionOption{
+		{OptionID: "always", Kind: acp.PermissionOptionKindAllowAlways},
+		{OptionID: "no", Kind: acp.PermissionOptionKindRejectOnce},
+		{OptionID: "once", Kind: acp.PermissionOptionKindAllowOnce},
+		{OptionID: "again", Kind: acp.PermissionOptionKindAllowOnce},
+	}
+	for want, kinds := range map[string][]acp.PermissionOptionKind{
+		"once":   {acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways},
+		"always": {acp.PermissionOptionKindAllowAlways, acp.PermissionOptionKindAllowOnce},
+		"no":     {acp.PermissionOptionKindRejectAlways, acp.PermissionOptionKindRejectOnce},
+	} {
+		assert.Equal(t, acp.Selected(acp.PermissionOptionID(want)), acp.SelectKind(options, kinds...))
+	}
+	assert.Equal(t, acp.Cancelled(), acp.SelectKind(options, acp.PermissionOptionKindRejectAlways), "never another kind")
+	assert.Equal(t, acp.Cancelled(), acp.SelectKind(nil, acp.PermissionOptionKindAllowOnce))
+	assert.Equal(t, acp.Cancelled(), acp.SelectKind(options))
 }

@@ -36,9 +36,9 @@ func (u *ui) SessionUpdate(_ context.Context, n *acp.SessionNotification) error 
 func (u *ui) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	u.screen.question(req, !u.yes && !u.no)
 	if u.yes {
-		return answer(req.Options, acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways), nil
+		return acp.SelectKind(req.Options, acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways), nil
 	}
-	reject := answer(req.Options, acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways)
+	reject := acp.SelectKind(req.Options, acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways)
 	if u.no {
 		return reject, nil
 	}
@@ -57,16 +57,4 @@ func (u *ui) RequestPermission(ctx context.Context, req *acp.RequestPermissionRe
 			return acp.Cancelled(), nil
 		}
 	}
-}
-
-// answer chooses the first option of the first kind that is offered.
-func answer(options []acp.PermissionOption, kinds ...acp.PermissionOptionKind) *acp.RequestPermissionResponse {
-	for _, kind := range kinds {
-		for _, o := range options {
-			if o.Kind == kind {
-				return acp.Selected(o.OptionID)
-			}
-		}
-	}
-	return acp.Cancelled()
 }
