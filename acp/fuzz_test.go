@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/big"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -38,6 +40,7 @@ func FuzzCodecs(f *testing.F) {
 			}
 		}
 	}
+	addRecorded(f)
 	f.Fuzz(func(t *testing.T, which uint, raw []byte) {
 		c := acp.Cases[which%uint(len(acp.Cases))]
 		v, err := c.Decode(raw) // whatever it is: no panic
@@ -61,6 +64,34 @@ func FuzzCodecs(f *testing.F) {
 		require.True(t, ok, "%s: %s", c.Name, out)
 		require.True(t, within(written, in), "%s\nread    %s\nwritten %s", c.Name, raw, out)
 	})
+}
+
+// addRecorded adds the params and updates that programs in use have sent.
+func addRecorded(f *testing.F) {
+	cases := map[string]uint{}
+	for i, c := range acp.Cases {
+		cases[c.Name] = uint(i)
+	}
+	for _, line := range seed.Short(f, 2<<10) {
+		e := wire.ParseEnvelope(line)
+		m := wire.Request(acp.ProtocolVersion, string(e.Method))
+		if e.Kind == wire.KindNotification {
+			m = wire.Notification(acp.ProtocolVersion, string(e.Method))
+		}
+		if m == nil || len(e.Params) == 0 {
+			continue
+		}
+		v, err := m.Params.Decode(e.Params)
+		if err != nil {
+			continue
+		}
+		if _, ok := v.(*acp.SessionNotification); ok {
+			f.Add(cases["SessionUpdate"], wire.Member(e.Params, "update"))
+		}
+		if i, ok := cases[reflect.TypeOf(v).Elem().Name()]; ok {
+			f.Add(i, []byte(e.Params))
+		}
+	}
 }
 
 // parse reads JSON with numbers as text, which keeps them exact.

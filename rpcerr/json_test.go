@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"testing"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -41,9 +44,13 @@ func TestMarshalRefusesBadData(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// Whatever decodes encodes again, and to something that decodes to the same.
+// Whatever decodes encodes again, and to something that decodes to the same; and another
+// JSON library reads the same in it.
 func FuzzRequestErrorJSON(f *testing.F) {
 	f.Add([]byte(`{"code":-32602,"message":"Invalid params","data":{"_errors":[]}}`))
+	for _, raw := range seed.Errors(f) {
+		f.Add(raw)
+	}
 	f.Add([]byte(`{"code":1e3,"message":"\ud800","data":[1,null]}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var e, back rpcerr.RequestError
@@ -57,5 +64,19 @@ func FuzzRequestErrorJSON(f *testing.F) {
 		require.NoError(t, err)
 		assert.Equal(t, string(once), string(twice))
 		assert.Equal(t, e.Code, back.Code)
+
+		var other map[string]jsontext.Value
+		require.NoError(t, jsonv2.Unmarshal(in, &other, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)))
+		var message string
+		require.NoError(t, jsonv2.Unmarshal(other["message"], &message, jsontext.AllowInvalidUTF8(true)))
+		assert.Equal(t, message, e.Message)
+		var code float64
+		require.NoError(t, jsonv2.Unmarshal(other["code"], &code))
+		assert.Equal(t, code, float64(e.Code))
+		if data := other["data"]; len(data) == 0 || data.Kind() == 'n' {
+			assert.Nil(t, e.Data)
+		} else {
+			assert.Equal(t, string(data), string(e.Data.(json.RawMessage)))
+		}
 	})
 }

@@ -3,10 +3,8 @@ package hardening_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -25,37 +24,11 @@ import (
 // vectors of the official SDK, and by the tests of this package.
 func seedLines(f *testing.F) [][]byte {
 	const longest = 2 << 10 // longer ones only make the mutation slow
-	var all [][]byte
-	add := func(line []byte) {
-		if len(line) > 0 && len(line) <= longest {
-			all = append(all, line)
-		}
-	}
-	for i, l := range recordedLines(f) {
-		if i%5 == 0 { // they are much alike
-			add([]byte(l.Raw))
-		}
-	}
+	all := seed.Short(f, longest)
 	for _, l := range hostileLines {
-		add([]byte(l.line))
-	}
-	data, err := os.ReadFile("../interop/testdata/wire.json")
-	require.NoError(f, err)
-	var vectors []struct {
-		Sent   []json.RawMessage `json:"sent"`
-		Base64 [][]byte          `json:"sent_base64"`
-	}
-	require.NoError(f, json.Unmarshal(data, &vectors))
-	for _, v := range vectors {
-		var script []byte
-		for _, raw := range v.Sent {
-			var line string
-			if json.Unmarshal(raw, &line) != nil {
-				line = string(raw)
-			}
-			script = append(append(script, line...), '\n')
+		if len(l.line) <= longest {
+			all = append(all, []byte(l.line))
 		}
-		add(script)
 	}
 	return all
 }

@@ -1,10 +1,7 @@
 package hardening_test
 
 import (
-	"bufio"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,40 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/acpkit/go-sdk/acp" // registers the methods
+	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
-
-// recordedLines are what programs in use wrote, with the direction: send is from a
-// client. Lines of the probes, which are bad on purpose, are among them.
-func recordedLines(t testing.TB) []recordedLine {
-	t.Helper()
-	files, err := filepath.Glob("../interop/testdata/transcripts/*.jsonl")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	var all []recordedLine
-	for _, name := range files {
-		file, err := os.Open(name)
-		require.NoError(t, err)
-		defer file.Close()
-		lines := bufio.NewScanner(file)
-		lines.Buffer(nil, 64<<20)
-		for lines.Scan() {
-			var l recordedLine
-			require.NoError(t, json.Unmarshal(lines.Bytes(), &l))
-			if l.Dir == "send" || l.Dir == "recv" {
-				l.file = filepath.Base(name)
-				all = append(all, l)
-			}
-		}
-		require.NoError(t, lines.Err())
-	}
-	return all
-}
-
-type recordedLine struct {
-	Dir, Raw string
-	file     string
-}
 
 // typed is the params or the result of one recorded message.
 type typed struct {
@@ -58,24 +24,24 @@ type typed struct {
 func recordedValues(t testing.TB) []typed {
 	var all []typed
 	asked := map[string]*wire.Method{}
-	for _, l := range recordedLines(t) {
+	for _, l := range seed.Recorded(t) {
 		e := wire.ParseEnvelope([]byte(l.Raw))
 		method := string(e.Method)
-		key, other := l.file+l.Dir+string(e.ID), l.file+map[string]string{"send": "recv", "recv": "send"}[l.Dir]+string(e.ID)
+		key, other := l.File+l.Dir+string(e.ID), l.File+map[string]string{"send": "recv", "recv": "send"}[l.Dir]+string(e.ID)
 		var v typed
 		switch e.Kind {
 		case wire.KindRequest:
 			if m := wire.Request(1, method); m != nil {
 				asked[key] = m
-				v = typed{l.file + " " + method + " params", e.Params, m.Params}
+				v = typed{l.File + " " + method + " params", e.Params, m.Params}
 			}
 		case wire.KindNotification:
 			if m := wire.Notification(1, method); m != nil {
-				v = typed{l.file + " " + method, e.Params, m.Params}
+				v = typed{l.File + " " + method, e.Params, m.Params}
 			}
 		case wire.KindResponse:
 			if m := asked[other]; m != nil {
-				v = typed{l.file + " " + m.Name + " result", e.Result, m.Result}
+				v = typed{l.File + " " + m.Name + " result", e.Result, m.Result}
 			}
 		}
 		if v.codec == nil || len(v.raw) == 0 || string(v.raw) == "null" {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -82,6 +83,9 @@ func FuzzEnvelope(f *testing.F) {
 		`{"jsonrpc":"2.0","method":"m","params":` + strings.Repeat("[", 1001) + strings.Repeat("]", 1001) + `,"id":1}`,
 	} {
 		f.Add([]byte(s))
+	}
+	for _, s := range seed.Short(f, 4<<10) {
+		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		before := bytes.Clone(frame)

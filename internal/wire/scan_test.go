@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -40,6 +41,9 @@ func FuzzSkip(f *testing.F) {
 		strings.Repeat(`[`, 60) + strings.Repeat(`]`, 60), `"` + strings.Repeat("x", 70) + `\n` + strings.Repeat("é", 40) + `"`,
 	} {
 		f.Add([]byte(seed))
+	}
+	for _, s := range seed.Short(f, 1<<10) {
+		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		want, ok := reference(b)

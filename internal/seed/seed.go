@@ -1,0 +1,143 @@
+// Package seed gives tests the lines that programs in use have written, as the corpus
+// that fuzzing begins with: recorded conversations and the vectors of the official
+// TypeScript SDK. They lie in the testdata of package interop.
+package seed
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Line is one line of a recorded conversation. Some that clients sent are bad on
+// purpose.
+type Line struct {
+	File string
+	Dir  string // "send" is from a client, "recv" from an agent
+	Raw  string
+}
+
+// Recorded returns the lines of all recorded conversations.
+func Recorded(tb testing.TB) []Line {
+	tb.Helper()
+	files, err := filepath.Glob(filepath.Join(testdata(tb), "transcripts", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("no recorded conversations: %v", err)
+	}
+	var all []Line
+	for _, name := range files {
+		all = append(all, read(tb, name)...)
+	}
+	return all
+}
+
+func read(tb testing.TB, name string) []Line {
+	tb.Helper()
+	file, err := os.Open(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer file.Close()
+	var all []Line
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		l := Line{File: filepath.Base(name)}
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			tb.Fatalf("%s: %v", name, err)
+		}
+		if l.Dir == "send" || l.Dir == "recv" { // else it tells of a process
+			all = append(all, l)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
+// Vectors returns what the official SDK was sent and what it answered, one
+// conversation a text.
+func Vectors(tb testing.TB) []string {
+	tb.Helper()
+	data, err := os.ReadFile(filepath.Join(testdata(tb), "wire.json"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var vectors []struct{ Sent, Received []json.RawMessage }
+	if err := json.Unmarshal(data, &vectors); err != nil {
+		tb.Fatal(err)
+	}
+	var all []string
+	for _, v := range vectors {
+		for _, part := range [][]json.RawMessage{v.Sent, v.Received} {
+			script := ""
+			for _, raw := range part {
+				var line string
+				if json.Unmarshal(raw, &line) != nil {
+					line = string(raw) // written as a value
+				}
+				script += line + "\n"
+			}
+			if script != "" {
+				all = append(all, script)
+			}
+		}
+	}
+	return all
+}
+
+// Short returns lines and vectors of at most most bytes, because longer ones only make
+// fuzzing slow.
+func Short(tb testing.TB, most int) [][]byte {
+	tb.Helper()
+	var all [][]byte
+	seen := map[string]bool{}
+	add := func(text string) {
+		if len(text) <= most && !seen[text] {
+			seen[text] = true
+			all = append(all, []byte(text))
+		}
+	}
+	for _, l := range Recorded(tb) {
+		add(l.Raw)
+	}
+	for _, script := range Vectors(tb) {
+		add(script)
+	}
+	return all
+}
+
+// Errors returns the error objects of all recorded answers.
+func Errors(tb testing.TB) [][]byte {
+	tb.Helper()
+	var all [][]byte
+	for _, line := range Short(tb, 64<<10) {
+		var m struct{ Error json.RawMessage }
+		if json.Unmarshal(line, &m) == nil && len(m.Error) > 0 {
+			all = append(all, m.Error)
+		}
+	}
+	return all
+}
+
+// testdata finds the folder from wherever in the module a test runs.
+func testdata(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "internal", "interop", "testdata")
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			tb.Fatal("not in a module")
+		}
+		dir = up
+	}
+}
