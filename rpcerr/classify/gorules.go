@@ -123,6 +123,7 @@ var goRules = []rule{
 	{"Timeout() bool", timedOut},
 	as[*net.DNSError](kind.ServiceUnavailable),
 	is("net.ErrClosed", net.ErrClosed, kind.ServiceUnavailable),
+	is("io.ErrClosedPipe", io.ErrClosedPipe, kind.ServiceUnavailable),
 	as[*net.ParseError](kind.Validation),
 	as[*net.AddrError](kind.Validation),
 	as[net.UnknownNetworkError](kind.Validation),
@@ -189,6 +190,7 @@ var errnos = map[syscall.Errno]kind.Kind{
 	syscall.ENFILE:       kind.ServiceUnavailable,
 	syscall.ENOMEM:       kind.ServiceUnavailable,
 	syscall.ENOSPC:       kind.ServiceUnavailable,
+	syscall.EDQUOT:       kind.ServiceUnavailable, // its text reads like a rate limit
 	syscall.ETIMEDOUT:    kind.Timeout,
 	syscall.EADDRINUSE:   kind.Conflict,
 	syscall.ENOTEMPTY:    kind.Conflict,

@@ -129,6 +129,8 @@ func TestGoErrors(t *testing.T) {
 		"unsupported":             {errors.ErrUnsupported, kind.InvalidRequest},
 		"ENOSYS":                  {syscall.ENOSYS, kind.InvalidRequest},
 		"disk full":               {&fs.PathError{Op: "write", Err: syscall.ENOSPC}, kind.ServiceUnavailable},
+		"disk quota":              {&fs.PathError{Op: "write", Err: syscall.EDQUOT}, kind.ServiceUnavailable},
+		"closed pipe":             {io.ErrClosedPipe, kind.ServiceUnavailable},
 		"read-only":               {&fs.PathError{Op: "write", Err: syscall.EROFS}, kind.Forbidden},
 		"not empty":               {&fs.PathError{Op: "remove", Err: syscall.ENOTEMPTY}, kind.Conflict},
 		"ETIMEDOUT":               {&net.OpError{Op: "read", Err: syscall.ETIMEDOUT}, kind.Timeout},

@@ -147,13 +147,20 @@ func (e *Error) WithCode(code string) *Error {
 
 // WithReason returns a copy that carries the reason. It is meant for code below
 // a tool, which does not know the tool's contract; the tool itself calls Fail on
-// the declared reason.
+// the declared reason. An empty reason is bad use.
 func (e *Error) WithReason(reason string) *Error {
+	if strings.TrimSpace(reason) == "" {
+		return e.refuse("kind.WithReason", "empty reason")
+	}
 	return e.edit(func(c *Error) { c.Reason = clean(reason) })
 }
 
-// WithHint returns a copy that tells what would help.
+// WithHint returns a copy that tells what would help. An empty hint is none, which is
+// bad use only for [ContextRequired]: nobody would know what to ask.
 func (e *Error) WithHint(hint string) *Error {
+	if e != nil && e.Kind == ContextRequired && strings.TrimSpace(hint) == "" {
+		return e.refuse("kind.WithHint", "what to ask for is missing")
+	}
 	return e.edit(func(c *Error) { c.Hint = clean(hint) })
 }
 

@@ -172,6 +172,8 @@ func TestBadUse(t *testing.T) {
 		"empty message":            kind.NotFound.New(" "),
 		"kind.New: empty message":  kind.NotFound.Errorf("").WithHint("h").WithCause(fs.ErrClosed),
 		"0 is not an HTTP status":  kind.NotFound.New("x").WithStatus(0),
+		"WithReason: empty reason": kind.NotFound.New("x").WithReason(" "),
+		"what to ask for":          kind.ContextRequired.New("x").WithHint("y").WithHint(""),
 		"cannot be encoded":        kind.NotFound.New("x").WithData(func() {}),
 		"the value of k cannot be": kind.NotFound.New("x").With("k", make(chan int)),
 		"Data is not an object":    kind.NotFound.New("x").WithData([]int{1}).With("k", 1),

@@ -31,7 +31,13 @@ func FuzzOverTheWire(f *testing.F) {
 		if after != 0 {
 			e = e.WithRetryAfter(time.Duration(after))
 		}
-		e = e.WithCode(code).WithReason(reason).WithHint(hint)
+		e = e.WithCode(code)
+		if strings.TrimSpace(reason) != "" {
+			e = e.WithReason(reason)
+		}
+		if strings.TrimSpace(hint) != "" {
+			e = e.WithHint(hint)
+		}
 		if json.Valid([]byte(data)) {
 			e = e.WithData(json.RawMessage(data))
 		}

@@ -100,7 +100,8 @@ func FuzzConversions(f *testing.F) {
 		if strings.TrimSpace(message) == "" {
 			t.Skip("refused by the constructor")
 		}
-		r := kind.All()[int(n)%len(kind.All())].New(message).WithCode(code).WithReason(reason).WithHint(hint)
+		r := kind.All()[int(n)%len(kind.All())].New(message).WithCode(code)
+		r.Reason, r.Hint = strings.ToValidUTF8(reason, "?"), strings.ToValidUTF8(hint, "?")
 		if after != 0 {
 			r = r.WithRetryAfter(time.Duration(after))
 		}
