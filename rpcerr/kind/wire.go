@@ -201,13 +201,13 @@ func take[T any](members map[string]json.RawMessage, name string, use func(T) bo
 	}
 }
 
-// gather undoes spread.
+// gather undoes spread, and leaves alone what spread does not write.
 func gather(members map[string]json.RawMessage, rest json.RawMessage) json.RawMessage {
 	if inner, ok := members[memberData]; ok {
 		var covered map[string]json.RawMessage
 		isObject := json.Unmarshal(inner, &covered) == nil
 		switch {
-		case isObject && covered != nil && onlyReserved(covered):
+		case len(covered) > 0 && onlyReserved(covered) && !otherReserved(members):
 			delete(members, memberData)
 			maps.Copy(members, covered)
 		case !isObject && len(members) == 1:
@@ -234,6 +234,17 @@ func onlyReserved(members map[string]json.RawMessage) bool {
 		}
 	}
 	return true
+}
+
+// otherReserved tells whether a member has the name of a fact that it does not state: an
+// Error would have put it aside.
+func otherReserved(members map[string]json.RawMessage) bool {
+	for _, name := range reserved {
+		if _, ok := members[name]; ok && name != memberData {
+			return true
+		}
+	}
+	return false
 }
 
 func millis(ms float64) time.Duration {

@@ -60,11 +60,58 @@ func FuzzOverTheWire(f *testing.F) {
 	})
 }
 
-// Whatever a peer sends is read, and what was read is stable from then on.
+func isZero(raw json.RawMessage) bool {
+	var f *float64
+	return json.Unmarshal(raw, &f) == nil && f != nil && *f == 0
+}
+
+// lostMembers returns the members of one error's data that are not in another's, neither
+// in their place nor among those that had to make room.
+func lostMembers(t *testing.T, before, after json.RawMessage) (lost []string) {
+	members := func(raw json.RawMessage) (m map[string]json.RawMessage) {
+		if json.Unmarshal(raw, &m) != nil {
+			return nil
+		}
+		return m
+	}
+	equal := func(a, b json.RawMessage) bool {
+		if a == nil || b == nil {
+			return false
+		}
+		x, err := json.Marshal(kind.Internal.New("m").WithData(map[string]any{"v": a}).Data)
+		require.NoError(t, err)
+		y, err := json.Marshal(kind.Internal.New("m").WithData(map[string]any{"v": b}).Data)
+		require.NoError(t, err)
+		return string(x) == string(y)
+	}
+	top := members(after)
+	aside := members(top["data"])
+	for name, v := range members(before) {
+		switch {
+		case equal(v, top[name]), equal(v, aside[name]):
+		case name == "retryAfterMs" && (top[name] != nil || isZero(v)): // rounded up; no wait is not written
+		case name == "recovery": // the hint stays, the rest makes room, an empty one says nothing
+			rest := members(aside["recovery"])
+			for name, v := range members(v) {
+				if said := members(top["recovery"])[name]; !equal(v, said) && !equal(v, rest[name]) && string(v) != `""` && string(v) != "null" {
+					lost = append(lost, "recovery."+name)
+				}
+			}
+		default:
+			lost = append(lost, name)
+		}
+	}
+	return lost
+}
+
+// Whatever a peer sends is read, nothing of it is lost, and what was read is stable from
+// then on.
 func FuzzForeign(f *testing.F) {
 	f.Add(int32(-32002), "gone", []byte(`{"uri":"/a","recovery":{"hint":"h","x":1}}`))
 	f.Add(int32(7), "", []byte(`{"data":{"data":{}},"retryAfterMs":1e300}`))
 	f.Add(int32(0), "x", []byte(`{"kind":"timeout","data":{}}`))
+	f.Add(int32(1), "x", []byte(`{"reason":5,"data":{"reason":"x"}}`))
+	f.Add(int32(1), "x", []byte(`{"recovery":{"hint":null},"data":{"data":null},"status":700,"code":""}`))
 	f.Fuzz(func(t *testing.T, code int32, message string, data []byte) {
 		if !json.Valid(data) {
 			return
@@ -73,7 +120,10 @@ func FuzzForeign(f *testing.F) {
 		if code == 0 || message == "" {
 			return // read as "the kind's own", so they come back as that
 		}
-		assert.Equal(t, rpcerr.Code(code), once.RequestError().Code)
+		wire := once.RequestError()
+		assert.Equal(t, rpcerr.Code(code), wire.Code)
+		sent, _ := wire.Data.(json.RawMessage)
+		assert.Empty(t, lostMembers(t, data, sent), "%s became %s", data, sent)
 		b, err := json.Marshal(once)
 		require.NoError(t, err)
 		var twice kind.Error
