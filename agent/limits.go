@@ -18,6 +18,10 @@ type Limits struct {
 	// MaxWaiting is how many bytes of requests may wait for their turn before new
 	// ones are answered with -32603 "Too many requests": 64 MiB.
 	MaxWaiting int64
+	// MaxOpen is how many bytes of requests may be open, waiting or running, before
+	// new ones are answered in the same way: 1 GiB. One that runs counts 8 KiB on top,
+	// so that is 130,000 short ones.
+	MaxOpen int64
 	// SendQueue is how many bytes may wait to be written before senders have to
 	// wait: 8 MiB. SendReserve is room beyond it for the connection's own answers:
 	// 1 MiB.

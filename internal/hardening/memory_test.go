@@ -119,6 +119,31 @@ func TestClosedSessions(t *testing.T) {
 	}
 }
 
+// Questions without end are refused at some point.
+func TestQuestionsWithoutEnd(t *testing.T) {
+	release := make(chan struct{})
+	cl := &testClient{onPermission: func(ctx context.Context, _ *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+		<-release
+		return acp.Cancelled(), nil
+	}}
+	const most = 64 << 20 // the default is sixteen times as much
+	_, p := startClient(t, cl, &client.Options{Limits: client.Limits{MaxOpen: most}}, nil)
+	defer close(release)
+	refused := 0
+	used := grown(func() {
+		flood(t, p, 20_000, func(b []byte, i int) []byte {
+			return fmt.Appendf(b, `{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s%d","toolCall":{"toolCallId":"t"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"}]}}`, i, i)
+		})
+		for _, m := range p.echo() {
+			require.Equal(t, -32603, m.Error.Code)
+			refused++
+		}
+	})
+	t.Logf("%.1f MiB", used)
+	assert.Less(t, used, 64.0)
+	assert.Positive(t, refused)
+}
+
 // Members that nobody looks into do not grow into something many times their size.
 func TestMetaBomb(t *testing.T) {
 	_, p := startAgent(t, &testAgent{}, nil, nil)

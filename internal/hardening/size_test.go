@@ -76,6 +76,9 @@ var badAnswers = []struct {
 	{"too long", `{"jsonrpc":"2.0","id":ID,"result":{"sessionId":"` + tooLong + `"}}`, isTooLarge},
 	{"too long, id behind", `{"result":{"sessionId":"` + tooLong + `"},"id":ID,"jsonrpc":"2.0"}`, isTooLarge},
 	{"error that is too long", `{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"` + tooLong + `"}}`, isTooLarge},
+	{"too deep", `{"jsonrpc":"2.0","id":ID,"result":` + nested(deep) + `}`, isInvalid},
+	{"too deep, id behind", `{"result":{"x":` + nested(deep) + `},"id":ID,"jsonrpc":"2.0"}`, isInvalid},
+	{"error that is too deep", `{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"","data":` + nested(deep) + `}}`, isInvalid},
 	{"other type", `{"jsonrpc":"2.0","id":ID,"result":[1,2]}`, isInvalid},
 	{"text", `{"jsonrpc":"2.0","id":ID,"result":"s1"}`, isInvalid},
 	{"null", `{"jsonrpc":"2.0","id":ID,"result":null}`, isInvalid},
@@ -132,6 +135,7 @@ func TestBadAnswersToAnAgent(t *testing.T) {
 		want         error
 	}{
 		{"too long", `{"jsonrpc":"2.0","id":ID,"result":{"outcome":"` + tooLong + `"}}`, &stream.TooLargeError{}},
+		{"too deep", `{"jsonrpc":"2.0","id":ID,"result":` + nested(deep) + `}`, &acp.InvalidError{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, p := startAgent(t, &testAgent{}, nil, shortLines)

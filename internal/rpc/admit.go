@@ -18,6 +18,7 @@ func (c *Conn) admitNote(it item, group string) {
 	if it.entry != nil && it.entry.EndsGroup {
 		if after := in.endGroupLocked(group); len(after) > 0 {
 			it.what = after
+			it.size += pointerSize * int64(len(after))
 		}
 	}
 	in.backlog += it.size
@@ -63,11 +64,12 @@ func (c *Conn) admitRequest(r *request) *rpcerr.RequestError {
 		return rpcerr.InternalError(nil).WithDetail(errShutdown.Error())
 	}
 	r.counted = r.entry == nil || !r.entry.Waits && !r.entry.Group
-	if !c.startsNowLocked(r) && in.waits+r.size > c.limits.MaxWaiting {
+	if c.tooManyLocked(r) {
 		return rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil)
 	}
 	if r.entry != nil && r.entry.EndsGroup {
 		r.before = in.endGroupLocked(r.group)
+		r.size += pointerSize * int64(len(r.before))
 	}
 	in.byID[r.key] = r
 	in.most = max(in.most, len(in.byID))
@@ -75,6 +77,7 @@ func (c *Conn) admitRequest(r *request) *rpcerr.RequestError {
 		in.groups[r.group] = append(in.groups[r.group], r)
 	}
 	in.waits += r.size
+	in.open += r.size
 	if in.gate == gatePending {
 		r.parked = true
 		in.held = append(in.held, item{kind: itemRequest, what: r})
@@ -82,6 +85,21 @@ func (c *Conn) admitRequest(r *request) *rpcerr.RequestError {
 	}
 	c.placeRequestLocked(r)
 	return nil
+}
+
+// tooManyLocked tells whether there is no room for one more request: for one that
+// would have to wait, or for any at all. Questions to the user and their like, which may
+// stay open for hours, leave a rest to the others.
+func (c *Conn) tooManyLocked(r *request) bool {
+	in := &c.in
+	room := c.limits.MaxOpen
+	if r.counted {
+		room += c.limits.MaxWaiting
+	}
+	if in.open > 0 && in.open+r.size+handlerOverhead > room {
+		return true
+	}
+	return !c.startsNowLocked(r) && in.waits+r.size > c.limits.MaxWaiting
 }
 
 // startsNowLocked tells whether the request would be started at once.
@@ -116,6 +134,10 @@ func (c *Conn) placeRequestLocked(r *request) {
 func (in *inbound) unregisterLocked(r *request) {
 	if r.state == requestAnswered {
 		return
+	}
+	in.open -= r.size
+	if r.state == requestRunning {
+		in.open -= handlerOverhead
 	}
 	r.state = requestAnswered
 	delete(in.byID, r.key)

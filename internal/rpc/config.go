@@ -90,6 +90,9 @@ type Limits struct {
 	// MaxWaiting is how many bytes of requests may wait for their handler before
 	// new ones are refused: 64 MiB.
 	MaxWaiting int64
+	// MaxOpen is how many bytes of requests may be open, waiting or running, before
+	// new ones are refused: 1 GiB. One that runs counts 8 KiB on top.
+	MaxOpen int64
 	// SendQueue is how many bytes may wait to be written before senders wait:
 	// 8 MiB. SendReserve is room beyond it for the connection's own answers: 1 MiB.
 	SendQueue, SendReserve int64
@@ -123,6 +126,7 @@ func (l Limits) withDefaults() Limits {
 	size(&l.Backlog, 64<<20)
 	size(&l.MaxBacklog, 1<<30)
 	size(&l.MaxWaiting, 64<<20)
+	size(&l.MaxOpen, 1<<30)
 	size(&l.SendQueue, 8<<20)
 	size(&l.SendReserve, 1<<20)
 	if l.MaxHandlers <= 0 {

@@ -40,6 +40,7 @@ type inbound struct {
 	groups  map[string][]*request
 	behind  []*request // those in the queue that were not started yet, in order
 	waits   int64      // bytes of the requests that were not started yet
+	open    int64      // bytes of all requests that were not answered yet
 	slots   int        // handlers that run and count
 	line    []*request // those that wait for a slot, in order
 	active  *request   // a list of those whose goroutine runs

@@ -246,6 +246,67 @@ func TestTooManyWaitingRequests(t *testing.T) {
 	})
 }
 
+// Requests whose handlers do not count, because they wait for people, are bounded too.
+func TestTooManyOpenRequests(t *testing.T) {
+	const each = 8<<10 + 256 + 60 // and a little
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxOpen: 5*each + each/2}, Entries: []*rpc.Entry{
+			on(mWaits, func(_ context.Context, m *msg) (*msg, error) { <-gate; return m, nil }),
+		}})
+		for round := range 2 { // what was answered counts no more
+			for id := range 20 {
+				p.request(id, "t/waits", id)
+			}
+			for range 15 {
+				assert.Contains(t, p.recv(), `"error":{"code":-32603,"message":"Too many requests"}`)
+			}
+			for range 5 {
+				gate <- struct{}{}
+				assert.Contains(t, p.recv(), `"result"`, round)
+			}
+		}
+		p.send(`{'jsonrpc':'2.0','id':1,'method':'t/waits','params':{'text':'%s'}}`, strings.Repeat("x", 10*each))
+		gate <- struct{}{}
+		assert.Contains(t, p.recv(), `"result"`, "one alone may be as long as it is")
+	})
+}
+
+// Every cancel that waits for its place remembers the prompts it ends, which counts.
+func TestCancelsOfManyPromptsAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		cancel := on(mCancel, func(context.Context, *msg) (*msg, error) { return nil, nil })
+		cancel.EndsGroup = true
+		stuck, prompts := make(chan struct{}), make(chan struct{})
+		c, p := start(t, rpc.Config{Limits: rpc.Limits{Backlog: 1 << 20}, Entries: []*rpc.Entry{cancel,
+			on(mNote, func(context.Context, *msg) (*msg, error) { <-stuck; return nil, nil }),
+			ended(on(mPrompt, func(context.Context, *msg) (*msg, error) { <-prompts; return nil, nil })),
+		}})
+		for id := range 1000 {
+			p.send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'sessionId':'a'}}`, id)
+		}
+		synctest.Wait()
+		p.note(1)
+		var sent atomic.Int64
+		go func() { // ends when the connection has read all, or is closed
+			for range 10_000 {
+				p.send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'a'}}`)
+				sent.Add(1)
+			}
+		}()
+		synctest.Wait()
+		assert.Less(t, sent.Load(), int64(1000), "the reader pauses")
+		close(stuck)
+		close(prompts)
+		for range 1000 {
+			p.recv()
+		}
+		synctest.Wait()
+		assert.EqualValues(t, 10_000, sent.Load())
+		c.Close()
+	})
+}
+
 func TestFloodOfRequests(t *testing.T) {
 	const n = 20_000
 	bubble(t, func(t *testing.T) {

@@ -6,6 +6,9 @@ import "iter"
 const (
 	noteOverhead    = 128
 	requestOverhead = 256
+	// handlerOverhead is for a request whose handler runs: its goroutine.
+	handlerOverhead = 8 << 10
+	pointerSize     = 8
 )
 
 // itemKind says what an item of the queue is.

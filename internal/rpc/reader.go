@@ -117,7 +117,7 @@ func (c *Conn) onResponse(e *wire.Envelope) {
 	c.answered(e.ID, func(k *call) {
 		switch {
 		case e.TooDeep:
-			k.err = answerError(k, wire.ErrTooDeep)
+			k.err = c.invalid(k.method+" result", wire.Complain(e.Reason))
 		case e.Kind == wire.KindBadResponse:
 			k.err = c.invalid(k.method+" result", wire.Complain(e.Reason))
 		default:

@@ -16,6 +16,7 @@ func (c *Conn) startLocked(r *request, up *scope) {
 func (c *Conn) runLocked(r *request) {
 	in := &c.in
 	in.waits -= r.size
+	in.open += handlerOverhead
 	r.state, r.handling = requestRunning, true
 	in.linkLocked(r)
 	if r.counted {
