@@ -15,7 +15,7 @@ import (
 
 // A turn whose updates would go elsewhere must not look like one without any.
 func TestTurnOfAClosedSession(t *testing.T) {
-	const caps = `{"loadSession":true,"sessionCapabilities":{"close":{},"delete":{}}}`
+	const caps = `{"sessionCapabilities":{"close":{},"delete":{}}}`
 	for name, end := range map[string]func(context.Context, *client.Conn, *client.Session, *peertest.Raw) error{
 		"closed": func(ctx context.Context, _ *client.Conn, s *client.Session, peer *peertest.Raw) error {
 			go func() { peer.Answer(peer.Expect("session/close"), `{}`) }() // ends with the answer
@@ -24,11 +24,6 @@ func TestTurnOfAClosedSession(t *testing.T) {
 		"deleted": func(ctx context.Context, _ *client.Conn, s *client.Session, peer *peertest.Raw) error {
 			go func() { peer.Answer(peer.Expect("session/delete"), `{}`) }() // ends with the answer
 			return s.Delete(ctx)
-		},
-		"loaded again": func(ctx context.Context, c *client.Conn, _ *client.Session, peer *peertest.Raw) error {
-			go func() { peer.Answer(peer.Expect("session/load"), `{}`) }() // ends with the answer
-			_, err := c.StartLoadedSession(ctx, &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, nil)
-			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,11 +55,11 @@ func TestCloseWithoutTheCapabilityEndsTheSession(t *testing.T) {
 func TestFailedLoadLeavesTheSessionThatIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
-		var r recorder
+		var r, other recorder
 		s := c.Session("s1")
 		s.OnUpdate(r.add)
 		go func() { peer.Fail(peer.Expect("session/load"), -32603, "no") }() // ends with the answer
-		_, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, nil)
+		_, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, other.add)
 		require.Error(t, err)
 		_, err = c.StartResumedSession(t.Context(), &acp.ResumeSessionRequest{SessionID: "s1", Cwd: "/"})
 		require.Error(t, err, "the agent does not advertise it")
@@ -72,6 +67,44 @@ func TestFailedLoadLeavesTheSessionThatIsOpen(t *testing.T) {
 		peer.Update("s1", "still here")
 		synctest.Wait()
 		assert.Equal(t, []string{"still here"}, r.texts)
+		assert.Empty(t, other.texts)
 		assert.Same(t, s, c.Session("s1"))
 	})
+}
+
+// There is one Session for each session, however often it is opened.
+func TestOpenSessionIsLoadedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
+		var before, replayed recorder
+		s := c.Session("s1")
+		s.OnUpdate(before.add)
+		go func() { // ends with the last answer
+			m := peer.Expect("session/load")
+			peer.Update("s1", "history")
+			peer.Answer(m, `{}`)
+			m = peer.Expect("session/prompt")
+			peer.Update("s1", "news")
+			peer.Answer(m, `{"stopReason":"end_turn"}`)
+		}()
+		again, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, replayed.add)
+		require.NoError(t, err)
+		assert.Same(t, s, again)
+		assert.Empty(t, before.texts)
+		assert.Equal(t, []string{"history"}, replayed.texts)
+		text, err := s.Prompt(t.Context(), acp.Text("go")).Text()
+		require.NoError(t, err)
+		assert.Equal(t, "news", text)
+	})
+}
+
+func TestSessionIsNotLoadedDuringATurn(t *testing.T) {
+	c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
+	turn := c.Session("s1").Prompt(t.Context(), acp.Text("go"))
+	m := peer.Expect("session/prompt")
+	_, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, nil)
+	assert.ErrorIs(t, err, acp.ErrTurnRunning)
+	peer.Answer(m, `{"stopReason":"end_turn"}`)
+	_, err = turn.Wait()
+	assert.NoError(t, err)
 }

@@ -35,11 +35,14 @@ type Session struct {
 // Session returns the Session of a session that was opened otherwise: with a plain
 // method, or by the agent itself, as subagents are. It is the same one each time, until
 // it is closed.
-func (c *Conn) Session(id acp.SessionID) *Session { return c.sessions.find(id) }
+func (c *Conn) Session(id acp.SessionID) *Session {
+	s, _ := c.sessions.find(id)
+	return s
+}
 
-// ErrSessionClosed is what turns of a [Session] fail with that was closed or deleted, or
-// whose id another Session stands for by now, because it was loaded or resumed.
-var ErrSessionClosed = errors.New("client: the session was closed, or opened anew")
+// ErrSessionClosed is what turns of a [Session] fail with that was closed or deleted. Load
+// or resume it to get another Session.
+var ErrSessionClosed = errors.New("client: the session was closed")
 
 // ID is the session's id.
 func (s *Session) ID() acp.SessionID { return s.id }

@@ -168,40 +168,22 @@ func (s *sessions) takeLocked(k *kept) []update {
 	return updates
 }
 
-// attach gives the session a new Session, with what was kept for it if keep says so,
-// and returns the one it had before, or nil. The caller forgets that one, or puts it
-// back.
-func (s *sessions) attach(id acp.SessionID, keep bool) (session, before *Session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before = s.attached[id]
-	return s.attachLocked(id, keep), before
-}
-
-func (s *sessions) attachLocked(id acp.SessionID, keep bool) *Session {
-	session := &Session{conn: s.conn, id: id}
-	if k := s.unknown[id]; k != nil {
-		delete(s.unknown, id)
-		if keep {
-			session.kept = *k // its bytes stay counted
-		} else {
-			s.takeLocked(k)
-		}
-	}
-	delete(s.plain, id)
-	delete(s.closed, id)
-	s.attached[id] = session
-	return session
-}
-
-// find returns the Session of id, and attaches one if there is none.
-func (s *sessions) find(id acp.SessionID) *Session {
+// find returns the Session of id, and makes one, with what was kept for it, if there is
+// none.
+func (s *sessions) find(id acp.SessionID) (session *Session, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if session := s.attached[id]; session != nil {
-		return session
+		return session, false
 	}
-	return s.attachLocked(id, true)
+	session = &Session{conn: s.conn, id: id}
+	if k := s.unknown[id]; k != nil {
+		delete(s.unknown, id)
+		session.kept = *k // its bytes stay counted
+	}
+	delete(s.plain, id)
+	s.attached[id] = session
+	return session, true
 }
 
 // detach forgets session, and wants to hear no more of it. Another Session of the same
@@ -239,20 +221,6 @@ func (s *sessions) endPlain(id acp.SessionID) {
 		delete(s.plain, id)
 		s.closeLocked(id)
 	}
-}
-
-// putBack undoes attach.
-func (s *sessions) putBack(session, before *Session) {
-	if before == nil {
-		s.detach(session)
-		return
-	}
-	s.mu.Lock()
-	if s.attached[session.id] == session {
-		s.attached[session.id] = before
-	}
-	s.mu.Unlock()
-	session.forget()
 }
 
 // setPlain notes that the session is in the hands of somebody who uses the plain

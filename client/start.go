@@ -21,44 +21,50 @@ func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*S
 // StartLoadedSession opens a stored session whose history the agent replays. The replay
 // goes to onUpdate, in order and before StartLoadedSession returns; later updates
 // outside a turn follow. With a nil onUpdate they are kept until [Session.OnUpdate] is
-// called, as far as there is room. A Session that stood for the same id before is at
-// its end, as if it had been closed.
+// called, as far as there is room.
+//
+// Loading a session that has a Session already gives the same one, with onUpdate in
+// place of the function it had. While a turn of it runs that fails with
+// [acp.ErrTurnRunning], because nobody could tell its updates from the history.
 //
 // Protocol: session/load. Capability: loadSession.
 func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionRequest, onUpdate func(context.Context, acp.SessionUpdate)) (*Session, error) {
 	if req == nil {
 		req = &acp.LoadSessionRequest{}
 	}
-	// What was kept before belongs to the history that is now told from the start.
-	s, before := c.sessions.attach(req.SessionID, false)
-	if onUpdate != nil {
-		s.OnUpdate(onUpdate)
+	s, fresh := c.sessions.find(req.SessionID)
+	undo, err := s.beginReplay(onUpdate)
+	if err != nil {
+		return nil, err
 	}
 	res, err := c.loadSession(ctx, req)
 	if err != nil {
-		c.sessions.putBack(s, before)
+		undo()
+		if fresh {
+			c.sessions.detach(s)
+		}
 		return nil, err
 	}
-	before.forget()
 	s.settle(res.Modes, res.ConfigOptions, true)
 	return s, nil
 }
 
-// StartResumedSession opens a stored session without a replay. As with
-// StartLoadedSession, a Session that stood for it before is at its end.
+// StartResumedSession opens a stored session without a replay. A session that has a
+// Session already keeps it.
 //
 // Protocol: session/resume. Capability: sessionCapabilities.resume.
 func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRequest) (*Session, error) {
 	if req == nil {
 		req = &acp.ResumeSessionRequest{}
 	}
-	s, before := c.sessions.attach(req.SessionID, true)
+	s, fresh := c.sessions.find(req.SessionID)
 	res, err := c.resumeSession(ctx, req)
 	if err != nil {
-		c.sessions.putBack(s, before)
+		if fresh {
+			c.sessions.detach(s)
+		}
 		return nil, err
 	}
-	before.forget()
 	s.settle(res.Modes, res.ConfigOptions, true)
 	return s, nil
 }
@@ -79,8 +85,7 @@ func (c *Conn) StartForkedSession(ctx context.Context, req *acp.ForkSessionReque
 // introduce makes the Session that an answer has named. Updates may have told more of
 // it meanwhile, which stays.
 func (c *Conn) introduce(id acp.SessionID, modes *acp.SessionModeState, options []acp.SessionConfigOption) *Session {
-	s, before := c.sessions.attach(id, true)
-	before.forget()
+	s, _ := c.sessions.find(id)
 	s.settle(modes, options, false)
 	return s
 }

@@ -76,12 +76,29 @@ func (s *Session) route(ctx context.Context, it update) func(context.Context, ac
 	return nil
 }
 
-// forget drops what the session keeps; it gets no more. A nil Session has nothing to
-// forget.
-func (s *Session) forget() {
-	if s == nil {
-		return
+// beginReplay makes onUpdate, if there is one, hear the history that is about to be told
+// from the start. What was kept before is part of it and dropped. Undo takes the function
+// away again.
+func (s *Session) beginReplay(onUpdate func(context.Context, acp.SessionUpdate)) (undo func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn != nil {
+		return nil, acp.ErrTurnRunning
 	}
+	s.conn.sessions.take(&s.kept)
+	before, listened := s.onUpdate, s.listened
+	if onUpdate != nil {
+		s.onUpdate, s.listened = onUpdate, true
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.onUpdate, s.listened = before, listened
+	}, nil
+}
+
+// forget drops what the session keeps; it gets no more.
+func (s *Session) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gone = true
