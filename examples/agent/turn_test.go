@@ -29,6 +29,6 @@ func TestReadable(t *testing.T) {
 		"Internal error":      errors.New("secret"),
 	} {
 		assert.Equal(t, want, message(readable(err)))
-		assert.NotContains(t, fmt.Sprintf("%s", acp.FailToolCall("t", readable(err)).RawOutput), "secret")
+		assert.NotContains(t, string(acp.FailToolCall("t", readable(err)).RawOutput), "secret")
 	}
 }
