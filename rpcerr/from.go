@@ -36,7 +36,7 @@ func From(err error) *RequestError {
 // error, also for a ctx error and for a connection that ended, because no peer
 // said those.
 func CodeOf(err error) (Code, bool) {
-	if _, r := find(err); r != nil {
+	if r, _ := find(err); r != nil {
 		return r.Code, true
 	}
 	return 0, false
@@ -48,7 +48,7 @@ func (e *RequestError) RequestError() *RequestError { return e }
 
 // explicit finds the error that somebody meant for the wire.
 func explicit(err error) *RequestError {
-	own, r := find(err)
+	r, own := find(err)
 	if r == nil {
 		return nil
 	}
@@ -63,10 +63,10 @@ func explicit(err error) *RequestError {
 
 // find returns the first error in the chain, in the order of errors.As, that builds
 // an error of the protocol, and what it builds.
-func find(err error) (own error, r *RequestError) {
+func find(err error) (r *RequestError, own error) {
 	if b, ok := err.(interface{ RequestError() *RequestError }); ok {
 		if r := b.RequestError(); r != nil {
-			return err, r
+			return r, err
 		}
 	}
 	if a, ok := err.(interface{ As(any) bool }); ok && a.As(&r) && r != nil {
@@ -77,8 +77,8 @@ func find(err error) (own error, r *RequestError) {
 		return find(w.Unwrap())
 	case interface{ Unwrap() []error }:
 		for _, err := range w.Unwrap() {
-			if own, r := find(err); r != nil {
-				return own, r
+			if r, own := find(err); r != nil {
+				return r, own
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 //
 // An Error is returned as it is and not as a copy.
 func From(err error) (*Error, bool) {
-	e, own, r := find(err)
+	e, r, own := find(err)
 	if r != nil {
 		e = FromRequestError(r)
 		if own != error(r) && e.cause != nil && !errors.Is(err, e.cause) {
@@ -27,14 +27,14 @@ func From(err error) (*Error, bool) {
 
 // find goes down the chain in the order of errors.As, and stops where [rpcerr.From]
 // does: at a record, or at an error that builds one of the protocol.
-func find(err error) (e *Error, own error, r *rpcerr.RequestError) {
+func find(err error) (e *Error, r *rpcerr.RequestError, own error) {
 	if r, ok := err.(interface{ Record() *Error }); ok {
 		if e := r.Record(); e != nil {
 			return e, nil, nil
 		}
 	} else if b, ok := err.(interface{ RequestError() *rpcerr.RequestError }); ok {
 		if r := b.RequestError(); r != nil {
-			return nil, err, r
+			return nil, r, err
 		}
 	}
 	if a, ok := err.(interface{ As(any) bool }); ok && a.As(&r) && r != nil {
@@ -45,8 +45,8 @@ func find(err error) (e *Error, own error, r *rpcerr.RequestError) {
 		return find(w.Unwrap())
 	case interface{ Unwrap() []error }:
 		for _, err := range w.Unwrap() {
-			if e, own, r := find(err); e != nil || r != nil {
-				return e, own, r
+			if e, r, own := find(err); e != nil || r != nil {
+				return e, r, own
 			}
 		}
 	}
