@@ -19,9 +19,10 @@ import (
 type terminals struct {
 	files *files
 
-	mu   sync.Mutex // guards what follows
-	next int
-	all  map[acp.TerminalID]*terminal
+	mu     sync.Mutex // guards what follows
+	next   int
+	all    map[acp.TerminalID]*terminal
+	closed bool
 }
 
 type terminal struct {
@@ -34,6 +35,7 @@ type terminal struct {
 const (
 	defaultOutput = 1 << 20  // bytes kept where the agent sets no limit
 	maxOutput     = 16 << 20 // bytes kept at most
+	maxTerminals  = 64       // an agent has at once
 )
 
 func newTerminals(f *files) *terminals {
@@ -44,7 +46,7 @@ func newTerminals(f *files) *terminals {
 func (ts *terminals) Close() {
 	ts.mu.Lock()
 	all := ts.all
-	ts.all = make(map[acp.TerminalID]*terminal)
+	ts.all, ts.closed = make(map[acp.TerminalID]*terminal), true
 	ts.mu.Unlock()
 	for _, t := range all {
 		t.kill()
@@ -78,6 +80,13 @@ func (ts *terminals) CreateTerminal(_ context.Context, req *acp.CreateTerminalRe
 	t.cmd.Stdout, t.cmd.Stderr = &t.output, &t.output
 	t.cmd.WaitDelay = 2 * time.Second // a grandchild may hold the pipes for ever
 	ownGroup(t.cmd)
+
+	// Locked while it starts, so that none begins behind Close.
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.closed || len(ts.all) >= maxTerminals {
+		return nil, rpcerr.InternalError(nil).WithDetail("too many terminals: release some")
+	}
 	if err := t.cmd.Start(); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
 			return nil, rpcerr.InvalidParams(map[string]any{"command": req.Command}).WithDetail("no such command").WithCause(err)
@@ -86,8 +95,6 @@ func (ts *terminals) CreateTerminal(_ context.Context, req *acp.CreateTerminalRe
 	}
 	go t.wait() // ends with the command
 
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
 	ts.next++
 	id := acp.TerminalID("term_" + strconv.Itoa(ts.next))
 	ts.all[id] = t
@@ -96,6 +103,7 @@ func (ts *terminals) CreateTerminal(_ context.Context, req *acp.CreateTerminalRe
 
 func (t *terminal) wait() {
 	t.cmd.Wait()
+	killGroup(t.cmd) // what the command has left behind
 	t.status = exitStatus(t.cmd.ProcessState)
 	close(t.done)
 }
