@@ -23,9 +23,10 @@ type ToolFailure interface {
 //
 // The outermost error in the chain that was meant for the peer says what the update
 // holds: a [ToolFailure] whatever it likes, an *rpcerr.RequestError, or an error that
-// builds one, its code, message and data. What such an error wraps stays inside,
-// as it does when a request fails. For an error that nobody meant for the peer the
-// update tells only "Internal error". A nil err counts as such.
+// builds one, its code, message and data, with data.recovery.hint in the text too. What
+// such an error wraps stays inside, as it does when a request fails. For an error that
+// nobody meant for the peer the update tells only "Internal error". A nil err counts as
+// such.
 func FailToolCall(id ToolCallID, err error) *ToolCallUpdate {
 	update := failedBy(err)
 	update.ToolCallID = id
@@ -49,7 +50,16 @@ func failedBy(err error) *ToolCallUpdate {
 		out.Data = nil
 		raw, _ = json.Marshal(out)
 	}
-	return &ToolCallUpdate{Content: []ToolCallContent{ToolText(out.Message)}, RawOutput: raw}
+	text := out.Message
+	var data struct {
+		Recovery struct {
+			Hint string `json:"hint"`
+		} `json:"recovery"`
+	}
+	if e.DecodeData(&data) == nil && data.Recovery.Hint != "" { // models may see the text alone
+		text += "\nRecovery: " + data.Recovery.Hint
+	}
+	return &ToolCallUpdate{Content: []ToolCallContent{ToolText(text)}, RawOutput: raw}
 }
 
 // ownUpdate returns the update of the outermost ToolFailure in the chain. It stops at
