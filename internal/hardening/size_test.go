@@ -92,6 +92,7 @@ var badAnswers = []struct {
 	{"error is null", `{"jsonrpc":"2.0","id":ID,"error":null}`, isInvalid},
 	{"error without code", `{"jsonrpc":"2.0","id":ID,"error":{"message":"no"}}`, isInvalid},
 	{"code beyond 32 bits", `{"jsonrpc":"2.0","id":ID,"error":{"code":1e400,"message":"no"}}`, isInvalid},
+	{"code twice", `{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"no","code":-32000}}`, isInvalid},
 	{"message is no text", `{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":{}}}`, isInvalid},
 }
 

@@ -23,6 +23,9 @@ func (c *Conn) decode(k *call) (any, error) {
 	case k.err != nil:
 		return nil, k.err
 	case k.fault != nil:
+		if name := wire.Repeated(k.fault, "code", "message", "data"); name != "" {
+			return nil, c.invalid(k.method+" result", wire.Complain("error object has two members "+name))
+		}
 		e := new(rpcerr.RequestError)
 		if err := e.UnmarshalJSON(k.fault); err != nil {
 			return nil, c.invalid(k.method+" result", wire.Complain(err.Error()))

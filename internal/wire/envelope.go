@@ -314,6 +314,25 @@ func skipLoose(b []byte, i int) (int, error) {
 	return syntax(len(b), "unexpected end")
 }
 
+// Repeated returns the first of the named members that occurs more than once in a
+// well-formed object, or "".
+func Repeated(object []byte, names ...string) string {
+	var seen uint64
+	d := NewDecoder(object)
+	for o := d.Object(); o.Next(&d); d.Skip() {
+		for i, name := range names {
+			if string(o.Name) != name {
+				continue
+			}
+			if seen&(1<<i) != 0 {
+				return name
+			}
+			seen |= 1 << i
+		}
+	}
+	return ""
+}
+
 // Member returns the raw value of a member of a well-formed object, or nil. Of
 // members with the same name the first one counts.
 func Member(object []byte, name string) []byte {

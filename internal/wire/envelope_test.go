@@ -63,6 +63,14 @@ func TestMember(t *testing.T) {
 	}
 }
 
+func TestRepeated(t *testing.T) {
+	for object, want := range map[string]string{
+		`{"a":1,"b":2}`: "", `{"a":1,"a":2}`: "a", `{"b":1,"\u0062":{"a":1}}`: "b", `{"x":{"a":1},"a":2,"x":3}`: "", `{}`: "", `[1]`: "", `"a"`: "", ` { "b" : [ "b" ] , "b" : 1 } `: "b",
+	} {
+		assert.Equal(t, want, wire.Repeated([]byte(object), "a", "b"), object)
+	}
+}
+
 // wellFormed asks the tokenizer that others use what a frame is.
 func wellFormed(frame []byte) (valid, object bool) {
 	frame = bytes.TrimLeft(frame, " \t\r\n")
