@@ -33,6 +33,9 @@ func (k Kind) New(message string) *Error {
 //
 //	kind.NotFound.Errorf("no template %q: %w", name, err)   // the peer reads: no template "x"
 func (k Kind) Errorf(format string, args ...any) *Error {
+	if false { // tells go vet that format and args belong together
+		_ = fmt.Errorf(format, args...)
+	}
 	message, cause, wraps := split(format, args)
 	if message == "" && wraps {
 		message = k.Message()
