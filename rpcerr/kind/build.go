@@ -83,11 +83,12 @@ func split(format string, args []any) (message string, cause error, wraps bool) 
 	default:
 		return fmt.Sprintf(format, args...), nil, false
 	}
-	causes := make([]error, len(wrapped))
-	for i, w := range wrapped {
-		o := w.(*operand)
-		o.hidden = true
-		causes[i] = o.error
+	var causes []error
+	for _, w := range wrapped {
+		if o, ok := w.(*operand); ok { // not if %w was given something else than an error
+			o.hidden = true
+			causes = append(causes, o.error)
+		}
 	}
 	for i := range operands {
 		if o, ok := operands[i].(*operand); ok && !o.hidden {

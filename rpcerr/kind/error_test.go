@@ -42,6 +42,8 @@ func TestErrorf(t *testing.T) {
 		{"no %q: %w.", []any{"x", other}, `no "x".`, []error{other}},
 		{"a: %w: b", []any{other}, "a: b", []error{other}},
 		{"%w, %w", []any{other, fs.ErrExist}, "Resource not found", []error{other, fs.ErrExist}},
+		{"odd: %w", []any{7}, "odd: %!w(int=7)", nil},
+		{"odd: %w", nil, "odd: %!w(MISSING)", nil},
 		{"%T: %w", []any{other, other}, "*errors.errorString", []error{other}},
 		{"%T", []any{other}, "*errors.errorString", nil},
 	} {
