@@ -26,10 +26,10 @@ type scope struct {
 	// entered hears of the first use of the ctx; nil when nobody asks.
 	entered *entered
 
-	// inside counts the Conn methods of any connection that run with this ctx or
-	// one that descends from it; lifts those of them for which the reader must not
-	// pause. Guarded by conn.in.mu.
-	inside, lifts int
+	// inside counts the Conn methods that run with this ctx or one that descends
+	// from it: calls of any connection, and sends of this one. Guarded by
+	// conn.in.mu.
+	inside int
 
 	mu     sync.Mutex // guards all below
 	ctx    context.Context
@@ -127,8 +127,9 @@ type origin struct {
 // enter notes that a method of c begins with a ctx of this handler: everybody up
 // the chain waits for it. A call waits for the peer's answer, which may need
 // anything of this end. A send waits for nothing but the peer's reading, so it keeps
-// the handler's slot, and when it is over another connection than the handler's, as
-// in a proxy, the one that is too slow there slows down the one that sends here.
+// the handler's slot. When it is over another connection than the handler's, as in a
+// proxy, it is work like any other: the one that is too slow there slows down the one
+// that sends here, and what was sent here behind it stays behind it.
 func (s *scope) enter(c *Conn, call bool) (o origin) {
 	for ; s != nil; s = s.up {
 		if s.conn != c {
@@ -136,7 +137,9 @@ func (s *scope) enter(c *Conn, call bool) (o origin) {
 		}
 		if s.req == nil {
 			o.exempt = true
-			s.conn.noteEnters(s, call || s.conn == c)
+			if call || s.conn == c {
+				s.conn.noteEnters(s)
+			}
 			continue
 		}
 		if s.conn != c {
@@ -152,9 +155,10 @@ func (s *scope) enter(c *Conn, call bool) (o origin) {
 // leave undoes enter.
 func (s *scope) leave(c *Conn, call bool) {
 	for ; s != nil; s = s.up {
-		if s.req == nil {
-			s.conn.noteLeaves(s, call || s.conn == c)
-		} else if s.req.counted && call {
+		switch {
+		case s.req == nil && (call || s.conn == c):
+			s.conn.noteLeaves(s)
+		case s.req != nil && s.req.counted && call:
 			s.conn.handlerLeaves(s)
 		}
 	}

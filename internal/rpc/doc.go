@@ -40,7 +40,9 @@
 //  2. A request's handler starts only after every notification that arrived before
 //     the request has been handled. While a notification handler is inside a Conn
 //     method, requests start at once, because the peer may need them for its
-//     answer; they then count as inside that handler.
+//     answer; they then count as inside that handler. A send over another
+//     connection, as in a proxy, does not count: nothing that is read here can
+//     help it, and what it forwards must not be overtaken.
 //  3. A call returns only after every notification that arrived before its
 //     response has been handled. A call whose ctx descends from that of a
 //     notification handler, or of a request that counts as inside one, returns as

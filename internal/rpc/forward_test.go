@@ -176,3 +176,26 @@ func TestHandlersCallsAtClose(t *testing.T) {
 		require.NoError(t, c.Wait())
 	})
 }
+
+// A request does not overtake a notification that is being passed on to another
+// connection: a proxy would change their order, and the calls of such a request would
+// count as made inside the notification's handler.
+func TestRequestWaitsWhileAnotherConnectionIsSlow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a, _ := stream.Pipe()
+		slow := &held{Stream: a, gate: make(chan struct{})}
+		other := startOn(t, rpc.Config{Stream: slow, Limits: rpc.Limits{SendQueue: 1}})
+		started := 0
+		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, other.Notify(ctx, mNote, m) }),
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { started++; return m, nil }),
+		}})
+		p.note(1)
+		p.note(2) // waits for room
+		p.request(1, "t/echo", 3)
+		synctest.Wait()
+		assert.Zero(t, started)
+		close(slow.gate)
+		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':3}}`)
+	})
+}

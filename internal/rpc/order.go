@@ -51,35 +51,25 @@ func (c *Conn) work() {
 
 // noteEnters: a Conn method begins inside the notification handler s. While it
 // lasts nothing waits for the handler that the peer may need for its answer.
-func (c *Conn) noteEnters(s *scope, lifts bool) {
+func (c *Conn) noteEnters(s *scope) {
 	in := &c.in
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	s.inside++
-	if lifts {
-		s.lifts++
-	}
-	if in.handling != s {
+	if in.handling != s || s.inside > 1 {
 		return
 	}
-	if s.inside == 1 {
-		behind := in.behind
-		in.behind = nil
-		for _, r := range behind {
-			c.startLocked(r, s)
-		}
+	behind := in.behind
+	in.behind = nil
+	for _, r := range behind {
+		c.startLocked(r, s)
 	}
-	if s.lifts == 1 {
-		in.wakeReaderLocked()
-	}
+	in.wakeReaderLocked()
 }
 
-func (c *Conn) noteLeaves(s *scope, lifts bool) {
+func (c *Conn) noteLeaves(s *scope) {
 	c.in.mu.Lock()
 	s.inside--
-	if lifts {
-		s.lifts--
-	}
 	c.in.mu.Unlock()
 }
 

@@ -67,7 +67,7 @@ func (c *Conn) waitRoom() bool {
 // liftedLocked tells whether the reader must not pause: somebody waits for what
 // only the reader can bring, or for the peer, which may do the same.
 func (in *inbound) liftedLocked() bool {
-	return in.lifting > 0 || in.handling != nil && in.handling.lifts > 0
+	return in.lifting > 0 || in.insideLocked()
 }
 
 // beginLifting: a call waits for its answer, and the reader must not pause until
