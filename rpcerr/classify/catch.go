@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -75,8 +76,19 @@ type PanicError struct {
 	Value any // what was passed to panic
 }
 
-// Error tells the value.
-func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
+// Error tells the value as the Go runtime does when it ends a program: errors, texts and
+// numbers as they are, of everything else the type. Who panics with a request must not
+// have its content in the log.
+func (p *PanicError) Error() string {
+	if err, ok := p.Value.(error); ok {
+		return "panic: " + fmt.Sprint(err) // which survives an Error method that panics
+	}
+	switch k := reflect.ValueOf(p.Value).Kind(); {
+	case k == reflect.String, reflect.Bool <= k && k <= reflect.Complex128:
+		return "panic: " + fmt.Sprint(reflect.ValueOf(p.Value))
+	}
+	return fmt.Sprintf("panic: a value of type %T", p.Value)
+}
 
 // Unwrap returns the value when it is an error.
 func (p *PanicError) Unwrap() error {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -122,6 +123,8 @@ func TestCatchPanic(t *testing.T) {
 		"text":           "password hunter2",
 		"an error":       fs.ErrNotExist,
 		"explicit error": rpcerr.AuthRequired("hunter2"),
+		"a request":      &acp.PromptRequest{SessionID: "canary"},
+		"a number":       7,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log recorder
@@ -142,6 +145,8 @@ func TestCatchPanic(t *testing.T) {
 			lines := log.lines(t)
 			require.Len(t, lines, 1)
 			assert.Contains(t, lines[0]["stack"], "TestCatchPanic")
+			assert.NotContains(t, log.String(), "canary", "content stays out of the log")
+			assert.Contains(t, p.Error(), map[string]string{"text": "password", "a request": "*acp.PromptRequest", "a number": "7"}[name])
 		})
 	}
 }
