@@ -69,8 +69,9 @@ type TerminalHost interface {
 type Elicitor interface {
 	// CreateElicitation asks the user, for as long as it takes. It may come while
 	// a call of this client, such as Authenticate, is waiting. For a web page show
-	// the whole address, ask before opening it, and do not fetch it. Fail with
-	// rpcerr.InvalidParams for a mode that was not advertised.
+	// the whole address, ask before opening it, and do not fetch it; package client
+	// lets nothing but http and https pass. Fail with rpcerr.InvalidParams for a
+	// mode that was not advertised.
 	//
 	// Protocol: elicitation/create.
 	CreateElicitation(context.Context, *CreateElicitationRequest) (*CreateElicitationResponse, error)
