@@ -36,8 +36,8 @@ var misdeeds = map[string]misdeed{
 	"panics":               {do: func() error { panic(secret) }, stack: true},
 	"panics with an error": {do: func() error { panic(errors.New(secret)) }, stack: true},
 	"panics in the runtime": {do: func() error {
-		var m map[string]int
-		m[secret] = 1
+		var list []string
+		list[len(secret)-1] = secret
 		return nil
 	}, stack: true},
 	"ends its goroutine":               {do: func() error { runtime.Goexit(); return nil }},

@@ -101,8 +101,7 @@ func TestEndWithRequestsInFlight(t *testing.T) {
 	const n = 20
 	rig.Bubble(t, func(t *testing.T) {
 		errs := make(chan error, 2*n)
-		var p *rig.Pair
-		p = rig.Connect(t, rig.Setup{
+		p := rig.Connect(t, rig.Setup{
 			Agent: func(conn *agent.Conn) acp.Agent {
 				return &rig.Agent{Do: func(ctx context.Context, method string, _ any) (any, error) {
 					if method == acp.MethodSessionPrompt {
