@@ -112,7 +112,15 @@ func isInvalid(t *testing.T, err error) {
 
 // An answer that cannot be used fails its call, and nothing else.
 func TestBadAnswers(t *testing.T) {
-	c, p := startClient(t, &testClient{}, nil, shortLines)
+	for mode, lines := range map[string]*stream.LinesOptions{
+		"strict": shortLines, "tolerant": {MaxMessage: maxMessage, Tolerant: true}, // as over stream.Command
+	} {
+		t.Run(mode, func(t *testing.T) { testBadAnswers(t, lines) })
+	}
+}
+
+func testBadAnswers(t *testing.T, lines *stream.LinesOptions) {
+	c, p := startClient(t, &testClient{}, nil, lines)
 	for _, tt := range badAnswers {
 		t.Run(tt.name, func(t *testing.T) {
 			err := try(t, func() error {
