@@ -4,144 +4,102 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"math/rand/v2"
-	"strconv"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/stream"
 )
 
-// converse runs one connection from start to end with a random mix of what
-// programs do.
+// conversation is one connection from start to end.
+type conversation struct {
+	load *load
+	seed uint64
+	conn *client.Conn
+	user *user
+
+	// broken: somebody closed an end in the middle, so that errors of the kind are to be
+	// expected.
+	broken atomic.Bool
+}
+
+// converse runs one connection from start to end with a random mix of what programs do.
 func converse(ctx context.Context, l *load, seed uint64) error {
 	l.connections.Add(1)
-	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	near, far := stream.Pipe()
-	end := agent.New(far, func(c *agent.Conn) acp.Agent { return &worker{conn: c, load: l, seed: seed} },
-		&agent.Options{Logger: quiet})
-	conn := client.New(near, func(*client.Conn) acp.Client { return &user{load: l} },
-		&client.Options{Logger: quiet})
+	c := &conversation{load: l, seed: seed, user: newUser(l)}
+	r := c.random(0)
+	forAgent, forClient, ends, err := join(r)
+	if err != nil {
+		return err
+	}
+	l.proxies.Add(int64(len(ends) / 2))
+	worker := &worker{load: l, seed: seed}
+	ends = append(ends, agent.New(forAgent, func(conn *agent.Conn) acp.Agent { worker.conn = conn; return worker },
+		agentOptions))
+	c.conn = client.New(forClient, func(*client.Conn) acp.Client { return c.user }, clientOptions)
+	ends = append(ends, c.conn)
 	// The connection outlives ctx: what has begun is brought to its end.
 	life := context.WithoutCancel(ctx)
-	if err := errors.Join(end.Start(life), conn.Start(life)); err != nil {
-		return err
-	}
-	err := talk(ctx, conn, l, seed)
-	conn.Close()
-	return errors.Join(err, conn.Wait(), end.Wait())
-}
-
-func talk(ctx context.Context, conn *client.Conn, l *load, seed uint64) error {
-	life := context.WithoutCancel(ctx)
-	if _, err := conn.Initialize(life, nil); err != nil {
-		return err
-	}
-	var wg sync.WaitGroup
-	errs := make(chan error, 4)
-	for n := range uint64(4) {
-		wg.Go(func() {
-			if err := session(ctx, conn, l, rand.New(rand.NewPCG(seed, n))); err != nil {
-				errs <- err
-			}
-		})
-	}
-	wg.Wait()
-	close(errs)
-	var all []error
-	for err := range errs {
-		all = append(all, err)
-	}
-	return errors.Join(all...)
-}
-
-// session runs some turns in one session.
-func session(ctx context.Context, conn *client.Conn, l *load, r *rand.Rand) error {
-	life := context.WithoutCancel(ctx)
-	s, err := conn.StartSession(life, &acp.NewSessionRequest{Cwd: "/soak"})
-	if err != nil {
-		return err
-	}
-	for turns := 1 + r.IntN(20); turns > 0 && ctx.Err() == nil; turns-- {
-		if err := turn(life, s, l, r); err != nil {
+	for _, e := range ends {
+		if err := e.Start(life); err != nil {
 			return err
 		}
-		if err := conn.Call(life, "_soak/echo", turns, new(int)); err != nil {
-			return fmt.Errorf("echo: %w", err)
-		}
-		l.calls.Add(1)
 	}
-	return s.Close(life)
+	if r.IntN(8) == 0 {
+		l.broken.Add(1)
+		victim := ends[r.IntN(len(ends))]
+		timer := time.AfterFunc(time.Duration(r.IntN(100))*time.Millisecond, func() {
+			c.broken.Store(true)
+			_ = victim.Close() // what it says is checked below
+		})
+		defer timer.Stop()
+	}
+	err = c.talk(ctx)
+	var all []error
+	for _, e := range ends { // the ends of a proxy know nothing of each other
+		all = append(all, e.Close())
+	}
+	for _, e := range ends {
+		all = append(all, e.Wait())
+	}
+	if c.broken.Load() {
+		for i, e := range all {
+			if errors.Is(e, acp.ErrClosed) { // it was writing
+				all[i] = nil
+			}
+		}
+	} else if n := c.user.open(); n > 0 {
+		all = append(all, fmt.Errorf("%d terminals were not released", n))
+	}
+	return errors.Join(append(all, err)...)
 }
 
-func turn(ctx context.Context, s *client.Session, l *load, r *rand.Rand) error {
-	l.prompts.Add(1)
-	updates := r.IntN(300)
-	cancelled := r.IntN(10) == 0
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	t := s.Prompt(ctx, acp.Text(strconv.Itoa(updates)))
-	if cancelled {
-		l.cancels.Add(1)
-		time.AfterFunc(time.Duration(r.IntN(2000))*time.Microsecond, cancel)
+// random returns the source of randomness for one part of the conversation.
+func (c *conversation) random(part uint64) *rand.Rand { return rand.New(rand.NewPCG(c.seed, part)) }
+
+// talk is the client's part.
+func (c *conversation) talk(ctx context.Context) error {
+	life := context.WithoutCancel(ctx)
+	if _, err := c.conn.Initialize(life, nil); err != nil {
+		return c.excuse(err)
 	}
-	next := 0
-	for u, err := range t.Updates() {
-		if err != nil {
-			return fmt.Errorf("updates: %w", err)
-		}
-		chunk, ok := u.(*acp.AgentMessageChunk)
-		if !ok {
-			continue
-		}
-		number, _, _ := strings.Cut(acp.PlainText(chunk.Content), " ")
-		if number != strconv.Itoa(next) {
-			return fmt.Errorf("update %s where %d was expected", number, next)
-		}
-		next++
-		if r.IntN(100) == 0 { // a reader that is slow now and then
-			time.Sleep(time.Millisecond)
-		}
+	var wg sync.WaitGroup
+	errs := make([]error, 4)
+	for n := range errs {
+		wg.Go(func() { errs[n] = c.excuse(c.session(ctx, c.random(uint64(n+1)))) })
 	}
-	res, err := t.Wait()
-	switch {
-	case err != nil:
-		return fmt.Errorf("prompt: %w", err)
-	case res.StopReason == acp.StopReasonCancelled && cancelled:
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// excuse lets errors pass that follow from an end in the middle. Through a proxy they
+// come as errors of the other end.
+func (c *conversation) excuse(err error) error {
+	if c.broken.Load() {
 		return nil
-	case res.StopReason != acp.StopReasonEndTurn:
-		return fmt.Errorf("stop reason %s", res.StopReason)
-	case next != updates:
-		return fmt.Errorf("%d updates of %d", next, updates)
 	}
-	return nil
-}
-
-// user is the client.
-type user struct{ load *load }
-
-func (u *user) SessionUpdate(context.Context, *acp.SessionNotification) error {
-	u.load.updates.Add(1)
-	return nil
-}
-
-func (u *user) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	u.load.calls.Add(1)
-	return acp.Selected(req.Options[0].OptionID), nil
-}
-
-func (u *user) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
-	n, err := strconv.Atoi(strings.TrimPrefix(req.Path, "/soak/"))
-	if err != nil {
-		return nil, err
-	}
-	u.load.calls.Add(1)
-	u.load.bytes.Add(int64(n))
-	return &acp.ReadTextFileResponse{Content: strings.Repeat("0123456789abcde\n", n/16)}, nil
+	return err
 }

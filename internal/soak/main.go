@@ -21,6 +21,7 @@ import (
 // load counts what happened.
 type load struct {
 	updates, prompts, cancels, calls, connections, bytes atomic.Int64
+	proxies, broken, loads, givenUp, terminals           atomic.Int64
 
 	mu     sync.Mutex // guards errors
 	errors []string
@@ -54,8 +55,12 @@ func main() {
 	after := settle(before)
 
 	fmt.Printf("ran %s with %d connections at a time\n", took.Round(time.Second), *workers)
-	fmt.Printf("connections %d, prompts %d, updates %d, cancelled %d, other calls %d, text %d MiB\n",
-		l.connections.Load(), l.prompts.Load(), l.updates.Load(), l.cancels.Load(), l.calls.Load(), l.bytes.Load()>>20)
+	fmt.Printf("connections %d, with %d proxies between them, closed in the middle %d\n",
+		l.connections.Load(), l.proxies.Load(), l.broken.Load())
+	fmt.Printf("prompts %d, cancelled %d, updates %d, sessions loaded %d\n",
+		l.prompts.Load(), l.cancels.Load(), l.updates.Load(), l.loads.Load())
+	fmt.Printf("other calls %d, given up %d, terminals %d, text %d MiB\n",
+		l.calls.Load(), l.givenUp.Load(), l.terminals.Load(), l.bytes.Load()>>20)
 	fmt.Printf("goroutines %d before, %d after\n", before.goroutines, after.goroutines)
 	fmt.Printf("heap %.1f MiB before, %.1f MiB after\n", mib(before.heap), mib(after.heap))
 	if after.goroutines > before.goroutines {
