@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -11,6 +12,9 @@ import (
 // terminalGrace bounds what is done for a terminal after the ctx of its user has
 // ended: it has to be killed and released all the same.
 const terminalGrace = 10 * time.Second
+
+// errNoAnswer is what a call returns whose goroutine a sending middleware ended.
+var errNoAnswer = errors.New("agent: a sending middleware ended its goroutine")
 
 // Terminal is a command that runs at the client. Release it when it is no longer
 // needed, also after an error:
@@ -49,17 +53,19 @@ func (c *Conn) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest
 	answered, abandoned := make(chan answer), make(chan struct{})
 	go func() { // ends with the call: when the client answers, stop is called, or the connection ends
 		defer stop()
-		res, err := c.CreateTerminal(lasting, req)
-		var t *Terminal
-		if err == nil {
-			t = &Terminal{conn: c, session: req.SessionID, id: res.TerminalID}
-		}
-		select {
-		case answered <- answer{t, err}:
-		case <-abandoned:
-			if t != nil {
-				t.Release(lasting)
+		a := answer{err: errNoAnswer}
+		defer func() { // also when a middleware ends the goroutine
+			select {
+			case answered <- a:
+			case <-abandoned:
+				if a.term != nil {
+					a.term.Release(lasting)
+				}
 			}
+		}()
+		res, err := c.CreateTerminal(lasting, req)
+		if a.err = err; err == nil {
+			a.term = &Terminal{conn: c, session: req.SessionID, id: res.TerminalID}
 		}
 	}()
 	select {

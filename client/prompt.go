@@ -35,11 +35,14 @@ func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn 
 	sent := newSending()
 	go func() { // ends when the agent answers, the grace behind ctx is over, or the connection ends
 		defer sent.sent()
+		res, err := (*acp.PromptResponse)(nil), errNoAnswer
+		defer func() { // also when a middleware ends the goroutine
+			s.end(t)
+			t.finish(res, err)
+		}()
 		m := sent.method(wire.Request(acp.ProtocolVersion, acp.MethodSessionPrompt))
 		req := &acp.PromptRequest{SessionID: s.id, Prompt: blocks}
-		res, err := s.conn.prompt(sent.watch(ctx), req, m, func(error) { s.end(t) })
-		s.end(t)
-		t.finish(res, err)
+		res, err = s.conn.prompt(sent.watch(ctx), req, m, func(error) { s.end(t) })
 	}()
 	<-sent.done
 	return t

@@ -9,8 +9,9 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// errNoAnswer is the answer of a handler that ended its goroutine.
-var errNoAnswer = errors.New("client: handler ended without an answer")
+// errNoAnswer is the answer of a handler, or of a sending middleware, that ended its
+// goroutine.
+var errNoAnswer = errors.New("client: goroutine ended without an answer")
 
 // requestPermission stands between the agent's question and the client's answer.
 func (c *Conn) requestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {

@@ -134,9 +134,9 @@ func (c *Conn) CallExtension(ctx context.Context, method string, params any) (js
 	s := scopeOf(ctx)
 	o := s.enter(c, true)
 	defer s.leave(c, true)
-	raw, err := encodeRaw(params)
+	raw, err := c.rawParams(method, params)
 	if err != nil {
-		return nil, encodingError(method+" params", err)
+		return nil, err
 	}
 	res, err := c.callThrough(ctx, &call{method: method, origin: o}, raw, nil)
 	if err != nil {
@@ -155,6 +155,7 @@ func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallO
 		return c.call(ctx, k, params, opts)
 	}
 	var once sync.Once
+	err := errExited
 	if k.at != nil {
 		// A middleware may try again or answer by itself, so a failure counts only
 		// when it is the last word.
@@ -163,12 +164,11 @@ func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallO
 				once.Do(func() { opts.AtResponse(nil) })
 			}
 		}
+		// Deferred, because a middleware may end its goroutine with runtime.Goexit.
+		defer func() { once.Do(func() { opts.AtResponse(err) }) }()
 	}
-	out := &outgoing{call: k, opts: opts}
-	res, err := c.send(context.WithValue(ctx, outgoingKey{c}, out), k.method, params)
-	if k.at != nil {
-		once.Do(func() { opts.AtResponse(err) })
-	}
+	var res any
+	res, err = c.sendThrough(ctx, &outgoing{call: k, opts: opts}, k.method, params)
 	return res, err
 }
 
@@ -193,8 +193,8 @@ func (c *Conn) dispatch(ctx context.Context, k *call, params any) error {
 		return err
 	}
 	f := newFrame()
-	var err error
-	f.b, err = c.appendParams(appendCall(f.b[:0], k.id, k.method), k.m, k.method, params, !k.forwards)
+	f.b = appendCall(f.b[:0], k.id, k.method)
+	err := c.encodeParams(f, k.m, k.method, params, !k.forwards)
 	if err == nil {
 		err = ctx.Err()
 	}

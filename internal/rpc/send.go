@@ -22,8 +22,7 @@ func (c *Conn) Notify(ctx context.Context, m *wire.Method, params any) error {
 	if c.send == nil {
 		return c.notify(ctx, m, m.Name, params, !o.forwards)
 	}
-	out := &outgoing{m: m, strict: !o.forwards}
-	_, err := c.send(context.WithValue(ctx, outgoingKey{c}, out), m.Name, params)
+	_, err := c.sendThrough(ctx, &outgoing{m: m, strict: !o.forwards}, m.Name, params)
 	return err
 }
 
@@ -33,14 +32,14 @@ func (c *Conn) NotifyExtension(ctx context.Context, method string, params any) e
 	s := scopeOf(ctx)
 	s.enter(c, false)
 	defer s.leave(c, false)
-	raw, err := encodeRaw(params)
+	raw, err := c.rawParams(method, params)
 	if err != nil {
-		return encodingError(method+" params", err)
+		return err
 	}
 	if c.send == nil {
 		return c.notify(ctx, nil, method, raw, true)
 	}
-	_, err = c.send(context.WithValue(ctx, outgoingKey{c}, &outgoing{}), method, raw)
+	_, err = c.sendThrough(ctx, &outgoing{}, method, raw)
 	return err
 }
 
@@ -57,6 +56,20 @@ type outgoing struct {
 // outgoingKey finds it in the ctx. Each connection has its own, because a
 // middleware may use another connection.
 type outgoingKey struct{ c *Conn }
+
+// sendThrough runs the sending middlewares. A panic of one becomes an error, since it
+// may be on a goroutine of ours, and since others wait for how the call ends.
+func (c *Conn) sendThrough(ctx context.Context, out *outgoing, method string, params any) (res any, err error) {
+	err = c.safely(func() (err error) {
+		res, err = c.send(context.WithValue(ctx, outgoingKey{c}, out), method, params)
+		return err
+	})
+	if p, ok := err.(*panicError); ok {
+		c.log.Error("acp: panic in a sending middleware", "method", shown(method), errorAttr(p))
+		return nil, fmt.Errorf("acp: %s: sending middleware: %w", shown(method), err)
+	}
+	return res, err
+}
 
 // sendWrapped is what the sending middlewares wrap.
 func (c *Conn) sendWrapped(ctx context.Context, method string, params any) (any, error) {
@@ -77,8 +90,8 @@ func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params
 		return err
 	}
 	f := newFrame()
-	var err error
-	f.b, err = c.appendParams(appendNotification(f.b[:0], method), m, method, params, strict)
+	f.b = appendNotification(f.b[:0], method)
+	err := c.encodeParams(f, m, method, params, strict)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -101,6 +114,35 @@ func (c *Conn) pushNotification(ctx context.Context, method string, f *frame, si
 		return closed(c.cause())
 	}
 	return nil
+}
+
+// encodeParams is appendParams for a frame. The user's encoding methods may panic.
+func (c *Conn) encodeParams(f *frame, m *wire.Method, method string, params any, strict bool) error {
+	err := c.safely(func() (err error) {
+		f.b, err = c.appendParams(f.b, m, method, params, strict)
+		return err
+	})
+	if p, ok := err.(*panicError); ok {
+		return c.encodingPanic(method, p)
+	}
+	return err
+}
+
+// rawParams encodes the params of an extension.
+func (c *Conn) rawParams(method string, params any) (raw json.RawMessage, err error) {
+	err = c.safely(func() (err error) { raw, err = encodeRaw(params); return err })
+	if p, ok := err.(*panicError); ok {
+		return nil, c.encodingPanic(method, p)
+	}
+	if err != nil {
+		return nil, encodingError(method+" params", err)
+	}
+	return raw, nil
+}
+
+func (c *Conn) encodingPanic(method string, p *panicError) error {
+	c.log.Error("acp: panic while encoding params", "method", shown(method), errorAttr(p))
+	return encodingError(shown(method)+" params", p)
 }
 
 // appendParams checks and encodes params and closes the message. What is only
