@@ -30,7 +30,7 @@ func (r *reviewer) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Pro
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.ReadFile(ctx, "/work/main.go")
+	text, err := s.ReadFile(ctx, "/src/main.go")
 	if err != nil {
 		call.Fail(ctx, err)
 		return nil, err
@@ -84,7 +84,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println("agent:", hello.AgentInfo.Name)
-	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/work"})
+	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/src"})
 	if err != nil {
 		log.Fatal(err)
 	}
