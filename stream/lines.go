@@ -52,8 +52,8 @@ type lines struct {
 // the limit is skipped as it arrives and never held.
 //
 // Writing adds the line feed and refuses with *[MessageError] a message that
-// contains one. Each message, or batch of short ones, leaves in one call of
-// w.Write.
+// contains one. A message of less than 64 KiB leaves in one call of w.Write, together
+// with others of its batch; a longer one in several calls, of at most 256 KiB each.
 //
 // Close closes w first and then r, each if it is an io.Closer, so the peer sees
 // the end. Where r and w are the same value with a CloseWrite method (a network

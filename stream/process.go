@@ -48,6 +48,9 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // error, valid UTF-8 in any case.
 func (p *Process) Stderr() string { return p.stderr.tail.String() }
 
+// Written implements [ProgressWriter].
+func (p *Process) Written() int64 { return p.lines.Written() }
+
 // Done is closed when the process has ended and nothing is left of its group. It
 // says nothing about what Read has yet to return.
 func (p *Process) Done() <-chan struct{} { return p.done }

@@ -41,6 +41,14 @@ type BatchWriter interface {
 	WriteBatch(msgs [][]byte) error
 }
 
+// ProgressWriter is what a [Stream] may implement as well to tell a slow peer from one
+// that does not read: a long message may take its time.
+type ProgressWriter interface {
+	// Written returns how many bytes have left so far, also those of a Write that has
+	// not returned yet. It may be called by any goroutine.
+	Written() int64
+}
+
 // DefaultMaxMessage is the longest message that is read unless an option says
 // otherwise: 32 MiB.
 const DefaultMaxMessage = 32 << 20

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -13,7 +14,15 @@ type lineWriter struct {
 	dst  io.Writer
 	done <-chan struct{} // closed by Close
 	err  error           // the first failure; a frame may have been cut by it
+
+	written atomic.Int64
 }
+
+// maxWrite is how much is written at once, so that progress can be seen.
+const maxWrite = 256 << 10
+
+// Written implements [ProgressWriter].
+func (w *lineWriter) Written() int64 { return w.written.Load() }
 
 func (w *lineWriter) Write(msg []byte) error {
 	one := [1][]byte{msg}
@@ -79,11 +88,13 @@ func (w *lineWriter) writeAll(b []byte) error {
 		if w.dst == nil {
 			return errors.New("stream: no writer")
 		}
-		n, err := w.dst.Write(b)
-		if n < 0 || n > len(b) {
+		part := b[:min(len(b), maxWrite)]
+		n, err := w.dst.Write(part)
+		if n < 0 || n > len(part) {
 			return errors.New("stream: writer returned an impossible count")
 		}
 		b = b[n:]
+		w.written.Add(int64(n))
 		if n > 0 {
 			attempt = 0
 		}

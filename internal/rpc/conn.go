@@ -71,6 +71,7 @@ func New(cfg Config) *Conn {
 	c.out = &outbox{stream: cfg.Stream, limits: c.limits, failed: c.outputFailed, refused: c.frameRefused}
 	if cfg.Stream != nil {
 		c.out.batch, _ = cfg.Stream.(stream.BatchWriter)
+		c.out.meter, _ = cfg.Stream.(stream.ProgressWriter)
 	}
 	c.objects = newObjectStream(c.out)
 	return c

@@ -18,7 +18,8 @@ const keptQueue = 256
 // there and writes it in one go.
 type outbox struct {
 	stream stream.Stream
-	batch  stream.BatchWriter // nil when the stream has no batches
+	batch  stream.BatchWriter    // nil when the stream has no batches
+	meter  stream.ProgressWriter // nil when the stream does not tell
 	limits Limits
 	// failed is called once with the error that ends the connection: a write
 	// error, or ErrStalled. It must not block.
@@ -40,6 +41,7 @@ type outbox struct {
 	stall    *time.Timer
 	full     bool      // somebody had to wait, and nothing was written since, or somebody still waits
 	progress time.Time // of the last write that ended, or when the queue became full
+	seen     int64     // what the meter said then
 }
 
 // room is a sender's place in the line.

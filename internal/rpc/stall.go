@@ -11,11 +11,20 @@ func (o *outbox) watchLocked() {
 	if o.full {
 		return
 	}
-	o.full, o.progress = true, time.Now()
+	o.full = true
+	o.progressLocked()
 	if o.stall == nil {
 		o.stall = time.AfterFunc(o.limits.StallTimeout, o.checkStall)
 	} else {
 		o.stall.Reset(o.limits.StallTimeout)
+	}
+}
+
+// progressLocked notes that something is written.
+func (o *outbox) progressLocked() {
+	o.progress = time.Now()
+	if o.meter != nil {
+		o.seen = o.meter.Written()
 	}
 }
 
@@ -24,6 +33,9 @@ func (o *outbox) checkStall() {
 	if o.closed != nil || !o.full {
 		o.mu.Unlock()
 		return
+	}
+	if o.meter != nil && o.meter.Written() != o.seen { // a long message is on its way
+		o.progressLocked()
 	}
 	if idle := time.Since(o.progress); idle < o.limits.StallTimeout {
 		o.stall.Reset(o.limits.StallTimeout - idle)

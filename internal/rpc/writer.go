@@ -3,7 +3,6 @@ package rpc
 import (
 	"errors"
 	"runtime"
-	"time"
 
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -122,7 +121,8 @@ func (o *outbox) written(batch []*frame, err error) {
 	} else {
 		o.giveLocked()
 		if o.full {
-			o.full, o.progress = len(o.waiting) > 0, time.Now()
+			o.full = len(o.waiting) > 0
+			o.progressLocked()
 		}
 	}
 	o.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,7 +23,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-var stride = flag.Int("stride", 0, "distance between the offsets at which the peer dies; 0: 1, or more under the race detector")
+var stride = flag.Int("stride", 0, "distance between the offsets at which the peer dies; 0: 1 for the first way to die, and more for the others and under the race detector")
 
 // death is a way in which a peer ends.
 type death struct {
@@ -179,19 +180,21 @@ func eachOffset(t *testing.T, agentDies bool, run func(*testing.T, stream.Stream
 		}
 	}
 	require.Greater(t, total, 5000)
-	step := *stride
-	if step == 0 {
-		step = 1
-		if rig.Race {
-			step = 29
-		}
-	}
 	for i, end := range deaths {
+		step := *stride
+		switch {
+		case step == 0 && rig.Race:
+			step = 29
+		case step == 0:
+			step = 1 + 6*i
+		}
+		first := rand.IntN(step) // so that every offset has its turn
 		t.Run(end.name, func(t *testing.T) {
 			t.Parallel()
+			t.Logf("from offset %d in steps of %d", first, step)
 			// Many in one bubble, because the look for goroutines takes its time.
 			const many = 50
-			for from := i % step; from < total; from += many * step {
+			for from := first; from < total; from += many * step {
 				synctest.Test(t, func(t *testing.T) {
 					leak.Check(t)
 					for n := from; n < min(total, from+many*step); n += step {

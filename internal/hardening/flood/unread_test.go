@@ -205,6 +205,35 @@ func TestSlowPeerIsNotCutOff(t *testing.T) {
 	})
 }
 
+// Nor is one that takes minutes for one message, while others wait.
+func TestLongMessageOverASlowLink(t *testing.T) {
+	rig.Bubble(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		idle, _ := io.Pipe()
+		c := rig.StartAgent(t, stream.Lines(idle, w, nil), rig.Setup{})
+		read := make(chan int, 1)
+		go func() { // ends with the pipe
+			n, buf := 0, make([]byte, 100_000)
+			for {
+				time.Sleep(10 * time.Second)
+				k, err := r.Read(buf)
+				if n += k; err != nil {
+					read <- n
+					return
+				}
+			}
+		}()
+		begun := time.Now()
+		const size = 20 << 20
+		require.NoError(t, c.SessionUpdate(t.Context(), numbered("s", 0, size)))
+		require.NoError(t, c.SessionUpdate(t.Context(), numbered("s", 1, 10)), "it had to wait for room")
+		assert.Greater(t, time.Since(begun), 30*time.Minute)
+		require.NoError(t, c.Err())
+		require.NoError(t, c.Close())
+		assert.Greater(t, <-read, size)
+	})
+}
+
 // A peer that closes its reading side: writing fails, and the process lives.
 func TestPeerThatClosedItsReadingSide(t *testing.T) {
 	leak.Check(t)
