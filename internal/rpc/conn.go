@@ -68,9 +68,13 @@ func New(cfg Config) *Conn {
 	c.calls.pending = make(map[uint64]*call)
 	c.in.init(c)
 	c.end.init()
-	c.out = &outbox{stream: cfg.Stream, limits: c.limits, failed: c.outputFailed, refused: c.frameRefused}
+	c.out = &outbox{limits: c.limits, failed: c.outputFailed, refused: c.frameRefused}
 	if cfg.Stream != nil {
-		c.out.batch, _ = cfg.Stream.(stream.BatchWriter)
+		g := &guarded{s: cfg.Stream, log: c.log}
+		c.cfg.Stream, c.out.stream = g, g
+		if batch, ok := cfg.Stream.(stream.BatchWriter); ok {
+			g.batch, c.out.batch = batch, g
+		}
 		c.out.meter, _ = cfg.Stream.(stream.ProgressWriter)
 	}
 	c.objects = newObjectStream(c.out)
