@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -92,6 +93,7 @@ func TestMisdeedsWhileSending(t *testing.T) {
 					for range 2 {
 						require.NoError(t, call(t.Context(), p, acp.Meta{}))
 					}
+					synctest.Wait() // a notification that was accepted is also written
 					begun := time.Now()
 					require.NoError(t, p.Client.Shutdown(t.Context()))
 					require.NoError(t, p.Agent.Wait())
