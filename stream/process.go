@@ -69,6 +69,9 @@ func (p *Process) Wait() error {
 	return p.exit
 }
 
+// Unchecked implements [TolerantReader]. The result is nil with CommandOptions.Strict.
+func (p *Process) Unchecked() (noise func(line []byte)) { return p.lines.Unchecked() }
+
 // Read implements [Stream]. When the process has ended, the error is an
 // *[ExitError], which is also io.EOF if the status was 0.
 func (p *Process) Read() ([]byte, error) {

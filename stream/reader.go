@@ -29,6 +29,8 @@ type lineReader struct {
 	seen  int   // in buf[start:start+seen] there is no line feed
 	quiet int   // reads in a row that needed little room
 	err   error // src's last word
+
+	unchecked bool // the caller checks objects itself
 }
 
 func (r *lineReader) Read() ([]byte, error) {
@@ -163,9 +165,18 @@ func lineLen(line []byte) int {
 	return len(line)
 }
 
+// Unchecked implements [TolerantReader].
+func (r *lineReader) Unchecked() (noise func(line []byte)) {
+	if !r.opts.Tolerant {
+		return nil
+	}
+	r.unchecked = true
+	return r.report
+}
+
 // noise tells whether the line is to be skipped, after reporting it.
 func (r *lineReader) noise(line []byte) bool {
-	if !r.opts.Tolerant || wellFormedObject(line) {
+	if !r.opts.Tolerant || r.unchecked && line[0] == '{' || wellFormedObject(line) {
 		return false
 	}
 	r.report(line)

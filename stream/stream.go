@@ -49,6 +49,17 @@ type ProgressWriter interface {
 	Written() int64
 }
 
+// TolerantReader is what a [Stream] may implement as well when Read skips what is not
+// JSON. A connection takes every message apart anyway, so that the stream need not do
+// it a second time.
+type TolerantReader interface {
+	// Unchecked makes Read return what begins like an object without looking further.
+	// What turns out not to be JSON, the caller gives to the result in place of
+	// answering it; it does so on the goroutine that reads. Unchecked is called before
+	// the first Read. The result is nil when the stream is not tolerant.
+	Unchecked() (noise func(line []byte))
+}
+
 // DefaultMaxMessage is the longest message that is read unless an option says
 // otherwise: 32 MiB.
 const DefaultMaxMessage = 32 << 20

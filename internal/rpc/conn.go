@@ -29,7 +29,8 @@ type Conn struct {
 	// Set by Start, before anything else runs.
 	life    context.Context // of all handlers
 	endLife context.CancelCauseFunc
-	up      *scope // the handler whose ctx started the connection
+	up      *scope             // the handler whose ctx started the connection
+	noise   func([]byte) error // takes what is not JSON, in place of an answer; nil: it is answered
 	lib     *jsonrpc2.Conn
 	objects *objectStream
 
@@ -118,6 +119,9 @@ func (c *Conn) begin(ctx context.Context) error {
 		return errStarted
 	}
 	e.begun = true
+	if g, ok := c.cfg.Stream.(*guarded); ok {
+		c.noise = g.unchecked()
+	}
 	c.up = scopeOf(ctx)
 	c.life, c.endLife = context.WithCancelCause(ctx)
 	// The library gets no ctx of ours: how the connection ends is decided here.

@@ -13,12 +13,30 @@ import (
 type guarded struct {
 	s     stream.Stream
 	batch stream.BatchWriter // nil when s has no batches
+	noise func([]byte)       // nil when s is not tolerant
 	log   *slog.Logger
 }
 
 func (g *guarded) Read() (msg []byte, err error) {
 	defer g.recover(&err)
 	return g.s.Read()
+}
+
+// unchecked asks a tolerant stream to leave the checking to the connection.
+func (g *guarded) unchecked() (noise func([]byte) error) {
+	if s, ok := g.s.(stream.TolerantReader); ok {
+		if g.noise = s.Unchecked(); g.noise != nil {
+			return g.report
+		}
+	}
+	return nil
+}
+
+// report hands back a message that is none.
+func (g *guarded) report(msg []byte) (err error) {
+	defer g.recover(&err)
+	g.noise(msg)
+	return nil
 }
 
 func (g *guarded) Write(msg []byte) (err error) {

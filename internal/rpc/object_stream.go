@@ -35,6 +35,9 @@ type objectStream struct {
 	answer   *frame     // the frame of the response being sent
 	response jsonrpc2.Response
 
+	noteMu sync.Mutex // guards the one below, while the library is called
+	note   *frame     // the frame of the notification being sent
+
 	arrived sync.Cond // uses mu
 
 	mu     sync.Mutex // guards all below
@@ -66,6 +69,8 @@ func (s *objectStream) over(id uint64) {
 func (s *objectStream) onSend(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	s.next = nil
 	switch {
+	case req != nil && req.Notif:
+		s.next = s.note
 	case req != nil:
 		for _, f := range req.ExtraFields {
 			if f.Name == frameField {
@@ -84,6 +89,15 @@ func (s *objectStream) respond(lib *jsonrpc2.Conn, f *frame) error {
 	defer s.answerMu.Unlock()
 	s.answer = f
 	return lib.SendResponse(context.Background(), &s.response)
+}
+
+// notify sends a notification for which room was reserved. Its frame travels beside
+// the library's request as well, which saves the library's options.
+func (s *objectStream) notify(ctx context.Context, lib *jsonrpc2.Conn, method string, f *frame) error {
+	s.noteMu.Lock()
+	defer s.noteMu.Unlock()
+	s.note = f
+	return lib.Notify(ctx, method, nil)
 }
 
 // WriteObject hands the frame over to the writer. It never blocks and never fails:

@@ -36,12 +36,16 @@ func (c *Conn) read() {
 		if c.end.closing.Load() {
 			return
 		}
-		c.onMessage(msg)
+		if err := c.onMessage(msg); err != nil {
+			c.finish(endRead, err)
+			return
+		}
 	}
 }
 
-// onMessage takes one message apart and passes it on.
-func (c *Conn) onMessage(msg []byte) {
+// onMessage takes one message apart and passes it on. It fails only when the stream
+// does, to which it hands back what is no message.
+func (c *Conn) onMessage(msg []byte) error {
 	e := wire.ParseEnvelope(msg)
 	size := int64(len(msg))
 	switch e.Kind {
@@ -52,12 +56,16 @@ func (c *Conn) onMessage(msg []byte) {
 	case wire.KindResponse, wire.KindErrorResponse, wire.KindBadResponse:
 		c.onResponse(&e)
 	case wire.KindNotJSON:
+		if c.noise != nil {
+			return c.noise(msg)
+		}
 		c.log.Warn("acp: received something that is not JSON", "reason", e.Reason)
 		c.answerOwn(nil, rpcerr.ParseError(nil))
 	case wire.KindBadRequest:
 		c.log.Warn("acp: received something that is not a message", "reason", e.Reason)
 		c.answerOwn(e.ID, rpcerr.InvalidRequest(nil).WithDetail(e.Reason))
 	}
+	return nil
 }
 
 // onTooLarge deals with a message that the stream skipped.

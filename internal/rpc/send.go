@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sourcegraph/jsonrpc2"
-
 	"github.com/acpkit/go-sdk/internal/validate"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
@@ -109,7 +107,7 @@ func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params
 // pushNotification queues an encoded notification for which room was reserved.
 func (c *Conn) pushNotification(ctx context.Context, method string, f *frame, size int64) error {
 	own := f.own
-	if err := c.lib.Notify(ctx, method, nil, jsonrpc2.ExtraField(frameField, f)); err != nil {
+	if err := c.objects.notify(ctx, c.lib, method, f); err != nil {
 		c.out.unreserve(size, own)
 		return closed(c.cause())
 	}
