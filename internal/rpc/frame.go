@@ -40,6 +40,7 @@ func newFrame() *frame { return frames.Get().(*frame) }
 // free gives the buffer back. Nobody may use f after it.
 func (f *frame) free() {
 	if cap(f.b) > keptFrame {
+		f.b = nil // the library may remember the request for a while, and f with it
 		return
 	}
 	f.b, f.own, f.claim = f.b[:0], false, nil

@@ -88,7 +88,9 @@ func (s *objectStream) respond(lib *jsonrpc2.Conn, f *frame) error {
 	s.answerMu.Lock()
 	defer s.answerMu.Unlock()
 	s.answer = f
-	return lib.SendResponse(context.Background(), &s.response)
+	err := lib.SendResponse(context.Background(), &s.response)
+	s.answer = nil // a long answer must not stay until the next one
+	return err
 }
 
 // notify sends a notification for which room was reserved. Its frame travels beside
@@ -97,7 +99,9 @@ func (s *objectStream) notify(ctx context.Context, lib *jsonrpc2.Conn, method st
 	s.noteMu.Lock()
 	defer s.noteMu.Unlock()
 	s.note = f
-	return lib.Notify(ctx, method, nil)
+	err := lib.Notify(ctx, method, nil)
+	s.note = nil
+	return err
 }
 
 // WriteObject hands the frame over to the writer. It never blocks and never fails:
