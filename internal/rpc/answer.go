@@ -82,7 +82,7 @@ func (c *Conn) appendResult(b []byte, r *request, res any) ([]byte, error) {
 	}
 	b, err := codec.Append(b, res)
 	if err != nil {
-		return b, encodingError(r.method+" result", err)
+		return b, c.unencodable(r.method+" result", err)
 	}
 	return append(b, '}'), nil
 }

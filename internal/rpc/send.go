@@ -165,7 +165,7 @@ func (c *Conn) appendParams(b []byte, m *wire.Method, method string, params any,
 	}
 	b, err := m.Params.Append(append(b, `,"params":`...), params)
 	if err != nil {
-		return b, encodingError(method+" params", err)
+		return b, c.unencodable(method+" params", err)
 	}
 	return append(b, '}'), nil
 }
@@ -196,6 +196,16 @@ func encodeRaw(v any) (json.RawMessage, error) {
 		return line.Bytes(), nil
 	}
 	return json.Marshal(v)
+}
+
+// unencodable is the error for a typed value that has no JSON form. The checks let some
+// of them pass, such as a nil pointer where a variant is expected, because encoding
+// finds them anyway.
+func (c *Conn) unencodable(what string, err error) error {
+	if bad, ok := errors.AsType[*wire.EncodeError](err); ok {
+		return c.invalid(what, bad.Fields())
+	}
+	return encodingError(what, err)
 }
 
 func encodingError(what string, err error) error {

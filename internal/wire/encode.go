@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -10,15 +9,33 @@ import (
 
 // EncodeError says that a value has no JSON form.
 type EncodeError struct {
-	Path string // leads to the bad member, such as "update.content"; may be empty
+	Path []string // leads to the bad member, such as update, content; may be empty
 	Msg  string
 }
 
 func (e *EncodeError) Error() string {
-	if e.Path == "" {
+	if len(e.Path) == 0 {
 		return "json: " + e.Msg
 	}
-	return "json: " + e.Path + ": " + e.Msg
+	var s strings.Builder
+	for i, step := range e.Path {
+		switch {
+		case step != "" && strings.Trim(step, "0123456789") == "":
+			s.WriteString("[" + step + "]")
+			continue
+		case i > 0:
+			s.WriteByte('.')
+		}
+		s.WriteString(step)
+	}
+	return "json: " + s.String() + ": " + e.Msg
+}
+
+// Fields returns the failure as a complaint about the member.
+func (e *EncodeError) Fields() *FieldErrors {
+	f := &FieldErrors{}
+	f.Add(e.Path, e.Msg)
+	return f
 }
 
 // Encoder appends JSON. It belongs to one goroutine. The first failure is kept
@@ -348,7 +365,7 @@ func appendOneLine(b, raw []byte) []byte {
 
 // openPath reads, from the beginning of a JSON value, which members and elements
 // lead to its end.
-func openPath(b []byte) string {
+func openPath(b []byte) []string {
 	type level struct {
 		name  string
 		index int // of the element; -1 in an object
@@ -377,17 +394,14 @@ func openPath(b []byte) string {
 			i = end - 1
 		}
 	}
-	var s strings.Builder
+	var steps []string
 	for _, l := range path {
 		switch {
 		case l.index >= 0:
-			fmt.Fprintf(&s, "[%d]", l.index)
-		case l.name == "": // no member of it has begun
-		case s.Len() > 0:
-			s.WriteString("." + l.name)
-		default:
-			s.WriteString(l.name)
+			steps = append(steps, strconv.Itoa(l.index))
+		case l.name != "": // else no member of it has begun
+			steps = append(steps, l.name)
 		}
 	}
-	return s.String()
+	return steps
 }
