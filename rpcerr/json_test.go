@@ -55,6 +55,14 @@ func FuzzRequestErrorJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var e, back rpcerr.RequestError
 		if json.Unmarshal(in, &e) != nil {
+			// Then the other library does not find an error in it either.
+			var other struct {
+				Code    *int32  `json:"code"`
+				Message *string `json:"message"`
+			}
+			if jsonv2.Unmarshal(in, &other, jsontext.AllowInvalidUTF8(true)) == nil {
+				require.True(t, other.Code == nil || other.Message == nil, "%q", in)
+			}
 			return
 		}
 		once, err := json.Marshal(e)

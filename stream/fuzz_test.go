@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -66,11 +67,22 @@ var fuzzSeeds = []string{
 	"{\"a\":" + strings.Repeat("{\"a\":[", 80) + strings.Repeat("]}", 80) + "}\n",
 }
 
+// fuzzLines are the lines of the above, and what programs in use have written.
+func fuzzLines(f *testing.F) (lines [][]byte) {
+	for _, s := range fuzzSeeds {
+		lines = append(lines, bytes.Split([]byte(s), []byte("\n"))...)
+	}
+	return append(lines, seed.Short(f, 1<<10)...)
+}
+
 func FuzzLines(f *testing.F) {
-	for _, seed := range fuzzSeeds {
-		f.Add([]byte(seed), []byte{0}, uint16(1000), false)
-		f.Add([]byte(seed), []byte{3, 10, 0}, uint16(1000), true)
-		f.Add([]byte(seed), []byte{100}, uint16(20), false)
+	for _, s := range fuzzSeeds {
+		f.Add([]byte(s), []byte{0}, uint16(1000), false)
+		f.Add([]byte(s), []byte{3, 10, 0}, uint16(1000), true)
+		f.Add([]byte(s), []byte{100}, uint16(20), false)
+	}
+	for i, s := range seed.Short(f, 1<<10) {
+		f.Add(s, []byte{byte(i)}, uint16(200+i), i%2 == 0)
 	}
 	f.Fuzz(func(t *testing.T, in, lengths []byte, limit uint16, tolerant bool) {
 		max := int(limit)%2000 + 1
@@ -133,10 +145,8 @@ func FuzzLines(f *testing.F) {
 
 // FuzzTooLarge compares what is picked out of a passing message with a parser.
 func FuzzTooLarge(f *testing.F) {
-	for _, seed := range fuzzSeeds {
-		for line := range strings.SplitSeq(seed, "\n") {
-			f.Add([]byte(line), []byte{0})
-		}
+	for _, line := range fuzzLines(f) {
+		f.Add(line, []byte{0})
 	}
 	f.Add([]byte(`{"jsonrpc":"2.0","params":{"id":3,"x":"}{"},"id" : -1.5 , "method":"a\/b"}`), []byte{1})
 	f.Add([]byte(`{"error":{"id":1},"id":"a\"b"}`), []byte{2, 0})

@@ -12,10 +12,8 @@ import (
 )
 
 func FuzzWellFormed(f *testing.F) {
-	for _, seed := range fuzzSeeds {
-		for line := range strings.SplitSeq(seed, "\n") {
-			f.Add([]byte(line))
-		}
+	for _, line := range fuzzLines(f) {
+		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		want := len(line) > 0 && line[0] == '{' && json.Valid(line)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -84,6 +85,50 @@ func wellFormed(frame []byte) (valid, object bool) {
 	return errors.Is(err, io.EOF), kind == '{'
 }
 
+// members takes an object apart as another library does. It is nil for objects with a
+// name that occurs twice, of which libraries take different ones.
+func members(frame []byte) (m map[string]jsontext.Value) {
+	frame = bytes.TrimPrefix(bytes.TrimLeft(frame, " \t\r\n"), []byte("\ufeff"))
+	if jsonv2.Unmarshal(frame, &m, jsontext.AllowInvalidUTF8(true)) != nil {
+		return nil
+	}
+	return m
+}
+
+// usable tells whether an id can be answered to.
+func usable(id jsontext.Value) bool {
+	var number float64
+	switch id.Kind() {
+	case '0':
+		return len(id) <= wire.MaxID && jsonv2.Unmarshal(id, &number) == nil
+	case '"', 'n':
+		return len(id) <= wire.MaxID
+	}
+	return false
+}
+
+// requireMembers compares a message with what another library finds in it.
+func requireMembers(t *testing.T, frame []byte, e wire.Envelope) {
+	m := members(frame)
+	if m == nil {
+		return
+	}
+	for name, got := range map[string][]byte{"params": e.Params, "result": e.Result, "error": e.Error} {
+		require.Equal(t, string(m[name]), string(got), "%s of %q", name, frame)
+	}
+	if !usable(m["id"]) {
+		m["id"] = nil
+	}
+	require.Equal(t, string(m["id"]), string(e.ID), "id of %q", frame)
+	var version, method string
+	require.NoError(t, jsonv2.Unmarshal(m["jsonrpc"], &version))
+	require.Equal(t, "2.0", version)
+	if e.Kind == wire.KindRequest || e.Kind == wire.KindNotification {
+		require.NoError(t, jsonv2.Unmarshal(m["method"], &method, jsontext.AllowInvalidUTF8(true)))
+		require.Equal(t, method, string([]rune(string(e.Method))), "%q: each bad byte is one U+FFFD", frame)
+	}
+}
+
 func FuzzEnvelope(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[1,"}"]}}`, `{"jsonrpc":"2.0","result":null,"id":"x"}`, `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`,
@@ -111,6 +156,7 @@ func FuzzEnvelope(f *testing.F) {
 			}
 		default:
 			require.True(t, valid && object, "%q", frame)
+			requireMembers(t, frame, e)
 		}
 		for _, raw := range [][]byte{e.ID, e.Params, e.Result, e.Error} {
 			if raw != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -103,6 +104,9 @@ func TestOddChains(t *testing.T) {
 func FuzzText(f *testing.F) {
 	f.Add("status code 404")
 	f.Add("rpc error: code = Foo")
+	for _, raw := range seed.Errors(f) {
+		f.Add(string(raw))
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		e := classify.Error(errors.New(text))
 		assert.True(t, e.Kind.Known())

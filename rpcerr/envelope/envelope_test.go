@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -171,6 +172,9 @@ func FuzzRoundTrip(f *testing.F) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(`{"error":"not_found","message":"m"}`)
+	for _, raw := range seed.Errors(f) {
+		f.Add(string(raw))
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := envelope.Parse(text)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
@@ -112,6 +113,12 @@ func FuzzForeign(f *testing.F) {
 	f.Add(int32(0), "x", []byte(`{"kind":"timeout","data":{}}`))
 	f.Add(int32(1), "x", []byte(`{"reason":5,"data":{"reason":"x"}}`))
 	f.Add(int32(1), "x", []byte(`{"recovery":{"hint":null},"data":{"data":null},"status":700,"code":""}`))
+	for _, raw := range seed.Errors(f) {
+		var e rpcerr.RequestError
+		if json.Unmarshal(raw, &e) == nil && e.Data != nil {
+			f.Add(int32(e.Code), e.Message, []byte(e.Data.(json.RawMessage)))
+		}
+	}
 	f.Fuzz(func(t *testing.T, code int32, message string, data []byte) {
 		if !json.Valid(data) {
 			return

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
@@ -145,6 +146,9 @@ func FuzzConversions(f *testing.F) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(toolerr.Timeout("m").Text())
+	for _, raw := range seed.Errors(f) {
+		f.Add(string(raw))
+	}
 	f.Fuzz(func(t *testing.T, in string) {
 		e, err := toolerr.Parse(in)
 		if err != nil {
