@@ -25,7 +25,7 @@ func TestReadmeShowsTheExamples(t *testing.T) {
 
 // TestReadmeLinks finds links to files that are not there.
 func TestReadmeLinks(t *testing.T) {
-	for _, doc := range []string{"README.md", "SECURITY.md", "rpcerr/README.md", "examples/README.md"} {
+	for _, doc := range []string{"README.md", "SECURITY.md", "docs/robustness.md", "rpcerr/README.md", "examples/README.md"} {
 		text, err := os.ReadFile(doc)
 		require.NoError(t, err)
 		dir := regexp.MustCompile(`[^/]*$`).ReplaceAllString(doc, "")

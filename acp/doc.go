@@ -70,12 +70,14 @@
 // a type of this package inherits its JSON form and loses its own fields; use a field
 // with a name. Reading is lenient
 // where the protocol says so: a malformed optional part reads as absent instead of
-// losing the message.
+// losing the message. Bytes that are not UTF-8 and halves of surrogate pairs, which
+// programs send that cut a text in the middle of an emoji, read as U+FFFD; opaque JSON
+// keeps them. Names of members are matched exactly, and unknown members are ignored.
 //
 // What one side sends is checked before it leaves: ids are not empty, paths are
-// absolute, unions are not nil. A failed check is an [InvalidError] and nothing is
-// sent. What arrives is checked against the schema; the rules of the prose hold
-// only for the params that start a session.
+// absolute, unions are not nil and hold no nil pointer, raw JSON is JSON. A failed
+// check is an [InvalidError] and nothing is sent. What arrives is checked against the
+// schema; the rules of the prose hold only for the params that start a session.
 //
 // # Unstable parts
 //

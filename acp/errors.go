@@ -57,10 +57,10 @@ func (e *CapabilityError) RequestError() *rpcerr.RequestError {
 	return rpcerr.MethodNotFound(e.Method).WithCause(e)
 }
 
-// InvalidError says that a value breaks the rules of the protocol: params this
-// program wanted to send (nothing was sent), or the peer's answer to a call. Where
-// tells which. When a handler returns it, the peer gets -32603 without details,
-// because the mistake is not in the peer's request.
+// InvalidError says that a value breaks the rules of the protocol, or has no form on
+// the wire: params this program wanted to send (nothing was sent), or the peer's answer
+// to a call. Where tells which. When a handler returns it, the peer gets -32603 without
+// details, because the mistake is not in the peer's request.
 type InvalidError struct {
 	// Where names the method and which part of it is wrong, such as
 	// "session/new params" or "session/prompt result".

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"reflect"
 	"regexp"
 	"strings"
@@ -52,13 +53,17 @@ func TestTableOfLimitsNamesOptions(t *testing.T) {
 	options := map[string]reflect.Type{
 		"stream.LinesOptions": reflect.TypeFor[stream.LinesOptions](), "stream.CommandOptions": reflect.TypeFor[stream.CommandOptions](),
 		"client.Options": reflect.TypeFor[client.Options](), "classify.ResponseOptions": reflect.TypeFor[classify.ResponseOptions](),
-		"Limits": reflect.TypeFor[agent.Limits](),
+		"Limits": reflect.TypeFor[agent.Limits](), "exec.Cmd": reflect.TypeFor[exec.Cmd](),
 	}
+	functions := map[string]any{"stream.Lines": stream.Lines, "stream.StdioLines": stream.StdioLines} // that take options
 	require.True(t, reflect.TypeFor[agent.Limits]().ConvertibleTo(reflect.TypeFor[client.Limits]()), "both ends have the same limits")
 	named := map[string]bool{}
 	for _, row := range limitRows(t) {
 		in := ""
 		for _, name := range quoted.FindAllStringSubmatch(row.option, -1) {
+			if functions[name[1]] != nil {
+				continue
+			}
 			i := strings.LastIndexByte(name[1], '.')
 			if i >= 0 {
 				in = name[1][:i]
@@ -117,6 +122,8 @@ func TestTableOfLimitsTellsDefaults(t *testing.T) {
 				assert.Equal(t, fmt.Sprintf("%d MiB", stream.DefaultMaxMessage>>20), want)
 			case name == "classify.ResponseOptions.BodyLimit":
 				assert.Equal(t, "4 KiB", want)
+			case name == "exec.Cmd.WaitDelay": // stream.Command tells its default
+				assert.Equal(t, "1 s", want)
 			default:
 				assert.Contains(t, text, want, "the comment of %s", name)
 			}
