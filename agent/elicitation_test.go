@@ -76,6 +76,18 @@ func TestOpenURL(t *testing.T) {
 	assert.Len(t, c.got, 1, "only web pages are sent")
 }
 
+// By whatever name and in whatever form a question is sent, it is looked at.
+func TestQuestionsByNameAreLookedAt(t *testing.T) {
+	c := &formFiller{action: &acp.ElicitationAcceptAction{}}
+	p := open(t, func(*agent.Conn) acp.Agent { return &peertest.Agent{} }, c, nil)
+	question := map[string]any{"mode": "url", "elicitationId": "e", "url": "file:///etc/passwd", "sessionId": "s1", "message": "Look"}
+	var invalid *acp.InvalidError
+	require.ErrorAs(t, p.agent.Call(t.Context(), "elicitation/create", question, nil), &invalid)
+	question["url"] = "HTTPS://example.com/x?y"
+	require.NoError(t, p.agent.Call(t.Context(), "elicitation/create", question, nil))
+	assert.Len(t, c.got, 1)
+}
+
 func TestElicitationNeedsTheCapability(t *testing.T) {
 	_, err := inPrompt(t, &peertest.Client{}, nil, func(ctx context.Context, s *agent.Session) error {
 		var missing *acp.CapabilityError
