@@ -173,12 +173,15 @@ func TestClientDies(t *testing.T) {
 
 func eachOffset(t *testing.T, agentDies bool, run func(*testing.T, stream.Stream, *course) error) {
 	rec, _, _ := record(t)
-	total := 0
+	total, both := 0, 0
 	for _, f := range rec {
+		both += len(f.line)
 		if f.fromAgent == agentDies {
 			total += len(f.line)
 		}
 	}
+	t.Logf("%d bytes of %d", total, both)
+	require.Greater(t, both, 15_000)
 	require.Greater(t, total, 5000)
 	for i, end := range deaths {
 		step := *stride
