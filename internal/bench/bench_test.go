@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -64,7 +65,7 @@ func tooLong(c Contender, of Case) bool { return c.Name == "coder" && of.Size >=
 // TestSessions shares the updates among prompts that run at once.
 func TestSessions(t *testing.T) {
 	contenders := contendersOf(t)
-	c := curves[1].Points[2]
+	c := curves[2].Points[2]
 	c.N = 300
 	results := Results{}
 	results.alternate(t.Context(), io.Discard, contenders, c, "pair", 1)
@@ -76,6 +77,25 @@ func TestSessions(t *testing.T) {
 		require.Lenf(t, got, 1, "results of %s", peer.Name)
 		assert.Emptyf(t, got[0].Failure, "failure of %s", peer.Name)
 	}
+}
+
+// TestSpread shares the updates of one prompt among sessions, as only the curve of this
+// SDK does, and reads saved measurements.
+func TestSpread(t *testing.T) {
+	contenders := contendersOf(t)
+	i := slices.IndexFunc(contenders, func(c Contender) bool { return c.Name == "acpkit" })
+	c := curves[1].Points[2]
+	c.N = 300
+	results := Results{}
+	for _, mode := range modes {
+		results.alternate(t.Context(), io.Discard, contenders[i:i+1], c, mode, 2)
+		assert.Truef(t, results.ok(Key{c.Name, mode, "acpkit"}), "%v", results)
+	}
+	file := t.TempDir() + "/saved"
+	require.NoError(t, results.save(file))
+	again := Results{}
+	require.NoError(t, again.load(file))
+	assert.Equal(t, results, again)
 }
 
 // TestStartAndMemory runs the measurements that are not works.

@@ -22,7 +22,9 @@ type Curve struct {
 var curves = []Curve{
 	{Name: "updates", Of: "updates in a turn", Flat: 1.5, Base: 1, Points: points("updates", []int{1_000, 10_000, 100_000, 1_000_000},
 		func(n int) work.Spec { return work.Spec{Work: "updates", N: n} })},
-	{Name: "sessions", Of: "sessions that share 200 000 updates", Flat: 1.5, Base: 1, Points: points("sessions", []int{1, 10, 100, 1000},
+	{Name: "sessions", Of: "sessions that share 200 000 updates of one prompt", Flat: 1.5, Base: 1, Points: points("sessions", []int{1, 10, 100, 1000},
+		func(n int) work.Spec { return work.Spec{Work: "spread", N: 200_000, Sessions: n} })},
+	{Name: "prompts", Of: "prompts at once that share 200 000 updates", Flat: 1.5, Base: 1, Points: points("prompts", []int{1, 10, 100, 1000},
 		func(n int) work.Spec { return work.Spec{Work: "updates", N: 200_000, Sessions: n} })},
 	{Name: "size", Of: "bytes of a file", Flat: 1.5, Base: 2, Points: points("size", []int{1_000, 10_000, 100_000, 1_000_000, 10_000_000, 30_000_000},
 		func(n int) work.Spec {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -17,7 +16,7 @@ type options struct {
 	works, contenders, modes string
 	rounds                   int
 	quick                    bool
-	out, raw                 string
+	out, raw, with           string
 }
 
 // whole tells whether nothing is left out.
@@ -34,6 +33,7 @@ func main() {
 	flag.BoolVar(&o.quick, "quick", false, "small counts and one round")
 	flag.StringVar(&o.out, "o", "", "write the tables to this `file` too (a whole run writes RESULTS.md)")
 	flag.StringVar(&o.raw, "json", "", "write all measurements to this `file`")
+	flag.StringVar(&o.with, "with", "", "report this `file` of an earlier run's measurements too, where they are not made again")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -63,6 +63,12 @@ func run(ctx context.Context, o options) error {
 		fmt.Fprintf(os.Stderr, "%s is left out: %v\n", name, err)
 	}
 	results, shown := o.measure(ctx, os.Stderr, contenders)
+	if o.with != "" {
+		if err := results.load(o.with); err != nil {
+			return err
+		}
+		shown = cases
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -115,24 +121,6 @@ func (o options) measure(ctx context.Context, w io.Writer, contenders []Contende
 		results.curves(ctx, w, contenders, o.rounds, o.quick)
 	}
 	return results, shown
-}
-
-// save writes every measurement as one line of JSON.
-func (r Results) save(path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	enc := json.NewEncoder(f)
-	for k, all := range r {
-		for i, res := range all {
-			if err := enc.Encode(map[string]any{"key": k, "round": i, "result": res}); err != nil {
-				f.Close()
-				return err
-			}
-		}
-	}
-	return f.Close()
 }
 
 func list(s string, all []string) []string {

@@ -58,6 +58,7 @@ func (r Results) report(w io.Writer, contenders []Contender, shown []Case, round
 	r.curveTable(w)
 	fmt.Fprintf(w, "## Floors\n\n")
 	r.floorTable(w)
+	r.explain(w)
 	r.failures(w)
 }
 

@@ -21,12 +21,12 @@ func Main(c Contender) {
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to `file`")
 	memory := flag.String("memprofile", "", "write a profile of allocations of this process to `file`")
 	var s Spec
-	flag.StringVar(&s.Work, "work", "updates", "rtt, rtt64, updates, mixed, read or load")
+	flag.StringVar(&s.Work, "work", "updates", "rtt, rtt64, updates, mixed, spread, read or load")
 	flag.IntVar(&s.N, "n", 1000, "messages, calls, reads or connections")
 	flag.StringVar(&s.Kind, "kind", "ascii", "content of a read: ascii or go")
 	flag.IntVar(&s.Size, "size", 1<<20, "size of a read in bytes")
 	flag.IntVar(&s.Sync, "sync", 0, "the agent calls the client after so many updates")
-	flag.IntVar(&s.Sessions, "sessions", 1, "prompts at once that share the updates")
+	flag.IntVar(&s.Sessions, "sessions", 1, "sessions that share the updates")
 	flag.Parse()
 
 	if *memory != "" {

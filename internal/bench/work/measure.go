@@ -14,7 +14,7 @@ type Spec struct {
 	Kind     string `json:"kind,omitempty"`
 	Size     int    `json:"size,omitempty"`     // of a read
 	Sync     int    `json:"sync,omitempty"`     // the agent calls the client after that many updates
-	Sessions int    `json:"sessions,omitempty"` // so many prompts at once share the updates
+	Sessions int    `json:"sessions,omitempty"` // so many sessions share the updates, each with a prompt unless they are spread
 }
 
 // A Result is what one run of a contender prints.
@@ -44,7 +44,7 @@ func (s Spec) updates() int {
 	switch s.Work {
 	case "updates", "mixed":
 		return s.N / max(s.Sessions, 1) * max(s.Sessions, 1)
-	case "load":
+	case "load", "spread":
 		return s.N
 	}
 	return 0
@@ -57,10 +57,10 @@ func (s Spec) text(env *Env) int64 {
 		return 0
 	}
 	kind := s.Work
-	if kind == "load" {
-		kind = "updates"
-	}
 	sessions := max(s.Sessions, 1)
+	if kind == "load" || kind == "spread" {
+		kind, sessions = "updates", 1
+	}
 	lengthsOf := env.Lengths
 	if lengthsOf == nil {
 		lengthsOf = Lengths
@@ -132,6 +132,8 @@ func work(ctx context.Context, c Client, s Spec) error {
 		return setModes(ctx, c, s.N, 64)
 	case "updates", "mixed":
 		return prompts(ctx, c, s)
+	case "spread":
+		return c.Prompt(ctx, SessionID, fmt.Sprintf("spread %d %d", s.N, max(s.Sessions, 1)))
 	case "read":
 		return c.Prompt(ctx, SessionID, fmt.Sprintf("read %s %d %d", s.Kind, s.Size, s.N))
 	case "load":
@@ -157,12 +159,16 @@ func prompts(ctx context.Context, c Client, s Spec) error {
 	sessions := max(s.Sessions, 1)
 	task := fmt.Sprintf("%s %d %d", s.Work, s.N/sessions, s.Sync)
 	return side(sessions, func(worker int) error {
-		id := SessionID
-		if worker > 0 {
-			id = fmt.Sprintf("sess_%016x", worker)
-		}
-		return c.Prompt(ctx, id, task)
+		return c.Prompt(ctx, sessionID(worker), task)
 	})
+}
+
+// sessionID names one of several sessions; all names have the same length.
+func sessionID(i int) string {
+	if i == 0 {
+		return SessionID
+	}
+	return fmt.Sprintf("sess_%016x", i)
 }
 
 // side runs f(0) to f(n-1) side by side and returns one of their errors.

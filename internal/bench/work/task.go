@@ -20,6 +20,7 @@ type Agent interface {
 //
 //	updates N SYNC    send N updates, calling the client after every SYNC (0: never)
 //	mixed N SYNC      the same from the mixed corpus
+//	spread N SESSIONS send N updates, to one of SESSIONS sessions after the other
 //	read KIND SIZE N  read the file /bench/KIND-SIZE N times
 //
 // A session id of the form load-N, given to session/load, means "updates N 0".
@@ -27,6 +28,9 @@ func RunTask(ctx context.Context, a Agent, sessionID, task string) error {
 	var kind string
 	var n, every int
 	if _, err := fmt.Sscanf(task, "%s %d %d", &kind, &n, &every); err == nil {
+		if kind == "spread" {
+			return spreadUpdates(ctx, a, n, every)
+		}
 		return sendUpdates(ctx, a, sessionID, kind, n, every)
 	}
 	var size int
@@ -54,6 +58,19 @@ func sendUpdates(ctx context.Context, a Agent, sessionID, kind string, n, every 
 			if err := a.Sync(ctx, SyncParams{Sent: i + 1}); err != nil {
 				return fmt.Errorf("calling the client after update %d: %w", i, err)
 			}
+		}
+	}
+	return nil
+}
+
+func spreadUpdates(ctx context.Context, a Agent, n, sessions int) error {
+	ids := make([]string, sessions)
+	for i := range ids {
+		ids[i] = sessionID(i)
+	}
+	for i := range n {
+		if err := a.Update(ctx, "updates", ids[i%sessions], i); err != nil {
+			return fmt.Errorf("sending update %d: %w", i, err)
 		}
 	}
 	return nil

@@ -68,6 +68,7 @@ func TestRunTask(t *testing.T) {
 	}{
 		{"updates 2 0", []string{"updates s 0", "updates s 1"}},
 		{"mixed 3 2", []string{"mixed s 0", "mixed s 1", "sync 2", "mixed s 2"}},
+		{"spread 3 2", []string{"updates " + work.SessionID + " 0", "updates sess_0000000000000001 1", "updates " + work.SessionID + " 2"}},
 		{"read go 64 2", []string{"/bench/go-64", "/bench/go-64"}},
 	} {
 		var r recorder
