@@ -78,9 +78,10 @@ func (e *Error) Text() string {
 var ErrNotText = errors.New("toolerr: not the text of a tool error")
 
 // Parse reads back what [Error.Text] wrote, also when it comes from another program
-// that uses the format, or with white space around it.
+// that uses the format, or with white space around it. Bytes
+// that are no UTF-8 read as U+FFFD, as they do in JSON.
 func Parse(text string) (*Error, error) {
-	text = strings.Trim(text, " \t\r\n")
+	text = clean(strings.Trim(text, " \t\r\n"))
 	e, err := parse(text)
 	if err != nil && strings.Contains(text, "\r\n") { // the line ends of another system
 		if e, err2 := parse(strings.ReplaceAll(text, "\r\n", "\n")); err2 == nil {

@@ -146,6 +146,8 @@ func FuzzConversions(f *testing.F) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(toolerr.Timeout("m").Text())
+	f.Add(strings.Replace(toolerr.Timeout("m").Text(), "m", "\xc7m", 1))
+	f.Add(strings.ReplaceAll(toolerr.Timeout("m").Text(), "TIMEOUT", "\xc7"))
 	for _, raw := range seed.Errors(f) {
 		f.Add(string(raw))
 	}
