@@ -30,14 +30,24 @@ func (c *Conn) onCancel(params []byte) {
 	r.end(errCancelled)
 	unstarted := r.parked || r.state == requestWaiting
 	if unstarted {
-		in.waits -= r.size
 		in.unregisterLocked(r)
+		in.emptyLocked(r)
 		r.entered.over()
 	}
 	in.mu.Unlock()
 	if unstarted {
 		c.answerOwn([]byte(r.id), cancelledAnswer(r))
 	}
+}
+
+// emptyLocked lets go what a request holds that will never be started. What is left of
+// it counts as waiting until its place in the line is reached: a peer could cancel
+// whatever it asks for.
+func (in *inbound) emptyLocked(r *request) {
+	r.params, r.before, r.method, r.group = nil, nil, "", ""
+	left := requestOverhead + int64(len(r.id)+len(r.key))
+	in.waits -= r.size - left
+	r.size = left
 }
 
 // cancelTarget reads the params of $/cancel_request.

@@ -36,6 +36,7 @@ func (c *Conn) handshakeAnswered(ok bool) {
 			in.backlog -= it.size
 			in.pressureLocked(c.limits.Backlog)
 		case r.state == requestAnswered: // cancelled meanwhile
+			in.waits -= r.size
 		case in.gate == gateClosed && r.method != c.cfg.Handshake:
 			in.waits -= r.size
 			in.unregisterLocked(r)

@@ -246,6 +246,42 @@ func TestTooManyWaitingRequests(t *testing.T) {
 	})
 }
 
+// A request that was cancelled while it waited leaves its place only when that is
+// reached, so it goes on counting: else a peer that cancels what it asks for could make
+// the line grow without end.
+func TestCancelledRequestsThatWaitAreBounded(t *testing.T) {
+	const room, tries = 64 << 10, 2000
+	long := strings.Repeat("x", 10<<10)
+	for name, handshake := range map[string]string{"for a slot": "", "for the handshake": "initialize"} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				gate := make(chan struct{})
+				waits := func(_ context.Context, m *msg) (*msg, error) { <-gate; return m, nil }
+				_, p := start(t, rpc.Config{Handshake: handshake, Limits: rpc.Limits{MaxHandlers: 1, MaxWaiting: room},
+					Entries: []*rpc.Entry{on(mInit, waits), on(mEcho, waits)}})
+				p.request(0, "initialize", 0)
+				refused := 0
+				for id := 1; id <= tries; id++ {
+					p.send(`{'jsonrpc':'2.0','id':%d,'method':'t/echo','params':{'text':'%s'}}`, id, long)
+					p.send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':%d}}`, id)
+					if strings.Contains(p.recv(), "Too many requests") {
+						refused++
+					}
+				}
+				accepted := tries - refused
+				assert.Greater(t, accepted, room/(10<<10), "the params are let go at once")
+				assert.Less(t, accepted, room/100)
+				close(gate)
+				assert.Contains(t, p.recv(), `"id":0,"result"`)
+				for id := range 20 { // there is room again
+					p.request(id, "t/echo", 1)
+					assert.Contains(t, p.recv(), `"result"`)
+				}
+			})
+		})
+	}
+}
+
 // Requests whose handlers do not count, because they wait for people, are bounded too.
 func TestTooManyOpenRequests(t *testing.T) {
 	const each = 8<<10 + 256 + 60 // and a little

@@ -33,8 +33,10 @@ func (c *Conn) nextLocked() {
 		r := in.line[0]
 		in.line[0] = nil
 		in.line = in.line[1:]
-		if r.state == requestWaiting { // not cancelled meanwhile
+		if r.state == requestWaiting {
 			c.runLocked(r)
+		} else { // cancelled meanwhile
+			in.waits -= r.size
 		}
 	}
 	if len(in.line) == 0 {
