@@ -54,6 +54,7 @@ func (c *Conn) abandon(ctx context.Context, k *call, tell bool) (any, error) {
 	err := c.sooner(ctx, ctx.Err())
 	if k.state == callAnswered { // AtResponse is told when the answer's place is reached
 		k.state, k.err = callSettled, err
+		k.result, k.fault = nil, nil // its place may be far
 		c.calls.mu.Unlock()
 		c.objects.over(k.id)
 		return nil, err

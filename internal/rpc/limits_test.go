@@ -567,6 +567,33 @@ func TestMemoryOfTheBacklog(t *testing.T) {
 	}
 }
 
+// The answer of a call that nobody waits for any more is let go, however long its place
+// is held up.
+func TestMemoryOfAbandonedAnswers(t *testing.T) {
+	const size, calls = 1 << 20, 20
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
+		}})
+		p.note(1)
+		before := live()
+		for id := range calls {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			go func() { // ends at once
+				p.recv()
+				p.send(`{'jsonrpc':'2.0','id':%d,'result':{'text':'%s'}}`, id+1, strings.Repeat("x", size))
+			}()
+			_, err := c.Call(ctx, mEcho, &msg{}, nil)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			cancel()
+		}
+		assert.Less(t, live()-before, int64(calls*size/2))
+		close(gate)
+		p.eof()
+	})
+}
+
 // live returns the bytes of the heap that are in use.
 func live() int64 {
 	runtime.GC()
