@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"sync"
@@ -187,7 +188,7 @@ func (c *Conn) dispatch(ctx context.Context, k *call, params any) error {
 		return err
 	}
 	if c.shutting.Load() && scopeOf(ctx) == nil {
-		return closed(errShutdown)
+		return cmp.Or(c.Err(), closed(errShutdown))
 	}
 	if err := c.calls.add(k); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"runtime"
 	"strings"
 	"sync"
@@ -395,6 +396,83 @@ func TestShutdown(t *testing.T) {
 		require.Equal(t, context.DeadlineExceeded, c.Shutdown(ctx))
 		require.ErrorIs(t, <-pending, wire.ErrClosed)
 	})
+}
+
+// Whatever is asked of a connection that has ended, the answer is the same.
+func TestOneErrorAfterTheEnd(t *testing.T) {
+	for name, end := range map[string]func(*rpc.Conn, *peer, *held, context.CancelCauseFunc){
+		"Close":        func(c *rpc.Conn, _ *peer, _ *held, _ context.CancelCauseFunc) { c.Close() },
+		"Shutdown":     func(c *rpc.Conn, _ *peer, _ *held, _ context.CancelCauseFunc) { _ = c.Shutdown(t.Context()) },
+		"ctx":          func(_ *rpc.Conn, _ *peer, _ *held, cancel context.CancelCauseFunc) { cancel(errors.New("enough")) },
+		"end of input": func(_ *rpc.Conn, p *peer, _ *held, _ context.CancelCauseFunc) { p.eof() },
+		"write error": func(c *rpc.Conn, _ *peer, s *held, _ context.CancelCauseFunc) {
+			s.fail(errors.New("broken"))
+			_ = c.Notify(t.Context(), mNote, &msg{})
+		},
+		"write error behind end of input": func(_ *rpc.Conn, p *peer, s *held, _ context.CancelCauseFunc) {
+			s.fail(errors.New("broken"))
+			p.request(1, "t/echo", 1)
+			p.eof()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				near, far := stream.Pipe()
+				s := &held{Stream: near, gate: make(chan struct{})}
+				close(s.gate)
+				c := rpc.New(rpc.Config{Stream: s, Logger: slog.New(slog.DiscardHandler), Entries: []*rpc.Entry{
+					on(mEcho, func(context.Context, *msg) (*msg, error) { <-time.After(time.Second); return nil, nil }),
+				}})
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				require.NoError(t, c.Start(ctx))
+				synctest.Wait()
+				end(c, &peer{t: t, Stream: far}, s, cancel)
+				_ = c.Wait()
+				want := c.Err()
+				require.ErrorIs(t, want, wire.ErrClosed)
+				_, call := c.Call(t.Context(), mEcho, &msg{}, nil)
+				_, extension := c.CallExtension(t.Context(), "_x", nil)
+				for what, err := range map[string]error{
+					"Call": call, "CallExtension": extension, "Start": c.Start(t.Context()),
+					"Notify": c.Notify(t.Context(), mNote, &msg{}), "NotifyExtension": c.NotifyExtension(t.Context(), "_x", nil),
+				} {
+					assert.EqualError(t, err, want.Error(), what)
+				}
+				far.Close()
+			})
+		})
+	}
+}
+
+// A connection that is closed while it starts does not stay in memory as long as the ctx.
+func TestCloseDuringStart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, _ := stream.Pipe()
+		c := rpc.New(rpc.Config{Stream: near})
+		ctx := &hooked{Context: t.Context(), hook: func() { c.Close() }}
+		require.NoError(t, c.Start(ctx))
+		require.NoError(t, c.Wait())
+		assert.Zero(t, ctx.waiting)
+	})
+}
+
+// hooked is a ctx that counts what waits for its end, and calls hook when the second
+// begins to.
+type hooked struct {
+	context.Context
+	hook             func()
+	waiting, waiters int
+}
+
+func (h *hooked) Done() <-chan struct{} { return make(chan struct{}) }
+
+func (h *hooked) AfterFunc(func()) (stop func() bool) {
+	h.waiting++
+	if h.waiters++; h.waiters == 2 {
+		h.hook()
+	}
+	return func() bool { h.waiting--; return true }
 }
 
 func TestBeforeStart(t *testing.T) {

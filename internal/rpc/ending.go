@@ -58,9 +58,14 @@ func (e *ending) init() {
 	e.ended, e.readerDone = make(chan struct{}), make(chan struct{})
 }
 
+// onClose keeps what ends the watch over the ctx of Start.
 func (e *ending) onClose(stop func() bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.closing.Load() { // meanwhile: nobody else will call it
+		stop()
+		return
+	}
 	e.stop = stop
 }
 
@@ -117,12 +122,12 @@ func (c *Conn) cause() error {
 
 // outputFailed is called when nothing can be written any more.
 func (c *Conn) outputFailed(err error) {
-	c.out.close(closed(err))
 	kind := endWrite
 	if errors.Is(err, wire.ErrStalled) {
 		kind = endBroken
 	}
 	c.finish(kind, err)
+	c.out.close(closed(c.cause()))
 }
 
 // wind leads the connection to its end.
