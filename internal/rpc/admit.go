@@ -37,7 +37,7 @@ func (c *Conn) enqueueLocked(it item) {
 	if it.kind == itemRequest {
 		in.behind = append(in.behind, it.what.(*request))
 	}
-	if it.kind != itemNote && in.handling != nil {
+	if it.kind != itemNote {
 		c.watchSlowLocked()
 	}
 	if !in.working {

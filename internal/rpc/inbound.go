@@ -50,7 +50,7 @@ type inbound struct {
 
 	slow     *time.Timer
 	slowArms bool
-	slowFor  *scope // the handler that ran when the timer was set
+	slowFor  *scope // the handler that ran when the timer was set, or the next one
 }
 
 func (in *inbound) init(c *Conn) {

@@ -23,6 +23,9 @@ func (c *Conn) work() {
 			in.pressureLocked(c.limits.Backlog)
 			s := &scope{parent: c.life, conn: c, method: it.method(), size: it.size, up: c.up}
 			in.handling = s
+			if in.slowArms && in.slowFor == nil {
+				in.slowFor = s
+			}
 			in.mu.Unlock()
 			c.handleNote(s, &it)
 			in.mu.Lock()

@@ -2,6 +2,8 @@ package rpc_test
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -203,6 +205,24 @@ func TestForeignContextIsWarnedAbout(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		assert.Contains(t, l.String(), "handler=t/note waiting=t/ask")
 		time.Sleep(time.Minute)
+	})
+}
+
+// The name of an extension is the peer's, and may be as long as a message.
+func TestWarningIsOfBoundedLength(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var l logs
+		_, p := start(t, rpc.Config{
+			Logger:                l.logger(),
+			Extension:             func(context.Context, string, json.RawMessage) (any, error) { return nil, nil },
+			ExtensionNotification: func(context.Context, string, json.RawMessage) error { <-time.After(time.Minute); return nil },
+		})
+		long := strings.Repeat("x", 10_000)
+		p.send(`{'jsonrpc':'2.0','method':'_%s'}`, long)
+		p.send(`{'jsonrpc':'2.0','id':1,'method':'_%s'}`, long)
+		p.recv()
+		assert.Contains(t, l.String(), "keeps a call or request waiting")
+		assert.Less(t, len(l.String()), 1000)
 	})
 }
 

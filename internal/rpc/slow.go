@@ -20,21 +20,21 @@ func (c *Conn) watchSlowLocked() {
 func (c *Conn) checkSlow() {
 	in := &c.in
 	in.mu.Lock()
-	in.slowArms = false
-	h := in.handling
+	h, before := in.handling, in.slowFor
+	in.slowArms, in.slowFor = false, nil
 	waiting := c.firstWaitingLocked()
 	if h == nil || waiting == "" || in.stopped {
 		in.mu.Unlock()
 		return
 	}
-	if h != in.slowFor || h.inside > 0 {
+	if h != before || h.inside > 0 {
 		c.watchSlowLocked()
 		in.mu.Unlock()
 		return
 	}
 	in.mu.Unlock()
 	c.log.Warn("acp: a notification handler keeps a call or request waiting; if the handler waits for it, pass it the handler's ctx",
-		"handler", h.method, "waiting", shown(waiting), "for", c.limits.SlowHandler)
+		"handler", shown(h.method), "waiting", shown(waiting), "for", c.limits.SlowHandler)
 }
 
 // firstWaitingLocked names what waits for the notification handler that runs.
