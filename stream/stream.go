@@ -45,7 +45,8 @@ type BatchWriter interface {
 // that does not read: a long message may take its time.
 type ProgressWriter interface {
 	// Written returns how many bytes have left so far, also those of a Write that has
-	// not returned yet. It may be called by any goroutine.
+	// not returned yet. It may be called by any goroutine, and must not wait for a Write:
+	// it is asked while one is stuck.
 	Written() int64
 }
 

@@ -76,7 +76,9 @@ func New(cfg Config) *Conn {
 		if batch, ok := cfg.Stream.(stream.BatchWriter); ok {
 			g.batch, c.out.batch = batch, g
 		}
-		c.out.meter, _ = cfg.Stream.(stream.ProgressWriter)
+		if meter, ok := cfg.Stream.(stream.ProgressWriter); ok {
+			g.meter, c.out.meter = meter, g
+		}
 	}
 	c.objects = newObjectStream(c.out)
 	return c

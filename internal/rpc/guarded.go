@@ -12,8 +12,9 @@ import (
 // is given comes from the peer: so a panic ends the connection.
 type guarded struct {
 	s     stream.Stream
-	batch stream.BatchWriter // nil when s has no batches
-	noise func([]byte)       // nil when s is not tolerant
+	batch stream.BatchWriter    // nil when s has no batches
+	meter stream.ProgressWriter // nil when s does not tell
+	noise func([]byte)          // nil when s is not tolerant
 	log   *slog.Logger
 }
 
@@ -47,6 +48,12 @@ func (g *guarded) Write(msg []byte) (err error) {
 func (g *guarded) WriteBatch(msgs [][]byte) (err error) {
 	defer g.recover(&err)
 	return g.batch.WriteBatch(msgs)
+}
+
+// Written tells of no progress when the stream panics.
+func (g *guarded) Written() (n int64) {
+	defer g.recover(new(error))
+	return g.meter.Written()
 }
 
 func (g *guarded) Close() (err error) {

@@ -1,8 +1,10 @@
 package rpc_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,6 +18,61 @@ import (
 type rigged struct {
 	stream.Stream
 	read, write, close bool
+}
+
+// waiting is a stream whose Written waits for a Write, which never ends by itself, or
+// panics.
+type waiting struct {
+	*held
+	turn  chan struct{} // whose turn it is
+	panic bool
+}
+
+func (s *waiting) Write(b []byte) error {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	return s.held.Write(b)
+}
+
+func (s *waiting) Written() int64 {
+	if s.panic {
+		panic("boom")
+	}
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	return 0
+}
+
+// A stream that does not know how much it has written does not hold up the end of the
+// connection, nor does it end the process.
+func TestStreamsThatMeasureBadly(t *testing.T) {
+	for name, panics := range map[string]bool{"waits": false, "panics": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				near, far := stream.Pipe()
+				defer far.Close()
+				s := &waiting{&held{Stream: near, gate: make(chan struct{})}, make(chan struct{}, 1), panics}
+				c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 1000}})
+				require.NoError(t, c.Notify(t.Context(), mNote, &msg{}))
+				synctest.Wait() // the write is stuck
+				done := make(chan struct{})
+				go func() { // ends with the connection
+					defer close(done)
+					for c.Notify(context.Background(), mNote, &msg{N: 1}) == nil {
+					}
+				}()
+				synctest.Wait()
+				begun := time.Now()
+				if panics {
+					require.ErrorIs(t, c.Wait(), wire.ErrStalled)
+					assert.Equal(t, time.Minute, time.Since(begun))
+				}
+				c.Close()
+				assert.LessOrEqual(t, time.Since(begun), time.Minute+2*time.Second)
+				<-done
+			})
+		})
+	}
 }
 
 func (r *rigged) Read() ([]byte, error) {

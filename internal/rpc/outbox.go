@@ -65,8 +65,11 @@ func (o *outbox) reserve(ctx context.Context, size int64) error {
 	}
 	r := &room{size: size, given: make(chan struct{})}
 	o.waiting = append(o.waiting, r)
-	o.watchLocked()
+	watched := o.full
 	o.mu.Unlock()
+	if !watched {
+		o.watch()
+	}
 
 	select {
 	case <-r.given:

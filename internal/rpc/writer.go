@@ -103,6 +103,7 @@ func (o *outbox) send(msgs [][]byte) error {
 
 // written accounts for a batch that has left, or never will.
 func (o *outbox) written(batch []*frame, err error) {
+	seen := o.measure()
 	o.mu.Lock()
 	for _, f := range batch {
 		if f.own {
@@ -122,7 +123,7 @@ func (o *outbox) written(batch []*frame, err error) {
 		o.giveLocked()
 		if o.full {
 			o.full = len(o.waiting) > 0
-			o.progressLocked()
+			o.progressLocked(seen)
 		}
 	}
 	o.mu.Unlock()
