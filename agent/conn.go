@@ -9,7 +9,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
-	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -77,7 +76,7 @@ func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 		cfg.Entries = c.table.Entries
 		endpoint.Extensions(&cfg, c, c.agent)
 	}
-	c.engine.Set(rpc.New(cfg))
+	c.engine.Make(cfg)
 	return c
 }
 

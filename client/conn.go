@@ -9,7 +9,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
-	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -89,7 +88,7 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 		cfg.Entries = c.table.Entries
 		endpoint.Extensions(&cfg, c, c.client)
 	}
-	c.engine.Set(rpc.New(cfg))
+	c.engine.Make(cfg)
 	return c
 }
 

@@ -65,6 +65,26 @@ func TestEndOfAConnection(t *testing.T) {
 	}
 }
 
+// Who waits for the end from within newClient is told of it also when the connection
+// is given up before it was started.
+func TestDoneOfWhatWasNeverStarted(t *testing.T) {
+	for name, s := range map[string]stream.Stream{"stream": silent{t}, "no stream": nil} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var early <-chan struct{}
+				c := client.New(s, func(c *client.Conn) acp.Client {
+					early = c.Done()
+					return &peertest.Client{}
+				}, nil)
+				require.NoError(t, c.Close())
+				<-early
+				<-c.Done()
+				assert.ErrorIs(t, c.Err(), acp.ErrClosed)
+			})
+		})
+	}
+}
+
 // Shutdown of an agent lets the turn that runs come to its end.
 func TestShutdownOfAnAgentWaitsForTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,12 +16,17 @@ type Engine struct {
 	conn    atomic.Pointer[rpc.Conn]
 	started atomic.Bool
 
-	mu    sync.Mutex
-	early chan struct{} // what Done returned while there was no engine
+	mu   sync.Mutex    // guards done
+	done chan struct{} // what Done returned while there was no engine
 }
 
-// Set is called once, by New.
-func (e *Engine) Set(c *rpc.Conn) { e.conn.Store(c) }
+// Make makes the engine. It is called once, by New.
+func (e *Engine) Make(cfg rpc.Config) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	cfg.Done = e.done
+	e.conn.Store(rpc.New(cfg))
+}
 
 // Get returns the engine, or one that refuses everything.
 func (e *Engine) Get() *rpc.Conn {
@@ -33,19 +38,10 @@ func (e *Engine) Get() *rpc.Conn {
 
 // Start starts the engine.
 func (e *Engine) Start(ctx context.Context) error {
-	c := e.Get()
-	if err := c.Start(ctx); err != nil {
+	if err := e.Get().Start(ctx); err != nil {
 		return err
 	}
 	e.started.Store(true)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if early := e.early; early != nil {
-		go func() { // ends with the connection
-			<-c.Done()
-			close(early)
-		}()
-	}
 	return nil
 }
 
@@ -59,8 +55,8 @@ func (e *Engine) Done() <-chan struct{} {
 	if c := e.conn.Load(); c != nil {
 		return c.Done()
 	}
-	if e.early == nil {
-		e.early = make(chan struct{})
+	if e.done == nil {
+		e.done = make(chan struct{})
 	}
-	return e.early
+	return e.done
 }

@@ -7,9 +7,6 @@ import "context"
 // fail. It returns what closing the stream returned. It does not wait for
 // handlers; it may be called from one, and any number of times.
 func (c *Conn) Close() error {
-	if c.cfg.Stream == nil {
-		return nil
-	}
 	if !c.closedEarly() {
 		c.finish(endClose, nil)
 		<-c.end.done
@@ -31,7 +28,9 @@ func (c *Conn) closedEarly() bool {
 		return false
 	}
 	close(e.readerDone)
-	e.closeErr = c.cfg.Stream.Close()
+	if c.cfg.Stream != nil {
+		e.closeErr = c.cfg.Stream.Close()
+	}
 	close(e.done)
 	close(e.ended)
 	return true

@@ -69,6 +69,9 @@ type Config struct {
 	// "session/new params".
 	Invalid func(where string, fields *wire.FieldErrors) error
 
+	// Done is closed when the connection has ended; nil makes such a channel.
+	Done chan struct{}
+
 	// Err says that the connection was put together wrongly. Start and every call
 	// return it, and nothing is sent.
 	Err error

@@ -68,7 +68,7 @@ func New(cfg Config) *Conn {
 	c.send = wrap(cfg.Sending, c.sendWrapped)
 	c.calls.pending = make(map[uint64]*call)
 	c.in.init(c)
-	c.end.init()
+	c.end.init(cfg.Done)
 	c.out = &outbox{limits: c.limits, failed: c.outputFailed, refused: c.frameRefused}
 	if cfg.Stream != nil {
 		g := &guarded{s: cfg.Stream, log: c.log}

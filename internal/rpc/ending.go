@@ -53,8 +53,11 @@ type ending struct {
 	closeErr   error         // of the stream; set before done is closed
 }
 
-func (e *ending) init() {
-	e.hurry, e.mute, e.done = make(chan struct{}), make(chan struct{}), make(chan struct{})
+func (e *ending) init(done chan struct{}) {
+	if e.done = done; done == nil {
+		e.done = make(chan struct{})
+	}
+	e.hurry, e.mute = make(chan struct{}), make(chan struct{})
 	e.ended, e.readerDone = make(chan struct{}), make(chan struct{})
 }
 
