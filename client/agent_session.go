@@ -7,7 +7,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 // The methods of the agent that open, use and end sessions. Each sends its params as
@@ -72,21 +71,22 @@ func (c *Conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 	if req != nil {
 		c.sessions.setPlain(req.SessionID)
 	}
-	return c.prompt(ctx, req, wire.Request(acp.ProtocolVersion, acp.MethodSessionPrompt), nil)
+	return c.prompt(ctx, req, nil, nil)
 }
 
-// prompt runs a turn; atResponse is called at the place of the answer among the
-// updates, or when there will be none.
-func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest, m *wire.Method, atResponse func(error)) (*acp.PromptResponse, error) {
+// prompt runs a turn; sent is called when the prompt is queued for sending, and
+// atResponse at the place of the answer among the updates, or when there will be none.
+func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest, sent func(), atResponse func(error)) (*acp.PromptResponse, error) {
 	if req == nil {
 		req = &acp.PromptRequest{}
 	}
 	turn := c.turns.begin(req.SessionID)
 	defer c.turns.end(req.SessionID, turn)
 	grace := max(c.opts.CancelGrace, 0)
-	return endpoint.CallMethod[acp.PromptRequest, acp.PromptResponse](ctx, &c.out, m, req, &rpc.CallOptions{
-		Grace:      grace,
+	return endpoint.Call[acp.PromptRequest, acp.PromptResponse](ctx, &c.out, acp.MethodSessionPrompt, req, &rpc.CallOptions{
+		Sent:       sent,
 		AtResponse: atResponse,
+		Grace:      grace,
 		OnCtxDone: func() {
 			// A peer that does not read must not hold up the caller.
 			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), max(grace, time.Second))
@@ -121,19 +121,14 @@ func (c *Conn) cancel(ctx context.Context, n *acp.CancelNotification) error {
 //
 // Protocol: session/close. Capability: sessionCapabilities.close.
 func (c *Conn) CloseSession(ctx context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	m := wire.Request(acp.ProtocolVersion, acp.MethodSessionClose)
-	if req == nil || c.guard(m, req) != nil {
-		return endpoint.CallMethod[acp.CloseSessionRequest, acp.CloseSessionResponse](ctx, &c.out, m, req, nil)
+	if req == nil {
+		req = &acp.CloseSessionRequest{}
 	}
-	// The agent may wait for the answers to its questions before it closes. They go
-	// behind the request: before it, they would be refusals in a turn that goes on.
-	sent := newSending()
-	defer sent.sent()
-	go func() { // ends when the request is queued for sending, or cannot be
-		<-sent.done
-		c.turns.cancel(req.SessionID)
-	}()
-	res, err := endpoint.CallMethod[acp.CloseSessionRequest, acp.CloseSessionResponse](sent.watch(ctx), &c.out, sent.method(m), req, nil)
+	res, err := endpoint.Call[acp.CloseSessionRequest, acp.CloseSessionResponse](ctx, &c.out, acp.MethodSessionClose, req, &rpc.CallOptions{
+		// The agent may wait for the answers to its questions before it closes. They go
+		// behind the request: before it, they would be refusals in a turn that goes on.
+		Sent: func() { c.turns.cancel(req.SessionID) },
+	})
 	if err == nil {
 		c.sessions.endPlain(req.SessionID)
 	}

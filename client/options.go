@@ -68,14 +68,10 @@ func (o *Options) clone() Options {
 
 // config is the engine's configuration that follows from the options.
 func (o *Options) config() rpc.Config {
-	sending := endpoint.Middlewares(o.Sending)
-	if len(sending) > 0 {
-		sending = append(sending, rewatch)
-	}
 	return rpc.Config{
 		Role:         "client",
 		Receiving:    endpoint.Middlewares(o.Receiving),
-		Sending:      sending,
+		Sending:      endpoint.Middlewares(o.Sending),
 		Logger:       o.Logger,
 		OnDropped:    o.OnDropped,
 		ExposeErrors: o.ExposeErrors,

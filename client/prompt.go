@@ -2,15 +2,15 @@ package client
 
 import (
 	"context"
+	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// Prompt sends a prompt and returns the turn it starts. The prompt is on its way when
-// Prompt returns; if it could not be sent, Updates and Wait tell. While a turn of the
-// session runs, further ones fail with [acp.ErrTurnRunning], and those of a session that
-// was closed with [ErrSessionClosed].
+// Prompt sends a prompt and returns the turn it starts. The prompt is queued for sending
+// when Prompt returns, which waits while the queue is full; if it could not be sent,
+// Updates and Wait tell. While a turn of the session runs, further ones fail with
+// [acp.ErrTurnRunning], and those of a session that was closed with [ErrSessionClosed].
 //
 // When ctx ends, the agent is asked to cancel the turn and has Options.CancelGrace to
 // end it properly, so keep reading: what the agent still has to say arrives, and Wait
@@ -32,19 +32,19 @@ func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn 
 		t.finish(nil, err)
 		return t
 	}
-	sent := newSending()
+	sent := make(chan struct{})
+	onSent := sync.OnceFunc(func() { close(sent) })
 	go func() { // ends when the agent answers, the grace behind ctx is over, or the connection ends
-		defer sent.sent()
+		defer onSent()
 		res, err := (*acp.PromptResponse)(nil), errNoAnswer
 		defer func() { // also when a middleware ends the goroutine
 			s.end(t)
 			t.finish(res, err)
 		}()
-		m := sent.method(wire.Request(acp.ProtocolVersion, acp.MethodSessionPrompt))
 		req := &acp.PromptRequest{SessionID: s.id, Prompt: blocks}
-		res, err = s.conn.prompt(sent.watch(ctx), req, m, func(error) { s.end(t) })
+		res, err = s.conn.prompt(ctx, req, onSent, func(error) { s.end(t) })
 	}()
-	<-sent.done
+	<-sent
 	return t
 }
 

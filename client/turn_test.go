@@ -184,6 +184,36 @@ func TestPromptSendsBeforeItReturns(t *testing.T) {
 	}
 }
 
+// Also where the prompt has to wait for room: else a cancel could overtake it when there
+// is some.
+func TestPromptWaitsForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, peer := session(t, &peertest.Client{}, &client.Options{Limits: client.Limits{SendQueue: 1000}})
+		for err := error(nil); err == nil; { // until nothing more fits, anywhere
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			err = s.Cancel(ctx)
+			cancel()
+		}
+		prompted, cancelled := make(chan *client.Turn, 1), make(chan error, 1)
+		go func() { // ends when there is room
+			turn := s.Prompt(t.Context(), acp.Text("hi"))
+			prompted <- turn
+			cancelled <- turn.Cancel(t.Context())
+		}()
+		synctest.Wait()
+		assert.Empty(t, prompted)
+		var m peertest.Message
+		for m.Method != "session/prompt" {
+			m, _ = peer.Recv()
+		}
+		peer.Expect("session/cancel")
+		peer.Answer(m, `{"stopReason":"cancelled"}`)
+		require.NoError(t, <-cancelled)
+		_, err := (<-prompted).Wait()
+		require.NoError(t, err)
+	})
+}
+
 // A middleware that answers by itself ends the turn.
 func TestPromptThatAMiddlewareAnswers(t *testing.T) {
 	answering := func(next acp.Handler) acp.Handler {

@@ -28,11 +28,7 @@ func (s *Sender) guard(m *wire.Method, params any) error {
 // Call sends a request with typed params and returns the typed answer. Nil params
 // stand for empty ones; where the schema requires members, the check names them.
 func Call[P, R any](ctx context.Context, s *Sender, name string, params *P, opts *rpc.CallOptions) (*R, error) {
-	return CallMethod[P, R](ctx, s, wire.Request(acp.ProtocolVersion, name), params, opts)
-}
-
-// CallMethod is Call with the row of the method.
-func CallMethod[P, R any](ctx context.Context, s *Sender, m *wire.Method, params *P, opts *rpc.CallOptions) (*R, error) {
+	m := wire.Request(acp.ProtocolVersion, name)
 	if params == nil {
 		params = new(P)
 	}

@@ -19,6 +19,11 @@ type CallOptions struct {
 	OnCtxDone func()
 	Grace     time.Duration
 
+	// Sent runs when the request is queued for sending: what is sent from then on is
+	// behind it. It does not run for one that could not be sent, and runs again when a
+	// middleware tries again. It must not block.
+	Sent func()
+
 	// AtResponse runs exactly once, also when the call fails. For an answer it runs
 	// at the answer's place in the order: after the notifications that were read
 	// before it and before those behind it. It must not block. It has run before
@@ -178,6 +183,9 @@ func (c *Conn) call(ctx context.Context, k *call, params any, opts *CallOptions)
 	k.settled = make(chan struct{})
 	if err := c.dispatch(ctx, k, params); err != nil {
 		return nil, c.withdraw(k, err)
+	}
+	if opts.Sent != nil {
+		opts.Sent()
 	}
 	return c.await(ctx, k, opts)
 }
