@@ -130,7 +130,7 @@ func (c *Conn) CloseSession(ctx context.Context, req *acp.CloseSessionRequest) (
 		Sent: func() { c.turns.cancel(req.SessionID) },
 	})
 	if err == nil {
-		c.sessions.endPlain(req.SessionID)
+		c.sessions.end(req.SessionID)
 	}
 	return res, err
 }
@@ -142,7 +142,7 @@ func (c *Conn) CloseSession(ctx context.Context, req *acp.CloseSessionRequest) (
 func (c *Conn) DeleteSession(ctx context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
 	res, err := endpoint.Call[acp.DeleteSessionRequest, acp.DeleteSessionResponse](ctx, &c.out, acp.MethodSessionDelete, req, nil)
 	if err == nil && req != nil {
-		c.sessions.endPlain(req.SessionID)
+		c.sessions.end(req.SessionID)
 	}
 	return res, err
 }

@@ -25,6 +25,15 @@ func TestTurnOfAClosedSession(t *testing.T) {
 			go func() { peer.Answer(peer.Expect("session/delete"), `{}`) }() // ends with the answer
 			return s.Delete(ctx)
 		},
+		"closed by the plain method": func(ctx context.Context, c *client.Conn, _ *client.Session, peer *peertest.Raw) error {
+			go func() { peer.Answer(peer.Expect("session/close"), `{}`) }() // ends with the answer
+			_, err := c.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: "s1"})
+			return err
+		},
+		"deleted by name": func(ctx context.Context, c *client.Conn, _ *client.Session, peer *peertest.Raw) error {
+			go func() { peer.Answer(peer.Expect("session/delete"), `{}`) }() // ends with the answer
+			return c.Call(ctx, "session/delete", &acp.DeleteSessionRequest{SessionID: "s1"}, nil)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, peer := open(t, &peertest.Client{}, caps, nil)

@@ -213,13 +213,18 @@ func (s *sessions) closeLocked(id acp.SessionID) {
 	s.past = append(s.past, id)
 }
 
-// endPlain notes that a session that was opened with the plain methods is closed.
-func (s *sessions) endPlain(id acp.SessionID) {
+// end notes that the agent has closed or deleted a session, in whoever's hands it was.
+func (s *sessions) end(id acp.SessionID) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, plain := s.plain[id]; plain {
+	session := s.attached[id]
+	if _, plain := s.plain[id]; plain || session != nil {
 		delete(s.plain, id)
+		delete(s.attached, id)
 		s.closeLocked(id)
+	}
+	s.mu.Unlock()
+	if session != nil {
+		session.forget()
 	}
 }
 
