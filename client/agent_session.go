@@ -37,11 +37,11 @@ func (c *Conn) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*a
 	if req != nil {
 		c.sessions.setPlain(req.SessionID)
 	}
-	return c.loadSession(ctx, req)
+	return c.loadSession(ctx, req, nil)
 }
 
-func (c *Conn) loadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	return endpoint.Call[acp.LoadSessionRequest, acp.LoadSessionResponse](ctx, &c.out, acp.MethodSessionLoad, req, nil)
+func (c *Conn) loadSession(ctx context.Context, req *acp.LoadSessionRequest, opts *rpc.CallOptions) (*acp.LoadSessionResponse, error) {
+	return endpoint.Call[acp.LoadSessionRequest, acp.LoadSessionResponse](ctx, &c.out, acp.MethodSessionLoad, req, opts)
 }
 
 // ResumeSession opens a stored session without a replay. [Conn.StartResumedSession] is
@@ -52,11 +52,11 @@ func (c *Conn) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest)
 	if req != nil {
 		c.sessions.setPlain(req.SessionID)
 	}
-	return c.resumeSession(ctx, req)
+	return c.resumeSession(ctx, req, nil)
 }
 
-func (c *Conn) resumeSession(ctx context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	return endpoint.Call[acp.ResumeSessionRequest, acp.ResumeSessionResponse](ctx, &c.out, acp.MethodSessionResume, req, nil)
+func (c *Conn) resumeSession(ctx context.Context, req *acp.ResumeSessionRequest, opts *rpc.CallOptions) (*acp.ResumeSessionResponse, error) {
+	return endpoint.Call[acp.ResumeSessionRequest, acp.ResumeSessionResponse](ctx, &c.out, acp.MethodSessionResume, req, opts)
 }
 
 // Prompt runs a turn and returns when it is over; by then every update of it has been

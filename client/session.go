@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -28,8 +27,7 @@ type Session struct {
 	kept     kept     // updates outside a turn, until OnUpdate is called
 	behind   []update // updates that arrive while draining
 	gone     bool     // detached
-	modes    *acp.SessionModeState
-	options  []acp.SessionConfigOption
+	settings settings
 }
 
 // Session returns the Session of a session that was opened otherwise: with a plain
@@ -46,54 +44,6 @@ var ErrSessionClosed = errors.New("client: the session was closed")
 
 // ID is the session's id.
 func (s *Session) ID() acp.SessionID { return s.id }
-
-// Modes returns the modes of the session and the current one, as the agent last told;
-// nil when it told none.
-func (s *Session) Modes() *acp.SessionModeState {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.modes == nil {
-		return nil
-	}
-	m := *s.modes
-	m.AvailableModes = slices.Clone(m.AvailableModes)
-	return &m
-}
-
-// ConfigOptions returns the options of the session with their current values, as the
-// agent last told.
-func (s *Session) ConfigOptions() []acp.SessionConfigOption {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.options)
-}
-
-// SetMode changes the mode of the session.
-func (s *Session) SetMode(ctx context.Context, id acp.SessionModeID) error {
-	_, err := s.conn.SetSessionMode(ctx, &acp.SetSessionModeRequest{SessionID: s.id, ModeID: id})
-	if err == nil {
-		s.track(&acp.CurrentModeUpdate{CurrentModeID: id})
-	}
-	return err
-}
-
-// SetConfigOption changes one option of the session to the value with that id.
-func (s *Session) SetConfigOption(ctx context.Context, id acp.SessionConfigID, value acp.SessionConfigValueID) error {
-	return s.setOption(ctx, id, &acp.SessionConfigValue{Value: value})
-}
-
-// SetConfigOptionBool changes an option of the session that is on or off.
-func (s *Session) SetConfigOptionBool(ctx context.Context, id acp.SessionConfigID, on bool) error {
-	return s.setOption(ctx, id, &acp.SessionConfigBooleanValue{Value: on})
-}
-
-func (s *Session) setOption(ctx context.Context, id acp.SessionConfigID, value acp.SessionConfigOptionValue) error {
-	res, err := s.conn.SetSessionConfigOption(ctx, &acp.SetSessionConfigOptionRequest{SessionID: s.id, ConfigID: id, Value: value})
-	if err == nil {
-		s.track(&acp.ConfigOptionUpdate{ConfigOptions: res.ConfigOptions})
-	}
-	return err
-}
 
 // Cancel asks the agent to end the turns of the session. It returns when the message
 // is queued for sending; the turns end with the stop reason "cancelled" when the agent
@@ -128,25 +78,4 @@ func (s *Session) ended(err error) error {
 		return nil
 	}
 	return err
-}
-
-// track remembers what an update tells of modes and options.
-func (s *Session) track(u acp.SessionUpdate) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.trackLocked(u)
-}
-
-func (s *Session) trackLocked(u acp.SessionUpdate) {
-	switch u := u.(type) {
-	case *acp.CurrentModeUpdate:
-		m := acp.SessionModeState{}
-		if s.modes != nil {
-			m = *s.modes
-		}
-		m.CurrentModeID = u.CurrentModeID
-		s.modes = &m
-	case *acp.ConfigOptionUpdate:
-		s.options = u.ConfigOptions
-	}
 }

@@ -107,6 +107,57 @@ func TestSessionOptionsAndModes(t *testing.T) {
 	assert.Empty(t, s.ConfigOptions())
 }
 
+// What the agent tells behind its answer is newer than that, however late the caller gets
+// to it.
+func TestSettingsToldBehindAnAnswer(t *testing.T) {
+	const (
+		mode   = `{"sessionId":"s1","update":{"sessionUpdate":"current_mode_update","currentModeId":%q}}`
+		option = `{"sessionId":"s1","update":{"sessionUpdate":"config_option_update","configOptions":[{"id":%q,"name":"x","type":"boolean","currentValue":true}]}}`
+	)
+	caps := `{"loadSession":true,"sessionCapabilities":{"resume":{}}}`
+	answer := `{"modes":{"currentModeId":"old","availableModes":[{"id":"old","name":"Old"}]},"configOptions":[{"id":"old","name":"x","type":"boolean","currentValue":true}]}`
+	for name, call := range map[string]func(context.Context, *client.Session, *client.Conn) error{
+		"SetMode": func(ctx context.Context, s *client.Session, _ *client.Conn) error { return s.SetMode(ctx, "old") },
+		"SetConfigOption": func(ctx context.Context, s *client.Session, _ *client.Conn) error {
+			return s.SetConfigOption(ctx, "old", "x")
+		},
+		"StartLoadedSession": func(ctx context.Context, _ *client.Session, c *client.Conn) error {
+			_, err := c.StartLoadedSession(ctx, &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, nil)
+			return err
+		},
+		"StartResumedSession": func(ctx context.Context, _ *client.Session, c *client.Conn) error {
+			_, err := c.StartResumedSession(ctx, &acp.ResumeSessionRequest{SessionID: "s1", Cwd: "/"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				slow := func(next acp.Handler) acp.Handler {
+					return func(ctx context.Context, method string, params any) (any, error) {
+						res, err := next(ctx, method, params)
+						synctest.Wait()
+						return res, err
+					}
+				}
+				c, peer := open(t, &peertest.Client{}, caps, &client.Options{Sending: []acp.Middleware{slow}})
+				s := c.Session("s1")
+				go func() { // ends at once
+					m, _ := peer.Recv()
+					peer.Notify("session/update", fmt.Sprintf(mode, "before"))
+					peer.Notify("session/update", fmt.Sprintf(option, "before"))
+					peer.Answer(m, answer)
+					peer.Notify("session/update", fmt.Sprintf(mode, "new"))
+					peer.Notify("session/update", fmt.Sprintf(option, "new"))
+				}()
+				require.NoError(t, call(t.Context(), s, c))
+				assert.Equal(t, acp.SessionModeID("new"), s.Modes().CurrentModeID)
+				require.Len(t, s.ConfigOptions(), 1)
+				assert.Equal(t, acp.SessionConfigID("new"), s.ConfigOptions()[0].ID)
+			})
+		})
+	}
+}
+
 func TestCloseAndDeleteOfWhatTheAgentDoesNotKnow(t *testing.T) {
 	s, peer := session(t, &peertest.Client{}, nil)
 	go func() { // ends with the last answer

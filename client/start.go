@@ -37,7 +37,8 @@ func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionReque
 	if err != nil {
 		return nil, err
 	}
-	res, err := c.loadSession(ctx, req)
+	answer := &settingAnswer{s: s}
+	res, err := c.loadSession(ctx, req, answer.watch())
 	if err != nil {
 		undo()
 		if fresh {
@@ -45,7 +46,7 @@ func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionReque
 		}
 		return nil, err
 	}
-	s.settle(res.Modes, res.ConfigOptions, true)
+	answer.reopened(res.Modes, res.ConfigOptions)
 	return s, nil
 }
 
@@ -58,14 +59,15 @@ func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRe
 		req = &acp.ResumeSessionRequest{}
 	}
 	s, fresh := c.sessions.find(req.SessionID)
-	res, err := c.resumeSession(ctx, req)
+	answer := &settingAnswer{s: s}
+	res, err := c.resumeSession(ctx, req, answer.watch())
 	if err != nil {
 		if fresh {
 			c.sessions.detach(s)
 		}
 		return nil, err
 	}
-	s.settle(res.Modes, res.ConfigOptions, true)
+	answer.reopened(res.Modes, res.ConfigOptions)
 	return s, nil
 }
 
@@ -86,28 +88,6 @@ func (c *Conn) StartForkedSession(ctx context.Context, req *acp.ForkSessionReque
 // it meanwhile, which stays.
 func (c *Conn) introduce(id acp.SessionID, modes *acp.SessionModeState, options []acp.SessionConfigOption) *Session {
 	s, _ := c.sessions.find(id)
-	s.settle(modes, options, false)
+	s.started(modes, options)
 	return s
-}
-
-// settle takes what the answer tells of modes and options. Where newest is not set,
-// what an update has told already stays.
-func (s *Session) settle(modes *acp.SessionModeState, options []acp.SessionConfigOption, newest bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, it := range s.kept.updates {
-		if !newest {
-			s.trackLocked(it.u)
-		}
-	}
-	if modes != nil {
-		m := *modes
-		if s.modes != nil && !newest {
-			m.CurrentModeID = s.modes.CurrentModeID
-		}
-		s.modes = &m
-	}
-	if options != nil && (s.options == nil || newest) {
-		s.options = options
-	}
 }

@@ -59,7 +59,7 @@ func (s *Session) deliver(ctx context.Context, it update) {
 func (s *Session) route(ctx context.Context, it update) func(context.Context, acp.SessionUpdate) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.trackLocked(it.u)
+	s.settings.track(it.u)
 	switch {
 	case s.gone:
 	case s.turn != nil:
