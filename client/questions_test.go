@@ -1,7 +1,10 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 
@@ -9,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 )
@@ -121,6 +125,27 @@ func TestPanicOfAQuestionIsAnInternalError(t *testing.T) {
 	require.NotNil(t, m.Error)
 	assert.Equal(t, -32603, m.Error.Code)
 	assert.NotContains(t, m.Error.Message, "secret")
+}
+
+// What goes wrong in a handler after its question was answered for it is told too.
+func TestPanicBehindACancelledQuestionIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		var log bytes.Buffer
+		c := &peertest.Client{OnPermission: func(ctx context.Context, _ *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+			<-ctx.Done()
+			panic(errors.New("the dialogue is gone"))
+		}}
+		s, peer := session(t, c, &client.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		peer.Call("1", "session/request_permission", ask)
+		synctest.Wait()
+		require.NoError(t, s.Cancel(t.Context()))
+		peer.Expect("session/cancel")
+		m, _ := peer.Recv()
+		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, string(m.Result))
+		synctest.Wait()
+		assert.Contains(t, log.String(), "the dialogue is gone")
+	})
 }
 
 func TestElicitationModeThatWasNotAdvertised(t *testing.T) {

@@ -129,7 +129,7 @@ func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, cancelled
 		err      error
 		panicked any
 	}
-	done := make(chan answer, 1)
+	done, abandoned := make(chan answer), make(chan struct{})
 	go func() { // ends when the handler returns
 		a := answer{err: errNoAnswer}
 		defer func() {
@@ -137,7 +137,13 @@ func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, cancelled
 				a.panicked = fmt.Sprintf("%s\n\n%s", rpc.PanicText(p), debug.Stack())
 			}
 			c.turns.answered(id, q)
-			done <- a
+			select {
+			case done <- a:
+			case <-abandoned:
+				if a.panicked != nil {
+					c.log.Error("acp: panic in a handler whose question was cancelled", "panic", a.panicked)
+				}
+			}
 		}()
 		a.res, a.err = handle(ctx, req)
 	}()
@@ -148,6 +154,7 @@ func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, cancelled
 		}
 		return a.res, a.err
 	case <-q.cancelled:
+		close(abandoned)
 		end(acp.ErrTurnCancelled)
 		return cancelled, nil
 	}
