@@ -37,8 +37,8 @@ type Terminal struct {
 // before the client has answered, a terminal that is created nevertheless is
 // released.
 func (c *Conn) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*Terminal, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, c.engine.Get().CtxError(ctx)
 	}
 	if req == nil {
 		req = &acp.CreateTerminalRequest{}
@@ -74,7 +74,7 @@ func (c *Conn) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest
 	case <-ctx.Done():
 		close(abandoned)
 		time.AfterFunc(terminalGrace, stop)
-		return nil, ctx.Err()
+		return nil, c.engine.Get().CtxError(ctx)
 	}
 }
 

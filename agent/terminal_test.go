@@ -166,6 +166,36 @@ func TestTerminalOfAnAbandonedCreateIsReleased(t *testing.T) {
 	})
 }
 
+// A handler's ctx ends with its connection; what failed then is the connection.
+func TestTerminalOfAConnectionThatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		h := newHost(time.Hour)
+		h.slow = 2 * time.Second
+		var c *agent.Conn
+		errs := make(chan error, 3)
+		p := open(t, func(conn *agent.Conn) acp.Agent {
+			c = conn
+			return &peertest.Agent{OnPrompt: func(ctx context.Context, _ *acp.PromptRequest) (*acp.PromptResponse, error) {
+				for range 2 {
+					_, err := c.StartTerminal(ctx, listFiles)
+					errs <- err
+				}
+				_, err := c.CreateTerminal(ctx, listFiles)
+				errs <- err
+				return nil, err
+			}}
+		}, h, nil)
+		time.AfterFunc(time.Second, func() { c.Close() })
+		_, err := p.client.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1"})
+		require.Error(t, err)
+		for range 3 {
+			assert.EqualError(t, <-errs, "acp: connection closed")
+		}
+		<-time.After(h.slow) // the client takes no notice
+	})
+}
+
 func TestTerminalHandle(t *testing.T) {
 	h := newHost(time.Hour)
 	_, err := inPrompt(t, h, nil, func(ctx context.Context, s *agent.Session) error {

@@ -77,6 +77,15 @@ func (c *Conn) abandon(ctx context.Context, k *call, tell bool) (any, error) {
 	return nil, err
 }
 
+// CtxError returns why a ctx has ended: its error, or that of the connection when both
+// ended together.
+func (c *Conn) CtxError(ctx context.Context) error {
+	if !c.started.Load() {
+		return ctx.Err()
+	}
+	return c.sooner(ctx, ctx.Err())
+}
+
 // sooner returns why something failed with err. Where that is the end of ctx, and ctx
 // has ended with the connection, as those of handlers do, the latter is the reason.
 func (c *Conn) sooner(ctx context.Context, err error) error {
