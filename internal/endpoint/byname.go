@@ -90,18 +90,12 @@ func (b *ByName[C]) checkExtension(method string, defined bool) error {
 		return fmt.Errorf("acp: %s: the connection sends it by itself; end the ctx of the call instead", method)
 	case defined:
 		return fmt.Errorf("acp: %s: the %s does not handle this method", method, b.Peer)
-	case IsProtocol(method) && wire.Request(acp.ProtocolVersion, method) != nil:
+	case wire.Request(acp.ProtocolVersion, method) != nil:
 		return fmt.Errorf("acp: %s is a request: use Call", method)
-	case IsProtocol(method):
+	case wire.Notification(acp.ProtocolVersion, method) != nil:
 		return fmt.Errorf("acp: %s is a notification: use Notify", method)
 	}
 	return fmt.Errorf("acp: %q is not a method of the protocol; names of extensions begin with an underscore", method)
-}
-
-// IsProtocol tells whether the protocol defines the method for either end, as a
-// request or a notification.
-func IsProtocol(method string) bool {
-	return wire.Request(acp.ProtocolVersion, method) != nil || wire.Notification(acp.ProtocolVersion, method) != nil
 }
 
 // paramsOf takes the typed params as they are and anything else by way of JSON.

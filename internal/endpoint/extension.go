@@ -6,7 +6,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // fromKey marks the ctx of an extension handler with the connection that the
@@ -18,17 +17,11 @@ type fromKey struct{}
 func Extensions(cfg *rpc.Config, self, v any) {
 	if h, ok := v.(acp.ExtensionHandler); ok {
 		cfg.Extension = func(ctx context.Context, method string, params json.RawMessage) (any, error) {
-			if IsProtocol(method) { // defined, but not handled here
-				return nil, rpcerr.MethodNotFound(method)
-			}
 			return h.HandleExtension(context.WithValue(ctx, fromKey{}, self), method, params)
 		}
 	}
 	if h, ok := v.(acp.ExtensionNotificationHandler); ok {
 		cfg.ExtensionNotification = func(ctx context.Context, method string, params json.RawMessage) error {
-			if IsProtocol(method) {
-				return nil
-			}
 			return h.HandleExtensionNotification(context.WithValue(ctx, fromKey{}, self), method, params)
 		}
 	}

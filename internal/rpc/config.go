@@ -43,8 +43,8 @@ type Config struct {
 	Entries []*Entry
 
 	// Extension handles requests that the protocol does not define; nil answers
-	// -32601. ExtensionNotification likewise; nil ignores them. Names that begin
-	// with "$/" are never given to either.
+	// -32601. ExtensionNotification likewise; nil ignores them. Methods of the
+	// protocol, and names that begin with "$/", are never given to either.
 	Extension             func(ctx context.Context, method string, params json.RawMessage) (any, error)
 	ExtensionNotification func(ctx context.Context, method string, params json.RawMessage) error
 

@@ -165,9 +165,7 @@ func (c *Conn) frameRefused(err error) {
 }
 
 // isProtocol tells whether the protocol defines the method, for whichever end.
-func isProtocol(method string) bool {
-	return wire.Request(1, method) != nil || wire.Notification(1, method) != nil
-}
+func isProtocol(method string) bool { return wire.Defines(1, method) }
 
 // shown is a method's name as it may stand in an error or a log.
 func shown(method string) string {

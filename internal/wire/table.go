@@ -85,6 +85,12 @@ func Notification(version int, name string) *Method {
 	return tables[version][NotificationKey(name)]
 }
 
+// Defines tells whether a version has the method, as a request or a notification, for
+// whichever end.
+func Defines(version int, name string) bool {
+	return Request(version, name) != nil || Notification(version, name) != nil
+}
+
 // Methods returns all rows of a version in no particular order.
 func Methods(version int) []*Method {
 	var all []*Method
