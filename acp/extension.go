@@ -16,7 +16,7 @@ import (
 //
 // Requests are handled concurrently. Params is nil when the peer sent none; the
 // bytes belong to the handler. The result is written with encoding/json; nil is
-// answered as an empty object. Errors travel as those of any other method.
+// answered as null. Errors travel as those of any other method.
 //
 // Protocol: extensibility.
 type ExtensionHandler interface {

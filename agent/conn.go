@@ -131,7 +131,8 @@ func (c *Conn) Close() error { return c.engine.Get().Close() }
 
 // Shutdown ends the connection gently: what is under way comes to its end first, the
 // handlers that run and the calls that wait for their answer, while new ones are
-// refused. When ctx ends first it closes at once and returns ctx's error.
+// refused. When ctx ends first it closes at once and returns ctx's error. Called from
+// a handler it would wait for that one too: give it a goroutine of its own there.
 func (c *Conn) Shutdown(ctx context.Context) error { return c.engine.Get().Shutdown(ctx) }
 
 // Done is closed when the connection has ended. Err tells why.

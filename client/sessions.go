@@ -26,7 +26,7 @@ const (
 type sessions struct {
 	conn *Conn
 
-	mu sync.Mutex
+	mu sync.Mutex // guards all below
 	// attached holds the sessions that have a Session.
 	attached map[acp.SessionID]*Session
 	// plain holds the sessions that were opened with the plain methods: nobody but

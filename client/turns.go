@@ -14,7 +14,7 @@ import (
 // session, so that a cancelled turn leaves no question open. The agent waits for the
 // answers, and the person has already given the only one that counts.
 type turns struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // guards all below, and what it holds
 	open map[acp.SessionID]*openTurns
 }
 

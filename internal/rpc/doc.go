@@ -64,9 +64,10 @@
 //
 // # Locks
 //
-// There are four, and none is held while code of the user runs: inbound.mu (the
-// order of what arrives), callTable.mu (our calls), outbox.mu (what is to be
-// written) and ending.mu (how far the end has come). inbound.mu may be held when
-// callTable.mu is taken, ending.mu and outbox.mu are taken alone. A scope has a
-// lock of its own below all of them.
+// There are four that hold the state, and none is held while code of the user runs:
+// inbound.mu (the order of what arrives), callTable.mu (our calls), outbox.mu (what is
+// to be written) and ending.mu (how far the end has come). inbound.mu may be held when
+// callTable.mu is taken, the other two are taken alone. A scope has a lock of its own
+// below all of them. Those of objectStream belong to the way through the library: they
+// may be held when outbox.mu is taken, and no other is held when they are.
 package rpc
