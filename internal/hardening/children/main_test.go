@@ -33,7 +33,9 @@ var roles = map[string]func(){
 		serve(stream.Stdio(), func() {
 			line := []byte(strings.Repeat("x", 999) + "\n")
 			for range 100 << 20 / len(line) {
-				_, _ = os.Stderr.Write(line)
+				if _, err := os.Stderr.Write(line); err != nil {
+					os.Exit(8) // nobody reads any more
+				}
 			}
 		})
 	},
