@@ -1,8 +1,6 @@
 package endpoint
 
 import (
-	"reflect"
-
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
@@ -19,17 +17,4 @@ func Middlewares(list []acp.Middleware) []rpc.Middleware {
 		})
 	}
 	return all
-}
-
-// IsNil tells whether v is nil or holds a nil pointer, func, map or the like, with
-// which nothing can be done.
-func IsNil(v any) bool {
-	if v == nil {
-		return true
-	}
-	switch r := reflect.ValueOf(v); r.Kind() {
-	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Slice, reflect.Chan, reflect.Interface:
-		return r.IsNil()
-	}
-	return false
 }
