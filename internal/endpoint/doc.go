@@ -3,6 +3,7 @@
 // and the translation between the vocabulary (package acp) and the engine
 // (package rpc), which do not know each other.
 //
-// Packages agent and client are its only users. Nothing in it holds state of a
-// connection.
+// Packages agent and client are its only users. The state of a connection is the
+// engine's; all that is kept here is the way to it, in [Engine], which can be asked
+// before it exists.
 package endpoint
