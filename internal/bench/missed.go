@@ -22,10 +22,10 @@ blocks instead of copying them, a smaller backlog, smaller blocks for short stri
 of the bytes but 1 to 5 % of the time, and whoever wraps a stream could then read what has been overwritten.
 `
 
-const switches = `a thousand prompts at once are a thousand goroutines of the agent that take turns in sending one update
-each. What they cost more is theirs: stacks that are out of the cache at every turn and that every garbage collection looks
-through, and waiting in line for room in the queue. The sessions themselves cost next to nothing: see the curve of one prompt whose updates go to as
-many sessions.
+const switches = `a thousand prompts at once are a thousand goroutines of the agent that take turns
+in sending one update each. What they cost more is theirs: stacks that are out of the cache at every turn and that every
+garbage collection looks through, and waiting in line for room in the queue. The sessions themselves cost little: see the
+curve of one prompt whose updates go to as many sessions.
 `
 
 // explain writes what stopped the floors that were missed.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // SessionID is the session that every message of the corpus names.
@@ -42,6 +43,16 @@ func Decoded[T any](kind string) []T {
 		if err := json.Unmarshal(r, &all[i]); err != nil {
 			panic(fmt.Sprintf("work: update %d of corpus %q: %v", i, kind, err))
 		}
+	}
+	return all
+}
+
+// Corpora returns for each kind what decodes it, when it is first asked for: the
+// warm-up does, so that neither the start of a program nor an idle connection pays.
+func Corpora[T any](decode func(kind string) []T) map[string]func() []T {
+	all := map[string]func() []T{}
+	for _, kind := range []string{"updates", "mixed"} {
+		all[kind] = sync.OnceValue(func() []T { return decode(kind) })
 	}
 	return all
 }

@@ -46,26 +46,16 @@ func pair(env *work.Env) (work.Client, error) {
 	return newClient(near, env)
 }
 
-type benchAgent struct {
-	conn    *agent.Conn
-	corpora map[string][]acp.SessionUpdate
-}
+type benchAgent struct{ conn *agent.Conn }
 
-func newAgent(conn *agent.Conn) acp.Agent {
-	return &benchAgent{conn: conn, corpora: map[string][]acp.SessionUpdate{}}
-}
+func newAgent(conn *agent.Conn) acp.Agent { return &benchAgent{conn} }
 
-// corpus is decoded when a task first asks for it; the warm-up does.
-func (a *benchAgent) corpus(kind string) []acp.SessionUpdate {
-	all := a.corpora[kind]
-	if all == nil {
-		for _, n := range work.Decoded[acp.SessionNotification](kind) {
-			all = append(all, n.Update)
-		}
-		a.corpora[kind] = all
+var corpora = work.Corpora(func(kind string) (all []acp.SessionUpdate) {
+	for _, n := range work.Decoded[acp.SessionNotification](kind) {
+		all = append(all, n.Update)
 	}
 	return all
-}
+})
 
 func (a *benchAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	return &acp.InitializeResponse{}, nil
@@ -101,7 +91,7 @@ func (a *benchAgent) HandleExtension(_ context.Context, method string, _ json.Ra
 
 // Update implements work.Agent, like ReadFile and Sync.
 func (a *benchAgent) Update(ctx context.Context, kind, sessionID string, i int) error {
-	corpus := a.corpus(kind)
+	corpus := corpora[kind]()
 	return a.conn.SessionUpdate(ctx, &acp.SessionNotification{
 		SessionID: acp.SessionID(sessionID),
 		Update:    corpus[i%len(corpus)],

@@ -40,12 +40,7 @@ func main() {
 var quiet = slog.New(slog.DiscardHandler)
 
 func serve(r io.Reader, w io.Writer) *acp.AgentSideConnection {
-	a := &agent{corpora: map[string][]acp.SessionUpdate{}}
-	for _, kind := range []string{"updates", "mixed"} {
-		for _, n := range work.Decoded[acp.SessionNotification](kind) {
-			a.corpora[kind] = append(a.corpora[kind], n.Update)
-		}
-	}
+	a := &agent{}
 	a.conn = acp.NewAgentSideConnection(a, w, r)
 	a.conn.SetLogger(quiet)
 	return a.conn
@@ -53,10 +48,14 @@ func serve(r io.Reader, w io.Writer) *acp.AgentSideConnection {
 
 var errUnused = errors.New("not part of the benchmark")
 
-type agent struct {
-	conn    *acp.AgentSideConnection
-	corpora map[string][]acp.SessionUpdate
-}
+type agent struct{ conn *acp.AgentSideConnection }
+
+var corpora = work.Corpora(func(kind string) (all []acp.SessionUpdate) {
+	for _, n := range work.Decoded[acp.SessionNotification](kind) {
+		all = append(all, n.Update)
+	}
+	return all
+})
 
 func (a *agent) Initialize(context.Context, acp.InitializeRequest) (acp.InitializeResponse, error) {
 	return acp.InitializeResponse{
@@ -109,7 +108,7 @@ func (a *agent) SetSessionConfigOption(context.Context, acp.SetSessionConfigOpti
 
 // Update implements work.Agent, like ReadFile and Sync.
 func (a *agent) Update(ctx context.Context, kind, sessionID string, i int) error {
-	corpus := a.corpora[kind]
+	corpus := corpora[kind]()
 	return a.conn.SessionUpdate(ctx, acp.SessionNotification{
 		SessionId: acp.SessionId(sessionID),
 		Update:    corpus[i%len(corpus)],

@@ -79,12 +79,7 @@ func params[T any](r *jsonrpc2.Request) (p T, err error) {
 }
 
 func serve(rwc io.ReadWriteCloser) *jsonrpc2.Conn {
-	a := &agent{corpora: map[string][]sessionUpdate{}}
-	for _, kind := range []string{"updates", "mixed"} {
-		for _, n := range work.Decoded[sessionNotification](kind) {
-			a.corpora[kind] = append(a.corpora[kind], n.Update)
-		}
-	}
+	a := &agent{}
 	ready := make(chan struct{})
 	conn := connect(rwc, func(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 		<-ready
@@ -95,10 +90,14 @@ func serve(rwc io.ReadWriteCloser) *jsonrpc2.Conn {
 	return conn
 }
 
-type agent struct {
-	conn    *jsonrpc2.Conn
-	corpora map[string][]sessionUpdate
-}
+type agent struct{ conn *jsonrpc2.Conn }
+
+var corpora = work.Corpora(func(kind string) (all []sessionUpdate) {
+	for _, n := range work.Decoded[sessionNotification](kind) {
+		all = append(all, n.Update)
+	}
+	return all
+})
 
 func (a *agent) handle(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 	switch r.Method {
@@ -130,7 +129,7 @@ func (a *agent) handle(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 
 // Update implements work.Agent, like ReadFile and Sync.
 func (a *agent) Update(ctx context.Context, kind, sessionID string, i int) error {
-	corpus := a.corpora[kind]
+	corpus := corpora[kind]()
 	return a.conn.Notify(ctx, "session/update", &sessionNotification{SessionID: sessionID, Update: corpus[i%len(corpus)]})
 }
 
