@@ -86,7 +86,7 @@ func run(ctx context.Context, o options) error {
 		defer f.Close()
 		out = io.MultiWriter(os.Stdout, f)
 	}
-	results.report(out, contenders, shown, o.rounds)
+	results.report(out, contenders, shown, o.rounds, o.with != "")
 	return nil
 }
 

@@ -45,9 +45,13 @@ func (t *table) write(w io.Writer) {
 }
 
 // report writes everything that was measured.
-func (r Results) report(w io.Writer, contenders []Contender, shown []Case, rounds int) {
+func (r Results) report(w io.Writer, contenders []Contender, shown []Case, rounds int, several bool) {
 	fmt.Fprintf(w, "# Results\n\nWritten by `go run .` in `internal/bench`; doc.go says how it measures, work/task.go what the works are.\n\n")
-	fmt.Fprintf(w, "- %s, %d cores, %s, %s\n- medians of %d rounds\n\n", cpuName(), runtime.NumCPU(), runtime.Version(), nodeVersion(), rounds)
+	fmt.Fprintf(w, "- %s, %d cores, %s, %s\n- medians of %d rounds\n", cpuName(), runtime.NumCPU(), runtime.Version(), nodeVersion(), rounds)
+	if several {
+		fmt.Fprintln(w, "- from several runs (`-with`); what is compared was measured in the same one")
+	}
+	fmt.Fprintln(w)
 	for _, mode := range modes {
 		fmt.Fprintf(w, "## Both ends in %s\n\n", modeName[mode])
 		r.works(w, contenders, shown, mode)
