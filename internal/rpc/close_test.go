@@ -207,9 +207,9 @@ func TestCloseInHandlers(t *testing.T) {
 				return nil, c.Close()
 			}),
 		}})
-		p.note(1)
-		p.note(2)
-		p.note(3)
+		// All at once, because the first one closes.
+		line := []byte(`{"jsonrpc":"2.0","method":"t/note","params":{"n":1}}`)
+		require.NoError(t, p.Stream.(stream.BatchWriter).WriteBatch([][]byte{line, line, line}))
 		require.NoError(t, c.Wait())
 		assert.Len(t, ev.list(), 1)
 	})
