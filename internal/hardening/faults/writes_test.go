@@ -15,6 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -100,13 +101,13 @@ func writeFails(t *testing.T, agentFails bool, n int) bool {
 func TestEndWithRequestsInFlight(t *testing.T) {
 	const n = 20
 	rig.Bubble(t, func(t *testing.T) {
-		errs := make(chan error, 2*n)
+		asked, prompted := make(chan error, n), make(chan error, n)
 		p := rig.Connect(t, rig.Setup{
 			Agent: func(conn *agent.Conn) acp.Agent {
 				return &rig.Agent{Do: func(ctx context.Context, method string, _ any) (any, error) {
 					if method == acp.MethodSessionPrompt {
 						_, err := conn.RequestPermission(ctx, &acp.RequestPermissionRequest{SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "c"}})
-						errs <- err
+						asked <- err
 						return nil, err
 					}
 					return nil, nil
@@ -122,13 +123,19 @@ func TestEndWithRequestsInFlight(t *testing.T) {
 		for range n {
 			go func() { // ends with the connection
 				_, err := p.Client.Prompt(context.Background(), &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("go")}})
-				errs <- err
+				prompted <- err
 			}()
 		}
 		synctest.Wait()
 		require.NoError(t, p.Agent.Close())
-		for range 2 * n {
-			require.ErrorIs(t, <-errs, acp.ErrClosed)
+		for range n {
+			require.ErrorIs(t, <-asked, acp.ErrClosed)
+			err := <-prompted
+			if code, answered := rpcerr.CodeOf(err); answered { // its handler was quick enough
+				require.Equal(t, rpcerr.CodeInternalError, code)
+			} else {
+				require.ErrorIs(t, err, acp.ErrClosed)
+			}
 		}
 		require.NoError(t, p.Agent.Wait())
 		err := p.Client.Wait()
