@@ -1,7 +1,5 @@
 package acp
 
-//go:generate go -C .. run ./internal/gen
-
 import (
 	"bytes"
 	"encoding/json"
@@ -10,8 +8,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// marshal and unmarshal put the generated codecs under encoding/json, which users
-// store and log values with. The connection calls the codecs directly.
+// marshal and unmarshal implement encoding/json's interfaces with the generated codecs, for
+// users who store and log values. The connection calls the codecs directly.
 
 func marshal[T any](v *T, encode func(*wire.Encoder, *T)) ([]byte, error) {
 	e := wire.NewEncoder(nil)
@@ -19,8 +17,8 @@ func marshal[T any](v *T, encode func(*wire.Encoder, *T)) ([]byte, error) {
 	return e.End()
 }
 
-// unmarshal reads a value that replaces *v. As the convention of encoding/json has
-// it, null changes nothing.
+// unmarshal decodes a value that replaces *v. By the convention of encoding/json, null
+// changes nothing.
 func unmarshal[T any](data []byte, v *T, decode func(*wire.Decoder, *T) *wire.FieldErrors) error {
 	if err := wire.Check(data); err != nil {
 		return fmt.Errorf("acp: reading %T: %w", *v, err)
@@ -30,14 +28,14 @@ func unmarshal[T any](data []byte, v *T, decode func(*wire.Decoder, *T) *wire.Fi
 	}
 	d := wire.NewDecoder(data)
 	var fresh T
-	if _, err := d.End(nil, decode(&d, &fresh)); err != nil {
+	if _, _, err := d.End(nil, decode(&d, &fresh)); err != nil {
 		return fmt.Errorf("acp: reading %T: %w", *v, err)
 	}
 	*v = fresh
 	return nil
 }
 
-// unmarshalUnknown keeps a variant that is not known, and its tag.
+// unmarshalUnknown keeps an unknown variant and its tag.
 func unmarshalUnknown(data []byte, tag string, value *string, raw *json.RawMessage) error {
 	if err := wire.Check(data); err != nil {
 		return fmt.Errorf("acp: reading a variant: %w", err)
@@ -51,7 +49,7 @@ func unmarshalUnknown(data []byte, tag string, value *string, raw *json.RawMessa
 	return nil
 }
 
-// wrongType is the failure of a codec that was given another type than its own.
+// wrongType returns the error of a codec that receives a value of another type.
 func wrongType[T any](v any) error {
 	return &wire.EncodeError{Msg: fmt.Sprintf("expected a non-nil *%T, got %T", *new(T), v)}
 }
@@ -61,11 +59,11 @@ func is[T any](v any) bool {
 	return ok && x != nil
 }
 
-// codecRaw carries values that the protocol does not look into.
+// codecRaw is the codec of opaque values.
 var codecRaw = wire.Codec{
-	Decode: func(raw []byte) (any, error) {
+	Decode: func(raw []byte) (any, int64, error) {
 		v := json.RawMessage(bytes.Clone(raw))
-		return &v, nil
+		return &v, int64(cap(v)) + 24, nil
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		x, ok := v.(*json.RawMessage)

@@ -19,20 +19,20 @@ func (*SessionConfigValue) isSessionConfigOptionValue()              {}
 func (*SessionConfigBooleanValue) isSessionConfigOptionValue()       {}
 func (*UnknownSessionConfigOptionValue) isSessionConfigOptionValue() {}
 
-// SessionConfigValue chooses a value of a select option. It is what any value that
-// is a string is read as, whatever type it claims.
+// SessionConfigValue selects a value of a select option. Every value that is a string is
+// decoded as a SessionConfigValue, whatever its type member.
 type SessionConfigValue struct {
 	Value SessionConfigValueID `json:"value"`
 }
 
-// SessionConfigBooleanValue sets a boolean option on or off. It needs the
+// SessionConfigBooleanValue sets a boolean option. It requires the
 // session.configOptions.boolean capability of the client.
 type SessionConfigBooleanValue struct {
 	Value bool `json:"value"`
 }
 
-// UnknownSessionConfigOptionValue is a value of a kind that this package does not
-// know. It is kept as it came and written back unchanged.
+// UnknownSessionConfigOptionValue is a value of a kind unknown to this package. It is kept
+// and encoded unchanged.
 type UnknownSessionConfigOptionValue struct {
 	// Type is the value of the member type.
 	Type string
@@ -48,7 +48,8 @@ func decodeSessionConfigOptionValue(d *wire.Decoder, v *SessionConfigOptionValue
 	if !found || string(tag) == "boolean" || d.HasString("value") {
 		return decodeKnownConfigValue(d, v, string(tag) == "boolean")
 	}
-	u := &UnknownSessionConfigOptionValue{Type: string(tag)}
+	u := wire.New[UnknownSessionConfigOptionValue](d)
+	u.Type = d.Text(tag)
 	*v = u
 	return d.Without((*[]byte)(&u.Raw), "sessionId", "configId", "_meta")
 }
@@ -62,11 +63,11 @@ func decodeKnownConfigValue(d *wire.Decoder, v *SessionConfigOptionValue, boolea
 				break
 			}
 			if boolean && d.Kind() == 't' {
-				b := &SessionConfigBooleanValue{}
+				b := wire.New[SessionConfigBooleanValue](d)
 				*v = b
 				o.Check(d.Bool(&b.Value))
 			} else {
-				s := &SessionConfigValue{}
+				s := wire.New[SessionConfigValue](d)
 				*v = s
 				o.Check(d.String((*string)(&s.Value)))
 			}
@@ -103,60 +104,4 @@ func membersSessionConfigOptionValue(e *wire.Encoder, v SessionConfigOptionValue
 		}
 	}
 	e.Missing("value")
-}
-
-// SessionConfigSelectOptions lists the values of a select option: plain, or in
-// groups. At most one of the two is used; an empty list is read as ungrouped.
-type SessionConfigSelectOptions struct {
-	Ungrouped []SessionConfigSelectOption `json:"-" acp:"dive"`
-	Grouped   []SessionConfigSelectGroup  `json:"-" acp:"dive"`
-}
-
-// MarshalJSON writes the list that is used.
-func (o SessionConfigSelectOptions) MarshalJSON() ([]byte, error) {
-	return marshal(&o, encodeSessionConfigSelectOptions)
-}
-
-// UnmarshalJSON reads either list.
-func (o *SessionConfigSelectOptions) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, o, decodeSessionConfigSelectOptions)
-}
-
-// decodeSessionConfigSelectOptions takes a list for grouped when its first item
-// looks like a group.
-func decodeSessionConfigSelectOptions(d *wire.Decoder, o *SessionConfigSelectOptions) *wire.FieldErrors {
-	mark := d.Mark()
-	first := d.Array()
-	grouped := first.Next(d) && !d.Has("value") && d.Has("group")
-	d.Return(mark)
-	if grouped {
-		return decodeSessionConfigSelectGroupList(d, &o.Grouped, false)
-	}
-	return decodeSessionConfigSelectOptionList(d, &o.Ungrouped, false)
-}
-
-func encodeSessionConfigSelectOptions(e *wire.Encoder, o *SessionConfigSelectOptions) {
-	if len(o.Grouped) > 0 && len(o.Ungrouped) > 0 {
-		e.Fail("both grouped and ungrouped")
-		return
-	}
-	e.OpenArray()
-	for i := range o.Grouped {
-		e.Element()
-		encodeSessionConfigSelectGroup(e, &o.Grouped[i])
-	}
-	for i := range o.Ungrouped {
-		e.Element()
-		encodeSessionConfigSelectOption(e, &o.Ungrouped[i])
-	}
-	e.CloseArray()
-}
-
-func validSessionConfigSelectOptions(o *SessionConfigSelectOptions, strict bool) bool {
-	for i := range o.Grouped {
-		if !validSessionConfigSelectGroup(&o.Grouped[i], strict) {
-			return false
-		}
-	}
-	return true
 }

@@ -2,7 +2,6 @@ package acp_test
 
 import (
 	"encoding/json"
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ import (
 )
 
 // TestReadRules goes through the rules by which the protocol reads what does not
-// fit: what becomes of it, in the form that is written back, or the complaint.
+// fit: what becomes of it, in the form that is written back, or the violation.
 func TestReadRules(t *testing.T) {
 	for name, c := range map[string]struct{ def, in, out, err string }{
 		// Members that must be there.
@@ -95,7 +94,8 @@ func TestReadRules(t *testing.T) {
 		"server stdio":            {def: "McpServer", in: `{"type":"stdio","name":"n"}`, err: "args: missing; command: missing; env: missing"},
 		"server unknown":          {def: "McpServer", in: `{"type":"weird","name":"n"}`, out: `{"type":"weird","name":"n"}`},
 		"server unknown as stdio": {def: "McpServer", in: `{"type":"weird","name":"n","command":"c","args":[],"env":[]}`, out: `{"name":"n","command":"c","args":[],"env":[]}`},
-		"auth agent by shape":     {def: "AuthMethod", in: `{"type":"env_var","id":"a","name":"A"}`, out: `{"id":"a","name":"A"}`},
+		"auth agent by name":      {def: "AuthMethod", in: `{"type":"agent","id":"a","name":"A"}`, out: `{"id":"a","name":"A"}`},
+		"auth unknown":            {def: "AuthMethod", in: `{"type":"env_var","id":"a","vars":[1]}`, out: `{"type":"env_var","id":"a","vars":[1]}`},
 		"auth without name":       {def: "AuthMethod", in: `{"id":"a"}`, err: "name: missing"},
 		"titled items":            {def: "MultiSelectItems", in: `{"anyOf":[{"const":"a","title":"A"}]}`, out: `{"anyOf":[{"const":"a","title":"A"}]}`},
 		"other items":             {def: "MultiSelectItems", in: `{"type":"_x","anyOf":5}`, out: `{"type":"_x","anyOf":5}`},
@@ -159,14 +159,14 @@ func TestReadRules(t *testing.T) {
 // there, no value and null are as good as an empty object.
 func TestNothingIsEmptyObject(t *testing.T) {
 	for _, raw := range []string{``, `null`, ` null `, `{}`} {
-		v, err := wire.Request(1, acp.MethodSessionSetMode).Result.Decode([]byte(raw))
+		v, _, err := wire.Request(1, acp.MethodSessionSetMode).Result.Decode([]byte(raw))
 		require.NoError(t, err, raw)
 		assert.Equal(t, &acp.SetSessionModeResponse{}, v)
-		v, err = wire.Request(1, acp.MethodSessionLoad).Result.Decode([]byte(raw))
+		v, _, err = wire.Request(1, acp.MethodSessionLoad).Result.Decode([]byte(raw))
 		require.NoError(t, err, raw)
 		assert.Equal(t, &acp.LoadSessionResponse{}, v)
 	}
-	_, err := wire.Request(1, acp.MethodSessionNew).Result.Decode([]byte(`null`))
+	_, _, err := wire.Request(1, acp.MethodSessionNew).Result.Decode([]byte(`null`))
 	assert.EqualError(t, err, "json: expected object, got null")
 }
 
@@ -260,7 +260,7 @@ func TestAppendLeavesBytes(t *testing.T) {
 		b, err := codec.Append([]byte("before"), v)
 		assert.Equal(t, "before", string(b))
 		var bad *wire.EncodeError
-		assert.True(t, errors.As(err, &bad), "%T", v)
+		assert.ErrorAs(t, err, &bad, "%T", v)
 	}
 	assert.True(t, codec.Is(&acp.SessionNotification{}))
 	assert.False(t, codec.Is((*acp.SessionNotification)(nil)))
@@ -279,8 +279,8 @@ func TestRawStaysOnOneLine(t *testing.T) {
 	assert.Equal(t, `{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"","rawInput":{  "a": "x\ny"}}}`, string(b))
 }
 
-// TestComplaintsAreBounded: what is wrong with a long list fits in a short answer.
-func TestComplaintsAreBounded(t *testing.T) {
+// TestViolationsAreBounded: the violations of a long list fit in a short response.
+func TestViolationsAreBounded(t *testing.T) {
 	_, err := decodeAs(t, "PromptRequest", []byte(`{"sessionId":"s","prompt":[`+strings.Repeat(`1,`, 100_000)+`1]}`))
 	require.Error(t, err)
 	assert.Less(t, len(err.Error()), 10_000)

@@ -1,11 +1,11 @@
-// Package acp is the vocabulary of the Agent Client Protocol: what a coding agent
-// and the program around it, an editor, a CI job or a service, say to each other.
-// It holds the types of all messages, the two roles [Agent] and [Client], and the
-// errors of a connection. It does no I/O: packages agent and client are the two
-// ends of a connection, package stream carries the bytes, package rpcerr has the
-// errors that travel.
+// Package acp defines the vocabulary of the Agent Client Protocol (ACP), which connects
+// coding agents to the programs that drive them: editors, CI jobs, services. It contains
+// the types of all messages, the roles [Agent] and [Client], and the errors of a
+// connection. It performs no I/O. Packages agent and client implement the two ends of a
+// connection, package stream transports the messages, and package rpcerr defines the
+// errors that a peer returns.
 //
-// # An agent
+// # Writing an agent
 //
 //	type echo struct{ conn *agent.Conn }
 //
@@ -28,23 +28,99 @@
 //		}
 //	}
 //
+// # Types by task
+//
+// The params of a method end in Request or Notification, its result in Response.
+//
+// Connect: [InitializeRequest] and [InitializeResponse] exchange [AgentCapabilities],
+// [ClientCapabilities] and two [Implementation] descriptions.
+//
+// Authenticate: an agent offers [AuthMethod] values; a client sends [AuthenticateRequest],
+// [LogoutRequest] and [AuthStatusRequest], and receives [AuthStatusUpdateNotification].
+// Roles: [Authenticator], [LogoutHandler], [AuthStatusReporter], [AuthStatusUpdater].
+//
+// Start a session: [NewSessionRequest], [LoadSessionRequest], [ResumeSessionRequest],
+// [ForkSessionRequest] and [CloseSessionRequest], with [MCPServer] and [SystemPrompt]
+// values. Roles: [SessionLoader], [SessionResumer], [SessionForker], [SessionCloser].
+//
+// Manage stored sessions: [ListSessionsRequest] returns [SessionInfo] values;
+// [DeleteSessionRequest], [ArchiveSessionRequest], [UnarchiveSessionRequest],
+// [SessionStatusRequest] and [SetSessionTitleRequest] act on one of them. Roles:
+// [SessionLister], [SessionDeleter], [SessionArchiver], [SessionStatusReporter],
+// [SessionTitleSetter].
+//
+// Configure a session: [SetSessionModeRequest] selects a [SessionMode];
+// [SetSessionConfigOptionRequest] sets a [SessionConfigOption], whose kind is a
+// [SessionConfigKind], to a [SessionConfigOptionValue]. Roles: [SessionModeSetter],
+// [SessionConfigOptionSetter].
+//
+// Prompt: [PromptRequest] contains [ContentBlock] values ([TextContent], [ImageContent],
+// [AudioContent], [ResourceLink], [EmbeddedResource] with an [EmbeddedResourceResource]);
+// [PromptResponse] contains the [StopReason] and the [Usage]. [CancelNotification] cancels
+// the turn.
+//
+// Receive updates: [SessionNotification] contains a [SessionUpdate]. Messages arrive as
+// [UserMessageChunk], [AgentMessageChunk] and [AgentThoughtChunk]; changes of the session
+// as [AvailableCommandsUpdate] (with [AvailableCommand] and [AvailableCommandInput]),
+// [CurrentModeUpdate], [ConfigOptionUpdate], [SessionInfoUpdate] and [UsageUpdate]; other
+// events as [Notice], [CompactionUpdate] and [CompactionSummaryChunk].
+//
+// Show tool calls: [ToolCall] announces one, [ToolCallUpdate] changes it. Its output
+// consists of [ToolCallContent] values: [Content], [Diff] and [Terminal]. [ToolFailure] is
+// an error that ends a tool call.
+//
+// Show plans: [Plan] and its [PlanEntry] values; with ids, [PlanUpdate] (with a
+// [PlanUpdateContent]) and [PlanRemoved].
+//
+// Show subagents: [SubagentUpdate] with a [StateUpdate], which is a [RunningStateUpdate],
+// [IdleStateUpdate], [RequiresActionStateUpdate] or [OtherStateUpdate]; [SessionMessage] and
+// [SessionMessageChunk].
+//
+// Ask for permission: [RequestPermissionRequest] contains [PermissionOption] values;
+// [RequestPermissionResponse] contains a [RequestPermissionOutcome].
+//
+// Ask for input: [CreateElicitationRequest] contains an [ElicitationMode] with an
+// [ElicitationScope]. A form is an [ElicitationSchema] of [ElicitationPropertySchema]
+// fields, some of them with [MultiSelectItems]. [CreateElicitationResponse] contains an
+// [ElicitationAction] with [ElicitationContentValue] values;
+// [CompleteElicitationNotification] follows. Roles: [Elicitor], [ElicitationCompleter].
+//
+// Read and write files: [ReadTextFileRequest] and [WriteTextFileRequest]. Roles:
+// [TextFileReader], [TextFileWriter].
+//
+// Run commands: [CreateTerminalRequest], [TerminalOutputRequest],
+// [WaitForTerminalExitRequest], [KillTerminalRequest] and [ReleaseTerminalRequest]. Role:
+// [TerminalHost].
+//
+// Use MCP over the connection: [MessageMCPRequest] and [MessageMCPNotification]. Roles:
+// [MCPMessageHandler], [MCPNotificationHandler].
+//
+// Direct model traffic: [ListProvidersRequest], [SetProviderRequest] and
+// [DisableProviderRequest]. Role: [ProviderManager].
+//
+// Extend the protocol: [ExtensionHandler], [ExtensionNotificationHandler] and [Meta]. Wrap
+// messages: [Handler] and [Middleware].
+//
+// Work below the methods: [RequestID], [CancelRequestNotification], [Error]; for proxy
+// chains, [InitializeProxyRequest], [ProxySuccessorRequest] and
+// [ProxySuccessorNotification].
+//
 // # Roles
 //
-// [Agent] and [Client] hold the baseline of the protocol and never grow within a
-// wire version. Each further method, or group of methods behind one capability,
-// is a small interface of its own: [SessionLoader], [TextFileReader],
-// [TerminalHost] and so on. The SDK looks once which of them a value has, advertises
-// their capabilities, and answers all else with -32601. [ExtensionHandler] takes
-// the methods that the protocol does not define. A connection is the other end's
-// role: *client.Conn is an Agent and *agent.Conn is a Client.
+// [Agent] and [Client] are the baseline of the protocol and never grow within a wire
+// version. Each optional method, or group of methods with one capability, is a small
+// interface of its own, such as [SessionLoader] or [TerminalHost]. The SDK detects which of
+// them a value implements and advertises their capabilities; every other method fails with
+// -32601. A connection has the role of its other end: *client.Conn is an Agent and
+// *agent.Conn is a Client.
 //
-// # Types
+// # Unions, enumerations and optional fields
 //
-// Most of the package is generated from the protocol's schema, one file per topic,
-// with names in Go's spelling: sessionId is SessionID.
+// Most of the package is generated from the schema of the protocol, with names in Go's
+// spelling: sessionId becomes SessionID.
 //
-// A tagged union is an interface with pointer variants, for use in a type switch.
-// A variant has no field for its tag; encoding writes it:
+// A tagged union is an interface whose variants are pointers, for use in a type switch.
+// The variants have no field for the tag; encoding adds it:
 //
 //	switch u := n.Update.(type) {
 //	case *acp.AgentMessageChunk:
@@ -53,81 +129,78 @@
 //		fmt.Println("*", u.Title)
 //	}
 //
-// A tag that this version does not know becomes a variant such as
-// [UnknownSessionUpdate], which keeps the JSON and encodes back to it. So a newer
-// peer does not break an older program. A known tag with a bad payload is an error.
+// An unknown tag decodes to a variant such as [UnknownSessionUpdate], which keeps the JSON
+// and encodes it unchanged: a newer peer does not break an older program. A known tag with
+// an invalid payload is an error.
 //
-// Enumerations are string types with constants, and unknown values are kept. Where
-// absent, null and the zero value mean the same, a field is a plain value; where
-// zero means something of its own, it is a pointer, which new(10) builds; where
-// null means something of its own, it is an [Opt]. Lists that the protocol requires
-// are written as [] when nil. Opaque JSON is a json.RawMessage and is not looked
-// into. [Meta] carries the data of extensions.
+// An enumeration is a string type with constants; unknown values are kept. A field is a
+// plain value if absent, null and zero mean the same; a pointer if zero has a meaning of
+// its own (use new(10) to set one); an [Opt] if null has one. A nil slice that the protocol
+// requires is encoded as []. Opaque JSON is a json.RawMessage.
 //
-// All types work with encoding/json, for storing and logging. It does not know the
-// variants of an interface that stands by itself: read those with
-// [UnmarshalContentBlock], [UnmarshalSessionUpdate] and their kin. A struct that embeds
-// a type of this package inherits its JSON form and loses its own fields; use a field
-// with a name. Reading is lenient
-// where the protocol says so: a malformed optional part reads as absent instead of
-// losing the message. Bytes that are not UTF-8 and halves of surrogate pairs, which
-// programs send that cut a text in the middle of an emoji, read as U+FFFD; opaque JSON
-// keeps them. Names of members are matched exactly, and unknown members are ignored.
+// # Encoding
 //
-// What one side sends is checked before it leaves: ids are not empty, paths are
-// absolute, unions are not nil and hold no nil pointer, raw JSON is JSON. A failed
-// check is an [InvalidError] and nothing is sent. What arrives is checked against the
-// schema; the rules of the prose hold only for the params that start a session.
+// All types work with encoding/json, for storing and logging. It cannot decode an interface
+// by itself: use [UnmarshalSessionUpdate], [UnmarshalContentBlock] or the corresponding
+// function. A struct that embeds a type of this package inherits its JSON methods and loses
+// its own fields; use a named field.
+//
+// Decoding is lenient where the protocol is: a malformed optional part is treated as
+// absent. Invalid UTF-8 and lone surrogates, which programs send that cut text inside an
+// emoji, become U+FFFD; opaque JSON keeps them. Member names are matched exactly, and
+// unknown members are ignored.
+//
+// What a program sends is checked first: ids must not be empty, paths must be absolute,
+// unions must not be nil or hold a nil pointer, and raw JSON must be valid. If a check
+// fails, nothing is sent and the error is an [InvalidError]. What arrives is checked against
+// the schema; the rules of the specification's text apply only to the params that start a
+// session.
 //
 // # Unstable parts
 //
-// What may still change or go is marked by a paragraph that begins with
-// "Unstable:". Unstable methods work only when the Options of the end allow them.
+// A paragraph that begins with "Unstable:" marks what may change or be removed. Unstable
+// methods work only if the Options of the connection allow them.
 //
-// # What a connection promises
+// # Guarantees of a connection
 //
-//  1. Notifications are handled one at a time, in the order they arrived.
-//  2. A request's handler starts only after every notification that arrived before
-//     it has been handled: a permission request never overtakes the update that
-//     explains it. While a notification handler is itself inside a call or a send
-//     of the connection, requests start at once, because the peer may need them for
-//     its answer; the ctx of such a request's handler counts as the notification
-//     handler's.
-//  3. A call returns only after every notification that arrived before its answer
-//     has been handled: when Prompt returns, all its updates were seen. A call made
-//     with a ctx that comes from a notification handler does not wait for that,
-//     because it would wait for itself. The wait also ends with the call's ctx.
-//  4. Everything a handler sent before it returned is on the wire before its
-//     response.
-//  5. Handlers may call the peer, to any depth and in both directions, with a ctx
-//     that descends from the one they were given. With another ctx a notification
-//     handler would wait for itself; after ten seconds the log says which methods
-//     do. Do not hold a lock during a call that a notification handler takes too.
-//     Nothing in a handler stops the connection from reading, save the
-//     back-pressure described below.
-//  6. Every request that arrives is answered exactly once: also when its handler
-//     panics, returns what cannot be encoded, or is still at work when the input
-//     ends, within the graces of the Options.
-//  7. A connection that ends fails every pending call with one error that wraps
-//     [ErrClosed], or one of its kin, and the cause.
+//  1. Notifications are handled one at a time, in the order of arrival.
+//  2. The handler of a request starts after all notifications that arrived earlier have
+//     been handled: a permission request never overtakes the update that explains it. While
+//     a notification handler waits in a call of the connection, or in a send that finds no
+//     room, requests start at once, because the peer may need them to respond; the ctx of
+//     such a request counts as that of the notification handler.
+//  3. A call returns after all notifications that arrived before its response have been
+//     handled: when Prompt returns, all its updates have been handled. A call with a ctx
+//     that descends from that of a notification handler does not wait for them, because it
+//     would deadlock. The wait ends if the ctx of the call is done.
+//  4. Everything that a handler sent before it returned is written before its response.
+//  5. Handlers may call the peer to any depth, in both directions, with a ctx that descends
+//     from their own. With any other ctx a notification handler would deadlock; after ten
+//     seconds the log names the methods. Do not hold a lock during a call if a notification
+//     handler acquires the same lock. Handlers do not stop the connection from reading,
+//     except by back-pressure.
+//  6. Every request receives exactly one response, even if its handler panics, returns a
+//     result that cannot be encoded, or is still running at the end of the input, within the
+//     graces of the Options.
+//  7. When a connection ends, every pending call fails with one error that wraps the cause
+//     and [ErrClosed], [ErrOverloaded] or [ErrStalled].
 //
 // # Back-pressure
 //
-// A client that handles updates more slowly than its agent sends them slows the
-// agent down: when the notifications that wait for their handler, together with the
-// updates that a Turn of package client has not given out, exceed a budget of
-// 64 MiB, the connection stops reading until there is room. Nothing is lost and
-// nothing is reordered. It goes on reading while a notification handler is inside
-// a call or send, and while any call but a prompt, a load or a resume waits for
-// its answer, since that answer may stand behind the updates; a hard limit of 1 GiB
-// then ends the connection with [ErrOverloaded].
+// A client that handles updates more slowly than its agent sends them slows the agent down:
+// the connection stops reading when pending notifications, together with the updates that a
+// Turn of package client has not delivered, occupy more than 64 MiB. Nothing is lost or
+// reordered. The connection continues to read while a notification handler waits in a call
+// or send, and while any call except a prompt, a load or a resume waits for its response,
+// because that response may follow the updates. A hard limit of 1 GiB then ends the
+// connection with [ErrOverloaded].
 //
-// In the other direction, what this side sends waits in a queue of 8 MiB. When it
-// is full, senders wait, and leave with their ctx; a peer that takes nothing for a
-// minute ends the connection with [ErrStalled].
+// Outgoing messages wait in a queue of 8 MiB. When it is full, senders wait until there is
+// room or their ctx is done. A peer that reads nothing for one minute ends the connection
+// with [ErrStalled].
 //
-// At most 1024 request handlers run at once; those that wait for people,
-// processes or a call to the peer do not count. Requests beyond it wait in order.
-// A message longer than 32 MiB or nested deeper than 1000 fails alone. The Options
-// of both ends hold all limits.
+// At most 1024 request handlers run at once, not counting those that wait for the user, for
+// a process or for a call to the peer. Further requests wait in order. A message longer than
+// 32 MiB, or nested deeper than 1000 levels, fails alone. The Options of both ends contain
+// all limits.
 package acp

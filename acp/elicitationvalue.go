@@ -8,15 +8,15 @@ import (
 //
 // The variants are [ElicitationString], [ElicitationInteger],
 // [ElicitationNumber], [ElicitationBoolean] and [ElicitationStrings]. They are
-// told apart by the kind of JSON value, so a whole number is read as an integer
-// even when a number was sent.
+// distinguished by the kind of JSON value, so an integral number is decoded as an
+// integer even if the field is a number field.
 type ElicitationContentValue interface{ isElicitationContentValue() }
 
 // ElicitationString is the value of a string field.
 type ElicitationString string
 
-// ElicitationInteger is the value of an integer field, or of a number field that
-// holds a whole number.
+// ElicitationInteger is the value of an integer field, or an integral value of a number
+// field.
 type ElicitationInteger int64
 
 // ElicitationNumber is the value of a number field.
@@ -37,6 +37,7 @@ func (ElicitationStrings) isElicitationContentValue() {}
 func decodeElicitationContentValue(d *wire.Decoder, v *ElicitationContentValue) *wire.FieldErrors {
 	switch d.Kind() {
 	case '"':
+		d.Hold(16) // what the interface points to
 		var s ElicitationString
 		errs := d.String((*string)(&s))
 		*v = s
@@ -47,11 +48,18 @@ func decodeElicitationContentValue(d *wire.Decoder, v *ElicitationContentValue) 
 		*v = b
 		return errs
 	case '[':
+		d.Hold(24)
+		mark := d.Mark()
 		var list ElicitationStrings
 		errs := wire.ReadStrings(d, (*[]string)(&list), false)
 		*v = list
+		if errs != nil && keepsOtherElicitationValues {
+			d.Return(mark)
+			return decodeOtherElicitationValue(d, v)
+		}
 		return errs
 	case '0':
+		d.Hold(8)
 		mark := d.Mark()
 		var n ElicitationInteger
 		if wire.ReadInt(d, &n) == nil {
@@ -64,7 +72,7 @@ func decodeElicitationContentValue(d *wire.Decoder, v *ElicitationContentValue) 
 		*v = f
 		return errs
 	}
-	return d.Mismatch("string, number, boolean or array of strings")
+	return decodeOtherElicitationValue(d, v)
 }
 
 func encodeElicitationContentValue(e *wire.Encoder, v ElicitationContentValue) {
@@ -80,6 +88,6 @@ func encodeElicitationContentValue(e *wire.Encoder, v ElicitationContentValue) {
 	case ElicitationStrings:
 		wire.StringValues(e, v)
 	default:
-		e.Fail("missing")
+		encodeOtherElicitationValue(e, v)
 	}
 }

@@ -2,7 +2,6 @@ package acp_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -56,6 +55,6 @@ func TestSentinelsAreTheEngines(t *testing.T) {
 		acp.ErrHandlerStuck:  wire.ErrHandlerStuck,
 	} {
 		assert.ErrorIs(t, fmt.Errorf("wrapped: %w", sentinel), want)
-		assert.False(t, errors.Is(sentinel, context.Canceled))
+		assert.NotErrorIs(t, sentinel, context.Canceled)
 	}
 }

@@ -5,28 +5,27 @@ import (
 	"encoding/json"
 )
 
-// ExtensionHandler is an optional interface for both roles. The SDK calls it with
-// every request whose method the protocol does not define; without it such
-// requests are answered with -32601, method not found.
+// ExtensionHandler is an optional interface for both roles. It handles every request whose
+// method the protocol does not define. Without it such requests fail with -32601, method
+// not found.
 //
-// The protocol reserves names that begin with an underscore for extensions, best
-// followed by a domain: "_example.com/review". The callers of this SDK insist on
-// the underscore; a handler sees whatever the peer sent and should return
-// rpcerr.MethodNotFound for what it does not know.
+// The protocol reserves method names that begin with an underscore for extensions,
+// preferably followed by a domain: "_example.com/review". Calls of this SDK require the
+// underscore. A handler receives whatever the peer sent and should return
+// rpcerr.MethodNotFound for unknown methods.
 //
-// Requests are handled concurrently. Params is nil when the peer sent none; the
-// bytes belong to the handler. The result is written with encoding/json; nil is
-// answered as null. Errors travel as those of any other method.
+// Requests are handled concurrently. Params is nil if the peer sent none; the handler owns
+// the bytes. The result is encoded with encoding/json; nil is encoded as null. Errors are
+// treated like those of any other method.
 //
 // Protocol: extensibility.
 type ExtensionHandler interface {
 	HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error)
 }
 
-// ExtensionNotificationHandler is the notification form of [ExtensionHandler].
-// Without it unknown notifications are ignored. It is called in the order of
-// arrival among all other notifications, one at a time; an error is logged and
-// not answered.
+// ExtensionNotificationHandler is the counterpart of [ExtensionHandler] for notifications.
+// Without it unknown notifications are ignored. Notifications are handled one at a time, in
+// the order of arrival. A returned error is logged.
 //
 // Protocol: extensibility.
 type ExtensionNotificationHandler interface {

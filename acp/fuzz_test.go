@@ -3,25 +3,23 @@ package acp_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math/big"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 // FuzzCodecs reads any JSON as any type: nothing panics, what was read is written
-// and read again the same, and all that is written stood in the input, as another
-// JSON library reads it.
+// and read again the same, and all that is written stood in the input, as
+// encoding/json reads it.
 func FuzzCodecs(f *testing.F) {
 	for i, c := range acp.Cases {
 		v := newMaker(uint64(i)).value(typeOf(c))
@@ -43,14 +41,14 @@ func FuzzCodecs(f *testing.F) {
 	addRecorded(f)
 	f.Fuzz(func(t *testing.T, which uint, raw []byte) {
 		c := acp.Cases[which%uint(len(acp.Cases))]
-		v, err := c.Decode(raw) // whatever it is: no panic
+		v, _, err := c.Decode(raw) // whatever it is: no panic
 		if wire.Check(raw) != nil || err != nil {
 			return
 		}
 		out, err := c.Append(v)
 		require.NoError(t, err, "%s: %s", c.Name, raw)
 		require.NoError(t, wire.Check(out), "%s: %s", c.Name, out)
-		again, err := c.Decode(out)
+		again, _, err := c.Decode(out)
 		require.NoError(t, err, "%s: %s", c.Name, out)
 		second, err := c.Append(again)
 		require.NoError(t, err)
@@ -73,42 +71,74 @@ func addRecorded(f *testing.F) {
 		cases[c.Name] = uint(i)
 	}
 	for _, line := range seed.Short(f, 2<<10) {
-		e := wire.ParseEnvelope(line)
+		e := envelope.Parse(line)
 		m := wire.Request(acp.ProtocolVersion, string(e.Method))
-		if e.Kind == wire.KindNotification {
+		if e.Kind == envelope.KindNotification {
 			m = wire.Notification(acp.ProtocolVersion, string(e.Method))
 		}
 		if m == nil || len(e.Params) == 0 {
 			continue
 		}
-		v, err := m.Params.Decode(e.Params)
+		v, _, err := m.Params.Decode(e.Params)
 		if err != nil {
 			continue
 		}
 		if _, ok := v.(*acp.SessionNotification); ok {
-			f.Add(cases["SessionUpdate"], wire.Member(e.Params, "update"))
+			f.Add(cases["SessionUpdate"], envelope.Member(e.Params, "update"))
 		}
 		if i, ok := cases[reflect.TypeOf(v).Elem().Name()]; ok {
-			f.Add(i, []byte(e.Params))
+			f.Add(i, e.Params)
 		}
 	}
 }
 
-// parse reads JSON with numbers as text, which keeps them exact.
+// parse reads JSON with numbers as text, which keeps them exact. It reports whether
+// raw is JSON in which no object has a name twice.
 func parse(raw []byte) (v any, ok bool) {
-	asText := jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, v *any) error {
-		if dec.PeekKind() != '0' {
-			return errors.ErrUnsupported
+	if !json.Valid(raw) {
+		return nil, false
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return parseValue(dec)
+}
+
+func parseValue(dec *json.Decoder) (v any, ok bool) {
+	token, err := dec.Token()
+	if err != nil {
+		return nil, false
+	}
+	switch token {
+	case json.Delim('{'):
+		object := map[string]any{}
+		for dec.More() {
+			name, _ := dec.Token()
+			if _, twice := object[name.(string)]; twice {
+				return nil, false
+			}
+			if object[name.(string)], ok = parseValue(dec); !ok {
+				return nil, false
+			}
 		}
-		number, err := dec.ReadValue()
-		*v = json.Number(number)
-		return err
-	})
-	err := jsonv2.Unmarshal(raw, &v, jsonv2.WithUnmarshalers(asText), jsontext.AllowInvalidUTF8(true))
+		v = object
+	case json.Delim('['):
+		list := []any{}
+		for dec.More() {
+			x, ok := parseValue(dec)
+			if !ok {
+				return nil, false
+			}
+			list = append(list, x)
+		}
+		v = list
+	default:
+		return token, true
+	}
+	_, err = dec.Token() // the closing bracket
 	return v, err == nil
 }
 
-// within tells whether all of out comes from in. Lists may have lost elements,
+// within reports whether all of out comes from in. Lists may have lost elements,
 // objects members, and what the protocol defaults to may have been added.
 func within(out, in any) bool {
 	switch out := out.(type) {
@@ -143,7 +173,7 @@ func within(out, in any) bool {
 	return out == in
 }
 
-// addedTag tells whether the member may be a tag that a variant writes alone, or
+// addedTag reports whether the member may be a tag that a variant writes alone, or
 // the type of a boolean value.
 func addedTag(name string, x any) bool {
 	_, text := x.(string)

@@ -4,24 +4,22 @@ import "context"
 
 // Handler handles one message in its typed form.
 //
-// Params is a pointer to the params type of the method (*PromptRequest for
-// "session/prompt"), or a json.RawMessage when the protocol does not define the
-// method or this end does not handle it. For a request the result is a pointer to
-// the result type, or what an extension handler returned (inbound) or
-// json.RawMessage (outbound). For a notification the result is nil.
+// Params is a pointer to the params type of the method, such as *PromptRequest for
+// "session/prompt". It is a json.RawMessage if the protocol does not define the method or
+// this end does not handle it. For a request the result is a pointer to the result type of
+// the method. For an extension it is what the extension handler returned, if the request
+// was received, or a json.RawMessage, if it was sent. For a notification the result is nil.
 //
-// On a chain of received messages the ctx is the one the user's method will get;
-// on a chain of sent messages it is the caller's.
+// For a received message, ctx is the one that the method of the user receives; for a sent
+// message, it is that of the caller.
 type Handler func(ctx context.Context, method string, params any) (any, error)
 
-// Middleware wraps a [Handler] with behaviour of its own: logging, tracing,
-// policies, rewriting. It may change params and result in place, replace the
-// result by one of the same type, answer without calling next, or turn errors
-// into others. Both ends take two lists in their Options, one for messages
-// received and one for messages sent; the first middleware listed is outermost.
+// Middleware wraps a [Handler], for example to log, trace, restrict or rewrite messages.
+// It may change params and result in place, replace the result by one of the same type,
+// return without calling next, or replace an error. The Options of both ends have two
+// lists, one for received and one for sent messages; the first middleware is the outermost.
 //
-// A middleware is called by many goroutines at once. For received notifications
-// it runs inside the ordered queue, so what it does there delays the messages
-// behind. It does not see cancelling, nor messages that could not be decoded or
-// were refused before they reached a handler.
+// A Middleware must be safe for concurrent use. For received notifications it runs in the
+// ordered queue, so it delays the messages that follow. It does not see cancellations, nor
+// messages that could not be decoded or were refused before they reached a handler.
 type Middleware func(next Handler) Handler

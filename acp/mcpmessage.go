@@ -6,28 +6,28 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// MessageMCPResponse is what an MCP server answered: a result or an error, exactly
-// one of them. An answer with both members is read as a result.
+// MessageMCPResponse is the response of an MCP server: a result or an error, exactly one of
+// them. A response with both members is decoded as a result.
 //
 // Protocol: result of mcp/message.
 //
-// Unstable: not part of the stable protocol yet; it may still change or go.
+// Unstable: not yet part of the stable protocol; it may change or be removed.
 type MessageMCPResponse struct {
-	// Result is the result of the MCP request, which may be null; nil means that
-	// there is an error.
+	// Result is the result of the MCP request, which may be null. Nil means that Error is
+	// set.
 	Result json.RawMessage `json:"result,omitempty"`
 	// Error is the error of the MCP request.
 	Error *MCPError `json:"error,omitempty"`
-	// Meta is data that both sides agreed on between themselves.
+	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// MarshalJSON writes the result or the error.
+// MarshalJSON encodes the result or the error.
 func (v MessageMCPResponse) MarshalJSON() ([]byte, error) {
 	return marshal(&v, encodeMessageMCPResponse)
 }
 
-// UnmarshalJSON reads a result or an error.
+// UnmarshalJSON decodes a result or an error.
 func (v *MessageMCPResponse) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeMessageMCPResponse)
 }
@@ -45,7 +45,7 @@ func decodeMessageMCPResponse(d *wire.Decoder, v *MessageMCPResponse) *wire.Fiel
 			if hasResult {
 				d.Skip()
 			} else if o.Is(d, 1) {
-				v.Error = new(MCPError)
+				v.Error = wire.New[MCPError](d)
 				o.Check(decodeMCPError(d, v.Error))
 			}
 		case "_meta":

@@ -1,18 +1,16 @@
 package acp
 
 // Meta is the `_meta` member that almost every object of the protocol may carry:
-// data that sender and receiver agreed on between themselves. The SDK carries it
-// and never looks into it.
+// data that both ends have agreed on. The SDK passes it on and does not interpret it.
 //
-// Keys of your own should be prefixed with a domain, such as
-// "example.com/trace". The keys traceparent, tracestate and baggage are reserved
-// for W3C trace context. Values are what encoding/json makes of any JSON: objects
-// read as map[string]any, numbers as float64, save that an integer which a float64
-// cannot hold exactly reads as json.Number. (In a Meta of more than 32 KiB that would
-// grow many times over in memory, inner objects and lists stay json.RawMessage.) A nil
-// Meta is left out.
+// Prefix keys of your own with a domain, such as "example.com/trace". The keys
+// traceparent, tracestate and baggage are reserved for W3C trace context.
 //
-// A Meta of more than 32 KiB that would take more than sixteen times its bytes in
-// memory, as only a hostile peer writes it, is read as far as its own members: the
-// objects and lists among them are json.RawMessage.
+// Values have the types that encoding/json uses for an any: an object is a map[string]any,
+// an array a []any, a number a float64. An integer that a float64 cannot represent exactly
+// is a json.Number. A nil Meta is omitted.
+//
+// A decoded message occupies at most about ten times its length in memory, or 16 KiB if it
+// is short. Objects and arrays in a Meta that would exceed this limit remain
+// json.RawMessage.
 type Meta map[string]any

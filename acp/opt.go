@@ -6,16 +6,15 @@ import (
 	"fmt"
 )
 
-// Opt is a value with three states: absent, null, or present. Updates that patch
-// what was sent earlier need all three: absent leaves the old value, null clears
-// it, a value replaces it.
+// Opt is an optional value with three states: absent, null, or a value. In an update,
+// absent keeps the previous value, null clears it, and a value replaces it.
 //
-// The zero Opt is absent. Build the others with [Some] and [Null]; struct fields
-// carry the json option omitzero, so that absent stays off the wire.
+// The zero value is absent. [Some] and [Null] return the other states. Fields of type Opt
+// have the option omitzero, which omits absent values.
 //
 //	acp.SessionInfoUpdate{Title: acp.Some("Fix the parser")} // set the title
 //	acp.SessionInfoUpdate{Title: acp.Null[string]()}         // clear it
-//	acp.SessionInfoUpdate{}                                  // leave it alone
+//	acp.SessionInfoUpdate{}                                  // keep it
 type Opt[T any] struct {
 	value T
 	state optState
@@ -32,14 +31,16 @@ const (
 // Some returns an Opt that holds v.
 func Some[T any](v T) Opt[T] { return Opt[T]{value: v, state: optSome} }
 
-// Null returns an Opt that says null.
+// Set sets o to the value v.
+func (o *Opt[T]) Set(v T) { *o = Some(v) }
+
+// Null returns an Opt that is null.
 func Null[T any]() Opt[T] { return Opt[T]{state: optNull} }
 
-// Get returns the value and true when one is present, else the zero value and
-// false.
+// Get returns the value and reports whether there is one.
 func (o Opt[T]) Get() (T, bool) { return o.value, o.state == optSome }
 
-// Or returns the value when one is present, else fallback.
+// Or returns the value if there is one, and fallback otherwise.
 func (o Opt[T]) Or(fallback T) T {
 	if o.state == optSome {
 		return o.value
@@ -47,8 +48,8 @@ func (o Opt[T]) Or(fallback T) T {
 	return fallback
 }
 
-// Apply returns what a receiver should remember after this patch of old: old when
-// absent, the zero value when null, the new value when present.
+// Apply returns the result of updating old: old if o is absent, the zero value if it is
+// null, and otherwise the value of o.
 func (o Opt[T]) Apply(old T) T {
 	if o.state == optAbsent {
 		return old
@@ -56,13 +57,13 @@ func (o Opt[T]) Apply(old T) T {
 	return o.value
 }
 
-// IsNull tells whether the Opt says null.
+// IsNull reports whether o is null.
 func (o Opt[T]) IsNull() bool { return o.state == optNull }
 
-// IsZero tells whether the Opt is absent. The json option omitzero asks it.
+// IsZero reports whether o is absent. The option omitzero uses it.
 func (o Opt[T]) IsZero() bool { return o.state == optAbsent }
 
-// String shows the value, "null" or "absent".
+// String returns the formatted value, "null" or "absent".
 func (o Opt[T]) String() string {
 	switch o.state {
 	case optNull:
@@ -73,8 +74,8 @@ func (o Opt[T]) String() string {
 	return "absent"
 }
 
-// MarshalJSON writes the value or null. An absent Opt outside of a field with
-// omitzero can only be written as null too.
+// MarshalJSON encodes the value or null. An absent Opt is encoded as null, unless it is a
+// field with the option omitzero.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	if o.state != optSome {
 		return []byte("null"), nil
@@ -82,9 +83,8 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.value)
 }
 
-// UnmarshalJSON reads a value or null. An Opt of a union type cannot be read on
-// its own, because encoding/json does not know the variants; the struct that
-// contains it can.
+// UnmarshalJSON decodes a value or null. It cannot decode an Opt of a union by itself,
+// because encoding/json does not know the variants; the struct that contains it can.
 func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	if bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
 		*o = Null[T]()
@@ -98,9 +98,8 @@ func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ValidatorValue returns the value if one is present and nil if not. It is how
-// the checks of this SDK, and those of go-playground/validator, see through an
-// Opt.
+// ValidatorValue returns the value if there is one, and nil otherwise. The checks of this
+// SDK, and go-playground/validator, call it.
 func (o Opt[T]) ValidatorValue() any {
 	if o.state != optSome {
 		return nil

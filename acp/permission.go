@@ -1,19 +1,19 @@
 package acp
 
-// Selected answers a permission request with the option of that id.
+// Selected returns the response that selects the option with the given id.
 func Selected(id PermissionOptionID) *RequestPermissionResponse {
 	return &RequestPermissionResponse{Outcome: &SelectedPermissionOutcome{OptionID: id}}
 }
 
-// Cancelled answers a permission request whose turn was cancelled, or to which no
-// option fits.
+// Cancelled returns the response to a permission request whose turn was cancelled, or for
+// which no option is suitable.
 func Cancelled() *RequestPermissionResponse {
 	return &RequestPermissionResponse{Outcome: &CancelledPermissionOutcome{}}
 }
 
-// SelectKind answers a permission request with the first option of the first of the
-// kinds that is offered, and with [Cancelled] when none is. It is for programs that
-// decide for their user, who must go by what options mean and not by their place:
+// SelectKind returns the response that selects the first option of the first of the kinds
+// that is offered, and [Cancelled] if none is. Programs that decide without a user must
+// choose by kind and not by position:
 //
 //	acp.SelectKind(req.Options, acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways)
 func SelectKind(options []PermissionOption, kinds ...PermissionOptionKind) *RequestPermissionResponse {

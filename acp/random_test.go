@@ -43,7 +43,8 @@ func (m *maker) value(t reflect.Type) reflect.Value {
 func (m *maker) fill(v reflect.Value, rule string) {
 	switch x := v.Addr().Interface().(type) {
 	case *acp.RequestID:
-		*x = []acp.RequestID{acp.NumberID(m.Int64() - m.Int64()), acp.StringID(m.text()), acp.NullID()}[m.IntN(3)]
+		ids := append([]acp.RequestID{acp.NumberID(m.Int64() - m.Int64()), acp.StringID(m.text())}, otherIDs...)
+		*x = ids[m.IntN(len(ids))]
 		return
 	case *acp.SessionConfigSelectOptions:
 		if m.IntN(2) == 0 {
@@ -65,17 +66,15 @@ func (m *maker) fill(v reflect.Value, rule string) {
 			*x = acp.Meta{"example.com/trace": m.text(), "n": 1.5, "deep": map[string]any{"list": []any{nil, true, "x"}}}
 		}
 		return
-	case interface {
-		SetForTest(v any, null bool)
-		ZeroForTest() any
-	}:
+	case interface{ IsNull() bool }: // an Opt
 		switch m.IntN(3) {
 		case 0:
-			x.SetForTest(nil, true)
+			_ = json.Unmarshal([]byte("null"), x)
 		case 1:
-			zero := reflect.ValueOf(x.ZeroForTest()).Elem()
-			m.fill(zero, rule)
-			x.SetForTest(zero.Interface(), false)
+			set := v.Addr().MethodByName("Set")
+			value := reflect.New(set.Type().In(0)).Elem()
+			m.fill(value, rule)
+			set.Call([]reflect.Value{value})
 		}
 		return
 	}
@@ -95,17 +94,38 @@ func (m *maker) fillKind(v reflect.Value, rule string) {
 		}
 	case reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		v.SetUint(m.Uint64() >> m.IntN(64) & (1<<v.Type().Bits() - 1))
+		if strings.Contains(rule, "min=1") && !m.breaks() {
+			v.SetUint(max(v.Uint(), 1))
+		}
 	case reflect.Float64:
 		v.SetFloat(m.NormFloat64() + 0.1)
+		if strings.Contains(rule, "max=1") && !m.breaks() {
+			v.SetFloat(m.Float64())
+		}
 	case reflect.Pointer:
 		if m.IntN(2) == 0 {
-			v.Set(m.value(v.Type().Elem()))
+			p := reflect.New(v.Type().Elem())
+			m.fill(p.Elem(), rule)
+			v.Set(p)
 		}
 	case reflect.Slice:
-		if n := m.IntN(4); n < 3 {
+		list, items, _ := strings.Cut(rule, "dive")
+		if !strings.Contains(rule, "dive") {
+			items = ""
+		}
+		n := m.IntN(4)
+		if n == 3 {
+			n = -1
+		}
+		if strings.Contains(list, "min=1") && !m.breaks() {
+			if n = max(n, 1); strings.Contains(list, "omitempty") && m.IntN(2) == 0 {
+				n = -1
+			}
+		}
+		if n >= 0 {
 			v.Set(reflect.MakeSlice(v.Type(), n, n))
 			for i := range n {
-				m.fill(v.Index(i), rule)
+				m.fill(v.Index(i), items)
 			}
 		}
 	case reflect.Map:
@@ -135,12 +155,15 @@ func (m *maker) fillKind(v reflect.Value, rule string) {
 	}
 }
 
+// breaks reports whether a rule is to be broken.
+func (m *maker) breaks() bool { return m.wild && m.IntN(8) == 0 }
+
 // ruled makes a text that keeps the rule of its struct tag, mostly.
 func (m *maker) ruled(t reflect.Type, rule string) string {
 	if constants := constantsOf(t); constants != nil && m.IntN(4) > 0 {
 		return constants[m.IntN(len(constants))]
 	}
-	if m.wild && m.IntN(8) == 0 {
+	if m.breaks() {
 		return []string{"", "relative/path", "x y", "C:", "mailto"}[m.IntN(5)]
 	}
 	switch {
@@ -176,13 +199,14 @@ func (m *maker) fillUnion(v reflect.Value) {
 	case reflect.TypeFor[acp.ElicitationContentValue]():
 		variants = []any{new(acp.ElicitationString), new(acp.ElicitationInteger), new(acp.ElicitationNumber), new(acp.ElicitationBoolean), new(acp.ElicitationStrings)}
 		p := m.value(reflect.TypeOf(variants[m.IntN(5)]).Elem())
-		if list, ok := p.Interface().(*acp.ElicitationStrings); ok && *list == nil {
+		if list, ok := reflect.TypeAssert[*acp.ElicitationStrings](p); ok && *list == nil {
 			*list = acp.ElicitationStrings{}
 		}
 		v.Set(p.Elem())
 		return
-	case reflect.TypeFor[acp.SessionConfigOptionValue]():
-		variants = []any{&acp.SessionConfigValue{}, &acp.SessionConfigBooleanValue{}, &acp.UnknownSessionConfigOptionValue{}}
+	}
+	if variants == nil {
+		variants = handWritten[v.Type()]
 	}
 	if len(variants) == 0 {
 		panic("no variants of " + v.Type().String())
@@ -198,7 +222,7 @@ func (m *maker) fillUnion(v reflect.Value) {
 
 // fillUnknown makes a variant that this version does not know.
 func (m *maker) fillUnknown(union reflect.Type, v reflect.Value) {
-	members := `"q":1,"text ":"x"`
+	members := `"q":1,"text ":"x"` + neededMembers[union.Name()]
 	if kind := v.FieldByName("Type"); kind.IsValid() {
 		tag := acp.Tags[union.Name()]
 		if tag == "" {

@@ -9,8 +9,8 @@ import (
 )
 
 // RequestID is the JSON-RPC id of a request: a string, an integer, or null. It is
-// kept exactly as it stood in the message, so that it can be sent back unchanged,
-// and it is comparable. The zero RequestID is none at all and cannot be sent.
+// kept exactly as it was received, so that it can be sent back unchanged. RequestIDs are
+// comparable. The zero value is no id and cannot be sent.
 type RequestID struct{ raw string }
 
 // NumberID returns an id that is an integer.
@@ -19,19 +19,19 @@ func NumberID(n int64) RequestID { return RequestID{strconv.FormatInt(n, 10)} }
 // StringID returns an id that is a string.
 func StringID(s string) RequestID { return RequestID{string(wire.AppendString(nil, s))} }
 
-// NullID returns the id null, which v1 allows and nobody should use.
+// NullID returns the id null. Version 1 allows it; do not use it for requests of your own.
 func NullID() RequestID { return RequestID{"null"} }
 
-// String returns the id as JSON: strings stand in quotes.
+// String returns the id as JSON; strings are quoted.
 func (id RequestID) String() string { return id.raw }
 
-// IsZero tells whether there is no id.
+// IsZero reports whether there is no id.
 func (id RequestID) IsZero() bool { return id.raw == "" }
 
-// IsNull tells whether the id is null.
+// IsNull reports whether the id is null.
 func (id RequestID) IsNull() bool { return id.raw == "null" }
 
-// MarshalJSON writes the id as it came. The zero RequestID becomes null.
+// MarshalJSON encodes the id as it was received. The zero value is encoded as null.
 func (id RequestID) MarshalJSON() ([]byte, error) {
 	if id.IsZero() {
 		return []byte("null"), nil
@@ -39,7 +39,7 @@ func (id RequestID) MarshalJSON() ([]byte, error) {
 	return []byte(id.raw), nil
 }
 
-// UnmarshalJSON takes a string, a number or null.
+// UnmarshalJSON decodes a string, a number or null.
 func (id *RequestID) UnmarshalJSON(data []byte) error {
 	if string(bytes.TrimSpace(data)) == "null" {
 		*id = NullID()
@@ -58,7 +58,7 @@ func decodeRequestID(d *wire.Decoder, id *RequestID) *wire.FieldErrors {
 		d.Return(mark)
 		return d.Mismatch("string, number or null")
 	}
-	id.raw = string(raw)
+	id.raw = d.Text(raw)
 	return nil
 }
 

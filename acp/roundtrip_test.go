@@ -26,12 +26,12 @@ func TestRoundTrip(t *testing.T) {
 				require.NoError(t, err, "%#v", v)
 				require.NoError(t, wire.Check(raw), "%s", raw)
 
-				back, err := c.Decode(raw)
+				back, _, err := c.Decode(raw)
 				require.NoError(t, err, "%s", raw)
 				again, err := c.Append(back)
 				require.NoError(t, err)
 				require.Equal(t, string(raw), string(again))
-				same, err := c.Decode(again)
+				same, _, err := c.Decode(again)
 				require.NoError(t, err)
 				require.Equal(t, back, same)
 				require.Equal(t, settle(v), settle(back), "%s", raw)
@@ -59,7 +59,7 @@ func settle(v any) string {
 
 func show(v reflect.Value) string {
 	if v.CanInterface() {
-		if raw, ok := v.Interface().(json.RawMessage); ok {
+		if raw, ok := reflect.TypeAssert[json.RawMessage](v); ok {
 			return string(raw)
 		}
 	}

@@ -6,27 +6,25 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// ToolFailure is an error that knows how to end a tool call. The agent's session
-// helper looks for it, through any wrapping, when a tool call fails; package
-// rpcerr/toolerr has a ready one. Implement it to tell client and model more than
-// a message: that trying again may help, what to change, whom to ask.
+// ToolFailure is an error that determines the last update of a failed tool call. The
+// agent's session helper searches the error chain for it; package rpcerr/toolerr provides
+// an implementation. Implement it to give the client and the model more than a message,
+// such as whether a retry may succeed, or what to change.
 type ToolFailure interface {
 	error
-	// FailedToolCall returns the last update of the call, usually with Content
-	// for people and RawOutput for programs. ToolCallID and Status are filled in
-	// by the caller. All of it reaches the peer. Nil means that the error has nothing
-	// of its own to say.
+	// FailedToolCall returns the last update of the call, usually with Content for people
+	// and RawOutput for programs. The caller sets ToolCallID and Status. The peer receives
+	// the whole update. Nil means that the error does not determine the update.
 	FailedToolCall() *ToolCallUpdate
 }
 
 // FailToolCall returns the update that ends the tool call id with err.
 //
-// The outermost error in the chain that was meant for the peer says what the update
-// holds: a [ToolFailure] whatever it likes, an *rpcerr.RequestError, or an error that
-// builds one, its code, message and data, with data.recovery.hint in the text too. What
-// such an error wraps stays inside, as it does when a request fails. For an error that
-// nobody meant for the peer the update tells only "Internal error". A nil err counts as
-// such.
+// The outermost error in the chain that is meant for the peer determines the update. A
+// [ToolFailure] returns it. An *rpcerr.RequestError, or an error that builds one, provides
+// its code, message and data; the text includes data.recovery.hint. The peer never receives
+// what such an error wraps. Without such an error, and for a nil err, the text of the update
+// is "Internal error".
 func FailToolCall(id ToolCallID, err error) *ToolCallUpdate {
 	update := failedBy(err)
 	update.ToolCallID = id
@@ -34,7 +32,7 @@ func FailToolCall(id ToolCallID, err error) *ToolCallUpdate {
 	return update
 }
 
-// failedBy returns an update that nobody else holds.
+// failedBy returns an update that no one else holds.
 func failedBy(err error) *ToolCallUpdate {
 	if u, _ := ownUpdate(err); u != nil {
 		c := *u // the error may hand out the same update twice

@@ -1,7 +1,27 @@
 package acp
 
-// ProtocolVersion is the version of the Agent Client Protocol whose vocabulary
-// this package holds. It is the value of protocolVersion in the initialize
-// request and answer, and changes only when the wire format breaks; new methods
-// and fields are announced by capabilities instead.
+//go:generate go -C .. run ./internal/gen
+
+import "github.com/acpkit/go-sdk/internal/wire"
+
+// ProtocolVersion is the version of the Agent Client Protocol whose vocabulary this
+// package holds: the value of protocolVersion in the request and the response of
+// initialize. It changes only when the wire format does; new methods and fields are
+// announced by capabilities instead.
 const ProtocolVersion = 1
+
+// The rest of this file is where this version differs from others in files that the
+// versions share.
+
+// groupMember tells a group of select options from an option.
+const groupMember = "group"
+
+// keepsOtherElicitationValues says whether values of form fields may be of kinds that no
+// variant holds.
+const keepsOtherElicitationValues = false
+
+func decodeOtherElicitationValue(d *wire.Decoder, _ *ElicitationContentValue) *wire.FieldErrors {
+	return d.Mismatch("string, number, boolean or array of strings")
+}
+
+func encodeOtherElicitationValue(e *wire.Encoder, _ ElicitationContentValue) { e.Fail("missing") }

@@ -9,8 +9,13 @@ import (
 
 // vocabulary is all that will be written.
 type vocabulary struct {
-	Types   []*goType // in the order of the facts; derived ones behind their origin
+	Types   []*goType // in the order of the facts; derived ones after their origin
 	Methods []*method
+
+	version *version
+	root    string // the folder of the module
+	header  string // on top of every file
+	tables  *tables
 
 	texts  *texts
 	all    *facts
@@ -21,13 +26,17 @@ type vocabulary struct {
 }
 
 // build reads the facts into the model. stable tells which of all are not unstable.
-func build(all, stable *facts, t *texts) (v *vocabulary, err error) {
+func build(all, stable *facts, t *texts, rows *tables) (v *vocabulary, err error) {
 	defer func() {
-		if r, ok := recover().(broken); ok {
+		switch r := recover().(type) {
+		case nil:
+		case broken:
 			err = fmt.Errorf("%s", string(r))
+		default:
+			panic(r)
 		}
 	}()
-	v = &vocabulary{texts: t, all: all, stable: stable, byDef: map[string]*goType{}, byName: map[string]*goType{}, uses: map[string]int{}}
+	v = &vocabulary{tables: rows, texts: t, all: all, stable: stable, byDef: map[string]*goType{}, byName: map[string]*goType{}, uses: map[string]int{}}
 	for _, d := range all.Defs {
 		for _, c := range d.Schema.choices() {
 			if ref := c.refName(); ref != "" && !envelope(d) {
@@ -36,7 +45,7 @@ func build(all, stable *facts, t *texts) (v *vocabulary, err error) {
 		}
 	}
 	for _, d := range all.Defs {
-		if !envelope(d) && !builtins.has(d.Name) {
+		if !envelope(d) && !v.tables.builtins.has(d.Name) {
 			v.declare(d)
 		}
 	}
@@ -62,11 +71,11 @@ func fail(format string, args ...any) { panic(broken(fmt.Sprintf(format, args...
 func (v *vocabulary) declare(d member) {
 	key := "type " + d.Name
 	x := &goType{
-		Def: d.Name, Name: goName(d.Name), Doc: v.texts.find(key), Topic: v.texts.topic[key],
+		Def: d.Name, Name: goName(d.Name), Doc: v.texts.find(key), Topic: v.texts.topicOf(key),
 		Unstable: v.stable.Defs.find(d.Name) == nil,
 	}
 	s := d.Schema
-	if row, ok := foreign.get(d.Name); ok {
+	if row, ok := v.tables.foreign.get(d.Name); ok {
 		x.Kind, x.Name, x.Interface, x.Ruled = foreignType, row.name, row.iface, row.ruled
 	} else if s.Ref != "" || len(s.AllOf) == 1 || len(s.Type) == 0 && s.choices() == nil {
 		x.Kind = aliasType
@@ -93,7 +102,7 @@ func (v *vocabulary) add(x *goType) {
 	v.Types = append(v.Types, x)
 }
 
-// derive adds a type that the facts do not define by name, behind its origin.
+// derive adds a type that the facts do not define by name, after its origin.
 func (v *vocabulary) derive(from *goType, x *goType) *goType {
 	x.Def, x.Topic = from.Def, from.Topic
 	x.Unstable = x.Unstable || from.Unstable
@@ -138,13 +147,13 @@ func (v *vocabulary) defineStruct(x *goType, s *schema) {
 		x.Fields = append(x.Fields, v.fieldOf(x, s, p))
 	}
 	x.Extra = string(s.More) == "true"
-	if row, ok := folded.get(x.Def); ok {
+	if row, ok := v.tables.folded.get(x.Def); ok {
 		v.fold(x, s, row.tag, row.enum, row.doc)
-	} else if row, ok := flat.get(x.Def); ok {
+	} else if row, ok := v.tables.flat.get(x.Def); ok {
 		u := v.byName[row.union]
 		if u == nil {
 			u = v.derive(x, &goType{Name: row.union, Kind: unionType, Doc: row.doc})
-			if foreignUnions.has(row.union) {
+			if v.tables.foreignUnions.has(row.union) {
 				u.Kind, u.Interface = foreignType, true
 			} else {
 				u.Union = v.unionOf(u, s, x.Name)
@@ -222,19 +231,19 @@ func (v *vocabulary) shareMetaOnly() {
 				Name: "MetaOnly", Kind: structType, Hidden: true, Fields: x.Fields,
 				Doc: "has the members of all types that hold nothing but _meta.",
 			})
-			model.Topic = v.texts.topic["common _meta"]
+			model.Topic = v.texts.topicOf("common _meta")
 		}
 		x.Model = model
 	}
 }
 
-// stableField tells whether the stable facts know the member too.
+// stableField reports whether the stable facts know the member too.
 func (v *vocabulary) stableField(def, name string) bool {
 	d := v.stable.Defs.find(def)
 	return d != nil && d.Props.find(name) != nil
 }
 
-// stableVariant tells whether the stable facts know the variant too.
+// stableVariant reports whether the stable facts know the variant too.
 func (v *vocabulary) stableVariant(def, tag, value string) bool {
 	d := v.stable.Defs.find(def)
 	if d == nil {

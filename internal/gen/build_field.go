@@ -1,6 +1,9 @@
 package main
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // fieldOf reads one member of a definition.
 func (v *vocabulary) fieldOf(x *goType, owner *schema, p member) *field {
@@ -26,7 +29,23 @@ func (v *vocabulary) fieldOf(x *goType, owner *schema, p member) *field {
 		fail("%s: default %s", key, def)
 	}
 	f.Rule = v.ruleOf(key, f, p.Schema)
+	v.bound(f, s, p.Schema)
 	return f
+}
+
+// bound finds the rules of the schema beyond the type.
+func (v *vocabulary) bound(f *field, s, outer *schema) {
+	low, high := cmp.Or(s.Minimum, outer.Minimum), cmp.Or(s.Maximum, outer.Maximum)
+	switch {
+	case outer.MinItems == 1 || s.MinItems == 1:
+		f.Filled = true
+	case v.tables.boundURIs && (s.Format == "uri" || outer.Format == "uri"):
+		f.Bound, f.BoundText = "!wire.IsURI(%s)", "must be a URI with a scheme"
+	case f.Base.Kind == isFloat && low != "" && high != "":
+		f.Bound, f.BoundText = "%[1]s < "+string(low)+" || %[1]s > "+string(high), "must be from "+string(low)+" to "+string(high)
+	case f.Base.Kind.number() && low == "1":
+		f.Bound, f.BoundText = "%s == 0", "must be at least 1"
+	}
 }
 
 // baseOf reads what a value is.
@@ -35,7 +54,7 @@ func (v *vocabulary) baseOf(key, name string, s *schema) base {
 		return base{Kind: isMeta}
 	}
 	if ref := s.refName(); ref != "" {
-		if kind, ok := builtins.get(ref); ok {
+		if kind, ok := v.tables.builtins.get(ref); ok {
 			return base{Kind: kind}
 		}
 		if v.byDef[ref] == nil {
@@ -87,9 +106,9 @@ func (v *vocabulary) objectBase(key string, s *schema) base {
 
 func (v *vocabulary) formOf(key string, f *field) form {
 	switch {
-	case threeStates.has(key):
+	case v.tables.threeStates.has(key):
 		return opt
-	case pointers.has(key):
+	case v.tables.pointers.has(key):
 		return pointer
 	case f.Required:
 		return plain
@@ -108,7 +127,7 @@ func (v *vocabulary) ruleOf(key string, f *field, s *schema) string {
 		}
 		return "min=1"
 	}
-	if rule, ok := prose.get(key); ok {
+	if rule, ok := v.tables.prose.get(key); ok {
 		return rule
 	}
 	if s.Format == "uri" {
@@ -118,7 +137,7 @@ func (v *vocabulary) ruleOf(key string, f *field, s *schema) string {
 	if b.Kind == isList {
 		b = *b.Elem
 	}
-	if b.is(stringType) && !notIDs.has(b.Type.Def) && (f.Required || b != f.Base || f.Form == opt) {
+	if b.is(stringType) && !v.tables.notIDs.has(b.Type.Def) && (f.Required || b != f.Base || f.Form == opt) {
 		return "id"
 	}
 	if f.Required && b.is(enumType) {

@@ -16,7 +16,7 @@ type method struct {
 	Doc          string
 	Params       *goType
 	Result       *goType
-	Flags        methodFlags
+	Row          methodRow
 }
 
 // buildMethods reads the method table from the payloads: each names its method and
@@ -34,13 +34,13 @@ func (v *vocabulary) buildMethods(all *facts) {
 		}
 		m := found[key]
 		if m == nil {
-			flags, ok := methods.get(key)
+			row, ok := v.tables.methods.get(key)
 			if !ok {
-				fail("method %s has no row of flags", key)
+				fail("method %s has no row", key)
 			}
 			m = &method{
 				Name: name, Const: "Method" + goName(name), Side: goName(d.Schema.Side),
-				Notification: note, Flags: flags, Doc: v.texts.need("method " + name),
+				Notification: note, Row: row, Doc: v.texts.need("method " + name),
 			}
 			found[key] = m
 			v.Methods = append(v.Methods, m)

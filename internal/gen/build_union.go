@@ -5,16 +5,18 @@ import "slices"
 // unionOf reads a union. outer is the Go name of what the facts call it, which
 // differs from x for the unions of flat definitions.
 func (v *vocabulary) unionOf(x *goType, s *schema, outer string) *union {
-	u := &union{Unknown: "Unknown" + x.Name, Closed: true}
-	if name, ok := unknownNames.get(x.Name); ok {
+	u := &union{Unknown: "Unknown" + x.Name}
+	if name, ok := v.tables.unknownNames.get(x.Name); ok {
 		u.Unknown = name
 	}
 	var untagged []*schema
+	selfNamed := true // no branch takes all tags that are not known
 	for _, c := range s.choices() {
 		tag, value, open := tagOf(c)
 		switch {
 		case open:
-			u.Tag, u.Closed = tag, false
+			u.Tag, selfNamed = tag, false
+			u.Needs = slices.DeleteFunc(slices.Clone(c.Required), func(name string) bool { return name == tag })
 		case tag == "":
 			untagged = append(untagged, c)
 		default:
@@ -24,14 +26,18 @@ func (v *vocabulary) unionOf(x *goType, s *schema, outer string) *union {
 	}
 	switch {
 	case u.Tag == "":
-		u.Variants = v.presence(untagged)
+		u.Variants, u.OneOf = v.presence(untagged), s.OneOf != nil
 	case len(untagged) == 1:
-		u.Fallback, u.FallbackTag = v.byDef[untagged[0].refName()], untagged[0].Title
+		u.Fallback = v.byDef[untagged[0].refName()]
+		if selfNamed {
+			u.FallbackTag = untagged[0].Title
+		}
+		u.Guesses = v.tables.guesses.has(x.Name)
 	case len(untagged) > 1:
 		fail("%s: %d variants without a tag", x.Def, len(untagged))
 	}
 	if u.Unknown != "" {
-		doc := "is " + article(outer) + " [" + x.Name + "] of a kind that this package does not know. It is kept as it came and written back unchanged."
+		doc := "is " + article(outer) + " [" + x.Name + "] of a kind unknown to this package. It is kept and encoded unchanged."
 		v.derive(x, &goType{Name: u.Unknown, Kind: unknownType, Doc: doc, Union: u})
 	}
 	return u
@@ -59,16 +65,32 @@ func (v *vocabulary) variantType(x *goType, c *schema, tag, value string) *goTyp
 	t := v.byDef[ref]
 	switch {
 	case ref == "":
-		name, ok := inlineVariants.get(def + "." + value)
+		name, ok := v.tables.inlineVariants.get(def + "." + value)
 		if !ok {
 			fail("%s: variant %s has no name", def, value)
 		}
 		t = v.derive(x, &goType{Name: name, Kind: structType, Doc: v.texts.need("variant " + def + "." + value)})
+		for _, p := range c.Props {
+			if p.Name != tag {
+				t.Fields = append(t.Fields, v.fieldOf(t, c, p))
+			}
+		}
+	case t.Kind == unionType:
+		inner := t
+		inner.Spread = tag
+		name, ok := v.tables.inlineVariants.get(def + "." + value)
+		if !ok {
+			fail("%s: variant %s has no name", def, value)
+		}
+		t = v.derive(x, &goType{Name: name, Kind: structType, Doc: v.texts.need("variant " + def + "." + value)})
+		t.Fields = []*field{{JSON: "-", Name: inner.Name, Base: base{Kind: isNamed, Type: inner}, Form: inlined,
+			Doc: v.texts.find("field " + def + "." + value)}}
 	case v.uses[ref] > 1:
-		t = v.derive(x, &goType{
-			Name: goName(value), Kind: structType, Model: t,
-			Doc: v.texts.need("variant " + def + "." + value),
-		})
+		name, ok := v.tables.inlineVariants.get(def + "." + value)
+		if !ok {
+			name = goName(value)
+		}
+		t = v.derive(x, &goType{Name: name, Kind: structType, Model: t, Doc: v.texts.need("variant " + def + "." + value)})
 	}
 	t.Unstable = t.Unstable || !v.stableVariant(def, tag, value)
 	t.Tag, t.TagValue = tag, value

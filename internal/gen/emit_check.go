@@ -19,7 +19,7 @@ func (x *goType) breakable() bool {
 	switch x.Kind {
 	case structType:
 		for _, f := range x.members().Fields {
-			if f.Rule != "" || f.mustBeThere() || f.Base.ruled() {
+			if f.checked() {
 				return true
 			}
 		}
@@ -45,7 +45,7 @@ func (u *union) all() []*goType {
 	return list
 }
 
-// ruled tells whether values of the kind can break rules.
+// ruled reports whether values of the kind can break rules.
 func (b *base) ruled() bool {
 	if b.Elem != nil {
 		return b.Elem.ruled() || b.Elem.open()
@@ -53,15 +53,23 @@ func (b *base) ruled() bool {
 	return b.Kind == isNamed && b.Type.Ruled
 }
 
-// open tells whether the value is an interface, which may be nil.
+// open reports whether the value is an interface, which may be nil.
 func (b *base) open() bool {
 	return b.Kind == isNamed && (b.Type.Kind == unionType || b.Type.Interface)
 }
 
-// mustBeThere tells whether the field is an interface that must not be nil.
+// checked reports whether values of the field can break a rule.
+func (f *field) checked() bool {
+	return f.Rule != "" || f.mustBeThere() || f.Base.ruled() || f.Filled || f.numberBound()
+}
+
+// numberBound reports whether the schema bounds a number.
+func (f *field) numberBound() bool { return f.Bound != "" && f.Base.Kind.number() }
+
+// mustBeThere reports whether the field is an interface that must not be nil.
 func (f *field) mustBeThere() bool { return f.Base.open() && (f.Required || f.Form == inlined) }
 
-// emitCheck writes the function that tells whether a value keeps the rules.
+// emitCheck writes the function that reports whether a value keeps the rules.
 func emitCheck(f *file, x *goType) {
 	switch {
 	case !x.Ruled || x.Model != nil:
@@ -97,7 +105,23 @@ func validCall(x *goType, at string) string {
 
 func emitCheckField(f *file, field *field) {
 	target := "v." + field.Name
-	if !(field.Rule != "" || field.mustBeThere() || field.Base.ruled()) {
+	if !field.checked() {
+		return
+	}
+	if field.Filled && field.Required {
+		f.p("if len(%s) == 0 {\nreturn false\n}", target)
+	} else if field.Filled {
+		f.p("if %[1]s != nil && len(%[1]s) == 0 {\nreturn false\n}", target)
+	}
+	if field.numberBound() {
+		if field.Form == pointer {
+			f.p("if %[1]s != nil && (%[2]s) {\nreturn false\n}", target, fmt.Sprintf(field.Bound, "*"+target))
+		} else {
+			f.p("if %s {\nreturn false\n}", fmt.Sprintf(field.Bound, target))
+		}
+		return
+	}
+	if field.Filled && !(field.Rule != "" || field.Base.ruled() || field.Base.Elem.open()) {
 		return
 	}
 	if field.Form == opt {

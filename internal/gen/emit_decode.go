@@ -121,7 +121,7 @@ func emitDecodeField(f *file, field *field, number int) {
 	case field.Form == opt:
 		emitDecodeOpt(f, field, target)
 	case field.Form == pointer && field.Base.Kind == isNamed:
-		f.p("%s = new(%s)", target, field.Base.goType())
+		f.p("%s = wire.New[%s](d)", target, field.Base.goType())
 		if field.Lenient {
 			f.p("if %s != nil {", read(field, target))
 			f.p("%s = nil", target)
@@ -129,8 +129,36 @@ func emitDecodeField(f *file, field *field, number int) {
 		} else {
 			f.p(check, read(field, target))
 		}
+	case field.Bound != "":
+		emitDecodeBound(f, field, target)
 	default:
 		f.p(check, read(field, target))
+	}
+	f.p("}")
+}
+
+// emitDecodeBound reads a value and enforces the schema's bound. A lenient member that
+// breaks it is left out.
+func emitDecodeBound(f *file, field *field, target string) {
+	value := target
+	if field.Form == pointer {
+		value = "*" + target
+	} else if field.Base.Kind == isNamed {
+		value = asString(field.Base, target)
+	}
+	f.p("errs := %s", read(field, target))
+	f.p("if errs == nil && (%s) {", fmt.Sprintf(field.Bound, value))
+	f.p("errs = wire.Violation(%q)", field.BoundText)
+	f.p("}")
+	if !field.Lenient {
+		f.p("o.Check(errs)")
+		return
+	}
+	f.p("if errs != nil {")
+	if field.Form == pointer {
+		f.p("%s = nil", target)
+	} else {
+		f.p("%s = *new(%s)", target, field.goType())
 	}
 	f.p("}")
 }
@@ -197,6 +225,9 @@ func read(field *field, target string) string {
 		if b.Elem.text() {
 			return fmt.Sprintf("wire.ReadStrings(d, %s, %t)", at, field.Skip)
 		}
+		if b.Elem.Kind.unsigned() {
+			return fmt.Sprintf("wire.ReadUints(d, %s, %t)", at, field.Skip)
+		}
 		return fmt.Sprintf("decode%sList(d, %s, %t)", b.Elem.Type.Name, at, field.Skip)
 	}
 	switch b.Type.Kind {
@@ -210,7 +241,7 @@ func read(field *field, target string) string {
 	return decodeCall(b.Type, at)
 }
 
-// listed and mapped tell whether lists or maps of the type occur.
+// listed and mapped report whether lists or maps of the type occur.
 func (v *vocabulary) listed(x *goType) bool {
 	return v.occurs(isList, x) || x.Def == "SessionConfigSelectGroup" || x.Def == "SessionConfigSelectOption"
 }
@@ -241,11 +272,7 @@ func emitDecodeList(f *file, x *goType) {
 	f.p("list = append(list, x)")
 	f.p("}")
 	f.p("}")
-	f.p("if errs := a.End(); errs != nil {")
-	f.p("return errs")
-	f.p("}")
-	f.p("*p = list")
-	f.p("return nil")
+	f.p("return wire.EndList(d, &a, p, list)")
 	f.p("}\n")
 }
 
@@ -254,7 +281,7 @@ func emitDecodeMap(f *file, x *goType) {
 	f.p("o := d.Object()")
 	f.p("m := map[string]%s{}", x.Name)
 	f.p("for o.Next(d) {")
-	f.p("name := string(o.Name)")
+	f.p("name := d.Text(o.Name)")
 	f.p("if _, twice := m[name]; twice {")
 	f.p("o.Duplicate(d)")
 	f.p("continue")
@@ -263,11 +290,7 @@ func emitDecodeMap(f *file, x *goType) {
 	f.p("o.Check(decode%s(d, &x))", x.Name)
 	f.p("m[name] = x")
 	f.p("}")
-	f.p("if errs := o.End(); errs != nil {")
-	f.p("return errs")
-	f.p("}")
-	f.p("*p = m")
-	f.p("return nil")
+	f.p("return wire.EndMap(d, &o, p, m)")
 	f.p("}\n")
 }
 
@@ -289,13 +312,23 @@ func (v *vocabulary) emitDecodeUnion(f *file, x *goType) {
 		f.p("return d.Untagged(%q, found)", u.Tag)
 		f.p("}")
 	}
-	f.p("u := &%s{Type: string(tag)}", u.Unknown)
-	emitKeepUnknown(f, u)
+	if len(u.Needs) > 0 {
+		var names []string
+		for _, name := range u.Needs {
+			names = append(names, fmt.Sprintf("%q", name))
+		}
+		f.p("if errs := d.Needs(%s); errs != nil {", strings.Join(names, ", "))
+		f.p("return errs")
+		f.p("}")
+	}
+	f.p("u := wire.New[%s](d)", u.Unknown)
+	f.p("u.Type = d.Text(tag)")
+	emitKeepUnknown(f, x)
 	f.p("}\n")
 }
 
 func emitVariant(f *file, x *goType) {
-	f.p("v := new(%s)", x.Name)
+	f.p("v := wire.New[%s](d)", x.Name)
 	f.p("if errs := %s; errs != nil {", decodeCall(x, "v"))
 	f.p("return errs")
 	f.p("}")
@@ -312,15 +345,18 @@ func decodeCall(x *goType, target string) string {
 
 // emitFallback writes the reading of the variant that has no tag.
 func emitFallback(f *file, u *union) {
-	if !u.Closed {
-		f.p("if tag == nil {")
+	if !u.Guesses {
+		if u.FallbackTag == "" {
+			f.p("if !found || tag == nil {")
+		} else {
+			f.p("if !found || tag == nil || string(tag) == %q {", u.FallbackTag)
+		}
 		emitVariant(f, u.Fallback)
 		f.p("}")
-		f.p("_ = found")
 		return
 	}
 	f.p("mark := d.Mark()")
-	f.p("v := new(%s)", u.Fallback.Name)
+	f.p("v := wire.New[%s](d)", u.Fallback.Name)
 	f.p("errs := %s", decodeCall(u.Fallback, "v"))
 	f.p("if errs == nil {")
 	f.p("*p = v")
@@ -332,9 +368,12 @@ func emitFallback(f *file, u *union) {
 	f.p("d.Return(mark)")
 }
 
-func emitKeepUnknown(f *file, u *union) {
+func emitKeepUnknown(f *file, x *goType) {
+	u := x.Union
 	f.p("*p = u")
-	if u.Flat {
+	if x.Spread != "" {
+		f.p("return d.Without((*[]byte)(&u.Raw), %q)", x.Spread)
+	} else if u.Flat {
 		var names []string
 		for _, name := range u.Common {
 			names = append(names, fmt.Sprintf("%q", name))
@@ -350,11 +389,21 @@ func emitKeepUnknown(f *file, u *union) {
 func emitDecodePresence(f *file, x *goType) {
 	u := x.Union
 	f.p("func decode%[1]s(d *wire.Decoder, p *%[1]s) *wire.FieldErrors {", x.Name)
+	if u.OneOf {
+		var has []string
+		for _, variant := range u.Variants {
+			has = append(has, fmt.Sprintf("d.Has(%q)", variant.Key))
+		}
+		f.p("if %s {", strings.Join(has, " && "))
+		f.p("d.Skip()")
+		f.p("return wire.Violation(%q)", "must have one of "+u.Variants[0].Key+" and "+u.Variants[1].Key+", not both")
+		f.p("}")
+	}
 	f.p("mark := d.Mark()")
 	f.p("var bad *wire.FieldErrors")
 	for i, variant := range u.Variants {
 		f.p("if d.Has(%q) {", variant.Key)
-		f.p("v := new(%s)", variant.Type.Name)
+		f.p("v := wire.New[%s](d)", variant.Type.Name)
 		f.p("errs := %s", decodeCall(variant.Type, "v"))
 		f.p("if errs == nil {")
 		f.p("*p = v")
@@ -375,7 +424,7 @@ func emitDecodePresence(f *file, x *goType) {
 	if u.Unknown == "" {
 		f.p("return d.Untagged(%q, false)", u.Variants[0].Key)
 	} else {
-		f.p("u := &%s{}", u.Unknown)
+		f.p("u := wire.New[%s](d)", u.Unknown)
 		f.p("errs := d.RawObject((*[]byte)(&u.Raw))")
 		f.p("if errs == nil {")
 		f.p("*p = u")

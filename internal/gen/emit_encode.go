@@ -30,6 +30,11 @@ func (v *vocabulary) emitEncode(f *file, x *goType) {
 		emitSwitch(f, x, emitTagged)
 		f.p("}\n")
 	case x.Kind == unionType:
+		if x.Spread != "" {
+			f.p("func members%[1]s(e *wire.Encoder, v %[1]s) {", x.Name)
+			emitSwitch(f, x, emitTagged)
+			f.p("}\n")
+		}
 		f.p("func encode%[1]s(e *wire.Encoder, v %[1]s) {", x.Name)
 		emitSwitch(f, x, func(f *file, t *goType) { f.p("encode%s(e, v)", t.Name) })
 		f.p("}\n")
@@ -109,6 +114,8 @@ func emitEncodeField(f *file, field *field) {
 		f.p("e.Name(%s)", field.wireName())
 		f.p("e.Null()")
 		f.p("}")
+	case field.Form == pointer && b.Kind == isNamed && b.text():
+		f.p("e.StringPtr(%s, (*string)(%s))", field.wireName(), target)
 	case field.Form == pointer && b.Kind == isNamed:
 		f.p("if %s != nil {", target)
 		f.p("e.Name(%s)", field.wireName())
@@ -180,6 +187,8 @@ func emitValue(f *file, field *field, target string) {
 		f.p("e.StringMap(%s, %s)", name, target)
 	case b.Kind == isList && b.Elem.text():
 		f.p("wire.WriteStrings(e, %s, %s)", name, target)
+	case b.Kind == isList && b.Elem.Kind.unsigned():
+		f.p("wire.WriteUints(e, %s, %s)", name, target)
 	case b.Kind == isList:
 		f.p("e.Name(%s)", name)
 		f.p("e.OpenArray()")

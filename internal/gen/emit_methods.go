@@ -18,7 +18,7 @@ func (v *vocabulary) emitMethods(f *file) {
 		seen[m.Const] = true
 		doc := m.Const + " " + m.Doc
 		if m.Unstable {
-			doc += "\n\nUnstable: the method may still change or go."
+			doc += "\n\nUnstable: the method may change or be removed."
 		}
 		f.WriteString(comment("\t", doc))
 		f.p("\t%s = %q", m.Const, m.Name)
@@ -46,10 +46,10 @@ func (m *method) literal() []string {
 	}
 	add(m.Notification, "Notification: true")
 	add(m.Unstable, "Unstable: true")
-	add(m.Flags.capability != "", fmt.Sprintf("Capability: %q", m.Flags.capability))
-	add(m.Flags.strict, "StrictParams: true")
-	add(m.Flags.waits, "Waits: true")
-	add(m.Flags.streams, "Streams: true")
+	add(m.Row.capability != "", fmt.Sprintf("Capability: %q", m.Row.capability))
+	add(m.Row.strict, "StrictParams: true")
+	add(m.Row.waits, "Waits: true")
+	add(m.Row.streams, "Streams: true")
 	return list
 }
 
@@ -70,14 +70,14 @@ func (v *vocabulary) emitCodec(f *file, x *goType) {
 		return
 	}
 	f.p("var codec%s = wire.Codec{", x.Name)
-	f.p("Decode: func(raw []byte) (any, error) {")
-	f.p("v := new(%s)", x.Name)
+	f.p("Decode: func(raw []byte) (any, int64, error) {")
+	f.p("d := wire.NewDecoder(raw)")
+	f.p("v := wire.New[%s](&d)", x.Name)
 	if x.Kind == structType && !x.needs() {
 		f.p("if wire.Absent(raw) {")
-		f.p("return v, nil")
+		f.p("return d.End(v, nil)")
 		f.p("}")
 	}
-	f.p("d := wire.NewDecoder(raw)")
 	f.p("return d.End(v, %s)", strings.Replace(decodeCall(x, "v"), "(d,", "(&d,", 1))
 	f.p("},")
 	f.p("Append: func(b []byte, v any) ([]byte, error) {")

@@ -58,13 +58,13 @@ func (v *vocabulary) typeDoc(x *goType) string {
 		}
 	}
 	if x.Unstable {
-		doc += "\n\nUnstable: not part of the stable protocol yet; it may still change or go."
+		doc += "\n\nUnstable: not yet part of the stable protocol; it may change or be removed."
 	}
 	return doc
 }
 
 func emitConstants(f *file, x *goType, verb string) {
-	f.p("// The values of [%s] that this version knows.", x.Name)
+	f.p("// The known values of [%s].", x.Name)
 	f.p("const (")
 	for _, value := range x.Values {
 		if value.Doc != "" {
@@ -115,7 +115,7 @@ func emitStruct(f *file, x *goType) {
 			doc = field.Name + " " + doc
 		}
 		if field.Unstable {
-			doc = strings.TrimPrefix(doc+"\n\nUnstable: the member may still change or go.", "\n\n")
+			doc = strings.TrimPrefix(doc+"\n\nUnstable: the member may change or be removed.", "\n\n")
 		}
 		if doc != "" {
 			f.WriteString(comment("\t", doc))
@@ -123,7 +123,7 @@ func emitStruct(f *file, x *goType) {
 		f.p("\t%s %s `%s`", field.Name, field.goType(), field.tags())
 	}
 	if x.members().Extra {
-		f.p("// Extra holds the members that the protocol does not define.")
+		f.p("// Extra contains the members that the protocol does not define.")
 		f.p("Extra map[string]json.RawMessage `json:\"-\"`")
 	}
 	f.p("}\n")
@@ -154,6 +154,14 @@ func (f *field) checkTag() string {
 	if f.mustBeThere() {
 		rules = append(rules, "required")
 	}
+	if f.Filled {
+		rules = append(rules, "min=1")
+	}
+	if f.numberBound() && f.Base.Kind == isFloat {
+		rules = append(rules, "min=0", "max=1")
+	} else if f.numberBound() {
+		rules = append(rules, "min=1")
+	}
 	if elem := f.Base.Elem; elem != nil && elem.open() {
 		rules = append(rules, "dive", "required")
 	} else if elem != nil && (f.Rule != "" || elem.ruled()) {
@@ -162,7 +170,7 @@ func (f *field) checkTag() string {
 	if f.Rule != "" {
 		rules = append(rules, f.Rule)
 	}
-	if len(rules) > 0 && (f.Form == opt || f.Rule != "" && !required) {
+	if len(rules) > 0 && (f.Form == opt || (f.Rule != "" || f.Filled || f.numberBound()) && !required) {
 		rules = append([]string{"omitempty"}, rules...)
 	}
 	return strings.Join(rules, ",")

@@ -1,20 +1,25 @@
-// Command gen writes the types of package acp, their codecs and checks, and the
-// method table, from the facts in internal/schema and the texts in
-// internal/gen/text. It runs in the root of the module:
+// Command gen writes the vocabulary of each version of the protocol (types, codecs,
+// checks, roles, capabilities and the method table), and what the two ends have for each
+// method (the call, the row of the handler, the capability). It reads the facts in
+// internal/schema, the texts in internal/gen/text and the tables in versions.go and the
+// files named after the versions. It runs in the root of the module:
 //
 //	go run ./internal/gen
 //
-// Texts decide the files: what internal/gen/text/content.txt describes goes to
-// acp/content_gen.go, its codec to acp/content_codec_gen.go. A type, method or
-// constant without a text, a text without use, and a row of the tables of
-// exceptions that nothing needs are errors.
+// Texts decide the files of types: what internal/gen/text/v1/content.txt describes goes
+// to acp/content_gen.go, its codec to acp/content_codec_gen.go. A type, method or
+// constant without a text, a text without use, and a row of the tables that nothing
+// needs are errors.
+//
+// A new method is one row in the methods of its version, with three texts: what it is
+// ("method"), for those who implement it ("handle") and for those who call it ("call"),
+// and one for its role if that is new.
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -28,50 +33,34 @@ func main() {
 	}
 }
 
-const (
-	factsDir = "internal/schema"
-	textDir  = "internal/gen/text"
-	outDir   = "acp"
-)
+const factsDir = "internal/schema"
 
 func run(lenient bool) error {
-	v, err := load(".")
-	if err != nil {
-		return err
-	}
-	if list := v.complaints(); lenient {
-		for _, line := range list {
-			fmt.Fprintln(os.Stderr, "gen: warning:", line)
+	for _, ver := range versions {
+		v, err := ver.load(".")
+		if err != nil {
+			return err
 		}
-	} else if len(list) > 0 {
-		return fmt.Errorf("%s", strings.Join(list, "\n     "))
+		files, err := v.render()
+		if err != nil {
+			return err
+		}
+		if list := v.faults(); lenient {
+			for _, line := range list {
+				fmt.Fprintln(os.Stderr, "gen: warning:", line)
+			}
+		} else if len(list) > 0 {
+			return fmt.Errorf("%s", strings.Join(list, "\n     "))
+		}
+		if err := ver.replace(".", files); err != nil {
+			return err
+		}
 	}
-	files, err := v.render()
-	if err != nil {
-		return err
-	}
-	return replace(outDir, files)
+	return nil
 }
 
-// load reads facts and texts; root is the folder of the module.
-func load(root string) (*vocabulary, error) {
-	all, err := readFacts(filepath.Join(root, factsDir, "v1-unstable.json"))
-	if err != nil {
-		return nil, err
-	}
-	stable, err := readFacts(filepath.Join(root, factsDir, "v1.json"))
-	if err != nil {
-		return nil, err
-	}
-	t, err := readTexts(filepath.Join(root, textDir))
-	if err != nil {
-		return nil, err
-	}
-	return build(all, stable, t)
-}
-
-// complaints tells what texts and rows are missing or too many.
-func (v *vocabulary) complaints() []string {
+// faults lists what texts and rows are missing or too many.
+func (v *vocabulary) faults() []string {
 	var list []string
 	for _, x := range v.Types {
 		if x.Doc == "" {
@@ -84,22 +73,29 @@ func (v *vocabulary) complaints() []string {
 	for _, key := range v.texts.unused() {
 		list = append(list, "unused text: "+key)
 	}
-	for _, row := range unusedRows() {
+	for _, row := range v.tables.unused() {
 		list = append(list, "unused row: "+row)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// render returns all files by name.
-func (v *vocabulary) render() (map[string][]byte, error) {
-	out := map[string]*file{"methods_gen.go": {}, "cases_gen_test.go": {}}
-	v.emitMethods(out["methods_gen.go"])
-	v.emitCases(out["cases_gen_test.go"])
+// vocabularyFiles returns the files of the vocabulary by name.
+func (v *vocabulary) vocabularyFiles() map[string]*file {
+	out := map[string]*file{}
+	add := func(name string, emit func(*file)) {
+		out[name] = &file{}
+		emit(out[name])
+	}
+	add("methods_gen.go", v.emitMethods)
+	add("agent_gen.go", func(f *file) { v.emitRoles(f, "Agent") })
+	add("client_gen.go", func(f *file) { v.emitRoles(f, "Client") })
+	add("capability_gen.go", v.emitHas)
+	add("cases_gen_test.go", v.emitCases)
 	for _, topic := range v.topics() {
 		types, codecs, checks := &file{}, &file{}, &file{}
 		out[topic+"_gen.go"], out[topic+"_codec_gen.go"], out[topic+"_check_gen.go"] = types, codecs, checks
-		if text := v.texts.files[topic]; text != "" {
+		if text := v.texts.file(topic); text != "" {
 			types.doc = comment("", text) + "\n"
 		}
 		for _, x := range v.Types {
@@ -113,44 +109,12 @@ func (v *vocabulary) render() (map[string][]byte, error) {
 			}
 		}
 	}
-	files := map[string][]byte{}
-	for name, f := range out {
-		src, err := f.source()
-		if err != nil {
-			return nil, fmt.Errorf("formatting %s: %w", name, err)
-		}
-		if src != nil {
-			files[name] = src
-		}
-	}
-	return files, nil
+	return out
 }
 
-// generated tells whether a file of that name is ours.
+// generated reports whether a file of that name is ours.
 func generated(name string) bool {
 	return strings.HasSuffix(name, "_gen.go") || strings.HasSuffix(name, "_gen_test.go")
-}
-
-// replace writes the files and deletes those of an earlier run, so that none
-// outlives its topic.
-func replace(dir string, files map[string][]byte) error {
-	old, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, entry := range old {
-		if name := entry.Name(); generated(name) && files[name] == nil {
-			if err := os.Remove(filepath.Join(dir, name)); err != nil {
-				return err
-			}
-		}
-	}
-	for name, src := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), src, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (v *vocabulary) topics() []string {

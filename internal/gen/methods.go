@@ -1,53 +1,113 @@
 package main
 
-// methodFlags is what the method table knows beyond the facts.
-type methodFlags struct {
-	capability string // that the handling end advertises
-	strict     bool   // the prose's rules hold for params that arrive
-	waits      bool   // waits for people or processes
-	streams    bool   // updates flow while the call waits
+import "slices"
+
+// methodRow is what a method is beyond the facts. Its texts are "method" (of the
+// constant), "handle" (for those who implement it) and "call" (for those who call it).
+type methodRow struct {
+	key string // the method's name; that of a notification ends with "!"
+
+	// name is the Go name of the method, on the role that handles it and on the Conn
+	// that calls it; "" if no end does.
+	name string
+	// role is the interface that has the method. The roles Agent and Client are the
+	// baseline, all others optional.
+	role string
+
+	// capability is the path that the handling end advertises, and that callers check.
+	capability string
+	// bits are the capabilities that promise the method, where those are not capability:
+	// an end that advertises one of them must have the method. None promises nothing.
+	bits []string
+	// implied is the capability that an end with the role is taken to have, where that
+	// is not capability. With names a role that it must have as well.
+	implied, with string
+
+	strict   bool // the prose's rules hold for params that arrive
+	waits    bool // waits for people or processes
+	streams  bool // updates flow while the call waits
+	turn     bool // is a turn of its session, which endsTurns ends
+	endsTurn bool // ends the turns of its session when it is read
+
+	// The ends add to these by hand, in an unexported method of the same name.
+	callHook, handleHook bool
 }
 
-// methods are the flags of all methods; a notification's key ends with "!".
-var methods = rows(map[string]methodFlags{
-	"initialize":                 {},
-	"authenticate":               {},
-	"logout":                     {capability: "auth.logout"},
-	"session/new":                {strict: true},
-	"session/load":               {capability: "loadSession", strict: true, waits: true, streams: true},
-	"session/resume":             {capability: "sessionCapabilities.resume", strict: true, streams: true},
-	"session/fork":               {capability: "sessionCapabilities.fork", strict: true},
-	"session/list":               {capability: "sessionCapabilities.list"},
-	"session/delete":             {capability: "sessionCapabilities.delete"},
-	"session/close":              {capability: "sessionCapabilities.close"},
-	"session/archive":            {capability: "sessionCapabilities.archive"},
-	"session/unarchive":          {capability: "sessionCapabilities.archive"},
-	"session/status":             {capability: "sessionCapabilities.status"},
-	"session/set_title":          {capability: "sessionCapabilities.title"},
-	"session/set_mode":           {},
-	"session/set_config_option":  {},
-	"session/prompt":             {waits: true, streams: true},
-	"session/cancel!":            {},
-	"session/update!":            {},
-	"session/request_permission": {waits: true},
-	"fs/read_text_file":          {capability: "fs.readTextFile"},
-	"fs/write_text_file":         {capability: "fs.writeTextFile"},
-	"terminal/create":            {capability: "terminal"},
-	"terminal/output":            {capability: "terminal"},
-	"terminal/wait_for_exit":     {capability: "terminal", waits: true},
-	"terminal/kill":              {capability: "terminal"},
-	"terminal/release":           {capability: "terminal"},
-	"elicitation/create":         {capability: "elicitation", waits: true},
-	"elicitation/complete!":      {capability: "elicitation.url"},
-	"providers/list":             {capability: "providers"},
-	"providers/set":              {capability: "providers"},
-	"providers/disable":          {capability: "providers"},
-	"auth/status":                {capability: "auth.status"},
-	"auth/status_update!":        {},
-	"mcp/message":                {}, // the agent advertises it for both directions
-	"mcp/message!":               {capability: "mcpCapabilities.acp"},
-	"proxy/initialize":           {},
-	"proxy/successor":            {},
-	"proxy/successor!":           {},
-	"$/cancel_request!":          {},
-})
+// none says that no capability promises a method.
+var none = []string{}
+
+// promises lists the capabilities that promise the method.
+func (r *methodRow) promises() []string {
+	if r.bits == nil && r.capability != "" {
+		return []string{r.capability}
+	}
+	return r.bits
+}
+
+// implies returns the capability that an end with the role is taken to have.
+func (r *methodRow) implies() string {
+	if r.implied != "" {
+		return r.implied
+	}
+	return r.capability
+}
+
+// inOrder makes a table of rows, and remembers their order.
+func inOrder(list []methodRow) (t *table[methodRow], order []string) {
+	t = rows(map[string]methodRow{})
+	for _, r := range list {
+		if _, twice := t.rows[r.key]; twice {
+			panic("two rows for " + r.key)
+		}
+		t.rows[r.key] = r
+		order = append(order, r.key)
+	}
+	return t, order
+}
+
+// handledBy returns the methods that the side ("Agent" or "Client") handles, in the order of
+// the protocol.
+func (v *vocabulary) handledBy(side string) []*method {
+	var list []*method
+	for _, key := range v.tables.order {
+		i := slices.IndexFunc(v.Methods, func(m *method) bool { return m.Row.key == key })
+		if i >= 0 && v.Methods[i].Side == side && v.Methods[i].Row.name != "" {
+			list = append(list, v.Methods[i])
+		}
+	}
+	return list
+}
+
+// role is one interface with its methods.
+type role struct {
+	Name     string
+	Doc      string
+	Unstable bool
+	Methods  []*method
+}
+
+// roles returns the interfaces of a side, the baseline first.
+func (v *vocabulary) roles(side string) []*role {
+	var list []*role
+	for _, m := range v.handledBy(side) {
+		i := slices.IndexFunc(list, func(r *role) bool { return r.Name == m.Row.role })
+		if i < 0 {
+			i = len(list)
+			list = append(list, &role{Name: m.Row.role, Doc: v.texts.need("role " + m.Row.role), Unstable: m.Unstable})
+		}
+		list[i].Methods = append(list[i].Methods, m)
+	}
+	slices.SortStableFunc(list, func(a, b *role) int { return a.rank(side) - b.rank(side) })
+	return list
+}
+
+// rank orders roles: the baseline, the optional ones, the unstable ones.
+func (r *role) rank(side string) int {
+	switch {
+	case r.Name == side:
+		return 0
+	case r.Unstable:
+		return 2
+	}
+	return 1
+}

@@ -35,6 +35,9 @@ type goType struct {
 	// variants may have the members of one definition, the model.
 	Tag, TagValue string
 	Model         *goType
+	// Spread is the tag of another union of which a unionType is a variant: its members
+	// then stand beside that tag, in the one field of a struct made for it.
+	Spread string
 	// Hidden is an unexported model.
 	Hidden bool
 	// Ruled types can break rules and have a check.
@@ -49,11 +52,16 @@ type union struct {
 	Variants []variant
 	Unknown  string // the Go type for values that are not known; "" if they are errors
 
-	// Fallback takes objects whose tag is absent, or unknown if the union is
-	// closed; nil if there is none.
+	// Fallback takes objects whose tag is absent; nil if there is none. If it guesses,
+	// it takes objects with an unknown tag too, where they have its members.
 	Fallback    *goType
 	FallbackTag string // a tag that says so explicitly
-	Closed      bool
+	Guesses     bool
+
+	// OneOf says that a value with the members of several variants is an error.
+	OneOf bool
+	// Needs are members, beside the tag, that a variant which is not known must have.
+	Needs []string
 
 	// Flat says that the variant's members stand in the container's object,
 	// beside the common ones.
@@ -89,6 +97,11 @@ type field struct {
 	Default string
 	// Rule is the rule for the text, or for the texts in the list.
 	Rule string
+	// Bound is the schema's rule that reading enforces beside the type: the condition
+	// that breaks it, with %s for the value, and the text that says so.
+	Bound, BoundText string
+	// Filled: the list has at least one item.
+	Filled bool
 }
 
 // baseKind tells what a value is.
@@ -142,10 +155,10 @@ func (b base) goType() string {
 	return scalarNames[b.Kind]
 }
 
-// is tells whether the value is of a named type of that kind.
+// is reports whether the value is of a named type of that kind.
 func (b base) is(kind typeKind) bool { return b.Kind == isNamed && b.Type.Kind == kind }
 
-// text tells whether the value is a string in Go.
+// text reports whether the value is a string in Go.
 func (b base) text() bool { return b.Kind == isString || b.is(stringType) || b.is(enumType) }
 
 // goType spells the type of the field in Go.
@@ -182,7 +195,7 @@ func (t *goType) members() *goType {
 	return t
 }
 
-// needs tells whether an object of the struct must have members.
+// needs reports whether an object of the struct must have members.
 func (t *goType) needs() bool {
 	for _, f := range t.members().Fields {
 		if f.Required || f.Form == inlined {

@@ -20,6 +20,7 @@ type schema struct {
 	Minimum  json.Number     `json:"minimum"`
 	Maximum  json.Number     `json:"maximum"`
 	MinLen   int             `json:"minLength"`
+	MinItems int             `json:"minItems"`
 	Required []string        `json:"required"`
 	Props    members         `json:"properties"`
 	More     json.RawMessage `json:"additionalProperties"`
@@ -91,6 +92,7 @@ func (m members) find(name string) *schema {
 // facts is one schema file.
 type facts struct {
 	Defs members `json:"$defs"`
+	Hash string  `json:"-"` // of the file
 }
 
 func readFacts(path string) (*facts, error) {
@@ -98,14 +100,14 @@ func readFacts(path string) (*facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &facts{}
+	f := &facts{Hash: hash(data)}
 	if err := json.Unmarshal(data, f); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	return f, nil
 }
 
-// envelope tells whether a definition describes JSON-RPC messages and not their
+// envelope reports whether a definition describes JSON-RPC messages and not their
 // payloads. The three Ext definitions are any JSON at all.
 func envelope(d member) bool {
 	return d.Schema.Envelope || strings.HasPrefix(d.Name, "Ext") && len(d.Schema.Type) == 0

@@ -16,6 +16,10 @@ type texts struct {
 	files map[string]string // by topic, what the file says of itself
 	used  map[string]bool
 	lost  []string // keys that were asked for in vain
+
+	// inherited holds the texts of an earlier version, for keys without a text of their
+	// own; nil without one. A text of it need not be used.
+	inherited *texts
 }
 
 // readTexts reads the files of a folder. A file is a list of blocks: a line
@@ -68,10 +72,29 @@ func (t *texts) find(keys ...string) string {
 			return text
 		}
 	}
+	if t.inherited != nil {
+		return t.inherited.find(keys...)
+	}
 	return ""
 }
 
-// unused returns the keys that nobody has asked for.
+// topicOf returns the file that a key's text stands in.
+func (t *texts) topicOf(key string) string {
+	if topic := t.topic[key]; topic != "" || t.inherited == nil {
+		return topic
+	}
+	return t.inherited.topicOf(key)
+}
+
+// file returns what the file of a topic says of itself.
+func (t *texts) file(topic string) string {
+	if text := t.files[topic]; text != "" || t.inherited == nil {
+		return text
+	}
+	return t.inherited.file(topic)
+}
+
+// unused returns the keys that no one has asked for.
 func (t *texts) unused() []string {
 	var list []string
 	for key := range t.text {
@@ -91,7 +114,7 @@ func comment(indent, text string) string {
 			out.WriteString(indent + "//\n")
 		}
 		line := indent + "//"
-		for _, word := range strings.Fields(paragraph) {
+		for word := range strings.FieldsSeq(paragraph) {
 			if len(line)+1+len(word) > 88 && line != indent+"//" {
 				out.WriteString(line + "\n")
 				line = indent + "//"

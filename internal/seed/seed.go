@@ -89,14 +89,14 @@ func Vectors(tb testing.TB) []string {
 	return all
 }
 
-// Short returns lines and vectors of at most most bytes, because longer ones only make
-// fuzzing slow.
-func Short(tb testing.TB, most int) [][]byte {
+// Short returns the lines and vectors that have no more than limit bytes, because longer
+// ones only make fuzzing slow.
+func Short(tb testing.TB, limit int) [][]byte {
 	tb.Helper()
 	var all [][]byte
 	seen := map[string]bool{}
 	add := func(text string) {
-		if len(text) <= most && !seen[text] {
+		if len(text) <= limit && !seen[text] {
 			seen[text] = true
 			all = append(all, []byte(text))
 		}

@@ -21,7 +21,7 @@ func Struct(v any, strict bool) *wire.FieldErrors {
 	value := reflect.ValueOf(v)
 	for value.Kind() == reflect.Pointer {
 		if value.IsNil() {
-			return wire.Complain("must be present")
+			return wire.Violation("must be present")
 		}
 		value = value.Elem()
 	}
@@ -37,31 +37,29 @@ func Struct(v any, strict bool) *wire.FieldErrors {
 		panic(fmt.Sprintf("validate: %T: %v", v, err)) // unreachable: v is a struct
 	}
 	fields := &wire.FieldErrors{}
-	for _, e := range broken[:min(len(broken), maxComplaints)] {
+	for _, e := range broken[:min(len(broken), maxViolations)] {
 		fields.Add(pathOf(e.Namespace()), messageOf(e))
 	}
 	return fields
 }
 
-// IsValidation tells whether a validator has raised err or one that it wraps.
+// IsValidation reports whether a validator has raised err or one that it wraps.
 // Users run validators of their own: such an error out of a handler says nothing
 // of the peer's params.
 func IsValidation(err error) bool {
-	var broken validator.ValidationErrors
-	if errors.As(err, &broken) {
+	if _, ok := errors.AsType[validator.ValidationErrors](err); ok {
 		return true
 	}
-	var one validator.FieldError
-	if errors.As(err, &one) {
+	if _, ok := errors.AsType[validator.FieldError](err); ok {
 		return true
 	}
 	var misused *validator.InvalidValidationError
 	return errors.As(err, &misused)
 }
 
-// maxComplaints is how many complaints about one value are told. A peer may send a
+// maxViolations is how many violations of one value are listed. A peer may send a
 // list of a million relative paths.
-const maxComplaints = 100
+const maxViolations = 100
 
 // check is one run of the validator.
 type check struct {
@@ -91,13 +89,13 @@ var instance = sync.OnceValue(func() *validator.Validate {
 	return v
 })
 
-// strictly applies a rule for text to strict checks only. When there is enough to
-// complain about it lets everything pass: the validator cannot be stopped, but what
+// strictly applies a rule for text to strict checks only. Once enough violations are
+// listed it lets everything pass: the validator cannot be stopped, but what
 // passes costs it little.
 func strictly(holds func(string) bool) validator.FuncCtx {
 	return func(ctx context.Context, field validator.FieldLevel) bool {
 		c, _ := ctx.Value(checkKey{}).(*check)
-		if c == nil || !c.strict || c.broken >= maxComplaints || holds(field.Field().String()) {
+		if c == nil || !c.strict || c.broken >= maxViolations || holds(field.Field().String()) {
 			return true
 		}
 		c.broken++

@@ -121,7 +121,7 @@ func TestTreeOnTheWire(t *testing.T) {
 }
 
 func TestStructOfOtherValues(t *testing.T) {
-	assert.Equal(t, wire.Complain("must be present"), validate.Struct((*request)(nil), true))
+	assert.Equal(t, wire.Violation("must be present"), validate.Struct((*request)(nil), true))
 	assert.Nil(t, validate.Struct(new("text"), true))
 	assert.Nil(t, validate.Struct(&struct{}{}, true))
 	assert.Nil(t, validate.Struct(nil, true))
@@ -134,7 +134,7 @@ func TestMessagesNeverRepeatValues(t *testing.T) {
 	assert.NotContains(t, validate.Struct(r, true).String(), "canary")
 }
 
-func TestComplaintsAreBounded(t *testing.T) {
+func TestViolationsAreBounded(t *testing.T) {
 	r := good()
 	r.More = make([]string, 100_000) // none of them is absolute
 	for range 100_000 {
@@ -180,7 +180,7 @@ func TestIsValidation(t *testing.T) {
 		{"joined", errors.Join(errors.New("x"), fields), true},
 		{"one field", fmt.Errorf("checking: %w", list[0]), true},
 		{"misuse", v.Struct(5), true},
-		{"ours on the wire", &wire.DecodeError{Fields: wire.Complain("x")}, false},
+		{"ours on the wire", &wire.DecodeError{Fields: wire.Violation("x")}, false},
 	} {
 		assert.Equal(t, tt.want, validate.IsValidation(tt.err), tt.name)
 	}

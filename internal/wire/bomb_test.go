@@ -17,8 +17,9 @@ func list(n int, item string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
 }
 
-// What nobody looks into must not grow into many times its size.
-func TestMapsDoNotSwell(t *testing.T) {
+// A member that the protocol does not look into is decoded as far as the budget of the
+// message allows it, and charged as what it takes.
+func TestMapKeepsToTheBudget(t *testing.T) {
 	const n = 1 << 20
 	for name, tt := range map[string]struct {
 		value string
@@ -26,23 +27,21 @@ func TestMapsDoNotSwell(t *testing.T) {
 	}{
 		"objects of one member": {list(n/8, `{"":0}`), true},
 		"empty objects":         {list(n/3, `{}`), true},
+		"empty lists":           {list(n/3, `[]`), true},
+		"small numbers":         {list(n/2, `1`), true},
 		"lists of objects":      {list(n/14, `[{"":{"":0}}]`), true},
 		"usual objects":         {list(n/80, `{"name":"a name of some length","description":"what it is good for","n":17}`), false},
-		"numbers":               {list(n/4, `123`), false},
+		"numbers":               {list(n/8, `1234567`), false},
 		"text with braces":      {`["` + strings.Repeat("func f(x int) { return }\\n", n/26) + `"]`, false},
-		"short":                 {list(100, `{"":0}`), false},
+		"short":                 {list(10, `{"":0}`), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw := []byte(`{"big":` + tt.value + `,"text":"t","number":1,"null":null,"true":true}`)
-			var before, after runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&before)
-			d := wire.NewDecoder(raw)
 			var m map[string]any
-			require.Nil(t, d.Map(&m))
-			runtime.GC()
-			runtime.ReadMemStats(&after)
-			assert.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(20*len(raw)+64<<10))
+			d := wire.NewDecoder(raw)
+			used := grown(func() { require.Nil(t, d.Map(&m)) })
+			assert.LessOrEqual(t, used, int64(9*len(raw)+32<<10))
+			assert.InEpsilon(t, used, d.Held(), 0.3)
 
 			_, isRaw := m["big"].(json.RawMessage)
 			assert.Equal(t, tt.raw, isRaw)
@@ -52,8 +51,69 @@ func TestMapsDoNotSwell(t *testing.T) {
 	}
 }
 
-// Complaints are counted where they come together, not level by level.
-func TestComplaintsAreBounded(t *testing.T) {
+// A large member costs a small one nothing: what there is no budget for stays raw in its
+// place, and the others are decoded.
+func TestMapPartly(t *testing.T) {
+	bomb := list(1<<16, `{"":0}`)
+	raw := []byte(`{"a":{"b":[1,"x"]},"bomb":` + bomb + `,"c":{"d":{}},"e":` + bomb + `,"f":[[]]}`)
+	d := wire.NewDecoder(raw)
+	var m map[string]any
+	require.Nil(t, d.Map(&m))
+	assert.Equal(t, map[string]any{
+		"a":    map[string]any{"b": []any{1.0, "x"}},
+		"bomb": json.RawMessage(bomb),
+		"c":    map[string]any{"d": map[string]any{}},
+		"e":    json.RawMessage(bomb),
+		"f":    []any{[]any{}},
+	}, m)
+	e := wire.NewEncoder(nil)
+	e.Open()
+	e.Map(`,"m":`, m)
+	e.Close()
+	again, err := e.End()
+	require.NoError(t, err)
+	assert.Equal(t, `{"m":`+string(raw)+`}`, string(again))
+}
+
+// The budget is that of the message: many small members share it.
+func TestMapsShareTheBudget(t *testing.T) {
+	small := `{"x":` + list(5000, `{"":0}`) + `}`
+	raw := []byte(list(1000, small))
+	d := wire.NewDecoder(raw)
+	var maps []map[string]any
+	used := grown(func() {
+		for a := d.Array(); a.Next(&d); {
+			var m map[string]any
+			require.Nil(t, d.Map(&m))
+			maps = append(maps, m)
+		}
+	})
+	require.Len(t, maps, 1000)
+	assert.LessOrEqual(t, used, int64(9*len(raw)))
+	kept := 0
+	for _, m := range maps {
+		if _, ok := m["x"].(json.RawMessage); ok {
+			kept++
+		}
+	}
+	assert.Greater(t, kept, 700)
+}
+
+// grown returns by how many bytes the heap has grown.
+func grown(f func()) int64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
+}
+
+// Violations are counted where they come together, not level by level.
+func TestViolationsAreBounded(t *testing.T) {
 	d := wire.NewDecoder([]byte(list(200, list(200, list(200, "0")))))
 	var read func(depth int) *wire.FieldErrors
 	read = func(depth int) *wire.FieldErrors {
@@ -67,7 +127,7 @@ func TestComplaintsAreBounded(t *testing.T) {
 		}
 		return a.End()
 	}
-	told := 0
-	read(3).Walk(func([]string, string) { told++ })
-	assert.Equal(t, 100, told)
+	found := 0
+	read(3).Walk(func([]string, string) { found++ })
+	assert.Equal(t, 100, found)
 }

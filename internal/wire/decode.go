@@ -1,19 +1,29 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+)
 
 // Decoder reads the typed form of one JSON value. It belongs to one goroutine.
 //
 // Every method that reads a value consumes exactly that value, whether or not it
-// fits what was asked for, so the caller can go on behind it. What does not fit
-// is a complaint (a FieldErrors tree without path) and leaves the target alone.
+// fits what was asked for, so the caller can continue after it. A value that does not
+// fit is a violation (a FieldErrors tree without path) and leaves the target unchanged.
 //
-// The bytes have been checked by Skip. A Decoder does not check them again, but
+// The bytes have been checked by envelope.Skip. A Decoder does not check them again, but
 // stays within bounds on any input.
 type Decoder struct {
 	b    []byte
 	i    int
 	text text
+	held int // bytes of memory that what was read so far takes
+
+	// What Map needs: see there.
+	limit   int
+	counts  []int32
+	counted int // of counts
 }
 
 // NewDecoder returns a Decoder for the JSON value raw, which is only read and
@@ -21,14 +31,14 @@ type Decoder struct {
 func NewDecoder(raw []byte) Decoder { return Decoder{b: raw} }
 
 // End turns the outcome of decoding into that of Codec.Decode.
-func (d *Decoder) End(v any, errs *FieldErrors) (any, error) {
+func (d *Decoder) End(v any, errs *FieldErrors) (any, int64, error) {
 	if errs != nil {
-		return nil, &DecodeError{Fields: errs}
+		return nil, 0, &DecodeError{Fields: errs}
 	}
-	return v, nil
+	return v, d.Held(), nil
 }
 
-// Absent tells whether raw holds nothing: no bytes or null. Types without
+// Absent reports whether raw holds nothing: no bytes or null. Types without
 // required members read it as their zero value.
 func Absent(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
@@ -41,7 +51,7 @@ func (d *Decoder) peek() byte {
 	if d.i < len(d.b) && d.b[d.i] > ' ' {
 		return d.b[d.i]
 	}
-	if d.i = skipSpace(d.b, d.i); d.i < len(d.b) {
+	if d.i = envelope.SkipSpace(d.b, d.i); d.i < len(d.b) {
 		return d.b[d.i]
 	}
 	return 0
@@ -49,14 +59,14 @@ func (d *Decoder) peek() byte {
 
 // Skip consumes a value.
 func (d *Decoder) Skip() {
-	end, err := Skip(d.b, d.i, MaxDepth)
+	end, err := envelope.Skip(d.b, d.i, envelope.MaxDepth)
 	if err != nil {
 		end = len(d.b)
 	}
 	d.i = end
 }
 
-// Null consumes a null and tells whether there was one.
+// Null consumes a null and reports whether there was one.
 func (d *Decoder) Null() bool {
 	if d.peek() != 'n' {
 		return false
@@ -91,7 +101,7 @@ func (d *Decoder) Kind() byte {
 func (d *Decoder) Mismatch(want string) *FieldErrors {
 	got := kindNames[d.Kind()]
 	d.Skip()
-	return Complain("expected " + want + ", got " + got)
+	return Violation("expected " + want + ", got " + got)
 }
 
 var kindNames = map[byte]string{
@@ -107,12 +117,15 @@ func (d *Decoder) String(p *string) *FieldErrors {
 	return nil
 }
 
+// Text returns text that has been read as a string.
+func (d *Decoder) Text(text []byte) string { return d.text.take(d, text) }
+
 // NonEmpty reads a string that must have at least one character.
 func (d *Decoder) NonEmpty(p *string) *FieldErrors {
 	var s string
 	errs := d.String(&s)
 	if errs == nil && s == "" {
-		return Complain("must not be empty")
+		return Violation("must not be empty")
 	}
 	*p = s
 	return errs
@@ -123,6 +136,7 @@ func (d *Decoder) StringPtr(p **string) *FieldErrors {
 	var s string
 	errs := d.String(&s)
 	if errs == nil {
+		d.Hold(stringHeader)
 		*p = &s
 	}
 	return errs
@@ -163,7 +177,7 @@ func (d *Decoder) BoolPtr(p **bool) *FieldErrors {
 	var v bool
 	errs := d.Bool(&v)
 	if errs == nil {
-		*p = &v
+		*p = &v // shared by the runtime: nothing is allocated for it
 	}
 	return errs
 }
@@ -174,6 +188,7 @@ func (d *Decoder) Raw(p *[]byte) *FieldErrors {
 	start := d.i
 	d.Skip()
 	*p = bytes.Clone(d.b[start:d.i])
+	d.Hold(d.i - start)
 	return nil
 }
 

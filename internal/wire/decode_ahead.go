@@ -64,6 +64,25 @@ func (d *Decoder) HasString(name string) bool {
 	return tag != nil
 }
 
+// Needs consumes a union's value that lacks one of the members, and says so. A value
+// that has them is not consumed.
+func (d *Decoder) Needs(names ...string) *FieldErrors {
+	var errs *FieldErrors
+	for _, name := range names {
+		if d.Has(name) {
+			continue
+		}
+		if errs == nil {
+			errs = &FieldErrors{}
+		}
+		errs.Add([]string{name}, "missing")
+	}
+	if errs != nil {
+		d.Skip()
+	}
+	return errs
+}
+
 // Untagged consumes a union's value that names no variant, and says so.
 func (d *Decoder) Untagged(member string, found bool) *FieldErrors {
 	if d.peek() != '{' {

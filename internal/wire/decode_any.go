@@ -5,66 +5,141 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
 // Map reads an object as encoding/json would, for members that the protocol does
 // not look into. Numbers are float64; an integer that a float64 would change, and
-// a number beyond its range, is a json.Number instead. In a long object that would
-// grow many times over, the objects and lists stay raw.
+// a number beyond its range, is a json.Number instead.
+//
+// The object is decoded as a whole if the budget of the message allows it. Otherwise
+// each of its members that holds an object or an array is decoded if the budget allows
+// it, and is a json.RawMessage if not.
 func (d *Decoder) Map(p *map[string]any) *FieldErrors {
 	if d.peek() != '{' {
 		return d.Mismatch("object")
 	}
-	depth := MaxDepth
-	if d.swells() {
-		depth = shallow
+	start, held := d.i, d.held
+	d.counts, d.counted = nil, 0
+	d.limit = min(held+trial, memoryFree+memoryFactor*start)
+	if *p = d.object(envelope.MaxDepth); d.held <= d.limit {
+		return nil
 	}
-	*p = d.object(depth)
+	*p = nil // let the collector have it
+	d.i, d.held, d.limit = start, held, math.MaxInt
+	cost := d.measure(envelope.MaxDepth)
+	end := d.i
+	d.i = start
+	if d.affords(cost, end) {
+		*p = d.object(envelope.MaxDepth)
+	} else {
+		*p = d.partialObject()
+	}
+	d.counts = nil
 	return nil
 }
 
-const (
-	// Objects up to shortMap bytes are read as deep as they are.
-	shortMap = 32 << 10
-	// So are longer ones that take up to swelling times their bytes.
-	swelling = 16
-	// shallow is the depth at which objects and lists stay raw: that of the members of
-	// those that are longer and swell.
-	shallow = 2
-)
+// trial is how much memory an object may take to be decoded at once. One that takes
+// more is measured first.
+const trial = 8 << 10
 
-// swells tells whether the next value is long and would take much more memory than
-// bytes on the wire. Only a hostile peer writes so: {"":0} takes fifty times its
-// bytes.
-func (d *Decoder) swells() bool {
-	if len(d.b)-d.i <= shortMap {
-		return false
-	}
+// measure consumes a value and returns the memory that it takes when it is decoded. It
+// appends the number of members or elements of each object and array to d.counts, in
+// the order in which they begin.
+func (d *Decoder) measure(depth int) (cost int) {
+	c := d.peek()
 	start := d.i
-	d.Skip()
-	raw := d.b[start:d.i]
-	d.i = start
-	if len(raw) <= shortMap {
-		return false
+	if depth <= 0 || c != '{' && c != '[' {
+		d.Skip()
+		switch {
+		case depth <= 0, c == 't', c == 'f', c == 'n':
+			return 0
+		case c == '"':
+			return stringHeader + textSize(d.i-start-2)
+		}
+		return numberSize(d.b[start:d.i])
 	}
-	// Those within texts count as well. Where there are so many of them it does
-	// not matter.
-	size := 350*bytes.Count(raw, []byte{'{'}) + 64*bytes.Count(raw, []byte{'['}) + 24*bytes.Count(raw, []byte{','})
-	return size > swelling*len(raw)
+	n := len(d.counts)
+	d.counts = append(d.counts, 0)
+	elements := 0
+	if c == '[' {
+		for a := d.Array(); a.Next(d); elements++ {
+			cost += d.measure(depth - 1)
+		}
+		cost += sliceHeader + allocated(elements*stringHeader)
+	} else {
+		for o := d.Object(); o.Next(d); elements++ {
+			cost += textSize(len(o.Name)) + d.measure(depth-1)
+		}
+		cost += mapSize(elements, anySlot)
+	}
+	d.counts[n] = int32(min(elements, math.MaxInt32))
+	return cost
 }
 
+// anySlot is the size of a member of a map[string]any.
+const anySlot = 2 * stringHeader
+
+// textSize returns the memory of a text of n bytes. Short ones share blocks.
+func textSize(n int) int {
+	if n <= shortString {
+		return n + n/4
+	}
+	return allocated(n)
+}
+
+func numberSize(text []byte) int {
+	if len(text) > 15 { // it may become a json.Number
+		return stringHeader + allocated(len(text))
+	}
+	return 8
+}
+
+// count takes the next of the counts that measure has left. It returns -1 if there
+// was no measuring.
+func (d *Decoder) count() int {
+	if d.counts == nil {
+		return -1
+	}
+	d.counted++
+	return int(d.counts[d.counted-1])
+}
+
+// object reads an object. It gives up when the message holds more than d.limit.
 func (d *Decoder) object(depth int) map[string]any {
-	m := map[string]any{}
-	o := d.Object()
-	for o.Next(d) {
-		name := d.text.take(o.Name, len(d.b))
-		if c := d.peek(); depth == shallow && (c == '{' || c == '[') {
-			var raw []byte
-			_ = d.Raw(&raw)
-			m[name] = json.RawMessage(raw)
-			continue
-		}
+	n := d.count()
+	m := make(map[string]any, max(n, 0))
+	d.held += mapSize(max(n, 0), anySlot)
+	for o := d.Object(); o.Next(d) && d.held <= d.limit; {
+		name := d.text.take(d, o.Name)
 		m[name] = d.value(depth - 1)
+		if n < 0 {
+			d.held += mapSize(len(m), anySlot) - mapSize(len(m)-1, anySlot)
+		}
+	}
+	return m
+}
+
+// partialObject reads an object that has been measured and is too large: the objects
+// and arrays among its members for which there is no budget stay raw.
+func (d *Decoder) partialObject() map[string]any {
+	m := map[string]any{}
+	d.held += mapSize(int(d.counts[0]), anySlot)
+	for o := d.Object(); o.Next(d); {
+		name := d.text.take(d, o.Name)
+		if c := d.peek(); c == '{' || c == '[' {
+			d.counts, d.counted = d.counts[:0], 0
+			start := d.i
+			cost := d.measure(envelope.MaxDepth - 1)
+			if !d.affords(cost, d.i) {
+				m[name] = json.RawMessage(bytes.Clone(d.b[start:d.i]))
+				d.held += sliceHeader + allocated(d.i-start)
+				continue
+			}
+			d.i = start
+		}
+		m[name] = d.value(envelope.MaxDepth - 1)
 	}
 	return m
 }
@@ -77,15 +152,12 @@ func (d *Decoder) value(depth int) any {
 	}
 	switch c {
 	case '"':
+		d.held += stringHeader
 		return d.readString()
 	case '{':
 		return d.object(depth)
 	case '[':
-		list := []any{}
-		for a := d.Array(); a.Next(d); {
-			list = append(list, d.value(depth-1))
-		}
-		return list
+		return d.list(depth)
 	case 't', 'f':
 		d.Skip()
 		return c == 't'
@@ -97,7 +169,24 @@ func (d *Decoder) value(depth int) any {
 	if errs != nil {
 		return nil
 	}
+	d.held += numberSize(text)
 	return numberValue(text)
+}
+
+// list reads an array. It gives up when the message holds more than d.limit.
+func (d *Decoder) list(depth int) []any {
+	n := d.count()
+	list := make([]any, 0, max(n, 0))
+	d.held += sliceHeader
+	if n >= 0 {
+		d.Hold(n * stringHeader)
+	}
+	for a := d.Array(); a.Next(d) && d.held <= d.limit; {
+		before := cap(list)
+		list = append(list, d.value(depth-1))
+		d.held += (cap(list) - before) * stringHeader
+	}
+	return list
 }
 
 func numberValue(text []byte) any {

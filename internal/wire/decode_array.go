@@ -7,7 +7,7 @@ type Array struct {
 	n    int // elements begun
 	open bool
 	errs *FieldErrors
-	bad  int // complaints so far
+	bad  int // violations so far
 }
 
 // Array begins to read an array.
@@ -20,7 +20,7 @@ func (d *Decoder) Array() Array {
 }
 
 // Next goes to the next element, which must then be consumed. It returns false
-// behind the last one.
+// after the last one.
 func (a *Array) Next(d *Decoder) bool {
 	if !a.open {
 		return false
@@ -39,7 +39,7 @@ func (a *Array) Next(d *Decoder) bool {
 	return true
 }
 
-// Keep takes complaints about the current element, or nil, and tells whether to
+// Keep takes the violations of the current element, or nil, and reports whether to
 // keep the element. With skip a bad element is dropped in silence.
 func (a *Array) Keep(errs *FieldErrors, skip bool) bool {
 	if errs == nil {
@@ -49,7 +49,7 @@ func (a *Array) Keep(errs *FieldErrors, skip bool) bool {
 		if a.errs == nil {
 			a.errs = &FieldErrors{}
 		}
-		if a.bad < maxComplaints {
+		if a.bad < maxViolations {
 			a.errs.Field(strconv.Itoa(a.n - 1)).merge(errs)
 		}
 		a.bad += errs.count()
@@ -57,8 +57,26 @@ func (a *Array) Keep(errs *FieldErrors, skip bool) bool {
 	return false
 }
 
-// End returns all complaints.
+// End returns all violations.
 func (a *Array) End() *FieldErrors { return a.errs }
+
+// EndList ends the reading of an array into list, and charges it.
+func EndList[T any](d *Decoder, a *Array, p *[]T, list []T) *FieldErrors {
+	if a.errs == nil {
+		*p = trim(d, list)
+	}
+	return a.errs
+}
+
+// trim charges a list, and copies a long one that has grown far beyond its elements.
+func trim[T any](d *Decoder, list []T) []T {
+	size := sizeOf[T]()
+	if spare := (cap(list) - len(list)) * size; spare > 1<<10 && spare > cap(list)*size/8 {
+		list = append(make([]T, 0, len(list)), list...)
+	}
+	d.Hold(cap(list) * size)
+	return list
+}
 
 // ReadStrings reads an array of strings. With skip it drops what is not a string.
 func ReadStrings[S ~string](d *Decoder, p *[]S, skip bool) *FieldErrors {
@@ -70,8 +88,19 @@ func ReadStrings[S ~string](d *Decoder, p *[]S, skip bool) *FieldErrors {
 			list = append(list, S(s))
 		}
 	}
-	if a.errs == nil {
-		*p = list
+	return EndList(d, &a, p, list)
+}
+
+// ReadUints reads an array of unsigned numbers. With skip, items of other kinds are left
+// out.
+func ReadUints[T ~uint16 | ~uint32 | ~uint64](d *Decoder, p *[]T, skip bool) *FieldErrors {
+	a := d.Array()
+	list := []T{}
+	for a.Next(d) {
+		var n T
+		if a.Keep(ReadUint(d, &n), skip) {
+			list = append(list, n)
+		}
 	}
-	return a.errs
+	return EndList(d, &a, p, list)
 }

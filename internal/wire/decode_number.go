@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
 // number consumes a number and returns its text.
 func (d *Decoder) number() (text []byte, errs *FieldErrors) {
-	if c := d.peek(); c != '-' && !isDigit(c) {
+	if c := d.peek(); c != '-' && !envelope.IsDigit(c) {
 		return nil, d.Mismatch("number")
 	}
 	start := d.i
@@ -25,11 +27,11 @@ func ReadUint[T ~uint16 | ~uint32 | ~uint64](d *Decoder, p *T) *FieldErrors {
 	neg, v, ok := integer(text)
 	switch {
 	case !ok:
-		return Complain("expected an integer of 64 bits")
+		return Violation("expected an integer of 64 bits")
 	case neg && v != 0:
-		return Complain("must not be negative")
+		return Violation("must not be negative")
 	case v > uint64(^T(0)):
-		return Complain("must not exceed " + strconv.FormatUint(uint64(^T(0)), 10))
+		return Violation("must not exceed " + strconv.FormatUint(uint64(^T(0)), 10))
 	}
 	*p = T(v)
 	return nil
@@ -40,6 +42,7 @@ func ReadUintPtr[T ~uint16 | ~uint32 | ~uint64](d *Decoder, p **T) *FieldErrors 
 	var v T
 	errs := ReadUint(d, &v)
 	if errs == nil {
+		d.Hold(sizeOf[T]())
 		*p = &v
 	}
 	return errs
@@ -53,14 +56,14 @@ func ReadInt[T ~int32 | ~int64](d *Decoder, p *T) *FieldErrors {
 	}
 	neg, v, ok := integer(text)
 	if !ok || v > 1<<63 || v == 1<<63 && !neg {
-		return Complain("expected an integer of 64 bits")
+		return Violation("expected an integer of 64 bits")
 	}
 	n := int64(v)
 	if neg {
 		n = -n
 	}
 	if int64(T(n)) != n {
-		return Complain("expected an integer of 32 bits")
+		return Violation("expected an integer of 32 bits")
 	}
 	*p = T(n)
 	return nil
@@ -71,6 +74,7 @@ func ReadIntPtr[T ~int32 | ~int64](d *Decoder, p **T) *FieldErrors {
 	var v T
 	errs := ReadInt(d, &v)
 	if errs == nil {
+		d.Hold(sizeOf[T]())
 		*p = &v
 	}
 	return errs
@@ -84,7 +88,7 @@ func (d *Decoder) Float(p *float64) *FieldErrors {
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
-		return Complain("number out of range")
+		return Violation("number out of range")
 	}
 	*p = v
 	return nil
@@ -95,6 +99,7 @@ func (d *Decoder) FloatPtr(p **float64) *FieldErrors {
 	var v float64
 	errs := d.Float(&v)
 	if errs == nil {
+		d.Hold(8)
 		*p = &v
 	}
 	return errs
@@ -117,7 +122,7 @@ func integer(text []byte) (neg bool, v uint64, ok bool) {
 		}
 	}
 	for _, c := range text {
-		if !isDigit(c) {
+		if !envelope.IsDigit(c) {
 			return neg, 0, false
 		}
 		digit := uint64(c - '0')
@@ -130,7 +135,7 @@ func integer(text []byte) (neg bool, v uint64, ok bool) {
 }
 
 // digitsOf writes a number that has a fraction or an exponent as digits and the
-// count of zeros behind them. ok is false when it is no integer, or far beyond
+// count of zeros after them. ok is false when it is no integer, or far beyond
 // 64 bits.
 func digitsOf(text []byte) (digits []byte, zeros int, ok bool) {
 	mantissa, exponent := text, 0

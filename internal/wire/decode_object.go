@@ -27,7 +27,7 @@ type Object struct {
 	more  bool // at least one member has been read
 	seen  uint64
 	errs  *FieldErrors
-	bad   int // complaints so far
+	bad   int // violations so far
 }
 
 // Object begins to read an object.
@@ -40,7 +40,7 @@ func (d *Decoder) Object() Object {
 }
 
 // Next goes to the next member; its value must then be consumed. It returns
-// false behind the last one.
+// false after the last one.
 func (o *Object) Next(d *Decoder) bool {
 	if !o.open {
 		return false
@@ -69,8 +69,8 @@ func (o *Object) Next(d *Decoder) bool {
 	return true
 }
 
-// Is tells whether the current member, which has the given number, comes for the
-// first time. A repeated one is a complaint and consumed.
+// Is reports whether the current member, which has the given number, occurs for the
+// first time. A repeated member is a violation and is consumed.
 func (o *Object) Is(d *Decoder, number uint) bool {
 	bit := uint64(1) << number
 	if o.seen&bit != 0 {
@@ -84,7 +84,7 @@ func (o *Object) Is(d *Decoder, number uint) bool {
 // Duplicate consumes the value of a member that must not come again.
 func (o *Object) Duplicate(d *Decoder) {
 	d.Skip()
-	o.Check(Complain("duplicate member"))
+	o.Check(Violation("duplicate member"))
 }
 
 // Keep reads a member that the protocol does not define into extra.
@@ -94,13 +94,16 @@ func (o *Object) Keep(d *Decoder, extra *map[string]json.RawMessage) {
 	}
 	name, raw := string(o.Name), []byte(nil)
 	_ = d.Raw(&raw)
+	before := len(*extra)
 	(*extra)[name] = raw
+	d.Hold(len(name))
+	d.held += mapSize(len(*extra), stringHeader+sliceHeader) - mapSize(before, stringHeader+sliceHeader)
 }
 
-// Found tells whether there was an object at all.
+// Found reports whether there was an object at all.
 func (o *Object) Found() bool { return o.found }
 
-// Check takes complaints about the current member, or nil.
+// Check takes the violations of the current member, or nil.
 func (o *Object) Check(errs *FieldErrors) {
 	if errs != nil {
 		o.check(errs)
@@ -113,18 +116,18 @@ func (o *Object) member(name string, errs *FieldErrors) {
 	if o.errs == nil {
 		o.errs = &FieldErrors{}
 	}
-	if o.bad < maxComplaints {
+	if o.bad < maxViolations {
 		o.errs.Field(name).merge(errs)
 	}
 	o.bad += errs.count()
 }
 
-// maxComplaints is how many complaints about one object or array are enough, those
-// about what is in it among them: a hostile message must not grow into a tree many
+// maxViolations is the number of violations that are recorded for one object or array,
+// including those of what is in it: a hostile message must not grow into a tree many
 // times its size.
-const maxComplaints = 100
+const maxViolations = 100
 
-// Merge takes complaints about the object itself, from another reading of it.
+// Merge takes the violations of the object itself, from another reading of it.
 func (o *Object) Merge(errs *FieldErrors) {
 	if errs == nil {
 		return
@@ -135,7 +138,7 @@ func (o *Object) Merge(errs *FieldErrors) {
 	o.errs.merge(errs)
 }
 
-// End returns all complaints. The members it is given, those numbered from 0 on,
+// End returns all violations. The members it is given, those numbered from 0 on,
 // must have been seen.
 func (o *Object) End(required ...string) *FieldErrors {
 	all := uint64(1)<<len(required) - 1
@@ -148,7 +151,7 @@ func (o *Object) End(required ...string) *FieldErrors {
 func (o *Object) missing(required []string) {
 	for i, name := range required {
 		if o.seen&(1<<i) == 0 {
-			o.member(name, Complain("missing"))
+			o.member(name, Violation("missing"))
 		}
 	}
 }
@@ -158,13 +161,21 @@ func (d *Decoder) StringMap(p *map[string]string) *FieldErrors {
 	o := d.Object()
 	m := map[string]string{}
 	for o.Next(d) {
-		name, value := string(o.Name), ""
-		o.Check(d.String(&value))
+		name := d.Text(o.Name)
 		if _, twice := m[name]; twice {
-			o.Check(Complain("duplicate member"))
+			o.Duplicate(d)
+			continue
 		}
+		var value string
+		o.Check(d.String(&value))
 		m[name] = value
 	}
+	return EndMap(d, &o, p, m)
+}
+
+// EndMap ends the reading of an object into m, and charges it.
+func EndMap[T any](d *Decoder, o *Object, p *map[string]T, m map[string]T) *FieldErrors {
+	d.held += mapSize(len(m), stringHeader+sizeOf[T]())
 	if o.errs == nil {
 		*p = m
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
 const (
@@ -22,19 +24,23 @@ type text struct {
 	room  int
 }
 
-// take returns s as a string that shares its memory with others of the message.
-// left bounds the bytes that the rest of the message may still need.
-func (t *text) take(s []byte, left int) string {
+// take returns s as a string that shares its memory with others of the message, and
+// charges it to d.
+func (t *text) take(d *Decoder, s []byte) string {
 	if len(s) == 0 {
 		return ""
 	}
 	if len(s) > shortString {
+		d.Hold(len(s))
 		return string(s)
 	}
 	if len(s) > t.room {
-		t.room = max(min(left, textBlock), len(s))
+		// The rest of the message cannot need more than its length, and s has been
+		// read already.
+		t.room = max(min(len(d.b)-d.i+len(s), textBlock), len(s))
 		t.block = strings.Builder{}
 		t.block.Grow(t.room)
+		d.Hold(t.room)
 	}
 	start := t.block.Len()
 	t.block.Write(s)
@@ -45,16 +51,16 @@ func (t *text) take(s []byte, left int) string {
 // readString consumes the string whose opening quote is next.
 func (d *Decoder) readString() string {
 	start := d.i
-	left := len(d.b) - start
 	if seg, ok := d.segment(); ok {
-		return d.text.take(seg, left)
+		return d.text.take(d, seg)
 	}
 	d.i = start
 	raw, escaped := d.quoted()
 	if len(raw) <= shortString {
 		var buf [3 * shortString]byte
-		return d.text.take(appendUnescaped(buf[:0], raw), left)
+		return d.text.take(d, appendUnescaped(buf[:0], raw))
 	}
+	d.Hold(len(raw))
 	var s strings.Builder
 	unescape(&s, raw, escaped)
 	return s.String()
@@ -73,7 +79,7 @@ func (d *Decoder) unquote() []byte {
 }
 
 // segment consumes the string whose opening quote is next if it stands in the
-// message as it is: ASCII without escapes. Otherwise ok is false and the decoder
+// message as it is: UTF-8 without escapes. Otherwise ok is false and the decoder
 // is anywhere in the string.
 func (d *Decoder) segment() (seg []byte, ok bool) {
 	start := d.i + 1
@@ -87,15 +93,15 @@ func (d *Decoder) segment() (seg []byte, ok bool) {
 	return seg, ascii || utf8.Valid(seg)
 }
 
-// plainASCII is plain, and tells whether all bytes on the way were ASCII.
+// plainASCII is envelope.Plain that also reports whether all bytes on the way were ASCII.
 func plainASCII(b []byte, i int) (end int, ascii bool) {
 	var seen uint64
 	for ; i+8 <= len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
-		if m := special(w); m != 0 {
+		if m := envelope.Special(w); m != 0 {
 			n := bits.TrailingZeros64(m) >> 3
 			seen |= w & (1<<(n*8) - 1)
-			return i + n, seen&highs == 0
+			return i + n, seen&envelope.Highs == 0
 		}
 		seen |= w
 	}
@@ -106,7 +112,7 @@ func plainASCII(b []byte, i int) (end int, ascii bool) {
 		}
 		seen |= uint64(c)
 	}
-	return i, seen&highs == 0
+	return i, seen&envelope.Highs == 0
 }
 
 // quoted consumes the string whose opening quote is next and returns what stands
@@ -141,7 +147,7 @@ func unescape(s *strings.Builder, raw []byte, escaped bool) {
 		s.Write(raw)
 		return
 	}
-	var block [1 << 10]byte
+	var block [2 << 10]byte
 	for rest, seen := raw, uint64(0); ; {
 		var n, read int
 		n, read, seen = unescapeBlock(block[:], rest, seen)
@@ -149,7 +155,7 @@ func unescape(s *strings.Builder, raw []byte, escaped bool) {
 		if rest = rest[read:]; len(rest) > 0 {
 			continue
 		}
-		if seen&highs != 0 && !utf8.Valid(raw) {
+		if seen&envelope.Highs != 0 && !utf8.Valid(raw) {
 			s.Reset()
 			s.Write(appendUnescaped(nil, raw))
 		}
@@ -158,53 +164,44 @@ func unescape(s *strings.Builder, raw []byte, escaped bool) {
 }
 
 // unescapeBlock fills out, which has room for 16 bytes at least, with the text at
-// the beginning of raw. It copies eight bytes at a time, up to the next backslash,
-// and does not look at what is not ASCII: that is collected in seen.
+// the beginning of raw. It copies words, up to the next backslash. Escapes often follow
+// each other, as the end of a line and the tabs after it do, so the bytes after an escape
+// are looked at one by one. What is not ASCII is collected in seen.
 func unescapeBlock(out, raw []byte, seen uint64) (written, read int, _ uint64) {
-	i, j := 0, 0
-	for i+8 <= len(raw) && j+7+utf8.UTFMax <= len(out) { // an escape may stand behind seven bytes
-		w := binary.LittleEndian.Uint64(raw[i:])
-		binary.LittleEndian.PutUint64(out[j:], w)
+	o, r := out, raw
+	for len(r) >= 9 && len(o) >= 8+utf8.UTFMax { // an escape may begin with the last byte of the word
+		w := binary.LittleEndian.Uint64(r)
 		seen |= w
-		slash := w ^ ones*'\\'
-		m := (slash - ones) &^ slash & highs
+		binary.LittleEndian.PutUint64(o, w)
+		slash := w ^ envelope.Ones*'\\'
+		m := (slash - envelope.Ones) &^ slash & envelope.Highs
 		if m == 0 {
-			i += 8
-			j += 8
+			o, r = o[8:], r[8:]
 			continue
 		}
-		n := bits.TrailingZeros64(m) >> 3
-		i += n
-		j += n
-		if i+1 < len(raw) {
-			if c := shortEscapes[raw[i+1]]; c != 0 {
-				out[j] = c
-				i += 2
-				j++
+		n := bits.TrailingZeros64(m) >> 3 & 7 // never more than 7: this saves checks
+		o, r = o[n:], r[n:]
+		for len(r) >= 2 && r[0] == '\\' && len(o) >= utf8.UTFMax {
+			if c := envelope.ShortEscapes[r[1]]; c != 0 {
+				o[0] = c
+				o, r = o[1:], r[2:]
 				continue
 			}
+			c, size := decodeEscape(r)
+			o, r = o[utf8.EncodeRune(o[:utf8.UTFMax], c):], r[size:]
 		}
-		r, n := decodeEscape(raw[i:])
-		i += n
-		j += utf8.EncodeRune(out[j:j+4], r)
 	}
-	if i+8 <= len(raw) {
-		return j, i, seen
-	}
-	for i < len(raw) && j+4 <= len(out) {
-		c := raw[i]
-		seen |= uint64(c)
-		if c != '\\' {
-			out[j] = c
-			i++
-			j++
+	for len(r) > 0 && len(r) < 9 && len(o) >= utf8.UTFMax {
+		if c := r[0]; c != '\\' {
+			seen |= uint64(c)
+			o[0] = c
+			o, r = o[1:], r[1:]
 			continue
 		}
-		r, n := decodeEscape(raw[i:])
-		i += n
-		j += utf8.EncodeRune(out[j:j+4], r)
+		c, size := decodeEscape(r)
+		o, r = o[utf8.EncodeRune(o[:utf8.UTFMax], c):], r[size:]
 	}
-	return j, i, seen
+	return len(out) - len(o), len(raw) - len(r), seen
 }
 
 // appendUnescaped is unescape for short strings and for those that are not UTF-8.
@@ -227,9 +224,6 @@ func appendUnescaped(out, raw []byte) []byte {
 	return out
 }
 
-// shortEscapes are the bytes behind the escapes of two characters.
-var shortEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
 // decodeEscape reads the escape at the beginning of raw, or two that make one
 // character. A lone surrogate reads as U+FFFD. It returns how many bytes it has
 // read, at least one.
@@ -237,7 +231,7 @@ func decodeEscape(raw []byte) (r rune, n int) {
 	if len(raw) < 2 {
 		return utf8.RuneError, len(raw)
 	}
-	if c := shortEscapes[raw[1]]; c != 0 {
+	if c := envelope.ShortEscapes[raw[1]]; c != 0 {
 		return rune(c), 2
 	}
 	r = hexRune(raw)
@@ -261,7 +255,7 @@ func hexRune(raw []byte) rune {
 	}
 	var r rune
 	for _, c := range raw[2:6] {
-		v := hexValue(c)
+		v := envelope.HexValue(c)
 		if v < 0 {
 			return -1
 		}

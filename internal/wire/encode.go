@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
 // EncodeError says that a value has no JSON form.
@@ -31,7 +33,7 @@ func (e *EncodeError) Error() string {
 	return "json: " + s.String() + ": " + e.Msg
 }
 
-// Fields returns the failure as a complaint about the member.
+// Fields returns the failure as a violation of the member.
 func (e *EncodeError) Fields() *FieldErrors {
 	f := &FieldErrors{}
 	f.Add(e.Path, e.Msg)
@@ -42,7 +44,7 @@ func (e *EncodeError) Fields() *FieldErrors {
 // and makes the whole output worthless.
 //
 // Names of members are given ready to append, with the comma in front and the
-// colon behind: `,"path":`.
+// colon after it: `,"path":`.
 type Encoder struct {
 	b     []byte
 	start int
@@ -139,6 +141,17 @@ func StringValues[S ~string](e *Encoder, list []S) {
 	for _, s := range list {
 		e.Element()
 		e.b = appendString(e.b, string(s))
+	}
+	e.CloseArray()
+}
+
+// WriteUints writes a member that is an array of unsigned numbers.
+func WriteUints[T ~uint16 | ~uint32 | ~uint64](e *Encoder, name string, list []T) {
+	e.Name(name)
+	e.OpenArray()
+	for _, n := range list {
+		e.Element()
+		e.b = strconv.AppendUint(e.b, uint64(n), 10)
 	}
 	e.CloseArray()
 }
@@ -271,7 +284,7 @@ func (e *Encoder) OptRaw(name string, raw []byte) {
 // RawObject writes a member that is a ready made JSON object.
 func (e *Encoder) RawObject(name string, raw []byte) {
 	e.Name(name)
-	if i := skipSpace(raw, 0); i == len(raw) || raw[i] != '{' {
+	if i := envelope.SkipSpace(raw, 0); i == len(raw) || raw[i] != '{' {
 		e.Fail("expected raw JSON of an object")
 		return
 	}
@@ -338,14 +351,14 @@ func (e *Encoder) UnknownMembers(tag, value string, raw []byte) {
 	e.b = appendOneLine(e.b, raw)
 }
 
-// Check tells whether raw is one JSON value and nothing else.
+// Check reports whether raw is one JSON value and nothing else.
 func Check(raw []byte) error {
-	end, err := Skip(raw, 0, MaxDepth)
+	end, err := envelope.Skip(raw, 0, envelope.MaxDepth)
 	if err != nil {
 		return err
 	}
-	if end = skipSpace(raw, end); end != len(raw) {
-		return &SyntaxError{Offset: end, Msg: "more than one value"}
+	if end = envelope.SkipSpace(raw, end); end != len(raw) {
+		return &envelope.SyntaxError{Offset: end, Msg: "more than one value"}
 	}
 	return nil
 }
@@ -384,7 +397,7 @@ func openPath(b []byte) []string {
 				top.index++
 			}
 		case '"':
-			end, err := skipString(b, i)
+			end, err := envelope.SkipString(b, i)
 			if err != nil {
 				break
 			}

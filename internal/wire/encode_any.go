@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
 // SortedKeys returns the keys of a map in order.
@@ -18,7 +20,7 @@ func (e *Encoder) Map(name string, m map[string]any) {
 		return
 	}
 	e.Name(name)
-	e.object(m, MaxDepth)
+	e.object(m, envelope.MaxDepth)
 }
 
 func (e *Encoder) object(m map[string]any, depth int) {

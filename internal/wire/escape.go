@@ -2,40 +2,36 @@ package wire
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// longString is the length from which it pays to make room before writing.
-const longString = 1 << 10
+// plainString is the longest string that is looked at as a whole first, because most of
+// that length need no escape.
+const plainString = 128
 
-// AppendString writes s as a JSON string behind b. Only what JSON demands is
+// AppendString appends s as a JSON string to b. Only what JSON demands is
 // escaped; bytes that are not UTF-8 leave as U+FFFD.
 func AppendString[S ~string](b []byte, s S) []byte { return appendString(b, string(s)) }
 
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
-	if len(s) <= escapeBlock && isPlain(s) {
+	if len(s) <= plainString && isPlain(s) {
 		b = append(b, s...)
 		return append(b, '"')
 	}
-	if len(s) >= longString {
-		// Text has few escapes: a sixth is room enough nearly always, and too
-		// little only costs a copy.
-		b = slices.Grow(b, len(s)+len(s)/6+6*escapeBlock)
-	}
-	start, seen := len(b), uint64(0)
-	for rest := s; len(rest) > 0; {
-		block := rest[:min(len(rest), escapeBlock)]
-		b, seen = appendBlock(b, block, seen)
-		rest = rest[len(block):]
-	}
-	if seen&highs != 0 && !utf8.ValidString(s) {
+	start := len(b)
+	b, seen := appendEscaped(b, s, 0)
+	if seen&envelope.Highs != 0 && !utf8.ValidString(s) {
 		b = b[:start]
 		for _, r := range s {
 			if r < utf8.RuneSelf {
-				b, _ = appendBlock(b, string(r), 0)
+				b, _ = appendEscaped(b, string(r), 0)
 			} else {
 				b = utf8.AppendRune(b, r)
 			}
@@ -44,65 +40,82 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// escapeBlock is how much of a string is escaped before room is made again. A byte
-// needs up to six.
-const escapeBlock = 128
+// appendEscaped appends the characters of s, escaped where they must be. What is not ASCII
+// is collected in seen.
+func appendEscaped(b []byte, s string, seen uint64) ([]byte, uint64) {
+	for len(s) > 0 {
+		// Even source code has fewer escapes than one in six. Too little room only
+		// costs a copy.
+		b = slices.Grow(b, len(s)+len(s)/6+escapeRoom)
+		var written, read int
+		written, read, seen = escape(b[len(b):cap(b)], s, seen)
+		b, s = b[:len(b)+written], s[read:]
+	}
+	return b, seen
+}
 
-// appendBlock appends the characters of s, escaped where they must be. It copies
-// eight bytes at a time, up to the next one that is special, and does not look at
-// what is not ASCII: that is collected in seen.
-func appendBlock(b []byte, s string, seen uint64) ([]byte, uint64) {
-	j := len(b)
-	b = slices.Grow(b, 6*len(s)+8)
-	b = b[:cap(b)]
-	i := 0
-	for i+8 <= len(s) {
-		w := load(s[i:])
-		binary.LittleEndian.PutUint64(b[j:], w)
+// escapeRoom is the room that escape needs to write anything: a word, in front of an
+// escape, and another for that.
+const escapeRoom = 16
+
+// escape writes the characters at the beginning of s to out, escaped where they must be,
+// until either ends. It copies words, up to the next escape. Escapes often follow each
+// other, as the end of a line and the tabs after it do, so the bytes after an escape are
+// looked at one by one.
+func escape(out []byte, s string, seen uint64) (written, read int, _ uint64) {
+	o, r := out, s
+	for len(r) >= 8 && len(o) >= escapeRoom {
+		w := load(r)
 		seen |= w
-		m := special(w)
+		binary.LittleEndian.PutUint64(o, w)
+		m := envelope.Special(w)
 		if m == 0 {
-			i += 8
-			j += 8
+			o, r = o[8:], r[8:]
 			continue
 		}
-		n := bits.TrailingZeros64(m) >> 3
-		i += n
-		j = putEscape(b, j+n, s[i])
-		i++
-	}
-	for ; i < len(s); i++ {
-		c := s[i]
-		seen |= uint64(c)
-		if c < 0x20 || c == '"' || c == '\\' {
-			j = putEscape(b, j, c)
-		} else {
-			b[j] = c
-			j++
+		n := bits.TrailingZeros64(m) >> 3 & 7 // never more than 7: this saves checks
+		o, r = o[n:], r[n:]
+		for len(r) > 0 && len(o) >= 8 {
+			form := forms[r[0]]
+			if form>>56 == 1 {
+				break
+			}
+			binary.LittleEndian.PutUint64(o, form)
+			o, r = o[form>>56&7:], r[1:]
 		}
 	}
-	return b[:j], seen
-}
-
-// letters are the second characters of the short escapes.
-var letters = [256]byte{'"': '"', '\\': '\\', '\n': 'n', '\t': 't', '\r': 'r', '\b': 'b', '\f': 'f'}
-
-func putEscape(b []byte, j int, c byte) int {
-	b[j] = '\\'
-	if letter := letters[c]; letter != 0 {
-		b[j+1] = letter
-		return j + 2
+	for len(r) > 0 && len(r) < 8 && len(o) >= 8 {
+		form := forms[r[0]]
+		seen |= uint64(r[0])
+		binary.LittleEndian.PutUint64(o, form)
+		o, r = o[form>>56&7:], r[1:]
 	}
-	return j + copy(b[j:], []byte{'\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15]})
+	return len(out) - len(o), len(s) - len(r), seen
 }
 
-const hexDigits = "0123456789abcdef"
+// forms are what the bytes become in a string: up to six characters, and their number in
+// the top byte.
+var forms = func() (all [256]uint64) {
+	for c := range all {
+		form := string([]byte{byte(c)})
+		if i := strings.IndexByte("\"\\\n\t\r\b\f", byte(c)); i >= 0 {
+			form = `\` + `"\ntrbf`[i:i+1]
+		} else if c < 0x20 {
+			form = fmt.Sprintf(`\u%04x`, c)
+		}
+		var word [8]byte
+		copy(word[:], form)
+		word[7] = byte(len(form))
+		all[c] = binary.LittleEndian.Uint64(word[:])
+	}
+	return all
+}()
 
-// isPlain tells whether s stands in JSON as it is, and is ASCII.
+// isPlain reports whether s stands in JSON as it is, and is ASCII.
 func isPlain(s string) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		if w := load(s[i:]); special(w)|w&highs != 0 {
+		if w := load(s[i:]); envelope.Special(w)|w&envelope.Highs != 0 {
 			return false
 		}
 	}

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// FieldErrors is what is wrong with one value: its own complaints, and those of
+// FieldErrors is what is wrong with one value: its own violations, and those of
 // its members and elements. It is the tree that travels as the data of an
-// invalid params error. The nil tree has no complaints. It is not safe for
+// invalid params error. The nil tree has no violations. It is not safe for
 // concurrent use while it is built.
 type FieldErrors struct {
-	Errors []string                // complaints about the value itself
+	Errors []string                // violations of the value itself
 	Fields map[string]*FieldErrors // by member name or element index
 }
 
-// Complain returns a tree with one complaint about the value itself.
-func Complain(msg string) *FieldErrors { return &FieldErrors{Errors: []string{msg}} }
+// Violation returns a tree with one violation of the value itself.
+func Violation(msg string) *FieldErrors { return &FieldErrors{Errors: []string{msg}} }
 
-// Add records a complaint about the value that path leads to; the empty path
+// Add records a violation of the value that path leads to; the empty path
 // means the value itself.
 func (f *FieldErrors) Add(path []string, msg string) {
 	for _, name := range path {
@@ -42,7 +42,7 @@ func (f *FieldErrors) Field(name string) *FieldErrors {
 	return sub
 }
 
-// merge adds the complaints of another tree.
+// merge adds the violations of another tree.
 func (f *FieldErrors) merge(other *FieldErrors) {
 	f.Errors = append(f.Errors, other.Errors...)
 	for name, sub := range other.Fields {
@@ -50,7 +50,7 @@ func (f *FieldErrors) merge(other *FieldErrors) {
 	}
 }
 
-// count returns how many complaints there are in the tree, at least one.
+// count returns how many violations there are in the tree, at least one.
 func (f *FieldErrors) count() int {
 	n := len(f.Errors)
 	for _, sub := range f.Fields {
@@ -59,7 +59,7 @@ func (f *FieldErrors) count() int {
 	return max(n, 1)
 }
 
-// Empty tells whether there is no complaint in the tree.
+// Empty reports whether there is no violation in the tree.
 func (f *FieldErrors) Empty() bool {
 	if f == nil {
 		return true
@@ -72,7 +72,7 @@ func (f *FieldErrors) Empty() bool {
 	return len(f.Errors) == 0
 }
 
-// Walk calls visit for every complaint, a value's own first, members in the
+// Walk calls visit for every violation, a value's own first, members in the
 // order of their names.
 func (f *FieldErrors) Walk(visit func(path []string, msg string)) { f.walk(nil, visit) }
 
@@ -88,7 +88,7 @@ func (f *FieldErrors) walk(path []string, visit func([]string, string)) {
 	}
 }
 
-// String puts all complaints on one line: "cwd: missing; mcpServers.0: ...".
+// String puts all violations on one line: "cwd: missing; mcpServers.0: ...".
 func (f *FieldErrors) String() string {
 	var s strings.Builder
 	f.Walk(func(path []string, msg string) {

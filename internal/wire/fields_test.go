@@ -21,7 +21,7 @@ func TestFieldErrors(t *testing.T) {
 	f := &wire.FieldErrors{}
 	assert.True(t, f.Empty())
 	f.Field("never filled")
-	assert.True(t, f.Empty(), "a field without complaints")
+	assert.True(t, f.Empty(), "a field without violations")
 
 	f = &wire.FieldErrors{}
 	f.Add([]string{"list", "10", "x"}, "ten")

@@ -3,10 +3,10 @@ package wire
 // The rules of the protocol's prose that a program can check. Generated checks and
 // package validate both call these functions, so that they cannot disagree.
 
-// IsFilled tells whether s is there: ids, commands and enumerations are never empty.
+// IsFilled reports whether s is there: ids, commands and enumerations are never empty.
 func IsFilled(s string) bool { return s != "" }
 
-// IsAbsPath tells whether s is an absolute path on any system. The peer may run on
+// IsAbsPath reports whether s is an absolute path on any system. The peer may run on
 // another one, so the rules of this machine do not count: POSIX (/x), drives (C:\x
 // and C:/x) and UNC (\\host\share) are all fine.
 func IsAbsPath(s string) bool {
@@ -22,7 +22,7 @@ func IsAbsPath(s string) bool {
 	}
 }
 
-// IsURI tells whether s is a URI with a scheme. A scheme of one letter is taken for
+// IsURI reports whether s is a URI with a scheme. A scheme of one letter is taken for
 // a drive, so that C:\x is no URI. Characters beyond ASCII are allowed, because
 // people write IRIs; white space and control characters are not.
 func IsURI(s string) bool {

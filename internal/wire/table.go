@@ -15,18 +15,19 @@ const (
 // Codec is what the engine needs to know of one params or result type. The
 // functions are generated and allocate nothing but the value itself.
 type Codec struct {
-	// Decode reads one JSON value that is already known to be well formed and
-	// returns a pointer to the type. Its error is a *DecodeError.
-	Decode func(raw []byte) (any, error)
-	// Append writes v, a pointer to the type, behind b. An error means that v
+	// Decode reads one JSON value that is already known to be well formed. It
+	// returns a pointer to the type and the bytes of memory that the value occupies.
+	// Its error is a *DecodeError.
+	Decode func(raw []byte) (v any, held int64, err error)
+	// Append appends v, a pointer to the type, to b. An error means that v
 	// cannot be sent (a nil union, a nil pointer, bad raw JSON); b is then
 	// returned unchanged.
 	Append func(b []byte, v any) ([]byte, error)
-	// Valid tells whether v keeps the rules of the schema and, when strict,
+	// Valid reports whether v keeps the rules of the schema and, when strict,
 	// those of the protocol's prose too. It only decides; package validate
 	// explains.
 	Valid func(v any, strict bool) bool
-	// Is tells whether v is a non-nil pointer to the type.
+	// Is reports whether v is a non-nil pointer to the type.
 	Is func(v any) bool
 }
 
@@ -49,7 +50,7 @@ type Method struct {
 	// Waits: the handler may wait for people or processes without end, so it
 	// does not count against the limit of running handlers.
 	Waits bool
-	// Streams: updates flow while the call waits for its answer, so a waiting
+	// Streams: updates flow while the call waits for its response, so a waiting
 	// call does not lift the back-pressure on notifications.
 	Streams bool
 }
@@ -85,7 +86,7 @@ func Notification(version int, name string) *Method {
 	return tables[version][NotificationKey(name)]
 }
 
-// Defines tells whether a version has the method, as a request or a notification, for
+// Defines reports whether a version has the method, as a request or a notification, for
 // whichever end.
 func Defines(version int, name string) bool {
 	return Request(version, name) != nil || Notification(version, name) != nil

@@ -1,0 +1,32 @@
+package acp
+
+import "strings"
+
+// Text returns a text block, for prompts and messages.
+func Text(s string) *TextContent { return &TextContent{Text: s} }
+
+// ToolText returns text as the content of a tool call.
+func ToolText(s string) *Content { return &Content{Content: Text(s)} }
+
+// PlainText concatenates the text of blocks, without separators, because chunks of one
+// message may end anywhere. It includes the text of embedded resources and ignores all
+// other kinds of blocks and nil.
+func PlainText(blocks ...ContentBlock) string {
+	var b strings.Builder
+	for _, block := range blocks {
+		switch block := block.(type) {
+		case *TextContent:
+			if block != nil {
+				b.WriteString(block.Text)
+			}
+		case *EmbeddedResource:
+			if block == nil {
+				continue
+			}
+			if text, ok := block.Resource.(*TextResourceContents); ok && text != nil {
+				b.WriteString(text.Text)
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// agentFiles returns the files of the agent's end by name.
+func (v *vocabulary) agentFiles() map[string]*file { return v.endFiles("Agent", "Client") }
+
+// clientFiles returns the files of the client's end by name.
+func (v *vocabulary) clientFiles() map[string]*file { return v.endFiles("Client", "Agent") }
+
+func (v *vocabulary) endFiles(side, peer string) map[string]*file {
+	calls, rows := &file{}, &file{}
+	v.emitCalls(calls, peer)
+	v.emitDescriptors(rows, side, peer)
+	v.emitRows(rows, side)
+	v.emitAdvertised(rows, side)
+	emitInvalid(rows)
+	return map[string]*file{"calls_gen.go": calls, "rows_gen.go": rows}
+}
+
+// emitCalls writes a method of Conn for each method of the peer.
+func (v *vocabulary) emitCalls(f *file, peer string) {
+	f.p("// A Conn has every role of the %s at the other end.", strings.ToLower(peer))
+	f.p("var (")
+	for _, r := range v.roles(peer) {
+		f.p("_ acp.%s = (*Conn)(nil)", r.Name)
+	}
+	f.p("_ acp.ExtensionHandler = (*Conn)(nil)")
+	f.p("_ acp.ExtensionNotificationHandler = (*Conn)(nil)")
+	f.p(")\n")
+	for _, m := range v.handledBy(peer) {
+		f.WriteString(comment("", v.callDoc(m)))
+		params := "req"
+		if m.Notification {
+			params = "n"
+		}
+		f.p("func (c *Conn) %s(ctx context.Context, %s *acp.%s) %s {", m.Row.name, params, m.Params.Name, m.results("acp."))
+		switch {
+		case m.Row.callHook:
+			f.p("return c.%s(ctx, %s)", lower(m.Row.name), params)
+		case m.Notification:
+			f.p("return %s.Notify(ctx, &c.out, %s)", m.descriptor(), params)
+		default:
+			f.p("return %s.Call(ctx, &c.out, %s, nil)", m.descriptor(), params)
+		}
+		f.p("}\n")
+	}
+	f.p("// byName holds the calls under the names of their methods.")
+	f.p("var byName = endpoint.ByName[*Conn]{")
+	f.p("Peer: %q,", strings.ToLower(peer))
+	f.p("Version: acp.ProtocolVersion,")
+	f.p("Invalid: invalid,")
+	for _, kind := range []struct {
+		field, result string
+		notification  bool
+	}{{"Requests", "params, result any", false}, {"Notifications", "params any", true}} {
+		f.p("%s: map[string]func(c *Conn, ctx context.Context, %s) error{", kind.field, kind.result)
+		for _, m := range v.handledBy(peer) {
+			if m.Notification == kind.notification {
+				f.p("acp.%s: endpoint.%sByName(%s, (*Conn).%s),", m.Const, m.kind(), m.descriptor(), m.Row.name)
+			}
+		}
+		f.p("},")
+	}
+	f.p("}")
+}
+
+// callDoc joins the text with what the row says.
+func (v *vocabulary) callDoc(m *method) string {
+	var notes []string
+	if m.Unstable {
+		notes = append(notes, "Unstable: see Options.Unstable.")
+	}
+	notes = append(notes, "Protocol: "+m.Name+".")
+	text := v.texts.need("call " + m.Row.key)
+	if m.Row.capability != "" && !strings.Contains(text, "Capability:") {
+		bits := []string{m.Row.capability}
+		if len(m.Row.bits) > 0 {
+			bits = m.Row.bits
+		}
+		notes = append(notes, "Capability: "+strings.Join(bits, " or ")+".")
+	}
+	return m.Row.name + " " + text + "\n\n" + strings.Join(notes, " ")
+}
+
+// kind names what package endpoint calls the method.
+func (m *method) kind() string {
+	if m.Notification {
+		return "Notification"
+	}
+	return "Request"
+}
+
+// descriptor is the variable that knows the method's row and types.
+func (m *method) descriptor() string { return "method" + m.Row.name }
+
+// emitDescriptors writes the methods with their types.
+func (v *vocabulary) emitDescriptors(f *file, side, peer string) {
+	for _, kind := range []struct{ doc, side string }{
+		{"The methods that this end handles.", side}, {"The methods that this end calls.", peer},
+	} {
+		f.p("// %s", kind.doc)
+		f.p("var (")
+		for _, m := range v.handledBy(kind.side) {
+			if m.Notification {
+				f.p("%s = endpoint.NotificationOf[acp.%s](acp.ProtocolVersion, acp.%s)", m.descriptor(), m.Params.Name, m.Const)
+			} else {
+				f.p("%s = endpoint.RequestOf[acp.%s, acp.%s](acp.ProtocolVersion, acp.%s)",
+					m.descriptor(), m.Params.Name, m.Result.Name, m.Const)
+			}
+		}
+		f.p(")\n")
+	}
+}
+
+// emitRows writes the table of what this end handles.
+func (v *vocabulary) emitRows(f *file, side string) {
+	end := strings.ToLower(side)
+	f.p("// addRows fills t with the methods that %s implements. What it does not implement has no", end)
+	f.p("// row and fails with -32601.")
+	f.p("func (c *Conn) addRows(t *endpoint.Table) {")
+	f.p("v := c.%s", end)
+	for _, r := range v.roles(side) {
+		optional := r.Name != side
+		switch {
+		case optional && r.Unstable:
+			f.p("if h, ok := v.(acp.%s); ok && t.Allows(%q) {", r.Name, "acp."+r.Name)
+		case optional:
+			f.p("if h, ok := v.(acp.%s); ok {", r.Name)
+		}
+		for _, m := range r.Methods {
+			handler := "v." + m.Row.name
+			if optional {
+				handler = "h." + m.Row.name
+			}
+			if m.Row.handleHook {
+				handler = "c." + lower(m.Row.name)
+				if optional {
+					handler += "(h)"
+				}
+			}
+			flags := ""
+			if m.Row.turn {
+				flags += ".Group = true"
+			}
+			if m.Row.endsTurn && m.Notification {
+				flags += ".Ends = rpc.EndsForeground"
+			} else if m.Row.endsTurn {
+				flags += ".Ends = rpc.EndsAll"
+			}
+			f.p("%s.Handle(t, %s)%s", m.descriptor(), handler, flags)
+		}
+		if optional {
+			f.p("}")
+		}
+	}
+	f.p("}\n")
+}
+
+// emitAdvertised writes what the roles of a value advertise, and what promises a method.
+func (v *vocabulary) emitAdvertised(f *file, side string) {
+	end := strings.ToLower(side)
+	caps := v.byName[side+"Capabilities"]
+	f.p("// advertise adds the capabilities that follow from the roles of v to caps.")
+	f.p("func advertise(caps *acp.%s, v acp.%s) {", caps.Name, side)
+	for _, r := range v.roles(side) {
+		row := r.Methods[0].Row
+		if row.implies() == "" || r.Name == side {
+			continue
+		}
+		if row.with != "" {
+			f.p("if _, ok := v.(interface{ acp.%s; acp.%s }); ok {", r.Name, row.with)
+		} else {
+			f.p("if _, ok := v.(acp.%s); ok {", r.Name)
+		}
+		f.p("%s", v.setBit(caps, row.implies()))
+		f.p("}")
+	}
+	f.p("}\n")
+	f.p("// promises lists the capabilities that promise a method of the %s.", end)
+	f.p("var promises = []endpoint.Promise{")
+	seen := map[string]bool{}
+	for _, m := range v.handledBy(side) {
+		for _, bit := range m.Row.promises() {
+			if !seen[bit] {
+				seen[bit] = true
+				f.p("{Capability: %q, Method: acp.%s, Role: %q},", bit, m.Const, "acp."+m.Row.role)
+			}
+		}
+	}
+	f.p("}")
+}
+
+// setBit spells the statement that sets the capability at path in caps.
+func (v *vocabulary) setBit(caps *goType, path string) string {
+	at := "caps"
+	x := caps
+	for name := range strings.SplitSeq(path, ".") {
+		j := slices.IndexFunc(x.members().Fields, func(f *field) bool { return f.JSON == name && f.isBit() })
+		if j < 0 {
+			fail("%s has no capability %s", caps.Name, path)
+		}
+		b := x.members().Fields[j]
+		at = fmt.Sprintf("%s.%s", at, b.Name)
+		if b.Base.Kind == isBool {
+			return at + " = true"
+		}
+		x, at = b.Base.Type, "endpoint.Present(&"+at+")"
+	}
+	return at
+}
+
+// emitInvalid writes the error for values that break the schema.
+func emitInvalid(f *file) {
+	f.p("// invalid builds the error for a value that breaks the schema; where is like")
+	f.p("// \"session/new params\".")
+	f.p("func invalid(where string, fields *wire.FieldErrors) error {")
+	f.p("e := &acp.InvalidError{Where: where}")
+	f.p("endpoint.EachField(fields, func(path, message string) {")
+	f.p("e.Fields = append(e.Fields, acp.FieldError{Path: path, Message: message})")
+	f.p("})")
+	f.p("return e")
+	f.p("}")
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// emitRoles writes the interfaces of those who implement one side.
+func (v *vocabulary) emitRoles(f *file, side string) {
+	for _, r := range v.roles(side) {
+		f.WriteString(comment("", v.roleDoc(r)))
+		f.p("type %s interface {", r.Name)
+		for i, m := range r.Methods {
+			if i > 0 {
+				f.p("")
+			}
+			doc := m.Row.name + " " + v.texts.need("handle "+m.Row.key) + "\n\nProtocol: " + m.Name + "."
+			f.WriteString(comment("\t", doc))
+			f.p("\t%s(context.Context, *%s) %s", m.Row.name, m.Params.Name, m.results(""))
+		}
+		f.p("}\n")
+	}
+}
+
+// roleDoc joins the text with the role's capability, unless the text speaks of that.
+func (v *vocabulary) roleDoc(r *role) string {
+	doc := r.Name + " " + r.Doc
+	if bit := r.Methods[0].Row.capability; bit != "" && !strings.Contains(doc, "Capabilit") {
+		head, rest, _ := strings.Cut(doc, "\n\n")
+		doc = strings.TrimSuffix(head+" Capability: "+bit+".\n\n"+rest, "\n\n")
+	}
+	if r.Unstable {
+		methods := "method"
+		if len(r.Methods) > 1 {
+			methods = "methods"
+		}
+		doc += "\n\nUnstable: the " + methods + " may change or be removed; Options must allow unstable methods on both ends."
+	}
+	return doc
+}
+
+// results spells what the method returns. pkg qualifies the type of the result.
+func (m *method) results(pkg string) string {
+	if m.Notification {
+		return "error"
+	}
+	return "(*" + pkg + m.Result.Name + ", error)"
+}
+
+// emitHas writes the methods that look capabilities up by their path.
+func (v *vocabulary) emitHas(f *file) {
+	for _, side := range []string{"Agent", "Client"} {
+		x := v.byName[side+"Capabilities"]
+		if x == nil {
+			fail("no type %sCapabilities", side)
+		}
+		f.WriteString(comment("", fmt.Sprintf("Has reports whether the %[1]s advertises the capability at path, a dotted path of wire "+
+			"names below %[1]sCapabilities such as %[2]q. It is false for a nil receiver, an absent group and a path that is not known.%[3]s",
+			strings.ToLower(side), v.somePath(side), v.groupDoc(x))))
+		f.p("func (c *%s) Has(path string) bool { return c != nil && path != \"\" && c.has(path) }\n", x.Name)
+		v.emitHasOf(f, x)
+	}
+}
+
+// somePath returns a capability of the side for an example.
+func (v *vocabulary) somePath(side string) string {
+	for _, m := range v.handledBy(side) {
+		if strings.Contains(m.Row.capability, ".") {
+			return m.Row.capability
+		}
+	}
+	return ""
+}
+
+// groupDoc tells of the groups below x that mean nothing by themselves.
+func (v *vocabulary) groupDoc(x *goType) string {
+	doc := ""
+	for _, field := range x.Fields {
+		if b := field.Base; b.is(structType) && v.tables.groups.has(b.Type.Def) {
+			doc += fmt.Sprintf(" The path %q alone needs one of its members, because a group with none means nothing.", field.JSON)
+		}
+	}
+	return doc
+}
+
+// emitHasOf writes the lookup for one object of capabilities, and for those in it.
+func (v *vocabulary) emitHasOf(f *file, x *goType) {
+	f.p("func (c *%s) has(path string) bool {", x.Name)
+	nested := v.bits(x, v.hasBits)
+	if nested {
+		f.p("name, rest, nested := strings.Cut(path, \".\")")
+		f.p("switch name {")
+	} else {
+		f.p("switch path {")
+	}
+	if v.tables.groups.has(x.Def) {
+		var all []string
+		for _, b := range x.Fields {
+			if b.isBit() {
+				all = append(all, b.isSet())
+			}
+		}
+		f.p("case \"\":\nreturn %s", strings.Join(all, " || "))
+	}
+	var below []*goType
+	for _, b := range x.Fields {
+		switch {
+		case !b.isBit():
+			continue
+		case v.hasBits(b) && v.tables.groups.has(b.Base.Type.Def):
+			f.p("case %q:\nreturn %s && c.%s.has(rest)", b.JSON, b.isSet(), b.Name)
+			below = append(below, b.Base.Type)
+		case v.hasBits(b):
+			f.p("case %q:\nreturn %s && (!nested || c.%s.has(rest))", b.JSON, b.isSet(), b.Name)
+			below = append(below, b.Base.Type)
+		case nested:
+			f.p("case %q:\nreturn !nested && %s", b.JSON, b.isSet())
+		default:
+			f.p("case %q:\nreturn %s", b.JSON, b.isSet())
+		}
+	}
+	f.p("}\nreturn false\n}\n")
+	for _, t := range below {
+		v.emitHasOf(f, t)
+	}
+}
+
+// isBit reports whether the member is a capability: a flag, or an object that is there
+// or not.
+func (f *field) isBit() bool {
+	return f.Base.Kind == isBool && f.Form == plain || f.Base.is(structType) && f.Form == pointer
+}
+
+// isSet spells that the capability is advertised.
+func (f *field) isSet() string {
+	if f.Base.Kind == isBool {
+		return "c." + f.Name
+	}
+	return "c." + f.Name + " != nil"
+}
+
+// hasBits reports whether the capability is a group of others.
+func (v *vocabulary) hasBits(f *field) bool {
+	return f.isBit() && f.Base.is(structType) && v.bits(f.Base.Type, func(*field) bool { return true })
+}
+
+// bits reports whether one of the capabilities in x is one that pick chooses.
+func (v *vocabulary) bits(x *goType, pick func(*field) bool) bool {
+	for _, b := range x.members().Fields {
+		if b.isBit() && pick(b) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+// tables hold what the facts of a version do not say. A row that nothing asks for makes
+// the generator fail, so that none outlives its definition.
+type tables struct {
+	// builtins are definitions that are plain Go types.
+	builtins *table[baseKind]
+
+	// foreign are definitions whose Go type and codec are written by hand, because
+	// they are told apart by the kinds of JSON values.
+	foreign *table[foreignRow]
+
+	// flat are definitions that mix members of their own with those of a union. The
+	// Go struct has the union in a field.
+	flat *table[flatRow]
+
+	// foreignUnions are unions of flat definitions whose codec is written by hand.
+	foreignUnions *table[yes]
+
+	// folded are definitions with one union whose variants differ in little more than
+	// the tag: the tag becomes an enumeration, payloads become optional members.
+	folded *table[foldedRow]
+
+	// inlineVariants name the variants that have no definition, by "Union.tag".
+	inlineVariants *table[string]
+
+	// unknownNames name the variant for unknown values where Unknown<Union> is taken,
+	// or say with "" that there is none.
+	unknownNames *table[string]
+
+	// guesses are unions whose variant without a tag takes objects with an unknown tag
+	// too, where they have its members.
+	guesses *table[yes]
+
+	// pointers are optional members whose zero value differs from absence, beside
+	// numbers and structs, where that is so anyway.
+	pointers *table[yes]
+
+	// threeStates are members that are patched: absent, null and a value differ.
+	threeStates *table[yes]
+
+	// notIDs are string types named ...Id that may be empty, because agents choose
+	// them for their meaning.
+	notIDs *table[yes]
+
+	// prose are the rules of the protocol's text for members.
+	prose *table[string]
+
+	// boundURIs says that URIs are a rule of the schema, and not of the prose alone.
+	boundURIs bool
+
+	// groups are capabilities that mean nothing unless one of their members is there.
+	groups *table[yes]
+
+	// methods are the methods; a notification's key ends with "!".
+	methods *table[methodRow]
+	// order lists the keys of methods as the protocol does.
+	order []string
+}
+
+type yes = struct{}
+
+type foreignRow struct {
+	name  string // in Go
+	iface bool   // an interface, not a struct
+	ruled bool   // has a check
+}
+
+type flatRow struct{ field, union, doc string }
+
+type foldedRow struct{ tag, enum, doc string }
+
+// table is a set of rows by key.
+type table[V any] struct {
+	rows map[string]V
+	used map[string]bool
+}
+
+func rows[V any](m map[string]V) *table[V] {
+	return &table[V]{rows: m, used: map[string]bool{}}
+}
+
+func (t *table[V]) get(key string) (V, bool) {
+	v, ok := t.rows[key]
+	if ok {
+		t.used[key] = true
+	}
+	return v, ok
+}
+
+func (t *table[V]) has(key string) bool {
+	_, ok := t.get(key)
+	return ok
+}
+
+func (t *table[V]) unused(name string) []string {
+	var list []string
+	for key := range t.rows {
+		if !t.used[key] {
+			list = append(list, fmt.Sprintf("%s: %s", name, key))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (t *tables) unused() []string {
+	return slices.Concat(
+		t.builtins.unused("builtins"), t.foreign.unused("foreign"), t.flat.unused("flat"),
+		t.foreignUnions.unused("foreignUnions"), t.folded.unused("folded"),
+		t.inlineVariants.unused("inlineVariants"), t.unknownNames.unused("unknownNames"),
+		t.guesses.unused("guesses"), t.pointers.unused("pointers"), t.threeStates.unused("threeStates"),
+		t.notIDs.unused("notIDs"), t.prose.unused("prose"), t.groups.unused("groups"), t.methods.unused("methods"),
+	)
+}

@@ -1,0 +1,118 @@
+package main
+
+// v2Tables are what the facts of version 2 do not say.
+func v2Tables() *tables {
+	methods, order := inOrder(v2Methods)
+	return &tables{
+		builtins: rows(map[string]baseKind{
+			"ProtocolVersion": isUint16, // acp.ProtocolVersion is the constant
+			"ErrorData":       isRaw,    // either of two definitions, or anything else
+		}),
+		foreign: rows(map[string]foreignRow{
+			"RequestId":                  {"RequestID", false, false},
+			"ElicitationContentValue":    {"ElicitationContentValue", true, false},
+			"SessionConfigSelectOptions": {"SessionConfigSelectOptions", false, true},
+			"MessageMcpResponse":         {"MessageMCPResponse", false, false},
+		}),
+		flat: rows(map[string]flatRow{
+			"CreateElicitationRequest":      {"Mode", "ElicitationMode", "is the way to ask the user: with a form or on a web page."},
+			"CreateElicitationResponse":     {"Action", "ElicitationAction", "is the reaction of the user to the question."},
+			"SessionConfigOption":           {"Kind", "SessionConfigKind", "contains the possible values of a config option and the current one."},
+			"SetSessionConfigOptionRequest": {"Value", "SessionConfigOptionValue", "is the new value of a config option."},
+			"ElicitationFormMode":           {"Scope", "ElicitationScope", "is the session, or the request outside any session, that the question belongs to."},
+			"ElicitationUrlMode":            {"Scope", "ElicitationScope", ""},
+			"DiffChange":                    {"Operation", "DiffOperation", "is the kind of change of a file."},
+		}),
+		foreignUnions: rows(map[string]yes{}),
+		folded: rows(map[string]foldedRow{
+			"IdleStateUpdate": {"stopReason", "StopReason", "is the reason why the agent stopped working."},
+		}),
+		inlineVariants: rows(map[string]string{
+			"CreateElicitationResponse.decline":     "ElicitationDeclineAction",
+			"CreateElicitationResponse.cancel":      "ElicitationCancelAction",
+			"SetSessionConfigOptionRequest.id":      "SessionConfigValue",
+			"SetSessionConfigOptionRequest.boolean": "SessionConfigBooleanValue",
+			"SessionUpdate.state_update":            "SessionStateUpdate",
+			"DiffChange.add":                        "DiffAdd",
+			"DiffChange.delete":                     "DiffDelete",
+			"DiffChange.modify":                     "DiffModify",
+			"DiffChange.move":                       "DiffMove",
+			"DiffChange.copy":                       "DiffCopy",
+		}),
+		unknownNames: rows(map[string]string{
+			"StateUpdate":      "OtherStateUpdate", // UnknownStateUpdate is a state of the protocol
+			"ElicitationScope": "",                 // neither of the two is an error
+		}),
+		pointers: rows(map[string]yes{
+			"ListSessionsRequest.cursor":      {}, // an empty cursor is a cursor
+			"ListSessionsResponse.nextCursor": {},
+		}),
+		guesses: rows(map[string]yes{}),
+		threeStates: rows(map[string]yes{
+			"SessionInfoUpdate.title":              {},
+			"SessionInfoUpdate.updatedAt":          {},
+			"UsageUpdate.cost":                     {},
+			"CompactionUpdate.summary":             {},
+			"CompactionUpdate.error":               {},
+			"UserMessage.content":                  {},
+			"AgentMessage.content":                 {},
+			"AgentThought.content":                 {},
+			"ToolCallUpdate.name":                  {},
+			"ToolCallUpdate.title":                 {},
+			"ToolCallUpdate.kind":                  {},
+			"ToolCallUpdate.status":                {},
+			"ToolCallUpdate.content":               {},
+			"ToolCallUpdate.locations":             {},
+			"ToolCallUpdate.capabilities":          {},
+			"TerminalUpdate.command":               {},
+			"TerminalUpdate.cwd":                   {},
+			"TerminalUpdate.output":                {},
+			"TerminalUpdate.exitStatus":            {},
+			"TerminalUpdate.size":                  {},
+			"TerminalUpdate.capabilities":          {},
+			"SubagentUpdate.title":                 {},
+			"SubagentUpdate.description":           {},
+			"SubagentUpdate.capabilities":          {},
+			"SubagentUpdate.state":                 {},
+			"SubagentUpdate.cwd":                   {},
+			"SubagentUpdate.additionalDirectories": {},
+			"SessionMessage.senderSessionId":       {},
+			"SessionMessage.recipientSessionId":    {},
+			"SessionMessage.senderMessageId":       {},
+			"SessionMessage.recipientMessageId":    {},
+			"SessionMessage.content":               {},
+			"StringPropertySchema.default":         {},
+			"NumberPropertySchema.default":         {},
+			"IntegerPropertySchema.default":        {},
+			"BooleanPropertySchema.default":        {},
+			"MultiSelectPropertySchema.default":    {},
+		}),
+		notIDs: rows(map[string]yes{"SessionConfigValueId": {}, "SessionListCursor": {}, "MediaType": {}}),
+		prose: rows(map[string]string{
+			"NewSessionRequest.cwd":                      "abspath",
+			"NewSessionRequest.additionalDirectories":    "abspath",
+			"ResumeSessionRequest.cwd":                   "abspath",
+			"ResumeSessionRequest.additionalDirectories": "abspath",
+			"ForkSessionRequest.cwd":                     "abspath",
+			"ForkSessionRequest.additionalDirectories":   "abspath",
+			"ListSessionsRequest.cwd":                    "abspath",
+			"SessionInfo.cwd":                            "abspath",
+			"SessionInfo.additionalDirectories":          "abspath",
+			"SubagentUpdate.cwd":                         "abspath",
+			"SubagentUpdate.additionalDirectories":       "abspath",
+			"ToolCallLocation.path":                      "abspath",
+			"DiffPathChange.path":                        "abspath",
+			"DiffPathPairChange.path":                    "abspath",
+			"DiffPathPairChange.oldPath":                 "abspath",
+			"CommandPermissionSubject.cwd":               "abspath",
+			"TerminalUpdate.cwd":                         "abspath",
+			"McpServerStdio.command":                     "abspath",
+			"CommandPermissionSubject.command":           "filled",
+			"RequestPermissionRequest.title":             "filled",
+		}),
+		boundURIs: true,
+		groups:    rows(map[string]yes{"ElicitationCapabilities": {}}),
+		methods:   methods,
+		order:     order,
+	}
+}
