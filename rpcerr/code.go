@@ -2,9 +2,8 @@ package rpcerr
 
 import "strconv"
 
-// Code is the number of a JSON-RPC error. It is what programs compare; the
-// message beside it is for people. Receivers treat a code they do not know as a
-// general failure.
+// Code is the number of a JSON-RPC error. Programs compare codes; messages are for
+// people. A receiver treats a code that it does not know as a general failure.
 type Code int32
 
 // The codes of JSON-RPC 2.0 and of the Agent Client Protocol.
@@ -13,15 +12,15 @@ const (
 	CodeInvalidRequest             Code = -32600 // JSON, but not a message, or at a forbidden time
 	CodeMethodNotFound             Code = -32601 // unknown method, or an optional one that was not advertised
 	CodeInvalidParams              Code = -32602 // params that break the schema or name something impossible
-	CodeInternalError              Code = -32603 // the handler failed for a reason the peer cannot help with
-	CodeRequestCancelled           Code = -32800 // the work ended because a cancel was honoured
+	CodeInternalError              Code = -32603 // the handler failed for a reason that the peer cannot change
+	CodeRequestCancelled           Code = -32800 // the work ended because the request was cancelled
 	CodeAuthRequired               Code = -32000 // credentials are absent or expired
 	CodeResourceNotFound           Code = -32002 // an unknown file, terminal or session
 	CodeUnsupportedProtocolVersion Code = -32022 // no protocol version in common
 )
 
-// codeNames holds the fixed message of each code. The factories send it, with
-// a detail behind it where there is one.
+// codeNames holds the fixed message of each code. The factories send it, followed by a
+// detail if there is one.
 var codeNames = map[Code]string{
 	CodeParseError:                 "Parse error",
 	CodeInvalidRequest:             "Invalid request",
@@ -43,13 +42,13 @@ func (c Code) String() string {
 	return "code " + strconv.Itoa(int(c))
 }
 
-// Known tells whether the protocol defines the code.
+// Known reports whether the protocol defines the code.
 func (c Code) Known() bool {
 	_, ok := codeNames[c]
 	return ok
 }
 
-// Reserved tells whether the code lies in a range that the specifications keep
+// Reserved reports whether the code lies in a range that the specifications keep
 // for themselves: -32768 to -32000 (JSON-RPC) and -32899 to -32800 (shared with
 // the Language Server Protocol). An application's own codes belong outside.
 func (c Code) Reserved() bool {

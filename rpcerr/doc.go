@@ -1,5 +1,6 @@
-// Package rpcerr holds the errors of the Agent Client Protocol: what a handler
-// returns to say why a request failed, and what a caller catches.
+// Package rpcerr defines the errors of the Agent Client Protocol: those that a handler
+// returns to say why a request failed, and those that a call returns if the peer
+// responded with an error.
 //
 // In a handler:
 //
@@ -17,15 +18,18 @@
 //	case rpcerr.CodeMethodNotFound: // the peer cannot do this
 //	}
 //
-// or errors.Is(err, rpcerr.ErrAuthRequired), or errors.As for the message and
+// or errors.Is(err, rpcerr.ErrAuthRequired), or errors.As for the message and the data.
+// [Explain] returns the text to show to a person, with the reason that many programs put into
 // the data.
 //
 // # What reaches the peer
 //
-// Code, Message and Data of a [RequestError] do. The cause given to
-// [RequestError.WithCause] does not, nor does the text of any other error: an
-// unexpected one leaves as -32603 "Internal error". [From] is the only place where that
-// is decided, and an error type of your own takes part in it with one method:
+// The peer receives Code, Message and Data of a [RequestError]. It does not receive the
+// cause given to [RequestError.WithCause], nor the text of any other error: an unexpected
+// error is sent as -32603 "Internal error". [From] does the conversion. An error type of
+// your own defines its own conversion with a method RequestError. If the type holds a
+// RequestError, keep it in a named field, because an embedded field would hide the
+// method.
 //
 //	func (e *QuotaError) RequestError() *rpcerr.RequestError {
 //		return rpcerr.New(-31000, "quota used up", map[string]any{"limit": e.Limit})
@@ -33,7 +37,7 @@
 //
 // # More than a code
 //
-// The subpackages add what a program needs to decide what comes next (may it be
-// retried, when, what would help); README.md beside this file tells which to
-// use when. This package needs nothing but the standard library.
+// The subpackages add what a program needs to decide what to do next: whether and when to
+// try again, and what would help. A table in README.md says when to use which. This
+// package imports only the standard library.
 package rpcerr

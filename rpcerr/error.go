@@ -5,14 +5,16 @@ import (
 	"strconv"
 )
 
-// RequestError is the error of a request as it stands on the wire. Out of a
-// call it means that the peer answered with an error, and Data is then a
-// json.RawMessage (nil when the peer sent none). Returned by a handler it is
-// sent as it is, through any wrapping with %w.
+// RequestError is the error of a request as it stands on the wire. A call returns it if the
+// peer responded with an error; Data is then a json.RawMessage, or nil if the peer sent none.
+// If a handler returns it, through any wrapping with %w, it is sent as it is.
 //
-// Build one with a factory such as [InvalidParams]. The methods that begin with
-// With return copies, so a value may be shared between goroutines as long as
-// nobody assigns to its fields. All methods accept a nil receiver.
+// Build one with a factory such as [InvalidParams]. The methods that begin with With return
+// copies, so a value is safe for concurrent use as long as no one assigns to its fields. All
+// methods accept a nil receiver.
+//
+// An error type of your own keeps a RequestError in a named field and returns it from a method
+// RequestError. It must not embed one: the embedded field hides that method.
 type RequestError struct {
 	Code    Code
 	Message string
@@ -24,9 +26,8 @@ type RequestError struct {
 	cause error
 }
 
-// New returns an error with an own code. The factories are the better choice
-// for the codes of the protocol; own codes belong outside the ranges that
-// [Code.Reserved] tells.
+// New returns an error with a code of the application. For the codes of the protocol use the
+// factories. A code of the application lies outside the ranges of [Code.Reserved].
 func New(code Code, message string, data any) *RequestError {
 	return &RequestError{Code: code, Message: message, Data: data}
 }
@@ -52,11 +53,10 @@ func (e *RequestError) Unwrap() error {
 	return e.cause
 }
 
-// Is reports whether target is a RequestError with the same code, so that
-// errors.Is(err, rpcerr.ErrAuthRequired) holds on both ends of a connection
-// whatever the message says. [ErrSessionNotFound] asks for more; see there. A target
-// that knows better what it matches, as the kinds of package kind do, has a method
-// Matches(error) bool and is asked.
+// Is reports whether target is a RequestError with the same code, so that errors.Is(err,
+// rpcerr.ErrAuthRequired) holds on both ends of a connection whatever the message says.
+// [ErrSessionNotFound] also requires certain data. If target has a method Matches(error)
+// bool, as the kinds of package kind have, Is returns its result.
 func (e *RequestError) Is(target error) bool {
 	if m, ok := target.(interface{ Matches(error) bool }); ok {
 		return e != nil && m.Matches(e)
@@ -92,16 +92,16 @@ func (e *RequestError) WithData(data any) *RequestError {
 	return c
 }
 
-// WithCause returns a copy that wraps cause. The cause never leaves the
-// process: errors.Is, errors.As and the logger see it, the peer does not.
+// WithCause returns a copy that wraps cause. The cause is not sent: errors.Is, errors.As
+// and the logger can see it, the peer cannot.
 func (e *RequestError) WithCause(cause error) *RequestError {
 	c := e.copy()
 	c.cause = cause
 	return c
 }
 
-// copy turns nil into an internal error: a nil error that is being decorated is
-// a mistake, and an answer without a code would be a second one.
+// copy turns nil into an internal error: to refine a nil error is a mistake, and a response
+// without a code would be a second one.
 func (e *RequestError) copy() *RequestError {
 	if e == nil {
 		return InternalError(nil)
@@ -121,7 +121,7 @@ func (e *RequestError) LogValue() slog.Value {
 		attrs = append(attrs, slog.String("name", e.Code.String()))
 	}
 	if e.cause != nil {
-		attrs = append(attrs, slog.Any("cause", e.cause))
+		attrs = append(attrs, logAttr("cause", e.cause))
 	}
 	return slog.GroupValue(attrs...)
 }

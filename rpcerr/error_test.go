@@ -34,6 +34,7 @@ func TestFactories(t *testing.T) {
 		{rpcerr.RequestCancelled("why"), rpcerr.ErrRequestCancelled, `{"code":-32800,"message":"Request cancelled","data":"why"}`},
 		{rpcerr.AuthRequired(data), rpcerr.ErrAuthRequired, `{"code":-32000,"message":"Authentication required","data":{"x":1}}`},
 		{rpcerr.ResourceNotFound("/missing"), rpcerr.ErrResourceNotFound, `{"code":-32002,"message":"Resource not found: /missing","data":{"uri":"/missing"}}`},
+		{rpcerr.ResourceNotFound(""), rpcerr.ErrResourceNotFound, `{"code":-32002,"message":"Resource not found"}`},
 		{rpcerr.SessionNotFound("s1"), rpcerr.ErrSessionNotFound, `{"code":-32002,"message":"Session not found: s1","data":{"sessionId":"s1"}}`},
 		{rpcerr.UnsupportedProtocolVersion(3, 1, 2), rpcerr.ErrUnsupportedProtocolVersion, `{"code":-32022,"message":"Unsupported protocol version: 3","data":{"requested":3,"supported":[1,2]}}`},
 		{rpcerr.UnsupportedProtocolVersion(3), rpcerr.ErrUnsupportedProtocolVersion, `{"code":-32022,"message":"Unsupported protocol version: 3","data":{"requested":3,"supported":[]}}`},
@@ -85,7 +86,7 @@ func TestSessionNotFoundIsNarrow(t *testing.T) {
 	}
 	other := rpcerr.InvalidParams(map[string]string{"sessionId": "s1"})
 	assert.NotErrorIs(t, other, rpcerr.ErrSessionNotFound)
-	assert.ErrorIs(t, rpcerr.ErrSessionNotFound, rpcerr.ErrSessionNotFound)
+	assert.ErrorIs(t, fmt.Errorf("loading: %w", rpcerr.ErrSessionNotFound), rpcerr.ErrSessionNotFound)
 }
 
 type quota struct{ limit int }
@@ -122,9 +123,9 @@ func TestFrom(t *testing.T) {
 	assert.ErrorAs(t, got, &q, "the value stays reachable")
 
 	assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(&quota{}).Code, "declined")
-	assert.Same(t, auth, rpcerr.From(errors.Join(&quota{}, auth)), "declined, the next one answers")
+	assert.Same(t, auth, rpcerr.From(errors.Join(&quota{}, auth)), "declined, the next one decides")
 	assert.ErrorIs(t, got, own, "and so is what was wrapped around it")
-	assert.Equal(t, rpcerr.Code(-31000), rpcerr.From(errors.Join(&quota{}, fs.ErrExist, &quota{5})).Code, "declined, another type answers")
+	assert.Equal(t, rpcerr.Code(-31000), rpcerr.From(errors.Join(&quota{}, fs.ErrExist, &quota{5})).Code, "declined, another type decides")
 	inner := errors.New("inner")
 	assert.ErrorIs(t, rpcerr.From(fmt.Errorf("w: %w", &caused{inner})), inner, "a cause that only the wire form has")
 	outer := rpcerr.InvalidParams(nil).WithCause(&quota{5})

@@ -4,50 +4,56 @@ import "strconv"
 
 // The factories fill in code and message. data may be nil; it reaches the peer.
 
-// ParseError says that a message was not JSON (-32700).
+// ParseError returns the error for a message that is not JSON (-32700).
 func ParseError(data any) *RequestError { return standard(CodeParseError, data) }
 
-// InvalidRequest says that a message was JSON but no request, or came at a
-// time when it is forbidden (-32600).
+// InvalidRequest returns the error for a message that is JSON but not a request, or that
+// arrived at a time when it is not allowed (-32600).
 func InvalidRequest(data any) *RequestError { return standard(CodeInvalidRequest, data) }
 
-// MethodNotFound says that the method does not exist or was not advertised
+// MethodNotFound returns the error for a method that does not exist or was not advertised
 // (-32601). Its data names the method.
 func MethodNotFound(method string) *RequestError {
 	return New(CodeMethodNotFound, "Method not found: "+method, methodData{method})
 }
 
-// InvalidParams says that the params break the schema, or ask for something
-// that cannot be (-32602).
+// InvalidParams returns the error for params that break the schema or ask for something
+// impossible (-32602).
 func InvalidParams(data any) *RequestError { return standard(CodeInvalidParams, data) }
 
-// InternalError says that the handler failed and the caller can do nothing about
-// it (-32603). A handler need not build one: any plain error leaves as this.
+// InternalError returns the error for a failure of the handler that the caller cannot
+// avoid (-32603). A handler need not build one: any plain error is sent as this.
 func InternalError(data any) *RequestError { return standard(CodeInternalError, data) }
 
-// RequestCancelled says that the work ended because the peer cancelled the
-// request (-32800). context.Canceled leaves as this.
+// RequestCancelled returns the error for work that ended because the peer cancelled the
+// request (-32800). context.Canceled is sent as this.
 func RequestCancelled(data any) *RequestError { return standard(CodeRequestCancelled, data) }
 
-// AuthRequired says that credentials are absent or expired (-32000): the client
-// authenticates and calls again. It is not for a quota or a key that was refused.
+// AuthRequired returns the error for credentials that are absent or expired (-32000): the
+// client authenticates and calls again. Do not use it for an exceeded quota or a key that
+// was refused.
 func AuthRequired(data any) *RequestError { return standard(CodeAuthRequired, data) }
 
-// ResourceNotFound says that a file or another resource does not exist
-// (-32002). Its data names the URI or path as the caller wrote it.
+// ResourceNotFound returns the error for a file or another resource that does not exist
+// (-32002). Message and data contain the URI or path as the caller wrote it; if uri is
+// empty, they do not.
 func ResourceNotFound(uri string) *RequestError {
+	if uri == "" {
+		return standard(CodeResourceNotFound, nil)
+	}
 	return New(CodeResourceNotFound, "Resource not found: "+uri, resourceData{uri})
 }
 
-// SessionNotFound says that the session does not exist or is not active
-// (-32002). Its data names the session, which is what [ErrSessionNotFound] looks
-// for on the other end.
+// SessionNotFound returns the error for a session that does not exist or is not active
+// (-32002). Its data names the session; by that member [ErrSessionNotFound] matches it at
+// the other end.
 func SessionNotFound(id string) *RequestError {
 	return New(CodeResourceNotFound, "Session not found: "+id, sessionData{id})
 }
 
-// UnsupportedProtocolVersion says that no supported version suits the requested
-// one (-32022). Its data names both.
+// UnsupportedProtocolVersion returns the error for a requested version of the protocol
+// that is not supported (-32022). Its data contains the requested version and the
+// supported ones.
 func UnsupportedProtocolVersion(requested int, supported ...int) *RequestError {
 	if supported == nil {
 		supported = []int{}

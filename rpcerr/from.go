@@ -5,19 +5,18 @@ import (
 	"errors"
 )
 
-// From returns the error that goes to the peer for err. It is the one place
-// where Go errors become errors of the protocol. The first rule that fits wins:
+// From returns the error that goes to the peer for err. It is the one place where Go errors
+// become errors of the protocol. The first rule that fits wins:
 //
-//   - nil gives nil;
-//   - the first error in the chain with a method RequestError() *RequestError
-//     says itself how it leaves (unless it returns nil); a *RequestError is such
-//     an error and is returned as it is;
+//   - nil becomes nil;
+//   - the first error in the chain that has a method RequestError() *RequestError
+//     becomes what that method returns, unless it returns nil; a *RequestError is
+//     returned as it is;
 //   - context.Canceled becomes -32800;
-//   - everything else becomes -32603 "Internal error", whose text tells nothing
-//     of err. A deadline that passed belongs here: the peer did not set it.
+//   - everything else becomes -32603 "Internal error", without the text of err. This
+//     includes context.DeadlineExceeded, because the peer did not set the deadline.
 //
-// err stays reachable as the cause of what is returned, for errors.Is, errors.As
-// and the log; it is never encoded.
+// The result wraps err, for errors.Is, errors.As and the log; err is never encoded.
 func From(err error) *RequestError {
 	if err == nil {
 		return nil
@@ -31,10 +30,9 @@ func From(err error) *RequestError {
 	return InternalError(nil).WithCause(err)
 }
 
-// CodeOf returns the code that err carries: that of a *RequestError in its
-// chain, or of an error that builds one. It reports false for every other
-// error, also for a ctx error and for a connection that ended, because no peer
-// said those.
+// CodeOf returns the code of the first error in the chain of err that is a *RequestError
+// or has a method RequestError. It reports false for every other error, including the
+// error of a ctx and that of a connection that has ended, because no peer sent those.
 func CodeOf(err error) (Code, bool) {
 	if r, _ := find(err); r != nil {
 		return r.Code, true
@@ -42,11 +40,10 @@ func CodeOf(err error) (Code, bool) {
 	return 0, false
 }
 
-// RequestError returns e: an error of the protocol says itself how it leaves, so
-// an outer one is not overruled by what it wraps.
+// RequestError returns e, so that [From] finds the outermost RequestError of a chain.
 func (e *RequestError) RequestError() *RequestError { return e }
 
-// explicit finds the error that somebody meant for the wire.
+// explicit finds the error that was written for the wire.
 func explicit(err error) *RequestError {
 	r, own := find(err)
 	if r == nil {

@@ -19,14 +19,12 @@ type ErrorResponse struct {
 	Data    any    `json:"data,omitempty"`
 }
 
-// Result is the part of a JSON-RPC response that stands beside its id when the
-// request failed.
+// Result is the member of a JSON-RPC response that says why the request failed.
 type Result struct {
 	Error ErrorResponse `json:"error"`
 }
 
-// ToErrorResponse returns what of the error goes over the wire: everything but
-// the cause.
+// ToErrorResponse returns the parts of the error that are sent: all but the cause.
 func (e *RequestError) ToErrorResponse() ErrorResponse {
 	if e == nil {
 		e = InternalError(nil)
@@ -41,9 +39,9 @@ func (e *RequestError) ToErrorResponse() ErrorResponse {
 // ToResult returns the error as the outcome of a request: {"error": {...}}.
 func (e *RequestError) ToResult() Result { return Result{Error: e.ToErrorResponse()} }
 
-// DecodeData stores Data in the value that v points to, by the rules of
-// encoding/json. It works alike for data that came over the wire and for data
-// that a handler put in. Without data it returns [ErrNoData].
+// DecodeData stores Data in the value that v points to, by the rules of encoding/json.
+// Data may have been received from the peer or set by a handler. If there is none,
+// DecodeData returns [ErrNoData].
 func (e *RequestError) DecodeData(v any) error {
 	if e == nil || e.Data == nil {
 		return ErrNoData

@@ -6,7 +6,8 @@ import "encoding/json"
 //
 //	if errors.Is(err, rpcerr.ErrAuthRequired) { ... }
 //
-// They may be returned by a handler as well, but a factory says more.
+// A handler may return them too, but a factory such as [ResourceNotFound] gives the peer
+// more information.
 var (
 	ErrParse                      error = ParseError(nil)
 	ErrInvalidRequest             error = InvalidRequest(nil)
@@ -28,7 +29,7 @@ var (
 
 var errSessionNotFound = New(CodeResourceNotFound, "Session not found", nil)
 
-// namesSession tells whether e is about a session, and not about a file that a
+// namesSession reports whether e is about a session, and not about a file that a
 // session asked for.
 func (e *RequestError) namesSession() bool {
 	if e.Code != CodeResourceNotFound || e.Data == nil {

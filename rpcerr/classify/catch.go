@@ -5,34 +5,36 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"reflect"
 	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// Op describes an operation of a service whose failures are caught: classified,
-// written to the log once, and returned. The zero value of every field but Name
-// has a meaning. An Op may be kept and used by several goroutines.
+// Op describes an operation of a service. [Op.Catch] classifies its errors, logs each of
+// them once, and returns them. All fields except Name may be zero. An Op is safe for
+// concurrent use.
 type Op struct {
-	// Name stands in the log, such as "Store.Load". Required.
+	// Name is the name of the operation in the log, such as "Store.Load". Required.
 	Name string
-	// Attrs stand beside it. They are for identifiers, not for content.
+	// Attrs are added to the log record. They are for identifiers, not for content.
 	Attrs []slog.Attr
-	// Kind is what an error becomes that does not say itself what it is. Empty means
-	// that the tables decide.
+	// Kind is the kind of every error of the operation, unless the error carries a kind,
+	// an adapter knows it, or a ctx or a deadline ended the operation. If Kind is empty,
+	// the rules of this package determine the kind.
 	Kind kind.Kind
 	// Classifier adds adapters. Nil means none.
 	Classifier *Classifier
-	// Map, when set, has the last word on what is returned: enrich or replace the
-	// error. A nil result leaves it as it was.
+	// Map, if not nil, is called with each error. Its result is returned in place of the
+	// error; if it returns nil, the error is returned.
 	Map func(*kind.Error) *kind.Error
 	// Critical logs at level Error+4 in place of Error.
 	Critical bool
-	// Stack adds the stack of the catching goroutine to the log. A panic always
-	// has it.
+	// Stack adds the stack of the goroutine to the log record. The record of a panic
+	// always has it.
 	Stack bool
-	// Logger is where it is written. Nil means slog.Default().
+	// Logger receives the records. Nil means slog.Default().
 	Logger *slog.Logger
 }
 
@@ -43,10 +45,10 @@ const LevelCritical = slog.LevelError + 4
 //
 //	defer classify.Op{Name: "Store.Load"}.Catch(ctx, &err)
 //
-// It does nothing when *err is nil and nothing panicked. Otherwise *err becomes a
-// *kind.Error that wraps it. A panic becomes an internal error, with the
-// panic's value and stack in the log only. An error that a Catch further down has
-// logged is not logged again; cancelling is logged at level Debug.
+// It does nothing if *err is nil and nothing panicked. Otherwise *err becomes a *kind.Error
+// that wraps it. A panic becomes an internal error, with the value and the stack of the panic
+// in the log only. An error that is in the log already is not logged again; a cancelled
+// operation is logged at level Debug. Catch calls [WithContext] with ctx.
 func (o Op) Catch(ctx context.Context, err *error) {
 	if v := recover(); v != nil {
 		if err == nil {
@@ -76,9 +78,9 @@ type PanicError struct {
 	Value any // what was passed to panic
 }
 
-// Error tells the value as the Go runtime does when it ends a program: errors, texts and
-// numbers as they are, of everything else the type. Who panics with a request must not
-// have its content in the log.
+// Error shows the value as the Go runtime does when it ends a program: errors, texts and
+// numbers as they are, and the type of any other value. The content of a request that is
+// passed to panic must not reach the log.
 func (p *PanicError) Error() string {
 	if err, ok := p.Value.(error); ok {
 		return "panic: " + fmt.Sprint(err) // which survives an Error method that panics
@@ -103,6 +105,7 @@ func panicked(v any) error {
 }
 
 func (o Op) caught(ctx context.Context, err error, stack []byte) error {
+	err = WithContext(ctx, err)
 	e := o.classify(err)
 	if o.Map != nil {
 		if mapped := o.Map(e); mapped != nil {
@@ -126,19 +129,15 @@ func (o Op) classify(err error) *kind.Error {
 		}
 		return e.WithCause(err) // keeps what was wrapped around it
 	}
-	// Giving up is never a failure of the kind that was expected.
-	if o.Kind == "" || errors.Is(err, context.Canceled) {
+	// An operation that was cancelled or ran out of time says nothing about the kind of
+	// failure that was expected.
+	if o.Kind == "" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return o.Classifier.Error(err)
 	}
-	return o.Kind.New(o.Kind.Message()).WithCause(err)
-}
-
-func loggedBelow(err error) bool {
-	e, ok := errors.AsType[interface {
-		error
-		Logged() bool
-	}](err)
-	return ok && e.Logged()
+	if e := o.Classifier.adapted(err); e != nil {
+		return e
+	}
+	return withoutLogin(o.Kind.New(o.Kind.Message())).WithCause(err)
 }
 
 func (o Op) log(ctx context.Context, e *kind.Error, err error, stack []byte) {

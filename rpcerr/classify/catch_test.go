@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 
@@ -114,7 +115,7 @@ func TestCatchOptions(t *testing.T) {
 	require.Len(t, lines, 2)
 	assert.Equal(t, "ERROR+4", lines[0]["level"])
 	assert.Contains(t, lines[0]["stack"], "TestCatchOptions")
-	assert.Equal(t, "DEBUG", lines[1]["level"], "giving up is nobody's fault")
+	assert.Equal(t, "DEBUG", lines[1]["level"], "giving up is no fault")
 	assert.Equal(t, "(unnamed operation)", lines[1]["operation"])
 }
 
@@ -148,5 +149,25 @@ func TestCatchPanic(t *testing.T) {
 			assert.NotContains(t, log.String(), "canary", "content stays out of the log")
 			assert.Contains(t, p.Error(), map[string]string{"text": "password", "a request": "*acp.PromptRequest", "a number": "7"}[name])
 		})
+	}
+}
+
+// Op.Kind takes the place of the tables, not of the adapters or of a deadline.
+func TestOpKind(t *testing.T) {
+	boom := errors.New("boom")
+	op := classify.Op{Name: "op", Kind: kind.Database, Classifier: classify.New(classify.Is(boom, kind.Conflict)), Logger: new(recorder).logger()}
+	for _, c := range []struct {
+		err  error
+		want kind.Kind
+	}{
+		{boom, kind.Conflict},
+		{errors.New("other"), kind.Database},
+		{fs.ErrNotExist, kind.Database},
+		{fmt.Errorf("w: %w", context.DeadlineExceeded), kind.Timeout},
+		{os.ErrDeadlineExceeded, kind.Timeout},
+		{context.Canceled, kind.Cancelled},
+	} {
+		_, err := classify.Do(t.Context(), op, func(context.Context) (int, error) { return 0, c.err })
+		assert.Equal(t, c.want, kind.Of(err), "%v", c.err)
 	}
 }

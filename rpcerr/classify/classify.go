@@ -2,13 +2,15 @@ package classify
 
 import (
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// An Adapter translates errors of somebody else's package. It returns nil for an
-// error it does not know. It is called by many goroutines.
+// An Adapter translates the errors of another package. It returns nil for an error it
+// does not know. Several goroutines call it at the same time.
 type Adapter func(err error) *kind.Error
 
 // As returns an adapter for the errors that errors.As finds with the type E.
@@ -32,15 +34,17 @@ func Is(target error, k kind.Kind) Adapter {
 	}
 }
 
-// Classifier is a set of adapters in front of the rules of this package. It does
-// not change after New, so any number of goroutines may use it. A nil Classifier has
-// no adapters.
+// Classifier is a list of adapters, which are tried before the rules of this package. A
+// Classifier does not change after New and is safe for concurrent use. A nil Classifier
+// has no adapters.
 type Classifier struct {
-	adapters []Adapter
+	adapters   []Adapter
+	noPatterns bool
 }
 
-// New returns a classifier that asks the adapters in the order given, before
-// its own rules and behind errors that say themselves what they are.
+// New returns a classifier that calls the adapters in the given order, before the rules
+// of this package apply. Adapters are not called for an error that carries a kind or came
+// from a peer.
 func New(adapters ...Adapter) *Classifier {
 	c := &Classifier{}
 	for _, a := range adapters {
@@ -51,22 +55,52 @@ func New(adapters ...Adapter) *Classifier {
 	return c
 }
 
-// Error classifies err without adapters; see [Classifier.Error]. Do not return the result
-// as an error unless err is one: a nil *kind.Error in an error is not nil.
+// WithoutPatterns returns a copy of c that does not look at the text of errors. The kind
+// of an error that only a pattern recognizes is then kind.Internal.
+func (c *Classifier) WithoutPatterns() *Classifier {
+	if c == nil {
+		return &Classifier{noPatterns: true}
+	}
+	copied := *c
+	copied.noPatterns = true
+	return &copied
+}
+
+// Error classifies err without adapters; see [Classifier.Error]. Use [Wrap] where the
+// result becomes an error: a nil *kind.Error in an error is not nil.
 func Error(err error) *kind.Error { return (*Classifier)(nil).Error(err) }
 
-// Error returns what err is. It returns nil for nil. The first rule that fits wins:
+// Wrap is [Error] for a result of type error: it returns nil for nil.
 //
-//  1. an error that carries its kind, or that came from a peer, stays as it is;
+//	return classify.Wrap(save())
+func Wrap(err error) error { return (*Classifier)(nil).Wrap(err) }
+
+// Wrap is [Classifier.Error] for a result of type error: it returns nil for nil.
+func (c *Classifier) Wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return c.Error(err)
+}
+
+// Error classifies err. It returns nil for nil. The first of these rules that applies
+// determines the result:
+//
+//  1. an error that carries a kind, or that came from a peer, is not changed;
 //  2. the adapters;
-//  3. what Go itself tells by errors.Is and errors.As;
-//  4. patterns of particular services, over the text and the type names;
-//  5. patterns of everyday language, likewise;
-//  6. kind.Internal.
+//  3. the types and sentinels of the standard library, by errors.Is and errors.As;
+//  4. the HTTP status of a response inside err;
+//  5. patterns of particular services, over the text and the type names;
+//  6. patterns of everyday language, likewise;
+//  7. kind.Internal.
 //
-// By rules 3 to 6 the message is the kind's fixed text and there is no data,
-// because nobody meant the text of err for the peer. err is the cause, and Debug
-// names the rule.
+// By rules 3 to 7 the message is the kind's fixed text and there is no data, because
+// the text of err was not written for the peer. err is the cause, and Debug names the
+// rule. A pattern is a guess: what it finds is not retryable, so that no program sends
+// a request again because of a word in a text.
+//
+// No rule but the first returns an error that asks the user to log in: a key that another
+// service refused leaves as [kind.CodeUnauthorized].
 func (c *Classifier) Error(err error) *kind.Error {
 	if err == nil {
 		return nil
@@ -74,47 +108,83 @@ func (c *Classifier) Error(err error) *kind.Error {
 	if e, ok := kind.From(err); ok {
 		return e
 	}
-	if c != nil {
-		for _, adapt := range c.adapters {
-			if e := adapt(err); e != nil {
-				if errors.Unwrap(e) == nil {
-					e = e.WithCause(err)
-				}
-				return e
-			}
-		}
+	if e := c.adapted(err); e != nil {
+		return e
 	}
-	k, answer, by := find(err)
-	e := k.New(k.Message()).WithCause(err).WithDebug("classified by " + by)
-	if answer.status != 0 {
-		e = e.WithStatus(answer.status)
+	f := c.find(err)
+	e := withoutLogin(f.kind.New(f.kind.Message())).WithCause(err).WithDebug("classified by " + f.by).WithDerived()
+	if f.response.status != 0 {
+		e = e.WithStatus(f.response.status).WithRetryable(f.response.retryable())
 	}
-	if answer.wait {
-		e = e.WithRetryAfter(answer.after)
+	if f.response.wait {
+		e = withRetryAfter(e, f.response.after)
 	}
-	if errors.Is(err, acp.ErrClosed) || errors.Is(err, acp.ErrStalled) || errors.Is(err, acp.ErrOverloaded) {
-		e = e.WithRetryable(false) // this connection does not come back
+	if f.guess || errors.Is(err, acp.ErrClosed) || errors.Is(err, acp.ErrStalled) || errors.Is(err, acp.ErrOverloaded) {
+		e = e.WithRetryable(false) // a connection that has ended does not come back
 	}
 	return e
 }
 
-// find applies the tables. answer is the HTTP answer that decided, if one did.
-func find(err error) (k kind.Kind, answer answered, by string) {
-	for _, r := range goRules {
-		if k, ok := r.match(err); ok {
-			return k, answered{}, r.name
+// adapted returns the result of the first adapter that recognizes err, or nil.
+func (c *Classifier) adapted(err error) *kind.Error {
+	if c == nil {
+		return nil
+	}
+	for _, adapt := range c.adapters {
+		if e := adapt(err); e != nil {
+			if errors.Unwrap(e) == nil {
+				e = e.WithCause(err)
+			}
+			return withoutLogin(e)
 		}
 	}
-	if answer, ok := answerOf(err); ok {
-		return statusKind(answer.status), answer, "HTTP status"
+	return nil
+}
+
+// withoutLogin returns e with a code that does not ask the user to log in.
+func withoutLogin(e *kind.Error) *kind.Error {
+	if e.Kind != kind.Unauthorized || e.Number != 0 && e.Number != kind.Unauthorized.Code() {
+		return e
+	}
+	return e.WithNumber(kind.CodeUnauthorized)
+}
+
+// withRetryAfter returns e with a delay that is known, also if it is zero.
+func withRetryAfter(e *kind.Error, after time.Duration) *kind.Error {
+	if after <= 0 {
+		return e.WithNoDelay()
+	}
+	return e.WithRetryAfter(after)
+}
+
+// finding is what the tables say about an error.
+type finding struct {
+	kind     kind.Kind
+	response responded // the HTTP response that decided, if one did
+	by       string    // the rule
+	guess    bool      // the rule is a pattern
+}
+
+// find applies the tables.
+func (c *Classifier) find(err error) finding {
+	for _, r := range goRules {
+		if k, ok := r.match(err); ok {
+			return finding{kind: k, by: r.name}
+		}
+	}
+	if r, ok := responseOf(err); ok {
+		return finding{kind: kind.FromUpstreamStatus(r.status), response: r, by: "HTTP status"}
+	}
+	if c != nil && c.noPatterns {
+		return finding{kind: kind.Internal, by: "no rule"}
 	}
 	words := wordsOf(err)
 	for _, p := range patterns {
 		if k, ok := p.match(words); ok {
-			return k, answered{}, p.name
+			return finding{kind: k, by: p.name, guess: true}
 		}
 	}
-	return kind.Internal, answered{}, "no rule"
+	return finding{kind: kind.Internal, by: "no rule"}
 }
 
 // walk calls visit for err and everything it wraps, outermost first, until visit
@@ -134,10 +204,8 @@ func walk(err error, visit func(error) (stop bool)) {
 		case interface{ Unwrap() error }:
 			return step(w.Unwrap())
 		case interface{ Unwrap() []error }:
-			for _, e := range w.Unwrap() {
-				if step(e) {
-					return true
-				}
+			if slices.ContainsFunc(w.Unwrap(), step) {
+				return true
 			}
 		}
 		return false

@@ -20,7 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
-// What was classified tells its kind and a fixed text, nothing of the error.
+// What was classified shows its kind and a fixed text, nothing of the error.
 func TestNothingLeaks(t *testing.T) {
 	for _, err := range []error{
 		errors.New("password hunter2"),
@@ -47,7 +47,7 @@ func TestExplicitStaysAsItIs(t *testing.T) {
 	assert.Equal(t, tool.Record(), classify.Error(tool))
 	assert.Nil(t, classify.Error(nil))
 	assert.False(t, classify.Error(acp.ErrClosed).Retryable, "this connection does not come back")
-	assert.True(t, classify.Error(errors.New("service unavailable")).Retryable)
+	assert.False(t, classify.Error(errors.New("service unavailable")).Retryable, "a guess")
 }
 
 type foreign struct{ code int }
@@ -77,7 +77,7 @@ func TestAdapters(t *testing.T) {
 	assert.Equal(t, kind.Conflict.Message(), c.Error(errSold).Message)
 	assert.Equal(t, kind.Validation, c.Error(fs.ErrNotExist).Kind, "before Go's own errors")
 	assert.Equal(t, kind.NotFound, classify.Error(fs.ErrNotExist).Kind, "and without touching anybody else")
-	assert.Equal(t, kind.Timeout, c.Error(kind.Timeout.New("m")).Kind, "behind explicit errors")
+	assert.Equal(t, kind.Timeout, c.Error(kind.Timeout.New("m")).Kind, "after explicit errors")
 
 	var wg sync.WaitGroup
 	for range 4 {
@@ -113,4 +113,24 @@ func FuzzText(f *testing.F) {
 		assert.Equal(t, e.Kind.Message(), e.Message)
 		assert.Nil(t, e.Data)
 	})
+}
+
+func TestWithoutPatterns(t *testing.T) {
+	for _, c := range []*classify.Classifier{classify.New().WithoutPatterns(), (*classify.Classifier)(nil).WithoutPatterns()} {
+		assert.Equal(t, kind.Internal, c.Error(errors.New("status code 404: not found")).Kind)
+		assert.Equal(t, kind.NotFound, c.Error(fs.ErrNotExist).Kind)
+		assert.Equal(t, kind.NotFound, c.Error(answered(404)).Kind)
+	}
+	with := classify.New(classify.Is(fs.ErrExist, kind.Timeout))
+	without := with.WithoutPatterns()
+	assert.Equal(t, kind.Timeout, without.Error(fs.ErrExist).Kind, "adapters stay")
+	assert.Equal(t, kind.NotFound, with.Error(errors.New("not found")).Kind, "a copy")
+}
+
+func TestWrap(t *testing.T) {
+	save := func() error { return nil }
+	assert.NoError(t, classify.Wrap(save()))
+	assert.NoError(t, classify.New().Wrap(nil))
+	assert.ErrorIs(t, classify.Wrap(fs.ErrNotExist), kind.NotFound)
+	assert.ErrorIs(t, classify.New(classify.Is(fs.ErrNotExist, kind.Conflict)).Wrap(fs.ErrNotExist), kind.Conflict)
 }

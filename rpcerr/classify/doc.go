@@ -1,21 +1,23 @@
-// Package classify finds out what a Go error is: it makes a [kind.Error] of
-// whatever a function returned.
+// Package classify converts any Go error to a [kind.Error].
 //
 //	e := classify.Error(err) // os.Open: kind.NotFound, http.Client.Do: kind.ServiceUnavailable, ...
 //
-// Errors that say themselves what they are stay as they are. For the others tables are
-// tried, Go's own errors first and words in the text last; be explicit where the
-// kind matters. What comes out tells the peer its code and a fixed message only.
+// An error that already carries a kind, or that came from a peer, is not changed. For
+// every other error the package looks at the types and sentinels of the standard library
+// first, and at words in the text last. A word is a guess; [Classifier.WithoutPatterns]
+// ignores words. Return an explicit kind where it matters. The peer receives the code and
+// a fixed message, and nothing of the text of the error.
 //
-// Code that calls other services uses [FromResponse] for answers over HTTP, and
-// catches everything else at one place:
+// [OnError] classifies and logs every error that is sent to the peer. Code that calls
+// other services uses [FromResponse] for their responses, and [Op.Catch] for every other
+// error:
 //
 //	func (s *Store) Load(ctx context.Context, id string) (doc *Doc, err error) {
 //		defer classify.Op{Name: "Store.Load"}.Catch(ctx, &err)
 //		...
 //	}
 //
-// An [Adapter] translates errors of packages that this one cannot know:
+// An [Adapter] converts errors of packages that this one does not know:
 //
 //	c := classify.New(classify.As(func(e *github.ErrorResponse) *kind.Error { ... }))
 package classify

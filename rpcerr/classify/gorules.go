@@ -39,7 +39,7 @@ type rule struct {
 	match func(error) (kind.Kind, bool)
 }
 
-// is is a row for a value found by errors.Is.
+// is returns a row for a value found by errors.Is.
 func is(name string, target error, k kind.Kind) rule {
 	return rule{name, func(err error) (kind.Kind, bool) { return k, errors.Is(err, target) }}
 }
@@ -72,7 +72,7 @@ var goRules = []rule{
 	}},
 
 	// The connection of the protocol itself.
-	as[*acp.InvalidError](kind.Internal), // this program's own values, or the peer's answer: not the caller's input
+	as[*acp.InvalidError](kind.Internal), // this program's own values, or the peer's response: not the caller's input
 	is("acp.ErrTurnRunning", acp.ErrTurnRunning, kind.Conflict),
 	is("acp.ErrHandlerStuck", acp.ErrHandlerStuck, kind.Internal),
 	is("acp.ErrClosed", acp.ErrClosed, kind.ServiceUnavailable),
@@ -173,6 +173,9 @@ func errno(err error) (kind.Kind, bool) {
 	if !ok {
 		return "", false
 	}
+	if k, ok := systemErrnos[n]; ok {
+		return k, true
+	}
 	k, ok := errnos[n]
 	return k, ok
 }
@@ -205,7 +208,7 @@ var errnos = map[syscall.Errno]kind.Kind{
 }
 
 // sqlState reads the five characters that the drivers of several databases
-// give out, by class and where it matters by value.
+// return, by class and where it matters by value.
 func sqlState(err error) (kind.Kind, bool) {
 	var driver interface{ SQLState() string }
 	if !errors.As(err, &driver) {

@@ -89,7 +89,7 @@ const maxWords = 8 << 10
 
 // wordsOf returns what the patterns read: the text of err, the names of the types
 // in its chain (clients of web services have one type per error), and the code
-// that some of them give out.
+// that some of them return.
 func wordsOf(err error) string {
 	var b strings.Builder
 	s := err.Error()

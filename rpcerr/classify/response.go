@@ -12,24 +12,26 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// ResponseOptions refine [FromResponse]. The zero value reads up to 4 KiB of the
-// body for the log and tells the peer nothing of it.
+// ResponseOptions are options for [FromResponse]. The zero value reads up to 4 KiB of the
+// body for the log and shows the peer nothing of it.
 type ResponseOptions struct {
-	// Service names the other side for people, such as "NCBI". Default: "The service".
+	// Service is the name of the other service for people, such as "NCBI". Default: "The service".
 	Service string
-	// BodyLimit bounds how much of the body is read, in bytes. 0 means 4096, less than
-	// 0 leaves the body alone.
+	// BodyLimit is how much of the body is read, in bytes. 0 means 4096; a negative number
+	// leaves the body alone.
 	BodyLimit int
 	// ShareBody puts the body into Data as the member "body", where the peer sees it.
-	// Bodies of failed logins repeat tokens and user names: share those of services you know.
+	// Bodies of failed logins repeat tokens and user names: share only what you know.
 	ShareBody bool
 }
 
-// FromResponse returns the error that an HTTP response stands for: the kind of
-// its status, the status, and how long to wait when Retry-After tells it, in seconds or
-// as a date. Call it when the status is not the one you wanted; it never returns nil.
+// FromResponse returns the error that a response of another service stands for: the kind
+// of its status (see [kind.FromUpstreamStatus]), the status, and how long to wait if the
+// response has a Retry-After, in seconds or as a date. Call it when the status is not the
+// expected one; it never returns nil. The error of a 401 does not ask the user to log in
+// to this program.
 //
-// It reads from the body and does not close it.
+// FromResponse reads from the body and does not close it.
 func FromResponse(resp *http.Response, opts *ResponseOptions) *kind.Error {
 	if resp == nil {
 		return kind.BadUse("classify.FromResponse", "no response")
@@ -45,12 +47,12 @@ func FromResponse(resp *http.Response, opts *ResponseOptions) *kind.Error {
 	if text := http.StatusText(resp.StatusCode); text != "" {
 		message += " " + text
 	}
-	e := kind.FromStatus(resp.StatusCode).New(message)
+	e := withoutLogin(kind.FromUpstreamStatus(resp.StatusCode).New(message))
 	if resp.StatusCode >= 100 && resp.StatusCode <= 599 {
 		e = e.WithStatus(resp.StatusCode)
 	}
 	if wait, ok := RetryAfter(resp.Header); ok && resp.StatusCode >= 400 {
-		e = e.WithRetryAfter(wait)
+		e = withRetryAfter(e, wait)
 	}
 	if r := resp.Request; r != nil && r.URL != nil { // without the query, which often holds keys
 		e = e.WithAttrs(slog.String("method", r.Method), slog.String("host", r.URL.Host), slog.String("path", r.URL.Path))
@@ -77,8 +79,8 @@ func bodyOf(resp *http.Response, limit int) string {
 	return strings.ToValidUTF8(string(raw), "\uFFFD")
 }
 
-// RetryAfter reads the header of that name: seconds, or a date, which a clock that
-// went on since makes zero at least.
+// RetryAfter reads the header Retry-After: seconds, or a date. It returns zero for a date
+// that has passed, and reports false if the header is missing or says neither.
 func RetryAfter(h http.Header) (time.Duration, bool) {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if value == "" {

@@ -2,6 +2,7 @@ package classify_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
@@ -50,15 +52,42 @@ func TestFromResponse(t *testing.T) {
 	assert.NotContains(t, log, "hunter3", "the query often holds keys")
 }
 
+// answered and fields are errors of clients of web services.
+type answered int
+
+func (a answered) Error() string   { return "no" }
+func (a answered) StatusCode() int { return int(a) }
+
+type fields struct{ StatusCode int }
+
+func (*fields) Error() string { return "no" }
+
 // The kind of a status, and whether it is worth trying again, for each row of the
 // reference's table.
 func TestResponseStatus(t *testing.T) {
 	for status := 400; status <= 599; status++ {
 		e := classify.FromResponse(response(status, ""), nil)
-		assert.Equal(t, kind.FromStatus(status), e.Kind, status)
+		want := kind.FromStatus(status)
+		if status == 500 || status == 501 { // a bug of another service
+			want = kind.ServiceUnavailable
+		}
+		assert.Equal(t, want, e.Kind, status)
 		assert.Equal(t, status, e.Status)
 		transient := e.Kind == kind.ServiceUnavailable || e.Kind == kind.Timeout || e.Kind == kind.RateLimited
 		assert.Equal(t, transient, e.Retryable, status)
+		assert.NotEqual(t, rpcerr.CodeAuthRequired, rpcerr.From(e).Code, status)
+
+		// However it is built, the error of a response is the same.
+		upstream, byMethod := kind.Upstream("m", status), classify.Error(fmt.Errorf("calling: %w", answered(status)))
+		byField := classify.Error(&fields{StatusCode: status})
+		for _, other := range []*kind.Error{upstream, byMethod, byField} {
+			assert.Equal(t, e.Kind, other.Kind, status)
+			assert.Equal(t, rpcerr.From(e).Code, rpcerr.From(other).Code, status)
+			assert.Equal(t, e.Status, other.Status)
+			if status == 429 || status >= 500 {
+				assert.True(t, other.Retryable, status)
+			}
+		}
 		assert.True(t, strings.HasPrefix(e.Message, "The service answered "), e.Message)
 	}
 	unexpected := classify.FromResponse(response(302, "", "Retry-After", "5"), nil)
@@ -117,6 +146,7 @@ func TestRetryAfter(t *testing.T) {
 	e := classify.FromResponse(response(503, "", "Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT"), nil)
 	assert.True(t, e.Retryable)
 	assert.Zero(t, e.RetryAfter, "the date has passed")
+	assert.True(t, e.NoDelay)
 	e = classify.FromResponse(response(403, "", "Retry-After", "10"), nil)
 	assert.True(t, e.Retryable, "who says when says that")
 }

@@ -9,16 +9,21 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// answered is what an error tells of an HTTP answer.
-type answered struct {
+// responded is what an error says of an HTTP response.
+type responded struct {
 	status int // 400 to 599
 	after  time.Duration
-	wait   bool // the answer said when to try again: after
+	wait   bool // the response says when to try again: after
 }
 
-// answerOf finds the HTTP answer behind a failure. Clients of web services have one of two
+// retryable reports whether the same request may succeed later.
+func (r responded) retryable() bool {
+	return r.status == 429 || r.status >= 500 || kind.FromUpstreamStatus(r.status).Retryable()
+}
+
+// responseOf finds the HTTP response that err is about. Clients of web services have one of two
 // methods for its status, or one of three fields.
-func answerOf(err error) (a answered, ok bool) {
+func responseOf(err error) (a responded, ok bool) {
 	walk(err, func(err error) bool {
 		switch e := err.(type) {
 		case interface{ StatusCode() int }:
@@ -26,7 +31,7 @@ func answerOf(err error) (a answered, ok bool) {
 		case interface{ HTTPStatusCode() int }:
 			a.status = e.HTTPStatusCode()
 		default:
-			a = answeredBy(reflect.Indirect(reflect.ValueOf(err)))
+			a = fieldsOf(reflect.Indirect(reflect.ValueOf(err)))
 		}
 		ok = a.status >= 400 && a.status <= 599
 		return ok
@@ -34,7 +39,7 @@ func answerOf(err error) (a answered, ok bool) {
 	return a, ok
 }
 
-func answeredBy(v reflect.Value) (a answered) {
+func fieldsOf(v reflect.Value) (a responded) {
 	if v.Kind() != reflect.Struct {
 		return a
 	}
@@ -44,7 +49,7 @@ func answeredBy(v reflect.Value) (a answered) {
 			continue
 		}
 		field := v.FieldByIndex(f.Index)
-		if resp, ok := field.Interface().(*http.Response); ok && resp != nil {
+		if resp, ok := reflect.TypeAssert[*http.Response](field); ok && resp != nil {
 			a.status = resp.StatusCode
 			a.after, a.wait = RetryAfter(resp.Header)
 		} else if field.CanInt() {
@@ -54,19 +59,10 @@ func answeredBy(v reflect.Value) (a answered) {
 	return a
 }
 
-// statusKind is the kind of another service's failure. A 500 there is that service's
-// bug, not this program's: it is unavailable, and may be back soon.
-func statusKind(status int) kind.Kind {
-	if status >= 500 && status != 504 {
-		return kind.ServiceUnavailable
-	}
-	return kind.FromStatus(status)
-}
-
 func statusText(digits string) kind.Kind {
 	status, err := strconv.Atoi(digits)
 	if err != nil {
 		return ""
 	}
-	return statusKind(status)
+	return kind.FromUpstreamStatus(status)
 }

@@ -25,6 +25,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -74,6 +75,10 @@ func TestGoErrors(t *testing.T) {
 	defer plain.Close()
 	var none map[string]int
 
+	fileAsDirectory := kind.Validation
+	if runtime.GOOS == "windows" {
+		fileAsDirectory = kind.NotFound // the system does not distinguish it from a missing folder
+	}
 	for name, c := range map[string]struct {
 		err  error
 		want kind.Kind
@@ -122,7 +127,7 @@ func TestGoErrors(t *testing.T) {
 		"permission":              {fs.ErrPermission, kind.Forbidden},
 		"EPERM":                   {syscall.EPERM, kind.Forbidden},
 		"a directory":             {second(os.ReadFile(dir)), kind.Validation},
-		"not a directory":         {second(os.Open(filepath.Join(file, "x"))), kind.Validation},
+		"not a directory":         {second(os.Open(filepath.Join(file, "x"))), fileAsDirectory},
 		"closed file":             {second(closed.Read(nil)), kind.Internal},
 		"invalid":                 {fs.ErrInvalid, kind.Validation},
 		"path escapes":            {second(root.Open("../x")), kind.Forbidden},
@@ -217,7 +222,7 @@ type responseError struct{ Response *http.Response }
 
 func (responseError) Error() string { return "x" }
 
-// Who answers when to come back is believed.
+// A response that says when to come back is believed.
 func TestRetryAfterOfAResponse(t *testing.T) {
 	resp := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {"7"}}}
 	e := classify.Error(fmt.Errorf("calling: %w", responseError{resp}))

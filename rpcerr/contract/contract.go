@@ -26,9 +26,9 @@ type Mode struct {
 	Retryable bool
 }
 
-// Contract is the list of a tool's failure modes. It is built while the program
-// starts, from package-level variables, and read-only from then on; reading is
-// safe for any number of goroutines.
+// Contract is the list of the failure modes of a tool. It is built while the program starts,
+// from package-level variables, and does not change afterwards. Its methods but Declare are
+// safe for concurrent use.
 type Contract struct {
 	tool  string
 	modes []Mode
@@ -50,8 +50,8 @@ var snake = regexp.MustCompile(`^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$`)
 // it. Keep the handle in a package-level variable: a misspelt variable does not
 // compile, where a misspelt string would.
 //
-// It panics when a required field is missing or the reason is taken or not
-// snake_case, which happens when the program starts and not when the tool fails.
+// It panics if a required field is missing, or if the reason is taken or not in snake_case.
+// That happens when the program starts and not when the tool fails.
 func (c *Contract) Declare(m Mode) Reason {
 	if problem := c.problem(m); problem != "" {
 		panic(fmt.Sprintf("contract %s: reason %q: %s", c.tool, m.Reason, problem))
@@ -83,7 +83,7 @@ func (c *Contract) problem(m Mode) string {
 // Tool returns the tool's name.
 func (c *Contract) Tool() string { return c.tool }
 
-// Modes gives out the failure modes in the order of their declaration.
+// Modes returns the failure modes in the order of their declaration.
 func (c *Contract) Modes() iter.Seq[Mode] { return slices.Values(c.modes) }
 
 // Lookup returns the mode that is declared under the reason.

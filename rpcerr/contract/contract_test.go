@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
+	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -156,6 +158,9 @@ func TestReading(t *testing.T) {
 
 // A misspelt reason is a compile error, not a surprise at run time.
 func TestTypoDoesNotCompile(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil && runtime.GOOS == "windows" {
+		t.Skip("there is no go command under wine")
+	}
 	const program = `package main
 
 import (
@@ -187,4 +192,30 @@ func main() { _ = %s.Fail("x") }
 	out, err = build("NoMacth")
 	assert.Error(t, err)
 	assert.Contains(t, out, "undefined: NoMacth")
+}
+
+var asking = contract.New("find_person").Declare(contract.Mode{
+	Reason: "several", Kind: kind.ContextRequired, When: "Several people have that name.", Recovery: "Ask the user for the family name.",
+})
+
+// A mode that needs a person says what to ask, or it is bad use when it leaves.
+func TestContextRequired(t *testing.T) {
+	for _, e := range []*contract.Error{asking.Fail("canary"), asking.Fail("canary").WithRecovery().WithHint("")} {
+		assert.ErrorIs(t, rpcerr.From(e), kind.ErrBadUse)
+		b, err := json.Marshal([]any{rpcerr.From(e), e, e.FailedToolCall()})
+		require.NoError(t, err)
+		assert.NotContains(t, string(b), "canary")
+	}
+	assert.Equal(t, kind.ContextRequired.Code(), rpcerr.From(asking.Fail("m").WithRecovery()).Code)
+}
+
+// A reason that happens to be a word of package envelope keeps its kind.
+func TestReasonLikeAnEnvelope(t *testing.T) {
+	noMatch := contract.New("words").Declare(contract.Mode{
+		Reason: "no_match", Kind: kind.NotFound, When: "Nothing matches.", Recovery: "Search for something else than this.",
+	})
+	e := envelope.Of(noMatch.Fail("m"), nil)
+	assert.Equal(t, envelope.NotFound, e.Error)
+	assert.ErrorIs(t, e.Err(), kind.NotFound)
+	assert.True(t, noMatch.Matches(noMatch.Fail("m").RequestError()))
 }

@@ -15,9 +15,8 @@
 //		return nil, NoMatch.Failf("None of the %d ids returned an article", len(ids))
 //	}
 //
-// The reason travels as data.reason, where clients compare it, and a slip of the
-// pen does not compile. The declared recovery travels only where WithRecovery asks
-// for it. [Contract.Markdown] prints the list. A declaration that lacks something
+// The reason travels as data.reason, where clients compare it; a misspelt reason does not
+// compile. The declared recovery travels only if WithRecovery asks for it. [Contract.Markdown] prints the list. A declaration that lacks something
 // panics when the program starts; the analyzers of module rpcerr/errlint find that
 // before, and weak recoveries with it.
 //

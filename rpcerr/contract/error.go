@@ -43,8 +43,11 @@ func (e *Error) WithData(v any) *Error { return e.edit(e.Record().WithData(v)) }
 // With returns a copy that has one more member in its data.
 func (e *Error) With(key string, value any) *Error { return e.edit(e.Record().With(key, value)) }
 
-// WithRetryAfter returns a copy that tells how long to wait before trying again.
+// WithRetryAfter returns a copy that says how long to wait before trying again.
 func (e *Error) WithRetryAfter(d time.Duration) *Error { return e.edit(e.Record().WithRetryAfter(d)) }
+
+// WithNoDelay returns a copy that may be retried at once.
+func (e *Error) WithNoDelay() *Error { return e.edit(e.Record().WithNoDelay()) }
 
 // WithCause returns a copy that wraps cause. The cause stays in the process.
 func (e *Error) WithCause(cause error) *Error { return e.edit(e.Record().WithCause(cause)) }
@@ -87,6 +90,9 @@ func (e *Error) RequestError() *rpcerr.RequestError {
 	r := e.Record()
 	if r == nil {
 		return nil
+	}
+	if r.Mistake() != nil {
+		return r.RequestError() // its cause names the mistake
 	}
 	return r.RequestError().WithCause(e)
 }

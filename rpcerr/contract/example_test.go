@@ -33,9 +33,9 @@ func Example() {
 	wire, _ := json.Marshal(rpcerr.From(err))
 	fmt.Println(string(wire))
 
-	var answer rpcerr.RequestError
-	_ = json.Unmarshal(wire, &answer)
-	fmt.Println(NoMatch.Matches(&answer), QueueFull.Matches(&answer))
+	var received rpcerr.RequestError
+	_ = json.Unmarshal(wire, &received)
+	fmt.Println(NoMatch.Matches(&received), QueueFull.Matches(&received))
 	// Output:
 	// {"code":-32002,"message":"None of the 3 ids returned an article","data":{"kind":"not_found","reason":"no_match","recovery":{"hint":"Call search_articles to find ids that exist."},"retryable":false}}
 	// true false

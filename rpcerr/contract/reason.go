@@ -24,8 +24,8 @@ func (r Reason) Mode() Mode {
 // String returns the reason's name.
 func (r Reason) String() string { return r.Mode().Reason }
 
-// Matches tells whether err carries this reason: an error that Fail built, one of a
-// lower layer that names the reason, or the answer of a peer.
+// Matches reports whether err carries this reason: an error that Fail built, one of a
+// lower layer that names the reason, or an error that a peer sent.
 func (r Reason) Matches(err error) bool {
 	e, ok := kind.From(err)
 	return ok && e.Reason != "" && e.Reason == r.String()

@@ -23,7 +23,7 @@ const (
 	TooLarge       Code = "too_large"       // the input is larger than allowed
 	PathEscape     Code = "path_escape"     // the path leads out of the workspace
 	IOError        Code = "io_error"        // the system failed in another way
-	Internal       Code = "internal"        // a bug; the message tells nothing
+	Internal       Code = "internal"        // a bug; the message says nothing
 )
 
 // codes lists each code with its kind and its fixed message.
@@ -65,7 +65,7 @@ func (c Code) find() (k kind.Kind, message string, ok bool) {
 	return "", "", false
 }
 
-// Known tells whether c is one of the constants.
+// Known reports whether c is one of the constants.
 func (c Code) Known() bool { _, _, ok := c.find(); return ok }
 
 // Kind returns the kind under which failures with the code travel.
@@ -74,10 +74,9 @@ func (c Code) Kind() kind.Kind { k, _, _ := c.find(); return k }
 // Message returns the code's fixed text.
 func (c Code) Message() string { _, message, _ := c.find(); return message }
 
-// New returns an error with the code. The message is read by the peer, but for
-// [Internal], which tells nobody anything: there it goes to the log. The error may be
-// retried when the code is timeout; say otherwise with WithRetryable. An empty message
-// or an unknown code is bad use.
+// New returns an error with the code. The peer reads the message, save for [Internal], whose
+// message goes to the log. The error is retryable if the code is timeout; say otherwise with
+// WithRetryable. An empty message or an unknown code is bad use.
 func (c Code) New(message string) *kind.Error {
 	if !c.Known() {
 		return kind.BadUse("envelope.New", "unknown code "+strconv.Quote(string(c)))

@@ -1,17 +1,18 @@
-// Package envelope is the plain form of a tool's failure, for programs that want
-// one word to match on:
+// Package envelope encodes the failure of a tool as a JSON object with a stable code, for
+// models and programs that compare the code. It has nothing to do with the envelope of a
+// JSON-RPC message.
 //
 //	{"error":"not_found","message":"There is no file notes.md."}
 //
-// The words are [Code] constants and do not change. A tool fails with
+// The codes are the [Code] constants, which do not change. A tool fails with
 //
 //	return envelope.NoMatch.Errorf("old_string was not found in %s", path)
 //
-// which is a [kind.Error], the code being its reason, so it travels and is read like
-// every other failure. [Of] makes the envelope of any error: it reads explicit ones, maps
-// those of files, programs and contexts, and hides the rest behind "internal", whose
-// details go to the log.
+// which is a [kind.Error] whose reason is the code, so it is sent and read like every
+// other failure. [Of] returns the envelope of any error. Its code is that of the error if
+// the error carries a kind, one that fits the errors of files, commands, JSON and
+// contexts, and "internal" for every other error. What the envelope leaves out is logged.
 //
-// The envelope has room for a code and a message. Whether and when to try again, hints,
-// data and the rest are lost; [Envelope.Err] gives back what a code implies.
+// The envelope contains a code and a message only. Whether and when to try again, the
+// hint and the data are lost; [Envelope.Err] returns what the code implies.
 package envelope

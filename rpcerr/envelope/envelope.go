@@ -1,12 +1,14 @@
 package envelope
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -16,37 +18,84 @@ type Envelope struct {
 	Message string `json:"message"`
 }
 
-// Of returns the envelope of err. An explicit error keeps its message; its code is its
-// reason where that is one of ours, and else follows from its kind. Errors of
-// files, programs and contexts get the code that fits and a fixed message.
-// Everything else is internal: the message tells nothing, and err is written to the
-// logger, slog.Default() when it is nil. A nil err is a mistake and internal as well.
+// Of returns the envelope of err. If err carries a kind, the envelope has its message;
+// the code is the reason of err, if that is a code with the same kind, and otherwise
+// follows from the kind. Errors of files, commands, JSON and contexts get the code that
+// fits and a fixed message. Every other error, and a nil err, gets the code internal and
+// its fixed message. The result is the same whether or not err was classified by package
+// classify before.
+//
+// What the envelope leaves out, the text of an error and its cause, is logged once to
+// logger; nil means slog.Default().
 func Of(err error, logger *slog.Logger) Envelope {
-	code, message := find(err)
-	if code != Internal {
-		return Envelope{code, strings.ToValidUTF8(message, "\uFFFD")}
+	code, message, hides := find(err)
+	if hides && !logged(err) {
+		if logger == nil {
+			logger = slog.Default()
+		}
+		level := slog.LevelWarn
+		if code == Internal {
+			level = slog.LevelError
+		}
+		logger.LogAttrs(context.Background(), level, "a tool failed", append([]slog.Attr{slog.String("code", string(code))}, logAttrs(err)...)...)
 	}
-	if logger == nil {
-		logger = slog.Default()
+	if code == Internal {
+		message = Internal.Message()
 	}
-	logger.Error("tool failed unexpectedly", "error", err)
-	return Envelope{Internal, Internal.Message()}
+	return Envelope{code, strings.ToValidUTF8(message, "\uFFFD")}
 }
 
-func find(err error) (Code, string) {
-	if e, ok := kind.From(err); ok {
-		code := Code(e.Reason)
-		if !code.Known() {
-			code = ofKind(e.Kind)
-		}
-		return code, e.Error()
+// find returns the code and the message of err, and whether they hide anything of it.
+func find(err error) (code Code, message string, hides bool) {
+	e, ok := kind.From(err)
+	switch {
+	case ok && e.Mistake() != nil:
+		return Internal, "", true
+	case ok && e.Derived() && errors.Unwrap(e) != nil && !Code(e.Reason).Known(): // the cause says more than the kind
+		err = errors.Unwrap(e)
+	case ok:
+		code = codeOf(e)
+		return code, e.Error(), code == Internal || e.Debug != "" || errors.Unwrap(e) != nil && errors.Unwrap(e) != err
 	}
 	for _, r := range rules {
 		if r.match(err) {
-			return r.code, r.code.Message()
+			return r.code, r.code.Message(), true
 		}
 	}
-	return Internal, ""
+	return Internal, "", true
+}
+
+// codeOf returns the code of an error that carries a kind. Reasons of other programs may
+// have the name of a code: one whose kind is not that of the error yields to the code
+// that keeps the kind.
+func codeOf(e *kind.Error) Code {
+	code, plain := Code(e.Reason), ofKind(e.Kind)
+	if code.Known() && (code.Kind() == e.Kind || plain.Kind() != e.Kind) {
+		return code
+	}
+	return plain
+}
+
+// logged reports whether err is in the log already.
+func logged(err error) bool {
+	l, ok := errors.AsType[interface {
+		error
+		Logged() bool
+	}](err)
+	return ok && l.Logged()
+}
+
+// logAttrs returns err for the log: its text, and the record inside, which holds what the
+// text does not.
+func logAttrs(err error) []slog.Attr {
+	e, ok := kind.From(err)
+	switch {
+	case !ok:
+		return []slog.Attr{slog.String("error", rpcerr.LogText(err))}
+	case error(e) == err:
+		return []slog.Attr{slog.Any("error", e)}
+	}
+	return []slog.Attr{slog.String("error", rpcerr.LogText(err)), slog.Any("inside", e)}
 }
 
 // String returns the envelope as JSON.
@@ -76,8 +125,8 @@ func Parse(text string) (Envelope, error) {
 	return Envelope{*e.Error, *e.Message}, nil
 }
 
-// Err returns the envelope as an error like any other: with the kind that its code
-// implies, and Unknown for a code of somebody else's.
+// Err returns the envelope as an error like any other, with the kind that its code
+// implies, and with kind Unknown for a code of another program.
 func (e Envelope) Err() *kind.Error {
 	message := e.Message
 	if strings.TrimSpace(message) == "" {

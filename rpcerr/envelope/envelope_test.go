@@ -10,9 +10,13 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,8 +27,10 @@ import (
 
 	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
 // Each of the 13 codes of the reference: it travels, and comes back as itself.
@@ -40,9 +46,9 @@ func TestCodes(t *testing.T) {
 		e := code.Errorf("m: %w", fs.ErrExist)
 		b, err := json.Marshal(rpcerr.From(fmt.Errorf("w: %w", e)))
 		require.NoError(t, err)
-		var answer rpcerr.RequestError
-		require.NoError(t, json.Unmarshal(b, &answer))
-		got := envelope.Of(&answer, slog.New(slog.DiscardHandler))
+		var received rpcerr.RequestError
+		require.NoError(t, json.Unmarshal(b, &received))
+		got := envelope.Of(&received, slog.New(slog.DiscardHandler))
 		want := envelope.Envelope{Error: code, Message: "m"}
 		if code == envelope.Internal {
 			want.Message = "internal error"
@@ -65,40 +71,94 @@ func TestOfGoErrors(t *testing.T) {
 	_, below := os.Open(filepath.Join(file, "x"))
 	_, outside := root.Open("../x")
 	_, long := os.Open(strings.Repeat("x", 5000))
+	fileAsDirectory := envelope.NotAFile
+	if runtime.GOOS == "windows" {
+		fileAsDirectory = envelope.NotFound                       // which is what the system says
+		long = &fs.PathError{Op: "open", Err: syscall.Errno(206)} // wine says "file not found"
+	}
 	for name, c := range map[string]struct {
 		err  error
 		want envelope.Code
 	}{
-		"missing":            {fmt.Errorf("w: %w", missing), envelope.NotFound},
-		"directory":          {directory, envelope.NotAFile},
-		"file as directory":  {below, envelope.NotAFile},
-		"outside":            {outside, envelope.PathEscape},
-		"long name":          {long, envelope.InvalidInput},
-		"deadline":           {context.DeadlineExceeded, envelope.Timeout},
-		"cancelled":          {context.Canceled, envelope.Timeout},
-		"lingering command":  {exec.ErrWaitDelay, envelope.Timeout},
-		"EFBIG":              {syscall.EFBIG, envelope.TooLarge},
-		"long line":          {bufio.ErrTooLong, envelope.TooLarge},
-		"huge buffer":        {bytes.ErrTooLarge, envelope.OutputLimit},
-		"no program":         {exec.Command("acpkit-no-such-program").Run(), envelope.IOError},
-		"failed program":     {exec.Command(os.Args[0], "-no-such-flag").Run(), envelope.IOError},
-		"permission":         {fs.ErrPermission, envelope.IOError},
-		"disk full":          {&fs.PathError{Op: "write", Err: syscall.ENOSPC}, envelope.IOError},
-		"cut off":            {io.ErrUnexpectedEOF, envelope.IOError},
-		"kind: validation":   {kind.Validation.New("m"), envelope.InvalidInput},
-		"kind: unauthorized": {kind.Unauthorized.New("m"), envelope.IOError},
-		"kind: bare":         {kind.NotFound, envelope.NotFound},
-		"peer: no such tool": {rpcerr.MethodNotFound("x"), envelope.NotFound},
-		"peer: internal":     {rpcerr.InternalError("secret"), envelope.Internal},
-		"reason beats kind":  {kind.Conflict.New("m").WithReason("no_match"), envelope.NoMatch},
-		"foreign reason":     {kind.Timeout.New("m").WithReason("queue_full"), envelope.Timeout},
-		"plain":              {errors.New("secret"), envelope.Internal},
-		"nil":                {nil, envelope.Internal},
+		"missing":             {fmt.Errorf("w: %w", missing), envelope.NotFound},
+		"directory":           {directory, envelope.NotAFile},
+		"file as directory":   {below, fileAsDirectory},
+		"outside":             {outside, envelope.PathEscape},
+		"long name":           {long, envelope.InvalidInput},
+		"deadline":            {context.DeadlineExceeded, envelope.Timeout},
+		"cancelled":           {context.Canceled, envelope.Timeout},
+		"lingering command":   {exec.ErrWaitDelay, envelope.Timeout},
+		"EFBIG":               {syscall.EFBIG, envelope.TooLarge},
+		"long line":           {bufio.ErrTooLong, envelope.TooLarge},
+		"huge buffer":         {bytes.ErrTooLarge, envelope.OutputLimit},
+		"no program":          {exec.Command("acpkit-no-such-program").Run(), envelope.IOError},
+		"failed program":      {exec.Command(os.Args[0], "-no-such-flag").Run(), envelope.IOError},
+		"permission":          {fs.ErrPermission, envelope.IOError},
+		"disk full":           {&fs.PathError{Op: "write", Err: syscall.ENOSPC}, envelope.IOError},
+		"cut off":             {io.ErrUnexpectedEOF, envelope.IOError},
+		"kind: validation":    {kind.Validation.New("m"), envelope.InvalidInput},
+		"kind: unauthorized":  {kind.Unauthorized.New("m"), envelope.IOError},
+		"classified, refined": {classify.Error(fs.ErrNotExist).WithReason("no_match"), envelope.NotFound},
+		"classified, a word":  {classify.Error(fs.ErrInvalid).WithReason("is_binary"), envelope.IsBinary},
+		"without a hint":      {kind.ContextRequired.New("m"), envelope.Internal},
+		"kind: bare":          {kind.NotFound, envelope.NotFound},
+		"peer: no such tool":  {rpcerr.MethodNotFound("x"), envelope.NotFound},
+		"peer: internal":      {rpcerr.InternalError("secret"), envelope.Internal},
+		"a word of ours":      {kind.NotFound.New("m").WithReason("no_match"), envelope.NotFound},
+		"bad JSON":            {json.Unmarshal([]byte("{"), new(any)), envelope.InvalidInput},
+		"wrong JSON":          {json.Unmarshal([]byte(`"x"`), new(int)), envelope.InvalidInput},
+		"large body":          {fmt.Errorf("w: %w", &http.MaxBytesError{Limit: 1}), envelope.TooLarge},
+		"network timeout":     {&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, envelope.Timeout},
+		"too large a prompt":  {kind.ContextTooLarge.New("m"), envelope.TooLarge},
+		"EAGAIN":              {syscall.EAGAIN, envelope.IOError},
+		"reason beats kind":   {kind.Conflict.New("m").WithReason("no_match"), envelope.NoMatch},
+		"foreign reason":      {kind.Timeout.New("m").WithReason("queue_full"), envelope.Timeout},
+		"plain":               {errors.New("secret"), envelope.Internal},
+		"nil":                 {nil, envelope.Internal},
 	} {
 		got := envelope.Of(c.err, slog.New(slog.DiscardHandler))
 		assert.Equal(t, c.want, got.Error, "%s: %v", name, c.err)
 		assert.NotContains(t, got.Message, dir, "no path that the caller did not name")
 		assert.NotEmpty(t, got.Message)
+		if c.err != nil { // the order of envelope and classify does not matter
+			for _, classified := range []error{classify.Error(c.err), classify.Wrap(fmt.Errorf("w: %w", c.err)), toolerr.FromRecord(classify.Error(c.err))} {
+				assert.Equal(t, got, envelope.Of(classified, slog.New(slog.DiscardHandler)), name)
+			}
+		}
+	}
+}
+
+// What the envelope hides stands in the log, once, in whatever order.
+func TestHiddenTextsAreLoggedOnce(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string // in the log
+	}{
+		{&fs.PathError{Op: "open", Path: "/canary", Err: syscall.EACCES}, "canary"},
+		{&fs.PathError{Op: "write", Path: "/canary", Err: syscall.ENOSPC}, "canary"},
+		{fmt.Errorf("canary: %w", exec.Command(os.Args[0], "-no-such-flag").Run()), "canary: exit status"},
+		{errors.New("canary"), "canary"},
+		{kind.NotFound.Errorf("no such file: %w", errors.New("canary")), "canary"},
+		{kind.NotFound.New("no such file"), ""},
+		{fmt.Errorf("loading: %w", kind.NotFound.Errorf("no such file: %w", errors.New("canary"))), "canary"},
+		{kind.ContextRequired.New("canary"), "call WithHint"},
+		{&url.Error{Op: "Get", URL: "https://api.example/v1?key=hunter2", Err: errors.New("canary")}, "canary"},
+		{fmt.Errorf("loading: %w", kind.NotFound.New("m")), ""},
+	} {
+		var log bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&log, nil))
+		envelope.Of(c.err, logger)
+		assert.Equal(t, c.want != "", log.Len() > 0, "%v", c.err)
+		assert.Contains(t, log.String(), c.want)
+		assert.NotContains(t, log.String(), "hunter2")
+
+		log.Reset()
+		op := func() (err error) {
+			defer classify.Op{Name: "op", Logger: logger}.Catch(t.Context(), &err)
+			return c.err
+		}
+		envelope.Of(op(), logger)
+		assert.Equal(t, 1, strings.Count(log.String(), "\n"), "%v: %s", c.err, log.String())
 	}
 }
 

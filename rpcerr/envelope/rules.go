@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
+	"reflect"
 	"strings"
 	"syscall"
 
@@ -36,10 +38,15 @@ var rules = []rule{
 	// Work that was stopped before it was done; the codes know no other word for it.
 	is(Timeout, context.DeadlineExceeded, context.Canceled, os.ErrDeadlineExceeded, exec.ErrWaitDelay),
 	{PathEscape, escapes},
-	is(NotAFile, syscall.EISDIR, syscall.ENOTDIR),
+	is(NotAFile, notAFile...),
 	is(TooLarge, syscall.EFBIG, bufio.ErrTooLong),
 	is(OutputLimit, bytes.ErrTooLarge),
-	is(InvalidInput, syscall.ENAMETOOLONG, syscall.ELOOP, syscall.EINVAL, fs.ErrInvalid),
+	is(InvalidInput, badPath...),
+	is(InvalidInput, fs.ErrInvalid),
+	{TooLarge, maxBytes},
+	{InvalidInput, badJSON},
+	is(IOError, syscall.EAGAIN), // which calls itself a timeout
+	{Timeout, timedOut},
 	is(IOError, exec.ErrNotFound, exec.ErrDot), // a program that cannot be started is not a missing path of the caller's
 	is(NotFound, fs.ErrNotExist),
 	is(IOError, fs.ErrPermission, fs.ErrExist, fs.ErrClosed, io.ErrUnexpectedEOF, io.ErrShortWrite, io.ErrClosedPipe),
@@ -59,6 +66,33 @@ func escapes(err error) bool {
 	return ok && strings.Contains(e.Err.Error(), "path escapes")
 }
 
+// badJSON finds the errors of encoding/json for text that is not what it should be.
+func badJSON(err error) bool {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, member := errors.AsType[*json.UnmarshalTypeError](err)
+	return syntax || member
+}
+
+// maxBytes finds the error of http.MaxBytesReader by the name of its type: a program
+// that writes envelopes must not link net/http.
+func maxBytes(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if t := reflect.TypeOf(err); t.Kind() == reflect.Pointer && t.Elem().PkgPath() == "net/http" && t.Elem().Name() == "MaxBytesError" {
+			return true
+		}
+	}
+	return false
+}
+
+// timedOut finds an error of the network that ran out of time.
+func timedOut(err error) bool {
+	t, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
+	return ok && t.Timeout()
+}
+
 // ofKind returns the code of an explicit error that does not name one.
 func ofKind(k kind.Kind) Code {
 	switch k {
@@ -68,6 +102,8 @@ func ofKind(k kind.Kind) Code {
 		return Timeout
 	case kind.Validation, kind.InvalidParams, kind.InvalidRequest, kind.ParseError, kind.ContextRequired, kind.Conflict:
 		return InvalidInput
+	case kind.ContextTooLarge:
+		return TooLarge
 	case kind.Internal, kind.Unknown:
 		return Internal
 	}

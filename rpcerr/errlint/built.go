@@ -15,8 +15,8 @@ type built struct {
 	kind string
 	// declared says that a contract's Fail built it.
 	declared bool
-	// texts are the arguments that the peer reads.
-	texts []ast.Expr
+	// texts are the arguments that the peer reads, data those that it reads as data.
+	texts, data []ast.Expr
 	// format is the argument that is a format, or nil. It knows %w.
 	format ast.Expr
 	// operands belong to format.
@@ -31,14 +31,11 @@ var constructors = map[string]map[string]string{
 		"InvalidParams": "invalid_params", "InternalError": "internal", "RequestCancelled": "cancelled", "AuthRequired": "unauthorized",
 		"ResourceNotFound": "not_found", "SessionNotFound": "not_found", "UnsupportedProtocolVersion": "unsupported_version",
 	},
-	pathKind: {"Kind.New": "(receiver)", "Kind.Errorf": "(receiver)"},
+	pathKind: {"Kind.New": "(receiver)", "Kind.Errorf": "(receiver)", "Upstream": "(status)", "UpstreamRateLimit": "rate_limited"},
 	pathDecl: {"Reason.Fail": "(declared)", "Reason.Failf": "(declared)"},
 	pathTool: {
-		"New": "", "Auth": "unauthorized", "NotFound": "not_found", "RateLimited": "rate_limited",
+		"New": "(category)", "Errorf": "(category)", "Auth": "unauthorized", "NotFound": "not_found", "RateLimited": "rate_limited",
 		"Validation": "validation", "Timeout": "timeout", "Internal": "internal",
-	},
-	pathAdv: {
-		"Transient": "transient", "Fatal": "fatal", "ContextRequired": "context_required", "Upstream": "", "UpstreamRateLimit": "rate_limited",
 	},
 	pathEnv: {"Code.New": "(envelope)", "Code.Errorf": "(envelope)"},
 }
@@ -54,6 +51,35 @@ var envelopeKinds = map[string]string{
 var codeKinds = map[int64]string{
 	-32700: "parse_error", -32600: "invalid_request", -32601: "method_not_found", -32602: "invalid_params", -32603: "internal",
 	-32800: "cancelled", -32000: "unauthorized", -32002: "not_found", -32022: "unsupported_version",
+}
+
+// statusKind is kind.FromUpstreamStatus.
+func statusKind(status int64) string {
+	switch status {
+	case 400:
+		return "invalid_params"
+	case 401:
+		return "unauthorized"
+	case 402, 403:
+		return "forbidden"
+	case 404:
+		return "not_found"
+	case 408, 425, 504:
+		return "timeout"
+	case 409, 423, 424:
+		return "conflict"
+	case 422:
+		return "validation"
+	case 429:
+		return "rate_limited"
+	}
+	switch status / 100 {
+	case 4:
+		return "invalid_request"
+	case 5:
+		return "service_unavailable"
+	}
+	return ""
 }
 
 // builtBy describes call, or reports false when it builds no error.
@@ -80,9 +106,22 @@ func builtBy(pass *analysis.Pass, call *ast.CallExpr) (built, bool) {
 	switch kind {
 	case "(receiver)":
 		b.kind, _ = stringOf(pass, receiver)
+	case "(status)":
+		b.kind = ""
+		if len(call.Args) == 2 {
+			if status, ok := intOf(pass, call.Args[1]); ok {
+				b.kind = statusKind(status)
+			}
+		}
 	case "(envelope)":
 		code, _ := stringOf(pass, receiver)
 		b.kind = envelopeKinds[code]
+	case "(category)":
+		b.kind = ""
+		if len(call.Args) > 1 {
+			category, _ := stringOf(pass, call.Args[1])
+			b.kind = categoryKinds[category]
+		}
 	case "(declared)":
 		b.kind, b.declared = "", true
 	case "(code)":
@@ -93,19 +132,42 @@ func builtBy(pass *analysis.Pass, call *ast.CallExpr) (built, bool) {
 			}
 		}
 	}
-	switch name {
-	case "Kind.Errorf", "Code.Errorf", "Reason.Failf":
-		if len(call.Args) > 0 && !call.Ellipsis.IsValid() {
-			b.format, b.operands = call.Args[0], call.Args[1:]
-		}
-	default:
-		b.texts = call.Args
-	}
+	b.divide(name)
 	return b, true
 }
 
+// divide says what the arguments of the call are.
+func (b *built) divide(name string) {
+	args, format := b.call.Args, -1
+	switch name {
+	case "Kind.Errorf", "Code.Errorf", "Reason.Failf":
+		format = 0
+	case "Errorf": // of a tool error: code, category, format
+		format = 2
+	case "New":
+		if b.fn.Pkg().Path() == pathCore && len(args) == 3 {
+			b.texts, b.data = args[1:2], args[2:]
+			return
+		}
+	case "ParseError", "InvalidRequest", "InvalidParams", "InternalError", "RequestCancelled", "AuthRequired":
+		b.data = args
+		return
+	}
+	if format < 0 || len(args) <= format || b.call.Ellipsis.IsValid() {
+		b.texts = args
+		return
+	}
+	b.texts, b.format, b.operands = args[:format], args[format], args[format+1:]
+}
+
+// categoryKinds are the kinds of the categories of a tool error.
+var categoryKinds = map[string]string{
+	"auth": "unauthorized", "rate_limit": "rate_limited", "not_found": "not_found", "validation": "validation",
+	"internal": "internal", "timeout": "timeout",
+}
+
 // chain is an expression such as kind.NotFound.New("x").WithHint("y"): the call that
-// builds the error and the calls behind it, in the order they are written.
+// builds the error and the calls that follow it, in the order they are written.
 type chain struct {
 	built
 	refining []*ast.CallExpr
@@ -135,13 +197,13 @@ func chainOf(pass *analysis.Pass, e ast.Expr) (chain, bool) {
 	return chain{}, false
 }
 
-// isOurs tells whether t is one of the error types.
+// isOurs reports whether t is one of the error types.
 func isOurs(t types.Type) bool {
 	return t != nil && (isNamed(t, pathCore, "RequestError") || isNamed(t, pathKind, "Error") ||
 		isNamed(t, pathDecl, "Error") || isNamed(t, pathTool, "Error"))
 }
 
-// keeps tells whether the chain makes err its cause.
+// keeps reports whether the chain makes err its cause.
 func (c chain) keeps(pass *analysis.Pass, err types.Object) bool {
 	for _, call := range c.refining {
 		if fn := callee(pass, call); fn != nil && fn.Name() == "WithCause" && len(call.Args) == 1 && mentions(pass, call.Args[0], err) {

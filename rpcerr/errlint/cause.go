@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
-	"golang.org/x/tools/go/ast/inspector"
 )
 
 // Cause checks that an error built because of another one keeps it.
@@ -15,9 +14,8 @@ var Cause = &analysis.Analyzer{
 	Name: "errcause",
 	Doc: `check that causes are not dropped
 
-Where an error is returned because another one occurred, the other one belongs into it
-with WithCause or %w: the log, errors.Is and errors.As need it, and the peer never sees
-it.`,
+An error that is returned because another one occurred keeps the other one as its cause,
+by WithCause or %w: the log, errors.Is and errors.As need it, and the peer never sees it.`,
 	URL:      "https://pkg.go.dev/" + pathKind,
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      runCause,
@@ -27,87 +25,181 @@ func runCause(pass *analysis.Pass) (any, error) {
 	if !uses(pass) {
 		return nil, nil
 	}
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.WithStack([]ast.Node{(*ast.ReturnStmt)(nil), (*ast.CallExpr)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
-		if !push {
-			return true
+	f := flowOf(pass)
+	leaving(pass, func(e ast.Expr, _ types.Type, stack []ast.Node) {
+		errs := occurred(f, stack)
+		if len(errs) == 0 {
+			return
 		}
-		var leaving []ast.Expr
-		switch n := n.(type) {
-		case *ast.ReturnStmt:
-			leaving = n.Results
-		case *ast.CallExpr:
-			leaving = []ast.Expr{failing(pass, n)}
-		}
-		for _, result := range leaving {
-			if c, ok := chainOf(pass, result); ok {
-				checkCause(pass, c, result, occurred(pass, stack))
+		for _, b := range builtIn(f, e) {
+			if !b.keepsAny(pass, errs) {
+				reportCause(pass, b, errs[0])
+				return
 			}
 		}
-		return true
 	})
 	return nil, nil
 }
 
-// checkCause reports a chain that keeps none of the errors that led to it.
-func checkCause(pass *analysis.Pass, c chain, result ast.Expr, errs []*types.Var) {
-	if len(errs) == 0 {
-		return
+// leaver is an error that leaves: the expression, and the chain that built it.
+type leaver struct {
+	chain
+	at   ast.Expr // what is reported and, if fixable, extended
+	more []ast.Expr
+	// fixable: at is where the error is built.
+	fixable bool
+	// bare is a constant of type kind.Kind.
+	bare bool
+}
+
+// builtIn returns the errors of ours that e is: built there, held by a variable, or
+// wrapped by fmt.Errorf.
+func builtIn(f *flow, e ast.Expr) []leaver {
+	pass := f.pass
+	if c, ok := chainOf(pass, e); ok && isOurs(pass.TypesInfo.TypeOf(e)) {
+		return []leaver{{chain: c, at: e, fixable: true}}
 	}
+	if isBare(pass, e) {
+		return []leaver{{at: e, bare: true}}
+	}
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && isErrorf(pass, call) {
+		var all []leaver
+		for i, verb := range verbsOf(pass, call.Args[0]) {
+			if verb.char != 'w' || i+1 >= len(call.Args) {
+				continue
+			}
+			for _, b := range builtIn(f, call.Args[i+1]) {
+				b.more = append(b.more, call.Args[1:]...)
+				all = append(all, b)
+			}
+		}
+		return all
+	}
+	v := f.value(e, e.Pos())
+	if v == ast.Unparen(e) || reportedThere(f, e) {
+		return nil
+	}
+	if c, ok := chainOf(pass, v); ok {
+		return []leaver{{chain: c, at: e}}
+	}
+	if isBare(pass, v) {
+		return []leaver{{at: e, bare: true}}
+	}
+	return nil
+}
+
+// reportedThere reports whether the assignment to the variable is looked at by itself.
+func reportedThere(f *flow, e ast.Expr) bool {
+	obj := object(f.pass, e)
+	if obj == nil {
+		return true
+	}
+	a, ok := f.last(obj, e.Pos())
+	n, isAssign := a.stmt.(*ast.AssignStmt)
+	return ok && isAssign && becomes(n, obj)
+}
+
+// isBare reports whether e is a kind and no more.
+func isBare(pass *analysis.Pass, e ast.Expr) bool {
+	tv, ok := pass.TypesInfo.Types[ast.Unparen(e)]
+	return ok && tv.Value != nil && isNamed(tv.Type, pathKind, "Kind")
+}
+
+// isErrorf reports whether the call is one of fmt.Errorf with a format that can be read.
+func isErrorf(pass *analysis.Pass, call *ast.CallExpr) bool {
+	fn := callee(pass, call)
+	return fn != nil && fn.FullName() == "fmt.Errorf" && len(call.Args) > 0
+}
+
+// keepsAny reports whether the error keeps one of those that led to it.
+func (l leaver) keepsAny(pass *analysis.Pass, errs []*types.Var) bool {
 	for _, err := range errs {
-		if c.keeps(pass, err) {
-			return
+		if l.call != nil && l.keeps(pass, err) {
+			return true
+		}
+		for _, e := range l.more {
+			if object(pass, e) == err {
+				return true
+			}
 		}
 	}
-	d := analysis.Diagnostic{Pos: result.Pos(), End: result.End(), Category: "error-cause",
-		Message: "this drops " + errs[0].Name() + ": add .WithCause(" + errs[0].Name() + "), the peer does not see it"}
-	for _, call := range c.refining {
-		if fn := callee(pass, call); fn != nil && fn.Name() == "WithCause" {
-			pass.Report(d) // with another cause already, what to do is not for a tool to say
-			return
-		}
+	return false
+}
+
+func reportCause(pass *analysis.Pass, l leaver, err *types.Var) {
+	d := analysis.Diagnostic{Pos: l.at.Pos(), End: l.at.End(), Category: "error-cause",
+		Message: "this drops " + err.Name() + ": add .WithCause(" + err.Name() + "), the peer does not see it"}
+	if l.bare {
+		d.Message = "this drops " + err.Name() + ": build an error from the kind with Errorf and %w, the peer does not see the cause"
 	}
-	if scope := pass.Pkg.Scope().Innermost(result.Pos()); scope == nil || lookup(scope, errs[0].Name(), result.Pos()) != errs[0] {
-		pass.Report(d) // the name means something else here
-		return
+	if l.fixable && !l.hasCause(pass) && means(pass, l.at.Pos(), err) {
+		d.SuggestedFixes = []analysis.SuggestedFix{{
+			Message:   "Keep the cause",
+			TextEdits: []analysis.TextEdit{{Pos: l.at.End(), End: l.at.End(), NewText: []byte(".WithCause(" + err.Name() + ")")}},
+		}}
 	}
-	d.SuggestedFixes = []analysis.SuggestedFix{{
-		Message:   "Keep the cause",
-		TextEdits: []analysis.TextEdit{{Pos: result.End(), End: result.End(), NewText: []byte(".WithCause(" + errs[0].Name() + ")")}},
-	}}
 	pass.Report(d)
 }
 
-func lookup(scope *types.Scope, name string, pos token.Pos) types.Object {
-	_, obj := scope.LookupParent(name, pos)
-	return obj
+// hasCause reports whether the error has another cause already, so that no tool can say
+// what to do.
+func (l leaver) hasCause(pass *analysis.Pass) bool {
+	for _, call := range l.refining {
+		if fn := callee(pass, call); fn != nil && fn.Name() == "WithCause" {
+			return true
+		}
+	}
+	for _, verb := range verbsOf(pass, l.format0()) {
+		if verb.char == 'w' {
+			return true
+		}
+	}
+	return false
 }
 
-// occurred returns the error variables that the innermost condition around a
-// statement found to hold an error.
-func occurred(pass *analysis.Pass, stack []ast.Node) []*types.Var {
+// means reports whether the name of the variable still is that variable at pos.
+func means(pass *analysis.Pass, pos token.Pos, v *types.Var) bool {
+	scope := pass.Pkg.Scope().Innermost(pos)
+	if scope == nil {
+		return false
+	}
+	_, obj := scope.LookupParent(v.Name(), pos)
+	return obj == v
+}
+
+// occurred returns the error variables that hold an error at the node on top of the stack,
+// by the innermost condition around it that says so of any. A variable that has been
+// assigned since then does not count.
+func occurred(f *flow, stack []ast.Node) []*types.Var {
+	pass := f.pass
 	for i := len(stack) - 2; i >= 0; i-- {
-		var inside ast.Node
-		if i+1 < len(stack) {
-			inside = stack[i+1]
-		}
+		inside, from := stack[i+1], stack[i+1].Pos()
 		var errs []*types.Var
 		switch n := stack[i].(type) {
 		case *ast.FuncLit, *ast.FuncDecl:
 			return nil
 		case *ast.IfStmt:
-			if inside == n.Body {
+			switch inside {
+			case n.Body:
 				errs = append(found(pass, n.Cond), asked(pass, n.Init)...)
+			case n.Else:
+				errs = foundElse(pass, n.Cond)
 			}
 		case *ast.CaseClause:
-			if i >= 2 && untagged(stack[i-2]) {
+			if from = n.Colon; i >= 2 && untagged(stack[i-2]) {
 				for _, e := range n.List {
 					errs = append(errs, found(pass, e)...)
 				}
 			}
 		}
-		if errs != nil {
-			return errs
+		var live []*types.Var
+		for _, err := range errs {
+			if !f.changedBetween(err, from, stack[len(stack)-1].Pos()) {
+				live = append(live, err)
+			}
+		}
+		if live != nil {
+			return live
 		}
 	}
 	return nil
@@ -118,7 +210,7 @@ func untagged(n ast.Node) bool {
 	return ok && s.Tag == nil
 }
 
-// found returns the errors that are there when a condition holds: err != nil,
+// found returns the errors that have occurred if a condition holds: err != nil,
 // err == io.EOF, errors.Is(err, ...) and other functions of that form.
 func found(pass *analysis.Pass, cond ast.Expr) []*types.Var {
 	switch e := ast.Unparen(cond).(type) {
@@ -135,8 +227,26 @@ func found(pass *analysis.Pass, cond ast.Expr) []*types.Var {
 				return variable(pass, e.X)
 			}
 		}
+	case *ast.UnaryExpr:
+		if e.Op == token.NOT {
+			return foundElse(pass, e.X)
+		}
 	case *ast.CallExpr:
 		return inquiry(pass, e)
+	}
+	return nil
+}
+
+// foundElse returns the errors that have occurred if a condition does not hold:
+// err == nil.
+func foundElse(pass *analysis.Pass, cond ast.Expr) []*types.Var {
+	e, ok := ast.Unparen(cond).(*ast.BinaryExpr)
+	switch {
+	case !ok:
+	case e.Op == token.EQL && isNil(pass, e.Y):
+		return variable(pass, e.X)
+	case e.Op == token.LOR:
+		return append(foundElse(pass, e.X), foundElse(pass, e.Y)...)
 	}
 	return nil
 }
@@ -177,7 +287,7 @@ func isNil(pass *analysis.Pass, e ast.Expr) bool {
 	return ok && tv.IsNil()
 }
 
-// variable returns the variable that e names when it holds an error.
+// variable returns the variable that e names if it holds an error.
 func variable(pass *analysis.Pass, e ast.Expr) []*types.Var {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {

@@ -3,6 +3,7 @@ package errlint
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/types"
 	"reflect"
 	"regexp"
@@ -20,8 +21,8 @@ var Contract = &analysis.Analyzer{
 
 Every failure mode needs a reason in snake_case that is unique in its contract, a kind that
 exists and says something, and a When and a Recovery; a recovery of fewer than five
-words helps nobody. A mode of a kind that often passes says whether it may be retried. A contract without modes, and a mode that nothing can fail with, are
-mistakes too.`,
+words does not help. A mode of a kind that often passes says whether it may be retried. A
+contract without modes, and a mode that nothing can fail with, are mistakes too.`,
 	URL:        "https://pkg.go.dev/" + pathDecl,
 	Requires:   []*analysis.Analyzer{inspect.Analyzer},
 	FactTypes:  []analysis.Fact{new(declaredReason)},
@@ -36,6 +37,8 @@ type declaredReason struct {
 	Name     string // the variable
 	Reason   string
 	Kind     string
+	// Retryable says that the mode may be retried.
+	Retryable bool
 }
 
 // AFact marks it as a fact.
@@ -168,7 +171,7 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 	handle := c.handles[call]
 	switch {
 	case handle == nil && !dropped(stack):
-		// It goes into a struct, a list or a function: somebody may well fail with it.
+		// It goes into a struct, a list or a function: something may fail with it.
 	case handle == nil || handle.Name() == "_":
 		report(call, "contract-unused", "nothing can fail with this mode: keep what Declare returns in a package-level variable")
 	case handle.Parent() != c.pass.Pkg.Scope(), insideFunc(stack) && !insideInit(stack):
@@ -211,7 +214,8 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 		if contract != nil {
 			tool = contract.Name()
 		}
-		c.reasons[handle] = &declaredReason{Contract: key(contract), Tool: tool, Name: handle.Name(), Reason: reason, Kind: k}
+		c.reasons[handle] = &declaredReason{Contract: key(contract), Tool: tool, Name: handle.Name(), Reason: reason, Kind: k,
+			Retryable: isTrue(c.pass, fields["Retryable"])}
 	}
 }
 
@@ -246,7 +250,7 @@ func (c *contractCheck) kind(lit *ast.CompositeLit, fields map[string]ast.Expr, 
 	if _, known := kindConstants(named.Obj().Pkg())[k]; !known {
 		report(e, "contract-kind-unknown", "%q is none of the constants of package kind", k)
 	} else if k == "unknown" {
-		report(e, "contract-kind-vague", "kind.Unknown tells the caller nothing; choose a kind that says what went wrong")
+		report(e, "contract-kind-vague", "kind.Unknown says nothing to the caller; choose a kind that says what went wrong")
 	}
 	return k
 }
@@ -277,11 +281,17 @@ func lastIdent(e ast.Expr) *ast.Ident {
 	return nil
 }
 
-// retryable are the kinds that may be tried again when nobody says otherwise. A
-// Mode always says.
-var retryable = map[string]bool{"rate_limited": true, "timeout": true, "service_unavailable": true, "transient": true}
+// isTrue reports whether e is the constant true.
+func isTrue(pass *analysis.Pass, e ast.Expr) bool {
+	tv, ok := pass.TypesInfo.Types[e]
+	return ok && tv.Value != nil && tv.Value.Kind() == constant.Bool && constant.BoolVal(tv.Value)
+}
 
-// dropped tells whether nobody takes the result of the call on top of the stack.
+// retryable are the kinds that may be tried again unless the error says otherwise. A
+// Mode always says.
+var retryable = map[string]bool{"rate_limited": true, "timeout": true, "service_unavailable": true, "transient": true, "mcp_unavailable": true}
+
+// dropped reports whether the result of the call on top of the stack is not used.
 func dropped(stack []ast.Node) bool {
 	_, alone := stack[len(stack)-2].(*ast.ExprStmt)
 	return alone

@@ -3,7 +3,6 @@ package errlint_test
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,10 +19,7 @@ func TestReadme(t *testing.T) {
 	if block == nil {
 		t.Fatal("README.md shows no output")
 	}
-	tool := filepath.Join(t.TempDir(), "errlint")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", tool, "./cmd/errlint").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
+	tool := built(t)
 	vet := func(args ...string) string {
 		cmd := exec.CommandContext(t.Context(), "go", append([]string{"vet"}, args...)...)
 		cmd.Dir = "example"
@@ -43,7 +39,7 @@ func TestReadme(t *testing.T) {
 }
 
 // lines returns the findings without what go vet puts around them, sorted: the order
-// of the analyzers is nobody's promise.
+// of the analyzers is not fixed.
 func lines(out string) []string {
 	var found []string
 	for line := range strings.Lines(out) {

@@ -54,18 +54,23 @@ func runFactory(pass *analysis.Pass) (any, error) {
 		return nil, nil
 	}
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+	retried := retriedCalls(pass, in)
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil), (*ast.CompositeLit)(nil)}, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			fn := callee(pass, n)
-			if fn == nil || fn.Pkg() == nil || fn.Name() != "New" || fn.Signature().Recv() != nil || len(n.Args) != 3 {
+			if fn == nil || len(n.Args) < 3 {
 				return
 			}
-			switch fn.Pkg().Path() {
-			case pathCore:
+			switch fn.FullName() {
+			case pathCore + ".New":
 				requestError(pass, n, n.Args[0], n.Args[1], n.Args[2], n.Fun)
-			case pathTool:
-				toolError(pass, n)
+			case pathTool + ".New":
+				if !passing(pass, n, retried) {
+					toolError(pass, n)
+				}
+			case pathTool + ".Errorf":
+				passing(pass, n, retried)
 			}
 		case *ast.CompositeLit:
 			t := pass.TypesInfo.TypeOf(n)
@@ -116,6 +121,41 @@ func requestError(pass *analysis.Pass, at ast.Node, code, message, data, fun ast
 		}
 	}
 	pass.Report(d)
+}
+
+// passingCategories are the categories of failures that often pass, and their factories.
+var passingCategories = map[string]string{"rate_limit": "RateLimited", "timeout": "Timeout"}
+
+// passing reports a tool error of such a category that does not say whether it may be
+// retried: New takes that for no.
+func passing(pass *analysis.Pass, call *ast.CallExpr, retried map[*ast.CallExpr]bool) bool {
+	category, _ := stringOf(pass, call.Args[1])
+	factory := passingCategories[category]
+	if factory == "" || retried[call] {
+		return false
+	}
+	pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "error-retryable",
+		Message: fmt.Sprintf("this is not retryable, and failures of category %s often pass: use toolerr.%s and WithCode, or add WithRetryAfter or WithRetryable", category, factory)})
+	return true
+}
+
+// retriedCalls returns the calls that build an error which a later method refines by saying
+// whether it may be retried.
+func retriedCalls(pass *analysis.Pass, in *inspector.Inspector) map[*ast.CallExpr]bool {
+	retried := map[*ast.CallExpr]bool{}
+	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
+		c, ok := chainOf(pass, n.(*ast.CallExpr))
+		if !ok {
+			return
+		}
+		for _, call := range c.refining {
+			switch fn := callee(pass, call); fn.Name() {
+			case "WithRetryAfter", "WithRetryable", "WithNoDelay":
+				retried[c.call] = true
+			}
+		}
+	})
+	return retried
 }
 
 func toolError(pass *analysis.Pass, call *ast.CallExpr) {

@@ -3,6 +3,7 @@ package errlint
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -35,6 +36,12 @@ func runFail(pass *analysis.Pass) (any, error) {
 		return nil, nil
 	}
 	declared := pass.ResultOf[Contract].(declarations)
+	returned := map[*ast.CallExpr]bool{}
+	leaving(pass, func(e ast.Expr, result types.Type, _ []ast.Node) {
+		if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && isErrorInterface(result) {
+			returned[call] = true
+		}
+	})
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)}, func(n ast.Node) {
 		body := bodyOf(n)
@@ -42,7 +49,7 @@ func runFail(pass *analysis.Pass) (any, error) {
 			return
 		}
 		if reasons := contractsOf(pass, declared, body); len(reasons) > 0 {
-			checkFunc(pass, declared, body, reasons)
+			checkFunc(pass, declared, body, reasons, returned)
 		}
 	})
 	return nil, nil
@@ -71,9 +78,17 @@ func contractsOf(pass *analysis.Pass, declared declarations, body ast.Node) []*d
 }
 
 func mentioned(pass *analysis.Pass, declared declarations, body ast.Node) (contracts []string) {
+	asked := map[*ast.Ident]bool{} // what is only asked, and so does not make a tool
 	inspectTool(pass, declared, body, func(n ast.Node) {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && onlyAsks(callee(pass, call)) {
+				if id := lastIdent(sel.X); id != nil {
+					asked[id] = true
+				}
+			}
+		}
 		id, ok := n.(*ast.Ident)
-		if !ok {
+		if !ok || asked[id] {
 			return
 		}
 		obj, ok := pass.TypesInfo.Uses[id].(*types.Var)
@@ -93,6 +108,19 @@ func mentioned(pass *analysis.Pass, declared declarations, body ast.Node) (contr
 	return contracts
 }
 
+// onlyAsks reports whether the method looks at a contract or a reason, as a caller of the
+// tool does, or a program that prints documentation.
+func onlyAsks(fn *types.Func) bool {
+	if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != pathDecl || fn.Signature().Recv() == nil {
+		return false
+	}
+	switch fn.Name() {
+	case "Matches", "Mode", "String", "Markdown", "Modes", "Lookup", "Tool", "Hint":
+		return true
+	}
+	return false
+}
+
 // inspectTool visits what belongs to a body: all but the functions inside it that have
 // a contract of their own.
 func inspectTool(pass *analysis.Pass, declared declarations, body ast.Node, visit func(ast.Node)) {
@@ -107,16 +135,10 @@ func inspectTool(pass *analysis.Pass, declared declarations, body ast.Node, visi
 	})
 }
 
-func checkFunc(pass *analysis.Pass, declared declarations, body ast.Node, reasons []*declaredReason) {
-	returned := map[*ast.CallExpr]bool{} // calls whose result is used as an error and as nothing else
+// checkFunc checks the body of a tool. returned are the calls whose result becomes an error
+// and nothing else.
+func checkFunc(pass *analysis.Pass, declared declarations, body ast.Node, reasons []*declaredReason, returned map[*ast.CallExpr]bool) {
 	inspectTool(pass, declared, body, func(n ast.Node) {
-		if ret, ok := n.(*ast.ReturnStmt); ok {
-			for _, r := range ret.Results {
-				if call, ok := ast.Unparen(r).(*ast.CallExpr); ok {
-					returned[call] = true
-				}
-			}
-		}
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return
@@ -148,10 +170,12 @@ func preferFail(pass *analysis.Pass, b built, fitting []*declaredReason, returne
 	}
 	d := analysis.Diagnostic{Pos: b.call.Pos(), End: b.call.End(), Category: "contract-prefer-fail",
 		Message: fmt.Sprintf("kind %s is declared by contract %s: use %s, so that clients find the reason", b.kind, fitting[0].Tool, strings.Join(names, " or "))}
-	// The replacement has another type, so it is safe only where an error is
-	// wanted; and only kinds are called the way reasons are.
-	if sel, ok := b.call.Fun.(*ast.SelectorExpr); ok && returned && len(fitting) == 1 && b.fn.Pkg().Path() == pathKind && samePackage(pass, fitting[0]) {
-		method := map[string]string{"New": "Fail", "Errorf": "Failf"}[b.fn.Name()]
+	method := map[string]string{"New": "Fail", "Errorf": "Failf"}[b.fn.Name()]
+	// The replacement has another type and the declared Retryable, so it is safe only where
+	// an error is wanted and both say the same; and only kinds are called the way reasons
+	// are.
+	if sel, ok := b.call.Fun.(*ast.SelectorExpr); ok && returned && len(fitting) == 1 && b.fn.Pkg().Path() == pathKind && method != "" &&
+		fitting[0].Retryable == retryable[b.kind] && samePackage(pass, fitting[0], b.call.Pos()) && stillImported(pass, sel) {
 		d.SuggestedFixes = []analysis.SuggestedFix{{
 			Message:   "Fail with the declared reason",
 			TextEdits: []analysis.TextEdit{{Pos: sel.Pos(), End: sel.End(), NewText: []byte(fitting[0].Name + "." + method)}},
@@ -160,6 +184,43 @@ func preferFail(pass *analysis.Pass, b built, fitting []*declaredReason, returne
 	pass.Report(d)
 }
 
-func samePackage(pass *analysis.Pass, r *declaredReason) bool {
-	return strings.HasPrefix(r.Contract, pass.Pkg.Path()+".") && pass.Pkg.Scope().Lookup(r.Name) != nil
+// samePackage reports whether the name of the reason's variable means it at package level.
+func samePackage(pass *analysis.Pass, r *declaredReason, pos token.Pos) bool {
+	scope, reason := pass.Pkg.Scope().Innermost(pos), pass.Pkg.Scope().Lookup(r.Name)
+	if !strings.HasPrefix(r.Contract, pass.Pkg.Path()+".") || reason == nil || scope == nil {
+		return false
+	}
+	_, obj := scope.LookupParent(r.Name, pos)
+	return obj == reason
+}
+
+// stillImported reports whether the file of a call kind.NotFound.New needs its import of
+// package kind for more than such calls, so that replacing all of them compiles.
+func stillImported(pass *analysis.Pass, method *ast.SelectorExpr) bool {
+	constant, ok := ast.Unparen(method.X).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	imported := object(pass, constant.X)
+	for _, file := range pass.Files {
+		if !encloses(file, method.Pos()) {
+			continue
+		}
+		left := 0
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				if pass.TypesInfo.Uses[n] == imported {
+					left++
+				}
+			case *ast.CallExpr:
+				if b, ok := builtBy(pass, n); ok && b.fn.Pkg().Path() == pathKind && b.fn.Signature().Recv() != nil {
+					left--
+				}
+			}
+			return true
+		})
+		return left > 0
+	}
+	return false
 }

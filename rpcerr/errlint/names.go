@@ -19,29 +19,31 @@ const (
 	pathKind = pathCore + "/kind"
 	pathDecl = pathCore + "/contract"
 	pathTool = pathCore + "/toolerr"
-	pathAdv  = pathCore + "/advice"
 	pathEnv  = pathCore + "/envelope"
 	pathFind = pathCore + "/classify"
 )
 
-// uses tells whether the package under analysis imports one of ours, which most
+// uses reports whether the package under analysis imports one of ours, which most
 // packages that go vet comes by do not.
 func uses(pass *analysis.Pass) bool {
 	if inside(pass.Pkg.Path()) {
 		return false // they build the errors; the rules are for those who use them
 	}
 	for _, p := range pass.Pkg.Imports() {
-		if inside(p.Path()) || p.Path() == pathACP {
+		if inside(p.Path()) || isVocabulary(p.Path()) {
 			return true
 		}
 	}
 	return false
 }
 
+// isVocabulary reports whether the path is that of package acp, of any version.
+func isVocabulary(path string) bool { return path == pathACP || path == pathACP+"/v2" }
+
 func inside(path string) bool {
 	path = strings.TrimSuffix(path, "_test")
 	switch path {
-	case pathCore, pathKind, pathDecl, pathTool, pathAdv, pathEnv, pathFind, pathCore + "/retry", pathCore + "/guard":
+	case pathCore, pathKind, pathDecl, pathTool, pathEnv, pathFind, pathCore + "/retry":
 		return true
 	}
 	return false
@@ -66,7 +68,7 @@ func callee(pass *analysis.Pass, call *ast.CallExpr) *types.Func {
 	return f
 }
 
-// isNamed tells whether t, or what it points to, is the type path.name.
+// isNamed reports whether t, or what it points to, is the type path.name.
 func isNamed(t types.Type, path, name string) bool {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
@@ -95,7 +97,7 @@ func intOf(pass *analysis.Pass, e ast.Expr) (int64, bool) {
 
 var errorType = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
 
-// isError tells whether the expression's type is error or implements it.
+// isError reports whether the expression's type is error or implements it.
 func isError(pass *analysis.Pass, e ast.Expr) bool {
 	t := pass.TypesInfo.TypeOf(e)
 	return t != nil && t != types.Typ[types.UntypedNil] && types.Implements(t, errorType)
@@ -114,7 +116,7 @@ func kindConstants(pkg *types.Package) map[string]string {
 	return names
 }
 
-// mentions tells whether the object is used anywhere below n.
+// mentions reports whether the object is used anywhere below n.
 func mentions(pass *analysis.Pass, n ast.Node, obj types.Object) bool {
 	found := false
 	ast.Inspect(n, func(n ast.Node) bool {

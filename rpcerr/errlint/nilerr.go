@@ -15,9 +15,9 @@ var Nil = &analysis.Analyzer{
 	Name: "errnil",
 	Doc: `check that a nil pointer does not become an error
 
-Functions such as classify.Error and rpcerr.From return a nil pointer for nil. Put into
-a variable of type error that is not nil any more: the caller sees a failure. Ask before
-whether there is an error.`,
+Functions such as classify.Error and rpcerr.From return a nil pointer for nil. Converted
+to the type error it is not nil any more: the caller sees a failure. Use classify.Wrap, or
+check for nil first.`,
 	URL:      "https://go.dev/doc/faq#nil_error",
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      runNil,
@@ -37,24 +37,38 @@ func runNil(pass *analysis.Pass) (any, error) {
 	if !uses(pass) {
 		return nil, nil
 	}
+	f := flowOf(pass)
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.WithStack([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
-		call := n.(*ast.CallExpr)
-		fn := callee(pass, call)
-		if !push || fn == nil || !nilForNil[fn.FullName()] || len(call.Args) != 1 || !becomesError(pass, call, stack) {
+	in.WithStack([]ast.Node{(*ast.CallExpr)(nil), (*ast.Ident)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
+		e := n.(ast.Expr)
+		if !push || !isOurs(pass.TypesInfo.TypeOf(e)) || !becomesError(pass, e, stack) {
 			return true
 		}
-		if mayBeNil(pass, call.Args[0], stack) {
-			pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "error-typed-nil",
-				Message: "a nil pointer in an error is not nil: when nothing failed, the caller sees a failure; check for nil first"})
+		call, ok := f.value(e, e.Pos()).(*ast.CallExpr)
+		fn := calleeOf(pass, f.value(e, e.Pos()))
+		if !ok || fn == nil || !nilForNil[fn.FullName()] || len(call.Args) != 1 || !mayBeNil(pass, call.Args[0], stack) {
+			return true
 		}
+		if call != e && !mayBeNil(pass, e, stack) {
+			return true // the variable was compared with nil
+		}
+		d := analysis.Diagnostic{Pos: e.Pos(), End: e.End(), Category: "error-typed-nil",
+			Message: "a nil pointer in an error is not nil: if nothing failed, the caller sees a failure; use classify.Wrap or check for nil first"}
+		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && call == e && fn.Pkg().Path() == pathFind {
+			d.SuggestedFixes = []analysis.SuggestedFix{{
+				Message:   "Keep nil nil",
+				TextEdits: []analysis.TextEdit{{Pos: sel.Sel.Pos(), End: sel.Sel.End(), NewText: []byte("Wrap")}},
+			}}
+		}
+		pass.Report(d)
 		return true
 	})
 	return nil, nil
 }
 
-// becomesError tells whether a call's result is returned as an error or assigned to one.
-func becomesError(pass *analysis.Pass, call *ast.CallExpr, stack []ast.Node) bool {
+// becomesError reports whether a value is converted to the type error: returned, assigned,
+// or given to a function.
+func becomesError(pass *analysis.Pass, e ast.Expr, stack []ast.Node) bool {
 	switch parent := stack[len(stack)-2].(type) {
 	case *ast.ReturnStmt:
 		sig := signatureOf(pass, stack)
@@ -62,15 +76,23 @@ func becomesError(pass *analysis.Pass, call *ast.CallExpr, stack []ast.Node) boo
 			return false
 		}
 		for i, r := range parent.Results {
-			if r == call {
-				return types.IsInterface(sig.Results().At(i).Type())
+			if r == e {
+				return isErrorInterface(sig.Results().At(i).Type())
 			}
 		}
 	case *ast.AssignStmt:
 		for i, r := range parent.Rhs {
-			if r == call && len(parent.Lhs) == len(parent.Rhs) && parent.Tok == token.ASSIGN {
-				t := pass.TypesInfo.TypeOf(parent.Lhs[i])
-				return t != nil && types.IsInterface(t)
+			if r == e && len(parent.Lhs) == len(parent.Rhs) && parent.Tok == token.ASSIGN {
+				return isErrorInterface(pass.TypesInfo.TypeOf(parent.Lhs[i]))
+			}
+		}
+	case *ast.ValueSpec:
+		return parent.Type != nil && isErrorInterface(pass.TypesInfo.TypeOf(parent.Type))
+	case *ast.CallExpr:
+		sig, ok := pass.TypesInfo.TypeOf(parent.Fun).(*types.Signature)
+		for i, arg := range parent.Args {
+			if arg == e && ok && i < sig.Params().Len() && !(sig.Variadic() && i >= sig.Params().Len()-1) {
+				return isErrorInterface(sig.Params().At(i).Type())
 			}
 		}
 	}
@@ -94,8 +116,8 @@ func signatureOf(pass *analysis.Pass, stack []ast.Node) *types.Signature {
 	return nil
 }
 
-// mayBeNil tells whether nobody in the function asked if the argument is nil. A function
-// that asks anywhere is believed.
+// mayBeNil reports whether the argument may be nil: whether no function around it compares
+// it with nil. A function that does so anywhere is believed.
 func mayBeNil(pass *analysis.Pass, arg ast.Expr, stack []ast.Node) bool {
 	switch e := ast.Unparen(arg).(type) {
 	case *ast.CallExpr:

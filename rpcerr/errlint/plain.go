@@ -16,9 +16,10 @@ var Plain = &analysis.Analyzer{
 	Doc: `check that handlers say what kind of error they return
 
 Of errors.New, and of fmt.Errorf without %w, the peer reads "Internal error" and nothing
-else. Methods of the agent and of the client, middleware, extension handlers and
-functions that have a contract should return an error with a kind, and a tool call should
-fail with one.`,
+else. Methods of the agent and of the client, middleware, extension handlers and functions
+that have a contract return an error with a kind, and a tool call fails with one. An error
+of the standard library says as little, unless Options.OnError is set. A kind returned as it
+is says no more than its fixed text.`,
 	URL:      "https://pkg.go.dev/" + pathKind,
 	Requires: []*analysis.Analyzer{inspect.Analyzer, Contract},
 	Run:      runPlain,
@@ -28,36 +29,99 @@ func runPlain(pass *analysis.Pass) (any, error) {
 	if !uses(pass) {
 		return nil, nil
 	}
-	declared := pass.ResultOf[Contract].(declarations)
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil), (*ast.FuncLit)(nil), (*ast.CallExpr)(nil)}, func(n ast.Node) {
-		body := bodyOf(n)
-		var sig *types.Signature
-		switch n := n.(type) {
-		case *ast.FuncDecl:
-			if fn, ok := pass.TypesInfo.Defs[n.Name].(*types.Func); ok {
-				sig = fn.Signature()
-			}
-		case *ast.FuncLit:
-			sig, _ = pass.TypesInfo.TypeOf(n).(*types.Signature)
-		case *ast.CallExpr:
-			if err := failing(pass, n); err != nil {
-				checkPlain(pass, err)
-			}
-		}
-		if body == nil || sig == nil || !returnsError(sig) {
+	p := plainCheck{
+		pass: pass, flow: flowOf(pass), declared: pass.ResultOf[Contract].(declarations),
+		bodies: map[*ast.BlockStmt]bool{}, adapted: map[types.Object]bool{},
+	}
+	p.options(pass.ResultOf[inspect.Analyzer].(*inspector.Inspector))
+	leaving(pass, func(e ast.Expr, result types.Type, stack []ast.Node) {
+		if !isErrorInterface(result) {
 			return
 		}
-		if isHandler(sig) || len(contractsOf(pass, declared, body)) > 0 {
-			plainReturns(pass, body)
+		switch n := stack[len(stack)-1].(type) {
+		case *ast.CallExpr:
+			p.check(e)
+			p.raw(e, e)
+		case *ast.AssignStmt:
+			if obj := object(pass, n.Lhs[indexOf(n.Rhs, e)]); isResult(signatureOf(pass, stack), obj) && p.isHandler(stack) {
+				p.check(e)
+			}
+			p.bare(e)
+		default:
+			if p.isHandler(stack) {
+				p.check(e)
+			}
+			p.bare(e)
 		}
 	})
 	return nil, nil
 }
 
+func indexOf(list []ast.Expr, e ast.Expr) int {
+	for i := range list {
+		if list[i] == e {
+			return i
+		}
+	}
+	return 0
+}
+
+type plainCheck struct {
+	pass     *analysis.Pass
+	flow     *flow
+	declared declarations
+	bodies   map[*ast.BlockStmt]bool // whether a function is a handler or a tool
+	// classifies: the package sets Options.OnError, which knows what to make of errors of
+	// the standard library.
+	classifies bool
+	adapted    map[types.Object]bool // errors that an adapter knows
+}
+
+// options looks for what makes more of plain errors.
+func (p *plainCheck) options(in *inspector.Inspector) {
+	in.Preorder([]ast.Node{(*ast.KeyValueExpr)(nil), (*ast.AssignStmt)(nil), (*ast.CallExpr)(nil)}, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.KeyValueExpr:
+			if id, ok := n.Key.(*ast.Ident); ok && id.Name == "OnError" {
+				p.classifies = true
+			}
+		case *ast.AssignStmt:
+			for _, lhs := range n.Lhs {
+				if sel, ok := lhs.(*ast.SelectorExpr); ok && sel.Sel.Name == "OnError" {
+					p.classifies = true
+				}
+			}
+		case *ast.CallExpr:
+			if fn := callee(p.pass, n); fn != nil && fn.FullName() == pathFind+".Is" && len(n.Args) == 2 {
+				if id := lastIdent(n.Args[0]); id != nil {
+					p.adapted[p.pass.TypesInfo.Uses[id]] = true
+				}
+			}
+		}
+	})
+}
+
+// isHandler reports whether the innermost function of the stack is a handler or a tool.
+func (p *plainCheck) isHandler(stack []ast.Node) bool {
+	for i := len(stack) - 1; i >= 0; i-- {
+		body := bodyOf(stack[i])
+		if body == nil {
+			continue
+		}
+		known, seen := p.bodies[body]
+		if !seen {
+			sig := signatureOf(p.pass, stack[:i+1])
+			known = sig != nil && returnsError(sig) && (isHandler(sig) || len(contractsOf(p.pass, p.declared, body)) > 0)
+			p.bodies[body] = known
+		}
+		return known
+	}
+	return false
+}
+
 func returnsError(sig *types.Signature) bool {
 	n := sig.Results().Len()
-	return n > 0 && types.Identical(sig.Results().At(n-1).Type(), types.Universe.Lookup("error").Type())
+	return n > 0 && isErrorInterface(sig.Results().At(n-1).Type())
 }
 
 // isHandler recognises the methods of acp.Agent and acp.Client and their optional
@@ -73,7 +137,7 @@ func isHandler(sig *types.Signature) bool {
 			return false
 		}
 		named, ok := types.Unalias(p.Elem()).(*types.Named)
-		return ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == pathACP && strings.HasSuffix(named.Obj().Name(), "Request")
+		return ok && named.Obj().Pkg() != nil && isVocabulary(named.Obj().Pkg().Path()) && strings.HasSuffix(named.Obj().Name(), "Request")
 	}
 	name, ok := types.Unalias(params.At(1).Type()).(*types.Basic)
 	last, empty := params.At(2).Type().Underlying().(*types.Interface)
@@ -82,45 +146,64 @@ func isHandler(sig *types.Signature) bool {
 		(empty && last.Empty() || isNamed(params.At(2).Type(), "encoding/json", "RawMessage"))
 }
 
-func plainReturns(pass *analysis.Pass, body *ast.BlockStmt) {
-	ast.Inspect(body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false // it has results of its own
-		case *ast.ReturnStmt:
-			if len(n.Results) == 0 {
-				return true
-			}
-			checkPlain(pass, n.Results[len(n.Results)-1])
-		}
-		return true
-	})
+func (p *plainCheck) report(at ast.Node, category, message string) {
+	p.pass.Report(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: category, Message: message})
 }
 
-// checkPlain reports an error without a kind.
-func checkPlain(pass *analysis.Pass, e ast.Expr) {
-	call, ok := ast.Unparen(e).(*ast.CallExpr)
+// check reports an error without a kind, also one that a variable holds.
+func (p *plainCheck) check(e ast.Expr) {
+	if p.adapted[object(p.pass, e)] {
+		return
+	}
+	call, ok := p.flow.value(e, e.Pos()).(*ast.CallExpr)
 	if !ok {
 		return
 	}
-	fn := callee(pass, call)
-	if fn == nil || fn.Pkg() == nil {
+	switch fn := callee(p.pass, call); {
+	case fn == nil:
 		return
-	}
-	switch fn.Pkg().Path() + "." + fn.Name() {
-	case "errors.New":
-	case "fmt.Errorf":
-		if len(call.Args) == 0 || wraps(pass, call.Args[0]) {
-			return
-		}
+	case fn.FullName() == "errors.New":
+	case fn.FullName() == "fmt.Errorf" && len(call.Args) > 0 && !wraps(p.pass, call.Args[0]):
 	default:
 		return
 	}
-	pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "error-plain",
-		Message: `the peer reads only "Internal error" of this; return an error with a kind, such as kind.NotFound.New(message)`})
+	p.report(e, "error-plain", `the peer reads only "Internal error" of this; return an error with a kind, such as kind.NotFound.New(message)`)
 }
 
-// wraps tells whether a format has %w, or cannot be read.
+// bare reports a kind that leaves as it is.
+func (p *plainCheck) bare(e ast.Expr) {
+	if isBare(p.pass, e) {
+		k, _ := stringOf(p.pass, ast.Unparen(e))
+		p.report(e, "error-bare", "the peer reads only the fixed text of kind "+k+"; say what happened with New or Errorf")
+	}
+}
+
+// raw reports an error of the standard library that ends a tool call.
+func (p *plainCheck) raw(at, e ast.Expr) {
+	if p.classifies {
+		return
+	}
+	p.bare(e)
+	call, ok := p.flow.value(e, e.Pos()).(*ast.CallExpr)
+	if !ok {
+		return
+	}
+	fn := callee(p.pass, call)
+	switch {
+	case fn == nil || fn.Pkg() == nil:
+	case isErrorf(p.pass, call):
+		for i, verb := range verbsOf(p.pass, call.Args[0]) {
+			if verb.char == 'w' && i+1 < len(call.Args) {
+				p.raw(at, call.Args[i+1])
+			}
+		}
+	case standard(fn.Pkg().Path()):
+		p.report(at, "error-raw", `the peer reads only "Internal error" of an error of package `+fn.Pkg().Path()+
+			`; build one that says what happened, as in kind.NotFound.Errorf("...: %w", err), or set Options.OnError to classify.OnError(nil)`)
+	}
+}
+
+// wraps reports whether a format has %w, or cannot be read.
 func wraps(pass *analysis.Pass, format ast.Expr) bool {
 	text, ok := stringOf(pass, format)
 	return !ok || strings.Contains(text, "%w") || strings.Contains(text, "]w")

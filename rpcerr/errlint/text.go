@@ -28,36 +28,49 @@ func runText(pass *analysis.Pass) (any, error) {
 		return nil, nil
 	}
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	encoded := encodedBy(pass, in)
+	l := leaks{pass, flowOf(pass), encodedBy(pass, in)}
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
 		call := n.(*ast.CallExpr)
 		if b, ok := builtBy(pass, call); ok {
 			for _, arg := range b.texts {
-				leaks(pass, arg, encoded)
+				l.text(arg)
 			}
-			checkOperands(pass, b, encoded)
+			for _, arg := range b.data {
+				l.data(arg)
+			}
+			l.operands(b)
 			return
 		}
 		fn := callee(pass, call)
 		if fn == nil || fn.Signature().Recv() == nil || !isOurs(fn.Signature().Recv().Type()) {
 			return
 		}
-		switch fn.Name() {
-		case "WithDetail", "WithHint", "WithData", "With":
-			for _, arg := range call.Args {
-				leaks(pass, arg, encoded)
+		for _, arg := range call.Args {
+			switch fn.Name() {
+			case "WithDetail", "WithHint", "WithCode", "WithReason":
+				l.text(arg)
+			case "WithData", "With":
+				l.data(arg)
 			}
 		}
 	})
 	return nil, nil
 }
 
-// checkOperands looks at the operands of a format: an error belongs to %w.
-func checkOperands(pass *analysis.Pass, b built, encoded map[types.Object]bool) {
+// leaks finds what must not reach the peer.
+type leaks struct {
+	pass    *analysis.Pass
+	flow    *flow
+	encoded map[types.Object]bool // what json.Marshal made
+}
+
+// operands looks at the operands of a format: an error belongs to %w.
+func (l leaks) operands(b built) {
+	pass := l.pass
 	verbs := verbsOf(pass, b.format0())
 	for i, operand := range b.operands {
 		if !isError(pass, operand) || i >= len(verbs) {
-			leaks(pass, operand, encoded)
+			l.text(operand)
 			continue
 		}
 		v := verbs[i]
@@ -86,29 +99,49 @@ func (b built) format0() ast.Expr {
 	return b.format
 }
 
-// leaks reports texts of errors anywhere in an argument.
-func leaks(pass *analysis.Pass, arg ast.Expr, encoded map[types.Object]bool) {
-	report := func(n ast.Node, message string) {
-		pass.Report(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: "error-text", Message: message})
-	}
+func (l leaks) report(n ast.Node, message string) {
+	l.pass.Report(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: "error-text", Message: message})
+}
+
+// text looks at an argument that the peer reads as text. A program that shows a value of
+// its own as JSON puts it into the data.
+func (l leaks) text(arg ast.Expr) {
+	ast.Inspect(arg, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) != 1 {
+			return true
+		}
+		if tv := l.pass.TypesInfo.Types[call.Fun]; tv.IsType() && l.encoded[object(l.pass, call.Args[0])] {
+			l.report(call, "the peer reads this encoded value; choose what it may know and put it into the data")
+		}
+		return true
+	})
+	l.data(arg)
+}
+
+// data looks at an argument that the peer reads in some form.
+func (l leaks) data(arg ast.Expr) {
 	asData(arg, func(e ast.Expr) {
-		if t := pass.TypesInfo.TypeOf(e); t != nil && types.Identical(t, types.Universe.Lookup("error").Type()) {
-			report(e, "the peer reads this error, encoded as data; make it the cause with .WithCause, which stays inside")
+		if isErrorInterface(l.pass.TypesInfo.TypeOf(e)) {
+			l.report(e, "the peer reads this error, encoded as data; make it the cause with .WithCause, which stays inside")
 		}
 	})
-	ast.Inspect(arg, func(n ast.Node) bool {
+	l.sources(arg, l.report)
+	l.held(arg)
+}
+
+const readsText = "the peer reads the text of this error; make it the cause with .WithCause, which stays inside"
+
+// sources calls report for each place in e where an error becomes a text.
+func (l leaks) sources(e ast.Expr, report func(ast.Node, string)) {
+	pass := l.pass
+	ast.Inspect(e, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true
 		}
 		if _, ours := builtBy(pass, call); ours {
 			return false // looked at on its own
-		}
-		if tv := pass.TypesInfo.Types[call.Fun]; tv.IsType() && len(call.Args) == 1 {
-			if id, ok := ast.Unparen(call.Args[0]).(*ast.Ident); ok && encoded[pass.TypesInfo.Uses[id]] {
-				report(call, "the peer reads this encoded value; choose what it may know and put it into the data")
-			}
-			return true
 		}
 		fn := callee(pass, call)
 		if fn == nil {
@@ -117,18 +150,62 @@ func leaks(pass *analysis.Pass, arg ast.Expr, encoded map[types.Object]bool) {
 		sel, isSel := call.Fun.(*ast.SelectorExpr)
 		switch {
 		case fn.Name() == "Error" && isSel && fn.Signature().Recv() != nil && fn.Signature().Params().Len() == 0 && isError(pass, sel.X):
-			report(call, "the peer reads the text of this error; make it the cause with .WithCause, which stays inside")
-		case fn.Pkg() != nil && fn.Pkg().Path() == "runtime/debug" && fn.Name() == "Stack":
+			report(call, readsText)
+		case fn.FullName() == "runtime/debug.Stack":
 			report(call, "the peer reads this stack trace; log it instead")
-		case fn.Pkg() != nil && fn.Pkg().Path() == "fmt" && (fn.Name() == "Sprintf" || fn.Name() == "Sprint" || fn.Name() == "Sprintln"):
+		case formats(fn):
 			for _, operand := range call.Args {
 				if isError(pass, operand) {
-					report(operand, "the peer reads the text of this error; make it the cause with .WithCause, which stays inside")
+					report(operand, readsText)
 				}
 			}
 		}
 		return true
 	})
+}
+
+// formats reports whether the function is one of the fmt.Sprint family.
+func formats(fn *types.Func) bool {
+	switch fn.FullName() {
+	case "fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln":
+		return true
+	}
+	return false
+}
+
+// held reports variables among the parts of e that hold the text of an error.
+func (l leaks) held(e ast.Expr) {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		v := l.flow.value(e, e.Pos())
+		if v == e {
+			return
+		}
+		found := false
+		l.sources(v, func(ast.Node, string) { found = true })
+		if found {
+			l.report(e, "the peer reads the text of an error, which "+e.Name+" holds; make the error the cause with .WithCause, which stays inside")
+		}
+	case *ast.BinaryExpr:
+		l.held(e.X)
+		l.held(e.Y)
+	case *ast.CompositeLit:
+		for _, elt := range e.Elts {
+			if kv, ok := elt.(*ast.KeyValueExpr); ok {
+				elt = kv.Value
+			}
+			l.held(elt)
+		}
+	case *ast.UnaryExpr:
+		l.held(e.X)
+	case *ast.CallExpr:
+		fn := callee(l.pass, e)
+		if l.pass.TypesInfo.Types[e.Fun].IsType() || fn != nil && (formats(fn) || fn.Pkg() != nil && fn.Pkg().Path() == "strings") {
+			for _, arg := range e.Args {
+				l.held(arg)
+			}
+		}
+	}
 }
 
 // asData visits the values of which an argument is made.

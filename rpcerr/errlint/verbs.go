@@ -22,7 +22,7 @@ func verbsOf(pass *analysis.Pass, format ast.Expr) []verb {
 	if !ok || strings.ContainsAny(text, "*") && strings.Contains(text, "%*") || strings.Contains(text, "%[") {
 		return nil
 	}
-	// In a literal without escapes the value stands one byte behind the quote.
+	// In a literal without escapes the value starts one byte after the quote.
 	offset := -1
 	if lit, ok := ast.Unparen(format).(*ast.BasicLit); ok && len(lit.Value) == len(text)+2 {
 		offset = 1

@@ -10,12 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// New returns an error of the kind. message is read by the peer, and often by a
-// model: say what went wrong with which input, not how this program is built. An
-// empty message or a kind that is none of the constants is bad use; see
-// [ErrBadUse].
+// New returns an error of the kind. The peer reads message, and often a model does: say what
+// went wrong with which input, not how this program is built. An empty message or a kind that
+// is none of the constants is bad use; see [ErrBadUse].
 func (k Kind) New(message string) *Error {
 	switch {
 	case !k.Known():
@@ -33,7 +34,7 @@ func (k Kind) New(message string) *Error {
 //
 //	kind.NotFound.Errorf("no template %q: %w", name, err)   // the peer reads: no template "x"
 func (k Kind) Errorf(format string, args ...any) *Error {
-	if false { // tells go vet that format and args belong together
+	if false { // makes go vet check format and args
 		_ = fmt.Errorf(format, args...)
 	}
 	message, cause, wraps := split(format, args)
@@ -48,7 +49,7 @@ func (k Kind) Errorf(format string, args ...any) *Error {
 }
 
 // operand stands in for an error among the arguments of Errorf, so that one used
-// with %w can be told from one that was asked for in plain text.
+// with %w differs from one that is part of the text.
 type operand struct {
 	error
 	hidden bool
@@ -126,7 +127,7 @@ func (e *Error) copy() *Error {
 }
 
 // edit returns a copy with a change that the peer will see. An error that stands in
-// for one that could not be built stays as it is: it tells the peer nothing.
+// for one that could not be built stays as it is: it says nothing to the peer.
 func (e *Error) edit(change func(*Error)) *Error {
 	c := e.copy()
 	if c.mistake == nil {
@@ -149,9 +150,9 @@ func (e *Error) WithCode(code string) *Error {
 	return e.edit(func(c *Error) { c.Code = clean(code) })
 }
 
-// WithReason returns a copy that carries the reason. It is meant for code below
-// a tool, which does not know the tool's contract; the tool itself calls Fail on
-// the declared reason. An empty reason is bad use.
+// WithReason returns a copy that carries the reason. It is for code below a tool, which does
+// not know the contract of the tool; the tool itself calls Fail on the declared reason. An
+// empty reason is bad use.
 func (e *Error) WithReason(reason string) *Error {
 	if strings.TrimSpace(reason) == "" {
 		return e.refuse("kind.WithReason", "empty reason")
@@ -159,17 +160,15 @@ func (e *Error) WithReason(reason string) *Error {
 	return e.edit(func(c *Error) { c.Reason = clean(reason) })
 }
 
-// WithHint returns a copy that tells what would help. An empty hint is none, which is
-// bad use only for [ContextRequired]: nobody would know what to ask.
+// WithHint returns a copy that says what would help. An empty hint is no hint. An error of
+// kind [ContextRequired] needs one by the time it leaves: without a hint its wire form is
+// that of a bad use.
 func (e *Error) WithHint(hint string) *Error {
-	if e != nil && e.Kind == ContextRequired && strings.TrimSpace(hint) == "" {
-		return e.refuse("kind.WithHint", "what to ask for is missing")
-	}
 	return e.edit(func(c *Error) { c.Hint = clean(hint) })
 }
 
-// WithStatus returns a copy that names the HTTP status behind the failure.
-// A number that is no HTTP status is bad use.
+// WithStatus returns a copy with the HTTP status that another service responded with. A
+// number that is no HTTP status is bad use.
 func (e *Error) WithStatus(status int) *Error {
 	if status < 100 || status > 599 {
 		return e.refuse("kind.WithStatus", strconv.Itoa(status)+" is not an HTTP status")
@@ -177,24 +176,47 @@ func (e *Error) WithStatus(status int) *Error {
 	return e.edit(func(c *Error) { c.Status = status })
 }
 
-// WithRetryable returns a copy that says whether trying again may help.
-// Saying no also drops RetryAfter.
+// WithNumber returns a copy whose code on the wire is not the one of its kind. The
+// kind's own code takes a number away.
+func (e *Error) WithNumber(code rpcerr.Code) *Error {
+	return e.edit(func(c *Error) {
+		if c.Number = code; code == c.Kind.Code() {
+			c.Number = 0
+		}
+	})
+}
+
+// WithRetryable returns a copy that says whether trying again may help. False also
+// removes RetryAfter and NoDelay.
 func (e *Error) WithRetryable(yes bool) *Error {
 	return e.edit(func(c *Error) {
-		c.Retryable = yes
-		if !yes {
-			c.RetryAfter = 0
+		if c.Retryable = yes; !yes {
+			c.RetryAfter, c.NoDelay = 0, false
 		}
 	})
 }
 
 // WithRetryAfter returns a copy that may be retried after d, rounded up to whole
-// milliseconds. Zero or less says only that it may be retried.
+// milliseconds. Zero or less says only that it may be retried; see [Error.WithNoDelay].
 func (e *Error) WithRetryAfter(d time.Duration) *Error {
 	return e.edit(func(c *Error) {
-		c.Retryable = true
-		c.RetryAfter = ceilMillis(d)
+		c.Retryable, c.RetryAfter, c.NoDelay = true, ceilMillis(d), false
 	})
+}
+
+// WithNoDelay returns a copy that may be retried at once.
+func (e *Error) WithNoDelay() *Error {
+	return e.edit(func(c *Error) {
+		c.Retryable, c.RetryAfter, c.NoDelay = true, 0, true
+	})
+}
+
+// WithDerived returns a copy that says that its kind was chosen by looking at its
+// cause. It is for packages that classify errors.
+func (e *Error) WithDerived() *Error {
+	c := e.copy()
+	c.derived = true
+	return c
 }
 
 // WithCause returns a copy that wraps cause, for errors.Is, errors.As and the log.
@@ -221,8 +243,8 @@ func (e *Error) WithAttrs(attrs ...slog.Attr) *Error {
 	return c
 }
 
-// WithLogged returns a copy that says it was written to the log, so that layers
-// above do not repeat it.
+// WithLogged returns a copy that says that it is in the log, so that layers above do not
+// write it again.
 func (e *Error) WithLogged() *Error {
 	c := e.copy()
 	c.logged = true

@@ -71,7 +71,7 @@ func canonical(v any) (json.RawMessage, error) {
 	return json.Marshal(tree)
 }
 
-// nothing tells whether a canonical value says nothing, so that Data is nil.
+// nothing reports whether a canonical value says nothing, so that Data is nil.
 func nothing(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null" || string(raw) == "{}"
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Error is a failure with all that its receiver needs to decide what comes next.
-// The fields above the line go over the wire; [Error.RequestError] tells how. Those below
+// Error is a failure with all that its receiver needs to decide what to do next. The fields
+// above the line go over the wire, in the form of [Error.RequestError]. The fields below it
 // stay in the process: the log has them, the peer never sees them.
 //
-// Build one from a kind, with [Kind.New] or [Kind.Errorf], and refine it with
-// the methods that begin with With, each of which returns a copy. An Error that
-// nobody assigns to may be used by several goroutines. The methods accept a nil
+// Build an Error from a kind, with [Kind.New] or [Kind.Errorf], and refine it with the
+// methods that begin with With, each of which returns a copy. An Error is safe for
+// concurrent use as long as no one assigns to its fields. The methods accept a nil
 // receiver.
 type Error struct {
 	Kind    Kind
@@ -28,14 +28,18 @@ type Error struct {
 	Reason string
 	// Retryable says that the same call may succeed later.
 	Retryable bool
-	// RetryAfter is how long to wait before trying again; 0 when nobody knows. It
+	// RetryAfter is how long to wait before trying again; 0 when it is not known. It
 	// travels in milliseconds.
 	RetryAfter time.Duration
-	// Hint tells what would help, in words made for a model or a person.
+	// NoDelay says that there is nothing to wait for: a RetryAfter of zero is known. It
+	// has no meaning if RetryAfter is positive.
+	NoDelay bool
+	// Hint says what would help, in words for a model or a person.
 	Hint string
-	// Status is the HTTP status that stands behind the failure, or 0.
+	// Status is the HTTP status that another service responded with, or 0.
 	Status int
-	// Number is the code on the wire when it is not the kind's own, else 0.
+	// Number is the code on the wire if it is not the kind's own, else 0. An error of kind
+	// ContextRequired that a peer sent without a hint has a Number too.
 	Number rpcerr.Code
 	// Data holds further facts, as JSON. WithData and With keep it in one canonical
 	// form (sorted members, no white space), which makes values comparable.
@@ -51,6 +55,7 @@ type Error struct {
 	cause   error
 	mistake *UseError // this error stands in for one that could not be built
 	logged  bool
+	derived bool // a program chose the kind by looking at the cause
 }
 
 // Error returns the message, and nothing of what must not leave the process,
@@ -91,8 +96,8 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// As makes errors.As find the wire form, a *rpcerr.RequestError, which is what code knows
-// that handles errors of both ends alike.
+// As makes errors.As find the wire form, a *rpcerr.RequestError, for code that handles the
+// errors of both ends alike.
 func (e *Error) As(target any) bool {
 	r, ok := target.(**rpcerr.RequestError)
 	if ok && e != nil {
@@ -101,12 +106,15 @@ func (e *Error) As(target any) bool {
 	return ok && e != nil
 }
 
-// Record returns e. Error types that are made of an Error have this method too;
-// [From] asks for it.
+// Record returns e. Error types that hold an Error have this method too; [From] asks for
+// it.
 func (e *Error) Record() *Error { return e }
 
-// Logged tells whether somebody has written the error, or what it wraps, to the log
-// already.
+// Derived reports whether package classify chose the kind, by looking at the cause,
+// and not the author of the program.
+func (e *Error) Derived() bool { return e != nil && e.derived }
+
+// Logged reports whether the error, or what it wraps, is in the log already.
 func (e *Error) Logged() bool {
 	if e == nil || e.logged {
 		return e != nil
@@ -138,27 +146,38 @@ func (e *Error) LogValue() slog.Value {
 		attrs = append(attrs, slog.Int("status", e.Status))
 	}
 	attrs = append(attrs, slog.Bool("retryable", e.Retryable))
-	if e.RetryAfter > 0 {
+	if e.RetryAfter > 0 || e.NoDelay {
 		attrs = append(attrs, slog.Duration("retry_after", e.RetryAfter))
 	}
 	text("hint", e.Hint)
+	if use := e.incomplete(); use != nil { // the peer reads something else
+		text("bad_use", use.mistake.Error())
+	}
 	text("debug", e.Debug)
 	attrs = append(attrs, e.Attrs...)
 	if cause := e.Unwrap(); cause != nil {
-		attrs = append(attrs, slog.Any("cause", cause))
+		attrs = append(attrs, logAttr("cause", cause))
 	}
 	return slog.GroupValue(attrs...)
 }
 
-// ErrBadUse is found in an error that a constructor built in place of the one
-// asked for, because an argument it cannot do without was missing or impossible.
-// Such an error is of kind Internal, and its cause names the mistake. It tells the peer
-// nothing: the methods that begin with With change no more than what the log has.
+// logAttr returns err for a log. An error that knows what a log may hold decides itself.
+func logAttr(key string, err error) slog.Attr {
+	if v, ok := err.(slog.LogValuer); ok {
+		return slog.Any(key, v)
+	}
+	return slog.String(key, rpcerr.LogText(err))
+}
+
+// ErrBadUse is found in an error that a constructor built in place of the one asked for,
+// because a required argument was missing or impossible.
+// Such an error is of kind Internal, and its cause names the mistake. It says nothing to the
+// peer: the methods that begin with With change only what the log has.
 var ErrBadUse = errors.New("kind: bad use")
 
-// UseError names the mistake behind [ErrBadUse].
+// UseError names the mistake that [ErrBadUse] stands for.
 type UseError struct {
-	Func    string // the function that was called, such as "advice.Upstream"
+	Func    string // the function that was called, such as "kind.Upstream"
 	Problem string // what was wrong, such as "status 0 is not an HTTP error status"
 }
 
@@ -167,6 +186,19 @@ func (e *UseError) Error() string { return e.Func + ": " + e.Problem }
 
 // Is makes it match ErrBadUse.
 func (e *UseError) Is(target error) bool { return target == ErrBadUse }
+
+// Mistake returns the mistake because of which e leaves as an internal error: it stands in
+// for one that could not be built, or it lacks what its kind needs. It returns nil if there
+// is none.
+func (e *Error) Mistake() *UseError {
+	if e == nil {
+		return nil
+	}
+	if use := e.incomplete(); use != nil {
+		return use.mistake
+	}
+	return e.mistake
+}
 
 // BadUse returns the error which stands in for one that cannot be built. It is
 // for packages that offer constructors of their own.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/contract"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -82,15 +83,15 @@ func TestAs(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// A client asks the same questions of what the agent answered.
+// A client asks the same questions of what the agent sent.
 func TestIsOverTheWire(t *testing.T) {
 	for _, k := range kind.All() {
-		b, err := json.Marshal(k.New("m").RequestError())
+		b, err := json.Marshal(k.New("m").WithHint("h").RequestError())
 		require.NoError(t, err)
-		answer := new(rpcerr.RequestError)
-		require.NoError(t, json.Unmarshal(b, answer))
+		received := new(rpcerr.RequestError)
+		require.NoError(t, json.Unmarshal(b, received))
 		for _, other := range kind.All() {
-			assert.Equal(t, k == other, errors.Is(fmt.Errorf("calling: %w", answer), other), "%s is %s", string(k), string(other))
+			assert.Equal(t, k == other, errors.Is(fmt.Errorf("calling: %w", received), other), "%s is %s", string(k), string(other))
 		}
 	}
 	assert.ErrorIs(t, rpcerr.AuthRequired(nil), kind.Unauthorized, "also of other programs")
@@ -122,7 +123,7 @@ func TestFrom(t *testing.T) {
 	assert.ErrorIs(t, rpcerr.From(wrapped), wrapped)
 	assert.ErrorIs(t, rpcerr.From(fmt.Errorf("b: %w", e)), e)
 	got, ok = kind.From(errors.Join((*kind.Error)(nil), fs.ErrExist, e))
-	assert.True(t, ok, "declined, another one answers")
+	assert.True(t, ok, "declined, another one decides")
 	assert.Same(t, e, got)
 
 	outer := rpcerr.AuthRequired(nil).WithCause(e)
@@ -175,7 +176,6 @@ func TestBadUse(t *testing.T) {
 		"kind.New: empty message":  kind.NotFound.Errorf("").WithHint("h").WithCause(fs.ErrClosed),
 		"0 is not an HTTP status":  kind.NotFound.New("x").WithStatus(0),
 		"WithReason: empty reason": kind.NotFound.New("x").WithReason(" "),
-		"what to ask for":          kind.ContextRequired.New("x").WithHint("y").WithHint(""),
 		"cannot be encoded":        kind.NotFound.New("x").WithData(func() {}),
 		"the value of k cannot be": kind.NotFound.New("x").With("k", make(chan int)),
 		"Data is not an object":    kind.NotFound.New("x").WithData([]int{1}).With("k", 1),
@@ -187,7 +187,7 @@ func TestBadUse(t *testing.T) {
 		assert.Contains(t, use.Error(), problem)
 		b, err := json.Marshal(e)
 		require.NoError(t, err)
-		assert.NotContains(t, string(b), "bad", "the peer is told nothing of it")
+		assert.NotContains(t, string(b), "bad", "the peer does not learn of it")
 		assert.JSONEq(t, `{"code":-32603,"message":"Internal error"}`, string(b))
 	}
 }
@@ -255,4 +255,49 @@ func TestLog(t *testing.T) {
 	assert.JSONEq(t, `{"level":"INFO","msg":"x","err":{"kind":"rate_limited","message":"slow","code":"C","reason":"r","status":429,
 		"retryable":true,"retry_after":1000000000,"hint":"h","debug":"d","n":1,"cause":"file already exists"}}`, buf.String())
 	assert.NotPanics(t, func() { log.Info("x", "err", (*kind.Error)(nil)) })
+}
+
+// A context-required error without a hint is bad use by the time it leaves, in each form.
+func TestContextRequiredNeedsAHint(t *testing.T) {
+	for _, e := range []*kind.Error{
+		kind.ContextRequired.New("which John?"), kind.ContextRequired.New("which John?").WithHint("y").WithHint(" "),
+		kind.ContextRequired.Errorf("which John?").WithHint(contract.Hint(t.Context(), "no contract")),
+	} {
+		assert.ErrorIs(t, e, kind.ContextRequired, "not before")
+		r := rpcerr.From(fmt.Errorf("w: %w", e))
+		assert.ErrorIs(t, r, kind.ErrBadUse)
+		b, err := json.Marshal([]any{r, e, e.FailedToolCall()})
+		require.NoError(t, err)
+		assert.NotContains(t, string(b), "John")
+		use, ok := errors.AsType[*kind.UseError](r)
+		require.True(t, ok)
+		assert.Contains(t, use.Error(), "call WithHint")
+		assert.Contains(t, e.LogValue().String(), "call WithHint")
+	}
+	assert.Equal(t, rpcerr.Code(-31102), rpcerr.From(kind.ContextRequired.New("m").WithHint("h")).Code)
+	assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(kind.ContextRequired).Code)
+	assert.Empty(t, kind.NotFound.New("m").WithHint(contract.Hint(t.Context(), "no contract")).Hint)
+	assert.NotErrorIs(t, kind.NotFound.New("m").WithHint(""), kind.ErrBadUse)
+}
+
+func TestNumber(t *testing.T) {
+	e := kind.Unauthorized.New("the tracker refused the key").WithNumber(kind.CodeUnauthorized)
+	assert.Equal(t, kind.CodeUnauthorized, rpcerr.From(e).Code)
+	assert.NotErrorIs(t, e, rpcerr.ErrAuthRequired)
+	assert.Equal(t, e, overTheWire(t, e))
+	assert.Equal(t, kind.Unauthorized, kind.FromCode(kind.CodeUnauthorized))
+	assert.Equal(t, rpcerr.CodeAuthRequired, rpcerr.From(e.WithNumber(rpcerr.CodeAuthRequired)).Code)
+	assert.Zero(t, e.WithNumber(rpcerr.CodeAuthRequired).Number)
+}
+
+func TestNoDelay(t *testing.T) {
+	e := kind.Timeout.New("m").WithRetryAfter(time.Minute).WithNoDelay()
+	assert.True(t, e.Retryable)
+	assert.Zero(t, e.RetryAfter)
+	assert.Equal(t, e, overTheWire(t, e))
+	b, err := json.Marshal(e)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"code":-31004,"message":"m","data":{"kind":"timeout","retryable":true,"retryAfterMs":0}}`, string(b))
+	assert.False(t, e.WithRetryAfter(time.Second).NoDelay)
+	assert.False(t, e.WithRetryable(false).NoDelay)
 }

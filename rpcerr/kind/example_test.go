@@ -12,7 +12,7 @@ import (
 )
 
 func Example() {
-	// An agent answers with an error ...
+	// An agent responds with an error ...
 	err := kind.NotFound.Errorf("no template %q: %w", "letter", fs.ErrNotExist).
 		WithHint("Call list_templates to see what exists.").
 		With("template", "letter")
@@ -20,9 +20,9 @@ func Example() {
 	fmt.Println(string(wire))
 
 	// ... and a client acts on it.
-	var answer rpcerr.RequestError
-	_ = json.Unmarshal(wire, &answer)
-	if e, ok := kind.From(&answer); ok && e.Kind == kind.NotFound {
+	var received rpcerr.RequestError
+	_ = json.Unmarshal(wire, &received)
+	if e, ok := kind.From(&received); ok && e.Kind == kind.NotFound {
 		fmt.Println(e.Hint)
 	}
 	// Output:

@@ -8,9 +8,9 @@ import (
 )
 
 // From returns the record that err carries: an [Error] in its chain, an error of
-// another package of this family, a bare [Kind], or what a peer answered. It
-// reports false for nil and for every error that nobody meant for the wire;
-// package classify knows what to make of those.
+// another package of this family, a bare [Kind], or an error that a peer
+// sent. It reports false for nil and for every error that was not written for the wire;
+// package classify makes records of those.
 //
 // An Error is returned as it is and not as a copy.
 func From(err error) (*Error, bool) {

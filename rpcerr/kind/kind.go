@@ -2,9 +2,8 @@ package kind
 
 import "github.com/acpkit/go-sdk/rpcerr"
 
-// Kind says in one word what went wrong. It is an error itself, so that the
-// constants serve as targets of errors.Is and may even be returned as they are.
-// Programs compare kinds; they never compare messages.
+// Kind says in one word what went wrong. A Kind is an error itself, so that the constants
+// serve as targets of errors.Is. Programs compare kinds; they never compare messages.
 type Kind string
 
 // The kinds that have a code in JSON-RPC or in the protocol.
@@ -14,7 +13,7 @@ const (
 	MethodNotFound     Kind = "method_not_found"    // no such method
 	InvalidParams      Kind = "invalid_params"      // params that break their schema
 	Internal           Kind = "internal"            // a bug, or anything unexpected
-	Cancelled          Kind = "cancelled"           // the caller gave up
+	Cancelled          Kind = "cancelled"           // the caller cancelled the work
 	Unauthorized       Kind = "unauthorized"        // no credentials, or expired ones
 	NotFound           Kind = "not_found"           // a resource, record or file that does not exist
 	UnsupportedVersion Kind = "unsupported_version" // no protocol version in common
@@ -34,49 +33,59 @@ const (
 	Serialization        Kind = "serialization"         // data that cannot be read or written
 	Unknown              Kind = "unknown"               // nothing better fits
 
-	Transient       Kind = "transient"        // a tool failed in a way that may pass
-	Fatal           Kind = "fatal"            // a tool failed for good
-	ContextRequired Kind = "context_required" // a person has to say more first
+	Transient       Kind = "transient"         // a tool failed in a way that may pass
+	Fatal           Kind = "fatal"             // a tool failed for good
+	ContextRequired Kind = "context_required"  // a person must say more first; the hint says what to ask
+	ContextTooLarge Kind = "context_too_large" // the input does not fit the model's context
+	MCPUnavailable  Kind = "mcp_unavailable"   // an MCP server did not respond
 )
+
+// CodeUnauthorized is the code of an [Unauthorized] failure that does not ask the
+// user to authenticate with this agent: another service refused its credentials, or a
+// program guessed the kind. Authenticating does not help, so the code is not -32000.
+const CodeUnauthorized rpcerr.Code = -31006
 
 // facts is what belongs to a kind.
 type facts struct {
 	kind      Kind
 	code      rpcerr.Code // on an ACP connection
 	mcp       int         // in the numbering that MCP servers use beside it
-	retryable bool        // unless somebody says otherwise
-	message   string      // the fixed text: tells the kind and nothing else
+	status    int         // in a response over HTTP
+	retryable bool        // unless the error says otherwise
+	message   string      // the fixed text: it says the kind and nothing else
 }
 
-// table is in the order in which All gives the kinds out. Codes of kinds that
-// the protocol does not assign lie outside the ranges it reserves: the MCP
-// number moved by a thousand.
+// table is in the order in which All returns the kinds. The code of a kind that the
+// protocol does not know lies outside the reserved ranges: it is the MCP number moved by a
+// thousand.
 var table = []facts{
-	{ParseError, rpcerr.CodeParseError, -32700, false, "Parse error"},
-	{InvalidRequest, rpcerr.CodeInvalidRequest, -32600, false, "Invalid request"},
-	{MethodNotFound, rpcerr.CodeMethodNotFound, -32601, false, "Method not found"},
-	{InvalidParams, rpcerr.CodeInvalidParams, -32602, false, "Invalid params"},
-	{Internal, rpcerr.CodeInternalError, -32603, false, "Internal error"},
-	{Unauthorized, rpcerr.CodeAuthRequired, -32006, false, "Authentication required"},
-	{NotFound, rpcerr.CodeResourceNotFound, -32001, false, "Resource not found"},
-	{UnsupportedVersion, rpcerr.CodeUnsupportedProtocolVersion, -32600, false, "Unsupported protocol version"},
+	{ParseError, rpcerr.CodeParseError, -32700, 400, false, "Parse error"},
+	{InvalidRequest, rpcerr.CodeInvalidRequest, -32600, 405, false, "Invalid request"},
+	{MethodNotFound, rpcerr.CodeMethodNotFound, -32601, 404, false, "Method not found"},
+	{InvalidParams, rpcerr.CodeInvalidParams, -32602, 400, false, "Invalid params"},
+	{Internal, rpcerr.CodeInternalError, -32603, 500, false, "Internal error"},
+	{Unauthorized, rpcerr.CodeAuthRequired, -32006, 401, false, "Authentication required"},
+	{NotFound, rpcerr.CodeResourceNotFound, -32001, 404, false, "Resource not found"},
+	{UnsupportedVersion, rpcerr.CodeUnsupportedProtocolVersion, -32600, 400, false, "Unsupported protocol version"},
 
-	{ServiceUnavailable, -31000, -32000, true, "Service unavailable"},
-	{Conflict, -31002, -32002, false, "Conflict"},
-	{RateLimited, -31003, -32003, true, "Too many requests"},
-	{Timeout, -31004, -32004, true, "Timed out"},
-	{Cancelled, rpcerr.CodeRequestCancelled, -32004, false, "Request cancelled"}, // behind Timeout, whose MCP number it borrows
-	{Forbidden, -31005, -32005, false, "Not allowed"},
-	{Validation, -31007, -32007, false, "Invalid input"},
-	{Configuration, -31008, -32008, false, "Wrong configuration"},
-	{InitializationFailed, -31009, -32009, false, "Initialization failed"},
-	{Database, -31010, -32010, false, "Storage failed"},
-	{Serialization, -31070, -32070, false, "Malformed data"},
-	{Unknown, -31099, -32099, false, "Unknown error"},
+	{ServiceUnavailable, -31000, -32000, 503, true, "Service unavailable"},
+	{Conflict, -31002, -32002, 409, false, "Conflict"},
+	{RateLimited, -31003, -32003, 429, true, "Too many requests"},
+	{Timeout, -31004, -32004, 504, true, "Timed out"},
+	{Cancelled, rpcerr.CodeRequestCancelled, -32004, 499, false, "Request cancelled"}, // after Timeout, whose MCP number it borrows
+	{Forbidden, -31005, -32005, 403, false, "Not allowed"},
+	{Validation, -31007, -32007, 422, false, "Invalid input"},
+	{Configuration, -31008, -32008, 500, false, "Wrong configuration"},
+	{InitializationFailed, -31009, -32009, 500, false, "Initialization failed"},
+	{Database, -31010, -32010, 500, false, "Storage failed"},
+	{Serialization, -31070, -32070, 500, false, "Malformed data"},
+	{Unknown, -31099, -32099, 500, false, "Unknown error"},
 
-	{Transient, -31100, -32000, true, "Temporary failure"},
-	{Fatal, -31101, -32603, false, "Permanent failure"},
-	{ContextRequired, -31102, -32007, false, "More information is needed"},
+	{Transient, -31100, -32000, 503, true, "Temporary failure"},
+	{Fatal, -31101, -32603, 500, false, "Permanent failure"},
+	{ContextRequired, -31102, -32007, 422, false, "More information is needed"},
+	{ContextTooLarge, -31103, -32007, 413, false, "The input is too large for the model"},
+	{MCPUnavailable, -31104, -32000, 502, true, "The MCP server did not respond"},
 }
 
 var (
@@ -105,7 +114,7 @@ func All() []Kind {
 	return kinds
 }
 
-// Known tells whether k is one of the constants.
+// Known reports whether k is one of the constants.
 func (k Kind) Known() bool {
 	_, ok := byKind[k]
 	return ok
@@ -121,15 +130,15 @@ func (k Kind) facts() facts {
 // Error returns the kind's name, such as "not_found".
 func (k Kind) Error() string { return string(k) }
 
-// Matches tells whether err is of this kind, on either end of a connection. It is
-// what errors.Is(err, k) asks when err is an answer of the peer.
+// Matches reports whether err is of this kind, on either end of a connection. It is
+// what errors.Is(err, k) asks if err came from the peer.
 func (k Kind) Matches(err error) bool { return Of(err) == k && k != "" }
 
 // Message is the kind's fixed text. It is what a peer reads when the text of
 // the error itself may not leave the process.
 func (k Kind) Message() string { return k.facts().message }
 
-// Retryable tells whether trying again may help, unless the error says
+// Retryable reports whether trying again may help, unless the error says
 // otherwise: true for rate limits, timeouts, unavailable services and
 // [Transient].
 func (k Kind) Retryable() bool { return k.facts().retryable }
@@ -138,8 +147,8 @@ func (k Kind) Retryable() bool { return k.facts().retryable }
 func (k Kind) Code() rpcerr.Code { return k.facts().code }
 
 // MCPCode is the number under which MCP servers of this family report the kind,
-// for people who serve the same tools there. Kinds which that numbering does
-// not know have the number of the nearest one it does.
+// for programs that serve the same tools there. A kind that the numbering does not have
+// returns the number of the nearest kind.
 func (k Kind) MCPCode() int { return k.facts().mcp }
 
 // FromCode returns the kind of an error code of an ACP connection, and Unknown
@@ -148,11 +157,14 @@ func FromCode(code rpcerr.Code) Kind {
 	if f, ok := byCode[code]; ok {
 		return f.kind
 	}
+	if code == CodeUnauthorized {
+		return Unauthorized
+	}
 	return Unknown
 }
 
-// FromMCPCode returns the kind of a number as [Kind.MCPCode] gives it. Where
-// several kinds share a number it is the one the number was made for.
+// FromMCPCode returns the kind of a number that [Kind.MCPCode] returns. If several kinds
+// share the number, it returns the kind that the numbering has it for.
 func FromMCPCode(code int) Kind {
 	if f, ok := byMCP[code]; ok {
 		return f.kind
@@ -160,7 +172,8 @@ func FromMCPCode(code int) Kind {
 	return Unknown
 }
 
-// RequestError makes a bare kind a complete error: its code and its fixed text.
+// RequestError returns the wire form of a kind that is returned as it is: its code and its
+// fixed text.
 func (k Kind) RequestError() *rpcerr.RequestError {
 	return (&Error{Kind: k, Retryable: k.Retryable()}).RequestError().WithCause(k)
 }

@@ -64,12 +64,15 @@ func TestTable(t *testing.T) {
 		if k.Code().Known() {
 			assert.Equal(t, k.Code().String(), k.Message())
 		}
+		if k == kind.ContextRequired {
+			continue // not without a hint
+		}
 		r := k.RequestError()
 		assert.Equal(t, k.Code(), r.Code)
 		assert.Equal(t, k.Message(), r.Message)
 		assert.Equal(t, k, kind.Of(r))
 	}
-	assert.Len(t, codes, 23)
+	assert.Len(t, codes, 25)
 	assert.False(t, kind.Kind("typo").Known())
 	assert.Equal(t, kind.Unknown.Code(), kind.Kind("typo").Code())
 }
@@ -93,5 +96,24 @@ func TestFromStatus(t *testing.T) {
 	}
 	for status, k := range want {
 		assert.Equal(t, k, kind.FromStatus(status), status)
+		if status == 500 || status == 501 {
+			k = kind.ServiceUnavailable
+		}
+		assert.Equal(t, k, kind.FromUpstreamStatus(status), status)
 	}
+}
+
+// A kind has a status, and what HTTP has a status for comes back.
+func TestHTTPStatus(t *testing.T) {
+	for _, k := range kind.All() {
+		status := k.HTTPStatus()
+		assert.True(t, status >= 400 && status <= 599, k)
+		assert.NotEqual(t, kind.Unknown, kind.FromStatus(status))
+		assert.Equal(t, k.HTTPStatus() >= 500, kind.FromStatus(status).HTTPStatus() >= 500, k)
+	}
+	for status := 400; status <= 599; status++ {
+		k := kind.FromStatus(status)
+		assert.Equal(t, k, kind.FromStatus(k.HTTPStatus()), status)
+	}
+	assert.Equal(t, 500, kind.Kind("typo").HTTPStatus())
 }

@@ -1,7 +1,7 @@
 package kind
 
-// FromStatus returns the kind of an HTTP status. A status below 400 is no
-// failure and gives Unknown, as does one above 599.
+// FromStatus returns the kind of an HTTP status that this program itself would
+// send. It returns Unknown for a status below 400 and above 599.
 func FromStatus(status int) Kind {
 	switch status {
 	case 400:
@@ -31,3 +31,18 @@ func FromStatus(status int) Kind {
 	}
 	return Unknown
 }
+
+// FromUpstreamStatus returns the kind of an HTTP status that another service sent.
+// It differs from [FromStatus] for 500 and 501 only: a bug of another service is no bug
+// of this program, so the service counts as unavailable.
+func FromUpstreamStatus(status int) Kind {
+	if status == 500 || status == 501 {
+		return ServiceUnavailable
+	}
+	return FromStatus(status)
+}
+
+// HTTPStatus returns the HTTP status of a response that reports the kind, for a
+// program that serves the same operations over HTTP. FromStatus returns the kind again where HTTP
+// has a status for it, and the nearest kind otherwise.
+func (k Kind) HTTPStatus() int { return k.facts().status }

@@ -14,6 +14,9 @@ func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
 	if e == nil {
 		return nil
 	}
+	if use := e.incomplete(); use != nil {
+		e = use
+	}
 	text := "Error: " + e.Error()
 	if e.Hint != "" {
 		text += "\nRecovery: " + e.Hint

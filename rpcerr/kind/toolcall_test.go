@@ -17,7 +17,7 @@ import (
 
 var _ acp.ToolFailure = (*kind.Error)(nil)
 
-// Both surfaces, the answer to a request and the end of a tool call, carry the
+// Both surfaces, the response to a request and the end of a tool call, carry the
 // same facts.
 func TestBothSurfaces(t *testing.T) {
 	e := kind.RateLimited.New("slow down").WithRetryAfter(time.Second).WithHint("Ask for less.").With("limit", 10).WithReason("quota").WithStatus(429)
@@ -49,7 +49,7 @@ func TestFromToolCallOfOthers(t *testing.T) {
 		_, ok := kind.FromToolCall(u)
 		assert.False(t, ok)
 	}
-	// An error that nobody meant for the peer: the code and the fixed text.
+	// An error that was not written for the peer: the code and the fixed text.
 	got, ok := kind.FromToolCall(acp.FailToolCall("t", errors.New("secret")))
 	assert.True(t, ok)
 	assert.Equal(t, &kind.Error{Kind: kind.Internal, Message: "Internal error"}, got)

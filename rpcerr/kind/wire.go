@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -43,25 +44,43 @@ type recovery struct {
 // where what is empty is left out, and with the members of Data beside them. An internal
 // error that says nothing but that has no data. Debug, Attrs and the cause are not
 // encoded; the cause stays reachable by Unwrap.
+//
+// An error of kind [ContextRequired] without a hint is bad use, because no one would know
+// what to ask. Its wire form is that of [ErrBadUse], save for an error that a peer sent.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	if e == nil {
 		return nil
 	}
-	code := e.Kind.Code()
-	if e.Number != 0 {
-		code = e.Number
+	if use := e.incomplete(); use != nil {
+		return use.RequestError()
 	}
-	r := rpcerr.New(code, e.Error(), nil)
+	r := rpcerr.New(e.wireCode(), e.Error(), nil)
 	if !e.bare() {
 		r.Data = json.RawMessage(e.data())
 	}
 	return r.WithCause(e)
 }
 
-// bare tells whether the code and the fixed message say it all, as for an error that
-// nobody meant for the peer.
+// wireCode returns the code under which e travels.
+func (e *Error) wireCode() rpcerr.Code {
+	if e.Number != 0 {
+		return e.Number
+	}
+	return e.Kind.Code()
+}
+
+// incomplete returns the error that leaves in place of e if e lacks what its kind needs.
+func (e *Error) incomplete() *Error {
+	if e.Kind != ContextRequired || strings.TrimSpace(e.Hint) != "" || e.Number != 0 {
+		return nil
+	}
+	return BadUse("kind.ContextRequired", "the error has no hint: call WithHint with what to ask the user").WithCause(e)
+}
+
+// bare reports whether the code and the fixed message say it all, as for an error that was
+// not written for the peer.
 func (e *Error) bare() bool {
-	return e.Kind == Internal && e.Error() == Internal.Message() && !e.Retryable && e.RetryAfter == 0 &&
+	return e.Kind == Internal && e.Error() == Internal.Message() && !e.Retryable && e.RetryAfter == 0 && !e.NoDelay &&
 		e.Code == "" && e.Reason == "" && e.Hint == "" && e.Status == 0 && e.Number == 0 && nothing(e.Data)
 }
 
@@ -82,7 +101,7 @@ func (e *Error) data() []byte {
 	}
 	put(memberKind, k)
 	put(memberRetryable, e.Retryable)
-	if e.RetryAfter > 0 {
+	if e.RetryAfter > 0 || e.NoDelay {
 		put(memberRetryAfter, ceilMillis(e.RetryAfter).Milliseconds())
 	}
 	if e.Code != "" {
@@ -155,7 +174,7 @@ func FromRequestError(r *rpcerr.RequestError) *Error {
 		if ms < 0 {
 			return false
 		}
-		e.RetryAfter, e.Retryable = millis(ms), true // who says when says that, unless it also says no
+		e.RetryAfter, e.NoDelay, e.Retryable = millis(ms), ms == 0, true // a time to wait implies it, unless the next member denies it
 		return true
 	})
 	take(members, memberRetryable, func(yes bool) bool { e.Retryable = yes; return true })
@@ -178,6 +197,9 @@ func FromRequestError(r *rpcerr.RequestError) *Error {
 		return len(m) == 0
 	})
 	e.Data = gather(members, rest)
+	if e.Kind == ContextRequired && strings.TrimSpace(e.Hint) == "" {
+		e.Number = r.Code // it passes through as it came
+	}
 	return e
 }
 
@@ -236,7 +258,7 @@ func onlyReserved(members map[string]json.RawMessage) bool {
 	return true
 }
 
-// otherReserved tells whether a member has the name of a fact that it does not state: an
+// otherReserved reports whether a member has the name of a fact that it does not state: an
 // Error would have put it aside.
 func otherReserved(members map[string]json.RawMessage) bool {
 	for _, name := range reserved {

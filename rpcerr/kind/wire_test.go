@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -20,18 +21,25 @@ import (
 // that may not leave: Debug, Attrs and the cause.
 func FuzzOverTheWire(f *testing.F) {
 	f.Add(uint8(3), "msg", "CODE", "reason", "hint", int64(1500), 404, `{"a":1}`, true)
+	f.Add(uint8(22), "ask", "", "", "which one?", int64(0), 404, `{"a":1}`, false)
 	f.Add(uint8(9), "\xff<>&\u2028", "", "", "", int64(-1), 0, `{"reason":"mine","data":{"data":[]},"kind":1}`, false)
 	f.Add(uint8(1), "m", "", "", "", int64(0), 700, `[{"b":1, "a":1e3}]`, true)
+	f.Add(uint8(10), "m", "", "", "", int64(math.MinInt64), 503, ``, true)
+	f.Add(uint8(10), "m", "", "", "", int64(math.MinInt64), 503, ``, false)
 	f.Add(uint8(1), "m", "", "", "", int64(1)<<62, 599, `{"data":{"kind":"x"}}`, true)
 	f.Add(uint8(1), "m", "", "", "", int64(1)<<62, 599, `{"recovery":{"hint":"x"},"status":200}`, true)
 	f.Fuzz(func(t *testing.T, k uint8, message, code, reason, hint string, after int64, status int, data string, retryable bool) {
 		if strings.TrimSpace(message) == "" || status < 100 || status > 599 {
-			t.Skip("refused by the constructor")
+			return // refused by the constructor
 		}
 		e := kind.All()[int(k)%len(kind.All())].New(message).WithRetryable(retryable).WithStatus(status)
-		if after != 0 {
+		switch {
+		case after == math.MinInt64:
+			e = e.WithNoDelay()
+		case after != 0:
 			e = e.WithRetryAfter(time.Duration(after))
 		}
+		e.Retryable = e.Retryable && retryable
 		e = e.WithCode(code)
 		if strings.TrimSpace(reason) != "" {
 			e = e.WithReason(reason)
@@ -41,6 +49,10 @@ func FuzzOverTheWire(f *testing.F) {
 		}
 		if json.Valid([]byte(data)) {
 			e = e.WithData(json.RawMessage(data))
+		}
+		if e.Kind == kind.ContextRequired && strings.TrimSpace(e.Hint) == "" {
+			require.ErrorIs(t, rpcerr.From(e), kind.ErrBadUse, "no one knows what to ask")
+			return
 		}
 		secret := e.WithDebug("debug-secret").WithAttrs(slog.String("k", "attr-secret")).WithCause(errors.New("cause-secret"))
 
@@ -59,11 +71,6 @@ func FuzzOverTheWire(f *testing.F) {
 		require.NoError(t, json.Unmarshal(whole, &stored))
 		assert.Equal(t, *e, stored)
 	})
-}
-
-func isZero(raw json.RawMessage) bool {
-	var f *float64
-	return json.Unmarshal(raw, &f) == nil && f != nil && *f == 0
 }
 
 // lostMembers returns the members of one error's data that are not in another's, neither
@@ -90,7 +97,7 @@ func lostMembers(t *testing.T, before, after json.RawMessage) (lost []string) {
 	for name, v := range members(before) {
 		switch {
 		case equal(v, top[name]), equal(v, aside[name]):
-		case name == "retryAfterMs" && (top[name] != nil || isZero(v)): // rounded up; no wait is not written
+		case name == "retryAfterMs" && top[name] != nil: // rounded up
 		case name == "recovery": // the hint stays, the rest makes room, an empty one says nothing
 			rest := members(aside["recovery"])
 			for name, v := range members(v) {
@@ -138,6 +145,15 @@ func FuzzForeign(f *testing.F) {
 		once.Message = string([]rune(once.Message)) // what encoding/json makes of bytes that are not UTF-8
 		assert.Equal(t, *once, twice)
 	})
+}
+
+// An error that a peer sent passes through as it came, also without the hint that its
+// kind needs here.
+func TestForeignContextRequired(t *testing.T) {
+	e := kind.FromRequestError(rpcerr.New(-31102, "which John?", nil))
+	assert.Equal(t, kind.ContextRequired, e.Kind)
+	assert.Equal(t, rpcerr.Code(-31102), rpcerr.From(e).Code)
+	assert.Equal(t, "which John?", rpcerr.From(e).Message)
 }
 
 func TestDataCannotOverrule(t *testing.T) {

@@ -1,14 +1,15 @@
-// Package retry calls again when an error says that this may help, and waits as
-// long as it says.
+// Package retry makes a call again if its error says that this may help, and waits exactly
+// as long as the error says.
 //
 //	resp, err := retry.Value(ctx, func(ctx context.Context) (*acp.NewSessionResponse, error) {
 //		return conn.NewSession(ctx, req)
 //	}, nil)
 //
-// An error that carries no kind is classified first, so that a refused
-// connection is tried again and a missing file is not. Without a RetryAfter the
-// pauses grow exponentially with jitter. Nothing waits longer than ctx lives.
+// An error that carries no kind is classified first, so that a refused connection is
+// tried again and a missing file is not. A classification that is based on words in the
+// text is a guess, and no reason to call again. If the error does not say how long to
+// wait, the pauses grow exponentially, with jitter. No pause outlasts ctx.
 //
-// Retry only what may be done twice. Tool calls with side effects, prompts among
-// them, are not such calls.
+// Retry only what may be done twice. Tool calls with side effects, and so prompts, are not
+// such calls.
 package retry

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/acpkit/go-sdk/rpcerr/advice"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/retry"
 )
 
@@ -13,7 +13,7 @@ func Example() {
 	calls := 0
 	search := func(context.Context) (string, error) {
 		if calls++; calls < 3 {
-			return "", advice.UpstreamRateLimit("The index is busy.", time.Millisecond)
+			return "", kind.UpstreamRateLimit("The index is busy.", time.Millisecond)
 		}
 		return "found", nil
 	}

@@ -12,22 +12,22 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// Options tune how often and how patiently to try. Zero values mean the defaults.
+// Options configure [Do] and [Value]. The zero value selects the defaults.
 type Options struct {
-	// Attempts is how often to call in all. Default 5; less than 0 means as long as ctx
-	// lives.
+	// Attempts is how often to call in all. Default 5; a negative number means until ctx
+	// is done.
 	Attempts int
-	// FirstPause is the pause behind the first failure, MaxPause the longest of the
-	// growing pauses, both before jitter of up to a half in either direction.
-	// Defaults: 500 ms and 30 s.
+	// FirstPause is the pause after the first failure, MaxPause the longest of the
+	// growing pauses, both before jitter of up to a half in either direction. An error
+	// that says when to try again has no such pause. Defaults: 500 ms and 30 s.
 	FirstPause, MaxPause time.Duration
-	// MaxRetryAfter is the longest wait that an error may ask for; one that asks for
+	// MaxRetryAfter is the longest wait that an error may ask for. An error that asks for
 	// more is returned at once. Default 5 min.
 	MaxRetryAfter time.Duration
-	// Classify finds out what an error is. Default: classify.Error.
+	// Classify converts an error to a kind.Error. Default: classify.Error.
 	Classify func(error) *kind.Error
-	// OnRetry, when set, is told before each pause which attempt failed (from 1),
-	// why, and how long the pause is.
+	// OnRetry, if not nil, is called before each pause with the number of the attempt that
+	// failed (from 1), its error and the length of the pause.
 	OnRetry func(attempt int, err error, pause time.Duration)
 }
 
@@ -60,10 +60,10 @@ func (o *Options) withDefaults() Options {
 }
 
 // Do calls f until it succeeds, fails with an error that is not retryable, or was
-// called often enough. It returns f's last error, with what was tried around
-// it when there was more than one attempt. When ctx ends during a pause, the result
-// wraps both the ctx error and f's. When ctx would end before the pause does, Do
-// returns at once. A nil opts means the defaults.
+// called often enough. It returns the last error of f, wrapped with the number of attempts
+// if there was more than one. If ctx is done during a pause, the result wraps the error of
+// ctx and the error of f. If the deadline of ctx lies before the end of the pause, Do
+// returns at once. Nil options mean the defaults.
 func Do(ctx context.Context, f func(ctx context.Context) error, opts *Options) error {
 	_, err := Value(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }, opts)
 	return err
@@ -81,14 +81,17 @@ func Value[T any](ctx context.Context, f func(ctx context.Context) (T, error), o
 		if err == nil {
 			return v, nil
 		}
-		// A ctx that has ended is the reason for whatever f says now.
+		// If ctx is done, that is the reason for whatever f returns now.
 		e := o.Classify(err)
 		if ctx.Err() != nil || e == nil || !e.Retryable || attempt >= o.Attempts || e.RetryAfter > o.MaxRetryAfter {
-			return v, told(attempt, err)
+			return v, counted(attempt, err)
 		}
-		pause := max(e.RetryAfter, pauses.NextBackOff())
+		pause := e.RetryAfter
+		if pause <= 0 && !e.NoDelay {
+			pause = pauses.NextBackOff()
+		}
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
-			return v, told(attempt, err)
+			return v, counted(attempt, err)
 		}
 		if o.OnRetry != nil {
 			o.OnRetry(attempt, err, pause)
@@ -99,7 +102,7 @@ func Value[T any](ctx context.Context, f func(ctx context.Context) (T, error), o
 	}
 }
 
-func told(attempt int, err error) error {
+func counted(attempt int, err error) error {
 	if attempt == 1 {
 		return err
 	}

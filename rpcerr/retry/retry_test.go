@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/rpcerr/advice"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/retry"
 )
@@ -43,13 +43,17 @@ func TestObeys(t *testing.T) {
 		"success at once":      {calls: 1},
 		"retryable":            {errs: []error{busy, busy}, calls: 3, min: 750 * time.Millisecond, max: 2250 * time.Millisecond},
 		"not retryable":        {errs: []error{kind.NotFound.New("m")}, calls: 1, err: kind.NotFound},
-		"becomes fatal":        {errs: []error{busy, advice.Fatal("m")}, calls: 2, err: kind.Fatal, min: 1, max: time.Second},
+		"becomes fatal":        {errs: []error{busy, kind.Fatal.New("m")}, calls: 2, err: kind.Fatal, min: 1, max: time.Second},
 		"told not to":          {errs: []error{busy.WithRetryable(false)}, calls: 1, err: kind.ServiceUnavailable},
 		"five attempts":        {errs: []error{busy, busy, busy, busy, busy, busy}, calls: 5, err: kind.ServiceUnavailable, min: 3750 * time.Millisecond, max: 12 * time.Second},
 		"two attempts":         {errs: []error{busy, busy}, opts: &retry.Options{Attempts: 2}, calls: 2, err: kind.ServiceUnavailable, min: 1, max: time.Second},
 		"no limit":             {errs: []error{busy, busy, busy, busy, busy, busy, busy}, opts: &retry.Options{Attempts: -1}, calls: 8, min: 1, max: time.Hour},
 		"waits as told":        {errs: []error{busy.WithRetryAfter(time.Minute)}, calls: 2, min: time.Minute, max: time.Minute},
-		"told a short wait":    {errs: []error{busy.WithRetryAfter(1)}, calls: 2, min: 250 * time.Millisecond, max: time.Second},
+		"told a short wait":    {errs: []error{busy.WithRetryAfter(20 * time.Millisecond)}, calls: 2, min: 20 * time.Millisecond, max: 20 * time.Millisecond},
+		"told not to wait":     {errs: []error{busy.WithNoDelay(), busy.WithNoDelay()}, calls: 3},
+		"a guess":              {errs: []error{errors.New("service unavailable")}, calls: 1},
+		"a guess of a peer":    {errs: []error{classify.Error(errors.New("status code 503")).RequestError()}, calls: 1},
+		"a status is no guess": {errs: []error{kind.Upstream("m", 500)}, calls: 2, min: 1, max: time.Second},
 		"told to wait for age": {errs: []error{busy.WithRetryAfter(time.Hour)}, calls: 1, err: kind.ServiceUnavailable},
 		"may wait an hour":     {errs: []error{busy.WithRetryAfter(time.Hour)}, opts: &retry.Options{MaxRetryAfter: time.Hour}, calls: 2, min: time.Hour, max: time.Hour},
 		"wrapped":              {errs: []error{fmt.Errorf("w: %w", busy)}, calls: 2, min: 1, max: time.Second},

@@ -3,6 +3,7 @@ package toolerr
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -38,8 +39,11 @@ type Error struct {
 	Message string
 	// Retryable says that the same call may succeed later.
 	Retryable bool
-	// RetryAfter is how long to wait first, in whole milliseconds; 0 when nobody knows.
+	// RetryAfter is how long to wait first, in whole milliseconds; 0 when it is not known.
 	RetryAfter time.Duration
+	// NoDelay says that there is nothing to wait for: a RetryAfter of zero is known. It
+	// has no meaning if RetryAfter is positive.
+	NoDelay bool
 
 	// Reason, Hint, Status and Data are as in [kind.Error]. [Error.Text] has no
 	// place for them.
@@ -49,14 +53,15 @@ type Error struct {
 	Data   json.RawMessage
 
 	// kind and number are set only when they say more than Category does.
-	kind   kind.Kind
-	number rpcerr.Code
-	cause  error
+	kind    kind.Kind
+	number  rpcerr.Code
+	cause   error
+	derived bool // as in kind.Error
 	// refused is set when this stands in for an error that could not be built.
 	refused *kind.Error
 }
 
-// New returns an error with an own code. Code and message may not be empty and the
+// New returns an error with a code of the caller's own. Code and message may not be empty and the
 // category must be one of the constants or ""; otherwise the result is an internal
 // error that wraps [kind.ErrBadUse].
 func New(code string, category Category, message string) *Error {
@@ -71,27 +76,54 @@ func New(code string, category Category, message string) *Error {
 	return &Error{Code: clean(code), Category: category, Message: clean(message)}
 }
 
-// Auth is a failed login or a missing permission: AUTH_ERROR, not retryable.
+// Errorf is [New] with a formatted message. An operand of %w becomes the cause, whose
+// text the peer does not see; see [kind.Kind.Errorf].
+//
+//	toolerr.Errorf("CHANNEL_NOT_FOUND", toolerr.CategoryNotFound, "no channel %q: %w", name, err)
+func Errorf(code string, category Category, format string, args ...any) *Error {
+	if false { // makes go vet check format and args
+		_ = fmt.Errorf(format, args...)
+	}
+	k := kindOf[category]
+	if k == "" {
+		k = kind.Unknown
+	}
+	r := k.Errorf(format, args...)
+	message := r.Message
+	if r.Mistake() != nil {
+		message = ""
+	}
+	e := New(code, category, message)
+	if cause := r.Unwrap(); cause != nil && message != "" {
+		e = e.WithCause(cause)
+	}
+	return e
+}
+
+// Auth returns the error for a failed login or a missing permission at a service that the
+// tool uses: AUTH_ERROR, not retryable. It does not ask the user to log in to this agent:
+// return rpcerr.AuthRequired for that.
 func Auth(message string) *Error { return New("AUTH_ERROR", CategoryAuth, message) }
 
-// NotFound is something that does not exist: NOT_FOUND, not retryable.
+// NotFound returns the error for something that does not exist: NOT_FOUND, not retryable.
 func NotFound(message string) *Error { return New("NOT_FOUND", CategoryNotFound, message) }
 
-// RateLimited is a limit of somebody else's service: RATE_LIMITED, retryable.
-// after tells when; 0 when it is not known.
+// RateLimited returns the error for a limit of another service: RATE_LIMITED, retryable.
+// after is how long to wait; 0 when it is not known.
 func RateLimited(message string, after time.Duration) *Error {
 	return New("RATE_LIMITED", CategoryRateLimit, message).WithRetryAfter(after)
 }
 
-// Validation is input that the model has to mend: VALIDATION_ERROR, not retryable.
+// Validation returns the error for input that the model must correct: VALIDATION_ERROR,
+// not retryable.
 func Validation(message string) *Error { return New("VALIDATION_ERROR", CategoryValidation, message) }
 
-// Timeout is an operation that took too long: TIMEOUT, retryable.
+// Timeout returns the error for an operation that took too long: TIMEOUT, retryable.
 func Timeout(message string) *Error {
 	return New("TIMEOUT", CategoryTimeout, message).WithRetryAfter(0)
 }
 
-// Internal is a bug of the tool: INTERNAL_ERROR, not retryable.
+// Internal returns the error for a bug of the tool: INTERNAL_ERROR, not retryable.
 func Internal(message string) *Error { return New("INTERNAL_ERROR", CategoryInternal, message) }
 
 func badUse(function, problem string) *Error {
@@ -138,15 +170,29 @@ func (e *Error) WithCode(code string) *Error {
 // milliseconds. Zero or less says only that it may be retried.
 func (e *Error) WithRetryAfter(d time.Duration) *Error {
 	return e.edit(func(c *Error) {
-		c.Retryable = true
-		c.RetryAfter = wholeMillis(d)
+		c.Retryable, c.RetryAfter, c.NoDelay = true, wholeMillis(d), false
+	})
+}
+
+// WithNoDelay returns a copy that may be retried at once.
+func (e *Error) WithNoDelay() *Error {
+	return e.edit(func(c *Error) { c.Retryable, c.RetryAfter, c.NoDelay = true, 0, true })
+}
+
+// WithRetryable returns a copy that says whether trying again may help. False also
+// removes RetryAfter and NoDelay.
+func (e *Error) WithRetryable(yes bool) *Error {
+	return e.edit(func(c *Error) {
+		if c.Retryable = yes; !yes {
+			c.RetryAfter, c.NoDelay = 0, false
+		}
 	})
 }
 
 // wholeMillis rounds as the record does.
 func wholeMillis(d time.Duration) time.Duration { return (&kind.Error{}).WithRetryAfter(d).RetryAfter }
 
-// WithHint returns a copy that tells what would help.
+// WithHint returns a copy that says what would help.
 func (e *Error) WithHint(hint string) *Error {
 	return e.edit(func(c *Error) { c.Hint = clean(hint) })
 }

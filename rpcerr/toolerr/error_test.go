@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
@@ -28,7 +29,7 @@ func TestFactories(t *testing.T) {
 		wire      rpcerr.Code
 		kind      kind.Kind
 	}{
-		{toolerr.Auth("m"), "AUTH_ERROR", toolerr.CategoryAuth, false, rpcerr.CodeAuthRequired, kind.Unauthorized},
+		{toolerr.Auth("m"), "AUTH_ERROR", toolerr.CategoryAuth, false, kind.CodeUnauthorized, kind.Unauthorized},
 		{toolerr.NotFound("m"), "NOT_FOUND", toolerr.CategoryNotFound, false, rpcerr.CodeResourceNotFound, kind.NotFound},
 		{toolerr.RateLimited("m", 0), "RATE_LIMITED", toolerr.CategoryRateLimit, true, -31003, kind.RateLimited},
 		{toolerr.Validation("m"), "VALIDATION_ERROR", toolerr.CategoryValidation, false, -31007, kind.Validation},
@@ -92,7 +93,7 @@ func TestFrom(t *testing.T) {
 	assert.Equal(t, want.Record(), record)
 	wire, ok := errors.AsType[*rpcerr.RequestError](fmt.Errorf("w: %w", want))
 	assert.True(t, ok)
-	assert.Equal(t, rpcerr.CodeAuthRequired, wire.Code)
+	assert.Equal(t, kind.CodeUnauthorized, wire.Code, "a tool's own login is not the user's")
 	_, ok = errors.AsType[*kind.Error](error((*toolerr.Error)(nil)))
 	assert.False(t, ok)
 	_, ok = toolerr.From(errors.New("x"))
@@ -157,4 +158,56 @@ func TestJSON(t *testing.T) {
 	b, err := json.Marshal((*toolerr.Error)(nil))
 	require.NoError(t, err)
 	assert.Equal(t, "null", string(b))
+}
+
+// Only an error that asked the user to log in asks so after a conversion.
+func TestLogin(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want rpcerr.Code
+	}{
+		{toolerr.Auth("m"), kind.CodeUnauthorized},
+		{toolerr.New("KEY_REFUSED", toolerr.CategoryAuth, "m"), kind.CodeUnauthorized},
+		{toolerr.FromRecord(kind.Upstream("m", 401)), kind.CodeUnauthorized},
+		{toolerr.FromRecord(kind.Unauthorized.New("m")), rpcerr.CodeAuthRequired},
+		{toolerr.FromRequestError(rpcerr.AuthRequired(nil)), rpcerr.CodeAuthRequired},
+	} {
+		assert.Equal(t, c.want, rpcerr.From(c.err).Code, "%#v", c.err)
+		assert.ErrorIs(t, c.err, kind.Unauthorized)
+	}
+}
+
+func TestErrorf(t *testing.T) {
+	e := toolerr.Errorf("CHANNEL_NOT_FOUND", toolerr.CategoryNotFound, "no channel %q: %w", "general", fs.ErrNotExist)
+	assert.Equal(t, `no channel "general"`, e.Message)
+	assert.ErrorIs(t, e, fs.ErrNotExist)
+	assert.Equal(t, toolerr.New("CHANNEL_NOT_FOUND", toolerr.CategoryNotFound, `no channel "general"`).WithCause(fs.ErrNotExist), e)
+	assert.Equal(t, "Resource not found", toolerr.Errorf("X", toolerr.CategoryNotFound, "%w", fs.ErrNotExist).Message)
+	assert.ErrorIs(t, toolerr.Errorf("X", "", ""), kind.ErrBadUse)
+	assert.ErrorIs(t, toolerr.Errorf("", "", "m"), kind.ErrBadUse)
+	assert.ErrorIs(t, toolerr.Errorf("X", "typo", "m"), kind.ErrBadUse)
+}
+
+func TestRetryable(t *testing.T) {
+	e := toolerr.New("INDEX_BUILDING", toolerr.CategoryInternal, "m")
+	assert.True(t, e.WithRetryable(true).Retryable)
+	assert.False(t, e.Retryable, "a copy")
+	now := e.WithRetryAfter(time.Second).WithNoDelay()
+	assert.Equal(t, now, overTheWire(t, now))
+	assert.Contains(t, now.Text(), "retryable=true retryAfterMs=0]")
+	assert.Equal(t, e, now.WithRetryable(false))
+}
+
+// A cause that is a mistake does not make a mistake of the error.
+func TestCauseThatIsBadUse(t *testing.T) {
+	mistake := kind.NotFound.New("")
+	for _, e := range []*toolerr.Error{toolerr.NotFound("m").WithCause(mistake), toolerr.Errorf("NOT_FOUND", toolerr.CategoryNotFound, "m: %w", mistake)} {
+		assert.Equal(t, rpcerr.CodeResourceNotFound, rpcerr.From(e).Code)
+		assert.Equal(t, []acp.ToolCallContent{acp.ToolText(e.Text())}, e.FailedToolCall().Content)
+	}
+	incomplete := toolerr.FromRecord(kind.ContextRequired.New("canary"))
+	assert.ErrorIs(t, rpcerr.From(incomplete), kind.ErrBadUse)
+	b, err := json.Marshal([]any{rpcerr.From(incomplete), incomplete.FailedToolCall()})
+	require.NoError(t, err)
+	assert.NotContains(t, string(b), "canary")
 }

@@ -16,11 +16,11 @@ func Example() {
 
 	// ... the error crosses the wire ...
 	wire, _ := json.Marshal(rpcerr.From(err))
-	var answer rpcerr.RequestError
-	_ = json.Unmarshal(wire, &answer)
+	var received rpcerr.RequestError
+	_ = json.Unmarshal(wire, &received)
 
 	// ... and the caller waits.
-	e := toolerr.FromRequestError(&answer)
+	e := toolerr.FromRequestError(&received)
 	fmt.Println(e.Code, e.Category, e.Retryable, e.RetryAfter)
 	// Output:
 	// RATE_LIMITED rate_limit true 2s

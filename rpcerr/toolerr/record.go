@@ -2,7 +2,6 @@ package toolerr
 
 import (
 	"encoding/json"
-	"errors"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -33,11 +32,13 @@ var categories = map[kind.Kind]Category{
 	kind.InvalidParams:        CategoryValidation,
 	kind.Conflict:             CategoryValidation,
 	kind.ContextRequired:      CategoryValidation,
+	kind.ContextTooLarge:      CategoryValidation,
 	kind.UnsupportedVersion:   CategoryValidation,
 	kind.Timeout:              CategoryTimeout,
 	kind.Cancelled:            CategoryTimeout,
 	kind.Internal:             CategoryInternal,
 	kind.ServiceUnavailable:   CategoryInternal,
+	kind.MCPUnavailable:       CategoryInternal,
 	kind.Configuration:        CategoryInternal,
 	kind.InitializationFailed: CategoryInternal,
 	kind.Database:             CategoryInternal,
@@ -74,10 +75,20 @@ func (e *Error) Record() *kind.Error {
 	}
 	r := &kind.Error{
 		Kind: k, Message: e.Message, Code: e.Code, Reason: e.Reason, Retryable: e.Retryable,
-		RetryAfter: e.RetryAfter, Hint: e.Hint, Status: e.Status, Number: e.number, Data: e.Data,
+		RetryAfter: e.RetryAfter, NoDelay: e.NoDelay, Hint: e.Hint, Status: e.Status, Number: e.number, Data: e.Data,
+	}
+	switch {
+	case k != kind.Unauthorized:
+	case e.number == 0: // nothing says that the user must log in
+		r.Number = kind.CodeUnauthorized
+	case e.number == k.Code():
+		r.Number = 0
 	}
 	if e.cause != nil {
 		r = r.WithCause(e.cause)
+	}
+	if e.derived {
+		r = r.WithDerived()
 	}
 	return r
 }
@@ -87,7 +98,11 @@ func (e *Error) RequestError() *rpcerr.RequestError {
 	if e == nil {
 		return nil
 	}
-	return e.Record().RequestError().WithCause(e)
+	r := e.Record()
+	if r.Mistake() != nil {
+		return r.RequestError() // its cause names the mistake
+	}
+	return r.RequestError().WithCause(e)
 }
 
 // FromRecord returns the record as a tool's failure. Nothing of it is lost but
@@ -99,8 +114,15 @@ func FromRecord(r *kind.Error) *Error {
 	}
 	category := categories[r.Kind]
 	e := &Error{
-		Code: r.Code, Category: category, Message: r.Error(), Retryable: r.Retryable, RetryAfter: r.RetryAfter,
-		Reason: r.Reason, Hint: r.Hint, Status: r.Status, Data: r.Data, number: r.Number, cause: r.Unwrap(),
+		Code: r.Code, Category: category, Message: r.Error(), Retryable: r.Retryable, RetryAfter: r.RetryAfter, NoDelay: r.NoDelay,
+		Reason: r.Reason, Hint: r.Hint, Status: r.Status, Data: r.Data, number: r.Number, cause: r.Unwrap(), derived: r.Derived(),
+	}
+	switch {
+	case r.Kind != kind.Unauthorized:
+	case r.Number == 0:
+		e.number = r.Kind.Code() // it does ask the user to log in
+	case r.Number == kind.CodeUnauthorized:
+		e.number = 0
 	}
 	if kindOf[category] != r.Kind && r.Kind != kind.Unknown {
 		e.kind = r.Kind
@@ -108,7 +130,7 @@ func FromRecord(r *kind.Error) *Error {
 	if e.Code == "" {
 		e.Code = defaultCodes[category]
 	}
-	if r.Debug != "" || r.Attrs != nil || r.Logged() || errors.Is(r, kind.ErrBadUse) {
+	if r.Debug != "" || r.Attrs != nil || r.Logged() || r.Mistake() != nil {
 		e.cause = r
 	}
 	return e
@@ -127,9 +149,8 @@ func (e *Error) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// FromRequestError returns the failure that a peer answered with. It returns an
-// equal value for what an Error became on the wire, and the best it can for
-// the errors of other programs.
+// FromRequestError returns the failure that a peer sent. It returns an equal value for what
+// an Error became on the wire, and as much as there is for the errors of other programs.
 func FromRequestError(r *rpcerr.RequestError) *Error { return FromRecord(kind.FromRequestError(r)) }
 
 // From returns the failure that err carries, in whichever form. It reports false
@@ -142,13 +163,24 @@ func From(err error) (*Error, bool) {
 	return FromRecord(r), true
 }
 
-// FailedToolCall makes an Error an [acp.ToolFailure]: the agent's session helper
-// ends the tool call with [Error.Text] as content and the record as raw output.
+// FailedToolCall makes an Error an [acp.ToolFailure]: the agent's session helper ends the
+// tool call with [Error.Text] as content, a hint below the message, and with the record
+// as raw output.
 func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
 	if e == nil {
 		return nil
 	}
-	return kind.FailedToolCall(e.Text(), e.Record())
+	r := e.Record()
+	if r.Mistake() != nil {
+		return r.FailedToolCall()
+	}
+	text := e
+	if e.Hint != "" { // a model may see the text alone
+		c := *e
+		c.Message += "\nRecovery: " + e.Hint
+		text = &c
+	}
+	return kind.FailedToolCall(text.Text(), r)
 }
 
 // FromToolCall returns the failure of a tool call that ended with one. It reports

@@ -63,7 +63,7 @@ func (e *Error) Text() string {
 	// Fields may have been assigned by hand, so they are put into the form that the
 	// constructors give them.
 	b := block{Code: clean(e.Code), Category: Category(clean(string(e.Category))), Retryable: e.Retryable}
-	if e.RetryAfter > 0 {
+	if e.RetryAfter > 0 || e.NoDelay {
 		b.RetryAfterMs = new(wholeMillis(e.RetryAfter).Milliseconds())
 	}
 	message := clean(e.Message)
@@ -119,7 +119,7 @@ func parse(text string) (*Error, error) {
 		if ms < 0 || ms > float64(math.MaxInt64/time.Millisecond) {
 			return nil, fmt.Errorf("%w: retryAfterMs is out of range", ErrNotText)
 		}
-		e.RetryAfter = time.Duration(ms) * time.Millisecond
+		e.RetryAfter, e.NoDelay = time.Duration(ms)*time.Millisecond, ms == 0
 		known.RetryAfterMs = new(int64(ms))
 	}
 	// The JSON decides what the line before the message must look like, so that

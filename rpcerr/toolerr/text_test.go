@@ -2,6 +2,7 @@ package toolerr_test
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -58,15 +59,19 @@ func TestTextOfHandMade(t *testing.T) {
 // fields it has no place for: Reason, Hint, Status and Data.
 func FuzzText(f *testing.F) {
 	f.Add("A", uint8(1), "message", true, int64(2000), "reason", "hint", 404, `{"a":1}`)
+	f.Add("A", uint8(1), "message", true, int64(math.MinInt64), "", "", 0, ``)
 	f.Add("A ]\n\"", uint8(0), "\n\n```json\n{}\n```", false, int64(-5), "", "", 0, `7`)
 	f.Add("\xff", uint8(6), "\r\n m \r\n", false, int64(1)<<62, "", "", 0, ``)
 	categories := []toolerr.Category{"", "auth", "rate_limit", "not_found", "validation", "internal", "timeout"}
 	f.Fuzz(func(t *testing.T, code string, category uint8, message string, retryable bool, after int64, reason, hint string, status int, data string) {
 		if strings.TrimSpace(code) == "" || strings.TrimSpace(message) == "" {
-			t.Skip("refused by the constructor")
+			return // refused by the constructor
 		}
 		e := toolerr.New(code, categories[int(category)%len(categories)], message)
-		if after != 0 {
+		switch {
+		case after == math.MinInt64:
+			e = e.WithNoDelay()
+		case after != 0:
 			e = e.WithRetryAfter(time.Duration(after))
 		}
 		e.Retryable = retryable
@@ -89,21 +94,27 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// One failure in all its forms: record, tool error, answer to a request, end of a tool
+// One failure in all its forms: record, tool error, response to a request, end of a tool
 // call, stored JSON. Each conversion, in either direction, gives an equal value, but for
 // the code, which a tool error always has.
 func FuzzConversions(f *testing.F) {
 	f.Add(uint8(0), "message", "CODE", "reason", "hint", int64(1500), 404, int32(0), `{"a":1}`, true)
 	f.Add(uint8(9), "\xff<>&\u2028", "", "", "", int64(-1), 0, int32(-32050), `{"reason":"mine","data":{"data":[]},"kind":1}`, false)
 	f.Add(uint8(4), "Internal error", "", "", "", int64(0), 0, int32(0), ``, false)
+	f.Add(uint8(4), "Internal error", "", "", "", int64(math.MinInt64), 0, int32(0), ``, true)
+	f.Add(uint8(5), "Log in", "", "", "", int64(0), 0, int32(-31006), ``, false)
+	f.Add(uint8(22), "Which one", "", "", "", int64(0), 0, int32(-31006), ``, false)
 	f.Add(uint8(4), "Internal error", "", "", "", int64(0), 0, int32(7), `{"data":{"code":{}}}`, false)
 	f.Fuzz(func(t *testing.T, n uint8, message, code, reason, hint string, after int64, status int, number int32, data string, retryable bool) {
 		if strings.TrimSpace(message) == "" {
-			t.Skip("refused by the constructor")
+			return // refused by the constructor
 		}
 		r := kind.All()[int(n)%len(kind.All())].New(message).WithCode(code)
 		r.Reason, r.Hint = strings.ToValidUTF8(reason, "?"), strings.ToValidUTF8(hint, "?")
-		if after != 0 {
+		switch {
+		case after == math.MinInt64:
+			r = r.WithNoDelay()
+		case after != 0:
 			r = r.WithRetryAfter(time.Duration(after))
 		}
 		r.Retryable = retryable
@@ -117,6 +128,9 @@ func FuzzConversions(f *testing.F) {
 			r = r.WithData(json.RawMessage(data))
 		}
 
+		if r.Kind == kind.ContextRequired && r.Number == 0 && strings.TrimSpace(r.Hint) == "" {
+			return // bad use, and not what it was
+		}
 		e := toolerr.FromRecord(r)
 		withCode := *r
 		withCode.Code = e.Code

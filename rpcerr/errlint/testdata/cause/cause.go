@@ -3,10 +3,12 @@ package cause
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -82,4 +84,86 @@ func kept(name string) error {
 	return nil
 }
 
-var _ = []any{load, kept, tool}
+var ErrGone = kind.NotFound.New("gone")
+
+func held(name string) (retErr error) {
+	_, err := os.ReadFile(name)
+	if err != nil && name == "a" {
+		e := kind.NotFound.New("in a variable")
+		return e // want `this drops err`
+	}
+	if err != nil && name == "b" {
+		retErr = kind.NotFound.New("in a result with a name") // want `this drops err`
+		return
+	}
+	if err != nil && name == "c" {
+		return ErrGone // want `this drops err`
+	}
+	if err != nil && name == "d" {
+		return fmt.Errorf("loading: %w", kind.NotFound.New("wrapped")) // want `this drops err`
+	}
+	if err != nil && name == "e" {
+		return kind.NotFound // want `this drops err: build an error from the kind with Errorf`
+	}
+	if err != nil && name == "f" {
+		err = kind.NotFound.New("in its place") // want `this drops err`
+		return err
+	}
+	if err == nil {
+		name += "x"
+	} else {
+		return kind.NotFound.New("in the other branch") // want `this drops err`
+	}
+	if !(err == nil) {
+		return kind.NotFound.New("negated") // want `this drops err`
+	}
+	return nil
+}
+
+// A second attempt that succeeds leaves no cause.
+func again(name string) error {
+	_, err := os.ReadFile(name)
+	if err != nil {
+		_, err = os.ReadFile(name + ".bak")
+		if err != nil {
+			return kind.NotFound.Errorf("no %s: %w", name, err)
+		}
+		return kind.Conflict.New("only the copy is there")
+	}
+	switch {
+	case err != nil:
+		if err = os.Remove(name); err == nil {
+			return kind.Conflict.New("it was in the way")
+		}
+	}
+	return nil
+}
+
+func refined(name string) error {
+	_, err := os.ReadFile(name)
+	if err != nil {
+		e := kind.NotFound.New("later")
+		if name != "" {
+			return fmt.Errorf("%s: %w: %w", name, e, err)
+		}
+		return e.WithCause(err)
+	}
+	if err != nil {
+		e := kind.NotFound.Errorf("later: %w", err)
+		return e
+	}
+	if err != nil {
+		return fmt.Errorf("loading: %w", kind.NotFound.Errorf("later: %w", err))
+	}
+	return nil
+}
+
+// What is not an error of ours any more is not extended.
+func converted(name string) *acp.ToolCallUpdate {
+	if _, err := os.ReadFile(name); err != nil {
+		return kind.NotFound.New("no file").FailedToolCall()
+	}
+	return nil
+}
+
+var _ = []any{load, kept, tool, held, again, refined, converted}

@@ -37,7 +37,7 @@ var Empty = articles.Declare(contract.Mode{
 
 var BadFormat = articles.Declare(contract.Mode{ // want BadFormat:"BadFormat unknown"
 	Reason:   "BadFormat",  // want `reason "BadFormat" is not in snake_case`
-	Kind:     kind.Unknown, // want `kind.Unknown tells the caller nothing`
+	Kind:     kind.Unknown, // want `kind.Unknown says nothing to the caller`
 	When:     "Something is odd.",
 	Recovery: "Try again.", // want `recovery "Try again." is too short to help`
 })

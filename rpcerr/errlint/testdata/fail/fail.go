@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/rpcerr/advice"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
 	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -51,7 +50,7 @@ func fetch(ctx context.Context, n int) error {
 	case 8:
 		return toolerr.NotFound("nothing") // want `use NoMatch.Fail`
 	case 9:
-		return advice.Fatal("broken") // want `kind fatal, which contract articles does not declare`
+		return kind.Fatal.New("broken") // want `kind fatal, which contract articles does not declare`
 	case 10:
 		return envelope.PathEscape.New("outside") // want `kind forbidden, which contract articles does not declare`
 	case 11:
@@ -70,7 +69,7 @@ func fetch(ctx context.Context, n int) error {
 	case 16:
 		return kind.ServiceUnavailable.New("down")
 	case 17:
-		return advice.Upstream("down", n)
+		return kind.Upstream("down", n)
 	case 18:
 		return kind.Kind(ctx.Err().Error()).New("x")
 	}
@@ -107,6 +106,60 @@ func register(add func(func(int) error)) error {
 	return kind.Conflict.New("taken")
 }
 
+// What returns a pointer cannot be given the declared error.
+func pointer(n int) *kind.Error {
+	if n == 0 {
+		_ = NoMatch.Fail("")
+	}
+	return kind.NotFound.New("nothing") // want `use NoMatch.Fail`
+}
+
+// The name means something else here.
+func shadowed(n int) error {
+	_ = NoMatch.Fail("")
+	NoMatch := n
+	_ = NoMatch
+	return kind.NotFound.New("nothing") // want `use NoMatch.Fail`
+}
+
+// A caller of the tool is not the tool, nor is its documentation.
+func caller() error {
+	err := fetch(context.Background(), 1)
+	if NoMatch.Matches(err) {
+		return kind.Conflict.Errorf("nothing to do: %w", err)
+	}
+	if _, ok := articles.Lookup(NoMatch.String()); ok {
+		return kind.Forbidden.New(articles.Markdown())
+	}
+	return kind.NotFound.New("nothing")
+}
+
+// A status that is known decides like a kind.
+func upstream(ctx context.Context, n int) error {
+	_ = contract.NewContext(ctx, articles)
+	switch n {
+	case 0:
+		return kind.Upstream("gone", 404) // want `use NoMatch.Fail`
+	case 1:
+		return kind.Upstream("taken", 409) // want `kind conflict, which contract articles does not declare`
+	case 2:
+		return toolerr.New("TAKEN", toolerr.CategoryAuth, "taken") // want `kind unauthorized, which contract articles does not declare`
+	}
+	return kind.Upstream("down", n)
+}
+
+var limits = contract.New("limits")
+
+// Busy is not retryable, and kind.RateLimited is.
+var Busy = limits.Declare(contract.Mode{
+	Reason: "busy", Kind: kind.RateLimited, Retryable: false, When: "The day's calls are used up.", Recovery: "Come back on the next day.",
+})
+
+func limited() error {
+	_ = Busy.Fail("")
+	return kind.RateLimited.New("busy") // want `use Busy.Fail`
+}
+
 // A function without a contract may fail as it likes.
 func free() error {
 	if errors.Is(nil, nil) {
@@ -115,4 +168,4 @@ func free() error {
 	return kind.Conflict.New("taken")
 }
 
-var _ = []any{fetch, free, tools, register}
+var _ = []any{pointer, shadowed, caller, upstream, limited, fetch, free, tools, register}

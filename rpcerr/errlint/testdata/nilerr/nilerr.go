@@ -2,6 +2,7 @@ package nilerr
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -27,6 +28,28 @@ func named() (err error) {
 		err = rpcerr.From(err) // want `a nil pointer in an error is not nil`
 	}()
 	return save()
+}
+
+func held(err error) error {
+	e := classify.Error(err)
+	return e // want `a nil pointer in an error is not nil`
+}
+
+func given() {
+	log(classify.Error(save()))            // want `use classify.Wrap`
+	var err error = classify.Error(save()) // want `a nil pointer in an error is not nil`
+	err = c.Error(err)                     // want `a nil pointer in an error is not nil`
+	log(classify.Wrap(save()))
+	slog.Info("x", "error", classify.Error(err)) // it knows nil pointers
+}
+
+func log(error) {}
+
+func heldAndChecked(err error) error {
+	if e := classify.Error(err); e != nil {
+		return e
+	}
+	return classify.Wrap(err)
 }
 
 func checked() error {
@@ -61,4 +84,4 @@ func pointer(err error) *kind.Error {
 	return classify.Error(err)
 }
 
-var _ = []any{direct, variable, named, checked, asked, pointer}
+var _ = []any{held, given, heldAndChecked, direct, variable, named, checked, asked, pointer}

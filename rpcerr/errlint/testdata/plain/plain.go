@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	sdk "github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
@@ -27,6 +30,11 @@ func (agent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptRes
 	}
 	check := func() error { return errors.New("not the handler's own result") }
 	return nil, check()
+}
+
+// Resume is a handler of version 2.
+func (agent) Resume(context.Context, *acp2.ResumeSessionRequest) (*acp2.ResumeSessionResponse, error) {
+	return nil, errors.New("no such session") // want `the peer reads only "Internal error" of this`
 }
 
 // A notification is not answered, so nobody reads its error.
@@ -63,7 +71,51 @@ func failing(ctx context.Context, call *sdk.ToolCall) {
 	_ = call.Fail(ctx, kind.Internal.New("odd"))
 }
 
+var errBusy = errors.New("busy")
+
+var errKnown = errors.New("known to an adapter")
+
+var classifier = classify.New(classify.Is(errKnown, kind.Conflict))
+
+// Held is a handler, and says as little by way of variables.
+func (agent) Held(_ context.Context, req *acp.PromptRequest) (res *acp.PromptResponse, err error) {
+	if len(req.Prompt) == 0 {
+		return nil, errBusy // want `the peer reads only "Internal error" of this`
+	}
+	if len(req.Prompt) == 1 {
+		e := errors.New("in a variable")
+		return nil, e // want `the peer reads only "Internal error" of this`
+	}
+	if len(req.Prompt) == 2 {
+		err = errors.New("in a result") // want `the peer reads only "Internal error" of this`
+		return
+	}
+	if len(req.Prompt) == 3 {
+		return nil, kind.NotFound // want `the peer reads only the fixed text of kind not_found`
+	}
+	return nil, errKnown
+}
+
+// Raw errors end a tool call without a word.
+func raw(ctx context.Context, call *sdk.ToolCall, name string) error {
+	_, err := os.ReadFile(name)
+	if err != nil {
+		return call.Fail(ctx, err) // want `the peer reads only "Internal error" of an error of package os`
+	}
+	if err := os.Remove(name); err != nil {
+		return call.Fail(ctx, fmt.Errorf("removing: %w", err)) // want `an error of package os`
+	}
+	_ = call.Fail(ctx, json.Unmarshal(nil, &name)) // want `an error of package encoding/json`
+	_ = call.Fail(ctx, kind.NotFound)              // want `the peer reads only the fixed text`
+	if _, err := load(name); err != nil {
+		return call.Fail(ctx, err)
+	}
+	return call.Fail(ctx, classify.Error(err))
+}
+
+func load(name string) (string, error) { return name, nil }
+
 // helper is neither a handler nor a tool.
 func helper() error { return errors.New("fine") }
 
-var _ = []any{agent{}, deny, run, helper, failing}
+var _ = []any{raw, classifier, agent{}, deny, run, helper, failing}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/rpcerr/advice"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
@@ -38,7 +38,7 @@ func fail(n int) error {
 	case 7:
 		return toolerr.Internal(fmt.Sprint("bad: ", err)) // want `make it the cause`
 	case 8:
-		return advice.Fatal("bad").WithData([]string{string(debug.Stack())}) // want `the peer reads this stack trace`
+		return kind.Fatal.New("bad").WithData([]string{string(debug.Stack())}) // want `the peer reads this stack trace`
 	case 9:
 		return kind.Internal.New("bad: " + string(encoded)) // want `the peer reads this encoded value`
 	case 10:
@@ -53,6 +53,20 @@ func fail(n int) error {
 	case 14:
 		return kind.Internal.New("bad").WithData(map[string]any{"cause": err, "all": []error{err}}) // want `encoded as data` `encoded as data`
 
+	case 15:
+		msg := err.Error()
+		return kind.Internal.New(msg) // want `the text of an error, which msg holds`
+	case 16:
+		msg := "bad: " + fmt.Sprint(err)
+		return rpcerr.InternalError(map[string]any{"details": msg}) // want `which msg holds`
+	case 17:
+		var msg = fmt.Sprintf("%v", err)
+		return kind.Internal.Errorf("bad: %s", strings.TrimSpace(msg)) // want `which msg holds`
+	case 18:
+		return toolerr.Internal("bad").WithCode(err.Error()) // want `make it the cause`
+	case 19:
+		return toolerr.Errorf("X", toolerr.CategoryInternal, "bad: %v", err) // want `the peer reads the text of this error; use %w`
+
 	// What stays inside, and what is no error.
 	case 20:
 		return kind.NotFound.Errorf("no file: %w", err)
@@ -66,6 +80,17 @@ func fail(n int) error {
 		return fmt.Errorf("reading: %v", err)
 	case 25:
 		return rpcerr.InvalidParams(map[string]any{"kind": kind.NotFound, "n": n, "known": err == nil, "of": describe(err)})
+	case 27:
+		return rpcerr.InvalidParams(json.RawMessage(encoded))
+	case 28:
+		return kind.Internal.New("bad").With("own", string(encoded)).WithData(json.RawMessage(encoded))
+	case 29:
+		msg := err.Error()
+		msg = "something we say ourselves"
+		return kind.Internal.New(msg)
+	case 30:
+		msg := err.Error()
+		return kind.Internal.New("bad").With("length", len(msg))
 	case 26:
 		return errors.New(err.Error())
 	}

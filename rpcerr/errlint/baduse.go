@@ -1,0 +1,104 @@
+package errlint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// BadUse checks for calls that cannot build what they are asked for.
+var BadUse = &analysis.Analyzer{
+	Name: "erruse",
+	Doc: `check for errors that cannot be built
+
+A constructor that is given an empty message or a status that is none returns an internal
+error in place of the one asked for, and the peer learns nothing. If the argument is a
+constant, that happens each time. A context-required error without a hint leaves as an
+internal error too, because no one would know what to ask.`,
+	URL:      "https://pkg.go.dev/" + pathKind,
+	Requires: []*analysis.Analyzer{inspect.Analyzer},
+	Run:      runBadUse,
+}
+
+// requiredTexts are the arguments that may not be empty, by function.
+var requiredTexts = map[string][]int{
+	pathTool + ".New": {0, 2}, pathTool + ".Errorf": {0, 2}, pathTool + ".Auth": {0}, pathTool + ".NotFound": {0}, pathTool + ".RateLimited": {0},
+	pathTool + ".Validation": {0}, pathTool + ".Timeout": {0}, pathTool + ".Internal": {0},
+	pathKind + ".Upstream": {0}, pathKind + ".UpstreamRateLimit": {0},
+	"(" + pathKind + ".Kind).New": {0}, "(" + pathKind + ".Kind).Errorf": {0},
+	"(" + pathEnv + ".Code).New": {0}, "(" + pathEnv + ".Code).Errorf": {0},
+	"(*" + pathKind + ".Error).WithReason": {0}, "(*" + pathTool + ".Error).WithCode": {0},
+	pathDecl + ".New": {0},
+}
+
+func runBadUse(pass *analysis.Pass) (any, error) {
+	if !uses(pass) {
+		return nil, nil
+	}
+	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) { checkUse(pass, n.(*ast.CallExpr)) })
+	leaving(pass, func(e ast.Expr, _ types.Type, _ []ast.Node) {
+		c, ok := chainOf(pass, e)
+		if !ok || c.kind != "context_required" || c.fn.Pkg().Path() != pathKind || c.refines(pass, "WithHint") {
+			return
+		}
+		reportUse(pass, e, "a context-required error needs a hint that says what to ask the user: add .WithHint(...)")
+	})
+	return nil, nil
+}
+
+// refines reports whether a method of that name stands in the chain.
+func (c chain) refines(pass *analysis.Pass, name string) bool {
+	for _, call := range c.refining {
+		if fn := callee(pass, call); fn != nil && fn.Name() == name {
+			return true
+		}
+	}
+	return false
+}
+
+func reportUse(pass *analysis.Pass, at ast.Node, message string) {
+	pass.Report(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: "error-bad-use", Message: message})
+}
+
+func checkUse(pass *analysis.Pass, call *ast.CallExpr) {
+	fn := callee(pass, call)
+	if fn == nil || fn.Pkg() == nil {
+		return
+	}
+	name := fn.FullName()
+	for _, i := range requiredTexts[name] {
+		if i < len(call.Args) {
+			if text, constant := stringOf(pass, call.Args[i]); constant && strings.TrimSpace(text) == "" {
+				reportUse(pass, call.Args[i], fn.Name()+" refuses an empty text: what leaves is an internal error")
+			}
+		}
+	}
+	number := func(i int, least, most int64, what string) {
+		if i >= len(call.Args) {
+			return
+		}
+		if n, constant := intOf(pass, call.Args[i]); constant && (n < least || n > most) {
+			reportUse(pass, call.Args[i], fmt.Sprintf("%d is not %s: what leaves is an internal error", n, what))
+		}
+	}
+	switch name {
+	case pathKind + ".Upstream":
+		number(1, 400, 599, "an HTTP error status")
+	case pathKind + ".UpstreamRateLimit":
+		number(1, 1, 1<<63-1, "a time to wait")
+	case "(*" + pathKind + ".Error).WithStatus":
+		number(0, 100, 599, "an HTTP status")
+	case "(" + pathKind + ".Kind).New", "(" + pathKind + ".Kind).Errorf":
+		if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
+			if k, constant := stringOf(pass, sel.X); constant && kindConstants(fn.Pkg())[k] == "" {
+				reportUse(pass, sel.X, fmt.Sprintf("%q is none of the constants of package kind: what leaves is an internal error", k))
+			}
+		}
+	}
+}

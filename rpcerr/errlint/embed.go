@@ -1,0 +1,58 @@
+package errlint
+
+import (
+	"go/ast"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// Embed checks that error types do not embed ours.
+var Embed = &analysis.Analyzer{
+	Name: "errembed",
+	Doc: `check that error types keep ours in a named field
+
+A struct that embeds *rpcerr.RequestError has a field RequestError, which hides the method
+by which an error says how it leaves: the error leaves as "Internal error". A struct that
+embeds *kind.Error, *toolerr.Error or *contract.Error has a field Error, which hides the
+method Error, and is no error at all. Keep it in a named field and write one method:
+
+	type QuotaError struct {
+		wire  *rpcerr.RequestError
+		Limit int
+	}
+
+	func (e *QuotaError) Error() string                      { return e.wire.Error() }
+	func (e *QuotaError) RequestError() *rpcerr.RequestError { return e.wire }`,
+	URL:      "https://pkg.go.dev/" + pathCore,
+	Requires: []*analysis.Analyzer{inspect.Analyzer},
+	Run:      runEmbed,
+}
+
+func runEmbed(pass *analysis.Pass) (any, error) {
+	if !uses(pass) {
+		return nil, nil
+	}
+	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+	in.Preorder([]ast.Node{(*ast.TypeSpec)(nil)}, func(n ast.Node) {
+		spec := n.(*ast.TypeSpec)
+		st, ok := spec.Type.(*ast.StructType)
+		if !ok {
+			return
+		}
+		for _, field := range st.Fields.List {
+			t := pass.TypesInfo.TypeOf(field.Type)
+			if len(field.Names) > 0 || !isOurs(t) {
+				continue
+			}
+			method := "Error"
+			if isNamed(t, pathCore, "RequestError") {
+				method = "RequestError"
+			}
+			pass.Report(analysis.Diagnostic{Pos: field.Pos(), End: field.End(), Category: "error-embedded",
+				Message: "the embedded field hides the method " + method + ", so that this leaves as an internal error: give the field a name, and the type a method RequestError() *rpcerr.RequestError that returns it"})
+		}
+	})
+	return nil, nil
+}

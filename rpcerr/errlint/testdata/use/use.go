@@ -1,0 +1,57 @@
+package use
+
+import (
+	"github.com/acpkit/go-sdk/rpcerr/contract"
+	"github.com/acpkit/go-sdk/rpcerr/envelope"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolerr"
+)
+
+const typo kind.Kind = "not_fuond"
+
+func fail(n int, text string) error {
+	switch n {
+	case 0:
+		return kind.NotFound.New("") // want `New refuses an empty text`
+	case 1:
+		return kind.NotFound.Errorf(" ") // want `Errorf refuses an empty text`
+	case 2:
+		return kind.Upstream("m", 0) // want `0 is not an HTTP error status`
+	case 3:
+		return kind.Upstream("", 302) // want `Upstream refuses an empty text` `302 is not an HTTP error status`
+	case 4:
+		return kind.UpstreamRateLimit("m", 0) // want `0 is not a time to wait`
+	case 5:
+		return kind.NotFound.New("m").WithStatus(0).WithReason("") // want `0 is not an HTTP status` `WithReason refuses an empty text`
+	case 6:
+		return toolerr.New("", toolerr.CategoryAuth, "") // want `New refuses an empty text` `New refuses an empty text`
+	case 7:
+		return toolerr.Auth("").WithCode("") // want `Auth refuses an empty text` `WithCode refuses an empty text`
+	case 8:
+		return envelope.NoMatch.New("") // want `New refuses an empty text`
+	case 9:
+		return typo.New("m") // want `"not_fuond" is none of the constants of package kind`
+	case 10:
+		return kind.ContextRequired.New("Which John?") // want `a context-required error needs a hint`
+
+	case 20:
+		return kind.ContextRequired.New("Which John?").With("a", 1).WithHint("Ask for the family name.")
+	case 21:
+		return kind.NotFound.New(text)
+	case 22:
+		return kind.Upstream(text, n).WithStatus(n).WithHint("")
+	case 23:
+		return NoMatch.Fail("")
+	}
+	return kind.NotFound.New("m").WithCode("")
+}
+
+var tool = contract.New("tool")
+
+var NoMatch = tool.Declare(contract.Mode{
+	Reason: "no_match", Kind: kind.NotFound, When: "Nothing matches.", Recovery: "Search for something else than this.",
+})
+
+var _ = contract.New("") // want `New refuses an empty text`
+
+var _ = fail

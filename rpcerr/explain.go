@@ -1,0 +1,148 @@
+package rpcerr
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxReason bounds what Explain shows of the data of an error, in bytes.
+const maxReason = 512
+
+// Explain returns the text of err for a person: the message, the code and the reason
+// that many programs put into the data they send.
+//
+//	Internal error (-32603): OPENAI_API_KEY is not set
+//
+// The reason is a data that is a string, or the string in its member "details" or
+// "detail". Explain shows it only if the error came from the peer, without control
+// characters and at most 512 bytes of it. An unsupported protocol version names the
+// versions that the peer supports. Explain returns "" for nil, and the text of err for
+// an error that carries no code.
+//
+// The text is for a screen: logs use the error itself, which never shows data.
+func Explain(err error) string {
+	if err == nil {
+		return ""
+	}
+	text := printable(err.Error())
+	r, _ := find(err)
+	if r == nil {
+		return text
+	}
+	if code := strconv.Itoa(int(r.Code)); !strings.Contains(text, "("+code+")") {
+		text += " (" + code + ")"
+	}
+	reason := supportedBy(r)
+	if reason == "" {
+		reason = reasonOf(sent(err, r))
+	}
+	if reason == "" || strings.Contains(text, reason) {
+		return text
+	}
+	return text + ": " + reason
+}
+
+// sent returns the error of the peer that err is, or was made of, and nil if the error
+// was made in this process. What the peer sent has raw data; r is the form in which err
+// would leave.
+func sent(err error, r *RequestError) (found *RequestError) {
+	eachInChain(err, func(err error) bool {
+		p, ok := err.(*RequestError)
+		if !ok || p == nil {
+			return false
+		}
+		if _, raw := p.Data.(json.RawMessage); raw && p.Code == r.Code && p.cause == nil {
+			found = p
+		}
+		return true
+	})
+	return found
+}
+
+// eachInChain calls visit for err and everything it wraps, outermost first, until visit
+// returns true.
+func eachInChain(err error, visit func(error) (stop bool)) bool {
+	for err != nil {
+		if visit(err) {
+			return true
+		}
+		switch w := err.(type) {
+		case interface{ Unwrap() error }:
+			err = w.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, err := range w.Unwrap() {
+				if eachInChain(err, visit) {
+					return true
+				}
+			}
+			return false
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// supportedBy returns the versions that an error of unsupported version names.
+func supportedBy(r *RequestError) string {
+	var data struct {
+		Supported []int `json:"supported"`
+	}
+	if r.Code != CodeUnsupportedProtocolVersion || r.DecodeData(&data) != nil || len(data.Supported) == 0 {
+		return ""
+	}
+	return short("supported: " + strings.Trim(strings.ReplaceAll(fmt.Sprint(data.Supported), " ", ", "), "[]"))
+}
+
+// reasonOf returns what the data says to a person.
+func reasonOf(r *RequestError) string {
+	if r == nil {
+		return ""
+	}
+	var text string
+	if r.DecodeData(&text) == nil {
+		return short(text)
+	}
+	var data map[string]json.RawMessage
+	if r.DecodeData(&data) != nil {
+		return ""
+	}
+	for _, name := range []string{"details", "detail"} {
+		if json.Unmarshal(data[name], &text) == nil && strings.TrimSpace(text) != "" {
+			return short(text)
+		}
+	}
+	return ""
+}
+
+// short returns at most maxReason bytes of s, on one line.
+func short(s string) string {
+	s = strings.TrimSpace(printable(s))
+	if len(s) <= maxReason {
+		return s
+	}
+	const more = "..."
+	end := maxReason - len(more)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + more
+}
+
+// printable removes what could act on a terminal or turn the text around: control
+// characters and the marks of writing direction. White space becomes a space.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}

@@ -1,0 +1,81 @@
+package kind
+
+import (
+	"time"
+
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Action is what a caller does after an error.
+type Action int
+
+// The actions. ActionNone belongs to a nil error.
+const (
+	ActionNone     Action = iota
+	ActionRetry           // call again, with growing pauses
+	ActionWait            // call again after Advice.After
+	ActionLogIn           // authenticate, then call again
+	ActionAskUser         // ask a person to decide or to say more
+	ActionFixInput        // change the input, then call again
+	ActionGiveUp          // report the error
+)
+
+var actionNames = [...]string{"none", "retry", "wait", "log in", "ask the user", "fix the input", "give up"}
+
+// String returns the action in words.
+func (a Action) String() string {
+	if a < 0 || int(a) >= len(actionNames) {
+		return "unknown action"
+	}
+	return actionNames[a]
+}
+
+// Advice is what a caller does after an error, with the facts it needs.
+type Advice struct {
+	Action Action
+	After  time.Duration // with ActionWait, how long to wait; it may be zero
+	Hint   string        // what would help, in words; may be empty
+}
+
+// AdviceFor returns the advice that err gives. The fields of the error, which tell that
+// it is retryable and when, take precedence over its kind.
+//
+// The advice is to log in only for code -32000, which means that the user must
+// authenticate with this agent. Credentials that another service refused are a
+// matter for the user. The advice is to give up if err carries no kind, as a ctx error
+// or the error of a closed connection; call classify.Error first to learn more
+// about such an error.
+func AdviceFor(err error) Advice {
+	if err == nil {
+		return Advice{}
+	}
+	e, ok := From(err)
+	if !ok {
+		return Advice{Action: ActionGiveUp}
+	}
+	a := Advice{Action: ActionGiveUp, Hint: e.Hint}
+	switch {
+	case e.Retryable && (e.RetryAfter > 0 || e.NoDelay):
+		a.Action, a.After = ActionWait, e.RetryAfter
+	case e.Retryable:
+		a.Action = ActionRetry
+	default:
+		a.Action = e.suggested()
+	}
+	return a
+}
+
+func (e *Error) suggested() Action {
+	switch e.Kind {
+	case Unauthorized:
+		if e.wireCode() == rpcerr.CodeAuthRequired {
+			return ActionLogIn
+		}
+		return ActionAskUser
+	case ContextRequired, Forbidden:
+		return ActionAskUser
+	case NotFound, Validation, InvalidParams, InvalidRequest, ParseError, Conflict, ContextTooLarge:
+		return ActionFixInput
+	}
+	return ActionGiveUp
+}
