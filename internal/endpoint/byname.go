@@ -7,42 +7,53 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// ByName lists the calls of an end of type C that can be made with the method's
-// name, so that these take the same path as the typed ones.
+// ByName holds the typed calls of an end of type C by the names of their methods, so that
+// a call by name does the same as the typed call.
 type ByName[C any] struct {
 	Requests      map[string]func(c C, ctx context.Context, params, result any) error
 	Notifications map[string]func(c C, ctx context.Context, params any) error
 	// Peer is the role of the other end, for error texts.
 	Peer string
+	// Version is the version whose methods these are.
+	Version int
+	// Invalid is the engine's, see rpc.Config.
+	Invalid func(where string, fields *wire.FieldErrors) error
 }
 
-// OnRequest adapts a typed call.
-func OnRequest[C, P, R any](name string, f func(C, context.Context, *P) (*R, error)) func(C, context.Context, any, any) error {
+// RequestByName adapts a typed call.
+func RequestByName[C, P, R any](m Request[P, R], f func(C, context.Context, *P) (*R, error)) func(C, context.Context, any, any) error {
 	return func(c C, ctx context.Context, params, result any) error {
-		p, err := paramsOf[P](name, wire.Request(acp.ProtocolVersion, name), params)
+		p, err := paramsOf[P](m.Method, params)
 		if err != nil {
 			return err
+		}
+		typed, _ := result.(*R)
+		var raw json.RawMessage
+		if result != nil && typed == nil {
+			ctx = rpc.WithRawResult(ctx, &raw)
 		}
 		res, err := f(c, ctx, p)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if r, ok := result.(*R); ok && r != nil {
-			*r = *res
+		case typed != nil:
+			*typed = *res
 			return nil
+		case raw != nil:
+			return assign(m.Name, result, raw)
 		}
-		return assign(name, result, res)
+		return assign(m.Name, result, res) // a middleware's own
 	}
 }
 
-// OnNotification adapts a typed notification.
-func OnNotification[C, P any](name string, f func(C, context.Context, *P) error) func(C, context.Context, any) error {
+// NotificationByName adapts a typed notification.
+func NotificationByName[C, P any](m Notification[P], f func(C, context.Context, *P) error) func(C, context.Context, any) error {
 	return func(c C, ctx context.Context, params any) error {
-		p, err := paramsOf[P](name, wire.Notification(acp.ProtocolVersion, name), params)
+		p, err := paramsOf[P](m.Method, params)
 		if err != nil {
 			return err
 		}
@@ -50,15 +61,15 @@ func OnNotification[C, P any](name string, f func(C, context.Context, *P) error)
 	}
 }
 
-// Call finds the request method and calls it. For a method the protocol does not
-// define it calls extension.
+// Call calls the named request method. If the protocol does not define the method, Call
+// calls extension.
 func (b *ByName[C]) Call(c C, ctx context.Context, method string, params, result any,
 	extension func(context.Context, string, any) (json.RawMessage, error),
 ) error {
 	if f, ok := b.Requests[method]; ok {
-		return f(c, ctx, params, result)
+		return b.told(f(c, ctx, params, result))
 	}
-	if err := b.checkExtension(method, wire.Request(acp.ProtocolVersion, method) != nil); err != nil {
+	if err := b.checkExtension(method, wire.Request(b.Version, method) != nil); err != nil {
 		return err
 	}
 	raw, err := extension(ctx, method, params)
@@ -68,15 +79,15 @@ func (b *ByName[C]) Call(c C, ctx context.Context, method string, params, result
 	return assign(method, result, raw)
 }
 
-// Notify finds the notification and sends it. For one the protocol does not
-// define it calls extension.
+// Notify sends the named notification. If the protocol does not define it, Notify calls
+// extension.
 func (b *ByName[C]) Notify(c C, ctx context.Context, method string, params any,
 	extension func(context.Context, string, any) error,
 ) error {
 	if f, ok := b.Notifications[method]; ok {
-		return f(c, ctx, params)
+		return b.told(f(c, ctx, params))
 	}
-	if err := b.checkExtension(method, wire.Notification(acp.ProtocolVersion, method) != nil); err != nil {
+	if err := b.checkExtension(method, wire.Notification(b.Version, method) != nil); err != nil {
 		return err
 	}
 	return extension(ctx, method, params)
@@ -90,16 +101,32 @@ func (b *ByName[C]) checkExtension(method string, defined bool) error {
 		return fmt.Errorf("acp: %s: the connection sends it by itself; end the ctx of the call instead", method)
 	case defined:
 		return fmt.Errorf("acp: %s: the %s does not handle this method", method, b.Peer)
-	case wire.Request(acp.ProtocolVersion, method) != nil:
+	case wire.Request(b.Version, method) != nil:
 		return fmt.Errorf("acp: %s is a request: use Call", method)
-	case wire.Notification(acp.ProtocolVersion, method) != nil:
+	case wire.Notification(b.Version, method) != nil:
 		return fmt.Errorf("acp: %s is a notification: use Notify", method)
 	}
 	return fmt.Errorf("acp: %q is not a method of the protocol; names of extensions begin with an underscore", method)
 }
 
-// paramsOf takes the typed params as they are and anything else by way of JSON.
-func paramsOf[P any](name string, m *wire.Method, params any) (*P, error) {
+// invalidParams are params that break the schema of their method.
+type invalidParams struct {
+	where  string
+	fields *wire.FieldErrors
+}
+
+func (e *invalidParams) Error() string { return "acp: invalid " + e.where }
+
+// told converts the error for params that break the schema to the error of the vocabulary.
+func (b *ByName[C]) told(err error) error {
+	if bad, ok := err.(*invalidParams); ok {
+		return b.Invalid(bad.where, bad.fields)
+	}
+	return err
+}
+
+// paramsOf returns typed params unchanged, and converts any other value through JSON.
+func paramsOf[P any](m *wire.Method, params any) (*P, error) {
 	switch p := params.(type) {
 	case nil:
 		return new(P), nil
@@ -110,18 +137,18 @@ func paramsOf[P any](name string, m *wire.Method, params any) (*P, error) {
 	}
 	raw, err := json.Marshal(params)
 	if err != nil {
-		return nil, fmt.Errorf("acp: %s: encoding params: %w", name, err)
+		return nil, fmt.Errorf("acp: %s: encoding params: %w", m.Name, err)
 	}
-	v, err := m.Params.Decode(raw)
+	v, _, err := m.Params.Decode(raw)
 	if d, ok := errors.AsType[*wire.DecodeError](err); ok {
-		return nil, Invalid(name+" params", d.Fields)
+		return nil, &invalidParams{m.Name + " params", d.Fields}
 	} else if err != nil {
-		return nil, fmt.Errorf("acp: %s: params do not fit %T: %w", name, new(P), err)
+		return nil, fmt.Errorf("acp: %s: params do not fit %T: %w", m.Name, new(P), err)
 	}
 	return v.(*P), nil
 }
 
-// assign puts an answer into what the caller gave for it.
+// assign stores res in the value that result points to.
 func assign(name string, result, res any) error {
 	if result == nil {
 		return nil

@@ -1,9 +1,8 @@
-// Package endpoint holds what the two ends of a connection have in common: the
-// rows of their method tables, the typed and the untyped way to call the peer,
-// and the translation between the vocabulary (package acp) and the engine
-// (package rpc), which do not know each other.
+// Package endpoint holds the code that both ends of a connection share, in every version
+// of the protocol: typed methods ([Request], [Notification]), the table of the methods that
+// an end handles, and calls by name. It connects the vocabularies with the engine (package
+// rpc), which do not import each other, and imports no vocabulary itself.
 //
-// Packages agent and client are its only users. The state of a connection is the
-// engine's; all that is kept here is the way to it, in [Engine], which can be asked
-// before it exists.
+// Only the packages of the ends import it. It has no state; the engine holds the state of
+// a connection.
 package endpoint

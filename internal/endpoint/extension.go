@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
@@ -12,23 +11,27 @@ import (
 // message came from.
 type fromKey struct{}
 
-// Extensions gives the engine of the connection self the handlers of v for methods
-// without a row, where v has them.
+// Extensions sets the handlers of cfg for methods without a row, if v has such handlers.
+// cfg is the configuration of the connection self.
 func Extensions(cfg *rpc.Config, self, v any) {
-	if h, ok := v.(acp.ExtensionHandler); ok {
+	if h, ok := v.(interface {
+		HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error)
+	}); ok {
 		cfg.Extension = func(ctx context.Context, method string, params json.RawMessage) (any, error) {
 			return h.HandleExtension(context.WithValue(ctx, fromKey{}, self), method, params)
 		}
 	}
-	if h, ok := v.(acp.ExtensionNotificationHandler); ok {
+	if h, ok := v.(interface {
+		HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error
+	}); ok {
 		cfg.ExtensionNotification = func(ctx context.Context, method string, params json.RawMessage) error {
 			return h.HandleExtensionNotification(context.WithValue(ctx, fromKey{}, self), method, params)
 		}
 	}
 }
 
-// CameFrom tells whether the extension message that ctx belongs to arrived over the
-// connection self, so that forwarding it there would throw it back.
+// CameFrom reports whether the extension message that ctx belongs to arrived over the
+// connection self. Forwarding it there would return it to its sender.
 func CameFrom(ctx context.Context, self any) bool { return ctx.Value(fromKey{}) == self }
 
 // OrAbsent keeps absent params absent: a nil json.RawMessage in an any is not nil.

@@ -1,74 +1,81 @@
 package endpoint
 
 import (
-	"context"
 	"fmt"
 
-	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 // Table collects the methods that one end handles.
 type Table struct {
+	// Unstable says that roles with unstable methods are allowed.
+	Unstable bool
+
 	Entries []*rpc.Entry
-	has     map[string]bool // by table key
+	refused string // the first role that is not allowed
 }
 
-// Has tells whether the request method is handled.
-func (t *Table) Has(method string) bool { return t.has[method] }
-
-func (t *Table) add(key string, e *rpc.Entry) *rpc.Entry {
-	if e.Method == nil {
-		// Both tables are written by us and covered by a test.
-		panic("endpoint: no row for " + key)
-	}
-	if t.has == nil {
-		t.has = map[string]bool{}
-	}
-	t.has[key] = true
+func (t *Table) add(e *rpc.Entry) *rpc.Entry {
 	t.Entries = append(t.Entries, e)
 	return e
 }
 
-// Request adds a request method that f answers.
-func Request[P, R any](t *Table, name string, f func(context.Context, *P) (*R, error)) *rpc.Entry {
-	return t.add(name, &rpc.Entry{
-		Method: wire.Request(acp.ProtocolVersion, name),
-		Handle: func(ctx context.Context, params any) (any, error) {
-			p, ok := params.(*P)
-			if !ok {
-				return nil, badParams[P](name, params)
-			}
-			res, err := f(ctx, p)
-			if err != nil {
-				return nil, err
-			}
-			if res == nil {
-				// An empty answer, which most methods allow; the check of what
-				// leaves finds the others.
-				res = new(R)
-			}
-			return res, nil
-		},
-	})
+// Allows reports whether a role with unstable methods may be used.
+func (t *Table) Allows(role string) bool {
+	if !t.Unstable && t.refused == "" {
+		t.refused = role
+	}
+	return t.Unstable
 }
 
-// Notification adds a notification that f handles.
-func Notification[P any](t *Table, name string, f func(context.Context, *P) error) *rpc.Entry {
-	return t.add(wire.NotificationKey(name), &rpc.Entry{
-		Method: wire.Notification(acp.ProtocolVersion, name),
-		Handle: func(ctx context.Context, params any) (any, error) {
-			p, ok := params.(*P)
-			if !ok {
-				return nil, badParams[P](name, params)
-			}
-			return nil, f(ctx, p)
-		},
-	})
+// Refused returns an error if v has a role that is not allowed. end is the name of the
+// package that v was passed to.
+func (t *Table) Refused(end string, v any) error {
+	if t.refused == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: %T implements %s, which is unstable: set Options.Unstable or drop the method", end, v, t.refused)
 }
 
-// badParams is what a middleware gets that hands on params of another type.
-func badParams[P any](name string, params any) error {
-	return fmt.Errorf("acp: %s: a middleware passed on %T instead of %T", name, params, new(P))
+// Entry returns the row of a method, or nil if it is not handled.
+func (t *Table) Entry(m *wire.Method) *rpc.Entry {
+	for _, e := range t.Entries {
+		if e.Method == m {
+			return e
+		}
+	}
+	return nil
+}
+
+// has reports whether the request method is handled.
+func (t *Table) has(method string) bool {
+	for _, e := range t.Entries {
+		if e.Name == method && !e.Notification {
+			return true
+		}
+	}
+	return false
+}
+
+// Promise is a capability that promises a method, and the role that has the method.
+type Promise struct{ Capability, Method, Role string }
+
+// Broken returns the first promise whose capability is advertised, as has reports, and
+// whose method the table does not have.
+func (t *Table) Broken(promises []Promise, has func(path string) bool) (p Promise, broken bool) {
+	for _, p := range promises {
+		if has(p.Capability) && !t.has(p.Method) {
+			return p, true
+		}
+	}
+	return Promise{}, false
+}
+
+// Present makes sure that *p points to a value, and returns it.
+func Present[T any](p **T) *T {
+	if *p == nil {
+		*p = new(T)
+	}
+	return *p
 }

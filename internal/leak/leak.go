@@ -91,7 +91,7 @@ func ours(bubble string) []goroutine {
 	return found
 }
 
-// runsTest tells whether the goroutine belongs to package testing: it runs a
+// runsTest reports whether the goroutine belongs to package testing: it runs a
 // test, a benchmark, a fuzz target or TestMain, and testing waits for it itself.
 func runsTest(stack string) bool {
 	for _, frame := range []string{

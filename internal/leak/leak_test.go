@@ -2,6 +2,7 @@ package leak_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,8 +26,8 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.errors = append(r.errors, fmt.Sprintf(format, args...))
 }
 func (r *recorder) end() {
-	for i := len(r.cleanup) - 1; i >= 0; i-- {
-		r.cleanup[i]()
+	for _, v := range slices.Backward(r.cleanup) {
+		v()
 	}
 }
 

@@ -1,159 +1,181 @@
 package rpc
 
-import (
-	"slices"
+import "github.com/acpkit/go-sdk/rpcerr"
 
-	"github.com/acpkit/go-sdk/rpcerr"
-)
-
-// admitNote gives a notification its place. A group that it ends, ends here and
-// now.
-func (c *Conn) admitNote(it item, group string) {
-	in := &c.in
+// notification gives a notification its place. A group that it ends, ends here and now.
+func (in *inbound) notification(it item) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.stopped || in.gate == gateClosed {
+	switch {
+	case in.stopped:
+		in.lost = true
 		return
+	case in.gate.state == gatePending:
+		in.addLocked(it.size, 0)
+		in.gate.held = append(in.gate.held, it)
+		return
+	case in.gate.state == gateClosed:
+		it.drop(errBeforeHandshake)
 	}
-	if it.entry != nil && it.entry.EndsGroup {
-		if after := in.endGroupLocked(group); len(after) > 0 {
-			it.what = after
-			it.size += pointerSize * int64(len(after))
+	in.addLocked(it.size, 0)
+	in.queueLocked(it)
+}
+
+// queueLocked puts a notification whose bytes are counted at the end of the queue.
+func (in *inbound) queueLocked(it item) {
+	if it.kind == itemNotification && it.entry == nil { // read before its row was known
+		if rows := in.rows.Load(); rows != nil {
+			it.entry = rows.notifications[it.rare.name]
+		}
+		if it.entry == nil && in.ignores(it.rare.name) {
+			in.addLocked(-it.size, 0)
+			return
 		}
 	}
-	in.backlog += it.size
-	in.pressureLocked(c.limits.Backlog)
-	if in.gate == gatePending {
-		in.held = append(in.held, it)
-		return
+	if it.entry != nil && it.entry.Ends != EndsNothing {
+		if after := in.pending.endGroup(groupKey(it.params), it.entry.Ends == EndsAll); len(after) > 0 {
+			it.rare = &rare{after: after}
+			grown := pointerSize * int64(len(after))
+			it.size += grown
+			in.addLocked(grown, 0)
+		}
 	}
-	c.enqueueLocked(it)
+	in.pushLocked(it)
 }
 
-// enqueueLocked puts an item at the end of the queue.
-func (c *Conn) enqueueLocked(it item) {
-	in := &c.in
-	in.queue.push(it)
-	if it.kind == itemRequest {
-		in.behind = append(in.behind, it.what.(*request))
+// pushLocked puts an item at the end of the queue.
+func (in *inbound) pushLocked(it item) {
+	start := in.order.push(it)
+	if it.kind != itemNotification && it.kind != itemDropped {
+		in.slow.watchLocked()
 	}
-	if it.kind != itemNote {
-		c.watchSlowLocked()
-	}
-	if !in.working {
-		in.working = true
-		go c.work() // ends when the queue is empty
+	if start {
+		go in.work() // ends when the queue is empty
 	}
 }
 
-// admitRequest registers a request and starts it, or gives it its place behind
-// the notifications that were read before. It returns the answer for one that is
-// not accepted.
-func (c *Conn) admitRequest(r *request) *rpcerr.RequestError {
-	in := &c.in
+// request registers a request and starts it, or gives it its place after the
+// notifications that were read before. It returns the response to one that is not
+// accepted.
+func (in *inbound) request(r *request) *rpcerr.RequestError {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch {
 	case in.stopped:
 		return nil
-	case in.byID[r.key] != nil:
+	case in.pending.byID[r.key] != nil:
 		return rpcerr.InvalidRequest(nil).WithDetail("id is in use")
-	case in.gate == gateClosed && r.method != c.cfg.Handshake:
+	case in.gate.state == gateClosed && r.method != in.handshake:
 		return notInitialized(r.method)
-	case c.shutting.Load():
+	case in.first && in.gate.used && r.method == in.handshake:
+		return errLateHandshake
+	case in.refusing:
 		return rpcerr.InternalError(nil).WithDetail(errShutdown.Error())
 	}
-	r.counted = r.entry == nil || !r.entry.Waits && !r.entry.Group
-	if c.tooManyLocked(r) {
+	held := in.gate.state == gatePending
+	if !held {
+		r.resolve(in.rows.Load())
+		if err := r.rows.checkID(r); err != nil {
+			return err
+		}
+	}
+	if in.pending.tooMany(r, !held && in.startsNowLocked(r)) {
 		return rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil)
 	}
-	if r.entry != nil && r.entry.EndsGroup {
-		r.before = in.endGroupLocked(r.group)
-		r.size += pointerSize * int64(len(r.before))
-	}
-	in.byID[r.key] = r
-	in.most = max(in.most, len(in.byID))
-	if r.entry != nil && r.entry.Group {
-		in.groups[r.group] = append(in.groups[r.group], r)
-	}
-	in.waits += r.size
-	in.open += r.size
-	if in.gate == gatePending {
-		r.parked = true
-		in.held = append(in.held, item{kind: itemRequest, what: r})
+	in.pending.register(r)
+	in.gate.used = in.gate.used || r.method != in.handshake
+	if held {
+		r.state = requestHeld
+		in.gate.held = append(in.gate.held, item{kind: itemRequest, request: r})
 		return nil
 	}
-	c.placeRequestLocked(r)
+	in.placeLocked(r)
 	return nil
 }
 
-// tooManyLocked tells whether there is no room for one more request: for one that
-// would have to wait, or for any at all. Questions to the user and their like, which may
-// stay open for hours, leave a rest to the others.
-func (c *Conn) tooManyLocked(r *request) bool {
-	in := &c.in
-	room := c.limits.MaxOpen
-	if r.counted {
-		room += c.limits.MaxWaiting
-	}
-	if in.open > 0 && in.open+r.size+handlerOverhead > room {
-		return true
-	}
-	return !c.startsNowLocked(r) && in.waits+r.size > c.limits.MaxWaiting
+// startsNowLocked reports whether the request would be started at once.
+func (in *inbound) startsNowLocked(r *request) bool {
+	return (!in.order.working || in.order.inside()) && in.slots.free(r)
 }
 
-// startsNowLocked tells whether the request would be started at once.
-func (c *Conn) startsNowLocked(r *request) bool {
-	in := &c.in
-	return in.gate != gatePending && (!in.working || in.insideLocked()) &&
-		(!r.counted || in.slots < c.limits.MaxHandlers)
-}
-
-// insideLocked tells whether the notification handler that runs is inside a Conn
-// method.
-func (in *inbound) insideLocked() bool { return in.handling != nil && in.handling.inside > 0 }
-
-// placeRequestLocked starts a request or puts it behind the notifications that
-// were read before it.
-func (c *Conn) placeRequestLocked(r *request) {
-	in := &c.in
-	if in.gate == gateClosed { // it is the handshake
-		in.gate, r.handshake = gatePending, true
+// placeLocked starts a registered request or puts it after the notifications that were
+// read before it.
+func (in *inbound) placeLocked(r *request) {
+	r.state = requestQueued
+	if e := r.entry; e != nil && e.Ends != EndsNothing {
+		r.before = in.pending.endGroup(r.group, e.Ends == EndsAll)
+		grown := pointerSize * int64(len(r.before))
+		r.size += grown
+		in.pending.charge(r, grown)
+	}
+	if e := r.entry; e != nil && e.Group {
+		r.member.request = r
+		in.pending.join(&r.member, r.group)
+	}
+	if in.gate.state == gateClosed { // it is the handshake
+		in.gate.state, r.handshake = gatePending, true
+		in.rows.Store(nil)
 	}
 	switch {
-	case !in.working:
-		c.startLocked(r, c.up)
-	case in.insideLocked():
-		c.startLocked(r, in.handling)
+	case !in.order.working:
+		in.startLocked(r)
+	case in.order.inside():
+		r.up = in.order.handling
+		in.startLocked(r)
 	default:
-		c.enqueueLocked(item{kind: itemRequest, what: r})
+		in.pushLocked(item{kind: itemRequest, request: r})
 	}
 }
 
-// unregisterLocked makes the id of a request free again.
-func (in *inbound) unregisterLocked(r *request) {
-	if r.state == requestAnswered {
+// startLocked starts a request's handler, or lets it wait for a slot.
+func (in *inbound) startLocked(r *request) {
+	if !in.slots.free(r) {
+		r.state = requestWaiting
+		in.slots.wait(r)
 		return
 	}
-	in.open -= r.size
-	if r.state == requestRunning {
-		in.open -= handlerOverhead
+	in.pending.started(r)
+	r.task.method = r.method
+	in.pending.link(&r.task)
+	in.slots.take(r)
+	go in.serve(r) // ends when the handler has returned and its response is queued
+}
+
+// startWaitingLocked starts those that wait for a slot, as far as there are some.
+func (in *inbound) startWaitingLocked() {
+	for r := in.slots.next(); r != nil; r = in.slots.next() {
+		if r.state == requestWaiting {
+			in.startLocked(r)
+		} else {
+			in.pending.forget(r)
+		}
 	}
-	r.state = requestAnswered
-	delete(in.byID, r.key)
-	if len(in.byID) == 0 && in.most > keptMap {
-		in.byID, in.most = make(map[string]*request), 0
+}
+
+// cancel ends the ctx of the request with this key. One that was not started is never
+// started: it is returned, and must be responded to. refused are the requests that only
+// waited for it.
+func (in *inbound) cancel(key string) (unstarted *request, refused []refusal) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	r := in.pending.byID[key]
+	if r == nil {
+		return nil, nil
 	}
-	if r.entry == nil || !r.entry.Group {
-		return
+	if r.endedBy == endedByNone {
+		r.endedBy = endedByPeer
 	}
-	members := in.groups[r.group]
-	if i := slices.Index(members, r); i >= 0 {
-		members = slices.Delete(members, i, i+1)
+	r.end(errCancelled)
+	if r.state >= requestRunning {
+		return nil, nil
 	}
-	if len(members) == 0 {
-		delete(in.groups, r.group)
-	} else {
-		in.groups[r.group] = members
+	unstarted = &request{id: r.id}
+	in.pending.remove(r)
+	in.pending.empty(r)
+	r.entered.over()
+	if r.handshake {
+		refused = in.openLocked(nil)
 	}
+	in.idleLocked()
+	return unstarted, refused
 }

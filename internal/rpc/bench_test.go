@@ -18,7 +18,7 @@ import (
 type blob struct{ raw []byte }
 
 var blobCodec = &wire.Codec{
-	Decode: func(raw []byte) (any, error) { return &blob{raw}, nil },
+	Decode: func(raw []byte) (any, int64, error) { return &blob{raw}, int64(len(raw)), nil },
 	Append: func(b []byte, v any) ([]byte, error) { return append(b, v.(*blob).raw...), nil },
 	Valid:  func(any, bool) bool { return true },
 	Is:     func(v any) bool { _, ok := v.(*blob); return ok },

@@ -2,44 +2,22 @@ package rpc
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/sourcegraph/jsonrpc2"
-
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
 )
-
-// CallOptions change how one call ends. Nil means the defaults.
-type CallOptions struct {
-	// OnCtxDone is called once when ctx ends before the answer is there, in place
-	// of sending $/cancel_request. The call then waits up to Grace for the answer.
-	OnCtxDone func()
-	Grace     time.Duration
-
-	// Sent runs when the request is queued for sending: what is sent from then on is
-	// behind it. It does not run for one that could not be sent, and runs again when a
-	// middleware tries again. It must not block.
-	Sent func()
-
-	// AtResponse runs exactly once, also when the call fails. For an answer it runs
-	// at the answer's place in the order: after the notifications that were read
-	// before it and before those behind it. It must not block. It has run before
-	// the call returns, except when the call's ctx ended or when the call is exempt
-	// from waiting for the notifications.
-	AtResponse func(err error)
-}
-
-var noOptions CallOptions
 
 // callState says how far a call has come.
 type callState uint8
 
 const (
-	callPending    callState = iota // no answer yet
-	callAnswered                    // the answer was read and waits for its place
+	callPending    callState = iota // no response yet
+	callResponded                   // the response was read and waits for its place
 	callDelivering                  // AtResponse is running
 	callSettled                     // the caller may go on
 )
@@ -51,15 +29,25 @@ type call struct {
 	m      *wire.Method // nil for an extension
 	origin              // when exempt it does not wait for notifications
 
-	settled chan struct{} // closed when the caller may go on; nil when nobody waits
+	settled chan struct{} // closed when the caller may go on; nil when no caller waits
 
-	// Guarded by callTable.mu until the call is settled, and not changed after.
+	// Guarded by calls.mu until the call is settled, and not changed after.
 	at            func(error) // AtResponse; who runs it takes it out
+	took          func(any)   // Result
+	vacant        func() any
+	raw           *json.RawMessage // gets the result as it arrived
 	state         callState
-	dispatched    bool   // the library knows the call
-	lifting       bool   // lifts the back-pressure while it is pending
-	result, fault []byte // what the answer holds
-	err           error  // how it ended without a usable answer
+	session       string    // that it belongs to, if the stream can lose sessions
+	dispatched    bool      // the library knows the call
+	lifting       bool      // lifts the back-pressure while it is pending
+	began         time.Time // when it was sent, if haste wants to know
+	awaited       bool      // the stream was told to hasten
+	result, fault []byte    // what the response holds
+	err           error     // how it ended without a usable response
+
+	// incomplete: notifications that were read before the response were dropped. Set
+	// before it is delivered.
+	incomplete bool
 
 	// Set by deliver, when AtResponse needed to know the outcome.
 	decoded  bool
@@ -67,39 +55,71 @@ type call struct {
 	valueErr error
 }
 
-// callTable holds the calls that wait for their answer.
-type callTable struct {
-	mu      sync.Mutex // guards all below, and the calls as said there
-	pending map[uint64]*call
-	most    int             // how many there were at once
-	last    uint64          // id of the latest call; the first has 1
-	closed  error           // new calls fail with it
-	none    []chan struct{} // closed when pending is empty
+// calls are those that wait for their response, and how each of them ends. The owner tells
+// them what was sent, read and lost; they give a response its place in the order, and let
+// the caller go on.
+type calls struct {
+	codec *codec
+	// last gives a call the last place in the order, and reports whether that is here and
+	// now; lift counts calls that the reader must not pause for; forget takes a call that
+	// is over out of the library; cause is why the connection ended. None of them is called
+	// while mu is held.
+	last   func(*call) (now bool)
+	lift   func(int)
+	forget func(id uint64)
+	cause  func() error
+
+	mu       sync.Mutex // guards all below, and the calls as said there
+	pending  map[uint64]*call
+	most     int              // how many there were at once
+	latest   uint64           // id of the latest call; the first has 1
+	expected uint64           // the number of expectations so far
+	closed   error            // new calls fail with it
+	none     []chan struct{}  // closed when pending is empty
+	sessions map[string]error // those that were lost, and why
+	haste    haste
 }
 
 // add gives the call its id and makes it wait.
-func (t *callTable) add(k *call) error {
+func (t *calls) add(k *call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed != nil {
 		return t.closed
 	}
-	t.last++
-	k.id = t.last
-	t.pending[k.id] = k
-	t.most = max(t.most, len(t.pending))
+	t.latest++
+	k.id = t.latest
+	t.addLocked(k)
 	return nil
 }
 
-// issued tells whether a call with this id was ever made.
-func (t *callTable) issued(id uint64) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return 0 < id && id <= t.last
+func (t *calls) addLocked(k *call) {
+	if t.pending == nil {
+		t.pending = make(map[uint64]*call)
+	}
+	t.pending[k.id] = k
+	t.most = max(t.most, len(t.pending))
 }
 
-// removeLocked takes a call out of those that wait for their answer.
-func (t *callTable) removeLocked(k *call) {
+// first names a call that waits for its response.
+func (t *calls) first() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, k := range t.pending {
+		return k.method
+	}
+	return ""
+}
+
+// issued reports whether a call with this id was ever made.
+func (t *calls) issued(id uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return 0 < id && id <= t.latest
+}
+
+// removeLocked takes a call out of those that wait for their response.
+func (t *calls) removeLocked(k *call) {
 	delete(t.pending, k.id)
 	if len(t.pending) == 0 {
 		if t.most > keptMap {
@@ -112,8 +132,8 @@ func (t *callTable) removeLocked(k *call) {
 	}
 }
 
-// over returns a channel that is closed when no call waits for its answer.
-func (t *callTable) over() <-chan struct{} {
+// over returns a channel that is closed when no call waits for its response.
+func (t *calls) over() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	ch := make(chan struct{})
@@ -125,136 +145,161 @@ func (t *callTable) over() <-chan struct{} {
 	return ch
 }
 
-// Call calls the peer. params is a pointer to the method's params type, the
-// result one to its result type.
-func (c *Conn) Call(ctx context.Context, m *wire.Method, params any, opts *CallOptions) (any, error) {
-	s := scopeOf(ctx)
-	o := s.enter(c, true)
-	defer s.leave(c, true)
-	return c.callThrough(ctx, &call{method: m.Name, m: m, origin: o}, params, opts)
+// begin notes that the call is about to be sent. The reader must not pause until its
+// response is read, unless much may come before it. It reports whether the stream is to
+// be told to hasten.
+func (t *calls) begin(k *call) (awaited bool) {
+	if k.m != nil && k.m.Streams {
+		return false
+	}
+	t.mu.Lock()
+	lifts := k.state == callPending
+	k.lifting = lifts
+	if len(t.pending) <= fewCalls {
+		awaited = t.haste.begin(k)
+	}
+	t.mu.Unlock()
+	if lifts {
+		t.lift(1)
+	}
+	return awaited
 }
 
-// CallExtension calls a method that the protocol does not define. params is a
-// json.RawMessage or anything encoding/json takes; nil leaves params out.
-func (c *Conn) CallExtension(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	s := scopeOf(ctx)
-	o := s.enter(c, true)
-	defer s.leave(c, true)
-	raw, err := c.rawParams(method, params)
-	if err != nil {
-		return nil, err
-	}
-	res, err := c.callThrough(ctx, &call{method: method, origin: o}, raw, nil)
-	if err != nil {
-		return nil, err
-	}
-	return encodeRaw(res)
-}
-
-// callThrough runs the sending middlewares around the call.
-func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallOptions) (any, error) {
-	if opts == nil {
-		opts = &noOptions
-	}
-	k.at = opts.AtResponse
-	if c.send == nil {
-		return c.call(ctx, k, params, opts)
-	}
-	var once sync.Once
-	err := errExited
-	if k.at != nil {
-		// A middleware may try again or answer by itself, so a failure counts only
-		// when it is the last word.
-		k.at = func(err error) {
-			if err == nil {
-				once.Do(func() { opts.AtResponse(nil) })
-			}
-		}
-		// Deferred, because a middleware may end its goroutine with runtime.Goexit.
-		defer func() { once.Do(func() { opts.AtResponse(err) }) }()
-	}
-	var res any
-	res, err = c.sendThrough(ctx, &outgoing{call: k, opts: opts}, k.method, params)
-	return res, err
-}
-
-// call is one attempt to call the peer.
-func (c *Conn) call(ctx context.Context, k *call, params any, opts *CallOptions) (any, error) {
-	k.settled = make(chan struct{})
-	if err := c.dispatch(ctx, k, params); err != nil {
-		return nil, c.withdraw(k, err)
-	}
-	if opts.Sent != nil {
-		opts.Sent()
-	}
-	return c.await(ctx, k, opts)
-}
-
-// dispatch queues the request. When it returns an error nothing was sent.
-func (c *Conn) dispatch(ctx context.Context, k *call, params any) error {
-	if err := c.usable(); err != nil {
-		return err
-	}
-	if c.shutting.Load() && scopeOf(ctx) == nil {
-		return cmp.Or(c.Err(), closed(errShutdown))
-	}
-	if err := c.calls.add(k); err != nil {
-		return err
-	}
-	f := newFrame()
-	f.b = appendCall(f.b[:0], k.id, k.method)
-	err := c.encodeParams(f, k.m, k.method, params, !k.forwards)
-	if err == nil {
-		err = ctx.Err()
-	}
-	size := f.cost()
-	if err == nil {
-		err = c.out.reserve(ctx, size)
-	}
-	if err != nil {
-		f.free()
-		return c.sooner(ctx, err)
-	}
-	if k.m == nil || !k.m.Streams {
-		c.beginLifting(k)
-	}
-	_, err = c.lib.DispatchCall(ctx, k.method, nil,
-		jsonrpc2.PickID(jsonrpc2.ID{Num: k.id}), jsonrpc2.ExtraField(frameField, f))
-	if err != nil { // closed meanwhile
-		c.out.unreserve(size, false)
-		f.free()
-		return closed(c.cause())
-	}
-	c.calls.mu.Lock()
+// sent notes that the library has the call.
+func (t *calls) sent(k *call) {
+	t.mu.Lock()
 	k.dispatched = true
 	over := k.state == callSettled
-	c.calls.mu.Unlock()
-	if over { // answered before the library had it
-		c.objects.over(k.id)
+	t.mu.Unlock()
+	if over { // its response was quicker
+		t.forget(k.id)
 	}
-	return nil
 }
 
-// withdraw ends a call that was not sent, and returns why. When the end of the
-// connection was quicker, that is the reason, and AtResponse is told elsewhere.
-func (c *Conn) withdraw(k *call, err error) error {
-	c.calls.mu.Lock()
-	if k.state != callPending {
-		if k.err != nil {
-			err = k.err
-		}
-		c.calls.mu.Unlock()
-		return err
+// respondedLocked takes a call out of those in flight: store says how it ended. It returns
+// what is to run at the place of the response if the call itself does not wait for it,
+// and whether the call lifted the back-pressure.
+func (t *calls) respondedLocked(k *call, store func(*call)) (place *call, lifting bool) {
+	t.removeLocked(k)
+	t.haste.end(k)
+	k.state = callResponded
+	store(k)
+	lifting, k.lifting = k.lifting, false
+	return k.placeLocked(), lifting
+}
+
+// responded stores a response that was read. It returns nil if no call waits for it, and
+// what is to run at the place of the response.
+func (t *calls) responded(id uint64, store func(*call)) (k, place *call) {
+	t.mu.Lock()
+	k = t.pending[id]
+	if k == nil {
+		t.mu.Unlock()
+		return nil, nil
 	}
-	c.calls.removeLocked(k)
-	at, lifting := k.at, k.lifting
-	k.state, k.err, k.at, k.lifting = callSettled, err, nil, false
-	c.calls.mu.Unlock()
+	place, lifting := t.respondedLocked(k, store)
+	t.mu.Unlock()
 	if lifting {
-		c.endLifting()
+		t.lift(-1)
 	}
-	if at != nil {
-		at(err)
+	return k, place
+}
+
+// failOne ends a call in flight with an error of its own.
+func (t *calls) failOne(id uint64, err error) {
+	k, place := t.responded(id, func(k *call) { k.err = fmt.Errorf("acp: %s: %w", shown(k.method), err) })
+	if k != nil {
+		t.place(k, place)
 	}
-	return err
+}
+
+// place delivers a call, and what is to run at the place of its response, at the end of the
+// order.
+func (t *calls) place(k, place *call) {
+	if !k.exempt {
+		t.enqueue(k)
+		return
+	}
+	if place != nil {
+		t.enqueue(place)
+	}
+	t.deliver(k)
+}
+
+// enqueue delivers something at the end of the order.
+func (t *calls) enqueue(k *call) {
+	if t.last(k) {
+		t.deliver(k)
+	}
+}
+
+// fail makes new calls fail, and those in flight that pick chooses.
+func (t *calls) fail(err error, pick func(*call) bool) {
+	t.mu.Lock()
+	if t.closed == nil {
+		t.closed = err
+	}
+	var failed []*call
+	for _, k := range t.pending {
+		if pick(k) {
+			failed = append(failed, k)
+		}
+	}
+	slices.SortFunc(failed, func(a, b *call) int { return cmp.Compare(a.id, b.id) })
+	lifting := 0
+	var places []*call
+	for _, k := range failed {
+		place, lifted := t.respondedLocked(k, func(k *call) { k.err = t.closed })
+		if lifted {
+			lifting--
+		}
+		if place != nil {
+			places = append(places, place)
+		}
+	}
+	t.mu.Unlock()
+	t.lift(lifting)
+	for _, k := range failed {
+		t.deliver(k)
+	}
+	for _, place := range places {
+		t.enqueue(place)
+	}
+}
+
+// every is for fail.
+func every(*call) bool { return true }
+
+// lose makes new calls of a session fail and returns those that wait for their response.
+func (t *calls) lose(e *stream.LostError) (ids []uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sessions == nil {
+		t.sessions = map[string]error{}
+	}
+	if len(t.sessions) >= keptMap { // a peer must not fill the memory with sessions
+		clear(t.sessions)
+	}
+	t.sessions[e.SessionID] = e
+	for id, k := range t.pending {
+		if k.session == e.SessionID {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// join notes the session of a call. It fails if the session was lost, unless the call opens
+// it again.
+func (t *calls) join(k *call, session string, opens bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k.session = session
+	if opens {
+		delete(t.sessions, session)
+	}
+	if err := t.sessions[session]; err != nil && session != "" {
+		return fmt.Errorf("acp: %s: %w", shown(k.method), err)
+	}
+	return nil
 }

@@ -39,35 +39,39 @@ func TestCancelFromThePeer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				_, p := start(t, rpc.Config{Entries: []*rpc.Entry{on(mEcho, untilDone(tt.err))}})
-				p.send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`) // too early: forgotten
+				p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`) // too early: forgotten
 				p.request(1, "t/echo", 1)
 				synctest.Wait()
-				p.send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':'1'}}`) // another id
-				p.send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`)
-				p.expect(tt.want)
+				p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':'1'}}`) // another id
+				p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`)
+				p.ExpectJSON(tt.want)
 			})
 		})
 	}
 }
 
 // A cancel is not held up by notifications, and finds a request that was not
-// started yet.
+// started yet, which then never is.
 func TestCancelActsWhenRead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		gate := make(chan struct{})
+		gate, started := make(chan struct{}), false
 		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
 			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
-			on(mEcho, func(ctx context.Context, _ *msg) (*msg, error) { return nil, ctx.Err() }),
+			on(mEcho, func(context.Context, *msg) (*msg, error) { started = true; return nil, nil }),
 			on(mAsk, untilDone(context.Cause)),
 		}})
 		p.request(1, "t/ask", 1)
 		p.note(1)
 		p.request(2, "t/echo", 1)
-		p.send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':2}}`)
-		p.send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`)
-		p.expect(`{'jsonrpc':'2.0','id':1,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':1}}}`)
+		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':2}}`)
+		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':2}}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':1}}}`)
+		p.request(2, "t/ask", 1) // the id is free
 		close(gate)
-		p.expect(`{'jsonrpc':'2.0','id':2,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':2}}}`)
+		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':2}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':2}}}`)
+		assert.False(t, started)
 	})
 }
 
@@ -81,10 +85,10 @@ func TestCallEndsWithItsCtx(t *testing.T) {
 		_, err := c.Call(ctx, mEcho, &msg{}, &rpc.CallOptions{AtResponse: func(err error) { at <- err }})
 		require.Equal(t, context.DeadlineExceeded, err)
 		require.Equal(t, context.DeadlineExceeded, <-at)
-		p.expect(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{}}`)
-		p.expect(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`)
 		p.answer(1, 1) // late
-		go func() { p.recv(); p.answer(2, 2) }()
+		go func() { p.Next(); p.answer(2, 2) }()
 		res, err := c.Call(t.Context(), mEcho, &msg{}, nil)
 		require.NoError(t, err)
 		assert.Equal(t, 2, res.(*msg).N)
@@ -105,8 +109,8 @@ func TestGraceForAnAnswerAfterCancel(t *testing.T) {
 				assert.NoError(t, c.Notify(context.WithoutCancel(ctx), mCancel, &msg{}))
 			}}
 			go func() { // ends with the answer
-				p.recv()
-				p.expect(`{'jsonrpc':'2.0','method':'t/cancel','params':{}}`)
+				p.Next()
+				p.ExpectJSON(`{'jsonrpc':'2.0','method':'t/cancel','params':{}}`)
 				time.Sleep(9 * time.Second)
 				if late {
 					time.Sleep(2 * time.Second)
@@ -131,9 +135,9 @@ func TestGroups(t *testing.T) {
 		var ev events
 		gate := make(chan struct{})
 		cancel := on(mCancel, func(_ context.Context, m *msg) (*msg, error) { ev.add("cancel %s", m.SessionID); return nil, nil })
-		cancel.EndsGroup = true
+		cancel.Ends = rpc.EndsForeground
 		closing := on(request("t/close"), func(_ context.Context, m *msg) (*msg, error) { ev.add("close %s", m.SessionID); return m, nil })
-		closing.EndsGroup = true
+		closing.Ends = rpc.EndsAll
 		prompt := ended(on(mPrompt, func(ctx context.Context, m *msg) (*msg, error) {
 			ev.add("prompt %d", m.N)
 			<-ctx.Done()
@@ -150,28 +154,28 @@ func TestGroups(t *testing.T) {
 			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
 		}})
 		prompt1 := func(id, n int, session string) {
-			p.send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'n':%d,'sessionId':'%s'}}`, id, n, session)
+			p.Send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'n':%d,'sessionId':'%s'}}`, id, n, session)
 		}
 		prompt1(1, 1, "a")
 		prompt1(2, 2, "b")
 		synctest.Wait()
 		p.note(1)
 		prompt1(3, 3, "a")
-		p.send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'\u0061'}}`)
+		p.Send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'\u0061'}}`)
 		prompt1(4, 4, "a")
-		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'text':'cancelled'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'text':'cancelled'}}`)
 		synctest.Wait()
 		assert.ElementsMatch(t, []string{"prompt 1", "prompt 2"}, ev.list())
 		close(gate)
-		p.expect(`{'jsonrpc':'2.0','id':3,'result':{'text':'own'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':3,'result':{'text':'own'}}`)
 		synctest.Wait()
 		list := ev.list()[2:]
 		assert.Less(t, index(list, "prompt 3"), index(list, "cancel a"))
 		assert.Contains(t, list, "prompt 4", "a prompt behind the cancel goes on")
-		p.send(`{'jsonrpc':'2.0','id':9,'method':'t/close','params':{'sessionId':'b'}}`)
-		p.expectAll(`{'jsonrpc':'2.0','id':2,'result':{'text':'cancelled'}}`, `{'jsonrpc':'2.0','id':9,'result':{'sessionId':'b'}}`)
-		p.send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'a'}}`)
-		p.expect(`{'jsonrpc':'2.0','id':4,'result':{'text':'cancelled'}}`)
+		p.Send(`{'jsonrpc':'2.0','id':9,'method':'t/close','params':{'sessionId':'b'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'result':{'text':'cancelled'}}`, `{'jsonrpc':'2.0','id':9,'result':{'sessionId':'b'}}`)
+		p.Send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'a'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':4,'result':{'text':'cancelled'}}`)
 	})
 }
 
@@ -188,13 +192,13 @@ func TestPromptIsEnteredBeforeItsCancel(t *testing.T) {
 				cancel, send = on(request("t/close"), end), `{'jsonrpc':'2.0','id':2,'method':'t/close','params':{'sessionId':'a'}}`
 				answers = append(answers, `{'jsonrpc':'2.0','id':2,'result':{}}`)
 			}
-			cancel.EndsGroup = true
+			cancel.Ends = rpc.EndsForeground
 			_, p := start(t, rpc.Config{Entries: []*rpc.Entry{cancel,
 				ended(on(mPrompt, func(ctx context.Context, _ *msg) (*msg, error) { ev.add("prompt"); <-ctx.Done(); return nil, ctx.Err() })),
 			}})
-			p.send(`{'jsonrpc':'2.0','id':1,'method':'t/prompt','params':{'sessionId':'a'}}`)
-			p.send("%s", send)
-			p.expectAll(answers...)
+			p.Send(`{'jsonrpc':'2.0','id':1,'method':'t/prompt','params':{'sessionId':'a'}}`)
+			p.Send("%s", send)
+			p.ExpectJSON(answers...)
 			synctest.Wait()
 			require.Equal(t, []string{"prompt", "cancel"}, ev.list())
 		})
@@ -219,9 +223,9 @@ func TestHandshake(t *testing.T) {
 		}})
 		p.note(1) // ignored
 		p.request(1, "t/echo", 1)
-		p.send(`{"jsonrpc":"2.0","id":2,"method":"_x"}`)
-		assert.Contains(t, p.recv(), `"Invalid request: ACP connection must be initialized before 't/echo'"`)
-		assert.Contains(t, p.recv(), `"Invalid request: ACP connection must be initialized before '_x'"`)
+		p.Send(`{"jsonrpc":"2.0","id":2,"method":"_x"}`)
+		assert.Contains(t, p.Next().Raw, `"Invalid request: ACP connection must be initialized before 't/echo'"`)
+		assert.Contains(t, p.Next().Raw, `"Invalid request: ACP connection must be initialized before '_x'"`)
 
 		p.request(1, "initialize", 1) // fails
 		p.request(2, "t/echo", 2)
@@ -230,22 +234,53 @@ func TestHandshake(t *testing.T) {
 		p.note(3)
 		p.request(4, "t/echo", 4)
 		p.request(5, "t/echo", 5)
-		p.send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':5}}`)
-		p.expect(`{'jsonrpc':'2.0','id':5,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':5}}}`)
+		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':5}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':5,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':5}}}`)
 		gate <- errors.New("no")
-		p.expect(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`)
-		assert.Contains(t, p.recv(), `"id":2,"error":{"code":-32600`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`)
+		assert.Contains(t, p.Next().Raw, `"id":2,"error":{"code":-32600`)
 		gate <- nil
-		p.expect(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{}}`)
 		p.answer(1, 0)
-		p.expect(`{'jsonrpc':'2.0','id':3,'result':{'n':9}}`)
-		p.expect(`{'jsonrpc':'2.0','id':4,'result':{'n':4}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':3,'result':{'n':9}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':4,'result':{'n':4}}`)
 		synctest.Wait()
 		assert.Equal(t, []string{"note 3", "echo 4"}, ev.list())
 		p.request(6, "initialize", 1) // again: an ordinary request
 		p.request(7, "t/echo", 7)
-		p.expect(`{'jsonrpc':'2.0','id':7,'result':{'n':7}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':7,'result':{'n':7}}`)
 		gate <- nil
-		p.expect(`{'jsonrpc':'2.0','id':6,'result':{'n':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':6,'result':{'n':1}}`)
+	})
+}
+
+// A handshake that is cancelled before it could start leaves the way free for another.
+func TestHandshakeIsCancelledWhileItWaits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		_, p := start(t, rpc.Config{Handshake: "initialize", Limits: rpc.Limits{MaxHandlers: 1}, Entries: []*rpc.Entry{
+			on(mInit, func(ctx context.Context, m *msg) (*msg, error) {
+				if m.N == 1 {
+					rpc.AfterResponse(ctx, func() { <-gate }) // keeps the slot
+					return nil, errors.New("no")
+				}
+				return m, nil
+			}),
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+		}})
+		p.request(1, "initialize", 1)
+		p.Next()
+		synctest.Wait()
+		p.request(2, "initialize", 2)
+		p.request(3, "t/echo", 3)
+		synctest.Wait()
+		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':2}}`)
+		assert.Contains(t, p.Next().Raw, `"id":2,"error":{"code":-32800`)
+		assert.Contains(t, p.Next().Raw, `"id":3,"error":{"code":-32600`)
+		close(gate)
+		p.request(4, "initialize", 4)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':4,'result':{'n':4}}`)
+		p.request(5, "t/echo", 5)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':5,'result':{'n':5}}`)
 	})
 }

@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"runtime"
@@ -48,10 +49,10 @@ func TestEndOfInputAnswersWhatWasAsked(t *testing.T) {
 				return nil, nil
 			}),
 		}})
-		p := &peer{t: t, Stream: far}
+		p := newPeer(t, far)
 		begun := time.Now()
 		pending := calling(c, mAsk, nil)
-		p.recv()
+		p.Next()
 		p.request(1, "t/echo", 1)
 		p.note(1)
 		p.note(2)
@@ -65,10 +66,10 @@ func TestEndOfInputAnswersWhatWasAsked(t *testing.T) {
 		ev.add("call")
 		assert.Equal(t, []string{"note 1", "note 2", "call"}, ev.list())
 		assert.Equal(t, 2*time.Second, time.Since(begun))
-		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
 		require.NoError(t, c.Wait())
 		assert.Equal(t, 4*time.Second, time.Since(begun))
-		assert.Equal(t, "EOF", p.recv())
+		p.ExpectEnd()
 		require.ErrorIs(t, c.Err(), wire.ErrClosed)
 	})
 }
@@ -139,7 +140,7 @@ func TestHandlersAtEndOfInput(t *testing.T) {
 				near, far := stream.Pipe()
 				s := &halfOpen{Stream: near, eof: make(chan struct{})}
 				c := startOn(t, rpc.Config{Stream: s, Entries: []*rpc.Entry{on(mEcho, tt.handle)}})
-				p := &peer{t: t, Stream: far}
+				p := newPeer(t, far)
 				p.request(1, "t/echo", 1)
 				synctest.Wait()
 				begun := time.Now()
@@ -152,9 +153,9 @@ func TestHandlersAtEndOfInput(t *testing.T) {
 					time.Sleep(time.Hour)
 				} else {
 					require.NoError(t, err)
-					p.expect(tt.answer)
+					p.ExpectJSON(tt.answer)
 				}
-				assert.Equal(t, "EOF", p.recv())
+				p.ExpectEnd()
 			})
 		})
 	}
@@ -171,7 +172,7 @@ func TestClose(t *testing.T) {
 			}),
 		}})
 		pending := calling(c, mAsk, nil)
-		p.recv()
+		p.Next()
 		p.request(1, "t/echo", 1)
 		synctest.Wait()
 		for range 50 {
@@ -187,7 +188,7 @@ func TestClose(t *testing.T) {
 		require.NoError(t, c.Wait())
 		require.NoError(t, c.Close())
 		for range 50 {
-			assert.Contains(t, p.recv(), "t/note", "what was accepted is written")
+			assert.Contains(t, p.Next().Raw, "t/note", "what was accepted is written")
 		}
 		_, err := c.Call(t.Context(), mAsk, &msg{}, nil)
 		require.ErrorIs(t, err, wire.ErrClosed)
@@ -208,8 +209,8 @@ func TestCloseInHandlers(t *testing.T) {
 			}),
 		}})
 		// All at once, because the first one closes.
-		line := []byte(`{"jsonrpc":"2.0","method":"t/note","params":{"n":1}}`)
-		require.NoError(t, p.Stream.(stream.BatchWriter).WriteBatch([][]byte{line, line, line}))
+		const line = `{"jsonrpc":"2.0","method":"t/note","params":{"n":1}}`
+		p.SendBatch(line, line, line)
 		require.NoError(t, c.Wait())
 		assert.Len(t, ev.list(), 1)
 	})
@@ -244,9 +245,9 @@ func TestCloseKeepsAnswersThatWereRead(t *testing.T) {
 		}})
 		at := make(chan error, 2)
 		answered := calling(c, mAsk, &rpc.CallOptions{AtResponse: func(err error) { at <- err }})
-		p.recv()
+		p.Next()
 		pending := calling(c, mEcho, nil)
-		p.recv()
+		p.Next()
 		p.note(1)
 		p.answer(1, 1)
 		synctest.Wait()
@@ -269,10 +270,10 @@ func TestAnswerJustBeforeTheEnd(t *testing.T) {
 			c := startOn(t, rpc.Config{Stream: s, Entries: []*rpc.Entry{
 				on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(time.Second); return nil, nil }),
 			}})
-			p := &peer{t: t, Stream: far}
+			p := newPeer(t, far)
 			answered, pending := calling(c, mAsk, nil), calling(c, mAsk, nil)
-			p.recv()
-			p.recv()
+			p.Next()
+			p.Next()
 			p.note(1)
 			p.answer(1, 1)
 			synctest.Wait()
@@ -299,7 +300,7 @@ func TestWriteError(t *testing.T) {
 		broken := errors.New("broken pipe")
 		s := &held{Stream: near, gate: make(chan struct{}), err: broken}
 		c := startOn(t, rpc.Config{Stream: s})
-		p := &peer{t: t, Stream: far}
+		p := newPeer(t, far)
 		answered, pending := calling(c, mAsk, nil), calling(c, mAsk, nil)
 		synctest.Wait()
 		close(s.gate)
@@ -325,7 +326,7 @@ func TestContextOfStart(t *testing.T) {
 		c := rpc.New(rpc.Config{Stream: near})
 		ctx, cancel := context.WithCancelCause(t.Context())
 		require.NoError(t, c.Start(ctx))
-		require.ErrorContains(t, c.Start(ctx), "started before")
+		require.ErrorContains(t, c.Start(ctx), "already started")
 		pending := calling(c, mAsk, nil)
 		synctest.Wait()
 		why := errors.New("why")
@@ -367,30 +368,30 @@ func TestShutdown(t *testing.T) {
 			}),
 		}})
 		pending := calling(c, mAsk, nil)
-		p.recv()
+		p.Next()
 		p.request(1, "t/echo", 1)
 		synctest.Wait()
 		down := make(chan error, 1)
 		go func() { down <- c.Shutdown(context.Background()) }() // ends with the connection
 		synctest.Wait()
 		p.request(2, "t/echo", 2)
-		p.expect(`{'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':'Internal error: connection is shutting down'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':'Internal error: connection is shutting down'}}`)
 		_, err := c.Call(t.Context(), mAsk, &msg{}, nil)
 		require.ErrorIs(t, err, wire.ErrClosed)
-		p.recv()
+		p.Next()
 		p.answer(2, 1)
-		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
 		time.Sleep(time.Minute)
 		assert.Empty(t, down, "a call of ours is not over")
 		p.answer(1, 1)
 		require.NoError(t, <-pending)
 		require.NoError(t, <-down)
-		assert.Equal(t, "EOF", p.recv())
+		p.ExpectEnd()
 	})
 	bubble(t, func(t *testing.T) {
 		c, p := start(t, rpc.Config{})
 		pending := calling(c, mAsk, nil)
-		p.recv()
+		p.Next()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.Equal(t, context.DeadlineExceeded, c.Shutdown(ctx))
@@ -400,19 +401,19 @@ func TestShutdown(t *testing.T) {
 
 // Whatever is asked of a connection that has ended, the answer is the same.
 func TestOneErrorAfterTheEnd(t *testing.T) {
-	for name, end := range map[string]func(*rpc.Conn, *peer, *held, context.CancelCauseFunc){
-		"Close":        func(c *rpc.Conn, _ *peer, _ *held, _ context.CancelCauseFunc) { c.Close() },
-		"Shutdown":     func(c *rpc.Conn, _ *peer, _ *held, _ context.CancelCauseFunc) { _ = c.Shutdown(t.Context()) },
-		"ctx":          func(_ *rpc.Conn, _ *peer, _ *held, cancel context.CancelCauseFunc) { cancel(errors.New("enough")) },
-		"end of input": func(_ *rpc.Conn, p *peer, _ *held, _ context.CancelCauseFunc) { p.eof() },
-		"write error": func(c *rpc.Conn, _ *peer, s *held, _ context.CancelCauseFunc) {
+	for name, end := range map[string]func(*rpc.Conn, peer, *held, context.CancelCauseFunc){
+		"Close":        func(c *rpc.Conn, _ peer, _ *held, _ context.CancelCauseFunc) { c.Close() },
+		"Shutdown":     func(c *rpc.Conn, _ peer, _ *held, _ context.CancelCauseFunc) { _ = c.Shutdown(t.Context()) },
+		"ctx":          func(_ *rpc.Conn, _ peer, _ *held, cancel context.CancelCauseFunc) { cancel(errors.New("enough")) },
+		"end of input": func(_ *rpc.Conn, p peer, _ *held, _ context.CancelCauseFunc) { p.Close() },
+		"write error": func(c *rpc.Conn, _ peer, s *held, _ context.CancelCauseFunc) {
 			s.fail(errors.New("broken"))
 			_ = c.Notify(t.Context(), mNote, &msg{})
 		},
-		"write error behind end of input": func(_ *rpc.Conn, p *peer, s *held, _ context.CancelCauseFunc) {
+		"write error behind end of input": func(_ *rpc.Conn, p peer, s *held, _ context.CancelCauseFunc) {
 			s.fail(errors.New("broken"))
 			p.request(1, "t/echo", 1)
-			p.eof()
+			p.Close()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -427,7 +428,7 @@ func TestOneErrorAfterTheEnd(t *testing.T) {
 				defer cancel(nil)
 				require.NoError(t, c.Start(ctx))
 				synctest.Wait()
-				end(c, &peer{t: t, Stream: far}, s, cancel)
+				end(c, newPeer(t, far), s, cancel)
 				_ = c.Wait()
 				want := c.Err()
 				require.ErrorIs(t, want, wire.ErrClosed)
@@ -501,6 +502,34 @@ func TestBeforeStart(t *testing.T) {
 	require.Equal(t, wrong, c.Run(t.Context()))
 	require.NoError(t, c.Close())
 	require.Error(t, rpc.New(rpc.Config{}).Run(t.Context()))
+}
+
+// A Conn can be handed out before it is configured: it refuses all but Done.
+func TestBeforeConfigure(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c := new(rpc.Conn)
+		done := c.Done()
+		_, err := c.Call(t.Context(), mAsk, &msg{}, nil)
+		at := make(chan error, 1)
+		_, same := c.Call(t.Context(), mAsk, &msg{}, &rpc.CallOptions{AtResponse: func(err error) { at <- err }})
+		_, raw := c.CallExtension(t.Context(), "_x", nil)
+		for _, err := range []error{
+			err, same, <-at, raw, c.Notify(t.Context(), mNote, &msg{}), c.NotifyExtension(t.Context(), "_x", nil),
+			c.Start(t.Context()), c.Run(t.Context()), c.Wait(), c.Shutdown(t.Context()),
+		} {
+			require.ErrorContains(t, err, "not ready")
+		}
+		require.NoError(t, c.Err())
+		require.NoError(t, c.Close())
+		assert.False(t, c.Started())
+		near, _ := stream.Pipe()
+		c.Configure(rpc.Config{Stream: near})
+		require.NoError(t, c.Start(t.Context()))
+		assert.True(t, c.Started())
+		require.NoError(t, c.Close())
+		<-done
+		require.NoError(t, c.Wait())
+	})
 }
 
 // An idle connection is small.
@@ -589,6 +618,94 @@ func TestEndsUnderLoad(t *testing.T) {
 					assert.Equal(t, 2*calls.Load(), returned.Load())
 				})
 			}
+		})
+	}
+}
+
+// A handler that returns because the peer has left has made no mistake.
+func TestHandlersThatEndWithTheConnectionAreNoErrors(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var l logs
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{Logger: l.logger(), Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, _ *msg) (*msg, error) { <-ctx.Done(); return nil, ctx.Err() }),
+			on(mAsk, func(ctx context.Context, m *msg) (*msg, error) {
+				_, err := c.Call(ctx, mEcho, m, nil)
+				return nil, fmt.Errorf("asking: %w", err)
+			}),
+			on(mNote, func(ctx context.Context, _ *msg) (*msg, error) { <-ctx.Done(); return nil, context.Cause(ctx) }),
+		}})
+		p.request(1, "t/ask", 1)
+		p.request(2, "t/echo", 1)
+		p.note(1)
+		p.Next()
+		p.Close()
+		require.NoError(t, c.Wait())
+		assert.NotContains(t, l.String(), "level=ERROR")
+	})
+}
+
+// Wait waits for code of the user that runs on its own, and names what does not end.
+func TestTrackedWork(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var long func()
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				time.AfterFunc(time.Second, rpc.Linger(ctx))
+				return m, nil
+			}),
+			on(mAsk, func(ctx context.Context, m *msg) (*msg, error) { long = rpc.Linger(ctx); return m, nil }),
+		}})
+		p.request(1, "t/echo", 1)
+		p.Next()
+		p.request(2, "t/ask", 1)
+		p.Next()
+		require.NoError(t, c.Close())
+		err := c.Wait()
+		require.ErrorIs(t, err, wire.ErrHandlerStuck)
+		assert.EqualError(t, err, wire.ErrHandlerStuck.Error()+": t/ask")
+		long()
+		long()
+	})
+}
+
+// The result of a call whose notifications were lost, because the connection was closed,
+// comes with the reason.
+func TestResponseAfterLostNotifications(t *testing.T) {
+	for name, m := range map[string]*wire.Method{"stream": mPrompt, "other": mEcho} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				gate := make(chan struct{})
+				c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+					on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
+				}})
+				type outcome struct {
+					res any
+					err error
+				}
+				done := make(chan outcome, 1)
+				atResponse := make(chan error, 1)
+				go func() { // ends with the connection
+					res, err := c.Call(t.Context(), m, &msg{}, &rpc.CallOptions{AtResponse: func(err error) { atResponse <- err }})
+					done <- outcome{res, err}
+				}()
+				p.Next()
+				p.note(1)
+				p.note(2)
+				p.answer(1, 7)
+				synctest.Wait()
+				require.NoError(t, c.Close())
+				got := <-done
+				assert.Equal(t, &msg{N: 7}, got.res)
+				if name == "stream" {
+					require.ErrorIs(t, got.err, wire.ErrClosed)
+					require.ErrorIs(t, <-atResponse, wire.ErrClosed)
+				} else {
+					require.NoError(t, got.err)
+					require.NoError(t, <-atResponse)
+				}
+				close(gate)
+			})
 		})
 	}
 }

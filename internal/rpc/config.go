@@ -22,19 +22,29 @@ type Middleware func(Handler) Handler
 type Entry struct {
 	*wire.Method
 
-	// Handle gets *Params and returns *Result. (nil, nil) answers an empty object,
+	// Handle gets *Params and returns *Result. (nil, nil) stands for an empty object,
 	// if the result type allows it.
 	Handle func(ctx context.Context, params any) (any, error)
 
 	// Group: the handler's ctx belongs to the group that params.sessionId names.
 	Group bool
-	// EndsGroup: when the message is read, the ctx of all members of its group
-	// that were read before it ends, with wire.ErrTurnCancelled as the cause.
-	EndsGroup bool
-	// Ended makes the result that is answered in place of any error, a middleware's
-	// included, once the group of the request was ended. Nil: the error is answered.
+	// Ends: when the message is read, the ctx of the members of its group that were
+	// read before it ends, with wire.ErrTurnCancelled as the cause.
+	Ends Ending
+	// Ended makes the result that is sent in place of any error, a middleware's
+	// included, once the group of the request was ended. Nil: the error is sent.
 	Ended func() any
 }
+
+// Ending says which members of a group a message ends: the requests, and the work that
+// outlives them (see [Outlive]).
+type Ending uint8
+
+const (
+	EndsNothing    Ending = iota
+	EndsForeground        // background work goes on
+	EndsAll
+)
 
 // Config is what New needs to know.
 type Config struct {
@@ -42,16 +52,37 @@ type Config struct {
 	Role    string // "agent" or "client", for logs and error texts
 	Entries []*Entry
 
-	// Extension handles requests that the protocol does not define; nil answers
+	// Extension handles requests that the protocol does not define; nil responds
 	// -32601. ExtensionNotification likewise; nil ignores them. Methods of the
 	// protocol, and names that begin with "$/", are never given to either.
 	Extension             func(ctx context.Context, method string, params json.RawMessage) (any, error)
 	ExtensionNotification func(ctx context.Context, method string, params json.RawMessage) error
 
-	// Handshake is the request that opens the connection. Requests before it are
-	// answered -32600 and notifications before it ignored; what is read behind it
-	// waits for its answer. Empty: open from the start.
+	// Defined reports whether a version of the protocol defines the method, for
+	// whichever end; nil: it defines none.
+	Defined func(method string) bool
+	// Fallback: Extension and ExtensionNotification get every method without a row but
+	// $/cancel_request. A Conn without Entries and Handshake then passes on all there is.
+	Fallback bool
+
+	// Handshake is the request that opens the connection. Before it requests are refused
+	// with -32600 and notifications are dropped; what is read after it waits for its
+	// response. Empty: the connection is open from the start.
 	Handshake string
+	// HandshakeFirst: a repeated handshake is refused with -32600 if another request was
+	// read since the connection was opened.
+	HandshakeFirst bool
+	// Negotiated returns what the handshake's result leads to. It takes the place of
+	// Entries for all that is read after the handshake begins. Nil: the entries stay.
+	Negotiated func(result any) Version
+
+	// StrictIDs: the id of a request must be a string or an integer, also before the
+	// handshake.
+	StrictIDs bool
+
+	// Reopens reports whether a call of the method opens a session again that was lost,
+	// see stream.LostError. Nil: none does.
+	Reopens func(method string) bool
 
 	// Receiving and Sending wrap what arrives and what leaves. The first one is the
 	// outermost. A sending middleware must pass on a ctx that descends from the one
@@ -59,18 +90,24 @@ type Config struct {
 	Receiving, Sending []Middleware
 
 	Logger *slog.Logger // nil means slog.Default()
-	// OnDropped is told of notifications that could not be decoded, in their order.
+	// OnDropped is told of notifications that could not be decoded, or that arrived before
+	// the handshake, in their order.
 	OnDropped func(method string, err error)
 
-	ExposeErrors bool // texts of unexpected errors are sent to the peer
+	// OnError sees the error of a request, or of something else that where names, before
+	// it is converted for the peer. What it returns takes the error's place; nil does not.
+	OnError func(ctx context.Context, where string, err error) error
+
+	ExposeErrors bool // the texts that errors keep inside are sent to the peer
+	RawParams    bool // handlers may ask for RawParams, which are kept for them
 	LenientPaths bool // no rules of the prose for arriving params
 
 	// Invalid builds the error for values that break the schema; where is like
 	// "session/new params".
 	Invalid func(where string, fields *wire.FieldErrors) error
 
-	// Done is closed when the connection has ended; nil makes such a channel.
-	Done chan struct{}
+	// OnEnd runs once, after Conn.Done is closed and before Wait returns; nil does nothing.
+	OnEnd func()
 
 	// Err says that the connection was put together wrongly. Start and every call
 	// return it, and nothing is sent.
@@ -97,10 +134,11 @@ type Limits struct {
 	// new ones are refused: 1 GiB. One that runs counts 8 KiB on top.
 	MaxOpen int64
 	// SendQueue is how many bytes may wait to be written before senders wait:
-	// 8 MiB. SendReserve is room beyond it for the connection's own answers: 1 MiB.
+	// 8 MiB. SendReserve is room beyond it for the responses of the connection
+	// itself, before the reader pauses: 1 MiB.
 	SendQueue, SendReserve int64
 
-	// StallTimeout ends the connection with ErrStalled when the queue was full and
+	// StallTimeout ends the connection with ErrStalled when the queue or the reserve was full and
 	// nothing could be written for so long: 60 s.
 	StallTimeout time.Duration
 	// DrainGrace is how long handlers may go on after the peer has ended its side:
@@ -126,8 +164,13 @@ func (l Limits) withDefaults() Limits {
 			*v = def
 		}
 	}
+	hard := l.MaxBacklog
 	size(&l.Backlog, 64<<20)
 	size(&l.MaxBacklog, 1<<30)
+	if hard > 0 { // the reader pauses where it would have to give up
+		l.Backlog = min(l.Backlog, hard)
+	}
+	l.MaxBacklog = max(l.MaxBacklog, l.Backlog)
 	size(&l.MaxWaiting, 64<<20)
 	size(&l.MaxOpen, 1<<30)
 	size(&l.SendQueue, 8<<20)
@@ -135,7 +178,6 @@ func (l Limits) withDefaults() Limits {
 	if l.MaxHandlers <= 0 {
 		l.MaxHandlers = 1024
 	}
-	l.MaxBacklog = max(l.MaxBacklog, l.Backlog)
 	grace(&l.StallTimeout, 60*time.Second)
 	grace(&l.DrainGrace, 5*time.Second)
 	grace(&l.HandlerGrace, 5*time.Second)

@@ -9,7 +9,9 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -20,32 +22,40 @@ type Conn struct {
 	limits Limits
 	log    *slog.Logger
 
-	requests      map[string]*Entry
-	notifications map[string]*Entry
-
-	// receive and send are the middlewares around what they wrap; nil without any.
-	receive, send Handler
+	send Handler // the middlewares around sendWrapped; nil without any
 
 	// Set by Start, before anything else runs.
 	life    context.Context // of all handlers
 	endLife context.CancelCauseFunc
-	up      *scope             // the handler whose ctx started the connection
-	noise   func([]byte) error // takes what is not JSON, in place of an answer; nil: it is answered
+	up      *scope // the handler whose ctx started the connection
 	lib     *jsonrpc2.Conn
 	objects *objectStream
 
-	out      *outbox
-	calls    callTable
-	in       inbound
-	end      ending
-	started  atomic.Bool
-	shutting atomic.Bool // Shutdown was called
+	out       *outbox.Box
+	calls     calls
+	in        inbound
+	handlers  handlers
+	handshake handshake
+	end       ending
+	ready     atomic.Bool // Configure was called: what it has set may be read
+	started   atomic.Bool
+	shutting  atomic.Bool     // Shutdown was called
+	network   bool            // the stream routes messages
+	drains    <-chan struct{} // closed when the stream asks for Shutdown; nil: it never does
 }
 
-// New prepares a connection. It starts nothing and does not fail; what is wrong
-// with cfg is returned by Start and by every call.
+// New returns a Conn that is configured.
 func New(cfg Config) *Conn {
-	c := &Conn{cfg: cfg, limits: cfg.Limits.withDefaults(), log: cfg.Logger}
+	c := new(Conn)
+	c.Configure(cfg)
+	return c
+}
+
+// Configure prepares a connection. It starts nothing and does not fail; what is wrong
+// with cfg is returned by Start and by every call. It must be called once. Before it the
+// zero value can be asked for Done, and every other method refuses.
+func (c *Conn) Configure(cfg Config) {
+	c.cfg, c.limits, c.log = cfg, cfg.Limits.withDefaults(), cfg.Logger
 	if c.log == nil {
 		c.log = slog.Default()
 	}
@@ -55,80 +65,75 @@ func New(cfg Config) *Conn {
 	if c.cfg.Err == nil && cfg.Stream == nil {
 		c.cfg.Err = errors.New("acp: no stream")
 	}
-	c.requests = make(map[string]*Entry)
-	c.notifications = make(map[string]*Entry)
-	for _, e := range cfg.Entries {
-		if e.Notification {
-			c.notifications[e.Name] = e
-		} else {
-			c.requests[e.Name] = e
-		}
-	}
-	c.receive = wrap(cfg.Receiving, c.handleWrapped)
 	c.send = wrap(cfg.Sending, c.sendWrapped)
-	c.calls.pending = make(map[uint64]*call)
-	c.in.init(c)
-	c.end.init(cfg.Done)
-	c.out = &outbox{limits: c.limits, failed: c.outputFailed, refused: c.frameRefused}
+	c.handlers.init(&c.cfg, c.log)
+	c.handlers.ending = c.end.begins
+	c.in.init(&c.cfg, c.limits)
+	c.in.ignores, c.in.serve, c.in.work = c.handlers.ignores, (*request).serve, func() { (&worker{c: c}).run() }
+	c.handshake = handshake{in: &c.in, negotiated: cfg.Negotiated, respond: c.respondOwn}
+	c.in.slow = slowWatch{in: &c.in, after: c.limits.SlowHandler, log: c.log, call: c.calls.first}
+	c.end.init()
+	out := outbox.Config{
+		Queue: c.limits.SendQueue, Reserve: c.limits.SendReserve, MaxOwn: maxOwnResponses, StallTimeout: c.limits.StallTimeout,
+		Failed: c.outputFailed, Refused: c.frameRefused,
+	}
 	if cfg.Stream != nil {
 		g := &guarded{s: cfg.Stream, log: c.log}
-		c.cfg.Stream, c.out.stream = g, g
+		c.cfg.Stream, out.Stream = g, g
 		if batch, ok := cfg.Stream.(stream.BatchWriter); ok {
-			g.batch, c.out.batch = batch, g
+			g.batch, out.Batch = batch, g
+		}
+		if hastener, ok := cfg.Stream.(stream.Hastener); ok {
+			g.hastener, out.Hasten, c.calls.haste.able = hastener, g.Hasten, true
 		}
 		if meter, ok := cfg.Stream.(stream.ProgressWriter); ok {
-			g.meter, c.out.meter = meter, g
+			g.meter, out.Meter = meter, g
+		}
+		g.parses, _ = cfg.Stream.(stream.MessageReader)
+		if messages, ok := cfg.Stream.(stream.MessageWriter); ok {
+			g.messages, out.Message, c.network = messages, g, true
+		}
+		if d, ok := cfg.Stream.(stream.Drainer); ok {
+			c.drains = d.Draining()
 		}
 	}
+	c.out = outbox.New(out)
 	c.objects = newObjectStream(c.out)
-	return c
-}
-
-func wrap(list []Middleware, h Handler) Handler {
-	if len(list) == 0 {
-		return nil
-	}
-	for i := len(list) - 1; i >= 0; i-- {
-		h = list[i](h)
-	}
-	return h
+	c.calls.codec, c.calls.cause, c.calls.lift, c.calls.forget = &c.handlers.codec, c.end.cause, c.in.lift, c.objects.over
+	c.calls.last = func(k *call) (now bool) { return c.in.last(item{kind: itemResponse, call: k}) }
+	c.ready.Store(true)
 }
 
 // Start begins to read. The connection lives as long as ctx; handlers get
 // contexts that descend from it.
 func (c *Conn) Start(ctx context.Context) error {
-	if c.cfg.Err != nil {
-		return c.cfg.Err
+	if err := c.wrong(); err != nil {
+		return err
 	}
-	if err := c.begin(ctx); err != nil {
+	err := c.end.start(func() {
+		c.up = scopeOf(ctx)
+		c.life, c.endLife = context.WithCancelCause(ctx)
+		// The library gets no ctx of ours: how the connection ends is decided here.
+		c.lib = jsonrpc2.NewConn(context.Background(), c.objects, noHandler{},
+			jsonrpc2.OnSend(c.objects.onSend), jsonrpc2.SetLogger(quiet{}))
+	})
+	if err != nil {
 		return err
 	}
 	c.started.Store(true)
 	c.end.onClose(context.AfterFunc(ctx, func() { c.finish(endCtx, context.Cause(ctx)) }))
-	go c.read() // ends with the stream
-	return nil
-}
-
-// begin builds what lives as long as the connection.
-func (c *Conn) begin(ctx context.Context) error {
-	e := &c.end
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch {
-	case e.over:
-		return closed(e.why)
-	case e.begun:
-		return errStarted
+	r := &reader{Conn: c, stream: c.cfg.Stream.(*guarded)}
+	r.noise = r.stream.unchecked()
+	go r.run() // ends with the stream
+	if c.drains != nil {
+		go func() { // ends with the connection
+			select {
+			case <-c.drains:
+				_ = c.Shutdown(context.Background()) // ends with the connection at the latest
+			case <-c.end.done:
+			}
+		}()
 	}
-	e.begun = true
-	if g, ok := c.cfg.Stream.(*guarded); ok {
-		c.noise = g.unchecked()
-	}
-	c.up = scopeOf(ctx)
-	c.life, c.endLife = context.WithCancelCause(ctx)
-	// The library gets no ctx of ours: how the connection ends is decided here.
-	c.lib = jsonrpc2.NewConn(context.Background(), c.objects, noHandler{},
-		jsonrpc2.OnSend(c.objects.onSend), jsonrpc2.SetLogger(quiet{}))
 	return nil
 }
 
@@ -140,10 +145,21 @@ func (c *Conn) Run(ctx context.Context) error {
 	return c.Wait()
 }
 
-// usable tells why nothing can be sent, or returns nil.
+// Started reports whether Start has succeeded.
+func (c *Conn) Started() bool { return c.started.Load() }
+
+// wrong returns why the connection can never be used as it is, or nil.
+func (c *Conn) wrong() error {
+	if !c.ready.Load() {
+		return errNotReady
+	}
+	return c.cfg.Err
+}
+
+// usable returns why nothing can be sent, or nil.
 func (c *Conn) usable() error {
-	if c.cfg.Err != nil {
-		return c.cfg.Err
+	if err := c.wrong(); err != nil {
+		return err
 	}
 	if !c.started.Load() {
 		if err := c.Err(); err != nil {
@@ -154,18 +170,37 @@ func (c *Conn) usable() error {
 	return nil
 }
 
+// respondOwn queues a response of the connection itself. It never waits: the reader
+// calls it.
+func (c *Conn) respondOwn(id []byte, e *rpcerr.RequestError) {
+	f := outbox.NewFrame()
+	f.Data = appendFault(f.Data, id, e)
+	f = f.Own()
+	c.describe(f, stream.Message{Kind: stream.KindErrorResponse, ID: id}, 0)
+	c.out.PushOwn(f)
+}
+
+// Hold counts bytes of updates that were handled but not yet given out towards
+// the back-pressure. It never blocks.
+func (c *Conn) Hold(n int64) { c.in.add(n) }
+
+// Release gives back what Hold counted.
+func (c *Conn) Release(n int64) { c.in.add(-n) }
+
+// outputFailed is called when nothing can be written any more.
+func (c *Conn) outputFailed(err error) {
+	kind := endWrite
+	if errors.Is(err, wire.ErrStalled) {
+		kind = endBroken
+	}
+	c.finish(kind, err)
+	c.out.Close(closed(c.end.cause()))
+}
+
 // noHandler: the library never sees a request.
 type noHandler struct{}
 
 func (noHandler) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {}
-
-// frameRefused is told of a message that the stream cannot carry.
-func (c *Conn) frameRefused(err error) {
-	c.log.Error("acp: message could not be sent", "error", err)
-}
-
-// isProtocol tells whether the protocol defines the method, for whichever end.
-func isProtocol(method string) bool { return wire.Defines(1, method) }
 
 // shown is a method's name as it may stand in an error or a log.
 func shown(method string) string {

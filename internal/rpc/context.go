@@ -3,39 +3,48 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 )
 
-// scope is the ctx of one handler. It knows what is being handled and whose
-// handlers it descends from, and it makes a context with a cancel function of its
-// own only when somebody asks for one, because most notification handlers never
-// do.
+// scope is the ctx of one handler. It knows what is being handled and from whose
+// handlers it descends. It makes a context with a cancel function of its own only when
+// one is asked for, because most notification handlers never do.
 type scope struct {
 	parent context.Context // the life of the connection
 	conn   *Conn
 	method string
-	size   int64    // bytes of the message
+	size   int64    // memory of the message: raw, then decoded
 	req    *request // nil: a notification is handled
+	work   *Work    // the work whose ctx it is, nil: a handler's
+	params any      // a pointer to what was decoded, nil for an extension; set before the handler runs
 
 	// up is the handler that this one descends from: the notification handler
 	// under whose exception a request was started, else the handler whose ctx
 	// started the connection. It is set before the handler runs.
 	up *scope
 
-	// entered hears of the first use of the ctx; nil when nobody asks.
+	// entered hears of the first use of the ctx; nil when no one asks.
 	entered *entered
 
-	// inside counts the Conn methods that run with this ctx or one that descends
-	// from it: calls of any connection, and sends of this one. Guarded by
-	// conn.in.mu.
+	// inside counts the Conn methods that wait with this ctx or one that descends
+	// from it. It belongs to conn.in and is guarded by its lock.
 	inside int
 
-	mu     sync.Mutex // guards all below
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	ended  bool
-	cause  error
+	mu      sync.Mutex // guards all below
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	ended   bool
+	cause   error
+	results *results // nil before the first call
+}
+
+// results are those of the latest calls of a request's handler: the handler may return one
+// of them unchecked.
+type results struct {
+	of    [4]any
+	calls int
 }
 
 type scopeKey struct{}
@@ -115,38 +124,34 @@ func (s *scope) Value(key any) any {
 	return s.parent.Value(key)
 }
 
-// origin is what a Conn method learns from the ctx it was given.
+// origin is what a call learns from the ctx it was given.
 type origin struct {
-	// exempt: a notification handler waits for the method.
+	// exempt: a notification handler waits for the call.
 	exempt bool
-	// forwards: the ctx is that of another connection's handler, so what is sent
-	// is likely to have arrived there.
-	forwards bool
+	// relays is the request of another connection whose handler makes the call: its
+	// response is likely to be the result of the call.
+	relays *request
 }
 
-// enter notes that a method of c begins with a ctx of this handler: everybody up
-// the chain waits for it. A call waits for the peer's answer, which may need
-// anything of this end. A send waits for nothing but the peer's reading, so it keeps
-// the handler's slot. When it is over another connection than the handler's, as in a
-// proxy, it is work like any other: the one that is too slow there slows down the one
-// that sends here, and what was sent here behind it stays behind it.
+// enter notes that a method of c begins to wait with a ctx of this handler: every
+// handler up the chain waits for it. A call waits for the peer's response, which may
+// need anything of this end. A send that finds no room waits for nothing but the peer's
+// reading, so it keeps the handler's slot. When it is over another connection than the
+// handler's, as in a proxy, it is work like any other: the peer that is too slow there
+// slows down the peer that sends here, and what was sent here stays in its order.
 func (s *scope) enter(c *Conn, call bool) (o origin) {
+	if s != nil && s.req != nil && s.conn != c {
+		o.relays = s.req
+	}
 	for ; s != nil; s = s.up {
-		if s.conn != c {
-			o.forwards = true
-		}
-		if s.req == nil {
+		switch {
+		case s.req == nil:
 			o.exempt = true
 			if call || s.conn == c {
-				s.conn.noteEnters(s)
+				s.conn.in.notificationEnters(s)
 			}
-			continue
-		}
-		if s.conn != c {
-			s.req.forwards.Store(true)
-		}
-		if s.req.counted && call {
-			s.conn.handlerEnters(s)
+		case call:
+			s.conn.in.requestEnters(s.req)
 		}
 	}
 	return o
@@ -157,15 +162,48 @@ func (s *scope) leave(c *Conn, call bool) {
 	for ; s != nil; s = s.up {
 		switch {
 		case s.req == nil && (call || s.conn == c):
-			s.conn.noteLeaves(s)
-		case s.req != nil && s.req.counted && call:
-			s.conn.handlerLeaves(s)
+			s.conn.in.notificationLeaves(s)
+		case s.req != nil && call:
+			s.conn.in.requestLeaves(s.req)
 		}
 	}
 }
 
-// MessageSize returns the bytes of the message that is being handled, and 0
-// outside a handler.
+// keep remembers the result of a call that was made with the handler's ctx.
+func (s *scope) keep(result any) {
+	if s == nil || s.req == nil || result == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.results == nil {
+		s.results = new(results)
+	}
+	r := s.results
+	r.of[r.calls%len(r.of)] = result
+	r.calls++
+}
+
+// brought reports whether v is the result of a call that the handler made.
+func (s *scope) brought(v any) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.results != nil && slices.Contains(s.results.of[:], v)
+}
+
+// arrived reports whether the value, a pointer, is what a handler that ctx descends
+// from was given: it is then passed on, and not this program's own.
+func arrived(ctx context.Context, v any) bool {
+	for s := scopeOf(ctx); s != nil; s = s.up {
+		if s.params != nil && s.params == v {
+			return true
+		}
+	}
+	return false
+}
+
+// MessageSize returns the bytes of memory that the message which is being handled
+// occupies, and 0 outside a handler.
 func MessageSize(ctx context.Context) int64 {
 	if s := scopeOf(ctx); s != nil {
 		return s.size

@@ -2,11 +2,14 @@ package rpc
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // endKind says what ends a connection.
@@ -23,7 +26,7 @@ const (
 
 const (
 	// tail is how long reading goes on when writing has failed: a peer that died
-	// may have answered before.
+	// may have responded before.
 	tail = 250 * time.Millisecond
 	// readerGrace is how long Wait waits for the reader, and for the writer, after
 	// the stream was closed. A read of stdin cannot be ended.
@@ -42,7 +45,7 @@ type ending struct {
 
 	// closing: what remains must not take long. Written under mu.
 	closing atomic.Bool
-	// muted: nobody can be answered any more. Guarded by mu.
+	// muted: no one can be responded to any more. Guarded by mu.
 	muted bool
 
 	hurry      chan struct{} // closed when closing
@@ -53,48 +56,75 @@ type ending struct {
 	closeErr   error         // of the stream; set before done is closed
 }
 
-func (e *ending) init(done chan struct{}) {
-	if e.done = done; done == nil {
-		e.done = make(chan struct{})
-	}
+func (e *ending) init() {
+	e.whenDone()
 	e.hurry, e.mute = make(chan struct{}), make(chan struct{})
 	e.ended, e.readerDone = make(chan struct{}), make(chan struct{})
+}
+
+// whenDone returns a channel that is closed when the stream is. It can be asked for before
+// init.
+func (e *ending) whenDone() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.done == nil {
+		e.done = make(chan struct{})
+	}
+	return e.done
+}
+
+// start runs f unless the connection was started or closed before.
+func (e *ending) start(f func()) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.over:
+		return closed(e.why)
+	case e.begun:
+		return errStarted
+	}
+	e.begun = true
+	f()
+	return nil
+}
+
+// closeEarly ends a connection that was never started. It reports false for one that was.
+func (e *ending) closeEarly(closeStream func() error, ended func()) bool {
+	e.mu.Lock()
+	begun := e.begun
+	if !begun {
+		e.begun, e.over = true, true
+		e.hurryLocked()
+	}
+	e.mu.Unlock()
+	if begun {
+		return false
+	}
+	close(e.readerDone)
+	e.closeErr = closeStream()
+	close(e.done)
+	ended()
+	close(e.ended)
+	return true
 }
 
 // onClose keeps what ends the watch over the ctx of Start.
 func (e *ending) onClose(stop func() bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closing.Load() { // meanwhile: nobody else will call it
+	if e.closing.Load() { // meanwhile: it would never be called
 		stop()
 		return
 	}
 	e.stop = stop
 }
 
-// hurryLocked makes what remains quick.
-func (e *ending) hurryLocked() {
-	if !e.closing.Swap(true) {
-		close(e.hurry)
-	}
-	e.muteLocked()
-}
-
-// muteLocked makes handlers end that only have something to answer. What was read
-// before is still handled.
-func (e *ending) muteLocked() {
-	if !e.muted {
-		e.muted = true
-		close(e.mute)
-	}
-}
-
-// finish begins the end of the connection. The first reason counts; a later one
-// can only speed it up.
-func (c *Conn) finish(kind endKind, why error) {
-	e := &c.end
+// begin notes that the connection ends. The first reason counts; a later one can only
+// speed it up. It reports whether this is the first.
+func (e *ending) begin(kind endKind, why error) (first bool) {
 	e.mu.Lock()
-	first := !e.over
+	defer e.mu.Unlock()
+	first = !e.over
 	if first {
 		e.over, e.kind, e.why = true, kind, why
 		switch kind {
@@ -110,85 +140,189 @@ func (c *Conn) finish(kind endKind, why error) {
 	case endWrite:
 		e.muteLocked()
 	}
-	e.mu.Unlock()
-	if first {
-		go c.wind() // ends when everything else of the connection has
-	}
+	return first
 }
 
-// cause is what the errors of a connection that ends wrap.
-func (c *Conn) cause() error {
-	c.end.mu.Lock()
-	defer c.end.mu.Unlock()
-	return c.end.why
-}
-
-// outputFailed is called when nothing can be written any more.
-func (c *Conn) outputFailed(err error) {
-	kind := endWrite
-	if errors.Is(err, wire.ErrStalled) {
-		kind = endBroken
-	}
-	c.finish(kind, err)
-	c.out.close(closed(c.cause()))
-}
-
-// wind leads the connection to its end.
-func (c *Conn) wind() {
-	e := &c.end
-	kind := e.kind // written before this goroutine was started
-	err := closed(e.why)
-	var ctxEnded time.Time
-	endContexts := func() {
-		if ctxEnded.IsZero() {
-			ctxEnded = time.Now()
-			c.endLife(err)
-		}
-	}
-	switch kind {
-	case endEOF:
-		c.endOfInput(err)
-		if !waitFor(c.idle(), c.limits.DrainGrace, e.mute) {
-			endContexts()
-			c.drained(c.limits.HandlerGrace)
-		}
-	case endRead, endWrite:
-		endContexts()
-		if kind == endWrite {
-			waitFor(e.readerDone, tail, e.hurry)
-		}
-		c.endOfInput(err)
-		c.drained(c.limits.HandlerGrace)
-	}
+// close makes what remains quick, and ends the watch over the ctx of Start.
+func (e *ending) close() {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.hurryLocked()
 	if e.stop != nil {
 		e.stop()
 	}
+}
+
+func (e *ending) hurryLocked() {
+	if !e.closing.Swap(true) {
+		close(e.hurry)
+	}
+	e.muteLocked()
+}
+
+// muteLocked makes handlers end that only have something to respond. What was read
+// before is still handled.
+func (e *ending) muteLocked() {
+	if !e.muted {
+		e.muted = true
+		close(e.mute)
+	}
+}
+
+// cause is what the errors of a connection that ends wrap.
+func (e *ending) cause() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.why
+}
+
+// begins reports whether the end has begun.
+func (e *ending) begins() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.over
+}
+
+// wait returns how the connection ended, when it has.
+func (e *ending) wait() error {
+	e.mu.Lock()
+	begun := e.begun
 	e.mu.Unlock()
-	// In this order, so that calls made with the ctx of a handler end with the answer
+	if !begun {
+		return errNotStarted
+	}
+	<-e.ended
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.run
+}
+
+// stuck notes that handlers did not return.
+func (e *ending) stuck(methods []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	err := fmt.Errorf("%w: %s", wire.ErrHandlerStuck, strings.Join(methods, ", "))
+	if e.run != nil {
+		err = fmt.Errorf("%w; %w", e.run, err)
+	}
+	e.run = err
+}
+
+// finish begins the end of the connection.
+func (c *Conn) finish(kind endKind, why error) {
+	if c.end.begin(kind, why) {
+		s := &shutdown{c: c, kind: kind, err: closed(why)}
+		go s.run() // ends when everything else of the connection has
+	}
+}
+
+// shutdown leads the connection to its end.
+type shutdown struct {
+	c        *Conn
+	kind     endKind
+	err      error     // what calls fail with
+	ctxEnded time.Time // when the contexts of handlers were ended
+}
+
+func (s *shutdown) run() {
+	c, e := s.c, &s.c.end
+	switch s.kind {
+	case endEOF:
+		s.endOfInput()
+		if !waitFor(c.in.done(), c.limits.DrainGrace, e.mute) {
+			s.endContexts()
+			waitFor(c.in.done(), c.limits.HandlerGrace, e.hurry)
+		}
+	case endRead, endWrite:
+		s.endContexts()
+		if s.kind == endWrite {
+			waitFor(e.readerDone, tail, e.hurry)
+		}
+		s.endOfInput()
+		waitFor(c.in.done(), c.limits.HandlerGrace, e.hurry)
+	}
+	e.close()
+	// In this order, so that calls made with the ctx of a handler end with the response
 	// that was read or with err, and not with their ctx.
-	c.stopInput()
-	c.failCalls(err, func(*call) bool { return true })
-	c.out.close(err)
-	endContexts()
-	if !errors.Is(err, wire.ErrStalled) { // with a broken stream there is nothing to wait for
-		waitFor(c.out.flushed(), c.limits.FlushGrace, nil)
+	s.stopInput()
+	c.calls.fail(s.err, every)
+	c.out.Close(s.err)
+	s.endContexts()
+	if !errors.Is(s.err, wire.ErrStalled) { // with a broken stream there is nothing to wait for
+		waitFor(c.out.Flushed(), c.limits.FlushGrace, nil)
 	}
 	_ = c.lib.Close() // says only that it was closed before
-	e.closeErr = c.cfg.Stream.Close()
-	c.out.abandon()
+	e.closeErr = c.closeStream(s.kind)
+	c.out.Abandon()
 	close(e.done)
+	c.ended()
 
-	left := c.limits.HandlerGrace - time.Since(ctxEnded)
-	if !waitFor(c.idle(), left, nil) {
-		if stuck := c.stuck(); len(stuck) > 0 {
-			e.mu.Lock()
-			e.run = stuckError(stuck, e.run)
-			e.mu.Unlock()
+	left := c.limits.HandlerGrace - time.Since(s.ctxEnded)
+	if !waitFor(c.in.done(), left, nil) {
+		if stuck := c.in.stuck(); len(stuck) > 0 {
+			e.stuck(stuck)
 		}
 	}
-	waitFor(c.out.flushed(), readerGrace, nil)
+	waitFor(c.out.Ended(), readerGrace, nil)
 	waitFor(e.readerDone, readerGrace, nil)
 	close(e.ended)
+}
+
+// closeStream closes the stream and tells it why, if it wants to know.
+func (c *Conn) closeStream(kind endKind) error {
+	g, ok := c.cfg.Stream.(*guarded)
+	switch {
+	case ok && kind == endBroken:
+		return g.CloseFor(stream.ReasonLimit)
+	case ok && (kind == endRead || kind == endWrite):
+		return g.CloseFor(stream.ReasonFailure)
+	}
+	return c.cfg.Stream.Close()
+}
+
+func (s *shutdown) endContexts() {
+	if s.ctxEnded.IsZero() {
+		s.ctxEnded = time.Now()
+		s.c.endLife(s.err)
+	}
+}
+
+// endOfInput makes the calls fail whose responses can never come: at once those that
+// do not wait for notifications, and the others once everything that was read
+// before has been handled.
+func (s *shutdown) endOfInput() {
+	s.c.calls.fail(s.err, func(k *call) bool { return k.exempt })
+	if s.c.in.last(item{kind: itemEnd}) {
+		s.c.calls.fail(s.err, every)
+	}
+}
+
+// stopInput drops what was not handled yet. Responses that were read reach their
+// callers.
+func (s *shutdown) stopInput() {
+	responses, dropped := s.c.in.stop()
+	if dropped > 0 {
+		s.c.log.Info("acp: closed with notifications that were not handled", "count", dropped)
+	}
+	for _, k := range responses {
+		s.c.calls.deliver(k)
+	}
+}
+
+// waitFor reports whether done was closed in time and before hurry was.
+func waitFor(done <-chan struct{}, grace time.Duration, hurry <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+	}
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case <-done:
+		return true
+	case <-hurry:
+	case <-t.C:
+	}
+	return false
 }

@@ -9,8 +9,8 @@ import (
 // to show that it runs.
 const entryGrace = 50 * time.Millisecond
 
-// entered tells when the handler of a group's request has been entered, for the
-// handler of what ends the group: that one must find the other at work. A
+// entered says when the handler of a group's request has been entered, for the
+// handler of what ends the group, which must find the other one at work. A
 // goroutine cannot know that another one has executed the first statement of a
 // function, so the first use of the ctx counts, and when a handler does not use
 // it, a short time.

@@ -30,7 +30,10 @@ func closed(cause error) error {
 }
 
 var (
+	errNotReady   = errors.New("acp: the connection is not ready: make it with New, and use it when New has returned")
 	errNotStarted = errors.New("acp: connection is not started: call Start or Run first")
-	errStarted    = errors.New("acp: connection was started before")
+	errStarted    = errors.New("acp: the connection is already started: call Start or Run once")
 	errShutdown   = errors.New("connection is shutting down")
+
+	errBeforeHandshake = errors.New("the connection is not initialized")
 )

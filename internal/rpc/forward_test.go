@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -43,9 +44,9 @@ func TestReaderPausesWhileAnotherConnectionIsSlow(t *testing.T) {
 				near = startOn(t, rpc.Config{Stream: unbatched{read}, Limits: limits, Entries: []*rpc.Entry{
 					on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, tt.pass(ctx, near, other, m) }),
 				}})
-				p := &peer{t: t, Stream: far}
+				p := newPeer(t, far)
 				for range 100 {
-					p.send("%s", bigNote)
+					p.Send("%s", bigNote)
 				}
 				synctest.Wait()
 				if tt.pause {
@@ -76,7 +77,7 @@ func TestSlotIsKeptInsideASend(t *testing.T) {
 				return m, c.Notify(ctx, mNote, &msg{Text: strings.Repeat("x", 1000)})
 			}),
 		}})
-		p := &peer{t: t, Stream: far}
+		p := newPeer(t, far)
 		for id := range 50 {
 			p.request(id, "t/echo", id)
 		}
@@ -84,7 +85,7 @@ func TestSlotIsKeptInsideASend(t *testing.T) {
 		assert.LessOrEqual(t, most.Load(), int64(3))
 		close(s.gate)
 		for range 100 {
-			p.recv()
+			p.Next()
 		}
 		assert.LessOrEqual(t, most.Load(), int64(3))
 	})
@@ -111,7 +112,7 @@ func TestWriteErrorAfterEndOfInput(t *testing.T) {
 				return m, nil
 			}),
 		}})
-		p := &peer{t: t, Stream: far}
+		p := newPeer(t, far)
 		p.request(1, "t/echo", 1)
 		for n := range 10 {
 			p.note(n)
@@ -152,7 +153,7 @@ func TestHandlersCallsAtClose(t *testing.T) {
 			}),
 			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
 		}})
-		p := &peer{t: t, Stream: far}
+		p := newPeer(t, far)
 		p.request(1, "t/ask", 1)
 		synctest.Wait()
 		p.request(2, "t/ask", 2)
@@ -196,6 +197,110 @@ func TestRequestWaitsWhileAnotherConnectionIsSlow(t *testing.T) {
 		synctest.Wait()
 		assert.Zero(t, started)
 		close(slow.gate)
-		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':3}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':3}}`)
+	})
+}
+
+// A response that a handler passes on is queued there before what was read after it.
+func TestForwardedResponseKeepsItsPlace(t *testing.T) {
+	runs := 5000
+	if testing.Short() {
+		runs = 500
+	}
+	far, farPeer := stream.Pipe()
+	var front *rpc.Conn
+	back := startOn(t, rpc.Config{Stream: far,
+		Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, front.Notify(ctx, mNote, m) }),
+		},
+		ExtensionNotification: func(ctx context.Context, method string, params json.RawMessage) error {
+			return front.NotifyExtension(ctx, method, params)
+		},
+		Extension: func(ctx context.Context, method string, params json.RawMessage) (any, error) {
+			return front.CallExtension(ctx, method, params)
+		},
+	})
+	near, nearPeer := stream.Pipe()
+	front = startOn(t, rpc.Config{Stream: near,
+		Entries: []*rpc.Entry{on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+			res, err := back.Call(ctx, mEcho, m, nil)
+			if err != nil {
+				return nil, err
+			}
+			return res.(*msg), nil
+		})},
+		Extension: func(ctx context.Context, method string, params json.RawMessage) (any, error) {
+			return back.CallExtension(ctx, method, params)
+		},
+	})
+	p, q := newPeer(t, nearPeer), newPeer(t, farPeer)
+	for what, tt := range map[string]struct{ method, then string }{
+		"typed":                  {"t/echo", `{"jsonrpc":"2.0","method":"t/note","params":{"n":5}}`},
+		"raw":                    {"_x", `{"jsonrpc":"2.0","method":"_y","params":{"n":5}}`},
+		"raw and then a request": {"_x", `{"jsonrpc":"2.0","id":1,"method":"_z","params":{"n":5}}`},
+	} {
+		inversions := 0
+		for n := range runs {
+			p.request(n, tt.method, n)
+			var asked struct{ ID int }
+			require.NoError(t, json.Unmarshal([]byte(q.Next().Raw), &asked))
+			q.answer(asked.ID, n)
+			q.Send("%s", tt.then)
+			first, second := p.Next().Raw, p.Next().Raw
+			if !strings.Contains(first, `"result"`) {
+				inversions++
+				second = first
+			}
+			if strings.Contains(second, `"id"`) {
+				var request struct{ ID int }
+				require.NoError(t, json.Unmarshal([]byte(second), &request))
+				p.answer(request.ID, 0)
+				q.Next()
+			}
+		}
+		assert.Zero(t, inversions, "%s: of %d", what, runs)
+	}
+}
+
+// What was read after such a response waits for the handler, but not for long, and not
+// while the handler calls.
+func TestForwardedResponseHoldsUpNothingForLong(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		handled := make(chan time.Time, 2)
+		back, q := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(context.Context, *msg) (*msg, error) { handled <- time.Now(); return nil, nil }),
+		}})
+		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				if _, err := back.Call(ctx, mEcho, m, nil); err != nil {
+					return nil, err
+				}
+				if m.N == 1 {
+					<-gate
+					return m, nil
+				}
+				_, err := back.Call(ctx, mEcho, m, nil)
+				return m, err
+			}),
+		}})
+		p.request(1, "t/echo", 1)
+		q.Next()
+		begun := time.Now()
+		q.answer(1, 1)
+		q.note(1)
+		assert.Equal(t, 200*time.Millisecond, (<-handled).Sub(begun))
+		close(gate)
+		p.Next()
+
+		p.request(2, "t/echo", 2)
+		q.Next()
+		begun = time.Now()
+		q.answer(2, 1)
+		q.note(2)
+		assert.Zero(t, (<-handled).Sub(begun))
+		q.Next()
+		q.answer(3, 1)
+		p.Next()
 	})
 }

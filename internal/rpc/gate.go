@@ -2,62 +2,89 @@ package rpc
 
 import "github.com/acpkit/go-sdk/rpcerr"
 
-// gate says whether the connection has been opened by its handshake.
-type gate uint8
+// gateState says whether the connection has been opened by its handshake.
+type gateState uint8
 
 const (
-	gateOpen    gate = iota
-	gatePending      // the handshake has been read and not answered
+	gateOpen    gateState = iota
+	gatePending           // the handshake was read, or sent, and its response is not queued, or read
 	gateClosed
 )
 
-// handshakeAnswered opens the connection, or not, and lets go what was read behind
-// the handshake. The answer has been queued before.
-func (c *Conn) handshakeAnswered(ok bool) {
-	in := &c.in
-	var refused []*request
-	in.mu.Lock()
-	in.gate = gateOpen
-	if !ok {
-		in.gate = gateClosed
-	}
-	held := in.held
-	in.held = nil
-	for i, it := range held {
-		if in.gate == gatePending { // another handshake was among them
-			in.held = append(in.held, held[i:]...)
-			break
-		}
-		r, _ := it.what.(*request)
-		switch {
-		case it.kind == itemNote && in.gate == gateOpen:
-			c.enqueueLocked(it)
-		case it.kind == itemNote:
-			in.backlog -= it.size
-			in.pressureLocked(c.limits.Backlog)
-		case r.state == requestAnswered: // cancelled meanwhile
-			in.waits -= r.size
-		case in.gate == gateClosed && r.method != c.cfg.Handshake:
-			in.waits -= r.size
-			in.unregisterLocked(r)
-			r.entered.over()
-			refused = append(refused, r)
-		default:
-			r.parked = false
-			c.placeRequestLocked(r)
-		}
-	}
-	in.signalIdleLocked()
-	in.mu.Unlock()
-	c.refuseAll(refused)
+// gate holds what is read during the handshake. Guarded by the lock of inbound.
+type gate struct {
+	state gateState
+	held  []item // what was read while the state was gatePending
+	used  bool   // a request other than the handshake was accepted
 }
 
-func (c *Conn) refuseAll(refused []*request) {
-	for _, r := range refused {
-		c.answerOwn([]byte(r.id), notInitialized(r.method))
-	}
-}
-
+// notInitialized is the response to a request before the handshake.
 func notInitialized(method string) *rpcerr.RequestError {
 	return rpcerr.InvalidRequest(nil).WithDetail("ACP connection must be initialized before '" + shown(method) + "'")
+}
+
+// errLateHandshake is the response to a handshake that is repeated too late.
+var errLateHandshake = rpcerr.InvalidRequest(nil).WithDetail("a repeated initialize must come before every other request")
+
+// opened: the handshake is over. What was read during it is handled with the rows that
+// it has led to, or refused when there are none.
+func (in *inbound) opened(rows *rows) (refused []refusal) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.openLocked(rows)
+}
+
+func (in *inbound) openLocked(to *rows) (refused []refusal) {
+	in.gate.state = gateOpen
+	if to == nil {
+		in.gate.state, in.gate.used, to = gateClosed, false, in.initial
+	}
+	in.rows.Store(to)
+	held := in.gate.held
+	in.gate.held = nil
+	for i, it := range held {
+		if in.gate.state == gatePending { // another handshake was among them
+			in.gate.held = append(in.gate.held, held[i:]...)
+			break
+		}
+		r := it.request
+		switch {
+		case r == nil && in.gate.state == gateClosed:
+			it.drop(errBeforeHandshake)
+			in.pushLocked(it)
+		case r == nil:
+			in.queueLocked(it)
+		case r.state == requestDone: // cancelled meanwhile
+			in.pending.forget(r)
+		case in.gate.state == gateClosed && r.method != in.handshake:
+			refused = append(refused, in.refuseLocked(r, notInitialized(r.method)))
+		default:
+			r.resolve(to)
+			if err := to.checkID(r); err != nil {
+				refused = append(refused, in.refuseLocked(r, err))
+			} else {
+				in.placeLocked(r)
+			}
+		}
+	}
+	in.idleLocked()
+	return refused
+}
+
+// refuseLocked lets go of a held request that is not handled.
+func (in *inbound) refuseLocked(r *request, err *rpcerr.RequestError) refusal {
+	in.pending.forget(r)
+	in.pending.remove(r)
+	r.entered.over()
+	return refusal{r.id, err}
+}
+
+// hold makes what is read wait until the handshake that this end has begun is over.
+func (in *inbound) hold() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.gate.state == gateOpen {
+		in.gate.state = gatePending
+		in.rows.Store(nil)
+	}
 }

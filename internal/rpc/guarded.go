@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -11,16 +12,42 @@ import (
 // by goroutines of the connection, where a panic would end the process, and what it
 // is given comes from the peer: so a panic ends the connection.
 type guarded struct {
-	s     stream.Stream
-	batch stream.BatchWriter    // nil when s has no batches
-	meter stream.ProgressWriter // nil when s does not tell
-	noise func([]byte)          // nil when s is not tolerant
-	log   *slog.Logger
+	s        stream.Stream
+	batch    stream.BatchWriter    // nil when s has no batches
+	messages stream.MessageWriter  // nil when s does not route messages
+	parses   stream.MessageReader  // nil when s does not parse messages
+	meter    stream.ProgressWriter // nil when s does not tell
+	hastener stream.Hastener       // nil when s does not care
+	noise    func([]byte)          // nil when s is not tolerant
+	log      *slog.Logger
 }
 
 func (g *guarded) Read() (msg []byte, err error) {
 	defer g.recover(&err)
 	return g.s.Read()
+}
+
+// next reads a message and takes it apart, unless the stream has done that.
+func (g *guarded) next() (msg []byte, e envelope.Envelope, err error) {
+	if g.parses == nil {
+		if msg, err = g.Read(); err == nil {
+			e = envelope.Parse(msg)
+		}
+		return msg, e, err
+	}
+	m, err := g.readMessage()
+	if err != nil {
+		return nil, e, err
+	}
+	if known := envelope.Handed(&m); known != nil {
+		return m.Data, *known, nil
+	}
+	return m.Data, envelope.Parse(m.Data), nil
+}
+
+func (g *guarded) readMessage() (m stream.Message, err error) {
+	defer g.recover(&err)
+	return g.parses.ReadMessage()
 }
 
 // unchecked asks a tolerant stream to leave the checking to the connection.
@@ -45,6 +72,11 @@ func (g *guarded) Write(msg []byte) (err error) {
 	return g.s.Write(msg)
 }
 
+func (g *guarded) WriteMessage(m stream.Message) (err error) {
+	defer g.recover(&err)
+	return g.messages.WriteMessage(m)
+}
+
 func (g *guarded) WriteBatch(msgs [][]byte) (err error) {
 	defer g.recover(&err)
 	return g.batch.WriteBatch(msgs)
@@ -56,9 +88,24 @@ func (g *guarded) Written() (n int64) {
 	return g.meter.Written()
 }
 
+func (g *guarded) Hasten() {
+	defer g.recover(new(error))
+	g.hastener.Hasten()
+}
+
 func (g *guarded) Close() (err error) {
 	defer g.recover(&err)
 	return g.s.Close()
+}
+
+// CloseFor is Close for a stream that can tell the peer why.
+func (g *guarded) CloseFor(why stream.Reason) (err error) {
+	s, ok := g.s.(stream.ReasonCloser)
+	if !ok {
+		return g.Close()
+	}
+	defer g.recover(&err)
+	return s.CloseFor(why)
 }
 
 func (g *guarded) recover(err *error) {

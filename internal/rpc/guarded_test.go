@@ -14,8 +14,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// rigged is a stream that panics where it is told to.
-type rigged struct {
+// panicking is a stream that panics where it is told to.
+type panicking struct {
 	stream.Stream
 	read, write, close bool
 }
@@ -75,21 +75,21 @@ func TestStreamsThatMeasureBadly(t *testing.T) {
 	}
 }
 
-func (r *rigged) Read() ([]byte, error) {
+func (r *panicking) Read() ([]byte, error) {
 	if r.read {
 		panic("boom")
 	}
 	return r.Stream.Read()
 }
 
-func (r *rigged) Write(msg []byte) error {
+func (r *panicking) Write(msg []byte) error {
 	if r.write {
 		panic(&msg)
 	}
 	return r.Stream.Write(msg)
 }
 
-func (r *rigged) Close() error {
+func (r *panicking) Close() error {
 	r.Stream.Close()
 	if r.close {
 		panic("boom")
@@ -99,7 +99,7 @@ func (r *rigged) Close() error {
 
 // A stream that panics ends its connection and not the process.
 func TestStreamsThatPanic(t *testing.T) {
-	for name, r := range map[string]*rigged{"read": {read: true}, "write": {write: true}, "close": {close: true}} {
+	for name, r := range map[string]*panicking{"read": {read: true}, "write": {write: true}, "close": {close: true}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				near, far := stream.Pipe()

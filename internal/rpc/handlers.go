@@ -3,128 +3,115 @@ package rpc
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
 
-	"github.com/acpkit/go-sdk/internal/validate"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// handleNote decodes a notification and runs its handler.
-func (c *Conn) handleNote(s *scope, it *item) {
+// handlers lead a message to the user's handler: decode, check, middleware, handler.
+type handlers struct {
+	codec
+	receive Handler // the middlewares around handle; nil without any
+	// ending reports whether the connection has begun to end.
+	ending func() bool
+}
+
+func (h *handlers) init(cfg *Config, log *slog.Logger) {
+	h.codec = codec{cfg: cfg, log: log}
+	h.receive = wrap(cfg.Receiving, h.handleWrapped)
+}
+
+// ignores reports whether a notification without a row is of no interest. It logs nothing:
+// it is asked while a lock is held.
+func (h *handlers) ignores(method string) bool {
+	return h.cfg.ExtensionNotification == nil || !h.isExtension(method)
+}
+
+// isExtension reports whether a method without a row goes to the handlers of extensions.
+func (h *handlers) isExtension(method string) bool {
+	return h.cfg.Fallback || !strings.HasPrefix(method, "$/") && !(h.cfg.Defined != nil && h.cfg.Defined(method))
+}
+
+// notification decodes a notification and runs its handler.
+func (h *handlers) notification(s *scope, it *item) {
 	defer s.end(errReturned)
+	if it.kind == itemDropped {
+		h.dropped(s.method, it.rare.reason)
+		return
+	}
 	if it.entry == nil {
-		c.noteHandled(s, c.invoke(s, nil, json.RawMessage(it.params), nil))
+		h.handled(s, h.invoke(s, nil, json.RawMessage(it.params), h.kept(it.params), nil))
 		return
 	}
-	var params any
+	var held int64
+	raw := h.kept(it.params)
 	var fields *wire.FieldErrors
-	err := c.safely(func() error { params, fields = c.decodeParams(it.entry, it.params); return nil })
+	err := safely(func() error { s.params, held, fields = h.decodeParams(it.entry, it.params); return nil })
 	it.params = nil
+	s.size = held + int64(len(raw)) + notificationOverhead // what is left of the message from here on
 	if fields != nil {
-		err = c.invalid(s.method+" params", fields)
+		err = h.invalid(s.method+" params", fields)
 	}
 	if err != nil {
-		c.dropped(s.method, err)
+		h.dropped(s.method, err)
 		return
 	}
-	after, _ := it.what.([]*request)
-	for _, r := range after {
-		r.entered.wait()
+	if it.rare != nil {
+		for _, r := range it.rare.after {
+			r.entered.wait()
+		}
 	}
-	c.noteHandled(s, c.invoke(s, it.entry, params, nil))
+	h.handled(s, h.invoke(s, it.entry, s.params, raw, nil))
 }
 
-func (c *Conn) noteHandled(s *scope, err error) {
-	if err != nil {
-		c.log.Error("acp: handling a notification", "method", shown(s.method), errorAttr(err))
-	}
-}
-
-// dropped tells of a notification that could not be handed on.
-func (c *Conn) dropped(method string, err error) {
-	c.log.Warn("acp: dropped a notification that could not be decoded", "method", shown(method))
-	if c.cfg.OnDropped != nil {
-		c.protect("OnDropped", func() { c.cfg.OnDropped(method, err) })
+func (h *handlers) handled(s *scope, err error) {
+	switch {
+	case err == nil:
+	case h.ordinary(err):
+		h.log.Debug("acp: a notification handler ended with the connection", "method", shown(s.method))
+	default:
+		h.log.Error("acp: a notification handler failed", "method", shown(s.method), errorAttr(err))
 	}
 }
 
-// serve handles one request and answers it, whatever its handler does.
-func (c *Conn) serve(r *request) {
-	// Deferred, because a handler may end its goroutine with runtime.Goexit.
-	defer c.writeIfClaimed(r)
-	defer c.handlerDone(r)
-	defer c.runAfter(r)
-	res, err := any(nil), errExited
-	defer func() {
-		r.entered.over()
-		c.answer(r, res, err)
-		r.end(errReturned)
-	}()
-	var params any
-	if err = c.safely(func() (err error) { params, err = c.requestParams(r); return err }); err != nil {
-		return
-	}
-	err = errExited
-	for _, b := range r.before {
-		b.entered.wait()
-	}
-	r.entered.call()
-	err = c.invoke(&r.scope, r.entry, params, &res)
-}
-
-// writeIfClaimed makes the goroutine of a request the writer for as long as there
-// is something to write: nobody waits for it any more, so it may block.
-func (c *Conn) writeIfClaimed(r *request) {
-	if r.writes {
-		c.out.write()
+// dropped reports a notification that could not be handed on.
+func (h *handlers) dropped(method string, err error) {
+	h.log.Warn("acp: dropped a notification", "method", shown(method), "reason", shown(err.Error()))
+	if h.cfg.OnDropped != nil {
+		protect(h.log, "OnDropped", func() { h.cfg.OnDropped(method, err) })
 	}
 }
 
 // requestParams decodes the params of a request and lets the raw ones go.
-func (c *Conn) requestParams(r *request) (any, error) {
+func (h *handlers) requestParams(r *request) (any, error) {
 	raw := r.params
 	r.params = nil
 	if r.entry == nil {
 		return json.RawMessage(raw), nil
 	}
-	v, fields := c.decodeParams(r.entry, raw)
+	v, held, fields := h.decodeParams(r.entry, raw)
 	if fields != nil {
 		return nil, rpcerr.InvalidParams(fields)
 	}
-	return v, nil
-}
-
-// decodeParams decodes and checks params; absent ones are an empty object.
-func (c *Conn) decodeParams(e *Entry, raw []byte) (any, *wire.FieldErrors) {
-	if raw == nil || string(raw) == "null" {
-		raw = emptyObject
-	}
-	v, err := e.Params.Decode(raw)
-	if err != nil {
-		return nil, complaints(err)
-	}
-	strict := e.StrictParams && !c.cfg.LenientPaths
-	if !e.Params.Valid(v, strict) {
-		fields := validate.Struct(v, strict)
-		if fields == nil {
-			fields = wire.Complain("invalid")
-		}
-		return nil, fields
-	}
+	r.conn.in.grows(r, held+int64(len(h.kept(raw))-len(raw)))
 	return v, nil
 }
 
 // invoke runs the middlewares and the handler and stores the result. A panic
 // becomes an error.
-func (c *Conn) invoke(ctx *scope, e *Entry, params any, res *any) error {
-	return c.safely(func() (err error) {
+func (h *handlers) invoke(s *scope, e *Entry, params any, raw []byte, res *any) error {
+	return safely(func() (err error) {
 		var v any
-		if c.receive != nil {
-			in := incoming{entry: e, note: ctx.req == nil}
-			v, err = c.receive(context.WithValue(ctx, incomingKey{c}, in), ctx.method, params)
+		ctx := h.keepRaw(s, raw)
+		in := incoming{entry: e, notification: s.req == nil}
+		if h.receive != nil {
+			v, err = h.receive(context.WithValue(ctx, incomingKey{h}, in), s.method, params)
 		} else {
-			v, err = c.handle(ctx, e, ctx.req == nil, ctx.method, params)
+			v, err = h.handle(ctx, in, s.method, params)
 		}
 		if res != nil {
 			*res = v
@@ -133,7 +120,49 @@ func (c *Conn) invoke(ctx *scope, e *Entry, params any, res *any) error {
 	})
 }
 
-var (
-	errExited   = errors.New("the handler ended its goroutine")
-	errReturned = context.Canceled
-)
+// incoming is what a message's way through the receiving middlewares leads to.
+type incoming struct {
+	entry        *Entry
+	notification bool
+}
+
+type incomingKey struct{ h *handlers }
+
+// handleWrapped is what the receiving middlewares wrap.
+func (h *handlers) handleWrapped(ctx context.Context, method string, params any) (any, error) {
+	in, ok := ctx.Value(incomingKey{h}).(incoming)
+	if !ok {
+		return nil, fmt.Errorf("acp: %s: a receiving middleware passed on a foreign ctx", shown(method))
+	}
+	return h.handle(ctx, in, method, params)
+}
+
+func (h *handlers) handle(ctx context.Context, in incoming, method string, params any) (any, error) {
+	if in.entry != nil {
+		return in.entry.Handle(ctx, params)
+	}
+	raw, ok := params.(json.RawMessage)
+	if !ok { // a middleware's own
+		var err error
+		if raw, err = encodeRaw(params); err != nil {
+			return nil, encodingError(method+" params", err)
+		}
+	}
+	switch {
+	case in.notification:
+		return nil, h.cfg.ExtensionNotification(ctx, method, raw)
+	case h.cfg.Extension == nil || !h.isExtension(method):
+		return nil, rpcerr.MethodNotFound(shown(method))
+	}
+	return h.cfg.Extension(ctx, method, raw)
+}
+
+func wrap(list []Middleware, h Handler) Handler {
+	if len(list) == 0 {
+		return nil
+	}
+	for _, l := range slices.Backward(list) {
+		h = l(h)
+	}
+	return h
+}

@@ -6,17 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"strings"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/stream"
@@ -31,12 +30,12 @@ type msg struct {
 }
 
 var codec = &wire.Codec{
-	Decode: func(raw []byte) (any, error) {
+	Decode: func(raw []byte) (any, int64, error) {
 		m := new(msg)
 		if err := json.Unmarshal(raw, m); err != nil {
-			return nil, &wire.DecodeError{Fields: wire.Complain("not a msg")}
+			return nil, 0, &wire.DecodeError{Fields: wire.Violation("not a msg")}
 		}
-		return m, nil
+		return m, int64(len(raw)), nil
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
 		m := v.(*msg)
@@ -142,18 +141,17 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// peer is the other end of a connection, by hand.
-type peer struct {
-	t *testing.T
-	stream.Stream
-}
+// peer is the other end of a connection, played by the test, with the methods above.
+type peer struct{ *rawpeer.Peer }
+
+func newPeer(t *testing.T, s stream.Stream) peer { return peer{rawpeer.New(t, s)} }
 
 // start runs a connection with a peer by hand. It is closed when the test ends.
-func start(t *testing.T, cfg rpc.Config) (*rpc.Conn, *peer) {
+func start(t *testing.T, cfg rpc.Config) (*rpc.Conn, peer) {
 	t.Helper()
 	near, far := stream.Pipe()
 	cfg.Stream = near
-	return startOn(t, cfg), &peer{t: t, Stream: far}
+	return startOn(t, cfg), newPeer(t, far)
 }
 
 func startOn(t *testing.T, cfg rpc.Config) *rpc.Conn {
@@ -179,67 +177,14 @@ func both(t *testing.T, a, b rpc.Config) (ca, cb *rpc.Conn) {
 	return startOn(t, a), startOn(t, b)
 }
 
-func (p *peer) send(format string, args ...any) {
-	p.t.Helper()
-	frame := format
-	if len(args) > 0 {
-		frame = fmt.Sprintf(format, args...)
-	}
-	require.NoError(p.t, p.Write([]byte(strings.ReplaceAll(frame, "'", `"`))))
+func (p peer) note(n int) {
+	p.Notify("t/note", fmt.Sprintf(`{"n":%d}`, n))
 }
 
-func (p *peer) note(n int) {
-	p.t.Helper()
-	p.send(`{'jsonrpc':'2.0','method':'t/note','params':{'n':%d}}`, n)
+func (p peer) request(id int, method string, n int) {
+	p.Call(strconv.Itoa(id), method, fmt.Sprintf(`{"n":%d}`, n))
 }
 
-func (p *peer) request(id int, method string, n int) {
-	p.t.Helper()
-	p.send(`{'jsonrpc':'2.0','id':%d,'method':'%s','params':{'n':%d}}`, id, method, n)
-}
-
-func (p *peer) answer(id, n int) {
-	p.t.Helper()
-	p.send(`{'jsonrpc':'2.0','id':%d,'result':{'n':%d}}`, id, n)
-}
-
-// recv waits for the next message.
-func (p *peer) recv() string {
-	p.t.Helper()
-	b, err := p.Read()
-	if errors.Is(err, io.EOF) {
-		return "EOF"
-	}
-	require.NoError(p.t, err)
-	return string(b)
-}
-
-func (p *peer) expect(want string) {
-	p.t.Helper()
-	assert.JSONEq(p.t, strings.ReplaceAll(want, "'", `"`), p.recv())
-}
-
-// eof closes the peer's end.
-func (p *peer) eof() { _ = p.Close() }
-
-// expectAll waits for messages that may come in any order.
-func (p *peer) expectAll(want ...string) {
-	p.t.Helper()
-	got := map[string]bool{}
-	for range want {
-		got[canonical(p.t, p.recv())] = true
-	}
-	for _, w := range want {
-		w = canonical(p.t, strings.ReplaceAll(w, "'", `"`))
-		assert.True(p.t, got[w], "%s is not in %v", w, got)
-	}
-}
-
-func canonical(t *testing.T, s string) string {
-	t.Helper()
-	var v any
-	require.NoError(t, json.Unmarshal([]byte(s), &v), s)
-	b, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(b)
+func (p peer) answer(id, n int) {
+	p.Send(`{"jsonrpc":"2.0","id":%d,"result":{"n":%d}}`, id, n)
 }

@@ -1,30 +1,12 @@
 package rpc
 
 import (
-	"encoding/json"
-	"math"
 	"strconv"
-	"strings"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// idKey makes a map key of an id, so that two spellings of one id are equal.
-func idKey(id string) string {
-	if strings.HasPrefix(id, `"`) {
-		var s string
-		if strings.IndexByte(id, '\\') < 0 || json.Unmarshal([]byte(id), &s) != nil {
-			return id
-		}
-		return `"` + s + `"`
-	}
-	if !strings.ContainsAny(id, ".eE-") {
-		return id
-	}
-	f, err := strconv.ParseFloat(id, 64)
-	if err != nil || f > 1<<53 || f < -1<<53 || f != math.Trunc(f) {
-		return id
-	}
-	return strconv.FormatInt(int64(f), 10)
-}
+func idKey(id string) string { return envelope.IDKey(id) }
 
 // callID reads the id of a response. Ours are integers from 1 on; a peer may
 // write them as 7.0 or 7e0.
@@ -48,3 +30,6 @@ func callID(id []byte) (uint64, bool) {
 	}
 	return n, n > 0
 }
+
+// groupKey names the group that a message belongs to.
+func groupKey(params []byte) string { return idKey(string(envelope.Member(params, "sessionId"))) }

@@ -36,12 +36,12 @@ func (s *counted) Read() ([]byte, error) {
 
 func (s *counted) WriteBatch(m [][]byte) error { return s.Stream.(stream.BatchWriter).WriteBatch(m) }
 
-func startCounted(t *testing.T, cfg rpc.Config) (*rpc.Conn, *peer, *counted) {
+func startCounted(t *testing.T, cfg rpc.Config) (*rpc.Conn, peer, *counted) {
 	t.Helper()
 	near, far := stream.Pipe()
 	s := &counted{Stream: near}
 	cfg.Stream = s
-	return startOn(t, cfg), &peer{t: t, Stream: far}, s
+	return startOn(t, cfg), newPeer(t, far), s
 }
 
 var bigNote = `{"jsonrpc":"2.0","method":"t/note","params":{"text":"` + strings.Repeat("x", 1000) + `"}}`
@@ -59,14 +59,14 @@ func TestReaderPausesWhenTooMuchWaits(t *testing.T) {
 		}})
 		go func() { // ends when all were written
 			for range 1000 {
-				p.send("%s", bigNote)
+				p.Send("%s", bigNote)
 			}
 			p.request(1, "t/echo", 1)
 		}()
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
 		assert.InDelta(t, handled.Load(), s.read.Load(), 12)
-		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
 		assert.EqualValues(t, 1000, handled.Load())
 	})
 }
@@ -81,12 +81,12 @@ func TestReaderDoesNotPauseForHandlersThatWaitForThePeer(t *testing.T) {
 			}),
 		}})
 		for range 100 {
-			p.send("%s", bigNote)
+			p.Send("%s", bigNote)
 		}
 		synctest.Wait()
 		assert.EqualValues(t, 100, s.read.Load())
 		for id := range 100 {
-			p.recv()
+			p.Next()
 			p.answer(id+1, 1)
 		}
 	})
@@ -104,9 +104,9 @@ func TestReaderDoesNotPauseWhileACallWaits(t *testing.T) {
 				_, err := c.Call(t.Context(), m, &msg{}, nil)
 				done <- err
 			}()
-			p.recv()
+			p.Next()
 			for range 50 {
-				p.send("%s", bigNote)
+				p.Send("%s", bigNote)
 			}
 			synctest.Wait()
 			if m == mPrompt {
@@ -134,7 +134,7 @@ func TestHeldUpdatesCount(t *testing.T) {
 		}})
 		go func() { // ends when all were written
 			for range 50 {
-				p.send("%s", bigNote)
+				p.Send("%s", bigNote)
 			}
 		}()
 		synctest.Wait()
@@ -159,7 +159,7 @@ func TestOverload(t *testing.T) {
 			_, err := c.Call(t.Context(), mEcho, &msg{}, nil)
 			done <- err
 		}()
-		p.recv()
+		p.Next()
 		for range 50 {
 			if p.Write([]byte(bigNote)) != nil {
 				break
@@ -193,7 +193,7 @@ func TestMaxHandlers(t *testing.T) {
 		}})
 		for id := range 5 { // inside a Conn method: these do not count
 			p.request(100+id, "t/ask", 1)
-			p.recv()
+			p.Next()
 		}
 		for id := range 10 {
 			p.request(id, "t/echo", id)
@@ -201,18 +201,18 @@ func TestMaxHandlers(t *testing.T) {
 		synctest.Wait()
 		assert.EqualValues(t, 3, running.Load())
 		p.request(50, "t/waits", 7) // does not count
-		p.expect(`{'jsonrpc':'2.0','id':50,'result':{'n':7}}`)
-		p.send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':9}}`)
-		p.expect(`{'jsonrpc':'2.0','id':9,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':9}}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':50,'result':{'n':7}}`)
+		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':9}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':9,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':9}}}`)
 		for id := range 5 {
 			p.answer(id+1, 1)
 		}
 		for range 5 {
-			assert.Contains(t, p.recv(), `"id":10`)
+			assert.Contains(t, p.Next().Raw, `"id":10`)
 		}
 		close(gate)
 		for range 9 {
-			p.recv()
+			p.Next()
 		}
 		assert.EqualValues(t, 3, most.Load())
 	})
@@ -221,7 +221,7 @@ func TestMaxHandlers(t *testing.T) {
 func TestTooManyWaitingRequests(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 1, MaxWaiting: 500 + 8*256}, Entries: []*rpc.Entry{
+		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 1, MaxWaiting: 500 + 8*512}, Entries: []*rpc.Entry{
 			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { <-gate; return m, nil }),
 		}})
 		for id := range 20 {
@@ -230,7 +230,7 @@ func TestTooManyWaitingRequests(t *testing.T) {
 		synctest.Wait()
 		refused := 0
 		for {
-			s := p.recv()
+			s := p.Next().Raw
 			if !strings.Contains(s, "Too many requests") {
 				break
 			}
@@ -241,7 +241,7 @@ func TestTooManyWaitingRequests(t *testing.T) {
 		}
 		assert.Equal(t, 11, refused)
 		for range 8 {
-			assert.Contains(t, p.recv(), `"result"`)
+			assert.Contains(t, p.Next().Raw, `"result"`)
 		}
 	})
 }
@@ -262,9 +262,9 @@ func TestCancelledRequestsThatWaitAreBounded(t *testing.T) {
 				p.request(0, "initialize", 0)
 				refused := 0
 				for id := 1; id <= tries; id++ {
-					p.send(`{'jsonrpc':'2.0','id':%d,'method':'t/echo','params':{'text':'%s'}}`, id, long)
-					p.send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':%d}}`, id)
-					if strings.Contains(p.recv(), "Too many requests") {
+					p.Send(`{'jsonrpc':'2.0','id':%d,'method':'t/echo','params':{'text':'%s'}}`, id, long)
+					p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':%d}}`, id)
+					if strings.Contains(p.Next().Raw, "Too many requests") {
 						refused++
 					}
 				}
@@ -272,10 +272,10 @@ func TestCancelledRequestsThatWaitAreBounded(t *testing.T) {
 				assert.Greater(t, accepted, room/(10<<10), "the params are let go at once")
 				assert.Less(t, accepted, room/100)
 				close(gate)
-				assert.Contains(t, p.recv(), `"id":0,"result"`)
+				assert.Contains(t, p.Next().Raw, `"id":0,"result"`)
 				for id := range 20 { // there is room again
 					p.request(id, "t/echo", 1)
-					assert.Contains(t, p.recv(), `"result"`)
+					assert.Contains(t, p.Next().Raw, `"result"`)
 				}
 			})
 		})
@@ -284,7 +284,7 @@ func TestCancelledRequestsThatWaitAreBounded(t *testing.T) {
 
 // Requests whose handlers do not count, because they wait for people, are bounded too.
 func TestTooManyOpenRequests(t *testing.T) {
-	const each = 8<<10 + 256 + 60 // and a little
+	const each = 8<<10 + 512 + 60 // and a little
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxOpen: 5*each + each/2}, Entries: []*rpc.Entry{
@@ -295,16 +295,16 @@ func TestTooManyOpenRequests(t *testing.T) {
 				p.request(id, "t/waits", id)
 			}
 			for range 15 {
-				assert.Contains(t, p.recv(), `"error":{"code":-32603,"message":"Too many requests"}`)
+				assert.Contains(t, p.Next().Raw, `"error":{"code":-32603,"message":"Too many requests"}`)
 			}
 			for range 5 {
 				gate <- struct{}{}
-				assert.Contains(t, p.recv(), `"result"`, round)
+				assert.Contains(t, p.Next().Raw, `"result"`, round)
 			}
 		}
-		p.send(`{'jsonrpc':'2.0','id':1,'method':'t/waits','params':{'text':'%s'}}`, strings.Repeat("x", 10*each))
+		p.Send(`{'jsonrpc':'2.0','id':1,'method':'t/waits','params':{'text':'%s'}}`, strings.Repeat("x", 10*each))
 		gate <- struct{}{}
-		assert.Contains(t, p.recv(), `"result"`, "one alone may be as long as it is")
+		assert.Contains(t, p.Next().Raw, `"result"`, "one alone may be as long as it is")
 	})
 }
 
@@ -312,21 +312,21 @@ func TestTooManyOpenRequests(t *testing.T) {
 func TestCancelsOfManyPromptsAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		cancel := on(mCancel, func(context.Context, *msg) (*msg, error) { return nil, nil })
-		cancel.EndsGroup = true
+		cancel.Ends = rpc.EndsForeground
 		stuck, prompts := make(chan struct{}), make(chan struct{})
 		c, p := start(t, rpc.Config{Limits: rpc.Limits{Backlog: 1 << 20}, Entries: []*rpc.Entry{cancel,
 			on(mNote, func(context.Context, *msg) (*msg, error) { <-stuck; return nil, nil }),
 			ended(on(mPrompt, func(context.Context, *msg) (*msg, error) { <-prompts; return nil, nil })),
 		}})
 		for id := range 1000 {
-			p.send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'sessionId':'a'}}`, id)
+			p.Send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'sessionId':'a'}}`, id)
 		}
 		synctest.Wait()
 		p.note(1)
 		var sent atomic.Int64
 		go func() { // ends when the connection has read all, or is closed
 			for range 10_000 {
-				p.send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'a'}}`)
+				p.Send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'a'}}`)
 				sent.Add(1)
 			}
 		}()
@@ -335,7 +335,7 @@ func TestCancelsOfManyPromptsAreBounded(t *testing.T) {
 		close(stuck)
 		close(prompts)
 		for range 1000 {
-			p.recv()
+			p.Next()
 		}
 		synctest.Wait()
 		assert.EqualValues(t, 10_000, sent.Load())
@@ -360,7 +360,7 @@ func TestFloodOfRequests(t *testing.T) {
 		}()
 		seen := map[string]bool{}
 		for range n {
-			seen[p.recv()] = true
+			seen[p.Next().Raw] = true
 		}
 		assert.Len(t, seen, n)
 		assert.Less(t, most.Load(), int64(200))
@@ -389,11 +389,11 @@ func TestSendersWaitForRoom(t *testing.T) {
 		}()
 		synctest.Wait()
 		close(s.gate)
-		p := &peer{t: t, Stream: far}
+		p := newPeer(t, far)
 		for n := range sent {
-			p.expect(fmt.Sprintf(`{'jsonrpc':'2.0','method':'t/note','params':{'n':%d}}`, n+1))
+			p.ExpectJSON(fmt.Sprintf(`{'jsonrpc':'2.0','method':'t/note','params':{'n':%d}}`, n+1))
 		}
-		assert.Contains(t, p.recv(), "xxxx")
+		assert.Contains(t, p.Next().Raw, "xxxx")
 	})
 }
 
@@ -452,23 +452,6 @@ func TestStall(t *testing.T) {
 		require.ErrorIs(t, err, wire.ErrClosed)
 		require.ErrorIs(t, c.Wait(), wire.ErrStalled)
 		assert.Equal(t, time.Minute, time.Since(begun))
-	})
-}
-
-// A peer that sends what must be answered and never reads does not fill the
-// memory.
-func TestReserveForOwnAnswers(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		near, far := stream.Pipe()
-		s := &held{Stream: near, gate: make(chan struct{})}
-		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendReserve: 1000}})
-		sent := 0
-		for far.Write([]byte("no")) == nil {
-			sent++
-			synctest.Wait()
-		}
-		assert.InDelta(t, 1000/75, sent, 3)
-		require.ErrorIs(t, c.Wait(), wire.ErrStalled)
 	})
 }
 
@@ -562,7 +545,7 @@ func TestMemoryOfTheBacklog(t *testing.T) {
 			t.Logf("messages of %d bytes: %.2f budgets", len(note), float64(grown)/budget)
 			assert.Less(t, grown, int64(budget+budget/5+1<<20)) // a pipe holds a little too
 			close(gate)
-			p.eof()
+			p.Close()
 		})
 	}
 }
@@ -581,8 +564,8 @@ func TestMemoryOfAbandonedAnswers(t *testing.T) {
 		for id := range calls {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			go func() { // ends at once
-				p.recv()
-				p.send(`{'jsonrpc':'2.0','id':%d,'result':{'text':'%s'}}`, id+1, strings.Repeat("x", size))
+				p.Next()
+				p.Send(`{'jsonrpc':'2.0','id':%d,'result':{'text':'%s'}}`, id+1, strings.Repeat("x", size))
 			}()
 			_, err := c.Call(ctx, mEcho, &msg{}, nil)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -590,7 +573,7 @@ func TestMemoryOfAbandonedAnswers(t *testing.T) {
 		}
 		assert.Less(t, live()-before, int64(calls*size/2))
 		close(gate)
-		p.eof()
+		p.Close()
 	})
 }
 
@@ -621,8 +604,112 @@ func TestSlotIsGivenAwayInsideACall(t *testing.T) {
 		p.request(2, "t/echo", 2)
 		synctest.Wait()
 		close(gate)
-		p.expectAll(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':1}}`, `{'jsonrpc':'2.0','id':2,'result':{'n':2}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':1}}`, `{'jsonrpc':'2.0','id':2,'result':{'n':2}}`)
 		p.answer(1, 1)
-		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
+	})
+}
+
+// A response counts against the limits until it is queued: a peer that asks and does not
+// read gets no goroutine for every question.
+func TestResponsesWithoutRoomAreCounted(t *testing.T) {
+	for name, e := range map[string]func(handle) *rpc.Entry{
+		"counted":   func(h handle) *rpc.Entry { return on(mEcho, h) },
+		"uncounted": func(h handle) *rpc.Entry { return on(request("t/echo"), h) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var served atomic.Int64
+				entry := e(func(context.Context, *msg) (*msg, error) { served.Add(1); return nil, errors.New("no") })
+				entry.Group = name == "uncounted"
+				near, far := stream.Pipe()
+				s := &held{Stream: near, gate: make(chan struct{})}
+				startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{MaxHandlers: 8, SendQueue: 1000}, Entries: []*rpc.Entry{entry}})
+				p := newPeer(t, far)
+				for id := range 1000 {
+					p.request(id, "t/echo", id)
+					if id%10 == 0 {
+						synctest.Wait() // handlers that run are not yet counted
+					}
+				}
+				synctest.Wait()
+				assert.Less(t, served.Load(), int64(40))
+				p.request(999, "t/echo", 0) // the ids are in use
+				synctest.Wait()
+				close(s.gate)
+				answered := map[string]int{}
+				for range 1001 {
+					answered[p.Next().Raw]++
+				}
+				assert.Len(t, answered, 1001)
+				assert.EqualValues(t, 1000, served.Load())
+			})
+		})
+	}
+}
+
+// MaxOpen holds for responses that wait for room, with what they say.
+func TestMaxOpenCountsResponsesWithoutRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		s := &held{Stream: near, gate: make(chan struct{})}
+		startOn(t, rpc.Config{
+			Stream: s, Limits: rpc.Limits{MaxOpen: 100_000, MaxWaiting: 1, SendQueue: 1000},
+			Entries: []*rpc.Entry{ended(on(mPrompt, func(context.Context, *msg) (*msg, error) {
+				return &msg{Text: strings.Repeat("x", 50_000)}, nil
+			}))},
+		})
+		p := newPeer(t, far)
+		for id := range 10 {
+			p.request(id, "t/prompt", 0)
+			synctest.Wait()
+		}
+		close(s.gate)
+		refused := 0
+		for range 10 {
+			if strings.Contains(p.Next().Raw, "Too many requests") {
+				refused++
+			}
+		}
+		assert.GreaterOrEqual(t, refused, 6)
+	})
+}
+
+// A hard limit below the budget is the budget.
+func TestMaxBacklogBelowBacklog(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		_, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{MaxBacklog: 10_000}, Entries: []*rpc.Entry{
+			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
+		}})
+		go func() { // ends when all were written
+			for range 100 {
+				p.Send("%s", bigNote)
+			}
+		}()
+		synctest.Wait()
+		assert.Less(t, s.read.Load(), int64(20))
+		close(gate)
+		synctest.Wait()
+		assert.EqualValues(t, 100, s.read.Load())
+	})
+}
+
+// A reader that has paused goes on when the queue is empty, although little of the budget
+// is free.
+func TestReaderGoesOnWithAnEmptyQueue(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var c *rpc.Conn
+		c, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000}, Entries: []*rpc.Entry{
+			on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(time.Second); return nil, nil }),
+		}})
+		c.Hold(9500)
+		go func() { // ends when all were written
+			for range 10 {
+				p.Send("%s", bigNote)
+			}
+		}()
+		time.Sleep(time.Minute)
+		assert.EqualValues(t, 10, s.read.Load())
 	})
 }

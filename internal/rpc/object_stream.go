@@ -8,11 +8,9 @@ import (
 	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
-)
 
-// frameField is the name under which an encoded request rides on a
-// *jsonrpc2.Request. It never reaches the wire.
-const frameField = "acp"
+	"github.com/acpkit/go-sdk/internal/rpc/outbox"
+)
 
 // overAtOnce is how many calls that are over the library may still remember.
 const overAtOnce = 64
@@ -25,18 +23,26 @@ const keptIDs = 1024
 // for that: of a response only the id, and of what is sent nothing but a pointer
 // to the bytes.
 type objectStream struct {
-	out *outbox
+	out *outbox.Box
 
 	// next is the frame that WriteObject is about to be called for. The library
-	// calls onSend and WriteObject under one lock of its own.
-	next *frame
+	// calls onSend and WriteObject while it holds a lock of its own, which guards both.
+	next *outbox.Frame
+	duty *outbox.Duty // is set to what the sender owes; nil: nothing to set
 
-	answerMu sync.Mutex // guards the two below, while the library is called
-	answer   *frame     // the frame of the response being sent
+	respMu   sync.Mutex    // guards the three below, while the library is called
+	resp     *outbox.Frame // the frame of the response being sent
+	respDuty outbox.Duty   // what its sender owes
 	response jsonrpc2.Response
 
-	noteMu sync.Mutex // guards the one below, while the library is called
-	note   *frame     // the frame of the notification being sent
+	noteMu   sync.Mutex    // guards the two below, while the library is called
+	note     *outbox.Frame // the frame of the notification being sent
+	noteDuty outbox.Duty   // what its sender owes
+
+	callMu sync.Mutex    // guards the one below, while the library is called
+	call   *outbox.Frame // the frame of the call being sent
+
+	buf [48]byte // ReadObject's alone
 
 	arrived sync.Cond // uses mu
 
@@ -47,13 +53,13 @@ type objectStream struct {
 	closed bool
 }
 
-func newObjectStream(out *outbox) *objectStream {
+func newObjectStream(out *outbox.Box) *objectStream {
 	s := &objectStream{out: out}
 	s.arrived.L = &s.mu
 	return s
 }
 
-// over lets the library know that a call has its answer, or needs none any more.
+// over lets the library know that a call has its response, or needs none any more.
 // Nobody waits for the library to hear of it, so it is woken for many at a time.
 func (s *objectStream) over(id uint64) {
 	s.mu.Lock()
@@ -67,49 +73,65 @@ func (s *objectStream) over(id uint64) {
 
 // onSend remembers which frame belongs to the object that WriteObject gets next.
 func (s *objectStream) onSend(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
-	s.next = nil
+	s.next, s.duty = nil, nil
 	switch {
 	case req != nil && req.Notif:
-		s.next = s.note
+		s.next, s.duty = s.note, &s.noteDuty
 	case req != nil:
-		for _, f := range req.ExtraFields {
-			if f.Name == frameField {
-				s.next, _ = f.Value.(*frame)
-			}
-		}
+		s.next = s.call
 	case resp == &s.response:
-		s.next = s.answer
+		s.next, s.duty = s.resp, &s.respDuty
 	}
 }
 
 // respond sends a response for which room was reserved. A response has no field
-// that a frame could ride on, so it travels beside the library's own.
-func (s *objectStream) respond(lib *jsonrpc2.Conn, f *frame) error {
-	s.answerMu.Lock()
-	defer s.answerMu.Unlock()
-	s.answer = f
-	err := lib.SendResponse(context.Background(), &s.response)
-	s.answer = nil // a long answer must not stay until the next one
-	return err
+// that a frame could ride on, so it travels beside the library's own. duty is what the
+// caller owes.
+func (s *objectStream) respond(lib *jsonrpc2.Conn, f *outbox.Frame) (duty outbox.Duty, err error) {
+	s.respMu.Lock()
+	defer s.respMu.Unlock()
+	s.resp, s.respDuty = f, outbox.None
+	err = lib.SendResponse(context.Background(), &s.response)
+	s.resp = nil // a long response must not stay until the next one
+	return s.respDuty, err
 }
 
 // notify sends a notification for which room was reserved. Its frame travels beside
-// the library's request as well, which saves the library's options.
-func (s *objectStream) notify(ctx context.Context, lib *jsonrpc2.Conn, method string, f *frame) error {
+// the library's request as well, which saves the library's options. duty is what the
+// caller owes.
+func (s *objectStream) notify(ctx context.Context, lib *jsonrpc2.Conn, method string, f *outbox.Frame) (duty outbox.Duty, err error) {
 	s.noteMu.Lock()
 	defer s.noteMu.Unlock()
-	s.note = f
-	err := lib.Notify(ctx, method, nil)
+	s.note, s.noteDuty = f, outbox.None
+	err = lib.Notify(ctx, method, nil)
 	s.note = nil
+	return s.noteDuty, err
+}
+
+// dispatch sends a call for which room was reserved. Its frame travels beside the
+// library's request as well: an extra field of the request would cost two allocations.
+func (s *objectStream) dispatch(ctx context.Context, lib *jsonrpc2.Conn, method string, f *outbox.Frame) error {
+	s.callMu.Lock()
+	defer s.callMu.Unlock()
+	s.call = f
+	_, err := lib.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: f.Call}))
+	s.call = nil
 	return err
 }
 
 // WriteObject hands the frame over to the writer. It never blocks and never fails:
 // room was reserved before.
 func (s *objectStream) WriteObject(any) error {
-	if s.next != nil {
-		s.out.push(s.next)
-		s.next = nil
+	f := s.next
+	if f == nil {
+		return nil
+	}
+	s.next = nil
+	switch duty := s.out.Push(f); {
+	case s.duty != nil:
+		*s.duty = duty
+	case duty == outbox.Begin: // the caller is about to wait for the response
+		s.out.StartLater()
 	}
 	return nil
 }
@@ -121,8 +143,7 @@ func (s *objectStream) ReadObject(v any) error {
 	if !ok {
 		return io.EOF
 	}
-	var buf [48]byte
-	b := append(buf[:0], `{"id":`...)
+	b := append(s.buf[:0], `{"id":`...)
 	b = strconv.AppendUint(b, id, 10)
 	b = append(b, `,"result":null}`...)
 	if u, ok := v.(json.Unmarshaler); ok {

@@ -1,104 +1,60 @@
 package rpc
 
-// work is the queue's worker: it does what waits, one after the other.
-func (c *Conn) work() {
-	in := &c.in
-	finished := false
-	defer func() {
-		if finished {
-			return
+// order is the queue of what was read and is not handled yet, and the one goroutine
+// that works it off, the worker. The worker exists while there is something in the
+// queue or in its hands. Guarded by the lock of inbound.
+type order struct {
+	queue    queue
+	working  bool
+	handling *scope     // the notification whose handler runs
+	behind   []*request // those in the queue that were not started yet, in order
+}
+
+// push puts an item at the end of the queue. It reports whether a worker must be
+// started.
+func (o *order) push(it item) (start bool) {
+	o.queue.push(it)
+	if it.kind == itemRequest {
+		o.behind = append(o.behind, it.request)
+	}
+	start = !o.working
+	o.working = true
+	return start
+}
+
+// pop takes the first item out of the queue. For the place of a request it reports
+// whether the request was not started out of turn before.
+func (o *order) pop() (it item, inTurn bool) {
+	it = o.queue.pop()
+	if it.kind == itemRequest && len(o.behind) > 0 && o.behind[0] == it.request {
+		o.behind[0] = nil
+		o.behind = o.behind[1:]
+		return it, true
+	}
+	return it, false
+}
+
+// takeBehind returns the requests that wait in the queue, and lets them no longer wait
+// for their turn.
+func (o *order) takeBehind() []*request {
+	behind := o.behind
+	o.behind = nil
+	return behind
+}
+
+// inside reports whether the notification handler that runs waits inside a Conn method.
+func (o *order) inside() bool { return o.handling != nil && o.handling.inside > 0 }
+
+// waits names what waits for the notification handler that runs: a call whose response
+// was read, or a request.
+func (o *order) waits() string {
+	for it := range o.queue.all() {
+		switch {
+		case it.call != nil && it.call.id > 0: // without an id only the place is of interest
+			return it.call.method
+		case it.request != nil && it.request.state == requestQueued:
+			return it.request.method
 		}
-		// A handler ended its goroutine by runtime.Goexit; the queue goes on.
-		in.mu.Lock()
-		in.handling = nil
-		in.mu.Unlock()
-		go c.work() // as above
-	}()
-	in.mu.Lock()
-	for in.queue.len() > 0 {
-		it := in.queue.pop()
-		switch it.kind {
-		case itemNote:
-			in.backlog -= it.size
-			in.pressureLocked(c.limits.Backlog)
-			s := &scope{parent: c.life, conn: c, method: it.method(), size: it.size, up: c.up}
-			in.handling = s
-			if in.slowArms && in.slowFor == nil {
-				in.slowFor = s
-			}
-			in.mu.Unlock()
-			c.handleNote(s, &it)
-			in.mu.Lock()
-			in.handling = nil
-		case itemRequest:
-			if r := it.what.(*request); r.state == requestQueued { // else it was started out of turn
-				in.behind[0] = nil
-				in.behind = in.behind[1:]
-				c.startLocked(r, c.up)
-			}
-		case itemResponse:
-			in.mu.Unlock()
-			c.deliver(it.what.(*call))
-			in.mu.Lock()
-		case itemEnd:
-			in.mu.Unlock()
-			c.failCalls(closed(c.cause()), func(*call) bool { return true })
-			in.mu.Lock()
-		}
 	}
-	in.working = false
-	in.signalIdleLocked()
-	in.mu.Unlock()
-	finished = true
-}
-
-// noteEnters: a Conn method begins inside the notification handler s. While it
-// lasts nothing waits for the handler that the peer may need for its answer.
-func (c *Conn) noteEnters(s *scope) {
-	in := &c.in
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	s.inside++
-	if in.handling != s || s.inside > 1 {
-		return
-	}
-	behind := in.behind
-	in.behind = nil
-	for _, r := range behind {
-		c.startLocked(r, s)
-	}
-	in.wakeReaderLocked()
-}
-
-func (c *Conn) noteLeaves(s *scope) {
-	c.in.mu.Lock()
-	s.inside--
-	c.in.mu.Unlock()
-}
-
-// placeResponse delivers an answer at its place in the order. Only the reader
-// calls it, so nothing that was read later can be ahead.
-func (c *Conn) placeResponse(k *call) {
-	in := &c.in
-	in.mu.Lock()
-	if in.working && !in.stopped {
-		c.enqueueLocked(item{kind: itemResponse, what: k})
-		in.mu.Unlock()
-		return
-	}
-	in.mu.Unlock()
-	c.deliver(k)
-}
-
-// enqueueResponse delivers something at the end of the queue.
-func (c *Conn) enqueueResponse(k *call) {
-	in := &c.in
-	in.mu.Lock()
-	if !in.stopped {
-		c.enqueueLocked(item{kind: itemResponse, what: k})
-		in.mu.Unlock()
-		return
-	}
-	in.mu.Unlock()
-	c.deliver(k)
+	return ""
 }

@@ -54,7 +54,7 @@ func TestRequestWaitsForEarlierNotifications(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, []string{"note 1"}, ev.list())
 		close(gate)
-		p.expectAll(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`, `{'jsonrpc':'2.0','id':2,'result':{'n':4}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`, `{'jsonrpc':'2.0','id':2,'result':{'n':4}}`)
 		list := ev.list()
 		assert.Less(t, index(list, "note 3"), index(list, "request 4"))
 	})
@@ -86,7 +86,7 @@ func TestCallReturnsAfterEarlierNotifications(t *testing.T) {
 			_, err := c.Call(t.Context(), mEcho, &msg{N: 5}, &rpc.CallOptions{AtResponse: func(err error) { ev.add("at %v", err) }})
 			ev.add("returned %v", err)
 		}()
-		p.expect(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{'n':5}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{'n':5}}`)
 		p.note(1)
 		p.note(2)
 		p.answer(1, 5)
@@ -126,13 +126,13 @@ func TestNotificationHandlerMayCall(t *testing.T) {
 			}),
 		}})
 		p.note(1)
-		p.expect(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':10}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':10}}`)
 		p.note(2)
 		p.request(7, "t/echo", 3)
-		p.expect(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{'n':20}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{'n':20}}`)
 		p.note(4)
 		p.answer(2, 21)
-		p.expect(`{'jsonrpc':'2.0','id':7,'result':{'n':3}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':7,'result':{'n':3}}`)
 		p.answer(1, 11)
 		synctest.Wait()
 		assert.Equal(t, []string{"note 1", "request 3", "answer 21", "answer 11", "note 2", "note 4"}, ev.list())
@@ -157,9 +157,9 @@ func TestQueuedRequestStartsWhenTheHandlerCalls(t *testing.T) {
 		p.request(7, "t/echo", 3)
 		synctest.Wait()
 		close(gate)
-		p.expectAll(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{}}`, `{'jsonrpc':'2.0','id':7,'result':{'n':3}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{}}`, `{'jsonrpc':'2.0','id':7,'result':{'n':3}}`)
 		p.answer(1, 0)
-		p.expect(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{}}`)
 		p.answer(2, 0)
 	})
 }
@@ -177,9 +177,9 @@ func TestHandlerMayCallOnAnotherConnection(t *testing.T) {
 			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) { return m, nil }),
 		}})
 		p.note(1)
-		q.expect(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':1}}`)
+		q.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':1}}`)
 		p.request(7, "t/echo", 3)
-		p.expect(`{'jsonrpc':'2.0','id':7,'result':{'n':3}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':7,'result':{'n':3}}`)
 		q.answer(1, 0)
 	})
 }
@@ -198,7 +198,7 @@ func TestForeignContextIsWarnedAbout(t *testing.T) {
 			}),
 		}})
 		p.note(1)
-		p.expect(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':1}}`)
 		p.answer(1, 2)
 		time.Sleep(9 * time.Second)
 		assert.NotContains(t, l.String(), "keeps a call")
@@ -218,9 +218,9 @@ func TestWarningIsOfBoundedLength(t *testing.T) {
 			ExtensionNotification: func(context.Context, string, json.RawMessage) error { <-time.After(time.Minute); return nil },
 		})
 		long := strings.Repeat("x", 10_000)
-		p.send(`{'jsonrpc':'2.0','method':'_%s'}`, long)
-		p.send(`{'jsonrpc':'2.0','id':1,'method':'_%s'}`, long)
-		p.recv()
+		p.Send(`{'jsonrpc':'2.0','method':'_%s'}`, long)
+		p.Send(`{'jsonrpc':'2.0','id':1,'method':'_%s'}`, long)
+		p.Next()
 		assert.Contains(t, l.String(), "keeps a call or request waiting")
 		assert.Less(t, len(l.String()), 1000)
 	})
@@ -241,7 +241,7 @@ func TestAtResponseOfAnExemptCallKeepsItsPlace(t *testing.T) {
 			}),
 		}})
 		p.note(1)
-		p.recv()
+		p.Next()
 		p.note(2)
 		p.answer(1, 2)
 		p.note(3)
@@ -260,7 +260,7 @@ func TestWaitForTheOrderEndsWithCtx(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		p.note(1)
-		go func() { p.recv(); p.answer(1, 1) }() // ends at once
+		go func() { p.Next(); p.answer(1, 1) }() // ends at once
 		_, err := c.Call(ctx, mEcho, &msg{}, &rpc.CallOptions{AtResponse: func(err error) { at <- err }})
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Empty(t, at)
@@ -288,13 +288,13 @@ func TestEverythingSentIsAheadOfTheAnswer(t *testing.T) {
 		p.request(1, "t/echo", 5)
 		for n := range 300 {
 			if n == 0 {
-				p.expect(`{'jsonrpc':'2.0','method':'t/note','params':{}}`)
+				p.ExpectJSON(`{'jsonrpc':'2.0','method':'t/note','params':{}}`)
 				continue
 			}
-			p.recv()
+			p.Next()
 		}
-		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':5}}`)
-		p.expect(`{'jsonrpc':'2.0','method':'t/other','params':{}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':5}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','method':'t/other','params':{}}`)
 	})
 }
 
@@ -326,5 +326,33 @@ func TestDetachedContext(t *testing.T) {
 		require.NoError(t, c.Close())
 		assert.ErrorIs(t, child.Err(), context.Canceled)
 		assert.Equal(t, t.Context(), rpc.Detach(t.Context()))
+	})
+}
+
+// A handler that sends something for which there is room waits for nothing: no request
+// overtakes its notification meanwhile.
+func TestRequestWaitsWhileAHandlerSends(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		gate, started := make(chan struct{}), false
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{
+			Sending: []rpc.Middleware{func(next rpc.Handler) rpc.Handler {
+				return func(ctx context.Context, method string, params any) (any, error) {
+					<-gate
+					return next(ctx, method, params)
+				}
+			}},
+			Entries: []*rpc.Entry{
+				on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, c.Notify(ctx, mOther, m) }),
+				on(mEcho, func(_ context.Context, m *msg) (*msg, error) { started = true; return m, nil }),
+			},
+		})
+		p.note(1)
+		p.request(1, "t/echo", 2)
+		synctest.Wait()
+		assert.False(t, started)
+		close(gate)
+		p.ExpectJSON(`{'jsonrpc':'2.0','method':'t/other','params':{'n':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
 	})
 }

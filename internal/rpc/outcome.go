@@ -1,63 +1,182 @@
 package rpc
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 
-	"github.com/acpkit/go-sdk/internal/validate"
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
+// deliver lets the caller go on. It is called at the place of its response in the order.
+func (t *calls) deliver(k *call) {
+	t.mu.Lock()
+	at := k.at
+	k.at = nil
+	if k.state == callSettled { // abandoned, while its response waited
+		err := k.err
+		t.mu.Unlock()
+		if at != nil {
+			protect(t.codec.log, "AtResponse", func() { at(err) })
+		}
+		return
+	}
+	k.state = callDelivering
+	t.mu.Unlock()
+	if at != nil || k.took != nil {
+		k.valueErr = safely(func() (err error) { k.value, err = t.decode(k); return err })
+		k.decoded = true
+	}
+	if k.took != nil && k.value != nil {
+		protect(t.codec.log, "Result", func() { k.took(k.value) })
+	}
+	if at != nil {
+		protect(t.codec.log, "AtResponse", func() { at(k.valueErr) })
+	}
+	t.settle(k)
+}
+
+// settle wakes the caller.
+func (t *calls) settle(k *call) {
+	t.mu.Lock()
+	k.state = callSettled
+	dispatched := k.dispatched
+	t.mu.Unlock()
+	if k.settled != nil {
+		close(k.settled)
+	}
+	if dispatched {
+		t.forget(k.id)
+	}
+}
+
+// placeLocked splits what is to run at the place of its response off a call that does not
+// wait for that place.
+func (k *call) placeLocked() *call {
+	if !k.exempt || k.at == nil {
+		return nil
+	}
+	place := &call{method: k.method, m: k.m, at: k.at, vacant: k.vacant, state: callResponded, result: k.result, fault: k.fault, err: k.err}
+	k.at = nil
+	return place
+}
+
+// abandon ends the wait for a response with err. It reports false if the call was settled
+// before, and whether the peer must be told otherwise.
+func (t *calls) abandon(k *call, err error) (abandoned, inFlight bool) {
+	t.mu.Lock()
+	switch k.state {
+	case callSettled:
+		t.mu.Unlock()
+		return false, false
+	case callDelivering: // AtResponse does not block
+		t.mu.Unlock()
+		<-k.settled
+		return false, false
+	case callResponded: // AtResponse is told when the place of the response is reached
+		k.state, k.err = callSettled, err
+		k.result, k.fault = nil, nil // its place may be far
+		t.mu.Unlock()
+		t.forget(k.id)
+		return true, false
+	}
+	at, lifting := t.dropLocked(k, err)
+	t.mu.Unlock()
+
+	t.forget(k.id)
+	if lifting {
+		t.lift(-1)
+	}
+	if at != nil {
+		t.enqueue(&call{method: k.method, at: at, err: err, state: callResponded})
+	}
+	return true, true
+}
+
+// dropLocked settles a call in flight with err.
+func (t *calls) dropLocked(k *call, err error) (at func(error), lifting bool) {
+	t.removeLocked(k)
+	at, lifting = k.at, k.lifting
+	k.state, k.err, k.at, k.lifting = callSettled, err, nil, false
+	return at, lifting
+}
+
+// withdraw ends a call that was not sent, and returns why. If the end of the connection
+// was quicker, that is the reason, and AtResponse is told elsewhere.
+func (t *calls) withdraw(k *call, err error) error {
+	t.mu.Lock()
+	if k.state != callPending {
+		if k.err != nil {
+			err = k.err
+		}
+		t.mu.Unlock()
+		return err
+	}
+	at, lifting := t.dropLocked(k, err)
+	t.mu.Unlock()
+	if lifting {
+		t.lift(-1)
+	}
+	if at != nil {
+		at(err)
+	}
+	return err
+}
+
 // outcome is what a settled call returns.
-func (c *Conn) outcome(k *call) (any, error) {
+func (t *calls) outcome(k *call) (any, error) {
+	if k.raw != nil && k.result != nil {
+		*k.raw = bytes.Clone(k.result)
+	}
 	if k.decoded {
 		return k.value, k.valueErr
 	}
-	return c.decode(k)
+	return t.decode(k)
 }
 
-// decode reads the answer of a call.
-func (c *Conn) decode(k *call) (any, error) {
+// decode reads the response to a call.
+func (t *calls) decode(k *call) (any, error) {
 	switch {
 	case k.err != nil:
 		return nil, k.err
 	case k.fault != nil:
-		if name := wire.Repeated(k.fault, "code", "message", "data"); name != "" {
-			return nil, c.invalid(k.method+" result", wire.Complain("error object has two members "+name))
+		if name := envelope.Repeated(k.fault, "code", "message", "data"); name != "" {
+			return nil, t.codec.invalid(k.method+" result", wire.Violation("error object has two members "+name))
 		}
 		e := new(rpcerr.RequestError)
 		if err := e.UnmarshalJSON(k.fault); err != nil {
-			return nil, c.invalid(k.method+" result", wire.Complain(err.Error()))
+			return nil, t.codec.invalid(k.method+" result", wire.Violation(err.Error()))
+		}
+		if k.m == nil {
+			return nil, &RawError{Raw: k.fault, err: e}
 		}
 		return nil, e
 	case k.m == nil:
 		return json.RawMessage(k.result), nil
 	}
-	return c.decodeResult(k.m, k.result)
+	var v any
+	var err error
+	if k.vacant != nil && vacant(k.result) {
+		t.codec.log.Warn("acp: response without a result", "method", k.method)
+		v = k.vacant()
+	} else {
+		v, err = t.codec.decodeResult(k.m, k.result)
+	}
+	if err == nil && k.incomplete && k.m.Streams {
+		err = closed(t.cause())
+	}
+	return v, err
 }
 
-// decodeResult reads and checks a result. null stands for an empty object: older
-// peers answer so where there is nothing to say.
-func (c *Conn) decodeResult(m *wire.Method, raw []byte) (any, error) {
+// vacant reports whether a result is null or an object without members.
+func vacant(raw []byte) bool {
 	if string(raw) == "null" {
-		raw = emptyObject
+		return true
 	}
-	v, err := m.Result.Decode(raw)
-	if err != nil {
-		return nil, c.invalid(m.Name+" result", complaints(err))
+	inner, ok := bytes.CutPrefix(raw, []byte("{"))
+	if ok {
+		inner, ok = bytes.CutSuffix(inner, []byte("}"))
 	}
-	if !m.Result.Valid(v, false) {
-		return nil, c.invalid(m.Name+" result", validate.Struct(v, false))
-	}
-	return v, nil
-}
-
-// complaints are what a codec says is wrong.
-func complaints(err error) *wire.FieldErrors {
-	var d *wire.DecodeError
-	if errors.As(err, &d) && d.Fields != nil {
-		return d.Fields
-	}
-	return wire.Complain(err.Error())
+	return ok && len(bytes.TrimSpace(inner)) == 0
 }

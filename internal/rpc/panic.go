@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"reflect"
 	"runtime/debug"
+
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // safely runs code that may be the user's, an encoding method for example. A panic
 // becomes an error.
-func (c *Conn) safely(f func() error) (err error) {
+func safely(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &panicError{value: p, stack: debug.Stack()}
@@ -19,11 +21,11 @@ func (c *Conn) safely(f func() error) (err error) {
 	return f()
 }
 
-// protect runs a function of the user that has nobody to return an error to.
-func (c *Conn) protect(what string, f func()) {
+// protect runs a function of the user whose error no one could be given.
+func protect(log *slog.Logger, what string, f func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.log.Error("acp: panic in "+what, "panic", PanicText(p), "stack", string(debug.Stack()))
+			log.Error("acp: panic in "+what, "panic", PanicText(p), "stack", string(debug.Stack()))
 		}
 	}()
 	f()
@@ -52,9 +54,8 @@ func PanicText(v any) string {
 }
 
 func errorAttr(err error) slog.Attr {
-	var p *panicError
-	if errors.As(err, &p) {
-		return slog.Group("", slog.String("error", fmt.Sprint(err)), slog.String("stack", string(p.stack)))
+	if p, ok := errors.AsType[*panicError](err); ok {
+		return slog.Group("", slog.String("error", rpcerr.LogText(err)), slog.String("stack", string(p.stack)))
 	}
-	return slog.String("error", fmt.Sprint(err)) // which survives an Error method that panics
+	return slog.String("error", rpcerr.LogText(err)) // which survives an Error method that panics
 }

@@ -36,7 +36,7 @@ func TestErrorsThatPanic(t *testing.T) {
 		for i := range errs {
 			p.note(i)
 			p.request(i+1, "t/echo", i)
-			assert.Contains(t, p.recv(), fmt.Sprintf(`"id":%d,"error":{"code":-32603,"message":"Internal error"`, i+1))
+			assert.Contains(t, p.Next().Raw, fmt.Sprintf(`"id":%d,"error":{"code":-32603,"message":"Internal error"`, i+1))
 		}
 		assert.Contains(t, l.String(), "t/echo")
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/netpair"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/stream"
@@ -45,7 +46,10 @@ type step struct {
 
 var (
 	stepCodec = &wire.Codec{
-		Decode: func(raw []byte) (any, error) { s := new(step); return s, json.Unmarshal(raw, s) },
+		Decode: func(raw []byte) (any, int64, error) {
+			s := new(step)
+			return s, int64(len(raw)), json.Unmarshal(raw, s)
+		},
 		Append: func(b []byte, v any) ([]byte, error) {
 			raw, err := json.Marshal(v)
 			return append(b, raw...), err
@@ -155,7 +159,15 @@ func (s *tapped) WriteBatch(all [][]byte) error {
 		}
 	}
 	s.w.mu.Unlock()
-	return s.Stream.(stream.BatchWriter).WriteBatch(all)
+	if batches, ok := s.Stream.(stream.BatchWriter); ok {
+		return batches.WriteBatch(all)
+	}
+	for _, b := range all {
+		if err := s.Stream.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // run does the steps of a script on one side.
@@ -297,15 +309,37 @@ func TestPromises(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		synctest.Test(t, func(t *testing.T) {
 			leak.Check(t)
-			require.NoError(t, play(r), "script %d", i)
+			near, far := stream.Pipe()
+			require.NoError(t, play(r, near, far), "script %d", i)
+		})
+	}
+}
+
+// The promises hold over every transport.
+func TestPromisesOverNetworks(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	for _, p := range netpair.Profiles {
+		t.Run(string(p), func(t *testing.T) {
+			for i := range *scripts / 3 {
+				r := rand.New(rand.NewPCG(seed, uint64(i)))
+				synctest.Test(t, func(t *testing.T) {
+					leak.Check(t)
+					server, client := netpair.Connect(t, p)
+					netpair.Greet(t, server, client)
+					if r.IntN(2) == 0 { // either end shuts down
+						server, client = client, server
+					}
+					require.NoError(t, play(r, server, client), "script %d", i)
+				})
+			}
 		})
 	}
 }
 
 // play runs one script and checks it.
-func play(r *rand.Rand) error {
+func play(r *rand.Rand, s0, s1 stream.Stream) error {
 	w := &world{sides: [2]*side{{arrived: map[int]int{}}, {arrived: map[int]int{}}}}
-	s0, s1 := stream.Pipe()
 	t0 := &tapped{Stream: s0, w: w, to: 1, uids: map[string]int{}}
 	t1 := &tapped{Stream: s1, w: w, to: 0, uids: map[string]int{}, back: t0}
 	t0.back = t1

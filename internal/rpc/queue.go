@@ -2,45 +2,53 @@ package rpc
 
 import "iter"
 
-// What a message counts for beyond its length, because it takes memory beside it.
-const (
-	noteOverhead    = 128
-	requestOverhead = 256
-	// handlerOverhead is for a request whose handler runs: its goroutine.
-	handlerOverhead = 8 << 10
-	pointerSize     = 8
-)
-
 // itemKind says what an item of the queue is.
 type itemKind uint8
 
 const (
-	itemNote     itemKind = iota // a notification to handle
-	itemRequest                  // the place where a request may start
-	itemResponse                 // the place of an answer to one of our calls
-	itemEnd                      // end of input: nothing was read behind it
+	itemNotification itemKind = iota // a notification to handle
+	itemDropped                      // the place of a notification that is not handled
+	itemRequest                      // the place where a request may start
+	itemResponse                     // the place of a response to one of our calls
+	itemEnd                          // end of input: nothing was read after it
 )
 
 // item is one place in the order.
 type item struct {
-	kind   itemKind
-	size   int64  // what a notification counts for
-	entry  *Entry // of a notification; nil for an extension
-	params []byte
+	kind itemKind
+	size int64 // what a notification counts for
 
-	// what is the *request or the *call whose place it is. For a notification it is
-	// the method's name, if that is an extension, or the []*request whose handlers
-	// must have been entered before.
-	what any
+	// Of a notification.
+	entry  *Entry // nil for an extension
+	params []byte
+	rare   *rare // mostly nil
+
+	request *request // whose place it is
+	call    *call    // whose place it is
+}
+
+// rare is what few notifications need.
+type rare struct {
+	name   string     // of an extension, or before the row is known
+	after  []*request // those whose handlers must have been entered before
+	reason error      // why it is not handled
 }
 
 // method names a notification.
 func (it *item) method() string {
-	if it.entry != nil {
+	switch {
+	case it.entry != nil:
 		return it.entry.Name
+	case it.rare != nil:
+		return it.rare.name
 	}
-	name, _ := it.what.(string)
-	return name
+	return ""
+}
+
+// drop makes of a notification the place where it would have been handled.
+func (it *item) drop(reason error) {
+	it.rare = &rare{name: it.method(), reason: reason}
+	it.kind, it.entry, it.params = itemDropped, nil, nil
 }
 
 // queue is a first-in first-out list of blocks, so that a long one needs no more
@@ -77,6 +85,9 @@ func (q *queue) push(it item) {
 	q.tail++
 	q.n++
 }
+
+// peek returns the first item of a queue that is not empty.
+func (q *queue) peek() *item { return &q.first.items[q.head] }
 
 // pop takes the first item out of a queue that is not empty.
 func (q *queue) pop() item {

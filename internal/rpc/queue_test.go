@@ -5,6 +5,7 @@ package rpc
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,31 @@ func TestQueue(t *testing.T) {
 	for range q.all() {
 		break // may stop early
 	}
+}
+
+// A member leaves its group in the same time, however many there are.
+func TestMembersOfAGroup(t *testing.T) {
+	p := pending{groups: map[string]*group{}}
+	all := make([]*request, 300_000)
+	for i := range all {
+		all[i] = &request{}
+		all[i].member.request = all[i]
+		p.join(&all[i].member, "s")
+	}
+	begun := time.Now()
+	for i := range all { // from both ends to the middle
+		at := i / 2
+		if i%2 == 1 {
+			at = len(all) - 1 - i/2
+		}
+		p.leave(&all[at].member)
+		p.leave(&all[at].member) // no matter
+		if i == len(all)-3 {
+			assert.Equal(t, all[len(all)/2-1:len(all)/2+1], p.endGroup("s", true))
+		}
+	}
+	assert.Less(t, time.Since(begun), 3*time.Second)
+	assert.Empty(t, p.groups)
 }
 
 func TestIDKey(t *testing.T) {

@@ -1,29 +1,37 @@
 package rpc
 
 import (
+	"cmp"
 	"errors"
 	"io"
-	"strings"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// read is the reader: it takes what arrives, in order, and decides where it goes.
-// It runs no code of the user and waits for nothing but the stream and the
+// reader takes what arrives, in order, and tells inbound and the calls. It is one
+// goroutine; it runs no code of the user and waits for nothing but the stream and the
 // documented back-pressure.
-func (c *Conn) read() {
+type reader struct {
+	*Conn
+	stream *guarded
+	noise  func([]byte) error // takes what is not JSON, in place of a response; nil: it is responded to
+	idless bool               // a response without a usable id was logged
+}
+
+func (c *reader) run() {
 	defer close(c.end.readerDone)
-	for {
-		if !c.waitRoom() {
-			return
-		}
-		msg, err := c.cfg.Stream.Read()
+	for c.goesOn() {
+		msg, e, err := c.stream.next()
 		if err != nil {
-			var tooLarge *stream.TooLargeError
-			if errors.As(err, &tooLarge) {
-				c.onTooLarge(tooLarge)
+			if tooLarge, ok := errors.AsType[*stream.TooLargeError](err); ok {
+				c.tooLarge(tooLarge)
+				continue
+			}
+			if lost, ok := errors.AsType[*stream.LostError](err); ok {
+				c.lost(lost)
 				continue
 			}
 			if errors.Is(err, io.EOF) {
@@ -36,133 +44,153 @@ func (c *Conn) read() {
 		if c.end.closing.Load() {
 			return
 		}
-		if err := c.onMessage(msg); err != nil {
+		if err := c.message(msg, &e); err != nil {
 			c.finish(endRead, err)
 			return
 		}
 	}
 }
 
-// onMessage takes one message apart and passes it on. It fails only when the stream
-// does, to which it hands back what is no message.
-func (c *Conn) onMessage(msg []byte) error {
-	e := wire.ParseEnvelope(msg)
+// goesOn waits while too much waits to be handled. It reports whether there is still
+// anything to read for.
+func (c *reader) goesOn() bool {
+	c.out.WaitOwn()
+	ok, over := c.in.waitRoom()
+	if ok && over {
+		c.finish(endBroken, wire.ErrOverloaded)
+	}
+	return ok && !over
+}
+
+// message takes one message apart and passes it on. It fails only when the stream does,
+// to which it hands back what is no message.
+func (c *reader) message(msg []byte, e *envelope.Envelope) error {
 	size := int64(len(msg))
 	switch e.Kind {
-	case wire.KindNotification:
-		c.onNotification(&e, size)
-	case wire.KindRequest:
-		c.onRequest(&e, size)
-	case wire.KindResponse, wire.KindErrorResponse, wire.KindBadResponse:
-		c.onResponse(&e)
-	case wire.KindNotJSON:
+	case envelope.KindNotification:
+		c.notification(e, size)
+	case envelope.KindRequest:
+		c.request(e, size)
+	case envelope.KindResponse, envelope.KindErrorResponse, envelope.KindBadResponse:
+		c.response(e)
+	case envelope.KindNotJSON:
 		if c.noise != nil {
 			return c.noise(msg)
 		}
 		c.log.Warn("acp: received something that is not JSON", "reason", e.Reason)
-		c.answerOwn(nil, rpcerr.ParseError(nil))
-	case wire.KindBadRequest:
-		c.log.Warn("acp: received something that is not a message", "reason", e.Reason)
-		c.answerOwn(e.ID, rpcerr.InvalidRequest(nil).WithDetail(e.Reason))
+		c.respondOwn(nil, rpcerr.ParseError(nil))
+	case envelope.KindBadRequest:
+		c.log.Warn("acp: received something that is not a message",
+			"reason", cmp.Or(e.Reason, `it needs "jsonrpc":"2.0", and a method or a result or an error`))
+		c.respondOwn(e.ID, rpcerr.InvalidRequest(nil).WithDetail(e.Reason))
 	}
 	return nil
 }
 
-// onTooLarge deals with a message that the stream skipped.
-func (c *Conn) onTooLarge(e *stream.TooLargeError) {
+// tooLarge deals with a message that the stream skipped.
+func (c *reader) tooLarge(e *stream.TooLargeError) {
 	c.log.Warn("acp: received a message that is too long", "bytes", e.Size, "limit", e.Limit)
 	id := []byte(e.ID)
 	if !e.HasResult {
-		c.answerOwn(id, rpcerr.InvalidRequest(nil).WithDetail("message is too long"))
+		c.respondOwn(id, rpcerr.InvalidRequest(nil).WithDetail("message is too long"))
 		return
 	}
-	c.answered(id, func(k *call) { k.err = answerError(k, e) })
+	c.responded(id, func(k *call) { k.err = responseError(k, e) })
 }
 
-func (c *Conn) onNotification(e *wire.Envelope, size int64) {
-	entry := c.notifications[string(e.Method)]
-	if entry == nil {
+func (c *reader) notification(e *envelope.Envelope, size int64) {
+	it := item{kind: itemNotification, size: size + notificationOverhead, params: e.Params}
+	rows := c.in.rows.Load()
+	if rows != nil {
+		it.entry = rows.notifications[string(e.Method)]
+	}
+	if it.entry == nil {
 		method := string(e.Method)
 		if method == methodCancel {
-			c.onCancel(e.Params)
+			c.cancel(e.Params)
 			return
 		}
-		if c.cfg.ExtensionNotification == nil || strings.HasPrefix(method, "$/") || isProtocol(method) {
+		if rows != nil && c.handlers.ignores(method) {
 			c.log.Debug("acp: ignored a notification", "method", shown(method))
 			return
 		}
-		c.admitNote(item{kind: itemNote, size: size + noteOverhead, params: e.Params, what: method}, "")
-		return
+		it.rare = &rare{name: method}
 	}
-	group := ""
-	if entry.EndsGroup {
-		group = groupKey(e.Params)
-	}
-	c.admitNote(item{kind: itemNote, size: size + noteOverhead, entry: entry, params: e.Params}, group)
+	c.in.notification(it)
 }
 
-func (c *Conn) onRequest(e *wire.Envelope, size int64) {
-	r := &request{id: string(e.ID), entry: c.requests[string(e.Method)], params: e.Params}
+func (c *reader) request(e *envelope.Envelope, size int64) {
+	r := &request{id: string(e.ID), params: e.Params}
 	r.key = idKey(r.id)
-	r.scope.parent, r.scope.conn, r.scope.size, r.scope.req = c.life, c, size+requestOverhead, r
-	if r.entry != nil {
-		r.method = r.entry.Name
-		if r.entry.Group || r.entry.EndsGroup {
-			r.group = groupKey(e.Params)
+	r.scope.parent, r.scope.conn, r.scope.size, r.scope.req, r.scope.up = c.life, c.Conn, size+requestOverhead, r, c.up
+	rows := c.in.rows.Load()
+	if rows != nil {
+		if entry := rows.requests[string(e.Method)]; entry != nil {
+			r.method = entry.Name // saves the copy
 		}
-		if r.entry.Group {
-			r.entered = newEntered()
-		}
-	} else {
+	}
+	if r.method == "" {
 		r.method = string(e.Method)
 	}
-	if refusal := c.admitRequest(r); refusal != nil {
-		c.answerOwn([]byte(r.id), refusal)
+	if rows != nil {
+		r.resolve(rows)
+	}
+	if refusal := c.in.request(r); refusal != nil {
+		c.respondOwn([]byte(r.id), refusal)
 	}
 }
 
-func (c *Conn) onResponse(e *wire.Envelope) {
-	c.answered(e.ID, func(k *call) {
+// cancel ends the ctx of the request that $/cancel_request names. One that was not
+// started is responded to at once and never is.
+func (c *reader) cancel(params []byte) {
+	key, ok := cancelTarget(params)
+	if !ok {
+		return
+	}
+	unstarted, refused := c.in.cancel(key)
+	if unstarted != nil {
+		c.respondOwn([]byte(unstarted.id), cancelledResponse(unstarted))
+	}
+	c.handshake.refuse(refused)
+}
+
+func (c *reader) response(e *envelope.Envelope) {
+	c.responded(e.ID, func(k *call) {
 		switch {
 		case e.TooDeep:
-			k.err = c.invalid(k.method+" result", wire.Complain(e.Reason))
-		case e.Kind == wire.KindBadResponse:
-			k.err = c.invalid(k.method+" result", wire.Complain(e.Reason))
+			k.err = c.handlers.invalid(k.method+" result", wire.Violation(e.Reason))
+		case e.Kind == envelope.KindBadResponse:
+			k.err = c.handlers.invalid(k.method+" result", wire.Violation(e.Reason))
 		default:
 			k.result, k.fault = e.Result, e.Error
 		}
 	})
 }
 
-// answered finds the call that an answer belongs to, stores what it says, and
-// gives the answer its place in the order.
-func (c *Conn) answered(id []byte, store func(*call)) {
+// responded finds the call that a response belongs to, stores what it says, and gives
+// the response its place in the order.
+func (c *reader) responded(id []byte, store func(*call)) {
 	n, ok := callID(id)
 	if !ok {
-		// Some peers answer so what they could not make sense of.
-		c.log.Warn("acp: received an answer without a usable id")
-		return
-	}
-	c.calls.mu.Lock()
-	k := c.calls.pending[n]
-	if k == nil {
-		c.calls.mu.Unlock()
-		if c.calls.issued(n) {
-			c.log.Debug("acp: received an answer that nobody waits for any more", "id", n)
-		} else {
-			c.log.Warn("acp: received an answer to a call that was never made")
+		// Some peers respond so to what they could not make sense of, and some to every
+		// $/cancel_request.
+		if !c.idless {
+			c.idless = true
+			c.log.Warn("acp: received a response without a usable id; further ones are not logged")
 		}
 		return
 	}
-	c.calls.removeLocked(k)
-	k.state = callAnswered
-	store(k)
-	lifting := k.lifting
-	k.lifting = false
-	place := k.placeLocked()
-	c.calls.mu.Unlock()
-	if lifting {
-		c.endLifting()
+	var k, place *call
+	if n < firstExpectation {
+		k, place = c.calls.responded(n, store)
+	}
+	if k == nil {
+		if c.calls.issued(n) {
+			c.log.Debug("acp: received a response that no call waits for any more", "id", n)
+		} else {
+			c.log.Warn("acp: received a response to a call that was never made")
+		}
+		return
 	}
 	if !k.exempt {
 		c.placeResponse(k)
@@ -171,5 +199,12 @@ func (c *Conn) answered(id []byte, store func(*call)) {
 	if place != nil {
 		c.placeResponse(place)
 	}
-	c.deliver(k)
+	c.calls.deliver(k)
+}
+
+// placeResponse delivers a response at its place in the order.
+func (c *reader) placeResponse(k *call) {
+	if c.in.response(k) {
+		c.calls.deliver(k)
+	}
 }

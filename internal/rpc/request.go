@@ -1,18 +1,49 @@
 package rpc
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"sync"
-	"sync/atomic"
+
+	"github.com/acpkit/go-sdk/internal/rpc/outbox"
+	"github.com/acpkit/go-sdk/stream"
 )
+
+// The life of a request of the peer:
+//
+//	read       reader.request makes it, inbound.request registers it and gives it a place
+//	held       the handshake before it is not over: inbound.opened lets it go on
+//	queued     notifications before it are not handled: the worker reaches its place,
+//	           or one of their handlers waits in a Conn method
+//	waiting    all slots are taken, or too many responses wait for room
+//	running    request.serve: decode, check, middleware, handler
+//	responding request.respond: encode, wait for room in the outgoing queue
+//	done       the response is queued, or never will be; the id is free
+//
+// Its ctx ends with $/cancel_request, with a message that ends its group, with the
+// connection, and with its response. A request that is cancelled before it runs is
+// responded to at once and never runs.
 
 // requestState says how far the handling of a request has come.
 type requestState uint8
 
 const (
-	requestQueued  requestState = iota // behind notifications, or behind the handshake
-	requestWaiting                     // for a free slot
+	requestHeld requestState = iota
+	requestQueued
+	requestWaiting
 	requestRunning
-	requestAnswered // the answer is on its way, or never will be
+	requestResponding
+	requestDone
+)
+
+// endedBy says what has ended the ctx of a request before its time.
+type endedBy uint8
+
+const (
+	endedByNone  endedBy = iota
+	endedByPeer          // $/cancel_request
+	endedByGroup         // a message that ends its group; it prevails
 )
 
 // request is one request of the peer.
@@ -21,28 +52,22 @@ type request struct {
 
 	id     string // as it was written
 	key    string // equal for equal ids
+	rows   *rows  // in which its entry was looked up
 	entry  *Entry // nil for an extension
 	params []byte
 	group  string
 
-	// counted: the handler takes a slot while it runs. Set before it is started.
-	counted bool
-	// forwards: the handler used another connection, so its result is likely to have
-	// arrived there.
-	forwards atomic.Bool
-
-	// Set before it is registered.
-	handshake bool       // its answer opens the connection
-	before    []*request // those whose handlers must have been entered before its own
-
-	// Guarded by inbound.mu.
-	state      requestState
-	parked     bool     // behind the handshake
-	cancelled  bool     // by $/cancel_request
-	groupEnded bool     // by a message that ends its group
-	handling   bool     // its handler runs
-	slot       bool     // it has a slot
-	prev, next *request // in the list of those whose goroutine runs
+	// Guarded by the lock of inbound.
+	state     requestState
+	endedBy   endedBy
+	handshake bool          // its response opens the connection; set before it is started
+	before    []*request    // those whose handlers must have been entered before its own; set likewise
+	slot      bool          // it has a slot
+	served    bool          // nothing runs for it any more
+	over      chan struct{} // closed when it is done; nil while no one waits for that
+	relay     chan struct{} // closed when its response is queued, or its handler waits for something else
+	member    member
+	task      task
 
 	// writes: the goroutine is to be the writer when it is done. Its own alone.
 	writes bool
@@ -51,3 +76,174 @@ type request struct {
 	after     []func()
 	afterDone bool
 }
+
+// resolve finds the row of the method.
+func (r *request) resolve(rows *rows) {
+	if r.rows == rows {
+		return
+	}
+	r.rows, r.entry = rows, rows.requests[r.method]
+	if e := r.entry; e != nil {
+		r.method = e.Name
+		if e.Group || e.Ends != EndsNothing {
+			r.group = groupKey(r.params)
+		}
+		if e.Group && r.entered == nil {
+			r.entered = newEntered()
+			r.size += groupOverhead
+		}
+	}
+}
+
+// counted reports whether the handler takes a slot while it runs. Those that wait for
+// people, for processes or for the peer do not.
+func (r *request) counted() bool { return r.entry == nil || !r.entry.Waits && !r.entry.Group }
+
+// serve handles the request and responds to it, whatever its handler does.
+func (r *request) serve() {
+	// Deferred, because a handler may end its goroutine with runtime.Goexit.
+	defer r.write()
+	defer r.conn.in.ends(r)
+	defer r.runAfter()
+	res, err := any(nil), errExited
+	defer func() {
+		defer r.end(errReturned) // respond may not return
+		r.entered.over()
+		r.respond(res, err)
+	}()
+	c := r.conn
+	var params any
+	raw := c.handlers.kept(r.params)
+	if err = safely(func() (err error) { params, err = c.handlers.requestParams(r); return err }); err != nil {
+		return
+	}
+	if r.entry != nil {
+		r.scope.params = params
+	}
+	err = errExited
+	for _, b := range r.before {
+		b.entered.wait()
+	}
+	r.entered.call()
+	err = c.handlers.invoke(&r.scope, r.entry, params, raw, &res)
+}
+
+// respond encodes what the handler returned and queues it. If that fails the request has
+// failed: the response then says -32603. Until it is queued the request counts against
+// the limits as if its handler ran.
+func (r *request) respond(res any, err error) {
+	ended := r.conn.in.responds(r)
+	f := outbox.NewFrame()
+	encoded, ok := false, false
+	// Deferred, because an encoding method may end its goroutine with runtime.Goexit.
+	defer func() {
+		if !encoded {
+			r.conn.handlers.appendResponse(f, r, nil, errExited, ended)
+		}
+		r.queue(f.Fit(), res, ok)
+	}()
+	ok = r.conn.handlers.appendResponse(f, r, res, err, ended)
+	encoded = true
+}
+
+// queue queues the response.
+func (r *request) queue(f *outbox.Frame, res any, ok bool) {
+	c := r.conn
+	f.Request, f.About = r.id, r.method
+	m := stream.Message{Kind: stream.KindErrorResponse, ID: json.RawMessage(r.id)}
+	if ok {
+		m.Kind = stream.KindResponse
+	}
+	c.describe(f, m, lenHead(r.id))
+	err := r.reserve(f)
+	c.in.responded(r) // before the peer can read it, who may use its id again
+	if err == nil {
+		var duty outbox.Duty
+		if duty, err = c.objects.respond(c.lib, f); err != nil {
+			c.out.Return(f)
+		}
+		r.writes = duty == outbox.Begin
+	}
+	c.in.relayed(r)
+	if err != nil {
+		c.log.Debug("acp: a response came too late", "method", shown(r.method))
+	}
+	if r.handshake {
+		if r.writes { // much may follow
+			r.writes = false
+			c.out.Start()
+		}
+		c.handshake.served(res, ok)
+	}
+}
+
+// reserve takes room for the response in the outgoing queue.
+func (r *request) reserve(f *outbox.Frame) error {
+	c := r.conn
+	if c.out.TryReserve(f) {
+		return nil
+	}
+	defer c.in.stalls(r, int64(len(f.Data)))()
+	return c.out.Reserve(context.Background(), f) // ends with the connection
+}
+
+// write makes the goroutine of the request the writer for as long as there is something
+// to write: no one waits for it any more, so it may block.
+func (r *request) write() {
+	if r.writes {
+		r.conn.out.Write()
+	}
+}
+
+// relayedLocked lets the worker of another connection go on, which waits until the
+// response is queued.
+func (r *request) relayedLocked() {
+	if r.relay != nil {
+		close(r.relay)
+		r.relay = nil
+	}
+}
+
+// AfterResponse registers f to run after the response to the request that is being
+// handled has been queued for sending, or could not be. Several run in the order
+// of registration, on the handler's goroutine. It returns false, and f never
+// runs, when ctx is not that of a request handler or its response has left already.
+func AfterResponse(ctx context.Context, f func()) bool {
+	s := scopeOf(ctx)
+	if s == nil || s.req == nil || f == nil {
+		return false
+	}
+	r := s.req
+	r.afterMu.Lock()
+	defer r.afterMu.Unlock()
+	if r.afterDone {
+		return false
+	}
+	r.after = append(r.after, f)
+	return true
+}
+
+// runAfter runs what AfterResponse registered.
+func (r *request) runAfter() {
+	for {
+		r.afterMu.Lock()
+		if len(r.after) == 0 {
+			r.afterDone = true
+			r.afterMu.Unlock()
+			return
+		}
+		f := r.after[0]
+		r.after = r.after[1:]
+		r.afterMu.Unlock()
+		if r.writes { // the response must not wait for f
+			r.writes = false
+			r.conn.out.Start()
+		}
+		protect(r.conn.log, "AfterResponse", f)
+	}
+}
+
+var (
+	errExited   = errors.New("the handler ended its goroutine")
+	errReturned = context.Canceled
+)

@@ -1,41 +1,39 @@
 package rpc
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 
-	"github.com/acpkit/go-sdk/internal/validate"
+	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // Notify sends a notification. params is a pointer to its params type. It returns
 // when the message is queued for writing.
 func (c *Conn) Notify(ctx context.Context, m *wire.Method, params any) error {
-	s := scopeOf(ctx)
-	o := s.enter(c, false)
-	defer s.leave(c, false)
-	if c.send == nil {
-		return c.notify(ctx, m, m.Name, params, !o.forwards)
+	if err := c.wrong(); err != nil {
+		return err
 	}
-	_, err := c.sendThrough(ctx, &outgoing{m: m, strict: !o.forwards}, m.Name, params)
+	if c.send == nil {
+		return c.notify(ctx, m, m.Name, params)
+	}
+	_, err := c.sendThrough(ctx, &outgoing{m: m}, m.Name, params)
 	return err
 }
 
 // NotifyExtension sends a notification that the protocol does not define. params
 // is a json.RawMessage or anything encoding/json takes; nil leaves params out.
 func (c *Conn) NotifyExtension(ctx context.Context, method string, params any) error {
-	s := scopeOf(ctx)
-	s.enter(c, false)
-	defer s.leave(c, false)
-	raw, err := c.rawParams(method, params)
+	if err := c.wrong(); err != nil {
+		return err
+	}
+	raw, err := c.handlers.rawParams(method, params)
 	if err != nil {
 		return err
 	}
 	if c.send == nil {
-		return c.notify(ctx, nil, method, raw, true)
+		return c.notify(ctx, nil, method, raw)
 	}
 	_, err = c.sendThrough(ctx, &outgoing{}, method, raw)
 	return err
@@ -46,9 +44,7 @@ type outgoing struct {
 	call *call // nil for a notification
 	opts *CallOptions
 
-	// Of a notification.
-	m      *wire.Method
-	strict bool
+	m *wire.Method // of a notification
 }
 
 // outgoingKey finds it in the ctx. Each connection has its own, because a
@@ -58,7 +54,7 @@ type outgoingKey struct{ c *Conn }
 // sendThrough runs the sending middlewares. A panic of one becomes an error, since it
 // may be on a goroutine of ours, and since others wait for how the call ends.
 func (c *Conn) sendThrough(ctx context.Context, out *outgoing, method string, params any) (res any, err error) {
-	err = c.safely(func() (err error) {
+	err = safely(func() (err error) {
 		res, err = c.send(context.WithValue(ctx, outgoingKey{c}, out), method, params)
 		return err
 	})
@@ -76,149 +72,57 @@ func (c *Conn) sendWrapped(ctx context.Context, method string, params any) (any,
 		return nil, fmt.Errorf("acp: %s: a sending middleware passed on a foreign ctx", shown(method))
 	}
 	if out.call == nil {
-		return nil, c.notify(ctx, out.m, method, params, out.strict)
+		return nil, c.notify(ctx, out.m, method, params)
 	}
 	// Each attempt is a call of its own.
-	k := &call{method: out.call.method, m: out.call.m, origin: out.call.origin, at: out.call.at}
+	k := &call{method: out.call.method, m: out.call.m, origin: out.call.origin, at: out.call.at,
+		took: out.call.took, vacant: out.call.vacant, raw: out.call.raw}
 	return c.call(ctx, k, params, out.opts)
 }
 
-func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params any, strict bool) error {
+func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params any) error {
 	if err := c.usable(); err != nil {
 		return err
 	}
-	f := newFrame()
-	f.b = appendNotification(f.b[:0], method)
-	err := c.encodeParams(f, m, method, params, strict)
+	f := outbox.NewFrame()
+	f.About = method
+	f.Data = appendNotification(f.Data, method)
+	head := len(f.Data)
+	err := c.handlers.encodeParams(f, m, method, params, !arrived(ctx, params))
 	if err == nil {
 		err = ctx.Err()
 	}
-	size := f.cost()
+	f = f.Fit()
 	if err == nil {
-		err = c.out.reserve(ctx, size)
+		c.describe(f, stream.Message{Kind: stream.KindNotification, Method: method}, head)
+		err = c.reserve(ctx, f)
 	}
 	if err != nil {
-		f.free()
+		f.Free()
 		return c.sooner(ctx, err)
 	}
-	return c.pushNotification(ctx, method, f, size)
-}
-
-// pushNotification queues an encoded notification for which room was reserved.
-func (c *Conn) pushNotification(ctx context.Context, method string, f *frame, size int64) error {
-	own := f.own
-	if err := c.objects.notify(ctx, c.lib, method, f); err != nil {
-		c.out.unreserve(size, own)
-		return closed(c.cause())
+	duty, err := c.objects.notify(ctx, c.lib, method, f)
+	if err != nil {
+		c.out.Return(f)
+		return closed(c.end.cause())
+	}
+	switch duty {
+	case outbox.Begin:
+		c.out.Start()
+	case outbox.Wait:
+		c.out.WaitBegun()
 	}
 	return nil
 }
 
-// encodeParams is appendParams for a frame. The user's encoding methods may panic.
-func (c *Conn) encodeParams(f *frame, m *wire.Method, method string, params any, strict bool) error {
-	err := c.safely(func() (err error) {
-		f.b, err = c.appendParams(f.b, m, method, params, strict)
-		return err
-	})
-	if p, ok := err.(*panicError); ok {
-		return c.encodingPanic(method, p)
+// reserve takes room for a notification. A handler that has to wait for it counts as
+// inside a Conn method.
+func (c *Conn) reserve(ctx context.Context, f *outbox.Frame) error {
+	if c.out.TryReserve(f) {
+		return nil
 	}
-	return err
-}
-
-// rawParams encodes the params of an extension.
-func (c *Conn) rawParams(method string, params any) (raw json.RawMessage, err error) {
-	err = c.safely(func() (err error) { raw, err = encodeRaw(params); return err })
-	if p, ok := err.(*panicError); ok {
-		return nil, c.encodingPanic(method, p)
-	}
-	if err != nil {
-		return nil, encodingError(method+" params", err)
-	}
-	return raw, nil
-}
-
-func (c *Conn) encodingPanic(method string, p *panicError) error {
-	c.log.Error("acp: panic while encoding params", "method", shown(method), errorAttr(p))
-	return encodingError(shown(method)+" params", p)
-}
-
-// appendParams checks and encodes params and closes the message. What is only
-// forwarded is checked like what arrives: a proxy must not be stricter than the
-// ends.
-func (c *Conn) appendParams(b []byte, m *wire.Method, method string, params any, strict bool) ([]byte, error) {
-	if m == nil {
-		raw, err := encodeRaw(params)
-		if err != nil {
-			return b, encodingError(method+" params", err)
-		}
-		if raw != nil {
-			b = append(append(b, `,"params":`...), raw...)
-		}
-		return append(b, '}'), nil
-	}
-	if !m.Params.Is(params) {
-		return b, fmt.Errorf("acp: %s: params are a %T", method, params)
-	}
-	if !m.Params.Valid(params, strict) {
-		return b, c.invalid(method+" params", validate.Struct(params, strict))
-	}
-	b, err := m.Params.Append(append(b, `,"params":`...), params)
-	if err != nil {
-		return b, c.unencodable(method+" params", err)
-	}
-	return append(b, '}'), nil
-}
-
-// encodeRaw encodes a value of an extension, on one line; nil stays nil.
-func encodeRaw(v any) (json.RawMessage, error) {
-	switch raw := v.(type) {
-	case nil:
-		return nil, nil
-	case json.RawMessage:
-		if raw == nil {
-			return nil, nil
-		}
-		end, err := wire.Skip(raw, 0, wire.MaxDepth-1)
-		if err != nil {
-			return nil, err
-		}
-		if len(bytes.TrimSpace(raw[end:])) > 0 {
-			return nil, errors.New("something follows the value")
-		}
-		if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
-			return raw, nil
-		}
-		var line bytes.Buffer
-		if err := json.Compact(&line, raw); err != nil {
-			return nil, err
-		}
-		return line.Bytes(), nil
-	}
-	return json.Marshal(v)
-}
-
-// unencodable is the error for a typed value that has no JSON form. The checks let some
-// of them pass, such as a nil pointer where a variant is expected, because encoding
-// finds them anyway.
-func (c *Conn) unencodable(what string, err error) error {
-	if bad, ok := errors.AsType[*wire.EncodeError](err); ok {
-		return c.invalid(what, bad.Fields())
-	}
-	return encodingError(what, err)
-}
-
-func encodingError(what string, err error) error {
-	return fmt.Errorf("acp: encoding %s: %w", what, err)
-}
-
-// invalid builds the error for a value that breaks the schema.
-func (c *Conn) invalid(where string, fields *wire.FieldErrors) error {
-	if fields == nil {
-		fields = wire.Complain("invalid")
-	}
-	if c.cfg.Invalid != nil {
-		return c.cfg.Invalid(where, fields)
-	}
-	return fmt.Errorf("acp: invalid %s: %s", where, fields)
+	s := scopeOf(ctx)
+	s.enter(c, false)
+	defer s.leave(c, false)
+	return c.out.Reserve(ctx, f)
 }

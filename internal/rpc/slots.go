@@ -1,107 +1,65 @@
 package rpc
 
-// startLocked starts a request's handler, or puts it in line when all slots are
-// taken. up is the handler it descends from.
-func (c *Conn) startLocked(r *request, up *scope) {
-	in := &c.in
-	r.up = up
-	if r.counted && in.slots >= c.limits.MaxHandlers {
-		r.state = requestWaiting
-		in.line = append(in.line, r)
-		return
-	}
-	c.runLocked(r)
+// slots says how many handlers run, and which requests wait until they may. Guarded by
+// the lock of inbound.
+type slots struct {
+	limit int
+	taken int // by handlers of counted requests
+	// stalled counts the responses that wait for room in the outgoing queue. While there
+	// are as many as there are slots no request is started: a peer that asks and does not
+	// read must not get a goroutine for every question.
+	stalled int
+
+	counted, uncounted []*request // those that wait, in order
 }
 
-func (c *Conn) runLocked(r *request) {
-	in := &c.in
-	in.waits -= r.size
-	in.open += handlerOverhead
-	r.state, r.handling = requestRunning, true
-	in.linkLocked(r)
-	if r.counted {
-		r.slot = true
-		in.slots++
-	}
-	go c.serve(r) // ends when the handler has returned and its answer is queued
+// free reports whether the request may be started.
+func (s *slots) free(r *request) bool {
+	return s.stalled < s.limit && (!r.counted() || s.taken < s.limit)
 }
 
-// nextLocked starts those in line for whom there is a slot.
-func (c *Conn) nextLocked() {
-	in := &c.in
-	for len(in.line) > 0 && in.slots < c.limits.MaxHandlers {
-		r := in.line[0]
-		in.line[0] = nil
-		in.line = in.line[1:]
-		if r.state == requestWaiting {
-			c.runLocked(r)
-		} else { // cancelled meanwhile
-			in.waits -= r.size
+// wait puts the request at the end of those that wait.
+func (s *slots) wait(r *request) {
+	if r.counted() {
+		s.counted = append(s.counted, r)
+	} else {
+		s.uncounted = append(s.uncounted, r)
+	}
+}
+
+// next takes out of those that wait the first one that may be started, or that was
+// cancelled meanwhile; nil when there is none. It is called until then.
+func (s *slots) next() *request {
+	for _, list := range []*[]*request{&s.uncounted, &s.counted} {
+		waiters := *list
+		if len(waiters) == 0 {
+			continue
+		}
+		if r := waiters[0]; r.state != requestWaiting || s.free(r) {
+			waiters[0] = nil
+			if *list = waiters[1:]; len(*list) == 0 {
+				*list = nil
+			}
+			return r
 		}
 	}
-	if len(in.line) == 0 {
-		in.line = nil
-	}
+	return nil
 }
 
-// handlerEnters: a call begins inside a request's handler, which gives its slot away
-// meanwhile.
-func (c *Conn) handlerEnters(s *scope) {
-	in := &c.in
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	s.inside++
-	if s.req.slot {
-		s.req.slot = false
-		in.slots--
-		c.nextLocked()
-	}
-}
-
-// handlerLeaves takes the slot back. It does not wait for a free one: the handler
-// may hold what the others need.
-func (c *Conn) handlerLeaves(s *scope) {
-	in := &c.in
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	s.inside--
-	if r := s.req; s.inside == 0 && r.handling {
+// take gives the request its slot.
+func (s *slots) take(r *request) {
+	if r.counted() && !r.slot {
 		r.slot = true
-		in.slots++
+		s.taken++
 	}
 }
 
-// handlerDone gives the slot up for good.
-func (c *Conn) handlerDone(r *request) {
-	in := &c.in
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	r.handling = false
-	if r.slot {
-		r.slot = false
-		in.slots--
-		c.nextLocked()
+// give takes the slot away. It reports whether there was one.
+func (s *slots) give(r *request) bool {
+	if !r.slot {
+		return false
 	}
-	in.unlinkLocked(r)
-	in.signalIdleLocked()
-}
-
-// linkLocked adds a request to those whose goroutine runs.
-func (in *inbound) linkLocked(r *request) {
-	if r.next = in.active; r.next != nil {
-		r.next.prev = r
-	}
-	in.active = r
-}
-
-func (in *inbound) unlinkLocked(r *request) {
-	if r.prev != nil {
-		r.prev.next = r.next
-	} else {
-		in.active = r.next
-	}
-	if r.next != nil {
-		r.next.prev = r.prev
-	}
-	r.prev, r.next = nil, nil
+	r.slot = false
+	s.taken--
+	return true
 }

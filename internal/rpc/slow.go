@@ -1,63 +1,73 @@
 package rpc
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
-// watchSlowLocked sees to it that a handler that keeps others waiting for long is
-// named in the log.
-func (c *Conn) watchSlowLocked() {
-	in := &c.in
-	if in.slowArms || in.stopped {
+// slowWatch sees to it that a notification handler that keeps others waiting for long
+// is named in the log. Guarded by the lock of inbound.
+type slowWatch struct {
+	in    *inbound
+	after time.Duration
+	log   *slog.Logger
+	// call names a call of ours that waits for its response.
+	call func() string
+
+	timer *time.Timer
+	armed bool
+	begun uint64 // how many handlers of notifications have begun
+	of    uint64 // the number of the one that ran when the timer was set, or the next; 0: none yet
+}
+
+// watchLocked: something waits for the handler that runs.
+func (w *slowWatch) watchLocked() {
+	if w.armed || w.in.stopped {
 		return
 	}
-	in.slowArms, in.slowFor = true, in.handling
-	if in.slow == nil {
-		in.slow = time.AfterFunc(c.limits.SlowHandler, c.checkSlow)
+	w.armed, w.of = true, 0
+	if w.in.order.handling != nil {
+		w.of = w.begun
+	}
+	if w.timer == nil {
+		w.timer = time.AfterFunc(w.after, w.check)
 	} else {
-		in.slow.Reset(c.limits.SlowHandler)
+		w.timer.Reset(w.after)
 	}
 }
 
-func (c *Conn) checkSlow() {
-	in := &c.in
+// handles: the handler of a notification begins.
+func (w *slowWatch) handles() {
+	w.begun++
+	if w.armed && w.of == 0 {
+		w.of = w.begun
+	}
+}
+
+func (w *slowWatch) stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+func (w *slowWatch) check() {
+	in := w.in
 	in.mu.Lock()
-	h, before := in.handling, in.slowFor
-	in.slowArms, in.slowFor = false, nil
-	waiting := c.firstWaitingLocked()
-	if h == nil || waiting == "" || in.stopped {
-		in.mu.Unlock()
-		return
+	handler, before := in.order.handling, w.of
+	w.armed, w.of = false, 0
+	waiting := in.order.waits()
+	if waiting == "" && in.pressed.paused {
+		waiting = w.call()
 	}
-	if h != before || h.inside > 0 {
-		c.watchSlowLocked()
-		in.mu.Unlock()
-		return
+	again := handler != nil && waiting != "" && (w.begun != before || handler.inside > 0)
+	if again {
+		w.watchLocked()
 	}
+	stopped := in.stopped
 	in.mu.Unlock()
-	c.log.Warn("acp: a notification handler keeps a call or request waiting; if the handler waits for it, pass it the handler's ctx",
-		"handler", shown(h.method), "waiting", shown(waiting), "for", c.limits.SlowHandler)
-}
-
-// firstWaitingLocked names what waits for the notification handler that runs.
-func (c *Conn) firstWaitingLocked() string {
-	for it := range c.in.queue.all() {
-		switch what := it.what.(type) {
-		case *call:
-			if what.id > 0 { // else somebody only wants to know the place
-				return what.method
-			}
-		case *request:
-			if what.state == requestQueued {
-				return what.method
-			}
-		}
+	if handler == nil || waiting == "" || stopped || again {
+		return
 	}
-	if !c.in.paused {
-		return ""
-	}
-	c.calls.mu.Lock()
-	defer c.calls.mu.Unlock()
-	for _, k := range c.calls.pending {
-		return k.method
-	}
-	return ""
+	w.log.Warn("acp: a notification handler keeps a call or request waiting; if the handler waits for it, pass it the handler's ctx",
+		"handler", shown(handler.method), "waiting", shown(waiting), "for", w.after)
 }

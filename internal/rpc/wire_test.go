@@ -78,12 +78,12 @@ func TestUnusableMessages(t *testing.T) {
 					on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
 					on(mNote, func(context.Context, *msg) (*msg, error) { return nil, nil }),
 				}})
-				p.send("%s", tt.sent)
+				p.Send("%s", tt.sent)
 				if tt.want != none {
-					p.expect(tt.want)
+					p.ExpectJSON(tt.want)
 				}
 				p.request(99, "t/echo", 3)
-				p.expect(`{'jsonrpc':'2.0','id':99,'result':{'n':3}}`)
+				p.ExpectJSON(`{'jsonrpc':'2.0','id':99,'result':{'n':3}}`)
 			})
 		})
 	}
@@ -97,11 +97,11 @@ func TestIdsAreEchoedAsTheyWereWritten(t *testing.T) {
 			return map[string]any{"id": id}, nil
 		}})
 		for _, id := range []string{"null", "0", "-7", "1.5", "1e3", "9007199254740993", `"x"`, `"\u0041\ud800"`, `""`} {
-			p.send("%s", `{"jsonrpc":"2.0","id":`+id+`,"method":"_t/x"}`)
-			assert.Equal(t, `{"jsonrpc":"2.0","id":`+id+`,"result":{"id":`+id+`}}`, p.recv())
+			p.Send("%s", `{"jsonrpc":"2.0","id":`+id+`,"method":"_t/x"}`)
+			assert.Equal(t, `{"jsonrpc":"2.0","id":`+id+`,"result":{"id":`+id+`}}`, p.Next().Raw)
 		}
-		p.send("%s", "\ufeff"+`{"jsonrpc":"2.0","id":1,"\u006dethod":"_\u0074/x"}`)
-		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{"id":1}}`, p.recv())
+		p.Send("%s", "\ufeff"+`{"jsonrpc":"2.0","id":1,"\u006dethod":"_\u0074/x"}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{"id":1}}`, p.Next().Raw)
 	})
 }
 
@@ -112,13 +112,13 @@ func TestDuplicateIDInFlight(t *testing.T) {
 			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { <-gate; return m, nil }),
 		}})
 		p.request(1, "t/echo", 1)
-		p.send(`{'jsonrpc':'2.0','id':1.0,'method':'t/echo'}`)
-		p.expect(`{'jsonrpc':'2.0','id':1.0,'error':{'code':-32600,'message':'Invalid request: id is in use'}}`)
-		p.send(`{'jsonrpc':'2.0','id':'1','method':'t/echo'}`)
+		p.Send(`{'jsonrpc':'2.0','id':1.0,'method':'t/echo'}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1.0,'error':{'code':-32600,'message':'Invalid request: id is in use'}}`)
+		p.Send(`{'jsonrpc':'2.0','id':'1','method':'t/echo'}`)
 		close(gate)
-		p.expectAll(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`, `{'jsonrpc':'2.0','id':'1','result':{}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`, `{'jsonrpc':'2.0','id':'1','result':{}}`)
 		p.request(1, "t/echo", 2)
-		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
 	})
 }
 
@@ -156,9 +156,9 @@ func TestWhatHandlersReturn(t *testing.T) {
 				p.note(1) // the same in a notification must not stop the others
 				p.note(2)
 				p.request(1, "t/echo", 1)
-				p.expect(tt.want)
+				p.ExpectJSON(tt.want)
 				p.request(2, "t/ask", 3)
-				p.expect(`{'jsonrpc':'2.0','id':2,'result':{'n':3}}`)
+				p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'result':{'n':3}}`)
 				if tt.name == "a panic" {
 					assert.Contains(t, l.String(), "wire_test.go", "the stack is in the log")
 				}
@@ -173,7 +173,7 @@ func TestExposeErrors(t *testing.T) {
 			on(mEcho, func(context.Context, *msg) (*msg, error) { return nil, errors.New("boom") }),
 		}})
 		p.request(1, "t/echo", 1)
-		p.expect(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'details':'boom'}}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'details':'boom'}}}`)
 	})
 }
 
@@ -203,7 +203,7 @@ func TestCausesAreLogged(t *testing.T) {
 					on(mEcho, func(context.Context, *msg) (*msg, error) { return nil, c.err }),
 				}})
 				p.request(1, "t/echo", 1)
-				p.recv()
+				p.Next()
 				assert.Equal(t, c.logged, strings.Contains(l.String(), "secret"), l.String())
 				assert.Equal(t, c.logged, l.String() != "", l.String())
 			})
@@ -249,7 +249,7 @@ func TestWhatCallsReturn(t *testing.T) {
 					assert.False(t, f.Empty())
 					return errors.New("invalid " + where)
 				}})
-				go func() { p.recv(); p.send("%s", tt.answer) }() // ends at once
+				go func() { p.Next(); p.Send("%s", tt.answer) }() // ends at once
 				res, err := c.Call(t.Context(), mEcho, &msg{}, nil)
 				tt.check(t, res, err)
 			})
@@ -275,15 +275,15 @@ func (s *skipping) Read() ([]byte, error) {
 func TestTooLongMessages(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
-		p := &peer{t: t, Stream: far}
+		p := newPeer(t, far)
 		s := &skipping{near, make(chan *stream.TooLargeError, 9)}
 		s.skipped <- &stream.TooLargeError{Method: "x", ID: json.RawMessage("5"), Size: 9, Limit: 8}
 		s.skipped <- &stream.TooLargeError{Method: "x"}
 		c := startOn(t, rpc.Config{Stream: s})
-		p.expect(`{'jsonrpc':'2.0','id':5,'error':{'code':-32600,'message':'Invalid request: message is too long'}}`)
-		p.expect(`{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'Invalid request: message is too long'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':5,'error':{'code':-32600,'message':'Invalid request: message is too long'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'Invalid request: message is too long'}}`)
 		go func() { // ends at once
-			p.recv()
+			p.Next()
 			s.skipped <- &stream.TooLargeError{ID: json.RawMessage("1"), HasResult: true}
 			p.note(1) // wakes the reader
 		}()
@@ -317,7 +317,7 @@ func TestOwnMistakesSendNothing(t *testing.T) {
 		_, err = c.Call(ended, mEcho, &msg{}, nil)
 		require.ErrorIs(t, err, context.Canceled)
 		require.NoError(t, c.Notify(ctx, mNote, &msg{N: 1}))
-		p.expect(`{'jsonrpc':'2.0','method':'t/note','params':{'n':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','method':'t/note','params':{'n':1}}`)
 	})
 }
 
@@ -337,23 +337,23 @@ func TestExtensions(t *testing.T) {
 				return nil
 			},
 		})
-		p.send(`{'jsonrpc':'2.0','method':'_n','params':[1]}`)
-		p.send(`{'jsonrpc':'2.0','method':'no/underscore'}`)
-		p.send(`{'jsonrpc':'2.0','method':'$/foo'}`)
-		p.send(`{'jsonrpc':'2.0','id':1,'method':'$/bar'}`)
-		p.expect(`{'jsonrpc':'2.0','id':1,'error':{'code':-32601,'message':'Method not found: $/bar','data':{'method':'$/bar'}}}`)
-		p.send(`{'jsonrpc':'2.0','id':2,'method':'_r','params':{'a':  1}}`)
-		assert.Equal(t, `{"jsonrpc":"2.0","id":2,"result":{"a":  1}}`, p.recv())
-		p.send(`{'jsonrpc':'2.0','id':3,'method':'_nil'}`)
-		p.expect(`{'jsonrpc':'2.0','id':3,'result':null}`)
+		p.Send(`{'jsonrpc':'2.0','method':'_n','params':[1]}`)
+		p.Send(`{'jsonrpc':'2.0','method':'no/underscore'}`)
+		p.Send(`{'jsonrpc':'2.0','method':'$/foo'}`)
+		p.Send(`{'jsonrpc':'2.0','id':1,'method':'$/bar'}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32601,'message':'Method not found: $/bar','data':{'method':'$/bar'}}}`)
+		p.Send(`{'jsonrpc':'2.0','id':2,'method':'_r','params':{'a':  1}}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":2,"result":{"a":  1}}`, p.Next().Raw)
+		p.Send(`{'jsonrpc':'2.0','id':3,'method':'_nil'}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':3,'result':null}`)
 		synctest.Wait()
 		assert.Equal(t, []string{"_n [1]", "no/underscore ", "_r {\"a\":  1}", "_nil "}, ev.list())
 
 		require.NoError(t, c.NotifyExtension(t.Context(), "_n", nil))
-		assert.Equal(t, `{"jsonrpc":"2.0","method":"_n"}`, p.recv())
+		assert.Equal(t, `{"jsonrpc":"2.0","method":"_n"}`, p.Next().Raw)
 		require.NoError(t, c.NotifyExtension(t.Context(), "_n", json.RawMessage("{\n\"a\":\r1}")))
-		assert.Equal(t, `{"jsonrpc":"2.0","method":"_n","params":{"a":1}}`, p.recv())
-		go func() { p.recv(); p.send(`{'jsonrpc':'2.0','id':1,'result':[1]}`) }() // ends at once
+		assert.Equal(t, `{"jsonrpc":"2.0","method":"_n","params":{"a":1}}`, p.Next().Raw)
+		go func() { p.Next(); p.Send(`{'jsonrpc':'2.0','id':1,'result':[1]}`) }() // ends at once
 		raw, err := c.CallExtension(t.Context(), "_r", map[string]int{"x": 1})
 		require.NoError(t, err)
 		assert.Equal(t, json.RawMessage("[1]"), raw)
@@ -373,13 +373,61 @@ func TestUndecodableNotificationsAreDropped(t *testing.T) {
 			})},
 		})
 		p.note(1)
-		p.send(`{'jsonrpc':'2.0','method':'t/note','params':'canary'}`)
-		p.send(`{'jsonrpc':'2.0','method':'t/note','params':{'n':-1}}`)
+		p.Send(`{'jsonrpc':'2.0','method':'t/note','params':'canary'}`)
+		p.Send(`{'jsonrpc':'2.0','method':'t/note','params':{'n':-1}}`)
 		p.note(2)
 		synctest.Wait()
 		assert.Equal(t, []string{"note 1", "dropped t/note: acp: invalid t/note params: not a msg",
 			"dropped t/note: acp: invalid t/note params: invalid", "note 2"}, ev.list())
 		assert.NotContains(t, l.String(), "canary")
+		assert.Contains(t, l.String(), "not a msg", "the log says why")
+	})
+}
+
+// Nor is one forgotten that comes before the handshake.
+func TestNotificationsBeforeTheHandshakeAreDropped(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		var l logs
+		_, p := start(t, rpc.Config{
+			Handshake: "initialize", Logger: l.logger(),
+			OnDropped: func(m string, err error) { ev.add("dropped %s: %v", m, err) },
+			Entries: []*rpc.Entry{
+				on(mInit, func(_ context.Context, m *msg) (*msg, error) {
+					if m.N == 0 {
+						return nil, errors.New("no")
+					}
+					return m, nil
+				}),
+				on(mNote, func(_ context.Context, m *msg) (*msg, error) { ev.add("note %d", m.N); return nil, nil }),
+			},
+		})
+		p.note(1)
+		p.request(1, "initialize", 0)
+		p.note(2)
+		p.Next()
+		p.request(2, "initialize", 1)
+		p.note(3)
+		p.Next()
+		synctest.Wait()
+		dropped := "dropped t/note: the connection is not initialized"
+		assert.Equal(t, []string{dropped, dropped, "note 3"}, ev.list())
+		assert.Equal(t, 2, strings.Count(l.String(), "level=WARN"))
+	})
+}
+
+// Some peers answer every $/cancel_request, to nothing.
+func TestResponsesWithoutAnIDAreLoggedOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var l logs
+		_, p := start(t, rpc.Config{Logger: l.logger()})
+		for range 3 {
+			p.Send(`{'jsonrpc':'2.0','id':null,'error':{'code':1,'message':'x'}}`)
+		}
+		p.Send(`{'id':1,'method':'x'}`)
+		p.Next()
+		assert.Equal(t, 1, strings.Count(l.String(), "without a usable id"))
+		assert.NotContains(t, l.String(), `reason=""`)
 	})
 }
 
@@ -414,17 +462,17 @@ func TestMiddleware(t *testing.T) {
 		})
 		p.note(1)
 		p.request(1, "t/echo", 2)
-		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
 		p.request(2, "_x", 2)
-		p.expect(`{'jsonrpc':'2.0','id':2,'result':1}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'result':1}`)
 		synctest.Wait()
 		assert.Equal(t, []string{"r1 t/note *rpc_test.msg", "r2 t/note *rpc_test.msg", "r1 t/echo *rpc_test.msg", "r2 t/echo *rpc_test.msg",
 			"r1 _x json.RawMessage", "r2 _x json.RawMessage"}, ev.list())
 
 		go func() { // ends at once
-			p.recv()
-			p.send(`{'jsonrpc':'2.0','id':1,'error':{'code':-32000,'message':'no'}}`)
-			p.recv()
+			p.Next()
+			p.Send(`{'jsonrpc':'2.0','id':1,'error':{'code':-32000,'message':'no'}}`)
+			p.Next()
 			p.answer(2, 5)
 		}()
 		at := 0
@@ -433,7 +481,7 @@ func TestMiddleware(t *testing.T) {
 		assert.Equal(t, 5, res.(*msg).N)
 		assert.Equal(t, 1, at)
 		require.NoError(t, c.Notify(t.Context(), mNote, &msg{N: 1}))
-		p.expect(`{'jsonrpc':'2.0','method':'t/note','params':{'n':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','method':'t/note','params':{'n':1}}`)
 	})
 }
 
@@ -451,15 +499,38 @@ func TestForwardingIsNotStricter(t *testing.T) {
 				return res.(*msg), other.Notify(ctx, mNote, m)
 			}),
 			on(mAsk, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+			on(request("t/call"), func(ctx context.Context, m *msg) (*msg, error) {
+				_, err := other.Call(ctx, mAsk, &msg{Text: m.Text}, nil)
+				return m, err
+			}),
+			on(request("t/notify"), func(ctx context.Context, m *msg) (*msg, error) {
+				return m, other.Notify(ctx, mNote, &msg{Text: m.Text})
+			}),
+			on(request("t/compose"), func(ctx context.Context, m *msg) (*msg, error) {
+				res, err := other.Call(ctx, mAsk, m, nil)
+				if err != nil {
+					return nil, err
+				}
+				return &msg{Text: res.(*msg).Text}, nil
+			}),
 		}})
-		p.send(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{'text':'relative'}}`)
-		q.expect(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'text':'relative'}}`)
-		q.send(`{'jsonrpc':'2.0','id':1,'result':{'text':'relative'}}`)
-		p.expect(`{'jsonrpc':'2.0','id':1,'result':{'text':'relative'}}`)
-		q.expect(`{'jsonrpc':'2.0','method':'t/note','params':{'text':'relative'}}`)
+		p.Send(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{'text':'relative'}}`)
+		q.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'text':'relative'}}`)
+		q.Send(`{'jsonrpc':'2.0','id':1,'result':{'text':'relative'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'text':'relative'}}`)
+		q.ExpectJSON(`{'jsonrpc':'2.0','method':'t/note','params':{'text':'relative'}}`)
 
-		p.send(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{'text':'relative'}}`)
-		p.expect(`{'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':'Internal error'}}`)
+		for _, own := range []string{"t/call", "t/notify"} { // what a handler composes is checked, on whatever connection
+			p.Send(`{'jsonrpc':'2.0','id':3,'method':'%s','params':{'text':'relative'}}`, own)
+			p.ExpectJSON(`{'jsonrpc':'2.0','id':3,'error':{'code':-32603,'message':'Internal error'}}`)
+		}
+		p.Send(`{'jsonrpc':'2.0','id':4,'method':'t/compose','params':{'text':'relative'}}`)
+		q.ExpectJSON(`{'jsonrpc':'2.0','id':3,'method':'t/ask','params':{'text':'relative'}}`)
+		q.Send(`{'jsonrpc':'2.0','id':3,'result':{'text':'relative'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':4,'error':{'code':-32603,'message':'Internal error'}}`)
+
+		p.Send(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{'text':'relative'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':'Internal error'}}`)
 		require.Error(t, c.Notify(t.Context(), mNote, &msg{Text: "relative"}))
 	})
 }
@@ -472,11 +543,11 @@ func TestStrictParams(t *testing.T) {
 			_, p := start(t, rpc.Config{LenientPaths: lenient, Entries: []*rpc.Entry{
 				on(strict, func(context.Context, *msg) (*msg, error) { return nil, nil }),
 			}})
-			p.send(`{'jsonrpc':'2.0','id':1,'method':'t/strict','params':{'text':'relative'}}`)
+			p.Send(`{'jsonrpc':'2.0','id':1,'method':'t/strict','params':{'text':'relative'}}`)
 			if lenient {
-				p.expect(`{'jsonrpc':'2.0','id':1,'result':{}}`)
+				p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{}}`)
 			} else {
-				assert.Contains(t, p.recv(), `"code":-32602`)
+				assert.Contains(t, p.Next().Raw, `"code":-32602`)
 			}
 		})
 	}
@@ -495,9 +566,9 @@ func TestPanicWhileEncoding(t *testing.T) {
 			}
 			return explosive{}, nil
 		}})
-		p.send(`{'jsonrpc':'2.0','id':1,'method':'_result'}`)
-		p.expect(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`)
-		p.send(`{'jsonrpc':'2.0','id':2,'method':'_data'}`)
-		p.expect(`{'jsonrpc':'2.0','id':2,'error':{'code':5,'message':'m'}}`)
+		p.Send(`{'jsonrpc':'2.0','id':1,'method':'_result'}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`)
+		p.Send(`{'jsonrpc':'2.0','id':2,'method':'_data'}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':5,'message':'m'}}`)
 	})
 }

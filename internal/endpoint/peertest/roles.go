@@ -1,3 +1,5 @@
+// Package peertest has an agent and a client of which a test writes only what matters, and
+// an agent and a client with every method.
 package peertest
 
 import (
@@ -44,12 +46,12 @@ func (a *Agent) Cancel(ctx context.Context, n *acp.CancelNotification) error {
 }
 
 // Client is a client of which a test writes what matters. It selects the first option
-// of a permission request, and records updates.
+// of a permission request, and records updates unless it has OnUpdate.
 type Client struct {
 	OnPermission func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error)
 	OnUpdate     func(context.Context, *acp.SessionNotification) error
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards updates
 	updates []acp.SessionUpdate
 }
 
@@ -57,16 +59,19 @@ func (c *Client) RequestPermission(ctx context.Context, req *acp.RequestPermissi
 	if c.OnPermission != nil {
 		return c.OnPermission(ctx, req)
 	}
+	if len(req.Options) == 0 {
+		return acp.Cancelled(), nil
+	}
 	return acp.Selected(req.Options[0].OptionID), nil
 }
 
 func (c *Client) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
-	c.mu.Lock()
-	c.updates = append(c.updates, n.Update)
-	c.mu.Unlock()
 	if c.OnUpdate != nil {
 		return c.OnUpdate(ctx, n)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.updates = append(c.updates, n.Update)
 	return nil
 }
 
@@ -75,6 +80,15 @@ func (c *Client) Updates() []acp.SessionUpdate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]acp.SessionUpdate(nil), c.updates...)
+}
+
+// Take returns what was recorded since it was last called.
+func (c *Client) Take() []acp.SessionUpdate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.updates
+	c.updates = nil
+	return all
 }
 
 // Texts returns the text of the recorded message chunks, one string each.

@@ -1,0 +1,60 @@
+package peertest
+
+import (
+	"testing"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// Params has valid params for every request of the protocol, and for an extension.
+var Params = map[string]string{
+	"initialize":                 `{"protocolVersion":1}`,
+	"authenticate":               `{"methodId":"m"}`,
+	"logout":                     `{}`,
+	"session/new":                `{"cwd":"/","mcpServers":[]}`,
+	"session/load":               `{"sessionId":"s","cwd":"/","mcpServers":[]}`,
+	"session/resume":             `{"sessionId":"s","cwd":"/"}`,
+	"session/list":               `{}`,
+	"session/delete":             `{"sessionId":"s"}`,
+	"session/close":              `{"sessionId":"s"}`,
+	"session/set_mode":           `{"sessionId":"s","modeId":"m"}`,
+	"session/set_config_option":  `{"sessionId":"s","configId":"c","value":"v"}`,
+	"session/prompt":             `{"sessionId":"s","prompt":[]}`,
+	"providers/list":             `{}`,
+	"providers/set":              `{"providerId":"p","apiType":"openai","baseUrl":"https://x.test"}`,
+	"providers/disable":          `{"providerId":"p"}`,
+	"session/fork":               `{"sessionId":"s","cwd":"/"}`,
+	"session/archive":            `{"sessionId":"s"}`,
+	"session/unarchive":          `{"sessionId":"s"}`,
+	"session/status":             `{"sessionId":"s"}`,
+	"session/set_title":          `{"sessionId":"s","title":"t"}`,
+	"auth/status":                `{}`,
+	"session/request_permission": `{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}`,
+	"fs/read_text_file":          `{"sessionId":"s","path":"/x"}`,
+	"fs/write_text_file":         `{"sessionId":"s","path":"/x","content":""}`,
+	"terminal/create":            `{"sessionId":"s","command":"ls"}`,
+	"terminal/output":            `{"sessionId":"s","terminalId":"t"}`,
+	"terminal/wait_for_exit":     `{"sessionId":"s","terminalId":"t"}`,
+	"terminal/kill":              `{"sessionId":"s","terminalId":"t"}`,
+	"terminal/release":           `{"sessionId":"s","terminalId":"t"}`,
+	"elicitation/create":         `{"sessionId":"s","message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`,
+	"mcp/message":                `{"serverId":"s","requestId":"r","method":"tools/list"}`,
+	"_extension":                 `{"n":1}`,
+}
+
+// Requests lists the requests that one side handles, an extension among them.
+func Requests(t testing.TB, side wire.Side) []string {
+	t.Helper()
+	all := []string{"_extension"}
+	for _, m := range wire.Methods(acp.ProtocolVersion) {
+		if m.Side&side == 0 || m.Notification {
+			continue
+		}
+		if Params[m.Name] == "" {
+			t.Errorf("Params lacks %s", m.Name)
+		}
+		all = append(all, m.Name)
+	}
+	return all
+}

@@ -1,0 +1,315 @@
+package envelope
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+)
+
+// Kind says what a frame is.
+type Kind uint8
+
+const (
+	KindBlank         Kind = iota // nothing but white space: ignored
+	KindRequest                   // wants an answer
+	KindNotification              // wants none
+	KindResponse                  // carries a result
+	KindErrorResponse             // carries an error
+	KindBadRequest                // answered with -32600, with the id if there is a usable one
+	KindBadResponse               // fails the call it names; never answered, so that two peers cannot play ping-pong
+	KindNotJSON                   // answered with -32700 and id null
+)
+
+// MaxID is the longest id in bytes that is taken and echoed.
+const MaxID = 1 << 10
+
+// Envelope is one frame, taken apart. All slices lie in the frame, unless a name
+// had to be unescaped.
+type Envelope struct {
+	Kind Kind
+	// TooDeep: the frame is a KindBadRequest or KindBadResponse because it nests deeper
+	// than MaxDepth.
+	TooDeep bool
+	// ID is the id as it was written; nil when there is none that may be echoed.
+	ID []byte
+	// Method is the method's name without quotes and escapes.
+	Method []byte
+	// Params, Result and Error are raw values; nil when absent.
+	Params, Result, Error []byte
+	// Reason says what is wrong with a bad frame, without showing any of it. Empty
+	// where there is nothing to add to the name of the error.
+	Reason string
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// Parse takes a frame apart in one pass. It checks that the whole frame
+// is one well-formed JSON value, what of it is a message, and nothing of what
+// params, result and error hold.
+func Parse(frame []byte) Envelope {
+	i := SkipSpace(frame, 0)
+	if i < len(frame) && frame[i] == bom[0] {
+		frame = bytes.TrimPrefix(frame[i:], bom)
+		i = SkipSpace(frame, 0)
+	}
+	if i >= len(frame) {
+		return Envelope{Kind: KindBlank}
+	}
+	if frame[i] != '{' {
+		return parseOther(frame, i)
+	}
+	var p envelopeParser
+	err := p.object(frame, i, Skip)
+	if errors.Is(err, ErrTooDeep) {
+		// What it is called and whose answer it is may stand behind the deep
+		// value, so the top level is read once more without looking inside.
+		p = envelopeParser{}
+		err = p.object(frame, i, func(b []byte, i, _ int) (int, error) { return skipLoose(b, i) })
+		if err == nil {
+			return p.tooDeep()
+		}
+		return Envelope{Kind: KindBadRequest, TooDeep: true, Reason: reasonTooDeep}
+	}
+	if err != nil {
+		return Envelope{Kind: KindNotJSON, Reason: err.Error()}
+	}
+	return p.classify()
+}
+
+const reasonTooDeep = "message is nested too deep"
+
+// parseOther names frames that are not objects.
+func parseOther(frame []byte, i int) Envelope {
+	end, err := Skip(frame, i, MaxDepth)
+	if errors.Is(err, ErrTooDeep) {
+		return Envelope{Kind: KindBadRequest, TooDeep: true, Reason: reasonTooDeep}
+	}
+	if err == nil && SkipSpace(frame, end) != len(frame) {
+		_, err = syntax(end, "something follows the value")
+	}
+	if err != nil {
+		return Envelope{Kind: KindNotJSON, Reason: err.Error()}
+	}
+	if frame[i] == '[' {
+		return Envelope{Kind: KindBadRequest, Reason: "JSON-RPC batches are not supported"}
+	}
+	return Envelope{Kind: KindBadRequest}
+}
+
+// envelopeParser collects the members of a frame's top level.
+type envelopeParser struct {
+	version, id, method   []byte
+	params, result, error []byte
+	duplicate             string
+}
+
+// object reads the frame's object at b[i]; skip finds the end of a value.
+func (p *envelopeParser) object(b []byte, i int, skip func([]byte, int, int) (int, error)) error {
+	i = SkipSpace(b, i+1)
+	if i < len(b) && b[i] == '}' {
+		return atEnd(b, i+1)
+	}
+	for {
+		if i >= len(b) || b[i] != '"' {
+			return &SyntaxError{Offset: i, Msg: "expected a member name"}
+		}
+		end, err := SkipString(b, i)
+		if err != nil {
+			return err
+		}
+		name := b[i+1 : end-1]
+		if i = SkipSpace(b, end); i >= len(b) || b[i] != ':' {
+			return &SyntaxError{Offset: i, Msg: "expected ':'"}
+		}
+		i = SkipSpace(b, i+1)
+		if end, err = skip(b, i, MaxDepth-1); err != nil {
+			return err
+		}
+		p.member(name, b[i:end:end])
+		if i = SkipSpace(b, end); i >= len(b) {
+			return &SyntaxError{Offset: i, Msg: "unexpected end"}
+		}
+		switch b[i] {
+		case ',':
+			i = SkipSpace(b, i+1)
+		case '}':
+			return atEnd(b, i+1)
+		default:
+			return &SyntaxError{Offset: i, Msg: "expected ',' or '}'"}
+		}
+	}
+}
+
+func atEnd(b []byte, i int) error {
+	if i = SkipSpace(b, i); i != len(b) {
+		return &SyntaxError{Offset: i, Msg: "something follows the value"}
+	}
+	return nil
+}
+
+func (p *envelopeParser) member(name, value []byte) {
+	var known *[]byte
+	switch string(name) {
+	case "jsonrpc":
+		known = &p.version
+	case "id":
+		known = &p.id
+	case "method":
+		known = &p.method
+	case "params":
+		known = &p.params
+	case "result":
+		known = &p.result
+	case "error":
+		known = &p.error
+	default:
+		if bytes.IndexByte(name, '\\') >= 0 {
+			if plain := unescapeName(name); bytes.IndexByte(plain, '\\') < 0 {
+				p.member(plain, value)
+			}
+		}
+		return
+	}
+	if *known != nil && p.duplicate == "" {
+		p.duplicate = string(name)
+	}
+	*known = value
+}
+
+func (p *envelopeParser) classify() Envelope {
+	e := Envelope{ID: p.usableID(), Params: p.params}
+	responds := p.result != nil || p.error != nil || p.method == nil && p.id != nil
+	if p.method == nil && responds {
+		return p.response(e)
+	}
+	if p.duplicate == "id" {
+		e.ID = nil
+	}
+	method, ok := p.methodName()
+	e.Kind, e.Method = KindBadRequest, method
+	switch {
+	case p.duplicate != "":
+		e.Reason = "duplicate member " + p.duplicate
+	case p.result != nil || p.error != nil:
+		e.Reason = "both a request and a response"
+	case len(p.id) > MaxID:
+		e.Reason = "id is too long"
+	case !ok, string(p.version) != `"2.0"` && !isVersion(p.version), p.id != nil && e.ID == nil:
+	case p.id != nil:
+		e.Kind = KindRequest
+	default:
+		e.Kind = KindNotification
+	}
+	return e
+}
+
+func (p *envelopeParser) response(e Envelope) Envelope {
+	e.Kind, e.Result, e.Error = KindBadResponse, p.result, p.error
+	switch {
+	case p.duplicate != "":
+		e.Reason = "duplicate member " + p.duplicate
+		if p.duplicate == "id" {
+			e.ID = nil
+		}
+	case string(p.version) != `"2.0"` && !isVersion(p.version):
+		e.Reason = "jsonrpc is not 2.0"
+	case p.result != nil && p.error != nil:
+		e.Reason = "both result and error"
+	case p.result != nil:
+		e.Kind = KindResponse
+	case p.error != nil:
+		e.Kind = KindErrorResponse
+	default:
+		e.Reason = "neither result nor error"
+	}
+	return e
+}
+
+// tooDeep tells whose message it was that nests too deep.
+func (p *envelopeParser) tooDeep() Envelope {
+	e := p.classify()
+	switch e.Kind {
+	case KindRequest, KindNotification, KindBadRequest:
+		e.Kind = KindBadRequest
+	default:
+		e.Kind = KindBadResponse
+	}
+	e.TooDeep, e.Reason = true, reasonTooDeep
+	e.Params, e.Result, e.Error = nil, nil, nil
+	return e
+}
+
+// usableID returns the id if it may be echoed: a string, null, or a number that
+// is finite in every language.
+func (p *envelopeParser) usableID() []byte {
+	if len(p.id) == 0 || len(p.id) > MaxID {
+		return nil
+	}
+	switch c := p.id[0]; {
+	case c == '"', string(p.id) == "null":
+		return p.id
+	case IsDigit(c) || c == '-':
+		if len(p.id) > 300 || bytes.ContainsAny(p.id, "eE") {
+			if _, err := strconv.ParseFloat(string(p.id), 64); err != nil {
+				return nil
+			}
+		}
+		return p.id
+	}
+	return nil
+}
+
+func (p *envelopeParser) methodName() ([]byte, bool) {
+	if len(p.method) < 2 || p.method[0] != '"' {
+		return nil, false
+	}
+	name := p.method[1 : len(p.method)-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = unescapeName(name)
+	}
+	return name, true
+}
+
+// isVersion finds "2.0" in an unusual spelling.
+func isVersion(raw []byte) bool {
+	return len(raw) > 5 && raw[0] == '"' && string(unescapeName(raw[1:len(raw)-1])) == "2.0"
+}
+
+// unescapeName takes the escapes out of a string that was found to be well
+// formed; quotes are not part of name.
+func unescapeName(name []byte) []byte {
+	var s string
+	quoted := append(append([]byte{'"'}, name...), '"')
+	if json.Unmarshal(quoted, &s) != nil {
+		return name
+	}
+	return []byte(s)
+}
+
+// skipLoose finds the end of a value of any depth. It checks strings and
+// scalars, and of objects and arrays only that they close again.
+func skipLoose(b []byte, i int) (int, error) {
+	if i >= len(b) || b[i] != '{' && b[i] != '[' {
+		return Skip(b, i, 0)
+	}
+	for depth := 0; i < len(b); {
+		switch b[i] {
+		case '"':
+			end, err := SkipString(b, i)
+			if err != nil {
+				return i, err
+			}
+			i = end
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1, nil
+			}
+		}
+		i++
+	}
+	return syntax(len(b), "unexpected end")
+}

@@ -1,0 +1,238 @@
+package rpc
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/acpkit/go-sdk/internal/rpc/outbox"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// CallOptions change how one call ends. Nil means the defaults.
+type CallOptions struct {
+	// OnCtxDone is called once when ctx ends before the response is there, in place
+	// of sending $/cancel_request. The call then waits up to Grace for the response;
+	// without OnCtxDone, it does so if Grace is positive.
+	OnCtxDone func()
+	Grace     time.Duration
+
+	// Negotiates: the call is a handshake of which the result decides which methods
+	// this end handles, see Config.Negotiated. What is read meanwhile waits for it: a
+	// peer that asks this end something before it responds waits for itself.
+	Negotiates bool
+
+	// Sent runs when the request is queued for sending: what is sent from then on is
+	// behind it. It does not run for one that could not be sent, and runs again when a
+	// middleware tries again. It must not block.
+	Sent func()
+
+	// Vacant makes the result that null and {} stand for, where the result type does
+	// not allow them. Such a result is logged as a warning. Nil: they are errors.
+	Vacant func() any
+
+	// Result runs with the result of a call that succeeds, before AtResponse and before
+	// the call returns: at the place of the response, or when the response is read if
+	// the call is exempt from waiting for the notifications. It runs again when a
+	// middleware tries again. It must not block.
+	Result func(any)
+
+	// AtResponse runs exactly once, also when the call fails. For a response it runs
+	// at the place of its response in the order: after the notifications that were read
+	// before it and before those behind it. It must not block. It has run before
+	// the call returns, except when the call's ctx ended or when the call is exempt
+	// from waiting for the notifications.
+	AtResponse func(err error)
+}
+
+var noOptions CallOptions
+
+// Call calls the peer. params is a pointer to the method's params type, the
+// result one to its result type.
+func (c *Conn) Call(ctx context.Context, m *wire.Method, params any, opts *CallOptions) (any, error) {
+	if err := c.wrong(); err != nil {
+		if opts != nil && opts.AtResponse != nil {
+			opts.AtResponse(err)
+		}
+		return nil, err
+	}
+	s := scopeOf(ctx)
+	o := s.enter(c, true)
+	defer s.leave(c, true)
+	if opts != nil && opts.Negotiates {
+		opts = c.handshake.call(opts)
+	}
+	res, err := c.callThrough(ctx, &call{method: m.Name, m: m, origin: o}, params, opts)
+	s.keep(res)
+	return res, err
+}
+
+// CallExtension calls a method that the protocol does not define. params is a
+// json.RawMessage or anything encoding/json takes; nil leaves params out.
+func (c *Conn) CallExtension(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	if err := c.wrong(); err != nil {
+		return nil, err
+	}
+	s := scopeOf(ctx)
+	o := s.enter(c, true)
+	defer s.leave(c, true)
+	raw, err := c.handlers.rawParams(method, params)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.callThrough(ctx, &call{method: method, origin: o}, raw, nil)
+	if err != nil {
+		return nil, err
+	}
+	return encodeRaw(res)
+}
+
+// callThrough runs the sending middlewares around the call.
+func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallOptions) (any, error) {
+	if opts == nil {
+		opts = &noOptions
+	}
+	k.at, k.took, k.vacant = opts.AtResponse, opts.Result, opts.Vacant
+	ctx, k.raw = TakeRawResult(ctx)
+	if c.send == nil {
+		return c.call(ctx, k, params, opts)
+	}
+	var once sync.Once
+	err := errExited
+	if k.at != nil {
+		// A middleware may try again or return a result of its own, so a failure counts only
+		// when it is the last word.
+		k.at = func(err error) {
+			if err == nil {
+				once.Do(func() { opts.AtResponse(nil) })
+			}
+		}
+		// Deferred, because a middleware may end its goroutine with runtime.Goexit.
+		defer func() { once.Do(func() { opts.AtResponse(err) }) }()
+	}
+	var res any
+	res, err = c.sendThrough(ctx, &outgoing{call: k, opts: opts}, k.method, params)
+	return res, err
+}
+
+// call is one attempt to call the peer.
+func (c *Conn) call(ctx context.Context, k *call, params any, opts *CallOptions) (any, error) {
+	k.settled = make(chan struct{})
+	if err := c.dispatch(ctx, k, params); err != nil {
+		return nil, c.calls.withdraw(k, err)
+	}
+	if opts.Sent != nil {
+		opts.Sent()
+	}
+	return c.await(ctx, k, opts)
+}
+
+// dispatch queues the request. When it returns an error nothing was sent.
+func (c *Conn) dispatch(ctx context.Context, k *call, params any) error {
+	if err := c.usable(); err != nil {
+		return err
+	}
+	if c.shutting.Load() && scopeOf(ctx) == nil {
+		return cmp.Or(c.Err(), closed(errShutdown))
+	}
+	if err := c.calls.add(k); err != nil {
+		return err
+	}
+	f := outbox.NewFrame()
+	f.About = k.method
+	f.Data = appendCall(f.Data, k.id, k.method)
+	head := len(f.Data)
+	err := c.handlers.encodeParams(f, k.m, k.method, params, !arrived(ctx, params))
+	if err == nil {
+		err = ctx.Err()
+	}
+	f = f.Fit()
+	f.Call = k.id
+	if err == nil && c.network {
+		c.describe(f, stream.Message{Kind: stream.KindRequest, ID: strconv.AppendUint(nil, k.id, 10), Method: k.method}, head)
+		err = c.calls.join(k, f.SessionID, c.cfg.Reopens != nil && c.cfg.Reopens(k.method))
+	}
+	if err == nil {
+		err = c.out.Reserve(ctx, f)
+	}
+	if err != nil {
+		f.Free()
+		return c.sooner(ctx, err)
+	}
+	f.Awaited = c.calls.begin(k)
+	if err = c.objects.dispatch(ctx, c.lib, k.method, f); err != nil { // closed meanwhile
+		c.out.Return(f)
+		f.Free()
+		return closed(c.end.cause())
+	}
+	c.calls.sent(k)
+	return nil
+}
+
+// await waits for the response, or for the end of ctx. The library has a way to wait too,
+// but it wakes the caller only when it has read its own copy of the response.
+func (c *Conn) await(ctx context.Context, k *call, opts *CallOptions) (any, error) {
+	if k.wait(ctx) {
+		return c.calls.outcome(k)
+	}
+	told := opts.OnCtxDone != nil || opts.Grace > 0
+	if told {
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), opts.Grace)
+		defer cancel()
+		if opts.OnCtxDone != nil {
+			opts.OnCtxDone()
+		} else {
+			c.out.Cancel(k.id)
+		}
+		if k.wait(grace) {
+			return c.calls.outcome(k)
+		}
+	}
+	err := c.sooner(ctx, ctx.Err())
+	abandoned, inFlight := c.calls.abandon(k, err)
+	if !abandoned {
+		return c.calls.outcome(k)
+	}
+	if inFlight && !told {
+		c.out.Cancel(k.id)
+	}
+	return nil, err
+}
+
+// wait reports whether the call was settled before ctx ended.
+func (k *call) wait(ctx context.Context) bool {
+	select {
+	case <-k.settled:
+		return true
+	default:
+	}
+	select {
+	case <-k.settled:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// CtxError returns why a ctx has ended: its error, or that of the connection when both
+// ended together.
+func (c *Conn) CtxError(ctx context.Context) error {
+	if !c.started.Load() {
+		return ctx.Err()
+	}
+	return c.sooner(ctx, ctx.Err())
+}
+
+// sooner returns why something failed with err. Where that is the end of ctx, and ctx
+// has ended with the connection, as those of handlers do, the latter is the reason.
+func (c *Conn) sooner(ctx context.Context, err error) error {
+	if ctx.Err() != nil && c.life.Err() != nil && errors.Is(err, ctx.Err()) {
+		return closed(context.Cause(c.life))
+	}
+	return err
+}

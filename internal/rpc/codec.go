@@ -1,0 +1,175 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/rpc/outbox"
+	"github.com/acpkit/go-sdk/internal/validate"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// codec checks, encodes and decodes params and results. It has no state.
+type codec struct {
+	cfg *Config
+	log *slog.Logger
+}
+
+// encodeParams is appendParams for a frame. The user's encoding methods may panic.
+func (c *codec) encodeParams(f *outbox.Frame, m *wire.Method, method string, params any, strict bool) error {
+	err := safely(func() (err error) {
+		f.Data, err = c.appendParams(f.Data, m, method, params, strict)
+		return err
+	})
+	if p, ok := err.(*panicError); ok {
+		return c.encodingPanic(method, p)
+	}
+	return err
+}
+
+// rawParams encodes the params of an extension.
+func (c *codec) rawParams(method string, params any) (raw json.RawMessage, err error) {
+	err = safely(func() (err error) { raw, err = encodeRaw(params); return err })
+	if p, ok := err.(*panicError); ok {
+		return nil, c.encodingPanic(method, p)
+	}
+	if err != nil {
+		return nil, encodingError(method+" params", err)
+	}
+	return raw, nil
+}
+
+func (c *codec) encodingPanic(method string, p *panicError) error {
+	c.log.Error("acp: panic while encoding params", "method", shown(method), errorAttr(p))
+	return encodingError(shown(method)+" params", p)
+}
+
+// appendParams checks and encodes params and closes the message. What is only
+// forwarded is checked like what arrives: a proxy must not be stricter than the
+// ends.
+func (c *codec) appendParams(b []byte, m *wire.Method, method string, params any, strict bool) ([]byte, error) {
+	if m == nil {
+		raw, err := encodeRaw(params)
+		if err != nil {
+			return b, encodingError(method+" params", err)
+		}
+		if raw != nil {
+			b = append(append(b, `,"params":`...), raw...)
+		}
+		return append(b, '}'), nil
+	}
+	if !m.Params.Is(params) {
+		return b, fmt.Errorf("acp: %s: params are a %T: pass a pointer to the params type of the method", method, params)
+	}
+	if !m.Params.Valid(params, strict) {
+		return b, c.invalid(method+" params", validate.Struct(params, strict))
+	}
+	b, err := m.Params.Append(append(b, `,"params":`...), params)
+	if err != nil {
+		return b, c.unencodable(method+" params", err)
+	}
+	return append(b, '}'), nil
+}
+
+// encodeRaw encodes a value of an extension, on one line; nil stays nil.
+func encodeRaw(v any) (json.RawMessage, error) {
+	switch raw := v.(type) {
+	case nil:
+		return nil, nil
+	case json.RawMessage:
+		if raw == nil {
+			return nil, nil
+		}
+		end, err := envelope.Skip(raw, 0, envelope.MaxDepth-1)
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(raw[end:])) > 0 {
+			return nil, errors.New("something follows the value")
+		}
+		if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
+			return raw, nil
+		}
+		var line bytes.Buffer
+		if err := json.Compact(&line, raw); err != nil {
+			return nil, err
+		}
+		return line.Bytes(), nil
+	}
+	return json.Marshal(v)
+}
+
+// unencodable is the error for a typed value that has no JSON form. The checks let some
+// of them pass, such as a nil pointer where a variant is expected, because encoding
+// finds them anyway.
+func (c *codec) unencodable(what string, err error) error {
+	if bad, ok := errors.AsType[*wire.EncodeError](err); ok {
+		return c.invalid(what, bad.Fields())
+	}
+	return encodingError(what, err)
+}
+
+func encodingError(what string, err error) error {
+	return fmt.Errorf("acp: encoding %s: %w", what, err)
+}
+
+// decodeParams decodes and checks params, and returns the memory that they occupy. Absent
+// params are an empty object.
+func (c *codec) decodeParams(e *Entry, raw []byte) (any, int64, *wire.FieldErrors) {
+	if raw == nil || string(raw) == "null" {
+		raw = emptyObject
+	}
+	v, held, err := e.Params.Decode(raw)
+	if err != nil {
+		return nil, 0, violations(err)
+	}
+	strict := e.StrictParams && !c.cfg.LenientPaths
+	if !e.Params.Valid(v, strict) {
+		fields := validate.Struct(v, strict)
+		if fields == nil {
+			fields = wire.Violation("invalid")
+		}
+		return nil, 0, fields
+	}
+	return v, held, nil
+}
+
+// decodeResult reads and checks a result. null stands for an empty object: older
+// peers respond so where there is nothing to say.
+func (c *codec) decodeResult(m *wire.Method, raw []byte) (any, error) {
+	if string(raw) == "null" {
+		raw = emptyObject
+	}
+	v, _, err := m.Result.Decode(raw)
+	if err != nil {
+		return nil, c.invalid(m.Name+" result", violations(err))
+	}
+	if !m.Result.Valid(v, false) {
+		return nil, c.invalid(m.Name+" result", validate.Struct(v, false))
+	}
+	return v, nil
+}
+
+// violations are what a codec says is wrong.
+func violations(err error) *wire.FieldErrors {
+	var d *wire.DecodeError
+	if errors.As(err, &d) && d.Fields != nil {
+		return d.Fields
+	}
+	return wire.Violation(err.Error())
+}
+
+// invalid builds the error for a value that breaks the schema.
+func (c *codec) invalid(where string, fields *wire.FieldErrors) error {
+	if fields == nil {
+		fields = wire.Violation("invalid")
+	}
+	if c.cfg.Invalid != nil {
+		return c.cfg.Invalid(where, fields)
+	}
+	return fmt.Errorf("acp: invalid %s: %s", where, fields)
+}

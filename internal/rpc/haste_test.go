@@ -1,0 +1,67 @@
+package rpc_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// hastener counts how often it was told.
+type hastener struct {
+	stream.Stream
+	told atomic.Int64
+}
+
+func (e *hastener) Hasten() { e.told.Add(1) }
+
+// A stream is told to hasten when calls take long, for as long as that helps.
+func TestStreamIsToldOfUrgentCalls(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		s := &hastener{Stream: near}
+		c, p := startOn(t, rpc.Config{Stream: s}), newPeer(t, far)
+		// calls makes n calls that take so long if the stream was not told, and so long if it
+		// was. It returns for how many of them the stream was told.
+		id := 0
+		calls := func(n int, m *wire.Method, otherwise, told time.Duration) int64 {
+			before := s.told.Load()
+			for range n {
+				last := s.told.Load()
+				done := make(chan struct{})
+				go func() { // ends with the response
+					defer close(done)
+					_, err := c.Call(t.Context(), m, &msg{}, nil)
+					assert.NoError(t, err)
+				}()
+				p.Next()
+				synctest.Wait()
+				if s.told.Load() > last {
+					time.Sleep(told)
+				} else {
+					time.Sleep(otherwise)
+				}
+				id++
+				p.answer(id, 1)
+				<-done
+			}
+			return s.told.Load() - before
+		}
+		const quick, long = 500 * time.Microsecond, 10 * time.Millisecond
+		assert.Zero(t, calls(1000, mAsk, quick, quick), "calls are quick anyway")
+		assert.Zero(t, calls(10, mPrompt, long, long), "prompts are meant to take long")
+		assert.Zero(t, calls(1, mAsk, long, quick), "the first one of many takes long")
+		assert.EqualValues(t, 2998, calls(3000, mAsk, long, quick), "it helps")
+		assert.Less(t, calls(1001, mAsk, quick, quick), int64(1001), "it is not needed any more")
+		assert.Zero(t, calls(1000, mAsk, quick, quick))
+		require.Zero(t, calls(1, mAsk, long, long))
+		assert.Less(t, calls(1000, mAsk, long, long), int64(20), "it does not help")
+	})
+}

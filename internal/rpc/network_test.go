@@ -1,0 +1,259 @@
+package rpc_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// network is a stream that routes messages, loses some, and may be told to drain.
+type network struct {
+	stream.Stream
+	in    chan any // messages and errors
+	drain chan struct{}
+
+	mu  sync.Mutex // guards all below
+	out []stream.Message
+}
+
+func newNetwork() (*network, stream.Stream) {
+	near, far := stream.Pipe()
+	return &network{Stream: near, in: make(chan any, 10), drain: make(chan struct{})}, far
+}
+
+func (n *network) Read() ([]byte, error) {
+	switch v := (<-n.in).(type) {
+	case error:
+		return nil, v
+	default:
+		return []byte(v.(string)), nil
+	}
+}
+
+func (n *network) Close() error {
+	select {
+	case n.in <- stream.ErrClosed:
+	default:
+	}
+	return n.Stream.Close()
+}
+
+func (n *network) WriteMessage(m stream.Message) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	m.Data = append([]byte(nil), m.Data...)
+	m.ID = append(json.RawMessage(nil), m.ID...)
+	m.CancelID = bytes.Clone(m.CancelID)
+	n.out = append(n.out, m)
+	return nil
+}
+
+func (n *network) Draining() <-chan struct{} { return n.drain }
+
+func (n *network) last() stream.Message {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.out[len(n.out)-1]
+}
+
+// A stream that routes is told what a message is, and to which session it belongs.
+func TestMessagesAreDescribed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, _ := newNetwork()
+		c := startOn(t, rpc.Config{Stream: n, Entries: []*rpc.Entry{
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+		}})
+		require.NoError(t, c.Notify(t.Context(), mNote, &msg{SessionID: "a"}))
+		synctest.Wait()
+		m := n.last()
+		assert.Equal(t, stream.Message{Data: m.Data, Kind: stream.KindNotification, Method: "t/note", SessionID: "a"}, m)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _, _ = c.Call(ctx, mAsk, &msg{SessionID: "b"}, nil) }() // ends with ctx
+		synctest.Wait()
+		m = n.last()
+		assert.Equal(t, stream.Message{Data: m.Data, Kind: stream.KindRequest, ID: []byte("1"), Method: "t/ask", SessionID: "b"}, m)
+		cancel()
+		synctest.Wait()
+		m = n.last()
+		assert.Equal(t, "1", string(m.CancelID))
+		n.in <- `{"jsonrpc":"2.0","id":"x","method":"t/echo","params":{"sessionId":"c"}}`
+		synctest.Wait()
+		m = n.last()
+		assert.Equal(t, stream.KindResponse, m.Kind)
+		assert.Equal(t, `"x"`, string(m.ID))
+		assert.Equal(t, "c", m.SessionID)
+		n.in <- `{"jsonrpc":"2.0","id":7,"method":"no"}`
+		synctest.Wait()
+		m = n.last()
+		assert.Equal(t, stream.KindErrorResponse, m.Kind)
+		assert.Equal(t, "7", string(m.ID))
+	})
+}
+
+// What is lost fails alone, and a lost session until it is opened again.
+func TestLost(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, _ := newNetwork()
+		c := startOn(t, rpc.Config{Stream: n, Reopens: func(method string) bool { return method == "t/echo" }})
+		type result struct {
+			call string
+			err  error
+		}
+		results := make(chan result, 10)
+		call := func(name, session string) {
+			go func() { // ends with the call
+				_, err := c.Call(t.Context(), mAsk, &msg{SessionID: session}, nil)
+				results <- result{name, err}
+			}()
+			synctest.Wait()
+		}
+		call("one", "a")
+		call("two", "a")
+		call("three", "b")
+		why := errors.New("503")
+		n.in <- &stream.LostError{ID: []byte("1"), Err: why}
+		got := <-results
+		assert.Equal(t, "one", got.call)
+		require.ErrorIs(t, got.err, why)
+		n.in <- &stream.LostError{SessionID: "a", Err: why}
+		got = <-results
+		assert.Equal(t, "two", got.call)
+		require.ErrorIs(t, got.err, why)
+		call("four", "a")
+		got = <-results
+		assert.Equal(t, "four", got.call)
+		require.ErrorIs(t, got.err, why)
+		n.in <- &stream.LostError{ID: []byte("99"), Err: why} // no matter
+
+		go func() { // ends with the call
+			_, err := c.Call(t.Context(), mEcho, &msg{SessionID: "a"}, nil)
+			results <- result{"reopened", err}
+		}()
+		synctest.Wait()
+		n.in <- `{"jsonrpc":"2.0","id":` + string(n.last().ID) + `,"result":{}}`
+		got = <-results
+		require.NoError(t, got.err)
+		call("five", "a")
+		n.in <- `{"jsonrpc":"2.0","id":` + string(n.last().ID) + `,"result":{}}`
+		got = <-results
+		require.NoError(t, got.err)
+		n.in <- `{"jsonrpc":"2.0","id":3,"result":{}}`
+		got = <-results
+		assert.Equal(t, "three", got.call)
+		require.NoError(t, got.err)
+	})
+}
+
+// A stream that drains makes the connection end when its handlers have.
+func TestDraining(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, _ := newNetwork()
+		c := startOn(t, rpc.Config{Stream: n, Entries: []*rpc.Entry{
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { time.Sleep(time.Minute); return m, nil }),
+		}})
+		n.in <- `{"jsonrpc":"2.0","id":1,"method":"t/echo","params":{}}`
+		synctest.Wait()
+		begun := time.Now()
+		close(n.drain)
+		require.NoError(t, c.Wait())
+		assert.Equal(t, time.Minute, time.Since(begun))
+		assert.Equal(t, stream.KindResponse, n.last().Kind, "it was responded to")
+	})
+}
+
+// What a stream is told of a message is what parsing the message tells.
+func TestDescriptionsAreTrue(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, _ := newNetwork()
+		c := startOn(t, rpc.Config{Stream: n, Entries: []*rpc.Entry{
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) {
+				if m.N > 0 {
+					return nil, errors.New("no")
+				}
+				return m, nil
+			}),
+		}})
+		ctx, cancel := context.WithCancel(t.Context())
+		for _, p := range []*msg{{}, {SessionID: "a"}, {SessionID: "é\"\\"}} {
+			require.NoError(t, c.Notify(ctx, mNote, p))
+			go func() { _, _ = c.Call(ctx, mAsk, p, nil) }() // ends with ctx
+		}
+		for _, method := range []string{"x/y", `we"ird\`, "$/cancel_request"} {
+			for _, params := range []json.RawMessage{nil, json.RawMessage(`{"requestId":7,"sessionId":"b"}`), json.RawMessage(`["sessionId"]`), json.RawMessage(`{}`)} {
+				require.NoError(t, c.NotifyExtension(ctx, method, params))
+				go func() { _, _ = c.CallExtension(ctx, method, params) }() // ends with ctx
+			}
+		}
+		for i, id := range []string{"1", `"two"`, "null", "-3.5"} {
+			for _, params := range []string{`{}`, `{"sessionId":"c"}`, `{"n":1}`, `{"n":-1}`} {
+				n.in <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"t/echo","params":%s}`, id, params)
+				synctest.Wait()
+			}
+			n.in <- []string{"oops", "[]", `{"jsonrpc":"2.0","id":9}`, `{"jsonrpc":"2.0","id":10,"method":"unknown"}`}[i]
+		}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		assert.Len(t, n.out, 63)
+		for _, m := range n.out {
+			want := stream.ParseMessage(m.Data)
+			assert.Equal(t, want.Kind, m.Kind, "%s", m.Data)
+			assert.Equal(t, string(want.ID), string(m.ID), "%s", m.Data)
+			assert.Equal(t, want.Method, m.Method, "%s", m.Data)
+			assert.Equal(t, want.SessionID, m.SessionID, "%s", m.Data)
+			assert.Equal(t, string(want.CancelID), string(m.CancelID), "%s", m.Data)
+		}
+	})
+}
+
+// parsing is a stream that returns messages.
+type parsing struct {
+	stream.Stream
+	in chan stream.Message
+}
+
+func (p *parsing) ReadMessage() (stream.Message, error) {
+	m, ok := <-p.in
+	if !ok {
+		return m, io.EOF
+	}
+	return m, nil
+}
+
+// The connection takes a message for what its bytes say, whoever has parsed it.
+func TestMessagesOfAStreamThatParses(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, _ := stream.Pipe()
+		p := &parsing{near, make(chan stream.Message)}
+		var ev events
+		c := startOn(t, rpc.Config{Stream: p, Entries: []*rpc.Entry{
+			on(mNote, func(_ context.Context, m *msg) (*msg, error) { ev.add("note %d", m.N); return nil, nil }),
+		}})
+		note := func(n int) []byte {
+			return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"t/note","params":{"n":%d}}`, n)
+		}
+		replaced := stream.ParseMessage(note(0))
+		replaced.Data = note(2)
+		for _, m := range []stream.Message{stream.ParseMessage(note(1)), replaced, {Data: note(3)}, {Data: note(4), Kind: stream.KindResponse, Method: "other"}} {
+			p.in <- m
+		}
+		close(p.in)
+		require.NoError(t, c.Wait())
+		assert.Equal(t, []string{"note 1", "note 2", "note 3", "note 4"}, ev.list())
+	})
+}

@@ -1,0 +1,107 @@
+package outbox
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Frame is one encoded message on its way out. The zero value is not ready for use: see
+// [NewFrame].
+type Frame struct {
+	// Message is what is written. Its Data is set by the sender; the other members are
+	// needed if the stream is a stream.MessageWriter, and for frames that the stream may
+	// refuse.
+	stream.Message
+
+	// Call is the id of the call that the frame begins, or 0. Request is the id of the
+	// peer's request that it responds to, as the peer wrote it, or empty.
+	Call    uint64
+	Request string
+	// About is the method of the request or notification that the frame is or responds to,
+	// for logs.
+	About string
+
+	// Awaited: when the frame was written the stream is told to hasten.
+	Awaited bool
+
+	own     bool     // the connection's own response: it uses the reserve
+	cancels []uint64 // the calls that the frame cancels, in place of Data
+}
+
+const (
+	// narrow is the size of the buffers in which short messages wait.
+	narrow = 1 << 10
+	// widest is the largest buffer that is used again. Larger ones are left to the
+	// collector, so that one long message does not stay in memory.
+	widest = 64 << 10
+	// overhead is the memory that a frame takes in addition to its bytes.
+	overhead = 160
+)
+
+// The buffers to encode in are few and grow with what is encoded; those in which short
+// messages wait are many and small.
+var (
+	wide  = sync.Pool{New: func() any { return &Frame{Message: stream.Message{Data: make([]byte, 0, 4<<10)}} }}
+	small = sync.Pool{New: func() any { return &Frame{Message: stream.Message{Data: make([]byte, 0, 512)}} }}
+)
+
+// NewFrame returns a frame with an empty buffer to encode in. Call Fit when Data is
+// complete.
+func NewFrame() *Frame { return wide.Get().(*Frame) }
+
+// Fit returns a frame with the same message in a buffer that is not much larger. f must
+// not be used after.
+func (f *Frame) Fit() *Frame {
+	n := len(f.Data)
+	if n > narrow && cap(f.Data) <= 2*n {
+		return f
+	}
+	var fit *Frame
+	if n <= narrow {
+		fit = small.Get().(*Frame)
+	} else {
+		fit = &Frame{}
+	}
+	data := append(fit.Data[:0], f.Data...)
+	fit.Message, fit.Call, fit.Request, fit.About, fit.Awaited = f.Message, f.Call, f.Request, f.About, f.Awaited
+	fit.Data = data
+	f.Free()
+	return fit
+}
+
+// Own returns a frame with the same message for [Box.PushOwn]: there may be very many of
+// them, so its buffer is no larger than the message. f must not be used after.
+func (f *Frame) Own() *Frame {
+	own := &Frame{Message: f.Message, Request: f.Request, own: true}
+	own.Data = bytes.Clone(f.Data)
+	f.Free()
+	return own
+}
+
+// IsOwn reports whether the frame is a response of the connection itself.
+func (f *Frame) IsOwn() bool { return f.own }
+
+func (f *Frame) isAwaited() bool { return f.Awaited }
+
+// cost is what the frame counts for: the memory that it takes. It is the same until the
+// frame is freed.
+func (f *Frame) cost() int64 { return int64(cap(f.Data)) + overhead }
+
+// size is how many bytes the frame writes, or a little more.
+func (f *Frame) size() int { return len(f.Data) + len(f.cancels)*longestCancel }
+
+// Free makes the buffer available for other frames. f must not be used after.
+func (f *Frame) Free() {
+	data := f.Data[:0]
+	pool := &wide
+	switch size := cap(data); {
+	case f.own || f.cancels != nil || size == 0 || size > widest:
+		return
+	case size <= narrow+narrow/4:
+		pool = &small
+	}
+	*f = Frame{Message: stream.Message{Data: data}}
+	pool.Put(f)
+}

@@ -1,0 +1,389 @@
+package outbox_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rpc/outbox"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// sink is a stream that keeps what is written and may be held up.
+type sink struct {
+	stream.Stream
+	each time.Duration // of each write
+	gate chan struct{} // nil: open
+
+	mu      sync.Mutex // guards all below
+	lines   []string
+	batches []int
+	err     error
+}
+
+func (s *sink) Write(b []byte) error { return s.WriteBatch([][]byte{b}) }
+
+func (s *sink) WriteBatch(msgs [][]byte) error {
+	if s.gate != nil {
+		<-s.gate
+	}
+	if s.each > 0 {
+		time.Sleep(s.each)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	for _, b := range msgs {
+		if bytes.HasPrefix(b, []byte("bad")) {
+			return &stream.MessageError{Reason: "bad"}
+		}
+	}
+	for _, b := range msgs {
+		s.lines = append(s.lines, string(b))
+	}
+	s.batches = append(s.batches, len(msgs))
+	return nil
+}
+
+func (s *sink) written() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.lines...)
+}
+
+// box is a Box with its stream, and what it reported.
+type box struct {
+	*outbox.Box
+	sink *sink
+
+	mu      sync.Mutex // guards all below
+	failed  []error
+	refused []string
+}
+
+func newBox(t *testing.T, s *sink, change func(*outbox.Config)) *box {
+	b := &box{sink: s}
+	cfg := outbox.Config{
+		Stream: s, Batch: s, Queue: 1 << 20, Reserve: 2000, MaxOwn: 100_000, StallTimeout: time.Minute,
+		Failed: func(err error) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.failed = append(b.failed, err)
+		},
+		Refused: func(f *outbox.Frame, err error) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.refused = append(b.refused, fmt.Sprintf("%s %d: %v", f.Data, f.Call, err))
+		},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	b.Box = outbox.New(cfg)
+	t.Cleanup(func() {
+		b.Close(wire.ErrClosed)
+		b.Abandon()
+		<-b.Ended()
+	})
+	return b
+}
+
+func (b *box) failures() []error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]error(nil), b.failed...)
+}
+
+func frame(text string) *outbox.Frame {
+	f := outbox.NewFrame()
+	f.Data = append(f.Data, text...)
+	return f.Fit()
+}
+
+// send queues a message as a sender does.
+func (b *box) send(ctx context.Context, text string) error {
+	f := frame(text)
+	if err := b.Reserve(ctx, f); err != nil {
+		f.Free()
+		return err
+	}
+	switch b.Push(f) {
+	case outbox.Begin:
+		b.Start()
+	case outbox.Wait:
+		b.WaitBegun()
+	}
+	return nil
+}
+
+func bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		f(t)
+	})
+}
+
+// Senders of every kind share the way out: each one's messages leave in its order, none is
+// lost or doubled, the room is kept, and everything is given back.
+func TestManySenders(t *testing.T) {
+	for seed := range uint64(20) {
+		bubble(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			s := &sink{each: time.Duration(r.IntN(3)) * time.Millisecond}
+			b := newBox(t, s, func(c *outbox.Config) { c.Queue = 500 + r.Int64N(20_000) })
+			const senders, each = 8, 60
+			var wg sync.WaitGroup
+			want := 0
+			for n := range senders {
+				pauses, lengths, inline := r.IntN(3), r.IntN(2000), r.IntN(2) == 0
+				wg.Go(func() {
+					for i := range each {
+						time.Sleep(time.Duration(pauses*i%3) * time.Millisecond)
+						text := fmt.Sprintf("%d %d %s", n, i, strings.Repeat("x", lengths*i%1500))
+						if !inline {
+							assert.NoError(t, b.send(t.Context(), text))
+							continue
+						}
+						f := frame(text)
+						assert.NoError(t, b.Reserve(t.Context(), f))
+						if b.Push(f) == outbox.Begin {
+							b.Write()
+						}
+					}
+				})
+				want += each
+			}
+			wg.Go(func() {
+				for i := range each {
+					b.PushOwn(frame(fmt.Sprintf("%d %d own", senders, i)).Own())
+					b.WaitOwn()
+				}
+			})
+			wg.Go(func() {
+				for i := range each {
+					b.Cancel(uint64(i + 1))
+				}
+			})
+			want += 2 * each
+			wg.Wait()
+			<-b.Flushed()
+			lines := s.written()
+			require.Len(t, lines, want)
+			next := map[int]int{}
+			cancels := 0
+			for _, line := range lines {
+				var n, i int
+				if strings.Contains(line, "cancel_request") {
+					cancels++
+					assert.Contains(t, line, fmt.Sprintf(`"requestId":%d}`, cancels))
+					continue
+				}
+				_, err := fmt.Sscanf(line, "%d %d", &n, &i)
+				require.NoError(t, err)
+				require.Equal(t, next[n], i, "of sender %d", n)
+				next[n]++
+			}
+			assert.Equal(t, each, cancels)
+			assert.Empty(t, b.failures())
+			f := frame(strings.Repeat("x", 5000)) // all room was given back
+			assert.True(t, b.TryReserve(f))
+			b.Return(f)
+		})
+	}
+}
+
+// What is queued while a write runs leaves with the next one.
+func TestBatches(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := &sink{gate: make(chan struct{})}
+		b := newBox(t, s, nil)
+		for n := range 10 {
+			require.NoError(t, b.send(t.Context(), fmt.Sprint(n)))
+		}
+		close(s.gate)
+		<-b.Flushed()
+		assert.Equal(t, []int{1, 9}, s.batches)
+	})
+}
+
+// A sender that computes goes on only when its message is on its way, and in a flood when
+// a few are waiting.
+func TestSenderLetsTheWriterBegin(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := &sink{}
+		b := newBox(t, s, nil)
+		for n := range 5 {
+			require.NoError(t, b.send(t.Context(), fmt.Sprint(n)))
+			time.Sleep(time.Millisecond)
+			assert.Len(t, s.written(), n+1)
+		}
+		for n := range 1000 { // no time passes: a flood
+			require.NoError(t, b.send(t.Context(), fmt.Sprint(n)))
+		}
+		synctest.Wait()
+		assert.Len(t, s.written(), 1005)
+	})
+}
+
+// A frame that the stream refuses is reported; those around it leave.
+func TestRefusedFrames(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := &sink{gate: make(chan struct{})}
+		b := newBox(t, s, nil)
+		for n, text := range []string{"a", "bad 1", "b", "bad 2", "c"} {
+			f := frame(text)
+			f.Call = uint64(n)
+			require.NoError(t, b.Reserve(t.Context(), f))
+			if b.Push(f) == outbox.Begin {
+				b.StartLater()
+			}
+		}
+		b.Cancel(7)
+		close(s.gate)
+		<-b.Flushed()
+		assert.Equal(t, []string{"a", "b", "c", `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}`}, s.written())
+		assert.Equal(t, []string{"bad 1 1: stream: message cannot be sent: bad", "bad 2 3: stream: message cannot be sent: bad"}, b.refused)
+	})
+}
+
+// messages is a stream that wants to know what it carries.
+type messages struct {
+	*sink
+	got []stream.Message
+}
+
+func (m *messages) WriteMessage(msg stream.Message) error {
+	m.got = append(m.got, msg)
+	return nil
+}
+
+func TestStreamsThatWantMessages(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := &messages{sink: &sink{}}
+		b := newBox(t, m.sink, func(c *outbox.Config) { c.Message = m })
+		f := frame("text")
+		f.Kind, f.Message.Method, f.SessionID = stream.KindNotification, "session/update", "s"
+		require.NoError(t, b.Reserve(t.Context(), f))
+		require.Equal(t, outbox.Begin, b.Push(f))
+		b.Write()
+		b.Cancel(12)
+		<-b.Flushed()
+		require.Len(t, m.got, 2)
+		assert.Equal(t, "s", m.got[0].SessionID)
+		assert.Equal(t, stream.ParseMessage(m.got[1].Data), m.got[1], "a cancel says what it is")
+		assert.Empty(t, m.written())
+	})
+}
+
+// After a write error nothing is written, everyone who waits is let go, and it is said once.
+func TestWriteErrors(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		s := &sink{gate: make(chan struct{}), err: broken}
+		b := newBox(t, s, func(c *outbox.Config) { c.Queue = 1000 })
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() { _ = b.send(t.Context(), strings.Repeat("x", 500)) })
+		}
+		synctest.Wait()
+		close(s.gate)
+		wg.Wait()
+		<-b.Flushed()
+		assert.Equal(t, []error{broken}, b.failures())
+		assert.Empty(t, s.written())
+		b.Cancel(1) // is lost with the connection
+		b.PushOwn(frame("own").Own())
+		<-b.Flushed()
+	})
+}
+
+// Close lets those go who wait for room, and what is queued is still written.
+func TestClose(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := &sink{gate: make(chan struct{})}
+		b := newBox(t, s, func(c *outbox.Config) { c.Queue = 1000 })
+		require.NoError(t, b.send(t.Context(), "first"))
+		done := make(chan error)
+		go func() { done <- b.send(t.Context(), strings.Repeat("x", 5000)) }() // ends with Close
+		synctest.Wait()
+		b.Close(wire.ErrClosed)
+		require.ErrorIs(t, <-done, wire.ErrClosed)
+		require.ErrorIs(t, b.send(t.Context(), "late"), wire.ErrClosed)
+		assert.False(t, b.TryReserve(frame("late")))
+		close(s.gate)
+		<-b.Flushed()
+		assert.Equal(t, []string{"first"}, s.written())
+	})
+}
+
+// The reserve being full for StallTimeout with nothing written is a stall; the smallest
+// progress is none.
+func TestStallOfTheReserve(t *testing.T) {
+	for name, test := range map[string]struct {
+		each time.Duration
+		want []error
+	}{
+		"nothing is written": {time.Hour, []error{wire.ErrStalled}},
+		"a little is":        {50 * time.Second, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := &sink{each: test.each}
+				b := newBox(t, s, func(c *outbox.Config) { c.Batch = nil })
+				for range 20 {
+					b.PushOwn(frame(strings.Repeat("x", 200)).Own())
+				}
+				time.Sleep(2 * time.Minute)
+				if test.want == nil {
+					assert.Empty(t, b.failures())
+				} else {
+					assert.Equal(t, test.want, b.failures()[:1])
+				}
+			})
+		})
+	}
+}
+
+// The goroutine that writes ends when there is nothing to do, and not before.
+func TestWriterEndsWhenIdle(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := &sink{}
+		b := newBox(t, s, nil)
+		writers := func() int {
+			synctest.Wait()
+			all := make([]byte, 1<<20)
+			return strings.Count(string(all[:runtime.Stack(all, true)]), "outbox.(*Box).run(")
+		}
+		assert.Zero(t, writers())
+		for _, pause := range []time.Duration{0, time.Millisecond, 900 * time.Millisecond, time.Second, 5 * time.Second} {
+			for range 20 {
+				require.NoError(t, b.send(t.Context(), "text"))
+				assert.Equal(t, 1, writers())
+				time.Sleep(pause)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		assert.Zero(t, writers())
+		s.each = 5 * time.Second // it does not end while it writes
+		require.NoError(t, b.send(t.Context(), "long"))
+		require.NoError(t, b.send(t.Context(), "next"))
+		time.Sleep(11 * time.Second)
+		assert.Len(t, s.written(), 102)
+	})
+}

@@ -1,0 +1,27 @@
+package rpc
+
+import (
+	"cmp"
+
+	"github.com/acpkit/go-sdk/internal/rpc/outbox"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// maxOwnResponses is how many bytes of the connection's own responses may wait to be
+// written while neither end reads.
+const maxOwnResponses = 64 << 20
+
+// frameRefused deals with a message that the stream cannot carry. A call fails with the
+// error, a request gets the response -32603; the connection goes on. The writer calls it.
+func (c *Conn) frameRefused(f *outbox.Frame, err error) {
+	switch {
+	case f.Call != 0:
+		c.calls.failOne(f.Call, err)
+		return
+	case f.Request != "" && !f.IsOwn():
+		c.log.Error("acp: stream refused a response", "method", shown(f.About), "error", err)
+		c.respondOwn([]byte(f.Request), rpcerr.InternalError(nil))
+		return
+	}
+	c.log.Error("acp: stream refused a message", "method", shown(cmp.Or(f.About, "response")), "error", err)
+}

@@ -1,0 +1,138 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/acpkit/go-sdk/internal/rpc/outbox"
+	"github.com/acpkit/go-sdk/internal/validate"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// appendResponse encodes what the handler of a request returned. It reports whether that
+// is a result.
+func (h *handlers) appendResponse(f *outbox.Frame, r *request, res any, err error, ended endedBy) (ok bool) {
+	encode := func() error {
+		return safely(func() (err error) { f.Data, err = h.appendResult(f.Data[:0], r, res); return err })
+	}
+	if err == nil {
+		err = encode()
+	}
+	if err != nil && ended == endedByGroup && r.entry != nil && r.entry.Ended != nil {
+		h.log.Info("acp: handler of a cancelled turn failed", "method", r.method, errorAttr(err))
+		res = r.entry.Ended()
+		err = encode()
+	}
+	if err == nil {
+		return true
+	}
+	err = r.conn.Failed(r, r.method, err)
+	if raw, ok := appendRawFault(f.Data[:0], r, err); ok {
+		f.Data = raw
+		return false
+	}
+	fault := h.safeFault(r, err, ended != endedByNone)
+	if safely(func() error { f.Data = appendFault(f.Data[:0], []byte(r.id), fault); return nil }) != nil {
+		f.Data = appendFault(f.Data[:0], []byte(r.id), fault.WithData(nil))
+	}
+	return false
+}
+
+// appendResult encodes a result.
+func (h *handlers) appendResult(b []byte, r *request, res any) ([]byte, error) {
+	b = append(appendHead(b, []byte(r.id)), `,"result":`...)
+	if r.entry == nil {
+		raw, err := encodeRaw(res)
+		if err != nil {
+			return b, encodingError(r.method+" result", err)
+		}
+		if raw == nil {
+			raw = json.RawMessage("null")
+		}
+		return append(append(b, raw...), '}'), nil
+	}
+	codec := r.entry.Result
+	if !codec.Is(res) {
+		if res != nil {
+			return b, fmt.Errorf("acp: %s: the result is a %T: return a pointer to the result type of the method", r.method, res)
+		}
+		var err error
+		if res, _, err = codec.Decode(emptyObject); err != nil {
+			return b, fmt.Errorf("acp: %s: the handler returned no result: return a response or an error", r.method)
+		}
+	}
+	if strict := !r.brought(res); !codec.Valid(res, strict) {
+		return b, h.invalid(r.method+" result", validate.Struct(res, strict))
+	}
+	b, err := codec.Append(b, res)
+	if err != nil {
+		return b, h.unencodable(r.method+" result", err)
+	}
+	return append(b, '}'), nil
+}
+
+// safeFault is fault for errors whose methods may panic, as those of a nil pointer do
+// that was taken for no error.
+func (h *handlers) safeFault(r *request, err error, cancelled bool) (e *rpcerr.RequestError) {
+	panicked := safely(func() error { e = h.fault(r, err, cancelled); return nil })
+	if panicked != nil {
+		h.log.Error("acp: a request handler returned an error whose methods panic", "method", shown(r.method), "returned", fmt.Sprintf("%T", err), errorAttr(panicked))
+		e = rpcerr.InternalError(nil)
+	}
+	return e
+}
+
+// fault decides how an error leaves, and logs what the peer must not see.
+func (h *handlers) fault(r *request, err error, cancelled bool) *rpcerr.RequestError {
+	meant := isMeant(err)
+	e := rpcerr.From(err)
+	switch {
+	case e.Code == rpcerr.CodeRequestCancelled && cancelled && e.Data == nil:
+		return cancelledResponse(r)
+	case e.Code == rpcerr.CodeRequestCancelled && !meant && !cancelled:
+		// Some other ctx ended: the peer did not ask for that.
+		e = rpcerr.InternalError(nil).WithCause(err)
+	}
+	if !meant && h.ordinary(err) {
+		h.log.Debug("acp: a handler ended with the connection", "method", shown(r.method))
+	} else {
+		logFailure(h.log, err, e, "acp: a request handler failed", "method", shown(r.method))
+	}
+	return WithDetails(e, r.conn.Details(err))
+}
+
+// ordinary reports whether a handler failed because the connection ends, which is no
+// fault of its own.
+func (h *handlers) ordinary(err error) bool {
+	return (errors.Is(err, context.Canceled) || errors.Is(err, wire.ErrClosed)) && h.ending()
+}
+
+// appendFault encodes an error response. Data that cannot be encoded is left out.
+func appendFault(b []byte, id []byte, e *rpcerr.RequestError) []byte {
+	out := e.ToErrorResponse()
+	b = append(appendHead(b, id), `,"error":{"code":`...)
+	b = fmt.Appendf(b, "%d", out.Code)
+	b = append(b, `,"message":`...)
+	b = wire.AppendString(b, out.Message)
+	if out.Data != nil {
+		if raw, err := encodeRaw(out.Data); err == nil && raw != nil {
+			b = append(append(b, `,"data":`...), raw...)
+		}
+	}
+	return append(b, "}}"...)
+}
+
+// cancelledResponse is the response to a request that the peer cancelled.
+func cancelledResponse(r *request) *rpcerr.RequestError {
+	return rpcerr.RequestCancelled(map[string]json.RawMessage{"requestId": json.RawMessage(r.id)})
+}
+
+var errNoResponse = errors.New("response cannot be used")
+
+// responseError is what a call gets whose response was refused as a whole.
+func responseError(k *call, why error) error {
+	return fmt.Errorf("acp: %s: %w: %w", k.method, errNoResponse, why)
+}

@@ -1,0 +1,122 @@
+package rpc
+
+import "sync"
+
+// requestEnters: the handler of a request begins a call. It gives its slot away
+// meanwhile.
+func (in *inbound) requestEnters(r *request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	r.inside++
+	r.relayedLocked()
+	if in.slots.give(r) {
+		in.startWaitingLocked()
+	}
+}
+
+// requestLeaves takes the slot back. It does not wait for a free one: the handler may
+// hold what the others need.
+func (in *inbound) requestLeaves(r *request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	r.inside--
+	if r.inside == 0 && !r.served {
+		in.slots.take(r)
+	}
+}
+
+// responds: the handler of a request has returned. It reports how its ctx was ended
+// before.
+func (in *inbound) responds(r *request) endedBy {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if r.state == requestRunning {
+		r.state = requestResponding
+	}
+	return r.endedBy
+}
+
+// grows: a request holds more than its message.
+func (in *inbound) grows(r *request, size int64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.pending.grow(r, size)
+}
+
+// stalls: the response to a request waits for room in the outgoing queue; done says
+// that it does no longer.
+func (in *inbound) stalls(r *request, size int64) (done func()) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.pending.grow(r, size)
+	in.slots.stalled++
+	return func() {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		in.slots.stalled--
+		in.startWaitingLocked()
+	}
+}
+
+// responded: the response to a request has its room in the outgoing queue, or will never
+// leave. Its id is free again.
+func (in *inbound) responded(r *request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.pending.remove(r)
+}
+
+// relays returns a channel that is closed when the response to a request is queued, or
+// its handler waits for something else than the call that is about to return. It returns
+// nil if that is so already.
+func (in *inbound) relays(r *request) <-chan struct{} {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if r.state != requestRunning || r.inside > 1 {
+		return nil
+	}
+	if r.relay == nil {
+		r.relay = make(chan struct{})
+	}
+	return r.relay
+}
+
+// relayed: the response to a request is in the outgoing queue.
+func (in *inbound) relayed(r *request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	r.relayedLocked()
+}
+
+// ends: nothing runs for the request any more.
+func (in *inbound) ends(r *request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	r.served = true
+	if in.slots.give(r) {
+		in.startWaitingLocked()
+	}
+	in.pending.unlink(&r.task)
+	in.idleLocked()
+}
+
+// begin counts code of the user that runs for another reason than a message.
+func (in *inbound) begin(t *task) (end func()) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.pending.link(t)
+	return sync.OnceFunc(func() {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		in.pending.unlink(t)
+		in.idleLocked()
+	})
+}
+
+// isResponding reports whether the handler of a request has returned and its response is
+// not queued.
+func (in *inbound) isResponding(r *request) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return r.state == requestResponding
+}

@@ -1,0 +1,130 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// Work is what goes on after the response to the request that began it, such as a turn
+// whose prompt is responded to when it is accepted. Until it ends it counts against
+// MaxOpen, Shutdown and the end of input wait for it, and Wait names the request's method
+// when it does not end. It is safe for concurrent use.
+type Work struct {
+	ctx        *workContext
+	end        func(cause error) // ends the ctx
+	background bool
+	member     member
+	task       task
+
+	done func() // takes the work out of inbound
+	over bool   // guarded by the lock of inbound
+}
+
+// Outlive begins work of the request whose handler was given ctx. The work belongs to the
+// group of the request. A message that ends the group ends the ctx of the work; background
+// work only if that message ends all of the group. It is an error if ctx is not that of a
+// handler that runs, or of work that goes on.
+func Outlive(ctx context.Context, background bool) (*Work, error) {
+	s := scopeOf(ctx)
+	if s == nil || s.req == nil {
+		return nil, errors.New("acp: ctx is not that of a request handler: pass on the one that the handler was given")
+	}
+	r, c := s.req, s.conn
+	life, cancel := context.WithCancelCause(c.life)
+	w := &Work{background: background, end: func(cause error) { cancel(cause) }}
+	w.ctx = &workContext{Context: life, values: context.WithoutCancel(ctx),
+		scope: &scope{parent: life, conn: c, method: s.method, size: s.size, req: r, params: s.params, up: c.up}}
+	w.ctx.scope.work = w
+	w.member.work, w.task.method = w, s.method
+	done, err := c.in.outlives(r, s.work, w)
+	if err != nil {
+		cancel(context.Canceled)
+		return nil, err
+	}
+	w.done = sync.OnceFunc(func() {
+		done()
+		cancel(context.Canceled)
+	})
+	return w, nil
+}
+
+// Earlier returns a channel that is closed when the request that was read before this one
+// and belongs to the same group has been responded to. It is nil if there is none. A handler
+// that waits for it keeps the order in which the requests were read.
+func Earlier(ctx context.Context) <-chan struct{} {
+	s := scopeOf(ctx)
+	if s == nil || s.req == nil {
+		return nil
+	}
+	return s.conn.in.earlier(s.req)
+}
+
+func (in *inbound) earlier(r *request) <-chan struct{} {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for m := r.member.prev; m != nil; m = m.prev {
+		if m.work != nil {
+			continue
+		}
+		if m.request.over == nil {
+			m.request.over = make(chan struct{})
+		}
+		return m.request.over
+	}
+	return nil
+}
+
+// Context returns the ctx of the work. It has the values of the handler's ctx, ends with
+// the work, the group and the connection, and is to be used for all that the work sends.
+func (w *Work) Context() context.Context { return w.ctx }
+
+// End says that the work is over. Calls after the first do nothing.
+func (w *Work) End() { w.done() }
+
+// workContext ends with its Context, has the values of another ctx, and is a scope of its
+// own: a call of the work is not made by the handler, which may have returned.
+type workContext struct {
+	context.Context
+	values context.Context
+	scope  *scope
+}
+
+// Value implements context.Context.
+func (w *workContext) Value(key any) any {
+	if _, ok := key.(scopeKey); ok {
+		return w.scope
+	}
+	if v := w.values.Value(key); v != nil {
+		return v
+	}
+	return w.Context.Value(key)
+}
+
+// outlives: the handler of a request has begun work. done says that the work is over.
+// by is the work that begins it, nil if the handler does.
+func (in *inbound) outlives(r *request, by, w *Work) (done func(), err error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if by != nil && by.over || by == nil && r.state != requestRunning {
+		return nil, errors.New("acp: the handler has returned, or the work has ended: begin work before that")
+	}
+	size := r.size + handlerOverhead
+	in.pending.open += size
+	in.pending.link(&w.task)
+	if r.entry != nil && r.entry.Group {
+		in.pending.join(&w.member, r.group)
+		if by == nil && r.endedBy == endedByGroup {
+			w.end(errGroupEnded)
+		}
+	}
+	return func() {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		w.over = true
+		in.pending.open -= size
+		in.pending.leave(&w.member)
+		in.pending.unlink(&w.task)
+		in.idleLocked()
+	}, nil
+}

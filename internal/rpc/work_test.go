@@ -1,0 +1,156 @@
+package rpc_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// outliving is a group's request whose work goes on after its response, until it is ended
+// or released.
+func outliving(ev *events, release <-chan struct{}) *rpc.Entry {
+	e := on(mPrompt, func(ctx context.Context, m *msg) (*msg, error) {
+		w, err := rpc.Outlive(ctx, m.Text == "background")
+		if err != nil {
+			return nil, err
+		}
+		go func() { // ends with the work
+			defer w.End()
+			select {
+			case <-w.Context().Done():
+				ev.add("%s %d: %v", m.SessionID, m.N, context.Cause(w.Context()))
+			case <-release:
+			}
+		}()
+		return m, nil
+	})
+	e.Group = true
+	return e
+}
+
+func prompt(p peer, id int, session, text string) {
+	p.Send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'sessionId':'%s','n':%d,'text':'%s'}}`, id, session, id, text)
+	p.Next()
+}
+
+// A cancel ends the work of its session in the foreground, a close all of it.
+func TestWorkThatOutlivesItsResponse(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		cancel := on(mCancel, func(context.Context, *msg) (*msg, error) { return nil, nil })
+		cancel.Ends = rpc.EndsForeground
+		closing := on(request("t/close"), func(_ context.Context, m *msg) (*msg, error) { return m, nil })
+		closing.Ends = rpc.EndsAll
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{outliving(&ev, nil), cancel, closing}})
+		prompt(p, 1, "a", "")
+		prompt(p, 2, "a", "background")
+		prompt(p, 3, "b", "")
+		p.Send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'a'}}`)
+		synctest.Wait()
+		assert.Equal(t, []string{"a 1: acp: turn cancelled"}, ev.list())
+		p.Send(`{'jsonrpc':'2.0','id':9,'method':'t/close','params':{'sessionId':'a'}}`)
+		p.Next()
+		synctest.Wait()
+		assert.Equal(t, []string{"a 1: acp: turn cancelled", "a 2: acp: turn cancelled"}, ev.list())
+		require.NoError(t, c.Close())
+		require.NoError(t, c.Wait())
+		assert.Equal(t, "b 3: acp: connection closed", ev.list()[2])
+	})
+}
+
+// Shutdown and the end of input wait for it; Wait names it when it does not end.
+func TestEndsWaitForWork(t *testing.T) {
+	for name, end := range map[string]func(c *rpc.Conn, p peer) error{
+		"shutdown":     func(c *rpc.Conn, _ peer) error { return c.Shutdown(context.Background()) },
+		"end of input": func(c *rpc.Conn, p peer) error { p.Close(); return c.Wait() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var ev events
+				release := make(chan struct{})
+				c, p := start(t, rpc.Config{Entries: []*rpc.Entry{outliving(&ev, release)}})
+				prompt(p, 1, "a", "background")
+				begun := time.Now()
+				time.AfterFunc(3*time.Second, func() { close(release) })
+				require.NoError(t, end(c, p))
+				assert.Equal(t, 3*time.Second, time.Since(begun))
+				assert.Empty(t, ev.list())
+			})
+		})
+	}
+	bubble(t, func(t *testing.T) {
+		var work *rpc.Work
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{on(mEcho, func(ctx context.Context, m *msg) (_ *msg, err error) {
+			work, err = rpc.Outlive(ctx, false)
+			return m, err
+		})}})
+		p.request(1, "t/echo", 1)
+		p.Next()
+		require.NoError(t, c.Close())
+		err := c.Wait()
+		require.ErrorIs(t, err, wire.ErrHandlerStuck)
+		assert.Contains(t, err.Error(), "t/echo")
+		work.End()
+		work.End()
+	})
+}
+
+// It counts against MaxOpen until it ends, and its ctx against no rule of the handler.
+func TestWorkCountsAndCalls(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		release := make(chan struct{})
+		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxOpen: 50_000, MaxWaiting: 1}, Entries: []*rpc.Entry{outliving(&ev, release)}})
+		accepted := 0
+		for id := range 20 {
+			p.Send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'sessionId':'s'}}`, id)
+			if !strings.Contains(p.Next().Raw, "Too many requests") {
+				accepted++
+			}
+			synctest.Wait()
+		}
+		assert.Equal(t, 5, accepted)
+		close(release)
+		synctest.Wait()
+		p.Send(`{'jsonrpc':'2.0','id':99,'method':'t/prompt','params':{'sessionId':'s'}}`)
+		assert.NotContains(t, p.Next().Raw, "Too many")
+	})
+	bubble(t, func(t *testing.T) {
+		var c *rpc.Conn
+		var ev events
+		c, p := start(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 1}, Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				w, err := rpc.Outlive(ctx, false)
+				if err != nil {
+					return nil, err
+				}
+				go func() { // ends with the response
+					defer w.End()
+					_, err := c.Call(w.Context(), mAsk, &msg{N: 5}, nil)
+					ev.add("called: %v", err)
+				}()
+				return m, nil
+			}),
+			on(mNote, func(_ context.Context, m *msg) (*msg, error) { ev.add("note %d", m.N); return nil, nil }),
+		}})
+		p.request(1, "t/echo", 1)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`, `{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':5}}`)
+		p.request(2, "t/echo", 2) // the slot is free
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'result':{'n':2}}`, `{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{'n':5}}`)
+		p.note(1)
+		p.answer(1, 0)
+		synctest.Wait()
+		assert.Equal(t, []string{"note 1", "called: <nil>"}, ev.list())
+		p.answer(2, 0)
+		_, err := rpc.Outlive(t.Context(), false)
+		require.Error(t, err)
+	})
+}
