@@ -4,35 +4,40 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/process"
 )
 
 const (
 	defaultGrace      = 5 * time.Second
 	defaultStderrTail = 64 << 10
-	// defaultLinger is how long output of a process that has ended is waited for
-	// while somebody else keeps its pipes open.
+	// defaultLinger is how long Read waits for the output of a process that has
+	// ended while another process keeps its pipes open.
 	defaultLinger = time.Second
 )
 
-// CommandOptions is for [Command]. The zero value is the default; the options are
-// copied on entry.
+// CommandOptions configure [Command], which copies them. The zero value selects the
+// defaults.
 type CommandOptions struct {
 	// MaxMessage is as in [LinesOptions].
 	MaxMessage int
-	// Strict makes Read return lines that are not JSON objects. By default they
-	// are skipped, as with LinesOptions.Tolerant, and given to OnNoise.
+	// Strict makes Read return lines that are not JSON objects. By default Read
+	// skips them, as with LinesOptions.Tolerant, and passes them to OnNoise.
 	Strict  bool
 	OnNoise func(line []byte)
 
-	// Stderr is given what the process writes to its standard error, as it
-	// comes. A slow writer slows the process down, one that fails is not used
-	// again. nil means cmd.Stderr, and if that is nil as well, nothing.
+	// Stderr receives what the process writes to its standard error, without
+	// delay. A slow writer slows the process down; after an error the writer is
+	// not used again. If Stderr is nil, cmd.Stderr is used, if it is set.
 	Stderr io.Writer
-	// OnStderr is given the same by lines, without their ends, cut at 64 KiB.
-	// Both are used by a goroutine of the Process.
+	// OnStderr is called with each line of standard error, without its line
+	// ending and cut at 64 KiB. A goroutine of the Process calls OnStderr and
+	// writes to Stderr.
 	OnStderr func(line string)
 	// StderrTail is how many bytes of standard error are kept for
 	// Process.Stderr and [ExitError]; 0 means 64 KiB.
@@ -66,38 +71,61 @@ func (o *CommandOptions) withDefaults(cmd *exec.Cmd) CommandOptions {
 }
 
 // Command starts cmd, an agent, and returns the stream over its standard input
-// and output. cmd must be fresh, with Stdin and Stdout unset; directory, environment
-// and all else are the caller's. A context given to cmd kills the process when it
-// ends; Close is kinder.
+// and output. cmd must not have been started, and its Stdin and Stdout must be unset;
+// the caller sets the directory, the environment and all else. If cmd was made with
+// exec.CommandContext, the end of the context kills the process; prefer Close, which
+// gives it time to end by itself.
 //
 // The process gets a process group of its own, so that Ctrl-C on the terminal does
-// not reach it and so that it can be ended together with all it started: many agents
-// are launched by wrappers such as npx. On Windows the same is done by a job
-// object, which also ends the processes when this one dies.
+// not reach it, and so that it can be ended together with the processes that it
+// started: many agents are launched by wrappers such as npx. On Windows a job object
+// takes the place of the group; it also ends the processes when this program dies.
 //
-// When the process has ended, whatever is left of its group is asked to end and
-// then killed, and a process outside of the group that holds on to the pipes is
-// waited for no longer than cmd.WaitDelay (0 means 1 s).
+// After the process has ended, the rest of its group is asked to end and then killed.
+// If a process outside the group keeps the pipes open, the stream waits for it for
+// cmd.WaitDelay at most (0 means 1 s).
 func Command(cmd *exec.Cmd, opts *CommandOptions) (*Process, error) {
 	switch {
 	case cmd == nil:
 		return nil, errors.New("stream: no command")
 	case cmd.Process != nil:
-		return nil, errors.New("stream: command was started before")
+		return nil, errors.New("stream: command already started")
 	case cmd.Stdin != nil, cmd.Stdout != nil:
 		return nil, errors.New("stream: Stdin and Stdout of the command must not be set")
 	}
 	p := &Process{
 		cmd: cmd, opts: opts.withDefaults(cmd), linger: cmd.WaitDelay,
-		closing: make(chan struct{}), exited: make(chan struct{}), done: make(chan struct{}),
+		closing: make(chan struct{}), drained: make(chan struct{}), exited: make(chan struct{}), done: make(chan struct{}),
 	}
 	if p.linger <= 0 {
 		p.linger = defaultLinger
 	}
 	if err := p.start(); err != nil {
+		if bad := checkDir(cmd.Dir); bad != nil {
+			err = bad
+		}
 		return nil, fmt.Errorf("stream: starting %s: %w", cmd.Path, err)
 	}
 	return p, nil
+}
+
+// checkDir returns an error that names the folder if a process cannot run in it. The
+// error of the system names the program instead.
+func checkDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: "chdir", Path: dir, Err: err}
 }
 
 // start makes the pipes and the process. On failure nothing stays open.
@@ -116,23 +144,21 @@ func (p *Process) start() (err error) {
 	theirs := []*os.File{inR, outW, errW}
 	if err == nil {
 		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, errW
-		p.group = newGroup(p.cmd)
-		err = p.cmd.Start()
+		p.group, err = process.Start(p.cmd)
 	}
 	if err != nil {
 		closeFiles(files)
 		return err
 	}
 	closeFiles(theirs)
-	p.group.started(p.cmd.Process)
 
-	p.stdin, p.stdout = inW, &outlet{f: outR}
+	p.stdin, p.stdout = inW, &outlet{inlet: inlet{f: outR}}
 	p.release = widen(inW, outR)
 	p.lines = newLines(p.stdout, inW, &LinesOptions{
-		MaxMessage: p.opts.MaxMessage, Tolerant: !p.opts.Strict, OnNoise: p.opts.OnNoise,
+		MaxMessage: p.opts.MaxMessage, Tolerant: !p.opts.Strict, OnNoise: p.skipped,
 	})
 	p.stderr = newStderr(errR, &p.opts)
-	go p.stderr.drain() // ends with the last holder of the pipe, or when watch closes it
+	go p.stderr.drain() // ends when the last writer closes the pipe, or watch does
 	go p.watch()        // ends soon after the process
 	return nil
 }

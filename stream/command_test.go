@@ -3,9 +3,11 @@ package stream_test
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -91,7 +93,17 @@ func TestCommandRefusesBadCommands(t *testing.T) {
 	_, err := stream.Command(nil, nil)
 	assert.Error(t, err)
 	_, err = stream.Command(exec.Command(filepath.Join(t.TempDir(), "none")), nil)
-	assert.ErrorIs(t, err, os.ErrNotExist)
+	missing := os.ErrNotExist
+	if runtime.GOOS == "windows" { // os/exec tries each extension of PATHEXT there
+		missing = exec.ErrNotFound
+	}
+	assert.ErrorIs(t, err, missing)
+	inside := helper(t, "echo")
+	inside.Dir = filepath.Join(t.TempDir(), "none")
+	_, err = stream.Command(inside, nil)
+	path, ok := errors.AsType[*fs.PathError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, inside.Dir, path.Path, "the folder is named, not the program")
 	cmd := helper(t, "echo")
 	cmd.Stdout = os.Stderr
 	_, err = stream.Command(cmd, nil)
@@ -99,7 +111,7 @@ func TestCommandRefusesBadCommands(t *testing.T) {
 	cmd = helper(t, "quit")
 	require.NoError(t, cmd.Run())
 	_, err = stream.Command(cmd, nil)
-	assert.ErrorContains(t, err, "started before")
+	assert.ErrorContains(t, err, "already started")
 }
 
 func TestCommandSkipsNoise(t *testing.T) {
@@ -116,6 +128,38 @@ func TestCommandSkipsNoise(t *testing.T) {
 	got, err := strict.Read()
 	require.NoError(t, err)
 	assert.Equal(t, "Welcome!", string(got))
+}
+
+// A program that is no agent mostly says on its standard output what it is.
+func TestCommandQuotesNoise(t *testing.T) {
+	p := start(t, helper(t, "usage"), nil)
+	_, err := p.Read()
+	assert.EqualError(t, err, `process exited with status 0 (its standard output begins with "Usage: helper [31m[-v]", which is not a message)`)
+	assert.ErrorIs(t, err, io.EOF)
+	exit, ok := errors.AsType[*stream.ExitError](err)
+	require.True(t, ok)
+	assert.Equal(t, p.Noise(), exit.Noise)
+}
+
+// The first message cannot be written to a program that has exited. That error has the
+// reason too.
+func TestCommandQuotesNoiseToTheWriter(t *testing.T) {
+	p := start(t, helper(t, "usage"), nil)
+	<-p.Exited()
+	failed := make(chan error, 1)
+	go func() { // ends when the process has been read
+		err := error(nil)
+		for err == nil {
+			err = p.Write([]byte("{}"))
+		}
+		failed <- err
+	}()
+	_, err := p.Read()
+	require.Error(t, err)
+	exit, ok := errors.AsType[*stream.ExitError](<-failed)
+	require.True(t, ok)
+	assert.Equal(t, p.Noise(), exit.Noise)
+	assert.NotEmpty(t, exit.Noise)
 }
 
 func TestCommandDrainsStderr(t *testing.T) {

@@ -5,6 +5,8 @@ package stream_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -29,6 +32,22 @@ func shell(t testing.TB, name, script string) *exec.Cmd {
 	return sh
 }
 
+func init() { helpers["outside"] = helperOutside }
+
+// helperOutside leaves a process behind that holds the pipes, outside of the group.
+func helperOutside() {
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), helperEnv+"=mute")
+	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := child.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Printf("{\"pid\":%d}\n", child.Process.Pid)
+	os.Exit(5)
+}
+
 // readPID takes a message {"pid":N}.
 func readPID(t testing.TB, s stream.Stream) int {
 	t.Helper()
@@ -37,14 +56,6 @@ func readPID(t testing.TB, s stream.Stream) int {
 	pid, err := strconv.Atoi(strings.Trim(string(msg), `{"pid:}`))
 	require.NoError(t, err)
 	return pid
-}
-
-// assertGone checks that a process has ended; a zombie has.
-func assertGone(t testing.TB, pid int) {
-	t.Helper()
-	out, _ := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
-	state := strings.TrimSpace(string(out))
-	assert.True(t, state == "" || state[0] == 'Z', "process %d is still there: %s", pid, state)
 }
 
 func TestCommandThroughShell(t *testing.T) {
@@ -65,7 +76,7 @@ func TestCommandGrandchildHoldsPipes(t *testing.T) {
 		_, err := p.Read()
 		assert.EqualError(t, err, "process exited with status 5: bye")
 		require.NoError(t, p.Close())
-		assertGone(t, pid)
+		leak.CheckProcess(t, pid)
 	})
 	t.Run("ignoring SIGTERM", func(t *testing.T) {
 		p := start(t, shell(t, "deaf", `trap "" TERM; sleep 1000 & echo "{\"pid\":$!}"; echo bye >&2; exit 5`), quick)
@@ -73,13 +84,10 @@ func TestCommandGrandchildHoldsPipes(t *testing.T) {
 		_, err := p.Read()
 		assert.EqualError(t, err, "process exited with status 5: bye")
 		assert.Error(t, p.Wait())
-		assertGone(t, pid)
+		leak.CheckProcess(t, pid)
 	})
 	t.Run("outside of the group", func(t *testing.T) {
-		if _, err := exec.LookPath("setsid"); err != nil {
-			t.Skip("needs setsid")
-		}
-		cmd := shell(t, "deaf", `setsid sh -c 'echo "{\"pid\":$$}"; exec sleep 1000' & sleep 0.3; exit 5`)
+		cmd := helper(t, "outside")
 		cmd.WaitDelay = 200 * time.Millisecond
 		p := start(t, cmd, nil)
 		pid := readPID(t, p)
@@ -122,8 +130,8 @@ func TestCommandIgnoringSIGTERM(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, "killed", exit.Signal)
 	assert.Equal(t, -1, exit.Status)
-	assertGone(t, pid)
-	assertGone(t, p.PID())
+	leak.CheckProcess(t, pid)
+	leak.CheckProcess(t, p.PID())
 }
 
 func TestCommandIgnoringEndOfInput(t *testing.T) {
@@ -163,5 +171,5 @@ func TestCommandContext(t *testing.T) {
 	pid := readPID(t, p)
 	cancel()
 	<-p.Done()
-	assertGone(t, pid)
+	leak.CheckProcess(t, pid)
 }

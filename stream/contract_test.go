@@ -1,9 +1,11 @@
 package stream_test
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -46,6 +48,9 @@ func TestContract(t *testing.T) {
 // relay starts a process that passes on between its standard input and output
 // and two pipes, whose other ends make the far end.
 func relay(t testing.TB) (near, far stream.Stream) {
+	if runtime.GOOS == "windows" { // a child inherits no files there but the standard ones
+		return relayOverTCP(t)
+	}
 	r1, w1, err := os.Pipe()
 	require.NoError(t, err)
 	r2, w2, err := os.Pipe()
@@ -59,9 +64,41 @@ func relay(t testing.TB) (near, far stream.Stream) {
 	return near, stream.Lines(r2, w1, nil)
 }
 
+// relayOverTCP is relay over a connection that the process makes to this one.
+func relayOverTCP(t testing.TB) (near, far stream.Stream) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	cmd := helper(t, "relay")
+	cmd.Env = append(cmd.Env, relayEnv+"="+listener.Addr().String())
+	near, err = stream.Command(cmd, &stream.CommandOptions{Grace: 3 * time.Second})
+	require.NoError(t, err)
+	conn, err := listener.Accept()
+	require.NoError(t, err)
+	return near, stream.Lines(conn, conn, nil)
+}
+
+// relayEnv holds the address that the relay connects to.
+const relayEnv = "ACPKIT_TEST_RELAY"
+
 // helperRelay ends when either side does.
 func helperRelay() {
 	in, out := os.NewFile(3, "in"), os.NewFile(4, "out")
+	if address := os.Getenv(relayEnv); address != "" {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		defer conn.Close()
+		copyBoth(conn, conn)
+		return
+	}
+	copyBoth(out, in)
+}
+
+// copyBoth passes standard input on to out, and in to standard output, until either ends.
+func copyBoth(out io.Writer, in io.Reader) {
 	ended := make(chan struct{})
 	pass := func(w io.Writer, r io.Reader) { // ends with its input or output
 		_, _ = io.Copy(w, r)

@@ -1,34 +1,34 @@
 // Package stream carries whole JSON-RPC messages between the two ends of a
-// connection. A [Stream] is handed to agent.New or client.New, which read, write
-// and close it; nobody else does.
+// connection. Pass a [Stream] to agent.New or client.New: from then on only the
+// connection reads, writes and closes it.
 //
 //	Stdio()          an agent that a client started: standard input and output
 //	Command(cmd, …)  a client that starts an agent: a child process
 //	Pipe()           both ends in one process: tests, built-in agents
 //	Lines(r, w, …)   any reader and writer: sockets, files, transports of your own
 //
-// An agent's main is this, with the first line first, because it keeps what the
-// program prints by mistake out of the conversation:
+// The main function of an agent calls Stdio first, so that nothing the program prints by
+// mistake gets between two messages:
 //
 //	s := stream.Stdio()
 //	err := agent.Serve(ctx, s, newAgent, nil)
 //
-// # What users see
+// # Behavior
 //
-// Messages longer than 32 MiB (MaxMessage) are skipped without being held in
-// memory; whoever waits for such an answer gets an error, and the connection lives
-// on. A client skips lines that are not JSON objects and reports them to OnNoise,
-// since many agents print something else as well.
+// A message longer than 32 MiB (MaxMessage) is skipped without being held in memory. If
+// it is a response, its call fails. The connection continues. A client skips lines that
+// are not JSON objects and passes them to OnNoise, since many agents also print banners
+// and warnings.
 //
-// A peer that went away is an error or the end of input, never a signal that ends
-// the program. An agent process that dies takes its exit status and the last part
-// of its standard error along: the calls that wait for it fail with an error that
-// wraps *[ExitError].
+// If the peer is gone, reading and writing return an error or the end of input; no
+// signal ends the program. If an agent process dies, pending calls fail with an error
+// that wraps *[ExitError], which has the exit status and the last part of standard
+// error.
 //
 // Closing a [Process] closes the agent's input, waits 5 s (Grace), asks its
 // process group to end, waits 5 s (TermGrace) and kills the group. When Close has
-// returned nil, nothing of the group runs any more. A process that left the
-// group (setsid) is on its own.
+// returned nil, no process of the group is running. A process that left the group
+// (setsid) is not ended.
 //
 // # Limits
 //
@@ -37,6 +37,30 @@
 //	waiting in a Pipe      256 KiB or 256 messages, each way
 //	standard error kept     64 KiB    StderrTail
 //
+// # Other transports
+//
 // To carry messages in another way, implement [Stream] and check it with package
-// streamtest.
+// streamtest. A transport may also implement any of these interfaces; a connection looks
+// for them once:
+//
+//	BatchWriter      sends several messages in one write
+//	ProgressWriter   distinguishes a slow peer from one that does not read
+//	TolerantReader   lets the connection find what is not JSON
+//	Hastener         reads a response sooner when it is told that one is awaited
+//	MessageReader    returns the envelope, which it has parsed already
+//	MessageWriter    receives the envelope of a message, to route by it
+//	Drainer          asks the connection to drain and then to close
+//	ReasonCloser     tells the peer why the connection ends
+//
+// A network transport must keep three promises:
+//
+//   - Messages of one session arrive in the order in which they were written, and the
+//     response to a call arrives after the notifications that were written before it.
+//   - A message that was accepted is delivered, or reading returns a *[LostError] that
+//     names the call or the session that fails.
+//   - The loss of one message or one session does not end the connection; a final
+//     error does.
+//
+// [Tap] shows the messages of any stream. [Forward] connects two streams without an
+// engine.
 package stream

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/acpkit/go-sdk/stream"
@@ -55,17 +54,4 @@ func ExampleLines() {
 	// {"id":1,"result":{}}
 	// skipped the response to 2, 5024 bytes
 	// {"id":3,"result":{}}
-}
-
-// An agent that cannot start says why.
-func ExampleCommand() {
-	p, err := stream.Command(exec.Command("sh", "-c", "echo 'no such model: x' >&2; exit 2"), nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer p.Close()
-	_, err = p.Read()
-	fmt.Println(err)
-	// Output: process exited with status 2: no such model: x
 }

@@ -6,28 +6,36 @@ import (
 	"os"
 	"strings"
 	"unicode"
+
+	"github.com/acpkit/go-sdk/internal/process"
 )
 
-// ExitError tells how the process behind a stream ended. errors.Is(err, io.EOF)
-// holds when its status was 0: it ended by its own will, if perhaps too early.
+// ExitError reports how the process of a stream ended. If the status is 0, errors.Is(err,
+// io.EOF) holds: the process ended without an error, although requests may have been in
+// flight.
 type ExitError struct {
-	// Status is the exit status; -1 when a signal ended the process.
+	// Status is the exit status, or -1 if a signal ended the process.
 	Status int
-	// Signal names that signal as the system does ("killed"); otherwise empty.
+	// Signal is the system's name of that signal ("killed"). It is empty if no signal
+	// ended the process.
 	Signal string
 	// Stderr is the last part of its standard error, valid UTF-8, at most
 	// CommandOptions.StderrTail bytes.
 	Stderr string
+	// Noise is the beginning of the first line of its standard output that was not a
+	// message, if one was skipped; see [Process.Noise]. A program that is not an agent
+	// often prints its usage there.
+	Noise string
 }
 
 func newExitError(state *os.ProcessState, tail string) *ExitError {
-	if state == nil { // somebody else took the status
+	if state == nil { // other code has taken the status
 		return &ExitError{Status: -1, Stderr: tail}
 	}
-	return &ExitError{Status: state.ExitCode(), Signal: signalName(state), Stderr: tail}
+	return &ExitError{Status: state.ExitCode(), Signal: process.SignalName(state), Stderr: tail}
 }
 
-// Error gives the status and the last lines of standard error.
+// Error returns the status, the last lines of standard error and the line in Noise.
 func (e *ExitError) Error() string {
 	text := fmt.Sprintf("process exited with status %d", e.Status)
 	if e.Signal != "" {
@@ -35,6 +43,9 @@ func (e *ExitError) Error() string {
 	}
 	if said := printable(e.Stderr); said != "" {
 		text += ": " + said
+	}
+	if e.Noise != "" {
+		text += fmt.Sprintf(" (its standard output begins with %q, which is not a message)", e.Noise)
 	}
 	return text
 }
@@ -47,7 +58,19 @@ func (e *ExitError) Unwrap() error {
 	return nil
 }
 
-// saidLimit bounds what of standard error an error's text repeats.
+// noiseShown is how much of a skipped line the text of an error repeats.
+const noiseShown = 120
+
+// firstLine returns the beginning of a skipped line for people to read.
+func firstLine(line []byte) string {
+	text := []rune(strings.TrimSpace(printable(string(line[:min(len(line), 4*noiseShown)]))))
+	if len(text) > noiseShown {
+		return string(text[:noiseShown]) + "..."
+	}
+	return string(text)
+}
+
+// saidLimit is how much of standard error the text of an error repeats.
 const saidLimit = 1 << 10
 
 // printable returns the end of s, whole lines where possible, without control

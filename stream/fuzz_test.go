@@ -18,8 +18,8 @@ import (
 
 // naive reads lines the obvious way. A line beyond the limit is nil.
 func naive(in []byte, limit int, tolerant bool) (want [][]byte, noise [][]byte) {
-	lines := bytes.Split(in, []byte("\n"))
-	for _, line := range lines {
+	lines := bytes.SplitSeq(in, []byte("\n"))
+	for line := range lines {
 		trimmed := bytes.TrimFunc(line, jsSpace)
 		tooLong := len(bytes.TrimSuffix(line, []byte("\r"))) > limit
 		switch {
@@ -153,7 +153,7 @@ func FuzzTooLarge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line, lengths []byte) {
 		line = bytes.TrimFunc(bytes.ReplaceAll(line, []byte("\n"), nil), jsSpace)
 		if len(line) < 2 {
-			t.Skip()
+			return // too short to be too long
 		}
 		s := stream.Lines(&pieces{data: line, lengths: lengths}, nil, &stream.LinesOptions{MaxMessage: 1})
 		_, err := s.Read()

@@ -10,22 +10,21 @@ import (
 	"time"
 )
 
-// LinesOptions is for [Lines]. The zero value is the default; the options are
-// copied on entry.
+// LinesOptions configure [Lines], which copies them. The zero value selects the defaults.
 type LinesOptions struct {
-	// MaxMessage is the longest line in bytes that is read, its end of line not
-	// counted; 0 means DefaultMaxMessage. A longer one comes out of Read as
-	// *[TooLargeError]. What is written is not limited.
+	// MaxMessage is the longest line in bytes that is read, without its line
+	// ending; 0 means DefaultMaxMessage. For a longer line Read returns a
+	// *[TooLargeError]. Writing is not limited.
 	MaxMessage int
 
 	// Tolerant makes Read skip every line that is not a JSON object. It is for
 	// clients: agents print banners and warnings between their messages, and an
-	// answer would only confuse them.
+	// error response would only confuse them.
 	Tolerant bool
 
-	// OnNoise is given each line that Tolerant skipped, without the white space
-	// around it and cut at 4 KiB. Read calls it, so it must be quick and not use
-	// the stream. It may keep the slice.
+	// OnNoise is called with each line that Tolerant skipped, without the white
+	// space around it and cut at 4 KiB. Read calls it, so it must return quickly
+	// and must not use the stream. It may keep the slice.
 	OnNoise func(line []byte)
 }
 
@@ -36,6 +35,8 @@ type lines struct {
 
 	r io.Reader
 	w io.Writer
+
+	hasten func() // of r; nil if it has none
 
 	done     chan struct{} // closed when Close begins
 	close    sync.Once
@@ -56,12 +57,12 @@ type lines struct {
 // with others of its batch; a longer one in several calls, of at most 256 KiB each.
 //
 // Close closes w first and then r, each if it is an io.Closer, so the peer sees
-// the end. Where r and w are the same value with a CloseWrite method (a network
-// connection), that is called before. Whether Close interrupts a blocked Read or
-// Write is up to r and w: pipes, sockets and io.Pipe do; a terminal or a reader
+// the end. If r and w are the same value and it has a CloseWrite method, as a network
+// connection does, Close calls that first. Whether Close interrupts a blocked Read or
+// Write depends on r and w: pipes, sockets and io.Pipe do; a terminal or a reader
 // without Close does not, and Read then returns with the next input.
 //
-// A nil r reads as empty, a nil w fails every Write.
+// If r is nil, Read returns io.EOF; if w is nil, every Write fails.
 func Lines(r io.Reader, w io.Writer, opts *LinesOptions) Stream {
 	return newLines(r, w, opts)
 }
@@ -75,9 +76,19 @@ func newLines(r io.Reader, w io.Writer, opts *LinesOptions) *lines {
 		o.MaxMessage = DefaultMaxMessage
 	}
 	l := &lines{r: r, w: w, done: make(chan struct{})}
+	if e, ok := r.(Hastener); ok {
+		l.hasten = e.Hasten
+	}
 	l.lineReader = lineReader{src: r, opts: o, done: l.done}
 	l.lineWriter = lineWriter{dst: w, done: l.done}
 	return l
+}
+
+// Hasten implements [Hastener].
+func (l *lines) Hasten() {
+	if l.hasten != nil {
+		l.hasten()
+	}
 }
 
 func (l *lines) Close() error {
@@ -95,7 +106,7 @@ func (l *lines) stop() { l.close.Do(func() { close(l.done) }) }
 func closeBoth(w io.Writer, r io.Reader) error {
 	if same(w, r) {
 		if half, ok := w.(interface{ CloseWrite() error }); ok {
-			_ = half.CloseWrite() // Close tells about a connection that is broken
+			_ = half.CloseWrite() // if the connection is broken, Close returns the error
 		}
 		return closeOne(r)
 	}
@@ -113,7 +124,7 @@ func closeOne(v any) error {
 	return nil
 }
 
-// same tells whether both sides are one value. Values that cannot be compared
+// same reports whether both sides are one value. Values that cannot be compared
 // count as different.
 func same(w, r any) bool {
 	t := reflect.TypeOf(w)
@@ -129,9 +140,9 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// retry tells whether an operation on a descriptor that somebody else made
-// non-blocking should be tried again, and waits before it says yes. Such
-// descriptors are inherited: node, for one, leaves its pipes so.
+// retry reports whether to repeat an operation on a descriptor that another process
+// has made non-blocking, and waits before it returns true. Such descriptors are
+// inherited: node, for one, leaves its pipes in this mode.
 func retry(err error, attempt int, done <-chan struct{}) bool {
 	if errors.Is(err, syscall.EINTR) {
 		return !isClosed(done)

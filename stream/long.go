@@ -3,11 +3,14 @@ package stream
 import (
 	"bytes"
 	"io"
+	"slices"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// keptBlocks is how many blocks of a long line are used again. Those beyond are
-// left to the collector, so that they do not stay in memory beside the line while
-// somebody works with it.
+// keptBlocks is how many blocks of a long line are used again. The others are left
+// to the garbage collector, so that they do not stay in memory beside the line while
+// the caller works with it.
 const keptBlocks = 4
 
 // long takes a line that is longer than the buffer. Its bytes are gathered in
@@ -43,15 +46,15 @@ func (r *lineReader) long() ([]byte, error) {
 			return msg, err
 		}
 	}
-	s := new(skim)
+	s := new(envelope.Skim)
 	for _, part := range parts {
-		s.write(part)
+		s.Write(part)
 	}
 	r.refill(nil)
 	return nil, r.skipRest(s)
 }
 
-// tooLong tells whether a line that has not ended is beyond the limit already. Its
+// tooLong reports whether a line that has not ended is beyond the limit already. Its
 // last byte may still turn out to be the CR of a CRLF.
 func (r *lineReader) tooLong(size int, last []byte) bool {
 	over := size - r.opts.MaxMessage
@@ -59,7 +62,7 @@ func (r *lineReader) tooLong(size int, last []byte) bool {
 }
 
 // part reads more of a line until the block is full or the line complete, which
-// ended says; rest is what was read behind it. The end of input ends the line too;
+// ended reports; rest is what was read after it. The end of input ends the line too;
 // a nil part means that reading failed.
 func (r *lineReader) part(block *[blockSize]byte) (part, rest []byte, ended bool) {
 	n := 0
@@ -97,23 +100,23 @@ func (r *lineReader) deliverParts(parts [][]byte) ([]byte, error) {
 	}
 	if size > r.opts.MaxMessage {
 		// A CR may be the one byte too many.
-		var s skim
+		var s envelope.Skim
 		for _, part := range parts {
-			s.write(part)
+			s.Write(part)
 		}
-		if s.len() > int64(r.opts.MaxMessage) {
+		if s.Len() > int64(r.opts.MaxMessage) {
 			return nil, r.skipped(&s)
 		}
 	}
-	line := trim(bytes.Join(parts, nil))
+	line := envelope.Trim(bytes.Join(parts, nil))
 	if len(line) == 0 || r.noise(line) {
 		return nil, nil
 	}
-	return line[:len(line):len(line)], nil
+	return slices.Clip(line), nil
 }
 
 // skipRest reads up to the end of a line that is beyond the limit.
-func (r *lineReader) skipRest(s *skim) error {
+func (r *lineReader) skipRest(s *envelope.Skim) error {
 	block := blocks.Get().(*[blockSize]byte)
 	defer blocks.Put(block)
 	for {
@@ -121,7 +124,7 @@ func (r *lineReader) skipRest(s *skim) error {
 		if part == nil {
 			return r.err
 		}
-		s.write(part)
+		s.Write(part)
 		if ended {
 			r.refill(rest)
 			return r.skipped(s)

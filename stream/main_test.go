@@ -25,8 +25,10 @@ var helpers = map[string]func(){
 		os.Exit(4)
 	},
 	"noise":   helperNoise,
+	"usage":   func() { fmt.Println("Usage: helper \x1b[31m[-v]\n  -v  say more") },
 	"chatter": helperChatter,
 	"deaf":    func() { fmt.Println(`{"ready":true}`); time.Sleep(time.Hour) },
+	"mute":    func() { time.Sleep(time.Hour) },
 	"late":    helperLate,
 	"relay":   helperRelay,
 }

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// leftover bounds what is read from the pipe of a process that has ended while
-// somebody else keeps writing to it. It is more than a pipe holds.
+// leftover is how much is read from the pipe of a process that has ended while
+// another process keeps writing to it. It is more than a pipe holds.
 const leftover = 4 << 20
 
 // outlet reads the standard output of a process.
 type outlet struct {
-	f      *os.File
+	inlet
 	closed atomic.Bool // Read returns nothing more
 
-	mu   sync.Mutex // held while f is read
-	over bool       // the time after the process's end is up
-	read int        // bytes read since
+	reading sync.Mutex // held while f is read
+	over    bool       // the time after the process's end is up
+	read    int        // bytes read since
 }
 
 // Read implements io.Reader. It is interrupted by deadlines: the one set by
 // finish turns the end of what is in the pipe into the end of input.
 func (o *outlet) Read(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.reading.Lock()
+	defer o.reading.Unlock()
 	if !o.over {
 		if o.closed.Load() {
 			return 0, ErrClosed
 		}
-		n, err := o.f.Read(p)
+		n, err := o.inlet.Read(p)
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, err
 		}
@@ -52,7 +52,7 @@ func (o *outlet) Read(p []byte) (int, error) {
 // finish makes the end of input come at t at the latest, because the process has
 // ended. What is in the pipe then can still be read.
 func (o *outlet) finish(t time.Time) {
-	if o.f.SetReadDeadline(t) != nil {
+	if o.stopAt(t) != nil {
 		time.AfterFunc(time.Until(t), func() { o.f.Close() }) // no deadlines here
 	}
 }
@@ -61,9 +61,9 @@ func (o *outlet) finish(t time.Time) {
 // while it ends. It returns with the end of input or when f is closed.
 func (o *outlet) discard() {
 	o.closed.Store(true)
-	_ = o.f.SetReadDeadline(time.Unix(1, 0)) // without deadlines Read ends with the process
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	_ = o.f.SetReadDeadline(time.Time{})
+	_ = o.stopAt(longAgo) // without deadlines Read ends with the process
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	_ = o.stopAt(time.Time{})
 	_, _ = io.Copy(io.Discard, o.f)
 }

@@ -7,21 +7,20 @@ import (
 	"sync/atomic"
 )
 
-// What may wait in one direction of a pipe before Write blocks. A message that is
-// longer than all the room passes when nothing else waits.
+// These limits bound what waits in one direction of a pipe before Write blocks. A
+// message that is longer than the limit passes when nothing else waits.
 const (
 	pipeBytes    = 256 << 10
 	pipeMessages = 256
 )
 
-// Pipe returns the two ends of a connection in memory: what one end writes the
-// other reads, in order. It is for tests and for an agent that lives in the
-// client's process. Write blocks while about 256 KiB or 256 messages wait to be
-// read, so a reader that stops slows its writer down. A message may have any
-// length and any bytes but not be empty. After one end was closed, the other
-// reads what was under way and then io.EOF, and its writes fail with
-// io.ErrClosedPipe. A pipe has no goroutines, works in a synctest bubble, and
-// needs no Close to be collected.
+// Pipe returns the two ends of a connection in memory: what one end writes the other
+// reads, in order. It is for tests and for an agent that runs in the process of its
+// client. Write blocks while about 256 KiB or 256 messages wait to be read, so a slow
+// reader slows its writer down. A message may have any length and hold any bytes, but
+// must not be empty. After one end is closed, the other end reads the pending messages
+// and then io.EOF, and its writes fail with io.ErrClosedPipe. A pipe has no goroutines,
+// works in a synctest bubble, and is garbage-collected without Close.
 func Pipe() (Stream, Stream) {
 	ab, ba := newConduit(), newConduit()
 	return &pipeEnd{in: ba, out: ab}, &pipeEnd{in: ab, out: ba}
@@ -131,7 +130,7 @@ func (c *conduit) take(spent [][]byte) ([][]byte, error) {
 	return taken, nil
 }
 
-// put waits for room and hands msgs over. Only the slice stays the caller's.
+// put waits for room and takes the messages over. The slice msgs stays the caller's.
 func (c *conduit) put(msgs [][]byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,7 +164,7 @@ func (c *conduit) closeWriter() {
 	c.room.Broadcast()
 }
 
-// closeReader drops what nobody will read any more.
+// closeReader drops what will not be read any more.
 func (c *conduit) closeReader() {
 	c.mu.Lock()
 	c.readerClosed, c.waiting, c.size = true, nil, 0

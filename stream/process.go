@@ -6,24 +6,28 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/process"
 )
 
 const (
-	// statusPatience is how long, over the time that others may hold the pipes,
-	// Read and Write wait for the exit status before they report without it.
+	// statusPatience is how long Read and Write wait for the exit status, in addition
+	// to the time for which other processes may hold the pipes, before they return an
+	// error without it.
 	statusPatience = time.Second
 	// killPatience is how long Close waits for a process that was killed.
 	killPatience = 5 * time.Second
 )
 
-// Process is a child process as a [Stream], made by [Command]. The methods beyond
-// Stream's may be called by any goroutine.
+// Process is a child process as a [Stream], made by [Command]. Its methods that are
+// not methods of Stream are safe for concurrent use.
 type Process struct {
 	cmd    *exec.Cmd
 	opts   CommandOptions
 	linger time.Duration
-	group  *group
+	group  *process.Group
 
 	lines  *lines
 	stdin  *os.File
@@ -32,48 +36,84 @@ type Process struct {
 
 	release func() // the pipes need no more room
 
+	noise atomic.Pointer[string] // the first line that was skipped
+
 	closing chan struct{} // closed when Close begins
+	drained chan struct{} // closed when Read has returned its last error
 	exited  chan struct{} // closed when the process has ended and exit is set
 	done    chan struct{} // closed when nothing is left of its group either
 	exit    *ExitError
 
+	drain    sync.Once
 	close    sync.Once
 	closeErr error
 }
 
-// PID is the process id.
+// PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Stderr returns the last part of what the process has written to its standard
-// error, valid UTF-8 in any case.
+// error. It is always valid UTF-8.
 func (p *Process) Stderr() string { return p.stderr.tail.String() }
+
+// Noise returns the beginning of the first line of the process's standard output that
+// was not a message and was skipped, without control characters. It is empty if there
+// was none.
+func (p *Process) Noise() string {
+	if line := p.noise.Load(); line != nil {
+		return *line
+	}
+	return ""
+}
+
+// skipped is called with each line that is skipped.
+func (p *Process) skipped(line []byte) {
+	if p.noise.Load() == nil {
+		if text := firstLine(line); text != "" {
+			p.noise.Store(&text)
+		}
+	}
+	if p.opts.OnNoise != nil {
+		p.opts.OnNoise(line)
+	}
+}
 
 // Written implements [ProgressWriter].
 func (p *Process) Written() int64 { return p.lines.Written() }
 
-// Done is closed when the process has ended and nothing is left of its group. It
-// says nothing about what Read has yet to return.
+// Hasten implements [Hastener].
+func (p *Process) Hasten() { p.lines.Hasten() }
+
+// Done returns a channel that is closed when the process has ended and no process of
+// its group is left. Read may still have messages to return then.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exited is closed when the process itself has ended; others of its group may
-// still be on their way.
+// Exited returns a channel that is closed when the process itself has ended; others
+// of its group may still be running.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Wait waits for Done. It returns nil for exit status 0 and otherwise an
-// *[ExitError]. It does not make the process end, Close does.
+// Wait waits until Done is closed. It returns nil for exit status 0 and otherwise an
+// *[ExitError]. It does not end the process; Close does.
 func (p *Process) Wait() error {
 	<-p.done
 	if p.exit.Status == 0 {
 		return nil
 	}
-	return p.exit
+	return p.exitError()
+}
+
+// exitError returns how the process ended, with what it wrote instead of messages.
+func (p *Process) exitError() *ExitError {
+	exit := *p.exit
+	exit.Noise = p.Noise()
+	return &exit
 }
 
 // Unchecked implements [TolerantReader]. The result is nil with CommandOptions.Strict.
 func (p *Process) Unchecked() (noise func(line []byte)) { return p.lines.Unchecked() }
 
-// Read implements [Stream]. When the process has ended, the error is an
-// *[ExitError], which is also io.EOF if the status was 0.
+// Read implements [Stream]. After the process has ended, the error is an
+// *[ExitError]; if the status was 0, errors.Is(err, io.EOF) holds.
 func (p *Process) Read() ([]byte, error) {
 	msg, err := p.lines.Read()
 	if err == nil {
@@ -82,6 +122,7 @@ func (p *Process) Read() ([]byte, error) {
 	if _, ok := errors.AsType[*TooLargeError](err); ok {
 		return nil, err
 	}
+	p.drain.Do(func() { close(p.drained) })
 	if exit := p.awaitExit(); exit != nil {
 		return nil, exit
 	}
@@ -91,7 +132,7 @@ func (p *Process) Read() ([]byte, error) {
 	return nil, err
 }
 
-// Write implements [Stream]. When the process has ended, the error wraps an
+// Write implements [Stream]. After the process has ended, the error wraps an
 // *[ExitError].
 func (p *Process) Write(msg []byte) error {
 	one := [1][]byte{msg}
@@ -108,6 +149,10 @@ func (p *Process) WriteBatch(msgs [][]byte) error {
 		return err
 	}
 	if exit := p.awaitExit(); exit != nil {
+		// What the process printed instead of messages may not have been read yet.
+		if exit.Noise == "" && p.within(statusPatience, p.drained) {
+			exit.Noise = p.Noise()
+		}
 		return fmt.Errorf("%w (%w)", exit, err)
 	}
 	if isClosed(p.closing) {
@@ -126,18 +171,19 @@ func (p *Process) awaitExit() *ExitError {
 	defer timer.Stop()
 	select {
 	case <-p.exited:
-		return p.exit
+		return p.exitError()
 	case <-p.closing:
 	case <-timer.C:
+		process.Hold()
 	}
 	return nil
 }
 
-// Close ends the process and returns when it and its group are gone: its
-// standard input is closed, and if it does not end by itself within Grace, its
-// group is asked to end (a stopped process is woken for that), and after
-// TermGrace killed. What it still writes meanwhile is thrown away. Read and Write
-// return at once. The error says that a process could not be ended.
+// Close ends the process and returns when it and its group are gone. It closes the
+// standard input of the process. If the process does not end within Grace, Close asks
+// its group to end (it wakes a stopped process for that), and after TermGrace it kills
+// the group. What the process writes meanwhile is dropped. Read and Write return at
+// once. The error reports a process that could not be ended.
 func (p *Process) Close() error {
 	p.close.Do(func() {
 		close(p.closing)
@@ -159,11 +205,11 @@ func (p *Process) end() error {
 		}
 		return p.stuck()
 	}
-	p.group.terminate()
+	p.group.Terminate()
 	if p.within(p.opts.TermGrace, p.done) {
 		return nil
 	}
-	p.group.kill()
+	p.group.Kill()
 	if p.within(p.linger+killPatience, p.done) {
 		return nil
 	}
@@ -191,32 +237,39 @@ func (p *Process) within(d time.Duration, done <-chan struct{}) bool {
 // watch waits for the process, settles what Read and Wait report, and ends the
 // rest of its group.
 func (p *Process) watch() {
-	_ = p.cmd.Wait() // the state says all; the pipes are not the command's
+	_ = p.cmd.Wait() // the state holds the result; the command has no pipes of its own
 	ended := time.Now()
-	p.stdin.Close() // nobody reads it who would answer
+	p.stdin.Close() // what reads it now will not answer
 	p.stdout.finish(ended.Add(p.linger))
-	left := p.group.reaped()
+	left := p.group.Reaped()
 	if left {
-		p.group.terminate()
+		p.group.Terminate()
 	}
 	if !p.within(p.linger, p.stderr.drained) {
 		p.stderr.f.Close()
 		p.within(statusPatience, p.stderr.drained) // unless the caller's writer blocks
 	}
 	p.exit = newExitError(p.cmd.ProcessState, p.stderr.tail.String())
+	if process.Ending() { // the end of this process is not reported; see EndOnSignal
+		if left {
+			p.endGroup(ended.Add(p.opts.TermGrace))
+		}
+		p.group.Close()
+		process.Hold()
+	}
 	close(p.exited)
 	if left {
 		p.endGroup(ended.Add(p.opts.TermGrace))
 	}
-	p.group.close()
+	p.group.Close()
 	p.release()
 	close(p.done)
 }
 
 // endGroup waits for the group to vanish and kills it when the time is up.
 func (p *Process) endGroup(deadline time.Time) {
-	if !p.group.vanishes(deadline) {
-		p.group.kill()
-		p.group.vanishes(time.Now().Add(killPatience))
+	if !p.group.Vanishes(deadline) {
+		p.group.Kill()
+		p.group.Vanishes(time.Now().Add(killPatience))
 	}
 }

@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
 const (
 	// A reader that waits holds this much; busy ones grow up to a block.
 	smallBuffer = 4 << 10
-	// After so many reads that would have fitted a small buffer, a large one is
+	// After this many reads that would have fitted a small buffer, a large one is
 	// given back.
 	quietReads = 64
-	// What of a skipped line reaches OnNoise.
+	// The length at which a skipped line is cut for OnNoise.
 	noiseLimit = 4 << 10
 )
 
@@ -28,7 +30,7 @@ type lineReader struct {
 	end   int
 	seen  int   // in buf[start:start+seen] there is no line feed
 	quiet int   // reads in a row that needed little room
-	err   error // src's last word
+	err   error // the last error of src
 
 	unchecked bool // the caller checks objects itself
 }
@@ -45,7 +47,7 @@ func (r *lineReader) Read() ([]byte, error) {
 	}
 }
 
-// line takes the next line. It returns nil, nil for one that is to be skipped.
+// line takes the next line. It returns nil, nil for a line to skip.
 func (r *lineReader) line() ([]byte, error) {
 	for {
 		unread := r.buf[r.start:r.end]
@@ -75,7 +77,7 @@ func (r *lineReader) consume(n int) {
 	r.seen = 0
 }
 
-// fill reads more behind what is there, after making room for it.
+// fill makes room and reads more after the bytes that are there.
 func (r *lineReader) fill() {
 	unread := r.end - r.start
 	switch {
@@ -146,11 +148,11 @@ func (r *lineReader) readInto(b []byte) int {
 // deliver makes a message of a line that lies in the buffer.
 func (r *lineReader) deliver(line []byte) ([]byte, error) {
 	if lineLen(line) > r.opts.MaxMessage {
-		var s skim
-		s.write(line)
+		var s envelope.Skim
+		s.Write(line)
 		return nil, r.skipped(&s)
 	}
-	line = trim(line)
+	line = envelope.Trim(line)
 	if len(line) == 0 || r.noise(line) {
 		return nil, nil
 	}
@@ -174,9 +176,9 @@ func (r *lineReader) Unchecked() (noise func(line []byte)) {
 	return r.report
 }
 
-// noise tells whether the line is to be skipped, after reporting it.
+// noise reports whether the line is to be skipped, after giving it to OnNoise.
 func (r *lineReader) noise(line []byte) bool {
-	if !r.opts.Tolerant || r.unchecked && line[0] == '{' || wellFormedObject(line) {
+	if !r.opts.Tolerant || line[0] == '{' && (r.unchecked || envelope.Parse(line).Kind != envelope.KindNotJSON) {
 		return false
 	}
 	r.report(line)
@@ -190,13 +192,18 @@ func (r *lineReader) report(line []byte) {
 }
 
 // skipped turns a line beyond the limit into its error, or into noise.
-func (r *lineReader) skipped(s *skim) error {
-	if !s.started {
+func (r *lineReader) skipped(s *envelope.Skim) error {
+	if s.Blank() {
 		return nil // nothing but white space
 	}
-	if r.opts.Tolerant && !s.complete() {
-		r.report(trim(s.head))
+	if r.opts.Tolerant && !s.Complete() {
+		r.report(envelope.Trim(s.Head()))
 		return nil
 	}
-	return s.error(r.opts.MaxMessage)
+	return tooLarge(s, r.opts.MaxMessage)
+}
+
+// tooLarge returns what was found in a message that is longer than the limit.
+func tooLarge(s *envelope.Skim, limit int) error {
+	return &TooLargeError{Method: s.Method(), ID: s.ID(), HasResult: s.HasResult(), Size: s.Len(), Limit: int64(limit)}
 }

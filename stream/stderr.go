@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// lineLimit cuts what OnStderr is given.
+// lineLimit is the length at which lines are cut for OnStderr.
 const lineLimit = 64 << 10
 
 // stderr empties the standard error of a process.
@@ -29,7 +29,7 @@ func newStderr(f *os.File, opts *CommandOptions) *stderr {
 	}
 }
 
-// drain reads until nobody holds the other end or f is closed.
+// drain reads until the last writer has closed the other end, or f is closed.
 func (s *stderr) drain() {
 	defer close(s.drained)
 	defer s.f.Close()

@@ -6,30 +6,30 @@ import (
 	"sync/atomic"
 )
 
-// errStdioTaken is what the second Stdio stream of a process answers.
-var errStdioTaken = errors.New("stream: Stdio was called before in this process")
+// errStdioTaken is the error of every Stdio stream of a process after the first.
+var errStdioTaken = errors.New("stream: Stdio was already called in this process")
 
 var stdioTaken atomic.Bool
 
 // Stdio returns the stream of an agent that a client started: lines over the
 // process's standard input and output. Call it first thing in main.
 //
-// It takes both over for good. Standard output continues under a private
-// descriptor, and what the process itself prints to it from then on, be it
-// fmt.Println, C code or a child that inherits it, goes to standard error, so that
-// it cannot end up between two messages. Standard input reads as empty for everybody
-// else. (On Windows this holds for Go code and for children, not for C code that
-// was initialised before.) Writing to a client that went away is an error
-// (syscall.EPIPE or the like), and logging to a standard error that went away does
-// not end the process either: SIGPIPE is caught.
+// It takes both over permanently. The stream uses private descriptors. What the
+// process prints to standard output after the call, whether by fmt.Println, from C
+// code or from a child that inherits it, goes to standard error, so that it cannot
+// get between two messages. All other readers of standard input find it empty. (On
+// Windows this holds for Go code and for children, not for C code that was initialized
+// before.) Writing to a client that is gone returns an error (such as syscall.EPIPE),
+// and logging to a closed standard error does not end the process either: SIGPIPE is
+// caught.
 //
 // On Unix, Close interrupts a blocked Read and Write when the client is connected
 // by pipes or sockets, which is what clients do. A read from a terminal cannot be
 // interrupted, nor one on Windows; it ends with the next input.
 //
-// A process has one standard input, so only the first call works; the stream of
-// a later one fails every Read and Write and says why. The same goes for a system
-// where the descriptors could not be taken over.
+// A process has one standard input, so only the first call works. Every Read and
+// Write of a stream that a later call returned fails with an error that gives the
+// reason. The same holds if the descriptors could not be taken over.
 func Stdio() Stream { return StdioLines(nil) }
 
 // StdioLines is [Stdio] with options, for an agent that wants another limit on the
@@ -42,7 +42,7 @@ func StdioLines(opts *LinesOptions) Stream {
 	if err != nil {
 		return broken{err}
 	}
-	return Lines(in, out, opts)
+	return Lines(&inlet{f: in}, out, opts)
 }
 
 // broken is a stream that never worked.

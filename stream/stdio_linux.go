@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// reopen opens the pipe behind fd a second time, or returns nil.
+// reopen opens the pipe of fd a second time, or returns nil.
 func reopen(fd, mode int, name string) *os.File {
 	path := "/proc/self/fd/" + strconv.Itoa(fd)
 	own, err := syscall.Open(path, mode|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)

@@ -70,7 +70,7 @@ func TestStdioKeepsStrayOutputAway(t *testing.T) {
 	require.NoError(t, p.Write([]byte(`{"hello":1}`)))
 	for _, want := range []string{
 		"before", `{"n":0}`, `{"n":1}`, `{"n":2}`, `{"hello":1}`,
-		`{"read":"stream: Stdio was called before in this process","write":"stream: Stdio was called before in this process"}`,
+		`{"read":"stream: Stdio was already called in this process","write":"stream: Stdio was already called in this process"}`,
 	} {
 		msg, err := p.Read()
 		require.NoError(t, err)

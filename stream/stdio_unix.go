@@ -51,7 +51,7 @@ func private(fd, mode int, name string) (*os.File, error) {
 	}
 	kind := st.Mode & syscall.S_IFMT
 	if kind == syscall.S_IFIFO {
-		// Opened anew, it has a mode of its own, which nobody else feels.
+		// Opened anew, it has a mode of its own, which affects no other descriptor.
 		if f := reopen(fd, mode, name); f != nil {
 			return f, nil
 		}
@@ -66,8 +66,8 @@ func private(fd, mode int, name string) (*os.File, error) {
 		return nil, os.NewSyscallError("dup", err)
 	}
 	if (kind == syscall.S_IFIFO || kind == syscall.S_IFSOCK) && !sharedWithStderr(&st) {
-		// The mode belongs to what lies behind the descriptor. All who share it
-		// feel it, but what was standard error must go on blocking.
+		// The mode belongs to the open file, and so affects every descriptor that
+		// shares it; one that was standard error too must go on blocking.
 		_ = syscall.SetNonblock(own, true)
 	}
 	return os.NewFile(uintptr(own), name), nil

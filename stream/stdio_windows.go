@@ -12,8 +12,8 @@ var (
 )
 
 // takeStdio keeps the handles of standard input and output and puts the null
-// device and standard error in their places, for this program's variables and for
-// whoever asks the system.
+// device and standard error in their places, for the variables of package os
+// and for the calls of the system that return them.
 func takeStdio() (in, out *os.File, err error) {
 	null, err := devNull()
 	if err != nil {

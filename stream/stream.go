@@ -7,21 +7,22 @@ import (
 )
 
 // Stream carries whole JSON-RPC messages, one JSON value each, in both
-// directions. A connection owns its stream: it reads, writes and closes it, and
-// nobody else touches it meanwhile. Package streamtest checks an implementation
+// directions. A connection owns its stream: it alone reads, writes and closes it
+// while it lives. Package streamtest checks an implementation
 // of your own against this contract.
 type Stream interface {
 	// Read returns the next message, without any framing. It is called by one
 	// goroutine at a time. The slice belongs to the caller.
 	//
-	// An error that is io.EOF (test it with errors.Is, it may say more) is the
-	// clean end: the peer sends nothing more. A *[TooLargeError] stands for one
-	// message that was skipped; reading goes on. Every other error is final, and
-	// so is ErrClosed after Close.
+	// An error for which errors.Is(err, io.EOF) holds is the clean end: the peer
+	// sends nothing more, and all that it had sent was read. A *[TooLargeError]
+	// stands for one message that was skipped, and a *[LostError] for what will not
+	// arrive; reading goes on after both. Every other error is final, and so is
+	// ErrClosed after Close.
 	Read() ([]byte, error)
 
-	// Write sends one message. It is called by one goroutine at a time, which
-	// may be another one than Read's. It keeps no reference to msg. A message is
+	// Write sends one message. It is called by one goroutine at a time, which may
+	// be a different one from that of Read. It keeps no reference to msg. A message is
 	// written as a whole or the stream is broken: after an error that is not a
 	// *[MessageError], further writes fail too.
 	Write(msg []byte) error
@@ -33,31 +34,54 @@ type Stream interface {
 	Close() error
 }
 
-// BatchWriter is what a [Stream] may implement as well to send several messages
-// for the price of one. Write and WriteBatch share the rule of one caller at a
-// time. Neither msgs nor what it holds is kept or changed. The messages arrive in
-// order; when one of them is refused with a *[MessageError], none is sent.
+// BatchWriter is an optional interface of a [Stream] that can send several messages in
+// one write. Only one of Write and WriteBatch may be called at a time. WriteBatch must
+// not retain or modify msgs or the messages in it. The messages arrive in order; when one
+// of them is refused with a *[MessageError], none is sent.
 type BatchWriter interface {
 	WriteBatch(msgs [][]byte) error
 }
 
-// ProgressWriter is what a [Stream] may implement as well to tell a slow peer from one
-// that does not read: a long message may take its time.
+// ProgressWriter is an optional interface of a [Stream]. With it a connection
+// distinguishes a slow peer from one that does not read.
 type ProgressWriter interface {
-	// Written returns how many bytes have left so far, also those of a Write that has
-	// not returned yet. It may be called by any goroutine, and must not wait for a Write:
-	// it is asked while one is stuck.
+	// Written returns how many bytes have been sent so far, including those of a Write
+	// that has not returned yet. It must be safe for concurrent use, and must not wait
+	// for a Write: it is called while a Write is blocked.
 	Written() int64
 }
 
-// TolerantReader is what a [Stream] may implement as well when Read skips what is not
-// JSON. A connection takes every message apart anyway, so that the stream need not do
-// it a second time.
+// Reason says why a connection closes its stream.
+type Reason uint8
+
+const (
+	// ReasonDone is the end of a connection that has done its work: its owner closes it,
+	// or the peer has ended it.
+	ReasonDone Reason = iota
+	// ReasonLimit is the end of a connection whose peer has exceeded a limit, or reads
+	// nothing.
+	ReasonLimit
+	// ReasonFailure is the end of a connection that cannot go on because this end has
+	// failed.
+	ReasonFailure
+)
+
+// ReasonCloser is an optional interface of a [Stream] that can tell the peer why it is
+// closed. A connection that ends for a reason other than [ReasonDone] calls CloseFor in
+// place of Close. The rules of Close hold for it, and only the first call of either has an
+// effect.
+type ReasonCloser interface {
+	CloseFor(Reason) error
+}
+
+// TolerantReader is an optional interface of a [Stream] whose Read skips what is not
+// JSON. A connection parses every message, so the stream need not check it too.
 type TolerantReader interface {
-	// Unchecked makes Read return what begins like an object without looking further.
-	// What turns out not to be JSON, the caller gives to the result in place of
-	// answering it; it does so on the goroutine that reads. Unchecked is called before
-	// the first Read. The result is nil when the stream is not tolerant.
+	// Unchecked makes Read return every message that begins like an object, without
+	// further checks. It returns a function: instead of answering a message that is
+	// not JSON, the caller passes it to that function, on the goroutine that reads.
+	// Unchecked is called before the first Read. It returns nil if the stream is not
+	// tolerant.
 	Unchecked() (noise func(line []byte))
 }
 
@@ -65,21 +89,21 @@ type TolerantReader interface {
 // otherwise: 32 MiB.
 const DefaultMaxMessage = 32 << 20
 
-// ErrClosed is returned by Read and Write after the stream was closed on this
-// side.
+// ErrClosed is returned by Read and Write after the stream was closed at this end.
 var ErrClosed = errors.New("stream: closed")
 
 // TooLargeError is returned by Read in place of a message that is longer than
-// the limit. The message was skipped, its memory never held; what its top level
-// tells about it was picked out on the way, so that the one who waits for it can
-// be told. Reading may go on.
+// the limit. The message was skipped and never held in memory. Method, ID and
+// HasResult come from its top level, so that a request can be answered and the call
+// of a response can fail. Reading may go on.
 type TooLargeError struct {
 	// Method is the message's method, cut at 256 bytes; empty when it has none.
 	Method string
 	// ID is the message's id as it was written, a string, a number or null; nil
 	// when it has none, two of them, or one of more than 1 KiB.
 	ID json.RawMessage
-	// HasResult tells that the message has a result or an error: it is a response.
+	// HasResult reports whether the message has a result or an error, that is, whether
+	// it is a response.
 	HasResult bool
 	// Size is the length of the message, Limit the longest allowed, both in bytes.
 	Size, Limit int64

@@ -7,6 +7,8 @@ import (
 	"io"
 	"sync/atomic"
 	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
 // lineWriter is the writing half of a stream of lines.
@@ -50,7 +52,7 @@ func checkLine(msg []byte) error {
 	if bytes.IndexByte(msg, '\n') >= 0 {
 		return &MessageError{Reason: "it contains a line feed"}
 	}
-	if len(msg) == 0 || (msg[0] <= ' ' || msg[0] >= utf8.RuneSelf) && len(trim(msg)) == 0 {
+	if len(msg) == 0 || (msg[0] <= ' ' || msg[0] >= utf8.RuneSelf) && len(envelope.Trim(msg)) == 0 {
 		return &MessageError{Reason: "it is blank"}
 	}
 	return nil

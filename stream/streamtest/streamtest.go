@@ -14,16 +14,23 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// patience is how long the kit waits for something that must happen.
+// patience is how long the kit waits for what must happen.
 const patience = 20 * time.Second
 
+// SessionID is the session that all messages of the kit belong to.
+const SessionID = "sess_streamtest"
+
 // Test runs the kit. connect is called for each check and returns the two ends of
-// a fresh connection: what a writes b reads, and the other way round. The kit
+// a fresh connection: what a writes b reads, and vice versa. The kit
 // closes both. Every check is run with the ends swapped as well.
 //
-// What the contract leaves to the system is not checked: that Close interrupts
-// a Read that waits in a system call is expected here, so give connect something
-// that can be interrupted.
+// The kit sends JSON-RPC notifications whose params name the session [SessionID], in
+// both directions. If a stream carries nothing else before a connection is
+// initialized or a session is known, connect must do that first, at both ends: write and
+// read initialize and its response, then session/new and a response with this session id.
+//
+// The kit expects that Close interrupts a blocked Read, which the contract leaves to
+// the system, so connect must return streams whose Read can be interrupted.
 func Test(t *testing.T, connect func() (a, b stream.Stream)) {
 	t.Helper()
 	for _, c := range checks {
@@ -56,7 +63,9 @@ var checks = []struct {
 	{"both directions at once", bothWays},
 	{"slices belong to their callers", ownership},
 	{"batches", batches},
+	{"messages with their envelope", envelopes},
 	{"a refused message", refusal},
+	{"hasten", hasten},
 	{"close is the end of input for the peer", endOfInput},
 	{"write fails once the peer has closed", brokenPeer},
 	{"nothing works after close", afterClose},
@@ -65,9 +74,9 @@ var checks = []struct {
 	{"close by many", closeByMany},
 }
 
-// message returns a JSON object of about n bytes that names i.
+// message returns a notification of about n bytes that names i.
 func message(i, n int) []byte {
-	return fmt.Appendf(nil, `{"n":%d,"é":"%s"}`, i, strings.Repeat("x", n))
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","n":%d,"é":"%s"}}`, SessionID, i, strings.Repeat("x", n))
 }
 
 // someSizes are around what pipes and buffers hold, and beyond.
@@ -165,7 +174,7 @@ func ownership(t *testing.T, a, b stream.Stream) {
 func batches(t *testing.T, a, b stream.Stream) {
 	w, ok := a.(stream.BatchWriter)
 	if !ok {
-		t.Skip("does not implement stream.BatchWriter")
+		t.Skip("the stream has no WriteBatch: implementing stream.BatchWriter is optional")
 	}
 	sent := make(chan error, 1)
 	go func() { // ends when b has read all or is closed
@@ -198,9 +207,9 @@ func batches(t *testing.T, a, b stream.Stream) {
 	wait(t, sent, "writing")
 }
 
-// refusal: a stream may be unable to carry a message, but must say so.
+// refusal: a stream that cannot carry a message must return a *stream.MessageError.
 func refusal(t *testing.T, a, b stream.Stream) {
-	odd := []byte("{\n}")
+	odd := bytes.Replace(message(0, 0), []byte("{"), []byte("{\n"), 1)
 	sent := make(chan error, 1)
 	go func() { // ends when b has read both or is closed
 		err := a.Write(odd)
@@ -292,7 +301,7 @@ func interruptRead(t *testing.T, a, b stream.Stream) {
 	select {
 	case err := <-second:
 		if err == nil {
-			t.Error("Read returned a message that nobody sent")
+			t.Error("Read returned a message that was not sent")
 		}
 	case <-time.After(patience):
 		t.Fatal("Close does not interrupt Read")
@@ -336,25 +345,31 @@ func closeByMany(t *testing.T, a, b stream.Stream) {
 	wait(t, done, "Close")
 }
 
-// read is Read with an end to the patience. When that is over the test fails and
-// the goroutine stays until the connection is closed.
+// read is Read with a deadline.
 func read(t *testing.T, s stream.Stream) ([]byte, error) {
 	t.Helper()
+	return await(t, s.Read)
+}
+
+// await waits for next with a deadline. After the deadline the test fails, and the
+// goroutine stays until the connection is closed.
+func await[T any](t *testing.T, next func() (T, error)) (T, error) {
+	t.Helper()
 	type result struct {
-		msg []byte
+		msg T
 		err error
 	}
 	got := make(chan result, 1)
 	go func() { // ends with the read
-		msg, err := s.Read()
+		msg, err := next()
 		got <- result{msg, err}
 	}()
 	select {
 	case r := <-got:
 		return r.msg, r.err
 	case <-time.After(patience):
-		t.Fatal("Read takes too long")
-		return nil, nil
+		t.Fatal("reading takes too long")
+		panic("unreachable")
 	}
 }
 

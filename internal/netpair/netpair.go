@@ -1,0 +1,153 @@
+// Package netpair connects the two ends of a network stream in memory, so that tests of
+// whole connections run over every transport, also in a synctest bubble.
+package netpair
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/acpkit/go-sdk/internal/pipenet"
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/streamhttp"
+	"github.com/acpkit/go-sdk/stream/websocket"
+)
+
+// Profile is one way to carry messages over a network.
+type Profile string
+
+// The profiles.
+const (
+	WebSocket  Profile = "WebSocket"
+	HTTP       Profile = "HTTP"
+	HTTPResume Profile = "HTTP with resume"
+)
+
+// Profiles are all of them.
+var Profiles = []Profile{WebSocket, HTTP, HTTPResume}
+
+// Connect returns the ends of a connection that is not initialized. The network below it
+// is closed when the test ends; the caller closes the ends.
+func Connect(t testing.TB, p Profile) (server, client stream.Stream) {
+	t.Helper()
+	end := newServerEnd()
+	var handler http.Handler
+	if p == WebSocket {
+		handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			conn, err := websocket.Accept(w, r, nil)
+			if err != nil {
+				t.Errorf("accepting: %v", err)
+				return
+			}
+			end.become(conn)
+		})
+	} else {
+		handler = streamhttp.NewHandler(func(_ context.Context, s stream.Stream) error {
+			end.become(s)
+			<-end.closed
+			return nil
+		}, &streamhttp.HandlerOptions{Resume: p == HTTPResume})
+	}
+	listener := pipenet.Listen()
+	hs := &http.Server{Handler: handler}
+	go func() { _ = hs.Serve(listener) }() // ends with the test
+	transport := &http.Transport{DialContext: listener.DialContext}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		_ = hs.Close()
+	})
+	client, err := dial(p, &http.Client{Transport: transport})
+	if err != nil {
+		t.Fatalf("connecting: %v", err)
+	}
+	if p == WebSocket {
+		<-end.ready
+		return end.s, client
+	}
+	return end, client
+}
+
+func dial(p Profile, c *http.Client) (stream.Stream, error) {
+	if p == WebSocket {
+		return websocket.Dial(context.Background(), "ws://server/", &websocket.DialOptions{Client: c})
+	}
+	return streamhttp.Dial("http://server/", &streamhttp.DialOptions{Client: c})
+}
+
+// serverEnd is the end of a server that comes to be with the first message of the client.
+type serverEnd struct {
+	ready  chan struct{} // closed when s is set
+	closed chan struct{} // closed by Close
+	close  sync.Once
+	s      stream.Stream
+}
+
+func newServerEnd() *serverEnd {
+	return &serverEnd{ready: make(chan struct{}), closed: make(chan struct{})}
+}
+
+func (e *serverEnd) become(s stream.Stream) {
+	e.s = s
+	close(e.ready)
+}
+
+// there reports whether the end has come to be, and waits for that.
+func (e *serverEnd) there() bool {
+	select {
+	case <-e.ready:
+		return true
+	case <-e.closed:
+	}
+	select {
+	case <-e.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+func (e *serverEnd) Read() ([]byte, error) {
+	if !e.there() {
+		return nil, stream.ErrClosed
+	}
+	return e.s.Read()
+}
+
+func (e *serverEnd) Write(msg []byte) error { return e.WriteMessage(stream.ParseMessage(msg)) }
+
+func (e *serverEnd) WriteMessage(m stream.Message) error {
+	if !e.there() {
+		return stream.ErrClosed
+	}
+	return e.s.(stream.MessageWriter).WriteMessage(m)
+}
+
+func (e *serverEnd) Close() error {
+	e.close.Do(func() { close(e.closed) })
+	if !e.there() {
+		return nil
+	}
+	return e.s.Close()
+}
+
+// Greet initializes a connection of which nothing was written yet.
+func Greet(t testing.TB, server, client stream.Stream) {
+	t.Helper()
+	const (
+		request  = `{"jsonrpc":"2.0","id":"greeting","method":"initialize","params":{"protocolVersion":1}}`
+		response = `{"jsonrpc":"2.0","id":"greeting","result":{"protocolVersion":1}}`
+	)
+	pass(t, client, server, request)
+	pass(t, server, client, response)
+}
+
+func pass(t testing.TB, from, to stream.Stream, msg string) {
+	t.Helper()
+	if err := from.Write([]byte(msg)); err != nil {
+		t.Fatalf("greeting: %v", err)
+	}
+	if got, err := to.Read(); err != nil || string(got) != msg {
+		t.Fatalf("greeting: read %q, %v", got, err)
+	}
+}

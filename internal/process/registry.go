@@ -1,0 +1,125 @@
+package process
+
+import (
+	"errors"
+	"maps"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// killPatience is how long EndAll waits for groups that were killed.
+const killPatience = 5 * time.Second
+
+// ErrEnding is the error of [Start] after [EndAll] was called.
+var ErrEnding = errors.New("the program is shutting down and starts no more processes")
+
+// registry lists the groups that are not closed.
+type registry struct {
+	starting sync.RWMutex // held for reading while a process starts
+
+	mu     sync.Mutex // guards all below; taken after starting
+	ending bool
+	groups map[*Group]chan struct{} // each channel is closed by Group.Close
+}
+
+var groups = registry{groups: map[*Group]chan struct{}{}}
+
+// Start starts cmd as the leader of a group of its own. If cmd.SysProcAttr asks for
+// another group, only the process itself is in the returned Group. The caller must wait
+// for the command and then end the group with Reaped, Vanishes and Close.
+func Start(cmd *exec.Cmd) (*Group, error) { return groups.start(cmd) }
+
+func (r *registry) start(cmd *exec.Cmd) (*Group, error) {
+	r.starting.RLock()
+	defer r.starting.RUnlock()
+	if r.isEnding() {
+		return nil, ErrEnding
+	}
+	g := newGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	g.started(cmd.Process)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.groups[g] = make(chan struct{})
+	return g, nil
+}
+
+func (r *registry) isEnding() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ending
+}
+
+// Close removes the group from the list and frees what the system holds for it. It is
+// called once nothing is left of the group; further calls do nothing.
+func (g *Group) Close() {
+	g.release()
+	groups.remove(g)
+}
+
+func (r *registry) remove(g *Group) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if closed := r.groups[g]; closed != nil {
+		delete(r.groups, g)
+		close(closed)
+	}
+}
+
+// EndAll ends all groups of this program: it asks them to end, kills after grace or
+// once hurry is closed what is left, and returns when all groups are closed or after a
+// bounded time. Further calls of [Start] fail. EndAll is for a program that exits next.
+func EndAll(grace time.Duration, hurry <-chan struct{}) { groups.endAll(grace, hurry) }
+
+func (r *registry) endAll(grace time.Duration, hurry <-chan struct{}) {
+	r.starting.Lock()
+	r.mu.Lock()
+	r.ending = true
+	left := make(map[*Group]chan struct{}, len(r.groups))
+	maps.Copy(left, r.groups)
+	r.mu.Unlock()
+	r.starting.Unlock()
+
+	for g := range left {
+		g.Terminate()
+	}
+	if awaitClosed(left, grace, hurry) {
+		return
+	}
+	for g := range left {
+		g.Kill()
+	}
+	awaitClosed(left, killPatience, nil)
+}
+
+// awaitClosed removes the groups that are closed. It reports whether none is left.
+func awaitClosed(left map[*Group]chan struct{}, d time.Duration, hurry <-chan struct{}) bool {
+	timer := time.NewTimer(max(d, 0))
+	defer timer.Stop()
+	for g, closed := range left {
+		select {
+		case <-closed:
+			delete(left, g)
+		case <-hurry:
+			return false
+		case <-timer.C:
+			return false
+		}
+	}
+	return true
+}
+
+// Ending reports whether [EndAll] was called.
+func Ending() bool { return groups.isEnding() }
+
+// Hold returns at once, and never after [EndAll] was called. Whoever reports the end of
+// a process calls it first: a program that hears of that end might exit before its
+// other processes have ended.
+func Hold() {
+	if Ending() {
+		select {} // the program exits
+	}
+}

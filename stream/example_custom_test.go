@@ -1,0 +1,66 @@
+package stream_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log"
+	"net"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// framed is a Stream over a network connection in which each message follows its
+// length. The connection's own Close makes a blocked Read or Write return, as a Stream
+// must.
+type framed struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func newFramed(conn net.Conn) stream.Stream { return framed{conn, bufio.NewReader(conn)} }
+
+func (s framed) Read() ([]byte, error) {
+	var size uint32
+	if err := binary.Read(s.in, binary.BigEndian, &size); err != nil {
+		return nil, err // io.EOF between two messages is a clean end
+	}
+	if size > 1<<20 {
+		// The message is skipped, and reading goes on after it.
+		_, err := s.in.Discard(int(size))
+		if err == nil {
+			err = &stream.TooLargeError{Size: int64(size), Limit: 1 << 20}
+		}
+		return nil, err
+	}
+	msg := make([]byte, size)
+	_, err := io.ReadFull(s.in, msg)
+	return msg, err
+}
+
+func (s framed) Write(msg []byte) error {
+	frame := binary.BigEndian.AppendUint32(nil, uint32(len(msg)))
+	_, err := s.Conn.Write(append(frame, msg...)) // one call, so that no half of a frame is left
+	return err
+}
+
+// A Stream of your own needs three methods. Package streamtest tests it.
+func ExampleStream() {
+	a, b := net.Pipe()
+	near, far := newFramed(a), newFramed(b)
+	go func() { // ends when far has read the message
+		if err := near.Write([]byte(`{"jsonrpc":"2.0","method":"_hello"}`)); err != nil {
+			log.Print(err)
+		}
+		near.Close()
+	}()
+	msg, err := far.Read()
+	fmt.Println(string(bytes.TrimSpace(msg)), err)
+	_, err = far.Read()
+	fmt.Println(err)
+	// Output:
+	// {"jsonrpc":"2.0","method":"_hello"} <nil>
+	// EOF
+}

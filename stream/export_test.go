@@ -1,4 +1,0 @@
-package stream
-
-// WellFormedObject is tested by itself against json.Valid.
-var WellFormedObject = wellFormedObject

@@ -1,0 +1,163 @@
+package stream
+
+import (
+	"errors"
+	"io"
+	"time"
+)
+
+const (
+	// forwardGrace is how long Forward waits for responses after the end of input.
+	forwardGrace = 5 * time.Second
+	// forwardRest is how long Forward waits for the last messages of a broken end, and
+	// for a Read that Close does not interrupt.
+	forwardRest = time.Second
+)
+
+// Forward passes the messages of a to b and those of b to a, unchanged, until one of the
+// streams ends. It then closes both. Use it for a bridge between two kinds of stream. It
+// does not interpret messages; a proxy that does uses package agent/proxy.
+//
+// After the end of input of one stream, Forward waits up to 5 s for the responses to
+// the requests that it has read from it. It returns nil after a clean end, else the
+// error that ended it. To stop it, close a or b. When one of them is a [Drainer] and
+// drains, Forward ends as soon as no request is in flight.
+//
+// A message that cannot be passed on does not end the others. A request that is too long
+// for its reader, or that the other stream refuses or loses, gets an error as its
+// response. So does a request whose response is too long or refused.
+func Forward(a, b Stream) error {
+	x, y := newForwardEnd(a), newForwardEnd(b)
+	ended := make(chan error, 2)
+	go func() { ended <- forward(x, y) }() // ends with the input of a, or with an error
+	go func() { ended <- forward(y, x) }() // ends with the input of b, or with an error
+
+	open, err := awaitForward(x, y, ended)
+	_, clean := errors.AsType[*inputEnd](err)
+	why := ReasonDone
+	if err != nil && !clean {
+		why = ReasonFailure
+	}
+	_, _ = closeFor(a, why), closeFor(b, why)
+	for range open {
+		select {
+		case <-ended:
+		case <-time.After(forwardRest):
+		}
+	}
+	if clean {
+		return nil
+	}
+	return err
+}
+
+// awaitForward waits until both streams may be closed. It returns how many directions
+// have not ended, and the error that ended the first.
+func awaitForward(x, y *forwardEnd, ended <-chan error) (open int, err error) {
+	select {
+	case err = <-ended:
+	case <-x.drain:
+		err = awaitIdle(ended, x, y)
+	case <-y.drain:
+		err = awaitIdle(ended, y, x)
+	}
+	if err == nil {
+		return 2, nil
+	}
+	var idle <-chan struct{}
+	var rest time.Duration
+	if end, ok := errors.AsType[*inputEnd](err); ok {
+		idle, rest = end.of.idle(), forwardGrace
+	} else if _, ok := errors.AsType[*outputError](err); ok {
+		rest = forwardRest
+	} else {
+		return 1, err
+	}
+	select {
+	case <-idle: // every request that was read has its response
+		return 1, err
+	case <-time.After(rest):
+		return 1, err
+	case second := <-ended:
+		if _, ok := errors.AsType[*inputEnd](second); ok {
+			err = second // it has sent all that it had to send
+		}
+		return 0, err
+	}
+}
+
+// awaitIdle waits until no request is in flight either way. It returns nil then, or
+// the error that ended a direction before.
+func awaitIdle(ended <-chan error, x, y *forwardEnd) error {
+	for _, e := range []*forwardEnd{x, y} {
+		select {
+		case err := <-ended:
+			return err
+		case <-e.idle():
+		}
+	}
+	return nil
+}
+
+// inputEnd reports that a stream has sent all that it had to send.
+type inputEnd struct{ of *forwardEnd }
+
+func (e *inputEnd) Error() string { return io.EOF.Error() }
+
+// outputError reports that a stream takes no more messages.
+type outputError struct{ err error }
+
+func (e *outputError) Error() string { return e.err.Error() }
+func (e *outputError) Unwrap() error { return e.err }
+
+// forward carries what from sends to to, until either of them fails.
+func forward(from, to *forwardEnd) error {
+	for {
+		m, err := from.read()
+		if err == nil {
+			err = carry(m, from, to)
+		} else if errors.Is(err, io.EOF) {
+			return &inputEnd{from}
+		} else if long, ok := errors.AsType[*TooLargeError](err); ok {
+			err = carryTooLarge(long, from, to)
+		} else if lost, ok := errors.AsType[*LostError](err); ok {
+			err = to.lost(lost)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func carry(m Message, from, to *forwardEnd) error {
+	if m.Kind == KindRequest {
+		from.asked(m)
+	}
+	err := to.write(m)
+	refused, ok := errors.AsType[*MessageError](err)
+	switch {
+	case !ok && err != nil:
+		return &outputError{err}
+	case !ok && m.IsResponse():
+		to.answered(m.ID)
+	case !ok:
+	case m.Kind == KindRequest:
+		return from.fail(m.ID, refused.Error())
+	case m.IsResponse():
+		return to.fail(m.ID, refused.Error())
+	}
+	return nil
+}
+
+func carryTooLarge(e *TooLargeError, from, to *forwardEnd) error {
+	if e.ID == nil {
+		return nil
+	}
+	if e.HasResult {
+		return to.fail(e.ID, "stream: the response is too long")
+	}
+	if e.Method == "" {
+		return nil
+	}
+	return from.fail(e.ID, "stream: the request is too long")
+}

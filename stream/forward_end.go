@@ -1,0 +1,128 @@
+package stream
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+)
+
+// maxForwarded is how many requests of one end are remembered. One beyond it is
+// forwarded too, but Forward cannot answer it if it is lost.
+const maxForwarded = 1 << 16
+
+// forwardEnd is one of the two streams of Forward.
+type forwardEnd struct {
+	s     Stream
+	read  func() (Message, error)
+	drain <-chan struct{} // nil if the stream never drains
+
+	// writing is held during each write: both directions write to an end, because an
+	// error for a request that failed goes back to the end that sent it.
+	writing sync.Mutex
+
+	mu      sync.Mutex        // guards pending and settled
+	pending map[string]string // the requests that this end waits for, and their sessions
+	settled chan struct{}     // closed when pending is empty; nil if no one waits for that
+}
+
+func newForwardEnd(s Stream) *forwardEnd {
+	e := &forwardEnd{s: s, pending: map[string]string{}}
+	if r, ok := s.(MessageReader); ok {
+		e.read = r.ReadMessage
+	} else {
+		e.read = func() (Message, error) {
+			msg, err := s.Read()
+			if err != nil {
+				return Message{}, err
+			}
+			return ParseMessage(msg), nil
+		}
+	}
+	if d, ok := s.(Drainer); ok {
+		e.drain = d.Draining()
+	}
+	return e
+}
+
+func (e *forwardEnd) write(m Message) error {
+	e.writing.Lock()
+	defer e.writing.Unlock()
+	if w, ok := e.s.(MessageWriter); ok {
+		return w.WriteMessage(m)
+	}
+	return e.s.Write(m.Data)
+}
+
+// asked records a request that this end has sent.
+func (e *forwardEnd) asked(m Message) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.pending) < maxForwarded {
+		e.pending[string(m.ID)] = m.SessionID
+	}
+}
+
+// answered records that this end has received a response.
+func (e *forwardEnd) answered(id json.RawMessage) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.pending, string(id))
+	if len(e.pending) == 0 && e.settled != nil {
+		close(e.settled)
+		e.settled = nil
+	}
+}
+
+// idle returns a channel that is closed as soon as this end waits for no response.
+func (e *forwardEnd) idle() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	settled := e.settled
+	if settled == nil {
+		settled = make(chan struct{})
+		if len(e.pending) == 0 {
+			close(settled)
+		} else {
+			e.settled = settled
+		}
+	}
+	return settled
+}
+
+// fail answers a request of this end with an error.
+func (e *forwardEnd) fail(id json.RawMessage, reason string) error {
+	defer e.answered(id)
+	text, err := json.Marshal(reason)
+	if err != nil {
+		return fmt.Errorf("stream: writing a response: %w", err)
+	}
+	err = e.write(ParseMessage(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%s}}`, id, text)))
+	if err != nil {
+		return &outputError{err}
+	}
+	return nil
+}
+
+// lost answers the requests of this end that the other stream has lost.
+func (e *forwardEnd) lost(l *LostError) error {
+	var ids []string
+	e.mu.Lock()
+	if l.ID != nil {
+		if _, waits := e.pending[string(l.ID)]; waits {
+			ids = append(ids, string(l.ID))
+		}
+	} else {
+		for id, session := range e.pending {
+			if session == l.SessionID {
+				ids = append(ids, id)
+			}
+		}
+	}
+	e.mu.Unlock()
+	for _, id := range ids {
+		if err := e.fail(json.RawMessage(id), "Internal error: the request was lost on its way"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

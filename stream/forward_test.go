@@ -1,0 +1,202 @@
+package stream_test
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/streamtest"
+)
+
+// forwarded returns the outer ends of two pipes whose inner ends are forwarded, and
+// what Forward returns.
+func forwarded(inner func(a, b stream.Stream) (stream.Stream, stream.Stream)) (a, b stream.Stream, done chan error) {
+	a, x := stream.Pipe()
+	y, b := stream.Pipe()
+	if inner != nil {
+		x, y = inner(x, y)
+	}
+	done = make(chan error, 1)
+	go func() { done <- stream.Forward(x, y) }() // ends with either pipe
+	return a, b, done
+}
+
+func send(t *testing.T, s stream.Stream, msg string) {
+	t.Helper()
+	require.NoError(t, s.Write([]byte(msg)))
+}
+
+func receive(t *testing.T, s stream.Stream) string {
+	t.Helper()
+	msg, err := s.Read()
+	require.NoError(t, err)
+	return string(msg)
+}
+
+func TestForwardContract(t *testing.T) {
+	streamtest.Test(t, func() (a, b stream.Stream) {
+		a, b, _ = forwarded(nil)
+		return a, b
+	})
+}
+
+// halfClosed forwards between b and a peer that sends asked and then the end of
+// input, but goes on to read.
+func halfClosed(asked string) (said *strings.Builder, b stream.Stream, done chan error) {
+	said = new(strings.Builder)
+	y, b := stream.Pipe()
+	done = make(chan error, 1)
+	go func() { done <- stream.Forward(stream.Lines(strings.NewReader(asked), said, nil), y) }() // ends with the input
+	return said, b, done
+}
+
+func TestForwardWaitsForResponses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said, b, done := halfClosed(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+		receive(t, b)
+		time.Sleep(3 * time.Second)
+		send(t, b, `{"jsonrpc":"2.0","method":"update"}`)
+		send(t, b, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		start := time.Now()
+		require.NoError(t, <-done)
+		assert.Zero(t, time.Since(start), "nothing is left to wait for")
+		assert.Equal(t, `{"jsonrpc":"2.0","method":"update"}`+"\n"+`{"jsonrpc":"2.0","id":1,"result":{}}`+"\n", said.String())
+		_, err := b.Read()
+		assert.ErrorIs(t, err, io.EOF)
+	})
+}
+
+func TestForwardDoesNotWaitForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		_, b, done := halfClosed(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+		receive(t, b)
+		require.NoError(t, <-done)
+		assert.Equal(t, 5*time.Second, time.Since(start))
+	})
+}
+
+// odd is a stream whose reading or writing fails as told.
+type odd struct {
+	stream.Stream
+	read   func(stream.Stream) ([]byte, error)
+	refuse string // part of the messages that are refused
+	drain  chan struct{}
+}
+
+func (o *odd) Read() ([]byte, error) {
+	if o.read != nil {
+		return o.read(o.Stream)
+	}
+	return o.Stream.Read()
+}
+
+func (o *odd) Write(msg []byte) error {
+	if o.refuse != "" && strings.Contains(string(msg), o.refuse) {
+		return &stream.MessageError{Reason: "it is odd"}
+	}
+	return o.Stream.Write(msg)
+}
+
+func (o *odd) Draining() <-chan struct{} { return o.drain }
+
+func TestForwardAnswersWhatCannotBeCarried(t *testing.T) {
+	const request = `{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s"}}`
+	failing := func(err error) func(stream.Stream) ([]byte, error) {
+		return func(s stream.Stream) ([]byte, error) {
+			if _, readErr := s.Read(); readErr != nil {
+				return nil, readErr
+			}
+			return nil, err
+		}
+	}
+	for name, tt := range map[string]struct {
+		near, far odd
+		response  string // from b
+		want      string
+	}{
+		"request too long":  {near: odd{read: failing(&stream.TooLargeError{ID: []byte("1"), Method: "m"})}, want: "the request is too long"},
+		"response too long": {far: odd{read: failing(&stream.TooLargeError{ID: []byte("1"), HasResult: true})}, response: `{}`, want: "the response is too long"},
+		"request refused":   {far: odd{refuse: "prompt"}, want: "it is odd"},
+		"response refused":  {near: odd{refuse: "result"}, response: `{"jsonrpc":"2.0","id":1,"result":1}`, want: "it is odd"},
+		"request lost":      {far: odd{read: failing(&stream.LostError{ID: []byte("1"), Err: errors.New("x")})}, response: `{}`, want: "lost"},
+		"session lost":      {far: odd{read: failing(&stream.LostError{SessionID: "s", Err: errors.New("x")})}, response: `{}`, want: "lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leak.Check(t)
+			a, b, done := forwarded(func(x, y stream.Stream) (stream.Stream, stream.Stream) {
+				tt.near.Stream, tt.far.Stream = x, y
+				return &tt.near, &tt.far
+			})
+			send(t, a, request)
+			if tt.response != "" {
+				receive(t, b)
+				send(t, b, tt.response)
+			}
+			answer := receive(t, a)
+			m := stream.ParseMessage([]byte(answer))
+			assert.Equal(t, stream.KindErrorResponse, m.Kind)
+			assert.Equal(t, "1", string(m.ID))
+			assert.Contains(t, answer, tt.want)
+			require.NoError(t, a.Close())
+			assert.NoError(t, <-done)
+		})
+	}
+}
+
+func TestForwardEndsWithTheError(t *testing.T) {
+	leak.Check(t)
+	broken := errors.New("cable cut")
+	a, b, done := forwarded(func(x, y stream.Stream) (stream.Stream, stream.Stream) {
+		return &odd{Stream: x, read: func(stream.Stream) ([]byte, error) { return nil, broken }}, y
+	})
+	assert.ErrorIs(t, <-done, broken)
+	for _, s := range []stream.Stream{a, b} {
+		_, err := s.Read()
+		assert.ErrorIs(t, err, io.EOF)
+	}
+}
+
+// A bridge ends although its standard input cannot be interrupted.
+func TestForwardLeavesABlockedRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		_, b, done := forwarded(func(x, y stream.Stream) (stream.Stream, stream.Stream) {
+			return &odd{Stream: x, read: func(stream.Stream) ([]byte, error) { <-release; return nil, io.EOF }}, y
+		})
+		require.NoError(t, b.Close())
+		assert.NoError(t, <-done)
+		close(release)
+	})
+}
+
+func TestForwardDrains(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		drain := make(chan struct{})
+		a, b, done := forwarded(func(x, y stream.Stream) (stream.Stream, stream.Stream) {
+			return &odd{Stream: x, drain: drain}, y
+		})
+		send(t, a, `{"jsonrpc":"2.0","id":1,"method":"m"}`)
+		receive(t, b)
+		close(drain)
+		var ended atomic.Bool
+		go func() { // ends when Forward does
+			done <- <-done
+			ended.Store(true)
+		}()
+		synctest.Wait()
+		assert.False(t, ended.Load(), "a request is in flight")
+		send(t, b, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, receive(t, a))
+		assert.NoError(t, <-done)
+	})
+}

@@ -1,0 +1,147 @@
+package stream
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+)
+
+// Kind is the kind of a [Message].
+type Kind uint8
+
+const (
+	// KindInvalid is not a message of JSON-RPC. A stream passes it on; the connection
+	// that reads it refuses it.
+	KindInvalid Kind = iota
+	// KindRequest is a request, which must be answered with a response.
+	KindRequest
+	// KindNotification is a notification, which is never answered.
+	KindNotification
+	// KindResponse is a response with a result.
+	KindResponse
+	// KindErrorResponse is a response with an error.
+	KindErrorResponse
+)
+
+// Message is one JSON-RPC message together with what a transport needs to route it.
+// [ParseMessage] makes one from bytes. A connection makes one from what it sends,
+// without parsing it.
+type Message struct {
+	// Data is the whole message, as Read returns it and Write takes it.
+	Data []byte
+
+	Kind Kind
+
+	// ID is the raw JSON of the id: a string, a number or null. It is nil if the
+	// message has no id that may be echoed.
+	ID json.RawMessage
+
+	// Method is the method of a request or a notification.
+	Method string
+
+	// SessionID is the member sessionId of the params, or of the result. It is empty
+	// if there is none.
+	SessionID string
+
+	// CancelID is the id of the request that a "$/cancel_request" cancels, as raw
+	// JSON. It is nil in other messages.
+	CancelID json.RawMessage
+
+	parsed *parsed // nil if the message was not made by ParseMessage
+}
+
+// parsed is an envelope and the bytes in which it lies.
+type parsed struct {
+	envelope.Envelope
+	data []byte
+}
+
+func init() {
+	envelope.Handed = func(message any) *envelope.Envelope {
+		m := message.(*Message)
+		if m.parsed == nil || len(m.Data) == 0 || len(m.Data) != len(m.parsed.data) || &m.Data[0] != &m.parsed.data[0] {
+			return nil
+		}
+		return &m.parsed.Envelope
+	}
+}
+
+// IsResponse reports whether the message is a response, with a result or an error.
+func (m *Message) IsResponse() bool { return m.Kind == KindResponse || m.Kind == KindErrorResponse }
+
+// methodCancel is the notification that cancels one request, in either direction.
+const methodCancel = "$/cancel_request"
+
+// ParseMessage reads the envelope of data. The result retains data, of which its ids are
+// parts.
+func ParseMessage(data []byte) Message {
+	e := &parsed{Envelope: envelope.Parse(data), data: data}
+	m := Message{Data: data, ID: e.ID, Method: string(e.Method), parsed: e}
+	switch e.Kind {
+	case envelope.KindRequest:
+		m.Kind, m.SessionID = KindRequest, envelope.SessionID(e.Params)
+	case envelope.KindNotification:
+		m.Kind, m.SessionID = KindNotification, envelope.SessionID(e.Params)
+		if m.Method == methodCancel {
+			m.CancelID = envelope.Member(e.Params, "requestId")
+		}
+	case envelope.KindResponse:
+		m.Kind, m.SessionID = KindResponse, envelope.SessionID(e.Result)
+	case envelope.KindErrorResponse:
+		m.Kind = KindErrorResponse
+	}
+	return m
+}
+
+// MessageReader is an optional interface of a [Stream] that has parsed the messages which
+// it reads. A connection calls ReadMessage in place of Read. The rules of Read hold for
+// it; a caller must not use both.
+type MessageReader interface {
+	ReadMessage() (Message, error)
+}
+
+// MessageWriter is an optional interface of a [Stream] that needs more than the bytes of
+// a message: a network transport routes by session and matches responses to requests. A
+// connection calls WriteMessage in place of Write and WriteBatch. Their rules hold for
+// it; a caller uses it for every message or for none.
+//
+// WriteMessage returns when the message is accepted, which may be before it is sent.
+// It waits while the stream has no room. If a message is lost after it was accepted,
+// reading returns a *[LostError].
+type MessageWriter interface {
+	WriteMessage(Message) error
+}
+
+// Drainer is an optional interface of a [Stream] that asks its connection to drain: to
+// let running turns end, to accept no new ones, and then to close the stream. The stream
+// of a server that shuts down closes the channel; the connection then runs Shutdown.
+type Drainer interface {
+	Draining() <-chan struct{}
+}
+
+// LostError is returned by Read or ReadMessage in place of what will not arrive: a
+// message that Write accepted and that could not be delivered, or all messages in flight
+// of one session. Reading goes on. The connection as a whole is not
+// affected.
+type LostError struct {
+	// ID is the id of a request that was lost, as it was written. The call fails with
+	// Err. It is nil if a session was lost.
+	ID json.RawMessage
+
+	// SessionID is the session that was lost if ID is nil. All its calls and turns in
+	// flight fail with Err, and so do new ones until the session is loaded or resumed.
+	SessionID string
+
+	// Err is the reason.
+	Err error
+}
+
+func (e *LostError) Error() string {
+	if e.ID != nil {
+		return fmt.Sprintf("stream: request was lost: %v", e.Err)
+	}
+	return fmt.Sprintf("stream: session was lost: %v", e.Err)
+}
+
+func (e *LostError) Unwrap() error { return e.Err }

@@ -1,0 +1,254 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/pipenet"
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/remote"
+)
+
+// cutter is a network that drops one connection after a number of bytes from the server,
+// or from the client.
+type cutter struct {
+	*pipenet.Listener
+	fromClient bool // which bytes count
+	gone       bool // no connection can be made afterwards
+
+	mu     sync.Mutex // guards all below
+	left   int
+	cut    bool
+	passed int  // bytes that counted
+	events bool // what was dropped was an event stream that can be continued
+}
+
+func (n *cutter) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	n.mu.Lock()
+	gone := n.cut && n.gone
+	n.mu.Unlock()
+	if gone {
+		return nil, errors.New("no route to host")
+	}
+	c, err := n.Listener.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &cutConn{Conn: c, n: n}, nil
+}
+
+// take counts bytes. It returns how many of them pass, and whether the connection is
+// dropped then.
+func (n *cutter) take(size int) (pass int, drop bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.passed += size
+	if n.cut || size < n.left {
+		n.left -= size
+		return size, false
+	}
+	pass, n.cut = n.left, true
+	return pass, true
+}
+
+// cutConn is a connection of a cutter, at the client.
+type cutConn struct {
+	net.Conn
+	n   *cutter
+	got []byte // what was read
+}
+
+var errDropped = errors.New("connection reset by peer")
+
+func (c *cutConn) Read(b []byte) (int, error) {
+	size, err := c.Conn.Read(b)
+	if c.n.fromClient || size == 0 {
+		return size, err
+	}
+	pass, drop := c.n.take(size)
+	c.got = append(c.got, b[:pass]...)
+	if drop {
+		_, events, numbered := bytes.Cut(c.got, []byte("id: "))
+		c.n.mu.Lock()
+		c.n.events = numbered && bytes.Contains(events, []byte("\n\n"))
+		c.n.mu.Unlock()
+		c.Close()
+		return pass, errDropped
+	}
+	return size, err
+}
+
+func (c *cutConn) Write(b []byte) (int, error) {
+	if !c.n.fromClient {
+		return c.Conn.Write(b)
+	}
+	pass, drop := c.n.take(len(b))
+	size, err := c.Conn.Write(b[:pass])
+	if drop {
+		c.Close()
+		return size, errDropped
+	}
+	return size, err
+}
+
+// cutAgent answers a prompt with eight updates and a question in their middle.
+type cutAgent struct {
+	echoAgent
+	prompts *atomic.Int32
+}
+
+func (a *cutAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	a.prompts.Add(1)
+	for n := range 8 {
+		if err := a.conn.Session(p.SessionID).Message(ctx, fmt.Sprint(n)); err != nil {
+			return nil, err
+		}
+		if n == 3 {
+			_, err := a.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{
+				SessionID: p.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: "4"},
+				Options: []acp.PermissionOption{{OptionID: "y", Name: "y", Kind: acp.PermissionOptionKindAllowOnce}},
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+// asked counts the questions that a client gets.
+type asked struct {
+	orderClient
+	questions atomic.Int32
+}
+
+func (c *asked) RequestPermission(ctx context.Context, r *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	c.questions.Add(1)
+	return c.orderClient.RequestPermission(ctx, r)
+}
+
+// converse prompts once over a network that is cut. It returns the error of the
+// conversation, and how many bytes passed.
+func converse(t *testing.T, url string, resume bool, network *cutter) (passed int, err error) {
+	var prompts atomic.Int32
+	h := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
+		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
+			return &cutAgent{echoAgent{conn: c}, &prompts}
+		}, &agent.Options{Logger: quiet})
+	}, &remote.Options{Logger: quiet, Resume: resume, AllowedHosts: []string{"server"}, Authorize: func(*http.Request) (*remote.Principal, error) {
+		return &remote.Principal{ID: "x"}, nil
+	}})
+	server := remote.NewServer("", h)
+	go server.Serve(network) // ends with Close
+	transport := &http.Transport{DialContext: network.DialContext}
+	c := &asked{orderClient: orderClient{t: t}}
+	patience, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // longer than any call may take
+	defer cancel()
+	err = func() error {
+		s, err := remote.Dial(patience, url, &remote.DialOptions{Client: &http.Client{Transport: transport}})
+		if err != nil {
+			return err
+		}
+		conn := client.New(s, func(*client.Conn) acp.Client { return c }, &client.Options{Logger: quiet})
+		require.NoError(t, conn.Start(context.Background()))
+		defer func() { conn.Close(); conn.Wait() }()
+		if _, err := conn.Initialize(patience, &acp.InitializeRequest{}); err != nil {
+			return err
+		}
+		session, err := conn.NewSession(patience, &acp.NewSessionRequest{Cwd: "/"})
+		if err != nil {
+			return err
+		}
+		_, err = conn.Prompt(patience, &acp.PromptRequest{SessionID: session.SessionID, Prompt: []acp.ContentBlock{acp.Text("go")}})
+		if err == nil {
+			assert.Equal(t, int64(8), c.handled.Load(), "a prompt that was answered has all its updates")
+		}
+		return err
+	}()
+	assert.LessOrEqual(t, prompts.Load(), int32(1), "nothing is posted twice")
+	assert.LessOrEqual(t, c.questions.Load(), int32(1), "nothing is delivered twice")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = h.Shutdown(ctx)
+	transport.CloseIdleConnections()
+	_ = server.Close()
+	return network.passed, err
+}
+
+// A network connection that is dropped after any number of bytes, in either direction,
+// leaves no call hanging. No message is lost or doubled without an error, and with resume
+// none of an event stream is lost at all.
+func TestCutAnywhere(t *testing.T) {
+	step := 1
+	switch {
+	case testing.Short():
+		step = 97
+	case raceEnabled:
+		step = 13
+	}
+	for _, p := range []struct {
+		name, url string
+		resume    bool
+		patience  time.Duration // how long a call may go on
+	}{
+		{"WebSocket", "ws://server/", false, 0},
+		{"HTTP", "http://server/", false, time.Second},
+		{"HTTP with resume", "http://server/", true, 70 * time.Second},
+	} {
+		for _, fromClient := range []bool{false, true} {
+			for _, gone := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, from the client %v, for good %v", p.name, fromClient, gone), func(t *testing.T) {
+					t.Parallel()
+					step := step
+					if gone {
+						step = max(step, 7)
+					}
+					continued := 0
+					once := func(n int) (passed int, err error) {
+						synctest.Test(t, func(t *testing.T) {
+							leak.Check(t)
+							began := time.Now()
+							network := &cutter{Listener: pipenet.Listen(), fromClient: fromClient, gone: gone, left: n}
+							passed, err = converse(t, p.url, p.resume, network)
+							assert.LessOrEqual(t, time.Since(began), p.patience+2*time.Second, "a call hung")
+							if network.events && !gone {
+								continued++
+								assert.NoError(t, err, "an event stream is continued")
+							}
+						})
+						return passed, err
+					}
+					whole, err := once(1 << 30)
+					require.NoError(t, err)
+					completed := 0
+					for n := 0; n < whole; n += step {
+						if _, err := once(n); err == nil {
+							completed++
+						}
+						if t.Failed() {
+							t.Fatalf("cut after %d of %d bytes", n, whole)
+						}
+					}
+					t.Logf("%d of %d conversations were completed", completed, whole/step)
+					assert.Equal(t, p.resume && !fromClient && !gone, continued > 0, "%d event streams were continued", continued)
+				})
+			}
+		}
+	}
+}

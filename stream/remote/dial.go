@@ -1,0 +1,63 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/streamhttp"
+	"github.com/acpkit/go-sdk/stream/websocket"
+)
+
+// DialOptions configure [Dial], which copies them. The zero value selects the defaults.
+type DialOptions struct {
+	// Header returns the headers of a request, such as Authorization. It is called for
+	// each request. Nil means none.
+	Header func(context.Context) (http.Header, error)
+
+	// Client sends the requests. Nil means one of its own.
+	Client *http.Client
+
+	// Jar keeps cookies, which load balancers use to find a server again. Give the same
+	// one to the next Dial after a loss. Nil means that of Client, or one of its own.
+	Jar http.CookieJar
+
+	// MaxMessage is the longest message in bytes that is read; 0 means
+	// stream.DefaultMaxMessage.
+	MaxMessage int
+}
+
+// Dial returns a stream to the agent at a URL: over WebSocket for ws and wss, over
+// streamable HTTP for http and https. ctx is for the handshake of a WebSocket; over
+// HTTP nothing is sent before the first message.
+func Dial(ctx context.Context, address string, opts *DialOptions) (stream.Stream, error) {
+	var o DialOptions
+	if opts != nil {
+		o = *opts
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("remote: the URL cannot be parsed") // it may hold a secret
+	}
+	switch u.Scheme {
+	case "ws", "wss":
+		conn, err := websocket.Dial(ctx, address, &websocket.DialOptions{
+			Options: websocket.Options{MaxMessage: o.MaxMessage}, Header: o.Header, Client: o.Client, Jar: o.Jar,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return conn, nil
+	case "http", "https":
+		conn, err := streamhttp.Dial(address, &streamhttp.DialOptions{
+			Header: o.Header, Client: o.Client, Jar: o.Jar, MaxMessage: o.MaxMessage,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return conn, nil
+	}
+	return nil, errors.New("remote: the scheme of the URL must be ws, wss, http or https")
+}

@@ -1,0 +1,294 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/acpkit/go-sdk/internal/webguard"
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/streamhttp"
+	"github.com/acpkit/go-sdk/stream/websocket"
+)
+
+const (
+	defaultMaxConnections          = 4096
+	defaultMaxPrincipalConnections = 256
+)
+
+// Options configure [NewHandler], which copies them. The zero value selects the defaults.
+type Options struct {
+	// Authorize returns the sender of a request, or an error that refuses it. It runs
+	// before anything else, on every request except the preflight of CORS, and on the
+	// upgrade to WebSocket. The status is 401, or that of a *stream.StatusError; the text
+	// of the error is logged and not sent. [BearerToken] returns a simple one. If it is nil, only
+	// requests that come in at a loopback address of this machine are served.
+	Authorize func(*http.Request) (*Principal, error)
+
+	// AllowedHosts are the names under which the server may be reached, besides those of
+	// the loopback interface, each as host or host:port.
+	AllowedHosts []string
+
+	// AllowedOrigins are the origins whose pages may use the server, besides its own,
+	// each as scheme://host or scheme://host:port.
+	AllowedOrigins []string
+
+	// MaxConnections is how many connections may live at a time, 0 means 4096.
+	// MaxPrincipalConnections is how many of them one principal may have, 0 means 256.
+	MaxConnections, MaxPrincipalConnections int
+
+	// MaxMessage is the longest message in bytes that is read; 0 means
+	// stream.DefaultMaxMessage.
+	MaxMessage int
+
+	// Resume lets clients of streamable HTTP continue an event stream that was cut.
+	Resume bool
+
+	// Logger receives a record for each request that is refused and each connection
+	// that fails. Nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// Handler serves WebSocket and streamable HTTP. It is made by [NewHandler].
+type Handler struct {
+	serve func(context.Context, stream.Stream) error
+	opts  Options
+	log   *slog.Logger
+	reg   *registry
+	http  *streamhttp.Handler
+}
+
+// NewHandler returns an http.Handler that calls serve for each connection, on a
+// goroutine of its own. serve must return when its stream or its ctx ends, as
+// agent.Serve does. Mount the handler at any path; clients use one URL for all.
+func NewHandler(serve func(context.Context, stream.Stream) error, opts *Options) *Handler {
+	h := &Handler{serve: serve}
+	if opts != nil {
+		h.opts = *opts
+	}
+	if h.log = h.opts.Logger; h.log == nil {
+		h.log = slog.Default()
+	}
+	if h.opts.MaxConnections <= 0 {
+		h.opts.MaxConnections = defaultMaxConnections
+	}
+	if h.opts.MaxPrincipalConnections <= 0 {
+		h.opts.MaxPrincipalConnections = defaultMaxPrincipalConnections
+	}
+	h.reg = newRegistry(h.opts.MaxConnections, h.opts.MaxPrincipalConnections)
+	h.http = streamhttp.NewHandler(h.serveHTTPStream, &streamhttp.HandlerOptions{
+		Owner:          owner,
+		Connect:        h.connect,
+		AllowedOrigins: h.opts.AllowedOrigins,
+		MaxMessage:     h.opts.MaxMessage,
+		Resume:         h.opts.Resume,
+	})
+	return h
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodOptions && r.Header.Get("Origin") != "" {
+		h.preflight(w, r)
+		return
+	}
+	principal, err := h.authorize(r)
+	if err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	if err := webguard.CheckHost(r, h.opts.AllowedHosts); err != nil {
+		h.log.Warn("remote: refused a request: name the host in Options.AllowedHosts to serve it", "reason", err)
+		http.Error(w, "Forbidden", http.StatusForbidden)
+		return
+	}
+	if err := webguard.CheckOrigin(r, h.opts.AllowedOrigins); err != nil {
+		h.log.Warn("remote: refused a request: name the origin in Options.AllowedOrigins to serve it", "reason", err)
+		http.Error(w, "Forbidden", http.StatusForbidden)
+		return
+	}
+	if principal != nil {
+		r = r.WithContext(context.WithValue(r.Context(), principalKey{}, principal))
+	}
+	if isUpgrade(r) {
+		h.serveWebSocket(w, r, principal)
+		return
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		w.Header().Set("Access-Control-Allow-Origin", origin)
+		w.Header().Set("Access-Control-Expose-Headers", exposedHeaders)
+		w.Header().Add("Vary", "Origin")
+	}
+	h.http.ServeHTTP(w, r)
+}
+
+// authorize decides about a request. The principal is nil if there is no Authorize.
+func (h *Handler) authorize(r *http.Request) (*Principal, error) {
+	if h.opts.Authorize == nil {
+		if !webguard.LocalAddressIsLoopback(r) {
+			h.log.Warn("remote: refused a request that did not come in at a loopback address: set Options.Authorize to serve it")
+			return nil, &stream.StatusError{Code: http.StatusForbidden}
+		}
+		return nil, nil
+	}
+	p, err := h.opts.Authorize(r)
+	if err == nil && (p == nil || p.ID == "") {
+		err = errors.New("remote: Authorize returned no principal")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if revoked(p) {
+		return nil, errRevoked
+	}
+	return p, nil
+}
+
+func revoked(p *Principal) bool {
+	select {
+	case <-p.Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	code := http.StatusUnauthorized
+	if status, ok := errors.AsType[*stream.StatusError](err); ok && status.Code >= 400 && status.Code < 600 {
+		code = status.Code
+	} else {
+		h.log.Info("remote: refused a request", "method", r.Method, "reason", err)
+	}
+	if code == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if code == http.StatusServiceUnavailable || code == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "1")
+	}
+	http.Error(w, http.StatusText(code), code)
+}
+
+const exposedHeaders = "Acp-Connection-Id, Acp-Session-Id"
+
+// preflight answers the request by which a browser asks whether a page may use the
+// server.
+func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
+	if webguard.CheckOrigin(r, h.opts.AllowedOrigins) != nil || webguard.CheckHost(r, h.opts.AllowedHosts) != nil {
+		http.Error(w, "Forbidden", http.StatusForbidden)
+		return
+	}
+	header := w.Header()
+	header.Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+	header.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID, "+exposedHeaders)
+	header.Set("Access-Control-Max-Age", "600")
+	header.Add("Vary", "Origin")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func isUpgrade(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+func (h *Handler) serveWebSocket(w http.ResponseWriter, r *http.Request, p *Principal) {
+	ctx, e, done, err := h.reg.add(r.Context(), p)
+	if err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	defer done()
+	// The library checks the Origin again, against the same list.
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Options:        websocket.Options{MaxMessage: h.opts.MaxMessage},
+		AllowedOrigins: h.opts.AllowedOrigins,
+	})
+	if err != nil {
+		h.log.Info("remote: refused a WebSocket", "reason", err)
+		return
+	}
+	h.reg.setDrain(e, conn.Drain)
+	// The ctx of serve ends after the stream is closed: serve would close it with another
+	// code.
+	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		_ = conn.CloseWith(endCode(ctx), "")
+		end(context.Cause(ctx))
+	})
+	defer stop()
+	code := 1011 // a panic of serve leaves here
+	defer func() { _ = conn.CloseWith(code, ""); end(nil) }()
+	err = h.serve(serving, conn)
+	h.ended(ctx, err)
+	if err == nil {
+		code = 1000
+	}
+}
+
+// endCode returns the close code for a connection that is ended from outside.
+func endCode(ctx context.Context) int {
+	if errors.Is(context.Cause(ctx), errRevoked) {
+		return 1008
+	}
+	return 1001
+}
+
+func owner(r *http.Request) string {
+	if p, ok := PrincipalFrom(r.Context()); ok {
+		return p.ID
+	}
+	return ""
+}
+
+// connect admits a connection of streamable HTTP.
+func (h *Handler) connect(r *http.Request) (context.Context, func(), error) {
+	p, _ := PrincipalFrom(r.Context())
+	ctx, e, done, err := h.reg.add(context.WithoutCancel(r.Context()), p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return context.WithValue(ctx, entryKey{}, e), done, nil
+}
+
+type entryKey struct{}
+
+func (h *Handler) serveHTTPStream(ctx context.Context, s stream.Stream) error {
+	if d, ok := s.(interface{ Drain() }); ok {
+		h.reg.setDrain(ctx.Value(entryKey{}).(*entry), d.Drain)
+	}
+	err := h.serve(ctx, s)
+	h.ended(ctx, err)
+	return err
+}
+
+func (h *Handler) ended(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
+		h.log.Info("remote: a connection failed", "error", err)
+	}
+}
+
+// Shutdown refuses new connections, asks the others to let running turns end, and
+// returns when all have ended. If ctx is done before that, Shutdown ends them and returns
+// the cause. Call it before http.Server.Shutdown, which does not know WebSockets and
+// waits for event streams.
+func (h *Handler) Shutdown(ctx context.Context) error { return h.reg.shutDown(ctx) }
+
+// NewServer returns a server with limits for headers and idle connections, which speaks
+// HTTP/1.1, HTTP/2, and HTTP/2 without TLS. It has no limit for the time of a whole
+// request or response, since event streams stay open.
+func NewServer(addr string, handler http.Handler) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Server{
+		Addr: addr, Handler: handler, Protocols: protocols,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 2048},
+	}
+}

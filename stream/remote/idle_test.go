@@ -1,0 +1,169 @@
+package remote_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/stream/remote"
+)
+
+// rawServer is a server on a TCP listener.
+func rawServer(t testing.TB) (address string) {
+	t.Helper()
+	h := remote.NewHandler(serving(nil), &remote.Options{Logger: quiet, MaxConnections: 20_000, MaxPrincipalConnections: 20_000})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(ctx, listener) }() // ends with ctx
+	t.Cleanup(func() { cancel(); assert.NoError(t, <-served) })
+	return listener.Addr().String()
+}
+
+// exchange sends a request on a connection that it opens, and returns the connection
+// and the response's header, without its end. Nothing is kept beside.
+func exchange(t testing.TB, address, request string) (net.Conn, http.Header) {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	_, err = io.WriteString(c, request)
+	require.NoError(t, err)
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	require.NoError(t, err)
+	require.Less(t, resp.StatusCode, 300)
+	return c, resp.Header
+}
+
+// idleHTTP opens a connection with its event stream.
+func idleHTTP(t testing.TB, address string) net.Conn {
+	post, header := exchange(t, address, fmt.Sprintf("POST /acp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(initialize), initialize))
+	post.Close()
+	get, _ := exchange(t, address, "GET /acp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nAcp-Connection-Id: "+header.Get("Acp-Connection-Id")+"\r\n\r\n")
+	return get
+}
+
+// idleWebSocket opens a WebSocket and initializes it.
+func idleWebSocket(t testing.TB, address string) net.Conn {
+	c, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	_, err = io.WriteString(c, "GET /acp HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+	require.NoError(t, err)
+	frame := []byte{0x81, 0x80 | byte(len(initialize)), 0, 0, 0, 0}
+	require.Less(t, len(initialize), 126)
+	_, err = c.Write(append(frame, initialize...))
+	require.NoError(t, err)
+	r := bufio.NewReader(c)
+	for line := ""; line != "\r\n"; {
+		line, err = r.ReadString('\n')
+		require.NoError(t, err)
+	}
+	head := make([]byte, 2)
+	_, err = io.ReadFull(r, head)
+	require.NoError(t, err)
+	size := int64(head[1])
+	if size == 126 {
+		long := make([]byte, 2)
+		_, err = io.ReadFull(r, long)
+		require.NoError(t, err)
+		size = int64(binary.BigEndian.Uint16(long))
+	}
+	_, err = io.CopyN(io.Discard, r, size)
+	require.NoError(t, err)
+	return c
+}
+
+var idles = map[string]func(testing.TB, string) net.Conn{"HTTP": idleHTTP, "WebSocket": idleWebSocket}
+
+// inUse is what the heap and the stacks take.
+func inUse() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+// An idle connection costs at most 64 KiB, with the part of net/http.
+func TestIdleConnectionsAreCheap(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes stacks larger: the test needs a build without it, which CI makes as well")
+	}
+	for name, idle := range idles {
+		t.Run(name, func(t *testing.T) {
+			const count = 1000
+			address := rawServer(t)
+			idle(t, address).Close()
+			before := inUse()
+			conns := make([]net.Conn, count)
+			for i := range conns {
+				conns[i] = idle(t, address)
+			}
+			each := (inUse() - before) / count
+			t.Logf("%d KiB each", each>>10)
+			assert.Less(t, each, int64(64<<10))
+			for _, c := range conns {
+				c.Close()
+			}
+		})
+	}
+}
+
+// What connects and drops leaves nothing behind.
+func TestManyDrops(t *testing.T) {
+	count := 10_000
+	if testing.Short() || raceEnabled {
+		count = 500
+	}
+	for name, url := range map[string]string{"HTTP": "http://", "WebSocket": "ws://"} {
+		t.Run(name, func(t *testing.T) {
+			address := rawServer(t)
+			once := func() {
+				s, err := remote.Dial(t.Context(), url+address, nil)
+				require.NoError(t, err)
+				require.NoError(t, s.Write([]byte(initialize)))
+				_, err = s.Read()
+				require.NoError(t, err)
+				require.NoError(t, s.Close())
+			}
+			for range 20 {
+				once()
+			}
+			before, goroutines := inUse(), runtime.NumGoroutine()
+			for range count {
+				once()
+			}
+			assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+5 }, 10*time.Second, 50*time.Millisecond, "goroutines stay")
+			assert.Less(t, inUse()-before, int64(8<<20), "memory stays")
+		})
+	}
+}
+
+// BenchmarkIdle counts what an idle connection costs.
+func BenchmarkIdle(b *testing.B) {
+	for name, idle := range idles {
+		b.Run(name, func(b *testing.B) {
+			address := rawServer(b)
+			idle(b, address).Close()
+			before := inUse()
+			var conns []net.Conn
+			for b.Loop() {
+				conns = append(conns, idle(b, address))
+			}
+			b.ReportMetric(float64(inUse()-before)/float64(len(conns)), "B/conn")
+			for _, c := range conns {
+				c.Close()
+			}
+		})
+	}
+}

@@ -1,0 +1,187 @@
+package remote_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/remote"
+)
+
+// orderAgent sends numbered updates, asks in between, and replays what it has sent.
+type orderAgent struct {
+	echoAgent
+
+	mu   sync.Mutex // guards sent
+	sent map[acp.SessionID]int
+	hold chan struct{} // closed to let a turn go on from its middle; nil: it does not stop
+}
+
+func (a *orderAgent) say(ctx context.Context, id acp.SessionID, n int) error {
+	return a.conn.Session(id).Message(ctx, fmt.Sprint(n))
+}
+
+func (a *orderAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	for range 60 {
+		a.mu.Lock()
+		n := a.sent[p.SessionID]
+		a.sent[p.SessionID]++
+		a.mu.Unlock()
+		if err := a.say(ctx, p.SessionID, n); err != nil {
+			return nil, err
+		}
+		if rand.IntN(10) == 0 {
+			_, err := a.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{
+				SessionID: p.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(fmt.Sprint(n + 1))},
+				Options: []acp.PermissionOption{{OptionID: "y", Name: "y", Kind: acp.PermissionOptionKindAllowOnce}},
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		if n == 30 && a.hold != nil {
+			<-a.hold
+		}
+	}
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+func (a *orderAgent) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	a.mu.Lock()
+	sent := a.sent[req.SessionID]
+	a.mu.Unlock()
+	for n := range sent {
+		if err := a.say(ctx, req.SessionID, n); err != nil {
+			return nil, err
+		}
+	}
+	return &acp.LoadSessionResponse{}, nil
+}
+
+// orderClient counts the updates that it has handled.
+type orderClient struct {
+	t       *testing.T
+	handled atomic.Int64
+	gets    atomic.Int64 // event streams that were asked for
+}
+
+func (c *orderClient) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+	text := n.Update.(*acp.AgentMessageChunk).Content.(*acp.TextContent).Text
+	assert.Equal(c.t, fmt.Sprint(c.handled.Load()), text, "the updates are in order, none is lost or doubled")
+	if rand.IntN(20) == 0 {
+		runtime.Gosched()
+	}
+	c.handled.Add(1)
+	return nil
+}
+
+func (c *orderClient) RequestPermission(_ context.Context, r *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	assert.Equal(c.t, string(r.ToolCall.ToolCallID), fmt.Sprint(c.handled.Load()), "a question does not overtake an update")
+	return &acp.RequestPermissionResponse{Outcome: &acp.SelectedPermissionOutcome{OptionID: "y"}}, nil
+}
+
+// ordered serves an orderAgent and connects to it.
+func ordered(t *testing.T, opts *remote.Options, ws bool, hold chan struct{}) (*client.Conn, *orderClient, *httptest.Server) {
+	t.Helper()
+	o := remote.Options{Logger: quiet}
+	if opts != nil {
+		o.Resume = opts.Resume
+	}
+	h := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
+		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
+			return &orderAgent{echoAgent: echoAgent{conn: c}, sent: map[acp.SessionID]int{}, hold: hold}
+		}, &agent.Options{Logger: quiet})
+	}, &o)
+	c := &orderClient{t: t}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			c.gets.Add(1)
+		}
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		assert.NoError(t, h.Shutdown(ctx))
+		s.Close()
+	})
+	url := s.URL
+	if ws {
+		url = wsURL(s)
+	}
+	wire, err := remote.Dial(t.Context(), url, nil)
+	require.NoError(t, err)
+	conn := client.New(wire, func(*client.Conn) acp.Client { return c }, &client.Options{Logger: quiet})
+	require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
+	t.Cleanup(func() { conn.Close(); conn.Wait() })
+	_, err = conn.Initialize(t.Context(), &acp.InitializeRequest{})
+	require.NoError(t, err)
+	return conn, c, s
+}
+
+// The promises of order hold over every transport.
+func TestOrder(t *testing.T) {
+	for name, tt := range map[string]struct {
+		opts *remote.Options
+		ws   bool
+	}{"HTTP": {}, "HTTP with resume": {opts: &remote.Options{Resume: true}}, "WebSocket": {ws: true}} {
+		t.Run(name, func(t *testing.T) {
+			conn, c, _ := ordered(t, tt.opts, tt.ws, nil)
+			_, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+			require.NoError(t, err)
+			for range 20 {
+				before := c.handled.Load()
+				_, err := conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1", Prompt: []acp.ContentBlock{acp.Text("go")}})
+				require.NoError(t, err)
+				require.Equal(t, before+60, c.handled.Load(), "every update of a turn is handled when Prompt returns")
+			}
+			for range 10 {
+				c.handled.Store(0)
+				_, err := conn.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"})
+				require.NoError(t, err)
+				require.Equal(t, int64(1200), c.handled.Load(), "the replay is handled when LoadSession returns")
+			}
+		})
+	}
+}
+
+// With resume a turn survives the loss of every network connection.
+func TestTurnSurvivesCuts(t *testing.T) {
+	hold := make(chan struct{})
+	conn, c, s := ordered(t, &remote.Options{Resume: true}, false, hold)
+	_, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() { // ends with the turn
+		_, err := conn.Prompt(context.WithoutCancel(t.Context()), &acp.PromptRequest{SessionID: "s1", Prompt: []acp.ContentBlock{acp.Text("go")}})
+		done <- err
+	}()
+	require.Eventually(t, func() bool { return c.handled.Load() == 31 }, 10*time.Second, time.Millisecond)
+	for range 5 {
+		before := c.gets.Load()
+		s.CloseClientConnections()
+		require.Eventually(t, func() bool { return c.gets.Load() >= before+2 }, 10*time.Second, time.Millisecond, "both event streams are continued")
+	}
+	close(hold)
+	select {
+	case err := <-done:
+		require.NoError(t, err)
+	case <-time.After(20 * time.Second):
+		t.Fatal("the turn does not end")
+	}
+	assert.Equal(t, int64(60), c.handled.Load())
+}

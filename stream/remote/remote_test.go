@@ -1,0 +1,499 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/remote"
+	"github.com/acpkit/go-sdk/stream/websocket"
+)
+
+const (
+	initialize  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`
+	initialized = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}`
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// echoAgent says back what it is prompted with.
+type echoAgent struct {
+	conn *agent.Conn
+	ctx  chan context.Context // gets the ctx of each prompt
+}
+
+func (a *echoAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{}, nil
+}
+
+func (a *echoAgent) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return &acp.NewSessionResponse{SessionID: "s1"}, nil
+}
+
+func (a *echoAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	if a.ctx != nil {
+		a.ctx <- ctx
+	}
+	text := p.Prompt[0].(*acp.TextContent).Text
+	if text == "wait" {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if err := a.conn.Session(p.SessionID).Message(ctx, text); err != nil {
+		return nil, err
+	}
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+func (a *echoAgent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+// serving returns a serve function for echo agents.
+func serving(ctxs chan context.Context) func(context.Context, stream.Stream) error {
+	return func(ctx context.Context, s stream.Stream) error {
+		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return &echoAgent{c, ctxs} }, &agent.Options{Logger: quiet})
+	}
+}
+
+type silentClient struct{}
+
+func (silentClient) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	return nil, errors.New("not asked")
+}
+func (silentClient) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
+
+// talk opens a session at a URL.
+func talk(t *testing.T, url string, opts *remote.DialOptions) (*client.Conn, *client.Session) {
+	t.Helper()
+	s, err := remote.Dial(t.Context(), url, opts)
+	require.NoError(t, err)
+	conn := client.New(s, func(*client.Conn) acp.Client { return silentClient{} }, &client.Options{Logger: quiet})
+	require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
+	t.Cleanup(func() { conn.Close(); conn.Wait() })
+	_, err = conn.Initialize(t.Context(), &acp.InitializeRequest{})
+	require.NoError(t, err)
+	session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+	require.NoError(t, err)
+	return conn, session
+}
+
+func start(t *testing.T, opts *remote.Options, ctxs chan context.Context) (*remote.Handler, *httptest.Server) {
+	t.Helper()
+	var o remote.Options
+	if opts != nil {
+		o = *opts
+	}
+	o.Logger = quiet
+	h := remote.NewHandler(serving(ctxs), &o)
+	s := httptest.NewServer(h)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		assert.NoError(t, h.Shutdown(ctx))
+		s.Close()
+	})
+	return h, s
+}
+
+func wsURL(s *httptest.Server) string { return "ws" + strings.TrimPrefix(s.URL, "http") }
+
+func bearer(token string) *remote.DialOptions {
+	return &remote.DialOptions{Header: func(context.Context) (http.Header, error) {
+		return http.Header{"Authorization": {"Bearer " + token}}, nil
+	}}
+}
+
+func TestBothProfiles(t *testing.T) {
+	_, s := start(t, nil, nil)
+	for name, url := range map[string]string{"HTTP": s.URL, "WebSocket": wsURL(s)} {
+		t.Run(name, func(t *testing.T) {
+			_, session := talk(t, url, nil)
+			for range 20 {
+				text, err := session.Prompt(t.Context(), acp.Text("hello")).Text()
+				require.NoError(t, err)
+				assert.Equal(t, "hello", text)
+			}
+		})
+	}
+}
+
+func TestPrincipalReachesHandlers(t *testing.T) {
+	ctxs := make(chan context.Context, 1)
+	_, s := start(t, &remote.Options{Authorize: remote.BearerToken("secret")}, ctxs)
+	for name, url := range map[string]string{"HTTP": s.URL, "WebSocket": wsURL(s)} {
+		t.Run(name, func(t *testing.T) {
+			_, session := talk(t, url, bearer("secret"))
+			_, err := session.Prompt(t.Context(), acp.Text("x")).Wait()
+			require.NoError(t, err)
+			p, ok := remote.PrincipalFrom(<-ctxs)
+			require.True(t, ok)
+			assert.Equal(t, "bearer", p.ID)
+		})
+	}
+}
+
+// requests are one of each kind, made without the client.
+func requests(url string) map[string]*http.Request {
+	get := httptest.NewRequest("GET", url, nil)
+	get.Header.Set("Accept", "text/event-stream")
+	get.Header.Set("Acp-Connection-Id", "x")
+	upgrade := httptest.NewRequest("GET", url, nil)
+	for k, v := range map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="} {
+		upgrade.Header.Set(k, v)
+	}
+	post := httptest.NewRequest("POST", url, strings.NewReader(initialize))
+	post.Header.Set("Content-Type", "application/json")
+	del := httptest.NewRequest("DELETE", url, nil)
+	del.Header.Set("Acp-Connection-Id", "x")
+	all := map[string]*http.Request{"GET": get, "upgrade": upgrade, "POST": post, "DELETE": del}
+	for _, r := range all {
+		r.RequestURI = ""
+	}
+	return all
+}
+
+func status(t *testing.T, r *http.Request) int {
+	t.Helper()
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+func TestAuthorizeRunsFirst(t *testing.T) {
+	for name, tt := range map[string]struct {
+		authorize func(*http.Request) (*remote.Principal, error)
+		header    string
+		want      int
+	}{
+		"no token":     {remote.BearerToken("secret"), "", 401},
+		"wrong token":  {remote.BearerToken("secret"), "Bearer secreT", 401},
+		"longer token": {remote.BearerToken("secret"), "Bearer secretsecret", 401},
+		"other scheme": {remote.BearerToken("secret"), "Basic secret", 401},
+		"empty key":    {remote.BearerToken(""), "Bearer ", 401},
+		"no principal": {func(*http.Request) (*remote.Principal, error) { return nil, nil }, "", 401},
+		"empty ID":     {func(*http.Request) (*remote.Principal, error) { return &remote.Principal{}, nil }, "", 401},
+		"own status":   {func(*http.Request) (*remote.Principal, error) { return nil, &stream.StatusError{Code: 403} }, "", 403},
+		"revoked": {func(*http.Request) (*remote.Principal, error) {
+			return &remote.Principal{ID: "x", Revoked: closed()}, nil
+		}, "", 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, s := start(t, &remote.Options{Authorize: tt.authorize}, nil)
+			for kind, r := range requests(s.URL) {
+				if tt.header != "" {
+					r.Header.Set("Authorization", tt.header)
+				}
+				r.Header.Set("Origin", "https://evil.example") // it is not looked at yet
+				r.Host = "evil.example"
+				assert.Equal(t, tt.want, status(t, r), kind)
+			}
+		})
+	}
+}
+
+func closed() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+func TestHosts(t *testing.T) {
+	_, s := start(t, &remote.Options{AllowedHosts: []string{"good.example", "port.example:8080"}}, nil)
+	for host, allowed := range map[string]bool{
+		"localhost": true, "localhost:80": true, "127.0.0.1:1": true, "[::1]:80": true, "127.1.2.3": true, "LOCALHOST": true,
+		"good.example": true, "good.example:99": true, "GOOD.example": true, "port.example:8080": true,
+		"port.example:8081": false, "port.example": false, "evil.example": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "10.0.0.1": false,
+	} {
+		for kind, r := range requests(s.URL) {
+			r.Host = host
+			assert.Equal(t, !allowed, status(t, r) == 403, "%s %s", kind, host)
+		}
+	}
+}
+
+func TestOrigins(t *testing.T) {
+	_, s := start(t, &remote.Options{AllowedOrigins: []string{"https://good.example"}}, nil)
+	for origin, allowed := range map[string]bool{
+		s.URL: true, "https://good.example": true, "https://evil.example": false, "null": false, "http://127.0.0.1": false,
+	} {
+		for kind, r := range requests(s.URL) {
+			r.Header.Set("Origin", origin)
+			assert.Equal(t, !allowed, status(t, r) == 403, "%s %s", kind, origin)
+		}
+		r := httptest.NewRequest("OPTIONS", s.URL, nil)
+		r.RequestURI = ""
+		r.Header.Set("Origin", origin)
+		resp, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		resp.Body.Close()
+		if allowed {
+			assert.Equal(t, 204, resp.StatusCode)
+			assert.Equal(t, origin, resp.Header.Get("Access-Control-Allow-Origin"))
+		} else {
+			assert.Equal(t, 403, resp.StatusCode)
+			assert.Empty(t, resp.Header.Get("Access-Control-Allow-Origin"))
+		}
+	}
+}
+
+// Without Authorize a request that comes in at another address than a loopback one is
+// refused, whatever its headers say.
+func TestOnlyLoopbackWithoutAuthorize(t *testing.T) {
+	h := remote.NewHandler(serving(nil), &remote.Options{Logger: quiet, AllowedHosts: []string{"example.com"}})
+	for address, want := range map[string]int{"127.0.0.1": 200, "::1": 200, "10.1.2.3": 403, "192.168.0.1": 403} {
+		r := httptest.NewRequest("POST", "http://example.com/acp", strings.NewReader(initialize))
+		r.Header.Set("Content-Type", "application/json")
+		r.RemoteAddr = "127.0.0.1:4711"
+		r.Header.Set("X-Forwarded-For", "127.0.0.1")
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(address)}))
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		assert.Equal(t, want, w.Code, address)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	_ = h.Shutdown(ctx)
+}
+
+// A connection belongs to its principal.
+func TestConnectionsOfOthers(t *testing.T) {
+	_, s := start(t, &remote.Options{Authorize: func(r *http.Request) (*remote.Principal, error) {
+		return &remote.Principal{ID: r.Header.Get("Authorization")}, nil
+	}}, nil)
+	r := requests(s.URL)["POST"]
+	r.Header.Set("Authorization", "alice")
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	resp.Body.Close()
+	id := resp.Header.Get("Acp-Connection-Id")
+	require.GreaterOrEqual(t, len(id), 22, "128 random bits")
+	for _, who := range []string{"mallory", "alice"} {
+		all := requests(s.URL)
+		delete(all, "upgrade")
+		all["POST"] = httptest.NewRequest("POST", s.URL, strings.NewReader(`{"jsonrpc":"2.0","method":"x"}`))
+		all["POST"].RequestURI = ""
+		all["POST"].Header.Set("Content-Type", "application/json")
+		for _, kind := range []string{"POST", "GET", "DELETE"} {
+			r := all[kind]
+			r.Header.Set("Authorization", who)
+			r.Header.Set("Acp-Connection-Id", id)
+			assert.Equal(t, who == "mallory", status(t, r) == 404, "%s %s", who, kind)
+		}
+	}
+}
+
+func TestRevoked(t *testing.T) {
+	for name, ws := range map[string]bool{"HTTP": false, "WebSocket": true} {
+		t.Run(name, func(t *testing.T) {
+			revoked := make(chan struct{})
+			_, s := start(t, &remote.Options{Authorize: func(r *http.Request) (*remote.Principal, error) {
+				return &remote.Principal{ID: "x", Revoked: revoked}, nil
+			}}, nil)
+			url := s.URL
+			if ws {
+				url = wsURL(s)
+			}
+			conn, session := talk(t, url, nil)
+			turn := session.Prompt(t.Context(), acp.Text("wait"))
+			close(revoked)
+			_, err := turn.Wait()
+			if ws {
+				require.ErrorIs(t, err, acp.ErrClosed)
+				var closed *websocket.CloseError
+				require.ErrorAs(t, err, &closed)
+				assert.Equal(t, 1008, closed.Code)
+			} else { // the agent's own error, or the end of either event stream: what comes first
+				require.Error(t, err)
+			}
+			<-conn.Done()
+			for kind, r := range requests(s.URL) {
+				assert.Equal(t, 401, status(t, r), kind)
+			}
+		})
+	}
+}
+
+func TestConnectionLimits(t *testing.T) {
+	_, s := start(t, &remote.Options{MaxConnections: 3, MaxPrincipalConnections: 2, Authorize: func(r *http.Request) (*remote.Principal, error) {
+		return &remote.Principal{ID: r.Header.Get("Authorization")}, nil
+	}}, nil)
+	who := func(name string) *remote.DialOptions {
+		return &remote.DialOptions{Header: func(context.Context) (http.Header, error) { return http.Header{"Authorization": {name}}, nil }}
+	}
+	talk(t, s.URL, who("alice"))
+	second, _ := talk(t, wsURL(s), who("alice"))
+	_, err := remote.Dial(t.Context(), wsURL(s), who("alice"))
+	assert.Equal(t, 429, code(err))
+	talk(t, wsURL(s), who("bob"))
+	_, err = remote.Dial(t.Context(), wsURL(s), who("carol"))
+	assert.Equal(t, 503, code(err))
+	r := requests(s.URL)["POST"]
+	r.Header.Set("Authorization", "carol")
+	assert.Equal(t, 503, status(t, r))
+	second.Close()
+	second.Wait()
+	assert.Eventually(t, func() bool {
+		c, err := remote.Dial(t.Context(), wsURL(s), who("carol"))
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	}, 5*time.Second, 10*time.Millisecond)
+}
+
+func code(err error) int {
+	if status, ok := errors.AsType[*stream.StatusError](err); ok {
+		return status.Code
+	}
+	return 0
+}
+
+func TestShutdown(t *testing.T) {
+	leak.Check(t)
+	h := remote.NewHandler(serving(nil), &remote.Options{Logger: quiet})
+	s := httptest.NewServer(h)
+	defer s.Close()
+	_, _ = talk(t, s.URL, nil)
+	c, err := websocket.Dial(t.Context(), s.URL, nil)
+	require.NoError(t, err)
+	require.NoError(t, c.Write([]byte(initialize)))
+	_, err = c.Read()
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { _, err := c.Read(); ended <- err; c.Close() }() // ends with the shutdown
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	require.NoError(t, h.Shutdown(ctx))
+	err = <-ended
+	assert.ErrorIs(t, err, io.EOF)
+	var closed *websocket.CloseError
+	require.ErrorAs(t, err, &closed)
+	assert.Equal(t, 1001, closed.Code)
+	for _, kind := range []string{"POST", "upgrade"} {
+		assert.Equal(t, 503, status(t, requests(s.URL)[kind]), kind)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// A turn that does not end is cut when ctx is done.
+func TestShutdownIsPatientUntilItsCtxEnds(t *testing.T) {
+	for name, ws := range map[string]bool{"HTTP": false, "WebSocket": true} {
+		t.Run(name, func(t *testing.T) {
+			ctxs := make(chan context.Context, 1)
+			h, s := start(t, nil, ctxs)
+			url := s.URL
+			if ws {
+				url = wsURL(s)
+			}
+			_, session := talk(t, url, nil)
+			turn := session.Prompt(t.Context(), acp.Text("wait"))
+			running := <-ctxs
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			assert.ErrorIs(t, h.Shutdown(ctx), context.DeadlineExceeded)
+			assert.GreaterOrEqual(t, time.Since(began), 300*time.Millisecond)
+			<-running.Done()
+			_, err := turn.Wait()
+			assert.Error(t, err)
+		})
+	}
+}
+
+func TestEqualSecrets(t *testing.T) {
+	assert.True(t, remote.EqualSecrets("a", "a"))
+	assert.False(t, remote.EqualSecrets("a", "b"))
+	assert.False(t, remote.EqualSecrets("", ""))
+	assert.False(t, remote.EqualSecrets("a", ""))
+}
+
+func TestDialRefuses(t *testing.T) {
+	for url, want := range map[string]string{
+		"ftp://host/": "scheme", "http://user:pw@host/": "DialOptions.Header", "wss://user:pw@host/": "DialOptions.Header", "http://a b:secret@/": "parsed",
+	} {
+		_, err := remote.Dial(t.Context(), url, nil)
+		assert.ErrorContains(t, err, want)
+		assert.NotContains(t, err.Error(), "pw")
+		assert.NotContains(t, err.Error(), "secret")
+	}
+}
+
+// What a refused request looks like is logged without secrets.
+func TestLogsHoldNoSecrets(t *testing.T) {
+	var log bytes.Buffer
+	h := remote.NewHandler(serving(nil), &remote.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Authorize: remote.BearerToken("secret")})
+	r := httptest.NewRequest("POST", "http://localhost/acp?token=hidden", nil)
+	r.Header.Set("Authorization", "Bearer guessed")
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	assert.Contains(t, log.String(), "refused")
+	for _, secret := range []string{"secret", "guessed", "hidden"} {
+		assert.NotContains(t, log.String(), secret)
+	}
+}
+
+// The limits of NewServer hold.
+func TestNewServer(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := remote.NewServer("", remote.NewHandler(serving(nil), &remote.Options{Logger: quiet}))
+	s.ReadHeaderTimeout = 200 * time.Millisecond // for the test
+	go s.Serve(listener)                         // ends with the test
+	defer s.Close()
+	for name, tt := range map[string]struct {
+		request string
+		want    string
+	}{
+		"giant header": {"POST / HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 100<<10) + "\r\n\r\n", "431"},
+		"half open":    {"POST / HTTP/1.1\r\nHost: loc", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := net.Dial("tcp", listener.Addr().String())
+			require.NoError(t, err)
+			defer c.Close()
+			_, _ = io.WriteString(c, tt.request)
+			require.NoError(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
+			answer, err := io.ReadAll(c)
+			assert.False(t, err != nil && errors.Is(err, context.DeadlineExceeded), "%v", err)
+			assert.Contains(t, string(answer), tt.want)
+		})
+	}
+}
+
+func TestServe(t *testing.T) {
+	leak.Check(t)
+	h := remote.NewHandler(serving(nil), &remote.Options{Logger: quiet})
+	open, err := net.Listen("tcp", "0.0.0.0:0")
+	require.NoError(t, err)
+	assert.ErrorContains(t, h.Serve(t.Context(), open), "Options.Authorize")
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(ctx, listener) }() // ends with ctx
+	url := "http://" + listener.Addr().String() + "/acp"
+	conn, session := talk(t, url, nil)
+	_, err = session.Prompt(t.Context(), acp.Text("x")).Wait()
+	require.NoError(t, err)
+	cancel()
+	assert.NoError(t, <-served)
+	<-conn.Done()
+	conn.Close()
+	conn.Wait()
+}

@@ -1,0 +1,51 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// shutdownGrace is how long Serve lets turns run on when its ctx has ended.
+const shutdownGrace = 10 * time.Second
+
+// Serve accepts connections on a listener until ctx ends, with the limits of
+// [NewServer], at every path. It then lets running turns end, for up to 10 s, and
+// returns nil. It closes the listener. A listener that is not on the loopback interface
+// is refused if Options.Authorize is not set.
+func (h *Handler) Serve(ctx context.Context, listener net.Listener) error {
+	if h.opts.Authorize == nil && !isLoopback(listener.Addr()) {
+		_ = listener.Close()
+		return fmt.Errorf("remote: %v can be reached from other machines: set Options.Authorize to serve there", listener.Addr())
+	}
+	server := NewServer("", h)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }() // ends with Close
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+		_ = h.Shutdown(grace) // what has not ended by then is cut
+		cancel()
+		_ = server.Close()
+		err = <-served
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+func isLoopback(a net.Addr) bool {
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		return a.IP.IsLoopback()
+	case *net.UnixAddr:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,23 @@
+//go:build unix
+
+package stream
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+var endingSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+
+// endBy ends this program by sig, so that its parent sees which signal it was. The
+// first process of a container is not ended by a signal, so it exits.
+func endBy(sig os.Signal) {
+	signal.Reset(sig)
+	number, _ := sig.(syscall.Signal)
+	if syscall.Kill(os.Getpid(), number) == nil {
+		time.Sleep(time.Second)
+	}
+	os.Exit(128 + int(number))
+}

@@ -1,0 +1,297 @@
+package streamhttp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+const (
+	outgoingBytes = 1 << 20         // accepted and not posted before a writer waits
+	flushGrace    = 2 * time.Second // how long Close waits for what was accepted
+	deleteTimeout = 2 * time.Second
+	endGrace      = 5 * time.Second // how long the other streams may take to end as well
+	silentLimit   = 60 * time.Second
+)
+
+// ErrUncertain is wrapped by the error of a request whose POST was cut before it was
+// accepted. The agent may have processed it.
+var ErrUncertain = errors.New("streamhttp: the request may have been processed")
+
+// DialOptions configure [Dial], which copies them. The zero value selects the defaults.
+type DialOptions struct {
+	// Header returns the headers of a request, such as Authorization. It is called for
+	// each request. Nil means none. Put credentials here, not into the URL.
+	Header func(context.Context) (http.Header, error)
+
+	// Client sends the requests. Nil means one of its own. Its Timeout is not used, and
+	// redirects are not followed.
+	Client *http.Client
+
+	// Jar keeps cookies. Nil means that of Client, or one of its own.
+	Jar http.CookieJar
+
+	// MaxMessage is the longest message in bytes that is read; 0 means
+	// stream.DefaultMaxMessage.
+	MaxMessage int
+
+	// Silent is how long an event stream may be silent before it counts as cut; 0 means
+	// 60 s. Servers send a comment every 15 s.
+	Silent time.Duration
+}
+
+// Client is the client's end of a connection. It is a stream.Stream, and a
+// stream.MessageReader, stream.MessageWriter and stream.ProgressWriter as well.
+type Client struct {
+	url     string
+	http    *http.Client
+	own     *http.Transport // nil if the caller gave a Client
+	opts    DialOptions
+	in      *inbox
+	life    context.Context // ends with the connection
+	cancel  context.CancelFunc
+	ending  chan struct{} // closed when reading is about to end
+	running sync.WaitGroup
+	written atomic.Int64
+
+	mu       sync.Mutex // guards all below
+	id       string     // empty before initialize was answered
+	begun    bool       // initialize was written
+	closed   bool
+	over     bool // reading has ended
+	lane     []*outgoing
+	posting  bool          // the goroutine that empties lane runs
+	flying   int           // POSTs of responses that are under way
+	queued   int           // bytes of lane
+	room     chan struct{} // closed and replaced when room is made
+	lastNote *outgoing     // the last notification
+	streams  map[string]*eventStream
+	calls    map[string]call
+	asked    map[string]string // the server's requests by id, and their sessions
+	cancels  map[string]stream.Message
+	barriers map[string]chan struct{}
+	barrier  int
+	holding  sync.WaitGroup // responses that are held back
+}
+
+// call is a request of ours that waits for its response.
+type call struct{ method, session string }
+
+// outgoing is a message that was accepted.
+type outgoing struct {
+	m       stream.Message
+	session string
+	done    chan struct{} // closed when it was posted, or never will be
+}
+
+// Dial returns a stream to the server at a URL with the scheme http or https. It sends
+// nothing: the first message that is written must be initialize.
+func Dial(address string, opts *DialOptions) (*Client, error) {
+	var o DialOptions
+	if opts != nil {
+		o = *opts
+	}
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = stream.DefaultMaxMessage
+	}
+	if o.Silent <= 0 {
+		o.Silent = silentLimit
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("streamhttp: the URL cannot be parsed") // it may hold a secret
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("streamhttp: the scheme of the URL must be http or https")
+	case u.User != nil:
+		return nil, errors.New("streamhttp: the URL holds credentials: use DialOptions.Header")
+	}
+	c := &Client{
+		url: address, opts: o, in: newInbox(), ending: make(chan struct{}), room: make(chan struct{}),
+		streams: map[string]*eventStream{}, calls: map[string]call{}, asked: map[string]string{},
+		cancels: map[string]stream.Message{}, barriers: map[string]chan struct{}{},
+	}
+	if err := c.setClient(); err != nil {
+		return nil, err
+	}
+	c.life, c.cancel = context.WithCancel(context.Background())
+	return c, nil
+}
+
+func (c *Client) setClient() error {
+	client := http.Client{}
+	if c.opts.Client != nil {
+		client = *c.opts.Client
+	} else if base, ok := http.DefaultTransport.(*http.Transport); ok {
+		c.own = base.Clone()
+		client.Transport = c.own
+	}
+	if c.opts.Jar != nil {
+		client.Jar = c.opts.Jar
+	}
+	if client.Jar == nil {
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			return fmt.Errorf("streamhttp: %w", err)
+		}
+		client.Jar = jar
+	}
+	client.Timeout = 0 // event streams last
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http = &client
+	return nil
+}
+
+// ConnectionID returns the id that the server gave to the connection. It is empty before
+// the response to initialize.
+func (c *Client) ConnectionID() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.id
+}
+
+// Read implements stream.Stream.
+func (c *Client) Read() ([]byte, error) {
+	m, err := c.in.take()
+	return m.Data, err
+}
+
+// ReadMessage implements stream.MessageReader.
+func (c *Client) ReadMessage() (stream.Message, error) { return c.in.take() }
+
+// Write implements stream.Stream.
+func (c *Client) Write(msg []byte) error { return c.WriteMessage(stream.ParseMessage(msg)) }
+
+// Written implements stream.ProgressWriter.
+func (c *Client) Written() int64 { return c.written.Load() }
+
+// do sends a request.
+func (c *Client) do(ctx context.Context, method, session string, body []byte, header ...string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, errors.New("streamhttp: the request cannot be made")
+	}
+	if c.opts.Header != nil {
+		h, err := c.opts.Header(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("streamhttp: making the headers: %w", err)
+		}
+		if h != nil {
+			req.Header = h.Clone()
+		}
+	}
+	if id := c.ConnectionID(); id != "" {
+		req.Header.Set(connectionHeader, id)
+	}
+	if session != "" {
+		req.Header.Set(sessionHeader, session)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
+			err = wrapped.Err // the URL is left out: logs see the error
+		}
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF // io.EOF would be a clean end
+		}
+		return nil, fmt.Errorf("streamhttp: %s: %w", method, err)
+	}
+	return resp, nil
+}
+
+// refusal reads the response that refuses something.
+func refusal(resp *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+	return &stream.StatusError{Code: resp.StatusCode, Body: string(body)}
+}
+
+// fail ends the connection.
+func (c *Client) fail(err error) {
+	c.mu.Lock()
+	over := c.over
+	c.over = true
+	c.mu.Unlock()
+	if over {
+		return
+	}
+	close(c.ending)
+	c.running.Go(func() { // ends when no response is held back any more
+		c.holding.Wait()
+		c.in.end(err)
+		c.cancel()
+	})
+}
+
+// Close ends the connection. It waits up to 2 s until the accepted messages are posted,
+// closes the event streams and sends a DELETE. It never fails.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		c.running.Wait()
+		return nil
+	}
+	c.closed = true
+	close(c.in.closed)
+	c.makeRoomLocked()
+	c.mu.Unlock()
+	c.flush()
+	c.mu.Lock()
+	id, over := c.id, c.over
+	c.mu.Unlock()
+	if id != "" && !over {
+		ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
+		if resp, err := c.do(ctx, http.MethodDelete, "", nil); err == nil {
+			_ = resp.Body.Close()
+		}
+		cancel()
+	}
+	c.fail(stream.ErrClosed)
+	c.cancel()
+	c.running.Wait()
+	if c.own != nil {
+		c.own.CloseIdleConnections()
+	}
+	return nil
+}
+
+// flush waits until what was accepted is posted.
+func (c *Client) flush() {
+	timer := time.NewTimer(flushGrace)
+	defer timer.Stop()
+	for {
+		c.mu.Lock()
+		idle, room := !c.posting && c.flying == 0, c.room
+		c.mu.Unlock()
+		if idle {
+			return
+		}
+		select {
+		case <-room:
+		case <-c.life.Done():
+			return
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+// makeRoomLocked wakes those who wait for lane.
+func (c *Client) makeRoomLocked() {
+	close(c.room)
+	c.room = make(chan struct{})
+}

@@ -1,0 +1,219 @@
+package streamhttp
+
+import (
+	"encoding/json"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Conn is the server's end of a connection. It is a stream.Stream, and a
+// stream.MessageReader, stream.MessageWriter, stream.ProgressWriter and stream.Drainer
+// as well.
+type Conn struct {
+	h         *Handler
+	id, owner string
+	in        *inbound
+	first     chan stream.Message // the response to initialize
+	done      chan struct{}       // closed when nothing more is sent
+	closing   chan struct{}       // closed by Close, and with done
+	drain     chan struct{}
+	draining  sync.Once
+	written   atomic.Int64
+
+	mu        sync.Mutex // guards all below
+	initID    json.RawMessage
+	routes    routes
+	streams   map[string]*events
+	waiting   int64         // bytes of events that were not sent
+	kept      int64         // bytes of events that were sent and are kept
+	age       uint64        // counts events
+	sent      chan struct{} // closed and replaced when room is made
+	progress  time.Time     // when an event was sent last
+	ended     bool
+	closed    bool
+	err       error // why Write fails
+	posts     int
+	attached  int         // event streams with a receiver
+	lingering bool        // Close waits for event streams that are about to be opened
+	idle      *time.Timer // runs while there is neither
+}
+
+func newConn(h *Handler, id, owner string, initID json.RawMessage) *Conn {
+	return &Conn{
+		h: h, id: id, owner: owner, in: newInbound(h.opts.MaxBuffered), first: make(chan stream.Message, 1),
+		done: make(chan struct{}), closing: make(chan struct{}), drain: make(chan struct{}),
+		initID: initID, routes: newRoutes(), streams: map[string]*events{}, sent: make(chan struct{}), posts: 1,
+	}
+}
+
+// ConnectionID returns the id that the server has given to the connection.
+func (c *Conn) ConnectionID() string { return c.id }
+
+// Read implements stream.Stream.
+func (c *Conn) Read() ([]byte, error) {
+	m, err := c.in.take()
+	return m.Data, err
+}
+
+// ReadMessage implements stream.MessageReader.
+func (c *Conn) ReadMessage() (stream.Message, error) { return c.in.take() }
+
+// Write implements stream.Stream.
+func (c *Conn) Write(msg []byte) error {
+	return c.WriteMessage(stream.ParseMessage(msg))
+}
+
+// Written implements stream.ProgressWriter.
+func (c *Conn) Written() int64 { return c.written.Load() }
+
+// Draining implements stream.Drainer.
+func (c *Conn) Draining() <-chan struct{} { return c.drain }
+
+// Drain asks the connection that owns the stream to let running turns end and then to
+// close it.
+func (c *Conn) Drain() { c.draining.Do(func() { close(c.drain) }) }
+
+// Close ends the connection. Messages that were written before are still sent to the
+// event streams that are open or are opened within 5 s; every other request gets status
+// 404. Close does not wait for that, and never fails.
+func (c *Conn) Close() error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil
+	}
+	c.closed = true
+	close(c.in.closed)
+	if !c.ended {
+		close(c.closing)
+		c.lingering = true
+		time.AfterFunc(closeLinger, c.endLinger) // it does nothing after the end
+	}
+	over := c.overLocked()
+	c.mu.Unlock()
+	if over {
+		c.end(stream.ErrClosed)
+	}
+	return nil
+}
+
+// overLocked reports whether a closed connection has nothing left to send.
+func (c *Conn) overLocked() bool {
+	return c.closed && c.attached == 0 && (c.waiting == 0 || !c.lingering)
+}
+
+func (c *Conn) endLinger() {
+	c.mu.Lock()
+	c.lingering = false
+	over := c.overLocked()
+	c.mu.Unlock()
+	if over {
+		c.end(stream.ErrClosed)
+	}
+}
+
+// end ends the connection at once: err is what reading returns after the last message.
+func (c *Conn) end(err error) {
+	c.mu.Lock()
+	c.endLocked(err)
+	c.mu.Unlock()
+	c.h.remove(c)
+}
+
+func (c *Conn) endLocked(err error) {
+	if c.ended {
+		return
+	}
+	c.ended = true
+	if c.err = err; err == io.EOF {
+		c.err = io.ErrClosedPipe // the client has left
+	}
+	c.in.end(err)
+	if !c.closed {
+		close(c.closing)
+	}
+	close(c.done)
+	if c.idle != nil {
+		c.idle.Stop()
+	}
+	for _, e := range c.streams {
+		e.drop()
+	}
+	clear(c.streams)
+	c.waiting, c.kept = 0, 0
+}
+
+// beginPost keeps the connection alive during a request. It reports whether it lives.
+func (c *Conn) beginPost() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended || c.closed {
+		return false
+	}
+	c.posts++
+	c.restlessLocked()
+	return true
+}
+
+func (c *Conn) endPost() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.posts--
+	c.restlessLocked()
+}
+
+// restlessLocked runs the idle timer while there is neither a request nor an event
+// stream.
+func (c *Conn) restlessLocked() {
+	switch {
+	case c.posts > 0 || c.attached > 0 || c.ended:
+		if c.idle != nil {
+			c.idle.Stop()
+		}
+	case c.idle == nil:
+		c.idle = time.AfterFunc(c.h.opts.Idle, c.checkIdle)
+	default:
+		c.idle.Reset(c.h.opts.Idle)
+	}
+}
+
+func (c *Conn) checkIdle() {
+	c.mu.Lock()
+	idle := c.posts == 0 && c.attached == 0
+	c.mu.Unlock()
+	if idle {
+		c.end(errIdle)
+	}
+}
+
+// admit checks a message against its session header and records where its response
+// goes. It returns the violation, or "".
+func (c *Conn) admit(m *stream.Message, session string) (reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m.IsResponse() {
+		asked, known := c.routes.asked[string(m.ID)]
+		if known && session != "" && session != asked {
+			return sessionHeader + " does not match the request"
+		}
+		delete(c.routes.asked, string(m.ID))
+		return ""
+	}
+	if len(m.SessionID) > maxHeaderID {
+		return "An id is too long"
+	}
+	if session != "" && m.SessionID != "" && session != m.SessionID {
+		return sessionHeader + " does not match params.sessionId"
+	}
+	if m.SessionID != "" {
+		session = m.SessionID
+	}
+	if m.Kind == stream.KindRequest {
+		c.routes.pending[string(m.ID)] = route{session: session, load: m.Method == "session/load"}
+	}
+	return ""
+}

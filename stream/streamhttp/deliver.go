@@ -1,0 +1,195 @@
+package streamhttp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+const (
+	cancelHold   = time.Second // how long a cancel is held whose request was not seen
+	maxCancels   = 1024        // how many cancels are held
+	barrierQuiet = 5 * time.Second
+	barrierCheck = 250 * time.Millisecond
+)
+
+// deliver hands over the message of an event, in its order.
+func (c *Client) deliver(s *eventStream, data []byte) {
+	m := stream.ParseMessage(data)
+	switch {
+	case m.Kind == stream.KindInvalid && envelope.Parse(data).Kind != envelope.KindBadRequest && envelope.Parse(data).Kind != envelope.KindBadResponse:
+		// It is not JSON.
+	case m.IsResponse():
+		c.deliverResponse(s, m)
+	case m.Kind == stream.KindRequest:
+		c.mu.Lock()
+		c.asked[string(m.ID)] = s.session
+		cancel, held := c.cancels[string(m.ID)]
+		delete(c.cancels, string(m.ID))
+		c.mu.Unlock()
+		c.in.put(arrival{msg: m})
+		if held {
+			c.in.put(arrival{msg: cancel})
+		}
+	case m.CancelID != nil && c.hold(m):
+	default:
+		if child := subagent(&m); child != "" && c.attends() < maxSessions {
+			c.stream(child) // its updates arrive there, and no response names it
+		}
+		c.in.put(arrival{msg: m})
+	}
+}
+
+// subagent returns the session that an update announces, or "".
+func subagent(m *stream.Message) string {
+	const kind = "subagent_update"
+	if m.Method != "session/update" || !bytes.Contains(m.Data, []byte(`"`+kind+`"`)) {
+		return ""
+	}
+	e := envelope.Parse(m.Data)
+	update := envelope.Member(e.Params, "update")
+	if name, _ := envelope.Text(envelope.Member(update, "sessionUpdate")); name != kind {
+		return ""
+	}
+	return envelope.SessionID(update)
+}
+
+// attends returns how many event streams are open.
+func (c *Client) attends() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.streams)
+}
+
+// hold keeps a cancel whose request has not arrived for a moment. It reports whether
+// it does.
+func (c *Client) hold(m stream.Message) bool {
+	id := string(m.CancelID)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, seen := c.asked[id]
+	_, held := c.cancels[id]
+	if seen || held || len(c.cancels) >= maxCancels {
+		return false
+	}
+	c.cancels[id] = m
+	time.AfterFunc(cancelHold, func() { // it does nothing once the request has come
+		c.mu.Lock()
+		m, held := c.cancels[id]
+		delete(c.cancels, id)
+		c.mu.Unlock()
+		if held {
+			c.in.put(arrival{msg: m})
+		}
+	})
+	return true
+}
+
+// answered forgets a call and returns what it was.
+func (c *Client) answered(id string) call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.calls[id]
+	delete(c.calls, id)
+	return k
+}
+
+func (c *Client) deliverResponse(s *eventStream, m stream.Message) {
+	c.mu.Lock()
+	barrier, ours := c.barriers[string(m.ID)]
+	delete(c.barriers, string(m.ID))
+	c.mu.Unlock()
+	if ours {
+		close(barrier)
+		return
+	}
+	k := c.answered(string(m.ID))
+	if m.SessionID != "" {
+		c.stream(m.SessionID) // its updates are waiting there
+	}
+	if s.session != "" || k.session == "" {
+		c.in.put(arrival{msg: m})
+		return
+	}
+	other := c.stream(k.session)
+	c.mu.Lock()
+	over := c.over
+	if !over {
+		c.holding.Add(1)
+	}
+	c.mu.Unlock()
+	if over {
+		c.in.put(arrival{msg: m})
+		return
+	}
+	c.running.Go(func() { // ends with the barrier, the stream, or the connection
+		defer c.holding.Done()
+		c.awaitBarrier(other)
+		c.in.put(arrival{msg: m})
+	})
+}
+
+// awaitBarrier waits until what the server had sent on a session's event stream has been
+// read. It calls a method that does not exist: the response arrives after the rest.
+func (c *Client) awaitBarrier(s *eventStream) {
+	select {
+	case <-s.ready:
+	case <-c.ending:
+		return
+	}
+	if s.err != nil {
+		return
+	}
+	passed := make(chan struct{})
+	c.mu.Lock()
+	c.barrier++
+	id := fmt.Sprintf(`"acpkit-barrier-%d"`, c.barrier)
+	c.barriers[id] = passed
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.barriers, id)
+	}()
+	session, err := json.Marshal(s.session)
+	if err != nil {
+		return
+	}
+	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":"_acpkit/barrier","params":{"sessionId":%s}}`, id, session)
+	resp, err := c.do(c.life, http.MethodPost, s.session, body, "Content-Type", "application/json", "Accept", accepted)
+	if err != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+	_ = resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return
+	}
+	check := time.NewTicker(barrierCheck)
+	defer check.Stop()
+	quiet := time.Now()
+	for {
+		select {
+		case <-passed:
+			return
+		case <-s.done:
+			return
+		case <-c.ending:
+			return
+		case <-check.C:
+			last := time.Unix(0, s.last.Load())
+			if !c.in.waiting() || last.After(quiet) {
+				quiet = time.Now()
+			}
+			if time.Since(quiet) > barrierQuiet {
+				return
+			}
+		}
+	}
+}

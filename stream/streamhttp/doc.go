@@ -1,0 +1,56 @@
+// Package streamhttp carries the messages of the Agent Client Protocol over streamable
+// HTTP: a client sends each message with a POST, and receives messages as server-sent
+// events of one GET for the connection and one GET for each session. [Dial] is the client's end,
+// [Handler] the server's.
+//
+// Most programs use package remote, which offers this and WebSocket at one address and
+// checks who connects. A Handler alone checks the Origin header and nothing else.
+//
+// # Order
+//
+// The messages of one session arrive in order, and so do those of the connection. There
+// is no order between sessions, or between a session and the connection, except for
+// this:
+//
+//   - Messages of a client arrive in order: each POST starts after the one before it was
+//     accepted. A response waits for the notifications that were written before it, but
+//     not for requests, whose POST may wait for room. So a request that a handler sends
+//     may arrive after the response of the handler.
+//   - The server sends the response to session/load on the stream of the session, after
+//     the replay. Other servers send it on the stream of the connection. The client then
+//     sends a request of its own and holds the response back until the response to that
+//     request arrives on the stream of the session. It does so for every response of a
+//     session that arrives on the stream of the connection.
+//   - The server sends $/cancel_request and elicitation/complete on the stream of the
+//     request that they concern. From other servers they may overtake it: if the request
+//     has not arrived, the client holds a $/cancel_request for up to 1 s.
+//
+// The client opens the event stream of a session before it sends a message of it, when a
+// response names the session, and when the update subagent_update announces it.
+//
+// The response to session/new may arrive after the first updates of that session. A
+// client of this module keeps the updates of sessions that it does not know yet.
+//
+// # Loss
+//
+// A POST that was cut before its response is never repeated, since it may have been
+// processed. If it was a request, the call fails with an error that wraps [ErrUncertain]; if
+// it was a notification or a response, the connection ends. If the event stream of a
+// session is cut, the calls of that session fail with a *stream.LostError, and the next
+// message opens it again. If the event stream of the connection is cut, the connection
+// ends.
+//
+// A server with HandlerOptions.Resume numbers its events and keeps the last ones of each
+// stream, 4096 events or 8 MiB. The client then continues an event stream that was cut:
+// no call fails, and turns go on.
+//
+// # Limits of the server
+//
+//	one message             32 MiB    MaxMessage
+//	waiting, each way       64 MiB    MaxBuffered; writers wait
+//	no progress when full   60 s      Stall; the connection ends
+//	event streams           1024      a connection; the next one is refused
+//	sessions without one    1024      a connection; the next one ends it
+//	ids in headers          1024 bytes
+//	without event streams   5 min     Idle; 60 s with Resume
+package streamhttp

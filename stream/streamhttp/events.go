@@ -1,0 +1,329 @@
+package streamhttp
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+const (
+	ringEvents = 4096    // events that were sent and are kept, a stream
+	ringBytes  = 8 << 20 // their bytes
+	// batchBytes is how much of what waits one write takes, unless it is one event.
+	batchBytes = 256 << 10
+)
+
+// events is one event stream: what waits to be sent on it, and what was sent and may be
+// asked for again. The mutex of its connection guards it.
+type events struct {
+	session  string
+	epoch    string
+	all      []event // those that are kept, then those that wait
+	sent     int     // how many of all are kept
+	kept     int64   // their bytes
+	next     uint64  // the number of the next event
+	high     uint64  // the highest number that a receiver was given
+	receiver *receiver
+	wake     chan struct{} // one waits in it when there is something to do
+}
+
+type event struct {
+	n    uint64
+	age  uint64
+	data []byte
+}
+
+// receiver is one GET.
+type receiver struct{ replaced chan struct{} }
+
+func newEvents(session string) *events {
+	return &events{session: session, epoch: rand.Text()[:8], next: 1, wake: make(chan struct{}, 1)}
+}
+
+// drop forgets all events and wakes the receiver.
+func (e *events) drop() {
+	e.all, e.sent, e.kept = nil, 0, 0
+	signal(e.wake)
+}
+
+// WriteMessage implements stream.MessageWriter: it queues the message on the event
+// stream that it belongs to.
+func (c *Conn) WriteMessage(m stream.Message) error {
+	if len(m.Data) == 0 {
+		return &stream.MessageError{Reason: "it is empty"}
+	}
+	m.Data = bytes.Clone(m.Data) // the caller keeps its own
+	for {
+		c.mu.Lock()
+		room, err := c.pushLocked(m)
+		c.mu.Unlock()
+		if room == nil || err != nil {
+			if err == errUnattended || err == errNotFirst {
+				c.end(err)
+			}
+			return err
+		}
+		if !c.awaitRoom(room) {
+			c.end(errStalled)
+			return errStalled
+		}
+	}
+}
+
+// pushLocked queues a message, or returns a channel that is closed when there may be
+// room for it.
+func (c *Conn) pushLocked(m stream.Message) (room <-chan struct{}, err error) {
+	switch {
+	case c.closed:
+		return nil, stream.ErrClosed
+	case c.ended:
+		return nil, c.err
+	case c.initID != nil:
+		if !m.IsResponse() || string(m.ID) != string(c.initID) {
+			return nil, errNotFirst
+		}
+		c.initID = nil
+		c.first <- m
+		return nil, nil
+	case c.waiting > 0 && c.waiting+int64(len(m.Data)) > c.h.opts.MaxBuffered:
+		return c.sent, nil
+	}
+	e, err := c.eventsLocked(c.routes.out(&m, c.attachedLocked))
+	if err != nil {
+		return nil, err
+	}
+	c.age++
+	if c.waiting == 0 {
+		c.progress = time.Now()
+	}
+	e.all = append(e.all, event{n: e.next, age: c.age, data: m.Data})
+	e.next++
+	c.waiting += int64(len(m.Data))
+	signal(e.wake)
+	return nil, nil
+}
+
+// eventsLocked returns the event stream of a session.
+func (c *Conn) eventsLocked(session string) (*events, error) {
+	e := c.streams[session]
+	if e == nil {
+		unattended := 0
+		for _, other := range c.streams {
+			if other.receiver == nil && len(other.all) > other.sent {
+				unattended++
+			}
+		}
+		if unattended >= maxSessions {
+			return nil, errUnattended
+		}
+		e = newEvents(session)
+		c.streams[session] = e
+	}
+	return e, nil
+}
+
+func (c *Conn) attachedLocked(session string) bool {
+	e := c.streams[session]
+	return e != nil && e.receiver != nil
+}
+
+// awaitRoom waits for room. It returns false if the client reads nothing for Stall.
+func (c *Conn) awaitRoom(room <-chan struct{}) bool {
+	for {
+		c.mu.Lock()
+		left := c.h.opts.Stall - time.Since(c.progress)
+		c.mu.Unlock()
+		if left <= 0 {
+			return false
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-room:
+			timer.Stop()
+			return true
+		case <-c.closing:
+			timer.Stop()
+			return true // pushLocked returns the error
+		case <-timer.C:
+		}
+	}
+}
+
+// batch returns what is to be sent next, and whether r is still the receiver.
+func (c *Conn) batch(e *events, r *receiver) (next []event, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e.receiver != r {
+		return nil, false
+	}
+	waiting := e.all[e.sent:]
+	for n, size := 0, 0; n < len(waiting); n++ {
+		if size += len(waiting[n].data); n > 0 && size > batchBytes {
+			waiting = waiting[:n]
+		}
+	}
+	if n := len(waiting); n > 0 {
+		e.high = max(e.high, waiting[n-1].n)
+	}
+	return slices.Clip(waiting), true
+}
+
+// markSent records that n events were sent to r.
+func (c *Conn) markSent(e *events, r *receiver, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e.receiver != r || n > len(e.all)-e.sent {
+		return // another receiver has taken over, or the connection has ended
+	}
+	for _, ev := range e.all[e.sent : e.sent+n] {
+		c.keepLocked(e, ev, 1)
+		c.written.Add(int64(len(ev.data)))
+	}
+	e.sent += n
+	c.progress = time.Now()
+	if !c.h.opts.Resume {
+		c.forgetLocked(e, e.sent)
+	}
+	for e.sent > ringEvents || e.kept > ringBytes && e.sent > 1 {
+		c.forgetLocked(e, 1)
+	}
+	for c.kept > maxBuffered && c.forgetOldestLocked() {
+	}
+	close(c.sent)
+	c.sent = make(chan struct{})
+}
+
+// forgetLocked drops the n oldest events that were sent.
+func (c *Conn) forgetLocked(e *events, n int) {
+	for i := range e.all[:n] {
+		size := int64(len(e.all[i].data))
+		c.kept -= size
+		e.kept -= size
+		e.all[i] = event{}
+	}
+	e.sent -= n
+	if e.all = e.all[n:]; len(e.all) == 0 {
+		e.all = nil
+	}
+}
+
+// forgetOldestLocked drops the oldest event of all streams, but never the newest one of
+// a stream. It reports whether there was one.
+func (c *Conn) forgetOldestLocked() bool {
+	var oldest *events
+	for _, e := range c.streams {
+		if e.sent > 1 && (oldest == nil || e.all[0].age < oldest.all[0].age) {
+			oldest = e
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	c.forgetLocked(oldest, 1)
+	return true
+}
+
+// attach makes r the receiver of a session's events. It returns an HTTP status if that
+// is not possible, else 0.
+func (c *Conn) attach(session, last string, r *receiver) (e *events, status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e = c.streams[session]
+	if c.ended || c.closed && (e == nil || len(e.all) == e.sent) {
+		return nil, 404
+	}
+	if last != "" && c.h.opts.Resume {
+		if e == nil || !c.rewindLocked(e, last) {
+			return nil, 410
+		}
+		if e.receiver != nil {
+			close(e.receiver.replaced)
+			c.attached--
+		}
+	} else if e != nil && e.receiver != nil {
+		return nil, 409
+	}
+	if e == nil {
+		if len(c.streams) > maxSessions {
+			return nil, 429
+		}
+		e = newEvents(session)
+		c.streams[session] = e
+	}
+	e.receiver = r
+	c.attached++
+	c.restlessLocked()
+	return e, 0
+}
+
+// greeting is what an event stream begins with, because proxies hold headers back until
+// something follows. With Resume it is an event without data whose id is the place before
+// the first one that waits: a client that is cut before that one can continue then.
+func (c *Conn) greeting(e *events) []byte {
+	if !c.h.opts.Resume {
+		return []byte(comment)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last := e.next - 1 - uint64(len(e.all)-e.sent)
+	return fmt.Appendf(nil, "id: %s-%d\n\n", e.epoch, last)
+}
+
+// rewindLocked makes the events after the one with this id wait again. It reports
+// whether they are all there.
+func (c *Conn) rewindLocked(e *events, last string) bool {
+	epoch, number, _ := strings.Cut(last, "-")
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || epoch != e.epoch || n > e.high {
+		return false // it is not from here, or was never sent
+	}
+	first := e.next - uint64(len(e.all)) // the number of all[0]
+	if n+1 < first {
+		return false
+	}
+	at := int(n + 1 - first)
+	for ; e.sent > at; e.sent-- {
+		c.keepLocked(e, e.all[e.sent-1], -1)
+	}
+	for ; e.sent < at; e.sent++ { // it was sent to a receiver before the last one
+		c.keepLocked(e, e.all[e.sent], 1)
+	}
+	return true
+}
+
+// keepLocked counts an event as kept instead of waiting, or with sign -1 the other way
+// round.
+func (c *Conn) keepLocked(e *events, ev event, sign int64) {
+	size := sign * int64(len(ev.data))
+	c.waiting -= size
+	c.kept += size
+	e.kept += size
+}
+
+// detach follows the end of a receiver.
+func (c *Conn) detach(e *events, r *receiver) {
+	c.mu.Lock()
+	if e.receiver == r {
+		c.detachLocked(e)
+	}
+	over := c.overLocked()
+	c.mu.Unlock()
+	if over {
+		c.end(stream.ErrClosed)
+	}
+}
+
+func (c *Conn) detachLocked(e *events) {
+	e.receiver = nil
+	c.attached--
+	if len(e.all) == 0 && !c.h.opts.Resume && c.streams[e.session] == e {
+		delete(c.streams, e.session)
+	}
+	c.restlessLocked()
+}

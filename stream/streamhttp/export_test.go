@@ -1,0 +1,15 @@
+package streamhttp
+
+import "io"
+
+// ReadEvents returns the data and the last id of all events.
+func ReadEvents(r io.Reader, max int) (all [][]byte, id string, err error) {
+	e := newEventReader(r, max)
+	for {
+		data, err := e.next()
+		if err != nil {
+			return all, e.id, err
+		}
+		all = append(all, data)
+	}
+}

@@ -1,0 +1,311 @@
+package streamhttp
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/webguard"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// The headers of the protocol.
+const (
+	connectionHeader = "Acp-Connection-Id"
+	sessionHeader    = "Acp-Session-Id"
+	resumeHeader     = "Last-Event-ID"
+)
+
+const (
+	maxHeaderID = 1024             // bytes of a connection or session id
+	maxSessions = 1024             // streams of one connection, and those without a receiver
+	closeLinger = 5 * time.Second  // how long Close waits for event streams to be opened
+	maxBuffered = 64 << 20         // bytes of one connection that wait, each way
+	bodyTimeout = 60 * time.Second // how long a body may take
+
+	defaultKeepAlive     = 15 * time.Second
+	defaultStall         = 60 * time.Second
+	defaultIdle          = 5 * time.Minute
+	defaultIdleResumable = 60 * time.Second
+)
+
+// HandlerOptions configure [NewHandler], which copies them. The zero value selects the
+// defaults.
+type HandlerOptions struct {
+	// Owner returns the identity of the sender of a request. A connection belongs to the
+	// sender of its initialize; for others it does not exist. Nil means that all senders
+	// are the same.
+	Owner func(*http.Request) string
+
+	// Connect admits a connection when its initialize arrives. The ctx is passed to
+	// serve; when it is done, the connection ends. done is called after serve has returned.
+	// An error refuses the connection with status 503, or with the status of a
+	// *stream.StatusError. Nil admits all.
+	Connect func(*http.Request) (ctx context.Context, done func(), err error)
+
+	// AllowedOrigins are the origins whose pages may connect, each as scheme://host or
+	// scheme://host:port. Requests without Origin, and those of the same host, are
+	// always allowed.
+	AllowedOrigins []string
+
+	// MaxMessage is the longest body in bytes; 0 means stream.DefaultMaxMessage. A
+	// longer one gets status 413.
+	MaxMessage int
+
+	// MaxBuffered is how many bytes may be pending in each direction of a connection
+	// before its writers wait; 0 means 64 MiB.
+	MaxBuffered int64
+
+	// Resume numbers the events and keeps those that were sent, so that a client can
+	// continue an event stream that was cut.
+	Resume bool
+
+	// KeepAlive is the time between two comments on an idle event stream; 0 means 15 s.
+	KeepAlive time.Duration
+
+	// Stall is how long a client may read nothing while the queue of its connection is
+	// full, before the connection ends; 0 means 60 s.
+	Stall time.Duration
+
+	// Idle is how long a connection lives without event streams and requests; 0 means
+	// 5 min, or 60 s with Resume.
+	Idle time.Duration
+}
+
+// Handler is the server's end. It is made by [NewHandler].
+type Handler struct {
+	serve func(context.Context, stream.Stream) error
+	opts  HandlerOptions
+
+	mu    sync.Mutex // guards conns
+	conns map[string]*Conn
+}
+
+// NewHandler returns an http.Handler that calls serve for each connection, on a
+// goroutine of its own. serve must return when its stream or its ctx ends. The stream
+// is a *[Conn].
+func NewHandler(serve func(context.Context, stream.Stream) error, opts *HandlerOptions) *Handler {
+	h := &Handler{serve: serve, conns: map[string]*Conn{}}
+	if opts != nil {
+		h.opts = *opts
+	}
+	o := &h.opts
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = stream.DefaultMaxMessage
+	}
+	if o.MaxBuffered <= 0 {
+		o.MaxBuffered = maxBuffered
+	}
+	if o.KeepAlive <= 0 {
+		o.KeepAlive = defaultKeepAlive
+	}
+	if o.Stall <= 0 {
+		o.Stall = defaultStall
+	}
+	if o.Idle <= 0 {
+		if o.Idle = defaultIdle; o.Resume {
+			o.Idle = defaultIdleResumable
+		}
+	}
+	if o.Owner == nil {
+		o.Owner = func(*http.Request) string { return "" }
+	}
+	if o.Connect == nil {
+		o.Connect = func(r *http.Request) (context.Context, func(), error) {
+			ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+			return ctx, cancel, nil
+		}
+	}
+	return h
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := webguard.CheckOrigin(r, h.opts.AllowedOrigins); err != nil {
+		refuse(w, http.StatusForbidden, "Forbidden")
+		return
+	}
+	if len(r.Header.Get(connectionHeader)) > maxHeaderID || len(r.Header.Get(sessionHeader)) > maxHeaderID {
+		refuse(w, http.StatusBadRequest, "An id is too long")
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r)
+	case http.MethodGet:
+		h.get(w, r)
+	case http.MethodDelete:
+		if c := h.find(w, r); c != nil {
+			c.end(io.EOF)
+			w.WriteHeader(http.StatusAccepted)
+		}
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		refuse(w, http.StatusMethodNotAllowed, "Method not allowed")
+	}
+}
+
+func refuse(w http.ResponseWriter, code int, text string) { http.Error(w, text, code) }
+
+// refuseJSON refuses with the body that a JSON-RPC client understands.
+func refuseJSON(w http.ResponseWriter, code int, body string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, body)
+}
+
+// find returns the connection that a request names, or answers the request.
+func (h *Handler) find(w http.ResponseWriter, r *http.Request) *Conn {
+	id := r.Header.Get(connectionHeader)
+	if id == "" {
+		refuse(w, http.StatusBadRequest, "Missing "+connectionHeader)
+		return nil
+	}
+	h.mu.Lock()
+	c := h.conns[id]
+	h.mu.Unlock()
+	if c == nil || c.owner != h.opts.Owner(r) {
+		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
+		return nil
+	}
+	return c
+}
+
+func (h *Handler) remove(c *Conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.conns, c.id)
+}
+
+func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		refuse(w, http.StatusUnsupportedMediaType, "Content-Type must be application/json")
+		return
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every server has deadlines
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.opts.MaxMessage)))
+	if err != nil {
+		// The deadline stays, because the server reads the rest before it responds.
+		w.Header().Set("Connection", "close")
+		code := http.StatusBadRequest
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			code = http.StatusRequestEntityTooLarge
+		}
+		refuse(w, code, http.StatusText(code))
+		return
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	m := stream.ParseMessage(body)
+	if m.Kind == stream.KindInvalid && !acceptable(w, body) {
+		return
+	}
+	if m.Kind == stream.KindRequest && m.Method == "initialize" {
+		h.initialize(w, r, m)
+		return
+	}
+	c := h.find(w, r)
+	if c == nil {
+		return
+	}
+	if !c.beginPost() {
+		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
+		return
+	}
+	defer c.endPost()
+	if reason := c.admit(&m, r.Header.Get(sessionHeader)); reason != "" {
+		refuse(w, http.StatusBadRequest, reason)
+		return
+	}
+	if err := c.in.put(r.Context(), m); err != nil {
+		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// acceptable reports whether a body that is not a message goes to the connection
+// nevertheless, which answers it. Otherwise acceptable answers the request.
+func acceptable(w http.ResponseWriter, body []byte) bool {
+	e := envelope.Parse(body)
+	first := strings.TrimLeft(string(body[:min(len(body), 64)]), " \t\r\n\ufeff")
+	switch {
+	case e.Kind == envelope.KindNotJSON || e.Kind == envelope.KindBlank:
+		refuse(w, http.StatusBadRequest, "Invalid JSON")
+	case strings.HasPrefix(first, "["):
+		refuseJSON(w, http.StatusNotImplemented, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: JSON-RPC batches are not supported"}}`)
+	case !strings.HasPrefix(first, "{"):
+		refuse(w, http.StatusBadRequest, "A message is a JSON object")
+	default:
+		return true
+	}
+	return false
+}
+
+const initializeFailed = `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Initialize failed"}}`
+
+func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Message) {
+	if r.Header.Get(connectionHeader) != "" {
+		refuse(w, http.StatusBadRequest, "initialize takes no "+connectionHeader)
+		return
+	}
+	if string(m.ID) == "null" {
+		refuse(w, http.StatusBadRequest, "initialize needs an id")
+		return
+	}
+	ctx, done, err := h.opts.Connect(r)
+	if err != nil {
+		code := http.StatusServiceUnavailable
+		if status, ok := errors.AsType[*stream.StatusError](err); ok {
+			code = status.Code
+		}
+		w.Header().Set("Retry-After", "1")
+		refuse(w, code, http.StatusText(code))
+		return
+	}
+	c := newConn(h, rand.Text(), h.opts.Owner(r), m.ID)
+	h.mu.Lock()
+	h.conns[c.id] = c
+	h.mu.Unlock()
+	stop := context.AfterFunc(ctx, func() { c.end(context.Cause(ctx)) })
+	served := make(chan struct{})
+	go func() { // ends when serve returns, which it does when the stream or its ctx ends
+		defer done()
+		defer stop()
+		defer close(served)
+		defer func() { _ = c.Close() }()
+		_ = h.serve(ctx, c) // serve itself reports its error
+	}()
+	_ = c.in.put(r.Context(), m) // the queue is empty
+	select {
+	case resp := <-c.first:
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set(connectionHeader, c.id)
+		_, _ = w.Write(resp.Data)
+		if resp.Kind == stream.KindErrorResponse {
+			c.end(io.EOF)
+		}
+		c.endPost()
+	case <-c.done:
+		refuseJSON(w, http.StatusInternalServerError, initializeFailed)
+	case <-served:
+		refuseJSON(w, http.StatusInternalServerError, initializeFailed)
+	case <-r.Context().Done():
+		c.end(errClientGone)
+	}
+}
+
+var (
+	errClientGone = errors.New("streamhttp: the client left before it was initialized")
+	errIdle       = errors.New("streamhttp: the client has no event stream open")
+	errStalled    = errors.New("streamhttp: the client does not take what was sent")
+	errUnattended = errors.New("streamhttp: too many sessions have no event stream")
+	errNotFirst   = errors.New("streamhttp: nothing may be sent before the response to initialize")
+)

@@ -1,0 +1,523 @@
+package streamhttp_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/pipenet"
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/streamhttp"
+)
+
+func TestRefusedRequests(t *testing.T) {
+	s := serve(t, &streamhttp.HandlerOptions{MaxMessage: 10_000})
+	c, end := s.connectRaw(t)
+	note := `{"jsonrpc":"2.0","method":"x"}`
+	of := func(id string) string {
+		return `{"jsonrpc":"2.0","id":9,"method":"session/prompt","params":{"sessionId":"` + id + `"}}`
+	}
+	long := strings.Repeat("x", 1025)
+	for name, tt := range map[string]struct {
+		method, body string
+		header       []string
+		want         int
+	}{
+		"wrong content type":           {"POST", note, []string{"Content-Type", "text/plain"}, 415},
+		"no content type":              {"POST", note, []string{"Content-Type", ""}, 415},
+		"content type with charset":    {"POST", note, []string{"Content-Type", "application/json; charset=utf-8"}, 202},
+		"bad JSON":                     {"POST", "{oops", nil, 400},
+		"empty":                        {"POST", "", nil, 400},
+		"batch":                        {"POST", " [" + note + "]", nil, 501},
+		"scalar":                       {"POST", "1", nil, 400},
+		"no connection":                {"POST", note, []string{"Acp-Connection-Id", ""}, 400},
+		"unknown connection":           {"POST", note, []string{"Acp-Connection-Id", "x"}, 404},
+		"long connection id":           {"POST", note, []string{"Acp-Connection-Id", long}, 400},
+		"too long":                     {"POST", `{"jsonrpc":"2.0","method":"` + strings.Repeat("x", 10_000) + `"}`, nil, 413},
+		"initialize again":             {"POST", initialize, nil, 400},
+		"initialize with id null":      {"POST", strings.Replace(initialize, `"id":0`, `"id":null`, 1), []string{"Acp-Connection-Id", ""}, 400},
+		"initialize without id":        {"POST", strings.Replace(initialize, `"id":0,`, ``, 1), []string{"Acp-Connection-Id", ""}, 400},
+		"session without header":       {"POST", of("s"), nil, 202},
+		"session with header":          {"POST", of("s"), []string{"Acp-Session-Id", "s"}, 202},
+		"session with another header":  {"POST", of("s"), []string{"Acp-Session-Id", "t"}, 400},
+		"long session id":              {"POST", of(long), nil, 400},
+		"long session header":          {"POST", note, []string{"Acp-Session-Id", long}, 400},
+		"response to nothing":          {"POST", `{"jsonrpc":"2.0","id":77,"result":{}}`, nil, 202},
+		"neither":                      {"POST", `{"jsonrpc":"2.0","id":1}`, nil, 202},
+		"GET without Accept":           {"GET", "", []string{"Accept", ""}, 406},
+		"GET with another Accept":      {"GET", "", []string{"Accept", "application/json"}, 406},
+		"GET without connection":       {"GET", "", []string{"Acp-Connection-Id", ""}, 400},
+		"GET of an unknown connection": {"GET", "", []string{"Acp-Connection-Id", "x"}, 404},
+		"GET of an unknown session":    {"GET", "", []string{"Acp-Session-Id", "new"}, 200},
+		"upgrade":                      {"GET", "", []string{"Upgrade", "websocket", "Connection", "upgrade"}, 426},
+		"DELETE without connection":    {"DELETE", "", []string{"Acp-Connection-Id", ""}, 400},
+		"DELETE of an unknown one":     {"DELETE", "", []string{"Acp-Connection-Id", "x"}, 404},
+		"PUT":                          {"PUT", "", nil, 405},
+		"foreign origin":               {"POST", note, []string{"Origin", "https://evil.example"}, 403},
+		"null origin":                  {"POST", note, []string{"Origin", "null"}, 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &rawClient{t: t, url: s.URL, id: c.id}
+			resp := c.request(tt.method, tt.body, tt.header...)
+			assert.Equal(t, tt.want, resp.StatusCode)
+			if tt.want == 202 {
+				assert.Equal(t, tt.body, receive(t, end))
+			}
+			if tt.want == 501 {
+				body, err := io.ReadAll(resp.Body)
+				require.NoError(t, err)
+				assert.Equal(t, stream.KindErrorResponse, stream.ParseMessage(body).Kind)
+			}
+		})
+	}
+	assert.Equal(t, 202, c.request("DELETE", "").StatusCode)
+	assert.Equal(t, 404, c.request("DELETE", "").StatusCode)
+	assert.Equal(t, 404, c.post(note))
+	_, err := end.Read()
+	assert.ErrorIs(t, err, io.EOF)
+	assert.Error(t, end.Write([]byte(note)))
+}
+
+func TestFailedInitialize(t *testing.T) {
+	refusal := `{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"Invalid params"}}`
+	for name, tt := range map[string]struct {
+		answer func(*serverEnd)
+		want   int
+		body   string
+	}{
+		"an error":       {func(e *serverEnd) { e.Write([]byte(refusal)) }, 200, refusal},
+		"the agent dies": {func(e *serverEnd) { e.Close() }, 500, "Initialize failed"},
+		"another message": {func(e *serverEnd) {
+			assert.Error(t, e.Write([]byte(`{"jsonrpc":"2.0","method":"x"}`)))
+		}, 500, "Initialize failed"},
+		"another id": {func(e *serverEnd) { e.Write([]byte(strings.Replace(initialized, "0", "1", 1))) }, 500, "Initialize failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, nil)
+			c := &rawClient{t: t, url: s.URL}
+			answered := make(chan *http.Response, 1)
+			go func() { answered <- c.request("POST", initialize) }() // ends with the response
+			end := <-s.conns
+			defer end.Close()
+			tt.answer(end)
+			resp := <-answered
+			assert.Equal(t, tt.want, resp.StatusCode)
+			body, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			assert.Contains(t, string(body), tt.body)
+			if c.id = resp.Header.Get("Acp-Connection-Id"); tt.want == 200 {
+				assert.NotEmpty(t, c.id)
+				assert.Equal(t, 404, c.post(`{"jsonrpc":"2.0","method":"x"}`), "it is removed at once")
+			}
+		})
+	}
+}
+
+// A client that leaves before it is initialized leaves nothing behind.
+func TestClientLeavesDuringInitialize(t *testing.T) {
+	s := serve(t, nil)
+	client, err := streamhttp.Dial(s.URL, nil)
+	require.NoError(t, err)
+	require.NoError(t, client.Write([]byte(initialize)))
+	end := <-s.conns
+	defer end.Close()
+	receive(t, end)
+	done := make(chan struct{})
+	go func() { client.Close(); close(done) }() // ends by itself
+	_, err = end.Read()
+	assert.ErrorContains(t, err, "left before it was initialized")
+	<-done
+}
+
+func TestRouting(t *testing.T) {
+	s := serve(t, nil)
+	c, end := s.connectRaw(t)
+	conn, one, two := c.events(), c.events("Acp-Session-Id", "one"), c.events("Acp-Session-Id", "two")
+	ask := func(msg string, header ...string) {
+		t.Helper()
+		require.Equal(t, 202, c.post(msg, header...))
+		assert.Equal(t, msg, receive(t, end))
+	}
+	ask(`{"jsonrpc":"2.0","id":1,"method":"session/list"}`)
+	ask(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"one"}}`)
+	ask(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{"sessionId":"two"}}`)
+	ask(`{"jsonrpc":"2.0","id":4,"method":"session/load","params":{"sessionId":"three"}}`)
+	ask(`{"jsonrpc":"2.0","id":5,"method":"_x"}`, "Acp-Session-Id", "one")
+	for _, tt := range []struct {
+		on   *rawEvents
+		send string
+	}{
+		{conn, `{"jsonrpc":"2.0","id":1,"result":{}}`},
+		{one, `{"jsonrpc":"2.0","id":2,"result":{}}`},
+		{two, `{"jsonrpc":"2.0","id":3,"result":{}}`},  // it has a receiver
+		{conn, `{"jsonrpc":"2.0","id":4,"result":{}}`}, // it has none
+		{one, `{"jsonrpc":"2.0","id":5,"result":{}}`},
+		{conn, `{"jsonrpc":"2.0","id":1,"result":{}}`}, // the route is forgotten
+		{one, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"one"}}`},
+		{conn, `{"jsonrpc":"2.0","method":"_x","params":{}}`},
+		{two, `{"jsonrpc":"2.0","id":"a","method":"session/request_permission","params":{"sessionId":"two"}}`},
+		{two, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"a"}}`},
+		{conn, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"z"}}`},
+		{one, `{"jsonrpc":"2.0","id":"b","method":"elicitation/create","params":{"sessionId":"one","elicitationId":"e"}}`},
+		{one, `{"jsonrpc":"2.0","method":"elicitation/complete","params":{"elicitationId":"e"}}`},
+		{conn, `{"jsonrpc":"2.0","method":"elicitation/complete","params":{"elicitationId":"e"}}`},
+	} {
+		require.NoError(t, end.Write([]byte(tt.send)))
+		assert.Equal(t, tt.send, tt.on.next())
+	}
+	answer := `{"jsonrpc":"2.0","id":"a","result":{}}`
+	assert.Equal(t, 400, c.post(answer, "Acp-Session-Id", "one"), "it was asked on two")
+	ask(answer, "Acp-Session-Id", "two")
+	ask(strings.Replace(answer, `"a"`, `"b"`, 1))
+}
+
+// Messages wait for the event stream of their session.
+func TestQueuedUntilAttached(t *testing.T) {
+	s := serve(t, nil)
+	c, end := s.connectRaw(t)
+	var sent []string
+	for i := range 100 {
+		sent = append(sent, fmt.Sprintf(`{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","n":%d}}`, i))
+		require.NoError(t, end.Write([]byte(sent[i])))
+	}
+	events := c.events("Acp-Session-Id", "s")
+	for _, want := range sent {
+		assert.Equal(t, want, events.next())
+	}
+	assert.Equal(t, 409, c.request("GET", "", "Acp-Session-Id", "s").StatusCode, "a second receiver")
+	events.resp.Body.Close()
+	assert.Eventually(t, func() bool {
+		return c.request("GET", "", "Acp-Session-Id", "s").StatusCode == 200
+	}, 5*time.Second, 10*time.Millisecond)
+}
+
+func TestResume(t *testing.T) {
+	s := serve(t, &streamhttp.HandlerOptions{Resume: true})
+	c, end := s.connectRaw(t)
+	send := func(n int) string {
+		msg := fmt.Sprintf(`{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","n":%d}}`, n)
+		require.NoError(t, end.Write([]byte(msg)))
+		return msg
+	}
+	events := c.events("Acp-Session-Id", "s")
+	var ids []string
+	for n := range 5 {
+		assert.Equal(t, send(n), events.next())
+		ids = append(ids, events.id)
+	}
+	assert.Equal(t, 409, c.request("GET", "", "Acp-Session-Id", "s").StatusCode)
+	// The old one need not be gone: whoever knows the last event takes over.
+	again := c.events("Acp-Session-Id", "s", "Last-Event-ID", ids[1])
+	for n := 2; n < 5; n++ {
+		assert.Contains(t, again.next(), fmt.Sprintf(`"n":%d`, n))
+		assert.Equal(t, ids[n], again.id, "the numbers stay")
+	}
+	assert.Equal(t, send(5), again.next())
+	_, err := events.r.ReadString('\n')
+	assert.Error(t, err, "it was replaced")
+	epoch, _, _ := strings.Cut(ids[0], "-")
+	for _, id := range []string{"other-1", epoch + "-99", epoch + "-x", "1", epoch + "-7"} {
+		assert.Equal(t, 410, c.request("GET", "", "Acp-Session-Id", "s", "Last-Event-ID", id).StatusCode, id)
+	}
+	assert.Equal(t, 410, c.request("GET", "", "Acp-Session-Id", "unknown", "Last-Event-ID", ids[0]).StatusCode)
+	whole := c.events("Acp-Session-Id", "s", "Last-Event-ID", epoch+"-0")
+	assert.Contains(t, whole.next(), `"n":0`)
+}
+
+// opened tells when the header of an event stream has been written.
+type opened struct {
+	http.ResponseWriter
+	events bool
+	tell   chan<- struct{}
+}
+
+func (w *opened) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *opened) WriteHeader(code int) {
+	w.ResponseWriter.WriteHeader(code)
+	if w.events && code == http.StatusOK {
+		w.tell <- struct{}{}
+	}
+}
+
+// An event stream that was cut before its first event is continued too.
+func TestResumeBeforeTheFirstEvent(t *testing.T) {
+	h, conns := handler(&streamhttp.HandlerOptions{Resume: true})
+	gets := make(chan struct{}, 100)
+	s := &server{conns: conns, Server: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(&opened{w, r.Method == "GET", gets}, r)
+	}))}
+	t.Cleanup(s.Close)
+	client, end := s.connect(t, nil)
+	defer client.Close()
+	defer end.Close()
+	<-gets
+	for range 3 {
+		s.CloseClientConnections()
+		<-gets // the event stream is open again
+	}
+	msg := `{"jsonrpc":"2.0","method":"x"}`
+	require.NoError(t, end.Write([]byte(msg)))
+	assert.Equal(t, msg, receive(t, client))
+}
+
+// The ring has an end, but the newest event is kept whatever its size.
+func TestRing(t *testing.T) {
+	s := serve(t, &streamhttp.HandlerOptions{Resume: true})
+	c, end := s.connectRaw(t)
+	send := func(size int) {
+		require.NoError(t, end.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","x":"%s"}}`, strings.Repeat("x", size))))
+	}
+	events := c.events("Acp-Session-Id", "s")
+	status := func(id string) int {
+		return c.request("GET", "", "Acp-Session-Id", "s", "Last-Event-ID", id).StatusCode
+	}
+	send(1)
+	events.next()
+	first := events.id
+	send(9 << 20)
+	events.next()
+	large := events.id
+	assert.Eventually(t, func() bool { return status(first) == 200 }, 5*time.Second, time.Millisecond, "the large one is there alone")
+	events = c.events("Acp-Session-Id", "s", "Last-Event-ID", large)
+	for range 4098 { // when the last one is there, those before it are marked as sent
+		send(1)
+		events.next()
+	}
+	assert.Equal(t, 410, status(large))
+}
+
+// bubble serves in memory, with time that a test controls.
+func bubble(t *testing.T, opts *streamhttp.HandlerOptions) *server {
+	h, conns := handler(opts)
+	listener := pipenet.Listen()
+	hs := &http.Server{Handler: h}
+	go hs.Serve(listener) // ends with the test
+	s := &server{conns: conns}
+	transport := &http.Transport{DialContext: listener.DialContext}
+	t.Cleanup(func() { transport.CloseIdleConnections(); hs.Close() })
+	s.client = &http.Client{Transport: transport}
+	return s
+}
+
+func TestKeepAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubble(t, nil)
+		client, end := s.connect(t, nil)
+		open(t, client, end)
+		time.Sleep(time.Hour) // comments keep both sides content
+		go end.Write([]byte(sessionMade))
+		assert.Equal(t, sessionMade, receive(t, client))
+		client.Close()
+		end.Close()
+	})
+}
+
+// A connection without event streams ends, whether or not a turn runs.
+func TestIdleConnectionEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		opts *streamhttp.HandlerOptions
+		want time.Duration
+	}{
+		"default": {nil, 5 * time.Minute},
+		"resume":  {&streamhttp.HandlerOptions{Resume: true}, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := bubble(t, tt.opts)
+				answered := make(chan struct{})
+				go func() { // ends with the response
+					resp, err := s.client.Post("http://server/", "application/json", strings.NewReader(initialize))
+					assert.NoError(t, err)
+					resp.Body.Close()
+					close(answered)
+				}()
+				end := <-s.conns
+				receive(t, end)
+				require.NoError(t, end.Write([]byte(initialized)))
+				<-answered
+				began := time.Now()
+				_, err := end.Read()
+				assert.ErrorContains(t, err, "no event stream")
+				assert.Equal(t, tt.want, time.Since(began))
+				end.Close()
+			})
+		})
+	}
+}
+
+// A client that takes nothing of what waits loses a full connection.
+func TestStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubble(t, &streamhttp.HandlerOptions{MaxBuffered: 100_000})
+		client, end := s.connect(t, nil)
+		began := time.Now()
+		var err error
+		for err == nil { // no one opens the stream of this session
+			err = end.Write([]byte(`{"jsonrpc":"2.0","method":"u","params":{"sessionId":"unknown","x":"` + strings.Repeat("x", 10_000) + `"}}`))
+		}
+		assert.ErrorContains(t, err, "does not take what was sent")
+		assert.Equal(t, time.Minute, time.Since(began))
+		client.Close()
+		end.Close()
+	})
+}
+
+func TestUnattendedSessions(t *testing.T) {
+	s := serve(t, nil)
+	c, end := s.connectRaw(t)
+	write := func(n int) error {
+		return end.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s%d"}}`, n))
+	}
+	for n := range 1024 {
+		require.NoError(t, write(n))
+	}
+	assert.Error(t, write(1024))
+	assert.Equal(t, 404, c.post(`{"jsonrpc":"2.0","method":"x"}`))
+}
+
+// A request that waits for room holds back no response.
+func TestResponsesPassWaitingRequests(t *testing.T) {
+	s := serve(t, &streamhttp.HandlerOptions{MaxBuffered: 100_000})
+	c, end := s.connectRaw(t)
+	big := `{"jsonrpc":"2.0","id":%d,"method":"m","params":{"x":"` + strings.Repeat("x", 60_000) + `"}}`
+	require.Equal(t, 202, c.post(fmt.Sprintf(big, 1)))
+	waiting := make(chan int, 1)
+	go func() { waiting <- c.post(fmt.Sprintf(big, 2)) }() // ends when the first is read
+	answer := `{"jsonrpc":"2.0","id":"a","result":{}}`
+	require.Equal(t, 202, c.post(answer))
+	select {
+	case <-waiting:
+		t.Fatal("there is no room")
+	default:
+	}
+	assert.Equal(t, fmt.Sprintf(big, 1), receive(t, end))
+	got := []string{receive(t, end), receive(t, end)}
+	assert.ElementsMatch(t, []string{answer, fmt.Sprintf(big, 2)}, got)
+	assert.Equal(t, 202, <-waiting)
+}
+
+func TestManyConnectsAndDrops(t *testing.T) {
+	leak.Check(t)
+	s := serve(t, nil)
+	for range 200 {
+		client, end := s.connect(t, nil)
+		open(t, client, end)
+		require.NoError(t, client.Close())
+		_, err := end.Read()
+		assert.ErrorIs(t, err, io.EOF)
+		end.Close()
+	}
+	s.CloseClientConnections()
+}
+
+// Line ends in a message do not break the event.
+func TestLineEnds(t *testing.T) {
+	s := serve(t, nil)
+	client, end := s.connect(t, nil)
+	defer client.Close()
+	defer end.Close()
+	msg := []byte("{\"jsonrpc\":\"2.0\",\n\"method\":\"x\",\r\n\"params\":{\r}}")
+	require.NoError(t, end.Write(msg))
+	got := receive(t, client)
+	assert.Equal(t, bytes.Fields(msg), bytes.Fields([]byte(got)))
+}
+
+// An event stream begins with a comment: a proxy that waits for the first byte of a
+// response passes on its header at once.
+func TestFirstComment(t *testing.T) {
+	for name, opts := range map[string]*streamhttp.HandlerOptions{":\n": nil, "id: ": {Resume: true}} {
+		s := serve(t, opts)
+		c, _ := s.connectRaw(t)
+		first, err := c.events().r.ReadString('\n')
+		require.NoError(t, err)
+		assert.Contains(t, first, name)
+	}
+}
+
+// A connection may have so many event streams, and no more.
+func TestManyEventStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubble(t, nil)
+		client, end := s.connect(t, nil)
+		defer client.Close()
+		defer end.Close()
+		c := &rawClient{t: t, url: "http://server/", id: client.ConnectionID(), client: s.client}
+		for n := range 1024 { // beside that of the connection
+			require.Equal(t, 200, c.request("GET", "", "Acp-Session-Id", fmt.Sprint(n)).StatusCode)
+		}
+		assert.Equal(t, 429, c.request("GET", "", "Acp-Session-Id", "one more").StatusCode)
+	})
+}
+
+// Events that wait leave in one write.
+func TestEventsLeaveTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := wired(t, nil)
+		end := w.connect()
+		for n := range 100 {
+			require.NoError(t, end.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","n":%d}}`, n)))
+		}
+		c := w.say("GET / HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\nAcp-Session-Id: s\r\nAcp-Connection-Id: " + end.ConnectionID() + "\r\n\r\n")
+		chunks := &writes{r: c}
+		events := &rawEvents{t: t, r: bufio.NewReaderSize(chunks, 1<<20)}
+		for n := range 100 {
+			assert.Contains(t, events.next(), fmt.Sprintf(`"n":%d}`, n))
+		}
+		assert.LessOrEqual(t, chunks.count, 6, "the header, the comment, and all events together")
+	})
+}
+
+// writes counts what is read from a pipe that is not buffered: one read for each write, if
+// the reader has room for it.
+type writes struct {
+	r     io.Reader
+	count int
+}
+
+func (w *writes) Read(b []byte) (int, error) {
+	w.count++
+	return w.r.Read(b)
+}
+
+// The rings of a connection share 64 MiB: the oldest events of all go first.
+func TestRingsShareTheirRoom(t *testing.T) {
+	s := serve(t, &streamhttp.HandlerOptions{Resume: true})
+	c, end := s.connectRaw(t)
+	begin := map[string]string{} // the place before the first event of a session
+	const sessions = 10          // with two events of nearly 4 MiB each
+	for n := range sessions {
+		id := fmt.Sprint("s", n)
+		events := c.events("Acp-Session-Id", id)
+		for range 2 {
+			require.NoError(t, end.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"%s","x":"%s"}}`, id, strings.Repeat("x", 4<<20-1000))))
+			events.next()
+		}
+		if n == sessions-1 { // when this one is there, those before it are marked as sent
+			require.NoError(t, end.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"%s"}}`, id)))
+			events.next()
+		}
+		epoch, _, _ := strings.Cut(events.id, "-")
+		begin[id] = epoch + "-0"
+	}
+	status := func(id string) int {
+		return c.request("GET", "", "Acp-Session-Id", id, "Last-Event-ID", begin[id]).StatusCode
+	}
+	assert.Equal(t, 410, status("s0"), "its first event is gone")
+	assert.Equal(t, 410, status("s3"), "that of four sessions is")
+	assert.Equal(t, 200, status("s9"))
+	assert.Equal(t, 200, status("s4"))
+	last := strings.Replace(begin["s0"], "-0", "-1", 1)
+	assert.Equal(t, 200, c.request("GET", "", "Acp-Session-Id", "s0", "Last-Event-ID", last).StatusCode, "the newest event of a session is kept")
+}

@@ -1,0 +1,217 @@
+package streamhttp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// resumePatience is how long the client tries to continue an event stream that was cut.
+const resumePatience = 60 * time.Second
+
+// eventStream is one event stream of a client: that of the connection if session is
+// empty.
+type eventStream struct {
+	session string
+	ready   chan struct{} // closed when the headers have arrived, or err is set
+	err     error         // why it could not be opened
+	done    chan struct{} // closed when it has ended
+	last    atomic.Int64  // when something arrived, in nanoseconds since 1970
+}
+
+// stream returns the event stream of a session and opens it if it is not open.
+func (c *Client) stream(session string) *eventStream {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.streams[session]
+	if s == nil {
+		s = &eventStream{session: session, ready: make(chan struct{}), done: make(chan struct{})}
+		c.streams[session] = s
+		if c.over {
+			s.err = stream.ErrClosed
+			close(s.ready)
+			close(s.done)
+			return s
+		}
+		c.running.Go(func() { c.receive(s) }) // ends with the stream, or with life
+	}
+	return s
+}
+
+// receive reads an event stream until it ends, and continues it where the server allows
+// that.
+func (c *Client) receive(s *eventStream) {
+	err, clean := c.open(s)
+	c.mu.Lock()
+	if c.streams[s.session] == s {
+		delete(c.streams, s.session) // the next message opens it again
+	}
+	c.mu.Unlock()
+	close(s.done)
+	switch {
+	case c.life.Err() != nil:
+	case s.session == "" && clean:
+		c.awaitStreams()
+		c.fail(io.EOF)
+	case s.session == "" || isStatus(err, http.StatusUnauthorized):
+		c.fail(err)
+	case s.err == nil && !isStatus(err, http.StatusGone, http.StatusForbidden, http.StatusConflict):
+		c.lostCalls(s.session, err)
+	case s.err == nil || !c.opens(s.session):
+		c.in.put(arrival{err: &stream.LostError{SessionID: s.session, Err: err}})
+	}
+}
+
+// opens reports whether a call waits that makes a session known.
+func (c *Client) opens(session string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.calls {
+		if k.session == session && opensSession(k.method) {
+			return true
+		}
+	}
+	return false
+}
+
+// awaitStreams waits for the end of the other event streams, after the server has ended
+// that of the connection.
+func (c *Client) awaitStreams() {
+	timer := time.NewTimer(endGrace)
+	defer timer.Stop()
+	c.mu.Lock()
+	var others []*eventStream
+	for _, s := range c.streams {
+		others = append(others, s)
+	}
+	c.mu.Unlock()
+	for _, s := range others {
+		select {
+		case <-s.done:
+		case <-timer.C:
+			return
+		case <-c.life.Done():
+			return
+		}
+	}
+}
+
+// open opens an event stream and reads it to its end. clean reports that the server has
+// ended it.
+func (c *Client) open(s *eventStream) (err error, clean bool) {
+	last, opened := "", false
+	var cut time.Time
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		ctx, cancel := context.WithCancel(c.life)
+		var resp *http.Response
+		var got string
+		resp, err = c.get(ctx, s, last)
+		if err == nil {
+			if !opened {
+				opened = true
+				close(s.ready)
+			}
+			wait = 50 * time.Millisecond
+			cut = time.Time{}
+			got, err = c.read(s, resp, cancel)
+			if got != "" {
+				last = got
+			}
+		}
+		cancel()
+		clean = err == io.EOF || clean && isStatus(err, http.StatusNotFound)
+		if err == io.EOF {
+			err = fmt.Errorf("streamhttp: the server has ended an event stream: %w", io.ErrUnexpectedEOF)
+		}
+		if !opened {
+			s.err = err
+			close(s.ready)
+			return err, false
+		}
+		if cut.IsZero() {
+			cut = time.Now()
+		}
+		if last == "" || refused(err) || time.Since(cut) > resumePatience || c.life.Err() != nil {
+			return err, clean
+		}
+		select {
+		case <-time.After(wait):
+		case <-c.life.Done():
+			return err, false
+		}
+	}
+}
+
+// refused reports whether the server has said that a stream cannot be opened.
+func refused(err error) bool {
+	return isStatus(err, 400, 401, 403, 404, 405, 406, 409, 410)
+}
+
+func (c *Client) get(ctx context.Context, s *eventStream, last string) (*http.Response, error) {
+	header := []string{"Accept", "text/event-stream"}
+	if last != "" {
+		header = append(header, resumeHeader, last)
+	}
+	resp, err := c.do(ctx, http.MethodGet, s.session, nil, header...)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, fmt.Errorf("streamhttp: opening an event stream: %w", refusal(resp))
+	}
+	return resp, nil
+}
+
+// read reads the events of one response. It returns the id of the last one, and io.EOF
+// when the server has ended it.
+func (c *Client) read(s *eventStream, resp *http.Response, cancel context.CancelFunc) (last string, err error) {
+	defer resp.Body.Close()
+	var silent atomic.Bool
+	watch := time.AfterFunc(c.opts.Silent, func() { silent.Store(true); cancel() })
+	defer watch.Stop()
+	events := newEventReader(&watched{resp.Body, watch, c.opts.Silent}, c.opts.MaxMessage)
+	for {
+		watch.Reset(c.opts.Silent)
+		data, err := events.next()
+		watch.Stop() // while our own reader is waited for
+		if long, ok := err.(*stream.TooLargeError); ok {
+			c.in.wait()
+			c.answered(string(long.ID))
+			c.in.put(arrival{err: long})
+			continue
+		}
+		if silent.Load() {
+			return events.id, fmt.Errorf("streamhttp: an event stream was silent for %v", c.opts.Silent)
+		}
+		if err == io.EOF {
+			return events.id, io.EOF
+		}
+		if err != nil {
+			return events.id, fmt.Errorf("streamhttp: an event stream was cut: %w", err)
+		}
+		s.last.Store(time.Now().UnixNano())
+		c.in.wait()
+		c.deliver(s, data)
+	}
+}
+
+// watched resets a timer with each read.
+type watched struct {
+	r     io.Reader
+	timer *time.Timer
+	d     time.Duration
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if n > 0 {
+		w.timer.Reset(w.d)
+	}
+	return n, err
+}

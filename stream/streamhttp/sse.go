@@ -1,0 +1,154 @@
+package streamhttp
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// eventReader reads server-sent events. Lines end with LF, CRLF or CR.
+type eventReader struct {
+	r     *bufio.Reader
+	max   int
+	begun bool // the byte order mark has been read
+	skip  bool // the last line ended with CR: a LF belongs to it
+	lines int  // lines of data that the event has
+	data  []byte
+	long  *envelope.Skim // the data of an event that is too long
+	id    string         // that of the last event
+	newID string         // that of the event under way
+}
+
+func newEventReader(r io.Reader, max int) *eventReader {
+	return &eventReader{r: bufio.NewReaderSize(r, 4<<10), max: max}
+}
+
+// next returns the data of the next event that has some, or *stream.TooLargeError in
+// place of one that is too long. An event that the end of input cuts counts when its
+// line is complete.
+func (e *eventReader) next() ([]byte, error) {
+	for {
+		field, err := e.line()
+		if err != nil {
+			if err == io.EOF && e.lines > 0 {
+				return e.take()
+			}
+			return nil, err
+		}
+		if !field && e.lines > 0 {
+			return e.take()
+		}
+		if !field {
+			e.id = e.newID
+		}
+	}
+}
+
+func (e *eventReader) take() ([]byte, error) {
+	data, long := e.data, e.long
+	e.data, e.long, e.lines = nil, nil, 0
+	e.id = e.newID // not before: an event that was cut is asked for again
+	if long != nil {
+		return nil, &stream.TooLargeError{Method: long.Method(), ID: long.ID(), HasResult: long.HasResult(), Size: long.Len(), Limit: int64(e.max)}
+	}
+	return data, nil
+}
+
+// line reads one line. It reports whether the line has a field: a blank line ends the
+// event.
+func (e *eventReader) line() (field bool, err error) {
+	var head []byte // the line so far, while its field is not known
+	isData, known := false, false
+	for {
+		part, end, err := e.part()
+		if !known {
+			head = append(head, part...)
+			if !e.begun && len(head) >= 3 {
+				e.begun, head = true, bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+			}
+			if known = end || err != nil || len(head) > len("data: "); !known {
+				continue
+			}
+			if !e.begun {
+				e.begun, head = true, bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+			}
+			if len(head) == 0 {
+				return false, err
+			}
+			if value, ok := bytes.CutPrefix(head, []byte("data")); ok && (len(value) == 0 || value[0] == ':') {
+				isData = true
+				e.beginData()
+				part = bytes.TrimPrefix(bytes.TrimPrefix(value, []byte(":")), []byte(" "))
+				head = nil
+			}
+		} else if !isData {
+			if len(head) < maxHeaderID {
+				head = append(head, part...)
+			}
+		}
+		if isData {
+			e.addData(part)
+		}
+		if err != nil {
+			return true, err
+		}
+		if end {
+			if id, ok := bytes.CutPrefix(head, []byte("id:")); ok && !isData {
+				e.newID = string(bytes.TrimPrefix(id, []byte(" ")))
+			}
+			return true, nil
+		}
+	}
+}
+
+// part returns the next bytes of a line, and whether the line ends after them. They are
+// valid until the next read.
+func (e *eventReader) part() (part []byte, end bool, err error) {
+	if e.r.Buffered() == 0 {
+		if _, err := e.r.Peek(1); err != nil {
+			return nil, false, err
+		}
+	}
+	b, _ := e.r.Peek(e.r.Buffered())
+	if e.skip {
+		e.skip = false
+		if b[0] == '\n' {
+			_, _ = e.r.Discard(1)
+			return nil, false, nil
+		}
+	}
+	i := bytes.IndexByte(b, '\n')
+	if cr := bytes.IndexByte(b[:max(i, 0)], '\r'); i < 0 {
+		i = bytes.IndexByte(b, '\r')
+	} else if cr >= 0 {
+		i = cr
+	}
+	if i < 0 {
+		_, _ = e.r.Discard(len(b))
+		return b, false, nil
+	}
+	e.skip = b[i] == '\r'
+	_, _ = e.r.Discard(i + 1)
+	return b[:i], true, nil
+}
+
+func (e *eventReader) beginData() {
+	if e.lines++; e.lines > 1 {
+		e.addData([]byte{'\n'})
+	}
+}
+
+func (e *eventReader) addData(b []byte) {
+	if e.long != nil {
+		e.long.Write(b)
+		return
+	}
+	if e.data = append(e.data, b...); len(e.data) > e.max {
+		e.long = new(envelope.Skim)
+		e.long.Write(e.data)
+		e.data = nil
+	}
+}

@@ -1,0 +1,54 @@
+package streamtest
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// envelopes: WriteMessage and ReadMessage do what Write and Read do, with the envelope.
+func envelopes(t *testing.T, a, b stream.Stream) {
+	w, writes := a.(stream.MessageWriter)
+	r, reads := b.(stream.MessageReader)
+	if !writes && !reads {
+		t.Skip("the stream has neither WriteMessage nor ReadMessage: implementing them is optional")
+	}
+	sent := make(chan error, 1)
+	go func() { // ends when b has read all or is closed
+		sent <- func() error {
+			for i, size := range someSizes {
+				var err error
+				if msg := message(i, size); writes {
+					err = w.WriteMessage(stream.ParseMessage(msg))
+					clear(msg)
+				} else {
+					err = a.Write(msg)
+				}
+				if err != nil {
+					return fmt.Errorf("message %d: %w", i, err)
+				}
+			}
+			return nil
+		}()
+	}()
+	for i, size := range someSizes {
+		if !reads {
+			expect(t, b, message(i, size))
+			continue
+		}
+		m, err := await(t, r.ReadMessage)
+		expectOK(t, "ReadMessage", err)
+		if want := stream.ParseMessage(message(i, size)); !same(m, want) {
+			t.Fatalf("ReadMessage: got %.200v, want %.200v", m, want)
+		}
+	}
+	wait(t, sent, "writing")
+}
+
+// same compares what a message says. Only ParseMessage can set the rest.
+func same(a, b stream.Message) bool {
+	return bytes.Equal(a.Data, b.Data) && a.Kind == b.Kind && bytes.Equal(a.ID, b.ID) && a.Method == b.Method &&
+		a.SessionID == b.SessionID && bytes.Equal(a.CancelID, b.CancelID)
+}

@@ -1,0 +1,52 @@
+package streamtest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// hasten tells a stream that implements [stream.Hastener] to hasten at all times: while messages come one after the other, when nothing comes, and when Read is
+// interrupted.
+func hasten(t *testing.T, a, b stream.Stream) {
+	h, ok := b.(stream.Hastener)
+	if !ok {
+		t.Skip("the stream is no Hastener")
+	}
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(50 * time.Microsecond):
+				h.Hasten()
+			}
+		}
+	})
+	sent := make(chan error, 1)
+	go func() { // ends when b has read all or is closed
+		for i := range 100 {
+			time.Sleep(time.Duration(i%5) * time.Millisecond)
+			if err := a.Write(message(i, i)); err != nil {
+				sent <- err
+				return
+			}
+		}
+		sent <- writeSome(a)
+	}()
+	for i := range 100 {
+		expect(t, b, message(i, i))
+	}
+	for _, want := range someMessages {
+		expect(t, b, want)
+	}
+	wait(t, sent, "writing")
+	close(over)
+	wg.Wait()
+	interruptRead(t, a, b)
+	h.Hasten()
+}

@@ -1,0 +1,81 @@
+package websocket
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+
+	"github.com/coder/websocket"
+
+	"github.com/acpkit/go-sdk/internal/webguard"
+)
+
+// AcceptOptions configure [Accept], which copies them. The zero value selects the
+// defaults.
+type AcceptOptions struct {
+	Options
+
+	// AllowedOrigins are the origins whose pages may connect, each as scheme://host or
+	// scheme://host:port. Requests without Origin, and those of the same host, are
+	// always allowed.
+	AllowedOrigins []string
+}
+
+// Accept upgrades a request to a WebSocket. If it returns an error, it has already
+// written the response.
+func Accept(w http.ResponseWriter, r *http.Request, opts *AcceptOptions) (*Conn, error) {
+	var o AcceptOptions
+	if opts != nil {
+		o = *opts
+	}
+	if err := webguard.CheckOrigin(r, o.AllowedOrigins); err != nil {
+		http.Error(w, "Forbidden", http.StatusForbidden)
+		return nil, fmt.Errorf("websocket: %w", err)
+	}
+	hijacker := &captureHijacker{ResponseWriter: w}
+	c := &Conn{id: rand.Text()}
+	w.Header().Set(connectionHeader, c.id)
+	ws, err := websocket.Accept(hijacker, r, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, // the origin was checked above
+		CompressionMode:    websocket.CompressionDisabled,
+		OnPingReceived:     func(_ context.Context, payload []byte) bool { return c.onPing(payload) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("websocket: accepting: %w", err)
+	}
+	return start(ws, hijacker.carrier, o.Options, c), nil
+}
+
+// captureHijacker puts a carrier between the WebSocket and its network connection.
+type captureHijacker struct {
+	http.ResponseWriter
+
+	carrier *carrier
+}
+
+func (h *captureHijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	if n := rw.Writer.Buffered(); n > 0 {
+		return nil, nil, errors.New("the response was not sent")
+	}
+	h.carrier = newCarrier(conn)
+	return carrierConn{conn, h.carrier}, bufio.NewReadWriter(rw.Reader, bufio.NewWriter(h.carrier)), nil
+}
+
+// carrierConn is a network connection whose bytes pass through a carrier.
+type carrierConn struct {
+	net.Conn
+
+	carrier *carrier
+}
+
+func (c carrierConn) Read(p []byte) (int, error)  { return c.carrier.Read(p) }
+func (c carrierConn) Write(p []byte) (int, error) { return c.carrier.Write(p) }
+func (c carrierConn) Close() error                { return c.carrier.Close() }

@@ -1,0 +1,109 @@
+package websocket
+
+import (
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// corkSize is how many bytes are gathered before they are written.
+	corkSize = 64 << 10
+	// partSize is how many bytes are written at once, so that progress can be seen.
+	partSize = 64 << 10
+)
+
+var corks = sync.Pool{New: func() any { return new([corkSize]byte) }}
+
+// carrier is the network connection below a WebSocket. It counts what passes, joins
+// small writes, and lets control frames through between messages, which the WebSocket
+// library can only send while it is read from.
+type carrier struct {
+	rwc io.ReadWriteCloser
+
+	written  atomic.Int64
+	received atomic.Int64 // when the last byte was read, in nanoseconds since the start
+
+	start time.Time
+
+	mu    sync.Mutex      // guards cork and used; held while writing
+	cork  *[corkSize]byte // nil when writes are not joined
+	used  int
+	close sync.Once
+}
+
+func newCarrier(rwc io.ReadWriteCloser) *carrier { return &carrier{rwc: rwc, start: time.Now()} }
+
+func (c *carrier) Read(p []byte) (int, error) {
+	n, err := c.rwc.Read(p)
+	if n > 0 {
+		c.heard()
+	}
+	return n, err
+}
+
+// heard records that the peer is alive.
+func (c *carrier) heard() { c.received.Store(int64(time.Since(c.start))) }
+
+// silent returns how long nothing was received.
+func (c *carrier) silent() time.Duration {
+	return time.Since(c.start) - time.Duration(c.received.Load())
+}
+
+func (c *carrier) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cork == nil {
+		return c.writeLocked(p)
+	}
+	if c.used+len(p) > corkSize {
+		if err := c.flushLocked(); err != nil {
+			return 0, err
+		}
+		if len(p) > corkSize {
+			return c.writeLocked(p)
+		}
+	}
+	c.used += copy(c.cork[c.used:], p)
+	return len(p), nil
+}
+
+func (c *carrier) writeLocked(p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var m int
+		m, err = c.rwc.Write(p[n:min(len(p), n+partSize)])
+		n += m
+		c.written.Add(int64(m))
+	}
+	return n, err
+}
+
+func (c *carrier) flushLocked() error {
+	_, err := c.writeLocked(c.cork[:c.used])
+	c.used = 0
+	return err
+}
+
+// join makes writes wait until flush.
+func (c *carrier) join() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cork = corks.Get().(*[corkSize]byte)
+}
+
+// flush writes what was joined.
+func (c *carrier) flush() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.flushLocked()
+	corks.Put(c.cork)
+	c.cork = nil
+	return err
+}
+
+// Close makes blocked reads and writes return.
+func (c *carrier) Close() (err error) {
+	c.close.Do(func() { err = c.rwc.Close() })
+	return err
+}

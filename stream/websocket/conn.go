@@ -1,0 +1,279 @@
+package websocket
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+const (
+	defaultPingInterval = 15 * time.Second
+	defaultTimeout      = 45 * time.Second
+	// closeGrace is how long Close waits for the peer to close as well, writeGrace how
+	// long it waits for a message that is being written.
+	closeGrace = 2 * time.Second
+	writeGrace = 250 * time.Millisecond
+)
+
+// Options is for both ends. The zero value is the default.
+type Options struct {
+	// MaxMessage is the longest message in bytes that is read; 0 means
+	// stream.DefaultMaxMessage. Writing is not limited.
+	MaxMessage int
+
+	// PingInterval is the time between two pings; 0 means 15 s.
+	PingInterval time.Duration
+
+	// Timeout is how long the peer may be silent; 0 means 45 s.
+	Timeout time.Duration
+}
+
+// Conn is one end of a connection. It is a stream.Stream, and a stream.BatchWriter,
+// stream.ProgressWriter, stream.Drainer and stream.ReasonCloser as well.
+type Conn struct {
+	ws      *websocket.Conn
+	carrier *carrier
+	client  bool
+	id      string
+
+	maxMessage            int
+	pingInterval, timeout time.Duration
+
+	life     context.Context // never ends: a ctx that ends would cut the connection at once
+	in       *inbox
+	receiver chan struct{} // closed when receive has returned
+	ticker   *time.Timer
+	greeted  atomic.Bool // at a server: initialize has arrived, and was not refused
+	drain    chan struct{}
+	draining sync.Once
+
+	// initID is the id of initialize while it has no response, at a server.
+	initID atomic.Pointer[json.RawMessage]
+
+	sending turn        // held while a message or a control frame is written
+	silent  atomic.Bool // the peer was silent for Timeout
+	pong    atomic.Pointer[[]byte]
+	again   refusals
+	broken  error // Write's alone: the first failure
+
+	close sync.Once
+}
+
+// start takes over a WebSocket whose handshake is done.
+func start(ws *websocket.Conn, carrier *carrier, opts Options, c *Conn) *Conn {
+	c.ws, c.carrier, c.life = ws, carrier, context.Background()
+	c.maxMessage = opts.MaxMessage
+	if c.maxMessage <= 0 {
+		c.maxMessage = stream.DefaultMaxMessage
+	}
+	if c.pingInterval = opts.PingInterval; c.pingInterval <= 0 {
+		c.pingInterval = defaultPingInterval
+	}
+	if c.timeout = opts.Timeout; c.timeout <= 0 {
+		c.timeout = defaultTimeout
+	}
+	c.in, c.receiver, c.drain, c.sending = newInbox(), make(chan struct{}), make(chan struct{}), newTurn()
+	c.carrier.heard()
+	ws.SetReadLimit(-1)                          // readMessage has its own, which does not end the connection
+	c.ticker = time.AfterFunc(time.Hour, c.tick) // ends with the receiver
+	c.ticker.Reset(c.pingInterval)               // now that tick may look at it
+	go c.receive()                               // ends with the connection
+	return c
+}
+
+// ConnectionID returns the id that the server gave to the connection. It is empty at a
+// client whose server gives none.
+func (c *Conn) ConnectionID() string { return c.id }
+
+// Read implements stream.Stream. At a server the first message must be initialize; any
+// other request or notification ends the connection with code 1002. Another initialize
+// is answered with an error and not returned, unless the first was.
+func (c *Conn) Read() ([]byte, error) {
+	for {
+		msg, err := c.in.take()
+		switch {
+		case c.client || err != nil:
+			return msg, err
+		case c.greeted.Load():
+			if again, err := c.refuseAgain(msg); !again {
+				return msg, err
+			} else if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		e := envelope.Parse(msg)
+		switch {
+		case e.Kind == envelope.KindRequest && string(e.Method) == "initialize":
+			c.greeted.Store(true)
+			id := json.RawMessage(bytes.Clone(e.ID))
+			c.initID.Store(&id)
+			return msg, nil
+		case e.Kind == envelope.KindRequest, e.Kind == envelope.KindNotification, e.Method != nil:
+			_ = c.CloseWith(1002, "the first message must be initialize")
+			return nil, errNotGreeted
+		case e.Kind == envelope.KindNotJSON, e.Kind == envelope.KindBadRequest:
+			return msg, nil // the connection answers it
+		}
+	}
+}
+
+var errNotGreeted = errors.New("websocket: the first message was not initialize")
+
+// Write implements stream.Stream. Bytes that are not UTF-8 are sent as U+FFFD, because a
+// text frame cannot carry them.
+func (c *Conn) Write(msg []byte) error {
+	one := [1][]byte{msg}
+	return c.WriteBatch(one[:])
+}
+
+// WriteBatch implements stream.BatchWriter.
+func (c *Conn) WriteBatch(msgs [][]byte) error {
+	for _, msg := range msgs {
+		if len(msg) == 0 {
+			return &stream.MessageError{Reason: "it is empty"}
+		}
+	}
+	if c.isClosed() {
+		return stream.ErrClosed
+	}
+	if c.broken != nil || len(msgs) == 0 {
+		return c.broken
+	}
+	c.sending.acquire()
+	if id := c.initID.Load(); id != nil {
+		c.initialized(msgs, *id) // before the client can send initialize again
+	}
+	err := c.write(msgs)
+	c.sendingDone()
+	switch {
+	case err == nil:
+	case c.isClosed():
+		c.broken = stream.ErrClosed
+	default:
+		// What ends reading says more than that the connection is closed.
+		wait := time.NewTimer(writeGrace)
+		select {
+		case <-c.receiver:
+		case <-c.in.closed:
+		case <-wait.C:
+		}
+		wait.Stop()
+		if over := c.in.overWith(); over != nil && !errors.Is(over, io.EOF) {
+			err = over
+		}
+		c.broken = fmt.Errorf("websocket: writing: %w", err)
+	}
+	return c.broken
+}
+
+// initialized looks for the response to initialize. After an error initialize may come
+// again.
+func (c *Conn) initialized(msgs [][]byte, id json.RawMessage) {
+	for _, msg := range msgs {
+		if m := stream.ParseMessage(msg); m.IsResponse() && bytes.Equal(m.ID, id) {
+			c.greeted.Store(m.Kind == stream.KindResponse)
+			c.initID.Store(nil)
+			return
+		}
+	}
+}
+
+func (c *Conn) write(msgs [][]byte) error {
+	c.carrier.join()
+	for _, msg := range msgs {
+		if !utf8.Valid(msg) {
+			msg = []byte(string([]rune(string(msg))))
+		}
+		if err := c.ws.Write(c.life, websocket.MessageText, msg); err != nil {
+			_ = c.carrier.flush()
+			return err
+		}
+	}
+	return c.carrier.flush()
+}
+
+// Written implements stream.ProgressWriter.
+func (c *Conn) Written() int64 { return c.carrier.written.Load() }
+
+// Draining implements stream.Drainer.
+func (c *Conn) Draining() <-chan struct{} { return c.drain }
+
+// Drain asks the connection that owns the stream to let running turns end and then to
+// close it.
+func (c *Conn) Drain() { c.draining.Do(func() { close(c.drain) }) }
+
+// Close ends the connection with code 1000, or 1001 after Drain. It waits up to 2 s for
+// the peer to close as well. It never fails.
+func (c *Conn) Close() error {
+	select {
+	case <-c.drain:
+		return c.CloseWith(1001, "the server shuts down")
+	default:
+		return c.CloseWith(1000, "")
+	}
+}
+
+// CloseFor implements stream.ReasonCloser: the code is 1008 for stream.ReasonLimit, 1011
+// for stream.ReasonFailure, and that of Close for others.
+func (c *Conn) CloseFor(why stream.Reason) error {
+	switch why {
+	case stream.ReasonLimit:
+		return c.CloseWith(1008, "a limit was exceeded")
+	case stream.ReasonFailure:
+		return c.CloseWith(1011, "internal error")
+	}
+	return c.Close()
+}
+
+// CloseWith closes the connection as Close does, with a code and a reason for the peer of
+// at most 123 bytes. Only the first call of Close, CloseFor or CloseWith has an effect. A
+// server that closes before it has responded to initialize responds with an error first,
+// and uses 1011 in place of 1000.
+func (c *Conn) CloseWith(code int, reason string) error {
+	c.close.Do(func() {
+		close(c.in.closed)
+		c.ticker.Stop()
+		if !c.sending.acquireWithin(writeGrace) { // a write is stuck
+			_ = c.carrier.Close()
+			_ = c.ws.CloseNow()
+			<-c.receiver
+			return
+		}
+		cut := time.AfterFunc(closeGrace, func() { _ = c.carrier.Close() })
+		if id := c.initID.Load(); id != nil {
+			failed := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Initialize failed"}}`, *id)
+			_ = c.ws.Write(c.life, websocket.MessageText, failed)
+			if code == 1000 {
+				code = 1011
+			}
+		}
+		_ = c.ws.Close(websocket.StatusCode(code), reason) // a peer that is gone is closed as well
+		cut.Stop()
+		c.sending.release()
+		_ = c.carrier.Close()
+		<-c.receiver
+	})
+	return nil
+}
+
+func (c *Conn) isClosed() bool {
+	select {
+	case <-c.in.closed:
+		return true
+	default:
+		return false
+	}
+}

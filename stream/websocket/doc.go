@@ -1,0 +1,33 @@
+// Package websocket carries the messages of the Agent Client Protocol over WebSocket,
+// one message a text frame. [Dial] is the client's end, [Accept] the server's. Both
+// return a [Conn], which is a stream.Stream.
+//
+// Most programs use package remote, which offers WebSocket and streamable HTTP at one
+// address and checks who connects. Accept alone checks the Origin header and nothing
+// else.
+//
+// # Order and loss
+//
+// A connection keeps one total order in each direction, as standard input and output do.
+// A message that is longer than MaxMessage is skipped, and reading continues. A
+// connection that is cut cannot be resumed: dial again, initialize, and load or resume
+// the session.
+//
+// Each end sends a ping every 15 s (PingInterval) and gives up after 45 s (Timeout)
+// without a byte from the peer. The stream reads ahead, up to one message or 1 MiB, so
+// that it answers pings while its own reader is slow. If the reader pauses for longer,
+// the stream stops reading, suspends Timeout, and still sends pings, so that the peer does
+// not give up either.
+//
+// # How a connection ends
+//
+// Close codes 1000 and 1001 of the peer, and a close without a code, are the clean end:
+// reading returns a *[CloseError] for which errors.Is(err, io.EOF) holds. Every other
+// code is an error, and so is the loss of the network connection without a close.
+//
+//	1000  the connection has done its work
+//	1001  the server shuts down
+//	1002  the first message is not initialize
+//	1008  the peer exceeded a limit, reads nothing, or may not go on
+//	1011  this end failed, or ended before it responded to initialize
+package websocket

@@ -1,0 +1,126 @@
+package websocket
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/coder/websocket"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+const blockSize = 64 << 10
+
+// blocks are used while a message arrives, so that a connection that waits holds none.
+var blocks = sync.Pool{New: func() any { return new([blockSize]byte) }}
+
+// receive reads ahead until the connection ends. After Close it goes on and drops what
+// it reads, so that the peer's close is seen and nothing that was written is lost in a
+// reset.
+func (c *Conn) receive() {
+	defer close(c.receiver)
+	defer c.carrier.Close() // a blocked Write returns
+	for {
+		if c.in.waitRoom() {
+			c.carrier.heard() // what the peer sent meanwhile was not looked at
+		}
+		kind, r, err := c.ws.Reader(c.life)
+		if err != nil {
+			c.in.end(c.endError(err))
+			return
+		}
+		if kind != websocket.MessageText || c.isClosed() {
+			if _, err := io.Copy(io.Discard, r); err != nil {
+				c.in.end(c.endError(err))
+				return
+			}
+			continue
+		}
+		msg, err := c.readMessage(r)
+		if _, skipped := errors.AsType[*stream.TooLargeError](err); err != nil && !skipped {
+			c.in.end(c.endError(err))
+			return
+		}
+		c.in.put(arrival{msg, err})
+	}
+}
+
+// readMessage reads a message, or skips one that is longer than MaxMessage.
+func (c *Conn) readMessage(r io.Reader) ([]byte, error) {
+	block := blocks.Get().(*[blockSize]byte)
+	defer blocks.Put(block)
+	n, err := readFull(r, block[:])
+	if err == io.EOF && n <= c.maxMessage {
+		return bytes.Clone(block[:n]), nil
+	}
+	msg := bytes.Clone(block[:n])
+	for err == nil && len(msg) <= c.maxMessage {
+		n, err = readFull(r, block[:])
+		msg = append(msg, block[:n]...)
+	}
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if len(msg) <= c.maxMessage {
+		return slices.Clip(msg), nil
+	}
+	var skim envelope.Skim
+	skim.Write(msg)
+	for err == nil {
+		n, err = readFull(r, block[:])
+		skim.Write(block[:n])
+	}
+	if err != io.EOF {
+		return nil, err
+	}
+	return nil, &stream.TooLargeError{
+		Method: skim.Method(), ID: skim.ID(), HasResult: skim.HasResult(), Size: skim.Len(), Limit: int64(c.maxMessage),
+	}
+}
+
+// readFull fills b, or returns io.EOF with what is there at the end of the message.
+func readFull(r io.Reader, b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		var m int
+		m, err = r.Read(b[n:])
+		n += m
+	}
+	return n, err
+}
+
+// errSilent ends a connection whose peer sends nothing, not even pings.
+var errSilent = errors.New("websocket: nothing was received for too long")
+
+// CloseError reports that the peer closed the connection.
+type CloseError struct {
+	Code   int // 1005 if the peer gave none
+	Reason string
+}
+
+func (e *CloseError) Error() string {
+	return fmt.Sprintf("websocket: the peer closed the connection with code %d %q", e.Code, e.Reason)
+}
+
+// Is reports whether target is io.EOF and the end was clean: 1000, 1001, or no code.
+func (e *CloseError) Is(target error) bool {
+	return target == io.EOF && (e.Code == 1000 || e.Code == 1001 || e.Code == 1005)
+}
+
+// endError returns the reason for which reading ended.
+func (c *Conn) endError(err error) error {
+	if c.silent.Load() {
+		return errSilent
+	}
+	if closed, ok := errors.AsType[websocket.CloseError](err); ok {
+		return &CloseError{Code: int(closed.Code), Reason: closed.Reason}
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF // the network connection ended without a close
+	}
+	return fmt.Errorf("websocket: reading: %w", err)
+}

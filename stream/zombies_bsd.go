@@ -1,6 +1,0 @@
-//go:build unix && !linux
-
-package stream
-
-// onlyZombies is not known here. The wait for a group is bounded all the same.
-func onlyZombies(int) bool { return false }
