@@ -12,25 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
-
-// everything is an agent with every method, by way of a connection.
-type everything struct {
-	acp.Agent
-	acp.SessionLoader
-	acp.SessionResumer
-	acp.SessionLister
-	acp.SessionDeleter
-	acp.SessionCloser
-	acp.LogoutHandler
-	acp.ProviderManager
-	acp.SessionForker
-	acp.SessionArchiver
-	acp.SessionStatusReporter
-	acp.SessionTitleSetter
-	acp.AuthStatusReporter
-	acp.MCPNotificationHandler
-}
 
 func TestCapabilities(t *testing.T) {
 	base := &peertest.Agent{}
@@ -56,7 +39,7 @@ func TestCapabilities(t *testing.T) {
 			acp.SessionModeSetter
 			acp.SessionConfigOptionSetter
 		}{}, `{}`},
-		{"everything", everything{}, `{"loadSession":true,"mcpCapabilities":{"acp":true},"providers":{},
+		{"every method", &peertest.FullAgent{}, `{"loadSession":true,"mcpCapabilities":{"acp":true},"providers":{},
 			"auth":{"logout":{},"status":{}},
 			"sessionCapabilities":{"list":{},"delete":{},"resume":{},"close":{},"fork":{},"archive":{},"status":{},"title":{}}}`},
 	} {
@@ -69,7 +52,7 @@ func TestCapabilities(t *testing.T) {
 }
 
 func TestCapabilitiesOfAConnectionAreThoseOfItsPeer(t *testing.T) {
-	s, peer := peertest.Pipe(t)
+	s, peer := rawpeer.Pipe(t)
 	c := client.New(s, func(*client.Conn) acp.Client { return &peertest.Client{} }, nil)
 	assert.Nil(t, agent.Capabilities(c))
 	require.NoError(t, c.Start(t.Context()))

@@ -9,28 +9,29 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Conn is the agent's end of a connection. It calls the methods of an [acp.Agent]
-// with what the client sends, and it is an [acp.Client] itself, with every
-// optional interface: its methods call the client.
+// Conn is the agent's end of a connection. It passes the messages of the client to
+// the methods of an [acp.Agent]. A Conn is itself an [acp.Client] that implements
+// every optional interface: its methods call the client.
 //
-// All methods may be called from any goroutine and from inside handlers. Pass the
-// ctx that the handler was given, or one that descends from it: by that the
-// connection knows who waits for whom. A call returns
+// All methods are safe for concurrent use and may be called from handlers. A handler
+// must pass them its own ctx or one derived from it, so that the connection knows which
+// request a call belongs to. A call returns
 //
-//   - an *rpcerr.RequestError when the client answered with an error,
-//   - an *acp.CapabilityError when the client did not advertise what the call
-//     needs, and an *acp.InvalidError for params that break a rule of the protocol;
-//     nothing was sent then,
-//   - an error that wraps [acp.ErrClosed] when the connection has ended,
-//   - the ctx's error when ctx ended first; the client is told to stop.
+//   - an *rpcerr.RequestError if the client responds with an error,
+//   - an *acp.CapabilityError if the client did not advertise a capability that the
+//     call needs, and an *acp.InvalidError if the params break a rule of the protocol;
+//     in both cases nothing is sent,
+//   - an error that wraps [acp.ErrClosed] if the connection has ended,
+//   - the error of ctx if ctx is done first; the call is then cancelled at the client.
 //
-// Do not embed a *Conn in your agent: the Conn's methods are the client's, and
-// embedding would promote them. Keep it in a field.
+// Do not embed a *Conn in an agent: embedding promotes the methods of the Conn, which
+// are those of a client. Keep it in a field.
 type Conn struct {
-	engine endpoint.Engine
+	engine rpc.Conn
 	out    endpoint.Sender
 	opts   Options
 	log    *slog.Logger
@@ -41,33 +42,24 @@ type Conn struct {
 
 	peer   atomic.Pointer[peer]
 	broken atomic.Pointer[error] // why the agent itself made the connection fail
+	ends   ends
+
+	versioned
 }
 
-var (
-	_ acp.Client                       = (*Conn)(nil)
-	_ acp.TextFileReader               = (*Conn)(nil)
-	_ acp.TextFileWriter               = (*Conn)(nil)
-	_ acp.TerminalHost                 = (*Conn)(nil)
-	_ acp.Elicitor                     = (*Conn)(nil)
-	_ acp.ElicitationCompleter         = (*Conn)(nil)
-	_ acp.AuthStatusUpdater            = (*Conn)(nil)
-	_ acp.MCPMessageHandler            = (*Conn)(nil)
-	_ acp.ExtensionHandler             = (*Conn)(nil)
-	_ acp.ExtensionNotificationHandler = (*Conn)(nil)
-)
-
-// New prepares the agent's end of a connection over s, which the Conn owns from
-// then on. It calls newAgent once, at once, with the Conn that it returns, so
-// that the agent can keep it for calling the client.
+// New returns the agent's end of a connection over s. The Conn takes ownership of s.
+// Before it returns, New calls newAgent once with the new Conn, which the agent can
+// keep to call the client.
 //
-// New starts nothing. What is wrong with its arguments (no stream, no agent, an
-// unstable interface without the option) is returned by Start, Run and every
-// call, and nothing is sent.
+// New does not start the connection. If its arguments are invalid (no stream, no agent,
+// an unstable interface without Options.Unstable), Start, Run and every call return an
+// error, and nothing is sent.
 func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 	c := &Conn{opts: opts.clone()}
 	c.out = endpoint.Sender{Engine: &c.engine, Guard: c.guard}
 	c.log = c.opts.Logger
 	cfg := c.opts.config()
+	cfg.OnEnd = c.ended
 	if !endpoint.IsNil(s) {
 		cfg.Stream = s
 	}
@@ -76,11 +68,12 @@ func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 		cfg.Entries = c.table.Entries
 		endpoint.Extensions(&cfg, c, c.agent)
 	}
-	c.engine.Make(cfg)
+	c.engine.Configure(cfg)
 	return c
 }
 
-// build makes the agent and its table, or tells what is wrong.
+// build creates the agent and its table. It returns an error if an argument of New is
+// invalid.
 func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) error {
 	if newAgent == nil {
 		return errors.New("agent: New was given no newAgent: pass a func that returns your agent")
@@ -93,29 +86,31 @@ func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) error {
 		return fmt.Errorf("agent: newAgent returned nil (%T): return your agent", c.agent)
 	}
 	_, c.remote = c.agent.(remoteAgent)
-	return c.methods()
+	// A connection has all roles, and its own options decide what is sent.
+	c.table.Unstable = c.opts.Unstable || c.remote
+	c.addRows(&c.table)
+	c.amend(&c.table)
+	return c.table.Refused("agent", c.agent)
 }
 
-// Serve runs an agent over s until the connection ends or ctx does. It is New and
-// Run in one; see both.
+// Serve runs an agent over s until the connection ends or ctx is done. It calls [New]
+// and then [Conn.Run].
 func Serve(ctx context.Context, s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) error {
 	return New(s, newAgent, opts).Run(ctx)
 }
 
-// Start begins to read from the stream and to handle what arrives. The connection
-// lives as long as ctx: when ctx ends, the connection is closed. Start may be
-// called once.
+// Start begins to read messages from the stream and to handle them. The connection is
+// closed when ctx is done. Start must not be called more than once.
 func (c *Conn) Start(ctx context.Context) error { return c.engine.Start(ctx) }
 
-// Wait returns when the connection has ended and so has all that it started. It
+// Wait waits until the connection and all goroutines that it started have ended. It
 // returns nil after a clean end: the client closed its side, or Close was called.
-// Otherwise it returns why the connection broke (wrapping [acp.ErrClosed],
-// [acp.ErrOverloaded] or [acp.ErrStalled]), context.Cause when the ctx of Start
-// ended, or [acp.ErrHandlerStuck] when a handler did not return after its ctx had
-// ended.
-func (c *Conn) Wait() error { return c.verdict(c.engine.Get().Wait()) }
+// Otherwise it returns why the connection failed (an error that wraps [acp.ErrClosed],
+// [acp.ErrOverloaded] or [acp.ErrStalled]), context.Cause if the ctx of Start is done,
+// or [acp.ErrHandlerStuck] if a handler does not return after its ctx is done.
+func (c *Conn) Wait() error { return c.verdict(c.engine.Wait()) }
 
-// Run is Start and Wait.
+// Run calls Start and then Wait.
 func (c *Conn) Run(ctx context.Context) error {
 	if err := c.Start(ctx); err != nil {
 		return err
@@ -123,32 +118,35 @@ func (c *Conn) Run(ctx context.Context) error {
 	return c.Wait()
 }
 
-// Close ends the connection: reading stops, the contexts of handlers end, what was
-// accepted for sending is still written within a short grace, and pending calls
-// fail with [acp.ErrClosed]. It does not wait for handlers, may be called from one,
-// and any number of times.
-func (c *Conn) Close() error { return c.engine.Get().Close() }
+// Close ends the connection. It stops reading, cancels the contexts of handlers, and
+// fails pending calls with [acp.ErrClosed]. Messages that were already accepted for
+// sending are still written, for at most Limits.FlushGrace. Close does not wait for
+// handlers. It may be called from a handler, and more than once.
+func (c *Conn) Close() error { return c.engine.Close() }
 
-// Shutdown ends the connection gently: what is under way comes to its end first, the
-// handlers that run and the calls that wait for their answer, while new ones are
-// refused. When ctx ends first it closes at once and returns ctx's error. Called from
-// a handler it would wait for that one too: give it a goroutine of its own there.
-func (c *Conn) Shutdown(ctx context.Context) error { return c.engine.Get().Shutdown(ctx) }
+// Shutdown ends the connection gracefully. It refuses new requests and calls, waits
+// until the running handlers and the calls in flight have ended, and then closes the
+// connection. If ctx is done first, Shutdown closes the connection at once and returns
+// the error of ctx. Shutdown also waits for a handler that calls it, which is a deadlock
+// until ctx is done: a handler must call it on a goroutine of its own.
+func (c *Conn) Shutdown(ctx context.Context) error { return c.engine.Shutdown(ctx) }
 
-// Done is closed when the connection has ended. Err tells why.
+// Done returns a channel that is closed when the connection has ended. [Conn.Err] then
+// returns the reason.
 func (c *Conn) Done() <-chan struct{} { return c.engine.Done() }
 
-// Err returns nil while the connection lives, and then what ended it.
-func (c *Conn) Err() error { return c.verdict(c.engine.Get().Err()) }
+// Err returns nil until the connection has ended, and after that the reason why it
+// ended.
+func (c *Conn) Err() error { return c.verdict(c.engine.Err()) }
 
-// fail ends the connection because of a mistake in the agent itself. Run returns
-// err.
+// fail ends the connection because of a fault in the agent itself. Run returns err.
 func (c *Conn) fail(err error) {
 	c.broken.CompareAndSwap(nil, &err)
-	c.engine.Get().Close()
+	c.engine.Close()
 }
 
-// verdict prefers the agent's own failure to what the engine saw of it.
+// verdict returns the agent's own failure if there is one, and otherwise err, the error
+// of the engine.
 func (c *Conn) verdict(err error) error {
 	if broken := c.broken.Load(); broken != nil {
 		return *broken

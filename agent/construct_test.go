@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -72,7 +73,7 @@ func TestUnstableInterfaceWithTheOption(t *testing.T) {
 
 func TestCallsAtTheWrongTime(t *testing.T) {
 	leak.Check(t)
-	s, peer := peertest.Pipe(t)
+	s, peer := rawpeer.Pipe(t)
 	var early error
 	var done <-chan struct{}
 	c := agent.New(s, func(c *agent.Conn) acp.Agent {
@@ -115,4 +116,24 @@ func TestCallByNameRefusesWhatIsNoExtension(t *testing.T) {
 		assert.ErrorContains(t, p.agent.Call(t.Context(), method, nil, nil), want, method)
 	}
 	assert.ErrorContains(t, p.agent.Notify(t.Context(), "fs/read_text_file", nil), "use Call")
+}
+
+// A Conn that New has not made refuses everything and does not panic.
+func TestZeroConn(t *testing.T) {
+	var c agent.Conn
+	ctx := t.Context()
+	s := c.Session("s1")
+	_, readErr := s.ReadFile(ctx, "/x")
+	_, permissionErr := s.AskPermission(ctx, nil)
+	_, terminalErr := c.StartTerminal(ctx, &acp.CreateTerminalRequest{SessionID: "s1", Command: "ls"})
+	for what, err := range map[string]error{
+		"Message": s.Message(ctx, "hi"), "ReadFile": readErr, "AskPermission": permissionErr, "StartTerminal": terminalErr,
+		"Start": c.Start(ctx), "Wait": c.Wait(), "Shutdown": c.Shutdown(ctx), "Call": c.Call(ctx, "_x", nil, nil),
+		"Notify": c.Notify(ctx, "_x", nil),
+	} {
+		assert.ErrorContains(t, err, "New", what)
+	}
+	require.NoError(t, c.Close())
+	assert.Nil(t, c.ClientCapabilities())
+	assert.Zero(t, c.ProtocolVersion())
 }

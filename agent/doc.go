@@ -1,5 +1,6 @@
-// Package agent is the agent's end of a connection. Implement [acp.Agent], and
-// those of the small interfaces of package acp that fit; [Serve] does the rest:
+// Package agent implements the agent's end of a connection. A program implements
+// [acp.Agent] and the optional interfaces of package acp that it supports, and passes
+// the value to [Serve]:
 //
 //	type echo struct{ conn *agent.Conn }
 //
@@ -24,57 +25,68 @@
 //
 // # What is handled
 //
-// New looks once at what the value implements. A method it lacks is answered with
-// -32601, and its capability is not advertised, unless the value says otherwise: an
-// agent that advertises a capability without having its method is answered with
-// -32603 in place of its answer to initialize, and Run returns an error that names
-// both. Wrapping an agent in a struct hides its optional methods; say what you rely
-// on with
+// New determines once which optional interfaces the value implements. A request for a
+// method that it does not implement fails with -32601, and the capability of that
+// method is not advertised. It is an error if the agent's response to initialize
+// advertises a capability whose method is missing: the client then gets -32603 in place
+// of that response, and Run returns an error that names the capability and the method.
+//
+// A struct that wraps an agent hides its optional methods. To make the compiler check
+// an interface that the program relies on, write
 //
 //	var _ acp.SessionLoader = (*myAgent)(nil)
 //
-// and put what is common to all methods into [Options] Receiving and Sending.
+// and use the middlewares in [Options] Receiving and Sending for code that all methods
+// share.
 //
 // # What is sent
 //
-// [Conn] has a method for everything a client can be asked, and [Session] the short
-// forms: text, tool calls, plans, permission, forms, files, terminals. What the client did
-// not advertise is refused here, with an *acp.CapabilityError, before anything is
-// sent: methods, modes of elicitation, and kinds of updates (notices, compaction,
-// unstable plans and subagents). Params that break a rule of the protocol are
-// refused with an *acp.InvalidError that names the field. So are elicitations that
-// would send people to anything but an http or https page.
+// [Conn] has a method for every message that an agent can send. [Session] has short
+// forms for text, tool calls, plans, permission, forms, files and terminals. A message
+// that needs a capability which the client did not advertise fails with an
+// *acp.CapabilityError before anything is sent. This applies to methods, to modes of
+// elicitation, and to kinds of updates (notices, compaction, unstable plans and
+// subagents). Params that break a rule of the protocol fail with an *acp.InvalidError
+// that names the field; so does an elicitation with a URL that is not an http or https
+// URL.
 //
 // # Order
 //
-// The seven promises of package acp hold. For an agent they mean: what Prompt sends
-// before it returns is on the wire before its answer; what has to follow an answer
-// goes into [AfterResponse]; a handler may ask the client, and wait, in any depth,
-// with the ctx it was given.
+// The seven promises of package acp hold. For an agent they mean: a message that Prompt
+// sends before it returns is written before the response; a message that must follow a
+// response is sent from [AfterResponse]; a handler may call the client and wait for the
+// response, at any depth, with the ctx that it was given.
 //
 // # Cancelling
 //
-// When the client cancels a turn or closes the session, the ctx of Prompt ends as
-// soon as the message is read, with the cause acp.ErrTurnCancelled. Stop, and
-// return: whatever error Prompt returns then, the client is answered with the stop
-// reason "cancelled". Session's methods still send what there is to say. Agent.Cancel
-// is called behind it and may stay empty.
+// When the client cancels a turn or closes the session, the ctx of Prompt is done as
+// soon as the message is read, with the cause acp.ErrTurnCancelled. Prompt must then
+// stop its work and return. If it returns an error, whatever the error is, the client
+// gets a response with the stop reason "cancelled". The methods of Session that report
+// something still send. Agent.Cancel is called after the ctx is done; it may do nothing.
 //
 // # Errors
 //
-// An *rpcerr.RequestError anywhere in the chain of a handler's error goes to the
-// client. Any other error is answered with "Internal error" and written to the
-// logger: its text never leaves the process, save with Options.ExposeErrors.
+// If the error of a handler is or wraps an *rpcerr.RequestError, the client gets that
+// error. Of any other error the client gets only "Internal error": its text is written
+// to the log and does not leave the process, unless Options.ExposeErrors is set. The same
+// holds for the error that [ToolCall.Fail] is given. Options.OnError is called with both
+// kinds of errors first. The function OnError of rpcerr/classify returns a function for
+// this option that classifies errors, so that the client gets the code for a missing file,
+// for example.
 //
 // # A proxy
 //
-// A *client.Conn is an [acp.Agent] with every optional interface, and a *Conn an
-// acp.Client with every one. So one connection handed to another is a proxy;
-// capabilities and extensions pass through it as they are:
+// A *client.Conn is an [acp.Agent], and a *Conn is an acp.Client; each implements every
+// optional interface. Therefore a connection that is passed to another one makes a proxy.
+// Capabilities and extensions pass through it unchanged:
 //
 //	var below *client.Conn
 //	above := agent.New(stream.Stdio(), func(above *agent.Conn) acp.Agent {
 //		below = client.New(process, func(*client.Conn) acp.Client { return above }, nil)
 //		return below
 //	}, nil)
+//
+// Both ends decode each message, so members that the schema does not define are lost.
+// Package agent/proxy passes on every message unchanged, in any version of the protocol.
 package agent

@@ -8,13 +8,13 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// ErrNoInput is what [Session.AskForm] and [Session.OpenURL] return when the person at
-// the client did not do what was asked: they said no, or closed the question.
+// ErrNoInput is the error of [Session.AskForm] and [Session.OpenURL] if the user declined
+// or dismissed the request.
 var ErrNoInput = errors.New("agent: the user gave no input")
 
-// AskForm asks the person at the client to fill in a form, and returns the values by
-// the names of its fields. Secrets must not be asked for in this way. What the person
-// left empty is not there, and values are as the client sent them: check them.
+// AskForm asks the user to fill in a form, and returns the values by the names of their
+// fields. A field that the user left empty has no entry. The values are not checked
+// against the form: the caller must check them. A form must not ask for secrets.
 //
 //	values, err := s.AskForm(ctx, "Which branch?", acp.ElicitationSchema{
 //		Properties: map[string]acp.ElicitationPropertySchema{
@@ -32,10 +32,11 @@ func (s *Session) AskForm(ctx context.Context, message string, form acp.Elicitat
 	return accepted.Content, nil
 }
 
-// OpenURL asks the person at the client to open a web page, an http or https one, such
-// as one to sign in at. It returns when they have agreed to, not when they are done
-// there. Only the agent can learn of that; it may tell the client, with the id that is
-// returned, by [Conn.CompleteElicitation].
+// OpenURL asks the user to open a web page, for example to sign in. The URL must be an
+// http or https URL. OpenURL returns when the user has agreed to open the page, not when
+// the user has finished there. If the agent learns that the user has finished, it may
+// report that to the client with [Conn.CompleteElicitation] and the id that OpenURL
+// returned.
 //
 // Protocol: elicitation/create. Capability: elicitation.url.
 func (s *Session) OpenURL(ctx context.Context, message, url string) (acp.ElicitationID, error) {
@@ -56,7 +57,7 @@ func (s *Session) elicit(ctx context.Context, message string, mode acp.Elicitati
 		return nil, err
 	}
 	accepted, ok := res.Action.(*acp.ElicitationAcceptAction)
-	if !ok { // actions that are not known mean the same as a cancel
+	if !ok { // an action of an unknown kind has the same meaning as a cancel
 		return nil, ErrNoInput
 	}
 	return accepted, nil

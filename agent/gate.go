@@ -8,7 +8,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// guard tells why a message must not be sent to the client.
+// guard returns an error if a message must not be sent to the client.
 func (c *Conn) guard(m *wire.Method, params any) error {
 	if m.Unstable && !c.opts.Unstable {
 		return endpoint.NotEnabled("agent", m.Name)
@@ -21,8 +21,8 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 	}
 	p := c.peer.Load()
 	if p == nil {
-		if c.engine.Get().Err() != nil || !c.engine.Started() {
-			return nil // the engine has the better words for it
+		if c.engine.Err() != nil || !c.engine.Started() {
+			return nil // the engine returns the more precise error
 		}
 		return fmt.Errorf("agent: %s: the client has not initialized the connection yet: call it from a handler", m.Name)
 	}
@@ -32,9 +32,9 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 	return nil
 }
 
-// missing returns the capability that the client would have to advertise for the
-// message and does not; empty when there is none. Besides methods these are modes
-// of elicitation and kinds of updates.
+// missing returns the capability that the message needs and the client did not
+// advertise, or the empty string. Besides methods, modes of elicitation and kinds of
+// updates need capabilities.
 func missing(caps *acp.ClientCapabilities, m *wire.Method, params any) string {
 	path := m.Capability
 	switch p := params.(type) {
@@ -42,7 +42,7 @@ func missing(caps *acp.ClientCapabilities, m *wire.Method, params any) string {
 		path = modeBit(p.Mode)
 	case *acp.CompleteElicitationNotification:
 		path = "elicitation.url"
-	case *acp.SessionNotification:
+	case *updateNotification:
 		path = updateBit(p.Update)
 	}
 	if path == "" || caps.Has(path) {
@@ -61,22 +61,9 @@ func modeBit(mode acp.ElicitationMode) string {
 	return ""
 }
 
-func updateBit(u acp.SessionUpdate) string {
-	switch u.(type) {
-	case *acp.Notice:
-		return "session.notices"
-	case *acp.CompactionUpdate, *acp.CompactionSummaryChunk:
-		return "session.compaction"
-	case *acp.PlanUpdate, *acp.PlanRemoved:
-		return "plan"
-	case *acp.SubagentUpdate, *acp.SessionMessage, *acp.SessionMessageChunk:
-		return "subagents"
-	}
-	return ""
-}
-
-// checkURL keeps an agent from sending people to anything but a web page: a client
-// will hand the URL to the system, which would also run a program or open a file.
+// checkURL returns an error if an elicitation has a URL that is not that of a web page. A
+// client passes the URL to the operating system, which for other URLs could run a program
+// or open a file.
 func checkURL(params any) error {
 	p, ok := params.(*acp.CreateElicitationRequest)
 	if !ok {

@@ -8,9 +8,10 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// AfterResponse arranges that f runs once the answer of the request that is being
-// handled has been queued for sending. It is for what has to follow an answer, such
-// as the list of commands after the answer of session/new, which names the session:
+// AfterResponse arranges for f to be called after the response to the request that is
+// being handled has been queued for sending. Use it for messages that must follow a
+// response, such as the list of commands: the client learns the session's id from the
+// response to session/new.
 //
 //	func (a *myAgent) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 //		id := a.open(req)
@@ -20,16 +21,17 @@ import (
 //		return &acp.NewSessionResponse{SessionID: id}, nil
 //	}
 //
-// ctx is the handler's or descends from it; the one f gets lives until the
-// connection ends. Functions run in the order in which they were given, also when
-// the answer is an error. AfterResponse returns false, and f never runs, when ctx
-// belongs to no request or its answer is out already.
+// ctx must be the ctx of the handler or one derived from it. The ctx that f is given is
+// done when the connection ends. If there are several functions, they are called in the
+// order in which they were passed, also if the response is an error. AfterResponse
+// returns false, and f is never called, if ctx belongs to no request or if the response
+// has already been queued.
 func AfterResponse(ctx context.Context, f func(ctx context.Context)) bool {
 	return rpc.AfterResponse(ctx, func() { f(rpc.Detach(ctx)) })
 }
 
-// RequestID returns the id of the request that is being handled, for an
-// [acp.ElicitationRequestScope]; false when ctx belongs to no request.
+// RequestID returns the id of the request that is being handled, for use in an
+// [acp.ElicitationRequestScope]. It reports false if ctx belongs to no request.
 func RequestID(ctx context.Context) (acp.RequestID, bool) {
 	raw, ok := rpc.RequestID(ctx)
 	if !ok {

@@ -10,10 +10,11 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
 func TestAfterResponse(t *testing.T) {
-	s, peer := peertest.Pipe(t)
+	s, peer := rawpeer.Pipe(t)
 	c := agent.New(s, func(c *agent.Conn) acp.Agent {
 		return &peertest.Agent{OnNewSession: func(ctx context.Context, _ *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 			id, ok := agent.RequestID(ctx)

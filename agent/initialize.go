@@ -9,42 +9,46 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// peer is what the client said of itself.
+// peer is what the client reported about itself.
 type peer struct {
-	version int // 0 until the answer to initialize is on its way
+	version int // 0 until the agent has returned its response to initialize
 	info    *acp.Implementation
 	caps    *acp.ClientCapabilities
 }
 
-// remoteAgent is what tells a connection to an agent (a *client.Conn, or a struct
-// that embeds one) from an agent that lives here.
+// remoteAgent is implemented by a connection to an agent (a *client.Conn, or a struct
+// that embeds one) and not by an agent in this process.
 type remoteAgent interface {
 	AgentCapabilities() *acp.AgentCapabilities
 	Call(ctx context.Context, method string, params, result any) error
 	Done() <-chan struct{}
 }
 
-// initialize stands between the client's request and the agent's answer.
+// initialize handles the request initialize: it calls the agent and completes and checks
+// the response.
 func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	before := c.peer.Load()
-	now := &peer{info: req.ClientInfo, caps: req.ClientCapabilities}
+	if err := refused(req, before); err != nil {
+		return nil, err
+	}
+	now := clientOf(req)
 	if now.caps == nil {
 		now.caps = &acp.ClientCapabilities{}
 	}
-	c.peer.Store(now) // the agent may ask for it, and call the client, while it answers
-	answer, err := c.agent.Initialize(ctx, req)
+	c.peer.Store(now) // the agent's Initialize may read it and call the client
+	response, err := c.agent.Initialize(ctx, req)
 	if err != nil {
 		c.peer.Store(before)
 		return nil, err
 	}
 	var res acp.InitializeResponse
-	if answer != nil {
-		res = *answer
+	if response != nil {
+		res = *response
 	}
 	if !c.remote {
 		c.complete(&res)
 	}
-	if err := c.checkAdvertised(res.AgentCapabilities); err != nil {
+	if err := c.checkAdvertised(*advertised(&res)); err != nil {
 		c.peer.Store(before)
 		if !rpc.AfterResponse(ctx, func() { c.fail(err) }) {
 			c.fail(err)
@@ -57,39 +61,38 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	return &res, nil
 }
 
-// complete fills in what the agent left open. A proxy's answer is somebody else's
-// and stays as it is.
+// complete fills in the members of the response that the agent left empty. It is not
+// called for a proxy, which passes on the response of another agent.
 func (c *Conn) complete(res *acp.InitializeResponse) {
-	if res.AgentCapabilities == nil {
-		res.AgentCapabilities = Capabilities(c.agent)
+	if caps := advertised(res); *caps == nil {
+		*caps = Capabilities(c.agent)
 	}
 	if res.ProtocolVersion != acp.ProtocolVersion {
 		if res.ProtocolVersion != 0 {
-			// Agents that echo the version they were asked for mean well, but a
-			// client would take their word for it.
-			c.log.Warn("acp: agent answered a protocol version this SDK does not speak",
+			// Some agents return the requested version unchecked. The client would
+			// rely on it.
+			c.log.Warn("acp: the agent returned a protocol version that this SDK does not support: return 0 or the supported version",
 				"answered", res.ProtocolVersion, "corrected", acp.ProtocolVersion)
 		}
 		res.ProtocolVersion = acp.ProtocolVersion
 	}
 }
 
-// checkAdvertised finds a capability that promises a method the agent lacks.
+// checkAdvertised returns an error if a capability is advertised whose method the agent
+// does not implement.
 func (c *Conn) checkAdvertised(caps *acp.AgentCapabilities) error {
 	if c.remote {
 		return nil // a connection has all methods
 	}
-	for _, b := range methodBits {
-		if caps.Has(b.path) && !c.table.Has(b.method) {
-			return fmt.Errorf("agent: Initialize advertises %s, but %T does not implement acp.%s (%s)",
-				b.path, c.agent, b.role, b.method)
-		}
+	if p, broken := c.table.Broken(promises, caps.Has); broken {
+		return fmt.Errorf("agent: Initialize advertises %s, but %T does not implement %s (%s): implement it or do not advertise the capability",
+			p.Capability, c.agent, p.Role, p.Method)
 	}
 	return nil
 }
 
-// ProtocolVersion returns the version of the protocol that was agreed on, and 0
-// before the client has initialized the connection.
+// ProtocolVersion returns the negotiated version of the protocol, or 0 before the client
+// has initialized the connection.
 func (c *Conn) ProtocolVersion() int {
 	if p := c.peer.Load(); p != nil {
 		return p.version
@@ -97,9 +100,9 @@ func (c *Conn) ProtocolVersion() int {
 	return 0
 }
 
-// PeerInfo returns the name and version that the client gave when it initialized
-// the connection; nil before that, and for clients that give none. It is shared:
-// do not change it.
+// PeerInfo returns the name and version that the client sent when it initialized the
+// connection. It returns nil before that, and if the client sent none. The result is
+// shared and must not be modified.
 func (c *Conn) PeerInfo() *acp.Implementation {
 	if p := c.peer.Load(); p != nil {
 		return p.info
@@ -107,9 +110,9 @@ func (c *Conn) PeerInfo() *acp.Implementation {
 	return nil
 }
 
-// ClientCapabilities returns what the client advertised when it initialized the
-// connection, and nil before that. It is known from the moment the agent's
-// Initialize is called. It is shared: do not change it.
+// ClientCapabilities returns the capabilities that the client advertised when it
+// initialized the connection, or nil before that. They are available when the agent's
+// Initialize is called. The result is shared and must not be modified.
 func (c *Conn) ClientCapabilities() *acp.ClientCapabilities {
 	if p := c.peer.Load(); p != nil {
 		return p.caps

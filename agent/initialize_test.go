@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
 // loader is an agent that can load sessions.
@@ -35,13 +36,13 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 		res  *acp.InitializeResponse
 		want string
 	}{
-		{"nil answer", nil, `{"loadSession":true}`},
-		{"empty answer", &acp.InitializeResponse{}, `{"loadSession":true}`},
+		{"nil response", nil, `{"loadSession":true}`},
+		{"empty response", &acp.InitializeResponse{}, `{"loadSession":true}`},
 		{"own capabilities", &acp.InitializeResponse{AgentCapabilities: &acp.AgentCapabilities{}}, `{}`},
 		{"echoed version", &acp.InitializeResponse{ProtocolVersion: 99, AgentCapabilities: &acp.AgentCapabilities{}}, `{}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, peer := peertest.Pipe(t)
+			s, peer := rawpeer.Pipe(t)
 			c := agent.New(s, func(*agent.Conn) acp.Agent { return &loader{answering(tt.res)} }, nil)
 			require.NoError(t, c.Start(t.Context()))
 			assert.Zero(t, c.ProtocolVersion())
@@ -67,7 +68,7 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 
 func TestCapabilityWithoutItsMethodEndsTheConnection(t *testing.T) {
 	leak.Check(t)
-	s, peer := peertest.Pipe(t)
+	s, peer := rawpeer.Pipe(t)
 	a := answering(&acp.InitializeResponse{AgentCapabilities: &acp.AgentCapabilities{
 		SessionCapabilities: &acp.SessionCapabilities{List: &acp.SessionListCapabilities{}},
 	}})

@@ -14,14 +14,16 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Neither the log nor, without the option, an answer tells what is none of its business.
-func TestLogsAndAnswersKeepSecrets(t *testing.T) {
+// The log contains no params or content, and without Options.ExposeErrors a response contains
+// no text of an internal error.
+func TestLogsAndResponsesKeepSecrets(t *testing.T) {
 	for _, expose := range []bool{false, true} {
 		var log bytes.Buffer
-		s, peer := peertest.Pipe(t)
+		s, peer := rawpeer.Pipe(t)
 		var dropped []string
 		c := agent.New(s, func(*agent.Conn) acp.Agent {
 			return &peertest.Agent{
@@ -72,7 +74,7 @@ func TestLogsAndAnswersKeepSecrets(t *testing.T) {
 // An error of a tool that the client is not told about is in the log.
 func TestFailedToolCallsAreLogged(t *testing.T) {
 	var log bytes.Buffer
-	s, peer := peertest.Pipe(t)
+	s, peer := rawpeer.Pipe(t)
 	c := agent.New(s, func(conn *agent.Conn) acp.Agent {
 		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 			for id, err := range map[acp.ToolCallID]error{

@@ -1,51 +1,69 @@
 package agent
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// Options change how a [Conn] behaves. The zero value, like nil, means the
-// defaults. New copies them.
+// Options configure a [Conn]. The zero value selects the defaults, and a nil *Options is
+// equivalent to it. New copies the options.
 type Options struct {
 	// Unstable allows the methods that the protocol marks as unstable: an agent
 	// may implement their interfaces, and the Conn may send them. They can change
 	// with any release of the schema.
 	Unstable bool
 
-	// IgnoreCapabilities sends every call, whether the client advertised what it
-	// needs or not, and also before the client has initialized the connection.
-	// It is meant for tests of clients.
+	// IgnoreCapabilities disables the checks of what the client advertised: every call
+	// is sent, even before the client has initialized the connection. It is meant for
+	// tests of clients.
 	IgnoreCapabilities bool
 
-	// LenientPaths takes relative paths and empty ids in the params of
-	// session/new, session/load, session/resume and session/fork, which are
-	// answered with -32602 otherwise.
+	// LenientPaths allows relative paths and empty ids in the params of the requests that
+	// start or open a session. Without it, such requests fail with -32602.
 	LenientPaths bool
 
-	// ExposeErrors puts the text of unexpected errors into the answer, where it
-	// is "Internal error" otherwise. Not for production: such texts hold paths,
-	// host names, and what other libraries think fit to print.
+	// OnError, if not nil, is called once with each error that is about to be sent to the
+	// client, before the error is converted: the error of a request, and the error that ends
+	// a tool call (ToolCall.Fail in version 1 of the protocol) or the work on a prompt
+	// (Session.Accept in version 2). The argument where is the method, or "tool call" and
+	// the id. The error that OnError returns is converted in place of err; if it returns
+	// nil, err is converted. ctx is the ctx of the handler, of Fail or of the work. OnError
+	// must be safe for concurrent use.
+	// The function OnError of package rpcerr/classify returns a function for this option
+	// that classifies and logs errors.
+	OnError func(ctx context.Context, where string, err error) error
+
+	// RawParams keeps the undecoded params of each message while its handler runs, so
+	// that the function [RawParams] can return them. They take memory for as long.
+	RawParams bool
+
+	// ExposeErrors sends the details of errors to the peer: the text of an unexpected
+	// error, of which the peer otherwise reads only "Internal error", and the causes of
+	// other errors. Set it for development only: such texts contain paths, host names and
+	// other text of other packages.
 	ExposeErrors bool
 
-	// Logger gets what cannot be returned to anybody: messages that were dropped,
-	// errors of notification handlers, panics. It never gets params, content or
-	// environment. Nil means slog.Default().
+	// Logger receives what cannot be returned to a caller: dropped messages, errors of
+	// notification handlers, and panics. Params, content and the environment are never
+	// logged. If Logger is nil, slog.Default() is used.
 	Logger *slog.Logger
 
-	// OnDropped is called for a notification that could not be decoded and so
-	// reaches no handler. It is called in the order of arrival and must not block.
+	// OnDropped, if not nil, is called for each notification that reaches no handler
+	// because it could not be decoded or arrived before initialize. It is called in the
+	// order of arrival and must not block.
 	OnDropped func(method string, err error)
 
-	// Receiving wraps the handling of every message that arrives, Sending that of
-	// every message that leaves. The first in a list is the outermost.
+	// Receiving wraps the handling of every message that arrives, and Sending the
+	// sending of every message. The first middleware of a list is the outermost.
 	Receiving, Sending []acp.Middleware
 
-	// Limits bound memory, handlers and waiting.
+	// Limits bound the memory, the handlers and the waiting times of the Conn.
 	Limits Limits
 }
 
@@ -62,18 +80,23 @@ func (o *Options) clone() Options {
 	return c
 }
 
-// config is the engine's configuration that follows from the options.
+// config returns the configuration of the engine for the options.
 func (o *Options) config() rpc.Config {
 	return rpc.Config{
-		Role:         "agent",
-		Handshake:    acp.MethodInitialize,
-		Receiving:    endpoint.Middlewares(o.Receiving),
-		Sending:      endpoint.Middlewares(o.Sending),
-		Logger:       o.Logger,
-		OnDropped:    o.OnDropped,
-		ExposeErrors: o.ExposeErrors,
-		LenientPaths: o.LenientPaths,
-		Invalid:      endpoint.Invalid,
-		Limits:       rpc.Limits(o.Limits),
+		Role:           "agent",
+		Defined:        func(method string) bool { return wire.Defines(acp.ProtocolVersion, method) },
+		Handshake:      acp.MethodInitialize,
+		HandshakeFirst: initializeFirst,
+		StrictIDs:      strictIDs,
+		Receiving:      endpoint.Middlewares(o.Receiving),
+		Sending:        endpoint.Middlewares(o.Sending),
+		Logger:         o.Logger,
+		OnDropped:      o.OnDropped,
+		OnError:        o.OnError,
+		ExposeErrors:   o.ExposeErrors,
+		RawParams:      o.RawParams,
+		LenientPaths:   o.LenientPaths,
+		Invalid:        invalid,
+		Limits:         rpc.Limits(o.Limits),
 	}
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// AskPermission asks the person at the client whether a tool call may go on, and
-// returns the option that was chosen. Call says what it is about; it may be the
-// first mention of the tool call. Without options the choice is between allowing and
-// rejecting once.
+// AskPermission asks the user whether a tool call may proceed, and returns the option
+// that the user chose. The call describes the tool call, which need not have been
+// announced before. If there are no options, the user can choose to allow or to reject
+// the call once.
 //
-// When the turn was cancelled instead, the error wraps [acp.ErrTurnCancelled] or is
-// that of ctx. An outcome the SDK does not know, or an option that was not offered,
-// is an error too, so that nothing but a clear yes counts as one:
+// If the turn is cancelled, the error wraps [acp.ErrTurnCancelled] or is the error of
+// ctx. It is also an error if the client returns an outcome of an unknown kind or an
+// option that was not offered, so a nil error always comes with one of the options. Use
+// [Allows] to determine whether the option allows the call:
 //
 //	choice, err := s.AskPermission(ctx, call)
 //	if err != nil {
@@ -42,16 +43,16 @@ func (s *Session) AskPermission(ctx context.Context, call *acp.ToolCallUpdate, o
 	case *acp.SelectedPermissionOutcome:
 		i := slices.IndexFunc(options, func(o acp.PermissionOption) bool { return o.OptionID == outcome.OptionID })
 		if i < 0 {
-			return acp.PermissionOption{}, fmt.Errorf("agent: client chose the permission option %q, which was not offered", outcome.OptionID)
+			return acp.PermissionOption{}, fmt.Errorf("agent: the client chose the permission option %q, which was not offered", outcome.OptionID)
 		}
 		return options[i], nil
 	case *acp.CancelledPermissionOutcome:
 		return acp.PermissionOption{}, fmt.Errorf("asking for permission: %w", acp.ErrTurnCancelled)
 	}
-	return acp.PermissionOption{}, fmt.Errorf("agent: client answered the permission request with an outcome of unknown kind (%T)", res.Outcome)
+	return acp.PermissionOption{}, fmt.Errorf("agent: the response to the permission request has an outcome of an unknown kind (%T)", res.Outcome)
 }
 
-// Allows tells whether choosing the option means yes, by its kind.
+// Allows reports whether the kind of the option allows the call.
 func Allows(o acp.PermissionOption) bool {
 	return o.Kind == acp.PermissionOptionKindAllowOnce || o.Kind == acp.PermissionOptionKindAllowAlways
 }

@@ -7,23 +7,23 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// prompt runs a turn.
+// prompt handles session/prompt.
 func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	res, err := c.agent.Prompt(ctx, req)
 	if err == nil && res == nil {
 		return nil, errors.New("agent: Prompt returned neither a response nor an error")
 	}
 	if errors.Is(err, acp.ErrTurnCancelled) {
-		// A client may answer a question with "cancelled" before it says that the
-		// turn is. Whatever was learned of it, and from where, it is the same end.
+		// A client may respond to a request for permission with "cancelled" before it
+		// cancels the turn. In both cases the turn ends as cancelled.
 		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
 	}
 	return res, err
 }
 
-// cancelledTurn answers the prompt of a turn that the client cancelled, whatever
-// error the agent made of it: clients show errors to people, who in this case have
-// asked for nothing but an end.
+// cancelledTurn returns the response to the prompt of a turn that the client cancelled.
+// It replaces any error of the agent: clients show errors to the user, who has only
+// cancelled the turn.
 func cancelledTurn() any {
 	return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}
 }

@@ -6,38 +6,39 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// TerminalResult is how a command ended and what it printed.
+// TerminalResult is the output of a command and how the command ended.
 type TerminalResult struct {
-	// Output is what the command printed; only the end of it when Truncated.
+	// Output is the output of the command. If Truncated is true, it is only the last
+	// part of the output.
 	Output    string
 	Truncated bool
-	// ExitCode is nil when the command was ended by a signal, or when it is not
-	// known how it ended.
+	// ExitCode is nil if a signal ended the command, or if it is not known how the
+	// command ended.
 	ExitCode *uint32
-	// Signal names the signal that ended the command; mostly empty.
+	// Signal is the name of the signal that ended the command, or empty.
 	Signal string
 }
 
-// RunTerminal runs a command at the client to its end: it creates the terminal,
-// waits for the exit, reads the output, and releases the terminal, whatever happens.
-// A command that exits with an error is not an error of RunTerminal.
+// RunTerminal runs a command at the client and waits for its end: it creates a terminal,
+// waits for the exit, reads the output, and always releases the terminal. A non-zero exit
+// code is not an error of RunTerminal.
 //
-// When ctx ends first, by a timeout or because the turn was cancelled, the command is
-// killed; the result then holds what it had printed, beside the error of ctx. The
-// result is nil only when there is no output to tell of.
+// If ctx is done first, because of a deadline or because the turn was cancelled,
+// RunTerminal kills the command and returns the error of ctx together with a result that
+// holds the output so far. The result is nil only if the output could not be read.
 func (c *Conn) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*TerminalResult, error) {
 	term, err := c.StartTerminal(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	defer term.Release(ctx)
+	defer func() { _ = term.Release(ctx) }() // what the command did is known already
 	exit, waitErr := term.WaitForExit(ctx)
 
 	after, stop := outlive(ctx)
 	defer stop()
 	if waitErr != nil {
-		// Whatever went wrong, the command is of no use any more. It prints its
-		// last words between the kill and its end.
+		// The caller no longer waits for the command. It may print more between the
+		// kill and its end.
 		if term.Kill(after) == nil {
 			exit, _ = term.WaitForExit(after)
 		}
@@ -59,8 +60,7 @@ func (c *Conn) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) 
 	return res, waitErr
 }
 
-// RunTerminal is [Conn.RunTerminal] for this session; the request's SessionID is filled
-// in.
+// RunTerminal calls [Conn.RunTerminal] with a copy of req that has the id of this session.
 func (s *Session) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*TerminalResult, error) {
 	return s.conn.RunTerminal(ctx, s.ownTerminal(req))
 }

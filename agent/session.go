@@ -6,66 +6,66 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// Session sends what happens in one session, a line each. It holds no state: make
-// one wherever it is needed. All methods may be called from any goroutine; what one
-// goroutine sends arrives in that order.
+// Session has short methods for the messages of one session. It holds no state, so a
+// Session can be created wherever it is needed. All methods are safe for concurrent use.
+// Messages that one goroutine sends arrive in the order in which it sent them.
 //
-// The methods that report something return when the update is queued for sending.
-// They still send when ctx has ended because the client cancelled the turn, so that
-// the last words of a turn get out; their error then means that the connection is
-// gone. Methods that ask something of the client end with ctx.
+// The methods that send an update return when the update is queued for sending. They also
+// send if ctx is done, so that the last updates of a cancelled turn reach the client; an
+// error then means that the connection has ended. The methods that send a request return
+// if ctx is done.
 type Session struct {
 	conn *Conn
 	id   acp.SessionID
 }
 
-// Session returns the helper for the session with that id.
+// Session returns a Session for the session with the given id.
 func (c *Conn) Session(id acp.SessionID) *Session { return &Session{c, id} }
 
-// ID is the session's id.
+// ID returns the session's id.
 func (s *Session) ID() acp.SessionID { return s.id }
 
-// Update sends any update.
+// Update sends the update u.
 func (s *Session) Update(ctx context.Context, u acp.SessionUpdate) error {
 	return s.conn.SessionUpdate(context.WithoutCancel(ctx), &acp.SessionNotification{SessionID: s.id, Update: u})
 }
 
-// Message sends a piece of what the agent says. Pieces join as they are.
+// Message sends a chunk of the agent's message. The client concatenates the chunks.
 func (s *Session) Message(ctx context.Context, text string) error {
 	return s.Update(ctx, acp.AgentText(text))
 }
 
-// Thought sends a piece of what the agent thinks.
+// Thought sends a chunk of the agent's thoughts.
 func (s *Session) Thought(ctx context.Context, text string) error {
 	return s.Update(ctx, acp.AgentThought(text))
 }
 
-// UserMessage sends a piece of what the user said, when a session is replayed.
+// UserMessage sends a chunk of a user's message, for the replay of a session.
 func (s *Session) UserMessage(ctx context.Context, text string) error {
 	return s.Update(ctx, acp.UserText(text))
 }
 
-// Plan sends the whole plan; it replaces the one sent before.
+// Plan sends the complete plan, which replaces the previous one.
 func (s *Session) Plan(ctx context.Context, entries ...acp.PlanEntry) error {
 	return s.Update(ctx, &acp.Plan{Entries: entries})
 }
 
-// Commands sends the whole list of slash commands; it replaces the one sent before.
+// Commands sends the complete list of slash commands, which replaces the previous one.
 func (s *Session) Commands(ctx context.Context, commands ...acp.AvailableCommand) error {
 	return s.Update(ctx, &acp.AvailableCommandsUpdate{AvailableCommands: commands})
 }
 
-// Mode says that the session is in another mode now.
+// Mode reports the new current mode of the session.
 func (s *Session) Mode(ctx context.Context, id acp.SessionModeID) error {
 	return s.Update(ctx, &acp.CurrentModeUpdate{CurrentModeID: id})
 }
 
-// ConfigOptions sends the whole list of options; it replaces the one sent before.
+// ConfigOptions sends the complete list of options, which replaces the previous one.
 func (s *Session) ConfigOptions(ctx context.Context, options ...acp.SessionConfigOption) error {
 	return s.Update(ctx, &acp.ConfigOptionUpdate{ConfigOptions: options})
 }
 
-// Title says how the session is called now; the empty string clears the title.
+// Title reports the new title of the session. The empty string clears the title.
 func (s *Session) Title(ctx context.Context, title string) error {
 	patch := acp.Some(title)
 	if title == "" {
@@ -74,19 +74,20 @@ func (s *Session) Title(ctx context.Context, title string) error {
 	return s.Info(ctx, &acp.SessionInfoUpdate{Title: patch})
 }
 
-// Info patches what a list of sessions shows of this one.
+// Info changes the information about this session that a list of sessions shows. Absent
+// members leave their value unchanged.
 func (s *Session) Info(ctx context.Context, info *acp.SessionInfoUpdate) error {
 	return s.Update(ctx, info)
 }
 
-// Usage says how many tokens of the context window are used, and how many it has.
+// Usage reports the number of used tokens and the size of the context window in tokens.
 func (s *Session) Usage(ctx context.Context, used, size uint64) error {
 	return s.Update(ctx, &acp.UsageUpdate{Used: used, Size: size})
 }
 
-// Notice shows the user something that is not part of the conversation. Clients
-// that do not advertise session.notices get nothing: the error is then an
-// *acp.CapabilityError, and what matters should be sent as a message.
+// Notice shows the user a text that is not part of the conversation. If the client did
+// not advertise session.notices, nothing is sent and the error is an
+// *acp.CapabilityError; send an important text as a message in this case.
 func (s *Session) Notice(ctx context.Context, severity acp.NoticeSeverity, title, description string) error {
 	return s.Update(ctx, &acp.Notice{Severity: severity, Title: title, Description: description})
 }

@@ -128,7 +128,7 @@ func TestCancelledTurn(t *testing.T) {
 		{"ctx error", func(ctx context.Context) (*acp.PromptResponse, error) { return nil, ctx.Err() }, acp.StopReasonCancelled},
 		{"any error", func(context.Context) (*acp.PromptResponse, error) { return nil, errors.New("broken") }, acp.StopReasonCancelled},
 		{"nothing", func(context.Context) (*acp.PromptResponse, error) { return nil, nil }, acp.StopReasonCancelled},
-		{"own answer", func(context.Context) (*acp.PromptResponse, error) {
+		{"response of its own", func(context.Context) (*acp.PromptResponse, error) {
 			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 		}, acp.StopReasonEndTurn},
 	} {

@@ -13,39 +13,15 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
-
-// asked has valid params for every request a client can send.
-var asked = map[string]string{
-	"initialize":                `{"protocolVersion":1}`,
-	"authenticate":              `{"methodId":"m"}`,
-	"logout":                    `{}`,
-	"session/new":               `{"cwd":"/","mcpServers":[]}`,
-	"session/load":              `{"sessionId":"s","cwd":"/","mcpServers":[]}`,
-	"session/resume":            `{"sessionId":"s","cwd":"/"}`,
-	"session/list":              `{}`,
-	"session/delete":            `{"sessionId":"s"}`,
-	"session/close":             `{"sessionId":"s"}`,
-	"session/set_mode":          `{"sessionId":"s","modeId":"m"}`,
-	"session/set_config_option": `{"sessionId":"s","configId":"c","value":"v"}`,
-	"session/prompt":            `{"sessionId":"s","prompt":[]}`,
-	"providers/list":            `{}`,
-	"providers/set":             `{"providerId":"p","apiType":"openai","baseUrl":"https://x.test"}`,
-	"providers/disable":         `{"providerId":"p"}`,
-	"session/fork":              `{"sessionId":"s","cwd":"/"}`,
-	"session/archive":           `{"sessionId":"s"}`,
-	"session/unarchive":         `{"sessionId":"s"}`,
-	"session/status":            `{"sessionId":"s"}`,
-	"session/set_title":         `{"sessionId":"s","title":"t"}`,
-	"auth/status":               `{}`,
-}
 
 // Every method of the protocol that an agent handles has a row, and without its
 // interface none.
 func TestEveryMethodIsHandled(t *testing.T) {
-	start := func(a acp.Agent) *peertest.Raw {
-		s, peer := peertest.Pipe(t)
+	start := func(a acp.Agent) *rawpeer.Peer {
+		s, peer := rawpeer.Pipe(t)
 		c := agent.New(s, func(*agent.Conn) acp.Agent { return a }, &agent.Options{Unstable: true})
 		require.NoError(t, c.Start(t.Context()))
 		t.Cleanup(func() { c.Close() })
@@ -53,30 +29,20 @@ func TestEveryMethodIsHandled(t *testing.T) {
 		peer.Recv()
 		return peer
 	}
-	full := everything{Agent: &peertest.Agent{}} // most methods panic, which is an answer too
-	fullPeer := start(struct {
-		everything
-		acp.Authenticator
-		acp.SessionModeSetter
-		acp.SessionConfigOptionSetter
-	}{everything: full})
+	full := start(&peertest.FullAgent{})
 	bare := start(&peertest.Agent{})
 	baseline := map[string]bool{"initialize": true, "session/new": true, "session/prompt": true}
 	for _, m := range wire.Methods(acp.ProtocolVersion) {
 		if m.Side != wire.Agent || m.Notification {
 			continue
 		}
-		params, ok := asked[m.Name]
+		params, ok := peertest.Params[m.Name]
 		require.True(t, ok, m.Name)
-		fullPeer.Call(`1`, m.Name, params)
-		answer, ok := fullPeer.Recv()
-		require.True(t, ok, m.Name)
-		if answer.Error != nil {
-			assert.Equal(t, -32603, answer.Error.Code, m.Name)
-		}
+		full.Call(`1`, m.Name, params)
+		answer := full.Next()
+		assert.Nil(t, answer.Error, "%s: %s", m.Name, answer.Raw)
 		bare.Call(`1`, m.Name, params)
-		answer, ok = bare.Recv()
-		require.True(t, ok, m.Name)
+		answer = bare.Next()
 		if !baseline[m.Name] {
 			require.NotNil(t, answer.Error, m.Name)
 			assert.Equal(t, -32601, answer.Error.Code, m.Name)
@@ -84,7 +50,7 @@ func TestEveryMethodIsHandled(t *testing.T) {
 	}
 }
 
-// calls has valid params for every request an agent can send, and a valid answer.
+// calls has valid params for every request an agent can send, and a valid response.
 var calls = map[string][2]string{
 	"session/request_permission": {`{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}`, `{"outcome":{"outcome":"cancelled"}}`},
 	"fs/read_text_file":          {`{"sessionId":"s","path":"/x"}`, `{"content":""}`},
@@ -100,7 +66,7 @@ var calls = map[string][2]string{
 }
 
 // A call ends with its ctx: before it is sent nothing is sent; while it waits the client
-// is told, and the late answer is swallowed.
+// is told, and the late response is dropped.
 func TestCtxOfEveryCall(t *testing.T) {
 	for _, m := range wire.Methods(acp.ProtocolVersion) {
 		if m.Side == wire.Client && !m.Notification {
@@ -111,7 +77,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
-				s, peer := peertest.Pipe(t)
+				s, peer := rawpeer.Pipe(t)
 				c := agent.New(s, good, &agent.Options{Unstable: true, IgnoreCapabilities: true})
 				require.NoError(t, c.Start(t.Context()))
 				defer c.Wait()
@@ -132,7 +98,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 				require.ErrorIs(t, <-ended, context.Canceled, "during")
 				peer.Answer(m, row[1])
 
-				go func() { peer.Answer(peer.Expect(method), row[1]) }() // ends with the answer
+				go func() { peer.Answer(peer.Expect(method), row[1]) }() // ends with the response
 				ctx, cancel = context.WithCancel(t.Context())
 				require.NoError(t, call(ctx), "after")
 				cancel()
@@ -143,7 +109,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 }
 
 func TestNotificationsByName(t *testing.T) {
-	s, peer := peertest.Pipe(t)
+	s, peer := rawpeer.Pipe(t)
 	c := agent.New(s, good, &agent.Options{Unstable: true, IgnoreCapabilities: true})
 	require.NoError(t, c.Start(t.Context()))
 	defer c.Close()

@@ -9,15 +9,15 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// terminalGrace bounds what is done for a terminal after the ctx of its user has
-// ended: it has to be killed and released all the same.
+// terminalGrace bounds the calls that kill and release a terminal after the ctx of the
+// caller is done.
 const terminalGrace = 10 * time.Second
 
-// errNoAnswer is what a call returns whose goroutine a sending middleware ended.
+// errNoAnswer is the error of a call if a sending middleware ended its goroutine.
 var errNoAnswer = errors.New("agent: a sending middleware ended its goroutine")
 
-// Terminal is a command that runs at the client. Release it when it is no longer
-// needed, also after an error:
+// Terminal is a command that runs at the client. The agent must release it when it is no
+// longer needed, also after an error:
 //
 //	term, err := conn.StartTerminal(ctx, req)
 //	if err != nil {
@@ -25,7 +25,7 @@ var errNoAnswer = errors.New("agent: a sending middleware ended its goroutine")
 //	}
 //	defer term.Release(ctx)
 //
-// All methods may be called from any goroutine.
+// All methods are safe for concurrent use.
 type Terminal struct {
 	conn     *Conn
 	session  acp.SessionID
@@ -33,25 +33,25 @@ type Terminal struct {
 	released atomic.Bool
 }
 
-// StartTerminal starts a command at the client and returns at once. When ctx ends
-// before the client has answered, a terminal that is created nevertheless is
-// released.
+// StartTerminal starts a command at the client and does not wait for its end. If ctx is
+// done before the client has responded, StartTerminal returns the error of ctx, and a
+// terminal that the client creates later is released.
 func (c *Conn) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*Terminal, error) {
 	if ctx.Err() != nil {
-		return nil, c.engine.Get().CtxError(ctx)
+		return nil, c.engine.CtxError(ctx)
 	}
 	if req == nil {
 		req = &acp.CreateTerminalRequest{}
 	}
-	// The call outlives ctx, because an answer that nobody reads would leave a
-	// command running that nobody can stop.
+	// The call outlives ctx: without the terminal's id in the response, the command
+	// could not be stopped.
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	type answer struct {
 		term *Terminal
 		err  error
 	}
 	answered, abandoned := make(chan answer), make(chan struct{})
-	go func() { // ends with the call: when the client answers, stop is called, or the connection ends
+	go func() { // ends with the call: when the client responds, stop is called, or the connection ends
 		defer stop()
 		a := answer{err: errNoAnswer}
 		defer func() { // also when a middleware ends the goroutine
@@ -59,7 +59,7 @@ func (c *Conn) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest
 			case answered <- a:
 			case <-abandoned:
 				if a.term != nil {
-					a.term.Release(lasting)
+					_ = a.term.Release(lasting) // no one waits for it
 				}
 			}
 		}()
@@ -74,17 +74,17 @@ func (c *Conn) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest
 	case <-ctx.Done():
 		close(abandoned)
 		time.AfterFunc(terminalGrace, stop)
-		return nil, c.engine.Get().CtxError(ctx)
+		return nil, c.engine.CtxError(ctx)
 	}
 }
 
-// StartTerminal is [Conn.StartTerminal] for this session; the request's SessionID is
-// filled in.
+// StartTerminal calls [Conn.StartTerminal] with a copy of req that has the id of this
+// session.
 func (s *Session) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*Terminal, error) {
 	return s.conn.StartTerminal(ctx, s.ownTerminal(req))
 }
 
-// ownTerminal makes req one of this session.
+// ownTerminal returns a copy of req with the id of this session.
 func (s *Session) ownTerminal(req *acp.CreateTerminalRequest) *acp.CreateTerminalRequest {
 	var own acp.CreateTerminalRequest
 	if req != nil {
@@ -94,25 +94,26 @@ func (s *Session) ownTerminal(req *acp.CreateTerminalRequest) *acp.CreateTermina
 	return &own
 }
 
-// ID is the terminal's id at the client.
+// ID returns the terminal's id.
 func (t *Terminal) ID() acp.TerminalID { return t.id }
 
-// Content shows the terminal in a tool call, live and after its release.
+// Content returns content that shows the terminal in a tool call, while the command runs
+// and after the release of the terminal.
 func (t *Terminal) Content() acp.ToolCallContent { return &acp.Terminal{TerminalID: t.id} }
 
-// Output returns what the command has printed so far, without waiting, and its exit
-// status when it has ended.
+// Output returns the output of the command so far, and its exit status if it has ended.
+// It does not wait for more output.
 func (t *Terminal) Output(ctx context.Context) (*acp.TerminalOutputResponse, error) {
 	return t.conn.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: t.session, TerminalID: t.id})
 }
 
-// WaitForExit waits until the command has ended, for as long as ctx allows.
+// WaitForExit waits until the command has ended or ctx is done.
 func (t *Terminal) WaitForExit(ctx context.Context) (*acp.WaitForTerminalExitResponse, error) {
 	return t.conn.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: t.session, TerminalID: t.id})
 }
 
-// Kill ends the command; its output can still be read. It works with a ctx that has
-// ended too, since that is when it is needed, and then takes 10 seconds at most.
+// Kill ends the command; its output can still be read. Kill ignores whether ctx is done,
+// because a command is often killed for that reason. It takes 10 seconds at most.
 func (t *Terminal) Kill(ctx context.Context) error {
 	ctx, stop := outlive(ctx)
 	defer stop()
@@ -120,8 +121,8 @@ func (t *Terminal) Kill(ctx context.Context) error {
 	return err
 }
 
-// Release ends the command if it still runs and gives the terminal up. Calls after
-// the first do nothing. Like Kill it works with a ctx that has ended.
+// Release ends the command if it still runs, and releases the terminal at the client.
+// Calls after the first do nothing. Like [Terminal.Kill], it ignores whether ctx is done.
 func (t *Terminal) Release(ctx context.Context) error {
 	if t.released.Swap(true) {
 		return nil
@@ -132,8 +133,8 @@ func (t *Terminal) Release(ctx context.Context) error {
 	return err
 }
 
-// outlive returns a ctx for cleaning up, which does not end with ctx but after a
-// while.
+// outlive returns a ctx for cleaning up. It keeps the values of ctx but not its end, and
+// is done after terminalGrace.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), terminalGrace)
 }

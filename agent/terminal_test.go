@@ -17,8 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// host is a client with one terminal, whose command runs for a while.
-type host struct {
+// terminalClient is a client with one terminal, whose command runs for a while.
+type terminalClient struct {
 	peertest.Client
 	slow  time.Duration // creating takes so long
 	runs  time.Duration // the command takes so long
@@ -29,27 +29,29 @@ type host struct {
 	killed chan struct{}
 }
 
-func newHost(runs time.Duration) *host { return &host{runs: runs, killed: make(chan struct{})} }
+func newTerminalClient(runs time.Duration) *terminalClient {
+	return &terminalClient{runs: runs, killed: make(chan struct{})}
+}
 
-func (h *host) note(s string) {
+func (h *terminalClient) note(s string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.log = append(h.log, s)
 }
 
-func (h *host) did() []string {
+func (h *terminalClient) did() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]string(nil), h.log...)
 }
 
-func (h *host) CreateTerminal(context.Context, *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
+func (h *terminalClient) CreateTerminal(context.Context, *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
 	h.note("create")
 	<-time.After(h.slow)
 	return &acp.CreateTerminalResponse{TerminalID: "t1"}, nil
 }
 
-func (h *host) TerminalOutput(context.Context, *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
+func (h *terminalClient) TerminalOutput(context.Context, *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
 	h.note("output")
 	if h.noOut {
 		return nil, rpcerr.ResourceNotFound("t1")
@@ -57,7 +59,7 @@ func (h *host) TerminalOutput(context.Context, *acp.TerminalOutputRequest) (*acp
 	return &acp.TerminalOutputResponse{Output: "text", Truncated: true}, nil
 }
 
-func (h *host) WaitForTerminalExit(ctx context.Context, _ *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error) {
+func (h *terminalClient) WaitForTerminalExit(ctx context.Context, _ *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error) {
 	h.note("wait")
 	select {
 	case <-ctx.Done():
@@ -69,13 +71,13 @@ func (h *host) WaitForTerminalExit(ctx context.Context, _ *acp.WaitForTerminalEx
 	}
 }
 
-func (h *host) KillTerminal(context.Context, *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
+func (h *terminalClient) KillTerminal(context.Context, *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
 	h.note("kill")
 	close(h.killed)
 	return nil, nil
 }
 
-func (h *host) ReleaseTerminal(context.Context, *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
+func (h *terminalClient) ReleaseTerminal(context.Context, *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
 	h.note("release")
 	return nil, nil
 }
@@ -127,7 +129,7 @@ func TestRunTerminal(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
-				h := newHost(tt.runs)
+				h := newTerminalClient(tt.runs)
 				h.noOut = tt.noOut
 				_, err := inPrompt(t, h, nil, func(ctx context.Context, s *agent.Session) error {
 					if tt.ctx != nil {
@@ -151,7 +153,7 @@ func TestRunTerminal(t *testing.T) {
 func TestTerminalOfAnAbandonedCreateIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
-		h := newHost(time.Hour)
+		h := newTerminalClient(time.Hour)
 		h.slow = 2 * time.Second
 		_, err := inPrompt(t, h, nil, func(ctx context.Context, s *agent.Session) error {
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -170,7 +172,7 @@ func TestTerminalOfAnAbandonedCreateIsReleased(t *testing.T) {
 func TestTerminalOfAConnectionThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
-		h := newHost(time.Hour)
+		h := newTerminalClient(time.Hour)
 		h.slow = 2 * time.Second
 		var c *agent.Conn
 		errs := make(chan error, 3)
@@ -197,7 +199,7 @@ func TestTerminalOfAConnectionThatEnds(t *testing.T) {
 }
 
 func TestTerminalHandle(t *testing.T) {
-	h := newHost(time.Hour)
+	h := newTerminalClient(time.Hour)
 	_, err := inPrompt(t, h, nil, func(ctx context.Context, s *agent.Session) error {
 		term, err := s.StartTerminal(ctx, listFiles)
 		require.NoError(t, err)

@@ -3,23 +3,25 @@ package agent
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// ToolCall reports the course of one tool call of a session. Like [Session] it holds
-// no state and still sends when the turn is cancelled.
+// ToolCall reports the progress of one tool call of a session. Like [Session], it holds
+// no state, and it also sends if ctx is done.
 type ToolCall struct {
 	session *Session
 	id      acp.ToolCallID
 }
 
-// StartToolCall announces a tool call and returns the handle for what follows. An
-// empty ToolCallID is replaced by a fresh one, an empty Status by in_progress. The
-// call given is not changed or kept.
+// StartToolCall announces a tool call and returns a ToolCall for the updates that follow.
+// It replaces an empty ToolCallID by a new one and an empty Status by in_progress. The
+// argument call is neither modified nor retained.
 //
 //	call, err := s.StartToolCall(ctx, &acp.ToolCall{Title: "Read go.mod", Kind: acp.ToolKindRead})
 //	if err != nil {
@@ -36,7 +38,7 @@ func (s *Session) StartToolCall(ctx context.Context, call *acp.ToolCall) (*ToolC
 	}
 	c := *call
 	if c.ToolCallID == "" {
-		// Random, because ids live as long as the session, longer than this process.
+		// The id is random because a session, and with it the id, outlives this process.
 		c.ToolCallID = acp.ToolCallID("call_" + rand.Text())
 	}
 	if c.Status == "" {
@@ -48,14 +50,14 @@ func (s *Session) StartToolCall(ctx context.Context, call *acp.ToolCall) (*ToolC
 	return s.ToolCall(c.ToolCallID), nil
 }
 
-// ToolCall returns the handle of a call that has been announced before.
+// ToolCall returns a ToolCall for a tool call that has already been announced.
 func (s *Session) ToolCall(id acp.ToolCallID) *ToolCall { return &ToolCall{s, id} }
 
-// ID is the id of the call.
+// ID returns the id of the tool call.
 func (t *ToolCall) ID() acp.ToolCallID { return t.id }
 
-// Update patches the call: what u leaves out stays as it is, lists replace the ones
-// sent before. The id is filled in.
+// Update changes the tool call. Members that u leaves out keep their value; a list
+// replaces the previous list. Update fills in the id.
 func (t *ToolCall) Update(ctx context.Context, u *acp.ToolCallUpdate) error {
 	if u == nil {
 		u = &acp.ToolCallUpdate{}
@@ -65,32 +67,55 @@ func (t *ToolCall) Update(ctx context.Context, u *acp.ToolCallUpdate) error {
 	return t.session.Update(ctx, &c)
 }
 
-// Progress says that the call is being worked on. Content replaces what was shown
-// before; none leaves it.
+// Progress reports that the tool call is in progress. The content, if there is any,
+// replaces the previous content.
 func (t *ToolCall) Progress(ctx context.Context, content ...acp.ToolCallContent) error {
 	return t.Update(ctx, &acp.ToolCallUpdate{Status: acp.ToolCallStatusInProgress, Content: content})
 }
 
-// Finish says that the call has succeeded. Content replaces what was shown before;
-// none leaves it.
+// Finish reports that the tool call has succeeded. The content, if there is any, replaces
+// the previous content.
 func (t *ToolCall) Finish(ctx context.Context, content ...acp.ToolCallContent) error {
 	return t.Update(ctx, &acp.ToolCallUpdate{Status: acp.ToolCallStatusCompleted, Content: content})
 }
 
-// Fail says that the call has failed with err. What client and model are told is
-// decided by [acp.FailToolCall]: an [acp.ToolFailure] tells all it knows, an
-// *rpcerr.RequestError its message, code and data, and any other error nothing but
-// "Internal error"; the log gets its text. Package rpcerr/classify makes more of errors
-// of the Go libraries.
+// Fail reports that the tool call has failed with err. It first calls Options.OnError with
+// err. The function [acp.FailToolCall] decides what the client and the model read: the
+// complete update of an [acp.ToolFailure]; the message, code and data of an
+// *rpcerr.RequestError; and only "Internal error" of any other error. Details that are not
+// sent are logged. The function OnError of rpcerr/classify returns a function for
+// Options.OnError that classifies the errors of other packages, so that more can be sent.
 func (t *ToolCall) Fail(ctx context.Context, err error) error {
+	engine := &t.session.conn.engine
+	err = engine.Failed(ctx, "tool call "+string(t.id), err)
 	_, meant := rpcerr.CodeOf(err)
-	if _, own := errors.AsType[acp.ToolFailure](err); meant || !own {
-		rpc.LogFailure(t.session.conn.log, err, "acp: a tool call failed", "toolCallId", string(t.id))
+	own, isOwn := errors.AsType[acp.ToolFailure](err)
+	if log := t.session.conn.log; meant || !isOwn {
+		rpc.LogFailure(log, err, "acp: a tool call failed", "toolCallId", string(t.id))
+	} else {
+		rpc.LogKept(log, err, errors.Unwrap(own), "acp: a tool call failed", "toolCallId", string(t.id))
 	}
-	return t.session.Update(ctx, acp.FailToolCall(t.id, err))
+	update := acp.FailToolCall(t.id, err)
+	if details := engine.Details(err); details != "" {
+		expose(update, details)
+	}
+	return t.session.Update(ctx, update)
 }
 
-// AskPermission asks whether this call may go on; see [Session.AskPermission].
+// expose adds the details of an error to the update, for development.
+func expose(update *acp.ToolCallUpdate, details string) {
+	update.Content = append(slices.Clip(update.Content), acp.ToolText("Details: "+details))
+	var e rpcerr.RequestError
+	if json.Unmarshal(update.RawOutput, &e) != nil {
+		return
+	}
+	if raw, err := json.Marshal(rpc.WithDetails(&e, details)); err == nil {
+		update.RawOutput = raw
+	}
+}
+
+// AskPermission asks the user whether this tool call may proceed; see
+// [Session.AskPermission].
 func (t *ToolCall) AskPermission(ctx context.Context, options ...acp.PermissionOption) (acp.PermissionOption, error) {
 	return t.session.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: t.id}, options...)
 }

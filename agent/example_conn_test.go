@@ -1,0 +1,98 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// An extension is called by its name, which begins with an underscore. The client
+// handles it with an [acp.ExtensionHandler].
+func ExampleConn_Call() {
+	session, end := meet(func(c *agent.Conn) acp.Agent {
+		return promptFunc{base{c}, func(ctx context.Context, s *agent.Session) error {
+			var result struct{ Method, Got string }
+			err := c.Call(ctx, "_example.com/open", map[string]string{"tab": "tests"}, &result)
+			if code, ok := rpcerr.CodeOf(err); ok && code == rpcerr.CodeMethodNotFound {
+				return s.Message(ctx, "this client has no tabs")
+			}
+			if err != nil {
+				return err
+			}
+			return s.Message(ctx, result.Method+" "+result.Got)
+		}}
+	}, nil)
+	defer end()
+	session.Prompt(context.Background(), acp.Text("go")).Wait()
+	// Output: message: _example.com/open {"tab":"tests"}
+}
+
+// timing is a middleware: it wraps the handling of every message.
+func timing(next acp.Handler) acp.Handler {
+	return func(ctx context.Context, method string, params any) (any, error) {
+		start := time.Now()
+		result, err := next(ctx, method, params)
+		_ = time.Since(start) // to a histogram
+		fmt.Printf("%s (%T): %v\n", method, params, err)
+		return result, err
+	}
+}
+
+// A middleware sees every message that arrives, with its typed params.
+func ExampleOptions() {
+	session, end := meet(func(c *agent.Conn) acp.Agent {
+		return promptFunc{base{c}, func(ctx context.Context, s *agent.Session) error { return nil }}
+	}, &agent.Options{Receiving: []acp.Middleware{timing}})
+	session.Prompt(context.Background(), acp.Text("go")).Wait()
+	end()
+	// Output:
+	// initialize (*acp.InitializeRequest): <nil>
+	// session/new (*acp.NewSessionRequest): <nil>
+	// session/prompt (*acp.PromptRequest): <nil>
+}
+
+// worker has modes and slash commands. What names a session has to follow the response
+// that introduces it.
+type worker struct{ promptFunc }
+
+func (w worker) NewSession(ctx context.Context, _ *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	agent.AfterResponse(ctx, func(ctx context.Context) {
+		w.conn.Session("s1").Commands(ctx, acp.AvailableCommand{Name: "test", Description: "Run the tests"})
+	})
+	return &acp.NewSessionResponse{SessionID: "s1", Modes: &acp.SessionModeState{
+		CurrentModeID:  "ask",
+		AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask first"}, {ID: "auto", Name: "Just do it"}},
+	}}, nil
+}
+
+func (w worker) SetSessionMode(_ context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+	if req.ModeID != "ask" && req.ModeID != "auto" {
+		return nil, rpcerr.InvalidParams(nil).WithDetail("there is no mode " + string(req.ModeID))
+	}
+	return &acp.SetSessionModeResponse{}, nil
+}
+
+// Commands are announced after the response to session/new, and the agent may leave a
+// mode by itself.
+func ExampleAfterResponse() {
+	session, end := meet(func(c *agent.Conn) acp.Agent {
+		return worker{promptFunc{base{c}, func(ctx context.Context, s *agent.Session) error { return s.Mode(ctx, "ask") }}}
+	}, nil)
+	ctx := context.Background()
+	announced := make(chan struct{})
+	session.OnUpdate(func(context.Context, acp.SessionUpdate) { close(announced) })
+	<-announced
+	fmt.Println("set:", session.SetMode(ctx, "auto"))
+	session.Prompt(ctx, acp.Text("go")).Wait()
+	fmt.Println("set:", session.SetMode(ctx, "fast"))
+	end()
+	// Output:
+	// commands: test
+	// set: <nil>
+	// mode: ask
+	// set: Invalid params: there is no mode fast (-32602)
+}

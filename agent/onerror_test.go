@@ -1,0 +1,152 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// prompted serves one prompt and returns the response, the update of a tool call that
+// went before it, if any, and the log.
+func prompted(t *testing.T, opts agent.Options, prompt func(context.Context, *agent.Session) error) (response rawpeer.Message, update json.RawMessage, log string) {
+	t.Helper()
+	var buf bytes.Buffer
+	opts.Logger = slog.New(slog.NewTextHandler(&buf, nil))
+	s, peer := rawpeer.Pipe(t)
+	c := agent.New(s, func(conn *agent.Conn) acp.Agent {
+		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, prompt(ctx, conn.Session(req.SessionID))
+		}}
+	}, &opts)
+	require.NoError(t, c.Start(t.Context()))
+	peer.Call("0", "initialize", `{"protocolVersion":1}`)
+	peer.Recv()
+	peer.Call("1", "session/prompt", `{"sessionId":"s","prompt":[]}`)
+	m, _ := peer.Recv()
+	if m.Method == "session/update" {
+		update = m.Params
+		m, _ = peer.Recv()
+	}
+	require.NoError(t, c.Close())
+	require.NoError(t, c.Wait())
+	return m, update, buf.String()
+}
+
+// OnError sees each error once, before it is converted, and what it returns leaves.
+func TestOnError(t *testing.T) {
+	boom := errors.New("boom")
+	var seen []string
+	hook := func(ctx context.Context, where string, err error) error {
+		require.NoError(t, ctx.Err())
+		assert.ErrorIs(t, err, boom)
+		seen = append(seen, where)
+		return rpcerr.New(-31000, "replaced", nil).WithCause(err)
+	}
+	response, _, _ := prompted(t, agent.Options{OnError: hook}, func(context.Context, *agent.Session) error { return fmt.Errorf("w: %w", boom) })
+	assert.Equal(t, -31000, response.Error.Code)
+	assert.Equal(t, "replaced", response.Error.Message)
+	assert.Equal(t, []string{"session/prompt"}, seen)
+
+	seen = nil
+	response, update, _ := prompted(t, agent.Options{OnError: hook}, func(ctx context.Context, s *agent.Session) error {
+		return s.ToolCall("t1").Fail(ctx, boom)
+	})
+	assert.Nil(t, response.Error)
+	assert.Contains(t, string(update), `"rawOutput":{"code":-31000,"message":"replaced"}`)
+	assert.Equal(t, []string{"tool call t1"}, seen)
+}
+
+func TestOnErrorLeavesAsItIs(t *testing.T) {
+	for name, hook := range map[string]func(context.Context, string, error) error{
+		"nil":     func(context.Context, string, error) error { return nil },
+		"a panic": func(context.Context, string, error) error { panic("canary") },
+		"none":    nil,
+	} {
+		response, _, log := prompted(t, agent.Options{OnError: hook}, func(context.Context, *agent.Session) error {
+			return rpcerr.InvalidParams(nil).WithDetail("no such mode")
+		})
+		assert.Equal(t, "Invalid params: no such mode", response.Error.Message, name)
+		assert.Equal(t, name == "a panic", strings.Contains(log, "canary"))
+	}
+}
+
+// ExposeErrors shows what errors keep inside, of requests and of tool calls.
+func TestExposeErrorsCoversToolCalls(t *testing.T) {
+	kept := rpcerr.ResourceNotFound("notes").WithCause(&fs.PathError{Op: "open", Path: "/canary", Err: fs.ErrNotExist})
+	for _, c := range []struct {
+		err  error
+		want string // in the data
+	}{
+		{errors.New("canary"), `{"details":"canary"}`},
+		{fmt.Errorf("w: %w", kept), `{"uri":"notes","details":"open /canary: file does not exist"}`},
+		{rpcerr.InternalError("text").WithCause(errors.New("canary")), `"text"`},
+		{rpcerr.InvalidParams(map[string]int{"details": 1}).WithCause(errors.New("canary")), `{"details":1}`},
+	} {
+		for _, expose := range []bool{true, false} {
+			response, _, _ := prompted(t, agent.Options{ExposeErrors: expose}, func(context.Context, *agent.Session) error { return c.err })
+			_, update, log := prompted(t, agent.Options{ExposeErrors: expose}, func(ctx context.Context, s *agent.Session) error {
+				return s.ToolCall("t1").Fail(ctx, c.err)
+			})
+			assert.Equal(t, 1, strings.Count(log, "level="), "the cause is in the log, once: %s", log)
+			assert.Contains(t, log, "canary")
+			var u struct {
+				Update struct {
+					RawOutput struct{ Data json.RawMessage }
+				}
+			}
+			require.NoError(t, json.Unmarshal(update, &u))
+			if !expose {
+				assert.NotContains(t, string(response.Error.Data)+string(update), "canary")
+				continue
+			}
+			assert.JSONEq(t, c.want, string(response.Error.Data))
+			assert.JSONEq(t, c.want, string(u.Update.RawOutput.Data))
+			assert.Contains(t, string(update), "Details: ")
+			assert.Contains(t, string(update), "canary")
+		}
+	}
+}
+
+// keeping is a failure of a tool that decides itself what the client reads.
+type keeping struct{ cause error }
+
+func (keeping) Error() string   { return "the command failed" }
+func (k keeping) Unwrap() error { return k.cause }
+func (keeping) FailedToolCall() *acp.ToolCallUpdate {
+	return &acp.ToolCallUpdate{Content: []acp.ToolCallContent{acp.ToolText("exit status 3")}}
+}
+
+// The cause of a tool call that failed is in the log, whatever kind of error it is; the
+// query of a URL is not.
+func TestCausesOfToolCallsAreLogged(t *testing.T) {
+	cause := &url.Error{Op: "Get", URL: "https://api.example/canary?key=hunter2", Err: errors.New("reset")}
+	for _, err := range []error{
+		cause, fmt.Errorf("w: %w", cause), keeping{cause}, rpcerr.ResourceNotFound("notes").WithCause(cause),
+		fmt.Errorf("w: %w", rpcerr.InvalidParams(nil).WithCause(cause)),
+	} {
+		_, update, log := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error { return s.ToolCall("t1").Fail(ctx, err) })
+		assert.NotContains(t, string(update), "canary")
+		assert.Equal(t, 1, strings.Count(log, "level="), log)
+		assert.NotContains(t, log, "hunter2")
+		assert.Contains(t, log, "canary")
+	}
+	_, _, log := prompted(t, agent.Options{}, func(context.Context, *agent.Session) error { return cause })
+	assert.Contains(t, log, "canary")
+	assert.NotContains(t, log, "hunter2")
+}

@@ -1,0 +1,185 @@
+package proxy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// end is one of the two streams, with the requests that were passed on to it.
+type end struct {
+	name  string // "client" or "agent"
+	s     stream.Stream
+	read  func() (stream.Message, error)
+	drain <-chan struct{} // nil if the stream never drains
+
+	writing sync.Mutex // held during each write: both directions write to an end
+
+	mu   sync.Mutex // guards all below
+	max  int
+	open map[string]*request // by the key of their id at this end
+	gone error               // why no more can be passed on
+	idle chan struct{}       // closed when nothing is open; nil if no one waits for that
+}
+
+// request is a request on its way: from its sender to the end that responds.
+type request struct {
+	from    *end            // nil: the proxy itself
+	id      json.RawMessage // as the sender wrote it
+	session string
+
+	// response gets the response, or is closed if there will be none. Nil: the response
+	// is passed on as it is.
+	response chan stream.Message
+	handling *handling // the middleware that has the request; nil without
+}
+
+// waiting prepares r for a caller that waits for the response, and returns r.
+func (r *request) waiting() *request {
+	r.response = make(chan stream.Message, 1)
+	return r
+}
+
+func newEnd(name string, s stream.Stream, max int) *end {
+	e := &end{name: name, s: s, max: max, open: map[string]*request{}}
+	if r, ok := s.(stream.MessageReader); ok {
+		e.read = r.ReadMessage
+	} else if s != nil {
+		e.read = func() (stream.Message, error) {
+			msg, err := s.Read()
+			if err != nil {
+				return stream.Message{}, err
+			}
+			return stream.ParseMessage(msg), nil
+		}
+	}
+	if d, ok := s.(stream.Drainer); ok {
+		e.drain = d.Draining()
+	}
+	return e
+}
+
+// outputError is the error of a write to a broken stream.
+type outputError struct{ err error }
+
+func (e *outputError) Error() string { return e.err.Error() }
+func (e *outputError) Unwrap() error { return e.err }
+
+// write sends a message. The error is a *stream.MessageError if the stream refuses the
+// message, and an *outputError if the stream is broken.
+func (e *end) write(m stream.Message) error {
+	e.writing.Lock()
+	defer e.writing.Unlock()
+	var err error
+	if w, ok := e.s.(stream.MessageWriter); ok {
+		err = w.WriteMessage(m)
+	} else {
+		err = e.s.Write(m.Data)
+	}
+	if _, refused := errors.AsType[*stream.MessageError](err); err == nil || refused {
+		return err
+	}
+	return &outputError{fmt.Errorf("proxy: writing to the %s: %w", e.name, err)}
+}
+
+var (
+	errInUse   = rpcerr.InvalidRequest(nil).WithDetail("id is in use")
+	errTooMany = rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil)
+)
+
+// add records a request that is about to be passed on under id.
+func (e *end) add(id json.RawMessage, r *request) error {
+	key := idKey(id)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.gone != nil:
+		return e.gone
+	case e.open[key] != nil:
+		return errInUse
+	case len(e.open) >= e.max:
+		return errTooMany
+	}
+	e.open[key] = r
+	return nil
+}
+
+// take removes the request with the given id and returns it, or nil if there is none.
+func (e *end) take(id json.RawMessage) *request {
+	key := idKey(id)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.open[key]
+	delete(e.open, key)
+	e.tellIdleLocked()
+	return r
+}
+
+// takeAll removes the requests for which pick returns true, and returns them.
+func (e *end) takeAll(pick func(*request) bool) []*request {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var list []*request
+	for _, key := range slices.Sorted(maps.Keys(e.open)) {
+		if r := e.open[key]; pick(r) {
+			list = append(list, r)
+			delete(e.open, key)
+		}
+	}
+	e.tellIdleLocked()
+	return list
+}
+
+// leave makes further requests to the end fail with err. It removes the open requests and
+// returns them.
+func (e *end) leave(err error) []*request {
+	e.mu.Lock()
+	if e.gone == nil {
+		e.gone = err
+	}
+	e.mu.Unlock()
+	return e.takeAll(func(*request) bool { return true })
+}
+
+// whenIdle returns a channel that is closed when no request to the end is open.
+func (e *end) whenIdle() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.idle == nil {
+		e.idle = make(chan struct{})
+	}
+	idle := e.idle
+	e.tellIdleLocked()
+	return idle
+}
+
+func (e *end) tellIdleLocked() {
+	if e.idle != nil && len(e.open) == 0 {
+		close(e.idle)
+		e.idle = nil
+	}
+}
+
+// idKey returns a map key for an id. Two spellings of one id have the same key.
+func idKey(id json.RawMessage) string { return envelope.IDKey(string(id)) }
+
+// has reports whether the request is open under id.
+func (e *end) has(id json.RawMessage, r *request) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.open[idKey(id)] == r
+}
+
+// left returns why the end takes no more requests.
+func (e *end) left() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.gone
+}

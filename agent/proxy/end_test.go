@@ -1,0 +1,288 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/proxy"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// halves is a stream whose input can end while its output is still read.
+type halves struct {
+	stream.Stream
+	eof chan struct{}
+}
+
+func (h *halves) Read() ([]byte, error) {
+	type read struct {
+		b   []byte
+		err error
+	}
+	got := make(chan read, 1)
+	go func() { // ends with the stream
+		b, err := h.Stream.Read()
+		got <- read{b, err}
+	}()
+	select {
+	case r := <-got:
+		return r.b, r.err
+	case <-h.eof:
+		return nil, io.EOF
+	}
+}
+
+// What the client asked before it closed its side is still answered.
+func TestClientClosesItsSide(t *testing.T) {
+	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				a, left := stream.Pipe()
+				right, b := stream.Pipe()
+				client, agent := &far{t, a}, &far{t, b}
+				in := &halves{left, make(chan struct{})}
+				p := proxy.New(in, right, &proxy.Options{FromClient: m})
+				require.NoError(t, p.Start(t.Context()))
+				client.say(ask)
+				agent.hear()
+				agent.say(`{"jsonrpc":"2.0","id":9,"method":"to the client"}`)
+				client.hear()
+				close(in.eof)
+				assert.Contains(t, agent.hear(), `"id":9,"error":{"code":-32603,"message":"Internal error: the client has left"`)
+				agent.say(`{"jsonrpc":"2.0","method":"update"}`)
+				agent.say(`{"jsonrpc":"2.0","id":1,"result":1}`)
+				assert.Contains(t, client.hear(), "update")
+				assert.Contains(t, client.hear(), `"result":1`)
+				assert.NoError(t, p.Wait())
+				_, err := agent.Read()
+				assert.ErrorIs(t, err, io.EOF)
+				a.Close()
+				b.Close()
+			})
+		})
+	}
+}
+
+func TestClientLeavesAnAgentThatDoesNotRespond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		p, client, agent := start(t, nil)
+		client.say(ask)
+		agent.hear()
+		begin := time.Now()
+		client.Close()
+		require.NoError(t, p.Wait())
+		assert.Equal(t, 5*time.Second, time.Since(begin))
+	})
+}
+
+func TestAgentLeaves(t *testing.T) {
+	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				p, client, agent := start(t, &proxy.Options{FromClient: m})
+				client.say(ask)
+				agent.hear()
+				agent.say(`{"jsonrpc":"2.0","id":9,"method":"a question that stays open"}`)
+				client.hear()
+				agent.Close()
+				assert.Contains(t, client.hear(), `"id":1,"error":{"code":-32603,"message":"Internal error: the agent has left"`)
+				begin := time.Now()
+				require.NoError(t, p.Wait())
+				assert.Less(t, time.Since(begin), time.Second, "no one waits for the request in flight")
+			})
+		})
+	}
+}
+
+func TestOtherEnds(t *testing.T) {
+	cause, broken := errors.New("enough"), errors.New("broken")
+	for name, tt := range map[string]struct {
+		end  func(p *proxy.Proxy, cancel context.CancelCauseFunc, s *failing)
+		want error
+	}{
+		"Close":       {func(p *proxy.Proxy, _ context.CancelCauseFunc, _ *failing) { p.Close(); p.Close() }, nil},
+		"ctx":         {func(_ *proxy.Proxy, cancel context.CancelCauseFunc, _ *failing) { cancel(cause) }, cause},
+		"read error":  {func(_ *proxy.Proxy, _ context.CancelCauseFunc, s *failing) { s.reads <- broken }, broken},
+		"write error": {func(_ *proxy.Proxy, _ context.CancelCauseFunc, s *failing) { s.writes <- broken }, broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				a, left := stream.Pipe()
+				right, b := stream.Pipe()
+				s := &failing{Stream: right, reads: make(chan error, 1), writes: make(chan error, 1)}
+				p := proxy.New(left, s, nil)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				require.NoError(t, p.Start(ctx))
+				require.Error(t, p.Start(ctx), "twice")
+				tt.end(p, cancel, s)
+				client := &far{t, a}
+				if name == "write error" {
+					client.say(ask)
+				}
+				assert.ErrorIs(t, p.Wait(), tt.want)
+				<-p.Done()
+				a.Close()
+				b.Close()
+			})
+		})
+	}
+}
+
+// failing is a stream that fails on demand.
+type failing struct {
+	stream.Stream
+	reads, writes chan error
+}
+
+func (f *failing) Read() ([]byte, error) {
+	type read struct {
+		b   []byte
+		err error
+	}
+	got := make(chan read, 1)
+	go func() { // ends with the stream
+		b, err := f.Stream.Read()
+		got <- read{b, err}
+	}()
+	select {
+	case r := <-got:
+		return r.b, r.err
+	case err := <-f.reads:
+		return nil, err
+	}
+}
+
+func (f *failing) Write(msg []byte) error {
+	select {
+	case err := <-f.writes:
+		return err
+	default:
+		return f.Stream.Write(msg)
+	}
+}
+
+func TestMiddlewareThatDoesNotReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck := make(chan struct{})
+		deaf := func(proxy.Handler) proxy.Handler {
+			return func(ctx context.Context, _ *proxy.Message) (json.RawMessage, error) {
+				<-stuck
+				return nil, nil
+			}
+		}
+		p, client, _ := start(t, &proxy.Options{FromClient: []proxy.Middleware{deaf}})
+		client.say(ask)
+		synctest.Wait()
+		p.Close()
+		err := p.Wait()
+		assert.ErrorIs(t, err, acp.ErrHandlerStuck)
+		assert.ErrorContains(t, err, "ask")
+		close(stuck)
+	})
+}
+
+func TestBadConstruction(t *testing.T) {
+	s, _ := stream.Pipe()
+	for want, p := range map[string]*proxy.Proxy{
+		"nil stream to the client": proxy.New(nil, s, nil),
+		"nil stream to the agent":  proxy.New(s, nil, nil),
+	} {
+		require.ErrorContains(t, p.Start(t.Context()), want)
+		require.ErrorContains(t, p.Run(t.Context()), want)
+		require.ErrorContains(t, p.Agent().Notify(t.Context(), "x", nil), want)
+		require.NoError(t, p.Close())
+	}
+	other, _ := stream.Pipe()
+	p := proxy.New(s, other, nil)
+	require.ErrorContains(t, p.Wait(), "Start")
+	require.ErrorContains(t, p.Agent().Notify(t.Context(), "x", nil), "Start")
+	require.NoError(t, p.Close())
+	require.ErrorIs(t, p.Start(t.Context()), acp.ErrClosed)
+}
+
+// Messages that cannot be carried fail alone.
+func TestMessagesThatCannotBeCarried(t *testing.T) {
+	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				a, left := stream.Pipe()
+				right, b := stream.Pipe()
+				s := &picky{Stream: right, errs: make(chan error, 1)}
+				p := proxy.New(left, s, &proxy.Options{FromClient: m})
+				require.NoError(t, p.Start(t.Context()))
+				client, agent := &far{t, a}, &far{t, b}
+
+				client.say(`{"jsonrpc":"2.0","id":1,"method":"refused"}`)
+				assert.Contains(t, client.hear(), `"id":1,"error":{"code":-32603,"message":"Internal error: the request cannot be passed on: refused"`)
+				client.say(`{"jsonrpc":"2.0","method":"refused"}`)
+
+				for id, err := range map[string]error{
+					"2": &stream.TooLargeError{ID: json.RawMessage(`2`), HasResult: true},
+					"3": &stream.LostError{ID: json.RawMessage(`3`), Err: io.ErrUnexpectedEOF},
+					"4": &stream.LostError{SessionID: "s4", Err: io.ErrUnexpectedEOF},
+				} {
+					client.say(`{"jsonrpc":"2.0","id":` + id + `,"method":"x","params":{"sessionId":"s` + id + `"}}`)
+					agent.hear()
+					s.errs <- err
+					agent.say(`{"jsonrpc":"2.0","method":"wake the reader"}`)
+					got := client.hear() + client.hear()
+					assert.Contains(t, got, `"id":`+id+`,"error":{"code":-32603`)
+				}
+				s.errs <- &stream.TooLargeError{ID: json.RawMessage(`8`), Method: "big"}
+				agent.say(`{"jsonrpc":"2.0","method":"wake the reader"}`)
+				assert.Contains(t, agent.hear(), `"id":8,"error":{"code":-32600`)
+				client.hear()
+				p.Close()
+				assert.NoError(t, p.Wait())
+				a.Close()
+				b.Close()
+			})
+		})
+	}
+}
+
+// picky refuses messages, and reports errors of messages after the next one.
+type picky struct {
+	stream.Stream
+	errs chan error
+	kept []byte
+}
+
+func (s *picky) Read() ([]byte, error) {
+	if s.kept != nil {
+		b := s.kept
+		s.kept = nil
+		return b, nil
+	}
+	b, err := s.Stream.Read()
+	select {
+	case bad := <-s.errs:
+		s.kept = b
+		return nil, bad
+	default:
+		return b, err
+	}
+}
+
+func (s *picky) Write(msg []byte) error {
+	if strings.Contains(string(msg), `"refused"`) {
+		return &stream.MessageError{Reason: "refused"}
+	}
+	return s.Stream.Write(msg)
+}

@@ -1,0 +1,308 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// handling is one message that middleware is handling.
+type handling struct {
+	proxy    *Proxy
+	from, to *end
+	m        stream.Message
+	request  *request // nil for a notification
+
+	end       context.CancelFunc // of the handler's ctx
+	passed    chan struct{}      // closed when the message was passed on
+	done      chan struct{}      // closed when the handler has returned and the response is written
+	released  chan struct{}      // closed when later messages no longer wait for this one
+	passOnce  sync.Once
+	freedOnce sync.Once
+
+	mu   sync.Mutex      // guards all below; held while the request is written
+	over bool            // the sender has cancelled the request
+	hop  json.RawMessage // the id under which the other end handles the request, or nil
+
+	// Used only by the goroutine of the handler.
+	attempts int
+	response stream.Message // the last response of the other end
+}
+
+type handlingKey struct{}
+
+// Release lets messages that were read after the handled message continue without waiting
+// for it. ctx must be the ctx of a [Handler] or one derived from it. A middleware must call
+// Release before it waits for anything other than the next handler; otherwise the wait may
+// be a deadlock.
+func Release(ctx context.Context) {
+	if h, ok := ctx.Value(handlingKey{}).(*handling); ok {
+		h.freedOnce.Do(func() { close(h.released) })
+	}
+}
+
+// start runs the middleware for a message. It returns when messages that were read later
+// may continue.
+func (p *Proxy) start(h *handling, handle Handler) {
+	h.passed, h.done, h.released = make(chan struct{}), make(chan struct{}), make(chan struct{})
+	ctx := context.WithValue(p.life, handlingKey{}, h)
+	ctx, h.end = context.WithCancel(ctx)
+	p.handlers.add(h)
+	go p.handle(ctx, h, handle) // ends with the handler
+	if h.request != nil {
+		h.await(h.passed)
+	} else {
+		h.await(h.done)
+	}
+}
+
+// await waits for step, or until no other message waits for this one.
+func (h *handling) await(step <-chan struct{}) {
+	select {
+	case <-step:
+	case <-h.done:
+	case <-h.released:
+	case <-h.proxy.life.Done():
+	}
+}
+
+// handle runs the middleware and writes the response.
+func (p *Proxy) handle(ctx context.Context, h *handling, handle Handler) {
+	result, err := json.RawMessage(nil), errExited
+	defer func() { // also when the handler ends its goroutine
+		defer p.handlers.remove(h)
+		defer close(h.done)
+		defer h.end()
+		if v := recover(); v != nil {
+			p.log.Error("proxy: panic in a middleware", "method", shown(h.m.Method), "panic", rpc.PanicText(v), "stack", string(debug.Stack()))
+			err = errPanicked
+		}
+		h.finish(ctx, result, err)
+	}()
+	m := &Message{Method: h.m.Method, Params: envelope.Parse(h.m.Data).Params}
+	if h.request != nil {
+		m.ID = h.m.ID
+	}
+	result, err = handle(ctx, m)
+}
+
+var (
+	errExited   = errors.New("proxy: a middleware ended its goroutine: it must return")
+	errPanicked = errors.New("proxy: a middleware panicked")
+)
+
+// finish writes the response to the sender.
+func (h *handling) finish(ctx context.Context, result json.RawMessage, err error) {
+	p := h.proxy
+	if h.request == nil {
+		if err != nil && ctx.Err() == nil {
+			p.log.Error("proxy: a notification could not be passed on", "method", shown(h.m.Method), "error", err.Error())
+		}
+		return
+	}
+	if h.attempts == 0 { // the middleware responds by itself
+		h.to.take(h.m.ID)
+	}
+	m, err := h.responseTo(result, err)
+	if err != nil {
+		var said *Error
+		if !errors.As(err, &said) && ctx.Err() == nil {
+			if _, meant := rpcerr.CodeOf(err); !meant {
+				p.log.Error("proxy: a request could not be passed on", "method", shown(h.m.Method), "error", err.Error())
+			}
+		}
+		m = errorResponse(h.m.ID, err)
+	}
+	p.broke(p.returned(h.from.write(m), h.from, m))
+}
+
+// responseTo returns the response with the result or the error that the middleware
+// returned. If the middleware changed nothing, it is the response that has arrived.
+func (h *handling) responseTo(result json.RawMessage, err error) (stream.Message, error) {
+	if h.response.Data != nil && idKey(h.response.ID) == idKey(h.m.ID) {
+		came, said := payload(h.response)
+		var now *Error
+		switch {
+		case err == nil && said == nil && bytes.Equal(came, result):
+			return h.response, nil
+		case errors.As(err, &now) && said != nil && bytes.Equal(now.Raw, said.(*Error).Raw):
+			return h.response, nil
+		}
+	}
+	if err != nil {
+		return stream.Message{}, err
+	}
+	if result == nil {
+		result = json.RawMessage("null")
+	}
+	if err := wellFormed(result); err != nil {
+		return stream.Message{}, fmt.Errorf("proxy: a middleware returned a result that is not JSON: %w", err)
+	}
+	b := append([]byte(`{"jsonrpc":"2.0","id":`), h.m.ID...)
+	b = append(append(append(b, `,"result":`...), result...), '}')
+	return stream.ParseMessage(b), nil
+}
+
+// next passes a message on. It is the innermost handler.
+func (p *Proxy) next(ctx context.Context, m *Message) (json.RawMessage, error) {
+	h, ok := ctx.Value(handlingKey{}).(*handling)
+	if !ok {
+		return nil, errors.New("proxy: a middleware called the next handler with a foreign ctx: pass its own ctx or one derived from it")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if h.request == nil {
+		out, err := h.rewritten(m, nil)
+		if err == nil {
+			err = h.to.write(out)
+			p.broke(err)
+		}
+		return nil, err
+	}
+	h.attempts++
+	r, id := h.request, h.m.ID
+	if h.attempts > 1 { // the other end has responded to the first attempt
+		Release(ctx) // the second response is read after the first one
+		id = p.ownID()
+		r = (&request{from: h.from, id: id, session: h.m.SessionID, handling: h}).waiting()
+		if err := h.to.add(id, r); err != nil {
+			return nil, err
+		}
+	}
+	out, err := h.rewritten(m, id)
+	if err == nil {
+		err = h.ask(r, id, out)
+	}
+	h.passOnce.Do(func() { close(h.passed) })
+	if err != nil {
+		h.to.take(id)
+		return nil, err
+	}
+	res, ok := <-r.response
+	h.answered()
+	if !ok {
+		return nil, wire.ErrClosed
+	}
+	h.response = res
+	return payload(res)
+}
+
+// ask writes the request to the other end, unless it was cancelled or the end has left.
+func (h *handling) ask(r *request, id json.RawMessage, m stream.Message) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over {
+		return context.Canceled
+	}
+	if err := h.proxy.ask(h.to, r, id, m); err != nil {
+		return err
+	}
+	h.hop = id
+	return nil
+}
+
+// answered records that the other end has responded.
+func (h *handling) answered() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.hop = nil
+}
+
+// cancelled ends the handler's ctx, and passes the cancel m on if the other end has the
+// request.
+func (h *handling) cancelled(m stream.Message) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over = true
+	h.end()
+	switch {
+	case h.hop == nil:
+		return nil
+	case bytes.Equal(h.hop, m.CancelID):
+		return h.to.write(m)
+	}
+	return h.to.write(cancelOf(h.hop))
+}
+
+// cancelOf returns the message that cancels the request with that id.
+func cancelOf(id json.RawMessage) stream.Message {
+	return stream.ParseMessage([]byte(`{"jsonrpc":"2.0","method":"` + methodCancel + `","params":{"requestId":` + string(id) + `}}`))
+}
+
+// ask writes a request that was added to its end and whose caller waits for the response.
+func (p *Proxy) ask(to *end, r *request, id json.RawMessage, m stream.Message) error {
+	if !to.has(id, r) { // the end has left since the request was added
+		return to.left()
+	}
+	err := to.write(m)
+	if err == nil {
+		return nil
+	}
+	p.broke(err)
+	return passError(err)
+}
+
+// broke ends the proxy if err is the error of a broken stream.
+func (p *Proxy) broke(err error) {
+	if _, ok := errors.AsType[*outputError](err); ok {
+		select {
+		case p.failed <- err:
+		default:
+		}
+	}
+}
+
+// rewritten returns the message that the middleware passes on. If the middleware changed
+// nothing, it is the message that has arrived.
+func (h *handling) rewritten(m *Message, id json.RawMessage) (stream.Message, error) {
+	e := envelope.Parse(h.m.Data)
+	if m.Method == h.m.Method && bytes.Equal(m.Params, e.Params) && (m.Params == nil) == (e.Params == nil) && bytes.Equal(id, e.ID) {
+		return h.m, nil
+	}
+	return encode(m.Method, id, m.Params)
+}
+
+// encode builds a message; id is nil for a notification.
+func encode(method string, id, params json.RawMessage) (stream.Message, error) {
+	name, err := json.Marshal(method)
+	if err != nil {
+		return stream.Message{}, err
+	}
+	b := []byte(`{"jsonrpc":"2.0"`)
+	if id != nil {
+		b = append(append(b, `,"id":`...), id...)
+	}
+	b = append(append(b, `,"method":`...), name...)
+	if params != nil {
+		if err := wellFormed(params); err != nil {
+			return stream.Message{}, fmt.Errorf("proxy: params of %s are not JSON: %w", shown(method), err)
+		}
+		b = append(append(b, `,"params":`...), params...)
+	}
+	return stream.ParseMessage(append(b, '}')), nil
+}
+
+// wellFormed returns an error if raw is not one JSON value on one line.
+func wellFormed(raw json.RawMessage) error {
+	end, err := envelope.Skip(raw, envelope.SkipSpace(raw, 0), envelope.MaxDepth-1)
+	switch {
+	case err != nil:
+		return err
+	case envelope.SkipSpace(raw, end) != len(raw):
+		return errors.New("there is data after the value")
+	case bytes.ContainsAny(raw, "\n\r"):
+		return errors.New("the value has more than one line")
+	}
+	return nil
+}

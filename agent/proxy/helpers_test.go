@@ -1,0 +1,62 @@
+package proxy_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/agent/proxy"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+// far is an end of the conversation, played by the test.
+type far struct {
+	t testing.TB
+	stream.Stream
+}
+
+func (f *far) say(line string) {
+	f.t.Helper()
+	require.NoError(f.t, f.Write([]byte(line)))
+}
+
+func (f *far) hear() string {
+	f.t.Helper()
+	b, err := f.Read()
+	require.NoError(f.t, err)
+	return string(b)
+}
+
+// start returns a proxy that runs, and the client and the agent.
+func start(t testing.TB, opts *proxy.Options) (p *proxy.Proxy, client, agent *far) {
+	t.Helper()
+	a, left := stream.Pipe()
+	right, b := stream.Pipe()
+	p = proxy.New(left, right, opts)
+	ctx, cancel := context.WithCancel(context.Background())
+	require.NoError(t, p.Start(ctx))
+	t.Cleanup(func() {
+		p.Close()
+		p.Wait()
+		cancel()
+		a.Close()
+		b.Close()
+	})
+	return p, &far{t, a}, &far{t, b}
+}
+
+// watching is a middleware that changes nothing.
+func watching(next proxy.Handler) proxy.Handler { return next }
+
+// both makes the proxy look at every message.
+func both(m ...proxy.Middleware) *proxy.Options {
+	return &proxy.Options{FromClient: m, FromAgent: m}
+}

@@ -1,0 +1,162 @@
+package proxy_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/agent/proxy"
+	"github.com/acpkit/go-sdk/internal/leak"
+)
+
+// Whatever real programs said to each other goes through as it is, with and without
+// middleware.
+func TestTranscriptsPassUnchanged(t *testing.T) {
+	files, err := filepath.Glob("../../internal/interop/testdata/transcripts*/*.jsonl")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, middleware := range []string{"none", "watching"} {
+		var opts *proxy.Options
+		if middleware == "watching" {
+			opts = both(watching)
+		}
+		for _, path := range files {
+			t.Run(middleware+" "+filepath.Base(path), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					leak.Check(t)
+					replay(t, path, opts)
+				})
+			})
+		}
+	}
+}
+
+func replay(t *testing.T, path string, opts *proxy.Options) {
+	_, client, agent := start(t, opts)
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 64<<20)
+	open := map[string]bool{} // requests in flight, by who asked and the id
+	n := 0
+	for lines.Scan() {
+		var r struct{ Dir, Raw string }
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &r))
+		var from, to *far
+		switch r.Dir {
+		case "meta": // a program was started, or has ended
+			_, client, agent = start(t, opts)
+			clear(open)
+			continue
+		case "send":
+			from, to = client, agent
+		case "recv":
+			from, to = agent, client
+		default:
+			t.Fatalf("unknown direction %q", r.Dir)
+		}
+		if strings.ContainsAny(r.Raw, "\r\n") || strings.TrimSpace(r.Raw) == "" {
+			continue
+		}
+		var m struct{ ID, Method, Result, Error json.RawMessage }
+		_ = json.Unmarshal([]byte(r.Raw), &m)
+		if key := r.Dir + string(m.ID); m.Method != nil && m.ID != nil && string(m.ID) != "null" {
+			if open[key] && opts != nil {
+				continue // refused here: an id in flight must not be used again
+			}
+			open[key] = true
+		} else if m.ID != nil {
+			delete(open, map[string]string{"send": "recv", "recv": "send"}[r.Dir]+string(m.ID))
+		}
+		from.say(r.Raw)
+		require.Equal(t, r.Raw, to.hear())
+		n++
+	}
+	require.NoError(t, lines.Err())
+	assert.Positive(t, n)
+}
+
+// What is not JSON-RPC, or of an unknown version, is passed on too.
+func TestStrangeMessagesPass(t *testing.T) {
+	for _, opts := range []*proxy.Options{nil, both(watching)} {
+		synctest.Test(t, func(t *testing.T) {
+			leak.Check(t)
+			_, client, agent := start(t, opts)
+			for _, line := range []string{
+				`{"jsonrpc":"2.0","id":null,"method":"initialize","params":{"protocolVersion":2}}`,
+				`{"jsonrpc":"2.0","id":1.5,"method":"x/y","params":[1,  2]}`,
+				`{"jsonrpc":"2.0","id":"a\u0062","method":"from/the/future","params":{"a":1e400},"trace":"kept"}`,
+				`{"method":"no version","id":9007199254740993}`,
+				`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"new","x":{}}},"extra":[]}`,
+				`not JSON at all`,
+				`[{"jsonrpc":"2.0","id":1,"method":"batch"}]`,
+				`{"jsonrpc":"2.0","id":77,"result":{"nobody":"asked"}}`,
+				`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`,
+				`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":4711,"why":"unknown"}}`,
+			} {
+				client.say(line)
+				require.Equal(t, line, agent.hear())
+				agent.say(line)
+				require.Equal(t, line, client.hear())
+			}
+			for _, response := range []string{
+				`{"jsonrpc":"2.0","id":null,"result":{"protocolVersion":2,"models":[1,2],"x":"y"}}`,
+				`{"result":null,"id":1.5}`,
+				`{"jsonrpc":"2.0","id":"ab","error":{"data":{"why":[1]},"message":"m","code":-32000,"hint":"kept"},"took":3}`,
+				`{"jsonrpc":"2.0","id":9007199254740993,"error":"not even an object"}`,
+			} {
+				agent.say(response)
+				require.Equal(t, response, client.hear())
+			}
+		})
+	}
+}
+
+// A notification that is written directly after a response stays after it, and one before
+// it before it, whatever runs in between.
+func TestOrderOfResponsesAndNotifications(t *testing.T) {
+	n := 5000
+	if testing.Short() {
+		n = 500
+	}
+	for name, opts := range map[string]*proxy.Options{"raw": nil, "with middleware": both(watching, watching)} {
+		t.Run(name, func(t *testing.T) {
+			leak.Check(t)
+			_, client, agent := start(t, opts)
+			served := make(chan struct{})
+			go func() { // ends with the last notification
+				defer close(served)
+				for i := range n {
+					b, err := agent.Read()
+					if !assert.NoError(t, err) || !assert.Contains(t, string(b), fmt.Sprintf(`"id":%d,`, i)) {
+						return
+					}
+					agent.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"before","params":[%d]}`, i))
+					agent.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"s%d"}}`, i, i))
+					agent.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"after","params":[%d]}`, i))
+					b, err = agent.Read()
+					if !assert.NoError(t, err) || !assert.Contains(t, string(b), `"next"`, "requests and notifications keep their order") {
+						return
+					}
+				}
+			}()
+			for i := range n {
+				client.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/new","params":{}}`, i))
+				client.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"next","params":[%d]}`, i))
+				require.Contains(t, client.hear(), `"before"`)
+				require.Contains(t, client.hear(), `"result"`)
+				require.Contains(t, client.hear(), `"after"`)
+			}
+			<-served // the last notification may still be on its way, and the proxy is closed next
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Peer is the client or the agent. Its methods send messages of the proxy itself, which do
+// not go through middleware and are not passed on to the other end.
+type Peer struct {
+	proxy *Proxy
+	end   *end
+}
+
+// Call sends a request and returns the raw result. Params may be a json.RawMessage or any
+// value that encoding/json can encode; if params is nil, the request has none. The error
+// is an *[Error] if the peer responds with an error, and wraps acp.ErrClosed if the proxy
+// has ended. If ctx is done, Call cancels the request at the peer and returns the error of
+// ctx.
+//
+// If ctx belongs to a middleware, Call first calls [Release].
+func (x *Peer) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	p := x.proxy
+	m, r, err := x.encode(method, params, p.ownID())
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	Release(ctx)
+	if err := x.end.add(r.id, r.waiting()); err != nil {
+		return nil, err
+	}
+	if err := p.ask(x.end, r, r.id, m); err != nil {
+		x.end.take(r.id)
+		return nil, err
+	}
+	select {
+	case res, ok := <-r.response:
+		if !ok {
+			return nil, wire.ErrClosed
+		}
+		return payload(res)
+	case <-ctx.Done():
+	}
+	x.end.take(r.id)
+	if err := x.end.write(cancelOf(r.id)); err != nil {
+		p.broke(err)
+		p.log.Debug("proxy: a call could not be cancelled", "method", shown(method), "error", err.Error())
+	}
+	return nil, ctx.Err()
+}
+
+// Notify sends a notification. Params are as for [Peer.Call].
+func (x *Peer) Notify(ctx context.Context, method string, params any) error {
+	m, _, err := x.encode(method, params, nil)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	err = x.end.write(m)
+	x.proxy.broke(err)
+	return err
+}
+
+func (x *Peer) encode(method string, params any, id json.RawMessage) (stream.Message, *request, error) {
+	p := x.proxy
+	p.mu.Lock()
+	started, over := p.started, p.over
+	p.mu.Unlock()
+	switch {
+	case p.bad != nil:
+		return stream.Message{}, nil, p.bad
+	case over:
+		return stream.Message{}, nil, wire.ErrClosed
+	case !started:
+		return stream.Message{}, nil, fmt.Errorf("proxy: %s: not started: call Start or Run first", shown(method))
+	}
+	raw, ok := params.(json.RawMessage)
+	if !ok && params != nil {
+		var err error
+		if raw, err = json.Marshal(params); err != nil {
+			return stream.Message{}, nil, fmt.Errorf("proxy: %s: encoding params: %w", shown(method), err)
+		}
+	}
+	m, err := encode(method, id, raw)
+	return m, &request{id: id, session: m.SessionID}, err
+}
+
+// goneError is the error of a request to an end that has left.
+type goneError struct {
+	name  string
+	cause error
+}
+
+func (e *goneError) Error() string { return "proxy: the " + e.name + " has left" }
+
+func (e *goneError) Is(target error) bool { return target == wire.ErrClosed }
+
+func (e *goneError) Unwrap() error { return e.cause }
+
+// RequestError returns the error that the sender of such a request gets.
+func (e *goneError) RequestError() *rpcerr.RequestError {
+	return rpcerr.InternalError(nil).WithDetail("the " + e.name + " has left").WithCause(e.cause)
+}
+
+// closedError is the error of calls after the proxy has ended.
+type closedError struct{ cause error }
+
+func (e closedError) Error() string {
+	if e.cause == nil {
+		return wire.ErrClosed.Error()
+	}
+	return wire.ErrClosed.Error() + ": " + e.cause.Error()
+}
+
+func (e closedError) Is(target error) bool { return target == wire.ErrClosed }
+
+func (e closedError) Unwrap() error { return e.cause }

@@ -1,0 +1,215 @@
+package adapter_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/router/adapter"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// work is what the agent does for a prompt, chosen by the text of the prompt.
+type work func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error)
+
+// plain is an agent of version 1 with no optional methods.
+type plain struct {
+	conn  *agent.Conn
+	caps  *acp.AgentCapabilities
+	info  *acp.InitializeResponse // returned by Initialize unless it is nil
+	modes *acp.SessionModeState
+	opts  []acp.SessionConfigOption
+	works map[string]work
+
+	initialized *acp.InitializeRequest
+	created     *acp.NewSessionRequest
+	sessions    int
+}
+
+func (a *plain) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	a.initialized = req
+	if a.info != nil {
+		return a.info, nil
+	}
+	return &acp.InitializeResponse{AgentCapabilities: a.caps}, nil
+}
+
+func (a *plain) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	a.created = req
+	a.sessions++
+	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprint("s", a.sessions)), Modes: a.modes, ConfigOptions: a.opts}, nil
+}
+
+func (a *plain) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	w := a.works[acp.PlainText(req.Prompt...)]
+	if w == nil {
+		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+	}
+	return w(ctx, a, req)
+}
+
+func (a *plain) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+func endTurn() (*acp.PromptResponse, error) {
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+// peer is a client of version 2 as lines.
+type peer struct {
+	t    *testing.T
+	s    stream.Stream
+	last string // the last message
+	// names are the ids that the adapter has made, in the order in which they were seen
+	names map[string]string
+}
+
+func (p *peer) send(format string, args ...any) {
+	p.t.Helper()
+	require.NoError(p.t, p.s.Write(fmt.Appendf(nil, format, args...)))
+}
+
+func (p *peer) call(id int, method, params string) {
+	p.t.Helper()
+	p.send(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
+}
+
+func (p *peer) prompt(id int, text string) {
+	p.t.Helper()
+	p.call(id, "session/prompt", fmt.Sprintf(`{"sessionId":"s1","prompt":[{"type":"text","text":%q}]}`, text))
+}
+
+// read returns the next message, with made ids replaced by names.
+func (p *peer) read() string {
+	p.t.Helper()
+	line, err := p.s.Read()
+	require.NoError(p.t, err)
+	p.last = string(line)
+	text := string(line)
+	for {
+		before, rest, found := strings.Cut(text, `"msg_`)
+		if !found {
+			return text
+		}
+		id, after, _ := strings.Cut(rest, `"`)
+		if p.names[id] == "" {
+			p.names[id] = fmt.Sprint("m", len(p.names)+1)
+		}
+		text = before + `"` + p.names[id] + `"` + after
+	}
+}
+
+// want compares the next messages with lines, as JSON. A line that begins with a letter
+// stands for an update of session s1. The responses to prompts have no fixed place, so they
+// are skipped where another message is wanted.
+func (p *peer) want(lines ...string) {
+	p.t.Helper()
+	for _, want := range lines {
+		got := p.read()
+		for strings.Contains(got, receipt) && !strings.Contains(want, receipt) {
+			got = p.read()
+		}
+		require.JSONEq(p.t, full(want), got)
+	}
+}
+
+const receipt = `"result":{"messageId"`
+
+// wantAny is want for messages whose order is not fixed.
+func (p *peer) wantAny(lines ...string) {
+	p.t.Helper()
+	var want, got []any
+	for _, line := range lines {
+		want = append(want, parse(p.t, full(line)))
+		got = append(got, parse(p.t, p.read()))
+	}
+	require.ElementsMatch(p.t, want, got)
+}
+
+func parse(t *testing.T, line string) (v any) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(line), &v), "%s", line)
+	return v
+}
+
+func full(line string) string { return inSession("s1", line) }
+
+func inSession(id, line string) string {
+	if kind, rest, ok := strings.Cut(line, " "); ok && !strings.HasPrefix(line, "{") {
+		sep := ","
+		if rest == "{}" {
+			sep = ""
+		}
+		return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + id + `","update":{"sessionUpdate":"` + kind + `"` + sep + rest[1:] + `}}`
+	}
+	return line
+}
+
+const (
+	running = `state_update {"state":"running","background":[]}`
+	waiting = `state_update {"state":"requires_action","background":[]}`
+)
+
+func idle(reason string) string {
+	return `state_update {"state":"idle","stopReason":"` + reason + `","background":[]}`
+}
+
+func said(id, text string) string {
+	return `agent_message_chunk {"messageId":"` + id + `","content":{"type":"text","text":"` + text + `"}}`
+}
+
+func user(id, text string) string {
+	return `user_message {"messageId":"` + id + `","content":[{"type":"text","text":"` + text + `"}]}`
+}
+
+func result(id int, result string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%s}`, id, result)
+}
+
+func failure(id, code int, message string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":%d,"message":%q}}`, id, code, message)
+}
+
+func cancelled(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32800,"message":"Request cancelled","data":{"requestId":%d}}}`, id, id)
+}
+
+// connect starts an adapter of an agent.
+func connect(t *testing.T, a acp.Agent, own *plain) (p *peer, end func()) {
+	near, far := stream.Pipe()
+	newV1 := func(conn *agent.Conn) acp.Agent { own.conn = conn; return a }
+	conn := agent2.New(far, adapter.FromV1(newV1, &adapter.Options{Logger: quiet}), &agent2.Options{Logger: quiet})
+	require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
+	return &peer{t: t, s: near, names: map[string]string{}}, func() {
+		require.NoError(t, near.Close())
+		require.NoError(t, conn.Wait())
+	}
+}
+
+const initializeParams = `{"protocolVersion":2,"info":{"name":"c","version":"1"},"capabilities":{"elicitation":{"form":{},"url":{}}}}`
+
+// scene runs test in a bubble, with a session s1 of the agent.
+func scene(t *testing.T, a acp.Agent, own *plain, test func(p *peer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p, end := connect(t, a, own)
+		p.call(0, "initialize", initializeParams)
+		p.read()
+		p.call(0, "session/new", `{"cwd":"/"}`)
+		p.read()
+		assert.Contains(t, p.last, `"sessionId":"s1"`)
+		test(p)
+		end()
+	})
+}

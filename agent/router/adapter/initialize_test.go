@@ -1,0 +1,159 @@
+package adapter_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/router/adapter"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+func TestCapabilities(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		res    *acp.InitializeResponse
+		params string
+		want   string
+		seen   string
+	}{
+		{"none", &acp.InitializeResponse{AgentCapabilities: &acp.AgentCapabilities{}}, `{"protocolVersion":2,"info":{"name":"c","version":"1","title":"C"}}`,
+			`{"protocolVersion":2,"info":{"name":"unknown","version":"unknown"},"capabilities":{"session":{"prompt":{},"mcp":{"stdio":{}}}}}`,
+			`{"protocolVersion":1,"clientInfo":{"name":"c","version":"1","title":"C"},"clientCapabilities":{"fs":{},"session":{"compaction":{},"configOptions":{"boolean":{}},"notices":{}},"subagents":{},"plan":{},"auth":{}}}`},
+		{"all", &acp.InitializeResponse{
+			AgentInfo: &acp.Implementation{Name: "a", Version: "2", Title: "A"}, Meta: acp.Meta{"m": 1},
+			AgentCapabilities: &acp.AgentCapabilities{
+				PromptCapabilities: &acp.PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true},
+				MCPCapabilities:    &acp.MCPCapabilities{HTTP: true, SSE: true},
+			},
+			AuthMethods: []acp.AuthMethod{
+				&acp.AuthMethodAgent{ID: "a", Name: "A", Description: "d"},
+				&acp.AuthMethodTerminal{ID: "t", Name: "T", Args: []string{"-l"}, Env: map[string]string{"B": "2", "A": "1"}},
+				&acp.UnknownAuthMethod{Type: "env_var", Raw: json.RawMessage(`{"type":"env_var","id":"e","name":"E","vars":[]}`)},
+			},
+		}, `{"protocolVersion":2,"info":{"name":"c","version":"1"},"capabilities":{"auth":{"terminal":{}},"elicitation":{"form":{}},"_meta":{"x":1}},"_meta":{"y":2}}`,
+			`{"protocolVersion":2,"info":{"name":"a","version":"2","title":"A"},"_meta":{"m":1},` +
+				`"capabilities":{"session":{"prompt":{"image":{},"audio":{},"embeddedContext":{}},"mcp":{"stdio":{},"http":{}}}},` +
+				`"authMethods":[{"type":"agent","methodId":"a","name":"A","description":"d"},` +
+				`{"type":"terminal","methodId":"t","name":"T","args":["-l"],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}]},` +
+				`{"type":"env_var","methodId":"e","name":"E","vars":[]}]}`,
+			`{"protocolVersion":1,"clientInfo":{"name":"c","version":"1"},"_meta":{"y":2},"clientCapabilities":{"fs":{},"session":{"compaction":{},"configOptions":{"boolean":{}},"notices":{}},` +
+				`"subagents":{},"plan":{},"auth":{"terminal":true},"elicitation":{"form":{}},"_meta":{"x":1}}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := &plain{info: tt.res}
+				p, end := connect(t, a, a)
+				for id := range 2 { // it may be repeated
+					p.call(id, "initialize", tt.params)
+					p.want(result(id, tt.want))
+					raw, err := json.Marshal(a.initialized)
+					require.NoError(t, err)
+					assert.JSONEq(t, tt.seen, string(raw))
+				}
+				end()
+			})
+		})
+	}
+}
+
+// signer is an agent that signs users in.
+type signer struct{ *plain }
+
+func (a *signer) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
+	id, _ := agent.RequestID(ctx)
+	_, err := a.conn.CreateElicitation(ctx, &acp.CreateElicitationRequest{
+		Message: string(req.MethodID), Mode: &acp.ElicitationFormMode{Scope: &acp.ElicitationRequestScope{RequestID: id}},
+	})
+	return nil, err
+}
+
+func (a *signer) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutResponse, error) {
+	return nil, nil
+}
+
+func TestAuthentication(t *testing.T) {
+	own := &plain{}
+	scene(t, &signer{own}, own, func(p *peer) {
+		p.send(`{"jsonrpc":"2.0","id":"login","method":"auth/login","params":{"methodId":"m"}}`)
+		p.want(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m","mode":"form","requestId":"login","requestedSchema":{"type":"object","properties":{}}}}`)
+		p.send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{}}}`)
+		p.want(`{"jsonrpc":"2.0","id":"login","result":{}}`)
+		p.call(3, "auth/logout", `{}`)
+		p.want(result(3, `{}`))
+	})
+	own = &plain{}
+	scene(t, own, own, func(p *peer) {
+		p.call(1, "auth/logout", `{}`)
+		p.want(`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found: auth/logout","data":{"method":"auth/logout"}}}`)
+	})
+}
+
+// pinging is an agent with extensions.
+type pinging struct{ *plain }
+
+func (a *pinging) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	var echo json.RawMessage
+	err := a.conn.Call(ctx, method+"/back", params, &echo)
+	return echo, err
+}
+
+func TestExtensions(t *testing.T) {
+	own := &plain{}
+	scene(t, &pinging{own}, own, func(p *peer) {
+		p.call(9, "_x/ping", `{"a":1.50}`)
+		p.want(`{"jsonrpc":"2.0","id":1,"method":"_x/ping/back","params":{"a":1.50}}`)
+		p.send(`{"jsonrpc":"2.0","id":1,"result":[1]}`)
+		p.want(result(9, `[1]`))
+		require.NoError(t, own.conn.Notify(t.Context(), "_x/note", map[string]int{"b": 2}))
+		p.want(`{"jsonrpc":"2.0","method":"_x/note","params":{"b":2}}`)
+	})
+	own = &plain{}
+	scene(t, own, own, func(p *peer) {
+		p.call(9, "_x/ping", `{}`)
+		p.want(`{"jsonrpc":"2.0","id":9,"error":{"code":-32601,"message":"Method not found: _x/ping","data":{"method":"_x/ping"}}}`)
+	})
+}
+
+// promising advertises a method that it does not have.
+func TestAgentThatCannotBeServed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		newV1 func(*agent.Conn) acp.Agent
+		want  string // of the log
+	}{
+		"a capability without its method": {func(*agent.Conn) acp.Agent {
+			return &plain{caps: &acp.AgentCapabilities{LoadSession: true}}
+		}, "does not implement acp.SessionLoader"},
+		"no agent": {func(*agent.Conn) acp.Agent { return nil }, "newAgent returned nil"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log strings.Builder
+				logger := slog.New(slog.NewTextHandler(&log, nil))
+				near, far := stream.Pipe()
+				served := make(chan error, 1)
+				go func() { // ends with the connection
+					served <- agent2.Serve(t.Context(), far, adapter.FromV1(tt.newV1, &adapter.Options{Logger: logger}), &agent2.Options{Logger: logger})
+				}()
+				p := &peer{t: t, s: near}
+				p.call(1, "initialize", initializeParams)
+				p.want(failure(1, -32603, "Internal error"))
+				require.NoError(t, near.Close())
+				require.NoError(t, <-served)
+				assert.Contains(t, log.String(), tt.want)
+			})
+		})
+	}
+	near, far := stream.Pipe()
+	defer near.Close()
+	assert.ErrorContains(t, agent2.Serve(t.Context(), far, adapter.FromV1(nil, nil), nil), "newAgent returned nil")
+}

@@ -1,0 +1,107 @@
+package adapter
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+)
+
+// role is the author of a message, or thoughts.
+type role uint8
+
+const (
+	roleNone role = iota
+	roleUser
+	roleAgent
+	roleThought
+)
+
+// messages gives ids to the messages of a session, by the rules that package client/thread
+// has for chunks without an id.
+type messages struct {
+	newest struct { // the newest item, if it is a message
+		role role
+		id   acp2.MessageID
+	}
+	seen map[messageKey]struct{} // messages with an id of the agent
+}
+
+type messageKey struct {
+	role role
+	id   acp2.MessageID
+}
+
+// idOf returns the id of the message that a chunk belongs to. It is empty if the chunk
+// says nothing and begins no message.
+func (m *messages) idOf(r role, own acp.MessageID, empty bool) acp2.MessageID {
+	if own != "" {
+		key := messageKey{r, acp2.MessageID(own)}
+		if _, ok := m.seen[key]; !ok && !empty {
+			if m.seen == nil {
+				m.seen = map[messageKey]struct{}{}
+			}
+			m.seen[key] = struct{}{}
+			m.newest.role, m.newest.id = r, key.id
+		}
+		return key.id
+	}
+	if m.newest.role == r {
+		return m.newest.id
+	}
+	if empty {
+		return ""
+	}
+	m.newest.role, m.newest.id = r, agent2.NewMessageID()
+	return m.newest.id
+}
+
+// end records that no chunk without an id continues the newest message.
+func (m *messages) end() { m.newest.role = roleNone }
+
+// echo is a prompt that the agent may repeat, in pieces of its own choice. The client has it
+// already.
+type echo struct {
+	want []acp.ContentBlock
+	off  int // in the text of the first of them
+	got  []*acp.UserMessageChunk
+}
+
+// take reports whether a chunk is the next piece of the prompt. If it is not, it returns
+// the chunks that only looked like the prompt.
+func (e *echo) take(c *acp.UserMessageChunk) (taken bool, others []*acp.UserMessageChunk) {
+	if len(e.want) > 0 && e.matches(c.Content) {
+		e.got = append(e.got, c)
+		if len(e.want) == 0 {
+			e.got = nil
+		}
+		return true, nil
+	}
+	others = e.got
+	e.want, e.got = nil, nil
+	return false, others
+}
+
+// matches reports whether the block is the next piece of the prompt, and steps over it.
+func (e *echo) matches(b acp.ContentBlock) bool {
+	want, isText := e.want[0].(*acp.TextContent)
+	text, ok := b.(*acp.TextContent)
+	switch {
+	case isText && ok && text.Text != "" && strings.HasPrefix(want.Text[e.off:], text.Text):
+		if e.off += len(text.Text); e.off < len(want.Text) {
+			return true
+		}
+	case isText || ok || !same(e.want[0], b):
+		return false
+	}
+	e.want, e.off = e.want[1:], 0
+	return true
+}
+
+func same(a, b acp.ContentBlock) bool {
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && string(x) == string(y)
+}

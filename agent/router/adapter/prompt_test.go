@@ -1,0 +1,129 @@
+package adapter_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+func sayHello(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	s := a.conn.Session(req.SessionID)
+	_ = s.Message(ctx, "Hel")
+	_ = s.Message(ctx, "lo")
+	return endTurn()
+}
+
+// A turn of version 1 has the life of a prompt of version 2.
+func TestTurn(t *testing.T) {
+	a := &plain{works: map[string]work{"hi": sayHello}}
+	scene(t, a, a, func(p *peer) {
+		p.prompt(1, "hi")
+		p.want(user("m1", "hi"), running)
+		p.wantAny(result(1, `{"messageId":"m1"}`), said("m2", "Hel"), said("m2", "lo"), idle("end_turn"))
+		p.prompt(2, "hi")
+		p.want(user("m3", "hi"), running)
+		p.wantAny(result(2, `{"messageId":"m3"}`), said("m4", "Hel"), said("m4", "lo"), idle("end_turn"))
+	})
+}
+
+func TestErrorOfTheTurn(t *testing.T) {
+	a := &plain{works: map[string]work{
+		"auth": func(context.Context, *plain, *acp.PromptRequest) (*acp.PromptResponse, error) {
+			return nil, rpcerr.AuthRequired(map[string]any{"why": "expired"})
+		},
+		"secret": func(context.Context, *plain, *acp.PromptRequest) (*acp.PromptResponse, error) {
+			return nil, errors.New("/home/me is full")
+		},
+	}}
+	scene(t, a, a, func(p *peer) {
+		p.prompt(1, "auth")
+		p.want(user("m1", "auth"), running)
+		p.wantAny(result(1, `{"messageId":"m1"}`),
+			`state_update {"state":"idle","stopReason":"error","error":{"code":-32000,"message":"Authentication required","data":{"why":"expired"}},"background":[]}`)
+		p.prompt(2, "secret")
+		p.want(user("m2", "secret"), running)
+		p.wantAny(result(2, `{"messageId":"m2"}`),
+			`state_update {"state":"idle","stopReason":"error","error":{"code":-32603,"message":"Internal error"},"background":[]}`)
+	})
+}
+
+// Prompts that wait keep their order. A cancel ends the turn and fails those that wait, and
+// does not touch what is sent after it.
+func TestHeldPrompts(t *testing.T) {
+	var order []string
+	a := &plain{works: map[string]work{
+		"wait": func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+			<-ctx.Done()
+			order = append(order, "cancelled")
+			time.Sleep(time.Second)
+			return nil, ctx.Err()
+		},
+		"hi": func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+			order = append(order, "hi")
+			time.Sleep(time.Second)
+			return endTurn()
+		},
+	}}
+	scene(t, a, a, func(p *peer) {
+		p.prompt(1, "wait")
+		p.want(user("m1", "wait"), running, result(1, `{"messageId":"m1"}`))
+		synctest.Wait()
+		p.prompt(2, "hi")
+		synctest.Wait()
+		p.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
+		p.prompt(3, "hi")
+		p.want(cancelled(2), idle("cancelled"))
+		p.want(user("m2", "hi"), running, result(3, `{"messageId":"m2"}`), idle("end_turn"))
+		p.prompt(4, "hi")
+		p.prompt(5, "wait")
+		p.prompt(6, "hi")
+		p.want(user("m3", "hi"), running, result(4, `{"messageId":"m3"}`), idle("end_turn"))
+		p.want(user("m4", "wait"), running, result(5, `{"messageId":"m4"}`))
+		p.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":6}}`)
+		p.want(cancelled(6))
+		synctest.Wait()
+		p.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
+		p.want(idle("cancelled"))
+	})
+	assert.Equal(t, []string{"cancelled", "hi", "hi", "cancelled"}, order)
+}
+
+// A turn that does not end is over for the client after the grace.
+func TestCancelGrace(t *testing.T) {
+	var release chan struct{} // made in the bubble
+	a := &plain{works: map[string]work{"stuck": func(context.Context, *plain, *acp.PromptRequest) (*acp.PromptResponse, error) {
+		<-release
+		return endTurn()
+	}}}
+	scene(t, a, a, func(p *peer) {
+		release = make(chan struct{})
+		p.prompt(1, "stuck")
+		p.want(user("m1", "stuck"), running, result(1, `{"messageId":"m1"}`))
+		synctest.Wait()
+		start := time.Now()
+		p.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
+		p.want(idle("cancelled"))
+		assert.Equal(t, 10*time.Second, time.Since(start))
+		close(release)
+	})
+}
+
+func TestPromptsThatAreRefused(t *testing.T) {
+	a := &plain{caps: &acp.AgentCapabilities{PromptCapabilities: &acp.PromptCapabilities{Image: true}}}
+	scene(t, a, a, func(p *peer) {
+		p.call(1, "session/prompt", `{"sessionId":"s2","prompt":[{"type":"text","text":"x"}]}`)
+		p.want(`{"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"Session not found: s2","data":{"sessionId":"s2"}}}`)
+		p.call(2, "session/prompt", `{"sessionId":"s1","prompt":[{"type":"audio","data":"","mimeType":"audio/wav"}]}`)
+		p.want(failure(2, -32602, "Invalid params: prompt: the agent did not advertise session.prompt.audio"))
+		p.call(3, "session/prompt", `{"sessionId":"s1","prompt":[{"type":"image","data":"","mimeType":"image/png"}]}`)
+		p.want(`user_message {"messageId":"m1","content":[{"type":"image","data":"","mimeType":"image/png"}]}`, running)
+		p.wantAny(result(3, `{"messageId":"m1"}`), idle("end_turn"))
+	})
+}

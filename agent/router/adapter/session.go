@@ -1,0 +1,189 @@
+package adapter
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// session is what the adapter keeps of a session of the agent.
+type session struct {
+	id acp.SessionID
+
+	mu       sync.Mutex // guards all below
+	open     bool
+	closed   bool // it was open: nothing of it reaches the client
+	silent   bool // it is being loaded, and the client has not requested its history
+	info     acp2.SessionInfo
+	settings settings
+	messages messages
+	titles   map[acp.ToolCallID]string  // of tool calls that were mentioned
+	others   map[string]struct{}        // ids of compactions and subagents that were mentioned
+	turn     *turn                      // in progress; nil if there is none
+	asked    map[chan struct{}]struct{} // requests for permission in flight; each is closed when it has ended
+}
+
+// session returns the session with that id, and makes one: the agent may send updates of
+// a session before the response that opens it.
+func (a *adapter) session(id acp.SessionID) *session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.sessions[id]
+	if s == nil {
+		s = &session{id: id, titles: map[acp.ToolCallID]string{}, others: map[string]struct{}{}, asked: map[chan struct{}]struct{}{}}
+		a.sessions[id] = s
+	}
+	return s
+}
+
+// known returns a session that is open on this connection.
+func (a *adapter) known(id acp2.SessionID) (*session, error) {
+	a.mu.Lock()
+	s := a.sessions[acp.SessionID(id)]
+	a.mu.Unlock()
+	if s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open {
+			return s, nil
+		}
+	}
+	return nil, rpcerr.SessionNotFound(string(id))
+}
+
+// opens records that a session is open on this connection.
+func (a *adapter) opens(s *session, cwd acp2.AbsolutePath, directories []acp2.AbsolutePath) {
+	s.mu.Lock()
+	s.open, s.closed = true, false
+	s.info.SessionID, s.info.Cwd, s.info.AdditionalDirectories = acp2.SessionID(s.id), cwd, slices.Clone(directories)
+	s.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !slices.Contains(a.opened, s.id) {
+		a.opened = append(a.opened, s.id)
+	}
+}
+
+// forgets records that a session is not open any more.
+func (a *adapter) forgets(id acp2.SessionID) {
+	own := acp.SessionID(id)
+	a.mu.Lock()
+	s := a.sessions[own]
+	a.opened = slices.DeleteFunc(a.opened, func(o acp.SessionID) bool { return o == own })
+	a.mu.Unlock()
+	if s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.open, s.closed = false, true
+		s.settings, s.messages = settings{}, messages{}
+		clear(s.titles)
+		clear(s.others)
+	}
+}
+
+// NewSession starts a session.
+func (a *adapter) NewSession(ctx context.Context, req *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
+	defer a.outsideSession(ctx)()
+	servers, err := a.opening(req.MCPServers, req.AdditionalDirectories, req.SystemPrompt)
+	if err != nil {
+		return nil, err
+	}
+	res, err := a.below.NewSession(ctx, &acp.NewSessionRequest{
+		Cwd: string(req.Cwd), AdditionalDirectories: paths(req.AdditionalDirectories), MCPServers: servers, Meta: req.Meta,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := a.session(res.SessionID)
+	a.opens(s, req.Cwd, req.AdditionalDirectories)
+	options, commands, err := s.started(res.Modes, res.ConfigOptions)
+	if err != nil {
+		return nil, err
+	}
+	return &acp2.NewSessionResponse{
+		SessionID: acp2.SessionID(res.SessionID), ConfigOptions: options, AvailableCommands: commands, Meta: res.Meta,
+	}, nil
+}
+
+// opening checks what a request that opens a session asks for, and returns the servers in the
+// form of version 1.
+func (a *adapter) opening(servers []acp2.MCPServer, directories []acp2.AbsolutePath, prompt *acp2.SystemPrompt) ([]acp.MCPServer, error) {
+	switch {
+	case len(directories) > 0 && !a.has("sessionCapabilities.additionalDirectories"):
+		return nil, rpcerr.InvalidParams(nil).WithDetail("additionalDirectories: the agent did not advertise session.additionalDirectories")
+	case prompt != nil:
+		return nil, rpcerr.InvalidParams(nil).WithDetail("systemPrompt: the agent did not advertise session.systemPrompt")
+	}
+	return a.mcpServers(servers)
+}
+
+// ListSessions lists the sessions of the agent, or those that this connection has opened.
+func (a *adapter) ListSessions(ctx context.Context, req *acp2.ListSessionsRequest) (*acp2.ListSessionsResponse, error) {
+	cursor := ""
+	if req.Cursor != nil {
+		if cursor = string(*req.Cursor); cursor == "" || !a.has("sessionCapabilities.list") {
+			return nil, rpcerr.InvalidParams(nil).WithDetail("cursor: unknown")
+		}
+	}
+	if a.has("sessionCapabilities.list") {
+		own := &acp.ListSessionsRequest{Cursor: cursor, Meta: req.Meta}
+		own.Cwd = string(req.Cwd)
+		res, err := a.below.ListSessions(ctx, own)
+		if err != nil {
+			return nil, err
+		}
+		return convert[acp2.ListSessionsResponse](res)
+	}
+	a.mu.Lock()
+	opened := slices.Clone(a.opened)
+	a.mu.Unlock()
+	out := &acp2.ListSessionsResponse{Sessions: []acp2.SessionInfo{}}
+	for _, id := range opened {
+		s := a.session(id)
+		s.mu.Lock()
+		if info := s.info; s.open && (req.Cwd == "" || info.Cwd == req.Cwd) {
+			out.Sessions = append(out.Sessions, info)
+		}
+		s.mu.Unlock()
+	}
+	return out, nil
+}
+
+// CloseSession closes a session. The engine has cancelled its turn; the response follows
+// the end of the turn.
+func (a *adapter) CloseSession(ctx context.Context, req *acp2.CloseSessionRequest) (*acp2.CloseSessionResponse, error) {
+	var res *acp.CloseSessionResponse
+	if a.has("sessionCapabilities.close") {
+		var err error
+		if res, err = a.below.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: acp.SessionID(req.SessionID), Meta: req.Meta}); err != nil {
+			return nil, err
+		}
+	} else {
+		if _, err := a.known(req.SessionID); err != nil {
+			return nil, err
+		}
+		res = &acp.CloseSessionResponse{}
+	}
+	if err := a.session(acp.SessionID(req.SessionID)).turnEnds(ctx); err != nil {
+		return nil, err
+	}
+	a.forgets(req.SessionID)
+	return &acp2.CloseSessionResponse{Meta: res.Meta}, nil
+}
+
+// DeleteSession removes a session from the list, if the agent can do that.
+func (a *adapter) DeleteSession(ctx context.Context, req *acp2.DeleteSessionRequest) (*acp2.DeleteSessionResponse, error) {
+	if !a.has("sessionCapabilities.delete") {
+		return nil, rpcerr.MethodNotFound(acp2.MethodSessionDelete)
+	}
+	res, err := a.below.DeleteSession(ctx, &acp.DeleteSessionRequest{SessionID: acp.SessionID(req.SessionID), Meta: req.Meta})
+	if err != nil {
+		return nil, err
+	}
+	a.forgets(req.SessionID)
+	return &acp2.DeleteSessionResponse{Meta: res.Meta}, nil
+}

@@ -1,0 +1,227 @@
+package adapter_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// loading is an agent that can only load.
+type loading struct {
+	*plain
+	loaded *acp.LoadSessionRequest
+	fail   error
+}
+
+func (a *loading) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	a.loaded = req
+	if a.fail != nil {
+		return nil, a.fail
+	}
+	s := a.conn.Session(req.SessionID)
+	_ = s.UserMessage(ctx, "first")
+	_ = s.UserMessage(ctx, " question")
+	_ = s.Thought(ctx, "hm")
+	_ = s.Message(ctx, "answer")
+	_ = s.UserMessage(ctx, "second")
+	_ = s.Title(ctx, "a title")
+	_ = s.Commands(ctx, acp.AvailableCommand{Name: "go", Description: "goes", Input: &acp.UnstructuredCommandInput{Hint: "where"}})
+	return &acp.LoadSessionResponse{Modes: a.modes}, nil
+}
+
+// complete is an agent with the optional methods for sessions.
+type complete struct {
+	*plain
+	asked []any
+}
+
+func (a *complete) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+	a.asked = append(a.asked, req)
+	return nil, nil
+}
+
+func (a *complete) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
+	a.asked = append(a.asked, req)
+	return &acp.ListSessionsResponse{Sessions: []acp.SessionInfo{{SessionID: "old", Cwd: "/old", Title: "Old"}}, NextCursor: "more"}, nil
+}
+
+func (a *complete) CloseSession(_ context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
+	a.asked = append(a.asked, req)
+	return nil, nil
+}
+
+func (a *complete) DeleteSession(_ context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
+	a.asked = append(a.asked, req)
+	return nil, nil
+}
+
+func notFound(id, session string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32002,"message":"Session not found: ` + session + `","data":{"sessionId":"` + session + `"}}}`
+}
+
+const plainIdle = `state_update {"state":"idle","background":[]}`
+
+// What the agent lacks is done for the sessions of the connection.
+func TestEmulatedSessionMethods(t *testing.T) {
+	a := &plain{}
+	scene(t, a, a, func(p *peer) {
+		p.call(1, "session/new", `{"cwd":"/b","additionalDirectories":[],"mcpServers":[{"type":"stdio","name":"m","command":"/bin/m","env":[{"name":"A","value":"1"}]},{"type":"http","name":"h","url":"http://h"}]}`)
+		p.want(failure(1, -32602, "Invalid params: mcpServers: the agent did not advertise servers of type http"))
+		p.call(1, "session/new", `{"cwd":"/b","mcpServers":[{"type":"stdio","name":"m","command":"/bin/m","env":[{"name":"A","value":"1"}]}]}`)
+		p.want(result(1, `{"sessionId":"s2"}`))
+		p.call(2, "session/new", `{"cwd":"/b","additionalDirectories":["/c"]}`)
+		p.want(failure(2, -32602, "Invalid params: additionalDirectories: the agent did not advertise session.additionalDirectories"))
+		assert.Equal(t, []acp.MCPServer{&acp.MCPServerStdio{Name: "m", Command: "/bin/m", Args: []string{}, Env: []acp.EnvVariable{{Name: "A", Value: "1"}}}}, a.created.MCPServers)
+		require.NoError(t, a.conn.Session("s2").Title(t.Context(), "Two"))
+		p.want(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s2","update":{"sessionUpdate":"session_info_update","title":"Two"}}}`)
+
+		p.call(2, "session/list", `{}`)
+		p.want(result(2, `{"sessions":[{"sessionId":"s1","cwd":"/"},{"sessionId":"s2","cwd":"/b","title":"Two"}]}`))
+		p.call(3, "session/list", `{"cwd":"/b"}`)
+		p.want(result(3, `{"sessions":[{"sessionId":"s2","cwd":"/b","title":"Two"}]}`))
+		p.call(4, "session/list", `{"cursor":"x"}`)
+		p.want(failure(4, -32602, "Invalid params: cursor: unknown"))
+
+		p.call(5, "session/resume", `{"sessionId":"s1","cwd":"/"}`)
+		p.want(plainIdle, result(5, `{}`))
+		p.call(6, "session/resume", `{"sessionId":"s1","cwd":"/","replayFrom":{"type":"start"}}`)
+		p.want(failure(6, -32602, "Invalid params: replayFrom: the agent cannot replay its sessions"))
+		p.call(7, "session/resume", `{"sessionId":"s1","cwd":"/","replayFrom":{"type":"middle"}}`)
+		p.want(failure(7, -32602, "Invalid params: replayFrom: the agent can replay from the start only"))
+		p.call(8, "session/resume", `{"sessionId":"old","cwd":"/"}`)
+		p.want(notFound("8", "old"))
+
+		p.call(9, "session/close", `{"sessionId":"old"}`)
+		p.want(notFound("9", "old"))
+		p.call(10, "session/delete", `{"sessionId":"s1"}`)
+		p.want(`{"jsonrpc":"2.0","id":10,"error":{"code":-32601,"message":"Method not found: session/delete","data":{"method":"session/delete"}}}`)
+		p.call(11, "session/close", `{"sessionId":"s1"}`)
+		p.want(result(11, `{}`))
+		require.NoError(t, a.conn.Session("s1").Message(t.Context(), "after the end"))
+		p.call(12, "session/close", `{"sessionId":"s1"}`)
+		p.want(notFound("12", "s1"))
+		p.call(13, "session/resume", `{"sessionId":"s1","cwd":"/"}`)
+		p.want(notFound("13", "s1"))
+		p.prompt(14, "x")
+		p.want(notFound("14", "s1"))
+		p.call(15, "session/list", `{}`)
+		p.want(result(15, `{"sessions":[{"sessionId":"s2","cwd":"/b","title":"Two"}]}`))
+	})
+}
+
+// Closing a session ends its turn first, with the last updates.
+func TestCloseDuringATurn(t *testing.T) {
+	works := map[string]work{"wait": func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+		<-ctx.Done()
+		time.Sleep(time.Second)
+		_ = a.conn.Session(req.SessionID).Message(ctx, "last words")
+		return nil, ctx.Err()
+	}}
+	for name, agent := range map[string]func(a *plain) acp.Agent{
+		"emulated":        func(a *plain) acp.Agent { return a },
+		"with the method": func(a *plain) acp.Agent { return &complete{plain: a} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &plain{works: works}
+			scene(t, agent(a), a, func(p *peer) {
+				p.prompt(1, "wait")
+				p.want(user("m1", "wait"), running, result(1, `{"messageId":"m1"}`))
+				synctest.Wait()
+				p.call(2, "session/close", `{"sessionId":"s1"}`)
+				p.want(said("m2", "last words"), idle("cancelled"), result(2, `{}`))
+				p.prompt(3, "wait")
+				p.want(notFound("3", "s1"))
+			})
+		})
+	}
+}
+
+// A session of an agent that loads is resumed with or without its history.
+func TestResumeByLoad(t *testing.T) {
+	own := &plain{caps: &acp.AgentCapabilities{
+		LoadSession:         true,
+		SessionCapabilities: &acp.SessionCapabilities{AdditionalDirectories: &acp.SessionAdditionalDirectoriesCapabilities{}},
+	}, modes: &acp.SessionModeState{CurrentModeID: "ask", AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask"}}}}
+	a := &loading{plain: own}
+	const (
+		options  = `[{"configId":"mode","name":"Mode","category":"mode","type":"select","currentValue":"ask","options":[{"value":"ask","name":"Ask"}]}]`
+		commands = `[{"type":"command","name":"go","description":"goes","input":{"type":"text","hint":"where"}}]`
+	)
+	in := func(update string) string { return inSession("old", update) }
+	scene(t, a, own, func(p *peer) {
+		p.call(1, "session/resume", `{"sessionId":"old","cwd":"/old","additionalDirectories":["/more"],"replayFrom":{"type":"start"}}`)
+		p.want(
+			in(`user_message_chunk {"messageId":"m1","content":{"type":"text","text":"first"}}`),
+			in(`user_message_chunk {"messageId":"m1","content":{"type":"text","text":" question"}}`),
+			in(`agent_thought_chunk {"messageId":"m2","content":{"type":"text","text":"hm"}}`),
+			in(said("m3", "answer")),
+			in(`user_message_chunk {"messageId":"m4","content":{"type":"text","text":"second"}}`),
+			in(`session_info_update {"title":"a title"}`),
+			in(`available_commands_update {"availableCommands":`+commands+`}`),
+			in(plainIdle),
+			result(1, `{"configOptions":`+options+`,"availableCommands":`+commands+`}`),
+		)
+		assert.Equal(t, &acp.LoadSessionRequest{SessionID: "old", Cwd: "/old", AdditionalDirectories: []string{"/more"}, MCPServers: []acp.MCPServer{}}, a.loaded)
+		p.call(2, "session/list", `{}`)
+		p.want(result(2, `{"sessions":[{"sessionId":"s1","cwd":"/"},{"sessionId":"old","cwd":"/old","additionalDirectories":["/more"],"title":"a title"}]}`))
+
+		p.call(3, "session/resume", `{"sessionId":"other","cwd":"/"}`)
+		p.want(
+			inSession("other", `session_info_update {"title":"a title"}`),
+			inSession("other", `available_commands_update {"availableCommands":`+commands+`}`),
+			inSession("other", plainIdle),
+			result(3, `{"configOptions":`+options+`,"availableCommands":`+commands+`}`),
+		)
+		a.fail = rpcerr.SessionNotFound("gone")
+		p.call(4, "session/resume", `{"sessionId":"gone","cwd":"/","replayFrom":{"type":"start"}}`)
+		p.want(notFound("4", "gone"))
+	})
+}
+
+// A session that works on a prompt cannot be loaded, but resumed as it is.
+func TestResumeDuringATurn(t *testing.T) {
+	own := &plain{works: map[string]work{"wait": func(ctx context.Context, a *plain, _ *acp.PromptRequest) (*acp.PromptResponse, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}}
+	scene(t, &loading{plain: own}, own, func(p *peer) {
+		p.prompt(1, "wait")
+		p.want(user("m1", "wait"), running, result(1, `{"messageId":"m1"}`))
+		synctest.Wait()
+		p.call(2, "session/resume", `{"sessionId":"s1","cwd":"/","replayFrom":{"type":"start"}}`)
+		p.want(failure(2, -32600, "Invalid request: the session is working on a prompt: cancel it, or resume without replayFrom"))
+		p.call(3, "session/resume", `{"sessionId":"s1","cwd":"/"}`)
+		p.want(running, result(3, `{}`))
+	})
+}
+
+// Methods that the agent has are its own.
+func TestSessionMethodsOfTheAgent(t *testing.T) {
+	own := &plain{}
+	a := &complete{plain: own}
+	scene(t, a, own, func(p *peer) {
+		p.call(1, "session/list", `{"cwd":"/old","cursor":"c"}`)
+		p.want(result(1, `{"sessions":[{"sessionId":"old","cwd":"/old","title":"Old"}],"nextCursor":"more"}`))
+		p.call(2, "session/list", `{"cursor":""}`)
+		p.want(failure(2, -32602, "Invalid params: cursor: unknown"))
+		p.call(3, "session/resume", `{"sessionId":"old","cwd":"/old"}`)
+		p.want(inSession("old", plainIdle), result(3, `{}`))
+		p.call(4, "session/close", `{"sessionId":"old"}`)
+		p.want(result(4, `{}`))
+		p.call(5, "session/delete", `{"sessionId":"old"}`)
+		p.want(result(5, `{}`))
+		assert.Equal(t, []any{
+			&acp.ListSessionsRequest{Cwd: "/old", Cursor: "c"},
+			&acp.ResumeSessionRequest{SessionID: "old", Cwd: "/old"},
+			&acp.CloseSessionRequest{SessionID: "old"},
+			&acp.DeleteSessionRequest{SessionID: "old"},
+		}, a.asked)
+	})
+}

@@ -1,0 +1,201 @@
+package adapter
+
+import (
+	"context"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// planID is the id of the plan of version 1, which has none.
+const planID acp2.PlanID = "plan"
+
+// SessionUpdate passes an update on to the client. An update that cannot be expressed in
+// version 2 is dropped with a warning.
+func (l *lower) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
+	s := l.a.session(n.SessionID)
+	list, err := s.translate(n.Update)
+	if err != nil {
+		l.a.log.Warn("adapter: dropped an update of the agent", "error", rpcerr.LogText(err))
+		return nil
+	}
+	for _, u := range list {
+		err := l.a.above.SessionUpdate(ctx, &acp2.UpdateSessionNotification{SessionID: acp2.SessionID(n.SessionID), Update: u, Meta: n.Meta})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// translate returns the updates of version 2 for an update of version 1.
+func (s *session) translate(u acp.SessionUpdate) ([]acp2.SessionUpdate, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out, err := s.translateLocked(u)
+	if s.closed || s.silent && isHistory(u) {
+		return nil, nil
+	}
+	return out, err
+}
+
+// isHistory reports whether the update is part of a conversation. Others tell what holds
+// for the session now.
+func isHistory(u acp.SessionUpdate) bool {
+	switch u.(type) {
+	case *acp.AvailableCommandsUpdate, *acp.CurrentModeUpdate, *acp.ConfigOptionUpdate, *acp.SessionInfoUpdate, *acp.UsageUpdate:
+		return false
+	}
+	return true
+}
+
+func (s *session) translateLocked(u acp.SessionUpdate) ([]acp2.SessionUpdate, error) {
+	switch u := u.(type) {
+	case *acp.AgentMessageChunk:
+		id := s.messages.idOf(roleAgent, u.MessageID, isEmpty(u.Content, u.Meta))
+		return s.chunk(id, u.Content, func(c acp2.ContentBlock) acp2.SessionUpdate {
+			return &acp2.AgentMessageChunk{MessageID: id, Content: c, Meta: u.Meta}
+		})
+	case *acp.AgentThoughtChunk:
+		id := s.messages.idOf(roleThought, u.MessageID, isEmpty(u.Content, u.Meta))
+		return s.chunk(id, u.Content, func(c acp2.ContentBlock) acp2.SessionUpdate {
+			return &acp2.AgentThoughtChunk{MessageID: id, Content: c, Meta: u.Meta}
+		})
+	case *acp.UserMessageChunk:
+		return s.userChunk(u)
+	case *acp.ToolCall:
+		return s.tool(u.ToolCallID, u.Title, u, u.Content)
+	case *acp.ToolCallUpdate:
+		return s.tool(u.ToolCallID, u.Title, u, u.Content)
+	case *acp.Plan:
+		entries, err := convert[acp2.PlanItems](map[string]any{"planId": planID, "entries": orEmpty(u.Entries)})
+		if err != nil {
+			return nil, err
+		}
+		return one(&acp2.PlanUpdate{Plan: entries, Meta: u.Meta}), nil
+	case *acp.AvailableCommandsUpdate:
+		s.settings.commands = commands(u.AvailableCommands)
+		return one(&acp2.AvailableCommandsUpdate{AvailableCommands: s.settings.commands, Meta: u.Meta}), nil
+	case *acp.CurrentModeUpdate:
+		if options := s.mode(u.CurrentModeID); options != nil {
+			return one(&acp2.ConfigOptionUpdate{ConfigOptions: options, Meta: u.Meta}), nil
+		}
+		return nil, nil
+	case *acp.ConfigOptionUpdate:
+		options, err := configOptions(u.ConfigOptions)
+		if err != nil {
+			return nil, err
+		}
+		s.settings.options = options
+		return one(&acp2.ConfigOptionUpdate{ConfigOptions: s.settings.list(), Meta: u.Meta}), nil
+	case *acp.SessionInfoUpdate:
+		s.info.Title, s.info.UpdatedAt = u.Title.Apply(s.info.Title), u.UpdatedAt.Apply(s.info.UpdatedAt)
+	case *acp.CompactionUpdate:
+		s.mention("compaction/" + string(u.CompactionID))
+	case *acp.CompactionSummaryChunk:
+		s.mention("compaction/" + string(u.CompactionID))
+	case *acp.SubagentUpdate:
+		s.mention("subagent/" + string(u.SessionID))
+	}
+	return sameForm(u)
+}
+
+func one(u acp2.SessionUpdate) []acp2.SessionUpdate { return []acp2.SessionUpdate{u} }
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// sameForm returns an update that has the same JSON form in both versions. An update that
+// version 1 does not know is passed on unless version 2 knows it: there it means something
+// else.
+func sameForm(u acp.SessionUpdate) ([]acp2.SessionUpdate, error) {
+	n, err := convert[acp2.UpdateSessionNotification](&acp.SessionNotification{SessionID: "s", Update: u})
+	if err != nil {
+		return nil, err
+	}
+	_, unknown := u.(*acp.UnknownSessionUpdate)
+	if _, still := n.Update.(*acp2.UnknownSessionUpdate); unknown && !still {
+		return nil, nil
+	}
+	return one(n.Update), nil
+}
+
+// mention records the newest item of the conversation that is not a message.
+func (s *session) mention(key string) {
+	if _, ok := s.others[key]; !ok {
+		s.others[key] = struct{}{}
+		s.messages.end()
+	}
+}
+
+// tool returns an update of a tool call. v is the update of version 1.
+func (s *session) tool(id acp.ToolCallID, title string, v any, content []acp.ToolCallContent) ([]acp2.SessionUpdate, error) {
+	s.mentionTool(id, title)
+	u, err := toolCall(v, content)
+	if err != nil {
+		return nil, err
+	}
+	return one(u), nil
+}
+
+// mentionTool records the title of a tool call.
+func (s *session) mentionTool(id acp.ToolCallID, title string) {
+	old, ok := s.titles[id]
+	if !ok {
+		s.messages.end()
+	}
+	if title == "" {
+		title = old
+	}
+	s.titles[id] = title
+}
+
+func isEmpty(b acp.ContentBlock, meta acp.Meta) bool {
+	text, ok := b.(*acp.TextContent)
+	return ok && meta == nil && text.Text == "" && text.Annotations == nil && text.Meta == nil
+}
+
+// chunk returns an update with content in the form of version 2.
+func (s *session) chunk(id acp2.MessageID, c acp.ContentBlock, wrap func(acp2.ContentBlock) acp2.SessionUpdate) ([]acp2.SessionUpdate, error) {
+	if id == "" {
+		return nil, nil
+	}
+	if text, ok := c.(*acp.TextContent); ok && text.Annotations == nil && text.Meta == nil {
+		return one(wrap(acp2.Text(text.Text))), nil
+	}
+	content, err := convert[acp2.Content](&acp.Content{Content: c})
+	if err != nil {
+		return nil, err
+	}
+	return one(wrap(content.Content)), nil
+}
+
+// userChunk returns the updates for a chunk of a message of the user, unless it repeats the
+// prompt.
+func (s *session) userChunk(u *acp.UserMessageChunk) ([]acp2.SessionUpdate, error) {
+	chunks := []*acp.UserMessageChunk{u}
+	if s.turn != nil {
+		taken, others := s.turn.echo.take(u)
+		if taken {
+			return nil, nil
+		}
+		chunks = append(others, u)
+	}
+	var out []acp2.SessionUpdate
+	for _, c := range chunks {
+		id := s.messages.idOf(roleUser, c.MessageID, isEmpty(c.Content, c.Meta))
+		more, err := s.chunk(id, c.Content, func(b acp2.ContentBlock) acp2.SessionUpdate {
+			return &acp2.UserMessageChunk{MessageID: id, Content: b, Meta: c.Meta}
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}

@@ -1,0 +1,144 @@
+package router_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/router"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// seen records the initialize requests that the agents were given.
+type seen struct {
+	mu   sync.Mutex // guards all below
+	list []string
+}
+
+func (s *seen) add(version int, req any) {
+	raw, err := json.Marshal(req)
+	if err != nil {
+		raw = []byte(err.Error())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, fmt.Sprintf("v%d %s", version, raw))
+}
+
+func (s *seen) all() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.list)
+}
+
+// both returns an agent for each version.
+func (s *seen) both() *router.Agents {
+	return &router.Agents{
+		V1: func(*agent.Conn) acp.Agent { return &one{seen: s} },
+		V2: func(conn *agent2.Conn) acp2.Agent { return &two{seen: s, conn: conn} },
+	}
+}
+
+// one is an agent of version 1.
+type one struct{ seen *seen }
+
+func (a *one) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	a.seen.add(1, req)
+	return &acp.InitializeResponse{AgentCapabilities: &acp.AgentCapabilities{}}, nil
+}
+
+func (a *one) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return &acp.NewSessionResponse{SessionID: "one"}, nil
+}
+
+func (a *one) Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error) {
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+func (a *one) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+// two is an agent of version 2.
+type two struct {
+	seen *seen
+	conn *agent2.Conn
+}
+
+func (a *two) Initialize(_ context.Context, req *acp2.InitializeRequest) (*acp2.InitializeResponse, error) {
+	a.seen.add(2, req)
+	return &acp2.InitializeResponse{
+		Info:         acp2.Implementation{Name: "a", Version: "1"},
+		Capabilities: &acp2.AgentCapabilities{Session: &acp2.SessionCapabilities{}},
+	}, nil
+}
+
+func (a *two) NewSession(context.Context, *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
+	return &acp2.NewSessionResponse{SessionID: "two"}, nil
+}
+
+func (a *two) ListSessions(context.Context, *acp2.ListSessionsRequest) (*acp2.ListSessionsResponse, error) {
+	return nil, nil
+}
+
+func (a *two) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequest) (*acp2.ResumeSessionResponse, error) {
+	return nil, a.conn.Session(req.SessionID).State(ctx)
+}
+
+func (a *two) CloseSession(context.Context, *acp2.CloseSessionRequest) (*acp2.CloseSessionResponse, error) {
+	return nil, nil
+}
+
+func (a *two) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
+	return a.conn.Session(req.SessionID).Accept(ctx, req, func(context.Context) (acp2.StopReason, error) {
+		return acp2.StopReasonEndTurn, nil
+	})
+}
+
+func (a *two) Cancel(context.Context, *acp2.CancelSessionNotification) error { return nil }
+
+// peer is the client's end of a connection as lines.
+type peer struct {
+	t *testing.T
+	s stream.Stream
+}
+
+func (p *peer) send(line string) {
+	p.t.Helper()
+	require.NoError(p.t, p.s.Write([]byte(line)))
+}
+
+// want reads as many messages as there are lines, and compares them as JSON.
+func (p *peer) want(lines ...string) {
+	p.t.Helper()
+	for _, want := range lines {
+		got, err := p.s.Read()
+		require.NoError(p.t, err)
+		require.JSONEq(p.t, want, string(got))
+	}
+}
+
+// discarding are options of a router that logs nothing.
+var discarding = &router.Options{Logger: slog.New(slog.DiscardHandler)}
+
+// scene runs test in a bubble, at the other end of a router that serves agents.
+func scene(t *testing.T, agents *router.Agents, test func(p *peer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		served := make(chan error, 1)
+		go func() { served <- router.Serve(t.Context(), far, agents, discarding) }() // ends with near
+		test(&peer{t, near})
+		require.NoError(t, near.Close())
+		require.NoError(t, <-served)
+	})
+}

@@ -1,0 +1,131 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/agent"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// readerGrace is how long Serve waits for a read to end after it has closed the stream. A
+// read of standard input cannot be ended.
+const readerGrace = 250 * time.Millisecond
+
+// Serve serves one client over s until the connection ends or ctx is done. It takes
+// ownership of s. The first successful initialize of the client decides which agent serves
+// the connection; see the package comment. Serve returns nil if the client leaves before
+// that, context.Cause if ctx is done, and otherwise what Run of the connection returns.
+func Serve(ctx context.Context, s stream.Stream, agents *Agents, opts *Options) error {
+	switch {
+	case endpoint.IsNil(s):
+		return errors.New("router: Serve was given a nil stream: pass stream.Stdio() or another stream")
+	case agents == nil || agents.V1 == nil && agents.V2 == nil:
+		return errors.Join(errors.New("router: Serve was given no agent: set V1 or V2 of Agents"), s.Close())
+	}
+	o := opts.clone()
+	r := &router{s: s, v1: agents.V1 != nil, v2: agents.V2 != nil, log: o.Logger.With("end", "agent")}
+	chosen, err := r.choose(ctx)
+	if chosen == nil {
+		return err
+	}
+	over := handover(s, chosen.first, r.noise)
+	if chosen.version == acp2.ProtocolVersion {
+		return agent2.Serve(ctx, over, agents.V2, o.V2)
+	}
+	return agent.Serve(ctx, over, agents.V1, o.V1)
+}
+
+// choice is an agent that was chosen.
+type choice struct {
+	version int
+	first   []byte // the message initialize, as the agent is to read it
+}
+
+// outcome is the result of reading. If nothing was chosen, err is why the stream ended.
+type outcome struct {
+	chosen *choice
+	err    error
+}
+
+// router reads a stream until an agent can be chosen.
+type router struct {
+	s      stream.Stream
+	v1, v2 bool // which agents there are
+	noise  func([]byte)
+	log    *slog.Logger
+}
+
+// choose reads until an agent can be chosen. Otherwise it closes the stream and returns
+// why the connection has ended, which is nil if its end is not an error.
+func (r *router) choose(ctx context.Context) (*choice, error) {
+	read := make(chan outcome, 1)
+	go func() { read <- r.read() }() // ends with the first initialize, or with the stream
+	var out outcome
+	select {
+	case out = <-read:
+	case <-draining(r.s): // nothing is in flight
+		return nil, r.leave(read)
+	case <-ctx.Done():
+		return nil, errors.Join(context.Cause(ctx), r.leave(read))
+	}
+	if out.chosen != nil {
+		return out.chosen, nil
+	}
+	err := r.s.Close()
+	switch {
+	case errors.Is(out.err, io.EOF):
+		return nil, err
+	case errors.Is(out.err, acp.ErrClosed):
+		return nil, out.err
+	}
+	return nil, fmt.Errorf("%w: %w", acp.ErrClosed, out.err)
+}
+
+// leave closes the stream while it is read.
+func (r *router) leave(read <-chan outcome) error {
+	err := r.s.Close()
+	select {
+	case <-read:
+	case <-time.After(readerGrace):
+	}
+	return err
+}
+
+// read reads until an agent can be chosen or the stream ends.
+func (r *router) read() (out outcome) {
+	defer func() {
+		if p := recover(); p != nil { // the stream may be the user's
+			r.log.Error("router: panic in the stream", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			out = outcome{err: errors.New("panic in the stream")}
+		}
+	}()
+	if s, ok := r.s.(stream.TolerantReader); ok {
+		r.noise = s.Unchecked()
+	}
+	for {
+		msg, err := r.s.Read()
+		if err == nil {
+			var chosen *choice
+			if chosen, err = r.message(msg); chosen != nil {
+				return outcome{chosen: chosen}
+			}
+		} else if long, ok := errors.AsType[*stream.TooLargeError](err); ok {
+			err = r.tooLarge(long)
+		} else if _, ok := errors.AsType[*stream.LostError](err); ok {
+			err = nil // a response of the router, which has nothing else in flight
+		}
+		if err != nil {
+			return outcome{err: err}
+		}
+	}
+}

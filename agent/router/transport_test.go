@@ -1,0 +1,131 @@
+package router_test
+
+import (
+	"context"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/agent/router"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/remote"
+)
+
+// Every transport carries both versions.
+func TestTransports(t *testing.T) {
+	leak.Check(t)
+	serve := func(ctx context.Context, s stream.Stream) error {
+		return router.Serve(ctx, s, (&seen{}).both(), discarding)
+	}
+	handler := remote.NewHandler(serve, &remote.Options{Logger: discarding.Logger})
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		assert.NoError(t, handler.Shutdown(ctx))
+	}()
+	for name, dial := range map[string]func(t *testing.T) stream.Stream{
+		"lines": func(t *testing.T) stream.Stream {
+			inR, inW := io.Pipe()
+			outR, outW := io.Pipe()
+			go serve(t.Context(), stream.Lines(inR, outW, &stream.LinesOptions{})) // ends with the stream
+			return stream.Lines(outR, inW, nil)
+		},
+		"WebSocket": func(t *testing.T) stream.Stream {
+			s, err := remote.Dial(t.Context(), "ws"+strings.TrimPrefix(server.URL, "http"), nil)
+			require.NoError(t, err)
+			return s
+		},
+		"HTTP": func(t *testing.T) stream.Stream {
+			s, err := remote.Dial(t.Context(), server.URL, nil)
+			require.NoError(t, err)
+			return s
+		},
+	} {
+		for version, result := range map[string]string{"1": initialized1, "2": initialized2} {
+			t.Run(name+" version "+version, func(t *testing.T) {
+				p := &peer{t, dial(t)}
+				if name == "lines" { // the network transports take one initialize
+					p.send(initialize("7", `{"protocolVersion":-1}`))
+					p.want(failure("7", -32602, "Invalid params: protocolVersion must be an integer from 0 to 65535"))
+				}
+				p.send(initialize("1", `{"protocolVersion":`+version+`,"info":{"name":"c","version":"1"}}`))
+				p.want(result)
+				p.send(`{"jsonrpc":"2.0","id":3,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`)
+				session := map[string]string{"1": "one", "2": "two"}[version]
+				p.want(`{"jsonrpc":"2.0","id":3,"result":{"sessionId":"` + session + `"}}`)
+				p.send(`{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"` + session + `","prompt":[{"type":"text","text":"x"}]}}`)
+				for {
+					msg, err := p.s.Read()
+					require.NoError(t, err)
+					if m := stream.ParseMessage(msg); m.IsResponse() {
+						assert.Equal(t, "4", string(m.ID))
+						assert.Equal(t, stream.KindResponse, m.Kind, "%s", msg)
+						break
+					}
+				}
+				require.NoError(t, p.s.Close())
+			})
+		}
+	}
+}
+
+// Over HTTP a client whose initialize is refused reads why.
+func TestRefusalOverHTTP(t *testing.T) {
+	serve := func(ctx context.Context, s stream.Stream) error {
+		return router.Serve(ctx, s, &router.Agents{V2: (&seen{}).both().V2}, discarding)
+	}
+	handler := remote.NewHandler(serve, &remote.Options{Logger: discarding.Logger})
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	s, err := remote.Dial(t.Context(), server.URL, nil)
+	require.NoError(t, err)
+	defer s.Close()
+	p := &peer{t, s}
+	p.send(initialize("1", `{"protocolVersion":1}`))
+	p.want(unsupported("1", "[2]"))
+}
+
+// The agent closes the stream that the router was given, with a reason for the peer.
+func TestReasonOfTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		s := &reasoned{Stream: far, reasons: make(chan stream.Reason, 1)}
+		served := make(chan error, 1)
+		go func() { served <- router.Serve(t.Context(), s, (&seen{}).both(), discarding) }() // ends with near
+		p := &peer{t, near}
+		p.send(initialize("1", `{"protocolVersion":1}`))
+		p.want(initialized1)
+		require.NoError(t, near.Close())
+		require.ErrorIs(t, <-served, io.ErrUnexpectedEOF)
+		require.Len(t, s.reasons, 1)
+		assert.Equal(t, stream.ReasonFailure, <-s.reasons)
+	})
+}
+
+// reasoned is a stream that fails where its peer leaves, and records why it is closed.
+type reasoned struct {
+	stream.Stream
+	reasons chan stream.Reason
+}
+
+func (s *reasoned) Read() ([]byte, error) {
+	msg, err := s.Stream.Read()
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return msg, err
+}
+
+func (s *reasoned) CloseFor(why stream.Reason) error {
+	s.reasons <- why
+	return s.Close()
+}

@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
+)
+
+// This file holds what differs between the versions; agent/v2 has copies of other files
+// of this package.
+
+// updateNotification is the params type of session/update.
+type updateNotification = acp.SessionNotification
+
+// initializeFirst says that initialize must not be repeated after another request.
+const initializeFirst = false
+
+// strictIDs says that the id of a request must be a string or an integer.
+const strictIDs = false
+
+// refused returns why an initialize is refused, or nil. now is what the client reported
+// earlier, or nil.
+func refused(*acp.InitializeRequest, *peer) error { return nil }
+
+// clientOf returns what the client reports about itself.
+func clientOf(req *acp.InitializeRequest) *peer {
+	return &peer{info: req.ClientInfo, caps: req.ClientCapabilities}
+}
+
+// advertised returns a pointer to the member of the response that holds the agent's
+// capabilities.
+func advertised(res *acp.InitializeResponse) **acp.AgentCapabilities { return &res.AgentCapabilities }
+
+// baseline returns the capabilities that every agent has. In version 1, that is none.
+func baseline() *acp.AgentCapabilities { return &acp.AgentCapabilities{} }
+
+// amend changes the generated rows of the table.
+func (c *Conn) amend(t *endpoint.Table) { t.Entry(methodPrompt.Method).Ended = cancelledTurn }
+
+func updateBit(u acp.SessionUpdate) string {
+	switch u.(type) {
+	case *acp.Notice:
+		return "session.notices"
+	case *acp.CompactionUpdate, *acp.CompactionSummaryChunk:
+		return "session.compaction"
+	case *acp.PlanUpdate, *acp.PlanRemoved:
+		return "plan"
+	case *acp.SubagentUpdate, *acp.SessionMessage, *acp.SessionMessageChunk:
+		return "subagents"
+	}
+	return ""
+}
+
+// versioned holds the fields of a Conn that only this version has.
+type versioned struct{}
+
+var _ = new(Conn).versioned // empty in this version

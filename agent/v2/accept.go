@@ -1,0 +1,154 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Accept does the work of a handler of session/prompt in the order that the protocol
+// requires. It waits until the work on earlier prompts of the session has ended, so that
+// prompts are inserted in the order in which they arrived. Then it sends the user's
+// message with a new id and the state running, calls work on a new goroutine, and returns
+// the response:
+//
+//	func (a *myAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+//		s := a.conn.Session(req.SessionID)
+//		return s.Accept(ctx, req, func(ctx context.Context) (acp.StopReason, error) {
+//			id := agent.NewMessageID()
+//			return acp.StopReasonEndTurn, s.Message(ctx, id, "Hello.")
+//		})
+//	}
+//
+// The ctx of work outlives the response. It is done, with the cause
+// [acp.ErrTurnCancelled], when the client cancels or closes the session, and it is done
+// when the connection ends. When work returns, Accept sends the state idle with the stop
+// reason that work returned. If the client has cancelled the work, the stop reason is
+// cancelled. Otherwise, if work returned an error or panicked, the stop reason is error:
+// the client gets the code, message and data of an [rpcerr.RequestError] and only
+// "Internal error" of any other error, whose text is logged.
+//
+// If a prompt is cancelled while it waits, it fails with -32800 and work is not called.
+func (s *Session) Accept(ctx context.Context, req *acp.PromptRequest, work func(ctx context.Context) (acp.StopReason, error)) (*acp.PromptResponse, error) {
+	if earlier := rpc.Earlier(ctx); earlier != nil {
+		select {
+		case <-earlier:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	w, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id := NewMessageID()
+	if err := s.UserMessage(ctx, id, req.Prompt...); err != nil {
+		s.finish(w, acp.StopReasonCancelled, err)
+		return nil, err
+	}
+	if err := s.State(ctx); err != nil {
+		s.finish(w, acp.StopReasonCancelled, err)
+		return nil, err
+	}
+	go s.run(w, work) // ends with work, whose ctx ends with the session
+	return &acp.PromptResponse{MessageID: id}, nil
+}
+
+// begin waits until no work is in progress in the session, and marks it as working.
+func (s *Session) begin(ctx context.Context) (*rpc.Work, error) {
+	for {
+		var busy chan struct{}
+		var w *rpc.Work
+		err := s.conn.states.with(s.id, func(st *state) (err error) {
+			if st.working {
+				busy = st.idle
+				return nil
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if w, err = rpc.Outlive(ctx, false); err != nil {
+				return err
+			}
+			st.working, st.idle = true, make(chan struct{})
+			return nil
+		})
+		if busy == nil {
+			return w, err
+		}
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// run calls work and reports its end, whatever it does.
+func (s *Session) run(w *rpc.Work, work func(context.Context) (acp.StopReason, error)) {
+	reason, err := acp.StopReason(""), errors.New("agent: the function given to Accept ended its goroutine: it must return")
+	defer func() { // also if work ends its goroutine
+		if p := recover(); p != nil {
+			s.conn.log.Error("acp: panic in the work on a prompt", "panic", rpc.PanicText(p), "stack", string(debug.Stack()))
+			err = errors.New("panic")
+		}
+		s.finish(w, reason, err)
+	}()
+	reason, err = work(w.Context())
+	if err == nil && reason == "" {
+		reason = acp.StopReasonEndTurn
+	}
+}
+
+// finish sends the state idle and lets the next prompt in.
+func (s *Session) finish(w *rpc.Work, reason acp.StopReason, err error) {
+	ctx := w.Context()
+	idle := &acp.IdleStateUpdate{StopReason: reason}
+	switch {
+	case errors.Is(context.Cause(ctx), acp.ErrTurnCancelled), err != nil && ctx.Err() != nil: // cancelled, or the client has left
+		idle.StopReason = acp.StopReasonCancelled
+	case err != nil:
+		idle.StopReason, idle.Error = acp.StopReasonError, s.wireError(ctx, err)
+	}
+	sendErr := s.conn.states.with(s.id, func(st *state) error {
+		st.working = false
+		close(st.idle)
+		st.idle = nil
+		st.less()
+		idle.Background = st.update().(*acp.IdleStateUpdate).Background
+		return s.sendState(ctx, idle)
+	})
+	if sendErr != nil {
+		s.conn.log.Debug("acp: the end of the work on a prompt could not be sent", "error", sendErr)
+	}
+	w.End()
+}
+
+// wireError returns the error that the client gets for an error of work.
+func (s *Session) wireError(ctx context.Context, err error) *acp.Error {
+	if s.conn.opts.OnError != nil {
+		if replaced := s.conn.opts.OnError(ctx, acp.MethodSessionPrompt, err); replaced != nil {
+			err = replaced
+		}
+	}
+	e := rpcerr.From(err)
+	if _, ok := errors.AsType[*rpcerr.RequestError](err); !ok {
+		s.conn.log.Error("acp: the work on a prompt failed", "error", err)
+		if s.conn.opts.ExposeErrors {
+			e = e.WithData(map[string]string{"details": fmt.Sprint(err)})
+		}
+	}
+	out := &acp.Error{Code: acp.ErrorCode(e.Code), Message: e.Message}
+	if e.Data != nil {
+		if raw, err := json.Marshal(e.Data); err == nil {
+			out.Data = raw
+		}
+	}
+	return out
+}

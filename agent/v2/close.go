@@ -1,0 +1,45 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/rpc"
+)
+
+// respondToCloseLast makes the response to session/close wait until the work of the session
+// has ended, because nothing of the session may follow the response.
+func (c *Conn) respondToCloseLast(e *rpc.Entry) {
+	handle := e.Handle
+	e.Handle = func(ctx context.Context, params any) (any, error) {
+		res, err := handle(ctx, params)
+		if req, ok := params.(*acp.CloseSessionRequest); ok && err == nil {
+			err = c.Session(req.SessionID).settle(ctx)
+		}
+		return res, err
+	}
+}
+
+// settle waits until no work of the session is in progress.
+func (s *Session) settle(ctx context.Context) error {
+	for {
+		var fewer chan struct{}
+		_ = s.conn.states.with(s.id, func(st *state) error { // never fails
+			if st.working || len(st.background) > 0 {
+				if st.fewer == nil {
+					st.fewer = make(chan struct{})
+				}
+				fewer = st.fewer
+			}
+			return nil
+		})
+		if fewer == nil {
+			return nil
+		}
+		select {
+		case <-fewer:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

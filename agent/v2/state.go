@@ -1,0 +1,140 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/rpc"
+)
+
+// states holds the states of sessions that the Conn has reported to the client. It is
+// part of the Conn, so that a Session needs no state.
+type states struct {
+	mu   sync.Mutex // guards all below
+	open map[acp.SessionID]*state
+}
+
+// state is the state of one session. It is removed when the session has no work.
+type state struct {
+	mu         sync.Mutex // guards all but uses; held while an update is sent, so that updates keep the order of the changes
+	waiting    int        // requests to the user that are in flight
+	working    bool       // foreground work is in progress
+	background []acp.BackgroundWork
+	uses       int           // guarded by states.mu
+	idle       chan struct{} // closed when the foreground work has ended; nil while there is none
+	fewer      chan struct{} // closed when less is in progress; nil while nothing waits for that
+}
+
+// less tells those who wait that less is in progress.
+func (st *state) less() {
+	if st.fewer != nil {
+		close(st.fewer)
+		st.fewer = nil
+	}
+}
+
+// with calls f with the state of a session.
+func (s *states) with(id acp.SessionID, f func(*state) error) error {
+	s.mu.Lock()
+	if s.open == nil {
+		s.open = map[acp.SessionID]*state{}
+	}
+	st := s.open[id]
+	if st == nil {
+		st = &state{}
+		s.open[id] = st
+	}
+	st.uses++
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if st.uses--; st.uses == 0 && !st.working && st.waiting == 0 && len(st.background) == 0 {
+			delete(s.open, id)
+		}
+	}()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return f(st)
+}
+
+// update returns the update that reports the state to the client.
+func (st *state) update() acp.StateUpdate {
+	background := slices.Clone(st.background)
+	if background == nil {
+		background = []acp.BackgroundWork{} // the complete list, which is empty
+	}
+	switch {
+	case st.working && st.waiting > 0:
+		return &acp.RequiresActionStateUpdate{Background: background}
+	case st.working:
+		return &acp.RunningStateUpdate{Background: background}
+	}
+	return &acp.IdleStateUpdate{Background: background}
+}
+
+// State sends the current state of the session. A handler of session/resume must call it
+// after the replay and before it returns.
+func (s *Session) State(ctx context.Context) error {
+	return s.conn.states.with(s.id, func(st *state) error { return s.sendState(ctx, st.update()) })
+}
+
+func (s *Session) sendState(ctx context.Context, u acp.StateUpdate) error {
+	return s.Update(ctx, &acp.SessionStateUpdate{StateUpdate: u})
+}
+
+// Background is work that may continue while the session is idle.
+type Background struct {
+	session *Session
+	item    acp.BackgroundWork
+	work    *rpc.Work
+	once    sync.Once
+	err     error
+}
+
+// StartBackground adds an item to the list of the session's background work and sends the
+// list. The tool call, terminal or subagent that item names must already have been
+// announced. ctx must be the ctx of the handler of session/prompt, or the ctx of the work
+// that [Session.Accept] started.
+//
+// The work outlives the turn. session/cancel does not affect it; session/close cancels its
+// Context.
+func (s *Session) StartBackground(ctx context.Context, item acp.BackgroundWork) (*Background, error) {
+	work, err := rpc.Outlive(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	b := &Background{session: s, item: item, work: work}
+	err = s.conn.states.with(s.id, func(st *state) error {
+		st.background = append(st.background, item)
+		return s.sendState(ctx, st.update())
+	})
+	if err != nil {
+		_ = b.End(ctx) // the state that could not be sent is the error to report
+		return nil, err
+	}
+	return b, nil
+}
+
+// Context returns the ctx of the work. It is done when the session is closed or the
+// connection ends.
+func (b *Background) Context() context.Context { return b.work.Context() }
+
+// End removes the item from the list and sends the list. The end of the tool call,
+// terminal or subagent must be reported first. Calls after the first do nothing and return
+// the same error.
+func (b *Background) End(ctx context.Context) error {
+	b.once.Do(func() {
+		s := b.session
+		b.err = s.conn.states.with(s.id, func(st *state) error {
+			i := slices.Index(st.background, b.item)
+			st.background = slices.Delete(st.background, i, i+1)
+			st.less()
+			return s.sendState(ctx, st.update())
+		})
+		b.work.End()
+	})
+	return b.err
+}

@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// This file holds what differs between the versions; the files whose names end in
+// _shared_gen.go are copies of files of version 1.
+
+// updateNotification is the params type of session/update.
+type updateNotification = acp.UpdateSessionNotification
+
+// initializeFirst says that initialize must not be repeated after another request.
+const initializeFirst = true
+
+// strictIDs says that the id of a request must be a string or an integer.
+const strictIDs = true
+
+// clientOf returns what the client reports about itself.
+func clientOf(req *acp.InitializeRequest) *peer {
+	return &peer{info: &req.Info, caps: req.Capabilities}
+}
+
+// advertised returns a pointer to the member of the response that holds the agent's
+// capabilities.
+func advertised(res *acp.InitializeResponse) **acp.AgentCapabilities { return &res.Capabilities }
+
+// updateBit returns the capability that an update needs. In version 2, no update needs
+// one.
+func updateBit(acp.SessionUpdate) string { return "" }
+
+// baseline returns the capabilities that every agent has: an [acp.Agent] has the methods of
+// sessions.
+func baseline() *acp.AgentCapabilities {
+	return &acp.AgentCapabilities{Session: &acp.SessionCapabilities{}}
+}
+
+// amend changes the generated rows of the table.
+func (c *Conn) amend(t *endpoint.Table) {
+	e := t.Entry(methodInitialize.Method)
+	method, params := *e.Method, *e.Params
+	params.Decode = decodeInitialize
+	method.Params = &params
+	e.Method = &method
+	c.respondToCloseLast(t.Entry(methodCloseSession.Method))
+	// The methods always exist: whether something can be cancelled is said of each tool call
+	// and terminal, not of the agent.
+	if t.Entry(methodCancelToolCall.Method) == nil {
+		methodCancelToolCall.Handle(t, func(_ context.Context, req *acp.CancelToolCallRequest) (*acp.CancelToolCallResponse, error) {
+			return nil, rpcerr.InvalidParams(map[string]any{"toolCallId": req.ToolCallID}).WithDetail("the tool call cannot be cancelled")
+		})
+	}
+	if t.Entry(methodCancelTerminal.Method) == nil {
+		methodCancelTerminal.Handle(t, func(_ context.Context, req *acp.CancelTerminalRequest) (*acp.CancelTerminalResponse, error) {
+			return nil, rpcerr.InvalidParams(map[string]any{"terminalId": req.TerminalID}).WithDetail("the terminal cannot be cancelled")
+		})
+	}
+}
+
+// prompt handles session/prompt. A prompt fails with -32800 if its session is cancelled
+// or closed before the prompt is inserted.
+func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	res, err := c.agent.Prompt(ctx, req)
+	if errors.Is(err, rpcerr.ErrRequestCancelled) {
+		return nil, err // such as that of another agent, with its data
+	}
+	if err != nil && errors.Is(context.Cause(ctx), acp.ErrTurnCancelled) {
+		return nil, rpcerr.RequestCancelled(nil).WithCause(err)
+	}
+	if err == nil && res == nil {
+		return nil, errors.New("agent: Prompt returned neither a response nor an error")
+	}
+	return res, err
+}
+
+// versioned holds the fields of a Conn that only this version has.
+type versioned struct {
+	states states // of the sessions
+}
