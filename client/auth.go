@@ -10,10 +10,14 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// AuthenticateAndRetry makes a call, and makes it once more after signing the user in
-// if the agent answered that authentication is required (-32000). Choose picks the
-// method from those the agent offers, by asking the user for example; nil takes the
-// only one that can be used, and fails when there are several.
+// AuthenticateAndRetry calls call. If the agent responds that authentication is required
+// (-32000), AuthenticateAndRetry signs the user in and calls call once more. choose selects
+// one of the methods that the agent offers, for example by asking the user. If choose is
+// nil, the only usable method is selected, and it is an error if there are several.
+//
+// A prompt that has already had an effect is not sent again. If call sends a prompt with
+// the ctx that it is given, and the agent sends an update of that session or a request
+// before it responds with the error, AuthenticateAndRetry returns that error.
 //
 //	var session *client.Session
 //	err := conn.AuthenticateAndRetry(ctx, nil, func(ctx context.Context) (err error) {
@@ -21,53 +25,76 @@ import (
 //		return err
 //	})
 //
-// Methods of the terminal kind cannot be used here: for those the agent's command is
-// run by itself, with the arguments that the method gives, and the connection made
-// anew. Some agents want a new connection after any sign-in: the error of the second
-// call is then rpcerr.ErrAuthRequired again.
+// A method of the terminal kind cannot be used here. For such a method the agent's command
+// must be run on a terminal with the arguments of the method, and then a new connection
+// must be made. Some agents need a new connection after any sign-in; the error of the
+// second call is then rpcerr.ErrAuthRequired again.
 func (c *Conn) AuthenticateAndRetry(ctx context.Context,
 	choose func(context.Context, []acp.AuthMethod) (acp.AuthMethodID, error),
 	call func(context.Context) error,
 ) error {
 	if call == nil {
-		return errors.New("client: AuthenticateAndRetry was given nothing to call")
-	}
-	err := call(ctx)
-	if !errors.Is(err, rpcerr.ErrAuthRequired) {
-		return err
+		return errors.New("client: AuthenticateAndRetry was given a nil call: pass a func that makes the call")
 	}
 	if choose == nil {
 		choose = onlyMethod
 	}
-	id, chooseErr := choose(ctx, c.AuthMethods())
-	if chooseErr != nil {
-		return errors.Join(fmt.Errorf("choosing how to sign in: %w", chooseErr), err)
+	return c.SignInAndRetry(ctx, func(ctx context.Context, required error) error {
+		id, err := choose(ctx, c.AuthMethods())
+		if err != nil {
+			return errors.Join(fmt.Errorf("choosing how to sign in: %w", err), required)
+		}
+		if err := c.logIn(ctx, id); err != nil {
+			return fmt.Errorf("signing in with %q: %w", id, err)
+		}
+		return nil
+	}, call)
+}
+
+// SignInAndRetry is [Conn.AuthenticateAndRetry] for programs that sign the user in
+// themselves: it calls signIn in place of choose and Authenticate. required is the error
+// with which the agent asked for it. If signIn fails, SignInAndRetry returns its error.
+func (c *Conn) SignInAndRetry(ctx context.Context,
+	signIn func(ctx context.Context, required error) error,
+	call func(context.Context) error,
+) error {
+	if signIn == nil || call == nil {
+		return errors.New("client: SignInAndRetry was given a nil function: pass one that signs the user in, and one that makes the call")
 	}
-	if _, err := c.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: id}); err != nil {
-		return fmt.Errorf("signing in with %q: %w", id, err)
+	first := new(attempt)
+	err := call(context.WithValue(ctx, attemptKey{c}, first))
+	if !errors.Is(err, rpcerr.ErrAuthRequired) || first.effect.Load() {
+		return err
+	}
+	if err := signIn(ctx, err); err != nil {
+		return err
 	}
 	return call(ctx)
 }
 
-// onlyMethod picks the one method that needs nothing but a call.
+// onlyMethod returns the only method that needs no terminal.
 func onlyMethod(_ context.Context, methods []acp.AuthMethod) (acp.AuthMethodID, error) {
 	var usable []acp.AuthMethodID
-	var others []string
+	var others, unknown []string
 	for _, m := range methods {
 		switch m := m.(type) {
 		case *acp.AuthMethodAgent:
-			usable = append(usable, m.ID)
+			usable = append(usable, authMethodID(m))
 		case *acp.AuthMethodTerminal:
-			others = append(others, string(m.ID))
+			others = append(others, string(authMethodID(m)))
+		case *acp.UnknownAuthMethod:
+			unknown = append(unknown, m.Type)
 		}
 	}
 	switch {
 	case len(usable) == 1:
 		return usable[0], nil
 	case len(usable) > 1:
-		return "", fmt.Errorf("client: the agent offers several methods, choose one: %q", usable)
+		return "", fmt.Errorf("client: the agent offers several methods to sign in, choose one: %q", usable)
 	case len(others) > 0:
-		return "", fmt.Errorf("client: the agent can only be signed in to on a terminal (%s)", strings.Join(others, ", "))
+		return "", fmt.Errorf("client: the agent offers only methods to sign in on a terminal (%s): run its command there", strings.Join(others, ", "))
+	case len(unknown) > 0:
+		return "", fmt.Errorf("client: the agent offers only methods to sign in of kinds that this SDK does not know, choose one: %q", unknown)
 	}
-	return "", errors.New("client: the agent offers no method to sign in")
+	return "", errors.New("client: the agent offers no method to sign in: use its own command to sign in")
 }

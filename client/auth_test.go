@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -19,47 +21,49 @@ func TestAuthenticateAndRetry(t *testing.T) {
 		one      = `[{"id":"key","name":"Key"}]`
 		two      = `[{"id":"key","name":"Key"},{"id":"web","name":"Web"}]`
 		terminal = `[{"id":"tty","name":"TTY","type":"terminal"}]`
+		unknown  = `[{"id":"env","name":"Key","type":"env_var","vars":[{"name":"KEY"}]}]`
 	)
 	pick := func(_ context.Context, m []acp.AuthMethod) (acp.AuthMethodID, error) { return "web", nil }
 	for _, tt := range []struct {
 		name    string
 		methods string
 		choose  func(context.Context, []acp.AuthMethod) (acp.AuthMethodID, error)
-		agent   func(*peertest.Raw)
+		agent   func(*rawpeer.Peer)
 		want    string // part of the error
 		auth    bool   // the error is still ErrAuthRequired
 	}{
-		{"not needed", one, nil, func(p *peertest.Raw) { p.Answer(p.Expect("session/new"), `{"sessionId":"s"}`) }, "", false},
-		{"only method", one, nil, func(p *peertest.Raw) {
+		{"not needed", one, nil, func(p *rawpeer.Peer) { p.Answer(p.Expect("session/new"), `{"sessionId":"s"}`) }, "", false},
+		{"only method", one, nil, func(p *rawpeer.Peer) {
 			p.Fail(p.Expect("session/new"), -32000, "log in")
 			m := p.Expect("authenticate")
 			assert.JSONEq(t, `{"methodId":"key"}`, string(m.Params))
 			p.Answer(m, `{}`)
 			p.Answer(p.Expect("session/new"), `{"sessionId":"s"}`)
 		}, "", false},
-		{"chosen method", two, pick, func(p *peertest.Raw) {
+		{"chosen method", two, pick, func(p *rawpeer.Peer) {
 			p.Fail(p.Expect("session/new"), -32000, "log in")
 			m := p.Expect("authenticate")
 			assert.JSONEq(t, `{"methodId":"web"}`, string(m.Params))
 			p.Answer(m, `{}`)
 			p.Answer(p.Expect("session/new"), `{"sessionId":"s"}`)
 		}, "", false},
-		{"once only", one, nil, func(p *peertest.Raw) {
+		{"once only", one, nil, func(p *rawpeer.Peer) {
 			p.Fail(p.Expect("session/new"), -32000, "log in")
 			p.Answer(p.Expect("authenticate"), `{}`)
 			p.Fail(p.Expect("session/new"), -32000, "log in")
 		}, "log in", true},
-		{"sign-in fails", one, nil, func(p *peertest.Raw) {
+		{"sign-in fails", one, nil, func(p *rawpeer.Peer) {
 			p.Fail(p.Expect("session/new"), -32000, "log in")
 			p.Fail(p.Expect("authenticate"), -32603, "no network")
 		}, "no network", false},
-		{"several", two, nil, func(p *peertest.Raw) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "choose one", true},
-		{"terminal only", terminal, nil, func(p *peertest.Raw) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "on a terminal (tty)", true},
-		{"none", `[]`, nil, func(p *peertest.Raw) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "no method", true},
-		{"another error", one, nil, func(p *peertest.Raw) { p.Fail(p.Expect("session/new"), -32603, "broken") }, "broken", false},
+		{"several", two, nil, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "choose one", true},
+		{"terminal only", terminal, nil, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "on a terminal (tty)", true},
+		{"of unknown kinds", unknown, nil, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32000, "log in") }, `"env_var"`, true},
+		{"none", `[]`, nil, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "no method", true},
+		{"another error", one, nil, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32603, "broken") }, "broken", false},
 		{"user declines", one, func(context.Context, []acp.AuthMethod) (acp.AuthMethodID, error) {
 			return "", errors.New("declined")
-		}, func(p *peertest.Raw) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "declined", true},
+		}, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "declined", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, peer := dial(t, &peertest.Client{}, nil)
@@ -86,4 +90,85 @@ func TestAuthenticateAndRetry(t *testing.T) {
 			assert.Equal(t, acp.SessionID("s"), s.ID())
 		})
 	}
+}
+
+// A method of a kind that this SDK does not know keeps its kind and its members.
+func TestAuthMethodOfAnUnknownKind(t *testing.T) {
+	const method = `{"id":"env","name":"Key","type":"env_var","vars":[{"name":"KEY"}]}`
+	c, peer := dial(t, &peertest.Client{}, nil)
+	go func() { // ends with the response
+		peer.Answer(peer.Expect("initialize"), `{"protocolVersion":1,"authMethods":[`+method+`]}`)
+	}()
+	_, err := c.Initialize(t.Context(), nil)
+	require.NoError(t, err)
+	assert.Equal(t, []acp.AuthMethod{&acp.UnknownAuthMethod{Type: "env_var", Raw: []byte(method)}}, c.AuthMethods())
+}
+
+// A prompt that has had an effect is not sent again.
+func TestAuthenticateAndRetryOfPrompts(t *testing.T) {
+	read := func(p *rawpeer.Peer, session string) {
+		p.Call(`"r"`, "fs/read_text_file", `{"sessionId":"`+session+`","path":"/x"}`)
+		p.Recv()
+	}
+	for _, tt := range []struct {
+		name   string
+		before func(p *rawpeer.Peer) // what the agent sends before it responds
+		again  bool
+		opts   *client.Options
+	}{
+		{"nothing sent", func(*rawpeer.Peer) {}, true, nil},
+		{"an update", func(p *rawpeer.Peer) { p.Update("s", "working") }, false, nil},
+		{"a request", func(p *rawpeer.Peer) { read(p, "s") }, false, nil},
+		{"an extension", func(p *rawpeer.Peer) { p.Call(`"x"`, "_x/run", `{}`); p.Recv() }, false, nil},
+		{"an update of another session", func(p *rawpeer.Peer) { p.Update("other", "working") }, true, nil},
+		{"an update that a middleware keeps", func(p *rawpeer.Peer) { p.Update("s", "working") }, false,
+			&client.Options{Receiving: []acp.Middleware{func(acp.Handler) acp.Handler {
+				return func(context.Context, string, any) (any, error) { return nil, nil }
+			}}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, peer := dial(t, &fileReader{}, tt.opts)
+			done := make(chan struct{})
+			go func() { // ends with the script
+				defer close(done)
+				peer.Answer(peer.Expect("initialize"), `{"protocolVersion":1,"authMethods":[{"id":"key","name":"Key"}]}`)
+				m := peer.Expect("session/prompt")
+				tt.before(peer)
+				peer.Fail(m, -32000, "log in")
+				if tt.again {
+					peer.Answer(peer.Expect("authenticate"), `{}`)
+					m := peer.Expect("session/prompt")
+					peer.Update("s", "the second call may do anything")
+					peer.Answer(m, `{"stopReason":"end_turn"}`)
+				}
+			}()
+			_, err := c.Initialize(t.Context(), nil)
+			require.NoError(t, err)
+			calls := 0
+			err = c.AuthenticateAndRetry(t.Context(), nil, func(ctx context.Context) error {
+				calls++
+				_, err := c.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("pay the bill")}})
+				return err
+			})
+			<-done
+			if tt.again {
+				require.NoError(t, err)
+				assert.Equal(t, 2, calls)
+				return
+			}
+			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+			assert.Equal(t, 1, calls)
+		})
+	}
+}
+
+// fileReader is a client that reads files and knows extensions.
+type fileReader struct{ peertest.Client }
+
+func (*fileReader) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	return &acp.ReadTextFileResponse{Content: "x"}, nil
+}
+
+func (*fileReader) HandleExtension(context.Context, string, json.RawMessage) (any, error) {
+	return struct{}{}, nil
 }

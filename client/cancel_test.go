@@ -42,7 +42,7 @@ var calls = map[string]string{
 	"_extension":                `{}`,
 }
 
-// results has a valid answer where {} is none.
+// results has a valid response for the methods where {} is none.
 var results = map[string]string{
 	"initialize":                `{"protocolVersion":1}`,
 	"session/new":               `{"sessionId":"s"}`,
@@ -66,7 +66,7 @@ func result(method string) string {
 var reckless = &client.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: -1}
 
 // A call ends with its ctx: before it is sent nothing is sent; while it waits the agent
-// is told, and the late answer is swallowed.
+// is told, and the late response is dropped.
 func TestCtxOfEveryCall(t *testing.T) {
 	for method, params := range calls {
 		t.Run(method, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 				require.ErrorIs(t, <-ended, context.Canceled, "during")
 				peer.Answer(m, result(method))
 
-				go func() { peer.Answer(peer.Expect(method), result(method)) }() // ends with the answer
+				go func() { peer.Answer(peer.Expect(method), result(method)) }() // ends with the response
 				ctx, cancel = context.WithCancel(t.Context())
 				require.NoError(t, call(ctx), "after")
 				cancel()
@@ -103,7 +103,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 	}
 }
 
-// Whatever the name or the type a call is made with, the answer fits in.
+// The response is decoded for every form of call and every type of result.
 func TestCallByName(t *testing.T) {
 	c, peer := dial(t, &peertest.Client{}, reckless)
 	answer := func() { peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1","extra":1}`) }
@@ -115,14 +115,14 @@ func TestCallByName(t *testing.T) {
 		var raw json.RawMessage
 		var loose struct{ SessionID string }
 		for _, result := range []any{&typed, &raw, &loose, nil} {
-			go answer() // ends with the answer
+			go answer() // ends with the response
 			require.NoError(t, c.Call(t.Context(), "session/new", params, result))
 		}
 		assert.Equal(t, acp.SessionID("s1"), typed.SessionID)
-		assert.JSONEq(t, `{"sessionId":"s1"}`, string(raw))
+		assert.Equal(t, `{"sessionId":"s1","extra":1}`, string(raw), "as it came")
 		assert.Equal(t, "s1", loose.SessionID)
 	}
-	go answer() // ends with the answer
+	go answer() // ends with the response
 	var wrong int
 	require.ErrorContains(t, c.Call(t.Context(), "session/new", &acp.NewSessionRequest{Cwd: "/"}, &wrong), "decoding result")
 	require.ErrorContains(t, c.Call(t.Context(), "session/new", make(chan int), nil), "encoding params")

@@ -2,55 +2,21 @@ package client
 
 import "github.com/acpkit/go-sdk/acp"
 
-// Capabilities returns what a client can advertise by the interfaces it
-// implements: fs.readTextFile for an [acp.TextFileReader], terminal for an
-// [acp.TerminalHost], and so on. An [acp.Elicitor] is taken to show forms, and web
-// pages as well if it is an [acp.ElicitationCompleter]. [Conn.Initialize] sends it
-// when the request leaves ClientCapabilities nil.
+// Capabilities returns the capabilities that follow from the interfaces which c
+// implements. For example, an [acp.Elicitor] has the capability for forms, and also the one
+// for URLs if it is an [acp.ElicitationCompleter]. [Conn.Initialize] sends these
+// capabilities if the request has none.
 //
-// What no interface tells, such as notices or boolean options, is left out. To
-// advertise those start from the result:
+// Capabilities that no interface stands for are left out. To advertise them, set their
+// members in the result and pass it to [Conn.Initialize].
 //
-//	caps := client.Capabilities(c)
-//	caps.Session = &acp.ClientSessionCapabilities{Notices: &acp.NoticeCapabilities{}}
-//
-// For a connection to a client the result is what that client advertised, nil if it
-// is not known yet.
+// If c is a connection to a client, Capabilities returns what that client advertised,
+// or nil before it is known.
 func Capabilities(c acp.Client) *acp.ClientCapabilities {
 	if r, ok := c.(remoteClient); ok {
 		return r.ClientCapabilities()
 	}
 	caps := &acp.ClientCapabilities{}
-	fs := func() *acp.FileSystemCapabilities {
-		if caps.FS == nil {
-			caps.FS = &acp.FileSystemCapabilities{}
-		}
-		return caps.FS
-	}
-	if _, ok := c.(acp.TextFileReader); ok {
-		fs().ReadTextFile = true
-	}
-	if _, ok := c.(acp.TextFileWriter); ok {
-		fs().WriteTextFile = true
-	}
-	if _, ok := c.(acp.TerminalHost); ok {
-		caps.Terminal = true
-	}
-	if _, ok := c.(acp.Elicitor); ok {
-		caps.Elicitation = &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}}
-		if _, ok := c.(acp.ElicitationCompleter); ok {
-			caps.Elicitation.URL = &acp.ElicitationURLCapabilities{}
-		}
-	}
+	advertise(caps, c)
 	return caps
-}
-
-// methodBits lists the capabilities that promise a method, with the interface that
-// holds it.
-var methodBits = []struct{ path, method, role string }{
-	{"fs.readTextFile", acp.MethodFSReadTextFile, "TextFileReader"},
-	{"fs.writeTextFile", acp.MethodFSWriteTextFile, "TextFileWriter"},
-	{"terminal", acp.MethodTerminalCreate, "TerminalHost"},
-	{"elicitation.form", acp.MethodElicitationCreate, "Elicitor"},
-	{"elicitation.url", acp.MethodElicitationCreate, "Elicitor"},
 }

@@ -9,29 +9,30 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Conn is the client's end of a connection. It calls the methods of an
-// [acp.Client] with what the agent sends, and it is an [acp.Agent] itself, with
-// every optional interface: its methods call the agent. [Conn.StartSession] and its
-// kin give a [Session], which is the easier way to hold a conversation.
+// Conn is the client's end of a connection. It passes the messages of the agent to the
+// methods of an [acp.Client]. A Conn is itself an [acp.Agent] that implements every
+// optional interface: its methods call the agent. [Conn.StartSession] and similar methods
+// return a [Session], which is easier to use for a conversation.
 //
-// All methods may be called from any goroutine and from inside handlers. Inside a
-// handler pass the ctx that it was given, or one that descends from it: by that the
-// connection knows who waits for whom. A call returns
+// All methods are safe for concurrent use and may be called from handlers. A handler
+// must pass them its own ctx or one derived from it, so that the connection knows which
+// request a call belongs to. A call returns
 //
-//   - an *rpcerr.RequestError when the agent answered with an error,
-//   - an *acp.CapabilityError when the agent did not advertise what the call needs,
-//     and an *acp.InvalidError for params that break a rule of the protocol; nothing
-//     was sent then,
-//   - an error that wraps [acp.ErrClosed] when the connection has ended,
-//   - the ctx's error when ctx ended first; the agent is told to stop.
+//   - an *rpcerr.RequestError if the agent responds with an error,
+//   - an *acp.CapabilityError if the agent did not advertise a capability that the call
+//     needs, and an *acp.InvalidError if the params break a rule of the protocol; in
+//     both cases nothing is sent,
+//   - an error that wraps [acp.ErrClosed] if the connection has ended,
+//   - the error of ctx if ctx is done first; the call is then cancelled at the agent.
 //
-// Do not embed a *Conn in your client: the Conn's methods are the agent's, and
-// embedding would promote them. Keep it in a field.
+// Do not embed a *Conn in a client: embedding promotes the methods of the Conn, which
+// are those of an agent. Keep it in a field.
 type Conn struct {
-	engine endpoint.Engine
+	engine rpc.Conn
 	out    endpoint.Sender
 	opts   Options
 	log    *slog.Logger
@@ -43,43 +44,25 @@ type Conn struct {
 	peer     atomic.Pointer[peer]
 	sessions sessions
 	turns    turns
+	ends     ends
+	effects  effects
+
+	versioned
 }
 
-var (
-	_ acp.Agent                        = (*Conn)(nil)
-	_ acp.Authenticator                = (*Conn)(nil)
-	_ acp.LogoutHandler                = (*Conn)(nil)
-	_ acp.SessionLoader                = (*Conn)(nil)
-	_ acp.SessionResumer               = (*Conn)(nil)
-	_ acp.SessionLister                = (*Conn)(nil)
-	_ acp.SessionDeleter               = (*Conn)(nil)
-	_ acp.SessionCloser                = (*Conn)(nil)
-	_ acp.SessionModeSetter            = (*Conn)(nil)
-	_ acp.SessionConfigOptionSetter    = (*Conn)(nil)
-	_ acp.ProviderManager              = (*Conn)(nil)
-	_ acp.SessionForker                = (*Conn)(nil)
-	_ acp.SessionArchiver              = (*Conn)(nil)
-	_ acp.SessionStatusReporter        = (*Conn)(nil)
-	_ acp.SessionTitleSetter           = (*Conn)(nil)
-	_ acp.AuthStatusReporter           = (*Conn)(nil)
-	_ acp.MCPNotificationHandler       = (*Conn)(nil)
-	_ acp.ExtensionHandler             = (*Conn)(nil)
-	_ acp.ExtensionNotificationHandler = (*Conn)(nil)
-)
-
-// New prepares the client's end of a connection over s, which the Conn owns from
-// then on. It calls newClient once, at once, with the Conn that it returns, so that
-// the client can keep it for calling the agent.
+// New returns the client's end of a connection over s. The Conn takes ownership of s.
+// Before it returns, New calls newClient once with the new Conn, which the client can
+// keep to call the agent.
 //
-// New starts nothing. What is wrong with its arguments (no stream, no client, an
-// unstable interface without the option) is returned by Start, Run and every call,
-// and nothing is sent.
+// New does not start the connection. If its arguments are invalid (no stream, no client,
+// an unstable interface without Options.Unstable), Start, Run and every call return an
+// error, and nothing is sent.
 func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn {
 	c := &Conn{opts: opts.clone()}
 	c.out = endpoint.Sender{Engine: &c.engine, Guard: c.guard}
 	c.log = c.opts.Logger
-	c.sessions.init(c)
 	cfg := c.opts.config()
+	cfg.OnEnd = c.ended
 	if !endpoint.IsNil(s) {
 		cfg.Stream = s
 	}
@@ -87,12 +70,14 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 	if cfg.Err == nil {
 		cfg.Entries = c.table.Entries
 		endpoint.Extensions(&cfg, c, c.client)
+		c.effects.noting(&cfg)
 	}
-	c.engine.Make(cfg)
+	c.engine.Configure(cfg)
 	return c
 }
 
-// build makes the client and its table, or tells what is wrong.
+// build creates the client and its table. It returns an error if an argument of New is
+// invalid.
 func (c *Conn) build(s stream.Stream, newClient func(*Conn) acp.Client) error {
 	if newClient == nil {
 		return errors.New("client: New was given no newClient: pass a func that returns your client")
@@ -105,23 +90,25 @@ func (c *Conn) build(s stream.Stream, newClient func(*Conn) acp.Client) error {
 		return fmt.Errorf("client: newClient returned nil (%T): return your client", c.client)
 	}
 	_, c.remote = c.client.(remoteClient)
-	return c.methods()
+	// A connection has all roles, and its own options decide what is sent.
+	c.table.Unstable = c.opts.Unstable || c.remote
+	c.addRows(&c.table)
+	return c.table.Refused("client", c.client)
 }
 
-// Start begins to read from the stream and to handle what arrives. The connection
-// lives as long as ctx: when ctx ends, the connection is closed. Start may be called
-// once. The next step is Initialize.
+// Start begins to read messages from the stream and to handle them. The connection is
+// closed when ctx is done. Start must not be called more than once. After Start, call
+// Initialize.
 func (c *Conn) Start(ctx context.Context) error { return c.engine.Start(ctx) }
 
-// Wait returns when the connection has ended and so has all that it started. It
+// Wait waits until the connection and all goroutines that it started have ended. It
 // returns nil after a clean end: the agent closed its side, or Close was called.
-// Otherwise it returns why the connection broke (wrapping [acp.ErrClosed],
-// [acp.ErrOverloaded] or [acp.ErrStalled]), context.Cause when the ctx of Start
-// ended, or [acp.ErrHandlerStuck] when a handler did not return after its ctx had
-// ended.
-func (c *Conn) Wait() error { return c.engine.Get().Wait() }
+// Otherwise it returns why the connection failed (an error that wraps [acp.ErrClosed],
+// [acp.ErrOverloaded] or [acp.ErrStalled]), context.Cause if the ctx of Start is done,
+// or [acp.ErrHandlerStuck] if a handler does not return after its ctx is done.
+func (c *Conn) Wait() error { return c.engine.Wait() }
 
-// Run is Start and Wait.
+// Run calls Start and then Wait.
 func (c *Conn) Run(ctx context.Context) error {
 	if err := c.Start(ctx); err != nil {
 		return err
@@ -129,21 +116,24 @@ func (c *Conn) Run(ctx context.Context) error {
 	return c.Wait()
 }
 
-// Close ends the connection: reading stops, the contexts of handlers end, what was
-// accepted for sending is still written within a short grace, and pending calls and
-// turns fail with [acp.ErrClosed]. It does not wait for handlers, may be called from
-// one, and any number of times. A child process behind the stream is ended as
-// package stream says.
-func (c *Conn) Close() error { return c.engine.Get().Close() }
+// Close ends the connection. It stops reading, cancels the contexts of handlers, and
+// fails pending calls and turns with [acp.ErrClosed]. Messages that were already accepted
+// for sending are still written, for at most Limits.FlushGrace. Close does not wait for
+// handlers. It may be called from a handler, and more than once. If the stream is a child
+// process, the process is ended as described in package stream.
+func (c *Conn) Close() error { return c.engine.Close() }
 
-// Shutdown ends the connection gently: what is under way comes to its end first, the
-// handlers that run and the calls that wait for their answer, while new ones are
-// refused. When ctx ends first it closes at once and returns ctx's error. Called from
-// a handler it would wait for that one too: give it a goroutine of its own there.
-func (c *Conn) Shutdown(ctx context.Context) error { return c.engine.Get().Shutdown(ctx) }
+// Shutdown ends the connection gracefully. It refuses new requests and calls, waits
+// until the running handlers and the calls in flight have ended, and then closes the
+// connection. If ctx is done first, Shutdown closes the connection at once and returns
+// the error of ctx. Shutdown also waits for a handler that calls it, which is a deadlock
+// until ctx is done: a handler must call it on a goroutine of its own.
+func (c *Conn) Shutdown(ctx context.Context) error { return c.engine.Shutdown(ctx) }
 
-// Done is closed when the connection has ended. Err tells why.
+// Done returns a channel that is closed when the connection has ended. [Conn.Err] then
+// returns the reason.
 func (c *Conn) Done() <-chan struct{} { return c.engine.Done() }
 
-// Err returns nil while the connection lives, and then what ended it.
-func (c *Conn) Err() error { return c.engine.Get().Err() }
+// Err returns nil until the connection has ended, and after that the reason why it
+// ended.
+func (c *Conn) Err() error { return c.engine.Err() }

@@ -11,6 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -18,8 +19,8 @@ func TestConnect(t *testing.T) {
 	leak.Check(t)
 	newClient := func(*client.Conn) acp.Client { return &peertest.Client{} }
 	t.Run("ready for sessions", func(t *testing.T) {
-		s, peer := peertest.Pipe(t)
-		go func() { // ends with the answer
+		s, peer := rawpeer.Pipe(t)
+		go func() { // ends with the response
 			peer.Initialize(`{}`)
 			peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
 		}()
@@ -32,7 +33,7 @@ func TestConnect(t *testing.T) {
 		require.NoError(t, c.Wait())
 	})
 	t.Run("refused", func(t *testing.T) {
-		s, peer := peertest.Pipe(t)
+		s, peer := rawpeer.Pipe(t)
 		done := make(chan bool)
 		go func() { // ends with the connection
 			peer.Fail(peer.Expect("initialize"), -32000, "no")
@@ -44,7 +45,7 @@ func TestConnect(t *testing.T) {
 		assert.False(t, <-done, "the stream is closed")
 	})
 	t.Run("badly made", func(t *testing.T) {
-		s, _ := peertest.Pipe(t)
+		s, _ := rawpeer.Pipe(t)
 		_, err := client.Connect(t.Context(), s, nil, nil)
 		assert.ErrorContains(t, err, "pass a func that returns your client")
 	})
@@ -55,6 +56,6 @@ func TestZeroConnIsRefused(t *testing.T) {
 	_, err := c.ListSessions(t.Context(), nil)
 	assert.ErrorContains(t, err, "made by New")
 	assert.ErrorContains(t, c.Cancel(t.Context(), nil), "made by New")
-	assert.ErrorContains(t, c.AuthenticateAndRetry(t.Context(), nil, nil), "nothing to call")
+	assert.ErrorContains(t, c.AuthenticateAndRetry(t.Context(), nil, nil), "nil call")
 	assert.Error(t, c.Run(context.Background()))
 }

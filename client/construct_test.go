@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -71,7 +72,7 @@ func TestBadConstructionIsToldByEverything(t *testing.T) {
 
 func TestCallsAtTheWrongTime(t *testing.T) {
 	leak.Check(t)
-	s, peer := peertest.Pipe(t)
+	s, peer := rawpeer.Pipe(t)
 	var early error
 	var done <-chan struct{}
 	c := client.New(s, func(c *client.Conn) acp.Client {
@@ -131,4 +132,26 @@ func TestBadParamsAreNotSent(t *testing.T) {
 			assert.Contains(t, err.Error(), tt.path)
 		}
 	}
+}
+
+// A Conn that New has not made refuses everything and does not panic.
+func TestZeroConn(t *testing.T) {
+	var c client.Conn
+	ctx := t.Context()
+	s := c.Session("s1")
+	s.OnUpdate(func(context.Context, acp.SessionUpdate) {})
+	_, turnErr := s.Prompt(ctx, acp.Text("hi")).Wait()
+	_, initErr := c.Initialize(ctx, nil)
+	_, newErr := c.StartSession(ctx, nil)
+	_, loadErr := c.StartLoadedSession(ctx, nil, nil)
+	_, plainErr := c.LoadSession(ctx, &acp.LoadSessionRequest{SessionID: "s2"})
+	_, promptErr := c.Prompt(ctx, &acp.PromptRequest{SessionID: "s3"})
+	for what, err := range map[string]error{
+		"Prompt": turnErr, "Initialize": initErr, "StartSession": newErr, "StartLoadedSession": loadErr,
+		"LoadSession": plainErr, "Conn.Prompt": promptErr, "Cancel": s.Cancel(ctx), "Start": c.Start(ctx), "Wait": c.Wait(),
+		"Call": c.Call(ctx, "_x", nil, nil),
+	} {
+		assert.ErrorContains(t, err, "New", what)
+	}
+	require.NoError(t, c.Close())
 }

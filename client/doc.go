@@ -1,6 +1,6 @@
-// Package client is the client's end of a connection: it starts a conversation with
-// an agent, and serves what the agent asks. Implement [acp.Client], and those of the
-// small interfaces of package acp that fit:
+// Package client implements the client's end of a connection: it holds conversations with
+// an agent and handles the agent's requests. A program implements [acp.Client] and the
+// optional interfaces of package acp that it supports, and passes the value to [Connect]:
 //
 //	type viewer struct{}
 //
@@ -30,50 +30,53 @@
 //
 // # What is handled
 //
-// New looks once at what the value implements. A method it lacks is answered with
-// -32601, and [Conn.Initialize] advertises the others where the request leaves
-// ClientCapabilities nil. Put what is common to all methods into [Options] Receiving
-// and Sending.
+// New determines once which optional interfaces the value implements. A request for a
+// method that it does not implement fails with -32601. [Conn.Initialize] advertises the
+// capabilities of the implemented methods if the request leaves ClientCapabilities nil.
+// Use the middlewares in [Options] Receiving and Sending for code that all methods share.
 //
 // # What is sent
 //
-// [Conn] has a method for everything an agent can be asked; [Session] and [Turn] are
-// the easier way to hold a conversation. What the agent did not advertise is refused
-// here, with an *acp.CapabilityError, before anything is sent: methods, kinds of
-// content in a prompt (images, audio, embedded resources), MCP transports, additional
-// directories, system prompts. Signing in, modes and options are not gated, because no
-// capability announces them. Params that break a rule of the protocol are refused with
-// an *acp.InvalidError that names the field.
+// [Conn] has a method for every message that a client can send; [Session] and [Turn] are
+// easier to use for a conversation. A message that needs a capability which the agent did
+// not advertise fails with an *acp.CapabilityError before anything is sent. This applies
+// to methods, kinds of content in a prompt (images, audio, embedded resources), MCP
+// transports, additional directories, and system prompts. It does not apply to signing
+// in, modes and options, for which the protocol has no capabilities. Params that break a
+// rule of the protocol fail with an *acp.InvalidError that names the field.
 //
 // # Updates
 //
-// Every update goes to Client.SessionUpdate first, then to the [Session] it belongs to,
-// if there is one: to the [Turn] that runs, else to the function given to
-// [Session.OnUpdate]. Updates that arrive before the answer that introduces a session
-// are kept for it, up to 1 MiB a session and 16 MiB in all. A turn ends for its updates
-// at the place of the agent's answer among them: what was sent before belongs to the
-// turn, what was sent after to OnUpdate.
+// Every update goes to Client.SessionUpdate first. If there is a [Session] for it, it then
+// goes to the [Turn] in flight, or, if there is none, to the function given to
+// [Session.OnUpdate]. Updates of a new session that arrive before the response that
+// contains its id are kept, up to 1 MiB a session and 16 MiB in all. Updates that the
+// agent sent before its response to a prompt belong to the turn, and later ones go to
+// OnUpdate.
 //
 // # Order
 //
 // The seven promises of package acp hold. For a client they mean: when a call returns,
-// every update that the agent sent before its answer has been handled; a request for
-// permission comes after the update that explains it; handlers may call the agent, in
-// any depth, with the ctx they were given.
+// every update that the agent sent before its response has been handled; a request for
+// permission is handled after the updates that were sent before it; handlers may call the
+// agent, at any depth, with the ctx that they were given.
 //
 // # Cancelling
 //
-// The ctx of a prompt is the user's patience: when it ends, the agent is asked to cancel
-// the turn and has Options.CancelGrace to end it, and its answer, mostly with the stop
-// reason "cancelled", is returned. Every other call returns with ctx's error at once,
-// and the agent is told that nobody waits any more. What the agent is asking the user
-// meanwhile (permission, elicitation) is answered with cancelled at once, the handler's
-// ctx ends, and until the turn is over further such requests are answered so without
-// asking anybody.
+// If the ctx of a prompt is done, the agent is asked to cancel the turn. The prompt then
+// waits up to Options.CancelGrace for the response, whose stop reason is usually
+// "cancelled", and returns it. Every other call returns the error of ctx at once, and the
+// request is cancelled at the agent.
+//
+// When a turn is cancelled, requests of the agent to the user that are in flight
+// (permissions and elicitations) get the response "cancelled" at once, and the ctx of
+// their handlers is done. Until the turn has ended, further requests of this kind get the
+// same response, and no handler is called.
 //
 // # Errors
 //
-// An *rpcerr.RequestError out of a call is what the agent said. [Conn.AuthenticateAndRetry]
-// acts on the one that every client meets. What goes wrong on this side is one of the
-// errors of package acp, or a ctx error.
+// If a call returns an *rpcerr.RequestError, it is the error that the agent responded
+// with. [Conn.AuthenticateAndRetry] handles the error for missing authentication, which
+// any agent may return. Errors that arise in this process are errors of package acp, or
+// the error of a ctx.
 package client

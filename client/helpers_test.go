@@ -11,7 +11,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
 // TestMain keeps what the tests provoke out of their output, and plays the agent for
@@ -26,9 +26,9 @@ func TestMain(m *testing.M) {
 }
 
 // dial returns a started connection whose agent is played by the test.
-func dial(t *testing.T, c acp.Client, opts *client.Options) (*client.Conn, *peertest.Raw) {
+func dial(t *testing.T, c acp.Client, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
-	s, peer := peertest.Pipe(t)
+	s, peer := rawpeer.Pipe(t)
 	conn := client.New(s, func(*client.Conn) acp.Client { return c }, opts)
 	ctx, cancel := context.WithCancel(context.Background())
 	require.NoError(t, conn.Start(ctx))
@@ -41,11 +41,11 @@ func dial(t *testing.T, c acp.Client, opts *client.Options) (*client.Conn, *peer
 }
 
 // open is dial and the handshake; caps is the object that the agent advertises.
-func open(t *testing.T, c acp.Client, caps string, opts *client.Options) (*client.Conn, *peertest.Raw) {
+func open(t *testing.T, c acp.Client, caps string, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := dial(t, c, opts)
 	done := make(chan struct{})
-	go func() { // ends with the answer
+	go func() { // ends with the response
 		defer close(done)
 		peer.Initialize(caps)
 	}()
@@ -56,11 +56,11 @@ func open(t *testing.T, c acp.Client, caps string, opts *client.Options) (*clien
 }
 
 // session is open and a session s1.
-func session(t *testing.T, c acp.Client, opts *client.Options) (*client.Session, *peertest.Raw) {
+func session(t *testing.T, c acp.Client, opts *client.Options) (*client.Session, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := open(t, c, `{"loadSession":true,"sessionCapabilities":{"close":{},"delete":{},"resume":{}}}`, opts)
 	done := make(chan struct{})
-	go func() { // ends with the answer
+	go func() { // ends with the response
 		defer close(done)
 		peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
 	}()

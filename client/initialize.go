@@ -2,108 +2,160 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// peer is what the agent said of itself.
+// peer is what the agent reported about itself.
 type peer struct {
 	version int
 	info    *acp.Implementation
 	caps    *acp.AgentCapabilities
 	auth    []acp.AuthMethod
-	own     *acp.ClientCapabilities // what it was told of us
+	own     *acp.ClientCapabilities // what this client advertised to it
 }
 
-// remoteClient is what tells a connection to a client (an *agent.Conn, or a struct
-// that embeds one) from a client that lives here.
+// remoteClient is implemented by a connection to a client (an *agent.Conn, or a struct
+// that embeds one) and not by a client in this process.
 type remoteClient interface {
 	ClientCapabilities() *acp.ClientCapabilities
 	Call(ctx context.Context, method string, params, result any) error
 	Done() <-chan struct{}
 }
 
-// VersionError says that the agent speaks another version of the protocol than
-// this SDK. No session can be had from it; end the connection, or look for another
-// version of the agent.
-type VersionError struct {
-	Requested, Answered int
-}
+// VersionError is the error of [Conn.Initialize] if the agent does not support the version
+// of the protocol that this package implements. No session can be started then: close the
+// connection and use another version of the agent.
+type VersionError = acp.VersionError
 
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("client: agent answered protocol version %d where %d was asked for; this SDK speaks %d",
-		e.Answered, e.Requested, acp.ProtocolVersion)
-}
-
-// RequestError is the form in which the error leaves a proxy: -32022.
-func (e *VersionError) RequestError() *rpcerr.RequestError {
-	return rpcerr.UnsupportedProtocolVersion(e.Requested, acp.ProtocolVersion).WithCause(e)
-}
-
-// Initialize opens the conversation; every other call but this one fails before
-// it. Give it a ctx with a deadline: an agent that was started by mistake, or that
-// waits for a person, may never answer.
-//
-// A ProtocolVersion of 0 and nil ClientCapabilities are filled in, the latter by
-// [Capabilities]; req itself is not changed, and nil stands for an empty one. Fails
-// with a *[VersionError] when the agent speaks another version.
-//
-// Protocol: initialize.
-func (c *Conn) Initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+// initialize fills in the members of the request that the caller left empty, sends it, and
+// stores what the agent reports about itself.
+func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	var r acp.InitializeRequest
 	if req != nil {
 		r = *req
 	}
+	asked := int(r.ProtocolVersion)
+	own := sentCapabilities(&r)
 	switch {
 	case c.remote:
-		// What the client asked the proxy for and the proxy cannot speak must not
-		// be asked of the agent.
+		// A proxy must not request a version that it does not support itself.
 		r.ProtocolVersion = min(r.ProtocolVersion, acp.ProtocolVersion)
 	case c.client != nil:
 		if r.ProtocolVersion == 0 {
 			r.ProtocolVersion = acp.ProtocolVersion
 		}
-		if r.ClientCapabilities == nil {
-			r.ClientCapabilities = Capabilities(c.client)
+		if *own == nil {
+			*own = Capabilities(c.client)
 		}
-		if err := c.checkAdvertised(r.ClientCapabilities); err != nil {
+		c.introduceSelf(&r)
+		if err := c.checkAdvertised(*own); err != nil {
 			return nil, err
 		}
 	}
-	res, err := endpoint.Call[acp.InitializeRequest, acp.InitializeResponse](ctx, &c.out, acp.MethodInitialize, &r, nil)
+	opts := c.handshake()
+	opts.Result = func(res any) { // before messages that the agent sent after its response are handled
+		if res, ok := res.(*acp.InitializeResponse); ok {
+			c.setPeer(res, *own)
+		}
+	}
+	ctx, kept := rpc.TakeRawResult(ctx)
+	var raw json.RawMessage
+	res, err := methodInitialize.Call(rpc.WithRawResult(ctx, &raw), &c.out, &r, opts)
+	if kept != nil {
+		*kept = raw
+	}
+	if answered := versionOf(raw); err != nil && answered != 0 && answered != acp.ProtocolVersion {
+		// The response has the shape of its version, which need not be that of ours.
+		err = &VersionError{Requested: int(r.ProtocolVersion), Own: []int{acp.ProtocolVersion}, Answered: answered}
+	}
+	if err == nil && res.ProtocolVersion != acp.ProtocolVersion {
+		err = &VersionError{Requested: int(r.ProtocolVersion), Own: []int{acp.ProtocolVersion}, Answered: int(res.ProtocolVersion)}
+	}
 	if err != nil {
-		return nil, err
+		return nil, c.versionError(err, int(r.ProtocolVersion), asked)
 	}
+	c.setPeer(res, *own) // a middleware may have changed it
+	return res, nil
+}
+
+// versionOf returns the protocol version in a result of initialize, or 0 if it has none.
+func versionOf(result json.RawMessage) int {
+	var r struct {
+		ProtocolVersion int `json:"protocolVersion"`
+	}
+	if json.Unmarshal(result, &r) != nil {
+		return 0
+	}
+	return r.ProtocolVersion
+}
+
+// setPeer stores what the agent reports about itself, if it supports the version.
+func (c *Conn) setPeer(res *acp.InitializeResponse, own *acp.ClientCapabilities) {
 	if res.ProtocolVersion != acp.ProtocolVersion {
-		return nil, &VersionError{Requested: int(r.ProtocolVersion), Answered: int(res.ProtocolVersion)}
+		return
 	}
-	now := &peer{
-		version: int(res.ProtocolVersion), info: res.AgentInfo, caps: res.AgentCapabilities,
-		auth: res.AuthMethods, own: r.ClientCapabilities,
-	}
+	now := agentOf(res)
+	now.version, now.own = int(res.ProtocolVersion), own
 	if now.caps == nil {
 		now.caps = &acp.AgentCapabilities{}
 	}
 	c.peer.Store(now)
-	return res, nil
 }
 
-// checkAdvertised finds a capability that promises a method the client lacks.
-func (c *Conn) checkAdvertised(caps *acp.ClientCapabilities) error {
-	for _, b := range methodBits {
-		if caps.Has(b.path) && !c.table.Has(b.method) {
-			return fmt.Errorf("client: ClientCapabilities advertise %s, but %T does not implement acp.%s (%s)",
-				b.path, c.client, b.role, b.method)
+// versionError returns the *VersionError for an error of initialize that is about the
+// version, and any other error unchanged. asked is the version that the caller asked for.
+func (c *Conn) versionError(err error, requested, asked int) error {
+	e, ok := errors.AsType[*VersionError](err)
+	if !ok {
+		said, ok := errors.AsType[*rpcerr.RequestError](err)
+		if !ok || said.Code != rpcerr.CodeUnsupportedProtocolVersion {
+			return err
 		}
+		var data struct {
+			Supported []int `json:"supported"`
+		}
+		_ = said.DecodeData(&data) // an agent may leave it out
+		e = &VersionError{Requested: requested, Own: []int{acp.ProtocolVersion}, Supported: data.Supported, Err: err}
+	}
+	if c.remote && asked != requested {
+		return &proxiedVersionError{e, asked}
+	}
+	return e
+}
+
+// proxiedVersionError is a VersionError for the client of a proxy, which requested a version
+// that the proxy itself does not support.
+type proxiedVersionError struct {
+	*VersionError
+	asked int
+}
+
+func (e *proxiedVersionError) Unwrap() error { return e.VersionError }
+
+func (e *proxiedVersionError) RequestError() *rpcerr.RequestError {
+	asked := *e.VersionError
+	asked.Requested = e.asked
+	return asked.RequestError().WithCause(e)
+}
+
+// checkAdvertised returns an error if a capability is advertised whose method the client
+// does not implement.
+func (c *Conn) checkAdvertised(caps *acp.ClientCapabilities) error {
+	if p, broken := c.table.Broken(promises, caps.Has); broken {
+		return fmt.Errorf("client: the capabilities advertise %s, but %T does not implement %s (%s): implement it or do not advertise the capability",
+			p.Capability, c.client, p.Role, p.Method)
 	}
 	return nil
 }
 
-// ProtocolVersion returns the version of the protocol that was agreed on, and 0
-// before Initialize has returned.
+// ProtocolVersion returns the negotiated version of the protocol, or 0 before Initialize
+// has succeeded.
 func (c *Conn) ProtocolVersion() int {
 	if p := c.peer.Load(); p != nil {
 		return p.version
@@ -111,9 +163,9 @@ func (c *Conn) ProtocolVersion() int {
 	return 0
 }
 
-// PeerInfo returns the name and version that the agent gave in its answer to
-// Initialize; nil before that, and for agents that give none. It is shared: do not
-// change it.
+// PeerInfo returns the name and version from the agent's response to Initialize. It
+// returns nil before that, and if the agent sent none. The result is shared and must not
+// be modified.
 func (c *Conn) PeerInfo() *acp.Implementation {
 	if p := c.peer.Load(); p != nil {
 		return p.info
@@ -121,8 +173,8 @@ func (c *Conn) PeerInfo() *acp.Implementation {
 	return nil
 }
 
-// AgentCapabilities returns what the agent advertised in its answer to Initialize,
-// and nil before that. It is shared: do not change it.
+// AgentCapabilities returns the capabilities from the agent's response to Initialize, or
+// nil before that. The result is shared and must not be modified.
 func (c *Conn) AgentCapabilities() *acp.AgentCapabilities {
 	if p := c.peer.Load(); p != nil {
 		return p.caps
@@ -130,8 +182,8 @@ func (c *Conn) AgentCapabilities() *acp.AgentCapabilities {
 	return nil
 }
 
-// AuthMethods returns the ways to sign in that the agent offered in its answer to
-// Initialize. The list is shared: do not change it.
+// AuthMethods returns the methods to sign in from the agent's response to Initialize. The
+// result is shared and must not be modified.
 func (c *Conn) AuthMethods() []acp.AuthMethod {
 	if p := c.peer.Load(); p != nil {
 		return p.auth

@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -37,8 +38,8 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 			c, peer := dial(t, &fileClient{}, nil)
 			assert.Zero(t, c.ProtocolVersion())
 			assert.Nil(t, c.AgentCapabilities())
-			sent := make(chan peertest.Message, 1)
-			go func() { // ends with the answer
+			sent := make(chan rawpeer.Message, 1)
+			go func() { // ends with the response
 				m := peer.Expect("initialize")
 				peer.Answer(m, `{"protocolVersion":1,"agentInfo":{"name":"a","version":"1"},"authMethods":[{"id":"key","name":"Key"}]}`)
 				sent <- m
@@ -68,19 +69,21 @@ func TestInitializeAnswersOfOtherVersions(t *testing.T) {
 	}{
 		{"newer", `{"protocolVersion":99}`, 99},
 		{"zero", `{"protocolVersion":0}`, 0},
+		{"a shape that version 1 refuses", `{"protocolVersion":3,"agentInfo":"a","authMethods":7,"agentCapabilities":[]}`, 3},
 		{"shape of version 2", `{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":{}},
 			"authMethods":[{"methodId":"key","type":"agent","name":"Key"}]}`, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, peer := dial(t, &peertest.Client{}, nil)
-			go func() { peer.Answer(peer.Expect("initialize"), tt.answer) }() // ends with the answer
-			_, err := c.Initialize(t.Context(), nil)
+			go func() { peer.Answer(peer.Expect("initialize"), tt.answer) }() // ends with the response
+			var raw json.RawMessage
+			_, err := c.Initialize(client.WithRawResult(t.Context(), &raw), nil)
 			var version *client.VersionError
 			require.ErrorAs(t, err, &version)
+			assert.JSONEq(t, tt.answer, string(raw))
 			assert.Equal(t, tt.version, version.Answered)
-			assert.Contains(t, err.Error(), "this SDK speaks 1")
-			code, _ := rpcerr.CodeOf(err)
-			assert.Equal(t, rpcerr.CodeUnsupportedProtocolVersion, code, "as a proxy passes it on")
+			assert.Contains(t, err.Error(), "this SDK supports version 1")
+			assert.Equal(t, rpcerr.UnsupportedProtocolVersion(1, tt.version).Data, rpcerr.From(err).Data, "as a proxy passes it on")
 			assert.Zero(t, c.ProtocolVersion())
 			assert.Nil(t, c.AgentCapabilities())
 		})
@@ -89,9 +92,13 @@ func TestInitializeAnswersOfOtherVersions(t *testing.T) {
 
 func TestInitializeFailsWithWhatTheAgentSays(t *testing.T) {
 	c, peer := dial(t, &peertest.Client{}, nil)
-	go func() { peer.Fail(peer.Expect("initialize"), -32022, "Unsupported protocol version") }() // ends with the answer
+	go func() { peer.Fail(peer.Expect("initialize"), -32022, "Unsupported protocol version") }() // ends with the response
 	_, err := c.Initialize(t.Context(), nil)
 	assert.ErrorIs(t, err, rpcerr.ErrUnsupportedProtocolVersion)
+	var version *client.VersionError
+	require.ErrorAs(t, err, &version)
+	assert.Equal(t, 1, version.Requested)
+	assert.EqualError(t, err, "client: the agent does not support protocol version 1; this SDK supports version 1")
 }
 
 func TestCapabilityWithoutItsMethodIsNotAdvertised(t *testing.T) {
@@ -183,7 +190,7 @@ func TestCallsThatTheAgentDidNotAdvertise(t *testing.T) {
 
 func TestGatesCanBeTurnedOff(t *testing.T) {
 	c, peer := open(t, &peertest.Client{}, `{}`, &client.Options{IgnoreCapabilities: true})
-	go func() { peer.Answer(peer.Expect("session/list"), `{"sessions":[]}`) }() // ends with the answer
+	go func() { peer.Answer(peer.Expect("session/list"), `{"sessions":[]}`) }() // ends with the response
 	_, err := c.ListSessions(t.Context(), nil)
 	require.NoError(t, err)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -23,13 +24,13 @@ func TestEndOfAConnection(t *testing.T) {
 	cause := errors.New("enough")
 	for _, tt := range []struct {
 		name string
-		end  func(*client.Conn, *peertest.Raw, context.CancelCauseFunc)
+		end  func(*client.Conn, *rawpeer.Peer, context.CancelCauseFunc)
 		want error
 	}{
-		{"Close", func(c *client.Conn, _ *peertest.Raw, _ context.CancelCauseFunc) { c.Close() }, nil},
-		{"end of input", func(_ *client.Conn, p *peertest.Raw, _ context.CancelCauseFunc) { p.Close() }, nil},
-		{"ctx of Run", func(_ *client.Conn, _ *peertest.Raw, cancel context.CancelCauseFunc) { cancel(cause) }, cause},
-		{"Shutdown", func(c *client.Conn, _ *peertest.Raw, _ context.CancelCauseFunc) {
+		{"Close", func(c *client.Conn, _ *rawpeer.Peer, _ context.CancelCauseFunc) { c.Close() }, nil},
+		{"end of input", func(_ *client.Conn, p *rawpeer.Peer, _ context.CancelCauseFunc) { p.Close() }, nil},
+		{"ctx of Run", func(_ *client.Conn, _ *rawpeer.Peer, cancel context.CancelCauseFunc) { cancel(cause) }, cause},
+		{"Shutdown", func(c *client.Conn, _ *rawpeer.Peer, _ context.CancelCauseFunc) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
 			assert.ErrorIs(t, c.Shutdown(ctx), context.DeadlineExceeded, "the turn goes on")
@@ -38,7 +39,7 @@ func TestEndOfAConnection(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
-				s, peer := peertest.Pipe(t)
+				s, peer := rawpeer.Pipe(t)
 				c := client.New(s, good, nil)
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)

@@ -2,44 +2,49 @@ package client
 
 import "time"
 
-// Limits bound what a connection may use. Zero, everywhere, means the default.
-// How long a message may be is a matter of the stream, see package stream.
+// Limits bound the memory, the handlers and the waiting times of a connection. The zero
+// value of a field means its default. The maximum length of a message is a limit of the
+// stream; see package stream.
 type Limits struct {
-	// Backlog is how many bytes of notifications may wait for their handler, or in
-	// a Turn for its reader, before the connection stops reading, which slows the
-	// agent down: 64 MiB.
+	// Backlog is the number of bytes of notifications that may wait, for their handlers
+	// or in a Turn that is not read, before the connection stops reading, which slows the
+	// agent down. The default is 64 MiB.
 	Backlog int64
-	// MaxBacklog ends the connection with acp.ErrOverloaded. It counts where the
-	// connection must not stop reading, because an answer is waited for: 1 GiB.
+	// MaxBacklog is the number of bytes of waiting notifications at which the connection
+	// ends with acp.ErrOverloaded. It applies while a response is awaited, when the
+	// connection must not stop reading. If it is less than Backlog, it also replaces
+	// Backlog. The default is 1 GiB.
 	MaxBacklog int64
-	// MaxHandlers is how many request handlers run at once; more requests wait
-	// their turn. Those inside a call of the Conn do not count, nor do requests for
-	// permission, elicitations and waiting for terminals: 1024.
+	// MaxHandlers is the number of request handlers that may run at once; further
+	// requests wait. Handlers that wait for the user or for the end of a command, and
+	// handlers that wait in a call of the Conn, do not count. The default is 1024.
 	MaxHandlers int
-	// MaxWaiting is how many bytes of requests may wait for their turn before new
-	// ones are answered with -32603 "Too many requests": 64 MiB.
+	// MaxWaiting is the number of bytes of requests that may wait for a handler before
+	// new ones fail with -32603 "Too many requests". The default is 64 MiB.
 	MaxWaiting int64
-	// MaxOpen is how many bytes of requests may be open, waiting or running, before
-	// new ones are answered in the same way: 1 GiB. One that runs counts 8 KiB on top,
-	// so that is 130,000 short ones.
+	// MaxOpen is the number of bytes of requests that may wait or run before new ones
+	// fail in the same way. A running request counts 8 KiB more than its length, so the
+	// default of 1 GiB allows about 130,000 short requests.
 	MaxOpen int64
-	// SendQueue is how many bytes may wait to be written before senders have to
-	// wait: 8 MiB. SendReserve is room beyond it for the connection's own answers:
-	// 1 MiB.
+	// SendQueue is the number of bytes that may wait to be written before senders must
+	// wait. The default is 8 MiB. SendReserve is additional room for responses that the
+	// connection itself sends. The default is 1 MiB. While these responses exceed it,
+	// reading pauses, unless nothing is written for 100 ms.
 	SendQueue, SendReserve int64
 
-	// StallTimeout ends the connection with acp.ErrStalled when the agent has read
-	// nothing for so long while the queue was full: 60 s.
+	// StallTimeout is how long the agent may read nothing while the send queue or the
+	// reserve is full, before the connection ends with acp.ErrStalled. The default is 60 s.
 	StallTimeout time.Duration
-	// DrainGrace is how long handlers may go on after the agent has closed its
-	// side: 5 s.
+	// DrainGrace is how long handlers may run after the agent has closed its side. The
+	// default is 5 s.
 	DrainGrace time.Duration
-	// HandlerGrace is how long handlers may go on after their ctx has ended, before
-	// Run returns acp.ErrHandlerStuck: 5 s.
+	// HandlerGrace is how long handlers may run after their ctx is done, before Run
+	// returns acp.ErrHandlerStuck. The default is 5 s.
 	HandlerGrace time.Duration
-	// FlushGrace is how long Close goes on writing what was accepted: 2 s.
+	// FlushGrace is how long Close continues to write messages that were accepted for
+	// sending. The default is 2 s.
 	FlushGrace time.Duration
-	// SlowHandler is how long a notification handler may keep others waiting before
-	// a warning is logged: 10 s.
+	// SlowHandler is how long a notification handler may delay other messages before a
+	// warning is logged. The default is 10 s.
 	SlowHandler time.Duration
 }

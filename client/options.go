@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 	"time"
@@ -8,43 +9,58 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// Options change how a [Conn] behaves. The zero value, like nil, means the
-// defaults. New copies them.
+// Options configure a [Conn]. The zero value selects the defaults, and a nil *Options is
+// equivalent to it. New copies the options.
 type Options struct {
 	// Unstable allows the methods that the protocol marks as unstable: a client
 	// may implement their interfaces, and the Conn may send them. They can change
 	// with any release of the schema.
 	Unstable bool
 
-	// IgnoreCapabilities sends every call, whether the agent advertised what it
-	// needs or not, and also before Initialize. It is meant for tests of agents.
+	// IgnoreCapabilities disables the checks of what the agent advertised: every call
+	// is sent, even before Initialize. It is meant for tests of agents.
 	IgnoreCapabilities bool
 
-	// CancelGrace is how long a prompt whose ctx has ended waits for the agent to
-	// end the turn. Zero means 10 s, a negative value not to wait.
+	// CancelGrace is how long a prompt whose ctx is done waits for the agent to end the
+	// turn. Zero means 10 s. If it is negative, the prompt does not wait.
 	CancelGrace time.Duration
 
-	// ExposeErrors puts the text of unexpected errors into the answer, where it
-	// is "Internal error" otherwise. Not for production: such texts hold paths,
-	// host names, and what other libraries think fit to print.
+	// OnError, if not nil, is called once with each error of a request of the agent,
+	// before the error is converted for the peer; where is the method. The error that
+	// OnError returns is converted in place of err; if it returns nil, err is converted.
+	// ctx is the ctx of the handler. OnError must be safe for concurrent use. The function
+	// OnError of package rpcerr/classify returns a function for this option that
+	// classifies and logs errors.
+	OnError func(ctx context.Context, where string, err error) error
+
+	// RawParams keeps the undecoded params of each message while its handler runs, so
+	// that the function [RawParams] can return them. They take memory for as long.
+	RawParams bool
+
+	// ExposeErrors sends the details of errors to the peer: the text of an unexpected
+	// error, of which the peer otherwise reads only "Internal error", and the causes of
+	// other errors. Set it for development only: such texts contain paths, host names and
+	// other text of other packages.
 	ExposeErrors bool
 
-	// Logger gets what cannot be returned to anybody: messages that were dropped,
-	// errors of notification handlers, panics. It never gets params, content or
-	// environment. Nil means slog.Default().
+	// Logger receives what cannot be returned to a caller: dropped messages, errors of
+	// notification handlers, and panics. Params, content and the environment are never
+	// logged. If Logger is nil, slog.Default() is used.
 	Logger *slog.Logger
 
-	// OnDropped is called for a notification that could not be decoded and so
-	// reaches no handler. It is called in the order of arrival and must not block.
+	// OnDropped, if not nil, is called for each notification that reaches no handler
+	// because it could not be decoded. It is called in the order of arrival and must not
+	// block.
 	OnDropped func(method string, err error)
 
-	// Receiving wraps the handling of every message that arrives, Sending that of
-	// every message that leaves. The first in a list is the outermost.
+	// Receiving wraps the handling of every message that arrives, and Sending the
+	// sending of every message. The first middleware of a list is the outermost.
 	Receiving, Sending []acp.Middleware
 
-	// Limits bound memory, handlers and waiting.
+	// Limits bound the memory, the handlers and the waiting times of the Conn.
 	Limits Limits
 }
 
@@ -66,16 +82,20 @@ func (o *Options) clone() Options {
 	return c
 }
 
-// config is the engine's configuration that follows from the options.
+// config returns the configuration of the engine for the options.
 func (o *Options) config() rpc.Config {
 	return rpc.Config{
 		Role:         "client",
+		Defined:      func(method string) bool { return wire.Defines(acp.ProtocolVersion, method) },
+		StrictIDs:    strictIDs,
 		Receiving:    endpoint.Middlewares(o.Receiving),
 		Sending:      endpoint.Middlewares(o.Sending),
 		Logger:       o.Logger,
 		OnDropped:    o.OnDropped,
+		OnError:      o.OnError,
 		ExposeErrors: o.ExposeErrors,
-		Invalid:      endpoint.Invalid,
+		RawParams:    o.RawParams,
+		Invalid:      invalid,
 		Limits:       rpc.Limits(o.Limits),
 	}
 }

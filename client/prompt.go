@@ -7,14 +7,15 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// Prompt sends a prompt and returns the turn it starts. The prompt is queued for sending
-// when Prompt returns, which waits while the queue is full; if it could not be sent,
-// Updates and Wait tell. While a turn of the session runs, further ones fail with
-// [acp.ErrTurnRunning], and those of a session that was closed with [ErrSessionClosed].
+// Prompt sends a prompt and returns the turn that it starts. Prompt returns when the prompt
+// is queued for sending, and waits while the queue is full. It returns no error: if the
+// prompt cannot be sent, [Turn.Updates] and [Turn.Wait] return the error. The turn fails
+// with [acp.ErrTurnRunning] if another turn of the session is in flight, and with
+// [ErrSessionClosed] if the session was closed.
 //
-// When ctx ends, the agent is asked to cancel the turn and has Options.CancelGrace to
-// end it properly, so keep reading: what the agent still has to say arrives, and Wait
-// returns its response. After the grace the turn fails with ctx's error.
+// If ctx is done, the agent is asked to cancel the turn, and the turn continues for up to
+// Options.CancelGrace: its remaining updates arrive, and Wait returns the response. If the
+// agent does not respond in that time, the turn fails with the error of ctx.
 //
 //	turn := session.Prompt(ctx, acp.Text("What is in this folder?"))
 //	for u, err := range turn.Updates() {
@@ -34,15 +35,15 @@ func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn 
 	}
 	sent := make(chan struct{})
 	onSent := sync.OnceFunc(func() { close(sent) })
-	go func() { // ends when the agent answers, the grace behind ctx is over, or the connection ends
+	go func() { // ends when the agent responds, the grace after ctx is over, or the connection ends
 		defer onSent()
-		res, err := (*acp.PromptResponse)(nil), errNoAnswer
+		res, err := (*acp.PromptResponse)(nil), errExited
 		defer func() { // also when a middleware ends the goroutine
 			s.end(t)
 			t.finish(res, err)
 		}()
 		req := &acp.PromptRequest{SessionID: s.id, Prompt: blocks}
-		res, err = s.conn.prompt(ctx, req, onSent, func(error) { s.end(t) })
+		res, err = s.conn.turn(ctx, req, onSent, func(error) { s.end(t) })
 	}()
 	<-sent
 	return t
@@ -62,13 +63,13 @@ func (s *Session) begin(t *Turn) error {
 	return nil
 }
 
-// end makes the updates go elsewhere again. It is called at the place of the response
-// among the updates.
+// end detaches t: later updates go to OnUpdate. It is called after the updates that were
+// read before the response, and before later ones.
 func (s *Session) end(t *Turn) {
 	s.mu.Lock()
 	if s.turn == t {
 		s.turn = nil
 	}
 	s.mu.Unlock()
-	t.close()
+	t.feed.close()
 }

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -77,7 +79,7 @@ func (r *recording) HandleExtensionNotification(_ context.Context, method string
 	return nil
 }
 
-// far is the agent behind the proxy.
+// far is the agent at the other end of the proxy.
 type far struct {
 	peertest.Agent
 	conn *agent.Conn
@@ -216,4 +218,43 @@ func TestEmbeddedConnDoesNotThrowExtensionsBack(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, c.Call(t.Context(), "_x", nil, nil), rpcerr.ErrMethodNotFound)
 	require.NoError(t, c.Notify(t.Context(), "_x", nil))
+}
+
+// The error of an agent that speaks another version names the versions of the ends,
+// not that of the proxy between them.
+func TestVersionErrorThroughAProxy(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		asked, answered int
+		want            string
+	}{
+		{"older client", 1, 7, `{"requested":1,"supported":[7]}`},
+		{"newer client", 9, 7, `{"requested":9,"supported":[7]}`},
+		{"only the proxy is older", 7, 7, `{"requested":7,"supported":[]}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			edit, up := stream.Pipe()
+			down, far := rawpeer.Pipe(t)
+			var below *client.Conn
+			above := agent.New(up, func(above *agent.Conn) acp.Agent {
+				below = client.New(down, func(*client.Conn) acp.Client { return above }, nil)
+				return below
+			}, nil)
+			conn := client.New(edit, func(*client.Conn) acp.Client { return &recording{} }, nil)
+			require.NoError(t, below.Start(t.Context()))
+			require.NoError(t, above.Start(t.Context()))
+			require.NoError(t, conn.Start(t.Context()))
+			go func() { // ends with the response
+				far.Answer(far.Expect("initialize"), fmt.Sprintf(`{"protocolVersion":%d}`, tt.answered))
+			}()
+			_, err := conn.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: uint16(tt.asked)})
+			var refused *rpcerr.RequestError
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, rpcerr.CodeUnsupportedProtocolVersion, refused.Code)
+			assert.JSONEq(t, tt.want, string(refused.Data.(json.RawMessage)))
+			for _, c := range []interface{ Close() error }{conn, above, below} {
+				c.Close()
+			}
+		})
+	}
 }

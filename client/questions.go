@@ -3,25 +3,34 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// errNoAnswer is the answer of a handler, or of a sending middleware, that ended its
-// goroutine.
-var errNoAnswer = errors.New("client: goroutine ended without an answer")
+// errExited is the error of a handler or a sending middleware that ended its goroutine.
+var errExited = errors.New("client: goroutine ended without a response")
 
-// requestPermission stands between the agent's question and the client's answer.
+// requestPermission handles session/request_permission: it calls the client, unless the
+// turn is cancelled.
 func (c *Conn) requestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return askUser(ctx, c, req.SessionID, acp.Cancelled(), c.client.RequestPermission, req)
+	return askUser(ctx, c, req.SessionID, permissionMatter(req), acp.Cancelled(), c.client.RequestPermission, req)
 }
 
-// createElicitation stands between the agent's question and the client's answer. A
-// mode that was not advertised is refused, as the protocol asks, and so is a URL that is
-// not a web page.
-func (c *Conn) createElicitation(ctx context.Context, h acp.Elicitor, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+// createElicitation returns the handler of elicitation/create, which calls h unless the
+// turn is cancelled. A mode that was not advertised is refused, as the protocol requires,
+// and so is a URL that is not a web page.
+func (c *Conn) createElicitation(h acp.Elicitor) func(context.Context, *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	return func(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+		return c.elicit(ctx, h, req)
+	}
+}
+
+func (c *Conn) elicit(ctx context.Context, h acp.Elicitor, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	mode, scope := "", acp.ElicitationScope(nil)
 	switch m := req.Mode.(type) {
 	case *acp.ElicitationFormMode:
@@ -40,5 +49,79 @@ func (c *Conn) createElicitation(ctx context.Context, h acp.Elicitor, req *acp.C
 		return h.CreateElicitation(ctx, req)
 	}
 	cancelled := &acp.CreateElicitationResponse{Action: &acp.ElicitationCancelAction{}}
-	return askUser(ctx, c, session.SessionID, cancelled, h.CreateElicitation, req)
+	return askUser(ctx, c, session.SessionID, elicitationMatter(session), cancelled, h.CreateElicitation, req)
+}
+
+// TurnContext returns a copy of ctx that is also done, with the cause
+// [acp.ErrTurnCancelled], when the session's turn is cancelled. Use it in a handler other
+// than those of permissions and elicitations that asks the user, for example before a
+// write, so that the user is not asked about a cancelled turn. If the turn is already
+// cancelled, the returned ctx is done. The caller must call stop when the user has decided.
+func (c *Conn) TurnContext(ctx context.Context, id acp.SessionID) (turn context.Context, stop context.CancelFunc) {
+	turn, end := context.WithCancelCause(ctx)
+	q := c.turns.ask(id, matter{})
+	if q == nil {
+		end(acp.ErrTurnCancelled)
+		return turn, func() {}
+	}
+	go func() { // ends when stop is called, or with ctx or the turn
+		defer c.turns.answered(id, q)
+		select {
+		case <-q.cancelled:
+			end(acp.ErrTurnCancelled)
+		case <-turn.Done():
+		}
+	}()
+	return turn, func() { end(context.Canceled) }
+}
+
+// askUser calls a handler that asks the user about a session. If the session's turn is
+// cancelled before the handler returns, askUser cancels the handler's ctx and returns
+// cancelled at once, because a handler that waits for user input may ignore its ctx. Wait
+// still waits for the handler.
+func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, about matter, cancelled *R,
+	handle func(context.Context, *P) (*R, error), req *P,
+) (*R, error) {
+	q := c.turns.ask(id, about)
+	if q == nil {
+		return cancelled, nil
+	}
+	lingered := rpc.Linger(ctx)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	type outcome struct {
+		res      *R
+		err      error
+		panicked any
+	}
+	done, abandoned := make(chan outcome), make(chan struct{})
+	go func() { // ends when the handler returns
+		defer lingered()
+		o := outcome{err: errExited}
+		defer func() {
+			if p := recover(); p != nil {
+				o.panicked = fmt.Sprintf("%s\n\n%s", rpc.PanicText(p), debug.Stack())
+			}
+			c.turns.answered(id, q)
+			select {
+			case done <- o:
+			case <-abandoned:
+				if o.panicked != nil {
+					c.log.Error("acp: panic in a handler whose question was cancelled", "panic", o.panicked)
+				}
+			}
+		}()
+		o.res, o.err = handle(ctx, req)
+	}()
+	select {
+	case o := <-done:
+		if o.panicked != nil {
+			panic(o.panicked) // the engine logs it and sends the response
+		}
+		return o.res, o.err
+	case <-q.cancelled:
+		close(abandoned)
+		end(acp.ErrTurnCancelled)
+		return cancelled, nil
+	}
 }

@@ -64,7 +64,7 @@ func TestCancelAnswersOpenQuestions(t *testing.T) {
 		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, answers["1"])
 		assert.JSONEq(t, `{"action":"cancel"}`, answers["2"])
 
-		// Nobody is asked any more until the turn has ended.
+		// The user is not asked until the turn has ended.
 		peer.Call("3", "session/request_permission", ask)
 		m, _ := peer.Recv()
 		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, string(m.Result))
@@ -86,8 +86,8 @@ func TestCloseOfASessionAnswersOpenQuestions(t *testing.T) {
 	s, peer := session(t, c, nil)
 	peer.Call("1", "session/request_permission", ask)
 	<-c.asked
-	go func() { // ends with the answer: this agent closes when it has heard from the user
-		// The answer comes behind the request, or it would be one in a turn that goes on.
+	go func() { // ends with the response: this agent closes after the user has responded
+		// The response follows the close request; before it, it would count for a turn that continues.
 		closing := peer.Expect("session/close")
 		m, _ := peer.Recv()
 		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, string(m.Result))
@@ -128,7 +128,7 @@ func TestPanicOfAQuestionIsAnInternalError(t *testing.T) {
 }
 
 // What goes wrong in a handler after its question was answered for it is told too.
-func TestPanicBehindACancelledQuestionIsLogged(t *testing.T) {
+func TestPanicAfterACancelledQuestionIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
 		var log bytes.Buffer
@@ -180,4 +180,80 @@ func TestOnlyWebPagesReachTheUser(t *testing.T) {
 	assert.Empty(t, c.asked)
 	peer.Call("2", "elicitation/create", `{"sessionId":"s1","message":"go","mode":"url","elicitationId":"e","url":"HTTPS://example.com/x?y"}`)
 	<-c.asked
+}
+
+// The handler of a question that was cancelled is still a handler of the connection.
+func TestWaitWaitsForAHandlerWhoseQuestionWasCancelled(t *testing.T) {
+	for name, stuck := range map[string]bool{"ends in time": false, "ignores everything": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newStubborn()
+				conn, peer := open(t, c, `{}`, nil)
+				s := conn.Session("s1")
+				s.Prompt(t.Context(), acp.Text("hi"))
+				peer.Expect("session/prompt")
+				peer.Call("1", "session/request_permission", ask)
+				<-c.asked
+				require.NoError(t, s.Cancel(t.Context()))
+				peer.Expect("session/cancel")
+				m, _ := peer.Recv()
+				assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, string(m.Result))
+
+				require.NoError(t, conn.Close())
+				waited := make(chan error, 1)
+				go func() { waited <- conn.Wait() }() // ends with the handler or the grace
+				synctest.Wait()
+				assert.Empty(t, waited, "the handler still runs")
+				if !stuck {
+					close(c.person)
+					assert.NoError(t, <-waited)
+					return
+				}
+				err := <-waited
+				assert.ErrorIs(t, err, acp.ErrHandlerStuck)
+				assert.ErrorContains(t, err, "session/request_permission")
+				close(c.person)
+			})
+		})
+	}
+}
+
+// A prompt that follows the cancel of another one is not cancelled, even if it is sent
+// before Cancel returns.
+func TestPromptAfterACancelGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		c := newStubborn()
+		close(c.person)
+		var conn *client.Conn
+		second := make(chan error, 1)
+		behind := func(next acp.Handler) acp.Handler {
+			return func(ctx context.Context, method string, params any) (any, error) {
+				res, err := next(ctx, method, params)
+				if method == acp.MethodSessionCancel {
+					go func() { // ends with the turn
+						_, err := conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1", Prompt: []acp.ContentBlock{acp.Text("2")}})
+						second <- err
+					}()
+					synctest.Wait()
+				}
+				return res, err
+			}
+		}
+		conn, peer := open(t, c, `{}`, &client.Options{Sending: []acp.Middleware{behind}})
+		first := conn.Session("s1").Prompt(t.Context(), acp.Text("1"))
+		one := peer.Expect("session/prompt")
+		require.NoError(t, first.Cancel(t.Context()))
+		peer.Expect("session/cancel")
+		two := peer.Expect("session/prompt")
+		peer.Answer(one, `{"stopReason":"cancelled"}`)
+		_, err := first.Wait()
+		require.NoError(t, err)
+
+		peer.Call("1", "session/request_permission", ask)
+		m, _ := peer.Recv()
+		assert.JSONEq(t, `{"outcome":{"outcome":"selected","optionId":"ok"}}`, string(m.Result), "the user is asked")
+		peer.Answer(two, endTurn)
+		require.NoError(t, <-second)
+	})
 }

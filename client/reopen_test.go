@@ -11,27 +11,29 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
 // A turn whose updates would go elsewhere must not look like one without any.
 func TestTurnOfAClosedSession(t *testing.T) {
 	const caps = `{"sessionCapabilities":{"close":{},"delete":{}}}`
-	for name, end := range map[string]func(context.Context, *client.Conn, *client.Session, *peertest.Raw) error{
-		"closed": func(ctx context.Context, _ *client.Conn, s *client.Session, peer *peertest.Raw) error {
-			go func() { peer.Answer(peer.Expect("session/close"), `{}`) }() // ends with the answer
+	for name, end := range map[string]func(context.Context, *client.Conn, *client.Session, *rawpeer.Peer) error{
+		"closed": func(ctx context.Context, _ *client.Conn, s *client.Session, peer *rawpeer.Peer) error {
+			go func() { peer.Answer(peer.Expect("session/close"), `{}`) }() // ends with the response
 			return s.Close(ctx)
 		},
-		"deleted": func(ctx context.Context, _ *client.Conn, s *client.Session, peer *peertest.Raw) error {
-			go func() { peer.Answer(peer.Expect("session/delete"), `{}`) }() // ends with the answer
+		"deleted": func(ctx context.Context, _ *client.Conn, s *client.Session, peer *rawpeer.Peer) error {
+			go func() { peer.Answer(peer.Expect("session/delete"), `{}`) }() // ends with the response
 			return s.Delete(ctx)
 		},
-		"closed by the plain method": func(ctx context.Context, c *client.Conn, _ *client.Session, peer *peertest.Raw) error {
-			go func() { peer.Answer(peer.Expect("session/close"), `{}`) }() // ends with the answer
+		"closed by the plain method": func(ctx context.Context, c *client.Conn, _ *client.Session, peer *rawpeer.Peer) error {
+			go func() { peer.Answer(peer.Expect("session/close"), `{}`) }() // ends with the response
 			_, err := c.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: "s1"})
 			return err
 		},
-		"deleted by name": func(ctx context.Context, c *client.Conn, _ *client.Session, peer *peertest.Raw) error {
-			go func() { peer.Answer(peer.Expect("session/delete"), `{}`) }() // ends with the answer
+		"deleted by name": func(ctx context.Context, c *client.Conn, _ *client.Session, peer *rawpeer.Peer) error {
+			go func() { peer.Answer(peer.Expect("session/delete"), `{}`) }() // ends with the response
 			return c.Call(ctx, "session/delete", &acp.DeleteSessionRequest{SessionID: "s1"}, nil)
 		},
 	} {
@@ -43,7 +45,7 @@ func TestTurnOfAClosedSession(t *testing.T) {
 			assert.ErrorIs(t, err, client.ErrSessionClosed)
 
 			again := c.Session("s1")
-			go func() { peer.Answer(peer.Expect("session/prompt"), `{"stopReason":"end_turn"}`) }() // ends with the answer
+			go func() { peer.Answer(peer.Expect("session/prompt"), `{"stopReason":"end_turn"}`) }() // ends with the response
 			_, err = again.Prompt(t.Context(), acp.Text("go")).Wait()
 			assert.NoError(t, err)
 		})
@@ -67,7 +69,7 @@ func TestFailedLoadLeavesTheSessionThatIsOpen(t *testing.T) {
 		var r, other recorder
 		s := c.Session("s1")
 		s.OnUpdate(r.add)
-		go func() { peer.Fail(peer.Expect("session/load"), -32603, "no") }() // ends with the answer
+		go func() { peer.Fail(peer.Expect("session/load"), -32603, "no") }() // ends with the response
 		_, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, other.add)
 		require.Error(t, err)
 		_, err = c.StartResumedSession(t.Context(), &acp.ResumeSessionRequest{SessionID: "s1", Cwd: "/"})
@@ -88,7 +90,7 @@ func TestOpenSessionIsLoadedAgain(t *testing.T) {
 		var before, replayed recorder
 		s := c.Session("s1")
 		s.OnUpdate(before.add)
-		go func() { // ends with the last answer
+		go func() { // ends with the last response
 			m := peer.Expect("session/load")
 			peer.Update("s1", "history")
 			peer.Answer(m, `{}`)
@@ -116,4 +118,73 @@ func TestSessionIsNotLoadedDuringATurn(t *testing.T) {
 	peer.Answer(m, `{"stopReason":"end_turn"}`)
 	_, err = turn.Wait()
 	assert.NoError(t, err)
+}
+
+// Two loads of one session at once: the one that fails does not take the Session of the
+// other, nor its function for updates.
+func TestTwoLoadsAtOnce(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		failFirst       bool // which of the two fails
+		responsesInTurn bool // the first call's response comes first
+	}{
+		{"the first fails first", true, true},
+		{"the first fails last", true, false},
+		{"the second fails first", false, false},
+		{"the second fails last", false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
+				type loaded struct {
+					s   *client.Session
+					err error
+				}
+				var heard [2]recorder
+				var done [2]chan loaded
+				var asked [2]rawpeer.Message
+				for i := range done {
+					done[i] = make(chan loaded, 1)
+					go func() { // ends with the response
+						s, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, heard[i].add)
+						done[i] <- loaded{s, err}
+					}()
+					asked[i] = peer.Expect("session/load")
+				}
+				bad := 1
+				if tt.failFirst {
+					bad = 0
+				}
+				good := 1 - bad
+				order := []int{1, 0}
+				if tt.responsesInTurn {
+					order = []int{0, 1}
+				}
+				var got [2]loaded
+				for _, i := range order {
+					if i == bad {
+						peer.Fail(asked[i], -32603, "no")
+					} else {
+						peer.Answer(asked[i], `{}`)
+					}
+					got[i] = <-done[i]
+				}
+				require.Error(t, got[bad].err)
+				require.NoError(t, got[good].err)
+				assert.Same(t, got[good].s, c.Session("s1"))
+				peer.Update("s1", "live")
+				synctest.Wait()
+				assert.Equal(t, []string{"live"}, heard[good].texts)
+				assert.Empty(t, heard[bad].texts)
+				turn := got[good].s.Prompt(t.Context(), acp.Text("go"))
+				m := peer.Expect("session/prompt")
+				peer.Update("s1", "one")
+				peer.Answer(m, endTurn)
+				text, err := turn.Text()
+				require.NoError(t, err)
+				assert.Equal(t, "one", text)
+			})
+		})
+	}
 }

@@ -9,72 +9,81 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Session is one conversation with the agent. It is made by [Conn.StartSession] and
-// its kin, or by [Conn.Session]. All methods may be called from any goroutine.
+// Session is one conversation with the agent. It is returned by [Conn.StartSession] and
+// similar methods, and by [Conn.Session]. All methods are safe for concurrent use.
 //
-// An update of the session goes to Client.SessionUpdate first. Then it goes to the
-// [Turn] that runs, or to the function given to OnUpdate when none does. The two see
-// the same value: it is not to be changed.
+// An update of the session goes to Client.SessionUpdate first. Then it goes to the latest
+// [Turn] that is in progress, or, if there is none, to the function given to OnUpdate. Both
+// receive the same value, which must not be modified.
 type Session struct {
 	conn *Conn
 	id   acp.SessionID
 
-	mu       sync.Mutex // guards all below; taken before sessions.mu
-	turn     *Turn      // that runs, or nil
-	onUpdate func(context.Context, acp.SessionUpdate)
-	listened bool     // OnUpdate was called
-	draining bool     // its first call is handing out what was kept
-	kept     kept     // updates outside a turn, until OnUpdate is called
-	behind   []update // updates that arrive while draining
-	gone     bool     // detached
-	settings settings
+	// Guarded by sessions.mu.
+	held    bool // it was returned to the user
+	opening int  // loads and resumes of it in flight
+
+	mu        sync.Mutex // guards all below; taken before sessions.mu
+	listeners listeners
+	draining  bool     // OnUpdate is delivering the updates in waiting
+	kept      kept     // updates outside a turn, until there is a listener
+	waiting   []update // updates to be delivered while draining
+	gone      bool     // detached
+	settings  settings
+
+	versionedSession
 }
 
-// Session returns the Session of a session that was opened otherwise: with a plain
-// method, or by the agent itself, as subagents are. It is the same one each time, until
-// it is closed.
+// Session returns the Session for the session with the given id. It is meant for a session
+// that was opened with a plain method such as NewSession, or by the agent itself, such as
+// that of a subagent. Until the session is closed, Session always returns the same value.
 func (c *Conn) Session(id acp.SessionID) *Session {
-	s, _ := c.sessions.find(id)
-	return s
+	return c.find(id)
 }
 
-// ErrSessionClosed is what turns of a [Session] fail with that was closed or deleted. Load
-// or resume it to get another Session.
+// ErrSessionClosed is the error of a turn if its [Session] was closed or deleted. To use
+// the session again, load or resume it.
 var ErrSessionClosed = errors.New("client: the session was closed")
 
-// ID is the session's id.
+// ID returns the session's id.
 func (s *Session) ID() acp.SessionID { return s.id }
 
-// Cancel asks the agent to end the turns of the session. It returns when the message
-// is queued for sending; the turns end with the stop reason "cancelled" when the agent
-// is ready. Questions that the agent has put to the user meanwhile are answered with
-// cancelled.
+// Cancel asks the agent to end the turns of the session. It returns when the message is
+// queued for sending. The turns end when the agent reports it, with the stop reason
+// "cancelled". The agent's requests to the user that are in flight get the response
+// "cancelled" at once.
 func (s *Session) Cancel(ctx context.Context) error {
-	return s.conn.Cancel(ctx, &acp.CancelNotification{SessionID: s.id})
+	return s.conn.Cancel(ctx, &cancelNotification{SessionID: s.id})
 }
 
-// Close ends the turns of the session and frees what the agent holds for it. A session
-// the agent does not know any more is as good as closed. Where agents cannot close
-// sessions the error is an *acp.CapabilityError; cancel its turn there. In all these
-// cases the Session is at its end: it gets no updates any more.
+// Close ends the turns of the session and releases its resources at the agent. It is not
+// an error if the agent no longer knows the session. If the agent cannot close sessions,
+// the error is an *acp.CapabilityError; the turn can still be cancelled. In all these
+// cases the Session is closed and receives no more updates.
 func (s *Session) Close(ctx context.Context) error {
 	_, err := s.conn.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: s.id})
 	if _, ok := errors.AsType[*acp.CapabilityError](err); ok {
 		s.conn.sessions.detach(s)
+		s.conn.sessionEnded(s.id)
 	}
 	return s.ended(err)
 }
 
-// Delete removes the session from the agent's list. A session the agent does not know
-// any more is as good as deleted. The Session is then at its end, as after Close.
+// Delete removes the session from the agent's list. It is not an error if the agent no
+// longer knows the session. Without an error the Session is closed, as after
+// [Session.Close].
 func (s *Session) Delete(ctx context.Context) error {
 	_, err := s.conn.DeleteSession(ctx, &acp.DeleteSessionRequest{SessionID: s.id})
 	return s.ended(err)
 }
 
 func (s *Session) ended(err error) error {
-	if err == nil || errors.Is(err, rpcerr.ErrResourceNotFound) {
+	gone := errors.Is(err, rpcerr.ErrResourceNotFound)
+	if err == nil || gone {
 		s.conn.sessions.detach(s)
+	}
+	if gone { // the call calls sessionEnded itself only if it succeeds
+		s.conn.sessionEnded(s.id)
 		return nil
 	}
 	return err

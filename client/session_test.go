@@ -3,8 +3,10 @@ package client_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -27,7 +30,7 @@ func TestUpdatesBeforeTheAnswerThatIntroducesTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
 		c, peer := open(t, &peertest.Client{}, `{}`, nil)
-		go func() { // ends with the answer
+		go func() { // ends with the response
 			m := peer.Expect("session/new")
 			peer.Update("s1", "early")
 			peer.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":"current_mode_update","currentModeId":"fast"}}`)
@@ -56,10 +59,10 @@ func TestUpdatesBeforeTheAnswerThatIntroducesTheSession(t *testing.T) {
 func TestReplayOfALoadedSession(t *testing.T) {
 	leak.Check(t)
 	c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
-	go func() { // ends with the answer
+	go func() { // ends with the response
 		peer.Update("s1", "from before") // is part of what is replayed
 		m := peer.Expect("session/load")
-		for _, w := range strings.Fields("a b c") {
+		for w := range strings.FieldsSeq("a b c") {
 			peer.Update("s1", w)
 		}
 		peer.Answer(m, `{"modes":{"currentModeId":"slow","availableModes":[]}}`)
@@ -74,14 +77,14 @@ func TestReplayOfALoadedSession(t *testing.T) {
 
 func TestSessionThatCannotBeLoaded(t *testing.T) {
 	c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
-	go func() { peer.Fail(peer.Expect("session/load"), -32002, "no") }() // ends with the answer
+	go func() { peer.Fail(peer.Expect("session/load"), -32002, "no") }() // ends with the response
 	_, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, nil)
 	require.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
 }
 
 func TestResumedSession(t *testing.T) {
 	c, peer := open(t, &peertest.Client{}, `{"sessionCapabilities":{"resume":{}}}`, nil)
-	go func() { peer.Answer(peer.Expect("session/resume"), `{}`) }() // ends with the answer
+	go func() { peer.Answer(peer.Expect("session/resume"), `{}`) }() // ends with the response
 	s, err := c.StartResumedSession(t.Context(), &acp.ResumeSessionRequest{SessionID: "s7", Cwd: "/"})
 	require.NoError(t, err)
 	assert.Equal(t, acp.SessionID("s7"), s.ID())
@@ -90,7 +93,7 @@ func TestResumedSession(t *testing.T) {
 func TestSessionOptionsAndModes(t *testing.T) {
 	s, peer := session(t, &peertest.Client{}, nil)
 	assert.Nil(t, s.Modes())
-	go func() { // ends with the answer
+	go func() { // ends with the response
 		peer.Answer(peer.Expect("session/set_mode"), `{}`)
 		m := peer.Expect("session/set_config_option")
 		assert.JSONEq(t, `{"sessionId":"s1","configId":"model","value":"big"}`, string(m.Params))
@@ -107,9 +110,9 @@ func TestSessionOptionsAndModes(t *testing.T) {
 	assert.Empty(t, s.ConfigOptions())
 }
 
-// What the agent tells behind its answer is newer than that, however late the caller gets
-// to it.
-func TestSettingsToldBehindAnAnswer(t *testing.T) {
+// Settings that the agent reports after its response are newer than those of the response,
+// even if the caller handles the response later.
+func TestSettingsReportedAfterAResponse(t *testing.T) {
 	const (
 		mode   = `{"sessionId":"s1","update":{"sessionUpdate":"current_mode_update","currentModeId":%q}}`
 		option = `{"sessionId":"s1","update":{"sessionUpdate":"config_option_update","configOptions":[{"id":%q,"name":"x","type":"boolean","currentValue":true}]}}`
@@ -160,7 +163,7 @@ func TestSettingsToldBehindAnAnswer(t *testing.T) {
 
 func TestCloseAndDeleteOfWhatTheAgentDoesNotKnow(t *testing.T) {
 	s, peer := session(t, &peertest.Client{}, nil)
-	go func() { // ends with the last answer
+	go func() { // ends with the last response
 		peer.Fail(peer.Expect("session/close"), -32603, "later")
 		peer.Fail(peer.Expect("session/close"), -32002, "unknown")
 		peer.Fail(peer.Expect("session/delete"), -32002, "unknown")
@@ -170,7 +173,7 @@ func TestCloseAndDeleteOfWhatTheAgentDoesNotKnow(t *testing.T) {
 	require.NoError(t, s.Delete(t.Context()))
 }
 
-// What is kept for sessions that nobody has introduced is bounded.
+// What is kept for sessions whose id was in no response is bounded.
 func TestUpdatesOfUnknownSessionsAreKeptUpToALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peer := open(t, &peertest.Client{}, `{}`, nil)
@@ -192,7 +195,7 @@ func TestUpdatesOfUnknownSessionsAreKeptUpToALimit(t *testing.T) {
 func TestPlainSessionsKeepNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peer := open(t, &peertest.Client{}, `{}`, nil)
-		go func() { // ends with the answer
+		go func() { // ends with the response
 			m := peer.Expect("session/new")
 			peer.Update("s1", "early")
 			peer.Answer(m, `{"sessionId":"s1"}`)
@@ -232,12 +235,18 @@ func TestOrderWhileKeptUpdatesAreHandedOut(t *testing.T) {
 	})
 }
 
-// A turn that nobody reads slows the agent down instead of filling the memory.
+// A turn that is not read slows the agent down instead of filling the memory.
 func TestBackPressureOfATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
-		c := &peertest.Client{}
-		s, peer := session(t, c, &client.Options{Limits: client.Limits{Backlog: 100 << 10}})
+		const backlog = 100 << 10
+		var size, handled atomic.Int64 // what each update counts for, and how many there were
+		c := &peertest.Client{OnUpdate: func(ctx context.Context, _ *acp.SessionNotification) error {
+			size.Store(rpc.MessageSize(ctx))
+			handled.Add(1)
+			return nil
+		}}
+		s, peer := session(t, c, &client.Options{Limits: client.Limits{Backlog: backlog}})
 		turn := s.Prompt(t.Context(), acp.Text("hi"))
 		m := peer.Expect("session/prompt")
 		const all = 2000
@@ -250,12 +259,53 @@ func TestBackPressureOfATurn(t *testing.T) {
 			peer.Answer(m, endTurn)
 		}()
 		synctest.Wait()
-		handled := len(c.Updates())
-		assert.Less(t, handled, 200, "reading has stopped")
-		assert.Greater(t, handled, 50)
+		require.Greater(t, size.Load(), int64(1<<10))
+		require.Less(t, size.Load(), int64(3<<10))
+		assert.EqualValues(t, backlog/size.Load()+1, handled.Load(), "reading stops with the update that exceeds the backlog")
 		texts, err := read(turn)
 		require.NoError(t, err)
 		assert.Len(t, texts, all)
+		<-sent
+	})
+}
+
+// What is queued becomes more when it is decoded. The queue is not emptied into a turn
+// that is not read beyond the budget.
+func TestBackPressureOfATurnAfterAQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		var release chan struct{}
+		var handled atomic.Int64
+		c := &peertest.Client{OnUpdate: func(context.Context, *acp.SessionNotification) error {
+			<-release
+			handled.Add(1)
+			return nil
+		}}
+		release = make(chan struct{})
+		const budget, all = 1 << 20, 2000
+		// Forty objects in half a kilobyte hold eight times as much.
+		line := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk",` +
+			`"content":{"type":"text","text":"x"},"_meta":{"a":[{}` + strings.Repeat(`,{"":0}`, 40) + `]}}}}`
+		s, peer := session(t, c, &client.Options{Limits: client.Limits{Backlog: budget}})
+		turn := s.Prompt(t.Context(), acp.Text("hi"))
+		m := peer.Expect("session/prompt")
+		sent := make(chan struct{})
+		go func() { // ends when all is written
+			defer close(sent)
+			for range all {
+				peer.Send("%s", line)
+			}
+			peer.Answer(m, endTurn)
+		}()
+		synctest.Wait() // the handler blocks, and the queue has filled up
+		close(release)
+		synctest.Wait()
+		before := handled.Load()
+		assert.Less(t, before*int64(len(line)), int64(budget/4), "handing out has stopped, before the queue is empty")
+		texts, err := read(turn)
+		require.NoError(t, err)
+		assert.Len(t, texts, all)
+		assert.EqualValues(t, all, handled.Load())
 		<-sent
 	})
 }
@@ -307,5 +357,67 @@ func TestUpdatesBeforeOnUpdateIsSet(t *testing.T) {
 		assert.Contains(t, strings.Join(all, " "), "commands")
 		assert.Contains(t, got, "one")
 		assert.Equal(t, "title", r.texts[len(r.texts)-1])
+	})
+}
+
+// A function that panics or ends its goroutine while it gets what was kept does not
+// strand the updates after that one, nor what they hold of the backlog.
+func TestOnUpdateThatPanicsWhileUpdatesWait(t *testing.T) {
+	for name, fail := range map[string]func(){"panic": func() { panic("oh") }, "exit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				c, peer := open(t, &peertest.Client{}, `{}`, &client.Options{Limits: client.Limits{Backlog: 10 << 10}})
+				peer.Update("s1", "1")
+				peer.Update("s1", "2")
+				synctest.Wait()
+				var r recorder
+				ended := make(chan struct{})
+				go func() { // ends when all is handed out
+					defer close(ended)
+					c.Session("s1").OnUpdate(func(ctx context.Context, u acp.SessionUpdate) {
+						r.add(ctx, u)
+						if len(r.texts) == 1 {
+							for range 5 {
+								peer.Update("s1", strings.Repeat("x", 1<<10))
+							}
+							synctest.Wait() // they were handled, and hold of the backlog
+							fail()
+						}
+					})
+				}()
+				<-ended
+				assert.Len(t, r.texts, 7)
+				for range 50 { // more than the backlog: nothing is held any more
+					peer.Update("s1", strings.Repeat("y", 1<<10))
+				}
+				synctest.Wait()
+				assert.Len(t, r.texts, 57)
+			})
+		})
+	}
+}
+
+// A client that opens sessions with the plain methods for years must not remember all.
+func TestManyPlainSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, peer := open(t, &peertest.Client{}, `{}`, nil)
+		go func() { // ends with the last response
+			for i := range 10_000 {
+				peer.Answer(peer.Expect("session/new"), fmt.Sprintf(`{"sessionId":"s%d"}`, i))
+			}
+		}()
+		for range 10_000 {
+			_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+			require.NoError(t, err)
+		}
+		peer.Update("s0", "kept")
+		peer.Update("s9999", "dropped")
+		synctest.Wait()
+		var oldest, newest recorder
+		c.Session("s0").OnUpdate(oldest.add)
+		c.Session("s9999").OnUpdate(newest.add)
+		assert.Equal(t, []string{"kept"}, oldest.texts, "forgotten: like a session no one has opened")
+		assert.Empty(t, newest.texts)
 	})
 }

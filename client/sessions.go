@@ -8,218 +8,167 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// How many bytes of updates are kept for sessions that nobody has introduced yet, and
-// for sessions whose OnUpdate is not set yet; of how many sessions nobody has introduced
-// anything is remembered at all, and how long their ids may be; and how many sessions
-// that nobody listens to any more are remembered.
+// These limits bound the memory for sessions, even if an agent sends updates of any number
+// of unknown sessions, or a client opens sessions for years.
 const (
+	// Bytes of updates kept for a session without a Session, or without OnUpdate, and
+	// for all of them.
 	keptPerSession = 1 << 20
 	keptInAll      = 16 << 20
-	unknownAtMost  = 4096
-	unknownID      = 1 << 10
-	closedAtMost   = 4096
+	// The number of sessions without a Session whose updates are kept, and the length of
+	// the longest id that is remembered.
+	unknownAtMost = 4096
+	longestID     = 1 << 10
+	// The number of remembered sessions whose updates are not kept: those that were
+	// opened with the plain methods, and those that were closed.
+	plainAtMost  = 4096
+	closedAtMost = 4096
 )
 
-// sessions brings updates to the Session they belong to. An agent may send updates of
-// a session before the answer that introduces it, and a caller needs a moment to set
-// OnUpdate; until then they are kept.
+// sessions delivers updates to their Session. An agent may send updates of a session
+// before the response that contains its id, and the caller sets OnUpdate only after that
+// response. Until then the updates are kept.
 type sessions struct {
-	conn *Conn
-
 	mu sync.Mutex // guards all below
 	// attached holds the sessions that have a Session.
 	attached map[acp.SessionID]*Session
-	// plain holds the sessions that were opened with the plain methods: nobody but
-	// Client.SessionUpdate wants their updates.
-	plain map[acp.SessionID]struct{}
-	// closed holds the sessions that had a Session and are closed, and past their ids
-	// with the oldest first: what an agent still says of them is of no interest.
-	closed map[acp.SessionID]struct{}
-	past   []acp.SessionID
-	// unknown holds what is kept for sessions that nobody has introduced, order their
-	// ids with the oldest first, and some that are introduced by now.
+	// plain holds the sessions that were opened with the plain methods: their updates go
+	// only to Client.SessionUpdate. Each use of a plain method renews its session. Updates
+	// of a session that was removed from plain are kept like those of an unknown session.
+	plain recent[acp.SessionID]
+	// closed holds the sessions that were closed: their late updates are dropped.
+	closed recent[acp.SessionID]
+	// unknown holds the updates kept for sessions that have no Session yet. order holds
+	// their ids, the oldest first; it may also hold ids that are no longer in unknown.
 	unknown map[acp.SessionID]*kept
 	order   []acp.SessionID
 	bytes   int64 // kept in all, for attached sessions too
 }
 
-// kept is the beginning of a session's updates. Once some had to be dropped, all later
-// ones are, because a gap would be worse than an end.
-type kept struct {
-	updates []update
-	bytes   int64
-	full    bool
-}
-
-// update is one update with what is needed to hand it out later.
-type update struct {
-	ctx  context.Context // of its handler, detached; set only while it is kept
-	u    acp.SessionUpdate
-	size int64
-}
-
-func (s *sessions) init(c *Conn) {
-	s.conn = c
-	s.attached = map[acp.SessionID]*Session{}
-	s.plain = map[acp.SessionID]struct{}{}
-	s.closed = map[acp.SessionID]struct{}{}
-	s.unknown = map[acp.SessionID]*kept{}
-}
-
-// deliver brings an update to its Session. It is called by the handler of updates,
-// that is by one goroutine at a time and in the order of arrival.
-func (s *sessions) deliver(ctx context.Context, id acp.SessionID, u acp.SessionUpdate) {
-	it := update{u: u, size: rpc.MessageSize(ctx)}
+// lock locks mu and makes the zero value ready for use.
+func (s *sessions) lock() {
 	s.mu.Lock()
-	session := s.attached[id]
-	if session == nil && !s.ignoredLocked(id) {
-		s.keepLocked(s.unknownLocked(id), ctx, it)
+	if s.attached == nil {
+		s.attached = map[acp.SessionID]*Session{}
+		s.plain = newRecent[acp.SessionID](plainAtMost)
+		s.closed = newRecent[acp.SessionID](closedAtMost)
+		s.unknown = map[acp.SessionID]*kept{}
+	}
+}
+
+// sessionUpdate handles session/update: it calls the client's handler and then delivers
+// the update to its Session.
+func (c *Conn) sessionUpdate(ctx context.Context, n *updateNotification) error {
+	id, u := n.SessionID, n.Update
+	defer c.deliver(ctx, id, u) // also when the handler panics
+	return c.client.SessionUpdate(ctx, n)
+}
+
+// deliver delivers an update to its Session. It is called by one goroutine at a time, in
+// the order of arrival.
+func (c *Conn) deliver(ctx context.Context, id acp.SessionID, u acp.SessionUpdate) {
+	it := update{u: u, size: rpc.MessageSize(ctx)}
+	defer c.follow(id, &it)()
+	s := &c.sessions
+	s.lock()
+	session, full := s.attached[id], false
+	if session == nil && len(id) <= longestID && !s.plain.has(id) && !s.closed.has(id) {
+		full = s.keepLocked(s.unknownLocked(id), ctx, it)
 	}
 	s.mu.Unlock()
+	if full {
+		c.warnFull()
+	}
 	if session != nil {
 		session.deliver(ctx, it)
 	}
 }
 
-// ignoredLocked tells whether nobody wants to hear of the session, nor will.
-func (s *sessions) ignoredLocked(id acp.SessionID) bool {
-	if len(id) > unknownID {
-		return true
-	}
-	_, plain := s.plain[id]
-	_, closed := s.closed[id]
-	return plain || closed
-}
-
-// keep keeps an update in k if there is room.
-func (s *sessions) keep(k *kept, ctx context.Context, it update) {
-	s.mu.Lock()
+// find returns the Session of id for the user, and creates it if there is none.
+func (c *Conn) find(id acp.SessionID) *Session {
+	s := &c.sessions
+	s.lock()
 	defer s.mu.Unlock()
-	s.keepLocked(k, ctx, it)
+	session := s.attachLocked(c, id)
+	session.held = true
+	return session
 }
 
-func (s *sessions) keepLocked(k *kept, ctx context.Context, it update) {
-	if k.full {
-		return
-	}
-	if k.bytes+it.size <= keptPerSession {
-		s.makeRoomLocked(k, it.size)
-	}
-	if k.bytes+it.size > keptPerSession || s.bytes+it.size > keptInAll {
-		k.full = true
-		s.conn.log.Warn("acp: updates of a session that nobody listens to are dropped",
-			"kept", len(k.updates), "bytes", k.bytes)
-		return
-	}
-	it.ctx = rpc.Detach(ctx)
-	k.updates = append(k.updates, it)
-	k.bytes += it.size
-	s.bytes += it.size
-}
-
-// unknownLocked returns what is kept for a session that nobody has introduced. An agent
-// that makes up sessions without end makes the oldest of them be forgotten.
-func (s *sessions) unknownLocked(id acp.SessionID) *kept {
-	if k := s.unknown[id]; k != nil {
-		return k
-	}
-	if len(s.order) >= unknownAtMost {
-		if k := s.unknown[s.order[0]]; k != nil {
-			s.takeLocked(k)
-			delete(s.unknown, s.order[0])
-		}
-		s.order[0] = ""
-		s.order = s.order[1:]
-	}
-	k := &kept{}
-	s.unknown[id] = k
-	s.order = append(s.order, id)
-	return k
-}
-
-// makeRoomLocked drops what is kept for the oldest sessions other than that of k. The
-// answer that introduces a session is never far, so they will hardly be asked for.
-func (s *sessions) makeRoomLocked(k *kept, size int64) {
-	for _, id := range s.order {
-		if s.bytes+size <= keptInAll {
-			return
-		}
-		if old := s.unknown[id]; old != nil && old != k && old.bytes > 0 {
-			s.takeLocked(old)
-			old.full = true
-		}
-	}
-}
-
-// take empties k.
-func (s *sessions) take(k *kept) []update {
-	s.mu.Lock()
+// open returns the Session of id for a load or a resume, and creates it if there is none.
+// The user gets the Session only if the call succeeds. The caller must call opened with
+// the outcome.
+func (c *Conn) open(id acp.SessionID) *Session {
+	s := &c.sessions
+	s.lock()
 	defer s.mu.Unlock()
-	return s.takeLocked(k)
+	session := s.attachLocked(c, id)
+	session.opening++
+	return session
 }
 
-func (s *sessions) takeLocked(k *kept) []update {
-	if k == nil {
-		return nil
+// opened ends what open began. If the last load or resume has failed, and the Session was
+// never returned to the user, it is forgotten.
+func (s *sessions) opened(session *Session, ok bool) {
+	s.lock()
+	session.opening--
+	session.held = session.held || ok
+	useless := session.opening == 0 && !session.held
+	if useless {
+		s.detachLocked(session)
 	}
-	s.bytes -= k.bytes
-	updates := k.updates
-	*k = kept{}
-	return updates
+	s.mu.Unlock()
+	if useless {
+		session.forget()
+	}
 }
 
-// find returns the Session of id, and makes one, with what was kept for it, if there is
-// none.
-func (s *sessions) find(id acp.SessionID) (session *Session, fresh bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// attachLocked returns the Session of id. A new Session gets the updates that were kept
+// for it.
+func (s *sessions) attachLocked(c *Conn, id acp.SessionID) *Session {
 	if session := s.attached[id]; session != nil {
-		return session, false
+		return session
 	}
-	session = &Session{conn: s.conn, id: id}
+	session := &Session{conn: c, id: id}
 	if k := s.unknown[id]; k != nil {
 		delete(s.unknown, id)
 		session.kept = *k // its bytes stay counted
+		for _, it := range session.kept.updates {
+			session.settings.track(it.u)
+		}
 	}
-	delete(s.plain, id)
+	s.plain.remove(id)
 	s.attached[id] = session
-	return session, true
+	return session
 }
 
-// detach forgets session, and wants to hear no more of it. Another Session of the same
-// id stays.
+// detach forgets a Session, but not another Session with the same id.
 func (s *sessions) detach(session *Session) {
-	s.mu.Lock()
-	if s.attached[session.id] == session {
-		delete(s.attached, session.id)
-		s.closeLocked(session.id)
-	}
+	s.lock()
+	s.detachLocked(session)
 	s.mu.Unlock()
 	session.forget()
 }
 
-// closeLocked remembers a session that is closed. A client may open and close sessions
-// for years, so those that were closed long ago are forgotten.
-func (s *sessions) closeLocked(id acp.SessionID) {
-	if _, known := s.closed[id]; known || len(id) > unknownID {
-		return
+func (s *sessions) detachLocked(session *Session) {
+	if s.attached[session.id] == session {
+		delete(s.attached, session.id)
+		s.closeLocked(session.id)
 	}
-	if len(s.past) >= closedAtMost {
-		delete(s.closed, s.past[0])
-		s.past[0] = ""
-		s.past = s.past[1:]
-	}
-	s.closed[id] = struct{}{}
-	s.past = append(s.past, id)
 }
 
-// end notes that the agent has closed or deleted a session, in whoever's hands it was.
+func (s *sessions) closeLocked(id acp.SessionID) {
+	if len(id) <= longestID {
+		s.closed.add(id)
+	}
+}
+
+// end records that the agent has closed or deleted a session, with or without a Session.
 func (s *sessions) end(id acp.SessionID) {
-	s.mu.Lock()
+	s.lock()
 	session := s.attached[id]
-	if _, plain := s.plain[id]; plain || session != nil {
-		delete(s.plain, id)
+	if session != nil || s.plain.has(id) {
 		delete(s.attached, id)
+		s.plain.remove(id)
 		s.closeLocked(id)
 	}
 	s.mu.Unlock()
@@ -228,26 +177,17 @@ func (s *sessions) end(id acp.SessionID) {
 	}
 }
 
-// setPlain notes that the session is in the hands of somebody who uses the plain
-// methods.
+// setPlain records that the session is used with the plain methods.
 func (s *sessions) setPlain(id acp.SessionID) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
-	if s.attached[id] != nil {
+	if s.attached[id] != nil || len(id) > longestID {
 		return
 	}
-	s.plain[id] = struct{}{}
-	delete(s.closed, id)
+	s.plain.add(id)
+	s.closed.remove(id)
 	if k := s.unknown[id]; k != nil {
 		delete(s.unknown, id)
 		s.takeLocked(k)
 	}
-}
-
-// sessionUpdate stands between the agent's update and the client's handler, which sees
-// every update first.
-func (c *Conn) sessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
-	id, u := n.SessionID, n.Update
-	defer c.sessions.deliver(ctx, id, u) // also when the handler panics
-	return c.client.SessionUpdate(ctx, n)
 }

@@ -24,6 +24,13 @@ import (
 const playAgent = "ACPKIT_TEST_PLAY_AGENT"
 
 func serveStdio() {
+	if os.Getenv(playAgent) == "yes" { // not an agent at all
+		for {
+			if _, err := fmt.Println("yes"); err != nil {
+				os.Exit(1)
+			}
+		}
+	}
 	newAgent := func(conn *agent.Conn) acp.Agent {
 		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 			s := conn.Session(req.SessionID)
@@ -98,4 +105,18 @@ func TestAgentProcessThatDies(t *testing.T) {
 	var exit *stream.ExitError
 	require.ErrorAs(t, err, &exit)
 	assert.Contains(t, err.Error(), "the agent is dying")
+}
+
+// Waiting for a program that is not an agent ends with a text that shows it.
+func TestConnectQuotesNoise(t *testing.T) {
+	leak.Check(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), playAgent+"=yes")
+	process, err := stream.Command(cmd, nil)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	_, err = client.Connect(ctx, process, good, nil)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.ErrorContains(t, err, `its standard output begins with "yes", which is not a message`)
 }

@@ -4,24 +4,16 @@ import (
 	"context"
 	"iter"
 	"strings"
-	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// Turn is one prompt and what the agent makes of it. Read Updates, or call Wait or
-// Text, on any goroutine; a turn of which nobody reads anything slows the whole
-// connection down once its updates exceed Limits.Backlog.
+// Turn is one prompt with its updates and its response. The caller must call Updates, Text
+// or Wait, on any goroutine: if the unread updates of a turn exceed Limits.Backlog, the
+// connection stops reading. All methods are safe for concurrent use.
 type Turn struct {
 	session *Session
-
-	mu       sync.Mutex // guards all below
-	changed  sync.Cond
-	queue    []update
-	held     int64 // bytes of queue that count against the backlog
-	closed   bool  // no more updates will come
-	dropping bool  // nobody wants the updates
-	readers  int   // loops over Updates that run
+	feed    feed
 
 	done chan struct{} // closed when res and err are set
 	res  *acp.PromptResponse
@@ -30,81 +22,24 @@ type Turn struct {
 
 func newTurn(s *Session) *Turn {
 	t := &Turn{session: s, done: make(chan struct{})}
-	t.changed.L = &t.mu
+	t.feed.init(&s.conn.engine)
 	return t
 }
 
-// push takes an update. It never blocks.
-func (t *Turn) push(it update) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.dropping || t.closed {
-		return
-	}
-	t.session.conn.engine.Get().Hold(it.size)
-	t.held += it.size
-	t.queue = append(t.queue, it)
-	t.changed.Signal()
-}
-
-// next waits for an update; false when there will be none.
-func (t *Turn) next() (acp.SessionUpdate, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for len(t.queue) == 0 {
-		if t.closed || t.dropping {
-			return nil, false
-		}
-		t.changed.Wait()
-	}
-	it := t.queue[0]
-	t.queue[0] = update{}
-	t.queue = t.queue[1:]
-	if t.held > 0 {
-		t.held -= it.size
-		t.session.conn.engine.Get().Release(it.size)
-	}
-	return it.u, true
-}
-
-// close says that the agent has answered. What waits for its reader no longer counts
-// against the backlog: it can grow no more, and nobody may ever read it.
-func (t *Turn) close() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.closed = true
-	t.releaseLocked()
-	t.changed.Broadcast()
-}
-
-func (t *Turn) dropLocked() {
-	t.dropping = true
-	t.releaseLocked()
-	t.queue = nil
-	t.changed.Broadcast()
-}
-
-func (t *Turn) releaseLocked() {
-	if t.held > 0 {
-		t.session.conn.engine.Get().Release(t.held)
-		t.held = 0
-	}
-}
-
 func (t *Turn) finish(res *acp.PromptResponse, err error) {
-	t.close()
+	t.feed.close()
 	t.res, t.err = res, err
 	close(t.done)
 }
 
-// Updates gives out the turn's updates in order, each one once, also when several
-// loops read them. The sequence ends when the turn is over and everything was given
-// out; if the turn failed, its last pair is a nil update and the error. Leaving the loop
-// early drops the rest of the updates but leaves the turn alone: Wait for it, or Cancel
-// it.
+// Updates returns an iterator over the turn's updates, in order. If several loops run,
+// each update goes to one of them. The iteration ends when the turn has ended and there
+// are no more updates; if the turn failed, the last pair is a nil update and the error. A
+// loop that ends early drops the remaining updates but does not end the turn: call Wait or
+// Cancel.
 func (t *Turn) Updates() iter.Seq2[acp.SessionUpdate, error] {
 	return func(yield func(acp.SessionUpdate, error) bool) {
-		if t.read(yield) {
+		if t.feed.read(yield) {
 			<-t.done
 			if t.err != nil {
 				yield(nil, t.err)
@@ -113,45 +48,17 @@ func (t *Turn) Updates() iter.Seq2[acp.SessionUpdate, error] {
 	}
 }
 
-// read gives out updates until there are no more, or until yield has enough.
-func (t *Turn) read(yield func(acp.SessionUpdate, error) bool) (all bool) {
-	t.mu.Lock()
-	t.readers++
-	t.mu.Unlock()
-	defer func() { // also when the body of the loop panics
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.readers--
-		if !all {
-			t.dropLocked()
-		}
-	}()
-	for {
-		u, ok := t.next()
-		if !ok {
-			return true
-		}
-		if !yield(u, nil) {
-			return false
-		}
-	}
-}
-
-// Wait returns how the turn ended. It waits for that, and drops the updates that nobody
-// has read, unless a loop over Updates is running. It may be called repeatedly.
+// Wait waits until the turn has ended and returns its response or its error. Unless a loop
+// over Updates is running, it drops the unread updates. Wait may be called more than once.
 func (t *Turn) Wait() (*acp.PromptResponse, error) {
-	t.mu.Lock()
-	if t.readers == 0 {
-		t.dropLocked()
-	}
-	t.mu.Unlock()
+	t.feed.dropUnread()
 	<-t.done
 	return t.res, t.err
 }
 
-// Text reads the rest of the updates and returns what the agent said in them. Thoughts,
-// tool calls and all else are left out. How the turn ended is for Wait to tell; err is
-// not nil when it failed.
+// Text reads the remaining updates and returns the text of the agent's messages in them,
+// without thoughts, tool calls and other updates. If the turn failed, Text also returns
+// the error. Use [Turn.Wait] for the response.
 func (t *Turn) Text() (string, error) {
 	var b strings.Builder
 	for u, err := range t.Updates() {
@@ -165,8 +72,8 @@ func (t *Turn) Text() (string, error) {
 	return b.String(), nil
 }
 
-// Cancel asks the agent to end the turn, which then returns with the stop reason
-// "cancelled". When the turn is over already it does nothing.
+// Cancel asks the agent to end the turn, which then ends with the stop reason "cancelled".
+// If the turn has already ended, Cancel does nothing.
 func (t *Turn) Cancel(ctx context.Context) error {
 	select {
 	case <-t.done:

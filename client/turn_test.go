@@ -1,7 +1,10 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -60,9 +64,9 @@ func TestTurnGivesOutItsUpdatesOnceAndInOrder(t *testing.T) {
 }
 
 // barrier returns when all that the agent has sent was handled.
-func barrier(t *testing.T, s *client.Session, peer *peertest.Raw) {
+func barrier(t *testing.T, s *client.Session, peer *rawpeer.Peer) {
 	t.Helper()
-	go func() { peer.Answer(peer.Expect("session/set_mode"), `{}`) }() // ends with the answer
+	go func() { peer.Answer(peer.Expect("session/set_mode"), `{}`) }() // ends with the response
 	require.NoError(t, s.SetMode(t.Context(), "m"))
 }
 
@@ -202,7 +206,7 @@ func TestPromptWaitsForRoom(t *testing.T) {
 		}()
 		synctest.Wait()
 		assert.Empty(t, prompted)
-		var m peertest.Message
+		var m rawpeer.Message
 		for m.Method != "session/prompt" {
 			m, _ = peer.Recv()
 		}
@@ -238,8 +242,8 @@ func TestEndOfCtxCancelsTheTurn(t *testing.T) {
 		after  time.Duration
 		err    error
 	}{
-		{"answer in time", true, 10 * time.Second, nil},
-		{"no answer", false, 10 * time.Second, context.DeadlineExceeded},
+		{"response in time", true, 10 * time.Second, nil},
+		{"no response", false, 10 * time.Second, context.DeadlineExceeded},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -308,4 +312,96 @@ func TestTurnInsideANotificationHandler(t *testing.T) {
 	barrier(t, s, peer)
 	assert.True(t, ran)
 	assert.NoError(t, got)
+}
+
+// Some agents end a turn with nothing at all. All that they said has arrived.
+func TestTurnWithoutAResult(t *testing.T) {
+	for _, result := range []string{`null`, `{}`, `{ }`} {
+		t.Run(result, func(t *testing.T) {
+			var log bytes.Buffer
+			s, peer := session(t, &peertest.Client{}, &client.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			turn := s.Prompt(t.Context(), acp.Text("hi"))
+			m := peer.Expect("session/prompt")
+			peer.Update("s1", "all of it")
+			peer.Answer(m, result)
+			text, err := turn.Text()
+			require.NoError(t, err)
+			assert.Equal(t, "all of it", text)
+			res, err := turn.Wait()
+			require.NoError(t, err)
+			assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
+			assert.Contains(t, log.String(), "level=WARN")
+			assert.Contains(t, log.String(), "session/prompt")
+		})
+	}
+	s, peer := session(t, &peertest.Client{}, nil)
+	turn := s.Prompt(t.Context(), acp.Text("hi"))
+	peer.Answer(peer.Expect("session/prompt"), `{"stopReason":5}`)
+	_, err := turn.Wait()
+	assert.ErrorAs(t, err, new(*acp.InvalidError), "a wrong result is still an error")
+}
+
+// A turn some of whose updates were dropped is not one that ended well. What the agent
+// has responded comes along.
+func TestTurnWhoseUpdatesWereDropped(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end  func(c *client.Conn, cancel context.CancelFunc, peer *rawpeer.Peer)
+		want error
+	}{
+		"Close":        {func(c *client.Conn, _ context.CancelFunc, _ *rawpeer.Peer) { c.Close() }, acp.ErrClosed},
+		"ctx of Start": {func(_ *client.Conn, cancel context.CancelFunc, _ *rawpeer.Peer) { cancel() }, acp.ErrClosed},
+		"overloaded": {func(c *client.Conn, _ context.CancelFunc, peer *rawpeer.Peer) {
+			go c.ListSessions(context.Background(), nil) // ends with the connection; lifts the back-pressure
+			peer.Expect("session/list")
+			for c.Err() == nil { // the agent has responded, and goes on
+				peer.Update("s1", strings.Repeat("x", 20<<10))
+				synctest.Wait()
+			}
+		}, acp.ErrOverloaded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				s, peer := rawpeer.Pipe(t)
+				free, n := make(chan struct{}), 0
+				cl := &peertest.Client{OnUpdate: func(ctx context.Context, _ *acp.SessionNotification) error {
+					if n++; n == 6 {
+						<-free
+					}
+					return nil
+				}}
+				c := client.New(s, func(*client.Conn) acp.Client { return cl }, &client.Options{
+					Limits: client.Limits{Backlog: 100 << 10, MaxBacklog: 200 << 10},
+				})
+				ctx, cancel := context.WithCancel(t.Context())
+				require.NoError(t, c.Start(ctx))
+				go peer.Initialize(`{"sessionCapabilities":{"list":{}}}`) // ends with the response
+				_, err := c.Initialize(t.Context(), nil)
+				require.NoError(t, err)
+				turn := c.Session("s1").Prompt(context.WithoutCancel(t.Context()), acp.Text("hi"))
+				m := peer.Expect("session/prompt")
+				for range 100 {
+					peer.Update("s1", "x")
+				}
+				peer.Answer(m, endTurn)
+				synctest.Wait() // the response was read
+				tt.end(c, cancel, peer)
+				synctest.Wait()
+				close(free)
+				texts, err := read(turn)
+				assert.Less(t, len(texts), 100)
+				assert.ErrorIs(t, err, tt.want)
+				_, err = turn.Text()
+				assert.ErrorIs(t, err, tt.want)
+				res, err := turn.Wait()
+				assert.ErrorIs(t, err, tt.want)
+				if assert.NotNil(t, res) {
+					assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
+				}
+				c.Close()
+				c.Wait()
+				cancel()
+			})
+		})
+	}
 }

@@ -1,31 +1,33 @@
 package client
 
 import (
-	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// turns knows which prompts run and what the agent asks the user meanwhile, by
-// session, so that a cancelled turn leaves no question open. The agent waits for the
-// answers, and the person has already given the only one that counts.
+// turns holds, by session, the prompts that are in flight and the agent's requests to the
+// user (questions) that have no response yet. When a turn is cancelled, its questions end
+// too: the agent waits for their responses, and the user has already decided.
 type turns struct {
-	mu   sync.Mutex // guards all below, and what it holds
-	open map[acp.SessionID]*openTurns
+	mu    sync.Mutex // guards all below, and what it holds
+	open  map[acp.SessionID]*openTurns
+	begun uint64 // prompts of all sessions
 }
 
 type openTurns struct {
-	prompts   map[*runningPrompt]struct{}
+	prompts   map[*openPrompt]struct{}
 	questions map[*question]struct{}
 }
 
-type runningPrompt struct{ cancelled bool }
+// openPrompt is a prompt in flight.
+type openPrompt struct {
+	number    uint64
+	sent      bool // it is queued for sending, before any later message
+	cancelled bool // a cancel for it was sent to the agent
+}
 
-// question is a request to the user that is not answered yet.
+// question is a request to the user that has no response yet.
 type question struct{ cancelled chan struct{} }
 
 func (t *turns) of(id acp.SessionID) *openTurns {
@@ -34,29 +36,56 @@ func (t *turns) of(id acp.SessionID) *openTurns {
 		if t.open == nil {
 			t.open = map[acp.SessionID]*openTurns{}
 		}
-		o = &openTurns{prompts: map[*runningPrompt]struct{}{}, questions: map[*question]struct{}{}}
+		o = &openTurns{prompts: map[*openPrompt]struct{}{}, questions: map[*question]struct{}{}}
 		t.open[id] = o
 	}
 	return o
 }
 
-// tidyLocked forgets a session in which nothing goes on.
+// tidyLocked forgets a session with no prompt in flight and no question open.
 func (t *turns) tidyLocked(id acp.SessionID, o *openTurns) {
 	if len(o.prompts) == 0 && len(o.questions) == 0 {
 		delete(t.open, id)
 	}
 }
 
-// begin notes a prompt, end that it is over.
-func (t *turns) begin(id acp.SessionID) *runningPrompt {
-	p := &runningPrompt{}
+// begin records a prompt.
+func (t *turns) begin(id acp.SessionID) *openPrompt {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.begun++
+	p := &openPrompt{number: t.begun}
 	t.of(id).prompts[p] = struct{}{}
 	return p
 }
 
-func (t *turns) end(id acp.SessionID, p *runningPrompt) {
+// CurrentTurn returns the number of the turn in flight in a session, or 0 if there is none.
+// If there are several, it returns the number of the newest. Each turn of a connection has
+// its own number.
+//
+// With it a client can determine to which turn a request of the agent belongs, so that a
+// permission for one turn does not apply to the next.
+func (c *Conn) CurrentTurn(id acp.SessionID) uint64 {
+	c.turns.mu.Lock()
+	defer c.turns.mu.Unlock()
+	newest := uint64(0)
+	if o := c.turns.open[id]; o != nil {
+		for p := range o.prompts {
+			newest = max(newest, p.number)
+		}
+	}
+	return newest
+}
+
+// sent records that a prompt is queued for sending.
+func (t *turns) sent(p *openPrompt) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p.sent = true
+}
+
+// end records that a prompt is no longer in flight.
+func (t *turns) end(id acp.SessionID, p *openPrompt) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if o := t.open[id]; o != nil {
@@ -65,35 +94,72 @@ func (t *turns) end(id acp.SessionID, p *runningPrompt) {
 	}
 }
 
-// cancel notes that the agent was told to end the turns of the session.
-func (t *turns) cancel(id acp.SessionID) {
+// cancelling must be called before a cancel for the turns of the session is sent. The
+// caller must call cancelled after the cancel is queued for sending. A prompt that is sent
+// between the two calls is not affected.
+func (t *turns) cancelling(id acp.SessionID) (cancelled func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var prompts []*openPrompt
+	var questions []*question
+	if o := t.open[id]; o != nil {
+		for p := range o.prompts {
+			if p.sent {
+				prompts = append(prompts, p)
+			}
+		}
+		for q := range o.questions {
+			questions = append(questions, q)
+		}
+	}
+	return func() { t.cancelled(id, prompts, questions) }
+}
+
+func (t *turns) cancelled(id acp.SessionID, prompts []*openPrompt, questions []*question) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range prompts {
+		p.cancelled = true
+	}
 	o := t.open[id]
 	if o == nil {
 		return
 	}
-	for p := range o.prompts {
-		p.cancelled = true
+	if o.allCancelled() { // questions that arrived between the two calls end too
+		for q := range o.questions {
+			o.cancel(q)
+		}
 	}
-	for q := range o.questions {
-		close(q.cancelled)
+	for _, q := range questions {
+		o.cancel(q)
 	}
-	clear(o.questions)
 	t.tidyLocked(id, o)
 }
 
-// ask notes a question. It returns nil when all turns of the session are cancelled, so
-// that nobody need be asked any more.
-func (t *turns) ask(id acp.SessionID) *question {
+func (o *openTurns) allCancelled() bool {
+	for p := range o.prompts {
+		if !p.cancelled {
+			return false
+		}
+	}
+	return true
+}
+
+// cancel ends a question, unless it has ended.
+func (o *openTurns) cancel(q *question) {
+	if _, open := o.questions[q]; open {
+		delete(o.questions, q)
+		close(q.cancelled)
+	}
+}
+
+// ask records a question. It returns nil if all turns of the session are cancelled; the
+// user must not be asked then.
+func (t *turns) ask(id acp.SessionID, _ matter) *question {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := t.of(id)
-	over := len(o.prompts) > 0
-	for p := range o.prompts {
-		over = over && p.cancelled
-	}
-	if over {
+	if len(o.prompts) > 0 && o.allCancelled() {
 		return nil
 	}
 	q := &question{cancelled: make(chan struct{})}
@@ -101,61 +167,12 @@ func (t *turns) ask(id acp.SessionID) *question {
 	return q
 }
 
-// answered notes that the question is no longer open.
+// answered records that the question is no longer open.
 func (t *turns) answered(id acp.SessionID, q *question) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if o := t.open[id]; o != nil {
 		delete(o.questions, q)
 		t.tidyLocked(id, o)
-	}
-}
-
-// askUser runs a handler that asks the user something about a session. When the
-// session's turn is cancelled meanwhile, the handler's ctx ends and cancelled is
-// answered at once, because a handler that waits for a keystroke may take no notice of
-// its ctx.
-func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, cancelled *R,
-	handle func(context.Context, *P) (*R, error), req *P,
-) (*R, error) {
-	q := c.turns.ask(id)
-	if q == nil {
-		return cancelled, nil
-	}
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	type answer struct {
-		res      *R
-		err      error
-		panicked any
-	}
-	done, abandoned := make(chan answer), make(chan struct{})
-	go func() { // ends when the handler returns
-		a := answer{err: errNoAnswer}
-		defer func() {
-			if p := recover(); p != nil {
-				a.panicked = fmt.Sprintf("%s\n\n%s", rpc.PanicText(p), debug.Stack())
-			}
-			c.turns.answered(id, q)
-			select {
-			case done <- a:
-			case <-abandoned:
-				if a.panicked != nil {
-					c.log.Error("acp: panic in a handler whose question was cancelled", "panic", a.panicked)
-				}
-			}
-		}()
-		a.res, a.err = handle(ctx, req)
-	}()
-	select {
-	case a := <-done:
-		if a.panicked != nil {
-			panic(a.panicked) // the engine logs it and answers
-		}
-		return a.res, a.err
-	case <-q.cancelled:
-		close(abandoned)
-		end(acp.ErrTurnCancelled)
-		return cancelled, nil
 	}
 }

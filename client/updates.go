@@ -2,105 +2,107 @@ package client
 
 import (
 	"context"
+	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// OnUpdate sets the function that gets the updates which arrive while no [Turn] runs:
-// the replay of a loaded session, the list of commands, a new title, the work an agent
-// does on its own. It gets them one at a time and in order, with a ctx to be used for
-// calling the agent; the next message of the connection waits until it returns.
+// OnUpdate sets the function for updates that arrive while no [Turn] is in flight, such as
+// the replay of a loaded session, the list of commands, a new title, or updates for work
+// that the agent does on its own. f is called with one update at a time, in order; it must
+// use its ctx for calls to the agent. The next message of the connection waits until f
+// returns. If f panics, the panic is logged and the next update follows.
 //
-// Updates that arrived before the first call of OnUpdate are kept, up to 1 MiB (16 MiB
-// for all sessions of the connection), and handed to f before OnUpdate returns. Nil
-// takes the function away and says that updates outside a turn are of no interest.
+// Updates that arrive before the first call of OnUpdate are kept, up to 1 MiB (16 MiB for
+// all sessions of the connection). OnUpdate calls f with them before it returns. If f is
+// nil, updates outside a turn are dropped.
 func (s *Session) OnUpdate(f func(ctx context.Context, u acp.SessionUpdate)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.onUpdate = f
-	if s.listened {
+	_, listened := s.listeners.current()
+	s.listeners.on(f)
+	if listened || s.draining {
 		return
 	}
-	s.listened = true
-	// f is called without the lock. What arrives meanwhile queues up behind, so that
-	// the order stays.
+	// f is called without the lock. Updates that arrive meanwhile wait in s.waiting, so
+	// that the order is kept.
 	s.draining = true
-	defer func() { s.draining = false }()
-	for _, it := range s.conn.sessions.take(&s.kept) {
-		s.handLocked(it)
-	}
-	for len(s.behind) > 0 {
-		it := s.behind[0]
-		s.behind = s.behind[1:]
-		s.conn.engine.Get().Release(it.size)
-		s.handLocked(it)
-	}
+	s.waiting = s.conn.sessions.take(&s.kept)
+	s.drainLocked()
 }
 
-// handLocked gives an update that had to wait to whatever function is set by now. It
-// gives the lock up meanwhile.
-func (s *Session) handLocked(it update) {
-	if f := s.onUpdate; f != nil {
-		s.mu.Unlock()
-		defer s.mu.Lock()
-		f(it.ctx, it.u)
+// drainLocked delivers the updates in s.waiting. It releases the lock for each update.
+func (s *Session) drainLocked() {
+	emptied := false
+	defer func() {
+		if !emptied { // the function ended the goroutine: deliver the remaining updates
+			s.drainLocked()
+		}
+	}()
+	for len(s.waiting) > 0 {
+		it := s.waiting[0]
+		s.waiting[0] = update{}
+		s.waiting = s.waiting[1:]
+		if it.held {
+			s.conn.engine.Release(it.size)
+		}
+		if f, _ := s.listeners.current(); f != nil {
+			s.callLocked(f, it)
+		}
 	}
+	s.draining, emptied = false, true
 }
 
-// deliver takes an update that has arrived. It is called by one goroutine at a time.
+// callLocked calls f without the lock. A panic is logged, as the engine does for a
+// handler's.
+func (s *Session) callLocked(f listener, it update) {
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	defer func() {
+		if p := recover(); p != nil {
+			s.conn.log.Error("acp: panic in the function given to OnUpdate",
+				"panic", rpc.PanicText(p), "stack", string(debug.Stack()))
+		}
+	}()
+	f(it.ctx, it.u)
+}
+
+// deliver stores an update or calls the function for it. It is called by one goroutine at
+// a time.
 func (s *Session) deliver(ctx context.Context, it update) {
 	if f := s.route(ctx, it); f != nil {
 		f(ctx, it.u)
 	}
 }
 
-// route stores the update or returns the function that gets it now.
-func (s *Session) route(ctx context.Context, it update) func(context.Context, acp.SessionUpdate) {
+// route stores the update, or returns the function that must be called with it.
+func (s *Session) route(ctx context.Context, it update) listener {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settings.track(it.u)
+	f, listened := s.listeners.current()
 	switch {
 	case s.gone:
-	case s.turn != nil:
-		s.turn.push(it)
-	case !s.listened:
-		s.conn.sessions.keep(&s.kept, ctx, it)
+	case s.toTurnLocked(it):
 	case s.draining:
-		it.ctx = rpc.Detach(ctx)
-		s.conn.engine.Get().Hold(it.size)
-		s.behind = append(s.behind, it)
+		it.ctx, it.held = rpc.Detach(ctx), true
+		s.conn.engine.Hold(it.size)
+		s.waiting = append(s.waiting, it)
+	case !listened:
+		s.conn.keep(&s.kept, ctx, it)
 	default:
-		return s.onUpdate
+		return f
 	}
 	return nil
 }
 
-// beginReplay makes onUpdate, if there is one, hear the history that is about to be told
-// from the start. What was kept before is part of it and dropped. Undo takes the function
-// away again.
-func (s *Session) beginReplay(onUpdate func(context.Context, acp.SessionUpdate)) (undo func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.turn != nil {
-		return nil, acp.ErrTurnRunning
-	}
-	s.conn.sessions.take(&s.kept)
-	before, listened := s.onUpdate, s.listened
-	if onUpdate != nil {
-		s.onUpdate, s.listened = onUpdate, true
-	}
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.onUpdate, s.listened = before, listened
-	}, nil
-}
-
-// forget drops what the session keeps; it gets no more.
+// forget drops the kept updates of the session and all later ones. It must not be called
+// with sessions.mu locked.
 func (s *Session) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gone = true
 	s.conn.sessions.take(&s.kept)
+	s.forgetTurnsLocked()
 }

@@ -1,0 +1,165 @@
+// Package elicitation asks the user what an agent wants to know: it serves
+// elicitation/create and elicitation/complete.
+//
+// [Forms] and [FormsAndPages] have exactly the methods of their interfaces in package acp.
+// They are made for embedding: the capabilities of the client follow from what it embeds.
+package elicitation
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// The errors that a function which asks the user returns if the user does not agree. Any
+// other error has the same effect as ErrCancelled.
+var (
+	// ErrDeclined means that the user has declined.
+	ErrDeclined = errors.New("elicitation: declined by the user")
+	// ErrCancelled means that the user has dismissed the question.
+	ErrCancelled = errors.New("elicitation: closed by the user")
+)
+
+// Form is a question with fields.
+type Form struct {
+	// Session and ToolCall are what the question belongs to. They are empty if it belongs
+	// to a request outside of a session, such as signing in.
+	Session  acp.SessionID
+	ToolCall acp.ToolCallID
+	// Message is the text of the agent that says what is wanted and why.
+	Message string
+	Schema  *acp.ElicitationSchema
+	// Problem is why the values that the user gave before were refused; nil at first.
+	Problem error
+}
+
+// Page is a question that is answered on a web page.
+type Page struct {
+	// Session and ToolCall are as in [Form].
+	Session  acp.SessionID
+	ToolCall acp.ToolCallID
+	ID       acp.ElicitationID
+	Message  string
+	// URL is the address, http or https. Show all of it, and its Host by itself, before it
+	// is opened.
+	URL  string
+	Host string
+}
+
+// AskForm asks the user to fill in a form and returns the values by field. It is an error
+// if the user does not agree; see [ErrDeclined].
+type AskForm func(ctx context.Context, f *Form) (map[string]acp.ElicitationContentValue, error)
+
+// Forms is an [acp.Elicitor] that shows forms. Ask must be set.
+type Forms struct{ Ask AskForm }
+
+// FormsAndPages is an [acp.Elicitor] that shows forms and web pages, and an
+// [acp.ElicitationCompleter]. Ask and Open must be set.
+type FormsAndPages struct {
+	Ask AskForm
+	// Open asks the user whether the page may be opened, and opens it. It returns nil when
+	// that is done, and not when the user has finished there.
+	Open func(ctx context.Context, p *Page) error
+	// Completed is called when the user has finished on a page. Agents need not report
+	// that. Completed may be nil.
+	Completed func(acp.ElicitationID)
+}
+
+var (
+	_ acp.Elicitor             = (*Forms)(nil)
+	_ acp.Elicitor             = (*FormsAndPages)(nil)
+	_ acp.ElicitationCompleter = (*FormsAndPages)(nil)
+)
+
+// CreateElicitation asks the user.
+//
+// Protocol: elicitation/create.
+func (f *Forms) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	if m, ok := req.Mode.(*acp.ElicitationFormMode); ok {
+		return askForm(ctx, f.Ask, req.Message, m)
+	}
+	return nil, unknownMode()
+}
+
+// CreateElicitation asks the user.
+//
+// Protocol: elicitation/create.
+func (f *FormsAndPages) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	switch m := req.Mode.(type) {
+	case *acp.ElicitationFormMode:
+		return askForm(ctx, f.Ask, req.Message, m)
+	case *acp.ElicitationURLMode:
+		return f.open(ctx, req.Message, m)
+	}
+	return nil, unknownMode()
+}
+
+// CompleteElicitation calls Completed.
+//
+// Protocol: elicitation/complete.
+func (f *FormsAndPages) CompleteElicitation(_ context.Context, n *acp.CompleteElicitationNotification) error {
+	if f.Completed != nil {
+		f.Completed(n.ElicitationID)
+	}
+	return nil
+}
+
+func unknownMode() error {
+	return rpcerr.InvalidParams(nil).WithDetail("this mode of elicitation was not advertised")
+}
+
+// attempts is how often a form is shown whose values are refused.
+const attempts = 5
+
+func askForm(ctx context.Context, ask AskForm, message string, m *acp.ElicitationFormMode) (*acp.CreateElicitationResponse, error) {
+	f := &Form{Message: message, Schema: &m.RequestedSchema}
+	f.Session, f.ToolCall = scope(m.Scope)
+	for range attempts {
+		values, err := ask(ctx, f)
+		if err != nil {
+			return refusal(ctx, err)
+		}
+		if f.Problem = Check(f.Schema, values); f.Problem == nil {
+			if values == nil {
+				values = map[string]acp.ElicitationContentValue{}
+			}
+			return response(&acp.ElicitationAcceptAction{Content: values})
+		}
+	}
+	return response(&acp.ElicitationCancelAction{})
+}
+
+func (f *FormsAndPages) open(ctx context.Context, message string, m *acp.ElicitationURLMode) (*acp.CreateElicitationResponse, error) {
+	u, err := url.Parse(m.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, rpcerr.InvalidParams(nil).WithDetail("url must be the address of a web page")
+	}
+	p := &Page{ID: m.ElicitationID, Message: message, URL: m.URL, Host: u.Host}
+	p.Session, p.ToolCall = scope(m.Scope)
+	if err := f.Open(ctx, p); err != nil {
+		return refusal(ctx, err)
+	}
+	return response(&acp.ElicitationAcceptAction{})
+}
+
+func scope(s acp.ElicitationScope) (acp.SessionID, acp.ToolCallID) {
+	if s, ok := s.(*acp.ElicitationSessionScope); ok {
+		return s.SessionID, s.ToolCallID
+	}
+	return "", ""
+}
+
+// refusal answers for a user who did not agree.
+func refusal(ctx context.Context, err error) (*acp.CreateElicitationResponse, error) {
+	if ctx.Err() == nil && errors.Is(err, ErrDeclined) {
+		return response(&acp.ElicitationDeclineAction{})
+	}
+	return response(&acp.ElicitationCancelAction{})
+}
+
+func response(a acp.ElicitationAction) (*acp.CreateElicitationResponse, error) {
+	return &acp.CreateElicitationResponse{Action: a}, nil
+}

@@ -1,0 +1,84 @@
+package client_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+func TestExplain(t *testing.T) {
+	start := func(cmd *exec.Cmd) error {
+		s, err := stream.Command(cmd, nil)
+		if err != nil {
+			return err
+		}
+		conn, err := client.Connect(context.Background(), s, good, nil)
+		require.Error(t, err)
+		assert.Nil(t, conn)
+		return err
+	}
+	missing := filepath.Join(t.TempDir(), "none")
+	inside := exec.Command(os.Args[0], "-test.run=^$")
+	inside.Dir = missing
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"nothing":        {nil, ""},
+		"not on PATH":    {start(exec.Command("no-such-agent")), "Install it, or give the path of its program."},
+		"no such file":   {start(exec.Command(missing)), "Install it, or give the path of its program."},
+		"no such folder": {start(inside), "cannot run in the folder " + missing},
+		"exits":          {start(exec.Command(os.Args[0], "-test.run=^$")), "The agent exited before it responded."},
+		"version":        {&client.VersionError{Requested: 1, Answered: 2}, "Look for a version of the agent"},
+		"no method":      {rpcerr.AuthRequired(nil), "Sign in to the agent first, with its own command."},
+		"late":           {context.DeadlineExceeded, "The agent has not responded."},
+		"another error":  {rpcerr.InvalidParams(nil).WithDetail("x"), "Invalid params: x (-32602)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := client.Explain(nil, c.err)
+			if c.want == "" {
+				assert.Empty(t, got)
+			}
+			assert.Contains(t, got, c.want)
+		})
+	}
+
+	t.Run("methods", func(t *testing.T) {
+		conn := connected(t.Context())
+		defer conn.Close()
+		_, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/work"})
+		assert.Contains(t, client.Explain(conn, err), "Sign in to the agent first.\n  browser: Browser")
+	})
+
+	t.Run("methods that are no calls", func(t *testing.T) {
+		a, b := stream.Pipe()
+		go agent.Serve(t.Context(), a, func(*agent.Conn) acp.Agent { // ends with the connection
+			return &peertest.Agent{OnInitialize: func(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+				return &acp.InitializeResponse{AuthMethods: []acp.AuthMethod{
+					&acp.AuthMethodTerminal{ID: "tty", Name: "Terminal", Description: "in a shell", Args: []string{"auth", "login"}},
+					&acp.AuthMethodAgent{ID: "old", Name: "Old", Meta: acp.Meta{"terminal-auth": map[string]any{"command": "/bin/agent", "args": []string{"login"}}}},
+					&acp.UnknownAuthMethod{Type: "env_var", Raw: []byte(`{"id":"key","name":"Key","type":"env_var","vars":[{"name":"A"},{"name":"B","optional":true}],"link":"https://k"}`)},
+				}}, nil
+			}}
+		}, nil)
+		conn, err := client.Connect(t.Context(), b, good, nil)
+		require.NoError(t, err)
+		defer conn.Close()
+		assert.Equal(t, "Authentication required (-32000)\nSign in to the agent first.\n"+
+			"  tty: Terminal (in a shell); run the agent's command auth login\n"+
+			"  old: Old; run /bin/agent login\n"+
+			"  key: Key; set A in the agent's environment, with a value from https://k", client.Explain(conn, rpcerr.AuthRequired(nil)))
+	})
+}

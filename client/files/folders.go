@@ -1,0 +1,119 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Folders are the folders that agents may use. All methods are safe for concurrent use.
+type Folders struct {
+	opts  Options
+	turns turns
+
+	mu     sync.Mutex // guards all below
+	closed bool
+	roots  []*root
+	parts  map[*part]struct{} // that are not over
+}
+
+// root is a folder that is open.
+type root struct {
+	given []string // the elements of the path it was opened by; nil if they are no use
+	real  string   // its path without symlinks
+	names []string // the elements of real
+	dir   *os.Root
+}
+
+// Open opens the folders. It is an error if one does not exist or cannot be opened.
+func Open(opts *Options) (*Folders, error) {
+	f := &Folders{parts: map[*part]struct{}{}}
+	if opts != nil {
+		f.opts = *opts
+	}
+	if f.opts.MaxRead <= 0 {
+		f.opts.MaxRead = defaultMax
+	}
+	if f.opts.MaxWrite <= 0 {
+		f.opts.MaxWrite = defaultMax
+	}
+	for _, dir := range f.opts.Roots {
+		if err := f.Add(dir); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// Add lets agents use another folder, in sessions that are used for the first time after
+// it.
+func (f *Folders) Add(dir string) error {
+	r, err := openRoot(dir)
+	if err != nil {
+		return fmt.Errorf("files: opening a root: %w", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		r.dir.Close()
+		return errors.New("files: the folders are closed")
+	}
+	f.roots = append(f.roots, r)
+	return nil
+}
+
+func openRoot(dir string) (*root, error) {
+	if dir == "" {
+		return nil, errors.New("its path is empty")
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := os.OpenRoot(real)
+	if err != nil {
+		return nil, err
+	}
+	if err := refusePseudo(opened); err != nil {
+		opened.Close()
+		return nil, &os.PathError{Op: "open", Path: dir, Err: err}
+	}
+	return newRoot(abs, real, opened), nil
+}
+
+func newRoot(given, real string, dir *os.Root) *root {
+	r := &root{real: real, names: elements(real), dir: dir}
+	if given == filepath.Clean(given) { // otherwise a .. may follow a symlink
+		r.given = elements(given)
+	}
+	return r
+}
+
+// Close closes the folders. Requests fail from then on.
+func (f *Folders) Close() error {
+	f.mu.Lock()
+	roots, parts := f.roots, f.parts
+	f.closed, f.roots, f.parts = true, nil, nil
+	f.mu.Unlock()
+	for p := range parts {
+		p.end()
+	}
+	var errs []error
+	for _, r := range roots {
+		errs = append(errs, r.dir.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (f *Folders) allowed() []*root {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.roots
+}

@@ -1,0 +1,110 @@
+package files_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/files"
+)
+
+// sessions stands for a connection.
+type sessions struct {
+	mu           sync.Mutex // guards all below
+	roots        map[acp.SessionID][]string
+	onSessionEnd []func(acp.SessionID)
+	onEnd        []func()
+}
+
+func (s *sessions) SessionRoots(id acp.SessionID) ([]string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	dirs, ok := s.roots[id]
+	return dirs, ok
+}
+
+func (s *sessions) OnSessionEnd(f func(acp.SessionID)) { s.onSessionEnd = append(s.onSessionEnd, f) }
+func (s *sessions) OnEnd(f func())                     { s.onEnd = append(s.onEnd, f) }
+
+func (s *sessions) set(id acp.SessionID, dirs ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.roots[id] = dirs
+}
+
+// fixture is a folder to work in, beside a secret that must stay as it is.
+type fixture struct {
+	*files.ReadWriter
+	t       testing.TB
+	conn    *sessions
+	folders *files.Folders
+	base    string // holds all
+	work    string // the root
+	secret  string // a file outside
+	session acp.SessionID
+}
+
+const secretText = "secret\n"
+
+func newFixture(t testing.TB, opts files.Options, check files.Check) *fixture {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	h := &fixture{t: t, base: base, work: filepath.Join(base, "work"), secret: filepath.Join(base, "secret.txt"), session: "s"}
+	require.NoError(t, os.Mkdir(h.work, 0o755))
+	h.put(h.secret, secretText)
+	if opts.Roots == nil {
+		opts.Roots = []string{h.work}
+	}
+	h.folders, err = files.Open(&opts)
+	require.NoError(t, err)
+	t.Cleanup(func() { h.folders.Close() })
+	h.conn = &sessions{roots: map[acp.SessionID][]string{"s": {h.work}}}
+	h.ReadWriter = h.folders.ReadWriter(h.conn, check)
+	return h
+}
+
+// at is a path in the root. Dots in it stay.
+func (h *fixture) at(rel string) string {
+	return h.work + string(filepath.Separator) + filepath.FromSlash(rel)
+}
+
+func (h *fixture) put(path, text string) {
+	h.t.Helper()
+	require.NoError(h.t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+func (h *fixture) mkdir(rel string) {
+	h.t.Helper()
+	require.NoError(h.t, os.MkdirAll(h.at(rel), 0o755))
+}
+
+func (h *fixture) link(target, rel string) {
+	h.t.Helper()
+	require.NoError(h.t, os.Symlink(target, h.at(rel)))
+}
+
+func (h *fixture) text(path string) string {
+	h.t.Helper()
+	b, err := os.ReadFile(path)
+	require.NoError(h.t, err)
+	return string(b)
+}
+
+func (h *fixture) read(path string) (string, error) {
+	res, err := h.ReadTextFile(context.Background(), &acp.ReadTextFileRequest{SessionID: h.session, Path: path})
+	if err != nil {
+		return "", err
+	}
+	return res.Content, nil
+}
+
+func (h *fixture) write(path, text string) error {
+	_, err := h.WriteTextFile(context.Background(), &acp.WriteTextFileRequest{SessionID: h.session, Path: path, Content: text})
+	return err
+}

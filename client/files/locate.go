@@ -1,0 +1,244 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	maxLinks = 40   // followed in one path
+	maxDepth = 256  // elements of a path below its root
+	maxPath  = 4096 // bytes
+	maxName  = 255  // bytes
+)
+
+// place is where a path leads. Close frees its folders.
+type place struct {
+	path string // absolute, without symlinks
+	// dir is the folder that holds the last element that exists. If folder is set it is
+	// what the path names, and name is empty.
+	dir    *os.Root
+	folder bool
+	name   string
+	info   fs.FileInfo // of name, which is no symlink; nil if it does not exist
+	// missing are the folders between dir and name, which do not exist.
+	missing []string
+	dev     uint64 // of dir
+
+	open []*os.Root // all folders on the way
+}
+
+func (p *place) close() {
+	for _, dir := range p.open {
+		dir.Close()
+	}
+}
+
+// walker follows a path element by element, as the system does, and opens each folder on
+// the way: no element is looked up twice, so that exchanging one leads nowhere else.
+type walker struct {
+	allowed []*root
+	root    *root
+	below   []folder // the folders below root that lead to where the walker is
+	rest    []string // the elements that follow
+	links   int
+	opened  []*os.Root
+}
+
+type folder struct {
+	name string
+	dir  *os.Root
+	dev  uint64
+}
+
+// locate finds where an absolute path leads. It follows symlinks as long as they stay
+// in the roots.
+func locate(allowed []*root, path string) (*place, error) {
+	if !filepath.IsAbs(path) || len(path) > maxPath || strings.IndexByte(path, 0) >= 0 {
+		return nil, ErrName
+	}
+	w := &walker{allowed: allowed}
+	at, err := w.walk(path)
+	if err != nil {
+		for _, dir := range w.opened {
+			dir.Close()
+		}
+		return nil, err
+	}
+	at.open = w.opened
+	return at, nil
+}
+
+func (w *walker) walk(path string) (*place, error) {
+	if err := w.start(path); err != nil {
+		return nil, err
+	}
+	for len(w.rest) > 0 {
+		name := w.rest[0]
+		w.rest = w.rest[1:]
+		if name == ".." {
+			if err := w.up(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		at, err := w.down(name)
+		if at != nil || err != nil {
+			return at, err
+		}
+	}
+	here := w.here()
+	return &place{path: w.path(), dir: here.dir, folder: true, dev: here.dev}, nil
+}
+
+// start goes to the innermost root that holds an absolute path.
+func (w *walker) start(path string) error {
+	names := elements(path)
+	w.root, w.below = nil, w.below[:0]
+	best := -1
+	for _, r := range w.allowed {
+		for _, prefix := range [][]string{r.given, r.names} {
+			if prefix != nil && len(prefix) > best && hasPrefix(names, prefix) {
+				w.root, best = r, len(prefix)
+			}
+		}
+	}
+	if w.root == nil {
+		return ErrOutside
+	}
+	w.rest = names[best:]
+	return w.limit()
+}
+
+func (w *walker) limit() error {
+	if len(w.rest)+len(w.below) > maxDepth {
+		return ErrName
+	}
+	return nil
+}
+
+// up goes to the folder above. Above a root it may be in another one.
+func (w *walker) up() error {
+	if len(w.below) > 0 {
+		w.below = w.below[:len(w.below)-1]
+		return nil
+	}
+	return w.restart(filepath.Dir(w.root.real))
+}
+
+// restart goes on at an absolute path.
+func (w *walker) restart(path string) error {
+	rest := w.rest
+	if err := w.start(path); err != nil {
+		// The rest may lead into a root: /a/b/.. below the root /a/b/../c.
+		return w.start(path + string(filepath.Separator) + strings.Join(rest, string(filepath.Separator)))
+	}
+	w.rest = append(append([]string(nil), w.rest...), rest...)
+	return w.limit()
+}
+
+// down goes to what has that name here. It returns a place when the path ends there.
+func (w *walker) down(name string) (*place, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	here := w.here()
+	name = onDisk(here.dir, name)
+	info, err := here.dir.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return w.missing(name)
+	case err != nil:
+		return nil, err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, w.follow(here.dir, name)
+	case info.IsDir():
+		return nil, w.enter(here, name, info)
+	case len(w.rest) > 0:
+		return nil, ErrNotFile // something below a file
+	}
+	return &place{path: filepath.Join(w.path(), name), dir: here.dir, name: name, info: info, dev: here.dev}, nil
+}
+
+// enter opens the folder that info describes.
+func (w *walker) enter(here folder, name string, info fs.FileInfo) error {
+	next, err := here.dir.OpenRoot(name)
+	if err != nil {
+		return err
+	}
+	w.opened = append(w.opened, next)
+	now, err := next.Stat(".")
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(info, now) {
+		return ErrChanged
+	}
+	dev := deviceOf(now)
+	if dev != here.dev {
+		if err := refusePseudo(next); err != nil {
+			return err
+		}
+	}
+	w.below = append(w.below, folder{name, next, dev})
+	return nil
+}
+
+// follow replaces a symlink by its target.
+func (w *walker) follow(dir *os.Root, name string) error {
+	if w.links++; w.links > maxLinks {
+		return ErrName
+	}
+	target, err := dir.Readlink(name)
+	switch {
+	case err != nil:
+		return err
+	case filepath.IsAbs(target):
+		return w.restart(target)
+	case filepath.VolumeName(target) != "" || target != "" && os.IsPathSeparator(target[0]):
+		return ErrOutside
+	}
+	w.rest = append(elements(target), w.rest...)
+	return w.limit()
+}
+
+// missing returns the place of something that does not exist.
+func (w *walker) missing(name string) (*place, error) {
+	names := append([]string{name}, w.rest...)
+	for _, name := range names {
+		if name == ".." {
+			return nil, fs.ErrNotExist
+		}
+		if err := checkName(name); err != nil {
+			return nil, err
+		}
+	}
+	here, last := w.here(), len(names)-1
+	return &place{
+		path: filepath.Join(append([]string{w.path()}, names...)...),
+		dir:  here.dir, missing: names[:last], name: names[last], dev: here.dev,
+	}, nil
+}
+
+func (w *walker) here() folder {
+	if n := len(w.below); n > 0 {
+		return w.below[n-1]
+	}
+	here := folder{dir: w.root.dir}
+	if info, err := here.dir.Stat("."); err == nil {
+		here.dev = deviceOf(info)
+	}
+	return here
+}
+
+func (w *walker) path() string {
+	names := make([]string, 0, len(w.below)+1)
+	names = append(names, w.root.real)
+	for _, f := range w.below {
+		names = append(names, f.name)
+	}
+	return filepath.Join(names...)
+}

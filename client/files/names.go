@@ -1,0 +1,98 @@
+package files
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// elements splits a path into its volume, if there is one, and its names. It does not
+// resolve "..", which means the folder above where a symlink leads.
+func elements(path string) []string {
+	volume := filepath.VolumeName(path)
+	names := strings.FieldsFunc(path[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "." })
+	if volume != "" {
+		return append([]string{filepath.FromSlash(volume)}, names...)
+	}
+	if names == nil {
+		return []string{}
+	}
+	return names
+}
+
+// hasPrefix reports whether names begins with prefix.
+func hasPrefix(names, prefix []string) bool {
+	same := func(a, b string) bool { return a == b }
+	if runtime.GOOS == "windows" {
+		same = strings.EqualFold
+	}
+	return len(names) >= len(prefix) && slices.EqualFunc(names[:len(prefix)], prefix, same)
+}
+
+func checkName(name string) error {
+	if len(name) > maxName || !safeName(name, runtime.GOOS) {
+		return ErrName
+	}
+	return nil
+}
+
+// safeName reports whether a system takes a name literally. Windows takes names for
+// devices, streams and other spellings of a name, which no rule for paths would match.
+func safeName(name, goos string) bool {
+	if goos != "windows" {
+		return true
+	}
+	switch {
+	case strings.ContainsAny(name, `<>:"|?*\/`),
+		strings.HasSuffix(name, "."), strings.HasSuffix(name, " "),
+		strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
+		return false
+	}
+	// A short name such as PROGRA~1 is a second name of another file.
+	if base, _, _ := strings.Cut(name, "."); len(base) <= 8 {
+		if _, number, ok := strings.Cut(base, "~"); ok && number != "" && strings.Trim(number, "0123456789") == "" {
+			return false
+		}
+	}
+	base, _, _ := strings.Cut(name, ".")
+	base = strings.ToUpper(strings.TrimRight(base, " "))
+	switch base {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return false
+	}
+	if port, ok := strings.CutPrefix(base, "COM"); ok || strings.HasPrefix(base, "LPT") {
+		if !ok {
+			port = base[len("LPT"):]
+		}
+		return !slices.Contains([]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"}, port)
+	}
+	return true
+}
+
+// onDisk returns the name as the folder spells it, on systems that take several
+// spellings for one name.
+func onDisk(dir *os.Root, name string) string {
+	if runtime.GOOS != "windows" && runtime.GOOS != "darwin" {
+		return name
+	}
+	f, err := dir.Open(".")
+	if err != nil {
+		return name
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	return spelling(names, name)
+}
+
+func spelling(names []string, name string) string {
+	if slices.Contains(names, name) {
+		return name
+	}
+	if i := slices.IndexFunc(names, func(other string) bool { return strings.EqualFold(other, name) }); i >= 0 {
+		return names[i]
+	}
+	return name
+}

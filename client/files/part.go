@@ -1,0 +1,184 @@
+package files
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// Reader is an [acp.TextFileReader] for one connection, made for embedding.
+type Reader struct{ part *part }
+
+// ReadWriter is an [acp.TextFileReader] and an [acp.TextFileWriter] for one connection,
+// made for embedding.
+type ReadWriter struct{ part *part }
+
+var (
+	_ acp.TextFileReader = (*Reader)(nil)
+	_ acp.TextFileReader = (*ReadWriter)(nil)
+	_ acp.TextFileWriter = (*ReadWriter)(nil)
+)
+
+// Reader returns the part of a client that lets an agent read. Conn is the connection
+// to the agent; what is kept for it is freed when it ends. A nil check allows
+// everything.
+func (f *Folders) Reader(conn Sessions, check Check) *Reader { return &Reader{f.newPart(conn, check)} }
+
+// ReadWriter returns the part of a client that lets an agent read and write; see
+// [Folders.Reader].
+func (f *Folders) ReadWriter(conn Sessions, check Check) *ReadWriter {
+	return &ReadWriter{f.newPart(conn, check)}
+}
+
+// ReadTextFile returns the text of a file, or some lines of it.
+//
+// Protocol: fs/read_text_file.
+func (r *Reader) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	return r.part.readTextFile(ctx, req)
+}
+
+// ReadTextFile returns the text of a file, or some lines of it.
+//
+// Protocol: fs/read_text_file.
+func (r *ReadWriter) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	return r.part.readTextFile(ctx, req)
+}
+
+// WriteTextFile creates or replaces a file. Folders on the way are created.
+//
+// Protocol: fs/write_text_file.
+func (r *ReadWriter) WriteTextFile(ctx context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	return r.part.writeTextFile(ctx, req)
+}
+
+// part serves one connection.
+type part struct {
+	folders *Folders
+	conn    Sessions
+	check   Check
+
+	mu       sync.Mutex // guards all below
+	over     bool
+	sessions map[acp.SessionID]*session
+}
+
+// session holds the folders of a session.
+type session struct {
+	dirs  []string // as they were given
+	roots []*root  // those that are allowed
+}
+
+func (s *session) close() {
+	for _, r := range s.roots {
+		r.dir.Close()
+	}
+}
+
+func (f *Folders) newPart(conn Sessions, check Check) *part {
+	p := &part{folders: f, conn: conn, check: check, sessions: map[acp.SessionID]*session{}}
+	f.mu.Lock()
+	p.over = f.closed
+	if !f.closed {
+		f.parts[p] = struct{}{}
+	}
+	f.mu.Unlock()
+	if conn != nil {
+		conn.OnSessionEnd(p.endSession)
+		conn.OnEnd(func() {
+			f.mu.Lock()
+			delete(f.parts, p)
+			f.mu.Unlock()
+			p.end()
+		})
+	}
+	return p
+}
+
+func (p *part) endSession(id acp.SessionID) {
+	p.mu.Lock()
+	s := p.sessions[id]
+	delete(p.sessions, id)
+	p.mu.Unlock()
+	if s != nil {
+		s.close()
+	}
+}
+
+func (p *part) end() {
+	p.mu.Lock()
+	all := p.sessions
+	p.over, p.sessions = true, nil
+	p.mu.Unlock()
+	for _, s := range all {
+		s.close()
+	}
+}
+
+// roots returns the folders of a session, and opens them when it is first used.
+func (p *part) roots(id acp.SessionID) ([]*root, error) {
+	if p.conn == nil {
+		return nil, ErrUnknownSession
+	}
+	dirs, ok := p.conn.SessionRoots(id)
+	if !ok {
+		return nil, ErrUnknownSession
+	}
+	p.mu.Lock()
+	s, over := p.sessions[id], p.over
+	p.mu.Unlock()
+	switch {
+	case over:
+		return nil, ErrUnknownSession
+	case s != nil && slices.Equal(s.dirs, dirs):
+		return s.roots, nil
+	}
+	fresh := openSession(p.folders.allowed(), dirs)
+	p.mu.Lock()
+	old := p.sessions[id]
+	switch {
+	case p.over:
+		fresh, old = nil, fresh
+	case old != nil && slices.Equal(old.dirs, dirs): // opened by another request meanwhile, and in use
+		fresh, old = old, fresh
+	default:
+		p.sessions[id] = fresh
+	}
+	p.mu.Unlock()
+	if old != nil {
+		old.close()
+	}
+	if fresh == nil {
+		return nil, ErrUnknownSession
+	}
+	return fresh.roots, nil
+}
+
+// openSession opens the folders of a session that are allowed.
+func openSession(allowed []*root, dirs []string) *session {
+	s := &session{dirs: dirs}
+	for _, dir := range dirs {
+		if r := openSessionRoot(allowed, dir); r != nil {
+			s.roots = append(s.roots, r)
+		}
+	}
+	return s
+}
+
+// openSessionRoot returns nil if the folder is not allowed or does not exist.
+func openSessionRoot(allowed []*root, dir string) *root {
+	at, err := locate(allowed, dir)
+	if err != nil {
+		return nil
+	}
+	defer at.close()
+	if !at.folder {
+		return nil
+	}
+	opened, err := at.dir.OpenRoot(".")
+	if err != nil {
+		return nil
+	}
+	return newRoot(dir, at.path, opened)
+}

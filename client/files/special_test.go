@@ -1,0 +1,248 @@
+//go:build unix
+
+package files_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+func TestSpecialFiles(t *testing.T) {
+	h := newFixture(t, files.Options{Roots: []string{"/"}}, nil)
+	h.conn.set("s", "/")
+	require.NoError(t, syscall.Mkfifo(h.at("fifo"), 0o600))
+	h.mkdir("folder")
+	h.link("fifo", "link")
+	t.Chdir(h.work) // the path of a socket is short
+	socket, err := net.Listen("unix", "socket")
+	require.NoError(t, err)
+	defer socket.Close()
+	paths := []string{h.at("fifo"), h.at("folder"), h.at("link"), h.at("socket"), "/", "/dev/null", "/dev/zero", "/dev/fd/0", "/dev/stdin", "/dev/tty"}
+	if isLinux {
+		paths = append(paths, "/proc/self/environ", "/proc/version", "/proc/self/root/etc/passwd", "/proc/self/cwd/fifo",
+			"/proc/self/fd/0", "/sys/kernel/uevent_seqnum", "/proc/nothing", "/dev/fd/99")
+	}
+	for _, path := range paths {
+		_, err := h.read(path)
+		assert.ErrorIs(t, err, files.ErrNotFile, path)
+		assert.ErrorIs(t, err, rpcerr.ErrInvalidParams, path)
+		assert.ErrorIs(t, h.write(path, "x"), files.ErrNotFile, path)
+	}
+}
+
+func TestHardLinks(t *testing.T) {
+	h := newFixture(t, files.Options{}, nil)
+	require.NoError(t, os.Link(h.secret, h.at("linked")))
+	got, err := h.read(h.at("linked"))
+	require.NoError(t, err)
+	assert.Equal(t, secretText, got)
+	require.NoError(t, h.write(h.at("linked"), "changed"))
+	assert.Equal(t, "changed", h.text(h.at("linked")))
+	assert.Equal(t, secretText, h.text(h.secret))
+}
+
+func TestInPlace(t *testing.T) {
+	h := newFixture(t, files.Options{InPlace: true}, nil)
+	h.put(h.at("a"), "a longer text")
+	before, err := os.Stat(h.at("a"))
+	require.NoError(t, err)
+	require.NoError(t, h.write(h.at("a"), "short"))
+	after, err := os.Stat(h.at("a"))
+	require.NoError(t, err)
+	assert.True(t, os.SameFile(before, after))
+	assert.Equal(t, "short", h.text(h.at("a")))
+	require.NoError(t, h.write(h.at("sub/new"), "new"))
+	assert.Equal(t, "new", h.text(h.at("sub/new")))
+	require.NoError(t, os.Link(h.secret, h.at("linked")))
+	assert.ErrorIs(t, h.write(h.at("linked"), "changed"), files.ErrHardLink)
+	assert.Equal(t, secretText, h.text(h.secret))
+}
+
+func TestMode(t *testing.T) {
+	h := newFixture(t, files.Options{}, nil)
+	for _, mode := range []os.FileMode{0o600, 0o644, 0o755, 0o640 | os.ModeSetuid, 0o755 | os.ModeSetgid | os.ModeSticky} {
+		h.put(h.at("a"), "a")
+		require.NoError(t, os.Chmod(h.at("a"), mode))
+		require.NoError(t, h.write(h.at("a"), "b"))
+		info, err := os.Stat(h.at("a"))
+		require.NoError(t, err)
+		assert.Equal(t, mode.Perm(), info.Mode())
+	}
+	require.NoError(t, h.write(h.at("new"), "b"))
+	require.NoError(t, os.WriteFile(h.at("usual"), nil, 0o644))
+	made, err := os.Stat(h.at("new"))
+	require.NoError(t, err)
+	usual, err := os.Stat(h.at("usual"))
+	require.NoError(t, err)
+	assert.Equal(t, usual.Mode(), made.Mode())
+}
+
+func TestNothingIsLeftBehind(t *testing.T) {
+	h := newFixture(t, files.Options{}, nil)
+	h.put(h.at("a"), "a")
+	require.NoError(t, h.write(h.at("a"), "b"))
+	h.mkdir("folder")
+	require.Error(t, h.write(h.at("folder"), "b"))
+	names, err := os.ReadDir(h.work)
+	require.NoError(t, err)
+	assert.Len(t, names, 2)
+}
+
+// A reader sees one of the texts that were written, as a whole.
+func TestWritesAreAtomic(t *testing.T) {
+	h := newFixture(t, files.Options{}, nil)
+	texts := make([]string, 8)
+	for i := range texts {
+		texts[i] = strings.Repeat(string(rune('a'+i)), 64<<10+i)
+	}
+	require.NoError(t, h.write(h.at("a"), texts[0]))
+	var writers sync.WaitGroup
+	var done atomic.Bool
+	for _, text := range texts {
+		writers.Go(func() { // ends after its writes
+			for range 50 {
+				assert.NoError(t, h.write(h.at("a"), text))
+			}
+		})
+	}
+	go func() { writers.Wait(); done.Store(true) }() // ends with the writers
+	for !done.Load() {
+		assert.Contains(t, texts, h.text(h.at("a")))
+		if got, err := h.read(h.at("a")); err == nil {
+			assert.Contains(t, texts, got)
+		} else {
+			assert.ErrorIs(t, err, files.ErrChanged)
+		}
+	}
+}
+
+func TestWritersTakeTurns(t *testing.T) {
+	var writing, most atomic.Int32
+	slow := slowBuffers(func() { most.Store(max(most.Load(), writing.Add(1))) }, func() { writing.Add(-1) })
+	h := newFixture(t, files.Options{Buffers: slow}, nil)
+	other := h.folders.ReadWriter(h.conn, nil)
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() { // ends with its write
+			w := h.ReadWriter
+			if i%2 == 0 {
+				w = other
+			}
+			_, err := w.WriteTextFile(t.Context(), &acp.WriteTextFileRequest{SessionID: "s", Path: h.at("a"), Content: "x"})
+			assert.NoError(t, err)
+		})
+	}
+	all.Wait()
+	assert.EqualValues(t, 1, most.Load())
+}
+
+type hooks struct{ begin, end func() }
+
+func slowBuffers(begin, end func()) files.Buffers { return hooks{begin, end} }
+
+func (hooks) ReadBuffer(context.Context, *files.Operation) (string, bool, error) {
+	return "", false, nil
+}
+
+func (h hooks) WriteBuffer(context.Context, *files.Operation) (bool, error) {
+	h.begin()
+	defer h.end()
+	bytes.Repeat([]byte("x"), 1<<20)
+	return false, nil
+}
+
+func TestGrowingFile(t *testing.T) {
+	h := newFixture(t, files.Options{MaxRead: 1 << 20}, nil)
+	f, err := os.Create(h.at("log"))
+	require.NoError(t, err)
+	defer f.Close()
+	var stop atomic.Bool
+	var writer sync.WaitGroup
+	writer.Go(func() { // ends with stop
+		line := []byte(strings.Repeat("x", 4095) + "\n")
+		for n := 0; n < 64<<20 && !stop.Load(); n += len(line) {
+			f.Write(line)
+		}
+	})
+	tooLarge := false
+	for range 2000 {
+		text, err := h.read(h.at("log"))
+		if err != nil {
+			require.ErrorIs(t, err, files.ErrTooLarge)
+			tooLarge = true
+			break
+		}
+		require.LessOrEqual(t, len(text), 1<<20)
+	}
+	stop.Store(true)
+	writer.Wait()
+	t.Logf("grew beyond the limit: %v", tooLarge)
+}
+
+// The last element and its folder are exchanged without end, between what is inside and
+// what is outside. Nothing outside is read or written.
+func TestRaces(t *testing.T) {
+	for _, inPlace := range []bool{false, true} {
+		h := newFixture(t, files.Options{InPlace: inPlace}, nil)
+		vault := filepath.Join(h.base, "vault")
+		require.NoError(t, os.Mkdir(vault, 0o755))
+		h.put(filepath.Join(vault, "file"), secretText)
+		h.mkdir("folder")
+		h.put(h.at("folder/file"), "mine")
+		var stop atomic.Bool
+		var swapper sync.WaitGroup
+		swap := func(name, target string, isFolder bool) {
+			swapper.Go(func() { // ends with stop
+				for !stop.Load() {
+					os.RemoveAll(h.at(name))
+					os.Symlink(target, h.at(name))
+					os.Remove(h.at(name))
+					if isFolder {
+						os.Mkdir(h.at(name), 0o755)
+						os.WriteFile(h.at(name+"/file"), []byte("mine"), 0o644)
+					} else {
+						os.WriteFile(h.at(name), []byte("mine"), 0o644)
+					}
+				}
+			})
+		}
+		swap("last", h.secret, false)
+		swap("dir", vault, true)
+		swap("chain", h.at("dir"), true)
+		read := 0
+		for i := range 2400 {
+			path := h.at([]string{"last", "dir/file", "chain/file"}[i%3])
+			if text, err := h.read(path); err == nil {
+				read++
+				require.NotContains(t, text, "secret")
+			}
+			_ = h.write(path, "overwritten")
+			if i%3 == 1 {
+				_ = h.write(h.at("dir/new/file"), "overwritten")
+			}
+		}
+		stop.Store(true)
+		swapper.Wait()
+		assert.Positive(t, read)
+		assert.Equal(t, secretText, h.text(h.secret))
+		assert.Equal(t, secretText, h.text(filepath.Join(vault, "file")))
+		names, err := os.ReadDir(vault)
+		require.NoError(t, err)
+		assert.Len(t, names, 1, "nothing was created outside")
+	}
+}

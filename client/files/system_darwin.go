@@ -1,0 +1,15 @@
+package files
+
+import "syscall"
+
+// isPseudo reports whether it is devfs, where /dev/fd is.
+func isPseudo(st *syscall.Statfs_t) bool {
+	var name []byte
+	for _, c := range st.Fstypename {
+		if c == 0 {
+			break
+		}
+		name = append(name, byte(c))
+	}
+	return string(name) == "devfs"
+}

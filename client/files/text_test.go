@@ -1,0 +1,269 @@
+package files_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+const isLinux = runtime.GOOS == "linux"
+
+// recordPaths is a Check that keeps the paths it sees.
+func recordPaths(paths *[]string) files.Check {
+	return func(_ context.Context, op *files.Operation) error {
+		*paths = append(*paths, op.Path)
+		return nil
+	}
+}
+
+func TestLines(t *testing.T) {
+	h := newFixture(t, files.Options{}, nil)
+	const bom = "\ufeff"
+	none := new(uint32)
+	tests := map[string]struct {
+		text        string
+		line, limit *uint32
+		want        string
+	}{
+		"all":                     {"one\ntwo\nthree\n", nil, nil, "one\ntwo\nthree\n"},
+		"line 0":                  {"one\ntwo\n", new(uint32(0)), nil, "one\ntwo\n"},
+		"line 1":                  {"one\ntwo\n", new(uint32(1)), nil, "one\ntwo\n"},
+		"line 2":                  {"one\ntwo\n", new(uint32(2)), nil, "two\n"},
+		"some":                    {"one\ntwo\nthree\n", new(uint32(2)), new(uint32(1)), "two\n"},
+		"limit 0":                 {"one\ntwo\n", nil, none, ""},
+		"limit beyond the end":    {"one\ntwo\n", nil, new(uint32(9)), "one\ntwo\n"},
+		"past the end":            {"one\ntwo\n", new(uint32(3)), nil, ""},
+		"far past the end":        {"one\n", new(uint32(4_000_000_000)), new(uint32(4_000_000_000)), ""},
+		"no final newline":        {"one\ntwo", new(uint32(2)), new(uint32(5)), "two"},
+		"CRLF":                    {"one\r\ntwo\r\n", new(uint32(1)), new(uint32(1)), "one\r\n"},
+		"CR alone is no line end": {"one\rtwo\n", nil, new(uint32(1)), "one\rtwo\n"},
+		"BOM":                     {bom + "one\ntwo\n", nil, new(uint32(1)), bom + "one\n"},
+		"empty lines":             {"\n\n\n", new(uint32(2)), new(uint32(1)), "\n"},
+		"empty":                   {"", new(uint32(1)), new(uint32(1)), ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			h.put(h.at("a"), tt.text)
+			res, err := h.ReadTextFile(t.Context(), &acp.ReadTextFileRequest{SessionID: "s", Path: h.at("a"), Line: tt.line, Limit: tt.limit})
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, res.Content)
+		})
+	}
+}
+
+func TestTextStaysAsItIs(t *testing.T) {
+	h := newFixture(t, files.Options{}, nil)
+	for _, text := range []string{"", "a", "a\r\nb", "\ufeffx\n", "héllo € 😀\n", strings.Repeat("ü\n", 100_000)} {
+		require.NoError(t, h.write(h.at("a"), text))
+		assert.Equal(t, text, h.text(h.at("a")))
+		got, err := h.read(h.at("a"))
+		require.NoError(t, err)
+		assert.Equal(t, text, got)
+	}
+}
+
+func TestNotText(t *testing.T) {
+	h := newFixture(t, files.Options{}, nil)
+	for name, text := range map[string]string{
+		"NUL": "a\x00b", "Latin-1": "caf\xe9", "UTF-16": "\xff\xfea\x00", "cut": "\xe2\x82", "surrogate": "\xed\xa0\x80",
+		"late": strings.Repeat("a", 1<<20) + "\xff",
+	} {
+		h.put(h.at("a"), text)
+		_, err := h.read(h.at("a"))
+		assert.ErrorIs(t, err, files.ErrNotText, name)
+		assert.ErrorIs(t, err, rpcerr.ErrInvalidParams, name)
+		require.NoError(t, os.Remove(h.at("a")))
+		assert.ErrorIs(t, h.write(h.at("a"), text), files.ErrNotText, name)
+		assert.NoFileExists(t, h.at("a"))
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	h := newFixture(t, files.Options{MaxRead: 100, MaxWrite: 50}, nil)
+	h.put(h.at("fits"), strings.Repeat("x", 100))
+	h.put(h.at("large"), strings.Repeat("x", 101))
+	_, err := h.read(h.at("fits"))
+	assert.NoError(t, err)
+	_, err = h.read(h.at("large"))
+	assert.ErrorIs(t, err, files.ErrTooLarge)
+	assert.NoError(t, h.write(h.at("fits"), strings.Repeat("x", 50)))
+	assert.ErrorIs(t, h.write(h.at("fits"), strings.Repeat("x", 51)), files.ErrTooLarge)
+}
+
+func TestDefaultLimits(t *testing.T) {
+	h := newFixture(t, files.Options{}, nil)
+	text := strings.Repeat("x", 16<<20)
+	require.NoError(t, h.write(h.at("a"), text))
+	_, err := h.read(h.at("a"))
+	assert.NoError(t, err)
+	assert.ErrorIs(t, h.write(h.at("a"), text+"x"), files.ErrTooLarge)
+	h.put(h.at("a"), text+"x")
+	_, err = h.read(h.at("a"))
+	assert.ErrorIs(t, err, files.ErrTooLarge)
+}
+
+func TestNames(t *testing.T) {
+	h := newFixture(t, files.Options{}, nil)
+	for name, path := range map[string]string{
+		"relative":   "a",
+		"empty":      "",
+		"NUL":        h.at("a\x00b"),
+		"long name":  h.at(strings.Repeat("n", 256)),
+		"long path":  h.at(strings.Repeat("n/", 2500) + "a"),
+		"deep":       h.at(strings.Repeat("n/", 300) + "a"),
+		"long below": h.at("new/" + strings.Repeat("n", 256)),
+	} {
+		_, err := h.read(path)
+		assert.ErrorIs(t, err, files.ErrName, name)
+		assert.ErrorIs(t, h.write(path, ""), files.ErrName, name)
+	}
+	assert.NoDirExists(t, h.at("new"))
+}
+
+func TestCheck(t *testing.T) {
+	needSymlinks(t)
+	no := errors.New("not today")
+	var seen []files.Operation
+	h := newFixture(t, files.Options{}, func(_ context.Context, op *files.Operation) error {
+		seen = append(seen, *op)
+		if strings.HasSuffix(op.Path, "no") {
+			return no
+		}
+		return nil
+	})
+	h.mkdir("sub")
+	h.put(h.at("sub/a"), "a")
+	require.NoError(t, os.Symlink("sub", h.at("alias")))
+	_, err := h.read(h.at("alias/a"))
+	require.NoError(t, err)
+	require.NoError(t, h.write(h.at("alias/b"), "b"))
+	assert.Equal(t, no, h.write(h.at("new/no"), "x"), "the error is passed on as it is")
+	_, err = h.read(h.at("no"))
+	assert.Equal(t, no, err)
+	assert.Equal(t, []files.Operation{
+		{Session: "s", Path: h.at("sub/a"), Requested: h.at("alias/a"), Exists: true},
+		{Session: "s", Write: true, Path: h.at("sub/b"), Requested: h.at("alias/b"), Content: "b"},
+		{Session: "s", Write: true, Path: h.at("new/no"), Requested: h.at("new/no"), Content: "x"},
+		{Session: "s", Path: h.at("no"), Requested: h.at("no")},
+	}, seen)
+	assert.NoDirExists(t, h.at("new"), "nothing is done before the check")
+}
+
+// What was judged is what is written, whatever the path leads to afterwards.
+func TestPathIsExchangedDuringTheCheck(t *testing.T) {
+	needSymlinks(t)
+	var h *fixture
+	h = newFixture(t, files.Options{}, func(_ context.Context, op *files.Operation) error {
+		require.Equal(t, h.at("sub/a"), op.Path)
+		require.NoError(t, os.Rename(h.at("sub"), h.at("moved")))
+		require.NoError(t, os.Symlink("private", h.at("sub")))
+		return nil
+	})
+	h.mkdir("sub")
+	h.mkdir("private")
+	h.put(h.at("private/a"), "private")
+	require.NoError(t, h.write(h.at("sub/a"), "new"))
+	assert.Equal(t, "private", h.text(h.at("private/a")))
+	assert.Equal(t, "new", h.text(h.at("moved/a")))
+}
+
+func TestFileIsExchangedDuringTheCheck(t *testing.T) {
+	needSymlinks(t)
+	for _, inPlace := range []bool{false, true} {
+		var h *fixture
+		h = newFixture(t, files.Options{InPlace: inPlace}, func(context.Context, *files.Operation) error {
+			require.NoError(t, os.Remove(h.at("a")))
+			require.NoError(t, os.Symlink("private", h.at("a")))
+			return nil
+		})
+		h.put(h.at("private"), "private")
+		h.put(h.at("a"), "a")
+		_, err := h.read(h.at("a"))
+		assert.ErrorIs(t, err, files.ErrNotFile)
+		require.NoError(t, os.Remove(h.at("a")))
+		h.put(h.at("a"), "a")
+		assert.ErrorIs(t, h.write(h.at("a"), "new"), files.ErrNotFile)
+		assert.Equal(t, "private", h.text(h.at("private")))
+	}
+}
+
+func TestACheckThatTookTooLong(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	h := newFixture(t, files.Options{}, func(context.Context, *files.Operation) error { cancel(); return nil })
+	_, err := h.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: "s", Path: h.at("a"), Content: "a"})
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.NoFileExists(t, h.at("a"))
+}
+
+// editor holds open texts by their path.
+type editor map[string]string
+
+func (e editor) ReadBuffer(_ context.Context, op *files.Operation) (string, bool, error) {
+	text, ok := e[op.Path]
+	return text, ok, nil
+}
+
+func (e editor) WriteBuffer(_ context.Context, op *files.Operation) (bool, error) {
+	_, ok := e[op.Path]
+	if ok {
+		e[op.Path] = op.Content
+	}
+	return ok, nil
+}
+
+func TestBuffers(t *testing.T) {
+	e := editor{}
+	h := newFixture(t, files.Options{Buffers: e}, func(_ context.Context, op *files.Operation) error {
+		if strings.HasSuffix(op.Path, "denied") {
+			return errors.New("denied")
+		}
+		return nil
+	})
+	h.put(h.at("a"), "saved")
+	h.put(h.at("b"), "b")
+	e[h.at("a")] = "one\ntwo\n"
+	e[h.at("new")] = "not saved"
+	e[h.at("denied")] = "x"
+	e[h.secret] = "x"
+	res, err := h.ReadTextFile(t.Context(), &acp.ReadTextFileRequest{SessionID: "s", Path: h.at("a"), Line: new(uint32(2))})
+	require.NoError(t, err)
+	assert.Equal(t, "two\n", res.Content)
+	got, err := h.read(h.at("new"))
+	require.NoError(t, err)
+	assert.Equal(t, "not saved", got)
+	require.NoError(t, h.write(h.at("a"), "changed"))
+	assert.Equal(t, "changed", e[h.at("a")])
+	assert.Equal(t, "saved", h.text(h.at("a")))
+	require.NoError(t, h.write(h.at("b"), "changed"))
+	assert.Equal(t, "changed", h.text(h.at("b")))
+	assert.Error(t, h.write(h.at("denied"), "changed"))
+	assert.ErrorIs(t, h.write(h.secret, "changed"), files.ErrOutside)
+	assert.Equal(t, "x", e[h.at("denied")])
+	assert.Equal(t, "x", e[h.secret])
+}
+
+// needSymlinks skips the test under wine, whose symlinks are not found by Go, and for
+// users of Windows who may not create one.
+func needSymlinks(t *testing.T) {
+	t.Helper()
+	link := filepath.Join(t.TempDir(), "link")
+	err := os.Symlink(t.TempDir(), link)
+	if err == nil {
+		_, err = os.ReadDir(link)
+	}
+	if err != nil && runtime.GOOS == "windows" {
+		t.Skip("symlinks do not work here: ", err)
+	}
+	require.NoError(t, err)
+}

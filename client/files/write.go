@@ -1,0 +1,148 @@
+package files
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+func (p *part) writeTextFile(ctx context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	if err := p.write(ctx, req); err != nil {
+		return nil, wrap(req.Path, err)
+	}
+	return &acp.WriteTextFileResponse{}, nil
+}
+
+func (p *part) write(ctx context.Context, req *acp.WriteTextFileRequest) error {
+	if int64(len(req.Content)) > p.folders.opts.MaxWrite {
+		return ErrTooLarge
+	}
+	if err := checkText(req.Content); err != nil {
+		return err
+	}
+	at, err := p.locate(req.SessionID, req.Path)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	op := &Operation{
+		Session: req.SessionID, Write: true, Path: at.path, Requested: req.Path,
+		Exists: at.info != nil, Content: req.Content,
+	}
+	if err := p.judge(ctx, op); err != nil {
+		return err
+	}
+	done, err := p.folders.turns.wait(ctx, at.path)
+	if err != nil {
+		return refused{err}
+	}
+	defer done()
+	if b := p.folders.opts.Buffers; b != nil {
+		ok, err := b.WriteBuffer(ctx, op)
+		if err != nil {
+			return refused{err}
+		}
+		if ok {
+			return nil
+		}
+	}
+	if err := at.makeFolders(); err != nil {
+		return err
+	}
+	if p.folders.opts.InPlace {
+		return at.overwrite(req.Content)
+	}
+	return at.replace(req.Content)
+}
+
+// makeFolders creates the folders that are missing. Another writer may have created
+// them meanwhile.
+func (p *place) makeFolders() error {
+	for _, name := range p.missing {
+		if err := p.dir.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		made, err := p.dir.Lstat(name)
+		if err != nil {
+			return err
+		}
+		if !made.IsDir() {
+			return ErrChanged
+		}
+		next, err := p.dir.OpenRoot(name)
+		if err != nil {
+			return err
+		}
+		p.open = append(p.open, next)
+		if now, err := next.Stat("."); err != nil || !os.SameFile(made, now) || deviceOf(now) != p.dev {
+			return ErrChanged
+		}
+		p.dir = next
+	}
+	p.missing = nil
+	return nil
+}
+
+// replace writes a temporary file and gives it the name of the file.
+func (p *place) replace(text string) error {
+	old, info, err := p.openFile(os.O_WRONLY) // may it be written?
+	switch {
+	case err == nil:
+		old.Close()
+	case errors.Is(err, fs.ErrNotExist):
+		info = nil
+	case isTextBusy(err): // a program that runs can be replaced
+		if info, err = p.dir.Lstat(p.name); err != nil || !info.Mode().IsRegular() {
+			return ErrChanged
+		}
+	default:
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if info != nil {
+		mode = 0o600 // until the old one is known to fit
+	}
+	name := ".acpkit-" + rand.Text() + ".tmp"
+	f, err := p.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err == nil && info != nil {
+		keepOwner(f, info)
+		err = f.Chmod(info.Mode().Perm())
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = p.dir.Rename(name, p.name)
+	}
+	if err != nil {
+		_ = p.dir.Remove(name) // err says why
+	}
+	return err
+}
+
+// overwrite writes into the file that is there.
+func (p *place) overwrite(text string) error {
+	f, info, err := p.openFile(os.O_WRONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = p.dir.OpenFile(p.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	if info != nil {
+		if linksOf(f, info) > 1 {
+			f.Close()
+			return ErrHardLink
+		}
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteString(text)
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,28 @@
+// Package host is a complete client: it gives an agent access to the files of some
+// folders and, if Options.Terminals is set, to terminals, asks the user what the agent
+// may do, shows the forms and web pages of the agent, and signs the user in.
+//
+//	h, err := host.New(&host.Options{Roots: []string{dir}, Ask: askOnTerminal})
+//	if err != nil {
+//		return err
+//	}
+//	defer h.Close()
+//	conn, err := client.Connect(ctx, process, h.Client, nil)
+//
+// The parts are packages of their own: files, terminals, permission, elicitation and
+// signin. Host combines them so that one policy decides about everything that has
+// effects: permission requests, each write, and each command. By default the user is
+// asked, and if there is no one to ask, the operation is denied.
+//
+// # Overriding a method
+//
+// [Host.Client] returns a value with exactly the methods of the parts that are on. A type
+// that embeds it, as an interface with the roles that are to be kept, overrides single
+// methods; see the example of Host.Client. A middleware of client.Options can do so as well.
+// To do without Host, embed the types of the parts in a type of your own; see the parts.
+//
+// # Sign-in
+//
+// An agent may require sign-in in any call: some refuse session/new, others the first
+// prompt. [Host.SignIn] makes a call, signs the user in if that is needed, and makes it again.
+package host

@@ -1,0 +1,155 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/elicitation"
+	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/signin"
+	"github.com/acpkit/go-sdk/client/terminals"
+)
+
+// Host serves agents. One Host may serve any number of connections. It is safe for
+// concurrent use.
+type Host struct {
+	opts    Options
+	policy  *permission.Policy
+	folders *files.Folders  // nil without roots
+	pool    *terminals.Pool // nil if terminals are off
+}
+
+// New opens the folders and returns a Host. It is an error if a folder cannot be opened, or
+// if the options contradict each other.
+func New(opts *Options) (*Host, error) {
+	h := &Host{}
+	if opts != nil {
+		h.opts = *opts
+	}
+	if err := h.opts.check(); err != nil {
+		return nil, err
+	}
+	var rules permission.Options
+	if h.opts.Permission != nil {
+		rules = *h.opts.Permission
+	}
+	rules.Ask = h.opts.Ask
+	var err error
+	if h.policy, err = permission.New(&rules); err != nil {
+		return nil, fmt.Errorf("host: %w", err)
+	}
+	if len(h.opts.Roots) == 0 {
+		return h, nil
+	}
+	var below files.Options
+	if h.opts.Files != nil {
+		below = *h.opts.Files
+	}
+	below.Roots = h.opts.Roots
+	if h.folders, err = files.Open(&below); err != nil {
+		return nil, fmt.Errorf("host: %w", err)
+	}
+	if h.opts.Terminals != nil {
+		h.pool = terminals.New(h.folders, h.opts.Terminals)
+	}
+	return h, nil
+}
+
+// Close ends all commands and closes the folders. Connections are not closed, and their
+// requests for files and terminals fail; close them first.
+func (h *Host) Close() error {
+	var errs []error
+	if h.pool != nil {
+		errs = append(errs, h.pool.Close())
+	}
+	if h.folders != nil {
+		errs = append(errs, h.folders.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Client returns the client of one connection. It has the methods of the parts that the
+// options turn on, and no others. Pass this method to client.New or client.Connect.
+func (h *Host) Client(conn *client.Conn) acp.Client {
+	s := &seat{conn: conn, scope: h.policy.Scope(), update: h.opts.Update}
+	s.Requests = permission.Requests{Scope: s.scope, Session: s.session, Agent: s.agent}
+	conn.OnSessionEnd(func(id acp.SessionID) { s.scope.EndSession(string(id)) })
+	conn.OnEnd(s.scope.Close)
+	return compose(s, h.parts(conn, s))
+}
+
+// parts returns the parts that are on.
+func (h *Host) parts(conn *client.Conn, s *seat) parts {
+	var p parts
+	switch {
+	case h.folders == nil:
+	case h.opts.ReadOnly:
+		p.reader = h.folders.Reader(conn, nil)
+	default:
+		both := h.folders.ReadWriter(conn, s.write)
+		p.reader, p.writer = both, both
+	}
+	if h.pool != nil {
+		p.terminals = h.pool.Terminals(conn, s.command)
+	}
+	switch {
+	case h.opts.Page != nil:
+		both := &elicitation.FormsAndPages{Ask: h.opts.Form, Open: h.opts.Page, Completed: h.opts.PageDone}
+		p.elicitor, p.completer = both, both
+	case h.opts.Form != nil:
+		p.elicitor = &elicitation.Forms{Ask: h.opts.Form}
+	}
+	return p
+}
+
+// Capabilities returns the capabilities of c, which must be a result of Client: those of
+// client.Capabilities and those that no interface stands for. Add the capabilities of the
+// program, such as notices, and pass the result to client.Conn.Initialize.
+func (h *Host) Capabilities(c acp.Client) *acp.ClientCapabilities {
+	caps := client.Capabilities(c)
+	if h.opts.SignIn != nil && h.opts.SignIn.Command != nil {
+		caps.Auth = &acp.AuthCapabilities{Terminal: true}
+		caps.Meta = acp.Meta{signin.OlderTerminal: true}
+	}
+	return caps
+}
+
+// seat is the client of one connection: what all clients do.
+type seat struct {
+	permission.Requests
+	conn   *client.Conn
+	scope  *permission.Scope
+	update func(context.Context, *acp.SessionNotification) error
+}
+
+// SessionUpdate passes the update on. What it says of tool calls is remembered for the
+// questions about them.
+func (s *seat) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
+	if _, open := s.conn.SessionRoots(n.SessionID); open {
+		s.scope.Apply(n.SessionID, n.Update)
+	}
+	if s.update == nil {
+		return nil
+	}
+	return s.update(ctx, n)
+}
+
+// session returns the folder and the turn of a session.
+func (s *seat) session(id acp.SessionID) (workspace string, turn uint64) {
+	if dirs, ok := s.conn.SessionRoots(id); ok && len(dirs) > 0 {
+		workspace = dirs[0]
+	}
+	return workspace, s.conn.CurrentTurn(id)
+}
+
+// agent returns the name of the agent; empty if it has not told it.
+func (s *seat) agent() string {
+	if info := s.conn.PeerInfo(); info != nil {
+		return info.Name
+	}
+	return ""
+}

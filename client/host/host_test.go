@@ -1,0 +1,423 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/elicitation"
+	"github.com/acpkit/go-sdk/client/host"
+	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/signin"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// script is an agent whose turns do what the test says.
+type script struct {
+	*agent.Conn
+	turn func(ctx context.Context, id acp.SessionID) error
+}
+
+type scripted struct{ *script }
+
+func (s scripted) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{AgentInfo: &acp.Implementation{Name: "scripted", Version: "1"}}, nil
+}
+
+func (s scripted) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return &acp.NewSessionResponse{SessionID: "s"}, nil
+}
+
+func (s scripted) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	if err := s.turn(ctx, req.SessionID); err != nil {
+		return nil, err
+	}
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+func (s scripted) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+// only hides the methods of the Conn inside.
+type only struct{ acp.Agent }
+
+// table is a host with an agent, connected and with a session.
+type table struct {
+	t       *testing.T
+	dir     string
+	host    *host.Host
+	client  acp.Client
+	agent   *script
+	conn    *client.Conn
+	session *client.Session
+
+	mu      sync.Mutex // guards both
+	records []permission.Record
+	asked   []permission.Question
+}
+
+func sit(t *testing.T, opts host.Options) *table {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	x := &table{t: t, dir: dir, agent: &script{}}
+	opts.Roots = []string{dir}
+	var rules permission.Options
+	if opts.Permission != nil {
+		rules = *opts.Permission
+	}
+	rules.Audit = func(r permission.Record) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.records = append(x.records, r)
+	}
+	opts.Permission = &rules
+	if ask := opts.Ask; ask != nil {
+		opts.Ask = func(ctx context.Context, q *permission.Question) (string, error) {
+			x.mu.Lock()
+			x.asked = append(x.asked, *q)
+			x.mu.Unlock()
+			return ask(ctx, q)
+		}
+	}
+	x.host, err = host.New(&opts)
+	require.NoError(t, err)
+	a, b := stream.Pipe()
+	quiet := slog.New(slog.DiscardHandler)
+	end := agent.New(a, func(c *agent.Conn) acp.Agent { x.agent.Conn = c; return only{scripted{x.agent}} }, &agent.Options{Logger: quiet})
+	require.NoError(t, end.Start(context.Background()))
+	x.conn, err = client.Connect(context.Background(), b, func(c *client.Conn) acp.Client { x.client = x.host.Client(c); return x.client }, &client.Options{Logger: quiet})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		x.conn.Close()
+		assert.NoError(t, x.conn.Wait())
+		assert.NoError(t, end.Wait())
+		assert.NoError(t, x.host.Close())
+	})
+	x.session, err = x.conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
+	require.NoError(t, err)
+	return x
+}
+
+// run runs one turn.
+func (x *table) run(turn func(ctx context.Context, id acp.SessionID) error) error {
+	x.agent.turn = turn
+	_, err := x.session.Prompt(x.t.Context(), acp.Text("go")).Wait()
+	return err
+}
+
+func (x *table) path(name string) string { return filepath.Join(x.dir, name) }
+
+func (x *table) write(ctx context.Context, name, text string) error {
+	_, err := x.agent.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: "s", Path: x.path(name), Content: text})
+	return err
+}
+
+func (x *table) command(ctx context.Context, req acp.CreateTerminalRequest) error {
+	req.SessionID = "s"
+	_, err := x.agent.CreateTerminal(ctx, &req)
+	return err
+}
+
+// ask asks whether a file may be edited, as agents do, and returns the id of the answer.
+func (x *table) ask(ctx context.Context, name, text string) (string, error) {
+	res, err := x.agent.RequestPermission(ctx, &acp.RequestPermissionRequest{
+		SessionID: "s",
+		ToolCall: acp.ToolCallUpdate{ToolCallID: "1", Title: "Edit " + name, Kind: acp.ToolKindEdit, Content: []acp.ToolCallContent{
+			&acp.Diff{Path: x.path(name), NewText: text},
+		}},
+		Options: []acp.PermissionOption{{OptionID: "A", Name: "Always", Kind: acp.PermissionOptionKindAllowAlways},
+			{OptionID: "y", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}, {OptionID: "n", Name: "No", Kind: acp.PermissionOptionKindRejectOnce}},
+	})
+	if err != nil {
+		return "", err
+	}
+	if o, ok := res.Outcome.(*acp.SelectedPermissionOutcome); ok {
+		return string(o.OptionID), nil
+	}
+	return "cancelled", nil
+}
+
+func (x *table) questions() []permission.Question {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.asked
+}
+
+func pick(kind string) func(context.Context, *permission.Question) (string, error) {
+	return func(_ context.Context, q *permission.Question) (string, error) { return q.Pick(kind), nil }
+}
+
+func denied(t *testing.T, err error) {
+	t.Helper()
+	code, ok := rpcerr.CodeOf(err)
+	assert.True(t, ok, "%v", err)
+	assert.Equal(t, permission.Code, code)
+}
+
+func (x *table) gone(name string) {
+	x.t.Helper()
+	assert.NoFileExists(x.t, x.path(name))
+}
+
+func echo(text string) acp.CreateTerminalRequest {
+	if runtime.GOOS == "windows" {
+		return acp.CreateTerminalRequest{Command: "cmd", Args: []string{"/c", "echo", text}}
+	}
+	return acp.CreateTerminalRequest{Command: "echo", Args: []string{text}}
+}
+
+// An agent that is told no, and one that does not ask, can neither write nor run.
+func TestNothingHappensWithoutAYes(t *testing.T) {
+	for name, ask := range map[string]func(context.Context, *permission.Question) (string, error){"a person says no": pick(permission.RejectOnce), "nobody to ask": nil} {
+		t.Run(name, func(t *testing.T) {
+			x := sit(t, host.Options{Ask: ask, Terminals: &terminals.Options{}})
+			require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
+				answer, err := x.ask(ctx, "a", "text")
+				assert.Equal(t, "n", answer)
+				denied(t, x.write(ctx, "a", "text"))
+				denied(t, x.command(ctx, echo("x")))
+				denied(t, x.command(ctx, acp.CreateTerminalRequest{Command: "echo x > b"}))
+				return err
+			}))
+			x.gone("a")
+			x.gone("b")
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			assert.Len(t, x.records, 4)
+		})
+	}
+}
+
+func TestReadsAreNotAsked(t *testing.T) {
+	x := sit(t, host.Options{})
+	require.NoError(t, os.WriteFile(x.path("a"), []byte("hello"), 0o600))
+	require.NoError(t, x.run(func(ctx context.Context, id acp.SessionID) error {
+		res, err := x.agent.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: id, Path: x.path("a")})
+		if err == nil {
+			assert.Equal(t, "hello", res.Content)
+		}
+		return err
+	}))
+}
+
+// What a person allows in a question is done without asking again, once and in that turn.
+func TestAllowIsForTheOperationThatWasAsked(t *testing.T) {
+	x := sit(t, host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		if q.Tool != nil {
+			return q.Pick(permission.AllowOnce), nil
+		}
+		return q.Pick(permission.RejectOnce), nil
+	}})
+	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
+		answer, err := x.ask(ctx, "a", "text")
+		assert.Equal(t, "y", answer)
+		denied(t, x.write(ctx, "b", "text"))
+		denied(t, x.write(ctx, "a", "other"))
+		require.NoError(t, x.write(ctx, "a", "text"))
+		denied(t, x.write(ctx, "a", "text"))
+		_, asked := x.ask(ctx, "a", "text") // for the next turn
+		return errors.Join(err, asked)
+	}))
+	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
+		denied(t, x.write(ctx, "a", "text"))
+		return nil
+	}))
+	x.gone("b")
+	q := x.questions()[0]
+	assert.Equal(t, "scripted", q.Agent)
+	assert.Equal(t, x.dir, q.Workspace)
+	assert.True(t, q.Claimed)
+	assert.Equal(t, x.path("a"), q.Operations[0].Path)
+}
+
+// Agents say in an update what they then ask about by its id alone.
+func TestAllowOfACallThatWasAnnounced(t *testing.T) {
+	x := sit(t, host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		if q.Tool != nil {
+			assert.Equal(t, "Edit a", q.Title)
+			return q.Pick(permission.AllowOnce), nil
+		}
+		return q.Pick(permission.RejectOnce), nil
+	}})
+	require.NoError(t, x.run(func(ctx context.Context, id acp.SessionID) error {
+		call, err := x.agent.Session(id).StartToolCall(ctx, &acp.ToolCall{ToolCallID: "1", Title: "Edit a", Content: []acp.ToolCallContent{
+			&acp.Diff{Path: x.path("a"), NewText: "text"},
+		}})
+		require.NoError(t, err)
+		choice, err := call.AskPermission(ctx)
+		if err != nil {
+			return err
+		}
+		assert.True(t, agent.Allows(choice))
+		assert.NoError(t, x.write(ctx, "a", "text"))
+		denied(t, x.write(ctx, "a", "other"))
+		return nil
+	}))
+}
+
+// Rules see the file that is written and the arguments that run.
+func TestRulesSeeWhatWillHappen(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows lacks what the test needs: symlinks without a privilege, and an echo program")
+	}
+	x := sit(t, host.Options{Terminals: &terminals.Options{}, Permission: &permission.Options{Rules: []permission.Rule{
+		{Decision: permission.Allow, Paths: []string{"/**/open/**"}},
+		{Decision: permission.Allow, Commands: []string{"echo *"}},
+	}}})
+	require.NoError(t, os.MkdirAll(x.path("open"), 0o700))
+	require.NoError(t, os.MkdirAll(x.path("shut"), 0o700))
+	require.NoError(t, os.Symlink("../shut", x.path("open/alias")))
+	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
+		assert.NoError(t, x.write(ctx, "open/a", "x"))
+		denied(t, x.write(ctx, "open/alias/a", "x"))
+		denied(t, x.write(ctx, "shut/a", "x"))
+		assert.NoError(t, x.command(ctx, echo("; rm -rf /")), "an argument is no shell line")
+		denied(t, x.command(ctx, acp.CreateTerminalRequest{Command: "echo x; echo y"}))
+		denied(t, x.command(ctx, acp.CreateTerminalRequest{Command: "A=1 echo x"}))
+		denied(t, x.command(ctx, acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "echo x"}}))
+		preload := echo("x")
+		preload.Env = []acp.EnvVariable{{Name: "LD_PRELOAD", Value: "/evil.so"}}
+		denied(t, x.command(ctx, preload))
+		return nil
+	}))
+	x.gone("shut/a")
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	last := x.records[len(x.records)-1].Question.Operations[0]
+	assert.Equal(t, []string{"LD_PRELOAD"}, last.Env)
+	assert.NotContains(t, last.EnvDigest, "evil")
+	assert.Equal(t, x.dir, last.Cwd)
+	assert.True(t, x.records[4].Question.Operations[0].Shell)
+}
+
+func TestCancelledWhileThePersonThinksAboutAWrite(t *testing.T) {
+	thinking, click := make(chan struct{}, 2), make(chan struct{})
+	x := sit(t, host.Options{Terminals: &terminals.Options{}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		thinking <- struct{}{}
+		<-click // takes no notice of the cancel
+		return q.Pick(permission.AllowAlways), nil
+	}})
+	x.agent.turn = func(ctx context.Context, _ acp.SessionID) error {
+		err := x.write(context.WithoutCancel(ctx), "a", "text")
+		assert.ErrorIs(t, err, rpcerr.ErrRequestCancelled)
+		return err
+	}
+	turn := x.session.Prompt(t.Context(), acp.Text("go"))
+	<-thinking
+	require.NoError(t, turn.Cancel(t.Context()))
+	res, err := turn.Wait()
+	require.NoError(t, err)
+	assert.Equal(t, acp.StopReasonCancelled, res.StopReason)
+	close(click) // late
+	x.gone("a")
+	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error { return nil }))
+	x.gone("a")
+}
+
+func TestConnectionLostWhileThePersonThinks(t *testing.T) {
+	thinking, ended := make(chan struct{}), make(chan struct{})
+	x := sit(t, host.Options{Ask: func(ctx context.Context, q *permission.Question) (string, error) {
+		close(thinking)
+		<-ctx.Done()
+		close(ended)
+		return q.Pick(permission.AllowAlways), nil
+	}})
+	x.agent.turn = func(ctx context.Context, _ acp.SessionID) error { return x.write(ctx, "a", "text") }
+	turn := x.session.Prompt(t.Context(), acp.Text("go"))
+	<-thinking
+	x.conn.Close()
+	_, err := turn.Wait()
+	assert.ErrorIs(t, err, acp.ErrClosed)
+	<-ended
+	require.NoError(t, x.conn.Wait())
+	x.gone("a")
+}
+
+func TestUnknownSessionsAreNotServed(t *testing.T) {
+	x := sit(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
+	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
+		_, err := x.agent.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: "foreign", Path: x.path("a"), Content: "x"})
+		assert.Error(t, err)
+		req := echo("x")
+		req.SessionID = "foreign"
+		_, err = x.agent.CreateTerminal(ctx, &req)
+		assert.Error(t, err)
+		return nil
+	}))
+	assert.Empty(t, x.questions(), "nobody is asked about what cannot be done")
+	x.gone("a")
+}
+
+func TestCapabilitiesFollowTheOptions(t *testing.T) {
+	form := func(context.Context, *elicitation.Form) (map[string]acp.ElicitationContentValue, error) {
+		return nil, elicitation.ErrDeclined
+	}
+	page := func(context.Context, *elicitation.Page) error { return nil }
+	fs := func(write bool) *acp.FileSystemCapabilities {
+		return &acp.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: write}
+	}
+	for name, c := range map[string]struct {
+		opts host.Options
+		want acp.ClientCapabilities
+	}{
+		"nothing":   {host.Options{}, acp.ClientCapabilities{}},
+		"files":     {host.Options{Roots: []string{"."}}, acp.ClientCapabilities{FS: fs(true)}},
+		"read only": {host.Options{Roots: []string{"."}, ReadOnly: true}, acp.ClientCapabilities{FS: fs(false)}},
+		"terminals": {host.Options{Roots: []string{"."}, Terminals: &terminals.Options{}}, acp.ClientCapabilities{FS: fs(true), Terminal: true}},
+		"forms":     {host.Options{Form: form}, acp.ClientCapabilities{Elicitation: &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}}}},
+		"pages": {host.Options{Form: form, Page: page}, acp.ClientCapabilities{Elicitation: &acp.ElicitationCapabilities{
+			Form: &acp.ElicitationFormCapabilities{}, URL: &acp.ElicitationURLCapabilities{}}}},
+		"sign-in": {host.Options{SignIn: &signin.Options{}}, acp.ClientCapabilities{}},
+		"sign-in on a terminal": {host.Options{SignIn: &signin.Options{Command: func() *exec.Cmd { return exec.Command("agent") }}},
+			acp.ClientCapabilities{Auth: &acp.AuthCapabilities{Terminal: true}, Meta: acp.Meta{"terminal-auth": true}}},
+	} {
+		h, err := host.New(&c.opts)
+		require.NoError(t, err, name)
+		defer h.Close()
+		a, b := stream.Pipe()
+		defer a.Close()
+		conn := client.New(b, h.Client, nil)
+		defer conn.Close()
+		assert.Equal(t, &c.want, h.Capabilities(h.Client(conn)), name)
+	}
+}
+
+func TestOptionsThatContradict(t *testing.T) {
+	page := func(context.Context, *elicitation.Page) error { return nil }
+	for name, opts := range map[string]host.Options{
+		"terminals without roots": {Terminals: &terminals.Options{}},
+		"pages without forms":     {Page: page},
+		"done without pages":      {PageDone: func(acp.ElicitationID) {}},
+		"two askers":              {Permission: &permission.Options{Ask: pick("")}},
+		"no such root":            {Roots: []string{filepath.Join(t.TempDir(), "none")}},
+		"a bad rule":              {Permission: &permission.Options{Rules: []permission.Rule{{}}}},
+	} {
+		_, err := host.New(&opts)
+		assert.ErrorContains(t, err, "host: ", name)
+	}
+}
+
+// A person who is asked sees the names of the variables, so an allow is the consent to them.
+func TestAllowIsConsentToTheVariables(t *testing.T) {
+	x := sit(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
+	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
+		req := echo("x")
+		req.Env = []acp.EnvVariable{{Name: "NODE_OPTIONS", Value: "--x"}, {Name: "CI", Value: "1"}}
+		return x.command(ctx, req)
+	}))
+	require.Len(t, x.questions(), 1)
+	assert.Equal(t, []string{"NODE_OPTIONS", "CI"}, x.questions()[0].Operations[0].Env)
+}

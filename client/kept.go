@@ -1,0 +1,112 @@
+package client
+
+import (
+	"context"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/rpc"
+)
+
+// kept holds the first updates of a session. After one update was dropped because there
+// was no room, all later ones are dropped too, so that there is no gap.
+type kept struct {
+	updates []update
+	bytes   int64
+	full    bool
+}
+
+// update is one update with the data that is needed to deliver it later.
+type update struct {
+	versionedUpdate                 // first, because an empty last field would take room
+	ctx             context.Context // of its handler, detached; set only while it is kept
+	u               acp.SessionUpdate
+	size            int64
+	held            bool // counts against the backlog
+}
+
+// keep keeps an update of a Session if there is room.
+func (c *Conn) keep(k *kept, ctx context.Context, it update) {
+	s := &c.sessions
+	s.lock()
+	full := s.keepLocked(k, ctx, it)
+	s.mu.Unlock()
+	if full {
+		c.warnFull()
+	}
+}
+
+func (c *Conn) warnFull() {
+	c.log.Warn("acp: dropping updates of a session without a listener: set OnUpdate", "limit", keptPerSession)
+}
+
+// keepLocked keeps an update in k if there is room. It reports whether k has become full
+// with this one.
+func (s *sessions) keepLocked(k *kept, ctx context.Context, it update) (full bool) {
+	if k.full {
+		return false
+	}
+	if k.bytes+it.size <= keptPerSession {
+		s.makeRoomLocked(k, it.size)
+	}
+	if k.bytes+it.size > keptPerSession || s.bytes+it.size > keptInAll {
+		k.full = true
+		return true
+	}
+	it.ctx = rpc.Detach(ctx)
+	k.updates = append(k.updates, it)
+	k.bytes += it.size
+	s.bytes += it.size
+	return false
+}
+
+// unknownLocked returns what is kept for a session without a Session. If there are too
+// many, the oldest is forgotten.
+func (s *sessions) unknownLocked(id acp.SessionID) *kept {
+	if k := s.unknown[id]; k != nil {
+		return k
+	}
+	if len(s.order) >= unknownAtMost {
+		if k := s.unknown[s.order[0]]; k != nil {
+			s.takeLocked(k)
+			delete(s.unknown, s.order[0])
+		}
+		s.order[0] = ""
+		s.order = s.order[1:]
+	}
+	k := &kept{}
+	s.unknown[id] = k
+	s.order = append(s.order, id)
+	return k
+}
+
+// makeRoomLocked drops the updates of the oldest sessions other than that of k. The
+// response with the id of a session usually follows its first updates soon, so old updates
+// are unlikely to be needed.
+func (s *sessions) makeRoomLocked(k *kept, size int64) {
+	for _, id := range s.order {
+		if s.bytes+size <= keptInAll {
+			return
+		}
+		if old := s.unknown[id]; old != nil && old != k && old.bytes > 0 {
+			s.takeLocked(old)
+			old.full = true
+		}
+	}
+}
+
+// take empties k.
+func (s *sessions) take(k *kept) []update {
+	s.lock()
+	defer s.mu.Unlock()
+	return s.takeLocked(k)
+}
+
+func (s *sessions) takeLocked(k *kept) []update {
+	if k == nil {
+		return nil
+	}
+	s.bytes -= k.bytes
+	updates := k.updates
+	*k = kept{}
+	return updates
+}

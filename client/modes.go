@@ -1,0 +1,89 @@
+package client
+
+import (
+	"context"
+	"slices"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// Modes returns the modes of the session and its current mode, as the agent last reported
+// them, or nil if it has reported none.
+func (s *Session) Modes() *acp.SessionModeState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.settings.modes == nil {
+		return nil
+	}
+	m := *s.settings.modes
+	m.AvailableModes = slices.Clone(m.AvailableModes)
+	return &m
+}
+
+// SetMode changes the mode of the session.
+func (s *Session) SetMode(ctx context.Context, id acp.SessionModeID) error {
+	req, response := &acp.SetSessionModeRequest{SessionID: s.id, ModeID: id}, &settingResponse{s: s}
+	_, err := methodSetSessionMode.Call(ctx, &s.conn.out, req, response.watch())
+	if err == nil {
+		response.tell(func(t *settings, at int) { t.setMode(at, id) })
+	}
+	return err
+}
+
+// versionedSettings are the settings that only this version has.
+type versionedSettings struct {
+	modes   *acp.SessionModeState
+	modesAt int
+}
+
+// trackVersioned stores the mode that an update reports.
+func (t *settings) trackVersioned(u acp.SessionUpdate) {
+	if u, ok := u.(*acp.CurrentModeUpdate); ok {
+		t.setMode(t.next(), u.CurrentModeID)
+	}
+}
+
+func (t *settings) setMode(at int, id acp.SessionModeID) {
+	m := acp.SessionModeState{}
+	if t.modes != nil {
+		m = *t.modes
+	}
+	m.CurrentModeID = id
+	t.setModes(at, &m)
+}
+
+func (t *settings) setModes(at int, modes *acp.SessionModeState) {
+	if at > t.modesAt {
+		t.modes, t.modesAt = modes, at
+	}
+}
+
+// reopened stores the settings from the response of a load or a resume.
+func (a *settingResponse) reopened(modes *acp.SessionModeState, options []acp.SessionConfigOption) {
+	a.tell(func(t *settings, at int) {
+		if modes != nil {
+			t.setModes(at, modes)
+		}
+		if options != nil {
+			t.setOptions(at, options)
+		}
+	})
+}
+
+// started stores the settings from the response that contains the id of a new session.
+// Settings from updates that arrived before are newer and stay.
+func (s *Session) started(modes *acp.SessionModeState, options []acp.SessionConfigOption) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := &s.settings
+	if modes != nil {
+		m := *modes
+		if t.modes != nil {
+			m.CurrentModeID = t.modes.CurrentModeID
+		}
+		t.modes = &m
+	}
+	if t.options == nil {
+		t.options = options
+	}
+}

@@ -1,0 +1,270 @@
+package negotiate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client"
+	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// attempt asks one agent over one stream.
+type attempt struct {
+	n      *negotiation
+	probe  *probe
+	conn   *Conn
+	v1, v2 *half // nil if the version is not offered
+}
+
+// half is one of the two connections, whose end of the stream waits for the decision.
+type half struct {
+	version int
+	end     *end
+	request stream.Message // the initialize that it wants to send
+	done    chan error     // holds what Initialize has returned
+	over    bool           // done was read
+	close   func() error
+	wait    func() error
+}
+
+func (a *attempt) newHalf(version int) *half {
+	return &half{version: version, end: newEnd(a.probe.s, a.probe.noise), done: make(chan error, 1)}
+}
+
+// startV1 starts the connection of version 1. It sends nothing yet.
+func (a *attempt) startV1() *half {
+	h, o := a.newHalf(acp.ProtocolVersion), &a.n.opts
+	var served acp.Client
+	conn := client.New(h.end.as(), func(c *client.Conn) acp.Client {
+		if o.V1 == nil {
+			served = clientV1(o.Permission, c)
+		} else {
+			served = o.V1(c)
+		}
+		return served
+	}, a.conn.optionsV1(o.ConnV1))
+	a.conn.v1, h.close, h.wait = conn, conn.Close, conn.Wait
+	h.initialize(conn.Start(a.n.ctx), func() error {
+		var req *acp.InitializeRequest
+		if o.InitializeV1 != nil {
+			if asked := o.InitializeV1(served); asked != nil {
+				copied := *asked
+				copied.ProtocolVersion = 0
+				req = &copied
+			}
+		}
+		_, err := conn.Initialize(a.n.start, req)
+		return err
+	})
+	return h
+}
+
+// startV2 starts the connection of version 2. It sends nothing yet.
+func (a *attempt) startV2() *half {
+	h, o := a.newHalf(acp2.ProtocolVersion), &a.n.opts
+	var served acp2.Client
+	conn := client2.New(h.end.as(), func(c *client2.Conn) acp2.Client {
+		if o.V2 == nil {
+			served = clientV2(o.Permission, c, a.conn.folder)
+		} else {
+			served = o.V2(c)
+		}
+		return served
+	}, a.conn.optionsV2(o.ConnV2))
+	a.conn.v2, h.close, h.wait = conn, conn.Close, conn.Wait
+	h.initialize(conn.Start(a.n.ctx), func() error {
+		var req *acp2.InitializeRequest
+		if o.InitializeV2 != nil {
+			if asked := o.InitializeV2(served); asked != nil {
+				copied := *asked
+				copied.ProtocolVersion = 0
+				req = &copied
+			}
+		}
+		_, err := conn.Initialize(a.n.start, req)
+		return err
+	})
+	return h
+}
+
+// initialize calls Initialize of a connection that was started.
+func (h *half) initialize(started error, call func() error) {
+	if started != nil {
+		h.done <- started
+		return
+	}
+	go func() { // ends with the response, with the connection, or with the time to start
+		err := errGone
+		defer func() { h.done <- err }() // also when a middleware ends the goroutine
+		err = call()
+	}()
+}
+
+var errGone = errors.New("negotiate: the goroutine of initialize was ended, for example by runtime.Goexit in a middleware")
+
+// wants waits until the connection wants to send its initialize.
+func (h *half) wants(ctx context.Context) error {
+	select {
+	case h.request = <-h.end.wants:
+		return nil
+	case err := <-h.done:
+		h.over = true
+		if err == nil {
+			err = errors.New("negotiate: a middleware responds to initialize itself")
+		}
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (h *half) params() []byte {
+	if e := envelope.Parse(h.request.Data); len(e.Params) > 0 {
+		return e.Params
+	}
+	return []byte("{}")
+}
+
+// leave closes the connection and waits until it has ended.
+func (h *half) leave() {
+	if h == nil {
+		return
+	}
+	h.close()
+	if !h.over {
+		<-h.done
+		h.over = true
+	}
+	_ = h.wait() // it was never used
+}
+
+// leave closes all that was begun.
+func (a *attempt) leave(s stream.Stream) {
+	s.Close()
+	a.v1.leave()
+	a.v2.leave()
+}
+
+// settle asks the agent, and gives the stream to the connection of its version.
+func (a *attempt) settle() error {
+	for _, h := range []*half{a.v1, a.v2} {
+		if h == nil {
+			continue
+		}
+		if err := h.wants(a.n.start); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.v1 == nil:
+		return a.alone(a.v2)
+	case a.v2 == nil:
+		return a.alone(a.v1)
+	}
+	params, err := merged(a.v1.params(), a.v2.params())
+	if err != nil {
+		return fmt.Errorf("negotiate: the params of initialize: %w", err)
+	}
+	said, err := a.probe.ask(a.n.start, params)
+	if err != nil {
+		return a.again(err)
+	}
+	a.conn.result = said.result
+	switch said.verdict() {
+	case speaksV2:
+		said.result = said.as(acp2.ProtocolVersion)
+		return a.give(a.v2, &said, a.v1)
+	case speaksV1:
+		return a.speaksV1(said)
+	case tryV1:
+		return a.tryV1(said)
+	}
+	return said.refusal()
+}
+
+// alone asks in the only version that is offered.
+func (a *attempt) alone(h *half) error {
+	said, err := a.probe.ask(a.n.start, h.params())
+	if err != nil {
+		return err
+	}
+	if h.version == acp2.ProtocolVersion && said.verdict() == speaksV1 {
+		return &client.VersionError{Requested: h.version, Own: []int{h.version}, Answered: acp.ProtocolVersion}
+	}
+	a.conn.result = said.result
+	return a.give(h, &said, nil)
+}
+
+// speaksV1 goes on in version 1. If the agent may not have seen all that the client
+// offers, it is asked again; version 1 allows that at any time.
+func (a *attempt) speaksV1(said answer) error {
+	if params := a.v1.params(); lossy(params) {
+		again, err := a.probe.ask(a.n.start, params)
+		if err != nil {
+			return a.again(err)
+		}
+		if again.verdict() == speaksV1 {
+			said, a.conn.result = again, again.result
+		} // else the agent insists on the first one
+	}
+	said.result = said.as(acp.ProtocolVersion)
+	return a.give(a.v1, &said, a.v2)
+}
+
+// tryV1 asks again in version 1: on a new stream if there can be one, because the agent
+// may have lost its way.
+func (a *attempt) tryV1(said answer) error {
+	if a.n.dial != nil {
+		return &againError{said.refusal()}
+	}
+	again, err := a.probe.ask(a.n.start, a.v1.params())
+	if err != nil {
+		return fmt.Errorf("%w (version %d before: %w)", err, acp2.ProtocolVersion, said.refusal())
+	}
+	a.conn.result = again.result
+	if err := a.give(a.v1, &again, a.v2); err != nil {
+		return fmt.Errorf("%w (version %d before: %w)", named(err), acp2.ProtocolVersion, said.refusal())
+	}
+	return nil
+}
+
+// again returns the error, as one that may go away if the agent is dialed again in version
+// 1.
+func (a *attempt) again(err error) error {
+	if a.n.dial == nil || a.n.start.Err() != nil {
+		return err
+	}
+	return &againError{err}
+}
+
+// give gives the stream and the response to one connection and closes the other.
+func (a *attempt) give(h *half, said *answer, other *half) error {
+	other.leave()
+	a.conn.chosen(h.version)
+	if err := h.end.attach(append(a.probe.early, responseTo(&h.request, said))); err != nil {
+		return fmt.Errorf("negotiate: %w", err)
+	}
+	err := <-h.done
+	h.over = true
+	return err
+}
+
+// refusal returns the error of an agent that speaks no version that is offered.
+func (a *answer) refusal() error {
+	own := []int{acp.ProtocolVersion, acp2.ProtocolVersion}
+	switch {
+	case a.err == nil && a.version >= 0 && a.version != acp.ProtocolVersion && a.version != acp2.ProtocolVersion:
+		return &client.VersionError{Requested: acp2.ProtocolVersion, Own: own, Answered: a.version}
+	case a.err == nil:
+		return errors.New("negotiate: the response to initialize has the shape of neither version")
+	case a.err.Code == rpcerr.CodeUnsupportedProtocolVersion:
+		return &client.VersionError{Requested: acp2.ProtocolVersion, Own: own, Supported: a.supported, Err: a.err}
+	}
+	return a.err
+}

@@ -1,0 +1,337 @@
+package negotiate
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/thread"
+	client2 "github.com/acpkit/go-sdk/client/v2"
+	thread2 "github.com/acpkit/go-sdk/client/v2/thread"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Conn is a connection to an agent, in the version that both ends support. Its methods
+// name no version; what only one version has is reached by [Conn.V1] and [Conn.V2]. All
+// methods are safe for concurrent use.
+type Conn struct {
+	version int
+	result  json.RawMessage
+	s       stream.Stream
+
+	v1   *client.Conn // one of the two is nil
+	v2   *client2.Conn
+	back backend
+
+	set1 *thread.Set
+	set2 *thread2.Set
+
+	mu       sync.Mutex          // guards all below
+	sessions map[string]*Session // that were opened here
+	folders  map[string]string   // of those sessions
+}
+
+// backend is what the two versions do differently.
+type backend interface {
+	start(ctx context.Context, p *SessionParams) (session, error)
+	load(ctx context.Context, id string, p *SessionParams) (session, error)
+	resume(ctx context.Context, id string, p *SessionParams) (session, error)
+	list(ctx context.Context, cwd string) iter.Seq2[SessionInfo, error]
+	delete(ctx context.Context, id string) error
+	thread(id string) *thread.Thread
+	features() Features
+	info() (Info, bool)
+	signInMethods() []SignInMethod
+	signIn(ctx context.Context, id string) error
+	signOut(ctx context.Context) error
+}
+
+func newConn(s stream.Stream) *Conn {
+	return &Conn{s: s, sessions: map[string]*Session{}, folders: map[string]string{}, set1: thread.NewSet(), set2: thread2.NewSet()}
+}
+
+// optionsV1 adds the middlewares that feed the threads, nearest to the wire.
+func (c *Conn) optionsV1(o *client.Options) *client.Options {
+	with := *o
+	with.Receiving = append(slices.Clone(o.Receiving), c.set1.Receiving)
+	with.Sending = append(slices.Clone(o.Sending), c.set1.Sending)
+	return &with
+}
+
+func (c *Conn) optionsV2(o *client2.Options) *client2.Options {
+	with := *o
+	with.Receiving = append(slices.Clone(o.Receiving), c.set2.Receiving)
+	with.Sending = append(slices.Clone(o.Sending), c.set2.Sending)
+	return &with
+}
+
+// chosen keeps the connection of the version, before it is given the response.
+func (c *Conn) chosen(version int) {
+	c.version = version
+	if version == acp.ProtocolVersion {
+		c.back = &backendV1{conn: c.v1, set: c.set1}
+		c.v2, c.set2 = nil, nil
+		return
+	}
+	c.back = &backendV2{conn: c.v2, set: c.set2}
+	c.v1, c.set1 = nil, nil
+}
+
+// ready arranges for the threads to learn of the end of the connection.
+func (c *Conn) ready() {
+	if c.v1 != nil {
+		c.v1.OnEnd(c.ended)
+		return
+	}
+	c.v2.OnEnd(c.ended)
+}
+
+// ended ends what the threads show as running. In version 1 the prompt has done that.
+func (c *Conn) ended() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.sessions {
+		s.lost(c.Err())
+	}
+}
+
+// ProtocolVersion returns the version that both ends speak, 1 or 2.
+func (c *Conn) ProtocolVersion() int { return c.version }
+
+// V1 returns the connection if version 1 is spoken, and nil otherwise.
+func (c *Conn) V1() *client.Conn { return c.v1 }
+
+// V2 returns the connection if version 2 is spoken, and nil otherwise.
+func (c *Conn) V2() *client2.Conn { return c.v2 }
+
+// InitializeResult returns the result of initialize, as the agent sent it. It must not be
+// modified.
+func (c *Conn) InitializeResult() json.RawMessage { return c.result }
+
+// Stream returns the stream of the connection, for information such as the exit status of
+// a process. Only the connection may read, write and close it.
+func (c *Conn) Stream() stream.Stream { return c.s }
+
+// Close ends the connection, as Close of its package.
+func (c *Conn) Close() error {
+	if c.v1 != nil {
+		return c.v1.Close()
+	}
+	return c.v2.Close()
+}
+
+// Wait waits until the connection has ended, and returns why, as Wait of its package.
+func (c *Conn) Wait() error {
+	if c.v1 != nil {
+		return c.v1.Wait()
+	}
+	return c.v2.Wait()
+}
+
+// OnEnd arranges for f to be called once when the connection has ended, as OnEnd of its
+// package.
+func (c *Conn) OnEnd(f func()) {
+	if c.v1 != nil {
+		c.v1.OnEnd(f)
+		return
+	}
+	c.v2.OnEnd(f)
+}
+
+// Done returns a channel that is closed when the connection has ended.
+func (c *Conn) Done() <-chan struct{} {
+	if c.v1 != nil {
+		return c.v1.Done()
+	}
+	return c.v2.Done()
+}
+
+// Err returns nil until the connection has ended, and after that the reason why.
+func (c *Conn) Err() error {
+	if c.v1 != nil {
+		return c.v1.Err()
+	}
+	return c.v2.Err()
+}
+
+// Info is the name and version that an agent sends.
+type Info struct{ Name, Title, Version string }
+
+// Info returns the name and version that the agent sent, and reports whether it sent any.
+func (c *Conn) Info() (Info, bool) { return c.back.info() }
+
+// Features says what an agent can do, in either version.
+type Features struct {
+	// Load, Resume, List, Close and Delete are about sessions; see the methods.
+	Load, Resume, List, Close, Delete bool
+	// Image, Audio and Resource are the content besides text and links that a prompt may
+	// have.
+	Image, Audio, Resource bool
+	// Stdio, HTTP and SSE are the ways to an MCP server.
+	Stdio, HTTP, SSE bool
+	// AdditionalDirectories reports whether a session may have more than one folder.
+	AdditionalDirectories bool
+	// SignOut reports whether the user can sign out.
+	SignOut bool
+	// Queue reports whether the agent takes prompts while a turn runs. Otherwise they fail
+	// with acp.ErrTurnRunning.
+	Queue bool
+}
+
+// Features returns what the agent can do.
+func (c *Conn) Features() Features { return c.back.features() }
+
+// The ways to sign in. Others are possible.
+const (
+	// SignInAgent is done by the agent; see [Conn.SignIn].
+	SignInAgent = "agent"
+	// SignInTerminal is done by the user: run the agent's command again on a terminal,
+	// with Args after its own arguments and Env added to its environment.
+	SignInTerminal = "terminal"
+)
+
+// SignInMethod is a way to sign in.
+type SignInMethod struct {
+	ID, Name, Description string
+	// Type is one of the SignIn constants, or a value that this package does not know. Raw
+	// holds the whole method then.
+	Type string
+	Args []string
+	Env  map[string]string
+	Raw  json.RawMessage
+}
+
+// SignInMethods returns the ways to sign in.
+func (c *Conn) SignInMethods() []SignInMethod { return c.back.signInMethods() }
+
+// SignIn signs the user in with a method of the type [SignInAgent]. Agents that require it
+// respond to other calls with rpcerr.ErrAuthRequired.
+func (c *Conn) SignIn(ctx context.Context, id string) error { return c.back.signIn(ctx, id) }
+
+// SignOut signs the user out.
+func (c *Conn) SignOut(ctx context.Context) error { return c.back.signOut(ctx) }
+
+// SessionInfo describes one session in a list.
+type SessionInfo struct {
+	ID    string
+	Cwd   string
+	Title string
+	// UpdatedAt is the time of the last activity, as RFC 3339 text.
+	UpdatedAt             string
+	AdditionalDirectories []string
+	Meta                  thread.Meta
+}
+
+// Sessions returns the stored sessions of the agent, page by page as the loop goes on. Cwd
+// selects those of one folder; empty selects all. If a call fails, the last pair holds the
+// error.
+func (c *Conn) Sessions(ctx context.Context, cwd string) iter.Seq2[SessionInfo, error] {
+	return c.back.list(ctx, cwd)
+}
+
+// DeleteSession removes a stored session from the list.
+func (c *Conn) DeleteSession(ctx context.Context, id string) error {
+	err := c.back.delete(ctx, id)
+	if err == nil {
+		c.forget(id)
+	}
+	return err
+}
+
+// SessionParams are the params of a session that is started or opened.
+type SessionParams struct {
+	// Cwd is the folder of the session, an absolute path at the agent.
+	Cwd string
+	// AdditionalDirectories are further folders.
+	AdditionalDirectories []string
+	MCPServers            []MCPServer
+}
+
+// MCPServer is a server that the agent connects to: a child process if Command is set, or
+// else one at URL.
+type MCPServer struct {
+	Name string
+
+	Command string // an absolute path
+	Args    []string
+	Env     map[string]string // may be secret
+
+	URL     string
+	Headers map[string]string // may be secret
+	// SSE selects the transport with server-sent events, which only version 1 has.
+	SSE bool
+}
+
+// StartSession starts an empty session.
+func (c *Conn) StartSession(ctx context.Context, p *SessionParams) (*Session, error) {
+	p = params(p)
+	s, err := c.back.start(ctx, p)
+	return c.opened(s, p, err)
+}
+
+// LoadSession opens a stored session, and its thread shows the history again.
+func (c *Conn) LoadSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
+	p = params(p)
+	c.setFolder(id, p.Cwd) // questions may come before the response
+	s, err := c.back.load(ctx, id, p)
+	return c.opened(s, p, err)
+}
+
+// ResumeSession opens a stored session without its history.
+func (c *Conn) ResumeSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
+	p = params(p)
+	c.setFolder(id, p.Cwd)
+	s, err := c.back.resume(ctx, id, p)
+	return c.opened(s, p, err)
+}
+
+func params(p *SessionParams) *SessionParams {
+	if p == nil {
+		return &SessionParams{}
+	}
+	return p
+}
+
+// opened returns the Session of what was opened: the same for the same id.
+func (c *Conn) opened(back session, p *SessionParams, err error) (*Session, error) {
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.folders[back.id()] = p.Cwd
+	s := c.sessions[back.id()]
+	if s == nil || s.back != back {
+		s = &Session{conn: c, back: back, thread: c.back.thread(back.id())}
+		c.sessions[back.id()] = s
+	}
+	return s, nil
+}
+
+func (c *Conn) forget(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.sessions, id)
+	delete(c.folders, id)
+}
+
+func (c *Conn) setFolder(id, cwd string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.folders[id] = cwd
+}
+
+// folder returns the folder of a session that was opened here.
+func (c *Conn) folder(id string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.folders[id]
+}
+
+// Thread returns the thread of a session, also of one that was opened by the agent or with
+// the methods of V1 and V2.
+func (c *Conn) Thread(id string) *thread.Thread { return c.back.thread(id) }

@@ -1,0 +1,426 @@
+package negotiate_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/negotiate"
+	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// TestMain keeps what the tests provoke out of their output. It is also an agent.
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	if os.Getenv(playAgent) != "" {
+		os.Exit(playedAgent())
+	}
+	os.Exit(m.Run())
+}
+
+// script plays one agent: it is given the other end of the stream.
+type script func(p *rawpeer.Peer)
+
+// agents dials the scripts one after the other.
+type agents struct {
+	t       *testing.T
+	scripts []script
+	wait    sync.WaitGroup
+
+	mu    sync.Mutex // guards all below
+	dials int
+}
+
+func newAgents(t *testing.T, scripts ...script) *agents {
+	a := &agents{t: t, scripts: scripts}
+	t.Cleanup(a.wait.Wait)
+	return a
+}
+
+func (a *agents) dial(context.Context) (stream.Stream, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.dials >= len(a.scripts) {
+		a.dials++
+		return nil, errors.New("there is no agent")
+	}
+	s, p := rawpeer.Pipe(a.t)
+	play := a.scripts[a.dials]
+	a.dials++
+	a.wait.Go(func() { play(p) })
+	return s, nil
+}
+
+func (a *agents) dialed() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.dials
+}
+
+const (
+	resultV1    = `{"protocolVersion":1,"agentCapabilities":{"loadSession":true},"agentInfo":{"name":"one","version":"1"},"models":[1]}`
+	resultGoose = `{"protocolVersion":2,"agentCapabilities":{"loadSession":true},"agentInfo":{"name":"goose","version":"1"}}`
+	resultV2    = `{"protocolVersion":2,"info":{"name":"two","version":"2"},"capabilities":{"session":{}}}`
+)
+
+// asked returns the params of an initialize.
+func asked(t *testing.T, m rawpeer.Message) map[string]any {
+	var params map[string]any
+	require.NoError(t, json.Unmarshal(m.Params, &params))
+	return params
+}
+
+// answers plays an agent that answers each initialize with the next of the results, or
+// errors, and then session/new.
+func answers(t *testing.T, results ...string) script {
+	return func(p *rawpeer.Peer) {
+		for _, r := range results {
+			m, ok := p.Recv()
+			if !ok {
+				return
+			}
+			if m.Method != "initialize" {
+				t.Errorf("%s in place of initialize", m.Method)
+			}
+			if r == "" {
+				p.Close()
+				return
+			}
+			p.Write([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + r + `}`))
+		}
+		for {
+			m, ok := p.Recv()
+			if !ok {
+				return
+			}
+			if m.Method == "session/new" {
+				p.Answer(m, `{"sessionId":"s"}`)
+			}
+		}
+	}
+}
+
+func result(r string) string { return `"result":` + r }
+
+func failure(code int, data string) string {
+	if data != "" {
+		data = `,"data":` + data
+	}
+	return fmt.Sprintf(`"error":{"code":%d,"message":"m"%s}`, code, data)
+}
+
+// end closes the connection and waits for it.
+func end(t *testing.T, c *negotiate.Conn) {
+	require.NoError(t, c.Close())
+	require.NoError(t, c.Wait())
+}
+
+func TestWhichVersion(t *testing.T) {
+	for name, c := range map[string]struct {
+		scripts [][]string
+		version int
+		over    bool // without a way to dial again
+	}{
+		"version 2":                            {[][]string{{result(resultV2)}}, 2, false},
+		"version 1":                            {[][]string{{result(resultV1)}}, 1, false},
+		"goose":                                {[][]string{{result(resultGoose)}}, 1, false},
+		"-32022 with data, again":              {[][]string{{failure(-32022, `{"requested":2,"supported":[1]}`)}, {result(resultV1)}}, 1, false},
+		"-32022 without data, again":           {[][]string{{failure(-32022, "")}, {result(resultV1)}}, 1, false},
+		"-32602, again":                        {[][]string{{failure(-32602, `{"x":1}`)}, {result(resultV1)}}, 1, false},
+		"-32600, again":                        {[][]string{{failure(-32600, "")}, {result(resultV1)}}, 1, false},
+		"neither shape, again":                 {[][]string{{result(`{"protocolVersion":2}`)}, {result(resultV1)}}, 1, false},
+		"a newer version, again":               {[][]string{{result(`{"protocolVersion":7,"agentCapabilities":{}}`)}, {result(resultV1)}}, 1, false},
+		"exits on the unknown version, again":  {[][]string{{""}, {result(resultV1)}}, 1, false},
+		"-32022, asked again over the same":    {[][]string{{failure(-32022, `{"supported":[1]}`), result(resultV1)}}, 1, true},
+		"-32602, asked again over the same":    {[][]string{{failure(-32602, ""), result(resultV1)}}, 1, true},
+		"neither shape, again over the same":   {[][]string{{result(`[]`), result(resultV1)}}, 1, true},
+		"version 2 over the one stream":        {[][]string{{result(resultV2)}}, 2, true},
+		"version 2 without its capabilities":   {[][]string{{result(`{"protocolVersion":2,"info":{"name":"a","version":"1"}}`)}}, 2, true},
+		"version 1 over the one stream":        {[][]string{{result(`{"protocolVersion":1}`)}}, 1, true},
+		"version as text, in the shape of one": {[][]string{{result(`{"protocolVersion":"2","agentCapabilities":{}}`)}}, 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leak.Check(t)
+			var scripts []script
+			for _, results := range c.scripts {
+				scripts = append(scripts, answers(t, results...))
+			}
+			a := newAgents(t, scripts...)
+			var conn *negotiate.Conn
+			var err error
+			if c.over {
+				s, _ := a.dial(t.Context())
+				conn, err = negotiate.ConnectOver(t.Context(), s, nil)
+			} else {
+				conn, err = negotiate.Connect(t.Context(), a.dial, nil)
+			}
+			require.NoError(t, err)
+			assert.Equal(t, c.version, conn.ProtocolVersion())
+			assert.Equal(t, c.version == 1, conn.V1() != nil)
+			assert.Equal(t, c.version == 2, conn.V2() != nil)
+			assert.Equal(t, len(c.scripts), a.dialed())
+			all := strings.Join(c.scripts[len(c.scripts)-1], " ")
+			assert.Contains(t, all, string(conn.InitializeResult()), "as it came")
+			s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
+			if c.version == 2 && !conn.Features().List {
+				assert.ErrorAs(t, err, new(*acp.CapabilityError))
+			} else {
+				require.NoError(t, err)
+				assert.Equal(t, "s", s.ID())
+			}
+			end(t, conn)
+		})
+	}
+}
+
+// What the agent is asked: first in both versions, then in version 1 alone.
+func TestWhatIsAsked(t *testing.T) {
+	leak.Check(t)
+	a := newAgents(t, func(p *rawpeer.Peer) {
+		m := p.Expect("initialize")
+		params := asked(t, m)
+		assert.EqualValues(t, 2, params["protocolVersion"])
+		for _, name := range []string{"info", "capabilities", "clientCapabilities"} {
+			assert.Contains(t, params, name)
+		}
+		p.Fail(m, -32022, "no")
+		p.ExpectEnd()
+	}, func(p *rawpeer.Peer) {
+		m := p.Expect("initialize")
+		params := asked(t, m)
+		assert.EqualValues(t, 1, params["protocolVersion"])
+		assert.Contains(t, params, "clientCapabilities")
+		assert.NotContains(t, params, "info")
+		assert.NotContains(t, params, "capabilities")
+		p.Answer(m, resultV1)
+		p.ExpectEnd()
+	})
+	conn, err := negotiate.Connect(t.Context(), a.dial, nil)
+	require.NoError(t, err)
+	end(t, conn)
+}
+
+// With Options.Only nothing but that version is offered.
+func TestOnlyOneVersion(t *testing.T) {
+	leak.Check(t)
+	a := newAgents(t, func(p *rawpeer.Peer) {
+		m := p.Expect("initialize")
+		params := asked(t, m)
+		assert.EqualValues(t, 1, params["protocolVersion"])
+		assert.Contains(t, params, "clientCapabilities")
+		assert.NotContains(t, params, "info")
+		assert.NotContains(t, params, "capabilities")
+		p.Answer(m, resultV1)
+		p.ExpectEnd()
+	}, func(p *rawpeer.Peer) {
+		m := p.Expect("initialize")
+		assert.NotContains(t, asked(t, m), "clientCapabilities")
+		p.Answer(m, resultV2)
+		p.ExpectEnd()
+	}, answers(t, result(resultV1)), answers(t, result(resultGoose)))
+	for i, only := range []int{1, 2} {
+		conn, err := negotiate.Connect(t.Context(), a.dial, &negotiate.Options{Only: only})
+		require.NoError(t, err)
+		assert.Equal(t, only, conn.ProtocolVersion())
+		assert.Equal(t, i+1, a.dialed())
+		end(t, conn)
+	}
+	for _, only := range []int{2, 1} {
+		_, err := negotiate.Connect(t.Context(), a.dial, &negotiate.Options{Only: only})
+		assert.ErrorAs(t, err, new(*client.VersionError), only)
+	}
+	_, err := negotiate.Connect(t.Context(), a.dial, &negotiate.Options{Only: 3})
+	assert.ErrorContains(t, err, "Only")
+	assert.Equal(t, 4, a.dialed(), "no agent is started for nothing")
+}
+
+// An agent that supports none of the versions: the error names those of both ends, however
+// the agent said it.
+func TestNoCommonVersion(t *testing.T) {
+	for name, c := range map[string]struct {
+		scripts   [][]string
+		supported []int
+		answered  int
+	}{
+		"it lists others":                  {[][]string{{failure(-32022, `{"requested":2,"supported":[3,4]}`)}}, []int{3, 4}, 0},
+		"it lists others as texts":         {[][]string{{failure(-32022, `{"supported":["3"]}`)}}, []int{3}, 0},
+		"it says so twice":                 {[][]string{{failure(-32022, "")}, {failure(-32022, `{"supported":[3]}`)}}, []int{3}, 0},
+		"it says so without data":          {[][]string{{failure(-32022, `"no"`)}, {failure(-32022, "")}}, nil, 0},
+		"it answers with a newer version":  {[][]string{{result(`{"protocolVersion":3}`)}, {result(`{"protocolVersion":3}`)}}, nil, 3},
+		"it takes the first for malformed": {[][]string{{failure(-32602, "")}, {failure(-32022, `{"supported":[3]}`)}}, []int{3}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leak.Check(t)
+			var scripts []script
+			for _, results := range c.scripts {
+				scripts = append(scripts, answers(t, results...))
+			}
+			a := newAgents(t, scripts...)
+			_, err := negotiate.Connect(t.Context(), a.dial, nil)
+			wrong, ok := errors.AsType[*client.VersionError](err)
+			require.True(t, ok, "%v", err)
+			assert.Equal(t, []int{1, 2}, wrong.Own)
+			assert.Equal(t, c.supported, wrong.Supported)
+			assert.Equal(t, c.answered, wrong.Answered)
+			assert.Equal(t, len(c.scripts), a.dialed())
+			if c.answered == 0 {
+				assert.ErrorIs(t, err, rpcerr.ErrUnsupportedProtocolVersion)
+			}
+		})
+	}
+}
+
+func TestOtherErrors(t *testing.T) {
+	none := errors.New("no such program")
+	for name, c := range map[string]struct {
+		scripts []script
+		dial    negotiate.Dial
+		want    func(t *testing.T, err error)
+	}{
+		"it wants something else first": {[]script{answers(t, failure(-32000, ""))}, nil, func(t *testing.T, err error) {
+			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+		}},
+		"it exits each time": {[]script{answers(t, ""), answers(t, "")}, nil, func(t *testing.T, err error) {
+			assert.ErrorContains(t, err, "version 2 before")
+		}},
+		"it is gone the second time": {[]script{answers(t, "")}, nil, func(t *testing.T, err error) {
+			assert.ErrorContains(t, err, "there is no agent")
+			assert.ErrorContains(t, err, "dialed again because")
+		}},
+		"it cannot be dialed": {nil, func(context.Context) (stream.Stream, error) { return nil, none }, func(t *testing.T, err error) {
+			assert.ErrorIs(t, err, none)
+		}},
+		"dial returns nothing": {nil, func(context.Context) (stream.Stream, error) { return nil, nil }, func(t *testing.T, err error) {
+			assert.ErrorContains(t, err, "no stream")
+		}},
+		"too much before the response": {[]script{func(p *rawpeer.Peer) {
+			for range 100 {
+				if p.Write([]byte(`{"jsonrpc":"2.0","method":"_x","params":["`+strings.Repeat("x", 20_000)+`"]}`)) != nil {
+					return
+				}
+			}
+		}, answers(t, failure(-32603, ""))}, nil, func(t *testing.T, err error) {
+			assert.ErrorContains(t, err, "before its response")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leak.Check(t)
+			dial := c.dial
+			if dial == nil {
+				dial = newAgents(t, c.scripts...).dial
+			}
+			_, err := negotiate.Connect(t.Context(), dial, nil)
+			require.Error(t, err)
+			c.want(t, err)
+		})
+	}
+	_, err := negotiate.Connect(t.Context(), nil, nil)
+	assert.ErrorContains(t, err, "no Dial")
+	_, err = negotiate.ConnectOver(t.Context(), nil, nil)
+	assert.ErrorContains(t, err, "nil stream")
+}
+
+// What an agent sends around its response reaches the client once, in order.
+func TestNothingIsLost(t *testing.T) {
+	for version, r := range map[int]string{1: resultV1, 2: resultV2} {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			leak.Check(t)
+			a := newAgents(t, func(p *rawpeer.Peer) {
+				m := p.Expect("initialize")
+				p.Notify("_early", `{"n":1}`)
+				p.Notify("_early", `{"n":2}`)
+				p.Answer(m, r)
+				p.Notify("_early", `{"n":3}`)
+				p.ExpectEnd()
+			})
+			seen := make(chan string, 10)
+			note := func(next acp.Handler) acp.Handler {
+				return func(ctx context.Context, method string, params any) (any, error) {
+					if method == "_early" {
+						seen <- fmt.Sprintf("%s", params)
+					}
+					return next(ctx, method, params)
+				}
+			}
+			conn, err := negotiate.Connect(t.Context(), a.dial, &negotiate.Options{
+				V1: func(*client.Conn) acp.Client { return listener1{} }, ConnV1: &client.Options{Receiving: []acp.Middleware{note}},
+				V2: func(*client2.Conn) acp2.Client { return listener2{} }, ConnV2: &client2.Options{Receiving: []acp.Middleware{note}},
+			})
+			require.NoError(t, err)
+			for i := range 3 {
+				assert.Equal(t, fmt.Sprintf(`{"n":%d}`, i+1), <-seen)
+			}
+			end(t, conn)
+		})
+	}
+}
+
+// listener1 and listener2 take extensions.
+type listener1 struct{ acp.Client }
+type listener2 struct{ acp2.Client }
+
+func (listener1) HandleExtensionNotification(context.Context, string, json.RawMessage) error {
+	return nil
+}
+func (listener2) HandleExtensionNotification(context.Context, string, json.RawMessage) error {
+	return nil
+}
+
+func TestTheStartMayTakeSoLong(t *testing.T) {
+	silent := func(p *rawpeer.Peer) {
+		p.Expect("initialize")
+		p.ExpectEnd()
+	}
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		begun := time.Now()
+		_, err := negotiate.Connect(t.Context(), newAgents(t, silent).dial, nil)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.ErrorContains(t, err, "StartTimeout")
+		assert.Equal(t, time.Minute, time.Since(begun))
+
+		begun = time.Now()
+		_, err = negotiate.Connect(t.Context(), newAgents(t, silent).dial, &negotiate.Options{StartTimeout: time.Second})
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, time.Second, time.Since(begun))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		gone := errors.New("the user has left")
+		time.AfterFunc(time.Second, func() { cancel(gone) })
+		a := newAgents(t, silent)
+		_, err := negotiate.Connect(ctx, a.dial, &negotiate.Options{StartTimeout: -1})
+		assert.ErrorIs(t, err, gone)
+		assert.Equal(t, 1, a.dialed(), "not again")
+	})
+	synctest.Test(t, func(t *testing.T) { // the ctx is the life of the connection
+		leak.Check(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		conn, err := negotiate.Connect(ctx, newAgents(t, answers(t, result(resultV2))).dial, nil)
+		require.NoError(t, err)
+		time.Sleep(2 * time.Minute)
+		require.NoError(t, conn.Err(), "the time to start is over, and the connection lives")
+		cancel()
+		<-conn.Done()
+		assert.ErrorIs(t, conn.Wait(), context.Canceled)
+	})
+}

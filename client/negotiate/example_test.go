@@ -1,0 +1,64 @@
+package negotiate_test
+
+import (
+	"context"
+	"fmt"
+
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/client/negotiate"
+	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// A user interface that is written once. The agent here is one of version 2 in the same
+// process; a program passes negotiate.Command and the command of an agent of any version.
+func Example() {
+	ctx := context.Background()
+	dial := func(context.Context) (stream.Stream, error) {
+		near, far := stream.Pipe()
+		// Serve ends with the connection.
+		go agent2.Serve(ctx, far, func(c *agent2.Conn) acp2.Agent { return &two{conn: c} }, nil)
+		return near, nil
+	}
+	policy, err := permission.New(&permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		fmt.Println("May the agent do this?", q.Title)
+		return q.Pick(permission.AllowOnce), nil
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	conn, err := negotiate.Connect(ctx, dial, &negotiate.Options{Permission: policy})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer conn.Close()
+	session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: "/work"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	turn, err := session.Prompt(ctx, negotiate.Text("Change the file.")).Wait()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, item := range session.Thread().Snapshot().Items.All() {
+		switch item := item.(type) {
+		case *thread.Message:
+			fmt.Printf("%s: %s\n", item.Role, item.Text())
+		case *thread.ToolCall:
+			fmt.Printf("%s: %s\n", item.Title, item.Status)
+		}
+	}
+	fmt.Println(turn.StopReason)
+	// Output:
+	// May the agent do this? Write
+	// user: Change the file.
+	// Write: completed
+	// agent: Done.
+	// end_turn
+}

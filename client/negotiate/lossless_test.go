@@ -1,0 +1,118 @@
+package negotiate_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/router"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/negotiate"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// reader is a client with files.
+type reader struct{ acp.Client }
+
+func (reader) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	return &acp.ReadTextFileResponse{Content: "text"}, nil
+}
+
+var withFiles = &negotiate.Options{V1: func(*client.Conn) acp.Client { return reader{} }}
+
+// A client with files makes sure that an agent of version 1 has seen them.
+func TestFilesAreToldAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		second func(p *rawpeer.Peer, m rawpeer.Message)
+		agent  string // as it calls itself in the end
+	}{
+		"and are heard":  {func(p *rawpeer.Peer, m rawpeer.Message) { p.Answer(m, resultV1) }, "one"},
+		"and are known":  {func(p *rawpeer.Peer, m rawpeer.Message) { p.Fail(m, -32600, "once is enough") }, "goose"},
+		"and are echoed": {func(p *rawpeer.Peer, m rawpeer.Message) { p.Answer(m, resultGoose) }, "goose"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leak.Check(t)
+			a := newAgents(t, func(p *rawpeer.Peer) {
+				p.Answer(p.Expect("initialize"), resultGoose)
+				m := p.Expect("initialize")
+				params := asked(t, m)
+				assert.EqualValues(t, 1, params["protocolVersion"])
+				assert.Equal(t, map[string]any{"readTextFile": true}, params["clientCapabilities"].(map[string]any)["fs"])
+				assert.NotContains(t, params, "capabilities")
+				c.second(p, m)
+				p.ExpectEnd()
+			})
+			conn, err := negotiate.Connect(t.Context(), a.dial, withFiles)
+			require.NoError(t, err)
+			info, _ := conn.Info()
+			assert.Equal(t, c.agent, info.Name)
+			assert.Equal(t, 1, a.dialed())
+			end(t, conn)
+		})
+	}
+	t.Run("and it exits", func(t *testing.T) {
+		leak.Check(t)
+		a := newAgents(t, func(p *rawpeer.Peer) {
+			p.Answer(p.Expect("initialize"), resultV1)
+			p.Expect("initialize")
+			p.Close()
+		}, answers(t, result(resultV1)))
+		conn, err := negotiate.Connect(t.Context(), a.dial, withFiles)
+		require.NoError(t, err)
+		assert.Equal(t, 2, a.dialed())
+		end(t, conn)
+	})
+}
+
+// An endpoint for both versions passes on what it derives from version 2. Its agent of
+// version 1 learns of the files all the same, and can use them.
+func TestFilesThroughARouter(t *testing.T) {
+	leak.Check(t)
+	var seen []*acp.ClientCapabilities
+	near, far := stream.Pipe()
+	served := make(chan error, 1)
+	go func() { // ends with the connection
+		served <- router.Serve(t.Context(), far, &router.Agents{V1: func(c *agent.Conn) acp.Agent {
+			return &filesUser{conn: c, seen: &seen}
+		}}, nil)
+	}()
+	conn, err := negotiate.ConnectOver(t.Context(), near, withFiles)
+	require.NoError(t, err)
+	require.Len(t, seen, 2)
+	assert.False(t, seen[0].Has("fs.readTextFile"))
+	assert.True(t, seen[1].Has("fs.readTextFile"))
+	s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
+	require.NoError(t, err)
+	_, err = s.Prompt(t.Context(), negotiate.Text("read")).Wait()
+	require.NoError(t, err)
+	end(t, conn)
+	require.NoError(t, <-served)
+}
+
+// filesUser is an agent that reads a file in its turn.
+type filesUser struct {
+	conn *agent.Conn
+	seen *[]*acp.ClientCapabilities
+}
+
+func (a *filesUser) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	*a.seen = append(*a.seen, req.ClientCapabilities)
+	return &acp.InitializeResponse{}, nil
+}
+
+func (a *filesUser) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return &acp.NewSessionResponse{SessionID: "s"}, nil
+}
+
+func (a *filesUser) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	_, err := a.conn.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: req.SessionID, Path: "/w/f"})
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
+}
+
+func (a *filesUser) Cancel(context.Context, *acp.CancelNotification) error { return nil }

@@ -1,0 +1,108 @@
+package negotiate
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os/exec"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/permission"
+	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Dial starts an agent or connects to one. [Connect] calls it once, and once more if the
+// agent has to be asked again.
+type Dial func(ctx context.Context) (stream.Stream, error)
+
+// Command returns a Dial that runs an agent. The function is called for each start and
+// must return a new exec.Cmd each time.
+func Command(command func() *exec.Cmd, opts *stream.CommandOptions) Dial {
+	return func(context.Context) (stream.Stream, error) {
+		p, err := stream.Command(command(), opts)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+}
+
+// Options configure a connection. With the zero value, and with nil, the client offers
+// both versions, no files and no terminals, and denies every request for permission.
+type Options struct {
+	// Permission decides what the agent may do, where V1 or V2 is nil. Nil denies
+	// everything.
+	Permission *permission.Policy
+
+	// V1 and V2 return the client of a connection of that version, as the function given
+	// to New of its package. Nil means a client that answers questions as Permission
+	// decides. Both are called for an agent whose version is not known yet; the connection
+	// of the other version is closed then. V1 is called again if the agent is dialed
+	// again.
+	V1 func(*client.Conn) acp.Client
+	V2 func(*client2.Conn) acp2.Client
+
+	// ConnV1 and ConnV2 are the options of the connections.
+	ConnV1 *client.Options
+	ConnV2 *client2.Options
+
+	// InitializeV1 and InitializeV2 return the initialize requests. Nil means the default
+	// of the package of that version. The version in the result is ignored.
+	InitializeV1 func(acp.Client) *acp.InitializeRequest
+	InitializeV2 func(acp2.Client) *acp2.InitializeRequest
+
+	// Only, if it is not 0, is the only version that is offered.
+	Only int
+
+	// StartTimeout is how long dialing and initialize may take in all. Zero means 1
+	// minute; a negative value means as long as ctx allows.
+	StartTimeout time.Duration
+
+	// Logger is the Logger of ConnV1 and ConnV2 where they have none.
+	Logger *slog.Logger
+}
+
+const defaultStartTimeout = time.Minute
+
+func (o *Options) clone() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.StartTimeout == 0 {
+		c.StartTimeout = defaultStartTimeout
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	var v1 client.Options
+	if c.ConnV1 != nil {
+		v1 = *c.ConnV1
+	}
+	if v1.Logger == nil {
+		v1.Logger = c.Logger
+	}
+	var v2 client2.Options
+	if c.ConnV2 != nil {
+		v2 = *c.ConnV2
+	}
+	if v2.Logger == nil {
+		v2.Logger = c.Logger
+	}
+	c.ConnV1, c.ConnV2 = &v1, &v2
+	if c.Permission == nil {
+		c.Permission, _ = permission.New(nil) // without rules nothing can be wrong
+	}
+	return c
+}
+
+func (o *Options) check() error {
+	if o.Only != 0 && o.Only != acp.ProtocolVersion && o.Only != acp2.ProtocolVersion {
+		return errors.New("negotiate: Options.Only is neither 1 nor 2")
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package negotiate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// earlyBytes is how much an agent may send before its response to initialize.
+const earlyBytes = 1 << 20
+
+// closeGrace is how long a read may take to end after its stream was closed. A read of
+// standard input cannot be ended.
+const closeGrace = 250 * time.Millisecond
+
+var errEarly = fmt.Errorf("negotiate: the agent has sent more than %d bytes before its response to initialize", earlyBytes)
+
+// probe asks the agent at the other end of a stream which version it speaks.
+type probe struct {
+	s     stream.Stream
+	noise func([]byte)
+	early []read // what came before the response
+	bytes int
+	asked int
+}
+
+// ask sends initialize with the params and returns the response. If ctx is done it closes
+// the stream.
+func (p *probe) ask(ctx context.Context, params []byte) (answer, error) {
+	p.asked++
+	id := strconv.Itoa(p.asked)
+	type outcome struct {
+		a   answer
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() { // ends with the response, or with the stream
+		out := outcome{err: errPanic}
+		defer func() { // the stream may be the user's
+			if v := recover(); v != nil {
+				out.err = fmt.Errorf("negotiate: panic in the stream: %v\n\n%s", v, debug.Stack())
+			}
+			done <- out
+		}()
+		out.a, out.err = p.exchange(id, params)
+	}()
+	select {
+	case out := <-done:
+		return out.a, out.err
+	case <-ctx.Done():
+	}
+	p.s.Close()
+	select {
+	case <-done:
+	case <-time.After(closeGrace):
+	}
+	return answer{}, context.Cause(ctx)
+}
+
+var errPanic = errors.New("negotiate: the stream ended the goroutine that reads it")
+
+func (p *probe) exchange(id string, params []byte) (answer, error) {
+	request := append([]byte(`{"jsonrpc":"2.0","id":`+id+`,"method":"initialize","params":`), params...)
+	sent := make(chan error, 1)
+	go func() { // ends when the message is written, or with the stream
+		err := errPanic
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("negotiate: panic in the stream: %v\n\n%s", v, debug.Stack())
+			}
+			if err != nil { // what the agent said last is worth reading
+				time.AfterFunc(closeGrace, func() { p.s.Close() })
+			}
+			sent <- err
+		}()
+		err = send(p.s, stream.ParseMessage(append(request, '}')))
+	}()
+	a, err := p.response(id)
+	if err != nil {
+		defer time.AfterFunc(closeGrace, func() { p.s.Close() }).Stop() // an agent may read nothing
+	}
+	if unsent := <-sent; unsent != nil && (err == nil || errors.Is(err, io.EOF) || errors.Is(err, stream.ErrClosed)) {
+		return answer{}, fmt.Errorf("negotiate: sending initialize: %w", unsent)
+	}
+	return a, err
+}
+
+// response reads until the response with that id.
+func (p *probe) response(id string) (answer, error) {
+	for {
+		msg, err := p.s.Read()
+		if err == nil {
+			e := envelope.Parse(msg)
+			switch {
+			case e.Kind == envelope.KindBlank:
+				continue
+			case e.Kind == envelope.KindNotJSON && p.noise != nil:
+				p.noise(msg)
+				continue
+			case isResponse(&e) && string(e.ID) == id:
+				return answerOf(&e), nil
+			}
+		} else if err := p.lost(err, id); err != nil {
+			return answer{}, err
+		}
+		p.early = append(p.early, read{msg, err})
+		if p.bytes += len(msg) + 64; p.bytes > earlyBytes {
+			return answer{}, errEarly
+		}
+	}
+}
+
+func isResponse(e *envelope.Envelope) bool {
+	return e.Kind == envelope.KindResponse || e.Kind == envelope.KindErrorResponse || e.Kind == envelope.KindBadResponse
+}
+
+// lost returns the error if no response can come any more. Reading goes on after the
+// others, and the connection reads them again.
+func (p *probe) lost(err error, id string) error {
+	if long, ok := errors.AsType[*stream.TooLargeError](err); ok {
+		if long.HasResult && string(long.ID) == id {
+			return fmt.Errorf("negotiate: the response to initialize is too long: %w", err)
+		}
+		return nil
+	}
+	if lost, ok := errors.AsType[*stream.LostError](err); ok {
+		if string(lost.ID) == id {
+			return fmt.Errorf("negotiate: sending initialize: %w", err)
+		}
+		return nil
+	}
+	return fmt.Errorf("negotiate: the agent has ended before its response to initialize: %w", err)
+}
+
+// responseTo returns the answer as the response to the initialize of a connection.
+func responseTo(m *stream.Message, a *answer) read {
+	b := append([]byte(`{"jsonrpc":"2.0","id":`), m.ID...)
+	if a.err != nil {
+		b = append(append(b, `,"error":`...), a.failed...)
+	} else {
+		b = append(append(b, `,"result":`...), a.result...)
+	}
+	return read{msg: append(b, '}')}
+}

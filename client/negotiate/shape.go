@@ -1,0 +1,193 @@
+package negotiate
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// verdict is what the response to initialize means.
+type verdict int
+
+const (
+	speaksV1 verdict = iota + 1
+	speaksV2
+	// tryV1 means that the agent may speak version 1 if it is asked for nothing else.
+	tryV1
+	// refuses means that the response would be the same for version 1.
+	refuses
+)
+
+// answer is the response to initialize.
+type answer struct {
+	result []byte // nil if it is an error
+	err    *rpcerr.RequestError
+	failed []byte // the error as it came
+	// version is the version that the agent named; -1 if it named none.
+	version int
+	// supported lists the versions of an agent that supports neither; nil if it did not
+	// say.
+	supported []int
+}
+
+// answerOf reads the response.
+func answerOf(e *envelope.Envelope) answer {
+	a := answer{version: -1}
+	if e.Kind == envelope.KindResponse {
+		a.result = bytes.Clone(e.Result)
+		a.version = number(envelope.Member(a.result, "protocolVersion"))
+		return a
+	}
+	var said struct {
+		Code    rpcerr.Code
+		Message string
+		Data    json.RawMessage
+	}
+	a.failed = bytes.Clone(e.Error)
+	if json.Unmarshal(a.failed, &said) != nil {
+		a.failed = []byte(`{"code":-32600,"message":"the response to initialize is malformed"}`)
+		_ = json.Unmarshal(a.failed, &said)
+	}
+	a.err = &rpcerr.RequestError{Code: said.Code, Message: said.Message}
+	if said.Data != nil {
+		a.err.Data = said.Data
+	}
+	var list []json.RawMessage
+	if isObject(said.Data) {
+		_ = json.Unmarshal(envelope.Member(said.Data, "supported"), &list) // it may be missing
+	}
+	for _, raw := range list {
+		if n := number(raw); n >= 0 {
+			a.supported = append(a.supported, n)
+		}
+	}
+	return a
+}
+
+// verdict decides by the shape of the response: an agent may repeat any version that it
+// is asked for.
+func (a *answer) verdict() verdict {
+	if a.err != nil {
+		switch a.err.Code {
+		case rpcerr.CodeUnsupportedProtocolVersion:
+			if a.supported != nil && !contains(a.supported, 1) {
+				return refuses
+			}
+			return tryV1
+		case rpcerr.CodeInvalidParams, rpcerr.CodeInvalidRequest, rpcerr.CodeInternalError, rpcerr.CodeMethodNotFound:
+			return tryV1
+		}
+		return refuses
+	}
+	has := func(name string) bool { return isObject(envelope.Member(a.result, name)) }
+	if !isObject(a.result) {
+		return tryV1
+	}
+	switch {
+	case a.version == 2 && has("info") && (has("capabilities") || !has("agentCapabilities")):
+		return speaksV2
+	case a.version == 1, a.version == 2 && has("agentCapabilities"):
+		return speaksV1
+	}
+	return tryV1
+}
+
+func contains(list []int, n int) bool {
+	for _, m := range list {
+		if m == n {
+			return true
+		}
+	}
+	return false
+}
+
+// number reads a whole number, also one in a string; -1 if it is none.
+func number(raw []byte) int {
+	text := string(raw)
+	if s, ok := envelope.Text(raw); ok {
+		text = s
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return -1
+	}
+	return int(n)
+}
+
+func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// as returns the result with that version: an agent of version 1 may have repeated the one
+// that it was asked for.
+func (a *answer) as(version int) []byte {
+	if string(envelope.Member(a.result, "protocolVersion")) == strconv.Itoa(version) {
+		return a.result
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(a.result, &members) != nil {
+		return a.result
+	}
+	members["protocolVersion"] = json.RawMessage(strconv.Itoa(version))
+	b, err := json.Marshal(members)
+	if err != nil {
+		return a.result
+	}
+	return b
+}
+
+// lossy reports whether an agent of version 1 that is served by an endpoint for both
+// versions may not have seen all that the client offers: such endpoints derive the
+// capabilities from those of version 2, which has no files and no terminals.
+func lossy(params []byte) bool {
+	caps := envelope.Member(params, "clientCapabilities")
+	if !isObject(caps) {
+		return false
+	}
+	var offered struct {
+		FS       struct{ ReadTextFile, WriteTextFile bool }
+		Terminal bool
+		Session  struct{ Notices, Compaction json.RawMessage }
+		Subs     json.RawMessage `json:"subagents"`
+		Meta     json.RawMessage `json:"_meta"`
+	}
+	if json.Unmarshal(caps, &offered) != nil {
+		return true
+	}
+	set := func(raw json.RawMessage) bool { return raw != nil && string(raw) != "null" }
+	return offered.FS.ReadTextFile || offered.FS.WriteTextFile || offered.Terminal ||
+		set(offered.Session.Notices) || set(offered.Session.Compaction) || set(offered.Subs) || set(offered.Meta)
+}
+
+// merged returns the params of an initialize that both versions understand: what each end
+// sends by itself, and the newer version.
+func merged(v1, v2 []byte) ([]byte, error) {
+	all := map[string]json.RawMessage{}
+	for _, params := range [][]byte{v1, v2} {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(params, &members); err != nil {
+			return nil, err
+		}
+		for name, value := range members {
+			if name == "_meta" && all[name] != nil {
+				value = mergedObjects(all[name], value)
+			}
+			all[name] = value
+		}
+	}
+	return json.Marshal(all)
+}
+
+// mergedObjects returns a with the members of b.
+func mergedObjects(a, b json.RawMessage) json.RawMessage {
+	all := map[string]json.RawMessage{}
+	if json.Unmarshal(a, &all) != nil || json.Unmarshal(b, &all) != nil {
+		return b
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return b
+	}
+	return raw
+}

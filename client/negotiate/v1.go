@@ -1,0 +1,208 @@
+package negotiate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/thread"
+)
+
+// backendV1 is a connection of version 1.
+type backendV1 struct {
+	conn *client.Conn
+	set  *thread.Set
+}
+
+func (b *backendV1) thread(id string) *thread.Thread { return b.set.Thread(acp.SessionID(id)) }
+
+func (b *backendV1) info() (Info, bool) {
+	i := b.conn.PeerInfo()
+	if i == nil {
+		return Info{}, false
+	}
+	return Info{i.Name, i.Title, i.Version}, true
+}
+
+func (b *backendV1) features() Features {
+	caps := b.conn.AgentCapabilities()
+	return Features{
+		Load: caps.Has("loadSession"), Resume: caps.Has("sessionCapabilities.resume"), List: caps.Has("sessionCapabilities.list"),
+		Close: caps.Has("sessionCapabilities.close"), Delete: caps.Has("sessionCapabilities.delete"),
+		Image: caps.Has("promptCapabilities.image"), Audio: caps.Has("promptCapabilities.audio"),
+		Resource: caps.Has("promptCapabilities.embeddedContext"),
+		Stdio:    true, // every agent of version 1 has it
+		HTTP:     caps.Has("mcpCapabilities.http"), SSE: caps.Has("mcpCapabilities.sse"),
+		AdditionalDirectories: caps.Has("sessionCapabilities.additionalDirectories"),
+		SignOut:               caps.Has("auth.logout"),
+	}
+}
+
+func (b *backendV1) signInMethods() []SignInMethod {
+	var all []SignInMethod
+	for _, m := range b.conn.AuthMethods() {
+		switch m := m.(type) {
+		case *acp.AuthMethodAgent:
+			all = append(all, SignInMethod{ID: string(m.ID), Name: m.Name, Description: m.Description, Type: SignInAgent})
+		case *acp.AuthMethodTerminal:
+			all = append(all, SignInMethod{
+				ID: string(m.ID), Name: m.Name, Description: m.Description, Type: SignInTerminal, Args: m.Args, Env: m.Env,
+			})
+		case *acp.UnknownAuthMethod:
+			all = append(all, unknownMethod(m.Type, m.Raw))
+		}
+	}
+	return all
+}
+
+func (b *backendV1) signIn(ctx context.Context, id string) error {
+	_, err := b.conn.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: acp.AuthMethodID(id)})
+	return err
+}
+
+func (b *backendV1) signOut(ctx context.Context) error {
+	_, err := b.conn.Logout(ctx, &acp.LogoutRequest{})
+	return err
+}
+
+func (b *backendV1) start(ctx context.Context, p *SessionParams) (session, error) {
+	s, err := b.conn.StartSession(ctx, &acp.NewSessionRequest{
+		Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers),
+	})
+	return b.opened(s, err)
+}
+
+func (b *backendV1) load(ctx context.Context, id string, p *SessionParams) (session, error) {
+	s, err := b.conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{
+		SessionID: acp.SessionID(id), Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers),
+	}, func(context.Context, acp.SessionUpdate) {})
+	return b.opened(s, err)
+}
+
+func (b *backendV1) resume(ctx context.Context, id string, p *SessionParams) (session, error) {
+	s, err := b.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
+		SessionID: acp.SessionID(id), Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers),
+	})
+	return b.opened(s, err)
+}
+
+// opened drops the updates that the thread has got already.
+func (b *backendV1) opened(s *client.Session, err error) (session, error) {
+	if err != nil {
+		return nil, err
+	}
+	s.OnUpdate(nil)
+	return sessionV1{s}, nil
+}
+
+func (b *backendV1) list(ctx context.Context, cwd string) iter.Seq2[SessionInfo, error] {
+	return func(yield func(SessionInfo, error) bool) {
+		page := &acp.ListSessionsRequest{Cwd: cwd}
+		for {
+			res, err := b.conn.ListSessions(ctx, page)
+			if err != nil {
+				yield(SessionInfo{}, err)
+				return
+			}
+			for _, i := range res.Sessions {
+				info := SessionInfo{
+					ID: string(i.SessionID), Cwd: i.Cwd, Title: i.Title, UpdatedAt: i.UpdatedAt,
+					AdditionalDirectories: i.AdditionalDirectories, Meta: thread.Meta(i.Meta),
+				}
+				if !yield(info, nil) {
+					return
+				}
+			}
+			switch res.NextCursor {
+			case "":
+				return
+			case page.Cursor:
+				yield(SessionInfo{}, fmt.Errorf("negotiate: the agent returned the cursor %q of the page itself as that of the next page", page.Cursor))
+				return
+			}
+			page.Cursor = res.NextCursor
+		}
+	}
+}
+
+func (b *backendV1) delete(ctx context.Context, id string) error {
+	return b.conn.Session(acp.SessionID(id)).Delete(ctx)
+}
+
+func serversV1(list []MCPServer) []acp.MCPServer {
+	all := []acp.MCPServer{}
+	for _, m := range list {
+		var headers []acp.HTTPHeader
+		for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
+			headers = append(headers, acp.HTTPHeader{Name: name, Value: m.Headers[name]})
+		}
+		switch {
+		case m.Command != "":
+			s := &acp.MCPServerStdio{Name: m.Name, Command: m.Command, Args: m.Args}
+			for _, name := range slices.Sorted(maps.Keys(m.Env)) {
+				s.Env = append(s.Env, acp.EnvVariable{Name: name, Value: m.Env[name]})
+			}
+			all = append(all, s)
+		case m.SSE:
+			all = append(all, &acp.MCPServerSSE{Name: m.Name, URL: m.URL, Headers: headers})
+		default:
+			all = append(all, &acp.MCPServerHTTP{Name: m.Name, URL: m.URL, Headers: headers})
+		}
+	}
+	return all
+}
+
+// sessionV1 is a session of version 1.
+type sessionV1 struct{ s *client.Session }
+
+func (s sessionV1) id() string { return string(s.s.ID()) }
+
+func (s sessionV1) prompt(ctx context.Context, blocks []thread.Block) func() (thread.Turn, error) {
+	var prompt []acp.ContentBlock
+	for _, b := range blocks {
+		prompt = append(prompt, blockV1(b))
+	}
+	turn := s.s.Prompt(ctx, prompt...)
+	return func() (thread.Turn, error) {
+		res, err := turn.Wait()
+		end := thread.Turn{State: thread.StateIdle}
+		if res != nil {
+			end.StopReason, end.Meta = string(res.StopReason), thread.Meta(res.Meta)
+			if u := res.Usage; u != nil {
+				end.Usage = &thread.Tokens{
+					Total: u.TotalTokens, Input: u.InputTokens, Output: u.OutputTokens, Thought: u.ThoughtTokens,
+					CachedRead: u.CachedReadTokens, CachedWrite: u.CachedWriteTokens, Meta: thread.Meta(u.Meta),
+				}
+			}
+		}
+		return end, err
+	}
+}
+
+func (s sessionV1) cancel(ctx context.Context) error { return s.s.Cancel(ctx) }
+
+func (s sessionV1) close(ctx context.Context) error {
+	cancelled := s.s.Cancel(ctx) // an agent that cannot close sessions would go on
+	err := s.s.Close(ctx)
+	if _, ok := errors.AsType[*acp.CapabilityError](err); ok {
+		return cancelled
+	}
+	return err
+}
+
+func (s sessionV1) setOption(ctx context.Context, id, value string) error {
+	return s.s.SetConfigOption(ctx, acp.SessionConfigID(id), acp.SessionConfigValueID(value))
+}
+
+func (s sessionV1) setBool(ctx context.Context, id string, on bool) error {
+	return s.s.SetConfigOptionBool(ctx, acp.SessionConfigID(id), on)
+}
+
+func (s sessionV1) setMode(ctx context.Context, id string) error {
+	return s.s.SetMode(ctx, acp.SessionModeID(id))
+}

@@ -1,0 +1,215 @@
+package negotiate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client/thread"
+	client2 "github.com/acpkit/go-sdk/client/v2"
+	thread2 "github.com/acpkit/go-sdk/client/v2/thread"
+)
+
+// backendV2 is a connection of version 2.
+type backendV2 struct {
+	conn *client2.Conn
+	set  *thread2.Set
+}
+
+func (b *backendV2) thread(id string) *thread.Thread { return b.set.Thread(acp.SessionID(id)) }
+
+func (b *backendV2) info() (Info, bool) {
+	i := b.conn.PeerInfo()
+	if i == nil {
+		return Info{}, false
+	}
+	return Info{i.Name, i.Title, i.Version}, true
+}
+
+func (b *backendV2) features() Features {
+	caps := b.conn.AgentCapabilities()
+	sessions := caps.Has("session")
+	return Features{
+		Load: sessions, Resume: sessions, List: sessions, Close: sessions, Queue: sessions, Delete: caps.Has("session.delete"),
+		Image: caps.Has("session.prompt.image"), Audio: caps.Has("session.prompt.audio"),
+		Resource: caps.Has("session.prompt.embeddedContext"),
+		Stdio:    caps.Has("session.mcp.stdio"), HTTP: caps.Has("session.mcp.http"),
+		AdditionalDirectories: caps.Has("session.additionalDirectories"), SignOut: len(b.conn.AuthMethods()) > 0,
+	}
+}
+
+func (b *backendV2) signInMethods() []SignInMethod {
+	var all []SignInMethod
+	for _, m := range b.conn.AuthMethods() {
+		switch m := m.(type) {
+		case *acp.AuthMethodAgent:
+			all = append(all, SignInMethod{ID: string(m.MethodID), Name: m.Name, Description: m.Description, Type: SignInAgent})
+		case *acp.AuthMethodTerminal:
+			method := SignInMethod{ID: string(m.MethodID), Name: m.Name, Description: m.Description, Type: SignInTerminal, Args: m.Args}
+			for _, e := range m.Env {
+				if method.Env == nil {
+					method.Env = map[string]string{}
+				}
+				method.Env[e.Name] = e.Value
+			}
+			all = append(all, method)
+		case *acp.UnknownAuthMethod:
+			all = append(all, unknownMethod(m.Type, m.Raw))
+		}
+	}
+	return all
+}
+
+func unknownMethod(kind string, raw json.RawMessage) SignInMethod {
+	var m struct{ ID, MethodID, Name, Description string }
+	_ = json.Unmarshal(raw, &m) // what it does not say stays empty
+	if m.ID == "" {
+		m.ID = m.MethodID
+	}
+	return SignInMethod{ID: m.ID, Name: m.Name, Description: m.Description, Type: kind, Raw: raw}
+}
+
+func (b *backendV2) signIn(ctx context.Context, id string) error {
+	_, err := b.conn.Login(ctx, &acp.LoginAuthRequest{MethodID: acp.AuthMethodID(id)})
+	return err
+}
+
+func (b *backendV2) signOut(ctx context.Context) error {
+	_, err := b.conn.Logout(ctx, &acp.LogoutAuthRequest{})
+	return err
+}
+
+func (b *backendV2) start(ctx context.Context, p *SessionParams) (session, error) {
+	servers, err := serversV2(p.MCPServers)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.conn.StartSession(ctx, &acp.NewSessionRequest{
+		Cwd: acp.AbsolutePath(p.Cwd), AdditionalDirectories: paths(p.AdditionalDirectories), MCPServers: servers,
+	})
+	return b.opened(s, err)
+}
+
+func (b *backendV2) load(ctx context.Context, id string, p *SessionParams) (session, error) {
+	return b.reopen(ctx, id, p, &acp.ReplayFromStart{})
+}
+
+func (b *backendV2) resume(ctx context.Context, id string, p *SessionParams) (session, error) {
+	return b.reopen(ctx, id, p, nil)
+}
+
+func (b *backendV2) reopen(ctx context.Context, id string, p *SessionParams, from acp.ReplayFrom) (session, error) {
+	servers, err := serversV2(p.MCPServers)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
+		SessionID: acp.SessionID(id), Cwd: acp.AbsolutePath(p.Cwd), AdditionalDirectories: paths(p.AdditionalDirectories),
+		MCPServers: servers, ReplayFrom: from,
+	}, func(context.Context, acp.SessionUpdate) {})
+	return b.opened(s, err)
+}
+
+// opened drops the updates that the thread has got already.
+func (b *backendV2) opened(s *client2.Session, err error) (session, error) {
+	if err != nil {
+		return nil, err
+	}
+	s.OnUpdate(nil)
+	return sessionV2{s}, nil
+}
+
+func (b *backendV2) list(ctx context.Context, cwd string) iter.Seq2[SessionInfo, error] {
+	return func(yield func(SessionInfo, error) bool) {
+		for i, err := range b.conn.Sessions(ctx, &acp.ListSessionsRequest{Cwd: acp.AbsolutePath(cwd)}) {
+			if err != nil {
+				yield(SessionInfo{}, err)
+				return
+			}
+			info := SessionInfo{
+				ID: string(i.SessionID), Cwd: string(i.Cwd), Title: i.Title, UpdatedAt: i.UpdatedAt, Meta: thread.Meta(i.Meta),
+			}
+			for _, d := range i.AdditionalDirectories {
+				info.AdditionalDirectories = append(info.AdditionalDirectories, string(d))
+			}
+			if !yield(info, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (b *backendV2) delete(ctx context.Context, id string) error {
+	return b.conn.Session(acp.SessionID(id)).Delete(ctx)
+}
+
+func paths(list []string) []acp.AbsolutePath {
+	var all []acp.AbsolutePath
+	for _, p := range list {
+		all = append(all, acp.AbsolutePath(p))
+	}
+	return all
+}
+
+func serversV2(list []MCPServer) ([]acp.MCPServer, error) {
+	var all []acp.MCPServer
+	for _, m := range list {
+		switch {
+		case m.Command != "":
+			s := &acp.MCPServerStdio{Name: m.Name, Command: acp.AbsolutePath(m.Command), Args: m.Args}
+			for _, name := range slices.Sorted(maps.Keys(m.Env)) {
+				s.Env = append(s.Env, acp.EnvVariable{Name: name, Value: m.Env[name]})
+			}
+			all = append(all, s)
+		case m.SSE:
+			return nil, errors.New("negotiate: the MCP server " + m.Name + " is reached by SSE, which version 2 does not have: see Features.SSE")
+		default:
+			s := &acp.MCPServerHTTP{Name: m.Name, URL: m.URL}
+			for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
+				s.Headers = append(s.Headers, acp.HTTPHeader{Name: name, Value: m.Headers[name]})
+			}
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// sessionV2 is a session of version 2.
+type sessionV2 struct{ s *client2.Session }
+
+func (s sessionV2) id() string { return string(s.s.ID()) }
+
+func (s sessionV2) prompt(ctx context.Context, blocks []thread.Block) func() (thread.Turn, error) {
+	var prompt []acp.ContentBlock
+	for _, b := range blocks {
+		prompt = append(prompt, blockV2(b))
+	}
+	turn := s.s.Prompt(ctx, prompt...)
+	return func() (thread.Turn, error) {
+		idle, err := turn.Wait()
+		end := thread.Turn{State: thread.StateIdle}
+		if idle != nil {
+			end = thread2.TurnOf(idle)
+		}
+		return end, err
+	}
+}
+
+func (s sessionV2) cancel(ctx context.Context) error { return s.s.Cancel(ctx) }
+func (s sessionV2) close(ctx context.Context) error  { return s.s.Close(ctx) }
+
+func (s sessionV2) setOption(ctx context.Context, id, value string) error {
+	return s.s.SetConfigOption(ctx, acp.SessionConfigID(id), acp.SessionConfigValueID(value))
+}
+
+func (s sessionV2) setBool(ctx context.Context, id string, on bool) error {
+	return s.s.SetConfigOptionBool(ctx, acp.SessionConfigID(id), on)
+}
+
+func (s sessionV2) setMode(context.Context, string) error {
+	return errors.New("negotiate: version 2 has no modes: set an option of the category mode")
+}

@@ -1,0 +1,189 @@
+package permission_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/permission"
+)
+
+// What a question is answered with, by what is offered and who decides.
+func TestResponses(t *testing.T) {
+	const once, always, no, never = permission.AllowOnce, permission.AllowAlways, permission.RejectOnce, permission.RejectAlways
+	allow := []permission.Rule{{Decision: permission.Allow, Tools: []string{"t"}}}
+	deny := []permission.Rule{{Decision: permission.Deny, Tools: []string{"t"}}}
+	twice := append(options(once, no), permission.Option{ID: "id of " + once, Kind: no})
+	for name, c := range map[string]struct {
+		rules   []permission.Rule
+		ask     func(context.Context, *permission.Question) (string, error)
+		options []permission.Option
+		want    string // the id, "" for cancelled
+		by      permission.Reason
+		allowed bool
+	}{
+		"allow_always first, a rule allows":     {allow, nil, usual, "id of " + once, permission.ByRule, true},
+		"a rule denies":                         {deny, pick(once), usual, "id of " + no, permission.ByRule, false},
+		"a person says once":                    {nil, pick(once), usual, "id of " + once, permission.ByPerson, true},
+		"a person says always":                  {nil, pick(always), usual, "id of " + always, permission.ByPerson, true},
+		"a person says no":                      {nil, pick(no), usual, "id of " + no, permission.ByPerson, false},
+		"a person says never":                   {nil, pick(never), usual, "id of " + never, permission.ByPerson, false},
+		"a person chooses nothing":              {nil, pick("?"), usual, "id of " + no, permission.ByPerson, false},
+		"no one to ask":                         {nil, nil, usual, "id of " + no, permission.ByNoOne, false},
+		"no one to ask, only always":            {nil, nil, options(always, never), "", permission.ByNoOne, false},
+		"no allow_once, a rule allows: ask":     {allow, pick(always), options(always, no), "id of " + always, permission.ByPerson, true},
+		"no allow_once, no one to ask":          {allow, nil, options(always, no), "id of " + no, permission.ByNoOne, false},
+		"rejects only":                          {allow, pick(never), options(no, never), "id of " + never, permission.ByPerson, false},
+		"no options":                            {allow, pick(once), nil, "", permission.ByOptions, false},
+		"unknown kinds, a rule allows":          {allow, nil, options("allow_for_session", "x"), "", permission.ByNoOne, false},
+		"unknown kinds, a rule denies":          {deny, nil, options("deny_for_session"), "", permission.ByRule, false},
+		"a person picks a kind of the agent's":  {nil, pick("allow_for_session"), options("allow_for_session", no), "id of allow_for_session", permission.ByPerson, false},
+		"duplicate ids":                         {allow, pick(once), twice, "id of " + no, permission.ByOptions, false},
+		"duplicate ids of all":                  {allow, pick(once), append(options(once), options(once)...), "", permission.ByOptions, false},
+		"a person chooses what was not offered": {nil, func(context.Context, *permission.Question) (string, error) { return "z", nil }, usual, "id of " + no, permission.ByError, false},
+		"the function fails":                    {nil, func(context.Context, *permission.Question) (string, error) { return "id of " + once, errors.New("x") }, usual, "id of " + no, permission.ByError, false},
+		"the function panics":                   {nil, func(context.Context, *permission.Question) (string, error) { panic("x") }, usual, "id of " + no, permission.ByError, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, permission.Options{Rules: c.rules, Ask: c.ask})
+			q := question(permission.Tool{Name: "t"})
+			q.Options = c.options
+			o := d.Decide(t.Context(), q)
+			assert.Equal(t, c.want, o.OptionID)
+			assert.Equal(t, c.by, o.By)
+			assert.Equal(t, c.allowed, o.Decision == permission.Allow)
+			require.Len(t, d.records, 1)
+			assert.Equal(t, o, d.last().Outcome)
+			assert.Equal(t, c.by == permission.ByError, d.last().Err != nil)
+		})
+	}
+}
+
+func TestCancelledWhileThePersonThinks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		click := make(chan struct{})
+		d := newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+			<-click // takes no notice of its ctx
+			return q.Pick(permission.AllowAlways), nil
+		}})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		tool := permission.Tool{Name: "t", Input: json.RawMessage(`1`)}
+		got := make(chan permission.Outcome, 1)
+		go func() { got <- d.Decide(ctx, question(tool)) }() // ends with ctx
+		synctest.Wait()
+		cancel(acp.ErrTurnCancelled)
+		assert.Equal(t, permission.Outcome{By: permission.ByCancel}, <-got)
+		close(click)
+		synctest.Wait()
+		// The late click has left nothing behind.
+		done, end := context.WithCancel(t.Context())
+		end()
+		assert.Empty(t, d.Decide(done, question(tool)).OptionID)
+		assert.ErrorIs(t, d.Authorize(done, write("/w/a", "x")), context.Canceled)
+	})
+}
+
+func TestTimeoutIsDeny(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, permission.Options{Timeout: time.Minute, Ask: func(ctx context.Context, q *permission.Question) (string, error) {
+			<-ctx.Done()
+			return q.Pick(permission.AllowOnce), nil
+		}})
+		o := d.Decide(t.Context(), question(permission.Tool{}))
+		assert.Equal(t, permission.Outcome{Decision: permission.Deny, OptionID: "id of reject_once", By: permission.ByTimeout}, o)
+		var denied *permission.DeniedError
+		require.ErrorAs(t, d.Authorize(t.Context(), command("ls")), &denied)
+		assert.Equal(t, permission.ByTimeout, denied.By)
+	})
+}
+
+func TestTwoAtOnce(t *testing.T) {
+	for _, concurrent := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var (
+				mu         sync.Mutex // guards both
+				open, most int
+			)
+			d := newDesk(t, permission.Options{Concurrent: concurrent, Ask: func(_ context.Context, q *permission.Question) (string, error) {
+				mu.Lock()
+				open++
+				most = max(most, open)
+				mu.Unlock()
+				time.Sleep(time.Second) // of the bubble's clock
+				mu.Lock()
+				open--
+				mu.Unlock()
+				if q.Tool.Name == "good" {
+					return q.Pick(permission.AllowOnce), nil
+				}
+				return q.Pick(permission.RejectOnce), nil
+			}})
+			got := make(chan string, 2)
+			for _, name := range []string{"good", "bad"} {
+				go func() { // ends when it is answered
+					o := d.Decide(t.Context(), question(permission.Tool{Name: name}))
+					got <- name + " " + string(o.Decision)
+				}()
+			}
+			assert.ElementsMatch(t, []string{"good allow", "bad deny"}, []string{<-got, <-got})
+			assert.Equal(t, map[bool]int{false: 1, true: 2}[concurrent], most)
+		})
+	}
+}
+
+func TestQuestionsWaitForEachOtherAndLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		click := make(chan struct{})
+		d := newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+			<-click
+			return q.Pick(permission.AllowOnce), nil
+		}})
+		go d.Decide(t.Context(), question(permission.Tool{})) // ends with click
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		second := make(chan permission.Outcome, 1)
+		go func() { second <- d.Decide(ctx, question(permission.Tool{})) }() // ends with ctx
+		synctest.Wait()
+		cancel()
+		assert.Equal(t, permission.ByCancel, (<-second).By)
+		assert.Equal(t, 1, d.timesAsked())
+		close(click)
+	})
+}
+
+func TestFromTheWire(t *testing.T) {
+	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+	const params = `{"sessionId":"s","toolCall":{"toolCallId":"1"},"options":[
+		{"optionId":"1","name":"Always","kind":"allow_always"},{"optionId":"2","name":"Yes","kind":"allow_once"},{"optionId":"3","name":"For now","kind":"codex_kind"}]}`
+	assert.Equal(t, &acp.SelectedPermissionOutcome{OptionID: "2"}, fromWire(t, d.Scope, params))
+	q := d.last().Question
+	assert.Equal(t, "a", q.Agent)
+	assert.Equal(t, "/w", q.Workspace)
+	assert.Equal(t, "codex_kind", q.Options[2].Kind)
+	assert.Equal(t, &acp.CancelledPermissionOutcome{}, fromWire(t, d.Scope, `{"sessionId":"s","toolCall":{"toolCallId":"1"},"options":[]}`))
+
+	d = newDesk(t, permission.Options{})
+	assert.Equal(t, &acp.CancelledPermissionOutcome{}, fromWire(t, d.Scope, params), "no one to ask and nothing to reject with")
+}
+
+func TestLargeInput(t *testing.T) {
+	big, err := json.Marshal(map[string]string{"x": strings.Repeat("a", 10<<20)})
+	require.NoError(t, err)
+	d := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways)})
+	q := question(permission.Tool{Name: "t", Input: big})
+	assert.Equal(t, permission.ByPerson, d.Decide(t.Context(), q).By)
+	assert.Equal(t, permission.ByMemory, d.Decide(t.Context(), q).By)
+	for _, input := range []string{"", "null", "{", `"text"`, `[]`} {
+		q = question(permission.Tool{Name: "t", Input: json.RawMessage(input)})
+		assert.Equal(t, permission.ByPerson, d.Decide(t.Context(), q).By, input)
+	}
+}

@@ -1,0 +1,180 @@
+package permission
+
+import (
+	"slices"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// ToolChange is what an agent reports about a tool call when it announces or changes the
+// call. Nil fields leave the earlier value unchanged.
+type ToolChange struct {
+	ID                string
+	Name, Kind, Title *string
+	Input             []byte // JSON
+	Diffs             *[]Diff
+	Paths             *[]string
+	Patches           *[]string
+	// MoreDiffs and MorePatches are added to what there is.
+	MoreDiffs   []Diff
+	MorePatches []string
+	// Done says that the call has ended: no question about it is expected any more.
+	Done bool
+}
+
+// What is remembered of the tool calls of a session: how many that have not ended, and how
+// many bytes of them in all. Beyond that the oldest are forgotten.
+const (
+	callsAtMost = 256
+	callBytes   = 32 << 20
+)
+
+// calls remembers tool calls, the oldest first.
+type calls struct {
+	all   []*Tool
+	bytes int
+}
+
+func size(t *Tool) int {
+	n := len(t.ID) + len(t.Name) + len(t.Kind) + len(t.Title) + len(t.Input)
+	for _, d := range t.Diffs {
+		n += len(d.Path)
+		for _, text := range []*string{d.OldText, d.NewText} {
+			if text != nil {
+				n += len(*text)
+			}
+		}
+	}
+	for _, list := range [][]string{t.Paths, t.Patches} {
+		for _, s := range list {
+			n += len(s)
+		}
+	}
+	return n
+}
+
+func (c *calls) find(id string) *Tool {
+	i := slices.IndexFunc(c.all, func(t *Tool) bool { return t.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return c.all[i]
+}
+
+func (c *calls) forget(id string) {
+	c.all = slices.DeleteFunc(c.all, func(t *Tool) bool {
+		if t.ID == id {
+			c.bytes -= size(t)
+		}
+		return t.ID == id
+	})
+}
+
+// change applies ch. The Tool that is remembered is a new one each time, so that what a
+// question has got does not change.
+func (c *calls) change(ch ToolChange) {
+	t := Tool{ID: ch.ID}
+	if old := c.find(ch.ID); old != nil {
+		t = *old
+	}
+	c.forget(ch.ID)
+	if ch.Done {
+		return
+	}
+	set(&t.Name, ch.Name)
+	set(&t.Kind, ch.Kind)
+	set(&t.Title, ch.Title)
+	if ch.Input != nil {
+		t.Input = ch.Input
+	}
+	set(&t.Diffs, ch.Diffs)
+	set(&t.Paths, ch.Paths)
+	set(&t.Patches, ch.Patches)
+	t.Diffs = append(slices.Clip(t.Diffs), ch.MoreDiffs...)
+	t.Patches = append(slices.Clip(t.Patches), ch.MorePatches...)
+	c.all = append(c.all, &t)
+	c.bytes += size(&t)
+	for len(c.all) > callsAtMost || c.bytes > callBytes && len(c.all) > 1 {
+		c.forget(c.all[0].ID)
+	}
+}
+
+func set[T any](p *T, v *T) {
+	if v != nil {
+		*p = *v
+	}
+}
+
+// Observe records what the agent reports about a tool call, because a question may name
+// the call by its id alone. It must be called for each update of a tool call, in order.
+func (s *Scope) Observe(sessionID string, ch ToolChange) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.sessionOf(sessionID); x != nil {
+		x.calls.change(ch)
+	}
+}
+
+// known returns t with what was said of the call before.
+func (s *Scope) known(sessionID string, t *Tool) *Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.sessions[sessionID]
+	if x == nil {
+		return t
+	}
+	old := x.calls.find(t.ID)
+	if t.ID == "" || old == nil {
+		return t
+	}
+	merged := *old
+	for p, v := range map[*string]string{&merged.Name: t.Name, &merged.Kind: t.Kind, &merged.Title: t.Title} {
+		if v != "" {
+			*p = v
+		}
+	}
+	if t.Input != nil {
+		merged.Input = t.Input
+	}
+	if t.Diffs != nil {
+		merged.Diffs = t.Diffs
+	}
+	if t.Paths != nil {
+		merged.Paths = t.Paths
+	}
+	if t.Patches != nil {
+		merged.Patches = t.Patches
+	}
+	return &merged
+}
+
+// Apply is Observe for an update of version 1 of the protocol. Other updates are ignored.
+func (s *Scope) Apply(id acp.SessionID, u acp.SessionUpdate) {
+	switch u := u.(type) {
+	case *acp.ToolCall:
+		s.Observe(string(id), change(&acp.ToolCallUpdate{
+			ToolCallID: u.ToolCallID, Name: u.Name, Kind: u.Kind, Title: u.Title, Status: u.Status,
+			Content: u.Content, Locations: u.Locations, RawInput: u.RawInput,
+		}))
+	case *acp.ToolCallUpdate:
+		s.Observe(string(id), change(u))
+	}
+}
+
+func change(u *acp.ToolCallUpdate) ToolChange {
+	t := tool(u)
+	ch := ToolChange{ID: t.ID, Input: t.Input}
+	ch.Done = u.Status == acp.ToolCallStatusCompleted || u.Status == acp.ToolCallStatusFailed
+	for p, v := range map[**string]*string{&ch.Name: &t.Name, &ch.Kind: &t.Kind, &ch.Title: &t.Title} {
+		if *v != "" {
+			*p = v
+		}
+	}
+	if u.Content != nil {
+		ch.Diffs = &t.Diffs
+	}
+	if u.Locations != nil {
+		ch.Paths = &t.Paths
+	}
+	return ch
+}

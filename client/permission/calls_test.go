@@ -1,0 +1,98 @@
+package permission_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/permission"
+)
+
+func observe(t *testing.T, s *permission.Scope, updates ...string) {
+	for _, u := range updates {
+		var n acp.SessionNotification
+		require.NoError(t, json.Unmarshal([]byte(`{"sessionId":"s","update":`+u+`}`), &n), u)
+		s.Apply(n.SessionID, n.Update)
+	}
+}
+
+const asked = `{"sessionId":"s","toolCall":{"toolCallId":"1"},"options":[{"optionId":"y","name":"Y","kind":"allow_once"},{"optionId":"n","name":"N","kind":"reject_once"}]}`
+
+// A question that names its tool call by the id alone is about what the agent said before.
+func TestQuestionsByIDAlone(t *testing.T) {
+	const call = `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T","name":"edit","kind":"edit","rawInput":{"a":1},
+		"content":[{"type":"diff","path":"/nowhere/a","oldText":"1","newText":"2"}],"locations":[{"path":"/nowhere/a"}]}`
+	ask := func(updates ...string) *permission.Tool {
+		d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+		observe(t, d.Scope, updates...)
+		fromWire(t, d.Scope, asked)
+		return d.last().Question.Tool
+	}
+	tool := ask(call)
+	assert.Equal(t, "edit", tool.Name)
+	assert.Equal(t, "T", tool.Title)
+	assert.JSONEq(t, `{"a":1}`, string(tool.Input))
+	assert.Equal(t, []string{"/nowhere/a"}, tool.Paths)
+	require.Len(t, tool.Diffs, 1)
+	assert.Equal(t, "2", *tool.Diffs[0].NewText)
+
+	tool = ask(call, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"in_progress","title":"U","rawInput":null,"content":[]}`)
+	assert.Equal(t, "U", tool.Title)
+	assert.Equal(t, "edit", tool.Kind)
+	assert.JSONEq(t, `{"a":1}`, string(tool.Input))
+	assert.Empty(t, tool.Diffs)
+	assert.NotEmpty(t, tool.Paths)
+
+	assert.Equal(t, &permission.Tool{ID: "1"}, ask(call, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`), "the call has ended")
+	assert.Equal(t, &permission.Tool{ID: "1"}, ask(strings.Replace(call, `"1","title"`, `"2","title"`, 1)), "another call")
+}
+
+func TestRulesAndGrantsSeeWhatWasSaidBefore(t *testing.T) {
+	const call = `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T","content":[{"type":"diff","path":"/nowhere/a","newText":"2"}]}`
+	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+	observe(t, d.Scope, call)
+	fromWire(t, d.Scope, asked)
+	require.NoError(t, d.Authorize(t.Context(), write("/nowhere/a", "2")))
+	assert.Equal(t, 1, d.timesAsked())
+
+	d = newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Deny, Paths: []string{"/nowhere/**"}}}})
+	observe(t, d.Scope, call)
+	assert.Equal(t, &acp.SelectedPermissionOutcome{OptionID: "n"}, fromWire(t, d.Scope, asked))
+	assert.Equal(t, permission.ByRule, d.last().Outcome.By)
+}
+
+// What a person is looking at does not change while it is looked at.
+func TestAQuestionDoesNotChange(t *testing.T) {
+	var d *desk
+	d = newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		observe(t, d.Scope, `{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"evil","content":[{"type":"diff","path":"/nowhere/b","newText":"3"}]}`)
+		assert.Equal(t, "good", q.Tool.Title)
+		return q.Pick(permission.AllowOnce), nil
+	}})
+	observe(t, d.Scope, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"good","content":[{"type":"diff","path":"/nowhere/a","newText":"2"}]}`)
+	fromWire(t, d.Scope, asked)
+	require.NoError(t, d.Authorize(t.Context(), write("/nowhere/a", "2")))
+	assert.Equal(t, 1, d.timesAsked())
+}
+
+func TestCallsAreBounded(t *testing.T) {
+	d := newDesk(t, permission.Options{})
+	for i := range 2000 {
+		d.Observe("s", permission.ToolChange{ID: fmt.Sprint(i), Input: []byte(`"` + strings.Repeat("x", 1<<20) + `"`)})
+	}
+	seen := func(id string) bool {
+		d.Decide(t.Context(), &permission.Question{Session: "s", Tool: &permission.Tool{ID: id}, Options: usual})
+		return d.last().Question.Tool.Input != nil
+	}
+	assert.True(t, seen("1999"))
+	assert.True(t, seen("1975"))
+	assert.False(t, seen("1960"), "32 MiB are kept")
+	d.EndSession("s")
+	assert.False(t, seen("1999"))
+}

@@ -1,0 +1,206 @@
+package permission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// Reason is who or what has decided, or why there was no decision.
+type Reason string
+
+// The values of [Reason].
+const (
+	// ByRule means a rule of the policy.
+	ByRule Reason = "rule"
+	// ByMemory means what a person has decided for always.
+	ByMemory Reason = "memory"
+	// ByGrant means that a person has allowed the identical operation in this turn.
+	ByGrant Reason = "grant"
+	// ByPerson means a person.
+	ByPerson Reason = "person"
+	// ByNoOne means that there is no one to ask.
+	ByNoOne Reason = "no one"
+	// ByTimeout means that the person did not choose in time.
+	ByTimeout Reason = "timeout"
+	// ByError means that Options.Ask failed or panicked, or chose what was not offered.
+	ByError Reason = "error"
+	// ByOptions means that the question had no options, or several of the same id.
+	ByOptions Reason = "options"
+	// ByCancel means that the turn was cancelled or the connection has ended.
+	ByCancel Reason = "cancel"
+)
+
+// Outcome is how a question was decided.
+type Outcome struct {
+	// Decision is Allow or Deny; empty if the question was cancelled.
+	Decision Decision
+	// OptionID is the id of the chosen option. If it is empty the response must be the
+	// outcome "cancelled".
+	OptionID string
+	By       Reason
+}
+
+// Record describes one decision, for an audit log.
+type Record struct {
+	Time time.Time
+	// Question is what was decided. It must not be changed.
+	Question *Question
+	Outcome  Outcome
+	// Rule is the name of the rule that decided, or that made a person be asked.
+	Rule string
+	// Err is why Options.Ask did not choose.
+	Err error
+}
+
+// DeniedError says that an operation was not allowed. Agents get it as an error of the
+// code [Code], without the reason.
+type DeniedError struct {
+	Operation Operation
+	By        Reason
+}
+
+func (e *DeniedError) Error() string {
+	return fmt.Sprintf("permission: the %s was denied (%s)", e.Operation.Action, e.By)
+}
+
+// decision is a decision on its way.
+type decision struct {
+	scope  *Scope
+	q      *Question
+	keys   []Key       // what memory knows it by
+	grants []Operation // what a person allows with it
+	rule   string
+	err    error
+}
+
+// decide combines what the rules, the memory and a person say. Granted reports whether a
+// person has allowed it already.
+func (d *decision) decide(ctx context.Context, v verdict, granted func() bool) Outcome {
+	d.rule = v.rule
+	remembered := d.scope.recall(d.q.Session, d.keys)
+	switch {
+	case ctx.Err() != nil || d.scope.isClosed():
+		return d.cancelled()
+	case v.decision == Deny:
+		return d.deny(ByRule, "")
+	case remembered == Deny:
+		return d.deny(ByMemory, "")
+	case granted != nil && granted():
+		return d.allow(ByGrant)
+	case v.decision != Ask && remembered == Allow && d.q.unique(AllowOnce) != "":
+		return d.allow(ByMemory)
+	case v.decision == Allow && d.q.unique(AllowOnce) != "":
+		return d.allow(ByRule)
+	}
+	return d.ask(ctx)
+}
+
+// allow answers with allow_once, which must be offered.
+func (d *decision) allow(by Reason) Outcome {
+	return d.done(Outcome{Allow, d.q.unique(AllowOnce), by})
+}
+
+// deny answers with the option, or with reject_once.
+func (d *decision) deny(by Reason, optionID string) Outcome {
+	if optionID == "" {
+		optionID = d.q.unique(RejectOnce)
+	}
+	return d.done(Outcome{Deny, optionID, by})
+}
+
+func (d *decision) cancelled() Outcome { return d.done(Outcome{By: ByCancel}) }
+
+func (d *decision) done(o Outcome) Outcome {
+	if audit := d.scope.policy.opts.Audit; audit != nil {
+		audit(Record{Time: time.Now(), Question: d.q, Outcome: o, Rule: d.rule, Err: d.err})
+	}
+	return o
+}
+
+// ask lets a person decide.
+func (d *decision) ask(ctx context.Context) Outcome {
+	p := d.scope.policy
+	if p.opts.Ask == nil {
+		return d.deny(ByNoOne, "")
+	}
+	if !p.opts.Concurrent {
+		select {
+		case p.asking <- struct{}{}:
+			defer func() { <-p.asking }()
+		case <-ctx.Done():
+			return d.cancelled()
+		}
+	}
+	thinking := ctx
+	if p.opts.Timeout > 0 {
+		var stop context.CancelFunc
+		thinking, stop = context.WithTimeout(ctx, p.opts.Timeout)
+		defer stop()
+	}
+	id, err := d.person(thinking)
+	d.err = err
+	switch {
+	case ctx.Err() != nil || d.scope.isClosed():
+		return d.cancelled() // a click that comes late counts no more
+	case thinking.Err() != nil:
+		return d.deny(ByTimeout, "")
+	case err != nil:
+		return d.deny(ByError, "")
+	case id == "":
+		return d.deny(ByPerson, "")
+	}
+	return d.chosen(id)
+}
+
+// chosen takes what a person chose.
+func (d *decision) chosen(id string) Outcome {
+	option, ok := d.q.option(id)
+	if !ok {
+		d.err = fmt.Errorf("permission: Options.Ask chose %q, which was not offered", id)
+		return d.deny(ByError, "")
+	}
+	switch option.Kind {
+	case AllowAlways:
+		d.scope.remember(d.q.Session, d.keys, Allow)
+	case RejectAlways:
+		d.scope.remember(d.q.Session, d.keys, Deny)
+	}
+	switch option.Kind {
+	case AllowOnce, AllowAlways:
+		d.scope.grant(d.q.Session, d.q.Turn, d.grants)
+		return d.done(Outcome{Allow, id, ByPerson})
+	}
+	return d.deny(ByPerson, id) // the agent knows what a kind of its own means; here it permits nothing
+}
+
+var errNoChoice = errors.New("permission: Options.Ask ended its goroutine")
+
+// person calls Options.Ask. When ctx is done it does not wait for it: what waits for a
+// keystroke may take no notice.
+func (d *decision) person(ctx context.Context) (string, error) {
+	type choice struct {
+		id  string
+		err error
+	}
+	chosen := make(chan choice, 1)
+	q := *d.q
+	go func() { // ends when Ask returns
+		c := choice{err: errNoChoice}
+		defer func() {
+			if v := recover(); v != nil {
+				c = choice{err: fmt.Errorf("permission: Options.Ask panicked: %v\n\n%s", v, debug.Stack())}
+			}
+			chosen <- c
+		}()
+		c.id, c.err = d.scope.policy.opts.Ask(ctx, &q)
+	}()
+	select {
+	case c := <-chosen:
+		return c.id, c.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}

@@ -1,0 +1,104 @@
+package permission_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/permission"
+)
+
+// desk is a policy with one connection, whose records are kept.
+type desk struct {
+	*permission.Scope
+	policy *permission.Policy
+
+	mu      sync.Mutex // guards both
+	records []permission.Record
+	asked   int
+}
+
+// newDesk counts how often opts.Ask is called.
+func newDesk(t testing.TB, opts permission.Options) *desk {
+	d := &desk{}
+	opts.Audit = func(r permission.Record) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.records = append(d.records, r)
+	}
+	if ask := opts.Ask; ask != nil {
+		opts.Ask = func(ctx context.Context, q *permission.Question) (string, error) {
+			d.mu.Lock()
+			d.asked++
+			d.mu.Unlock()
+			return ask(ctx, q)
+		}
+	}
+	var err error
+	d.policy, err = permission.New(&opts)
+	require.NoError(t, err)
+	d.Scope = d.policy.Scope()
+	return d
+}
+
+// last returns the newest record.
+func (d *desk) last() permission.Record {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.records[len(d.records)-1]
+}
+
+func (d *desk) timesAsked() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.asked
+}
+
+// pick is a person who picks the first option of the kind.
+func pick(kind string) func(context.Context, *permission.Question) (string, error) {
+	return func(_ context.Context, q *permission.Question) (string, error) { return q.Pick(kind), nil }
+}
+
+func options(kinds ...string) []permission.Option {
+	var all []permission.Option
+	for _, k := range kinds {
+		all = append(all, permission.Option{ID: "id of " + k, Name: k, Kind: k})
+	}
+	return all
+}
+
+var usual = options(permission.AllowAlways, permission.AllowOnce, permission.RejectOnce, permission.RejectAlways)
+
+func question(tool permission.Tool) *permission.Question {
+	return &permission.Question{Session: "s", Workspace: "/w", Turn: 1, Agent: "a", Tool: &tool, Options: usual}
+}
+
+func command(argv ...string) permission.Act {
+	return permission.Act{Session: "s", Workspace: "/w", Turn: 1, Operation: permission.Operation{Action: permission.ActionCommand, Argv: argv, Cwd: "/w"}}
+}
+
+func shell(line string) permission.Act {
+	a := command(line)
+	a.Operation.Shell = true
+	return a
+}
+
+func write(path, text string) permission.Act {
+	return permission.Act{Session: "s", Workspace: "/w", Turn: 1, Operation: permission.Operation{
+		Action: permission.ActionWrite, Path: path, Digest: permission.DigestOf(text)}}
+}
+
+// fromWire asks through the part for version 1.
+func fromWire(t testing.TB, s *permission.Scope, params string) acp.RequestPermissionOutcome {
+	t.Helper()
+	var req acp.RequestPermissionRequest
+	require.NoError(t, json.Unmarshal([]byte(params), &req))
+	part := permission.Requests{Scope: s, Session: func(acp.SessionID) (string, uint64) { return "/w", 1 }, Agent: func() string { return "a" }}
+	res, err := part.RequestPermission(t.Context(), &req)
+	require.NoError(t, err)
+	return res.Outcome
+}

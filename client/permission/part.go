@@ -1,0 +1,74 @@
+package permission
+
+import (
+	"context"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Code is the code of the error that an agent gets for an operation that was denied.
+const Code rpcerr.Code = 403
+
+// RequestError returns what the agent gets.
+func (e *DeniedError) RequestError() *rpcerr.RequestError {
+	what := "running this command"
+	if e.Operation.Action == ActionWrite {
+		what = "writing this file"
+	}
+	return &rpcerr.RequestError{Code: Code, Message: "Permission denied: " + what + " was not allowed"}
+}
+
+// Requests answers session/request_permission of version 1 of the protocol. It is made for
+// embedding in a client. All fields but Scope are optional.
+type Requests struct {
+	Scope *Scope
+	// Session returns the folder and the turn of a session; see [Question].
+	Session func(id acp.SessionID) (workspace string, turn uint64)
+	// Agent returns the name of the agent.
+	Agent func() string
+}
+
+// RequestPermission answers as the policy of the Scope decides. The client must give each
+// update to [Scope.Apply], because agents say in updates what they then ask about.
+//
+// Protocol: session/request_permission.
+func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	q := &Question{Session: string(req.SessionID), Title: req.ToolCall.Title, Tool: tool(&req.ToolCall)}
+	if r.Session != nil {
+		q.Workspace, q.Turn = r.Session(req.SessionID)
+	}
+	if r.Agent != nil {
+		q.Agent = r.Agent()
+	}
+	for _, o := range req.Options {
+		q.Options = append(q.Options, Option{ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind)})
+	}
+	if o := r.Scope.Decide(ctx, q); o.OptionID != "" {
+		return acp.Selected(acp.PermissionOptionID(o.OptionID)), nil
+	}
+	return acp.Cancelled(), nil
+}
+
+// tool returns what a question says of its tool call.
+func tool(u *acp.ToolCallUpdate) *Tool {
+	t := &Tool{ID: string(u.ToolCallID), Name: u.Name, Kind: string(u.Kind), Title: u.Title}
+	if string(u.RawInput) != "null" { // which keeps what was said before
+		t.Input = u.RawInput
+	}
+	if u.Content != nil {
+		t.Diffs = []Diff{}
+	}
+	if u.Locations != nil {
+		t.Paths = []string{}
+	}
+	for _, c := range u.Content {
+		if d, ok := c.(*acp.Diff); ok {
+			t.Diffs = append(t.Diffs, Diff{Path: d.Path, OldText: d.OldText, NewText: &d.NewText})
+		}
+	}
+	for _, l := range u.Locations {
+		t.Paths = append(t.Paths, l.Path)
+	}
+	return t
+}

@@ -1,0 +1,254 @@
+package permission_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+func TestRulesAreChecked(t *testing.T) {
+	for _, r := range []permission.Rule{
+		{}, {Decision: "maybe"},
+		{Decision: permission.Allow, Commands: []string{" "}},
+		{Decision: permission.Allow, Paths: []string{"work/**"}},
+		{Decision: permission.Allow, Paths: []string{"/work/["}},
+		{Decision: permission.Allow, Env: []string{"["}},
+	} {
+		_, err := permission.New(&permission.Options{Rules: []permission.Rule{r}})
+		assert.ErrorContains(t, err, "permission: rule", "%+v", r)
+	}
+}
+
+func TestCommandRules(t *testing.T) {
+	withEnv := func(a permission.Act, names ...string) permission.Act {
+		a.Operation.Env = names
+		return a
+	}
+	for name, c := range map[string]struct {
+		rule    permission.Rule
+		act     permission.Act
+		matches bool
+	}{
+		"the whole command":              {permission.Rule{Commands: []string{"go version"}}, command("go", "version"), true},
+		"more words":                     {permission.Rule{Commands: []string{"go version"}}, command("go", "version", "-m"), false},
+		"fewer words":                    {permission.Rule{Commands: []string{"go version"}}, command("go"), false},
+		"any words at the end":           {permission.Rule{Commands: []string{"go test *"}}, command("go", "test", "./...", "-v"), true},
+		"none at the end":                {permission.Rule{Commands: []string{"go test *"}}, command("go", "test"), true},
+		"one word in between":            {permission.Rule{Commands: []string{"git * -h"}}, command("git", "log", "-h"), true},
+		"a word that contains others":    {permission.Rule{Commands: []string{"go test"}}, command("go test"), false},
+		"another program of the name":    {permission.Rule{Commands: []string{"go test"}}, command("/tmp/go", "test"), false},
+		"a shell line":                   {permission.Rule{Commands: []string{"ls *"}}, shell("ls; rm -rf /"), false},
+		"a harmless shell line":          {permission.Rule{Commands: []string{"ls *"}}, shell("ls"), false},
+		"a shell line, everything":       {permission.Rule{}, shell("ls"), false},
+		"a command, everything":          {permission.Rule{}, command("ls"), true},
+		"bash -c":                        {permission.Rule{Commands: []string{"bash *"}}, command("bash", "-c", "ls"), false},
+		"/bin/sh":                        {permission.Rule{Commands: []string{"/bin/sh *"}}, command("/bin/sh", "x"), false},
+		"cmd.exe":                        {permission.Rule{Commands: []string{"*"}}, command(`C:\Windows\System32\CMD.EXE`, "/c", "dir"), false},
+		"a batch file":                   {permission.Rule{}, command("x.bat", "a"), false},
+		"env":                            {permission.Rule{Commands: []string{"env *"}}, command("env", "X=1", "ls"), false},
+		"a variable":                     {permission.Rule{Commands: []string{"ls"}}, withEnv(command("ls"), "LD_PRELOAD"), false},
+		"a variable that is allowed":     {permission.Rule{Commands: []string{"ls"}, Env: []string{"LC_*"}}, withEnv(command("ls"), "LC_ALL"), true},
+		"one that is and one that isn't": {permission.Rule{Commands: []string{"ls"}, Env: []string{"LC_*"}}, withEnv(command("ls"), "LC_ALL", "PATH"), false},
+		"a rule of paths":                {permission.Rule{Paths: []string{"/**"}}, command("ls"), false},
+		"a rule of kinds":                {permission.Rule{Kinds: []string{"execute"}}, command("ls"), true},
+		"a rule of other kinds":          {permission.Rule{Kinds: []string{"edit"}}, command("ls"), false},
+		"a rule of tools":                {permission.Rule{Tools: []string{"bash"}}, command("ls"), false},
+		"no command":                     {permission.Rule{}, command(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.rule.Decision = permission.Allow
+			d := newDesk(t, permission.Options{Rules: []permission.Rule{c.rule}})
+			assert.Equal(t, c.matches, d.Authorize(t.Context(), c.act) == nil)
+		})
+	}
+}
+
+func TestRulesThatDenyMatchOnSuspicion(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule    permission.Rule
+		act     permission.Act
+		matches bool
+	}{
+		"first words":            {permission.Rule{Commands: []string{"rm"}}, command("rm", "-rf", "/"), true},
+		"with its folder":        {permission.Rule{Commands: []string{"rm"}}, command("/bin/rm", "x"), true},
+		"in a shell line":        {permission.Rule{Commands: []string{"rm"}}, shell("ls; rm -rf /"), true},
+		"in quotes":              {permission.Rule{Commands: []string{"git push"}}, shell(`bash -c "git push"`), true},
+		"after a runner":         {permission.Rule{Commands: []string{"rm"}}, command("sudo", "rm", "x"), true},
+		"as an argument":         {permission.Rule{Commands: []string{"rm"}}, command("echo", "rm"), false},
+		"another command":        {permission.Rule{Commands: []string{"rm"}}, command("ls"), false},
+		"a variable":             {permission.Rule{Env: []string{"LD_*"}}, permission.Act{Operation: permission.Operation{Action: "command", Argv: []string{"ls"}, Env: []string{"LD_PRELOAD"}}}, true},
+		"another variable":       {permission.Rule{Env: []string{"LD_*"}}, permission.Act{Operation: permission.Operation{Action: "command", Argv: []string{"ls"}, Env: []string{"X"}}}, false},
+		"a path":                 {permission.Rule{Paths: []string{"/w/secret/**"}}, write("/w/secret/a/b", ""), true},
+		"another path":           {permission.Rule{Paths: []string{"/w/secret/**"}}, write("/w/secrets", ""), false},
+		"all edits":              {permission.Rule{Kinds: []string{"edit"}}, write("/w/a", ""), true},
+		"no command rule":        {permission.Rule{Commands: []string{"rm"}}, write("/w/rm", ""), false},
+		"a program of any case":  {permission.Rule{Commands: []string{"format"}}, command("FORMAT.COM", "c:"), true},
+		"a command without args": {permission.Rule{Commands: []string{"rm *"}}, command("rm"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.rule.Decision = permission.Deny
+			everything := permission.Rule{Decision: permission.Allow}
+			d := newDesk(t, permission.Options{Rules: []permission.Rule{everything, c.rule}, Ask: pick(permission.AllowOnce)})
+			assert.Equal(t, c.matches, d.Authorize(t.Context(), c.act) != nil)
+		})
+	}
+}
+
+func TestPathRules(t *testing.T) {
+	for pattern, paths := range map[string]map[string]bool{
+		"/w/**":        {"/w/a": true, "/w/a/b": true, "/w": true, "/wide/a": false, "/x/w/a": false},
+		"/w/*.go":      {"/w/a.go": true, "/w/a/b.go": false, "/w/a.gone": false},
+		"/w/**/*.go":   {"/w/a.go": true, "/w/a/b.go": true, "/w/a/b.c": false},
+		"/**/.git/**":  {"/w/.git/config": true, "/w/.gitignore": false},
+		"/w/a":         {"/w/a": true, "/w/a/b": false, "": false},
+		"/w/[ab]/**/c": {"/w/a/c": true, "/w/b/x/y/c": true, "/w/c/c": false},
+	} {
+		d := newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{pattern}}}})
+		for path, want := range paths {
+			assert.Equal(t, want, d.Authorize(t.Context(), write(path, "")) == nil, "%s %s", pattern, path)
+		}
+	}
+}
+
+func TestStrictestRuleWins(t *testing.T) {
+	rules := []permission.Rule{
+		{Name: "all", Decision: permission.Allow}, {Name: "push", Decision: permission.Ask, Commands: []string{"git push"}},
+		{Name: "force", Decision: permission.Deny, Commands: []string{"git push --force"}},
+	}
+	d := newDesk(t, permission.Options{Rules: rules, Ask: pick(permission.AllowOnce)})
+	require.NoError(t, d.Authorize(t.Context(), command("git", "log")))
+	assert.Equal(t, "all", d.last().Rule)
+	require.NoError(t, d.Authorize(t.Context(), command("git", "push")))
+	assert.Equal(t, permission.ByPerson, d.last().Outcome.By)
+	assert.Equal(t, "push", d.last().Rule)
+	err := d.Authorize(t.Context(), command("git", "push", "--force"))
+	var denied *permission.DeniedError
+	require.ErrorAs(t, err, &denied)
+	assert.Equal(t, "force", d.last().Rule)
+	assert.Equal(t, permission.Code, rpcerr.From(err).Code)
+	assert.NotContains(t, rpcerr.From(err).Message, "push")
+}
+
+// A question is only a claim: its kind and its title allow nothing, nor do the arguments
+// that it shows.
+func TestQuestionsAreClaims(t *testing.T) {
+	input := json.RawMessage(`{"command":"go test","path":"/w/a"}`)
+	for name, c := range map[string]struct {
+		rule permission.Rule
+		tool permission.Tool
+		by   permission.Reason
+	}{
+		"kind":                      {permission.Rule{Decision: permission.Allow, Kinds: []string{"read"}}, permission.Tool{Kind: "read"}, permission.ByNoOne},
+		"everything":                {permission.Rule{Decision: permission.Allow}, permission.Tool{Name: "t"}, permission.ByNoOne},
+		"command":                   {permission.Rule{Decision: permission.Allow, Commands: []string{"go test"}}, permission.Tool{Name: "t", Input: input}, permission.ByNoOne},
+		"path":                      {permission.Rule{Decision: permission.Allow, Paths: []string{"/w/**"}}, permission.Tool{Name: "t", Input: input, Paths: []string{"/w/a"}}, permission.ByNoOne},
+		"title":                     {permission.Rule{Decision: permission.Allow, Tools: []string{"ls"}}, permission.Tool{Title: "ls"}, permission.ByNoOne},
+		"tool":                      {permission.Rule{Decision: permission.Allow, Tools: []string{"t"}}, permission.Tool{Name: "t"}, permission.ByRule},
+		"tool, of a kind":           {permission.Rule{Decision: permission.Allow, Tools: []string{"t"}, Kinds: []string{"read"}}, permission.Tool{Name: "t", Kind: "other"}, permission.ByNoOne},
+		"denied kind":               {permission.Rule{Decision: permission.Deny, Kinds: []string{"fetch"}}, permission.Tool{Kind: "fetch"}, permission.ByRule},
+		"denied command in a line":  {permission.Rule{Decision: permission.Deny, Commands: []string{"go test"}}, permission.Tool{Input: input}, permission.ByRule},
+		"denied command in a list":  {permission.Rule{Decision: permission.Deny, Commands: []string{"rm"}}, permission.Tool{Input: json.RawMessage(`{"argv":["rm","x"]}`)}, permission.ByRule},
+		"denied path in the input":  {permission.Rule{Decision: permission.Deny, Paths: []string{"/w/**"}}, permission.Tool{Input: input}, permission.ByRule},
+		"denied path in a location": {permission.Rule{Decision: permission.Deny, Paths: []string{"/w/**"}}, permission.Tool{Paths: []string{"/w/x/../b"}}, permission.ByNoOne}, // cannot be resolved: asked
+		"denied path in a diff":     {permission.Rule{Decision: permission.Deny, Paths: []string{"/w/**"}}, permission.Tool{Diffs: []permission.Diff{{Path: "/w/b"}}}, permission.ByRule},
+		"another denied path":       {permission.Rule{Decision: permission.Deny, Paths: []string{"/x/**"}}, permission.Tool{Paths: []string{"/w/b"}, Input: input}, permission.ByNoOne},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, permission.Options{Rules: []permission.Rule{c.rule}})
+			assert.Equal(t, c.by, d.Decide(t.Context(), question(c.tool)).By)
+		})
+	}
+}
+
+func TestExtractor(t *testing.T) {
+	var seen string
+	d := newDesk(t, permission.Options{
+		Rules: []permission.Rule{
+			{Decision: permission.Allow, Commands: []string{"go test *"}, Paths: []string{"/nowhere/**"}},
+			{Decision: permission.Deny, Commands: []string{"rm"}},
+		},
+		Extract: func(agent string, tool *permission.Tool) ([]permission.Operation, bool) {
+			seen = agent
+			var in struct {
+				Argv  [][]string
+				Write string
+			}
+			if json.Unmarshal(tool.Input, &in) != nil {
+				return nil, false
+			}
+			var all []permission.Operation
+			for _, argv := range in.Argv {
+				all = append(all, permission.Operation{Action: permission.ActionCommand, Argv: argv})
+			}
+			if in.Write != "" {
+				all = append(all, permission.Operation{Action: permission.ActionWrite, Path: in.Write})
+			}
+			return all, true
+		},
+	})
+	for input, want := range map[string]permission.Reason{
+		`{"argv":[["go","test"]]}`:                        permission.ByRule,
+		`{"argv":[["go","test"]],"write":"/nowhere/x"}`:   permission.ByRule,
+		`{"argv":[["go","test"],["ls"]]}`:                 permission.ByNoOne,
+		`{"argv":[["go","test"]],"write":"/elsewhere/x"}`: permission.ByNoOne,
+		`{"argv":[]}`: permission.ByNoOne,
+		`7`:           permission.ByNoOne,
+	} {
+		assert.Equal(t, want, d.Decide(t.Context(), question(permission.Tool{Input: json.RawMessage(input)})).By, input)
+	}
+	assert.Equal(t, "a", seen)
+	o := d.Decide(t.Context(), question(permission.Tool{Input: json.RawMessage(`{"argv":[["go","test"],["rm","x"]]}`)}))
+	assert.Equal(t, permission.Deny, o.Decision)
+	assert.Equal(t, permission.ByRule, o.By)
+	// A diff that is shown beside is part of it.
+	text := "x"
+	o = d.Decide(t.Context(), question(permission.Tool{
+		Input: json.RawMessage(`{"argv":[["go","test"]]}`), Diffs: []permission.Diff{{Path: "/elsewhere/y", NewText: &text}},
+	}))
+	assert.Equal(t, permission.ByNoOne, o.By)
+}
+
+// A path is judged by the file that it leads to.
+func TestClaimedPathsAreResolved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows lacks what the test needs: symlinks without a privilege")
+	}
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	for _, dir := range []string{"open", "secret/deep"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o700))
+	}
+	for link, target := range map[string]string{
+		"open/alias": root + "/secret", "open/deep": "../secret/deep", "open/dangling": root + "/secret/new", "open/loop": "loop",
+	} {
+		require.NoError(t, os.Symlink(target, filepath.Join(root, link)))
+	}
+	d := newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Deny, Paths: []string{filepath.ToSlash(root) + "/secret/**"}}}})
+	for path, denied := range map[string]bool{
+		"/open/a": false, "/secret/a": true, "/open/alias/a": true, "/open/alias/no/such/folder": true, "/open/dangling": true,
+		"/open/deep/../x": true, "/open/../secret/a": true, "/open/alias/../open/a": false, "/open/loop": false, "/open/no/../../secret/x": false,
+	} {
+		o := d.Decide(t.Context(), question(permission.Tool{Paths: []string{root + path}}))
+		assert.Equal(t, denied, o.By == permission.ByRule, path)
+	}
+}
+
+func TestEmptyPolicyDenies(t *testing.T) {
+	p, err := permission.New(nil)
+	require.NoError(t, err)
+	s := p.Scope()
+	assert.Error(t, s.Authorize(context.Background(), write("/w/a", "x")))
+	assert.Equal(t, permission.Deny, s.Decide(context.Background(), question(permission.Tool{})).Decision)
+	q := question(permission.Tool{})
+	q.Tool = nil
+	assert.Equal(t, permission.Deny, s.Decide(context.Background(), q).Decision)
+}

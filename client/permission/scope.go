@@ -1,0 +1,173 @@
+package permission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Scope is what a [Policy] keeps for one connection: what a person has allowed, by
+// session. It is safe for concurrent use.
+type Scope struct {
+	policy *Policy
+
+	mu       sync.Mutex // guards all below
+	sessions map[string]*session
+	closed   bool
+}
+
+// session is what is kept for a session.
+type session struct {
+	turn   uint64
+	grants map[string]int // how often an operation was allowed in the turn, by identity
+	memory private
+	calls  calls
+}
+
+// Scope returns a new Scope, for one connection.
+func (p *Policy) Scope() *Scope {
+	return &Scope{policy: p, sessions: map[string]*session{}}
+}
+
+// EndSession forgets what was decided in a session.
+func (s *Scope) EndSession(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, id)
+}
+
+// ErrClosed is returned for operations after [Scope.Close].
+var ErrClosed = errors.New("permission: the scope is closed because its connection has ended")
+
+// Close forgets all sessions: the connection has ended. After it every question is
+// cancelled, and no operation may be done.
+func (s *Scope) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	clear(s.sessions)
+}
+
+func (s *Scope) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// sessionOf returns what is kept for a session; nil after Close.
+func (s *Scope) sessionOf(id string) *session {
+	if s.closed {
+		return nil
+	}
+	if s.sessions[id] == nil {
+		s.sessions[id] = &session{grants: map[string]int{}, memory: private{}}
+	}
+	return s.sessions[id]
+}
+
+// grant notes that a person has allowed operations, in this turn. Without a turn nothing
+// would end the permission, so there is none.
+func (s *Scope) grant(id string, turn uint64, operations []Operation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.sessionOf(id)
+	if x == nil || turn == 0 || turn < x.turn {
+		return
+	}
+	x.enter(turn)
+	for i := range operations {
+		if identity := operations[i].identity(); identity != "" {
+			x.grants[identity]++
+		}
+	}
+}
+
+// enter drops what was allowed in other turns.
+func (x *session) enter(turn uint64) {
+	if x.turn != turn {
+		x.turn = turn
+		clear(x.grants)
+	}
+}
+
+// consume reports whether a person has allowed the operation in this turn, and takes the
+// permission away.
+func (s *Scope) consume(id string, turn uint64, o *Operation) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, identity := s.sessions[id], o.identity()
+	if x == nil || turn == 0 || x.turn != turn || identity == "" || x.grants[identity] == 0 {
+		return false
+	}
+	x.grants[identity]--
+	return true
+}
+
+// Act is a write or a command for which the agent did not ask.
+type Act struct {
+	// Session, Workspace, Turn and Agent are as in [Question].
+	Session   string
+	Workspace string
+	Turn      uint64
+	Agent     string
+	Operation Operation
+}
+
+// Authorize returns nil if the operation may be done, now and once. A denial is a
+// *[DeniedError]; if ctx is done, its error is returned.
+func (s *Scope) Authorize(ctx context.Context, a Act) error {
+	q := &Question{
+		Session: a.Session, Workspace: a.Workspace, Turn: a.Turn, Agent: a.Agent,
+		Operations: []Operation{a.Operation}, Options: ownOptions(),
+	}
+	d := &decision{scope: s, q: q, keys: operationKeys(q)}
+	v := s.policy.judgeOperation(&a.Operation)
+	outcome := d.decide(ctx, v, func() bool { return s.consume(a.Session, a.Turn, &a.Operation) })
+	switch outcome.Decision {
+	case Allow:
+		return nil
+	case Deny:
+		return &DeniedError{Operation: a.Operation, By: outcome.By}
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("permission: %w (%w)", ctx.Err(), context.Cause(ctx))
+	}
+	return ErrClosed
+}
+
+// ownOptions are the answers to a question that no agent has asked.
+func ownOptions() []Option {
+	return []Option{
+		{AllowOnce, "Allow once", AllowOnce},
+		{AllowAlways, "Allow always in this session", AllowAlways},
+		{RejectOnce, "Reject", RejectOnce},
+		{RejectAlways, "Reject always in this session", RejectAlways},
+	}
+}
+
+// Decide answers a question of the agent. What the question does not contain about its
+// tool call is taken from earlier updates; see [Scope.Observe]. Operations and Claimed
+// are filled in. No rule allows a question about neither a tool call nor a command, so a
+// person is asked unless a rule denies it.
+func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
+	q := *asked
+	q.Claimed = true
+	found := findings{}
+	tool := &Tool{}
+	if q.Tool != nil {
+		q.Tool = s.known(q.Session, q.Tool)
+		tool = q.Tool
+		if q.Title == "" {
+			q.Title = tool.Title
+		}
+		found = s.policy.find(q.Agent, tool)
+	}
+	found.line(q.Command, q.Cwd)
+	q.Operations = found.shown()
+	d := &decision{scope: s, q: &q, keys: toolKeys(&q, found.certain), grants: found.certain}
+	if len(q.Options) == 0 || q.ambiguous() {
+		return d.deny(ByOptions, "")
+	}
+	return d.decide(ctx, s.policy.judgeQuestion(tool, found.claims, found.all), nil)
+}

@@ -1,0 +1,191 @@
+// Package signin signs a user in at an agent, in each of the ways that agents offer: by
+// a call, by running the agent's command on the user's terminal, and by variables for the
+// environment of the agent, which older agents ask for.
+//
+//	_, err := conn.StartSession(ctx, req)
+//	if errors.Is(err, rpcerr.ErrAuthRequired) {
+//		done, err := signin.Do(ctx, conn, &signin.Options{Command: agentCommand, Choose: chooseOnTerminal})
+//		...
+//		if done.Reconnect {
+//			// start the agent again, with done.Env, and connect anew
+//		}
+//	}
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// Conn has the methods of a connection that this package needs. A *client.Conn implements
+// it.
+type Conn interface {
+	AuthMethods() []acp.AuthMethod
+	Authenticate(context.Context, *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error)
+}
+
+// Options configure [Do]. With the zero value, and with nil, only authenticate can be
+// called.
+type Options struct {
+	// Command returns the command of the agent, as it was started. Nil means that the user
+	// cannot sign in on a terminal, also not with a command that the agent names.
+	Command func() *exec.Cmd
+	// Run runs a command on the user's terminal and returns when it has ended. Nil runs it
+	// on the standard streams of this program.
+	Run func(context.Context, *exec.Cmd) error
+	// Variables asks the user for the values of w.Variables. Nil means that they cannot be
+	// asked for.
+	Variables func(ctx context.Context, w *Way) (map[string]string, error)
+	// Choose returns the ID of one of the ways. Nil takes the only one that can be used,
+	// and fails if there are several.
+	Choose func(ctx context.Context, ways []Way) (acp.AuthMethodID, error)
+}
+
+// Result is the result of [Do].
+type Result struct {
+	// Way is the way that was chosen.
+	Way Way
+	// Reconnect reports that the agent must be started again, with Env added to its
+	// environment. It is false after a call of authenticate; if the agent still requires
+	// sign-in after that, start it again too.
+	Reconnect bool
+	// Env are variables in the form name=value. They may be secret.
+	Env []string
+}
+
+// ErrNoWay is returned if the agent offers no way that the Options can use.
+var ErrNoWay = errors.New("signin: the agent offers no way to sign in that can be used here")
+
+// Do signs the user in.
+func Do(ctx context.Context, conn Conn, opts *Options) (*Result, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	w, err := o.choose(ctx, Ways(conn.AuthMethods()))
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Way: *w}
+	switch w.Kind {
+	case KindAgent:
+		_, err = conn.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: w.ID})
+	case KindTerminal:
+		r.Reconnect, err = true, o.run(ctx, w)
+	case KindVariables:
+		r.Reconnect = true
+		r.Env, err = o.ask(ctx, w)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("signin: signing in with %q: %w", w.ID, err)
+	}
+	return r, nil
+}
+
+// Usable returns those of the ways that can be used with the options. Do not suggest
+// others to the user. o may be nil.
+func (o *Options) Usable(ways []Way) []Way {
+	var usable []Way
+	for _, w := range ways {
+		if o.usable(&w) {
+			usable = append(usable, w)
+		}
+	}
+	return usable
+}
+
+func (o *Options) usable(w *Way) bool {
+	switch w.Kind {
+	case KindAgent:
+		return true
+	case KindTerminal:
+		return o != nil && o.Command != nil
+	case KindVariables:
+		return o != nil && o.Variables != nil
+	}
+	return false
+}
+
+func (o *Options) choose(ctx context.Context, ways []Way) (*Way, error) {
+	ways = o.Usable(ways)
+	if len(ways) == 0 {
+		return nil, ErrNoWay
+	}
+	if o.Choose == nil {
+		if len(ways) > 1 {
+			return nil, fmt.Errorf("signin: the agent offers %d ways to sign in: set Options.Choose", len(ways))
+		}
+		return &ways[0], nil
+	}
+	id, err := o.Choose(ctx, slices.Clone(ways))
+	if err != nil {
+		return nil, fmt.Errorf("signin: choosing how to sign in: %w", err)
+	}
+	i := slices.IndexFunc(ways, func(w Way) bool { return w.ID == id })
+	if i < 0 {
+		return nil, fmt.Errorf("signin: Options.Choose chose %q, which was not offered", id)
+	}
+	return &ways[i], nil
+}
+
+// run runs the command of a way on the user's terminal.
+func (o *Options) run(ctx context.Context, w *Way) error {
+	cmd := o.Command()
+	if w.Command != "" {
+		own := exec.Command(w.Command, w.Args...)
+		own.Dir, own.Env = cmd.Dir, cmd.Env
+		cmd = own
+	} else {
+		cmd.Args = append(slices.Clone(cmd.Args), w.Args...)
+	}
+	if cmd.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	cmd.Env = append(slices.Clone(cmd.Env), pairs(w.Env)...)
+	if o.Run != nil {
+		return o.Run(ctx, cmd)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // it may have ended
+	defer stop()
+	err := cmd.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// ask asks for the variables of a way.
+func (o *Options) ask(ctx context.Context, w *Way) ([]string, error) {
+	values, err := o.Variables(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	given := map[string]string{}
+	for _, v := range w.Variables {
+		if value := values[v.Name]; value != "" {
+			given[v.Name] = value
+		} else if !v.Optional {
+			return nil, fmt.Errorf("the variable %s has no value", v.Name)
+		}
+	}
+	return pairs(given), nil
+}
+
+func pairs(env map[string]string) []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		all = append(all, name+"="+env[name])
+	}
+	return all
+}

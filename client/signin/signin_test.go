@@ -1,0 +1,175 @@
+package signin_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/signin"
+)
+
+var _ signin.Conn = (*client.Conn)(nil)
+
+// agent offers methods and notes which was called.
+type agent struct {
+	methods []acp.AuthMethod
+	called  acp.AuthMethodID
+	err     error
+}
+
+func (a *agent) AuthMethods() []acp.AuthMethod { return a.methods }
+
+func (a *agent) Authenticate(_ context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
+	a.called = req.MethodID
+	return nil, a.err
+}
+
+func offer(t *testing.T, methods ...string) *agent {
+	a := &agent{}
+	for _, m := range methods {
+		var res acp.InitializeResponse
+		require.NoError(t, json.Unmarshal([]byte(`{"protocolVersion":1,"authMethods":[`+m+`]}`), &res))
+		require.Len(t, res.AuthMethods, 1, m)
+		a.methods = append(a.methods, res.AuthMethods[0])
+	}
+	return a
+}
+
+const (
+	call      = `{"id":"login","name":"Log in"}`
+	terminal  = `{"id":"tty","name":"On the terminal","type":"terminal","args":["--login"],"env":{"B":"2","A":"1"}}`
+	olderTerm = `{"id":"old","name":"Old","_meta":{"terminal-auth":{"command":"/bin/agent","args":["login"],"env":{"X":"1"},"label":"L"}}}`
+	variables = `{"id":"key","name":"Key","type":"env_var","vars":[{"name":"API_KEY"},{"name":"ORG","optional":true,"secret":false},"PLAIN","A=B"],"link":"https://k"}`
+	oneVar    = `{"id":"key","name":"Key","type":"env_var","varName":"API_KEY"}`
+	other     = `{"id":"x","name":"X","type":"hologram"}`
+)
+
+func TestWays(t *testing.T) {
+	ways := signin.Ways(offer(t, call, terminal, olderTerm, variables, oneVar).methods)
+	assert.Equal(t, []signin.Way{
+		{ID: "login", Name: "Log in", Kind: signin.KindAgent},
+		{ID: "tty", Name: "On the terminal", Kind: signin.KindTerminal, Args: []string{"--login"}, Env: map[string]string{"A": "1", "B": "2"}},
+		{ID: "old", Name: "Old", Kind: signin.KindTerminal, Command: "/bin/agent", Args: []string{"login"}, Env: map[string]string{"X": "1"}},
+		{ID: "key", Name: "Key", Kind: signin.KindVariables, Link: "https://k",
+			Variables: []signin.Variable{{Name: "API_KEY", Secret: true}, {Name: "ORG", Optional: true}, {Name: "PLAIN", Secret: true}}},
+		{ID: "key", Name: "Key", Kind: signin.KindVariables, Variables: []signin.Variable{{Name: "API_KEY", Secret: true}}},
+	}, ways)
+}
+
+func TestCall(t *testing.T) {
+	a := offer(t, call, terminal)
+	r, err := signin.Do(t.Context(), a, nil)
+	require.NoError(t, err, "without a command it is the only one")
+	assert.False(t, r.Reconnect)
+	assert.EqualValues(t, "login", a.called)
+	a.err = errors.New("refused")
+	_, err = signin.Do(t.Context(), a, nil)
+	assert.ErrorIs(t, err, a.err)
+}
+
+func TestTerminal(t *testing.T) {
+	var ran *exec.Cmd
+	opts := &signin.Options{
+		Command: func() *exec.Cmd {
+			cmd := exec.Command("agent", "--acp")
+			cmd.Env = []string{"HOME=/h"}
+			return cmd
+		},
+		Run: func(_ context.Context, cmd *exec.Cmd) error { ran = cmd; return nil },
+	}
+	a := offer(t, terminal)
+	r, err := signin.Do(t.Context(), a, opts)
+	require.NoError(t, err)
+	assert.True(t, r.Reconnect)
+	assert.Empty(t, a.called, "never passed to authenticate")
+	assert.Equal(t, []string{"agent", "--acp", "--login"}, ran.Args)
+	assert.Equal(t, []string{"HOME=/h", "A=1", "B=2"}, ran.Env)
+
+	_, err = signin.Do(t.Context(), offer(t, olderTerm), opts)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"/bin/agent", "login"}, ran.Args)
+	assert.Equal(t, []string{"HOME=/h", "X=1"}, ran.Env, "the environment of the agent")
+	opts.Command = func() *exec.Cmd { return exec.Command("agent") }
+	_, err = signin.Do(t.Context(), a, opts)
+	require.NoError(t, err)
+	assert.Greater(t, len(ran.Env), 2, "the environment of this program")
+
+	opts.Run = func(context.Context, *exec.Cmd) error { return errors.New("status 1") }
+	_, err = signin.Do(t.Context(), a, opts)
+	assert.ErrorContains(t, err, "status 1")
+}
+
+func TestRunOnThisTerminal(t *testing.T) {
+	if os.Getenv("ACPKIT_TEST_SIGNIN") != "" {
+		if slices.Contains(os.Args, "--login") {
+			thinking := make(chan os.Signal, 1)
+			signal.Notify(thinking, os.Interrupt)
+			<-thinking // the user thinks
+		}
+		os.Exit(4)
+	}
+	again := func(args ...string) func() *exec.Cmd {
+		return func() *exec.Cmd {
+			cmd := exec.Command(os.Args[0], append([]string{"-test.run=TestRunOnThisTerminal", "--"}, args...)...)
+			cmd.Env = append(os.Environ(), "ACPKIT_TEST_SIGNIN=1")
+			return cmd
+		}
+	}
+	var exit *exec.ExitError
+	_, err := signin.Do(t.Context(), offer(t, `{"id":"t","name":"T","type":"terminal"}`), &signin.Options{Command: again()})
+	require.ErrorAs(t, err, &exit)
+	assert.Equal(t, 4, exit.ExitCode())
+
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = signin.Do(ctx, offer(t, terminal), &signin.Options{Command: again()})
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+	_, err = signin.Do(t.Context(), offer(t, terminal), &signin.Options{Command: func() *exec.Cmd { return exec.Command("/no/such/agent") }})
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestVariables(t *testing.T) {
+	values := map[string]string{"API_KEY": "k", "PLAIN": "p", "UNASKED": "x"}
+	opts := &signin.Options{Variables: func(_ context.Context, w *signin.Way) (map[string]string, error) { return values, nil }}
+	r, err := signin.Do(t.Context(), offer(t, variables), opts)
+	require.NoError(t, err)
+	assert.True(t, r.Reconnect)
+	assert.Equal(t, []string{"API_KEY=k", "PLAIN=p"}, r.Env)
+	delete(values, "API_KEY")
+	_, err = signin.Do(t.Context(), offer(t, variables), opts)
+	assert.ErrorContains(t, err, "API_KEY has no value")
+	opts.Variables = func(context.Context, *signin.Way) (map[string]string, error) { return nil, errors.New("no") }
+	_, err = signin.Do(t.Context(), offer(t, variables), opts)
+	assert.ErrorContains(t, err, "no")
+}
+
+func TestChoosing(t *testing.T) {
+	_, err := signin.Do(t.Context(), offer(t, variables, terminal), nil)
+	assert.ErrorIs(t, err, signin.ErrNoWay)
+	_, err = signin.Do(t.Context(), offer(t), nil)
+	assert.ErrorIs(t, err, signin.ErrNoWay)
+	_, err = signin.Do(t.Context(), offer(t, olderTerm), nil)
+	assert.ErrorIs(t, err, signin.ErrNoWay, "there is no terminal for the command that it names either")
+	both := offer(t, call, `{"id":"b","name":"B"}`, other)
+	_, err = signin.Do(t.Context(), both, nil)
+	assert.ErrorContains(t, err, "ways to sign in")
+	for id, ok := range map[acp.AuthMethodID]bool{"b": true, "c": false} {
+		_, err = signin.Do(t.Context(), both, &signin.Options{Choose: func(context.Context, []signin.Way) (acp.AuthMethodID, error) { return id, nil }})
+		assert.Equal(t, ok, err == nil)
+	}
+	assert.EqualValues(t, "b", both.called)
+	no := errors.New("no")
+	_, err = signin.Do(t.Context(), both, &signin.Options{Choose: func(context.Context, []signin.Way) (acp.AuthMethodID, error) { return "", no }})
+	assert.ErrorIs(t, err, no)
+}

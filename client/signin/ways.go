@@ -1,0 +1,168 @@
+package signin
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// Kind says how a [Way] works.
+type Kind string
+
+// The values of [Kind].
+const (
+	// KindAgent is a call of authenticate; the agent does the rest.
+	KindAgent Kind = "agent"
+	// KindTerminal is a command on the user's terminal.
+	KindTerminal Kind = "terminal"
+	// KindVariables are variables in the environment of the agent.
+	KindVariables Kind = "variables"
+	// KindUnknown is a way that this package does not know.
+	KindUnknown Kind = "unknown"
+)
+
+// Way is one way to sign in.
+type Way struct {
+	ID                acp.AuthMethodID
+	Name, Description string
+	Kind              Kind
+	// Args and Env are added to the command of a terminal.
+	Args []string
+	Env  map[string]string
+	// Command is the program to run instead of the agent's; older agents name one. Show it
+	// before it runs: it is the agent's choice.
+	Command string
+	// Variables are what a KindVariables needs.
+	Variables []Variable
+	// Link is where the user gets the values; empty if the agent does not say.
+	Link string
+}
+
+// Instruction says in a few words what the user must do for the way by hand: which command
+// to run, or which variables to set. command stands for the agent's command. Instruction
+// returns "" if that is not known, as for a call, which a program makes.
+func (w *Way) Instruction(command string) string {
+	switch {
+	case w.Kind == KindTerminal:
+		if w.Command != "" {
+			command = w.Command
+		}
+		return "run " + strings.Join(append([]string{command}, w.Args...), " ")
+	case w.Kind == KindVariables:
+		var names []string
+		for _, v := range w.Variables {
+			if !v.Optional {
+				names = append(names, v.Name)
+			}
+		}
+		text := "set " + strings.Join(names, ", ") + " in the agent's environment"
+		if w.Link != "" {
+			text += ", with a value from " + w.Link
+		}
+		return text
+	}
+	return ""
+}
+
+// Variable is a variable in the environment of the agent.
+type Variable struct {
+	Name, Label string
+	// Secret reports that the value must not be shown.
+	Secret bool
+	// Optional reports that the agent works without it.
+	Optional bool
+}
+
+// Ways returns the ways to sign in of the given methods, in their order.
+func Ways(methods []acp.AuthMethod) []Way {
+	var ways []Way
+	for _, m := range methods {
+		switch m := m.(type) {
+		case *acp.AuthMethodAgent:
+			w := Way{ID: m.ID, Name: m.Name, Description: m.Description, Kind: KindAgent}
+			terminalInMeta(&w, m.Meta)
+			ways = append(ways, w)
+		case *acp.AuthMethodTerminal:
+			ways = append(ways, Way{ID: m.ID, Name: m.Name, Description: m.Description, Kind: KindTerminal, Args: m.Args, Env: m.Env})
+		case *acp.UnknownAuthMethod:
+			ways = append(ways, unknown(m))
+		}
+	}
+	return ways
+}
+
+// OlderTerminal is the name under which older agents know what the protocol calls a method of
+// the terminal type. In the _meta of the client's capabilities it says that the user can
+// sign in on a terminal; in the _meta of a method of the agent it holds the command.
+const OlderTerminal = "terminal-auth"
+
+// terminalInMeta reads the command that older agents put into _meta.
+func terminalInMeta(w *Way, meta acp.Meta) {
+	raw, err := json.Marshal(meta[OlderTerminal])
+	if err != nil {
+		return
+	}
+	var t struct {
+		Command string            `json:"command"`
+		Args    []string          `json:"args"`
+		Env     map[string]string `json:"env"`
+		Label   string            `json:"label"`
+	}
+	if json.Unmarshal(raw, &t) != nil || t.Command == "" {
+		return
+	}
+	w.Kind, w.Command, w.Args, w.Env = KindTerminal, t.Command, t.Args, t.Env
+	if w.Name == "" {
+		w.Name = t.Label
+	}
+}
+
+// unknown reads a method of a type that the protocol does not have, or no more.
+func unknown(m *acp.UnknownAuthMethod) Way {
+	var read struct {
+		ID          acp.AuthMethodID  `json:"id"`
+		Name        string            `json:"name"`
+		Description string            `json:"description"`
+		Link        string            `json:"link"`
+		VarName     string            `json:"varName"`
+		Vars        []json.RawMessage `json:"vars"`
+		Meta        acp.Meta          `json:"_meta"`
+	}
+	w := Way{Kind: KindUnknown}
+	if json.Unmarshal(m.Raw, &read) != nil {
+		return w
+	}
+	w.ID, w.Name, w.Description, w.Link = read.ID, read.Name, read.Description, read.Link
+	if m.Type == "env_var" {
+		if read.VarName != "" {
+			w.Variables = append(w.Variables, Variable{Name: read.VarName, Secret: true})
+		}
+		for _, raw := range read.Vars {
+			if v, ok := variable(raw); ok {
+				w.Variables = append(w.Variables, v)
+			}
+		}
+		if len(w.Variables) > 0 {
+			w.Kind = KindVariables
+		}
+	}
+	terminalInMeta(&w, read.Meta)
+	return w
+}
+
+// variable reads a variable: an object, or its name alone. A name that an environment cannot
+// hold is refused.
+func variable(raw json.RawMessage) (Variable, bool) {
+	var read struct {
+		Name     string `json:"name"`
+		Label    string `json:"label"`
+		Secret   *bool  `json:"secret"`
+		Optional bool   `json:"optional"`
+	}
+	if json.Unmarshal(raw, &read) != nil && json.Unmarshal(raw, &read.Name) != nil {
+		return Variable{}, false
+	}
+	ok := read.Name != "" && !strings.ContainsAny(read.Name, "=\x00")
+	return Variable{Name: read.Name, Label: read.Label, Secret: read.Secret == nil || *read.Secret, Optional: read.Optional}, ok
+}

@@ -1,0 +1,140 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os/exec"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Options configure a [Supervisor]. Dial and Client must be set.
+type Options struct {
+	// Dial starts the agent or connects to it. See [Command].
+	Dial func(ctx context.Context) (stream.Stream, error)
+	// Client makes the client of each connection, as the function given to client.New.
+	Client func(*client.Conn) acp.Client
+	// Conn are the options of each connection.
+	Conn *client.Options
+	// Initialize is sent first on each connection. Nil is as for client.Conn.Initialize.
+	Initialize *acp.InitializeRequest
+	// StartTimeout is how long Dial and the handshake may take. Zero means 1 minute.
+	StartTimeout time.Duration
+
+	Restart Restart
+
+	// SignIn signs the user in after the agent has answered that this is required. It is
+	// called at most once for each connection. Nil means that the call fails.
+	SignIn func(ctx context.Context, conn *client.Conn) error
+
+	// OnDown is called when a connection ends without being closed, and OnReturn when a
+	// session is back, or could not be brought back. OnReturn may be called for several
+	// sessions at once. The agent is not started again before OnDown returns.
+	OnDown   func(Down)
+	OnReturn func(Return)
+}
+
+// Restart configures when an agent that has died is started again.
+type Restart struct {
+	// Min and Max bound the pause before a start. It begins at Min and doubles with each
+	// failure in a row; half of it is random. Zero means 500 ms and 30 s.
+	Min, Max time.Duration
+	// Limit is how many failures in a row there may be: deaths, and starts that failed. One
+	// more, and the Supervisor gives up. Zero means 5; a negative value means no limit.
+	Limit int
+	// Reset is how long an agent must have lived for its death to be the first failure.
+	// Zero means 1 minute.
+	Reset time.Duration
+}
+
+func (r *Restart) fill() {
+	if r.Min <= 0 {
+		r.Min = 500 * time.Millisecond
+	}
+	if r.Max <= 0 {
+		r.Max = 30 * time.Second
+	}
+	r.Max = max(r.Max, r.Min)
+	if r.Limit == 0 {
+		r.Limit = 5
+	}
+	if r.Reset <= 0 {
+		r.Reset = time.Minute
+	}
+}
+
+// pause returns how long to wait after so many failures in a row.
+func (r *Restart) pause(failures int) time.Duration {
+	d := r.Min
+	for range failures - 1 {
+		d = min(2*d, r.Max)
+	}
+	return d/2 + rand.N(d/2+1)
+}
+
+// Down describes the end of a connection.
+type Down struct {
+	// Generation numbers the connections of a Supervisor from 1.
+	Generation uint64
+	// Err is why it ended; nil if the agent closed it. See client.Conn.Wait.
+	Err error
+	// Failures is how many there are in a row, this one included.
+	Failures int
+}
+
+// Return describes how a session was reopened on a new connection, or that it was not.
+type Return struct {
+	Session    *Session
+	Generation uint64
+	// How says how the session came back; empty if it did not.
+	How How
+	// OldID and NewID are its ids before and after. They differ if How is HowNew.
+	OldID, NewID acp.SessionID
+	// Lost is why the session is new although the agent can resume or load sessions.
+	Lost error
+	// Settings is why a mode or an option could not be set again; nil if all were.
+	Settings error
+	// Err is why the session is not there. [Session.Retry] tries again.
+	Err error
+}
+
+// How is the way in which a session was opened.
+type How string
+
+// The values of [How].
+const (
+	// HowNew means that the session is new: the agent does not know the conversation.
+	HowNew How = "new"
+	// HowResumed means that the session continues.
+	HowResumed How = "resumed"
+	// HowLoaded means that the session continues and that its history was replayed.
+	HowLoaded How = "loaded"
+)
+
+// ErrGaveUp is wrapped by the error of a Supervisor whose agent has failed too often in a
+// row. It wraps the last failure too.
+var ErrGaveUp = errors.New("supervise: the agent failed too often in a row")
+
+// ErrClosed is returned after [Supervisor.Close].
+var ErrClosed = errors.New("supervise: the supervisor is closed")
+
+var (
+	errNotStarted = errors.New("supervise: the Supervisor is not started: call Start first")
+	errStarted    = errors.New("supervise: the Supervisor is already started")
+)
+
+// Command returns a Dial function that runs an agent. Command is called for each start and
+// must return a new exec.Cmd each time.
+func Command(command func() *exec.Cmd, opts *stream.CommandOptions) func(context.Context) (stream.Stream, error) {
+	return func(context.Context) (stream.Stream, error) {
+		p, err := stream.Command(command(), opts)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+}

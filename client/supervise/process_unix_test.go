@@ -1,0 +1,102 @@
+//go:build unix
+
+package supervise_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/supervise"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// playAgent makes the test program an agent. Its value is a file in which it notes the
+// process that it starts.
+const playAgent = "ACPKIT_TEST_SUPERVISED"
+
+func TestMain(m *testing.M) {
+	if notes := os.Getenv(playAgent); notes != "" {
+		child := exec.Command("sleep", "1000")
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		f, err := os.OpenFile(notes, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintln(f, child.Process.Pid)
+		f.Close()
+		_ = agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return mortal{&basic{w: &world{}, conn: c}} }, nil)
+		return
+	}
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+// mortal is an agent that dies when it is told to.
+type mortal struct{ *basic }
+
+func (a mortal) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{}, nil
+}
+
+func (a mortal) Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error) {
+	fmt.Fprintln(os.Stderr, "out of cheese")
+	os.Exit(3)
+	return nil, nil
+}
+
+// A process that dies in a turn is told with its status and the end of its standard error,
+// and neither it nor what it has started outlives its connection.
+func TestProcess(t *testing.T) {
+	notes := filepath.Join(t.TempDir(), "children")
+	w := &world{}
+	k := keep(t, w, func(o *supervise.Options) {
+		o.Restart.Min = time.Millisecond
+		o.Dial = supervise.Command(func() *exec.Cmd {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), playAgent+"="+notes)
+			return cmd
+		}, nil)
+		o.Client = func(*client.Conn) acp.Client { return &person{make(chan error, 1)} }
+	})
+	require.NoError(t, k.Start(context.Background()))
+	s, err := k.Open(t.Context(), &supervise.SessionOptions{Cwd: t.TempDir()})
+	require.NoError(t, err)
+	turn, err := s.Prompt(t.Context(), acp.Text("x"))
+	require.NoError(t, err)
+	_, err = turn.Wait()
+	var exit *stream.ExitError
+	require.ErrorAs(t, err, &exit)
+	assert.Equal(t, 3, exit.Status)
+	assert.Contains(t, exit.Stderr, "out of cheese")
+	require.ErrorAs(t, (<-k.downs).Err, &exit)
+	assert.Equal(t, supervise.HowNew, (<-k.returns).How)
+	k.Close()
+	require.NoError(t, k.Wait())
+
+	b, err := os.ReadFile(notes)
+	require.NoError(t, err)
+	children := strings.Fields(string(b))
+	require.Len(t, children, 2)
+	for _, c := range children {
+		pid, err := strconv.Atoi(c)
+		require.NoError(t, err)
+		leak.CheckProcess(t, pid)
+	}
+}

@@ -1,0 +1,135 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// reopen brings the session back on a new connection.
+func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint64) {
+	select {
+	case x.reopening <- struct{}{}: // the one before fails soon: its connection has ended
+		defer func() { <-x.reopening }()
+	case <-ctx.Done():
+		return
+	}
+	s := x.supervisor
+	s.mu.Lock()
+	old, there := x.id, x.bound != nil || x.closed || s.conn != conn
+	s.mu.Unlock()
+	if there {
+		return
+	}
+	r := Return{Session: x, Generation: generation, OldID: old}
+	b, err := x.continued(ctx, conn, old)
+	if err != nil && conn.Err() == nil && !errors.Is(err, rpcerr.ErrAuthRequired) && ctx.Err() == nil {
+		if _, cannot := errors.AsType[*acp.CapabilityError](err); !cannot {
+			r.Lost = err
+		}
+		b, err = x.start(ctx, conn)
+	}
+	if err == nil {
+		r.Settings = x.setAgain(ctx, b.Session)
+		b.Generation = generation
+		r.How, r.NewID = b.How, b.Session.ID()
+	}
+	r.Err = err
+	s.mu.Lock()
+	if s.conn != conn { // it has died again, and this is of no interest
+		s.mu.Unlock()
+		return
+	}
+	x.err = nil
+	switch {
+	case err != nil:
+		x.err = fmt.Errorf("supervise: bringing the session back: %w", err)
+	case !x.closed:
+		x.bound, x.id = b, b.Session.ID()
+	}
+	s.announce()
+	s.mu.Unlock()
+	s.tellReturn(r)
+}
+
+// continued resumes or loads the session. The error is an *acp.CapabilityError if the
+// agent can do neither.
+func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.SessionID) (*Binding, error) {
+	can := conn.AgentCapabilities()
+	err := error(&acp.CapabilityError{Method: acp.MethodSessionResume, Capability: "sessionCapabilities.resume"})
+	if can.Has("sessionCapabilities.resume") {
+		b := &Binding{Conn: conn, How: HowResumed}
+		err = x.signedIn(ctx, conn, func() (err error) {
+			b.Session, err = conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
+				SessionID: id, Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
+			})
+			return err
+		})
+		if err == nil {
+			b.Session.OnUpdate(x.opts.OnUpdate)
+			return b, nil
+		}
+		if errors.Is(err, rpcerr.ErrAuthRequired) {
+			return nil, err
+		}
+	}
+	if !can.Has("loadSession") {
+		return nil, err
+	}
+	b := &Binding{Conn: conn, How: HowLoaded}
+	onUpdate := x.opts.OnUpdate
+	if onUpdate == nil {
+		onUpdate = func(context.Context, acp.SessionUpdate) {}
+	}
+	err = x.signedIn(ctx, conn, func() (err error) {
+		b.Session, err = conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{
+			SessionID: id, Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
+		}, onUpdate)
+		return err
+	})
+	return b, err
+}
+
+// start starts a new session.
+func (x *Session) start(ctx context.Context, conn *client.Conn) (*Binding, error) {
+	b := &Binding{Conn: conn, How: HowNew}
+	err := x.signedIn(ctx, conn, func() (err error) {
+		b.Session, err = conn.StartSession(ctx, &acp.NewSessionRequest{
+			Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
+		})
+		return err
+	})
+	if err == nil {
+		b.Session.OnUpdate(x.opts.OnUpdate)
+	}
+	return b, err
+}
+
+// signedIn makes a call, and makes it once more after signing the user in if the agent asks
+// for that and it was not tried on this connection.
+func (x *Session) signedIn(ctx context.Context, conn *client.Conn, call func() error) error {
+	err := call()
+	s := x.supervisor
+	if !errors.Is(err, rpcerr.ErrAuthRequired) || s.opts.SignIn == nil {
+		return err
+	}
+	s.mu.Lock()
+	attempt := s.signIn
+	if s.conn != conn {
+		attempt = nil
+	}
+	s.mu.Unlock()
+	if attempt == nil {
+		return err
+	}
+	// Sessions that come back at the same time wait for the same attempt.
+	attempt.once.Do(func() { attempt.err = s.opts.SignIn(ctx, conn) })
+	if attempt.err != nil {
+		return fmt.Errorf("signing in: %w", errors.Join(attempt.err, err))
+	}
+	return call()
+}

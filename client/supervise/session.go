@@ -1,0 +1,179 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+)
+
+// SessionOptions describe the session to open. All of them are sent each time the session
+// is reopened.
+type SessionOptions struct {
+	// ID is the id of a session that the agent has stored. Empty means a new session.
+	ID acp.SessionID
+	// Cwd and AdditionalDirectories are its folders, absolute paths.
+	Cwd                   string
+	AdditionalDirectories []string
+	MCPServers            []acp.MCPServer
+	// OnUpdate gets the updates outside a turn, on every connection; see
+	// client.Session.OnUpdate. The history of a session that is loaded again is among them;
+	// a thread.Set, as middleware of Options.Conn, keeps it apart by itself.
+	OnUpdate func(ctx context.Context, u acp.SessionUpdate)
+}
+
+// Session is a session that outlives connections. All methods are safe for concurrent
+// use. The pointer to a Session does not change and can serve as a key.
+type Session struct {
+	supervisor *Supervisor
+	opts       SessionOptions
+	reopening  chan struct{} // holds a token while the session is being opened
+
+	// The Supervisor's mu guards all below.
+	id      acp.SessionID
+	bound   *Binding // nil while the session is away
+	err     error    // why it could not be brought back on this connection
+	mode    acp.SessionModeID
+	options []option
+	closed  bool
+}
+
+// Binding is the connection of a session and its Session there.
+type Binding struct {
+	Conn       *client.Conn
+	Session    *client.Session
+	Generation uint64
+	How        How
+}
+
+// Open opens a session. If opts.ID is set the session is resumed or loaded, whichever the
+// agent can do; it is an error if the agent does not know it. While the agent is not
+// running, Open waits until ctx is done.
+func (s *Supervisor) Open(ctx context.Context, opts *SessionOptions) (*Session, error) {
+	x := &Session{supervisor: s, reopening: make(chan struct{}, 1)}
+	if opts != nil {
+		x.opts = *opts
+	}
+	x.opts.AdditionalDirectories = slices.Clone(x.opts.AdditionalDirectories)
+	x.opts.MCPServers = slices.Clone(x.opts.MCPServers)
+	x.id = x.opts.ID
+	conn, generation, err := s.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var b *Binding
+	if x.id == "" {
+		b, err = x.start(ctx, conn)
+	} else {
+		b, err = x.continued(ctx, conn, x.id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.Generation = generation
+	s.mu.Lock()
+	x.id = b.Session.ID()
+	s.sessions = append(s.sessions, x)
+	current, now := s.conn, s.generation
+	if current == conn {
+		x.bound = b
+	}
+	s.mu.Unlock()
+	if current != conn && current != nil { // the agent died and returned meanwhile
+		x.reopen(ctx, current, now)
+	}
+	return x, nil
+}
+
+// ID returns the id that the session has now, or had last.
+func (x *Session) ID() acp.SessionID {
+	x.supervisor.mu.Lock()
+	defer x.supervisor.mu.Unlock()
+	return x.id
+}
+
+// Current returns the current connection of the session and its Session there. While the
+// agent is not running, Current waits until ctx is done. It is an error if the session
+// could not be brought back on the current connection, or if the Supervisor has ended.
+func (x *Session) Current(ctx context.Context) (*Binding, error) {
+	s := x.supervisor
+	for {
+		s.mu.Lock()
+		b, err, changed := x.bound, x.err, s.changed
+		switch {
+		case x.closed:
+			err = client.ErrSessionClosed
+		case s.err != nil:
+			err = s.err
+		}
+		s.mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		if b != nil {
+			return b, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// Prompt sends a prompt, once, and returns its turn. If the agent dies, the turn fails
+// and the prompt is not sent again. While the agent is not running, Prompt waits; the
+// error says why nothing was sent.
+func (x *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) (*client.Turn, error) {
+	b, err := x.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.Session.Prompt(ctx, blocks...), nil
+}
+
+// Cancel asks the agent to end the turns of the session. While the agent is not running
+// there are none.
+func (x *Session) Cancel(ctx context.Context) error {
+	x.supervisor.mu.Lock()
+	b := x.bound
+	x.supervisor.mu.Unlock()
+	if b == nil {
+		return nil
+	}
+	return b.Session.Cancel(ctx)
+}
+
+// Close closes the session, if the agent can do that. The session is not reopened any
+// more.
+func (x *Session) Close(ctx context.Context) error {
+	s := x.supervisor
+	s.mu.Lock()
+	b := x.bound
+	x.bound, x.closed = nil, true
+	s.sessions = slices.DeleteFunc(s.sessions, func(y *Session) bool { return y == x })
+	s.announce()
+	s.mu.Unlock()
+	if b == nil {
+		return nil
+	}
+	err := b.Session.Close(ctx)
+	if _, ok := errors.AsType[*acp.CapabilityError](err); ok {
+		return nil
+	}
+	return err
+}
+
+// Retry tries again to reopen a session that could not be reopened, for example after the
+// user has signed in. It returns nil if the session is open.
+func (x *Session) Retry(ctx context.Context) error {
+	conn, generation, err := x.supervisor.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	x.reopen(ctx, conn, generation)
+	_, err = x.Current(ctx)
+	return err
+}

@@ -1,0 +1,426 @@
+package supervise_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/supervise"
+	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+var whole = &supervise.SessionOptions{
+	Cwd: "/w", AdditionalDirectories: []string{"/x", "/y"},
+	MCPServers: []acp.MCPServer{&acp.MCPServerStdio{Name: "m", Command: "/m"}},
+}
+
+func TestSessionsReturn(t *testing.T) {
+	for name, c := range map[string]struct {
+		resume, load, forget bool
+		how                  supervise.How
+		log                  []string
+	}{
+		"resumed":                  {true, true, false, supervise.HowResumed, []string{"resume s1 /w[/x /y]1"}},
+		"loaded":                   {false, true, false, supervise.HowLoaded, []string{"load s1 /w[/x /y]1"}},
+		"new":                      {false, false, false, supervise.HowNew, []string{"new /w[/x /y]1", "mode code", "option big"}},
+		"unknown on resume":        {true, false, true, supervise.HowNew, []string{"resume s1 /w[/x /y]1", "new /w[/x /y]1", "mode code", "option big"}},
+		"unknown on resume, load":  {true, true, true, supervise.HowNew, []string{"resume s1 /w[/x /y]1", "load s1 /w[/x /y]1", "new /w[/x /y]1", "mode code", "option big"}},
+		"unknown on load, no more": {false, true, true, supervise.HowNew, []string{"load s1 /w[/x /y]1", "new /w[/x /y]1", "mode code", "option big"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{resume: c.resume, load: c.load}
+				k := keep(t, w, nil)
+				require.NoError(t, k.Start(context.Background()))
+				s, err := k.Open(t.Context(), whole)
+				require.NoError(t, err)
+				require.NoError(t, s.SetMode(t.Context(), "code"))
+				require.NoError(t, s.SetConfigOption(t.Context(), "model", "big"))
+				before, err := s.Current(t.Context())
+				require.NoError(t, err)
+				assert.EqualValues(t, 1, before.Generation)
+				w.take()
+				if c.forget {
+					w.forget()
+				}
+				w.kill()
+				r := <-k.returns
+				assert.Same(t, s, r.Session)
+				assert.Equal(t, c.how, r.How)
+				assert.NoError(t, r.Err)
+				assert.NoError(t, r.Settings)
+				assert.EqualValues(t, 2, r.Generation)
+				assert.EqualValues(t, "s1", r.OldID)
+				assert.Equal(t, c.how == supervise.HowNew, r.NewID != r.OldID)
+				assert.Equal(t, r.NewID, s.ID())
+				assert.Equal(t, c.forget, r.Lost != nil)
+				assert.Equal(t, c.log, w.take())
+				after, err := s.Current(t.Context())
+				require.NoError(t, err)
+				assert.NotSame(t, before.Conn, after.Conn)
+				assert.Equal(t, acp.SessionModeID("code"), after.Session.Modes().CurrentModeID)
+				dirs, ok := after.Conn.SessionRoots(s.ID())
+				assert.True(t, ok)
+				assert.Equal(t, []string{"/w", "/x", "/y"}, dirs, "roots move along")
+				turn, err := s.Prompt(t.Context(), acp.Text("go on"))
+				require.NoError(t, err)
+				_, err = turn.Wait()
+				assert.NoError(t, err)
+			})
+		})
+	}
+}
+
+func TestSettingsAreSetAgainWhereTheyDiffer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{resume: true}
+		k := keep(t, w, nil)
+		require.NoError(t, k.Start(context.Background()))
+		s, err := k.Open(t.Context(), whole)
+		require.NoError(t, err)
+		require.NoError(t, s.SetMode(t.Context(), "code"))
+		w.mu.Lock()
+		w.sessions["s1"].mode = "ask" // the agent does not store modes
+		w.mu.Unlock()
+		w.take()
+		w.kill()
+		assert.NoError(t, (<-k.returns).Settings)
+		assert.Equal(t, []string{"resume s1 /w[/x /y]1", "mode code"}, w.take())
+	})
+}
+
+func TestLoadedThreadIsReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, threads := &world{load: true}, thread.NewSet()
+		k := keep(t, w, func(o *supervise.Options) {
+			o.Conn.Receiving, o.Conn.Sending = []acp.Middleware{threads.Receiving}, []acp.Middleware{threads.Sending}
+		})
+		require.NoError(t, k.Start(context.Background()))
+		var told []string
+		s, err := k.Open(t.Context(), &supervise.SessionOptions{Cwd: "/w", OnUpdate: func(_ context.Context, u acp.SessionUpdate) { told = append(told, fmt.Sprintf("%T", u)) }})
+		require.NoError(t, err)
+		turn, err := s.Prompt(t.Context(), acp.Text("hi"))
+		require.NoError(t, err)
+		_, err = turn.Wait()
+		require.NoError(t, err)
+		w.kill()
+		assert.Equal(t, supervise.HowLoaded, (<-k.returns).How)
+		items := threads.Thread("s1").Snapshot().Items
+		require.Equal(t, 1, items.Len())
+		assert.Equal(t, "history", items.At(0).(*thread.Message).Text())
+		assert.Equal(t, []string{"*acp.AgentMessageChunk"}, told)
+	})
+}
+
+func TestDeathInATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{resume: true}
+		k := keep(t, w, nil)
+		require.NoError(t, k.Start(context.Background()))
+		s, err := k.Open(t.Context(), whole)
+		require.NoError(t, err)
+		turn, err := s.Prompt(t.Context(), acp.Text("die"))
+		require.NoError(t, err)
+		_, err = turn.Wait()
+		assert.ErrorIs(t, err, acp.ErrClosed)
+		<-k.returns
+		turn, err = s.Prompt(t.Context(), acp.Text("next"))
+		require.NoError(t, err)
+		_, err = turn.Wait()
+		require.NoError(t, err)
+		assert.Equal(t, []string{"new /w[/x /y]1", "prompt die", "resume s1 /w[/x /y]1", "prompt next"}, w.take(), "no prompt is sent twice")
+	})
+}
+
+func TestPromptWaitsWhileTheAgentIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{resume: true}
+		k := keep(t, w, nil)
+		require.NoError(t, k.Start(context.Background()))
+		s, err := k.Open(t.Context(), whole)
+		require.NoError(t, err)
+		w.kill()
+		<-k.downs
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_, err = s.Prompt(ctx, acp.Text("impatient"))
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.NoError(t, s.Cancel(t.Context()), "there is no turn")
+		turn, err := s.Prompt(t.Context(), acp.Text("patient"))
+		require.NoError(t, err)
+		_, err = turn.Wait()
+		require.NoError(t, err)
+		assert.NotContains(t, w.take(), "prompt impatient")
+	})
+}
+
+func TestDeadlineIsNoCrash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{resume: true}
+		k := keep(t, w, nil)
+		require.NoError(t, k.Start(context.Background()))
+		s, err := k.Open(t.Context(), whole)
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		turn, err := s.Prompt(ctx, acp.Text("wait"))
+		require.NoError(t, err)
+		res, err := turn.Wait()
+		require.NoError(t, err)
+		assert.Equal(t, acp.StopReasonCancelled, res.StopReason)
+		synctest.Wait()
+		assert.Equal(t, 1, w.dials)
+		assert.Empty(t, k.downs)
+	})
+}
+
+func TestFailureToStartIsToldAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		w := &world{dieAtOnce: 1}
+		k := keep(t, w, nil)
+		assert.ErrorIs(t, k.Start(context.Background()), acp.ErrClosed)
+		assert.Zero(t, time.Since(began))
+		assert.Equal(t, 1, w.dials)
+		assert.Error(t, k.Wait())
+
+		refused := errors.New("no such program")
+		k = keep(t, w, func(o *supervise.Options) {
+			o.Dial = func(context.Context) (stream.Stream, error) { return nil, refused }
+		})
+		assert.ErrorIs(t, k.Start(context.Background()), refused)
+	})
+}
+
+func TestAgentThatNeverAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var far stream.Stream
+		k := keep(t, &world{}, func(o *supervise.Options) {
+			o.StartTimeout = 10 * time.Second
+			o.Dial = func(context.Context) (s stream.Stream, err error) { far, s = stream.Pipe(); return s, nil }
+		})
+		began := time.Now()
+		assert.ErrorIs(t, k.Start(context.Background()), context.DeadlineExceeded)
+		assert.Less(t, time.Since(began), 20*time.Second)
+		far.Close()
+	})
+}
+
+func TestRestartStormStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		k := keep(t, w, func(o *supervise.Options) {
+			o.Restart = supervise.Restart{Min: time.Second, Max: 4 * time.Second, Limit: 4}
+		})
+		require.NoError(t, k.Start(context.Background()))
+		s, err := k.Open(t.Context(), whole)
+		require.NoError(t, err)
+		w.mu.Lock()
+		w.dieAtOnce = 1000
+		w.mu.Unlock()
+		began := time.Now()
+		w.kill()
+		err = k.Wait()
+		assert.ErrorIs(t, err, supervise.ErrGaveUp)
+		assert.ErrorIs(t, err, acp.ErrClosed)
+		assert.Equal(t, 1+4, w.dials)
+		// 1, 2, 4, 4 seconds, half of each random.
+		assert.GreaterOrEqual(t, time.Since(began), 5500*time.Millisecond)
+		assert.LessOrEqual(t, time.Since(began), 12*time.Second)
+		_, err = s.Prompt(t.Context(), acp.Text("x"))
+		assert.ErrorIs(t, err, supervise.ErrGaveUp)
+		_, _, err = k.Conn(t.Context())
+		assert.ErrorIs(t, err, supervise.ErrGaveUp)
+	})
+}
+
+func TestALongLifeResetsTheFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		k := keep(t, w, func(o *supervise.Options) { o.Restart = supervise.Restart{Limit: 1, Reset: time.Minute} })
+		require.NoError(t, k.Start(context.Background()))
+		for i := range 5 {
+			time.Sleep(2 * time.Minute) // of the bubble's clock
+			w.kill()
+			d := <-k.downs
+			assert.Equal(t, 1, d.Failures)
+			assert.EqualValues(t, i+1, d.Generation)
+		}
+		time.Sleep(time.Minute / 2)
+		_, generation, err := k.Conn(t.Context())
+		require.NoError(t, err)
+		assert.EqualValues(t, 6, generation)
+		w.kill()
+		assert.Equal(t, 2, (<-k.downs).Failures)
+		assert.ErrorIs(t, k.Wait(), supervise.ErrGaveUp)
+	})
+}
+
+func TestPermissionPendingAtTheLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{resume: true, asking: make(chan struct{})}
+		k := keep(t, w, nil)
+		require.NoError(t, k.Start(context.Background()))
+		s, err := k.Open(t.Context(), whole)
+		require.NoError(t, err)
+		turn, err := s.Prompt(t.Context(), acp.Text("ask"))
+		require.NoError(t, err)
+		<-w.asking
+		synctest.Wait() // the person thinks
+		w.kill()
+		assert.Error(t, <-k.person.ended, "nobody waits for the answer any more")
+		_, err = turn.Wait()
+		assert.ErrorIs(t, err, acp.ErrClosed)
+		assert.Equal(t, supervise.HowResumed, (<-k.returns).How)
+		assert.Equal(t, []string{"new /w[/x /y]1", "prompt ask", "resume s1 /w[/x /y]1"}, w.take())
+	})
+}
+
+func TestSignIn(t *testing.T) {
+	signIn := func(ctx context.Context, conn *client.Conn) error {
+		_, err := conn.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: "login"})
+		return err
+	}
+	t.Run("once", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := &world{resume: true, auth: true}
+			k := keep(t, w, func(o *supervise.Options) { o.SignIn = signIn })
+			require.NoError(t, k.Start(context.Background()))
+			for range 3 {
+				_, err := k.Open(t.Context(), whole)
+				require.NoError(t, err)
+			}
+			assert.Equal(t, []string{"new /w[/x /y]1", "authenticate", "new /w[/x /y]1", "new /w[/x /y]1", "new /w[/x /y]1"}, w.take())
+			w.mu.Lock()
+			w.signedIn = false
+			w.mu.Unlock()
+			w.kill()
+			for range 3 {
+				assert.Equal(t, supervise.HowResumed, (<-k.returns).How)
+			}
+			n := 0
+			for _, line := range w.take() {
+				if line == "authenticate" {
+					n++
+				}
+			}
+			assert.Equal(t, 1, n, "three sessions, one sign-in")
+		})
+	})
+	t.Run("no loop", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			calls := 0
+			w := &world{resume: true, load: true}
+			k := keep(t, w, func(o *supervise.Options) {
+				o.SignIn = func(context.Context, *client.Conn) error { calls++; return nil } // of no use
+			})
+			require.NoError(t, k.Start(context.Background()))
+			s, err := k.Open(t.Context(), whole)
+			require.NoError(t, err)
+			w.take()
+			w.mu.Lock()
+			w.auth = true
+			w.mu.Unlock()
+			w.kill()
+			r := <-k.returns
+			assert.ErrorIs(t, r.Err, rpcerr.ErrAuthRequired)
+			assert.Empty(t, r.How)
+			assert.Equal(t, 1, calls)
+			assert.Equal(t, []string{"resume s1 /w[/x /y]1", "resume s1 /w[/x /y]1"}, w.take(), "neither loaded nor new")
+			_, err = s.Prompt(t.Context(), acp.Text("x"))
+			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+			assert.ErrorIs(t, s.Retry(t.Context()), rpcerr.ErrAuthRequired)
+			w.mu.Lock()
+			w.signedIn = true // by other means
+			w.mu.Unlock()
+			require.NoError(t, s.Retry(t.Context()))
+			assert.EqualValues(t, "s1", s.ID())
+			assert.Equal(t, 1, calls)
+		})
+	})
+	t.Run("fails", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, refused := &world{auth: true}, errors.New("refused")
+			k := keep(t, w, func(o *supervise.Options) { o.SignIn = func(context.Context, *client.Conn) error { return refused } })
+			require.NoError(t, k.Start(context.Background()))
+			_, err := k.Open(t.Context(), whole)
+			assert.ErrorIs(t, err, refused)
+			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+		})
+	})
+}
+
+func TestOpenStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{load: true, sessions: map[acp.SessionID]*stored{"old": {"ask", "small"}}}
+		k := keep(t, w, nil)
+		require.NoError(t, k.Start(context.Background()))
+		s, err := k.Open(t.Context(), &supervise.SessionOptions{ID: "old", Cwd: "/w"})
+		require.NoError(t, err)
+		assert.EqualValues(t, "old", s.ID())
+		_, err = k.Open(t.Context(), &supervise.SessionOptions{ID: "other", Cwd: "/w"})
+		assert.ErrorIs(t, err, rpcerr.ErrResourceNotFound, "a stored session is not replaced by a new one")
+		require.NoError(t, s.Close(t.Context()))
+		_, err = s.Prompt(t.Context(), acp.Text("x"))
+		assert.ErrorIs(t, err, client.ErrSessionClosed)
+		w.take()
+		w.kill()
+		<-k.downs
+		_, _, err = k.Conn(t.Context())
+		require.NoError(t, err)
+		synctest.Wait()
+		assert.Empty(t, w.take(), "a closed session does not return")
+	})
+}
+
+func TestLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		k := keep(t, w, nil)
+		assert.ErrorContains(t, k.Wait(), "Start first")
+		_, _, err := k.Conn(t.Context())
+		assert.ErrorContains(t, err, "Start first")
+		require.NoError(t, k.Start(context.Background()))
+		assert.ErrorContains(t, k.Start(context.Background()), "already started")
+		s, err := k.Open(t.Context(), whole)
+		require.NoError(t, err)
+		k.Close()
+		k.Close()
+		assert.NoError(t, k.Wait())
+		_, err = s.Prompt(t.Context(), acp.Text("x"))
+		assert.ErrorIs(t, err, supervise.ErrClosed)
+		assert.Equal(t, 1, w.dials)
+
+		why := errors.New("why")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		k = keep(t, w, nil)
+		require.NoError(t, k.Start(ctx))
+		cancel(why)
+		assert.ErrorIs(t, k.Wait(), why)
+
+		assert.ErrorContains(t, supervise.New(nil).Start(t.Context()), "must be set")
+	})
+}
+
+func TestCloseWhileTheAgentIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		k := keep(t, w, func(o *supervise.Options) { o.Restart.Min = time.Hour; o.Restart.Max = time.Hour })
+		require.NoError(t, k.Start(context.Background()))
+		w.kill()
+		<-k.downs
+		k.Close()
+		assert.NoError(t, k.Wait())
+		assert.Equal(t, 1, w.dials)
+	})
+}

@@ -1,0 +1,266 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+)
+
+// Supervisor keeps one agent running. All methods are safe for concurrent use.
+type Supervisor struct {
+	opts    Options
+	running sync.WaitGroup // the goroutines of run and of sessions that come back
+
+	mu         sync.Mutex // guards all below
+	started    bool
+	stop       context.CancelCauseFunc
+	life       context.Context
+	conn       *client.Conn // nil while the agent is away
+	signIn     *signIn      // of conn
+	generation uint64
+	sessions   []*Session
+	err        error         // why it has ended
+	changed    chan struct{} // closed at each change of what Conn and Session wait for
+}
+
+// signIn is the one attempt of a connection to sign the user in.
+type signIn struct {
+	once sync.Once
+	err  error
+}
+
+// New returns a Supervisor. It starts nothing.
+func New(opts *Options) *Supervisor {
+	s := &Supervisor{changed: make(chan struct{})}
+	if opts != nil {
+		s.opts = *opts
+	}
+	s.opts.Restart.fill()
+	if s.opts.StartTimeout <= 0 {
+		s.opts.StartTimeout = time.Minute
+	}
+	return s
+}
+
+// Start starts the agent and waits for its handshake. If that fails, Start returns the
+// error at once and nothing runs: an agent that never worked is not started again. The
+// Supervisor lives until ctx is done or Close is called.
+func (s *Supervisor) Start(ctx context.Context) error {
+	if s.opts.Dial == nil || s.opts.Client == nil {
+		return errors.New("supervise: Options.Dial and Options.Client must be set")
+	}
+	s.mu.Lock()
+	if s.started {
+		s.mu.Unlock()
+		return errStarted
+	}
+	s.started = true
+	if s.err != nil {
+		defer s.mu.Unlock()
+		return s.err
+	}
+	s.life, s.stop = context.WithCancelCause(ctx)
+	s.mu.Unlock()
+	conn, err := s.dial()
+	if err != nil {
+		err = fmt.Errorf("supervise: starting the agent: %w", err)
+		s.end(err)
+		return err
+	}
+	s.up(conn)
+	s.running.Go(func() { s.run(conn) }) // ends with s.life, or when it gives up
+	return nil
+}
+
+// Wait returns when the Supervisor and all that it started have ended. It returns nil after
+// Close, context.Cause after the end of Start's ctx, and an error that wraps [ErrGaveUp] if
+// the agent failed too often in a row.
+func (s *Supervisor) Wait() error {
+	s.running.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !s.started:
+		return errNotStarted
+	case errors.Is(s.err, ErrClosed):
+		return nil
+	}
+	return s.err
+}
+
+// Close ends the connection and with it the agent. It may be called any number of times and
+// does not wait; Wait does.
+func (s *Supervisor) Close() error {
+	s.end(ErrClosed)
+	return nil
+}
+
+// end ends everything for good.
+func (s *Supervisor) end(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+	s.conn = nil
+	if s.stop != nil {
+		s.stop(s.err)
+	}
+	s.announce()
+}
+
+// announce wakes who waits for a change.
+func (s *Supervisor) announce() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Conn returns the current connection and its generation. While the agent is not running,
+// Conn waits until ctx is done or the Supervisor has ended.
+func (s *Supervisor) Conn(ctx context.Context) (*client.Conn, uint64, error) {
+	for {
+		s.mu.Lock()
+		conn, generation, err, changed := s.conn, s.generation, s.err, s.changed
+		if err == nil && !s.started {
+			err = errNotStarted
+		}
+		s.mu.Unlock()
+		if err != nil || conn != nil {
+			return conn, generation, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, 0, ctx.Err()
+		}
+	}
+}
+
+// dial makes a connection that is ready for sessions.
+func (s *Supervisor) dial() (*client.Conn, error) {
+	ctx, cancel := context.WithTimeout(s.life, s.opts.StartTimeout)
+	defer cancel()
+	wire, err := s.opts.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn := client.New(wire, s.opts.Client, s.opts.Conn)
+	err = conn.Start(s.life)
+	if err == nil {
+		_, err = conn.Initialize(ctx, s.opts.Initialize)
+	}
+	if err == nil {
+		return conn, nil
+	}
+	conn.Close()
+	if why := conn.Wait(); why != nil && errors.Is(err, acp.ErrClosed) {
+		err = why // says more
+	}
+	return nil, err
+}
+
+// up makes conn the current connection.
+func (s *Supervisor) up(conn *client.Conn) (generation uint64, sessions []*Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.generation++
+	if s.err == nil {
+		s.conn, s.signIn = conn, &signIn{}
+	}
+	s.announce()
+	return s.generation, slices.Clone(s.sessions)
+}
+
+// down takes the current connection away.
+func (s *Supervisor) down() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conn = nil
+	for _, session := range s.sessions {
+		session.bound, session.err = nil, nil
+	}
+	s.announce()
+}
+
+// run starts the agent again as often as it dies.
+func (s *Supervisor) run(conn *client.Conn) {
+	failures, since := 0, time.Now()
+	for {
+		<-conn.Done()
+		s.down()
+		conn.Close()
+		err := conn.Wait()
+		if s.ended() {
+			return
+		}
+		if time.Since(since) >= s.opts.Restart.Reset {
+			failures = 0
+		}
+		failures++
+		s.mu.Lock()
+		generation := s.generation
+		s.mu.Unlock()
+		s.tellDown(Down{Generation: generation, Err: err, Failures: failures})
+		if conn = s.redial(&failures, err); conn == nil {
+			return
+		}
+		since = time.Now()
+		generation, sessions := s.up(conn)
+		for _, session := range sessions {
+			s.running.Go(func() { session.reopen(s.life, conn, generation) }) // ends with conn, at the latest
+		}
+	}
+}
+
+// redial starts the agent until it works. It returns nil if the Supervisor has ended.
+func (s *Supervisor) redial(failures *int, err error) *client.Conn {
+	for {
+		if r := s.opts.Restart; r.Limit >= 0 && *failures > r.Limit {
+			if err == nil {
+				err = errors.New("the agent closed the connection")
+			}
+			s.end(fmt.Errorf("%w: %w", ErrGaveUp, err))
+			return nil
+		}
+		select {
+		case <-time.After(s.opts.Restart.pause(*failures)):
+		case <-s.life.Done():
+		}
+		if s.ended() {
+			return nil
+		}
+		conn, failed := s.dial()
+		if failed == nil {
+			return conn
+		}
+		err = failed
+		*failures++
+	}
+}
+
+// ended reports whether the Supervisor has ended, and ends it if its ctx is done.
+func (s *Supervisor) ended() bool {
+	if s.life.Err() != nil {
+		s.end(context.Cause(s.life))
+		return true
+	}
+	return false
+}
+
+func (s *Supervisor) tellDown(d Down) {
+	if s.opts.OnDown != nil {
+		s.opts.OnDown(d)
+	}
+}
+
+func (s *Supervisor) tellReturn(r Return) {
+	if s.opts.OnReturn != nil {
+		s.opts.OnReturn(r)
+	}
+}

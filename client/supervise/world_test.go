@@ -1,0 +1,288 @@
+package supervise_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/supervise"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// world is where agents live and die. What they store survives them.
+type world struct {
+	resume, load bool // what agents can do
+	auth         bool // they ask for sign-in
+	dieAtOnce    int  // so many of the next agents die before initialize
+
+	mu       sync.Mutex // guards all below
+	dials    int
+	live     *agent.Conn
+	sessions map[acp.SessionID]*stored
+	next     int
+	log      []string // what was asked of agents
+	signedIn bool
+	asking   chan struct{} // closed when a prompt asks for permission
+}
+
+type stored struct {
+	mode   acp.SessionModeID
+	option acp.SessionConfigValueID
+}
+
+func (w *world) note(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.log = append(w.log, fmt.Sprintf(format, args...))
+}
+
+func (w *world) take() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	log := w.log
+	w.log = nil
+	return log
+}
+
+func (w *world) dial(context.Context) (stream.Stream, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dials++
+	a, b := stream.Pipe()
+	if w.dieAtOnce > 0 {
+		w.dieAtOnce--
+		a.Close()
+		return b, nil
+	}
+	w.live = agent.New(a, w.newAgent, &agent.Options{Logger: slog.New(slog.DiscardHandler)})
+	return b, w.live.Start(context.Background())
+}
+
+// newAgent makes an agent that can do what the world says.
+func (w *world) newAgent(c *agent.Conn) acp.Agent {
+	base := &basic{w: w, conn: c}
+	base.self = base
+	switch {
+	case w.resume && w.load:
+		base.self = struct {
+			*basic
+			resumer
+			loader
+		}{base, resumer{base}, loader{base}}
+	case w.resume:
+		base.self = struct {
+			*basic
+			resumer
+		}{base, resumer{base}}
+	case w.load:
+		base.self = struct {
+			*basic
+			loader
+		}{base, loader{base}}
+	}
+	return base.self
+}
+
+// kill ends the agent that lives.
+func (w *world) kill() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.live.Close()
+}
+
+// forget makes the agents forget all sessions.
+func (w *world) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.sessions)
+}
+
+type basic struct {
+	w    *world
+	conn *agent.Conn
+	self acp.Agent // with what the agent can do
+}
+
+func (a *basic) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	can := agent.Capabilities(a.self)
+	if can.SessionCapabilities == nil {
+		can.SessionCapabilities = &acp.SessionCapabilities{}
+	}
+	can.SessionCapabilities.AdditionalDirectories = &acp.SessionAdditionalDirectoriesCapabilities{}
+	return &acp.InitializeResponse{AgentCapabilities: can, AuthMethods: []acp.AuthMethod{&acp.AuthMethodAgent{ID: "login", Name: "Log in"}}}, nil
+}
+
+func (a *basic) allowed() error {
+	a.w.mu.Lock()
+	defer a.w.mu.Unlock()
+	if a.w.auth && !a.w.signedIn {
+		return rpcerr.AuthRequired(nil)
+	}
+	return nil
+}
+
+func (a *basic) Authenticate(context.Context, *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
+	a.w.note("authenticate")
+	a.w.mu.Lock()
+	defer a.w.mu.Unlock()
+	a.w.signedIn = true
+	return nil, nil
+}
+
+func folders(cwd string, more []string, servers []acp.MCPServer) string {
+	return fmt.Sprintf("%s%v%d", cwd, more, len(servers))
+}
+
+func (a *basic) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	a.w.note("new %s", folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
+	if err := a.allowed(); err != nil {
+		return nil, err
+	}
+	a.w.mu.Lock()
+	defer a.w.mu.Unlock()
+	a.w.next++
+	id := acp.SessionID(fmt.Sprint("s", a.w.next))
+	if a.w.sessions == nil {
+		a.w.sessions = map[acp.SessionID]*stored{}
+	}
+	a.w.sessions[id] = &stored{"ask", "small"}
+	modes, options := settings(a.w.sessions[id])
+	return &acp.NewSessionResponse{SessionID: id, Modes: modes, ConfigOptions: options}, nil
+}
+
+// settings are told with each response that opens a session.
+func settings(s *stored) (*acp.SessionModeState, []acp.SessionConfigOption) {
+	return &acp.SessionModeState{CurrentModeID: s.mode, AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask"}, {ID: "code", Name: "Code"}}},
+		[]acp.SessionConfigOption{{ID: "model", Name: "Model", Kind: &acp.SessionConfigSelect{CurrentValue: s.option,
+			Options: acp.SessionConfigSelectOptions{Ungrouped: []acp.SessionConfigSelectOption{{Value: "small", Name: "S"}, {Value: "big", Name: "B"}}}}}}
+}
+
+func (a *basic) stored(id acp.SessionID) (*stored, error) {
+	if err := a.allowed(); err != nil {
+		return nil, err
+	}
+	a.w.mu.Lock()
+	defer a.w.mu.Unlock()
+	if s := a.w.sessions[id]; s != nil {
+		return s, nil
+	}
+	return nil, rpcerr.SessionNotFound(string(id))
+}
+
+func (a *basic) SetSessionMode(_ context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+	a.w.note("mode %s", req.ModeID)
+	s, err := a.stored(req.SessionID)
+	if err == nil {
+		s.mode = req.ModeID
+	}
+	return nil, err
+}
+
+func (a *basic) SetSessionConfigOption(_ context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+	v := req.Value.(*acp.SessionConfigValue).Value
+	a.w.note("option %s", v)
+	s, err := a.stored(req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	s.option = v
+	_, options := settings(s)
+	return &acp.SetSessionConfigOptionResponse{ConfigOptions: options}, nil
+}
+
+// Prompt does what the prompt says: die, ask, wait, or end.
+func (a *basic) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	text := acp.PlainText(req.Prompt[0])
+	a.w.note("prompt %s", text)
+	switch text {
+	case "die":
+		a.w.kill()
+		return nil, errors.New("dying")
+	case "ask":
+		a.w.mu.Lock()
+		close(a.w.asking)
+		a.w.mu.Unlock()
+		_, err := a.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{SessionID: req.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: "1"}})
+		return nil, err
+	case "wait":
+		<-ctx.Done()
+		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	}
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+func (a *basic) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+type resumer struct{ a *basic }
+
+func (r resumer) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+	r.a.w.note("resume %s %s", req.SessionID, folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
+	s, err := r.a.stored(req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	modes, options := settings(s)
+	return &acp.ResumeSessionResponse{Modes: modes, ConfigOptions: options}, nil
+}
+
+type loader struct{ a *basic }
+
+func (l loader) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	l.a.w.note("load %s %s", req.SessionID, folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
+	s, err := l.a.stored(req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	_ = l.a.conn.SessionUpdate(ctx, &acp.SessionNotification{SessionID: req.SessionID, Update: &acp.AgentMessageChunk{Content: acp.Text("history")}})
+	modes, options := settings(s)
+	return &acp.LoadSessionResponse{Modes: modes, ConfigOptions: options}, nil
+}
+
+// person is the client.
+type person struct{ ended chan error } // gets the cause when a question's ctx is done
+
+func (p *person) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
+
+func (p *person) RequestPermission(ctx context.Context, _ *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	<-ctx.Done()
+	p.ended <- context.Cause(ctx)
+	return acp.Cancelled(), nil
+}
+
+// keeper is a Supervisor whose events are kept.
+type keeper struct {
+	*supervise.Supervisor
+	person  *person
+	downs   chan supervise.Down
+	returns chan supervise.Return
+}
+
+func keep(t *testing.T, w *world, more func(*supervise.Options)) *keeper {
+	k := &keeper{person: &person{make(chan error, 1)}, downs: make(chan supervise.Down, 100), returns: make(chan supervise.Return, 100)}
+	opts := &supervise.Options{
+		Dial: w.dial, Client: func(*client.Conn) acp.Client { return k.person },
+		Conn:   &client.Options{Logger: slog.New(slog.DiscardHandler), CancelGrace: time.Second},
+		OnDown: func(d supervise.Down) { k.downs <- d }, OnReturn: func(r supervise.Return) { k.returns <- r },
+	}
+	if more != nil {
+		more(opts)
+	}
+	k.Supervisor = supervise.New(opts)
+	t.Cleanup(func() {
+		k.Close()
+		k.Wait()
+		if w.live != nil {
+			w.live.Close()
+			w.live.Wait()
+		}
+	})
+	return k
+}

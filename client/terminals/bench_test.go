@@ -1,0 +1,57 @@
+//go:build unix
+
+package terminals_test
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+const printed = 256 << 20
+
+// BenchmarkOutput compares the output of a terminal with a pipe that is only emptied: it
+// must be at least half as fast. Both run in turn, so that whatever else the machine does
+// slows both.
+func BenchmarkOutput(b *testing.B) {
+	args := []string{"-c", "head -c 268435456 /dev/zero"}
+	h := newRunner(b, nil, nil)
+	var ours, theirs time.Duration
+	for b.Loop() {
+		begun := time.Now()
+		id := h.create(acp.CreateTerminalRequest{Command: "sh", Args: args})
+		h.wait(id)
+		h.release(id)
+		between := time.Now()
+		emptyPipe(b, exec.Command("sh", args...))
+		ours += between.Sub(begun)
+		theirs += time.Since(between)
+	}
+	b.ReportMetric(float64(b.N)*printed/1e6/ours.Seconds(), "MB/s")
+	b.ReportMetric(float64(b.N)*printed/1e6/theirs.Seconds(), "MB/s-pipe")
+	b.ReportMetric(theirs.Seconds()/ours.Seconds(), "of-a-pipe")
+	b.ReportMetric(0, "ns/op") // which would be that of both
+}
+
+// emptyPipe runs a command and reads its output.
+func emptyPipe(b *testing.B, cmd *exec.Cmd) {
+	b.Helper()
+	r, w, err := os.Pipe()
+	require.NoError(b, err)
+	defer r.Close()
+	cmd.Stdout = w
+	require.NoError(b, cmd.Start())
+	w.Close()
+	buf := make([]byte, 64<<10)
+	for err == nil {
+		_, err = r.Read(buf)
+	}
+	require.ErrorIs(b, err, io.EOF)
+	require.NoError(b, cmd.Wait())
+}

@@ -1,0 +1,84 @@
+package terminals
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// shellCharacters make a command without arguments a line for the shell.
+const shellCharacters = " \t\r\n|&;<>()$`\\\"'*?[]{}#~!=%"
+
+// command decides what will run. The folder of the command is dir, for a program that is
+// named relative to it. Without consent there must be no unlisted variables.
+func (o *Options) command(req *acp.CreateTerminalRequest, dir *os.Root, cwd string, consent bool) (*Command, error) {
+	bad := func(s string) bool { return strings.Contains(s, "\x00") }
+	if req.Command == "" || bad(req.Command) || slices.ContainsFunc(req.Args, bad) {
+		return nil, &Error{What: strings.ReplaceAll(req.Command, "\x00", ""), Err: ErrCommand}
+	}
+	unlisted, err := o.unlisted(req.Env)
+	if err != nil {
+		return nil, err
+	}
+	if len(unlisted) > 0 && !consent {
+		return nil, &Error{What: unlisted[0], Err: ErrEnv}
+	}
+	c := &Command{
+		Session: req.SessionID, Cwd: cwd, AgentEnv: slices.Clone(req.Env), Unlisted: unlisted,
+		Env: o.environment(cwd, req.Env),
+	}
+	if c.Shell = o.isLine(req); c.Shell {
+		c.Argv = []string{req.Command}
+		c.argv = append(slices.Clone(o.Shell), req.Command)
+	} else {
+		c.Argv = append([]string{req.Command}, req.Args...)
+		c.argv = c.Argv
+	}
+	if o.Exec != nil {
+		c.Path = c.argv[0] // what there is elsewhere is not known
+		return c, nil
+	}
+	c.Path, err = lookUp(c.argv[0], valueOf(c.Env, "PATH"), dir)
+	return c, err
+}
+
+func (o *Options) isLine(req *acp.CreateTerminalRequest) bool {
+	switch {
+	case len(req.Args) > 0 || o.Mode == Direct:
+		return false
+	case o.Mode == Shell:
+		return true
+	}
+	return strings.ContainsAny(req.Command, shellCharacters)
+}
+
+// lookUp finds a program in the folders of a PATH. A name with a separator is a path,
+// relative to the folder of the command.
+func lookUp(name, path string, dir *os.Root) (string, error) {
+	if strings.ContainsFunc(name, isSeparator) || filepath.VolumeName(name) != "" {
+		if filepath.IsAbs(name) {
+			if executable(os.Stat(name)) {
+				return name, nil
+			}
+		} else if _, err := dir.Lstat(name); err == nil || !os.IsNotExist(err) {
+			return name, nil // the system looks whether it can be run
+		}
+		return "", &Error{What: name, Err: ErrNotFound}
+	}
+	for _, folder := range filepath.SplitList(path) {
+		if !filepath.IsAbs(folder) {
+			continue // it would be another one in each folder
+		}
+		for _, extension := range extensions(name) {
+			if file := filepath.Join(folder, name+extension); executable(os.Stat(file)) {
+				return file, nil
+			}
+		}
+	}
+	return "", &Error{What: name, Err: ErrNotFound}
+}
+
+func isSeparator(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }

@@ -1,0 +1,24 @@
+// Package terminals serves the terminal methods: an agent runs commands on this machine,
+// in the folders of its session.
+//
+//	pool := terminals.New(folders, nil) // folders is a *files.Folders
+//	defer pool.Close()
+//	conn, err := client.Connect(ctx, process, func(c *client.Conn) acp.Client {
+//		return &myClient{Terminals: pool.Terminals(c, check)}
+//	}, nil)
+//
+// [Terminals] has exactly the methods of [acp.TerminalHost] and is made for embedding. A
+// client that does not embed it does not offer terminals.
+//
+// # What a command can do
+//
+// A command runs with the rights of the user. Its folder is one of its session when it
+// starts, but nothing keeps it there: decide in a [Check] which commands may run, or run
+// them elsewhere with [Options.Exec].
+//
+// A command gets the variables of this program's environment that are in
+// [Options.Inherit], so that secrets stay here, no standard input, and no pager. Each
+// command leads a process group of its own. When it ends, what it left in its group is
+// ended too, and so is everything when its terminal is released, its session is closed,
+// its connection ends, or the program ends and main has called stream.EndOnSignal.
+package terminals

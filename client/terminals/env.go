@@ -1,0 +1,105 @@
+package terminals
+
+import (
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// inherited is the default of Options.Inherit.
+var inherited = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LANG", "LANGUAGE", "LC_*", "TZ",
+	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+	"GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV",
+	// Windows
+	"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT", "TEMP", "TMP", "OS", "USERNAME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH",
+	"APPDATA", "LOCALAPPDATA", "ProgramData", "ProgramFiles", "ProgramFiles(x86)", "CommonProgramFiles", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
+}
+
+// harmless is the default of Options.AgentEnv.
+var harmless = []string{
+	"CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "COLUMNS", "LINES", "LANG", "LC_*", "TZ",
+	"RUST_BACKTRACE", "PYTHONUNBUFFERED", "CLAUDECODE",
+}
+
+// fixed makes programs wait for no one: there is no terminal and no input.
+var fixed = []string{"TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat", "GIT_TERMINAL_PROMPT=0"}
+
+// environment returns the environment of a command. Later variables replace earlier ones.
+func (o *Options) environment(cwd string, agent []acp.EnvVariable) []string {
+	var env []string
+	set := func(name, value string) {
+		env = slices.DeleteFunc(env, func(old string) bool { n, _ := splitEnv(old); return sameName(n, name) })
+		env = append(env, name+"="+value)
+	}
+	for _, e := range os.Environ() {
+		if name, value := splitEnv(e); matchesAny(o.Inherit, name) {
+			set(name, value)
+		}
+	}
+	for _, e := range slices.Concat(fixed, o.Env, []string{"PWD=" + cwd}) {
+		set(splitEnv(e))
+	}
+	for _, v := range agent {
+		set(v.Name, v.Value)
+	}
+	return env
+}
+
+// unlisted returns the names of the variables that need a Check.
+func (o *Options) unlisted(agent []acp.EnvVariable) (names []string, err error) {
+	for _, v := range agent {
+		if v.Name == "" || strings.ContainsAny(v.Name, "=\x00") || strings.Contains(v.Value, "\x00") {
+			return nil, &Error{What: strings.ToValidUTF8(v.Name, ""), Err: ErrEnv}
+		}
+		if !matchesAny(o.AgentEnv, v.Name) && !slices.Contains(names, v.Name) {
+			names = append(names, v.Name)
+		}
+	}
+	return names, nil
+}
+
+// withoutConsent returns the first variable that the Check has not consented to.
+func (c *Command) withoutConsent() (name string, ok bool) {
+	i := slices.IndexFunc(c.Unlisted, func(name string) bool { return !slices.Contains(c.Consented, name) })
+	if i < 0 {
+		return "", false
+	}
+	return c.Unlisted[i], true
+}
+
+// splitEnv splits NAME=value. Names on Windows may begin with "=".
+func splitEnv(e string) (name, value string) {
+	if i := strings.Index(e[min(1, len(e)):], "="); i >= 0 {
+		return e[:i+1], e[i+2:]
+	}
+	return e, ""
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		if runtime.GOOS == "windows" {
+			pattern, name = strings.ToUpper(pattern), strings.ToUpper(name)
+		}
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
+}
+
+func sameName(a, b string) bool {
+	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
+}
+
+// valueOf returns the value of a variable of an environment.
+func valueOf(env []string, name string) string {
+	for _, e := range env {
+		if n, value := splitEnv(e); sameName(n, name) {
+			return value
+		}
+	}
+	return ""
+}

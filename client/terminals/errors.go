@@ -1,0 +1,57 @@
+package terminals
+
+import (
+	"errors"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// The reasons for which a command is not run. Their texts are sent to the agent.
+var (
+	// ErrUnknownSession is the error for a session that the client has not opened on this
+	// connection.
+	ErrUnknownSession = errors.New("unknown session")
+	// ErrTooMany is the error of a session that has Options.PerSession terminals.
+	ErrTooMany = errors.New("too many terminals: release some")
+	// ErrNotFound is the error of a command that does not exist.
+	ErrNotFound = errors.New("command not found")
+	// ErrCwd is the error of a folder that does not exist.
+	ErrCwd = errors.New("no such folder")
+	// ErrCommand is the error of a command that cannot be run as it is.
+	ErrCommand = errors.New("not a valid command")
+	// ErrEnv is the error of a variable that the agent must not set.
+	ErrEnv = errors.New("environment variable is not allowed")
+)
+
+// Error is why a terminal could not be made.
+type Error struct {
+	// What is the command or the variable.
+	What string
+	// Err is one of the errors of this package, or the error of the system.
+	Err error
+}
+
+func (e *Error) Error() string { return "terminals: " + e.What + ": " + e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is the sentinel of package rpcerr for what the agent gets.
+func (e *Error) Is(target error) bool { return e.RequestError().Is(target) }
+
+// RequestError returns what the agent gets: -32602 for what this package refuses. The
+// error of the system is not sent.
+func (e *Error) RequestError() *rpcerr.RequestError {
+	for _, reason := range []error{ErrUnknownSession, ErrNotFound, ErrCwd, ErrCommand, ErrEnv} {
+		if errors.Is(e.Err, reason) {
+			return rpcerr.InvalidParams(nil).WithDetail(reason.Error() + ": " + e.What).WithCause(e)
+		}
+	}
+	if errors.Is(e.Err, ErrTooMany) {
+		return rpcerr.InternalError(nil).WithDetail(ErrTooMany.Error()).WithCause(e)
+	}
+	return rpcerr.InternalError(nil).WithDetail("the command could not be started").WithCause(e)
+}
+
+// unknown is the error for a terminal that the session does not have.
+func unknown(id acp.TerminalID) error { return rpcerr.ResourceNotFound(string(id)) }

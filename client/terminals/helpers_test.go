@@ -1,0 +1,195 @@
+//go:build unix
+
+package terminals_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/leak"
+)
+
+// sessions stands for a connection.
+type sessions struct {
+	mu           sync.Mutex // guards roots
+	roots        map[acp.SessionID][]string
+	onSessionEnd []func(acp.SessionID)
+	onEnd        []func()
+}
+
+func (s *sessions) SessionRoots(id acp.SessionID) ([]string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	dirs, ok := s.roots[id]
+	return dirs, ok
+}
+
+func (s *sessions) OnSessionEnd(f func(acp.SessionID)) { s.onSessionEnd = append(s.onSessionEnd, f) }
+func (s *sessions) OnEnd(f func())                     { s.onEnd = append(s.onEnd, f) }
+
+// set opens a session, and closes it without folders.
+func (s *sessions) set(id acp.SessionID, dirs ...string) {
+	s.mu.Lock()
+	if len(dirs) > 0 {
+		s.roots[id] = dirs
+		s.mu.Unlock()
+		return
+	}
+	delete(s.roots, id)
+	s.mu.Unlock()
+	for _, f := range s.onSessionEnd {
+		f(id)
+	}
+}
+
+// runner runs commands in a folder.
+type runner struct {
+	*terminals.Terminals
+	t       testing.TB
+	conn    *sessions
+	folders *files.Folders
+	pool    *terminals.Pool
+	base    string
+	work    string
+	session acp.SessionID
+}
+
+func newRunner(t testing.TB, opts *terminals.Options, check terminals.Check) *runner {
+	t.Helper()
+	leak.Check(t)
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	h := &runner{t: t, base: base, work: filepath.Join(base, "work"), session: "s"}
+	require.NoError(t, os.Mkdir(h.work, 0o755))
+	h.folders, err = files.Open(&files.Options{Roots: []string{h.work}})
+	require.NoError(t, err)
+	t.Cleanup(func() { h.folders.Close() })
+	h.conn = &sessions{roots: map[acp.SessionID][]string{"s": {h.work}, "other": {h.work}}}
+	h.pool = terminals.New(h.folders, opts)
+	t.Cleanup(func() { h.pool.Close() })
+	h.Terminals = h.pool.Terminals(h.conn, check)
+	return h
+}
+
+func (h *runner) tryCreate(req acp.CreateTerminalRequest) (acp.TerminalID, error) {
+	if req.SessionID == "" {
+		req.SessionID = h.session
+	}
+	res, err := h.CreateTerminal(context.Background(), &req)
+	if err != nil {
+		return "", err
+	}
+	return res.TerminalID, nil
+}
+
+func (h *runner) create(req acp.CreateTerminalRequest) acp.TerminalID {
+	h.t.Helper()
+	id, err := h.tryCreate(req)
+	require.NoError(h.t, err)
+	return id
+}
+
+// sh runs a script by name, not as a shell line.
+func (h *runner) sh(script string) acp.TerminalID {
+	h.t.Helper()
+	return h.create(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", script}})
+}
+
+func (h *runner) wait(id acp.TerminalID) *acp.WaitForTerminalExitResponse {
+	h.t.Helper()
+	res, err := h.WaitForTerminalExit(context.Background(), &acp.WaitForTerminalExitRequest{SessionID: h.session, TerminalID: id})
+	require.NoError(h.t, err)
+	return res
+}
+
+func (h *runner) output(id acp.TerminalID) *acp.TerminalOutputResponse {
+	h.t.Helper()
+	res, err := h.TerminalOutput(context.Background(), &acp.TerminalOutputRequest{SessionID: h.session, TerminalID: id})
+	require.NoError(h.t, err)
+	return res
+}
+
+// run waits for a command and returns its output.
+func (h *runner) run(req acp.CreateTerminalRequest) string {
+	h.t.Helper()
+	id := h.create(req)
+	h.wait(id)
+	return h.output(id).Output
+}
+
+func (h *runner) kill(id acp.TerminalID) {
+	h.t.Helper()
+	_, err := h.KillTerminal(context.Background(), &acp.KillTerminalRequest{SessionID: h.session, TerminalID: id})
+	require.NoError(h.t, err)
+}
+
+func (h *runner) release(id acp.TerminalID) {
+	h.t.Helper()
+	_, err := h.ReleaseTerminal(context.Background(), &acp.ReleaseTerminalRequest{SessionID: h.session, TerminalID: id})
+	require.NoError(h.t, err)
+}
+
+// said waits until commands have printed lines of numbers, one each.
+type said struct {
+	mu    sync.Mutex // guards text
+	text  map[acp.TerminalID]string
+	heard chan struct{}
+}
+
+func newSaid() *said { return &said{text: map[acp.TerminalID]string{}, heard: make(chan struct{}, 1)} }
+
+func (s *said) hear(o terminals.Output) {
+	s.mu.Lock()
+	s.text[o.Terminal] += string(o.Data)
+	s.mu.Unlock()
+	select {
+	case s.heard <- struct{}{}:
+	default:
+	}
+}
+
+// pids waits for n lines of a terminal.
+func (s *said) pids(t testing.TB, id acp.TerminalID, n int) []int {
+	t.Helper()
+	for {
+		s.mu.Lock()
+		text := s.text[id]
+		s.mu.Unlock()
+		if lines := strings.Fields(text); len(lines) >= n && strings.HasSuffix(text, "\n") {
+			pids := make([]int, n)
+			for i := range pids {
+				pid, err := strconv.Atoi(lines[i])
+				require.NoError(t, err)
+				pids[i] = pid
+			}
+			return pids
+		}
+		<-s.heard
+	}
+}
+
+func gone(t testing.TB, pids []int) {
+	t.Helper()
+	for _, pid := range pids {
+		leak.CheckProcess(t, pid)
+	}
+}
+
+func code(t testing.TB, want uint32, res *acp.WaitForTerminalExitResponse) {
+	t.Helper()
+	if assert.NotNil(t, res.ExitCode) {
+		assert.Equal(t, want, *res.ExitCode)
+	}
+	assert.Empty(t, res.Signal)
+}

@@ -1,0 +1,303 @@
+//go:build unix
+
+package terminals_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+func TestExitCodeXorSignal(t *testing.T) {
+	h := newRunner(t, nil, nil)
+	for script, want := range map[string]acp.TerminalExitStatus{
+		"exit 0":                      {ExitCode: new(uint32(0))},
+		"exit 42":                     {ExitCode: new(uint32(42))},
+		"kill -TERM $$":               {Signal: "SIGTERM"},
+		"kill -KILL $$":               {Signal: "SIGKILL"},
+		"trap 'exit 3' TERM; kill $$": {ExitCode: new(uint32(3))},
+	} {
+		id := h.sh(script)
+		res := h.wait(id)
+		assert.Equal(t, want, acp.TerminalExitStatus{ExitCode: res.ExitCode, Signal: res.Signal}, script)
+		assert.Equal(t, &want, h.output(id).ExitStatus, script)
+		h.release(id)
+	}
+}
+
+func TestWait(t *testing.T) {
+	s := newSaid()
+	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
+	id := h.sh(`trap 'exit 7' TERM; echo $$; while :; do sleep 0.02; done`)
+	s.pids(t, id, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := h.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: "s", TerminalID: id})
+	assert.ErrorIs(t, err, context.Canceled)
+	var waiters sync.WaitGroup
+	for range 20 {
+		waiters.Go(func() { code(t, 7, h.wait(id)) }) // ends with the command
+	}
+	h.kill(id)
+	h.kill(id)
+	waiters.Wait()
+	code(t, 7, h.wait(id))
+	h.kill(id)
+	code(t, 7, h.wait(id))
+}
+
+func TestReleaseWhileSomeoneWaits(t *testing.T) {
+	s := newSaid()
+	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
+	id := h.sh(`echo $$; exec sleep 1000`)
+	pids := s.pids(t, id, 1)
+	waited := make(chan *acp.WaitForTerminalExitResponse)
+	entered := make(chan struct{})
+	go func() { // ends with the command
+		close(entered)
+		res, err := h.WaitForTerminalExit(context.Background(), &acp.WaitForTerminalExitRequest{SessionID: "s", TerminalID: id})
+		if err != nil { // it was released before it was found
+			assert.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
+			res = &acp.WaitForTerminalExitResponse{Signal: "SIGTERM"}
+		}
+		waited <- res
+	}()
+	<-entered
+	h.release(id)
+	assert.Equal(t, "SIGTERM", (<-waited).Signal)
+	h.conn.set("s") // waits
+	gone(t, pids)
+}
+
+func TestUseAfterRelease(t *testing.T) {
+	h := newRunner(t, nil, nil)
+	id := h.sh(`exit 0`)
+	h.wait(id)
+	h.release(id)
+	refused(t, h, "s", id)
+	refused(t, h, "s", "term_1")
+}
+
+// A terminal belongs to its session and its connection.
+func TestForeignTerminals(t *testing.T) {
+	h := newRunner(t, nil, nil)
+	id := h.sh(`exit 0`)
+	refused(t, h, "other", id)
+	refused(t, h, "never", id)
+	theirs := *h
+	theirs.Terminals = h.pool.Terminals(h.conn, nil)
+	refused(t, &theirs, "s", id)
+	h.wait(id)
+}
+
+func refused(t *testing.T, h *runner, s acp.SessionID, id acp.TerminalID) {
+	t.Helper()
+	_, err := h.TerminalOutput(t.Context(), &acp.TerminalOutputRequest{SessionID: s, TerminalID: id})
+	assert.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
+	_, err = h.WaitForTerminalExit(t.Context(), &acp.WaitForTerminalExitRequest{SessionID: s, TerminalID: id})
+	assert.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
+	_, err = h.KillTerminal(t.Context(), &acp.KillTerminalRequest{SessionID: s, TerminalID: id})
+	assert.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
+	_, err = h.ReleaseTerminal(t.Context(), &acp.ReleaseTerminalRequest{SessionID: s, TerminalID: id})
+	assert.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
+}
+
+// stubborn begins a script: it starts a process that ignores SIGTERM.
+const stubborn = `sh -c 'trap "" TERM; echo $$; : > ready; while :; do sleep 0.05; done' & while [ ! -e ready ]; do sleep 0.01; done; `
+
+// What a command leaves behind ends, also if it ignores SIGTERM, and does not delay the
+// exit.
+func TestGrandchildren(t *testing.T) {
+	for name, rest := range map[string]string{"left behind": `exit 5`, "with the command": `trap "" TERM; echo $$; while :; do sleep 0.05; done`} {
+		for end, f := range map[string]func(*runner, acp.TerminalID){
+			"session": func(h *runner, _ acp.TerminalID) { h.conn.set("s") },
+			"close":   func(h *runner, _ acp.TerminalID) { h.pool.Close() },
+			"connection": func(h *runner, _ acp.TerminalID) {
+				for _, f := range h.conn.onEnd {
+					f()
+				}
+			},
+			"release": func(h *runner, id acp.TerminalID) { h.release(id); h.pool.Close() },
+		} {
+			t.Run(name+", "+end, func(t *testing.T) {
+				s := newSaid()
+				h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: 200 * time.Millisecond}, nil)
+				id := h.sh(stubborn + rest)
+				n := 1
+				if name == "with the command" {
+					n = 2
+				}
+				pids := s.pids(t, id, n)
+				if n == 1 {
+					code(t, 5, h.wait(id))
+				}
+				f(h, id)
+				gone(t, pids)
+				_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "true"})
+				assert.ErrorIs(t, err, terminals.ErrUnknownSession)
+			})
+		}
+	}
+}
+
+func TestKillStubborn(t *testing.T) {
+	s := newSaid()
+	h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: 100 * time.Millisecond}, nil)
+	id := h.sh(stubborn + `trap "" TERM; echo $$; while :; do sleep 0.05; done`)
+	pids := s.pids(t, id, 2)
+	h.kill(id)
+	assert.Equal(t, "SIGKILL", h.wait(id).Signal)
+	h.pool.Close()
+	gone(t, pids)
+}
+
+// A daemon leaves the process group and holds the output. It is not ended, and does not
+// delay anything for long.
+func TestDaemonHoldsTheOutput(t *testing.T) {
+	if !isLinux {
+		require.Empty(t, os.Getenv("CI"), "setsid is not installed, which CI must have")
+		t.Skip("setsid is not installed: the command of the test leaves its group with it")
+	}
+	s := newSaid()
+	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
+	id := h.sh(`setsid sh -c 'echo $$; : > ready; exec sleep 1000' & while [ ! -e ready ]; do sleep 0.01; done; exit 0`)
+	pid := s.pids(t, id, 1)[0]
+	defer syscall.Kill(pid, syscall.SIGKILL)
+	began := time.Now()
+	code(t, 0, h.wait(id))
+	h.pool.Close()
+	assert.Less(t, time.Since(began), 30*time.Second)
+	assert.NoError(t, syscall.Kill(pid, 0), "it lives")
+}
+
+func TestIDs(t *testing.T) {
+	h := newRunner(t, nil, nil)
+	seen := map[acp.TerminalID]bool{}
+	for range 50 {
+		id := h.sh(`exit 0`)
+		assert.False(t, seen[id])
+		assert.Greater(t, len(id), 25)
+		seen[id] = true
+		h.wait(id)
+		h.release(id)
+	}
+}
+
+func TestThousandCreatesAtOnce(t *testing.T) {
+	s := newSaid()
+	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var made []acp.TerminalID
+	for range 1000 {
+		all.Go(func() { // ends with its create
+			id, err := h.tryCreate(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "echo $$; exec sleep 1000"}})
+			if err != nil {
+				assert.ErrorIs(t, err, terminals.ErrTooMany)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			made = append(made, id)
+		})
+	}
+	all.Wait()
+	require.Len(t, made, 16)
+	var pids []int
+	for _, id := range made {
+		pids = append(pids, s.pids(t, id, 1)...)
+	}
+	_, err := h.tryCreate(acp.CreateTerminalRequest{SessionID: "other", Command: "true"})
+	assert.NoError(t, err, "another session has room")
+	h.pool.Close()
+	gone(t, pids)
+}
+
+func TestFailuresFreeTheirPlace(t *testing.T) {
+	h := newRunner(t, &terminals.Options{PerSession: 1}, nil)
+	for range 3 {
+		_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "no-such-command"})
+		assert.ErrorIs(t, err, terminals.ErrNotFound)
+	}
+	id := h.sh(`exit 0`)
+	h.wait(id)
+	_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "true"})
+	assert.ErrorIs(t, err, terminals.ErrTooMany, "until it is released")
+	h.release(id)
+	h.sh(`exit 0`)
+}
+
+// Creates and the end of the session meet. No command is left.
+func TestCreateMeetsTheEnd(t *testing.T) {
+	s := newSaid()
+	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
+	for range 30 {
+		h.conn.set("s", h.work)
+		var creates sync.WaitGroup
+		var made atomic.Int32
+		for range 8 {
+			creates.Go(func() { // ends with its create
+				if _, err := h.tryCreate(acp.CreateTerminalRequest{Command: "sleep", Args: []string{"1000"}}); err == nil {
+					made.Add(1)
+				}
+			})
+		}
+		h.conn.set("s")
+		creates.Wait()
+	}
+	h.conn.set("s")
+	assert.NoError(t, h.pool.Close())
+}
+
+func TestTheSessionEndsDuringTheCheck(t *testing.T) {
+	var h *runner
+	h = newRunner(t, nil, func(context.Context, *terminals.Command) error { h.conn.set("s"); return nil })
+	_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "touch", Args: []string{"made"}})
+	assert.ErrorIs(t, err, terminals.ErrUnknownSession)
+	assert.NoFileExists(t, h.work+"/made")
+}
+
+// elsewhere is a process of Options.Exec.
+type elsewhere struct {
+	ended  chan struct{}
+	end    sync.Once
+	closed chan struct{}
+}
+
+func (e *elsewhere) Wait() acp.TerminalExitStatus {
+	<-e.ended
+	return acp.TerminalExitStatus{Signal: "SIGTERM"}
+}
+func (e *elsewhere) Terminate() { e.end.Do(func() { close(e.ended) }) }
+func (e *elsewhere) Kill()      { e.Terminate() }
+func (e *elsewhere) Close()     { close(e.closed) }
+
+func TestExec(t *testing.T) {
+	p := &elsewhere{ended: make(chan struct{}), closed: make(chan struct{})}
+	var got *terminals.Command
+	h := newRunner(t, &terminals.Options{Exec: func(_ context.Context, c *terminals.Command, out io.Writer) (terminals.Process, error) {
+		got = c
+		_, err := io.WriteString(out, "from a container\n")
+		return p, err
+	}}, nil)
+	id := h.create(acp.CreateTerminalRequest{Command: "only-in-the-container", Args: []string{"x"}})
+	assert.Equal(t, []string{"only-in-the-container", "x"}, got.Argv)
+	assert.NotEmpty(t, got.Env)
+	assert.Equal(t, "from a container\n", h.output(id).Output)
+	h.kill(id)
+	assert.Equal(t, "SIGTERM", h.wait(id).Signal)
+	h.pool.Close()
+	<-p.closed
+}

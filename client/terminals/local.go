@@ -1,0 +1,91 @@
+package terminals
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/process"
+)
+
+// linger is how long output is waited for after a command has ended while a process
+// that it started still holds the pipe.
+const linger = 500 * time.Millisecond
+
+// local is a command that runs as a child process.
+type local struct {
+	cmd     *exec.Cmd
+	group   *process.Group
+	grace   time.Duration
+	out     *os.File
+	drained chan struct{} // closed when the output has ended
+	left    bool          // others of the group were left; set by Wait
+	ended   time.Time     // set by Wait
+}
+
+// startLocal starts c in the folder dir.
+func startLocal(c *Command, dir *os.Root, output io.Writer, grace time.Duration) (Process, error) {
+	folder, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	p := &local{cmd: newCmd(c), grace: grace, out: r, drained: make(chan struct{})}
+	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = c.Env, w, w
+	err = inFolder(p.cmd, folder, c.Cwd, func() (err error) {
+		p.group, err = process.Start(p.cmd)
+		return err
+	})
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	go p.drain(output) // ends with the last holder of the pipe, or when Wait closes it
+	return p, nil
+}
+
+func (p *local) drain(output io.Writer) {
+	defer close(p.drained)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := p.out.Read(buf)
+		if n > 0 {
+			_, _ = output.Write(buf[:n]) // a sink never fails
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Wait implements Process. It asks what the command left in its group to end, because
+// that may hold the pipe.
+func (p *local) Wait() acp.TerminalExitStatus {
+	_ = p.cmd.Wait() // the state says all
+	p.ended = time.Now()
+	if p.left = p.group.Reaped(); p.left {
+		p.group.Terminate()
+	}
+	within(linger, p.drained)
+	p.out.Close()
+	return exitStatus(p.cmd.ProcessState)
+}
+
+func (p *local) Terminate() { p.group.Terminate() }
+func (p *local) Kill()      { p.group.Kill() }
+
+// Close implements Process.
+func (p *local) Close() {
+	if p.left && !p.group.Vanishes(p.ended.Add(max(p.grace, 0))) {
+		p.group.Kill()
+		p.group.Vanishes(time.Now().Add(killPatience))
+	}
+	p.group.Close()
+}

@@ -1,0 +1,151 @@
+package terminals
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+const (
+	defaultOutput     = 64 << 10
+	defaultMaxOutput  = 1 << 20
+	defaultPerSession = 16
+	defaultGrace      = 2 * time.Second
+)
+
+// Mode says how commands are run.
+type Mode int
+
+const (
+	// Auto runs a command with arguments directly, and so a single word. A command
+	// without arguments that has white space or characters of a shell is a line for the
+	// shell: some agents send such lines.
+	Auto Mode = iota
+	// Direct never uses a shell.
+	Direct
+	// Shell takes each command without arguments for a line.
+	Shell
+)
+
+// Options configure [New], which copies them. The zero value selects the defaults.
+type Options struct {
+	Mode Mode
+	// Shell is the program that reads a line, with its arguments; the line is added to
+	// them. Nil means /bin/sh -c, and on Windows cmd.exe.
+	Shell []string
+
+	// Inherit are the variables of this program's environment that commands get, as names
+	// and patterns of package path. Nil means a list of what programs need, such as PATH,
+	// HOME and LC_*, and of nothing that is likely to be secret.
+	Inherit []string
+	// Env are further variables, as "NAME=value".
+	Env []string
+	// AgentEnv are the variables that an agent may set, as names and patterns. All
+	// others need the consent of a [Check], because many make a program run other programs: LD_PRELOAD,
+	// PATH, BASH_ENV, NODE_OPTIONS, GIT_SSH_COMMAND. Nil means a list of harmless ones,
+	// such as CI and NO_COLOR.
+	AgentEnv []string
+
+	// Output is how many bytes of output are kept if the agent sets no limit, and
+	// MaxOutput how many at most: 0 means 64 KiB and 1 MiB.
+	Output, MaxOutput int
+	// PerSession is how many terminals a session may have at once, released ones not
+	// counted; 0 means 16.
+	PerSession int
+	// Grace is how long a command may take to end after it was asked to (SIGTERM),
+	// before it is killed. 0 means 2 s, a negative value no time at all.
+	Grace time.Duration
+
+	// Exec runs commands elsewhere, for example in a container or on a pseudo-terminal.
+	// It starts the command, returns at once, and writes what the command prints to
+	// output. Nil means that commands run as child processes.
+	Exec func(ctx context.Context, c *Command, output io.Writer) (Process, error)
+
+	// OnOutput is called for what commands print, as they print it. The calls for one
+	// terminal are in order; a slow OnOutput slows its command down.
+	OnOutput func(Output)
+}
+
+// Output is what a command printed.
+type Output struct {
+	Session  acp.SessionID
+	Terminal acp.TerminalID
+	// Data is valid during the call only. It may begin and end within a character.
+	Data []byte
+}
+
+// Command is a command before it is run.
+type Command struct {
+	Session  acp.SessionID
+	Terminal acp.TerminalID
+	// Argv is the program and its arguments. If Shell is set it is one element, the line
+	// that the shell reads.
+	Argv  []string
+	Shell bool
+	// Path is the program that is started: that of Argv, or the shell.
+	Path string
+	// Cwd is the folder, without symlinks.
+	Cwd string
+	// AgentEnv are the variables that the agent sets, and Unlisted the names of those that
+	// are not in Options.AgentEnv. The command runs only if the [Check] has put each name of
+	// Unlisted into Consented as well.
+	AgentEnv  []acp.EnvVariable
+	Unlisted  []string
+	Consented []string
+	// Env is the whole environment, as "NAME=value", for Options.Exec. It must not be
+	// logged.
+	Env []string
+
+	argv []string // all arguments, with those of the shell
+}
+
+// Check decides about a command. It may take as long as a person needs. The command is
+// run if Check returns nil; otherwise the error is the response of the request. A nil
+// error alone is no consent to variables that are not in Options.AgentEnv: a Check that
+// has shown their names to the user, or knows them, says so in Command.Consented.
+type Check func(context.Context, *Command) error
+
+// Process is a command that runs, made by Options.Exec. Its methods may be called by any
+// goroutine.
+type Process interface {
+	// Wait waits until the command has ended and its output was written.
+	Wait() acp.TerminalExitStatus
+	// Terminate asks the command and everything that it started to end, Kill ends them.
+	Terminate()
+	Kill()
+	// Close is called once, after Wait has returned. It ends the processes of the
+	// command that are left.
+	Close()
+}
+
+func (o *Options) withDefaults() Options {
+	var out Options
+	if o != nil {
+		out = *o
+	}
+	if out.Shell == nil {
+		out.Shell = systemShell()
+	}
+	if out.Inherit == nil {
+		out.Inherit = inherited
+	}
+	if out.AgentEnv == nil {
+		out.AgentEnv = harmless
+	}
+	if out.MaxOutput <= 0 {
+		out.MaxOutput = defaultMaxOutput
+	}
+	if out.Output <= 0 {
+		out.Output = defaultOutput
+	}
+	out.Output = min(out.Output, out.MaxOutput)
+	if out.PerSession <= 0 {
+		out.PerSession = defaultPerSession
+	}
+	if out.Grace == 0 {
+		out.Grace = defaultGrace
+	}
+	return out
+}

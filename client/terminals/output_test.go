@@ -1,0 +1,109 @@
+//go:build unix
+
+package terminals_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/terminals"
+)
+
+const isLinux = runtime.GOOS == "linux"
+
+func TestOutput(t *testing.T) {
+	h := newRunner(t, &terminals.Options{Output: 10, MaxOutput: 20}, nil)
+	print := func(text string) []string { return []string{"-c", `printf "$1"`, "sh", text} }
+	for name, tt := range map[string]struct {
+		text  string
+		limit *uint64
+		want  string
+		cut   bool
+	}{
+		"fits":                    {"0123456789", nil, "0123456789", false},
+		"no limit":                {"x0123456789", nil, "0123456789", true},
+		"limit 0":                 {"x", new(uint64(0)), "", true},
+		"limit 0, nothing":        {"", new(uint64(0)), "", false},
+		"above the ceiling":       {strings.Repeat("x", 30), new(uint64(1 << 40)), strings.Repeat("x", 20), true},
+		"greater than default":    {strings.Repeat("x", 15), new(uint64(15)), strings.Repeat("x", 15), false},
+		"cut in a character":      {"aé€", new(uint64(4)), "€", true},
+		"cut in the only one":     {"😀", new(uint64(3)), "", true},
+		"not UTF-8":               {`a\377b`, nil, "a\ufffdb", false},
+		"not UTF-8, to the limit": {`\377a\377a\377a\377a\377a`, nil, "a\ufffda\ufffda", true},
+		"unfinished at the end":   {`a\342\202`, nil, "a\ufffd", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := h.create(acp.CreateTerminalRequest{Command: "sh", Args: print(tt.text), OutputByteLimit: tt.limit})
+			h.wait(id)
+			out := h.output(id)
+			assert.Equal(t, tt.want, out.Output)
+			assert.Equal(t, tt.cut, out.Truncated)
+			h.release(id)
+		})
+	}
+}
+
+func TestBothStreamsInOrder(t *testing.T) {
+	h := newRunner(t, nil, nil)
+	id := h.sh(`for i in 1 2 3; do echo out $i; echo err $i >&2; done`)
+	h.wait(id)
+	assert.Equal(t, "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n", h.output(id).Output)
+}
+
+// A character arrives in two pieces. Between them it is not there.
+func TestCharacterInTwoPieces(t *testing.T) {
+	heard := make(chan string, 10)
+	h := newRunner(t, &terminals.Options{OnOutput: func(o terminals.Output) { heard <- string(o.Data) }}, nil)
+	id := h.sh(`printf 'a\342'; while [ ! -e go ]; do sleep 0.01; done; printf '\202\254b'`)
+	assert.Equal(t, "a\xe2", <-heard)
+	out := h.output(id)
+	assert.Equal(t, "a", out.Output)
+	assert.Nil(t, out.ExitStatus)
+	h.run(acp.CreateTerminalRequest{Command: "touch", Args: []string{"go"}})
+	h.wait(id)
+	assert.Equal(t, "a€b", h.output(id).Output)
+}
+
+func TestOneGiBOfOutput(t *testing.T) {
+	h := newRunner(t, nil, nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	id := h.create(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "yes | head -c 1073741824; echo end"}})
+	code(t, 0, h.wait(id))
+	runtime.ReadMemStats(&after)
+	out := h.output(id)
+	assert.Len(t, out.Output, 64<<10)
+	assert.True(t, out.Truncated)
+	assert.True(t, strings.HasSuffix(out.Output, "y\nend\n"))
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "all that was ever allocated")
+}
+
+func TestLiveOutput(t *testing.T) {
+	var text strings.Builder
+	seen := map[string]bool{}
+	h := newRunner(t, &terminals.Options{Output: 5, OnOutput: func(o terminals.Output) {
+		text.Write(o.Data)
+		seen[fmt.Sprint(o.Session, " ", o.Terminal)] = true
+	}}, nil)
+	id := h.sh(`echo one; echo two; echo three`)
+	h.wait(id)
+	assert.Equal(t, "one\ntwo\nthree\n", text.String(), "whole, whatever is kept")
+	assert.Equal(t, map[string]bool{fmt.Sprint("s ", id): true}, seen)
+}
+
+func TestOutputIsAlwaysValid(t *testing.T) {
+	h := newRunner(t, nil, nil)
+	id := h.create(acp.CreateTerminalRequest{Command: "head", Args: []string{"-c", "1000000", "/dev/urandom"}, OutputByteLimit: new(uint64(1000))})
+	for range 50 {
+		out := h.output(id)
+		assert.True(t, utf8.ValidString(out.Output))
+		assert.LessOrEqual(t, len(out.Output), 1000)
+	}
+	h.wait(id)
+}

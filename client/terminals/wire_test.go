@@ -1,0 +1,72 @@
+//go:build unix
+
+package terminals_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+)
+
+type withTerminals struct{ *terminals.Terminals }
+
+func (withTerminals) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
+
+func (withTerminals) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	return acp.Cancelled(), nil
+}
+
+func TestOnTheWire(t *testing.T) {
+	assert.Equal(t, &acp.ClientCapabilities{Terminal: true}, client.Capabilities(withTerminals{}))
+	said := newSaid()
+	h := newRunner(t, &terminals.Options{OnOutput: said.hear}, nil)
+	s, peer := rawpeer.Pipe(t)
+	conn := client.New(s, func(c *client.Conn) acp.Client { return withTerminals{h.pool.Terminals(c, nil)} }, nil)
+	require.NoError(t, conn.Start(context.Background()))
+	done := make(chan struct{})
+	ask := func(method string, params map[string]any) rawpeer.Message {
+		params["sessionId"] = "s"
+		raw, err := json.Marshal(params)
+		assert.NoError(t, err)
+		peer.Send(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, raw)
+		m, _ := peer.Recv()
+		return m
+	}
+	create := func(script string) (id acp.TerminalID) {
+		var res acp.CreateTerminalResponse
+		m := ask("terminal/create", map[string]any{"command": "sh", "args": []string{"-c", script}})
+		assert.NoError(t, json.Unmarshal(m.Result, &res))
+		return res.TerminalID
+	}
+	var id acp.TerminalID
+	go func() { // ends with the last answer
+		defer close(done)
+		peer.Initialize(`{}`)
+		peer.Answer(peer.Expect("session/new"), `{"sessionId":"s"}`)
+		id = create("echo hello; exit 3")
+		assert.JSONEq(t, `{"exitCode":3}`, string(ask("terminal/wait_for_exit", map[string]any{"terminalId": id}).Result))
+		assert.JSONEq(t, `{"output":"hello\n","truncated":false,"exitStatus":{"exitCode":3}}`, string(ask("terminal/output", map[string]any{"terminalId": id}).Result))
+		assert.JSONEq(t, `{}`, string(ask("terminal/kill", map[string]any{"terminalId": id}).Result))
+		assert.JSONEq(t, `{}`, string(ask("terminal/release", map[string]any{"terminalId": id}).Result))
+		assert.Equal(t, -32002, ask("terminal/output", map[string]any{"terminalId": id}).Error.Code)
+		assert.Equal(t, -32602, ask("terminal/create", map[string]any{"command": "no-such-command"}).Error.Code)
+		id = create("echo $$; exec sleep 1000")
+	}()
+	_, err := conn.Initialize(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: h.work})
+	require.NoError(t, err)
+	<-done
+	pids := said.pids(t, id, 1)
+	conn.Close()
+	require.NoError(t, conn.Wait())
+	gone(t, pids)
+}

@@ -1,0 +1,123 @@
+package client
+
+import (
+	"context"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/rpc"
+)
+
+// This file holds what differs between the versions; client/v2 has copies of other files
+// of this package.
+
+// updateNotification is the params type of session/update, and cancelNotification that of
+// session/cancel.
+type (
+	updateNotification = acp.SessionNotification
+	cancelNotification = acp.CancelNotification
+)
+
+// versioned holds the fields of a Conn that only this version has.
+type versioned struct {
+	roots roots
+}
+
+// versionedSession holds the fields of a Session that only this version has.
+type versionedSession struct {
+	turn *Turn // in flight, or nil. Guarded by Session.mu.
+}
+
+// versionedUpdate holds the fields of an update that only this version has.
+type versionedUpdate struct{}
+
+var _ = update{}.versionedUpdate // empty in this version
+
+// sentCapabilities returns a pointer to the member of the request that holds the client's
+// capabilities.
+func sentCapabilities(req *acp.InitializeRequest) **acp.ClientCapabilities {
+	return &req.ClientCapabilities
+}
+
+// introduceSelf fills in what the request must say about this client. In version 1, that is
+// nothing.
+func (c *Conn) introduceSelf(*acp.InitializeRequest) {}
+
+// handshake returns the options of the call of initialize.
+func (c *Conn) handshake() *rpc.CallOptions { return &rpc.CallOptions{} }
+
+// strictIDs says that the id of a request must be a string or an integer.
+const strictIDs = false
+
+// agentOf returns what the agent reports about itself.
+func agentOf(res *acp.InitializeResponse) *peer {
+	return &peer{info: res.AgentInfo, caps: res.AgentCapabilities, auth: res.AuthMethods}
+}
+
+// authMethodID returns the id of a method to sign in.
+func authMethodID(m acp.AuthMethod) acp.AuthMethodID {
+	switch m := m.(type) {
+	case *acp.AuthMethodAgent:
+		return m.ID
+	case *acp.AuthMethodTerminal:
+		return m.ID
+	}
+	return ""
+}
+
+// logIn signs the user in with a method of the agent.
+func (c *Conn) logIn(ctx context.Context, id acp.AuthMethodID) error {
+	_, err := c.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: id})
+	return err
+}
+
+// follow is called before an update is delivered. The caller must call the result after
+// that. In version 1, updates do not begin or end turns.
+func (c *Conn) follow(acp.SessionID, *update) (delivered func()) { return func() {} }
+
+// toTurnLocked gives an update to the turn in flight. It reports false if there is none.
+func (s *Session) toTurnLocked(it update) bool {
+	return s.turn != nil && s.turn.feed.push(it)
+}
+
+// turnInFlightLocked reports whether a turn of the session is in flight.
+func (s *Session) turnInFlightLocked() bool { return s.turn != nil }
+
+// forgetTurnsLocked is called when the session was closed. In version 1, the response to the
+// prompt ends the turn.
+func (s *Session) forgetTurnsLocked() {}
+
+// forgetSession forgets what the Conn knows of a session that was closed.
+func (c *Conn) forgetSession(id acp.SessionID) { c.roots.remove(id) }
+
+// matter is what a question to the user is about. In version 1, a cancel ends all questions
+// of the session.
+type matter struct{}
+
+func permissionMatter(*acp.RequestPermissionRequest) (m matter) { return m }
+func elicitationMatter(*acp.ElicitationSessionScope) (m matter) { return m }
+
+// sessionOf returns the session that a message of the agent belongs to. It reports false
+// if the params name none.
+func sessionOf(params any) (acp.SessionID, bool) {
+	switch p := params.(type) {
+	case *acp.SessionNotification:
+		return p.SessionID, true
+	case *acp.RequestPermissionRequest:
+		return p.SessionID, true
+	case *acp.ReadTextFileRequest:
+		return p.SessionID, true
+	case *acp.WriteTextFileRequest:
+		return p.SessionID, true
+	case *acp.CreateTerminalRequest:
+		return p.SessionID, true
+	case *acp.TerminalOutputRequest:
+		return p.SessionID, true
+	case *acp.WaitForTerminalExitRequest:
+		return p.SessionID, true
+	case *acp.KillTerminalRequest:
+		return p.SessionID, true
+	case *acp.ReleaseTerminalRequest:
+		return p.SessionID, true
+	}
+	return "", false
+}

@@ -1,0 +1,101 @@
+package thread
+
+import (
+	"errors"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Apply takes an update of version 1 of the protocol. Call it for each update of the
+// session, in order.
+func (t *Thread) Apply(u acp.SessionUpdate) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch u := u.(type) { // without an Event in between, which would be an allocation
+	case *acp.AgentMessageChunk:
+		MessageChunk{RoleAgent, string(u.MessageID), block(u.Content), Meta(u.Meta)}.apply(t)
+	case *acp.AgentThoughtChunk:
+		MessageChunk{RoleThought, string(u.MessageID), block(u.Content), Meta(u.Meta)}.apply(t)
+	case *acp.UserMessageChunk:
+		MessageChunk{RoleUser, string(u.MessageID), block(u.Content), Meta(u.Meta)}.apply(t)
+	default:
+		if e := event(u); e != nil {
+			e.apply(t)
+		}
+	}
+}
+
+// Prompt says that the user sends a prompt. Call it before the prompt is sent. A turn
+// begins.
+func (t *Thread) Prompt(prompt []acp.ContentBlock) {
+	t.Do(Prompted{Content: contentBlocks(prompt)}, StateChanged{State: StateRunning})
+}
+
+// EndTurn says how the prompt that was sent last has ended: with the agent's response, or
+// with an error. Updates that come later belong to the session and not to the turn.
+func (t *Thread) EndTurn(res *acp.PromptResponse, err error) {
+	end := StateChanged{State: StateIdle}
+	if res != nil {
+		end.StopReason, end.Usage, end.Meta = string(res.StopReason), tokens(res.Usage), Meta(res.Meta)
+	}
+	if err != nil {
+		end.Error = failure(err)
+		if end.StopReason == "" {
+			end.StopReason = "error"
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.echoes = nil
+	end.apply(t)
+}
+
+// Permission says that the agent asks for permission. The returned function says that the
+// question is answered; it may be called any number of times.
+func (t *Thread) Permission(req *acp.RequestPermissionRequest) (answered func()) {
+	p := Permission{ToolCallID: string(req.ToolCall.ToolCallID), Title: req.ToolCall.Title, Meta: Meta(req.Meta)}
+	for _, o := range req.Options {
+		p.Options = append(p.Options, PermissionOption{
+			ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind), Meta: Meta(o.Meta),
+		})
+	}
+	return t.Ask(p, event(&req.ToolCall))
+}
+
+// Opened says that the session is open: it was started, loaded or resumed. Modes and
+// options are those of the response; nil if it has none. What was replayed ends here, so
+// tool calls that are still open in it are marked as ended.
+func (t *Thread) Opened(modes *acp.SessionModeState, options []acp.SessionConfigOption) {
+	t.Do(opened(modes, options))
+}
+
+func opened(modes *acp.SessionModeState, options []acp.SessionConfigOption) SessionOpened {
+	o := SessionOpened{}
+	if modes != nil {
+		o.Modes = modesOf(modes)
+	}
+	if options != nil {
+		o.Options = new(optionsOf(options))
+	}
+	return o
+}
+
+func failure(err error) *Failure {
+	f := &Failure{Message: err.Error()}
+	if e, ok := errors.AsType[*rpcerr.RequestError](err); ok {
+		f.Message, f.Code = e.Message, int(e.Code)
+		f.Data = rawData(e.Data)
+	}
+	return f
+}
+
+func tokens(u *acp.Usage) *Tokens {
+	if u == nil {
+		return nil
+	}
+	return &Tokens{
+		Total: u.TotalTokens, Input: u.InputTokens, Output: u.OutputTokens, Thought: u.ThoughtTokens,
+		CachedRead: u.CachedReadTokens, CachedWrite: u.CachedWriteTokens, Meta: Meta(u.Meta),
+	}
+}

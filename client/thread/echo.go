@@ -1,0 +1,136 @@
+package thread
+
+import (
+	"slices"
+	"strings"
+)
+
+// echoesAtMost is how many prompts may wait for their echo. Most agents of version 1 send
+// none.
+const echoesAtMost = 64
+
+// echo is a prompt that the agent may repeat, in pieces of its own choice.
+type echo struct {
+	entry *entry
+	want  []Block
+	at    int     // the block that is expected next
+	off   int     // and where in its text
+	got   []Block // the pieces so far
+	known bool    // the id of the message was known before: what has the id is the echo
+}
+
+func (p Prompted) apply(t *Thread) {
+	e := (*entry)(nil)
+	if p.ID != "" {
+		e = t.messages[messageKey{RoleUser, p.ID}]
+	}
+	if e == nil { // else the echo was quicker
+		e = t.newMessage(RoleUser, p.ID)
+		n := e.node.(*messageNode)
+		n.content.set(p.Content)
+		n.closed = true
+		if len(t.echoes) == echoesAtMost {
+			t.echoes = slices.Delete(t.echoes, 0, 1)
+		}
+		t.echoes = append(t.echoes, &echo{entry: e, want: n.content.list().Slice(), known: p.ID != ""})
+		t.touch(e)
+	}
+}
+
+// echoed takes a chunk that repeats a prompt.
+func (t *Thread) echoed(c MessageChunk) bool {
+	for i, x := range t.echoes {
+		n := x.entry.node.(*messageNode)
+		if n.id != "" && c.ID != "" && n.id != c.ID {
+			continue
+		}
+		if !x.take(&c.Content) {
+			if x.known && n.id == c.ID { // the agent says it in other words
+				t.forgetEcho(x.entry)
+				n.content.set(x.got)
+				return false
+			}
+			if len(x.got) > 0 { // it looked like the echo, but it is another message
+				t.disown(x, c.ID)
+				return false
+			}
+			continue
+		}
+		t.name(x.entry, c.ID)
+		n.meta = merge(n.meta, c.Meta)
+		t.touch(x.entry)
+		if x.at == len(x.want) {
+			t.echoes = slices.Delete(t.echoes, 0, i+1)
+		}
+		return true
+	}
+	return false
+}
+
+// take reports whether the block is the next piece of the prompt, and steps over it.
+func (x *echo) take(b *Block) bool {
+	if x.at == len(x.want) {
+		return false
+	}
+	want := &x.want[x.at]
+	switch {
+	case want.Type == BlockText && b.Type == BlockText && b.Text != "" && strings.HasPrefix(want.Text[x.off:], b.Text):
+		x.off += len(b.Text)
+		if x.off == len(want.Text) {
+			x.at, x.off = x.at+1, 0
+		}
+	case want.Type != BlockText && sameBlock(want, b):
+		x.at++
+	default:
+		return false
+	}
+	x.got = append(x.got, *b)
+	return true
+}
+
+// forgetEcho takes what comes with the id of the message for new content.
+func (t *Thread) forgetEcho(e *entry) {
+	t.echoes = slices.DeleteFunc(t.echoes, func(x *echo) bool { return x.entry == e })
+}
+
+// disown makes a message of its own out of what was taken for an echo.
+func (t *Thread) disown(x *echo, id string) {
+	t.forgetEcho(x.entry)
+	n := x.entry.node.(*messageNode)
+	if n.id != "" {
+		delete(t.messages, messageKey{RoleUser, n.id})
+		id, n.id = n.id, ""
+		t.touch(x.entry)
+	}
+	e := t.newMessage(RoleUser, id)
+	for _, b := range x.got {
+		e.node.(*messageNode).content.add(b)
+	}
+}
+
+// echoedWhole takes a message that repeats a prompt as a whole.
+func (t *Thread) echoedWhole(id string, content []Block) bool {
+	if t.messages[messageKey{RoleUser, id}] != nil {
+		return false
+	}
+	var b blocks
+	b.set(content)
+	got := b.list().Slice()
+	for i, x := range t.echoes {
+		if !x.known && x.at == 0 && x.off == 0 && slices.EqualFunc(x.want, got, func(a, b Block) bool { return sameBlock(&a, &b) }) {
+			t.name(x.entry, id)
+			t.echoes = slices.Delete(t.echoes, 0, i+1)
+			return true
+		}
+	}
+	return false
+}
+
+// name gives a message the id that the agent has chosen for it.
+func (t *Thread) name(e *entry, id string) {
+	n := e.node.(*messageNode)
+	if id != "" && n.id == "" {
+		n.id = id
+		t.messages[messageKey{n.role, id}] = e
+	}
+}

@@ -1,0 +1,166 @@
+package thread
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+)
+
+// messageNode is a message while it grows.
+type messageNode struct {
+	role     Role
+	id       string
+	content  blocks
+	from, to *Address
+	meta     Meta
+	closed   bool // its turn is over: no chunk without an id continues it
+}
+
+func (n *messageNode) freeze(s *Snapshot, i int) {
+	item := &Message{Role: n.role, ID: n.id, Content: n.content.list(), From: n.from, To: n.to, Meta: n.meta}
+	put(s, i, item)
+}
+
+// put makes item the one at index i.
+func put(s *Snapshot, i int, item Item) {
+	if i < s.Items.Len() {
+		s.Items = s.Items.set(i, item)
+		return
+	}
+	s.Items = s.Items.append(item)
+}
+
+// blocks is content that grows. Texts that follow each other are one block; what it
+// returned before does not change when it grows.
+type blocks struct {
+	done List[Block]
+	open bool  // there is one more: last with text
+	last Block // the text block that grows, without its text
+	text strings.Builder
+}
+
+func (b *blocks) add(block Block) {
+	if block.Type != BlockText || block.Raw != nil {
+		b.seal()
+		b.done = b.done.append(block)
+		return
+	}
+	if block.empty() {
+		return
+	}
+	if !b.open || !sameHints(&b.last, &block) {
+		b.seal()
+		b.open, b.last = true, block
+		b.last.Text = ""
+	}
+	b.text.WriteString(block.Text)
+}
+
+// empty reports whether the block says nothing.
+func (b *Block) empty() bool {
+	return b.Type == BlockText && b.Text == "" && b.Annotations == nil && b.Meta == nil && b.Raw == nil
+}
+
+// seal ends the text that grows.
+func (b *blocks) seal() {
+	if b.open {
+		b.done = b.list()
+		b.open = false
+		b.text = strings.Builder{}
+	}
+}
+
+// list returns the content so far.
+func (b *blocks) list() List[Block] {
+	if !b.open {
+		return b.done
+	}
+	block := b.last
+	block.Text = b.text.String()
+	return b.done.append(block)
+}
+
+// set replaces the content.
+func (b *blocks) set(content []Block) {
+	*b = blocks{}
+	for _, block := range content {
+		b.add(block)
+	}
+}
+
+// sameHints reports whether two text blocks differ in their texts only.
+func sameHints(a, b *Block) bool {
+	if a.Annotations == nil && b.Annotations == nil && a.Meta == nil && b.Meta == nil {
+		return true
+	}
+	return reflect.DeepEqual(a.Annotations, b.Annotations) && reflect.DeepEqual(a.Meta, b.Meta)
+}
+
+// sameBlock reports whether two blocks that are no plain texts say the same.
+func sameBlock(a, b *Block) bool {
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && string(x) == string(y)
+}
+
+func (c MessageChunk) apply(t *Thread) {
+	if c.Role == RoleUser && t.echoed(c) {
+		return
+	}
+	e := t.messageFor(c.Role, c.ID)
+	if e == nil {
+		if c.Content.empty() && c.Meta == nil {
+			return // must not separate what stands around it
+		}
+		e = t.newMessage(c.Role, c.ID)
+	}
+	n := e.node.(*messageNode)
+	n.content.add(c.Content)
+	n.meta = merge(n.meta, c.Meta)
+	t.touch(e)
+}
+
+// messageFor returns the message that a chunk continues; nil if there is none.
+func (t *Thread) messageFor(role Role, id string) *entry {
+	if id != "" {
+		return t.messages[messageKey{role, id}]
+	}
+	if t.last == nil {
+		return nil
+	}
+	if n, ok := t.last.node.(*messageNode); ok && n.role == role && !n.closed {
+		return t.last
+	}
+	return nil
+}
+
+func (t *Thread) newMessage(role Role, id string) *entry {
+	e := t.add(&messageNode{role: role, id: id}, true)
+	if id != "" {
+		t.messages[messageKey{role, id}] = e
+	}
+	return e
+}
+
+func (c MessageChanged) apply(t *Thread) {
+	if c.Role == RoleUser && c.Content != nil && t.echoedWhole(c.ID, *c.Content) {
+		c.Content = nil
+	}
+	e := t.messageFor(c.Role, c.ID)
+	if e == nil {
+		e = t.newMessage(c.Role, c.ID)
+	}
+	n := e.node.(*messageNode)
+	if c.Content != nil {
+		t.forgetEcho(e)
+		n.content.set(*c.Content)
+	}
+	if c.From != nil {
+		n.from = c.From
+	}
+	if c.To != nil {
+		n.to = c.To
+	}
+	n.meta = merge(n.meta, c.Meta)
+	t.touch(e)
+}

@@ -1,0 +1,85 @@
+package thread
+
+import "slices"
+
+func (c PlanChanged) apply(t *Thread) {
+	i := slices.IndexFunc(t.now.Plans, func(p Plan) bool { return p.ID == c.Plan.ID })
+	plans := slices.Clone(t.now.Plans)
+	if i < 0 {
+		plans = append(plans, c.Plan)
+	} else {
+		plans[i] = c.Plan
+	}
+	t.now.Plans = plans
+	t.changed(PartPlans)
+}
+
+func (c PlanRemoved) apply(t *Thread) {
+	i := slices.IndexFunc(t.now.Plans, func(p Plan) bool { return p.ID == c.ID })
+	if i >= 0 {
+		t.now.Plans = slices.Delete(slices.Clone(t.now.Plans), i, i+1)
+		t.changed(PartPlans)
+	}
+}
+
+func (c UsageChanged) apply(t *Thread) {
+	u := &Usage{Used: c.Used, Size: c.Size, Meta: c.Meta}
+	if old := t.now.Usage; old != nil {
+		u.Cost, u.Meta = old.Cost, merge(old.Meta, c.Meta)
+	}
+	set(&u.Cost, c.Cost)
+	t.now.Usage = u
+	t.changed(PartUsage)
+}
+
+func (c ModesChanged) apply(t *Thread) {
+	t.now.Modes = c.Modes
+	t.changed(PartModes)
+}
+
+func (c ModeChanged) apply(t *Thread) {
+	m := Modes{}
+	if t.now.Modes != nil {
+		m = *t.now.Modes
+	}
+	m.Current, m.Meta = c.ID, merge(m.Meta, c.Meta)
+	t.now.Modes = &m
+	t.changed(PartModes)
+}
+
+func (c OptionsChanged) apply(t *Thread) {
+	t.now.Options = slices.Clone(c.Options)
+	t.changed(PartOptions)
+}
+
+func (c CommandsChanged) apply(t *Thread) {
+	t.now.Commands = slices.Clone(c.Commands)
+	t.changed(PartCommands)
+}
+
+func (c SessionOpened) apply(t *Thread) {
+	if c.Modes != nil {
+		m := *c.Modes
+		if told := t.now.Modes; c.New && told != nil {
+			m.Current = told.Current
+		}
+		ModesChanged{&m}.apply(t)
+	}
+	if c.Options != nil && !(c.New && t.now.Options != nil) {
+		OptionsChanged{*c.Options}.apply(t)
+	}
+	if c.Commands != nil && !(c.New && t.now.Commands != nil) {
+		CommandsChanged{*c.Commands}.apply(t)
+	}
+	if !c.New && (t.now.Turn.State == "" || t.now.Turn.State == StateIdle) {
+		t.endCalls(t.now.Turn.Background)
+		t.closeMessage()
+	}
+}
+
+func (c InfoChanged) apply(t *Thread) {
+	set(&t.now.Title, c.Title)
+	set(&t.now.UpdatedAt, c.UpdatedAt)
+	t.now.Meta = merge(t.now.Meta, c.Meta)
+	t.changed(PartInfo)
+}

@@ -1,0 +1,117 @@
+package thread
+
+import (
+	"context"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// Set keeps a [Thread] for each session of a connection of version 1. Its two middlewares
+// tell the threads all that happens, whatever calls the program makes:
+//
+//	threads := thread.NewSet()
+//	conn, err := client.Connect(ctx, process, newClient, &client.Options{
+//		Receiving: []acp.Middleware{threads.Receiving},
+//		Sending:   []acp.Middleware{threads.Sending},
+//	})
+//
+// All methods are safe for concurrent use.
+type Set struct{ threads *Map }
+
+// NewSet returns an empty Set.
+func NewSet() *Set { return &Set{NewMap()} }
+
+// Thread returns the thread of a session, and makes one if there is none.
+func (s *Set) Thread(id acp.SessionID) *Thread { return s.threads.Thread(string(id)) }
+
+// Forget removes the thread of a session. A program that holds the thread may continue to
+// use it.
+func (s *Set) Forget(id acp.SessionID) { s.threads.Forget(string(id)) }
+
+// Receiving is a middleware for the messages that arrive. It tells updates and questions.
+func (s *Set) Receiving(next acp.Handler) acp.Handler {
+	return func(ctx context.Context, method string, params any) (any, error) {
+		switch p := params.(type) {
+		case *acp.SessionNotification:
+			s.threads.Mentioned(string(p.SessionID)).Apply(p.Update)
+		case *acp.RequestPermissionRequest:
+			defer s.threads.Mentioned(string(p.SessionID)).Permission(p)()
+		}
+		return next(ctx, method, params)
+	}
+}
+
+// Sending is a middleware for the messages that leave. It tells prompts and how they end,
+// modes and options that the user sets, and which sessions are opened. The thread of a
+// session that is loaded is reset; if loading fails it is as before.
+func (s *Set) Sending(next acp.Handler) acp.Handler {
+	return func(ctx context.Context, method string, params any) (any, error) {
+		switch p := params.(type) {
+		case *acp.PromptRequest:
+			t := s.Thread(p.SessionID)
+			t.Prompt(p.Prompt)
+			result, err := next(ctx, method, params)
+			res, _ := result.(*acp.PromptResponse)
+			t.EndTurn(res, err)
+			return result, err
+		case *acp.LoadSessionRequest:
+			t := s.Thread(p.SessionID)
+			before := t.Snapshot()
+			t.Reset()
+			result, err := next(ctx, method, params)
+			if err != nil {
+				t.Restore(before)
+			}
+			s.opened(p.SessionID, result)
+			return result, err
+		case *acp.ResumeSessionRequest:
+			result, err := next(ctx, method, params)
+			s.opened(p.SessionID, result)
+			return result, err
+		}
+		result, err := next(ctx, method, params)
+		if err == nil {
+			s.done(params, result)
+		}
+		return result, err
+	}
+}
+
+// opened tells the response that opens a session.
+func (s *Set) opened(id acp.SessionID, result any) {
+	switch r := result.(type) {
+	case *acp.LoadSessionResponse:
+		if r != nil {
+			s.Thread(id).Opened(r.Modes, r.ConfigOptions)
+		}
+	case *acp.ResumeSessionResponse:
+		if r != nil {
+			s.Thread(id).Opened(r.Modes, r.ConfigOptions)
+		}
+	}
+}
+
+// done tells what a call has changed.
+func (s *Set) done(params, result any) {
+	switch r := result.(type) {
+	case *acp.NewSessionResponse:
+		s.Thread(r.SessionID).started(r.Modes, r.ConfigOptions)
+	case *acp.ForkSessionResponse:
+		s.Thread(r.SessionID).started(r.Modes, r.ConfigOptions)
+	case *acp.SetSessionConfigOptionResponse:
+		if p, ok := params.(*acp.SetSessionConfigOptionRequest); ok {
+			s.Thread(p.SessionID).Do(OptionsChanged{optionsOf(r.ConfigOptions)})
+		}
+	case *acp.SetSessionModeResponse:
+		if p, ok := params.(*acp.SetSessionModeRequest); ok {
+			s.Thread(p.SessionID).Do(ModeChanged{ID: string(p.ModeID)})
+		}
+	}
+}
+
+// started is Opened for a session that is new.
+func (t *Thread) started(modes *acp.SessionModeState, options []acp.SessionConfigOption) {
+	o := opened(modes, options)
+	o.New = true
+	t.Do(o)
+}

@@ -1,0 +1,156 @@
+package thread
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+)
+
+// Snapshot is a thread at one moment. It never changes, and must not be changed. It can
+// be written as JSON and read back; see [Thread.Restore].
+type Snapshot struct {
+	// Revision counts the changes of the thread.
+	Revision uint64 `json:"revision"`
+	// Items is the conversation. An item keeps its index.
+	Items List[Item] `json:"items"`
+	// Terminals are the terminals whose output is known.
+	Terminals List[*Terminal] `json:"terminals,omitzero"`
+	// Queued are the prompts that wait to become part of the conversation.
+	Queued []Queued `json:"queued,omitempty"`
+	Plans  []Plan   `json:"plans,omitempty"`
+	// Permissions are the questions that are not answered yet.
+	Permissions []Permission `json:"permissions,omitempty"`
+	Usage       *Usage       `json:"usage,omitempty"`
+	// Modes is nil if the session has none.
+	Modes    *Modes    `json:"modes,omitempty"`
+	Options  []Option  `json:"options,omitempty"`
+	Commands []Command `json:"commands,omitempty"`
+	Title    string    `json:"title,omitempty"`
+	// UpdatedAt is the time of the last activity, as RFC 3339 text.
+	UpdatedAt string `json:"updatedAt,omitempty"`
+	Turn      Turn   `json:"turn,omitzero"`
+	// Meta is what the agent says of the session itself.
+	Meta Meta `json:"meta,omitempty"`
+
+	index *index
+}
+
+// index finds tool calls and terminals by their ids. All snapshots of a thread share it,
+// up to a Reset: an item keeps its index.
+type index struct {
+	mu               sync.RWMutex // guards both
+	tools, terminals map[string]int
+}
+
+func newIndex() *index {
+	return &index{tools: map[string]int{}, terminals: map[string]int{}}
+}
+
+func (x *index) find(in map[string]int, id string) (int, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	i, ok := in[id]
+	return i, ok
+}
+
+func (x *index) note(in map[string]int, id string, i int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	in[id] = i
+}
+
+// ToolCall returns the tool call of that id; nil if there is none.
+func (s *Snapshot) ToolCall(id string) *ToolCall {
+	if s.index == nil {
+		return nil
+	}
+	if i, ok := s.index.find(s.index.tools, id); ok && i < s.Items.Len() {
+		return s.Items.At(i).(*ToolCall)
+	}
+	return nil
+}
+
+// Terminal returns the terminal of that id; nil if nothing is known of it.
+func (s *Snapshot) Terminal(id string) *Terminal {
+	if s.index == nil {
+		return nil
+	}
+	if i, ok := s.index.find(s.index.terminals, id); ok && i < s.Terminals.Len() {
+		return s.Terminals.At(i)
+	}
+	return nil
+}
+
+type plainSnapshot Snapshot
+
+// MarshalJSON writes the snapshot. Each item has a member "item" that names its kind.
+func (s *Snapshot) MarshalJSON() ([]byte, error) {
+	items := make([]jsonItem, 0, s.Items.Len())
+	for _, item := range s.Items.All() {
+		items = append(items, jsonItem{item})
+	}
+	return json.Marshal(struct {
+		Items []jsonItem `json:"items"`
+		*plainSnapshot
+	}{items, (*plainSnapshot)(s)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *Snapshot) UnmarshalJSON(data []byte) error {
+	var read struct {
+		Items []jsonItem `json:"items"`
+		*plainSnapshot
+	}
+	read.plainSnapshot = &plainSnapshot{}
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	*s = Snapshot(*read.plainSnapshot)
+	s.Items = List[Item]{}
+	s.index = newIndex()
+	for i, item := range read.Items {
+		s.Items = s.Items.append(item.Item)
+		if call, ok := item.Item.(*ToolCall); ok {
+			s.index.tools[call.ID] = i
+		}
+	}
+	for i, terminal := range s.Terminals.All() {
+		if terminal == nil {
+			return fmt.Errorf("thread: terminal %d of the snapshot is null", i)
+		}
+		s.index.terminals[terminal.ID] = i
+	}
+	return nil
+}
+
+// jsonItem writes an item together with its kind, and reads it back: {"item":"message",
+// "role":"agent", ...}. (A tool call has a "kind" of its own.)
+type jsonItem struct{ Item }
+
+func (j jsonItem) MarshalJSON() ([]byte, error) {
+	body, err := json.Marshal(j.Item)
+	if err != nil || len(body) < 2 {
+		return nil, err
+	}
+	head := fmt.Appendf(nil, `{"item":%q`, j.Item.itemKind())
+	if len(body) > 2 {
+		head = append(head, ',')
+	}
+	return append(head, body[1:]...), nil
+}
+
+func (j *jsonItem) UnmarshalJSON(data []byte) error {
+	var head struct {
+		Item string `json:"item"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return err
+	}
+	for _, item := range []Item{&Message{}, &ToolCall{}, &Notice{}, &Compaction{}, &Subagent{}, &Unknown{}} {
+		if item.itemKind() == head.Item {
+			j.Item = item
+			return json.Unmarshal(data, item)
+		}
+	}
+	return fmt.Errorf("thread: the snapshot has an item of the unknown kind %q: it was written by a newer version", head.Item)
+}

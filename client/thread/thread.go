@@ -1,0 +1,195 @@
+package thread
+
+import (
+	"maps"
+	"sync"
+)
+
+// Thread turns what happens in a session into what is shown of it. All methods are safe
+// for concurrent use; updates of one session must be applied in their order.
+type Thread struct {
+	mu sync.Mutex // guards all below
+
+	// now is the snapshot under construction: all of it is up to date but the items and
+	// terminals in dirty. taken is the newest snapshot; nil if something changed since.
+	now   Snapshot
+	taken *Snapshot
+	dirty []*entry
+
+	items     []*entry
+	terminals []*entry
+	messages  map[messageKey]*entry
+	others    map[string]*entry // compactions and subagents, by kind and id
+	open      map[int]*toolNode // tool calls that are open, by index
+	last      *entry            // the newest item that a chunk may continue
+	echoes    []*echo
+	asked     uint64 // the newest key of a question
+	queued    uint64 // the newest key of a prompt that waits
+	parts     [partEnd]*entry
+
+	// The entries form a ring, the one changed last first; revision counts the changes.
+	ring     entry
+	revision uint64
+	reset    uint64        // the revision of the newest Reset
+	wake     chan struct{} // closed at the next change; nil if no reader waits
+}
+
+// messageKey names a message: agents choose the ids of their messages and of the user's.
+type messageKey struct {
+	role Role
+	id   string
+}
+
+// entry is one thing that changes.
+type entry struct {
+	part         Part
+	index        int
+	node         node // of items and terminals
+	created      uint64
+	changed      uint64
+	dirty        bool
+	newer, older *entry
+}
+
+// node is an item or a terminal while it is made. It writes what it is into a snapshot.
+type node interface {
+	freeze(s *Snapshot, index int)
+}
+
+// New returns an empty Thread.
+func New() *Thread {
+	t := &Thread{}
+	t.clear()
+	return t
+}
+
+// clear makes the thread empty.
+func (t *Thread) clear() {
+	t.now = Snapshot{index: newIndex()}
+	t.taken, t.dirty = nil, nil
+	t.items, t.terminals = nil, nil
+	t.messages = map[messageKey]*entry{}
+	t.others = map[string]*entry{}
+	t.open = map[int]*toolNode{}
+	t.last, t.echoes = nil, nil
+	t.parts = [partEnd]*entry{}
+	t.ring = entry{}
+	t.ring.newer, t.ring.older = &t.ring, &t.ring
+}
+
+// Do applies events in their order. Readers see all of them or none.
+func (t *Thread) Do(events ...Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range events {
+		e.apply(t)
+	}
+}
+
+// AddChunk is Do for a chunk, the most common event, without an allocation for it.
+func (t *Thread) AddChunk(c MessageChunk) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.apply(t)
+}
+
+// Reset makes the thread empty. Call it before a session is loaded: the agent tells the
+// history again.
+func (t *Thread) Reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clear()
+	t.announceReset()
+}
+
+func (t *Thread) announceReset() {
+	t.revision++
+	t.reset = t.revision
+	t.now.Revision = t.revision
+	t.taken = nil
+	t.wakeReaders()
+}
+
+// Snapshot returns the thread as it is now.
+func (t *Thread) Snapshot() *Snapshot {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.snapshot()
+}
+
+func (t *Thread) snapshot() *Snapshot {
+	if t.taken == nil {
+		for i, e := range t.dirty {
+			e.node.freeze(&t.now, e.index)
+			e.dirty = false
+			t.dirty[i] = nil
+		}
+		t.dirty = t.dirty[:0]
+		t.now.Revision = t.revision
+		s := t.now
+		t.taken = &s
+	}
+	return t.taken
+}
+
+// touch notes that e has changed.
+func (t *Thread) touch(e *entry) {
+	t.revision++
+	e.changed = t.revision
+	if e.created == 0 {
+		e.created = t.revision
+	}
+	if t.ring.older != e {
+		if e.newer != nil {
+			e.newer.older, e.older.newer = e.older, e.newer
+		}
+		e.newer, e.older = &t.ring, t.ring.older
+		e.older.newer, t.ring.older = e, e
+	}
+	if e.node != nil && !e.dirty {
+		e.dirty = true
+		t.dirty = append(t.dirty, e)
+	}
+	t.taken = nil
+	t.wakeReaders()
+}
+
+// changed notes that a part of the snapshot has changed that is no item.
+func (t *Thread) changed(p Part) {
+	if t.parts[p] == nil {
+		t.parts[p] = &entry{part: p}
+	}
+	t.touch(t.parts[p])
+}
+
+// add appends an item. An item that chunks may continue, or that separates them, is a
+// part of the conversation.
+func (t *Thread) add(n node, conversation bool) *entry {
+	e := &entry{part: PartItem, index: len(t.items), node: n}
+	t.items = append(t.items, e)
+	if conversation {
+		t.last = e
+	}
+	t.touch(e)
+	return e
+}
+
+// merge returns old with what is in added. It changes neither.
+func merge(old, added Meta) Meta {
+	if len(added) == 0 {
+		return old
+	}
+	if len(old) == 0 {
+		return added
+	}
+	m := maps.Clone(old)
+	maps.Copy(m, added)
+	return m
+}
+
+// set changes *p if there is a new value.
+func set[T any](p *T, v *T) {
+	if v != nil {
+		*p = *v
+	}
+}

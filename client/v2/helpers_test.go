@@ -1,0 +1,151 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+)
+
+// TestMain keeps what the tests provoke out of their output.
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+// viewer is a client of which a test writes what matters.
+type viewer struct {
+	conn       *client.Conn // set by dial
+	permission func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error)
+	update     func(context.Context, *acp.UpdateSessionNotification) error
+}
+
+func (v *viewer) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	if v.permission != nil {
+		return v.permission(ctx, req)
+	}
+	return acp.Selected(req.Options[0].OptionID), nil
+}
+
+func (v *viewer) SessionUpdate(ctx context.Context, n *acp.UpdateSessionNotification) error {
+	if v.update != nil {
+		return v.update(ctx, n)
+	}
+	return nil
+}
+
+// dial returns a started connection whose agent is played by the test.
+func dial(t *testing.T, c *viewer, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
+	t.Helper()
+	s, peer := rawpeer.Pipe(t)
+	conn := client.New(s, func(conn *client.Conn) acp.Client {
+		c.conn = conn
+		return c
+	}, opts)
+	ctx, cancel := context.WithCancel(context.Background())
+	require.NoError(t, conn.Start(ctx))
+	t.Cleanup(func() {
+		conn.Close()
+		conn.Wait()
+		cancel()
+	})
+	return conn, peer
+}
+
+// initialized is the response to initialize, with capabilities.
+func initialized(caps string) string {
+	return `{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":` + caps + `}`
+}
+
+// open is dial and the handshake; caps is the object that the agent advertises.
+func open(t *testing.T, c *viewer, caps string, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
+	t.Helper()
+	conn, peer := dial(t, c, opts)
+	done := make(chan struct{})
+	go func() { // ends with the response
+		defer close(done)
+		peer.Answer(peer.Expect("initialize"), initialized(caps))
+	}()
+	_, err := conn.Initialize(t.Context(), nil)
+	require.NoError(t, err)
+	<-done
+	return conn, peer
+}
+
+// session is open and a session s1.
+func session(t *testing.T, c *viewer, opts *client.Options) (*client.Session, *rawpeer.Peer) {
+	t.Helper()
+	conn, peer := open(t, c, `{"session":{"delete":{}}}`, opts)
+	done := make(chan struct{})
+	go func() { // ends with the response
+		defer close(done)
+		peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
+	}()
+	s, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+	require.NoError(t, err)
+	<-done
+	return s, peer
+}
+
+// bubble runs a test in a bubble.
+func bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+}
+
+// short returns an update in short.
+func short(u acp.SessionUpdate) string {
+	switch u := u.(type) {
+	case *acp.UserMessage:
+		return "echo " + string(u.MessageID)
+	case *acp.UserMessageChunk:
+		return "chunk " + string(u.MessageID)
+	case *acp.AgentMessageChunk:
+		return acp.PlainText(u.Content)
+	case *acp.SessionStateUpdate:
+		switch s := u.StateUpdate.(type) {
+		case *acp.RunningStateUpdate:
+			return "running"
+		case *acp.RequiresActionStateUpdate:
+			return "requires_action"
+		case *acp.IdleStateUpdate:
+			return strings.TrimSpace("idle " + string(s.StopReason))
+		}
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", u), "*acp.")
+}
+
+// say sends an update that is written in short, see short. A state with a list of the
+// background work ends with " +".
+func say(peer *rawpeer.Peer, line string) {
+	line, listed := strings.CutSuffix(line, " +")
+	word, rest, _ := strings.Cut(line, " ")
+	background := ""
+	if listed {
+		background = `,"background":[]`
+	}
+	update := ""
+	switch word {
+	case "echo":
+		update = fmt.Sprintf(`"user_message","messageId":%q,"content":[{"type":"text","text":"hi"}]`, rest)
+	case "chunk":
+		update = fmt.Sprintf(`"user_message_chunk","messageId":%q,"content":{"type":"text","text":"hi"}`, rest)
+	case "running", "requires_action", "idle":
+		update = fmt.Sprintf(`"state_update","state":%q%s`, word, background)
+		if rest != "" {
+			update += fmt.Sprintf(`,"stopReason":%q`, rest)
+		}
+	default:
+		update = fmt.Sprintf(`"agent_message_chunk","messageId":"m","content":{"type":"text","text":%q}`, line)
+	}
+	peer.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":`+update+`}}`)
+}

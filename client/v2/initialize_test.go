@@ -1,0 +1,148 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// elicitor is a viewer that can also ask for input.
+type elicitor struct{ viewer }
+
+func (*elicitor) CreateElicitation(context.Context, *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	return &acp.CreateElicitationResponse{Action: &acp.ElicitationDeclineAction{}}, nil
+}
+
+func (*elicitor) CompleteElicitation(context.Context, *acp.CompleteElicitationNotification) error {
+	return nil
+}
+
+func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		req  *acp.InitializeRequest
+		want string
+	}{
+		{"nil", nil, `{"protocolVersion":2,"info":{"name":"unknown","version":"unknown"},"capabilities":{"elicitation":{"form":{},"url":{}}}}`},
+		{"own", &acp.InitializeRequest{Info: acp.Implementation{Name: "c", Version: "3"}, Capabilities: &acp.ClientCapabilities{}},
+			`{"protocolVersion":2,"info":{"name":"c","version":"3"},"capabilities":{}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s, peer := rawpeer.Pipe(t)
+				conn := client.New(s, func(*client.Conn) acp.Client { return &elicitor{} }, nil)
+				require.NoError(t, conn.Start(t.Context()))
+				defer conn.Wait()
+				defer conn.Close()
+				assert.Zero(t, conn.ProtocolVersion())
+				go func() { // ends with the response
+					m := peer.Expect("initialize")
+					assert.JSONEq(t, tt.want, string(m.Params))
+					peer.Answer(m, `{"protocolVersion":2,"info":{"name":"a","version":"1"},"authMethods":[{"type":"agent","methodId":"key","name":"Key"}]}`)
+				}()
+				res, err := conn.Initialize(t.Context(), tt.req)
+				require.NoError(t, err)
+				assert.Equal(t, "a", res.Info.Name)
+				assert.Equal(t, "a", conn.PeerInfo().Name)
+				assert.Equal(t, 2, conn.ProtocolVersion())
+				assert.Equal(t, &acp.AgentCapabilities{}, conn.AgentCapabilities())
+				assert.Len(t, conn.AuthMethods(), 1)
+			})
+		})
+	}
+}
+
+// A VersionError names the versions of both ends, however the agent says it.
+func TestVersionError(t *testing.T) {
+	for _, tt := range []struct {
+		name, response string
+		want           client.VersionError
+		text           string
+		proxied        string
+	}{
+		{"another version", `"result":{"protocolVersion":1,"info":{"name":"a","version":"1"}}`,
+			client.VersionError{Requested: 2, Own: []int{2}, Answered: 1},
+			"client: the agent responded with protocol version 1 to a request for version 2; this SDK supports version 2",
+			`{"requested":2,"supported":[1]}`},
+		{"the shape of version 1", `"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"}}`,
+			client.VersionError{Requested: 2, Own: []int{2}, Answered: 1},
+			"client: the agent responded with protocol version 1 to a request for version 2; this SDK supports version 2",
+			`{"requested":2,"supported":[1]}`},
+		{"an error", `"error":{"code":-32022,"message":"no","data":{"requested":2,"supported":[1,3]}}`,
+			client.VersionError{Requested: 2, Own: []int{2}, Supported: []int{1, 3}},
+			"client: the agent does not support protocol version 2, only versions 1 and 3; this SDK supports version 2",
+			`{"requested":2,"supported":[1,3]}`},
+		{"an error without data", `"error":{"code":-32022,"message":"no"}`,
+			client.VersionError{Requested: 2, Own: []int{2}},
+			"client: the agent does not support protocol version 2; this SDK supports version 2",
+			`{"requested":2,"supported":[]}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				conn, peer := dial(t, &viewer{}, nil)
+				go func() { // ends with the response
+					peer.Send(`{"jsonrpc":"2.0","id":%s,%s}`, peer.Expect("initialize").ID, tt.response)
+				}()
+				_, err := conn.Initialize(t.Context(), nil)
+				var version *client.VersionError
+				require.ErrorAs(t, err, &version)
+				assert.Equal(t, tt.want.Answered == 0, errors.Is(version, rpcerr.ErrUnsupportedProtocolVersion))
+				got := *version
+				got.Err = nil
+				assert.Equal(t, tt.want, got)
+				assert.EqualError(t, err, tt.text)
+				data, err := json.Marshal(rpcerr.From(err).Data)
+				require.NoError(t, err)
+				assert.JSONEq(t, tt.proxied, string(data))
+				assert.Zero(t, conn.ProtocolVersion())
+			})
+		})
+	}
+}
+
+// What the agent sends before its response waits for it, and the id of a request is a
+// string or an integer.
+func TestBeforeAndAfterTheHandshake(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		handled := 0
+		conn, peer := dial(t, &viewer{update: func(context.Context, *acp.UpdateSessionNotification) error {
+			handled++
+			return nil
+		}}, nil)
+		done := make(chan error, 1)
+		go func() { // ends with the response
+			_, err := conn.Initialize(t.Context(), nil)
+			done <- err
+		}()
+		m := peer.Expect("initialize")
+		const ask = `{"sessionId":"s1","title":"May I?","options":[{"optionId":"o","name":"O","kind":"allow_once"}]}`
+		say(peer, "early")
+		peer.Call(`7`, "session/request_permission", ask)
+		peer.Call(`null`, "session/request_permission", ask)
+		synctest.Wait()
+		assert.Zero(t, handled)
+		peer.Answer(m, initialized(`{}`))
+		require.NoError(t, <-done)
+		synctest.Wait()
+		assert.Equal(t, 1, handled)
+		ids := map[string]bool{}
+		for range 2 {
+			m, _ := peer.Recv()
+			ids[string(m.ID)] = m.Error == nil
+		}
+		peer.Call(`1.5`, "session/request_permission", ask)
+		m, _ = peer.Recv()
+		ids[string(m.ID)] = m.Error == nil
+		assert.Equal(t, map[string]bool{"7": true, "null": false, "1.5": false}, ids)
+	})
+}

@@ -1,0 +1,169 @@
+package client
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/rpc"
+)
+
+// Prompt sends a prompt and returns its turn. Prompt returns when the prompt is queued for
+// sending, and waits while the queue is full. It returns no error: if the prompt cannot be
+// sent, [Turn.Updates] and [Turn.Wait] return the error. The turn fails with
+// [ErrSessionClosed] if the session was closed.
+//
+// Prompt may be called while other turns are in progress. The agent then either adds the
+// message to the conversation at once, or holds the prompt until it is idle.
+//
+// If ctx is done before the turn has ended, the agent is asked to cancel the session's
+// foreground work, and the turn continues for up to Options.CancelGrace: its remaining
+// updates arrive, and Wait returns the stop reason. A prompt that the agent held fails with
+// -32800. If the agent does not report the end in that time, the turn fails with the error
+// of ctx. The protocol cannot cancel a single turn: other turns of the session end too.
+//
+//	turn := session.Prompt(ctx, acp.Text("What is in this folder?"))
+//	for u, err := range turn.Updates() {
+//		if err != nil {
+//			return err
+//		}
+//		if chunk, ok := u.(*acp.AgentMessageChunk); ok {
+//			fmt.Print(acp.PlainText(chunk.Content))
+//		}
+//	}
+//	end, err := turn.Wait()
+func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn {
+	t := newTurn(s)
+	p := s.begin(t)
+	if p == nil {
+		t.accept(nil, ErrSessionClosed)
+		t.finish(nil, ErrSessionClosed)
+		return t
+	}
+	sent := make(chan struct{})
+	onSent := sync.OnceFunc(func() { close(sent) })
+	go func() { // ends with the turn
+		defer onSent()
+		s.run(ctx, t, p, blocks, onSent)
+	}()
+	<-sent
+	return t
+}
+
+// begin records the prompt of t. It returns nil if the session was closed.
+func (s *Session) begin(t *Turn) *openPrompt {
+	s.mu.Lock()
+	gone, state := s.gone, s.settings.state
+	s.mu.Unlock()
+	if gone {
+		return nil
+	}
+	return s.conn.turns.begin(s.id, t, state)
+}
+
+// run sends the prompt and waits for the end of its turn.
+func (s *Session) run(ctx context.Context, t *Turn, p *openPrompt, blocks []acp.ContentBlock, onSent func()) {
+	err := errExited
+	defer func() { // also when a middleware ends the goroutine
+		if err != nil {
+			s.fail(t, p, err)
+		}
+	}()
+	// The end of the connection ends the turn. If there is an error, it is that of the call too.
+	owed, expectErr := s.conn.engine.Expect(methodPrompt.Method, string(s.id), func(err error) { s.fail(t, p, err) })
+	if expectErr == nil {
+		defer owed.Met()
+	}
+	grace := &cancelGrace{conn: s.conn, id: s.id}
+	var res *acp.PromptResponse
+	res, err = s.conn.send(ctx, p, &acp.PromptRequest{SessionID: s.id, Prompt: blocks}, onSent,
+		func() { grace.begin(ctx) })
+	if err != nil {
+		return
+	}
+	onSent() // a middleware may have responded itself
+	t.accept(res, nil)
+	select {
+	case <-t.done:
+	case <-ctx.Done():
+		grace.begin(ctx)
+		over := time.NewTimer(time.Until(grace.until))
+		defer over.Stop()
+		select {
+		case <-t.done:
+		case <-over.C:
+			err = s.conn.engine.CtxError(ctx)
+		}
+	}
+}
+
+// fail ends a turn with an error.
+func (s *Session) fail(t *Turn, p *openPrompt, err error) {
+	s.conn.turns.drop(s.id, p)
+	t.accept(nil, err)
+	t.finish(nil, err)
+}
+
+// cancelGrace is the time that a prompt has to end after its ctx is done.
+type cancelGrace struct {
+	conn  *Conn
+	id    acp.SessionID
+	until time.Time // zero until it begins
+}
+
+// begin asks the agent to cancel the work, unless it was asked before.
+func (g *cancelGrace) begin(ctx context.Context) {
+	if !g.until.IsZero() {
+		return
+	}
+	grace := max(g.conn.opts.CancelGrace, 0)
+	g.until = time.Now().Add(grace)
+	// A peer that does not read must not block the caller.
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), max(grace, time.Second))
+	defer stop()
+	if err := g.conn.cancel(ctx, &acp.CancelSessionNotification{SessionID: g.id}); err != nil {
+		g.conn.log.Debug("acp: the turn could not be cancelled", "method", acp.MethodSessionCancel, "error", err)
+	}
+}
+
+// send sends a prompt and returns the response: its message is part of the conversation. It
+// calls sent when the prompt is queued for sending, and onCtxDone as CallOptions say.
+func (c *Conn) send(ctx context.Context, p *openPrompt, req *acp.PromptRequest, sent, onCtxDone func()) (*acp.PromptResponse, error) {
+	defer c.effects.begin(ctx, c, req.SessionID)()
+	var id acp.MessageID
+	res, err := methodPrompt.Call(ctx, &c.out, req, &rpc.CallOptions{
+		Sent: func() {
+			c.turns.sent(p)
+			sent()
+		},
+		Result: func(res any) {
+			if res, ok := res.(*acp.PromptResponse); ok {
+				id = res.MessageID
+			}
+		},
+		AtResponse: func(err error) {
+			if err != nil {
+				c.turns.drop(req.SessionID, p)
+				return
+			}
+			if e := c.turns.accepted(req.SessionID, p, id); e != nil {
+				e.finish()
+			}
+		},
+		Grace:     max(c.opts.CancelGrace, 0),
+		OnCtxDone: onCtxDone,
+	})
+	if err == nil {
+		c.effects.had(ctx, c)
+	}
+	return res, err
+}
+
+// had records that a prompt with the ctx of an attempt has had an effect: its message is
+// part of the conversation.
+func (e *effects) had(ctx context.Context, c *Conn) {
+	if a, ok := ctx.Value(attemptKey{c}).(*attempt); ok {
+		a.effect.Store(true)
+	}
+}

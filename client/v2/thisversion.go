@@ -1,0 +1,135 @@
+package client
+
+import (
+	"context"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/rpc"
+)
+
+// This file holds what differs between the versions; the files whose names end in
+// _shared_gen.go are copies of files of version 1.
+
+// updateNotification is the params type of session/update, and cancelNotification that of
+// session/cancel.
+type (
+	updateNotification = acp.UpdateSessionNotification
+	cancelNotification = acp.CancelSessionNotification
+)
+
+// versioned holds the fields of a Conn that only this version has.
+type versioned struct{}
+
+var _ = new(Conn).versioned // empty in this version
+
+// versionedSession holds the fields of a Session that only this version has.
+type versionedSession struct{}
+
+var _ = new(Session).versionedSession // empty in this version
+
+// versionedUpdate holds the fields of an update that only this version has.
+type versionedUpdate struct {
+	turn *Turn // that the update belongs to, or nil
+}
+
+// sentCapabilities returns a pointer to the member of the request that holds the client's
+// capabilities.
+func sentCapabilities(req *acp.InitializeRequest) **acp.ClientCapabilities { return &req.Capabilities }
+
+// introduceSelf fills in what the request must say about this client.
+func (c *Conn) introduceSelf(req *acp.InitializeRequest) {
+	if req.Info.Name == "" {
+		req.Info.Name = "unknown"
+	}
+	if req.Info.Version == "" {
+		req.Info.Version = "unknown"
+	}
+}
+
+// handshake returns the options of the call of initialize. What the agent sends before its
+// response waits until the version is known.
+func (c *Conn) handshake() *rpc.CallOptions { return &rpc.CallOptions{Negotiates: true} }
+
+// strictIDs says that the id of a request must be a string or an integer.
+const strictIDs = true
+
+// agentOf returns what the agent reports about itself.
+func agentOf(res *acp.InitializeResponse) *peer {
+	return &peer{info: &res.Info, caps: res.Capabilities, auth: res.AuthMethods}
+}
+
+// authMethodID returns the id of a method to sign in.
+func authMethodID(m acp.AuthMethod) acp.AuthMethodID {
+	switch m := m.(type) {
+	case *acp.AuthMethodAgent:
+		return m.MethodID
+	case *acp.AuthMethodTerminal:
+		return m.MethodID
+	}
+	return ""
+}
+
+// logIn signs the user in with a method of the agent.
+func (c *Conn) logIn(ctx context.Context, id acp.AuthMethodID) error {
+	_, err := c.Login(ctx, &acp.LoginAuthRequest{MethodID: id})
+	return err
+}
+
+// follow is called before an update is delivered. It lets the update begin and end turns and
+// stores in it which turn it belongs to. The caller must call the result after the update
+// was delivered.
+func (c *Conn) follow(id acp.SessionID, it *update) (delivered func()) {
+	turn, ended := c.turns.read(id, it.u, c.sessions.knows)
+	it.turn = turn
+	if ended == nil {
+		return func() {}
+	}
+	return ended.finish
+}
+
+// toTurnLocked gives an update to its turn. It reports false if it belongs to none.
+func (s *Session) toTurnLocked(it update) bool {
+	return it.turn != nil && it.turn.feed.push(it)
+}
+
+// turnInFlightLocked reports whether a turn of the session is in flight.
+func (s *Session) turnInFlightLocked() bool { return s.conn.turns.inFlight(s.id) }
+
+// forgetTurnsLocked ends the turns of a session that was closed.
+func (s *Session) forgetTurnsLocked() { s.conn.turns.forget(s.id, s) }
+
+// forgetSession forgets what the Conn knows of a session that was closed.
+func (c *Conn) forgetSession(id acp.SessionID) { c.turns.forget(id, nil) }
+
+// matter is what a question to the user is about: a cancel does not end questions about
+// background work.
+type matter struct {
+	toolCall acp.ToolCallID
+	terminal acp.TerminalID
+}
+
+func permissionMatter(req *acp.RequestPermissionRequest) matter {
+	switch s := req.Subject.(type) {
+	case *acp.ToolCallPermissionSubject:
+		return matter{toolCall: s.ToolCall.ToolCallID}
+	case *acp.CommandPermissionSubject:
+		return matter{s.ToolCallID, s.TerminalID}
+	}
+	return matter{}
+}
+
+func elicitationMatter(scope *acp.ElicitationSessionScope) matter {
+	return matter{toolCall: scope.ToolCallID}
+}
+
+// sessionOf returns the session that a message of the agent belongs to. It reports false
+// if the params name none.
+func sessionOf(params any) (acp.SessionID, bool) {
+	switch p := params.(type) {
+	case *acp.UpdateSessionNotification:
+		return p.SessionID, true
+	case *acp.RequestPermissionRequest:
+		return p.SessionID, true
+	}
+	return "", false
+}

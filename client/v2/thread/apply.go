@@ -1,0 +1,87 @@
+package thread
+
+import (
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client/thread"
+)
+
+// Apply tells the thread an update of version 2 of the protocol. Call it for each update
+// of the session, in order.
+func Apply(t *thread.Thread, u acp.SessionUpdate) {
+	switch u := u.(type) { // the most common ones without an Event in between
+	case *acp.AgentMessageChunk:
+		t.AddChunk(chunk(thread.RoleAgent, u.MessageID, u.Content, u.Meta))
+	case *acp.AgentThoughtChunk:
+		t.AddChunk(chunk(thread.RoleThought, u.MessageID, u.Content, u.Meta))
+	case *acp.UserMessageChunk:
+		t.AddChunk(chunk(thread.RoleUser, u.MessageID, u.Content, u.Meta))
+	case *acp.SessionMessageChunk:
+		t.AddChunk(chunk(thread.RoleSession, u.MessageID, u.Content, u.Meta))
+	default:
+		if e := event(u); e != nil {
+			t.Do(e)
+		}
+	}
+}
+
+// Prompt tells the thread that the user sends a prompt. Call it before the prompt is sent.
+// The returned function tells what the agent has responded to it: the response, or nil if
+// the prompt failed or was withdrawn.
+func Prompt(t *thread.Thread, prompt []acp.ContentBlock) (responded func(*acp.PromptResponse)) {
+	inserted := t.Enqueue(contentBlocks(prompt))
+	return func(res *acp.PromptResponse) {
+		if res == nil {
+			inserted("")
+			return
+		}
+		inserted(string(res.MessageID))
+	}
+}
+
+// Permission tells the thread that the agent asks for permission. What the question says
+// of its tool call is applied like an update. The returned function says that the question
+// is answered; it may be called any number of times.
+func Permission(t *thread.Thread, req *acp.RequestPermissionRequest) (answered func()) {
+	p := thread.Permission{Title: req.Title, Description: req.Description, Meta: thread.Meta(req.Meta)}
+	for _, o := range req.Options {
+		p.Options = append(p.Options, thread.PermissionOption{
+			ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind), Meta: thread.Meta(o.Meta),
+		})
+	}
+	switch s := req.Subject.(type) {
+	case *acp.ToolCallPermissionSubject:
+		p.ToolCallID = string(s.ToolCall.ToolCallID)
+		return t.Ask(p, toolCall(&s.ToolCall))
+	case *acp.CommandPermissionSubject:
+		p.Command, p.Cwd = s.Command, string(s.Cwd)
+		p.ToolCallID, p.TerminalID = string(s.ToolCallID), string(s.TerminalID)
+	case *acp.UnknownRequestPermissionSubject:
+		p.Raw = s.Raw
+	}
+	return t.Ask(p)
+}
+
+// Opened tells the thread that the session was resumed, with the options and commands of
+// the response; nil if it has none. Use [Started] for a session that is new.
+func Opened(t *thread.Thread, options []acp.SessionConfigOption, commands []acp.AvailableCommand) {
+	t.Do(opened(options, commands))
+}
+
+// Started is Opened for a session that is new. Updates may have come before the response;
+// what they have said of options and commands stays.
+func Started(t *thread.Thread, options []acp.SessionConfigOption, commands []acp.AvailableCommand) {
+	e := opened(options, commands)
+	e.New = true
+	t.Do(e)
+}
+
+func opened(options []acp.SessionConfigOption, commands []acp.AvailableCommand) thread.SessionOpened {
+	e := thread.SessionOpened{}
+	if options != nil {
+		e.Options = new(optionsOf(options))
+	}
+	if commands != nil {
+		e.Commands = new(commandsOf(commands))
+	}
+	return e
+}

@@ -1,0 +1,206 @@
+package thread
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client/thread"
+)
+
+// event returns the event that an update tells; nil for a nil update.
+func event(u acp.SessionUpdate) thread.Event {
+	switch u := u.(type) {
+	case *acp.UserMessage:
+		return message(thread.RoleUser, u.MessageID, u.Content, u.Meta)
+	case *acp.AgentMessage:
+		return message(thread.RoleAgent, u.MessageID, u.Content, u.Meta)
+	case *acp.AgentThought:
+		return message(thread.RoleThought, u.MessageID, u.Content, u.Meta)
+	case *acp.SessionMessage:
+		return sessionMessage(u)
+	case *acp.SessionStateUpdate:
+		return state(u.StateUpdate)
+	case *acp.ToolCallUpdate:
+		return toolCall(u)
+	case *acp.ToolCallContentChunk:
+		return thread.ToolCallChanged{ID: string(u.ToolCallID), Append: []thread.ToolContent{toolContent(u.Content)}, Meta: thread.Meta(u.Meta)}
+	case *acp.TerminalUpdate:
+		return terminal(u)
+	case *acp.TerminalOutputChunk:
+		return output(u)
+	case *acp.PlanUpdate:
+		return plan(u)
+	case *acp.PlanRemoved:
+		return thread.PlanRemoved{ID: string(u.PlanID)}
+	case *acp.AvailableCommandsUpdate:
+		return thread.CommandsChanged{Commands: commandsOf(u.AvailableCommands)}
+	case *acp.ConfigOptionUpdate:
+		return thread.OptionsChanged{Options: optionsOf(u.ConfigOptions)}
+	case *acp.SessionInfoUpdate:
+		return thread.InfoChanged{Title: patch(u.Title), UpdatedAt: patch(u.UpdatedAt), Meta: thread.Meta(u.Meta)}
+	case *acp.UsageUpdate:
+		return thread.UsageChanged{Used: u.Used, Size: u.Size, Cost: mapped(u.Cost, cost), Meta: thread.Meta(u.Meta)}
+	case *acp.Notice:
+		return thread.Noticed{Notice: thread.Notice{
+			Severity: string(u.Severity), Title: u.Title, Description: u.Description, Meta: thread.Meta(u.Meta),
+		}}
+	case *acp.CompactionUpdate:
+		return thread.CompactionChanged{
+			ID: string(u.CompactionID), Status: new(string(u.Status)), Summary: mapped(u.Summary, contentBlocks),
+			Error: patch(u.Error), Meta: thread.Meta(u.Meta),
+		}
+	case *acp.CompactionSummaryChunk:
+		return thread.CompactionChanged{ID: string(u.CompactionID), Append: []thread.Block{block(u.Content)}, Meta: thread.Meta(u.Meta)}
+	case *acp.SubagentUpdate:
+		return subagent(u)
+	case *acp.UnknownSessionUpdate:
+		return thread.Unrecognized{Type: u.Type, Raw: u.Raw}
+	}
+	return nil
+}
+
+// patch returns nil for an absent value and the zero value for null.
+func patch[T ~string](o acp.Opt[T]) *string { return mapped(o, func(v T) string { return string(v) }) }
+
+func mapped[T, U any](o acp.Opt[T], f func(T) U) *U {
+	if o.IsZero() {
+		return nil
+	}
+	var u U
+	if v, ok := o.Get(); ok {
+		u = f(v)
+	}
+	return &u
+}
+
+// fallback is patch for a value that null sets to its default.
+func fallback[T ~string](o acp.Opt[T], byDefault T) *string {
+	if o.IsNull() {
+		return new(string(byDefault))
+	}
+	return patch(o)
+}
+
+// present returns nil for absent JSON, and no JSON for null.
+func present(raw json.RawMessage) *json.RawMessage {
+	switch {
+	case raw == nil:
+		return nil
+	case string(raw) == "null":
+		return new(json.RawMessage)
+	}
+	return &raw
+}
+
+// merge returns a with what is in b. It changes neither.
+func merge(a thread.Meta, b acp.Meta) thread.Meta {
+	if len(b) == 0 {
+		return a
+	}
+	m := maps.Clone(a)
+	if m == nil {
+		m = thread.Meta{}
+	}
+	maps.Copy(m, b)
+	return m
+}
+
+func chunk(role thread.Role, id acp.MessageID, content acp.ContentBlock, meta acp.Meta) thread.MessageChunk {
+	return thread.MessageChunk{Role: role, ID: string(id), Content: block(content), Meta: thread.Meta(meta)}
+}
+
+func message(role thread.Role, id acp.MessageID, content acp.Opt[[]acp.ContentBlock], meta acp.Meta) thread.Event {
+	return thread.MessageChanged{Role: role, ID: string(id), Content: mapped(content, contentBlocks), Meta: thread.Meta(meta)}
+}
+
+func sessionMessage(u *acp.SessionMessage) thread.Event {
+	c := thread.MessageChanged{Role: thread.RoleSession, ID: string(u.MessageID), Content: mapped(u.Content, contentBlocks), Meta: thread.Meta(u.Meta)}
+	if !u.SenderSessionID.IsZero() || !u.SenderMessageID.IsZero() {
+		c.From = &thread.Address{SessionID: string(u.SenderSessionID.Or("")), MessageID: string(u.SenderMessageID.Or(""))}
+	}
+	if !u.RecipientSessionID.IsZero() || !u.RecipientMessageID.IsZero() {
+		c.To = &thread.Address{SessionID: string(u.RecipientSessionID.Or("")), MessageID: string(u.RecipientMessageID.Or(""))}
+	}
+	return c
+}
+
+func toolCall(u *acp.ToolCallUpdate) thread.Event {
+	return thread.ToolCallChanged{
+		ID: string(u.ToolCallID), Title: patch(u.Title), Name: patch(u.Name),
+		Kind: fallback(u.Kind, acp.ToolKindOther), Status: fallback(u.Status, acp.ToolCallStatusPending),
+		Content: mapped(u.Content, toolContents), Locations: mapped(u.Locations, locations),
+		RawInput: present(u.RawInput), RawOutput: present(u.RawOutput),
+		Cancellable: mapped(u.Capabilities, func(c acp.ToolCallCapabilities) bool { return c.Cancel != nil }),
+		Meta:        thread.Meta(u.Meta),
+	}
+}
+
+func terminal(u *acp.TerminalUpdate) thread.Event {
+	c := thread.TerminalChanged{
+		ID: string(u.TerminalID), Command: patch(u.Command), Cwd: patch(u.Cwd), Exit: mapped(u.ExitStatus, exit),
+		Cancellable: mapped(u.Capabilities, func(c acp.TerminalCapabilities) bool { return c.Cancel != nil }),
+		Meta:        thread.Meta(u.Meta),
+	}
+	c.Columns = mapped(u.Size, func(s acp.TerminalSize) int { return int(s.Cols) })
+	c.Rows = mapped(u.Size, func(s acp.TerminalSize) int { return int(s.Rows) })
+	if o, ok := u.Output.Get(); ok {
+		data, _ := decode(o.Data)
+		c.Output, c.Meta = &data, merge(c.Meta, o.Meta)
+	} else if u.Output.IsNull() {
+		c.Output = new([]byte)
+	}
+	return c
+}
+
+func exit(s acp.TerminalExitStatus) *thread.Exit {
+	return &thread.Exit{Code: s.ExitCode, Signal: s.Signal, Meta: thread.Meta(s.Meta)}
+}
+
+// output returns the event of a piece of output. Pieces are encoded one by one, so that
+// they are joined as bytes and never as text. One that is no base64 is shown as it came.
+func output(u *acp.TerminalOutputChunk) thread.Event {
+	data, ok := decode(u.Data)
+	if !ok {
+		raw, _ := json.Marshal(u)
+		return thread.Unrecognized{Type: "terminal_output_chunk", Raw: raw}
+	}
+	return thread.TerminalChanged{ID: string(u.TerminalID), Append: data, Meta: thread.Meta(u.Meta)}
+}
+
+// decode reads base64, with or without padding, as far as it goes. It reports whether
+// that is all of it.
+func decode(s string) ([]byte, bool) {
+	data, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
+	return data, err == nil
+}
+
+func plan(u *acp.PlanUpdate) thread.Event {
+	p := thread.Plan{Meta: thread.Meta(u.Meta)}
+	switch c := u.Plan.(type) {
+	case *acp.PlanItems:
+		p.ID, p.Meta = string(c.PlanID), merge(p.Meta, c.Meta)
+		for _, e := range c.Entries {
+			p.Entries = append(p.Entries, thread.PlanEntry{
+				Content: e.Content, Priority: string(e.Priority), Status: string(e.Status), Meta: thread.Meta(e.Meta),
+			})
+		}
+	case *acp.PlanFile:
+		p.ID, p.URI, p.Meta = string(c.PlanID), c.URI, merge(p.Meta, c.Meta)
+	case *acp.PlanMarkdown:
+		p.ID, p.Markdown, p.Meta = string(c.PlanID), c.Content, merge(p.Meta, c.Meta)
+	case *acp.UnknownPlanUpdateContent:
+		var named struct {
+			PlanID string `json:"planId"`
+		}
+		_ = json.Unmarshal(c.Raw, &named) // without an id it is the only plan
+		p.ID, p.Type, p.Raw = named.PlanID, c.Type, c.Raw
+	}
+	return thread.PlanChanged{Plan: p}
+}
+
+func cost(c acp.Cost) *thread.Cost {
+	return &thread.Cost{Amount: c.Amount, Currency: c.Currency, Meta: thread.Meta(c.Meta)}
+}

@@ -1,0 +1,31 @@
+package client
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/acpkit/go-sdk/client/signin"
+)
+
+// signIn returns the text that explains how to sign in.
+func signIn(c *Conn) string {
+	if c == nil {
+		return "Sign in to the agent first, with its own command."
+	}
+	ways := signin.Ways(c.AuthMethods())
+	if len(ways) == 0 {
+		return "Sign in to the agent first. It offers no method to sign in over the protocol: use its own command."
+	}
+	var b strings.Builder
+	b.WriteString("Sign in to the agent first.")
+	for _, w := range ways {
+		fmt.Fprintf(&b, "\n  %s: %s", w.ID, w.Name)
+		if w.Description != "" {
+			fmt.Fprintf(&b, " (%s)", w.Description)
+		}
+		if how := w.Instruction("the agent's command"); how != "" {
+			b.WriteString("; " + how)
+		}
+	}
+	return b.String()
+}
