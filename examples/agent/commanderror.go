@@ -7,10 +7,10 @@ import (
 )
 
 // commandError says that a command ended badly. As an [acp.ToolFailure] it decides
-// what the failed tool call shows: the terminal stays, beside the exit status.
+// what the failed tool call shows: what it has printed stays, beside the exit status.
 type commandError struct {
-	exit     *acp.WaitForTerminalExitResponse
-	terminal acp.ToolCallContent
+	exit  *acp.WaitForTerminalExitResponse
+	shown acp.ToolCallContent // what the command has printed
 }
 
 var _ acp.ToolFailure = (*commandError)(nil)
@@ -23,5 +23,5 @@ func (e *commandError) Error() string {
 }
 
 func (e *commandError) FailedToolCall() *acp.ToolCallUpdate {
-	return &acp.ToolCallUpdate{Content: []acp.ToolCallContent{e.terminal, acp.ToolText(e.Error())}}
+	return &acp.ToolCallUpdate{Content: []acp.ToolCallContent{e.shown, acp.ToolText(e.Error())}}
 }

@@ -67,7 +67,7 @@ func folderName(path string) string {
 	return path
 }
 
-// parse reads a prompt. planned tells whether the user asked for a plan; the
+// parse reads a prompt. planned reports whether the user asked for a plan; the
 // error says which step it did not understand.
 func parse(prompt string) (requests []request, planned bool, err error) {
 	prompt = strings.TrimSpace(prompt)

@@ -16,7 +16,7 @@ func TestParse(t *testing.T) {
 		"read lines":    {"Show main.go from line 3 for 10 lines", []request{{verb: verbRead, path: "main.go", line: 3, max: 10}}, false},
 		"search":        {`search for "func main" in cmd`, []request{{verb: verbSearch, text: "func main", path: "cmd"}}, false},
 		"search here":   {`search x in .`, []request{{verb: verbSearch, text: "x", path: "."}}, false},
-		"search all":    {`find TODO`, []request{{verb: verbSearch, text: "TODO"}}, false},
+		"search all":    {`find needle`, []request{{verb: verbSearch, text: "needle"}}, false},
 		"edit":          {`edit a.go: replace "x with y" with "z"`, []request{{verb: verbEdit, path: "a.go", old: "x with y", new: "z"}}, false},
 		"write":         {"write notes.txt: hello there", []request{{verb: verbWrite, path: "notes.txt", text: "hello there\n"}}, false},
 		"append":        {"append to notes.txt: more", []request{{verb: verbAppend, path: "notes.txt", text: "more\n"}}, false},

@@ -64,7 +64,7 @@ func (s *session) snapshot() *record {
 	return &r
 }
 
-// nameAfter gives a session without a title one, and tells whether it did.
+// nameAfter gives a session without a title one, and reports whether it did.
 func (s *session) nameAfter(prompt string) (title string, named bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,13 +47,7 @@ func (r request) kind() acp.ToolKind {
 }
 
 func (t *turn) read(ctx context.Context, _ *agent.ToolCall, path string, r request) (result, error) {
-	var text string
-	var err error
-	if r.line == 0 && r.max == 0 {
-		text, err = t.out.ReadFile(ctx, path)
-	} else {
-		text, err = t.out.ReadLines(ctx, path, uint32(max(r.line, 1)), uint32(cmp.Or(r.max, 1<<30)))
-	}
+	text, err := t.readLines(ctx, path, r.line, r.max)
 	if err != nil {
 		return result{}, err
 	}
@@ -98,7 +91,7 @@ func (t *turn) shorten(text string) string {
 }
 
 func (t *turn) edit(ctx context.Context, call *agent.ToolCall, path string, r request) (result, error) {
-	old, err := t.out.ReadFile(ctx, path)
+	old, err := t.readLines(ctx, path, 0, 0)
 	if err != nil {
 		return result{}, err
 	}
@@ -114,6 +107,11 @@ func (t *turn) edit(ctx context.Context, call *agent.ToolCall, path string, r re
 
 func (t *turn) write(ctx context.Context, call *agent.ToolCall, path string, r request) (result, error) {
 	old, err := t.existing(ctx, path)
+	if _, said := errors.AsType[*rpcerr.RequestError](err); said {
+		// Some clients report a missing file as an internal error. What is written does not
+		// depend on what was there.
+		old, err = nil, nil
+	}
 	if err != nil {
 		return result{}, err
 	}
@@ -133,7 +131,7 @@ func (t *turn) append(ctx context.Context, call *agent.ToolCall, path string, r 
 
 // existing reads a file that may not be there yet; nil says that it is not.
 func (t *turn) existing(ctx context.Context, path string) (*string, error) {
-	text, err := t.out.ReadFile(ctx, path)
+	text, err := t.readLines(ctx, path, 0, 0)
 	if errors.Is(err, rpcerr.ErrResourceNotFound) {
 		return nil, nil
 	}
@@ -152,7 +150,7 @@ func (t *turn) change(ctx context.Context, call *agent.ToolCall, path string, ol
 	if err := t.permitted(ctx, call); err != nil {
 		return result{}, err
 	}
-	if err := t.out.WriteFile(ctx, path, text); err != nil {
+	if err := t.writeFile(ctx, path, text); err != nil {
 		return result{}, err
 	}
 	return result{content: []acp.ToolCallContent{diff}, told: "Wrote " + path + ".\n"}, nil
@@ -191,22 +189,19 @@ func (t *turn) permitted(ctx context.Context, call *agent.ToolCall) error {
 
 // search lets grep look through the client's files.
 func (t *turn) search(ctx context.Context, _ *agent.ToolCall, path string, r request) (result, error) {
-	res, err := t.worker.conn.RunTerminal(ctx, &acp.CreateTerminalRequest{
-		SessionID: t.session.ID, Command: "grep", Cwd: t.session.CWD,
-		Args: []string{"-rnHIF", "--exclude-dir=.git", "-m", "20", "-e", r.text, "--", path},
-	})
+	output, code, err := t.output(ctx, "grep", "-rnHIF", "--exclude-dir=.git", "-m", "20", "-e", r.text, "--", path)
 	if err != nil {
 		return result{}, err
 	}
-	if res.ExitCode == nil || *res.ExitCode > 1 { // 1: nothing found
-		return result{}, rpcerr.InternalError(nil).WithDetail("grep failed: " + firstLine(res.Output, 200))
+	if code > 1 { // 1: nothing found
+		return result{}, rpcerr.InternalError(nil).WithDetail("grep failed: " + firstLine(output, 200))
 	}
-	found := result{locations: matches(res.Output), content: []acp.ToolCallContent{acp.ToolText(res.Output)}}
+	found := result{locations: matches(output), content: []acp.ToolCallContent{acp.ToolText(output)}}
 	if len(found.locations) == 0 {
 		found.told = fmt.Sprintf("%q does not occur in %s.\n", r.text, folderName(r.path))
 		return found, nil
 	}
-	found.told = fmt.Sprintf("%q occurs on %s:\n%s", r.text, lines(len(found.locations)), quote(t.shorten(res.Output)))
+	found.told = fmt.Sprintf("%q occurs on %s:\n%s", r.text, lines(len(found.locations)), quote(t.shorten(output)))
 	return found, nil
 }
 
@@ -228,6 +223,9 @@ func (t *turn) command(ctx context.Context, call *agent.ToolCall, _ string, r re
 	if err := t.permitted(ctx, call); err != nil {
 		return result{}, err
 	}
+	if t.worker.own {
+		return t.ownCommand(ctx, r)
+	}
 	term, err := t.worker.conn.StartTerminal(ctx, &acp.CreateTerminalRequest{
 		SessionID: t.session.ID, Command: "sh", Args: []string{"-c", r.command},
 		Cwd: t.session.CWD, OutputByteLimit: new(uint64(1 << 20)),
@@ -248,7 +246,7 @@ func (t *turn) command(ctx context.Context, call *agent.ToolCall, _ string, r re
 		return result{}, err
 	}
 	if exit.ExitCode == nil || *exit.ExitCode != 0 {
-		return result{told: quote(t.shorten(out.Output))}, &commandError{exit: exit, terminal: term.Content()}
+		return result{told: quote(t.shorten(out.Output))}, &commandError{exit: exit, shown: term.Content()}
 	}
 	return result{
 		content: []acp.ToolCallContent{term.Content()},

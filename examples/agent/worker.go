@@ -17,6 +17,7 @@ import (
 type worker struct {
 	conn  *agent.Conn
 	store *store
+	own   bool // files and commands are those of this machine, not of the client
 
 	mu   sync.Mutex // guards open
 	open map[acp.SessionID]*session
@@ -34,8 +35,8 @@ var (
 	_ acp.SessionConfigOptionSetter = (*worker)(nil)
 )
 
-func newWorker(conn *agent.Conn, store *store) *worker {
-	return &worker{conn: conn, store: store, open: make(map[acp.SessionID]*session)}
+func newWorker(conn *agent.Conn, store *store, own bool) *worker {
+	return &worker{conn: conn, store: store, own: own, open: make(map[acp.SessionID]*session)}
 }
 
 func (w *worker) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {

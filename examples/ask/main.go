@@ -1,15 +1,18 @@
 // Command ask is the smallest client: it starts an agent, asks it one thing and
-// prints the answer:
+// prints what it says:
 //
 //	go run ./examples/ask "How are you?" go run ./examples/echo
 package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"log"
 	"os"
 	"os/exec"
+	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
@@ -21,15 +24,25 @@ type asker struct{}
 func (asker) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
 
 func (asker) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.Cancelled(), nil // nobody is here to say yes
+	return acp.Cancelled(), nil // this program allows nothing
 }
 
-func ask(ctx context.Context, question string, agent *exec.Cmd) (string, error) {
+func ask(ctx context.Context, question string, agent *exec.Cmd) (text string, err error) {
+	var conn *client.Conn
+	defer func() {
+		if err != nil { // Explain adds the next step, such as how to sign in
+			err = errors.New(client.Explain(conn, err))
+		}
+	}()
 	process, err := stream.Command(agent, nil)
 	if err != nil {
 		return "", err
 	}
-	conn, err := client.Connect(ctx, process, func(*client.Conn) acp.Client { return asker{} }, nil)
+	slow := time.AfterFunc(2*time.Second, func() {
+		log.Print("ask: waiting for the agent to start; Ctrl-C ends it. ", process.Noise())
+	})
+	conn, err = client.Connect(ctx, process, func(*client.Conn) acp.Client { return asker{} }, nil)
+	slow.Stop()
 	if err != nil {
 		return "", err
 	}
@@ -43,13 +56,16 @@ func ask(ctx context.Context, question string, agent *exec.Cmd) (string, error) 
 }
 
 func main() {
+	stream.EndOnSignal(nil) // a signal ends the agent too
 	log.SetFlags(0)
-	if len(os.Args) < 3 {
-		log.Fatal("usage: ask QUESTION AGENT [ARG ...]")
+	flag.Usage = func() { log.Print("usage: ask QUESTION AGENT [ARG ...]") }
+	if flag.Parse(); flag.NArg() < 2 {
+		flag.Usage()
+		os.Exit(2)
 	}
-	answer, err := ask(context.Background(), os.Args[1], exec.Command(os.Args[2], os.Args[3:]...))
+	text, err := ask(context.Background(), flag.Arg(0), exec.Command(flag.Arg(1), flag.Args()[2:]...))
 	if err != nil {
-		log.Fatal(err)
+		log.Fatal("ask: ", err)
 	}
-	fmt.Println(answer)
+	fmt.Println(text)
 }

@@ -7,37 +7,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// example builds one of the example agents, once for all tests.
-var example = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "example-agent")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "agent")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/acpkit/go-sdk/examples/agent").CombinedOutput()
-	if err != nil {
-		os.Stderr.Write(out)
-	}
-	return path, err
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := example(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
-}
 
 // say runs a conversation with the example agent and returns what is on the screen.
 func say(t *testing.T, s settings, typed string) string {
@@ -49,7 +25,7 @@ func say(t *testing.T, s settings, typed string) string {
 		s.dir = t.TempDir()
 	}
 	var screen bytes.Buffer
-	require.NoError(t, run(t.Context(), s, strings.NewReader(typed), &screen))
+	require.NoError(t, run(t.Context(), s, &console{in: strings.NewReader(typed), out: &screen, err: &screen}))
 	return screen.String()
 }
 
@@ -59,6 +35,39 @@ func TestOneTurn(t *testing.T) {
 	got := say(t, settings{dir: dir, yes: true, prompt: "read a.txt, then run `echo from the shell`"}, "")
 	for _, want := range []string{"▸ Read a.txt", "hello", "▸ Run echo from the shell", "from the shell", "✓ Read a.txt", "Everything is done.", "(end turn)"} {
 		assert.Contains(t, got, want)
+	}
+}
+
+// The same in each version of the protocol. In version 1 the agent uses the files of chat.
+func TestEachVersion(t *testing.T) {
+	for protocol, version := range map[string]string{"1": `"protocolVersion":1`, "2": `"protocolVersion":2`, "newest": `"protocolVersion":2`} {
+		t.Run(protocol, func(t *testing.T) {
+			agent, err := example()
+			require.NoError(t, err)
+			dir, state := t.TempDir(), t.TempDir()
+			write(t, filepath.Join(dir, "a.txt"), "hello\n")
+			var screen bytes.Buffer
+			s := settings{dir: dir, yes: true, protocol: protocol, agent: []string{agent, "-state", state}, record: filepath.Join(t.TempDir(), "talk")}
+			typed := ":mode auto\n:set\nread a.txt, then run `echo from the shell`\nwrite b.txt: x\n:sessions\n"
+			require.NoError(t, run(t.Context(), s, &console{in: strings.NewReader(typed), out: &screen, err: &screen}))
+			for _, want := range []string{"▸ Read a.txt", "hello", "from the shell", "✓ Write b.txt", "Everything is done.", "(end turn)", "  1  sess_"} {
+				assert.Contains(t, screen.String(), want)
+			}
+			written, err := os.ReadFile(filepath.Join(dir, "b.txt"))
+			require.NoError(t, err)
+			assert.Equal(t, "x", strings.TrimSpace(string(written)))
+			said, err := os.ReadFile(s.record)
+			require.NoError(t, err)
+			answer := strings.Split(string(said), "\n")[1]
+			assert.Contains(t, strings.ReplaceAll(answer, `\"`, `"`), version)
+
+			_, id, _ := strings.Cut(screen.String(), "  1  ")
+			screen.Reset()
+			s.load, s.prompt, s.record = strings.Fields(id)[0], "help", ""
+			require.NoError(t, run(t.Context(), s, &console{in: strings.NewReader(""), out: &screen, err: &screen}))
+			assert.Contains(t, screen.String(), "> write b.txt: x", "what the user said is told again")
+			assert.Contains(t, screen.String(), "I carry out plain requests")
+		})
 	}
 }
 
@@ -104,7 +113,8 @@ func TestPermission(t *testing.T) {
 		"typed no":           {settings{}, "write a.txt: x\n3\n", false},
 		"typed nonsense":     {settings{}, "write a.txt: x\nmaybe\n9\n1\n", true},
 		"nobody to ask":      {settings{}, "write a.txt: x\n", false},
-		"asked once for all": {settings{}, "write b.txt: y\n2\nwrite a.txt: x\n", true},
+		"asked once for all": {settings{}, "write b.txt: y\n2\nwrite a.txt: x\n1\n", true},
+		"an agent that asks no more is asked about": {settings{}, "write b.txt: y\n2\nwrite a.txt: x\n3\n", false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -136,13 +146,27 @@ func TestRecord(t *testing.T) {
 	assert.Greater(t, directions["recv"], 3)
 }
 
-func TestAgentThatIsNone(t *testing.T) {
-	err := run(t.Context(), settings{dir: t.TempDir(), prompt: "x", agent: []string{"sh", "-c", "echo no such model >&2; exit 3"}},
-		strings.NewReader(""), new(bytes.Buffer))
-	assert.ErrorContains(t, err, "exited with status 3")
-	assert.ErrorContains(t, err, "no such model")
-}
-
 func TestPrintable(t *testing.T) {
 	assert.Equal(t, "a[2Jb\tc\nd", printable("a\x1b[2Jb\tc\nd\r\a"))
+}
+
+// write makes a file for a test.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// What a command prints is shown as it comes, whole lines only, without what a terminal
+// would obey.
+func TestOutput(t *testing.T) {
+	var out bytes.Buffer
+	s := newScreen(&out, false)
+	s.output("t", []byte("one\ntw"))
+	assert.Equal(t, "  │ one\n", out.String())
+	s.output("t", []byte("o\x1b[2J\nend"))
+	s.endTurn()
+	assert.Equal(t, "  │ one\n  │ two[2J\n  │ end\n", out.String())
+	out.Reset()
+	s.output("t", bytes.Repeat([]byte("x"), longestLine))
+	assert.NotEmpty(t, out.String(), "a line without an end is not kept for ever")
 }

@@ -1,81 +1,65 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
 
-	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/host"
 )
 
+var errAgentEnded = errors.New("the agent has ended")
+
 // loop sends what the user types, a line a turn, until the end of input.
-func (c *chat) loop(ctx context.Context, session *client.Session) error {
-	c.ui.screen.note("Talking to " + c.agentName() + ". A line is a turn, Ctrl-C ends it, Ctrl-D ends the program.")
+func (c *chat) loop(ctx context.Context) error {
+	c.screen.note("Talking to " + c.agentTitle() + ". :help lists commands. Ctrl-C ends the turn, Ctrl-D the program.")
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	c.conn.OnEnd(func() { end(errAgentEnded) })
 	for {
-		c.ui.screen.prompt("> ")
-		select {
-		case line, ok := <-c.ui.lines:
-			if !ok {
-				c.ui.screen.note("")
-				return nil
-			}
-			if line = strings.TrimSpace(line); line == "" {
-				continue
-			}
-			if err := c.turn(ctx, session, line); err != nil {
-				return err
-			}
-		case <-c.conn.Done():
-			return c.conn.Err()
+		line, err := c.lines.next(ctx, question{prompt: "> ", complete: c.complete})
+		switch {
+		case errors.Is(err, io.EOF):
+			c.screen.note("")
+			return nil
+		case errors.Is(err, errAgentEnded):
+			c.screen.note("")
+			return fmt.Errorf("%w: %w", err, c.conn.Err())
+		case err != nil:
+			return err
+		}
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "":
+			continue
+		case line == ":quit":
+			return nil
+		case strings.HasPrefix(line, ":"):
+			err = c.do(ctx, line)
+			c.draw()
+		default:
+			err = c.turn(ctx, line)
+		}
+		if _, restart := errors.AsType[*host.RestartError](err); restart || c.conn.Err() != nil {
+			return err
+		}
+		if err != nil { // the session goes on
+			c.pending = ""
+			c.screen.line(red, "%s", text(c.explain(err)))
 		}
 	}
 }
 
-func (c *chat) agentName() string {
-	info := c.conn.PeerInfo()
+// agentTitle returns the name that the agent gives itself.
+func (c *chat) agentTitle() string {
+	info, ok := c.conn.Info()
 	switch {
-	case info == nil:
+	case !ok:
 		return "an agent that gives no name"
 	case info.Title != "":
-		return info.Title + " " + info.Version
+		return strings.TrimSpace(info.Title + " " + info.Version)
 	}
-	return info.Name + " " + info.Version
-}
-
-// turn sends a prompt and shows what comes of it. Ctrl-C cancels the turn: the
-// agent is told, and has a moment to say how far it came.
-func (c *chat) turn(ctx context.Context, session *client.Session, prompt string) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	defer stop()
-	response, err := session.Prompt(ctx, acp.Text(prompt)).Wait()
-	c.ui.screen.endLine()
-	switch {
-	case errors.Is(err, context.Canceled):
-		c.ui.screen.note("(the agent did not stop in time; the turn was left)")
-		return nil
-	case err != nil:
-		return fmt.Errorf("the turn failed: %w", err)
-	}
-	c.ui.screen.note("(" + strings.ReplaceAll(string(response.StopReason), "_", " ") + ")")
-	return nil
-}
-
-// readLines gives the lines of r to whoever asks first: the prompt or a question.
-func readLines(r io.Reader) <-chan string {
-	lines := make(chan string)
-	go func() { // ends with the input; a read of a terminal cannot be ended otherwise
-		defer close(lines)
-		in := bufio.NewScanner(r)
-		in.Buffer(nil, 1<<20) // people paste
-		for in.Scan() {
-			lines <- in.Text()
-		}
-	}()
-	return lines
+	return strings.TrimSpace(info.Name + " " + info.Version)
 }

@@ -3,147 +3,148 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
-
-	"github.com/acpkit/go-sdk/acp"
 )
 
 // screen prints a conversation. Its methods may be called from any goroutine.
 type screen struct {
-	mu     sync.Mutex // guards what follows
-	out    io.Writer
-	inText bool // the last thing printed was a piece of a message
-	titles map[acp.ToolCallID]string
+	out   io.Writer
+	color bool
+
+	mu      sync.Mutex // guards what follows
+	midLine bool       // the last thing printed has not ended its line
+	rest    map[string]string
+	edited  editedLine // the line that the user edits; nil if there is none
 }
 
-func newScreen(out io.Writer) *screen {
-	return &screen{out: out, titles: map[acp.ToolCallID]string{}}
+// An editedLine is shown below everything else. Both methods are called with the mutex of
+// the screen held.
+type editedLine interface {
+	hide()
+	show()
 }
 
-func (s *screen) update(u acp.SessionUpdate) {
+// longestLine is how much of a line of output is kept back until it is whole.
+const longestLine = 4096
+
+// Styles are the parameters of the escape sequence that sets them.
+const (
+	plain  = ""
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+func newScreen(out io.Writer, color bool) *screen {
+	return &screen{out: out, color: color, rest: map[string]string{}}
+}
+
+func (s *screen) lock() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch u := u.(type) {
-	case *acp.AgentMessageChunk:
-		s.text(u.Content)
-	case *acp.AgentThoughtChunk:
-		if t, ok := u.Content.(*acp.TextContent); ok {
-			s.line("· %s", strings.TrimSpace(t.Text))
-		}
-	case *acp.ToolCall:
-		s.titles[u.ToolCallID] = u.Title
-		s.line("▸ %s", u.Title)
-		s.content(u.Content)
-	case *acp.ToolCallUpdate:
-		if u.Title != "" {
-			s.titles[u.ToolCallID] = u.Title
-		}
-		if u.Status == acp.ToolCallStatusFailed {
-			s.line("✗ %s", s.title(u.ToolCallID))
-		}
-		if u.Status != acp.ToolCallStatusCompleted { // then it was shown before
-			s.content(u.Content)
-		}
-	case *acp.Plan:
-		s.line("plan:")
-		for _, e := range u.Entries {
-			s.line("  %s %s", mark(e.Status), e.Content)
-		}
-	case *acp.CurrentModeUpdate:
-		s.line("mode: %s", u.CurrentModeID)
-	case *acp.Notice:
-		s.line("%s: %s", u.Severity, u.Title)
+	if s.edited != nil {
+		s.edited.hide()
 	}
 }
 
-func mark(status acp.PlanEntryStatus) string {
-	switch status {
-	case acp.PlanEntryStatusCompleted:
-		return "✓"
-	case acp.PlanEntryStatusInProgress:
-		return "▸"
-	default:
-		return "·"
+func (s *screen) unlock() {
+	if s.edited != nil {
+		s.endLine()
+		s.edited.show()
+	}
+	s.mu.Unlock()
+}
+
+// paint sets a text in a style. The text must be printable.
+func (s *screen) paint(style, text string) string {
+	if !s.color || style == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// line prints lines of their own.
+func (s *screen) line(style, format string, args ...any) {
+	s.lock()
+	defer s.unlock()
+	s.endLine()
+	for line := range strings.SplitSeq(printable(fmt.Sprintf(format, args...)), "\n") {
+		fmt.Fprintln(s.out, s.paint(style, line))
 	}
 }
 
-func (s *screen) text(block acp.ContentBlock) {
-	if t, ok := block.(*acp.TextContent); ok && t.Text != "" {
-		fmt.Fprint(s.out, printable(t.Text))
-		s.inText = !strings.HasSuffix(t.Text, "\n")
-	}
-}
+func (s *screen) note(text string) { s.line(plain, "%s", text) }
 
-// content shows what a person wants to see of a tool call while it runs: how files
-// change. What it read is for the agent.
-func (s *screen) content(all []acp.ToolCallContent) {
-	for _, c := range all {
-		if d, ok := c.(*acp.Diff); ok {
-			before := 0
-			if d.OldText != nil {
-				before = strings.Count(*d.OldText, "\n")
-			}
-			s.line("  %s: %d lines, were %d", d.Path, strings.Count(d.NewText, "\n"), before)
-		}
-	}
-}
-
-func (s *screen) title(id acp.ToolCallID) string {
-	if t := s.titles[id]; t != "" {
-		return t
-	}
-	return string(id)
-}
-
-// question shows what the agent asks permission for and, to someone who can choose,
-// what can be answered.
-func (s *screen) question(req *acp.RequestPermissionRequest, choices bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if req.ToolCall.Title != "" {
-		s.titles[req.ToolCall.ToolCallID] = req.ToolCall.Title
-	}
-	s.line("? %s", s.title(req.ToolCall.ToolCallID))
-	s.content(req.ToolCall.Content)
-	if !choices {
+// stream prints a piece of a text, whose first piece begins with the mark on a new line.
+func (s *screen) stream(style, mark, text string, first bool) {
+	if text = printable(text); text == "" {
 		return
 	}
-	for i, o := range req.Options {
-		s.line("  %d %s", i+1, o.Name)
+	s.lock()
+	defer s.unlock()
+	if first {
+		s.endLine()
+		text = mark + text
 	}
+	body := strings.TrimRight(text, "\n")
+	fmt.Fprint(s.out, s.paint(style, body), text[len(body):])
+	s.midLine = !strings.HasSuffix(text, "\n")
 }
 
-// line starts a new line if a message has not ended its own.
-func (s *screen) line(format string, args ...any) {
-	s.endLineLocked()
-	fmt.Fprintln(s.out, printable(fmt.Sprintf(format, args...)))
+// output shows what a command printed, whole lines only.
+func (s *screen) output(id string, data []byte) {
+	s.lock()
+	defer s.unlock()
+	rest := s.rest[id] + string(data)
+	for {
+		line, after, found := strings.Cut(rest, "\n")
+		if !found && len(rest) < longestLine {
+			break
+		}
+		s.outputLine(line)
+		rest = after
+	}
+	s.rest[id] = rest
 }
 
-func (s *screen) note(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.line("%s", text)
+func (s *screen) outputLine(line string) {
+	s.endLine()
+	fmt.Fprintln(s.out, s.paint(dim, "  │ "+printable(line)))
 }
 
+// endTurn ends the line, and shows what commands printed without ending theirs.
+func (s *screen) endTurn() {
+	s.lock()
+	defer s.unlock()
+	for _, id := range slices.Sorted(maps.Keys(s.rest)) {
+		if s.rest[id] != "" {
+			s.outputLine(s.rest[id])
+		}
+	}
+	clear(s.rest)
+	s.endLine()
+}
+
+// prompt shows what the user is asked for. The line goes on with what is typed.
 func (s *screen) prompt(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.endLineLocked()
+	s.lock()
+	defer s.unlock()
+	s.endLine()
 	fmt.Fprint(s.out, text)
+	s.midLine = false // what is typed ends with a line of its own
 }
 
+// endLine starts a new line if a message has not ended its own. The caller holds mu.
 func (s *screen) endLine() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.endLineLocked()
-}
-
-func (s *screen) endLineLocked() {
-	if s.inText {
+	if s.midLine {
 		fmt.Fprintln(s.out)
-		s.inText = false
+		s.midLine = false
 	}
 }
 
@@ -151,7 +152,7 @@ func (s *screen) endLineLocked() {
 // terminal obeys them, and an agent could repaint the question it asks.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || !unicode.IsControl(r) {
+		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) {
 			return r
 		}
 		return -1

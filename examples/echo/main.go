@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"log"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -28,7 +29,10 @@ func (e echo) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptRe
 func (e echo) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
 func main() {
+	stream.EndOnSignal(nil)
 	log.SetFlags(0)
+	flag.Usage = func() { log.Print("usage: echo (a client starts it and talks to it on standard input and output)") }
+	flag.Parse()
 	err := agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return echo{c} }, nil)
 	if err != nil {
 		log.Fatal(err)

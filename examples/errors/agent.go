@@ -13,7 +13,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/rpcerr/advice"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
 	"github.com/acpkit/go-sdk/rpcerr/envelope"
@@ -88,10 +87,10 @@ func fail(ctx context.Context, how string, attempt int) error {
 		return fetchArticles("7", "8")
 	case "busy": // says when to come back, and means it
 		if attempt == 1 {
-			return advice.UpstreamRateLimit("The index is busy.", 20*time.Millisecond)
+			return kind.UpstreamRateLimit("The index is busy.", 20*time.Millisecond)
 		}
 		return nil
-	case "refused": // a plain Go error; the guard finds out what it is
+	case "refused": // a plain Go error; OnError finds out what it is
 		if attempt == 1 {
 			return fmt.Errorf("dialing 10.0.0.7:9200: %w", syscall.ECONNREFUSED)
 		}
@@ -100,7 +99,7 @@ func fail(ctx context.Context, how string, attempt int) error {
 		resp := &http.Response{StatusCode: http.StatusForbidden, Body: http.NoBody}
 		return classify.FromResponse(resp, &classify.ResponseOptions{Service: "The tracker"})
 	case "who":
-		return advice.ContextRequired("Two people are called John.", "Which one: John Smith or John Doe?")
+		return kind.ContextRequired.New("Two people are called John.").WithHint("Which one: John Smith or John Doe?")
 	case "file":
 		_, err := os.ReadFile("/no/such/file")
 		return err
@@ -109,7 +108,7 @@ func fail(ctx context.Context, how string, attempt int) error {
 	case "panic":
 		return caught(ctx)
 	case "fatal":
-		return advice.Fatal("The account was deleted.").WithDebug("since migration 7")
+		return kind.Fatal.New("The account was deleted.").WithDebug("since migration 7")
 	}
 	return kind.Validation.Errorf("I do not know how to %q.", how)
 }
@@ -142,7 +141,7 @@ func (f *failing) failTool(ctx context.Context, id acp.SessionID, how string) (*
 	case "contract":
 		err = fetchArticles("9")
 	case "bug":
-		err = classify.Error(errors.New("exec: /home/me/.ssh/id_rsa"))
+		err = errors.New("exec: /home/me/.ssh/id_rsa")
 	}
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, call.Fail(ctx, err)
 }

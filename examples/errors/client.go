@@ -10,7 +10,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/rpcerr/advice"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/retry"
 )
@@ -42,7 +41,7 @@ func (p *person) signIn(ctx context.Context, conn *client.Conn) (session *client
 	err = conn.AuthenticateAndRetry(ctx, nil, func(ctx context.Context) (err error) {
 		session, err = conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/"})
 		if err != nil {
-			p.say("new session: %s", advice.For(err).Action)
+			p.say("new session: %s", kind.AdviceFor(err).Action)
 		} else {
 			p.say("new session: %s", session.ID())
 		}
@@ -60,7 +59,7 @@ func (p *person) ask(ctx context.Context, session *client.Session, prompt string
 	}, &retry.Options{
 		FirstPause: time.Millisecond,
 		OnRetry: func(_ int, err error, _ time.Duration) {
-			a := advice.For(err)
+			a := kind.AdviceFor(err)
 			p.say("  %s: %s (%s)", a.Action, messageOf(err), a.After)
 		},
 	})
@@ -74,7 +73,7 @@ func (p *person) ask(ctx context.Context, session *client.Session, prompt string
 
 // act says what the client does about a failure that stays.
 func (p *person) act(err error) {
-	a := advice.For(err)
+	a := kind.AdviceFor(err)
 	if NoMatch.Matches(err) {
 		p.say("  -> nothing matches, so I search first")
 		return
@@ -84,13 +83,13 @@ func (p *person) act(err error) {
 		hint = ": " + a.Hint
 	}
 	switch a.Action {
-	case advice.Retry, advice.Wait:
+	case kind.ActionRetry, kind.ActionWait:
 		p.say("  -> later, in %s", a.After)
-	case advice.LogIn:
+	case kind.ActionLogIn:
 		p.say("  -> I sign in")
-	case advice.AskUser:
+	case kind.ActionAskUser:
 		p.say("  -> I ask the user%s", hint)
-	case advice.FixInput:
+	case kind.ActionFixInput:
 		p.say("  -> I change the input%s", hint)
 	default:
 		p.say("  -> I report it")

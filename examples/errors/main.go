@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -14,15 +15,21 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/rpcerr/guard"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/stream"
 )
 
 func main() {
+	stream.EndOnSignal(nil)
 	log.SetFlags(0)
 	// The agent's log: one line for each failure, with what the client is not told.
 	logger := slog.New(slog.DiscardHandler)
-	if len(os.Args) > 1 && os.Args[1] == "-v" {
+	verbose := flag.Bool("v", false, "show the log of the agent")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: errors [-v]\n\nFlags:")
+		flag.PrintDefaults()
+	}
+	if flag.Parse(); *verbose {
 		logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
 	if err := run(context.Background(), os.Stdout, logger); err != nil {
@@ -35,8 +42,8 @@ func run(ctx context.Context, out io.Writer, logger *slog.Logger) error {
 	served := make(chan error, 1)
 	go func() { // ends when the client closes its side
 		served <- agent.Serve(ctx, agentSide, func(c *agent.Conn) acp.Agent { return &failing{conn: c} }, &agent.Options{
-			Logger:    logger,
-			Receiving: []acp.Middleware{guard.Middleware(&guard.Options{Logger: logger})},
+			Logger:  logger,
+			OnError: classify.OnError(&classify.OnErrorOptions{Logger: logger}),
 		})
 	}()
 

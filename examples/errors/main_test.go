@@ -73,5 +73,6 @@ func TestRun(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(log.String(), "password of user admin"))
 	assert.Equal(t, 1, strings.Count(log.String(), "dialing 10.0.0.7"))
 	assert.Contains(t, log.String(), "since migration 7")
+	assert.Equal(t, 1, strings.Count(log.String(), "/home/me/.ssh"))
 	assert.Equal(t, 1, strings.Count(log.String(), "index out of range [0]"))
 }

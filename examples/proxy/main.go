@@ -3,75 +3,68 @@
 //
 //	go run ./examples/proxy gemini --acp
 //
-// Whatever the two say to each other goes through unchanged, extensions included:
-// the connection to the agent is itself an acp.Agent, so it is simply handed to the
-// connection to the editor, and the other way round.
+// Whatever the two say to each other goes through unchanged, in any version of the
+// protocol: methods and members that no schema knows included.
 package main
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"time"
 
-	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/proxy"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/stream"
 )
 
 func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: proxy AGENT [ARG ...]")
+	stream.EndOnSignal(nil) // a signal ends the agent too
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: proxy AGENT [ARG ...]\n\nAn editor starts proxy in place of the agent; the log goes to standard error.")
+	}
+	if flag.Parse(); flag.NArg() == 0 {
+		flag.Usage()
 		os.Exit(2)
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	process, err := stream.Command(exec.Command(os.Args[1], os.Args[2:]...), nil)
+	process, err := stream.Command(exec.Command(flag.Arg(0), flag.Args()[1:]...), &stream.CommandOptions{
+		Stderr:  os.Stderr, // what the agent says while it starts, for example
+		OnNoise: func(line []byte) { log.Warn("the agent printed a line that is not a message", "bytes", len(line)) },
+	})
 	if err == nil {
-		err = join(context.Background(), stream.Stdio(), process, log)
+		var passed atomic.Int64
+		err = proxy.New(stream.Stdio(), process, options(log, &passed)).Run(context.Background())
+		log.Info("the connection has ended", "messages", passed.Load())
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "proxy:", err)
+		fmt.Fprintln(os.Stderr, "proxy:", client.Explain(nil, err)) // with the next step
 		os.Exit(1)
 	}
 }
 
-// join connects the editor at one stream with the agent at the other until one of
-// them leaves.
-func join(ctx context.Context, editor, agentEnd stream.Stream, log *slog.Logger) error {
-	var toAgent *client.Conn
-	toEditor := agent.New(editor, func(toEditor *agent.Conn) acp.Agent {
-		toAgent = client.New(agentEnd, func(*client.Conn) acp.Client { return toEditor }, &client.Options{
-			Unstable: true, Logger: log, Receiving: []acp.Middleware{logging(log, "agent to editor")},
-		})
-		return toAgent
-	}, &agent.Options{
-		Unstable: true, Logger: log, Receiving: []acp.Middleware{logging(log, "editor to agent")},
-	})
-
-	if err := toAgent.Start(ctx); err != nil {
-		return err
+func options(log *slog.Logger, passed *atomic.Int64) *proxy.Options {
+	return &proxy.Options{
+		Logger:     log,
+		FromClient: []proxy.Middleware{logging(log, passed, "editor to agent")},
+		FromAgent:  []proxy.Middleware{logging(log, passed, "agent to editor")},
 	}
-	go func() { // ends with the connection to the agent, at the latest by the Close below
-		<-toAgent.Done()
-		toEditor.Close()
-	}()
-	editorErr := toEditor.Run(ctx)
-	toAgent.Close()
-	return errors.Join(editorErr, toAgent.Wait())
 }
 
 // logging writes a line when a message has been dealt with. It tells the method and
 // how long it took, never what was said.
-func logging(log *slog.Logger, direction string) acp.Middleware {
-	return func(next acp.Handler) acp.Handler {
-		return func(ctx context.Context, method string, params any) (any, error) {
+func logging(log *slog.Logger, passed *atomic.Int64, direction string) proxy.Middleware {
+	return func(next proxy.Handler) proxy.Handler {
+		return func(ctx context.Context, m *proxy.Message) (json.RawMessage, error) {
 			start := time.Now()
-			result, err := next(ctx, method, params)
-			log.LogAttrs(ctx, slog.LevelInfo, direction, slog.String("method", method),
+			passed.Add(1)
+			result, err := next(ctx, m)
+			log.LogAttrs(ctx, slog.LevelInfo, direction, slog.String("method", m.Method),
 				slog.Duration("took", time.Since(start).Round(time.Microsecond)), slog.Any("error", err))
 			return result, err
 		}

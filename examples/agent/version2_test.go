@@ -1,0 +1,130 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client"
+	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// consenting is a client of version 2 that allows everything.
+type consenting struct{ asked int }
+
+func (c *consenting) RequestPermission(_ context.Context, req *acp2.RequestPermissionRequest) (*acp2.RequestPermissionResponse, error) {
+	c.asked++
+	return acp2.SelectKind(req.Options, acp2.PermissionOptionKindAllowOnce), nil
+}
+
+func (c *consenting) SessionUpdate(context.Context, *acp2.UpdateSessionNotification) error {
+	return nil
+}
+
+// begin serves the agent to the returned stream.
+func begin(t *testing.T, own bool) stream.Stream {
+	t.Helper()
+	sessions, err := openStore(t.TempDir())
+	require.NoError(t, err)
+	near, far := stream.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- serve(sessions, own)(context.WithoutCancel(t.Context()), far) }() // ends with near
+	t.Cleanup(func() {
+		assert.NoError(t, near.Close())
+		assert.NoError(t, <-served)
+	})
+	return near
+}
+
+// A client of version 2 has no files and terminals, so the agent uses its own.
+func TestVersion2(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		folder, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "notes"), []byte("one\ntwo\nthree\n"), 0o600))
+		require.NoError(t, os.WriteFile(outside, []byte("secret"), 0o600))
+		require.NoError(t, os.Symlink(outside, filepath.Join(folder, "link")))
+		c := &consenting{}
+		conn := client2.New(begin(t, own), func(*client2.Conn) acp2.Client { return c }, nil)
+		require.NoError(t, conn.Start(t.Context()))
+		_, err := conn.Initialize(t.Context(), &acp2.InitializeRequest{Info: acp2.Implementation{Name: "c", Version: "1"}})
+		require.NoError(t, err)
+		session, err := conn.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: acp2.AbsolutePath(folder)})
+		require.NoError(t, err)
+		for _, tt := range []struct{ prompt, own, refused string }{
+			{"read notes", "notes has 3 lines.", "this client does not offer fs.readTextFile"},
+			{"read notes from line 2 for 1 lines", "two\n", "this client does not offer fs.readTextFile"},
+			{"read none", "Resource not found", "this client does not offer fs.readTextFile"},
+			{"read " + outside, "is not in the folder of the session", "this client does not offer fs.readTextFile"},
+			{"read link", "did not work", "this client does not offer fs.readTextFile"},
+			{`edit notes: replace "two" with "2"`, "Wrote", "this client does not offer fs.readTextFile"},
+			{"write new: text", "Wrote", "this client does not offer fs."},
+			{"run cat notes new", "one\n2\nthree\ntext", "this client does not offer terminal"},
+			{"run exit 3", "exit status 3", "this client does not offer terminal"},
+			{`search "three"`, "occurs on 1 line", "this client does not offer terminal"},
+		} {
+			text, err := session.Prompt(t.Context(), acp2.Text(tt.prompt)).Text()
+			require.NoError(t, err)
+			if own {
+				assert.Contains(t, text, tt.own, tt.prompt)
+			} else {
+				assert.Contains(t, text, tt.refused, tt.prompt)
+			}
+			assert.NotContains(t, text, "secret\n", tt.prompt)
+		}
+		if own {
+			assert.Equal(t, 4, c.asked)
+		}
+		require.NoError(t, conn.Close())
+		require.NoError(t, conn.Wait())
+	}
+}
+
+// throwing is a client of version 1 that reports a missing file as an internal error.
+type throwing struct{ written string }
+
+func (c *throwing) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	return acp.SelectKind(req.Options, acp.PermissionOptionKindAllowOnce), nil
+}
+
+func (c *throwing) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
+
+func (c *throwing) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	return nil, rpcerr.InternalError(nil) // as SDKs do for what a handler throws
+}
+
+func (c *throwing) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	c.written = req.Content
+	return nil, nil
+}
+
+// What is written does not depend on what was there, what is appended does.
+func TestMissingFileOfAClientThatThrows(t *testing.T) {
+	c := &throwing{}
+	conn := client.New(begin(t, true), func(*client.Conn) acp.Client { return c }, &client.Options{Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, conn.Start(t.Context()))
+	_, err := conn.Initialize(t.Context(), &acp.InitializeRequest{})
+	require.NoError(t, err)
+	session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/w"})
+	require.NoError(t, err)
+	text, err := session.Prompt(t.Context(), acp.Text("append to new: more")).Text()
+	require.NoError(t, err)
+	assert.Contains(t, text, "Internal error")
+	assert.Empty(t, c.written)
+	text, err = session.Prompt(t.Context(), acp.Text("write new: text")).Text()
+	require.NoError(t, err)
+	assert.Contains(t, text, "Wrote")
+	assert.Equal(t, "text\n", c.written)
+	require.NoError(t, conn.Close())
+	require.NoError(t, conn.Wait())
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/host"
+	"github.com/acpkit/go-sdk/client/negotiate"
+	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// chat is one run of the program. It has one connection after the other: some ways to sign
+// in need the agent to be started again.
+type chat struct {
+	settings settings
+	console  *console
+	screen   *screen
+	lines    *lines
+	host     *host.Host
+	policy   *permission.Policy // for version 2, where there is no host
+	dir      string
+	env      []string // what the user gave for the environment of the agent
+	pending  string   // a prompt that is to be sent, perhaps on the next connection
+	authUsed bool     // -auth was tried
+	signing  bool     // the user was asked to sign in, in this turn
+
+	// Of the connection.
+	start    *start
+	conn     *negotiate.Conn // nil until the agent has responded
+	session  *negotiate.Session
+	sessions []negotiate.SessionInfo // as listed last
+	view     atomic.Pointer[view]    // of the session; nil before there is one
+}
+
+func run(ctx context.Context, s settings, console *console) error {
+	dir, err := folder(s.dir)
+	if err != nil {
+		return err
+	}
+	c := &chat{settings: s, console: console, screen: newScreen(console.out, console.color), dir: dir, pending: s.prompt}
+	c.lines = &lines{reader: newReader(console, c.screen)}
+	defer console.tty.restore()
+	var file io.Writer
+	if s.record != "" {
+		f, err := os.OpenFile(s.record, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		if err != nil {
+			return fmt.Errorf("-record: %w", err)
+		}
+		defer f.Close()
+		file = f
+	}
+	c.host, err = host.New(&host.Options{
+		Roots: []string{dir}, Ask: c.askUser, SignIn: c.signIn(),
+		Terminals: &terminals.Options{OnOutput: c.output},
+	})
+	if err != nil {
+		return err
+	}
+	defer c.host.Close()
+	if c.policy, err = permission.New(&permission.Options{Ask: c.askUser}); err != nil {
+		return err
+	}
+	for {
+		err := c.converse(ctx, file)
+		restart, ok := errors.AsType[*host.RestartError](err)
+		if !ok {
+			return err
+		}
+		c.env = append(c.env, restart.Env...)
+		c.screen.note("Signed in. The agent is started again.")
+	}
+}
+
+// newReader returns what reads the lines of the user.
+func newReader(console *console, s *screen) lineReader {
+	in := bufio.NewReader(console.in)
+	if !console.edit {
+		return &plainReader{screen: s, in: in, tty: console.tty}
+	}
+	e := &editor{screen: s, tty: console.tty, in: in}
+	console.tty.follow(e.again)
+	return e
+}
+
+// converse holds one connection, from the start of the agent to its end.
+func (c *chat) converse(ctx context.Context, file io.Writer) error {
+	c.start, c.conn, c.session = &start{say: c.notice}, nil, nil
+	c.view.Store(nil)
+	alive, kill := context.WithCancelCause(ctx)
+	defer kill(nil)
+	if err := c.initialize(alive, kill, file); err != nil {
+		return c.explain(err)
+	}
+	err := c.explain(c.talk(ctx))
+	stop := waiting(c.notice, func() string { return "the agent to end; after a while it is ended" })
+	defer stop()
+	c.conn.Close()
+	return errors.Join(err, ignoreEnd(c.conn.Wait()))
+}
+
+// ignoreEnd drops the error of an agent that did not take the end of its input
+// gracefully: the conversation is over either way.
+func ignoreEnd(err error) error {
+	if _, ok := errors.AsType[*stream.ExitError](err); ok || errors.Is(err, acp.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// talk does what the flags say.
+func (c *chat) talk(ctx context.Context) error {
+	if c.settings.list {
+		return c.listSessions(ctx)
+	}
+	if err := c.open(ctx); err != nil {
+		return err
+	}
+	if c.pending != "" {
+		if err := c.turn(ctx, c.pending); err != nil || c.settings.prompt != "" {
+			return err
+		}
+	}
+	return c.loop(ctx)
+}
+
+// notice tells the user something that is no part of the conversation.
+func (c *chat) notice(text string) {
+	c.screen.lock()
+	defer c.screen.unlock()
+	c.screen.endLine()
+	fmt.Fprintln(c.console.err, "chat: "+printable(text))
+}
+
+// draw shows what the thread of the session has and the screen has not.
+func (c *chat) draw() {
+	if v := c.view.Load(); v != nil {
+		v.draw()
+	}
+}
+
+// output shows what a command prints, while it runs.
+func (c *chat) output(o terminals.Output) { c.screen.output(string(o.Terminal), o.Data) }

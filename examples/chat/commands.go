@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/acpkit/go-sdk/client/negotiate"
+	"github.com/acpkit/go-sdk/client/thread"
+)
+
+// command is something that the user can type at the prompt after a colon.
+type command struct {
+	name, args, help string
+	do               func(c *chat, ctx context.Context, args []string) error
+	// values returns what an argument can be; args are those before it. Nil means nothing.
+	values func(c *chat, args []string) []string
+}
+
+// commands returns all of them.
+func commands() []command {
+	return []command{
+		{"help", "", "list the commands", (*chat).help, nil},
+		{"mode", "[MODE]", "show or change how the agent works", (*chat).setMode, (*chat).modeNames},
+		{"set", "[OPTION [VALUE]]", "show or change an option of the session", (*chat).setOption, (*chat).optionNames},
+		{"sessions", "", "list the sessions of this folder", func(c *chat, ctx context.Context, _ []string) error { return c.listSessions(ctx) }, nil},
+		{"load", "NUMBER|ID", "go on with a session", (*chat).loadSession, (*chat).sessionNames},
+		{"new", "", "start a new session", func(c *chat, ctx context.Context, _ []string) error { return c.open(ctx) }, nil},
+		{"quit", "", "end the program, as Ctrl-D does", nil, nil},
+	}
+}
+
+// do carries out a line that begins with a colon.
+func (c *chat) do(ctx context.Context, line string) error {
+	words := strings.Fields(line[1:])
+	if len(words) == 0 {
+		return c.help(ctx, nil)
+	}
+	i := slices.IndexFunc(commands(), func(k command) bool { return k.name == words[0] })
+	if i < 0 {
+		return fmt.Errorf("there is no command :%s; :help lists them", words[0])
+	}
+	return commands()[i].do(c, ctx, words[1:])
+}
+
+func (c *chat) snapshot() *thread.Snapshot { return c.view.Load().thread.Snapshot() }
+
+func (c *chat) help(context.Context, []string) error {
+	for _, k := range commands() {
+		c.screen.line(plain, "  %-24s %s", strings.TrimSpace(":"+k.name+" "+k.args), k.help)
+	}
+	for _, k := range c.snapshot().Commands {
+		name := "/" + k.Name
+		if k.Hint != "" {
+			name += " <" + k.Hint + ">"
+		}
+		c.screen.line(plain, "  %-24s %s", name, k.Description)
+	}
+	return nil
+}
+
+// marked marks the value that is set.
+func marked(set bool) string {
+	if set {
+		return "*"
+	}
+	return " "
+}
+
+func (c *chat) setMode(ctx context.Context, args []string) error {
+	modes := c.snapshot().Modes
+	switch {
+	case modes == nil:
+		return errors.New("the session has no modes; :set lists its options")
+	case len(args) > 0:
+		return c.session.SetOption(ctx, negotiate.ModeOption, args[0])
+	}
+	for _, m := range modes.Available {
+		c.screen.line(plain, "%s %-12s %s", marked(m.ID == modes.Current), m.ID, m.Description)
+	}
+	return nil
+}
+
+func (c *chat) modeNames(args []string) (names []string) {
+	if modes := c.snapshot().Modes; modes != nil && len(args) == 0 {
+		for _, m := range modes.Available {
+			names = append(names, m.ID)
+		}
+	}
+	return names
+}
+
+func (c *chat) setOption(ctx context.Context, args []string) error {
+	options := c.snapshot().Options
+	if len(args) == 0 {
+		for _, o := range options {
+			c.screen.line(plain, "  %-12s %-12s %s", o.ID, value(&o), strings.Join(values(&o), " | "))
+		}
+		if len(options) == 0 {
+			c.screen.note("the session has no options")
+		}
+		return nil
+	}
+	i := slices.IndexFunc(options, func(o thread.Option) bool { return o.ID == args[0] })
+	if i < 0 {
+		return fmt.Errorf("there is no option %s; :set lists them", args[0])
+	}
+	o := &options[i]
+	switch {
+	case len(args) == 1:
+		c.screen.line(plain, "%s: %s (%s)", o.ID, value(o), strings.Join(values(o), " | "))
+		return nil
+	case o.Type == thread.OptionBoolean && !slices.Contains(values(o), args[1]):
+		return fmt.Errorf("%s is on or off", o.ID)
+	case o.Type == thread.OptionBoolean:
+		return c.session.SetOptionBool(ctx, o.ID, args[1] == "on")
+	}
+	return c.session.SetOption(ctx, o.ID, args[1])
+}
+
+// value returns what an option is set to.
+func value(o *thread.Option) string {
+	switch {
+	case o.Type != thread.OptionBoolean:
+		return o.Value
+	case o.On:
+		return "on"
+	}
+	return "off"
+}
+
+// values returns what an option can be set to.
+func values(o *thread.Option) (ids []string) {
+	if o.Type == thread.OptionBoolean {
+		return []string{"on", "off"}
+	}
+	for _, g := range o.Groups {
+		for _, v := range g.Values {
+			ids = append(ids, v.ID)
+		}
+	}
+	return ids
+}
+
+func (c *chat) optionNames(args []string) (names []string) {
+	for _, o := range c.snapshot().Options {
+		switch {
+		case len(args) == 0:
+			names = append(names, o.ID)
+		case len(args) == 1 && o.ID == args[0]:
+			return values(&o)
+		}
+	}
+	return names
+}
+
+// loadSession takes the number of a session as listed last, or its id.
+func (c *chat) loadSession(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return errors.New("which session? :sessions lists them, :load 1 takes the first")
+	}
+	id := args[0]
+	if n, err := strconv.Atoi(args[0]); err == nil && n >= 1 && n <= len(c.sessions) {
+		id = c.sessions[n-1].ID
+	}
+	return c.load(ctx, id)
+}
+
+func (c *chat) sessionNames(args []string) (names []string) {
+	for _, s := range c.sessions {
+		if len(args) == 0 {
+			names = append(names, s.ID)
+		}
+	}
+	return names
+}
+
+// complete returns what a line can become: the names of commands, and the arguments of
+// those of chat.
+func (c *chat) complete(before string) (lines []string) {
+	var all []string
+	prefix := before[:strings.LastIndexAny(before, " ")+1]
+	switch {
+	case strings.HasPrefix(before, "/") && prefix == "":
+		for _, k := range c.snapshot().Commands {
+			all = append(all, "/"+k.Name+" ")
+		}
+	case strings.HasPrefix(before, ":") && prefix == "":
+		for _, k := range commands() {
+			all = append(all, ":"+k.name+strings.Repeat(" ", min(1, len(k.args))))
+		}
+	case strings.HasPrefix(before, ":"):
+		words := strings.Fields(prefix[1:])
+		for _, k := range commands() {
+			if len(words) > 0 && k.name == words[0] && k.values != nil {
+				all = k.values(c, words[1:])
+			}
+		}
+	}
+	for _, s := range all {
+		if strings.HasPrefix(prefix+s, before) {
+			lines = append(lines, prefix+s)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/acpkit/go-sdk/client/thread"
+)
+
+const (
+	diffContext = 2  // unchanged lines that are shown around a change
+	diffShown   = 40 // lines that are shown of a change
+	diffCells   = 1 << 20
+)
+
+// diffLine is a line of a change: ' ' for one that stays, '-' and '+', and '@' for lines
+// that are left out.
+type diffLine struct {
+	op   byte
+	text string
+}
+
+// diff prints how files change.
+func (v *view) diff(d *thread.Diff) {
+	var all []diffLine
+	if d.NewText != nil {
+		old := ""
+		if d.OldText != nil {
+			old = *d.OldText
+		}
+		all = compare(split(old), split(*d.NewText))
+	} else {
+		for line := range strings.SplitSeq(strings.TrimSuffix(d.Patch, "\n"), "\n") {
+			if line != "" {
+				all = append(all, diffLine{line[0], line[1:]})
+			}
+		}
+	}
+	added, removed := 0, 0
+	for _, l := range all {
+		switch l.op {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	for _, f := range d.Changes {
+		name := f.Path
+		if below, err := filepath.Rel(v.dir, f.Path); err == nil && filepath.IsLocal(below) {
+			name = filepath.ToSlash(below)
+		}
+		v.screen.line(bold, "  %s  +%d -%d", name, added, removed)
+	}
+	shown := around(all)
+	for i, l := range shown {
+		if i == diffShown {
+			v.screen.line(dim, "  ... %d lines more", len(shown)-i)
+			return
+		}
+		switch l.op {
+		case '+':
+			v.screen.line(green, "  + %s", l.text)
+		case '-':
+			v.screen.line(red, "  - %s", l.text)
+		case '@':
+			v.screen.line(dim, "  ...")
+		default:
+			v.screen.line(dim, "    %s", l.text)
+		}
+	}
+}
+
+func split(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// compare returns the lines of both texts, with those they share once.
+func compare(old, new []string) []diffLine {
+	var head, tail []diffLine
+	for len(old) > 0 && len(new) > 0 && old[0] == new[0] {
+		head = append(head, diffLine{' ', old[0]})
+		old, new = old[1:], new[1:]
+	}
+	for len(old) > 0 && len(new) > 0 && old[len(old)-1] == new[len(new)-1] {
+		tail = append([]diffLine{{' ', old[len(old)-1]}}, tail...)
+		old, new = old[:len(old)-1], new[:len(new)-1]
+	}
+	return append(append(head, middle(old, new)...), tail...)
+}
+
+// middle compares two texts by their longest common subsequence. Of texts for which that
+// would take too long it takes nothing to be in common.
+func middle(old, new []string) (all []diffLine) {
+	if (len(old)+1)*(len(new)+1) > diffCells {
+		for _, line := range old {
+			all = append(all, diffLine{'-', line})
+		}
+		for _, line := range new {
+			all = append(all, diffLine{'+', line})
+		}
+		return all
+	}
+	width := len(new) + 1
+	common := make([]int32, (len(old)+1)*width) // of the texts from line i and line j on
+	for i := len(old) - 1; i >= 0; i-- {
+		for j := len(new) - 1; j >= 0; j-- {
+			if old[i] == new[j] {
+				common[i*width+j] = common[(i+1)*width+j+1] + 1
+			} else {
+				common[i*width+j] = max(common[(i+1)*width+j], common[i*width+j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(old) || j < len(new); {
+		switch {
+		case i < len(old) && j < len(new) && old[i] == new[j]:
+			all = append(all, diffLine{' ', old[i]})
+			i, j = i+1, j+1
+		case j == len(new) || i < len(old) && common[(i+1)*width+j] >= common[i*width+j+1]:
+			all = append(all, diffLine{'-', old[i]})
+			i++
+		default:
+			all = append(all, diffLine{'+', new[j]})
+			j++
+		}
+	}
+	return all
+}
+
+// around leaves out the lines that are far from any change.
+func around(all []diffLine) (shown []diffLine) {
+	near := make([]bool, len(all))
+	for i, l := range all {
+		if l.op != ' ' {
+			for j := max(0, i-diffContext); j <= min(len(all)-1, i+diffContext); j++ {
+				near[j] = true
+			}
+		}
+	}
+	for i, l := range all {
+		switch {
+		case near[i]:
+			shown = append(shown, l)
+		case i == 0 || near[i-1]:
+			shown = append(shown, diffLine{op: '@'})
+		}
+	}
+	return shown
+}

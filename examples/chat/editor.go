@@ -1,0 +1,332 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// editor reads a line from a terminal that passes on single keys. It shows one line: of a
+// longer text it shows the part around the cursor.
+type editor struct {
+	screen *screen
+	tty    *tty
+	in     *bufio.Reader
+
+	// Guarded by the mutex of the screen.
+	ask     question
+	text    []rune
+	cursor  int
+	stash   stash    // what was typed when another question came
+	history []string // lines of questions that can be completed
+	recall  int      // the line of history that is shown; len(history) for a new one
+}
+
+// stash is a text that was begun for a question.
+type stash struct {
+	prompt string
+	text   []rune
+}
+
+// The keys that the editor knows, as the terminal sends them.
+const (
+	keyStart     = 'A' - '@' // Ctrl-A
+	keyBack      = 'B' - '@'
+	keyEnd       = 'D' - '@' // of input
+	keyLineEnd   = 'E' - '@'
+	keyForward   = 'F' - '@'
+	keyBackspace = 'H' - '@'
+	keyTab       = '\t'
+	keyEnter     = '\n'
+	keyCutRest   = 'K' - '@'
+	keyRedraw    = 'L' - '@'
+	keyReturn    = '\r'
+	keyNext      = 'N' - '@'
+	keyPrevious  = 'P' - '@'
+	keyCutLine   = 'U' - '@'
+	keyCutWord   = 'W' - '@'
+	keyEscape    = '[' - '@'
+	keyRubOut    = 0x7f
+	keyDelete    = -1 // what has no single character
+)
+
+// read implements lineReader.
+func (e *editor) read(ask question) (string, error) {
+	e.screen.lock()
+	e.ask, e.text, e.recall = ask, nil, len(e.history)
+	if e.stash.prompt == ask.prompt {
+		e.text, e.stash = e.stash.text, stash{}
+	}
+	e.cursor = len(e.text)
+	e.open()
+	e.screen.unlock()
+	for {
+		key, err := e.key()
+		if err != nil {
+			e.close(false)
+			return "", io.EOF
+		}
+		switch {
+		case key == keyEnter || key == keyReturn:
+			return e.close(true), nil
+		case key == keyEnd && e.empty():
+			e.close(false)
+			return "", io.EOF
+		case key == keyTab:
+			e.complete()
+		default:
+			e.screen.lock()
+			e.press(key)
+			e.screen.unlock()
+		}
+	}
+}
+
+func (e *editor) empty() bool {
+	e.screen.mu.Lock()
+	defer e.screen.mu.Unlock()
+	return len(e.text) == 0
+}
+
+// open puts the line on the screen. The caller holds its mutex.
+func (e *editor) open() {
+	e.tty.set(modeKeys)
+	e.screen.edited = e
+}
+
+// close takes the line off the screen and returns it. If it was entered it stays visible.
+func (e *editor) close(entered bool) string {
+	e.screen.lock()
+	defer e.screen.unlock()
+	line := string(e.text)
+	if e.screen.edited != nil {
+		if entered {
+			shown := printable(line)
+			if e.ask.secret {
+				shown = ""
+			}
+			fmt.Fprintln(e.screen.out, e.ask.prompt+shown)
+		}
+		e.screen.edited = nil
+		e.tty.restore()
+	}
+	if entered && e.ask.complete != nil && strings.TrimSpace(line) != "" {
+		e.history = append(e.history, line)
+	}
+	e.text, e.cursor = nil, 0
+	return line
+}
+
+// change implements lineReader.
+func (e *editor) change(ask question) {
+	e.screen.lock()
+	defer e.screen.unlock()
+	old := stash{e.ask.prompt, e.text}
+	e.ask, e.text = ask, nil
+	if e.stash.prompt == ask.prompt {
+		e.text, e.stash = e.stash.text, stash{}
+	}
+	if len(old.text) > 0 && !(ask.prompt == old.prompt) {
+		e.stash = old
+	}
+	e.cursor = len(e.text)
+	e.open()
+}
+
+// leave implements lineReader.
+func (e *editor) leave() {
+	e.screen.lock()
+	defer e.screen.unlock()
+	e.screen.edited = nil
+	e.tty.restore()
+}
+
+// again shows the line on a terminal that was used by another program.
+func (e *editor) again() {
+	e.screen.mu.Lock()
+	defer e.screen.mu.Unlock()
+	if e.screen.edited != nil {
+		e.open()
+		e.show()
+	}
+}
+
+// hide implements editedLine.
+func (e *editor) hide() { fmt.Fprint(e.screen.out, "\r\x1b[K") }
+
+// show implements editedLine.
+func (e *editor) show() {
+	fmt.Fprint(e.screen.out, "\r\x1b[K"+e.ask.prompt)
+	if e.ask.secret {
+		return
+	}
+	room := max(e.tty.width()-columns([]rune(e.ask.prompt))-1, 8)
+	from := 0
+	for columns(e.text[from:e.cursor]) > room {
+		from++
+	}
+	to := len(e.text)
+	for columns(e.text[from:to]) > room {
+		to--
+	}
+	fmt.Fprint(e.screen.out, string(e.text[from:to]))
+	if back := columns(e.text[e.cursor:to]); back > 0 {
+		fmt.Fprintf(e.screen.out, "\x1b[%dD", back)
+	}
+}
+
+// columns returns how many columns a text takes.
+func columns(text []rune) (n int) {
+	for _, r := range text {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case r >= 0x1100 && r <= 0x115f, unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana),
+			r >= 0xff01 && r <= 0xff60, r >= 0x1f300 && r <= 0x1faff:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// key reads a key. Those that are sent as a sequence are returned as the control character
+// that does the same.
+func (e *editor) key() (rune, error) {
+	r, _, err := e.in.ReadRune()
+	if err != nil || r != keyEscape || e.in.Buffered() == 0 {
+		return r, err
+	}
+	sequence := ""
+	for e.in.Buffered() > 0 {
+		r, _, err := e.in.ReadRune()
+		if err != nil {
+			return 0, err
+		}
+		sequence += string(r)
+		if sequence != "[" && sequence != "O" && (r >= '@' && r <= '~') {
+			break
+		}
+	}
+	switch sequence {
+	case "[A", "OA":
+		return keyPrevious, nil
+	case "[B", "OB":
+		return keyNext, nil
+	case "[C", "OC":
+		return keyForward, nil
+	case "[D", "OD":
+		return keyBack, nil
+	case "[H", "OH", "[1~", "[7~":
+		return keyStart, nil
+	case "[F", "OF", "[4~", "[8~":
+		return keyLineEnd, nil
+	case "[3~":
+		return keyDelete, nil
+	}
+	return keyEscape, nil // does nothing
+}
+
+// press carries out a key. The caller holds the mutex of the screen.
+func (e *editor) press(key rune) {
+	switch key {
+	case keyStart:
+		e.cursor = 0
+	case keyLineEnd:
+		e.cursor = len(e.text)
+	case keyBack:
+		e.cursor = max(0, e.cursor-1)
+	case keyForward:
+		e.cursor = min(len(e.text), e.cursor+1)
+	case keyBackspace, keyRubOut:
+		e.cut(e.cursor-1, e.cursor)
+	case keyDelete, keyEnd:
+		e.cut(e.cursor, e.cursor+1)
+	case keyCutRest:
+		e.cut(e.cursor, len(e.text))
+	case keyCutLine:
+		e.cut(0, e.cursor)
+	case keyCutWord:
+		from := e.cursor
+		for from > 0 && unicode.IsSpace(e.text[from-1]) {
+			from--
+		}
+		for from > 0 && !unicode.IsSpace(e.text[from-1]) {
+			from--
+		}
+		e.cut(from, e.cursor)
+	case keyPrevious:
+		e.remember(e.recall - 1)
+	case keyNext:
+		e.remember(e.recall + 1)
+	case keyRedraw:
+		fmt.Fprint(e.screen.out, "\x1b[2J\x1b[H")
+	default:
+		if unicode.IsControl(key) || key == utf8.RuneError {
+			return
+		}
+		e.set(string(e.text[:e.cursor])+string(key), string(e.text[e.cursor:]))
+	}
+}
+
+// cut removes the characters from one place to another, as far as there are any.
+func (e *editor) cut(from, to int) {
+	from, to = max(0, from), min(len(e.text), to)
+	e.set(string(e.text[:from]), string(e.text[to:]))
+}
+
+// set sets the text before and after the cursor.
+func (e *editor) set(before, after string) {
+	e.text = []rune(before + after)
+	e.cursor = len([]rune(before))
+}
+
+// remember shows a line that was entered before.
+func (e *editor) remember(i int) {
+	if e.ask.complete == nil || i < 0 || i > len(e.history) {
+		return
+	}
+	e.recall = i
+	line := ""
+	if i < len(e.history) {
+		line = e.history[i]
+	}
+	e.set(line, "")
+}
+
+// complete extends the text before the cursor as far as there is only one way. If there is
+// none to go, it lists what the text can become.
+func (e *editor) complete() {
+	e.screen.mu.Lock()
+	complete, before := e.ask.complete, string(e.text[:e.cursor])
+	e.screen.mu.Unlock()
+	if complete == nil {
+		return
+	}
+	all := complete(before)
+	if len(all) == 0 {
+		return
+	}
+	common := all[0]
+	for _, line := range all {
+		for !strings.HasPrefix(line, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	if common == before {
+		shown := make([]string, len(all))
+		for i, line := range all {
+			shown[i] = strings.TrimSpace(line[strings.LastIndexAny(strings.TrimSpace(line), " ")+1:])
+		}
+		e.screen.line(dim, "%s", strings.Join(shown, "  "))
+		return
+	}
+	e.screen.lock()
+	defer e.screen.unlock()
+	if string(e.text[:e.cursor]) == before {
+		e.set(strings.ToValidUTF8(common, ""), string(e.text[e.cursor:]))
+	}
+}

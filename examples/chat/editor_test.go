@@ -1,0 +1,186 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func edit(typed string) (*lines, *bytes.Buffer) {
+	var out bytes.Buffer
+	s := newScreen(&out, false)
+	return &lines{reader: newReader(&console{in: strings.NewReader(typed), edit: true}, s)}, &out
+}
+
+func names(before string) (all []string) {
+	for _, name := range []string{"/help ", "/hello ", "/plan ", ":mode auto", ":mode ask"} {
+		if strings.HasPrefix(name, before) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+func TestEditing(t *testing.T) {
+	const left, right, home, end, up, down, del = "\x1b[D", "\x1b[C", "\x1b[H", "\x1bOF", "\x1b[A", "\x1b[B", "\x1b[3~"
+	for name, tt := range map[string]struct{ typed, want string }{
+		"plain":                 {"hello\n", "hello"},
+		"carriage return":       {"hello\r", "hello"},
+		"wide":                  {"héllo 世界🎉\x7f\n", "héllo 世界"},
+		"insert":                {"hllo" + left + left + left + "e\n", "hello"},
+		"rub out at the start":  {"x" + home + "\x7f\n", "x"},
+		"delete":                {"xhello" + home + del + "\n", "hello"},
+		"delete at the end":     {"hello" + del + "\n", "hello"},
+		"Ctrl-D deletes too":    {"xhello" + home + "\x04\n", "hello"},
+		"end":                   {"ello" + home + "h" + end + "!\n", "hello!"},
+		"too far":               {left + right + right + "a\n", "a"},
+		"cut a word":            {"say hello  \x17world\n", "say world"},
+		"cut the line":          {"rubbish\x15hello\n", "hello"},
+		"cut the rest":          {"hello rubbish" + strings.Repeat(left, 8) + "\x0b\n", "hello"},
+		"unknown sequence":      {"he\x1b[15~llo\x1b[200~\n", "hello"},
+		"control characters":    {"he\x00\x07llo\n", "hello"},
+		"the only name":         {"/p\t\n", "/plan "},
+		"as far as names agree": {"/h\t\n", "/hel"},
+		"then one is left":      {"/h\tl\t\n", "/hello "},
+		"arguments":             {":mode a\ts\t\n", ":mode ask"},
+		"no name":               {"/x\t\n", "/x"},
+		"history":               {"one\ntwo\n" + up + up + "\n", "one"},
+		"history and back":      {"one\ntwo\n" + up + up + down + down + down + "three\n", "three"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := edit(tt.typed)
+			got := ""
+			for {
+				line, err := l.next(t.Context(), question{prompt: "> ", complete: names})
+				if err != nil {
+					require.ErrorIs(t, err, io.EOF)
+					break
+				}
+				got = line
+			}
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestEndOfInput(t *testing.T) {
+	l, _ := edit("\x04more\n")
+	for range 2 {
+		_, err := l.next(t.Context(), question{prompt: "> "})
+		assert.ErrorIs(t, err, io.EOF, "also for the next question")
+	}
+}
+
+// The names that a text can become are listed once it is clear that there are several.
+func TestNamesAreListed(t *testing.T) {
+	l, out := edit("/he\t\t\n")
+	line, err := l.next(t.Context(), question{prompt: "> ", complete: names})
+	require.NoError(t, err)
+	assert.Equal(t, "/hel", line)
+	assert.Contains(t, out.String(), "/help  /hello\n")
+}
+
+func TestSecretsAreNotShown(t *testing.T) {
+	l, out := edit("secret\nsecret\n")
+	line, err := l.next(t.Context(), question{prompt: "key: ", secret: true})
+	require.NoError(t, err)
+	assert.Equal(t, "secret", line)
+	assert.NotContains(t, out.String(), "secret")
+}
+
+// What is printed while the user types appears above the line, and a question that comes
+// then is answered first; what was begun is not lost.
+func TestQuestionWhileTyping(t *testing.T) {
+	in, keys := io.Pipe()
+	var out bytes.Buffer
+	s := newScreen(&out, false)
+	l := &lines{reader: newReader(&console{in: in, edit: true}, s)}
+	prompt := make(chan string)
+	go func() { // ends with the line
+		line, _ := l.next(t.Context(), question{prompt: "> ", complete: names})
+		prompt <- line
+	}()
+	_, err := io.WriteString(keys, "half")
+	require.NoError(t, err)
+	_, err = io.WriteString(keys, "\x01") // it is read when what comes before has been handled
+	require.NoError(t, err)
+	s.note("an update")
+	answer := make(chan string)
+	asked := make(chan struct{})
+	go func() { // ends with the line
+		close(asked)
+		line, _ := l.next(t.Context(), question{prompt: "allow? "})
+		answer <- line
+	}()
+	<-asked
+	waitFor(t, s, &out, "allow? ")
+	_, err = io.WriteString(keys, "yes\n")
+	require.NoError(t, err)
+	assert.Equal(t, "yes", <-answer)
+	_, err = io.WriteString(keys, "\x05 a line\n")
+	require.NoError(t, err)
+	assert.Equal(t, "half a line", <-prompt)
+	assert.Contains(t, out.String(), "\r\x1b[Kan update\n\r\x1b[K> half")
+}
+
+// waitFor waits until the screen shows a text.
+func waitFor(t *testing.T, s *screen, out *bytes.Buffer, text string) {
+	t.Helper()
+	for {
+		require.NoError(t, t.Context().Err())
+		s.mu.Lock()
+		found := strings.Contains(out.String(), text)
+		s.mu.Unlock()
+		if found {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// A question that is withdrawn gives the line back to the one before it.
+func TestWithdrawnQuestion(t *testing.T) {
+	in, keys := io.Pipe()
+	var out bytes.Buffer
+	s := newScreen(&out, false)
+	l := &lines{reader: newReader(&console{in: in, edit: true}, s)}
+	prompt := make(chan string)
+	go func() { // ends with the line
+		line, _ := l.next(t.Context(), question{prompt: "> "})
+		prompt <- line
+	}()
+	waitFor(t, s, &out, "> ")
+	ctx, cancel := context.WithCancel(t.Context())
+	withdrawn := make(chan error)
+	go func() { // ends with ctx
+		_, err := l.next(ctx, question{prompt: "allow? "})
+		withdrawn <- err
+	}()
+	waitFor(t, s, &out, "allow? ")
+	cancel()
+	require.ErrorIs(t, <-withdrawn, context.Canceled)
+	_, err := io.WriteString(keys, "hello\n")
+	require.NoError(t, err)
+	assert.Equal(t, "hello", <-prompt)
+	assert.Contains(t, out.String(), "> hello\n", "it stands beside the question that it belongs to")
+}
+
+// A text that is longer than the screen is shown around the cursor.
+func TestLongLine(t *testing.T) {
+	l, out := edit(strings.Repeat("x", 200) + "end\n")
+	_, err := l.next(t.Context(), question{prompt: "> "})
+	require.NoError(t, err)
+	for shown := range strings.SplitSeq(out.String(), "\r\x1b[K") {
+		if line, _, entered := strings.Cut(shown, "\n"); !entered {
+			assert.Less(t, len(line), 80)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/host"
+	"github.com/acpkit/go-sdk/client/negotiate"
+	"github.com/acpkit/go-sdk/client/signin"
+	client2 "github.com/acpkit/go-sdk/client/v2"
+)
+
+// This file holds what differs between the versions of the protocol.
+
+// offer says what chat is in each version. In version 1 the host serves files and terminals
+// to the agent. In version 2 the agent has its own, and only asks.
+func (c *chat) offer() *negotiate.Options {
+	var terminal *acp2.ClientAuthCapabilities
+	if c.settings.url == "" && c.console.tty != nil {
+		terminal = &acp2.ClientAuthCapabilities{Terminal: &acp2.TerminalAuthCapabilities{}}
+	}
+	return &negotiate.Options{
+		Only: map[string]int{"": 1, "1": 1, "2": 2}[c.settings.protocol],
+		V1:   c.host.Client,
+		InitializeV1: func(served acp.Client) *acp.InitializeRequest {
+			caps := c.host.Capabilities(served)
+			caps.Session = &acp.ClientSessionCapabilities{Notices: &acp.NoticeCapabilities{}} // no method tells
+			return &acp.InitializeRequest{ClientInfo: &acp.Implementation{Name: "acpkit-chat", Title: "Chat", Version: "1.0.0"}, ClientCapabilities: caps}
+		},
+		InitializeV2: func(acp2.Client) *acp2.InitializeRequest {
+			return &acp2.InitializeRequest{
+				Info:         acp2.Implementation{Name: "acpkit-chat", Title: "Chat", Version: "1.0.0"},
+				Capabilities: &acp2.ClientCapabilities{Auth: terminal},
+			}
+		},
+		Permission:   c.policy,
+		ConnV1:       &client.Options{Receiving: []acp.Middleware{c.drawing}},
+		ConnV2:       &client2.Options{Receiving: []acp2.Middleware{c.drawing}},
+		StartTimeout: -1, // an agent may have to be downloaded first
+		Logger:       slog.New(slog.NewTextHandler(c.console.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
+}
+
+// drawing draws after each update of the session, when the thread has it.
+func (c *chat) drawing(next acp.Handler) acp.Handler {
+	return func(ctx context.Context, method string, params any) (any, error) {
+		result, err := next(ctx, method, params)
+		id := ""
+		switch p := params.(type) {
+		case *acp.SessionNotification:
+			id = string(p.SessionID)
+		case *acp2.UpdateSessionNotification:
+			id = string(p.SessionID)
+		}
+		if v := c.view.Load(); v != nil && v.id == id {
+			v.draw()
+		}
+		return result, err
+	}
+}
+
+// v1 returns the connection if the agent speaks version 1, and nil otherwise.
+func (c *chat) v1() *client.Conn {
+	if c.conn == nil {
+		return nil
+	}
+	return c.conn.V1()
+}
+
+// signedIn makes a call, and lets the user sign in if the agent asks for it.
+func (c *chat) signedIn(ctx context.Context, call func(context.Context) error) error {
+	if conn := c.conn.V1(); conn != nil {
+		return c.host.SignIn(ctx, conn, call)
+	}
+	return c.conn.V2().SignInAndRetry(ctx, func(ctx context.Context, required error) error {
+		signed, err := signin.Do(ctx, signInV2{c.conn}, c.signIn())
+		switch {
+		case errors.Is(err, signin.ErrNoWay):
+			return errors.Join(err, required)
+		case err != nil:
+			return err
+		case signed.Reconnect:
+			return &host.RestartError{Way: signed.Way, Env: signed.Env, Err: required}
+		}
+		return nil
+	}, call)
+}
+
+// signInV2 is a connection of version 2 as package signin wants it.
+type signInV2 struct{ conn *negotiate.Conn }
+
+func (s signInV2) AuthMethods() (all []acp.AuthMethod) {
+	for _, m := range s.conn.SignInMethods() {
+		switch m.Type {
+		case negotiate.SignInAgent:
+			all = append(all, &acp.AuthMethodAgent{ID: acp.AuthMethodID(m.ID), Name: m.Name, Description: m.Description})
+		case negotiate.SignInTerminal:
+			all = append(all, &acp.AuthMethodTerminal{ID: acp.AuthMethodID(m.ID), Name: m.Name, Description: m.Description, Args: m.Args, Env: m.Env})
+		}
+	}
+	return all
+}
+
+func (s signInV2) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
+	return &acp.AuthenticateResponse{}, s.conn.SignIn(ctx, string(req.MethodID))
+}

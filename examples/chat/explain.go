@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/host"
+	"github.com/acpkit/go-sdk/client/signin"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// explained is an error with a text for the user, which may have several lines.
+type explained struct {
+	text string
+	err  error
+}
+
+func (e *explained) Error() string { return e.text }
+func (e *explained) Unwrap() error { return e.err }
+
+// explain adds the next step to an error.
+func (c *chat) explain(err error) error {
+	if _, done := errors.AsType[*explained](err); done || err == nil {
+		return err
+	}
+	if _, restart := errors.AsType[*host.RestartError](err); restart {
+		return err
+	}
+	if asked, ok := errors.AsType[*rpcerr.RequestError](err); ok && errors.Is(err, signin.ErrNoWay) {
+		return &explained{client.Explain(c.v1(), asked), err} // it lists the ways, to be taken elsewhere
+	}
+	text := client.Explain(c.v1(), err)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		text += "\nNo agent listens there. Start one, for example with: go run ./examples/agent -listen 127.0.0.1:8080"
+	case c.settings.url == "" && len(c.settings.agent) == 0 && c.conn == nil:
+		text, _, _ = strings.Cut(text, "\n")
+		text += "\nWithout a command, chat runs examples/agent from its source: start chat in the repository, or name an agent, for example: chat -- gemini --acp"
+	}
+	return &explained{text, err}
+}
+
+// folder returns the absolute path of the folder to work in.
+func folder(name string) (string, error) {
+	dir, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", &explained{fmt.Sprintf("there is no folder %s\nMake it, or name another one with -dir.", dir), err}
+	case err != nil:
+		return "", fmt.Errorf("the folder cannot be used: %w", err)
+	case !info.IsDir():
+		return "", &explained{fmt.Sprintf("%s is not a folder\nName one with -dir.", dir), syscall.ENOTDIR}
+	}
+	return dir, nil
+}

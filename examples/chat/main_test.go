@@ -1,0 +1,171 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// playEnv makes the test binary play an agent: it holds a lockedAgent as JSON.
+const playEnv = "CHAT_TEST_AGENT"
+
+// mainEnv makes the test binary run chat itself.
+const mainEnv = "CHAT_TEST_MAIN"
+
+// example builds one of the example agents, once for all tests.
+var example = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "example-agent")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "agent")
+	out, err := exec.Command("go", "build", "-o", path, "github.com/acpkit/go-sdk/examples/agent").CombinedOutput()
+	if err != nil {
+		os.Stderr.Write(out)
+	}
+	return path, err
+})
+
+func TestMain(m *testing.M) {
+	if os.Getenv(mainEnv) != "" {
+		os.Unsetenv(mainEnv) // the agent may be the test binary too
+		main()
+		return
+	}
+	if text := os.Getenv(playEnv); text != "" {
+		play(text)
+		return
+	}
+	code := m.Run()
+	if path, err := example(); err == nil {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// lockedAgent needs its user to sign in.
+type lockedAgent struct {
+	Methods string // as JSON
+	Refuses string // the method that it refuses
+	Door    string // the file that is there once the user has signed in
+	Reopens bool   // it looks at Door when it starts only
+	Never   bool   // signing in does not help
+	Hangs   bool   // signing in takes for ever
+
+	conn *agent.Conn
+	open bool
+}
+
+func play(text string) {
+	a := &lockedAgent{}
+	if err := json.Unmarshal([]byte(text), a); err != nil {
+		panic(err)
+	}
+	if slices.Contains(os.Args, "login") {
+		fmt.Println("logging in")
+		a.unlock()
+		return
+	}
+	_, err := os.Stat(a.Door)
+	a.open = err == nil || os.Getenv("CHAT_TEST_KEY") == "secret"
+	err = agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { a.conn = c; return a }, nil)
+	if err != nil {
+		panic(err)
+	}
+}
+
+func (a *lockedAgent) unlock() {
+	if err := os.WriteFile(a.Door, nil, 0o600); err != nil {
+		panic(err)
+	}
+}
+
+func (a *lockedAgent) check(method string) error {
+	if !a.open && a.Refuses == method {
+		return rpcerr.AuthRequired(map[string]any{"details": "no account"})
+	}
+	return nil
+}
+
+func (a *lockedAgent) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	var all struct{ AuthMethods []json.RawMessage }
+	if err := json.Unmarshal([]byte(`{"authMethods":`+a.Methods+`}`), &all); err != nil {
+		return nil, err
+	}
+	res := &acp.InitializeResponse{}
+	for _, raw := range all.AuthMethods {
+		var one acp.InitializeResponse
+		if err := json.Unmarshal([]byte(`{"protocolVersion":1,"authMethods":[`+string(raw)+`]}`), &one); err != nil {
+			return nil, err
+		}
+		if _, terminal := one.AuthMethods[0].(*acp.AuthMethodTerminal); terminal && !req.ClientCapabilities.Has("auth.terminal") {
+			continue
+		}
+		res.AuthMethods = append(res.AuthMethods, one.AuthMethods[0])
+	}
+	return res, nil
+}
+
+func (a *lockedAgent) Authenticate(ctx context.Context, _ *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
+	if a.Hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if !a.Never {
+		a.unlock()
+		a.open = !a.Reopens
+	}
+	return &acp.AuthenticateResponse{}, nil
+}
+
+func (a *lockedAgent) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return &acp.NewSessionResponse{SessionID: "s"}, a.check("session/new")
+}
+
+func (a *lockedAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	if err := a.check("session/prompt"); err != nil {
+		return nil, err
+	}
+	err := a.conn.Session(req.SessionID).Message(ctx, "welcome in")
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
+}
+
+func (a *lockedAgent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+// lock returns the settings for a talk with a lockedAgent.
+func lock(t *testing.T, a lockedAgent) settings {
+	t.Helper()
+	a.Door = filepath.Join(t.TempDir(), "door")
+	text, err := json.Marshal(a)
+	require.NoError(t, err)
+	t.Setenv(playEnv, string(text))
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each agent ends a second late
+	self, err := os.Executable()
+	require.NoError(t, err)
+	return settings{dir: t.TempDir(), agent: []string{self}}
+}
+
+// noConsole is a console without input.
+func noConsole() *console {
+	return &console{in: strings.NewReader(""), out: new(bytes.Buffer), err: new(bytes.Buffer)}
+}
+
+func mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/acpkit/go-sdk/client/negotiate"
+	"github.com/acpkit/go-sdk/client/thread"
+)
+
+// listed is how many sessions are listed.
+const listed = 20
+
+// open starts a session, or goes on with the one of -load.
+func (c *chat) open(ctx context.Context) error {
+	if c.settings.load != "" {
+		return c.load(ctx, c.settings.load)
+	}
+	var session *negotiate.Session
+	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
+		session, err = c.conn.StartSession(ctx, &negotiate.SessionParams{Cwd: c.dir})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.session = session
+	c.view.Store(newView(c.screen, session.ID(), session.Thread(), c.dir))
+	c.draw()
+	return nil
+}
+
+// load goes on with a session. What was said in it is shown if the agent tells it again.
+func (c *chat) load(ctx context.Context, id string) error {
+	before := c.view.Load()
+	v := newView(c.screen, id, c.conn.Thread(id), c.dir)
+	v.load(true)
+	c.view.Store(v)
+	var session *negotiate.Session
+	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
+		if f := c.conn.Features(); !f.Load && f.Resume {
+			session, err = c.conn.ResumeSession(ctx, id, &negotiate.SessionParams{Cwd: c.dir})
+			return err
+		}
+		session, err = c.conn.LoadSession(ctx, id, &negotiate.SessionParams{Cwd: c.dir})
+		return err
+	})
+	if err != nil {
+		c.view.Store(before)
+		return fmt.Errorf("the session cannot be opened: %w", err)
+	}
+	c.session = session
+	c.draw()
+	c.screen.endTurn()
+	v.load(false)
+	return nil
+}
+
+// turn sends a prompt and shows what comes of it. Ctrl-C cancels the turn: the agent is
+// told, and has a moment to say how far it came.
+func (c *chat) turn(ctx context.Context, prompt string) error {
+	c.pending, c.signing = prompt, false
+	ctx, end := c.console.interrupts.turn(ctx)
+	defer end()
+	var over thread.Turn
+	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
+		over, err = c.session.Prompt(ctx, negotiate.Text(prompt)).Wait()
+		return err
+	})
+	c.draw()
+	c.screen.endTurn()
+	switch {
+	case errors.Is(err, context.Canceled) && c.signing:
+		c.screen.note("(not signed in)")
+	case errors.Is(err, context.Canceled):
+		c.screen.note("(the agent did not stop in time; the turn was left)")
+	case err != nil:
+		return fmt.Errorf("the turn failed: %w", err)
+	default:
+		c.screen.line(dim, "(%s)", words(over.StopReason))
+	}
+	c.pending = ""
+	return nil
+}
+
+// listSessions lists what the agent has stored for the folder, the newest first.
+func (c *chat) listSessions(ctx context.Context) error {
+	var found []negotiate.SessionInfo
+	err := c.signedIn(ctx, func(ctx context.Context) error {
+		found = nil
+		for s, err := range c.conn.Sessions(ctx, c.dir) {
+			if err != nil {
+				return err
+			}
+			if found = append(found, s); len(found) == listed {
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("listing sessions: %w", err)
+	}
+	c.sessions = found
+	if len(found) == 0 {
+		c.screen.note("no sessions for " + c.dir)
+	}
+	for i, s := range found {
+		title, _, _ := strings.Cut(strings.TrimSpace(s.Title), "\n")
+		c.screen.line(plain, "%3d  %s  %s  %s", i+1, s.ID, s.UpdatedAt, short(title, 60))
+	}
+	return nil
+}

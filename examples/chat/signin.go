@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/signin"
+)
+
+// signIn says how the user can sign in: by a call always, on the terminal if there is one,
+// and by variables if the agent is started here.
+func (c *chat) signIn() *signin.Options {
+	o := &signin.Options{Choose: c.chooseWay}
+	if c.settings.url == "" {
+		o.Variables = c.askVariables
+		if c.console.tty != nil {
+			o.Command = c.command
+		}
+	}
+	return o
+}
+
+// chooseWay takes the way that -auth names, or asks.
+func (c *chat) chooseWay(ctx context.Context, ways []signin.Way) (acp.AuthMethodID, error) {
+	c.signing = true
+	if id := acp.AuthMethodID(c.settings.auth); id != "" {
+		w, ok := find(ways, id)
+		switch {
+		case c.authUsed:
+			return "", &explained{fmt.Sprintf("you signed in with -auth %s, and the agent still asks for it\nTry another way:%s", id, c.list(ways)), nil}
+		case !ok:
+			return "", &explained{fmt.Sprintf("the agent offers no way %q to sign in that can be used here\nUse one of these:%s", id, c.list(ways)), nil}
+		}
+		c.authUsed = true
+		c.announce(w)
+		return id, nil
+	}
+	c.screen.note("The agent asks you to sign in:")
+	for i, w := range ways {
+		c.screen.note(fmt.Sprintf("  %d %s", i+1, c.describe(&w)))
+	}
+	n, err := c.number(ctx, len(ways))
+	if err != nil {
+		return "", &explained{"the agent asks you to sign in\nRun chat again in one of these ways:" + c.list(ways), err}
+	}
+	c.announce(&ways[n])
+	return ways[n].ID, nil
+}
+
+func find(ways []signin.Way, id acp.AuthMethodID) (*signin.Way, bool) {
+	i := slices.IndexFunc(ways, func(w signin.Way) bool { return w.ID == id })
+	if i < 0 {
+		return nil, false
+	}
+	return &ways[i], true
+}
+
+// announce says what happens now, and what the user waits for.
+func (c *chat) announce(w *signin.Way) {
+	switch w.Kind {
+	case signin.KindAgent:
+		c.screen.note("Waiting for the agent to sign you in. It may have opened a page in your browser. Ctrl-C cancels.")
+	case signin.KindTerminal:
+		c.screen.note("Now: " + w.Instruction(c.settings.agentCommand()))
+	}
+}
+
+// list lists the ways with the flag that takes each.
+func (c *chat) list(ways []signin.Way) string {
+	var b strings.Builder
+	for _, w := range ways {
+		fmt.Fprintf(&b, "\n  -auth %s    %s", w.ID, c.describe(&w))
+	}
+	return printable(b.String())
+}
+
+func (c *chat) describe(w *signin.Way) string {
+	text := w.Name
+	if w.Description != "" {
+		text += " (" + w.Description + ")"
+	}
+	if how := w.Instruction(c.settings.agentCommand()); how != "" {
+		text += ": " + how
+	}
+	return text
+}
+
+// askVariables asks for the values of variables of the agent's environment.
+func (c *chat) askVariables(ctx context.Context, w *signin.Way) (map[string]string, error) {
+	if w.Link != "" {
+		c.screen.note("You get the value at " + w.Link)
+	}
+	values := map[string]string{}
+	for _, v := range w.Variables {
+		prompt := v.Name
+		if v.Label != "" {
+			prompt = v.Label + " (" + v.Name + ")"
+		}
+		if v.Optional {
+			prompt += ", may be empty"
+		}
+		value, err := c.lines.next(ctx, question{prompt: printable(prompt) + ": ", secret: v.Secret})
+		if err != nil {
+			return nil, &explained{"the agent needs variables\nRun chat again where " + w.Instruction("") + ".", err}
+		}
+		values[v.Name] = strings.TrimSpace(value)
+	}
+	return values, nil
+}
+
+// agentCommand returns the command of the agent as one would type it.
+func (s *settings) agentCommand() string {
+	if len(s.agent) == 0 {
+		return "go run github.com/acpkit/go-sdk/examples/agent"
+	}
+	return strings.Join(s.agent, " ")
+}

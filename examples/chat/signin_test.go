@@ -1,0 +1,116 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	callWay     = `{"id":"browser","name":"In the browser"}`
+	terminalWay = `{"id":"tty","name":"In a shell","type":"terminal","args":["login"]}`
+	variableWay = `{"id":"key","name":"A key","type":"env_var","vars":[{"name":"CHAT_TEST_KEY"}],"link":"https://keys"}`
+)
+
+// olderWay is a terminal as older agents offer it: a call with a command in its _meta.
+func olderWay(t *testing.T) string {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	return `{"id":"old","name":"As before","_meta":{"terminal-auth":{"command":"` + self + `","args":["login"]}}}`
+}
+
+// A person signs in in each way that there is, wherever the agent asks for it.
+func TestSigningIn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ways, typed, auth string
+		reopens           bool
+		want              string
+	}{
+		"a call":                    {callWay, "1\n", "", false, "Waiting for the agent to sign you in."},
+		"a call by flag":            {callWay + "," + terminalWay, "", "browser", false, "Waiting for the agent to sign you in."},
+		"a call, then a new start":  {callWay, "1\n", "", true, "The agent is started again."},
+		"a terminal":                {terminalWay, "1\n", "", true, "login"},
+		"a terminal by flag":        {callWay + "," + terminalWay, "", "tty", true, "login"},
+		"a variable":                {variableWay, "1\nsecret\n", "", true, "You get the value at https://keys"},
+		"a variable after nonsense": {callWay + "," + variableWay, "x\n7\n2\nsecret\n", "", true, "2 A key: set CHAT_TEST_KEY"},
+		"older agents":              {olderWay(t), "1\n", "", true, "login"},
+	} {
+		for _, refuses := range []string{"session/new", "session/prompt"} {
+			t.Run(name+" for "+refuses, func(t *testing.T) {
+				s := lock(t, lockedAgent{Methods: "[" + tt.ways + "]", Refuses: refuses, Reopens: tt.reopens})
+				s.prompt, s.auth = "hello", tt.auth
+				var screen bytes.Buffer
+				require.NoError(t, run(t.Context(), s, onTerminal(tt.typed, &screen)), "%s", &screen)
+				assert.Contains(t, screen.String(), tt.want)
+				assert.Contains(t, screen.String(), "welcome in")
+			})
+		}
+	}
+}
+
+// Without a way to take, the error says what to do. Ways that cannot work are not suggested
+// with a flag.
+func TestNotSigningIn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ways, typed, auth string
+		terminal          bool
+		want              []string
+		not               string
+	}{
+		"no input":               {callWay + "," + terminalWay, "", "", true, []string{"-auth browser    In the browser", "-auth tty    In a shell: run ", " login"}, ""},
+		"no terminal":            {callWay + "," + terminalWay, "", "", false, []string{"-auth browser"}, "tty"},
+		"no such way":            {callWay, "", "other", true, []string{`no way "other"`, "-auth browser"}, ""},
+		"no way at all":          {"", "", "", true, []string{"no account", "use its own command"}, "-auth"},
+		"only another terminal":  {olderWay(t), "", "", false, []string{"no account", "old: As before; run ", " login"}, "-auth"},
+		"an unknown way":         {`{"id":"x","name":"X","type":"hologram"}`, "", "", true, []string{"x: X"}, "-auth"},
+		"no value of a variable": {variableWay, "1\n", "", true, []string{"set CHAT_TEST_KEY in the agent's environment"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := lock(t, lockedAgent{Methods: "[" + tt.ways + "]", Refuses: "session/new"})
+			s.prompt, s.auth = "hello", tt.auth
+			console := onTerminal(tt.typed, io.Discard)
+			if !tt.terminal {
+				console.tty = nil
+			}
+			err := run(t.Context(), s, console)
+			require.Error(t, err)
+			for _, want := range tt.want {
+				assert.Contains(t, text(err), want)
+			}
+			if tt.not != "" {
+				assert.NotContains(t, text(err), tt.not)
+			}
+		})
+	}
+}
+
+// A flag is tried once: an agent that goes on asking is not started for ever.
+func TestSignInThatDoesNotHelp(t *testing.T) {
+	s := lock(t, lockedAgent{Methods: "[" + callWay + "]", Refuses: "session/new", Never: true})
+	s.prompt, s.auth = "hello", "browser"
+	err := run(t.Context(), s, noConsole())
+	require.Error(t, err)
+	assert.Contains(t, text(err), "you signed in with -auth browser, and the agent still asks for it")
+}
+
+// In a conversation, a turn that fails does not end the program.
+func TestLoopGoesOn(t *testing.T) {
+	s := lock(t, lockedAgent{Methods: "[" + callWay + "]", Refuses: "session/prompt"})
+	s.auth = "other"
+	var screen bytes.Buffer
+	require.NoError(t, run(t.Context(), s, onTerminal("hello\n:nonsense\n:mode\n", &screen)))
+	for _, want := range []string{`no way "other"`, "there is no command :nonsense", "the session has no modes"} {
+		assert.Contains(t, screen.String(), want)
+	}
+}
+
+func onTerminal(typed string, out io.Writer) *console {
+	return &console{in: strings.NewReader(typed), out: out, err: out, tty: someTTY()}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/acpkit/go-sdk/client/negotiate"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// noiseLimit is how many bytes an agent may print that are no messages before its first
+// response. Wrappers print a few lines; a program that is no agent may go on for ever.
+const noiseLimit = 64 << 10
+
+// start follows an agent from its start to its first response. There is no deadline: an
+// agent may have to be compiled or downloaded first.
+type start struct {
+	say func(string) // shows a line to the user
+
+	mu    sync.Mutex // guards all below
+	over  bool       // the agent has responded, or has ended
+	last  string     // the last line of its standard error
+	noise int        // bytes that were no messages
+	fail  context.CancelCauseFunc
+}
+
+// stderr is called for each line of the agent's standard error.
+func (s *start) stderr(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if line = strings.TrimSpace(printable(line)); line != "" {
+		s.last = line
+	}
+}
+
+// skipped is called for each line that is no message. It says so at once, because an agent
+// that prints something else will mostly never respond.
+func (s *start) skipped(line []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	first := s.noise == 0
+	s.noise += len(line) + 1
+	text := short(strings.TrimSpace(printable(string(line))), 100)
+	switch {
+	case s.noise > noiseLimit:
+		s.over = true
+		s.fail(&explained{fmt.Sprintf("the agent does not speak the protocol: it prints lines such as %q", text) +
+			"\nMany agents speak it only with a flag such as --acp.", errors.New("noise")})
+	case first:
+		s.say(fmt.Sprintf("the agent printed %q, which is not a message of the protocol", text))
+	}
+}
+
+// doing returns what the agent does while it starts, as far as is known.
+func (s *start) doing(agent string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case agent == "" && s.last != "":
+		return "the example agent: compiling " + short(s.last, 80)
+	case agent == "":
+		return "the example agent: compiling and starting"
+	case s.last != "":
+		return agent + ", which says: " + short(s.last, 80)
+	}
+	return agent + " to start"
+}
+
+// initialize starts the agent and waits for its first response. alive is the life of the
+// connection; kill ends it without a grace.
+func (c *chat) initialize(alive context.Context, kill context.CancelCauseFunc, file io.Writer) error {
+	s := c.start
+	s.mu.Lock()
+	s.fail = kill
+	s.mu.Unlock()
+	stop := waiting(c.notice, func() string { return s.doing(c.settings.agentName()) + "; Ctrl-C ends it" })
+	conn, err := negotiate.Connect(alive, func(context.Context) (stream.Stream, error) {
+		wire, err := c.connect(alive)
+		if err == nil && file != nil {
+			wire = record(wire, file)
+		}
+		return wire, err
+	}, c.offer())
+	stop()
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
+	if cause, ok := errors.AsType[*explained](context.Cause(alive)); ok {
+		return cause
+	}
+	c.conn = conn
+	return err
+}
+
+// agentName returns a name for what is started or dialed; empty for the default agent.
+func (s *settings) agentName() string {
+	if s.url != "" {
+		return s.url
+	}
+	return short(strings.Join(s.agent, " "), 60)
+}
+
+// short returns the first n characters of a text.
+func short(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "..."
+	}
+	return s
+}

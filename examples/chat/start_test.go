@@ -1,0 +1,129 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each start that fails says why at once, and what to do.
+func TestStartsThatFail(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	write(t, file, "text")
+	sh := func(script string) settings { return settings{dir: dir, agent: []string{"sh", "-c", script}} }
+	for name, tt := range map[string]struct {
+		s     settings
+		wants []string
+	}{
+		"not installed":       {settings{dir: dir, agent: []string{"no-such-agent"}}, []string{"no-such-agent", "not installed here"}},
+		"no program":          {settings{dir: dir, agent: []string{file}}, []string{"permission denied", "Check its permissions"}},
+		"exits":               {sh("echo no such model >&2; exit 3"), []string{"exited with status 3", "no such model", "exited before it responded"}},
+		"prints its usage":    {sh("echo Usage: agent; exit 0"), []string{`its standard output begins with "Usage: agent"`, "such as --acp"}},
+		"prints for ever":     {settings{dir: dir, agent: []string{"yes"}}, []string{`prints lines such as "y"`, "such as --acp"}},
+		"another version":     {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":9}}'; read line`), []string{"version 9", "speaks version 1"}},
+		"an error":            {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":"OPENAI_API_KEY is not set"}}'; read line`), []string{"OPENAI_API_KEY is not set"}},
+		"no such folder":      {settings{dir: filepath.Join(dir, "none")}, []string{"there is no folder " + dir, "-dir"}},
+		"not a folder":        {settings{dir: file}, []string{"is not a folder", "-dir"}},
+		"no folder to record": {settings{dir: dir, record: filepath.Join(dir, "none", "x")}, []string{"-record"}},
+		"no agent listens":    {settings{dir: dir, url: "http://127.0.0.1:1/acp"}, []string{"No agent listens there"}},
+		"no scheme":           {settings{dir: dir, url: "host/acp"}, []string{"ws, wss, http or https"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.s.prompt = "x"
+			began := time.Now()
+			err := run(t.Context(), tt.s, noConsole())
+			require.Error(t, err)
+			for _, want := range tt.wants {
+				assert.Contains(t, text(err), want)
+			}
+			assert.Less(t, time.Since(began), 4*time.Second, "without waiting for a grace")
+		})
+	}
+}
+
+// The default agent is compiled from its source. Where there is none, the error says so.
+func TestNoSourceOfTheDefaultAgent(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOWORK", "off")
+	err := run(t.Context(), settings{dir: ".", prompt: "x"}, noConsole())
+	require.Error(t, err)
+	assert.Contains(t, text(err), "start chat in the repository, or name an agent")
+}
+
+// What is printed beside messages is shown when it is printed, the first time.
+func TestNoiseIsShownAtOnce(t *testing.T) {
+	agent, err := example()
+	require.NoError(t, err)
+	var notes bytes.Buffer
+	console := noConsole()
+	console.err = &notes
+	s := settings{dir: t.TempDir(), prompt: "help", agent: []string{"sh", "-c", `echo Welcome; echo "to the agent"; exec "$0" -state "$1"`, agent, t.TempDir()}}
+	require.NoError(t, run(t.Context(), s, console))
+	assert.Equal(t, "chat: the agent printed \"Welcome\", which is not a message of the protocol\n", notes.String())
+}
+
+// A start may take as long as it takes; after two seconds the user is told what it does.
+func TestWaitingSaysWhatFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		s := &start{}
+		began := time.Now()
+		stop := waiting(func(line string) { said = append(said, time.Since(began).String()+" "+line) }, func() string { return s.doing("gemini --acp") })
+		time.Sleep(3 * time.Second)
+		s.stderr("\x1b[2Kdownloading 40%")
+		time.Sleep(10 * time.Second)
+		stop()
+		time.Sleep(time.Hour)
+		assert.Equal(t, []string{
+			"2s waiting for gemini --acp to start",
+			"12s waiting for gemini --acp, which says: [2Kdownloading 40% (12 s)",
+		}, said)
+		assert.Equal(t, "the example agent: compiling [2Kdownloading 40%", s.doing(""))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		stop := waiting(func(string) { t.Error("it did not take long") }, func() string { return "" })
+		time.Sleep(time.Second)
+		stop()
+		time.Sleep(time.Minute)
+	})
+}
+
+// A slow agent is waited for, and the user is told.
+func TestSlowStartAndEnd(t *testing.T) {
+	before := patience
+	patience = 0
+	defer func() { patience = before }()
+	agent, err := example()
+	require.NoError(t, err)
+	fifo := filepath.Join(t.TempDir(), "go")
+	require.NoError(t, mkfifo(fifo))
+	console := noConsole()
+	told := make(chan string, 8)
+	console.err = lineWriter(told)
+	s := settings{dir: t.TempDir(), prompt: "help", agent: []string{"sh", "-c", `read x <"$2"; "$0" -state "$1"; read x <"$2"`, agent, t.TempDir(), fifo}}
+	done := make(chan error, 1)
+	go func() { done <- run(t.Context(), s, console) }() // ends with the agent
+	assert.Contains(t, <-told, "chat: waiting for sh -c")
+	require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0))
+	assert.Contains(t, <-told, "chat: waiting for the agent to end")
+	require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0))
+	require.NoError(t, <-done)
+}
+
+// lineWriter passes on each write.
+type lineWriter chan<- string
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	w <- string(p)
+	return len(p), nil
+}

@@ -1,0 +1,5 @@
+package main
+
+import "syscall"
+
+const ioctlGet, ioctlSet = syscall.TIOCGETA, syscall.TIOCSETA

@@ -1,0 +1,34 @@
+//go:build !linux && !darwin
+
+package main
+
+import "os"
+
+// tty is a terminal whose mode cannot be changed here.
+type tty struct{}
+
+type ttyMode int
+
+const (
+	modeSilent ttyMode = iota
+	modeKeys
+)
+
+// openTTY returns nil if the file is no terminal.
+func openTTY(f *os.File) *tty {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 || f.Name() == os.DevNull {
+		return nil
+	}
+	return &tty{}
+}
+
+func (t *tty) keys() bool { return false }
+
+func (t *tty) set(ttyMode) {}
+
+func (t *tty) restore() {}
+
+func (t *tty) width() int { return 80 }
+
+func (t *tty) follow(func()) {}

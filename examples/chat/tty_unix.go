@@ -1,0 +1,81 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"os"
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+// tty is a terminal. A nil tty does nothing.
+type tty struct {
+	file *os.File
+	was  syscall.Termios
+
+	mu sync.Mutex // held while the mode changes
+}
+
+// ttyMode is how a terminal passes on what is typed.
+type ttyMode int
+
+const (
+	// modeSilent does not show what is typed.
+	modeSilent ttyMode = iota
+	// modeKeys passes on each key and shows none. Ctrl-C and Ctrl-Z stay signals.
+	modeKeys
+)
+
+// openTTY returns nil if the file is no terminal.
+func openTTY(f *os.File) *tty {
+	t := &tty{file: f}
+	if t.ioctl(ioctlGet, unsafe.Pointer(&t.was)) != nil {
+		return nil
+	}
+	return t
+}
+
+// keys reports whether the terminal can pass on single keys.
+func (t *tty) keys() bool { return t != nil }
+
+func (t *tty) set(m ttyMode) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.was
+	now.Lflag &^= syscall.ECHO
+	if m == modeKeys {
+		now.Lflag &^= syscall.ICANON
+		now.Cc[syscall.VMIN], now.Cc[syscall.VTIME] = 1, 0
+	}
+	_ = t.ioctl(ioctlSet, unsafe.Pointer(&now)) // the terminal may be gone
+}
+
+// restore gives the terminal the mode that it had when it was opened.
+func (t *tty) restore() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_ = t.ioctl(ioctlSet, unsafe.Pointer(&t.was)) // the terminal may be gone
+}
+
+// width returns the number of columns.
+func (t *tty) width() int {
+	var size struct{ rows, columns, x, y uint16 }
+	if t == nil || t.ioctl(syscall.TIOCGWINSZ, unsafe.Pointer(&size)) != nil || size.columns == 0 {
+		return 80
+	}
+	return int(size.columns)
+}
+
+func (t *tty) ioctl(request uintptr, value unsafe.Pointer) error {
+	if _, _, err := syscall.Syscall(syscall.SYS_IOCTL, t.file.Fd(), request, uintptr(value)); err != 0 {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/acpkit/go-sdk/client/thread"
+)
+
+// recent is how many of the newest messages may still grow: an agent may go on with one
+// after it has begun another.
+const recent = 4
+
+// view prints a thread as it grows. What is printed stays; so a tool call gets a line when
+// it begins, and another when it ends.
+type view struct {
+	id     string
+	thread *thread.Thread
+	screen *screen
+	dir    string // paths below it are shown without it
+
+	mu    sync.Mutex // guards all below
+	told  bool       // the user has not typed what is in the thread: it is loaded
+	next  int        // the items before it have been seen
+	items map[int]*seen
+	plans []thread.Plan
+	mode  string
+	ran   map[string]int // how much output of the agent's own terminals was printed
+}
+
+// seen is how much of an item has been printed.
+type seen struct {
+	block, offset int    // of a message
+	status, title string // of a tool call
+	diffs         int
+}
+
+func newView(s *screen, id string, t *thread.Thread, dir string) *view {
+	return &view{id: id, thread: t, screen: s, dir: dir, items: map[int]*seen{}, ran: map[string]int{}}
+}
+
+// load sets whether the agent tells the history of the session.
+func (v *view) load(on bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.told = on
+}
+
+// draw prints what has changed since it was last called.
+func (v *view) draw() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := v.thread.Snapshot()
+	n := s.Items.Len()
+	for ; v.next < n; v.next++ {
+		v.items[v.next] = &seen{}
+	}
+	open := make([]int, 0, len(v.items))
+	for i := range v.items {
+		open = append(open, i)
+	}
+	slices.Sort(open)
+	for _, i := range open {
+		if i >= n || !v.item(s.Items.At(i), v.items[i]) && i < n-recent {
+			delete(v.items, i)
+		}
+	}
+	for _, t := range s.Terminals.All() {
+		if n := v.ran[t.ID]; n < len(t.Output) && !t.Truncated && !v.told {
+			v.screen.output(t.ID, t.Output[n:])
+		}
+		v.ran[t.ID] = len(t.Output)
+	}
+	if !slices.EqualFunc(v.plans, s.Plans, samePlan) {
+		v.plans = s.Plans
+		v.plan(s.Plans)
+	}
+	if s.Modes != nil {
+		if v.mode != "" && v.mode != s.Modes.Current && !v.told {
+			v.screen.line(dim, "mode: %s", s.Modes.Current)
+		}
+		v.mode = s.Modes.Current
+	}
+}
+
+// item prints what is new of an item, and reports whether there may be more.
+func (v *view) item(item thread.Item, p *seen) (more bool) {
+	first := *p == seen{}
+	switch it := item.(type) {
+	case *thread.Message:
+		v.message(it, p)
+	case *thread.ToolCall:
+		return v.toolCall(it, p)
+	case *thread.Notice:
+		if first {
+			v.screen.line(yellow, "%s: %s", it.Severity, it.Title)
+		}
+	case *thread.Compaction:
+		if p.status != it.Status {
+			v.screen.line(dim, "compaction of the history: %s", words(it.Status))
+		}
+		p.status = it.Status
+		return it.Status == "in_progress"
+	case *thread.Subagent:
+		if p.status != it.State {
+			v.screen.line(dim, "▸ agent %s: %s", it.Title, words(it.State))
+		}
+		p.status = it.State
+		return it.State != thread.StateIdle
+	}
+	p.status = "shown"
+	return false
+}
+
+// message prints the text of a message that is new.
+func (v *view) message(m *thread.Message, p *seen) {
+	style, mark := plain, ""
+	switch m.Role {
+	case thread.RoleUser:
+		if !v.told {
+			return // the user has typed it
+		}
+		style, mark = bold, "> "
+	case thread.RoleThought:
+		style, mark = dim, "· "
+	}
+	for ; p.block < m.Content.Len(); p.block++ {
+		b := m.Content.At(p.block)
+		if b.Type != thread.BlockText {
+			v.screen.line(dim, "%s[%s %s]", mark, words(b.Type), b.URI)
+			p.offset = 0
+			continue
+		}
+		if len(b.Text) > p.offset {
+			v.screen.stream(style, mark, b.Text[p.offset:], p.offset == 0 && p.block == 0)
+			p.offset = len(b.Text)
+		}
+		if p.block == m.Content.Len()-1 {
+			return // it may grow
+		}
+		p.offset = 0
+	}
+}
+
+// toolCall prints that a call begins, what it changes, and how it ends.
+func (v *view) toolCall(c *thread.ToolCall, p *seen) (more bool) {
+	title := c.Title
+	if title == "" {
+		title = c.ID
+	}
+	if p.title == "" {
+		v.screen.line(cyan, "▸ %s", title)
+		p.title = title
+	}
+	diffs := 0
+	for _, content := range c.Content.All() {
+		if content.Type != thread.ToolContentDiff || content.Diff == nil {
+			continue
+		}
+		if diffs++; diffs > p.diffs {
+			v.diff(content.Diff)
+			p.diffs = diffs
+		}
+	}
+	status := c.Status
+	if c.Open() || c.Ended {
+		if !c.Ended {
+			return true
+		}
+		status = "ended"
+	}
+	if p.status != status {
+		p.status = status
+		switch status {
+		case thread.ToolCompleted:
+			v.screen.line(green, "✓ %s", title)
+		case thread.ToolFailed:
+			v.screen.line(red, "✗ %s", title)
+			v.reason(c)
+		default:
+			v.screen.line(dim, "◦ %s (%s)", title, words(status))
+		}
+	}
+	return status == "ended" // a late update may still tell how
+}
+
+// reason shows the first lines of what a call that failed has to say.
+func (v *view) reason(c *thread.ToolCall) {
+	for _, content := range c.Content.All() {
+		if content.Block == nil || content.Block.Text == "" {
+			continue
+		}
+		all := strings.Split(strings.TrimSpace(content.Block.Text), "\n")
+		for _, line := range all[:min(len(all), 5)] {
+			v.screen.line(dim, "  %s", line)
+		}
+		return
+	}
+}
+
+// plan prints the plans whenever they change.
+func (v *view) plan(plans []thread.Plan) {
+	for _, p := range plans {
+		switch {
+		case p.URI != "":
+			v.screen.line(plain, "plan: %s", p.URI)
+		case p.Markdown != "":
+			v.screen.line(plain, "plan:\n%s", p.Markdown)
+		default:
+			v.screen.line(plain, "plan:")
+		}
+		for _, e := range p.Entries {
+			switch e.Status {
+			case "completed":
+				v.screen.line(green, "  ✓ %s", e.Content)
+			case "in_progress":
+				v.screen.line(cyan, "  ▸ %s", e.Content)
+			default:
+				v.screen.line(dim, "  · %s", e.Content)
+			}
+		}
+	}
+}
+
+func samePlan(a, b thread.Plan) bool {
+	return a.URI == b.URI && a.Markdown == b.Markdown && slices.EqualFunc(a.Entries, b.Entries,
+		func(a, b thread.PlanEntry) bool { return a.Content == b.Content && a.Status == b.Status })
+}
+
+// words makes a value of the protocol readable.
+func words(value string) string { return strings.ReplaceAll(value, "_", " ") }

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/thread"
+)
+
+func look(dir string, color bool) (*view, *thread.Thread, *bytes.Buffer) {
+	var out bytes.Buffer
+	th := thread.New()
+	return newView(newScreen(&out, color), "s", th, dir), th, &out
+}
+
+func TestView(t *testing.T) {
+	call := func(id, title string, status acp.ToolCallStatus, content ...acp.ToolCallContent) *acp.ToolCall {
+		return &acp.ToolCall{ToolCallID: acp.ToolCallID(id), Title: title, Status: status, Content: content}
+	}
+	change := func(id string, status acp.ToolCallStatus, content ...acp.ToolCallContent) *acp.ToolCallUpdate {
+		return &acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(id), Status: status, Content: content}
+	}
+	say := func(text string) acp.SessionUpdate { return &acp.AgentMessageChunk{Content: acp.Text(text)} }
+	text := func(text string) acp.ToolCallContent { return &acp.Content{Content: acp.Text(text)} }
+	entry := func(text string, status acp.PlanEntryStatus) acp.PlanEntry {
+		return acp.PlanEntry{Content: text, Status: status, Priority: acp.PlanEntryPriorityHigh}
+	}
+	for name, tt := range map[string]struct {
+		updates []acp.SessionUpdate
+		want    string
+	}{
+		"pieces of a message":   {[]acp.SessionUpdate{say("Hel"), say("lo.\n"), say("More")}, "Hello.\nMore"},
+		"what a terminal obeys": {[]acp.SessionUpdate{say("a\x1b[2Jb\r\n")}, "a[2Jb\n"},
+		"a thought": {[]acp.SessionUpdate{&acp.AgentThoughtChunk{Content: acp.Text("so")}, &acp.AgentThoughtChunk{Content: acp.Text(" far")}, say("Hi")},
+			"· so far\nHi"},
+		"a tool call": {[]acp.SessionUpdate{say("I look."), call("1", "Read a", acp.ToolCallStatusPending), change("1", acp.ToolCallStatusInProgress),
+			change("1", acp.ToolCallStatusCompleted), change("1", "")}, "I look.\n▸ Read a\n✓ Read a\n"},
+		"two at once": {[]acp.SessionUpdate{call("1", "A", acp.ToolCallStatusInProgress), call("2", "B", acp.ToolCallStatusInProgress),
+			change("1", acp.ToolCallStatusCompleted), change("2", acp.ToolCallStatusFailed, text("no\nway"))}, "▸ A\n▸ B\n✓ A\n✗ B\n  no\n  way\n"},
+		"a diff": {[]acp.SessionUpdate{call("1", "Edit", acp.ToolCallStatusInProgress, &acp.Diff{Path: "/work/a/b.go", OldText: new("one\ntwo\n"), NewText: "one\n2\n"})},
+			"▸ Edit\n  " + filepath.FromSlash("a/b.go") + "  +1 -1\n    one\n  - two\n  + 2\n"},
+		"a new file elsewhere": {[]acp.SessionUpdate{call("1", "Edit", acp.ToolCallStatusInProgress, &acp.Diff{Path: "/tmp/x", NewText: "one\n"})},
+			"▸ Edit\n  /tmp/x  +1 -0\n  + one\n"},
+		"a plan that changes once": {[]acp.SessionUpdate{
+			&acp.Plan{Entries: []acp.PlanEntry{entry("a", acp.PlanEntryStatusInProgress), entry("b", acp.PlanEntryStatusPending)}},
+			&acp.Plan{Entries: []acp.PlanEntry{entry("a", acp.PlanEntryStatusInProgress), entry("b", acp.PlanEntryStatusPending)}},
+			&acp.Plan{Entries: []acp.PlanEntry{entry("a", acp.PlanEntryStatusCompleted), entry("b", acp.PlanEntryStatusInProgress)}},
+		}, "plan:\n  ▸ a\n  · b\nplan:\n  ✓ a\n  ▸ b\n"},
+		"a notice":                {[]acp.SessionUpdate{&acp.Notice{Severity: "warning", Title: "slow today"}}, "warning: slow today\n"},
+		"what chat does not know": {[]acp.SessionUpdate{&acp.UnknownSessionUpdate{Type: "x", Raw: []byte(`{"sessionUpdate":"x"}`)}, say("Hi")}, "Hi"},
+		"an id comes back": {[]acp.SessionUpdate{
+			&acp.AgentMessageChunk{MessageID: "1", Content: acp.Text("one")}, &acp.AgentMessageChunk{MessageID: "2", Content: acp.Text("two")},
+			&acp.AgentMessageChunk{MessageID: "1", Content: acp.Text(" more")}}, "one\ntwo more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, th, out := look("/work", false)
+			for _, u := range tt.updates {
+				th.Apply(u)
+				v.draw()
+			}
+			v.draw()
+			assert.Equal(t, tt.want, out.String())
+		})
+	}
+}
+
+// A call that the turn left open is shown as ended, and a late update still tells how.
+func TestCallsThatTheTurnLeftOpen(t *testing.T) {
+	v, th, out := look("/", false)
+	th.Prompt(nil)
+	th.Apply(&acp.ToolCall{ToolCallID: "1", Title: "Run", Status: acp.ToolCallStatusInProgress})
+	th.EndTurn(&acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil)
+	v.draw()
+	for range 2 * recent {
+		th.Apply(&acp.Notice{Severity: "info", Title: "later"})
+		v.draw()
+	}
+	th.Apply(&acp.ToolCallUpdate{ToolCallID: "1", Status: acp.ToolCallStatusFailed})
+	v.draw()
+	assert.Equal(t, "▸ Run\n◦ Run (ended)\n"+strings.Repeat("info: later\n", 2*recent)+"✗ Run\n", out.String())
+}
+
+func TestColors(t *testing.T) {
+	for color, want := range map[bool]string{true: "\x1b[36m▸ Edit\x1b[0m", false: "▸ Edit\n"} {
+		v, th, out := look("/", color)
+		th.Apply(&acp.ToolCall{ToolCallID: "1", Title: "Edit", Content: []acp.ToolCallContent{&acp.Diff{Path: "/a", OldText: new("x\n"), NewText: "y\n"}}})
+		v.draw()
+		assert.Contains(t, out.String(), want)
+		assert.Equal(t, color, strings.Contains(out.String(), "\x1b"))
+	}
+}
+
+func TestCompare(t *testing.T) {
+	long := strings.Repeat("line\n", 2000)
+	for name, tt := range map[string]struct{ old, new, want string }{
+		"equal":          {"a\n", "a\n", "  a"},
+		"from nothing":   {"", "a\nb\n", "+ a|+ b"},
+		"to nothing":     {"a\nb\n", "", "- a|- b"},
+		"in the middle":  {"a\nb\nc\n", "a\nx\nc\n", "  a|- b|+ x|  c"},
+		"moved":          {"a\nb\nc\n", "b\nc\na\n", "- a|  b|  c|+ a"},
+		"no end of line": {"a", "a\nb", "  a|+ b"},
+		"far apart":      {"1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nx\n6\n7\n8\n9\n", "@ |  3|  4|- 5|+ x|  6|  7|@ "},
+		"too much":       {"x" + long, "y" + long + "z", "- xline|- line"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := compare(split(tt.old), split(tt.new))
+			if name != "equal" {
+				all = around(all)
+			}
+			var got []string
+			for _, l := range all {
+				if l.op == '@' {
+					l.text = ""
+				}
+				got = append(got, string(l.op)+" "+l.text)
+			}
+			assert.True(t, strings.HasPrefix(strings.Join(got, "|"), tt.want), "%s", got[:min(len(got), 12)])
+		})
+	}
+}
+
+// What a command of the agent itself prints is shown as it comes.
+func TestAgentsTerminals(t *testing.T) {
+	var out bytes.Buffer
+	th := thread.New()
+	v := newView(newScreen(&out, false), "s", th, "/w")
+	for _, text := range []string{"one\n", "two\n"} {
+		th.Do(thread.TerminalChanged{ID: "t", Append: []byte(text)})
+		v.draw()
+	}
+	assert.Equal(t, "  │ one\n  │ two\n", out.String())
+}

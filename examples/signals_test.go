@@ -1,0 +1,214 @@
+//go:build unix
+
+package examples_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream/remote"
+)
+
+// program is an example that runs, with the agent that it has started.
+type program struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	reports *bufio.Reader
+	agents  []int // the agent, the process that it has started, and its terminal
+}
+
+func start(t *testing.T, name string, args ...string) *program {
+	t.Helper()
+	p := &program{t: t, cmd: exec.Command(filepath.Join(programs, name), args...)}
+	fifo := filepath.Join(t.TempDir(), "report")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	reports, err := os.OpenFile(fifo, os.O_RDWR, 0) // RDWR: the pipe has no end between two reports
+	require.NoError(t, err)
+	require.NoError(t, reports.SetReadDeadline(time.Now().Add(time.Minute)))
+	t.Cleanup(func() { reports.Close() })
+	p.reports = bufio.NewReader(reports)
+	p.cmd.Env = append(os.Environ(), playEnv+"=deaf", reportEnv+"="+fifo)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.in, err = p.cmd.StdinPipe() // stays open
+	require.NoError(t, err)
+	out, err := p.cmd.StdoutPipe()
+	require.NoError(t, err)
+	p.out = bufio.NewReader(out)
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		for _, pid := range p.agents {
+			if pid > 0 { // 0, for one that was not reported, would be this process group
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		_ = p.cmd.Wait()
+	})
+	return p
+}
+
+// expect waits for what the agent reports next.
+func (p *program) expect(want string, args ...any) {
+	p.t.Helper()
+	got, err := p.reports.ReadString('\n')
+	require.NoError(p.t, err)
+	if len(args) == 0 {
+		require.Equal(p.t, want+"\n", got)
+		return
+	}
+	_, err = fmt.Sscanf(got, want+"\n", args...)
+	require.NoError(p.t, err, got)
+}
+
+// started waits until the agent runs.
+func (p *program) started() {
+	p.t.Helper()
+	p.agents = make([]int, 2)
+	p.expect("started %d %d", &p.agents[0], &p.agents[1])
+}
+
+// terminal waits until the command of a terminal runs.
+func (p *program) terminal() {
+	p.t.Helper()
+	p.agents = append(p.agents, 0)
+	p.expect("terminal %d", &p.agents[len(p.agents)-1])
+}
+
+func (p *program) signal(sig syscall.Signal) {
+	p.t.Helper()
+	require.NoError(p.t, p.cmd.Process.Signal(sig))
+}
+
+// endedBy waits for the program: it ends by the signal and leaves nothing behind.
+func (p *program) endedBy(sig syscall.Signal) {
+	p.t.Helper()
+	exit, ok := errors.AsType[*exec.ExitError](p.cmd.Wait())
+	require.True(p.t, ok)
+	status := exit.Sys().(syscall.WaitStatus)
+	assert.True(p.t, status.Signaled(), "exited with status %d", exit.ExitCode())
+	assert.Equal(p.t, sig, status.Signal())
+	for _, pid := range p.agents {
+		leak.CheckProcess(p.t, pid)
+	}
+}
+
+var signals = map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP, "SIGINT": syscall.SIGINT}
+
+// The agent ignores the end of its input and SIGTERM, and so does a process that it has
+// started.
+func TestSignalsEndTheAgent(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for name, tt := range map[string]struct {
+		args []string
+		turn bool // the signal comes in a turn
+	}{
+		"ask":   {[]string{"Are you there?", self}, true},
+		"proxy": {[]string{self}, false},
+		"chat":  {[]string{"-dir", t.TempDir(), "--", self}, false},
+	} {
+		for signalName, sig := range signals {
+			t.Run(name+" "+signalName, func(t *testing.T) {
+				t.Parallel()
+				p := start(t, name, tt.args...)
+				p.started()
+				if tt.turn {
+					p.expect("prompt")
+				}
+				p.signal(sig)
+				p.endedBy(sig)
+			})
+		}
+	}
+}
+
+func TestChatInterrupt(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	p := start(t, "chat", "-yes", "-dir", t.TempDir(), "-prompt", "work", "--", self)
+	p.started()
+	p.expect("prompt")
+	p.terminal()
+	p.signal(syscall.SIGINT)
+	p.expect("cancel")
+	p.signal(syscall.SIGINT)
+	p.endedBy(syscall.SIGINT)
+}
+
+// The command of a terminal ignores SIGTERM as well.
+func TestSignalsEndTerminals(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for name, sig := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, "chat", "-yes", "-dir", t.TempDir(), "-prompt", "work", "--", self)
+			p.started()
+			p.expect("prompt")
+			p.terminal()
+			p.signal(sig)
+			p.endedBy(sig)
+		})
+	}
+}
+
+// A server ends its agents, each of which belongs to a client that is still connected.
+func TestSignalsEndServedAgents(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for name, sig := range signals {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, "bridge", "-listen", "127.0.0.1:0", "--", self)
+			url, err := p.out.ReadString('\n')
+			require.NoError(t, err)
+			conn, err := remote.Dial(t.Context(), strings.TrimSpace(url), nil)
+			require.NoError(t, err)
+			defer conn.Close()
+			require.NoError(t, conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)))
+			p.started()
+			p.signal(sig)
+			p.endedBy(sig)
+		})
+	}
+}
+
+func TestSignalsEndAgents(t *testing.T) {
+	for _, name := range []string{"echo", "agent"} {
+		for signalName, sig := range signals {
+			t.Run(name+" "+signalName, func(t *testing.T) {
+				t.Parallel()
+				p := start(t, name)
+				p.signal(sig)
+				p.endedBy(sig)
+			})
+		}
+	}
+}
+
+// An example that starts processes and does not call EndOnSignal leaves them behind.
+func TestEveryExampleEndsOnSignals(t *testing.T) {
+	all, err := filepath.Glob("*/main.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	for _, name := range all {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		assert.Contains(t, string(text), "stream.EndOnSignal(", name)
+	}
+}
