@@ -86,9 +86,9 @@ var hostileLines = []struct {
 }
 
 func TestHostileLines(t *testing.T) {
-	ends(t, func(t *testing.T, p *peer) {
+	ends(t, nil, func(t *testing.T, p *peer) {
 		for _, tt := range hostileLines {
-			p.send(tt.line)
+			p.SendLines(tt.line)
 			got := brief(p.said(len(tt.want)))
 			if tt.name == "params are no object" { // one end knows the method
 				assert.Contains(t, []string{"-32602 7", "-32601 7"}, got[0])
@@ -102,19 +102,19 @@ func TestHostileLines(t *testing.T) {
 // Answers to hostile lines do not repeat them: they may be secrets of somebody else
 // that went astray, and they may be long.
 func TestAnswersDoNotRepeatHostileInput(t *testing.T) {
-	ends(t, func(t *testing.T, p *peer) {
+	ends(t, nil, func(t *testing.T, p *peer) {
 		for _, tt := range hostileLines {
 			if len(tt.want) == 0 || strings.HasPrefix(tt.want[0], "ok") {
 				continue
 			}
-			p.send(tt.line)
+			p.SendLines(tt.line)
 			for _, m := range p.said(len(tt.want)) {
-				assert.Less(t, len(m.raw), 1000, "%s: %.300s", tt.name, m.raw)
+				assert.Less(t, len(m.Raw), 1000, "%s: %.300s", tt.name, m.Raw)
 			}
 		}
-		p.send(`secret`, `["secret"]`, `{"jsonrpc":"2.0","id":7,"params":{"secret":"secret"}}`, `{"jsonrpc":"2.0","method":1,"id":7,"secret":"secret"}`)
+		p.SendLines(`secret`, `["secret"]`, `{"jsonrpc":"2.0","id":7,"params":{"secret":"secret"}}`, `{"jsonrpc":"2.0","method":1,"id":7,"secret":"secret"}`)
 		for _, m := range p.said(3) { // the one with an id and no method counts as an answer
-			assert.NotContains(t, m.raw, "secret")
+			assert.NotContains(t, m.Raw, "secret")
 		}
 	})
 }
@@ -130,9 +130,9 @@ func TestTextsThatAreNotUnicode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cl := &testClient{}
 			_, p := startClient(t, cl, nil, nil)
-			p.sendf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}}}}`, tt.raw)
+			p.Send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}}}}`, tt.raw)
 			assert.Empty(t, p.echo())
-			updates := cl.take()
+			updates := cl.Take()
 			require.Len(t, updates, 1)
 			assert.Equal(t, tt.want, textOf(updates[0]))
 		})
@@ -143,13 +143,20 @@ func TestTextsThatAreNotUnicode(t *testing.T) {
 // have read something else than this end.
 func TestDuplicateMembersInParams(t *testing.T) {
 	_, p := startAgent(t, &testAgent{}, nil, nil)
+	refusesDuplicates(t, p)
+	_, p = startAgent2(t, &testAgent2{}, nil, nil)
+	refusesDuplicates(t, p)
+}
+
+func refusesDuplicates(t *testing.T, p *peer) {
+	t.Helper()
 	for i, params := range []string{
 		`{"cwd":"/a","cwd":"/b","mcpServers":[]}`,
 		`{"cwd":"/a","mcpServers":[],"\u0063wd":"/b"}`,
-		`{"cwd":"/a","mcpServers":[{"name":"n","command":"/c","command":"/d","args":[],"env":[]}]}`,
+		`{"cwd":"/a","mcpServers":[{"type":"stdio","name":"n","command":"/c","command":"/d","args":[],"env":[]}]}`,
 		`{"cwd":"/a","mcpServers":[],"mcpServers":[]}`,
 	} {
-		p.sendf(`{"jsonrpc":"2.0","id":%d,"method":"session/new","params":%s}`, i, params)
+		p.Send(`{"jsonrpc":"2.0","id":%d,"method":"session/new","params":%s}`, i, params)
 		assert.Equal(t, []string{fmt.Sprintf("-32602 %d", i)}, brief(p.said(1)), params)
 	}
 }
@@ -157,10 +164,10 @@ func TestDuplicateMembersInParams(t *testing.T) {
 // A long name is cut where the connection itself says that there is no such method.
 func TestLongMethodNames(t *testing.T) {
 	_, p := startAgent(t, &peertest.Agent{}, nil, nil)
-	p.send(`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("m", 1<<20) + `"}`)
-	m := p.recv()
+	p.SendLines(`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("m", 1<<20) + `"}`)
+	m := p.Next()
 	assert.Equal(t, "-32601 7", m.String())
-	assert.Less(t, len(m.raw), 1000)
-	p.send(`{"jsonrpc":"2.0","id":8,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`)
-	assert.Equal(t, "ok 8", p.recv().String())
+	assert.Less(t, len(m.Raw), 1000)
+	p.SendLines(`{"jsonrpc":"2.0","id":8,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`)
+	assert.Equal(t, "ok 8", p.Next().String())
 }

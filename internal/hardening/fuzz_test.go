@@ -14,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -48,10 +49,10 @@ func fuzzPeer(t *testing.T, to io.Writer, s stream.Stream, first string, input [
 	for {
 		line, err := s.Read()
 		require.NoError(t, err, "the connection ended")
-		e := wire.ParseEnvelope(line)
+		e := envelope.Parse(line)
 		switch e.Kind {
-		case wire.KindRequest, wire.KindNotification, wire.KindResponse:
-		case wire.KindErrorResponse:
+		case envelope.KindRequest, envelope.KindNotification, envelope.KindResponse:
+		case envelope.KindErrorResponse:
 			require.NoError(t, new(rpcerr.RequestError).UnmarshalJSON(e.Error), "%s", line)
 			require.NotContains(t, string(e.Error), "panic")
 		default:
@@ -88,7 +89,7 @@ func FuzzAgent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input []byte) {
 		s, to, from := pipes(t)
 		prompts := make(chan *acp.PromptRequest, 1<<16)
-		c := agent.New(s, func(*agent.Conn) acp.Agent { return &fullAgent{prompts: prompts} }, nil)
+		c := agent.New(s, func(*agent.Conn) acp.Agent { return promptedAgent(prompts) }, &agent.Options{Unstable: true})
 		require.NoError(t, c.Start(context.Background()))
 		fuzzPeer(t, to, from, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`+"\n", input, "")
 		require.NoError(t, c.Close())
@@ -159,7 +160,7 @@ func FuzzAnswer(f *testing.F) {
 		}()
 		asked, err := theirs.Read()
 		require.NoError(t, err)
-		e := wire.ParseEnvelope(asked)
+		e := envelope.Parse(asked)
 		b := append([]byte(`{"jsonrpc":"2.0","id":`), e.ID...)
 		b = append(b, map[bool]string{false: `,"result":`, true: `,"error":`}[fails]...)
 		b = append(append(b, bytes.ReplaceAll(answer, []byte("\n"), []byte(" "))...), '}')

@@ -1,15 +1,12 @@
 package hardening_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -29,137 +27,35 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is how long a test waits for a message. A test that has to wait so long
-// has failed.
+// patience is how long a test waits for a call. A test that has to wait so long has
+// failed.
 const patience = time.Minute
 
-// peer is the other side of a connection over stream.Lines, played byte by byte.
+// peer is the other end of a connection over stream.Lines, played by the test.
 type peer struct {
-	t     testing.TB
-	to    *io.PipeWriter
-	from  *io.PipeReader
-	lines chan string // what the end under test wrote
-	n     int         // echoes so far
+	*rawpeer.Peer
+	t testing.TB
+	n int // echoes so far
 }
 
-// newPeer returns a peer and the reader and writer of the end under test. The peer
-// reads all the time, like a program that does nothing else.
+// newPeer returns a peer, and the reader and writer of the end under test.
 func newPeer(t testing.TB) (*peer, io.ReadCloser, io.WriteCloser) {
-	t.Helper()
-	in, to := io.Pipe()
-	from, out := io.Pipe()
-	p := &peer{t: t, to: to, from: from, lines: make(chan string, 1<<17)}
-	go func() { // ends when the end under test, or the test, closes the pipe
-		defer close(p.lines)
-		r := bufio.NewReader(from)
-		for {
-			line, err := r.ReadString('\n')
-			if err != nil {
-				return
-			}
-			p.lines <- strings.TrimSuffix(line, "\n")
-		}
-	}()
-	t.Cleanup(p.close)
-	return p, in, out
-}
-
-func (p *peer) close() {
-	p.to.Close()
-	p.from.Close()
-}
-
-// send writes lines.
-func (p *peer) send(lines ...string) {
-	p.t.Helper()
-	for _, line := range lines {
-		_, err := io.WriteString(p.to, line+"\n")
-		require.NoError(p.t, err)
-	}
-}
-
-func (p *peer) sendf(format string, args ...any) {
-	p.t.Helper()
-	p.send(fmt.Sprintf(format, args...))
-}
-
-// message is any message, taken apart.
-type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  *struct {
-		Code    int             `json:"code"`
-		Message string          `json:"message"`
-		Data    json.RawMessage `json:"data"`
-	} `json:"error"`
-	raw string
-}
-
-// String is short enough for tables: "ok 1", "-32600 null", "session/cancel".
-func (m message) String() string {
-	switch {
-	case m.Method != "":
-		return m.Method
-	case m.Error != nil:
-		return fmt.Sprintf("%d %s", m.Error.Code, m.ID)
-	}
-	return fmt.Sprintf("ok %s", m.ID)
-}
-
-// recv waits for the next message.
-func (p *peer) recv() message {
-	p.t.Helper()
-	m, ok := p.recvOrEnd()
-	require.True(p.t, ok, "the connection has ended")
-	return m
-}
-
-// recvOrEnd waits for the next message; false at the end.
-func (p *peer) recvOrEnd() (message, bool) {
-	p.t.Helper()
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case line, ok := <-p.lines:
-		m := message{raw: line}
-		if ok {
-			require.NoError(p.t, json.Unmarshal([]byte(line), &m), "%.200s", line)
-		}
-		return m, ok
-	case <-timer.C:
-		require.FailNow(p.t, "nothing arrives")
-	}
-	panic("unreachable")
-}
-
-// expect waits for a message with that method.
-func (p *peer) expect(method string) message {
-	p.t.Helper()
-	m := p.recv()
-	require.Equal(p.t, method, m.String(), "%.300s", m.raw)
-	return m
-}
-
-// answer answers a request.
-func (p *peer) answer(m message, result string) {
-	p.t.Helper()
-	p.sendf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
+	p, in, out := rawpeer.Lines(t)
+	return &peer{Peer: p, t: t}, in, out
 }
 
 // echo shows that the end under test still answers, and returns what it had sent
 // before.
-func (p *peer) echo() []message {
+func (p *peer) echo() []rawpeer.Message {
 	p.t.Helper()
 	p.n++
 	id := fmt.Sprintf("echo %d", p.n)
-	p.sendf(`{"jsonrpc":"2.0","id":%q,"method":"_echo","params":{"n":%d}}`, id, p.n)
-	var before []message
+	p.Send(`{"jsonrpc":"2.0","id":%q,"method":"_echo","params":{"n":%d}}`, id, p.n)
+	var before []rawpeer.Message
 	for {
-		m := p.recv()
+		m := p.Next()
 		if string(m.ID) == fmt.Sprintf("%q", id) && m.Method == "" {
-			require.JSONEq(p.t, fmt.Sprintf(`{"n":%d}`, p.n), string(m.Result), "%.300s", m.raw)
+			require.JSONEq(p.t, fmt.Sprintf(`{"n":%d}`, p.n), string(m.Result), "%.300s", m.Raw)
 			return before
 		}
 		before = append(before, m)
@@ -168,17 +64,17 @@ func (p *peer) echo() []message {
 
 // said is echo, with n messages beside it: the answers to requests may come behind
 // that of an echo.
-func (p *peer) said(n int) []message {
+func (p *peer) said(n int) []rawpeer.Message {
 	p.t.Helper()
 	all := p.echo()
 	for len(all) < n {
-		all = append(all, p.recv())
+		all = append(all, p.Next())
 	}
 	return all
 }
 
 // brief is the form of messages in tables.
-func brief(all []message) []string {
+func brief(all []rawpeer.Message) []string {
 	var texts []string
 	for _, m := range all {
 		texts = append(texts, m.String())
@@ -204,38 +100,8 @@ type testAgent struct {
 
 // testClient likewise.
 type testClient struct {
+	peertest.Client
 	echoes
-	onPermission func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error)
-	onUpdate     func(context.Context, *acp.SessionNotification) error
-
-	mu      sync.Mutex // guards what follows
-	updates []acp.SessionUpdate
-}
-
-func (c *testClient) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	if c.onPermission != nil {
-		return c.onPermission(ctx, req)
-	}
-	return acp.Selected("yes"), nil
-}
-
-func (c *testClient) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
-	if c.onUpdate != nil {
-		return c.onUpdate(ctx, n)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.updates = append(c.updates, n.Update)
-	return nil
-}
-
-// take returns the updates that arrived since it was last called.
-func (c *testClient) take() []acp.SessionUpdate {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	all := c.updates
-	c.updates = nil
-	return all
 }
 
 // runner is what both kinds of Conn have in common.
@@ -252,7 +118,7 @@ func run(t testing.TB, c runner, p *peer) {
 	t.Helper()
 	require.NoError(t, c.Start(context.Background()))
 	t.Cleanup(func() {
-		p.close()
+		p.Close()
 		c.Close()
 		<-c.Done()
 	})
@@ -264,8 +130,8 @@ func startAgent(t testing.TB, a acp.Agent, opts *agent.Options, lines *stream.Li
 	p, in, out := newPeer(t)
 	c := agent.New(stream.Lines(in, out, lines), func(*agent.Conn) acp.Agent { return a }, opts)
 	run(t, c, p)
-	p.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
-	require.Equal(t, "ok 0", p.recv().String())
+	p.SendLines(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
+	require.Equal(t, "ok 0", p.Next().String())
 	return c, p
 }
 
@@ -282,7 +148,7 @@ func startClient(t testing.TB, cl acp.Client, opts *client.Options, lines *strea
 		_, err := c.Initialize(t.Context(), nil)
 		return err
 	}, func() {
-		p.answer(p.expect("initialize"), `{"protocolVersion":1,"agentCapabilities":`+agentCapabilities+`}`)
+		p.Answer(p.Expect("initialize"), `{"protocolVersion":1,"agentCapabilities":`+agentCapabilities+`}`)
 	})
 	return c, p
 }
@@ -317,18 +183,31 @@ func openSession(t testing.TB, c *client.Conn, p *peer) *client.Session {
 	do(t, func() (err error) {
 		s, err = c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 		return err
-	}, func() { p.answer(p.expect("session/new"), `{"sessionId":"s1"}`) })
+	}, func() { p.Answer(p.Expect("session/new"), `{"sessionId":"s1"}`) })
 	return s
 }
 
-// ends runs a test once against an agent and once against a client.
-func ends(t *testing.T, test func(t *testing.T, p *peer)) {
+// ends runs a test against an agent and against a client, of both versions.
+func ends(t *testing.T, lines *stream.LinesOptions, test func(t *testing.T, p *peer)) {
 	t.Run("agent", func(t *testing.T) {
-		_, p := startAgent(t, &testAgent{}, nil, nil)
+		_, p := startAgent(t, &testAgent{}, nil, lines)
 		test(t, p)
 	})
 	t.Run("client", func(t *testing.T) {
-		_, p := startClient(t, &testClient{}, nil, nil)
+		_, p := startClient(t, &testClient{}, nil, lines)
 		test(t, p)
 	})
+	t.Run("agent of version 2", func(t *testing.T) {
+		_, p := startAgent2(t, &testAgent2{}, nil, lines)
+		test(t, p)
+	})
+	t.Run("client of version 2", func(t *testing.T) {
+		_, p := startClient2(t, &testClient2{}, nil, lines)
+		test(t, p)
+	})
+	if raceEnabled {
+		return // the bytes take the same way through the same code; it takes minutes
+	}
+	t.Run("agent behind the router", func(t *testing.T) { test(t, startRouted(t, lines)) })
+	t.Run("agent behind the adapter", func(t *testing.T) { test(t, startAdapted(t, lines)) })
 }

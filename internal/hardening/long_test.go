@@ -11,7 +11,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 )
 
 // What was long goes with the message: an idle connection keeps nothing of it, on
@@ -28,9 +29,9 @@ func TestLongMessagesAreNotKept(t *testing.T) {
 		}
 		return nil, nil
 	}
-	p := rig.Connect(t, rig.Setup{
-		Agent:  func(*agent.Conn) acp.Agent { return &rig.Agent{Do: do} },
-		Client: func(*client.Conn) acp.Client { return &rig.Client{Do: do} },
+	p := pairtest.Connect(t, pairtest.Setup{
+		Agent:  func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: do} },
+		Client: func(*client.Conn) acp.Client { return &peertest.FullClient{Do: do} },
 	})
 	ctx := t.Context()
 	for name, send := range map[string]func() error{
@@ -62,6 +63,10 @@ func TestLongMessagesAreNotKept(t *testing.T) {
 			kept := grown(func() {
 				for range 4 {
 					require.NoError(t, send())
+				}
+				// What has just arrived may not be let go yet by the goroutine that wrote it.
+				for range 2 {
+					require.NoError(t, p.Client.Call(ctx, "_x", "", nil))
 				}
 			})
 			assert.Less(t, kept, 1.0, "MiB")

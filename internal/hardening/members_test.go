@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/acpkit/go-sdk/acp" // registers the methods
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
@@ -25,21 +26,21 @@ func recordedValues(t testing.TB) []typed {
 	var all []typed
 	asked := map[string]*wire.Method{}
 	for _, l := range seed.Recorded(t) {
-		e := wire.ParseEnvelope([]byte(l.Raw))
+		e := envelope.Parse([]byte(l.Raw))
 		method := string(e.Method)
 		key, other := l.File+l.Dir+string(e.ID), l.File+map[string]string{"send": "recv", "recv": "send"}[l.Dir]+string(e.ID)
 		var v typed
 		switch e.Kind {
-		case wire.KindRequest:
+		case envelope.KindRequest:
 			if m := wire.Request(1, method); m != nil {
 				asked[key] = m
 				v = typed{l.File + " " + method + " params", e.Params, m.Params}
 			}
-		case wire.KindNotification:
+		case envelope.KindNotification:
 			if m := wire.Notification(1, method); m != nil {
 				v = typed{l.File + " " + method, e.Params, m.Params}
 			}
-		case wire.KindResponse:
+		case envelope.KindResponse:
 			if m := asked[other]; m != nil {
 				v = typed{l.File + " " + m.Name + " result", e.Result, m.Result}
 			}
@@ -47,7 +48,7 @@ func recordedValues(t testing.TB) []typed {
 		if v.codec == nil || len(v.raw) == 0 || string(v.raw) == "null" {
 			continue
 		}
-		if _, err := v.codec.Decode(v.raw); err == nil {
+		if _, _, err := v.codec.Decode(v.raw); err == nil {
 			all = append(all, v)
 		}
 	}
@@ -63,9 +64,9 @@ func TestUnknownMembersEverywhere(t *testing.T) {
 		require.NoError(t, json.Unmarshal(v.raw, &tree))
 		more, err := json.Marshal(widen(tree, ""))
 		require.NoError(t, err)
-		was, err := v.codec.Decode(v.raw)
+		was, _, err := v.codec.Decode(v.raw)
 		require.NoError(t, err)
-		is, err := v.codec.Decode(more)
+		is, _, err := v.codec.Decode(more)
 		if !assert.NoError(t, err, "%s: %.300s", v.name, more) {
 			continue
 		}

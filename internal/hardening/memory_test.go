@@ -2,17 +2,19 @@ package hardening_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
 
 // grown tells how many MiB more are in use after f than before, when all that can be
@@ -30,7 +32,7 @@ func flood(t testing.TB, p *peer, n int, line func(b []byte, i int) []byte) {
 	for i := range n {
 		b = append(line(b, i), '\n')
 		if len(b) > 60<<10 || i == n-1 {
-			_, err := p.to.Write(b)
+			_, err := p.Bytes.Write(b)
 			require.NoError(t, err)
 			b = b[:0]
 		}
@@ -66,7 +68,7 @@ func TestSessionsWithoutEnd(t *testing.T) {
 		"many updates of some": func(b []byte, i int) []byte { return appendUpdate(b, fmt.Sprintf("s%d", i%100), "xxxxxxxxxx") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, p := startClient(t, &testClient{onUpdate: ignore}, nil, nil)
+			c, p := startClient(t, &testClient{Client: peertest.Client{OnUpdate: ignore}}, nil, nil)
 			used := grown(func() {
 				flood(t, p, n, line)
 				p.echo()
@@ -109,8 +111,8 @@ func TestClosedSessions(t *testing.T) {
 					return nil
 				}, func() {
 					for i := range 1000 {
-						p.answer(p.expect("session/new"), fmt.Sprintf(`{"sessionId":"%d%s"}`, i, tooLong[:64<<10]))
-						p.answer(p.expect("session/close"), `{}`)
+						p.Answer(p.Expect("session/new"), fmt.Sprintf(`{"sessionId":"%d%s"}`, i, tooLong[:64<<10]))
+						p.Answer(p.Expect("session/close"), `{}`)
 					}
 				})
 			})
@@ -122,10 +124,11 @@ func TestClosedSessions(t *testing.T) {
 // Questions without end are refused at some point.
 func TestQuestionsWithoutEnd(t *testing.T) {
 	release := make(chan struct{})
-	cl := &testClient{onPermission: func(ctx context.Context, _ *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	cl := &testClient{}
+	cl.OnPermission = func(ctx context.Context, _ *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 		<-release
 		return acp.Cancelled(), nil
-	}}
+	}
 	const most = 64 << 20 // the default is sixteen times as much
 	_, p := startClient(t, cl, &client.Options{Limits: client.Limits{MaxOpen: most}}, nil)
 	defer close(release)
@@ -163,8 +166,8 @@ func TestMetaBomb(t *testing.T) {
 			}
 			_, p = startAgent(t, a, nil, nil)
 			used := grown(func() {
-				p.send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[],"_meta":` + meta + `}}`)
-				assert.Equal(t, "ok 1", p.recv().String())
+				p.SendLines(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[],"_meta":` + meta + `}}`)
+				assert.Equal(t, "ok 1", p.Next().String())
 			})
 			t.Logf("%.1f MiB of %d MiB", used, len(meta)>>20)
 			assert.Less(t, used, 100.0)
@@ -173,8 +176,74 @@ func TestMetaBomb(t *testing.T) {
 	}
 }
 
+// Many members, each of them short, share the budget of their message.
+func TestManyMetas(t *testing.T) {
+	var held atomic.Pointer[acp.PromptRequest]
+	a := &testAgent{}
+	a.OnPrompt = func(_ context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+		held.Store(req)
+		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+	}
+	_, p := startAgent(t, a, nil, nil)
+	meta := `{"a":[{}` + strings.Repeat(`,{"":0}`, 32_700/7) + `]}`
+	block := `{"type":"text","text":"","_meta":` + meta + `}`
+	const blocks = 300 // 10 MiB
+	used := grown(func() {
+		p.SendLines(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[` + block + strings.Repeat(","+block, blocks-1) + `]}}`)
+		assert.Equal(t, "ok 1", p.Next().String())
+	})
+	length := float64(blocks*len(block)) / (1 << 20)
+	t.Logf("%.1f MiB of %.1f MiB", used, length)
+	assert.Less(t, used, 10*length)
+	require.Len(t, held.Load().Prompt, blocks)
+	last := held.Load().Prompt[blocks-1].(*acp.TextContent)
+	raw, err := json.Marshal(last.Meta)
+	require.NoError(t, err)
+	assert.Equal(t, meta, string(raw), "nothing is lost")
+}
+
+// The updates of a Turn that no one reads count as what they take once decoded.
+func TestUnreadTurnWithMetas(t *testing.T) {
+	const backlog = 16 << 20
+	handled := make(chan struct{}, 1)
+	cl := &testClient{}
+	cl.OnUpdate = func(context.Context, *acp.SessionNotification) error { handled <- struct{}{}; return nil }
+	c, p := startClient(t, cl, &client.Options{Limits: client.Limits{Backlog: backlog}}, nil)
+	s := openSession(t, c, p)
+	turn := s.Prompt(t.Context(), acp.Text("go"))
+	prompt := p.Expect("session/prompt")
+
+	// Forty objects in half a kilobyte are decoded: that much any message may hold.
+	meta := `{"a":[{}` + strings.Repeat(`,{"":0}`, 40) + `]}`
+	line := fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"},"_meta":%s}}}`, s.ID(), meta)
+	sent := 0
+	var wrote chan struct{}
+	used := grown(func() {
+		for reading := true; reading; sent++ {
+			wrote = make(chan struct{})
+			go func() { // ends when the client reads again, or has gone
+				defer close(wrote)
+				p.Bytes.Write([]byte(line + "\n"))
+			}()
+			select {
+			case <-handled:
+			case <-time.After(2 * time.Second):
+				reading = false // as a Turn that is not read demands
+			}
+		}
+	})
+	t.Logf("%.1f MiB after %d updates", used, sent)
+	assert.Less(t, used, 2.0*backlog/(1<<20)) // spans that are not full included
+	assert.Greater(t, used, 0.5*backlog/(1<<20))
+	do(t, func() error { _, err := turn.Wait(); return err }, func() {
+		<-handled
+		<-wrote
+		p.Answer(prompt, `{"stopReason":"end_turn"}`)
+	})
+}
+
 // What is wrong with a hostile message is told in brief.
-func TestComplaintBombs(t *testing.T) {
+func TestManyViolations(t *testing.T) {
 	a := &testAgent{}
 	_, p := startAgent(t, a, nil, nil)
 	list := func(n int, item string) string {
@@ -188,11 +257,11 @@ func TestComplaintBombs(t *testing.T) {
 		"relative in all": `{"cwd":"x","mcpServers":` + list(100_000, `{"name":"","command":"c","args":[],"env":[{"name":"","value":""}]}`) + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			p.send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":` + params + `}`)
-			m := p.recv()
-			t.Logf("%d bytes answered to %d", len(m.raw), len(params))
+			p.SendLines(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":` + params + `}`)
+			m := p.Next()
+			t.Logf("%d bytes answered to %d", len(m.Raw), len(params))
 			assert.Equal(t, "-32602 1", m.String())
-			assert.Less(t, len(m.raw), 64<<10)
+			assert.Less(t, len(m.Raw), 64<<10)
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -31,12 +31,12 @@ func TestNoise(t *testing.T) {
 	}
 	for name, wrap := range wrap {
 		t.Run(name, func(t *testing.T) {
-			rig.Bubble(t, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
 				in, agent := io.Pipe()
 				replies, out := io.Pipe()
 				var heard []string
 				s := stream.Lines(in, out, &stream.LinesOptions{Tolerant: true, OnNoise: func(line []byte) { heard = append(heard, string(line)) }})
-				c := rig.StartClient(t, wrap(s), rig.Setup{})
+				c := pairtest.StartClient(t, wrap(s), pairtest.Setup{})
 				answers := bufio.NewScanner(replies)
 				for i, line := range noise {
 					_, err := io.WriteString(agent, line+"\n"+`{"jsonrpc":"2.0","id":1,"method":"_extension","params":[1]}`+"\n")
@@ -51,11 +51,11 @@ func TestNoise(t *testing.T) {
 		})
 	}
 	t.Run("a message that is wrong is answered", func(t *testing.T) {
-		rig.Bubble(t, func(t *testing.T) {
+		pairtest.Bubble(t, func(t *testing.T) {
 			in, agent := io.Pipe()
 			replies, out := io.Pipe()
 			s := stream.Lines(in, out, &stream.LinesOptions{Tolerant: true, OnNoise: func(line []byte) { t.Errorf("%q is no noise", line) }})
-			c := rig.StartClient(t, s, rig.Setup{})
+			c := pairtest.StartClient(t, s, pairtest.Setup{})
 			answers := bufio.NewScanner(replies)
 			_, err := io.WriteString(agent, `{"jsonrpc":"2.0","id":1,"method":5}`+"\n")
 			require.NoError(t, err)
@@ -65,11 +65,11 @@ func TestNoise(t *testing.T) {
 		})
 	})
 	t.Run("a hook that panics ends the connection", func(t *testing.T) {
-		rig.Bubble(t, func(t *testing.T) {
+		pairtest.Bubble(t, func(t *testing.T) {
 			in, agent := io.Pipe()
 			_, out := io.Pipe()
 			s := stream.Lines(in, out, &stream.LinesOptions{Tolerant: true, OnNoise: func([]byte) { panic("in OnNoise") }})
-			c := rig.StartClient(t, s, rig.Setup{})
+			c := pairtest.StartClient(t, s, pairtest.Setup{})
 			_, err := io.WriteString(agent, "{noise}\n")
 			require.NoError(t, err)
 			assert.ErrorContains(t, c.Wait(), "panic")

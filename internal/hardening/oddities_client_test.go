@@ -1,7 +1,6 @@
 package hardening_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -25,13 +26,13 @@ type oddClient struct {
 	peer    *peer
 	handler *testClient
 	session *client.Session
-	log     *logBuffer
+	log     *pairtest.Log
 	outside []string // updates that arrived while no turn ran
 	mu      sync.Mutex
 }
 
 func newOddClient(t *testing.T) *oddClient {
-	o := &oddClient{t: t, handler: &testClient{}, log: &logBuffer{}}
+	o := &oddClient{t: t, handler: &testClient{}, log: &pairtest.Log{}}
 	o.conn, o.peer = startClient(t, o.handler, &client.Options{Logger: slog.New(slog.NewTextHandler(o.log, nil))}, nil)
 	o.session = openSession(t, o.conn, o.peer)
 	o.session.OnUpdate(func(_ context.Context, u acp.SessionUpdate) {
@@ -39,31 +40,13 @@ func newOddClient(t *testing.T) *oddClient {
 		defer o.mu.Unlock()
 		o.outside = append(o.outside, textOf(u))
 	})
-	o.handler.take()
+	o.handler.Take()
 	return o
-}
-
-// logBuffer may be written and read at once.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // update sends an update of session s1.
 func (o *oddClient) update(fields string) {
-	o.peer.send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{` + fields + `}}}`)
+	o.peer.SendLines(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{` + fields + `}}}`)
 }
 
 func (o *oddClient) text(text string) {
@@ -71,10 +54,10 @@ func (o *oddClient) text(text string) {
 }
 
 // turn runs a turn that play answers, and returns the types or texts of its updates.
-func (o *oddClient) turn(play func(prompt message)) ([]string, *acp.PromptResponse, error) {
+func (o *oddClient) turn(play func(prompt rawpeer.Message)) ([]string, *acp.PromptResponse, error) {
 	o.t.Helper()
 	turn := o.session.Prompt(o.t.Context(), acp.Text("go"))
-	play(o.peer.expect("session/prompt"))
+	play(o.peer.Expect("session/prompt"))
 	var got []string
 	for u, err := range turn.Updates() {
 		if err != nil {
@@ -87,58 +70,58 @@ func (o *oddClient) turn(play func(prompt message)) ([]string, *acp.PromptRespon
 }
 
 // end answers a prompt.
-func (o *oddClient) end(prompt message) { o.peer.answer(prompt, `{"stopReason":"end_turn"}`) }
+func (o *oddClient) end(prompt rawpeer.Message) { o.peer.Answer(prompt, `{"stopReason":"end_turn"}`) }
 
 // call lists sessions, a call as good as any, and returns its error.
-func (o *oddClient) call(play func(m message)) error {
+func (o *oddClient) call(play func(m rawpeer.Message)) error {
 	o.t.Helper()
 	return try(o.t, func() error {
 		_, err := o.conn.ListSessions(o.t.Context(), &acp.ListSessionsRequest{})
 		return err
-	}, func() { play(o.peer.expect("session/list")) })
+	}, func() { play(o.peer.Expect("session/list")) })
 }
 
 // What agents in use send, and what a client makes of it. After each the connection is
 // as good as before, and nothing was logged as an error.
 var agentOddities = map[string]func(t *testing.T, o *oddClient){
 	"answer without id": func(t *testing.T, o *oddClient) {
-		require.NoError(t, o.call(func(m message) {
-			o.peer.send(`{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"}}`, `{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}`, `{"jsonrpc":"2.0","result":{}}`)
+		require.NoError(t, o.call(func(m rawpeer.Message) {
+			o.peer.SendLines(`{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"}}`, `{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}`, `{"jsonrpc":"2.0","result":{}}`)
 			assert.Empty(t, o.peer.echo(), "it is not answered")
-			o.peer.answer(m, `{"sessions":[]}`)
+			o.peer.Answer(m, `{"sessions":[]}`)
 		}), "nor taken for the answer to something else")
 	},
 	"answer with id 0": func(t *testing.T, o *oddClient) {
-		require.NoError(t, o.call(func(m message) {
-			o.peer.send(`{"jsonrpc":"2.0","id":0,"result":{"sessions":[{}]}}`)
-			o.peer.answer(m, `{"sessions":[]}`)
+		require.NoError(t, o.call(func(m rawpeer.Message) {
+			o.peer.SendLines(`{"jsonrpc":"2.0","id":0,"result":{"sessions":[{}]}}`)
+			o.peer.Answer(m, `{"sessions":[]}`)
 		}))
 	},
 	"answer with its id in another spelling": func(t *testing.T, o *oddClient) {
-		require.NoError(t, o.call(func(m message) {
-			o.peer.sendf(`{"jsonrpc":"2.0","id":%s.0,"result":{"sessions":[]}}`, m.ID)
+		require.NoError(t, o.call(func(m rawpeer.Message) {
+			o.peer.Send(`{"jsonrpc":"2.0","id":%s.0,"result":{"sessions":[]}}`, m.ID)
 		}))
 	},
 	"answer twice": func(t *testing.T, o *oddClient) {
-		require.NoError(t, o.call(func(m message) {
-			o.peer.answer(m, `{"sessions":[]}`)
-			o.peer.answer(m, `{"sessions":[{}]}`)
-			o.peer.sendf(`{"jsonrpc":"2.0","id":%s,"error":{"code":1,"message":"x"}}`, m.ID)
+		require.NoError(t, o.call(func(m rawpeer.Message) {
+			o.peer.Answer(m, `{"sessions":[]}`)
+			o.peer.Answer(m, `{"sessions":[{}]}`)
+			o.peer.Send(`{"jsonrpc":"2.0","id":%s,"error":{"code":1,"message":"x"}}`, m.ID)
 		}))
 	},
 	"ids that overlap": func(t *testing.T, o *oddClient) {
-		require.NoError(t, o.call(func(m message) {
-			o.peer.sendf(`{"jsonrpc":"2.0","id":%s,"method":"_echo","params":1}`, m.ID)
-			assert.Equal(t, fmt.Sprintf("ok %s", m.ID), o.peer.recv().String())
-			o.peer.answer(m, `{"sessions":[]}`)
-			o.peer.sendf(`{"jsonrpc":"2.0","id":%s,"method":"_echo","params":1}`, m.ID)
-			assert.Equal(t, fmt.Sprintf("ok %s", m.ID), o.peer.recv().String())
+		require.NoError(t, o.call(func(m rawpeer.Message) {
+			o.peer.Send(`{"jsonrpc":"2.0","id":%s,"method":"_echo","params":1}`, m.ID)
+			assert.Equal(t, fmt.Sprintf("ok %s", m.ID), o.peer.Next().String())
+			o.peer.Answer(m, `{"sessions":[]}`)
+			o.peer.Send(`{"jsonrpc":"2.0","id":%s,"method":"_echo","params":1}`, m.ID)
+			assert.Equal(t, fmt.Sprintf("ok %s", m.ID), o.peer.Next().String())
 		}))
 	},
 	"ids of all kinds": func(t *testing.T, o *oddClient) {
 		for _, id := range []string{`0`, `-1`, `1.5`, `1e3`, `""`, `"x"`, `null`, `9007199254740993`} {
-			o.peer.sendf(`{"jsonrpc":"2.0","id":%s,"method":"_echo","params":1}`, id)
-			assert.Equal(t, "ok "+id, o.peer.recv().String())
+			o.peer.Send(`{"jsonrpc":"2.0","id":%s,"method":"_echo","params":1}`, id)
+			assert.Equal(t, "ok "+id, o.peer.Next().String())
 		}
 	},
 	"update of 600 KB": func(t *testing.T, o *oddClient) {
@@ -147,7 +130,7 @@ var agentOddities = map[string]func(t *testing.T, o *oddClient){
 		require.Greater(t, len(line), 580_000)
 		o.update(line)
 		o.peer.echo()
-		updates := o.handler.take()
+		updates := o.handler.Take()
 		require.Len(t, updates, 1)
 		assert.Len(t, updates[0].(*acp.AvailableCommandsUpdate).Meta["availableSkillDetails"], 6700, "read as deep as it is")
 	},
@@ -157,16 +140,16 @@ var agentOddities = map[string]func(t *testing.T, o *oddClient){
 			s, err = o.conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 			return err
 		}, func() {
-			m := o.peer.expect("session/new")
-			o.peer.send(string(appendUpdate(nil, "s9", "early")))
-			o.peer.answer(m, `{"sessionId":"s9"}`)
+			m := o.peer.Expect("session/new")
+			o.peer.SendLines(string(appendUpdate(nil, "s9", "early")))
+			o.peer.Answer(m, `{"sessionId":"s9"}`)
 		})
 		var got []string
 		s.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { got = append(got, textOf(u)) })
 		assert.Equal(t, []string{"early"}, got)
 	},
 	"update behind the answer to the prompt": func(t *testing.T, o *oddClient) {
-		got, _, err := o.turn(func(m message) {
+		got, _, err := o.turn(func(m rawpeer.Message) {
 			o.text("in")
 			o.end(m)
 			o.text("late")
@@ -180,12 +163,12 @@ var agentOddities = map[string]func(t *testing.T, o *oddClient){
 		assert.Equal(t, []string{"late", "*acp.SessionInfoUpdate"}, o.outside)
 	},
 	"update of a session nobody knows": func(t *testing.T, o *oddClient) {
-		o.peer.send(string(appendUpdate(nil, "nobody", "x")))
+		o.peer.SendLines(string(appendUpdate(nil, "nobody", "x")))
 		o.peer.echo()
-		assert.Len(t, o.handler.take(), 1)
+		assert.Len(t, o.handler.Take(), 1)
 	},
 	"tool_call_update for a call never announced": func(t *testing.T, o *oddClient) {
-		got, _, err := o.turn(func(m message) {
+		got, _, err := o.turn(func(m rawpeer.Message) {
 			o.update(`"sessionUpdate":"tool_call_update","toolCallId":"never","status":"completed","content":null,"locations":null`)
 			o.end(m)
 		})
@@ -193,7 +176,7 @@ var agentOddities = map[string]func(t *testing.T, o *oddClient){
 		assert.Equal(t, []string{"*acp.ToolCallUpdate"}, got)
 	},
 	"tool call announced twice": func(t *testing.T, o *oddClient) {
-		got, _, err := o.turn(func(m message) {
+		got, _, err := o.turn(func(m rawpeer.Message) {
 			o.update(`"sessionUpdate":"tool_call","toolCallId":"t","title":"a"`)
 			o.update(`"sessionUpdate":"tool_call","toolCallId":"t","title":"a"`)
 			o.end(m)
@@ -202,9 +185,9 @@ var agentOddities = map[string]func(t *testing.T, o *oddClient){
 		assert.Len(t, got, 2)
 	},
 	"permission for a call never announced": func(t *testing.T, o *oddClient) {
-		_, _, err := o.turn(func(m message) {
-			o.peer.send(`{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"never","locations":[{"path":"/x","line":null}]},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"}]}}`)
-			answer := o.peer.recv()
+		_, _, err := o.turn(func(m rawpeer.Message) {
+			o.peer.SendLines(`{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"never","locations":[{"path":"/x","line":null}]},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"}]}}`)
+			answer := o.peer.Next()
 			assert.JSONEq(t, `{"outcome":{"outcome":"selected","optionId":"yes"}}`, string(answer.Result))
 			o.end(m)
 		})
@@ -212,8 +195,8 @@ var agentOddities = map[string]func(t *testing.T, o *oddClient){
 	},
 	"error.data of all kinds": func(t *testing.T, o *oddClient) {
 		for _, data := range []string{`{"details":"x"}`, `[{"code":"invalid_type","path":["cwd"]}]`, `"text"`, `7`, `true`, `null`} {
-			err := o.call(func(m message) {
-				o.peer.sendf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error","data":%s,"more":1}}`, m.ID, data)
+			err := o.call(func(m rawpeer.Message) {
+				o.peer.Send(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error","data":%s,"more":1}}`, m.ID, data)
 			})
 			var said *rpcerr.RequestError
 			require.ErrorAs(t, err, &said)
@@ -230,8 +213,8 @@ var agentOddities = map[string]func(t *testing.T, o *oddClient){
 	},
 	"codes of programs in use": func(t *testing.T, o *oddClient) {
 		for _, code := range []int{500, -32022, 0, 1, -32000, -32002, -1 << 31, 1<<31 - 1} {
-			err := o.call(func(m message) {
-				o.peer.sendf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"x"}}`, m.ID, code)
+			err := o.call(func(m rawpeer.Message) {
+				o.peer.Send(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"x"}}`, m.ID, code)
 			})
 			got, ok := rpcerr.CodeOf(err)
 			assert.True(t, ok)
@@ -239,40 +222,40 @@ var agentOddities = map[string]func(t *testing.T, o *oddClient){
 		}
 	},
 	"error message of 48 KB": func(t *testing.T, o *oddClient) {
-		err := o.call(func(m message) {
-			o.peer.sendf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"%s"}}`, m.ID, strings.Repeat("x", 48<<10))
+		err := o.call(func(m rawpeer.Message) {
+			o.peer.Send(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"%s"}}`, m.ID, strings.Repeat("x", 48<<10))
 		})
 		var said *rpcerr.RequestError
 		require.ErrorAs(t, err, &said)
 		assert.Len(t, said.Message, 48<<10)
 	},
 	"null where the schema allows it": func(t *testing.T, o *oddClient) {
-		_, res, err := o.turn(func(m message) {
+		_, res, err := o.turn(func(m rawpeer.Message) {
 			o.update(`"sessionUpdate":"available_commands_update","availableCommands":[{"name":"c","description":"d","input":null,"_meta":null}],"_meta":null`)
 			o.update(`"sessionUpdate":"tool_call","toolCallId":"t","title":"a","kind":null,"status":null,"content":null,"locations":[{"path":"/x","line":null,"_meta":null}],"rawInput":null`)
 			o.update(`"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x","annotations":null,"_meta":null},"messageId":null`)
 			o.update(`"sessionUpdate":"session_info_update","title":null,"updatedAt":null`)
-			o.peer.answer(m, `{"stopReason":"end_turn","usage":null,"_meta":null}`)
+			o.peer.Answer(m, `{"stopReason":"end_turn","usage":null,"_meta":null}`)
 		})
 		require.NoError(t, err)
 		assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
-		assert.Len(t, o.handler.take(), 4)
-		require.NoError(t, o.call(func(m message) { o.peer.answer(m, `{"sessions":[],"nextCursor":null,"_meta":null}`) }))
+		assert.Len(t, o.handler.Take(), 4)
+		require.NoError(t, o.call(func(m rawpeer.Message) { o.peer.Answer(m, `{"sessions":[],"nextCursor":null,"_meta":null}`) }))
 	},
 	"members nobody knows": func(t *testing.T, o *oddClient) {
-		got, res, err := o.turn(func(m message) {
-			o.peer.send(`{"jsonrpc":"2.0","trace":{"a":1},"method":"session/update","params":{"x":[],"sessionId":"s1","update":{"timestamp":17,"content":{"text":"x","z":1,"type":"text"},"sessionUpdate":"agent_message_chunk"}}}`)
-			o.peer.answer(m, `{"models":{"availableModels":[]},"stopReason":"end_turn"}`)
+		got, res, err := o.turn(func(m rawpeer.Message) {
+			o.peer.SendLines(`{"jsonrpc":"2.0","trace":{"a":1},"method":"session/update","params":{"x":[],"sessionId":"s1","update":{"timestamp":17,"content":{"text":"x","z":1,"type":"text"},"sessionUpdate":"agent_message_chunk"}}}`)
+			o.peer.Answer(m, `{"models":{"availableModels":[]},"stopReason":"end_turn"}`)
 		})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"x"}, got)
 		assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
 	},
 	"kinds nobody knows": func(t *testing.T, o *oddClient) {
-		got, res, err := o.turn(func(m message) {
+		got, res, err := o.turn(func(m rawpeer.Message) {
 			o.update(`"sessionUpdate":"weather_update","sun":true`)
 			o.update(`"sessionUpdate":"agent_message_chunk","content":{"type":"hologram","data":"x"}`)
-			o.peer.answer(m, `{"stopReason":"bored"}`)
+			o.peer.Answer(m, `{"stopReason":"bored"}`)
 		})
 		require.NoError(t, err)
 		assert.Equal(t, "*acp.UnknownSessionUpdate", got[0])
@@ -282,18 +265,18 @@ var agentOddities = map[string]func(t *testing.T, o *oddClient){
 	"end_turn for a cancelled turn": func(t *testing.T, o *oddClient) {
 		ctx, cancel := context.WithCancel(t.Context())
 		turn := o.session.Prompt(ctx, acp.Text("go"))
-		m := o.peer.expect("session/prompt")
+		m := o.peer.Expect("session/prompt")
 		cancel()
-		o.peer.expect("session/cancel")
+		o.peer.Expect("session/cancel")
 		o.end(m)
 		res, err := turn.Wait()
 		require.NoError(t, err)
 		assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
 	},
 	"extensions without underscore": func(t *testing.T, o *oddClient) {
-		got, _, err := o.turn(func(m message) {
-			o.peer.send(`{"jsonrpc":"2.0","id":7,"method":"craft/drainMidTurnQueue","params":{"sessionId":"s1"}}`, `{"jsonrpc":"2.0","method":"qwen/notify/session/prompt-suggestion","params":{"sessionId":"s1"}}`)
-			assert.Equal(t, "-32601 7", o.peer.recv().String())
+		got, _, err := o.turn(func(m rawpeer.Message) {
+			o.peer.SendLines(`{"jsonrpc":"2.0","id":7,"method":"craft/drainMidTurnQueue","params":{"sessionId":"s1"}}`, `{"jsonrpc":"2.0","method":"qwen/notify/session/prompt-suggestion","params":{"sessionId":"s1"}}`)
+			assert.Equal(t, "-32601 7", o.peer.Next().String())
 			o.text("the turn goes on")
 			o.end(m)
 		})
@@ -301,19 +284,19 @@ var agentOddities = map[string]func(t *testing.T, o *oddClient){
 		assert.Equal(t, []string{"the turn goes on"}, got)
 	},
 	"methods of the other side": func(t *testing.T, o *oddClient) {
-		o.peer.send(`{"jsonrpc":"2.0","id":7,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`, `{"jsonrpc":"2.0","id":8,"method":"session/update","params":{}}`, `{"jsonrpc":"2.0","method":"fs/read_text_file","params":{}}`)
+		o.peer.SendLines(`{"jsonrpc":"2.0","id":7,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`, `{"jsonrpc":"2.0","id":8,"method":"session/update","params":{}}`, `{"jsonrpc":"2.0","method":"fs/read_text_file","params":{}}`)
 		assert.ElementsMatch(t, []string{"-32601 7", "-32601 8"}, brief(o.peer.said(2)))
 	},
 	"members in any order, CRLF, blank lines": func(t *testing.T, o *oddClient) {
-		require.NoError(t, o.call(func(m message) {
-			o.peer.sendf("\r\n \r\n{ \"result\" : { \"sessions\" : [ ] } , \"jsonrpc\" : \"2.0\" , \"id\" : %s }\r", m.ID)
+		require.NoError(t, o.call(func(m rawpeer.Message) {
+			o.peer.Send("\r\n \r\n{ \"result\" : { \"sessions\" : [ ] } , \"jsonrpc\" : \"2.0\" , \"id\" : %s }\r", m.ID)
 		}))
 	},
 	"null for an empty result": func(t *testing.T, o *oddClient) {
 		require.NoError(t, try(t, func() error {
 			_, err := o.conn.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: "s1", ModeID: "m"})
 			return err
-		}, func() { o.peer.answer(o.peer.expect("session/set_mode"), `null`) }))
+		}, func() { o.peer.Answer(o.peer.Expect("session/set_mode"), `null`) }))
 	},
 }
 
@@ -341,10 +324,10 @@ func TestOddVersionsOfAgents(t *testing.T) {
 			err := try(t, func() error {
 				_, err := c.Initialize(t.Context(), nil)
 				return err
-			}, func() { p.answer(p.expect("initialize"), answer) })
+			}, func() { p.Answer(p.Expect("initialize"), answer) })
 			var version *client.VersionError
 			require.ErrorAs(t, err, &version, "%v", err)
-			assert.ErrorContains(t, err, "this SDK speaks 1")
+			assert.ErrorContains(t, err, "this SDK supports version 1")
 			p.echo()
 		})
 	}

@@ -16,8 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
+	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -149,7 +153,7 @@ func (c *buggyClient) HandleExtensionNotification(_ context.Context, _ string, p
 }
 
 // everything is a logger that keeps all it gets.
-func everything(l *logBuffer) *slog.Logger {
+func everything(l *pairtest.Log) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}))
 }
 
@@ -157,7 +161,7 @@ func everything(l *logBuffer) *slog.Logger {
 func TestNoSecretsInLogs(t *testing.T) {
 	for name, bug := range bugs {
 		t.Run(name, func(t *testing.T) {
-			var log logBuffer
+			var log pairtest.Log
 			aIn, cOut := io.Pipe()
 			cIn, aOut := io.Pipe()
 			ac := agent.New(stream.Lines(aIn, aOut, nil), func(c *agent.Conn) acp.Agent { return &buggyAgent{c, bug} },
@@ -220,42 +224,62 @@ func TestNoSecretsOfBrokenMessagesInLogs(t *testing.T) {
 		`{"jsonrpc":"2.0","id":6,"method":"_x","params":{"canary-deep":` + nested(2000) + `}}`,
 	}
 	sendAll := func(t *testing.T, p *peer) {
-		p.send(lines...)
+		p.SendLines(lines...)
 		for _, m := range p.echo() {
 			if m.Error != nil && m.Error.Code != int(rpcerr.CodeInvalidParams) {
-				assertNoCanary(t, "an answer", strings.ReplaceAll(m.raw, string(m.ID), ""))
+				assertNoCanary(t, "an answer", strings.ReplaceAll(m.Raw, string(m.ID), ""))
 			}
 		}
 	}
-	t.Run("agent", func(t *testing.T) {
-		var log logBuffer
-		var dropped []string
-		c, p := startAgent(t, &testAgent{}, &agent.Options{Logger: everything(&log), OnDropped: func(method string, err error) { dropped = append(dropped, method+err.Error()) }}, shortLines)
-		sendAll(t, p)
+	judge := func(t *testing.T, c runner, log *pairtest.Log, dropped []string, n int) {
 		require.NoError(t, c.Close())
 		require.NoError(t, c.Wait())
 		assertNoCanary(t, "the log", log.String())
-		require.Len(t, dropped, 1)
-		assertNoCanary(t, "the hook", dropped[0])
-	})
-	t.Run("client", func(t *testing.T) {
-		var log logBuffer
-		var dropped []string
-		c, p := startClient(t, &testClient{}, &client.Options{Logger: everything(&log), OnDropped: func(method string, err error) { dropped = append(dropped, method+err.Error()) }}, shortLines)
-		sendAll(t, p)
+		require.Len(t, dropped, n)
+		assertNoCanary(t, "the hook", strings.Join(dropped, ""))
+	}
+	badAnswers := func(t *testing.T, p *peer, call func() error) {
 		for _, answer := range []string{`"result":{"sessionId":{"canary-session":1}}`, `"result":["canary-result"]`, `"error":{"code":"canary-code","message":"canary-message"}`, `"error":"canary-error"`, `"result":{"sessionId":"s","sessionId":"canary-session"}`} {
-			err := try(t, func() error {
-				_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-				return err
-			}, func() { p.sendf(`{"jsonrpc":"2.0","id":%s,%s}`, p.expect("session/new").ID, answer) })
+			err := try(t, call, func() { p.Send(`{"jsonrpc":"2.0","id":%s,%s}`, p.Expect("session/new").ID, answer) })
 			require.Error(t, err)
 			assertNoCanary(t, "an error", err.Error())
 		}
-		require.NoError(t, c.Close())
-		require.NoError(t, c.Wait())
-		assertNoCanary(t, "the log", log.String())
-		require.Len(t, dropped, 2)
-		assertNoCanary(t, "the hook", strings.Join(dropped, ""))
+	}
+	t.Run("agent", func(t *testing.T) {
+		var log pairtest.Log
+		var dropped []string
+		c, p := startAgent(t, &testAgent{}, &agent.Options{Logger: everything(&log), OnDropped: func(method string, err error) { dropped = append(dropped, method+err.Error()) }}, shortLines)
+		sendAll(t, p)
+		judge(t, c, &log, dropped, 1)
+	})
+	t.Run("agent of version 2", func(t *testing.T) {
+		var log pairtest.Log
+		var dropped []string
+		c, p := startAgent2(t, &testAgent2{}, &agent2.Options{Logger: everything(&log), OnDropped: func(method string, err error) { dropped = append(dropped, method+err.Error()) }}, shortLines)
+		sendAll(t, p)
+		judge(t, c, &log, dropped, 1)
+	})
+	t.Run("client", func(t *testing.T) {
+		var log pairtest.Log
+		var dropped []string
+		c, p := startClient(t, &testClient{}, &client.Options{Logger: everything(&log), OnDropped: func(method string, err error) { dropped = append(dropped, method+err.Error()) }}, shortLines)
+		sendAll(t, p)
+		badAnswers(t, p, func() error {
+			_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+			return err
+		})
+		judge(t, c, &log, dropped, 2)
+	})
+	t.Run("client of version 2", func(t *testing.T) {
+		var log pairtest.Log
+		var dropped []string
+		c, p := startClient2(t, &testClient2{}, &client2.Options{Logger: everything(&log), OnDropped: func(method string, err error) { dropped = append(dropped, method+err.Error()) }}, shortLines)
+		sendAll(t, p)
+		badAnswers(t, p, func() error {
+			_, err := c.NewSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
+			return err
+		})
+		judge(t, c, &log, dropped, 2)
 	})
 }
 
@@ -290,23 +314,46 @@ func TestNoInnerErrorsOnTheWire(t *testing.T) {
 			a.OnPrompt = func(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error) { return nil, leak() }
 			a.OnCancel = func(context.Context, *acp.CancelNotification) error { return leak() }
 			_, p := startAgent(t, a, nil, nil)
-			p.send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`,
+			p.SendLines(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`,
 				`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}`,
 				`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`)
 			for _, m := range p.said(2) {
-				assertNoCanary(t, "an answer", m.raw)
+				assertNoCanary(t, "an answer", m.Raw)
 			}
 
-			cl := &testClient{
-				onPermission: func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-					return nil, leak()
-				},
-				onUpdate: func(context.Context, *acp.SessionNotification) error { return leak() },
+			cl := &testClient{}
+			cl.OnPermission = func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+				return nil, leak()
 			}
+			cl.OnUpdate = func(context.Context, *acp.SessionNotification) error { return leak() }
 			_, p = startClient(t, cl, nil, nil)
-			p.send(string(appendUpdate(nil, "s", "x")), `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[]}}`)
+			p.SendLines(string(appendUpdate(nil, "s", "x")), `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[]}}`)
 			for _, m := range p.said(1) {
-				assertNoCanary(t, "an answer", m.raw)
+				assertNoCanary(t, "an answer", m.Raw)
+			}
+		})
+		t.Run(name+", version 2", func(t *testing.T) {
+			a := &testAgent2{onOther: leak}
+			a.onPrompt = func(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
+				if acp2.PlainText(req.Prompt...) == "at once" {
+					return nil, leak()
+				}
+				return a.conn.Session(req.SessionID).Accept(ctx, req, func(context.Context) (acp2.StopReason, error) { return "", leak() })
+			}
+			_, p := startAgent2(t, a, nil, nil)
+			p.SendLines(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/"}}`,
+				`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"at once"}]}}`,
+				`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"later"}]}}`,
+				`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"other"}}`)
+			for _, m := range p.said(6) { // three responses, the message, running and idle
+				assertNoCanary(t, "an answer", m.Raw)
+			}
+
+			_, p = startClient2(t, &testClient2{fail: leak}, nil, nil)
+			p.SendLines(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"session_info_update","title":"x"}}}`,
+				`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","title":"t","options":[{"optionId":"o","name":"n","kind":"allow_once"}]}}`)
+			for _, m := range p.said(1) {
+				assertNoCanary(t, "an answer", m.Raw)
 			}
 		})
 	}

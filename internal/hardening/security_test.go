@@ -17,7 +17,9 @@ import (
 
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -54,6 +56,8 @@ func TestTableOfLimitsNamesOptions(t *testing.T) {
 		"stream.LinesOptions": reflect.TypeFor[stream.LinesOptions](), "stream.CommandOptions": reflect.TypeFor[stream.CommandOptions](),
 		"client.Options": reflect.TypeFor[client.Options](), "classify.ResponseOptions": reflect.TypeFor[classify.ResponseOptions](),
 		"Limits": reflect.TypeFor[agent.Limits](), "exec.Cmd": reflect.TypeFor[exec.Cmd](),
+		"stream.SignalOptions": reflect.TypeFor[stream.SignalOptions](),
+		"files.Options":        reflect.TypeFor[files.Options](), "terminals.Options": reflect.TypeFor[terminals.Options](),
 	}
 	functions := map[string]any{"stream.Lines": stream.Lines, "stream.StdioLines": stream.StdioLines} // that take options
 	require.True(t, reflect.TypeFor[agent.Limits]().ConvertibleTo(reflect.TypeFor[client.Limits]()), "both ends have the same limits")
@@ -98,10 +102,17 @@ func TestTableOfLimitsTellsDefaults(t *testing.T) {
 	for field, text := range fieldComments(t, "../../client/options.go", "Options") {
 		told["client.Options."+field] = text
 	}
-	for _, options := range []string{"CommandOptions", "LinesOptions"} {
-		path := map[string]string{"CommandOptions": "../../stream/command.go", "LinesOptions": "../../stream/lines.go"}[options]
-		for field, text := range fieldComments(t, path, options) {
-			told["stream."+options+"."+field] = text
+	for options, path := range map[string]string{
+		"stream.CommandOptions": "../../stream/command.go", "stream.LinesOptions": "../../stream/lines.go", "stream.SignalOptions": "../../stream/signals.go",
+	} {
+		_, name, _ := strings.Cut(options, ".")
+		for field, text := range fieldComments(t, path, name) {
+			told[options+"."+field] = text
+		}
+	}
+	for _, pkg := range []string{"files", "terminals"} {
+		for field, text := range fieldComments(t, "../../client/"+pkg+"/options.go", "Options") {
+			told[pkg+".Options."+field] = text
 		}
 	}
 	checked := 0
@@ -119,9 +130,9 @@ func TestTableOfLimitsTellsDefaults(t *testing.T) {
 		for _, name := range names {
 			switch text := told[name]; {
 			case name == "stream.LinesOptions.MaxMessage":
-				assert.Equal(t, fmt.Sprintf("%d MiB", stream.DefaultMaxMessage>>20), want)
+				assert.Equal(t, want, fmt.Sprintf("%d MiB", stream.DefaultMaxMessage>>20), row.what)
 			case name == "classify.ResponseOptions.BodyLimit":
-				assert.Equal(t, "4 KiB", want)
+				assert.Equal(t, want, "4 KiB", row.what)
 			case name == "exec.Cmd.WaitDelay": // stream.Command tells its default
 				assert.Equal(t, "1 s", want)
 			default:
@@ -134,9 +145,9 @@ func TestTableOfLimitsTellsDefaults(t *testing.T) {
 	for _, row := range limitRows(t) {
 		switch row.what {
 		case "nesting of a message":
-			assert.Equal(t, fmt.Sprintf("%d levels", wire.MaxDepth), row.value)
+			assert.Equal(t, fmt.Sprintf("%d levels", envelope.MaxDepth), row.value)
 		case "an id":
-			assert.Equal(t, fmt.Sprintf("%d KiB", wire.MaxID>>10), row.value)
+			assert.Equal(t, fmt.Sprintf("%d KiB", envelope.MaxID>>10), row.value)
 		}
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
-
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -29,42 +30,35 @@ var tooLong = strings.Repeat("x", maxMessage)
 func TestRequestsThatAreTooLong(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T, p *peer){
 		"in front": func(t *testing.T, p *peer) {
-			p.send(`{"jsonrpc":"2.0","id":"a","method":"_echo","params":"` + tooLong + `"}`)
+			p.SendLines(`{"jsonrpc":"2.0","id":"a","method":"_echo","params":"` + tooLong + `"}`)
 			assert.Equal(t, []string{`-32600 "a"`}, brief(p.said(1)))
 		},
 		"behind": func(t *testing.T, p *peer) {
-			p.send(`{"jsonrpc":"2.0","params":{"id":1,"x":["` + tooLong + `"]},"method":"_echo","id":-3}`)
+			p.SendLines(`{"jsonrpc":"2.0","params":{"id":1,"x":["` + tooLong + `"]},"method":"_echo","id":-3}`)
 			assert.Equal(t, []string{`-32600 -3`}, brief(p.said(1)))
 		},
 		"deep as well": func(t *testing.T, p *peer) {
-			p.send(`{"jsonrpc":"2.0","params":` + nested(maxMessage) + `,"method":"_echo","id":4}`)
+			p.SendLines(`{"jsonrpc":"2.0","params":` + nested(maxMessage) + `,"method":"_echo","id":4}`)
 			assert.Equal(t, []string{`-32600 4`}, brief(p.said(1)))
 		},
 		"two ids": func(t *testing.T, p *peer) {
-			p.send(`{"jsonrpc":"2.0","id":1,"params":"` + tooLong + `","method":"_echo","id":4}`)
+			p.SendLines(`{"jsonrpc":"2.0","id":1,"params":"` + tooLong + `","method":"_echo","id":4}`)
 			assert.Equal(t, []string{`-32600 null`}, brief(p.said(1)))
 		},
 		"notification": func(t *testing.T, p *peer) {
-			p.send(`{"jsonrpc":"2.0","method":"session/update","params":"` + tooLong + `"}`)
+			p.SendLines(`{"jsonrpc":"2.0","method":"session/update","params":"` + tooLong + `"}`)
 			assert.Equal(t, []string{`-32600 null`}, brief(p.said(1)))
 		},
 		"no JSON": func(t *testing.T, p *peer) {
-			p.send(tooLong + tooLong)
+			p.SendLines(tooLong + tooLong)
 			assert.Equal(t, []string{`-32600 null`}, brief(p.said(1)))
 		},
 		"answer to nothing": func(t *testing.T, p *peer) {
-			p.send(`{"jsonrpc":"2.0","id":99,"result":"` + tooLong + `"}`)
+			p.SendLines(`{"jsonrpc":"2.0","id":99,"result":"` + tooLong + `"}`)
 			assert.Empty(t, p.echo())
 		},
 	} {
-		t.Run(name+"/agent", func(t *testing.T) {
-			_, p := startAgent(t, &testAgent{}, nil, shortLines)
-			test(t, p)
-		})
-		t.Run(name+"/client", func(t *testing.T) {
-			_, p := startClient(t, &testClient{}, nil, shortLines)
-			test(t, p)
-		})
+		t.Run(name, func(t *testing.T) { ends(t, shortLines, test) })
 	}
 }
 
@@ -121,14 +115,26 @@ func TestBadAnswers(t *testing.T) {
 
 func testBadAnswers(t *testing.T, lines *stream.LinesOptions) {
 	c, p := startClient(t, &testClient{}, nil, lines)
+	checkBadAnswers(t, p, func() error {
+		_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+		return err
+	})
+	t.Run("version 2", func(t *testing.T) {
+		c, p := startClient2(t, &testClient2{}, nil, lines)
+		checkBadAnswers(t, p, func() error {
+			_, err := c.NewSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
+			return err
+		})
+	})
+}
+
+// checkBadAnswers gives all bad answers to a call of session/new.
+func checkBadAnswers(t *testing.T, p *peer, call func() error) {
 	for _, tt := range badAnswers {
 		t.Run(tt.name, func(t *testing.T) {
-			err := try(t, func() error {
-				_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-				return err
-			}, func() {
-				m := p.expect("session/new")
-				p.send(strings.Replace(tt.answer, "ID", string(m.ID), 1))
+			err := try(t, call, func() {
+				m := p.Expect("session/new")
+				p.SendLines(strings.Replace(tt.answer, "ID", string(m.ID), 1))
 			})
 			require.Error(t, err)
 			tt.check(t, err)
@@ -155,8 +161,8 @@ func TestBadAnswersToAnAgent(t *testing.T) {
 				})
 				return err
 			}, func() {
-				m := p.expect("session/request_permission")
-				p.send(strings.Replace(tt.answer, "ID", string(m.ID), 1))
+				m := p.Expect("session/request_permission")
+				p.SendLines(strings.Replace(tt.answer, "ID", string(m.ID), 1))
 			})
 			switch tt.want.(type) {
 			case *stream.TooLargeError:
@@ -240,7 +246,7 @@ func TestLineOfOneGiB(t *testing.T) {
 		go func() { done <- c.Run(context.Background()) }() // ends with the input
 		dec := json.NewDecoder(r)
 		for _, want := range []string{"ok 0", `-32600 "behind"`, "ok 1"} {
-			var m message
+			var m rawpeer.Message
 			require.NoError(t, dec.Decode(&m))
 			assert.Equal(t, want, m.String())
 		}
@@ -268,15 +274,14 @@ func TestHalfAMessageAndTheEnd(t *testing.T) {
 		"deep":              {`{"jsonrpc":"2.0","id":2,"method":"_echo","params":` + strings.Repeat("[", deep), []string{"-32600 null"}},
 		"long":              {`{"jsonrpc":"2.0","id":2,"method":"_echo","params":"` + tooLong + tooLong, []string{"-32600 2"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			c, p := startAgent(t, &testAgent{}, nil, shortLines)
-			p.send(`{"jsonrpc":"2.0","id":1,"method":"_echo","params":1}`)
-			_, err := io.WriteString(p.to, tt.half)
+		halve := func(t *testing.T, c runner, p *peer) {
+			p.SendLines(`{"jsonrpc":"2.0","id":1,"method":"_echo","params":1}`)
+			_, err := io.WriteString(p.Bytes, tt.half)
 			require.NoError(t, err)
-			require.NoError(t, p.to.Close())
+			require.NoError(t, p.Bytes.Close())
 			var got []string
 			for {
-				m, ok := p.recvOrEnd()
+				m, ok := p.Recv()
 				if !ok {
 					break
 				}
@@ -284,6 +289,14 @@ func TestHalfAMessageAndTheEnd(t *testing.T) {
 			}
 			assert.ElementsMatch(t, append(tt.want, "ok 1"), got)
 			assert.NoError(t, c.Wait())
+		}
+		t.Run(name, func(t *testing.T) {
+			c, p := startAgent(t, &testAgent{}, nil, shortLines)
+			halve(t, c, p)
+		})
+		t.Run(name+", version 2", func(t *testing.T) {
+			c, p := startAgent2(t, &testAgent2{}, nil, shortLines)
+			halve(t, c, p)
 		})
 	}
 	t.Run("of an answer", func(t *testing.T) {
@@ -292,10 +305,10 @@ func TestHalfAMessageAndTheEnd(t *testing.T) {
 			_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 			return err
 		}, func() {
-			m := p.expect("session/new")
-			_, err := io.WriteString(p.to, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"sessionId":"s`)
+			m := p.Expect("session/new")
+			_, err := io.WriteString(p.Bytes, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"sessionId":"s`)
 			require.NoError(t, err)
-			require.NoError(t, p.to.Close())
+			require.NoError(t, p.Bytes.Close())
 		})
 		assert.ErrorIs(t, err, acp.ErrClosed)
 		assert.NoError(t, c.Wait())

@@ -57,13 +57,19 @@ func (l *strictLog) Handle(_ context.Context, r slog.Record) error {
 // gone when the test ends.
 func dial(t *testing.T, cmd *exec.Cmd, c acp.Client) *client.Conn {
 	t.Helper()
+	return dialFor(t, cmd, newStrictLog(t), func(*client.Conn) acp.Client { return c })
+}
+
+// dialFor is dial for a client that needs its connection, and with any log.
+func dialFor(t *testing.T, cmd *exec.Cmd, log *slog.Logger, newClient func(*client.Conn) acp.Client) *client.Conn {
+	t.Helper()
 	process, err := stream.Command(cmd, &stream.CommandOptions{
 		OnNoise: func(line []byte) { t.Errorf("%v wrote what is no message: %s", cmd.Args, line) },
 	})
 	require.NoError(t, err)
-	conn := client.New(process, func(*client.Conn) acp.Client { return c }, &client.Options{
+	conn := client.New(process, newClient, &client.Options{
 		Unstable: true,
-		Logger:   newStrictLog(t),
+		Logger:   log,
 		OnDropped: func(method string, err error) {
 			t.Errorf("dropped %s: %v", method, err)
 		},

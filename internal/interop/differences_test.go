@@ -2,6 +2,7 @@ package interop_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -36,8 +37,20 @@ var differences = []difference{
 		rewrite: errorOf("-32603", func(e map[string]any) { delete(e, "data") }),
 	},
 	{
+		why: "the message of -32022 names the version, for programs that show nothing else",
+		rewrite: errorOf("-32022", func(e map[string]any) {
+			data, _ := e["data"].(map[string]any)
+			e["message"] = fmt.Sprint(e["message"], ": ", data["requested"])
+		}),
+	},
+	{
 		why:      "-32600 carries the id of the message where it has a usable one",
 		names:    []string{"frame.missing_jsonrpc_request", "frame.jsonrpc_number", "frame.method_not_string"},
+		received: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid request"}}`, alive99},
+	},
+	{
+		why:      "a message with a method and a result is neither a request nor a response: two readers could take it for different things",
+		names:    []string{"frame.method_and_result"},
 		received: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid request"}}`, alive99},
 	},
 	{
@@ -225,7 +238,34 @@ var differences = []difference{
 		events:    []string{`{"fbReq":"_x/y","params":{"a":1},"requestId":1}`, `{"fbReq":"_x/no","params":{},"requestId":2}`},
 		unordered: true,
 	},
+	{
+		why:      "initialize followed at once by another request works, in version 2 too",
+		names:    []string{"v2.init_pipelined"},
+		received: []string{initialized2, `{"jsonrpc":"2.0","id":2,"result":{"v":2,"params":1}}`},
+	},
+	{
+		why:      "-32600 carries the id of the message also where version 2 does not allow it, so that its sender knows which call failed",
+		names:    []string{"v2.id_fractional"},
+		received: []string{initialized2, `{"jsonrpc":"2.0","id":1.5,"error":{"code":-32600,"message":"Invalid request"}}`},
+	},
+	{
+		why:      "a relative path is refused where a session begins, also that of an MCP server",
+		names:    []string{"v2.mcp_servers"},
+		received: []string{initialized2, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Invalid params"}}`},
+		events:   []string{`{"init":{"protocolVersion":2,"info":{"name":"c","version":"1"},"capabilities":{}}}`},
+	},
+	{
+		why:   "a result of the agent that breaks the schema is not the client's mistake",
+		names: []string{"v2.bad_response_from_handler"},
+		received: []string{
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}`,
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Internal error"}}`,
+		},
+	},
 }
+
+// initialized2 is the response to initialize of the agent of version 2.
+const initialized2 = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2,"capabilities":{},"info":{"name":"a","version":"1"}}}`
 
 // alive99 is the answer to the echo request that follows many vectors.
 const alive99 = `{"jsonrpc":"2.0","id":99,"result":{"params":{"still":"alive"},"requestId":99}}`

@@ -11,8 +11,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/host"
+	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
+
+// readAndWrite is a model that reads a file, writes another, and ends.
+var readAndWrite = []modelTurn{
+	{parts: []any{
+		map[string]any{"text": "**Plan** think", "thought": true},
+		map[string]any{"text": "Reading. "},
+		call("fc1", "read_file", map[string]any{"file_path": "@in.txt"}),
+	}},
+	{parts: []any{
+		map[string]any{"text": "Writing. "},
+		call("fc2", "write_file", map[string]any{"file_path": "@out.txt", "content": "new\n"}),
+	}},
+	{parts: []any{map[string]any{"text": "Done."}}},
+}
 
 // Gemini CLI as agent, with canned answers of its model: a turn reads a file, asks for
 // permission, writes a file that exists, and ends.
@@ -31,19 +47,8 @@ func TestGemini(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			g := startGemini(t, []modelTurn{
-				{parts: []any{
-					map[string]any{"text": "**Plan** think", "thought": true},
-					map[string]any{"text": "Reading. "},
-					call("fc1", "read_file", map[string]any{"file_path": "@in.txt"}),
-				}},
-				{parts: []any{
-					map[string]any{"text": "Writing. "},
-					call("fc2", "write_file", map[string]any{"file_path": "@out.txt", "content": "new\n"}),
-				}},
-				{parts: []any{map[string]any{"text": "Done."}}},
-			})
-			g.host.reset(test.allow)
+			g := startGemini(t, readAndWrite)
+			g.handler.reset(test.allow)
 			res, err := g.conn.Initialize(ctx, &acp.InitializeRequest{})
 			require.NoError(t, err)
 			assert.True(t, res.AgentCapabilities.LoadSession)
@@ -78,7 +83,7 @@ func TestGemini(t *testing.T) {
 			written, err := os.ReadFile(filepath.Join(g.dir, "out.txt"))
 			require.NoError(t, err)
 			assert.Equal(t, test.written, string(written))
-			_, asked := g.host.recorded()
+			_, asked := g.handler.recorded()
 			var perm acp.RequestPermissionRequest
 			require.NoError(t, json.Unmarshal(last(t, asked, "session/request_permission"), &perm))
 			diff, ok := perm.ToolCall.Content[0].(*acp.Diff)
@@ -93,6 +98,42 @@ func TestGemini(t *testing.T) {
 				assert.Contains(t, end.Meta, "quota")
 			}
 			hasCode(t, rpcerr.CodeMethodNotFound, g.conn.Call(ctx, "_interop/nothing", struct{}{}, nil))
+		})
+	}
+}
+
+// Gemini CLI with client/host: the user is asked once for the write, by the agent's
+// question or, if that was allowed, not again; a denial holds.
+func TestGeminiWithHostKit(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ choice, written string }{
+		{permission.AllowOnce, "new\n"}, {permission.RejectOnce, "old\n"},
+	} {
+		t.Run(test.choice, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			dir := scratch(t)
+			var asked []permission.Question
+			h, err := host.New(&host.Options{Roots: []string{dir}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
+				asked = append(asked, *q)
+				return q.Pick(test.choice), nil
+			}})
+			require.NoError(t, err)
+			defer h.Close()
+			g := startGeminiFor(t, dir, readAndWrite, h.Client)
+			_, err = g.conn.Initialize(ctx, nil)
+			require.NoError(t, err)
+			session, err := g.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: dir})
+			require.NoError(t, err)
+			_, err = session.Prompt(ctx, acp.Text("change the file")).Wait()
+			require.NoError(t, err)
+			written, err := os.ReadFile(filepath.Join(dir, "out.txt"))
+			require.NoError(t, err)
+			assert.Equal(t, test.written, string(written))
+			require.Len(t, asked, 1)
+			assert.Equal(t, "edit", asked[0].Tool.Kind)
+			assert.Equal(t, "new\n", *asked[0].Tool.Diffs[0].NewText)
 		})
 	}
 }

@@ -10,15 +10,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 )
 
 // gemini is a running Gemini CLI, in a home of its own, with a folder that holds
 // in.txt and out.txt.
 type gemini struct {
-	conn *client.Conn
-	host *host
-	dir  string
+	conn    *client.Conn
+	handler *goClient
+	dir     string
 }
 
 // modelTurn is what its model answers to one call.
@@ -26,8 +27,17 @@ type modelTurn struct{ parts []any }
 
 func startGemini(t *testing.T, turns []modelTurn) *gemini {
 	t.Helper()
+	h := newGoClient()
+	g := startGeminiFor(t, scratch(t), turns, func(*client.Conn) acp.Client { return h })
+	g.handler = h
+	return g
+}
+
+// startGeminiFor is startGemini in the folder dir, with any client.
+func startGeminiFor(t *testing.T, dir string, turns []modelTurn, newClient func(*client.Conn) acp.Client) *gemini {
+	t.Helper()
 	program := filepath.Join(peers(t), "node_modules", "@google", "gemini-cli", "bundle", "gemini.js")
-	home, dir := scratch(t), scratch(t)
+	home := scratch(t)
 	write := func(path, text string) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -39,11 +49,10 @@ func startGemini(t *testing.T, turns []modelTurn) *gemini {
 	responses := filepath.Join(home, "responses.jsonl")
 	write(responses, modelAnswers(t, dir, turns))
 
-	h := newHost()
 	cmd := exec.Command(need(t, "node"), program, "--acp", "--model", "gemini-3-flash-preview", "--fake-responses-non-strict", responses)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "GEMINI_API_KEY=fake"}
-	return &gemini{dial(t, cmd, h), h, dir}
+	return &gemini{conn: dialFor(t, cmd, newStrictLog(t), newClient), dir: dir}
 }
 
 // modelAnswers are the canned answers, one line a call of the model, one chunk a part.

@@ -11,7 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// roleVar makes the test binary play a part instead of running tests, so that
+// roleVar makes the test binary an agent instead of running tests, so that
 // clients in other languages have an agent of ours to start.
 const roleVar = "ACPKIT_INTEROP_ROLE"
 
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 // warning at least; the tests look for that on stderr.
 func playAgent() int {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	err := agent.Serve(context.Background(), stream.Stdio(), newPart, &agent.Options{Unstable: true, Logger: log})
+	err := agent.Serve(context.Background(), stream.Stdio(), newGoAgent, &agent.Options{Unstable: true, Logger: log})
 	if err != nil {
 		log.Error("agent ended", "err", err)
 		return 1

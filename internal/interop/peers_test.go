@@ -120,6 +120,6 @@ func run(t *testing.T, dir string, env []string, input string, command ...string
 func needShell(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("the conversation runs sh scripts")
+		t.Skip("there is no sh on Windows, whose scripts the conversation runs")
 	}
 }

@@ -12,7 +12,7 @@ import (
 // So does one behind a proxy: the rules for what this side sends are for what its own
 // program says, not for what it passes on.
 func TestProxyIsNoStricterThanAClient(t *testing.T) {
-	s := loadSchema(t)
+	s := loadSchema(t, "v1")
 	for name, lines := range map[string][]string{
 		"update": {
 			`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"Edit",` +
@@ -24,7 +24,7 @@ func TestProxyIsNoStricterThanAClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newReplay(t, s, false)
+				r := newReplay(t, s, false, 1)
 				talk := []recorded{
 					{Dir: "send", Raw: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`},
 					{Dir: "recv", Raw: `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`},

@@ -14,8 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
+	client2 "github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -24,23 +27,34 @@ import (
 // client's end, which talks to the recorded agent. What comes out on the other side
 // has to say the same, line by line, and nothing may be logged.
 func TestReplay(t *testing.T) {
-	s := loadSchema(t)
+	s := loadSchema(t, "v1")
 	for _, p := range transcripts(t) {
 		t.Run(p.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { newReplay(t, s, p.probe).run(p.lines) })
+			synctest.Test(t, func(t *testing.T) { newReplay(t, s, p.probe, 1).run(p.lines) })
+		})
+	}
+}
+
+// The same in version 2.
+func TestReplayOfVersion2(t *testing.T) {
+	s := loadSchema(t, "v2")
+	for _, p := range transcriptsOfV2(t) {
+		t.Run(p.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { newReplay(t, s, p.probe, 2).run(p.lines) })
 		})
 	}
 }
 
 // replay is one recorded conversation that is held again.
 type replay struct {
-	t      *testing.T
-	schema *schema
-	probe  bool  // bad lines may be answered by our agent's end
-	editor *wire // plays the recorded client
-	model  *wire // plays the recorded agent
-	caller *agent.Conn
-	callee *client.Conn
+	t       *testing.T
+	schema  *schema
+	probe   bool  // bad lines may be answered by our agent's end
+	editor  *wire // plays the recorded client
+	model   *wire // plays the recorded agent
+	caller  end
+	callee  end
+	version int64 // of the protocol
 
 	asked    map[string]*pending // what the client asked, by its id
 	answered map[string]*pending // what the agent asked, by its id
@@ -87,8 +101,37 @@ type pending struct {
 	cancelled bool // by session/cancel
 }
 
-func newReplay(t *testing.T, s *schema, probe bool) *replay {
-	r := &replay{t: t, schema: s, probe: probe, asked: map[string]*pending{}, answered: map[string]*pending{}}
+// end is one of our ends, of any version.
+type end interface {
+	Start(context.Context) error
+	Close() error
+	Wait() error
+}
+
+// endsOfV1 returns our ends as a proxy.
+func endsOfV1(toEditor, toModel stream.Stream, log *slog.Logger) (caller, callee end) {
+	caller = agent.New(toEditor, func(caller *agent.Conn) acp.Agent {
+		c := client.New(toModel, func(*client.Conn) acp.Client { return caller },
+			&client.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: time.Hour, Logger: log})
+		callee = c
+		return c
+	}, &agent.Options{Unstable: true, IgnoreCapabilities: true, Logger: log})
+	return caller, callee
+}
+
+// endsOfV2 is endsOfV1 in version 2.
+func endsOfV2(toEditor, toModel stream.Stream, log *slog.Logger) (caller, callee end) {
+	caller = agent2.New(toEditor, func(caller *agent2.Conn) acp2.Agent {
+		c := client2.New(toModel, func(*client2.Conn) acp2.Client { return caller },
+			&client2.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: time.Hour, Logger: log})
+		callee = c
+		return c
+	}, &agent2.Options{Unstable: true, IgnoreCapabilities: true, LenientPaths: true, Logger: log})
+	return caller, callee
+}
+
+func newReplay(t *testing.T, s *schema, probe bool, version int64) *replay {
+	r := &replay{t: t, schema: s, probe: probe, version: version, asked: map[string]*pending{}, answered: map[string]*pending{}}
 	log := slog.New(&r.log)
 	w, in, out := newWire(t)
 	r.editor = w
@@ -96,11 +139,11 @@ func newReplay(t *testing.T, s *schema, probe bool) *replay {
 	w, in, out = newWire(t)
 	r.model = w
 	toModel := stream.Lines(in, out, nil)
-	r.caller = agent.New(toEditor, func(caller *agent.Conn) acp.Agent {
-		r.callee = client.New(toModel, func(*client.Conn) acp.Client { return caller },
-			&client.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: time.Hour, Logger: log})
-		return r.callee
-	}, &agent.Options{Unstable: true, IgnoreCapabilities: true, Logger: log})
+	ends := endsOfV1
+	if version == 2 {
+		ends = endsOfV2
+	}
+	r.caller, r.callee = ends(toEditor, toModel, log)
 	require.NoError(t, r.callee.Start(t.Context()))
 	require.NoError(t, r.caller.Start(t.Context()))
 	return r

@@ -14,9 +14,9 @@ import (
 // message the protocol knows.
 type schema struct{ defs map[string]any }
 
-func loadSchema(t *testing.T) *schema {
+func loadSchema(t *testing.T, version string) *schema {
 	t.Helper()
-	b, err := os.ReadFile("../schema/v1-unstable.json")
+	b, err := os.ReadFile("../schema/" + version + "-unstable.json")
 	require.NoError(t, err)
 	var doc struct {
 		Defs map[string]any `json:"$defs"`
@@ -90,18 +90,24 @@ func (s *schema) alternatives(def any) (d map[string]any, parts []any) {
 // whose tag is v's.
 func (s *schema) collect(def any, v map[string]any, members map[string][]any, open *bool) {
 	d, parts := s.alternatives(def)
+	if len(parts) == 0 && d["type"] == nil && d["properties"] == nil && d["const"] == nil {
+		*open = true // any value
+	}
 	properties, _ := d["properties"].(map[string]any)
 	for name, p := range properties {
 		if tag, ok := p.(map[string]any)["const"]; ok && v[name] != tag {
 			return
 		}
 	}
+	if d["not"] != nil && s.tagged(d["not"], v) {
+		return // the catch-all of a union is for unknown tags
+	}
 	for name, p := range properties {
 		members[name] = append(members[name], p)
 	}
 	switch extra := d["additionalProperties"].(type) {
 	case bool:
-		*open = *open || extra && d["not"] == nil // the catch-all of a union is for unknown tags
+		*open = *open || extra
 	case map[string]any:
 		for name := range v {
 			if properties[name] == nil {
@@ -112,6 +118,18 @@ func (s *schema) collect(def any, v map[string]any, members map[string][]any, op
 	for _, part := range parts {
 		s.collect(part, v, members, open)
 	}
+}
+
+// tagged reports whether v has one of the tags that def lists.
+func (s *schema) tagged(def any, v map[string]any) bool {
+	d, parts := s.alternatives(def)
+	properties, _ := d["properties"].(map[string]any)
+	for name, p := range properties {
+		if tag, ok := p.(map[string]any)["const"]; ok && v[name] == tag {
+			return true
+		}
+	}
+	return slices.ContainsFunc(parts, func(part any) bool { return s.tagged(part, v) })
 }
 
 // items is what an array's elements look like; several lists may be allowed.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,13 +30,30 @@ type recordedProcess struct {
 }
 
 // probes are the transcripts in which agents were asked bad things too.
-var probes = []string{"gemini", "tsdk-agent", "cline", "pi-acp"}
+var probes = []string{"gemini", "tsdk-agent", "cline", "pi-acp", "tsdk2-probe"}
 
 func transcripts(t *testing.T) []recordedProcess {
 	t.Helper()
 	files, err := filepath.Glob("testdata/transcripts/*.jsonl")
 	require.NoError(t, err)
 	require.Len(t, files, 13)
+	return readTranscripts(t, files)
+}
+
+// transcriptsOfV2 returns those in which both ends speak version 2.
+func transcriptsOfV2(t *testing.T) []recordedProcess {
+	t.Helper()
+	files, err := filepath.Glob("testdata/transcripts-v2/*.jsonl")
+	require.NoError(t, err)
+	files = slices.DeleteFunc(files, func(file string) bool {
+		return strings.Contains(file, "router-probe") || strings.Contains(file, "v1-client")
+	})
+	require.Len(t, files, 7)
+	return readTranscripts(t, files)
+}
+
+func readTranscripts(t *testing.T, files []string) []recordedProcess {
+	t.Helper()
 	var all []recordedProcess
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")

@@ -21,7 +21,7 @@ type conversation struct {
 	conn *client.Conn
 	user *user
 
-	// broken: somebody closed an end in the middle, so that errors of the kind are to be
+	// broken: an end was closed in the middle, so that errors of the kind are to be
 	// expected.
 	broken atomic.Bool
 }
@@ -59,19 +59,22 @@ func converse(ctx context.Context, l *load, seed uint64) error {
 	}
 	err = c.talk(ctx)
 	var all []error
+	for _, e := range ends {
+		if failed := e.Err(); failed != nil && !c.broken.Load() {
+			all = append(all, fmt.Errorf("ended before it was closed: %w", failed))
+		}
+	}
 	for _, e := range ends { // the ends of a proxy know nothing of each other
 		all = append(all, e.Close())
 	}
 	for _, e := range ends {
-		all = append(all, e.Wait())
-	}
-	if c.broken.Load() {
-		for i, e := range all {
-			if errors.Is(e, acp.ErrClosed) { // it was writing
-				all[i] = nil
-			}
+		// The ends are closed one after the other. One that still writes the response to a
+		// call that was given up finds its peer closed.
+		if failed := e.Wait(); !errors.Is(failed, acp.ErrClosed) {
+			all = append(all, failed)
 		}
-	} else if n := c.user.open(); n > 0 {
+	}
+	if n := c.user.open(); n > 0 && !c.broken.Load() {
 		all = append(all, fmt.Errorf("%d terminals were not released", n))
 	}
 	return errors.Join(append(all, err)...)

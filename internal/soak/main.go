@@ -1,6 +1,6 @@
 // Command soak runs a mixed load over many connections for a given time and prints
 // what went through, and goroutines and heap at the start and at the end. It fails
-// when a message is lost or out of order, when an error comes up that nobody caused,
+// when a message is lost or out of order, when an error comes up that has no cause in the conversation,
 // or when something stays behind.
 //
 //	go run -race ./internal/soak -duration 1m

@@ -29,6 +29,7 @@ type end interface {
 	Start(ctx context.Context) error
 	Close() error
 	Wait() error
+	Err() error
 }
 
 // join returns the streams of an agent and a client that reach each other, over pipes in

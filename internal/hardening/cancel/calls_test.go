@@ -16,7 +16,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -66,7 +67,7 @@ type caller func(ctx context.Context, method string, params, result any) error
 func sides(t *testing.T, test func(t *testing.T, method string, call caller, far *callee)) {
 	for _, side := range []wire.Side{wire.Agent, wire.Client} {
 		for _, proxied := range []bool{false, true} {
-			for _, method := range rig.Requests(t, side) {
+			for _, method := range peertest.Requests(t, side) {
 				if proxied && method == acp.MethodInitialize {
 					continue // a proxy is initialized already
 				}
@@ -75,18 +76,18 @@ func sides(t *testing.T, test func(t *testing.T, method string, call caller, far
 					name += " through a proxy"
 				}
 				t.Run(name, func(t *testing.T) {
-					rig.Bubble(t, func(t *testing.T) {
+					pairtest.Bubble(t, func(t *testing.T) {
 						far := &callee{}
-						s := rig.Setup{ClientOptions: client.Options{CancelGrace: time.Minute}}
+						s := pairtest.Setup{ClientOptions: client.Options{CancelGrace: time.Minute}}
 						if proxied {
-							s.Streams = rig.Proxied(t, s)
+							s.Streams = pairtest.Proxied(t, s)
 						}
 						if side == wire.Agent {
-							s.Agent = func(*agent.Conn) acp.Agent { return &rig.Agent{Do: far.do} }
+							s.Agent = func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: far.do} }
 						} else {
-							s.Client = func(*client.Conn) acp.Client { return &rig.Client{Do: far.do} }
+							s.Client = func(*client.Conn) acp.Client { return &peertest.FullClient{Do: far.do} }
 						}
-						p := rig.Connect(t, s)
+						p := pairtest.Connect(t, s)
 						if side == wire.Agent {
 							test(t, method, p.Client.Call, far)
 						} else {
@@ -102,7 +103,7 @@ func sides(t *testing.T, test func(t *testing.T, method string, call caller, far
 // Every call of both ends, whose ctx ends before, during and after it.
 func TestCtxOfEveryCall(t *testing.T) {
 	sides(t, func(t *testing.T, method string, call caller, far *callee) {
-		params := json.RawMessage(rig.Params[method])
+		params := json.RawMessage(peertest.Params[method])
 
 		// Before: nothing is sent.
 		far.arm(true)
@@ -160,7 +161,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 // the next call gets its own answer.
 func TestCtxEndsWithTheAnswer(t *testing.T) {
 	sides(t, func(t *testing.T, method string, call caller, far *callee) {
-		params := json.RawMessage(rig.Params[method])
+		params := json.RawMessage(peertest.Params[method])
 		answered := 0
 		for range 30 {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -182,13 +183,13 @@ func TestCtxEndsWithTheAnswer(t *testing.T) {
 // them after all: nobody notices, and nothing is kept.
 func TestPeerNeverAnswersCancelledCalls(t *testing.T) {
 	n := 20_000
-	if rig.Race {
+	if pairtest.Race {
 		n = 10_000
 	}
-	rig.Bubble(t, func(t *testing.T) {
-		var log rig.Log
+	pairtest.Bubble(t, func(t *testing.T) {
+		var log pairtest.Log
 		near, far := pipe()
-		c := rig.StartClient(t, near, rig.Setup{ClientOptions: client.Options{Logger: log.Logger(), CancelGrace: -1}})
+		c := pairtest.StartClient(t, near, pairtest.Setup{ClientOptions: client.Options{Logger: log.Logger(), CancelGrace: -1}})
 		var ids []json.RawMessage
 		var cancels atomic.Int64
 		read := make(chan struct{})
@@ -233,7 +234,7 @@ func TestPeerNeverAnswersCancelledCalls(t *testing.T) {
 		}
 		round(n / 10)
 		synctest.Wait()
-		memory := rig.Watch(t)
+		memory := pairtest.Watch(t)
 		for range 9 {
 			round(n / 10)
 		}

@@ -17,7 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -25,22 +26,22 @@ func pipe() (near, far stream.Stream) { return stream.Pipe() }
 
 // turns connects an agent whose prompts run f with a client, directly or through a
 // proxy, and starts a session.
-func turns(t *testing.T, proxied bool, f func(ctx context.Context, s *agent.Session) error, cl rig.Do, opts client.Options) *client.Session {
+func turns(t *testing.T, proxied bool, f func(ctx context.Context, s *agent.Session) error, cl peertest.Do, opts client.Options) *client.Session {
 	t.Helper()
-	s := rig.Setup{ClientOptions: opts}
+	s := pairtest.Setup{ClientOptions: opts}
 	if proxied {
-		s.Streams = rig.Proxied(t, s)
+		s.Streams = pairtest.Proxied(t, s)
 	}
 	s.Agent = func(c *agent.Conn) acp.Agent {
-		return &rig.Agent{Do: func(ctx context.Context, _ string, params any) (any, error) {
+		return &peertest.FullAgent{Do: func(ctx context.Context, _ string, params any) (any, error) {
 			if p, ok := params.(*acp.PromptRequest); ok {
 				return nil, f(ctx, c.Session(p.SessionID))
 			}
 			return nil, nil
 		}}
 	}
-	s.Client = func(*client.Conn) acp.Client { return &rig.Client{Do: cl} }
-	session, err := rig.Connect(t, s).Client.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+	s.Client = func(*client.Conn) acp.Client { return &peertest.FullClient{Do: cl} }
+	session, err := pairtest.Connect(t, s).Client.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 	require.NoError(t, err)
 	return session
 }
@@ -59,7 +60,7 @@ func eachWay(t *testing.T, test func(t *testing.T, proxied bool, cancel func(*cl
 				name += " through a proxy"
 			}
 			t.Run(name, func(t *testing.T) {
-				rig.Bubble(t, func(t *testing.T) { test(t, proxied, cancel) })
+				pairtest.Bubble(t, func(t *testing.T) { test(t, proxied, cancel) })
 			})
 		}
 	}
@@ -165,10 +166,10 @@ func TestCancelWithAnOpenTerminal(t *testing.T) {
 // An agent that does not end its cancelled turn: the caller waits for the grace and no
 // longer, the late answer is swallowed, and the session can be used again.
 func TestTurnThatDoesNotEnd(t *testing.T) {
-	rig.Bubble(t, func(t *testing.T) {
-		ours, peer := peertest.Pipe(t)
-		var log rig.Log
-		c := rig.StartClient(t, ours, rig.Setup{ClientOptions: client.Options{Logger: log.Logger()}})
+	pairtest.Bubble(t, func(t *testing.T) {
+		ours, peer := rawpeer.Pipe(t)
+		var log pairtest.Log
+		c := pairtest.StartClient(t, ours, pairtest.Setup{ClientOptions: client.Options{Logger: log.Logger()}})
 		s := c.Session("s")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -200,9 +201,9 @@ func TestTurnThatDoesNotEnd(t *testing.T) {
 // A peer that does not answer initialize: the deadline holds, and what comes late is
 // swallowed.
 func TestDeadlineOnInitialize(t *testing.T) {
-	rig.Bubble(t, func(t *testing.T) {
-		ours, peer := peertest.Pipe(t)
-		c := rig.StartClient(t, ours, rig.Setup{})
+	pairtest.Bubble(t, func(t *testing.T) {
+		ours, peer := rawpeer.Pipe(t)
+		c := pairtest.StartClient(t, ours, pairtest.Setup{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun := time.Now()
@@ -221,9 +222,9 @@ func TestDeadlineOnInitialize(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 1, c.ProtocolVersion())
 	})
-	rig.Bubble(t, func(t *testing.T) { // nobody reads at all
+	pairtest.Bubble(t, func(t *testing.T) { // nobody reads at all
 		near, _ := stream.Pipe()
-		c := rig.StartClient(t, near, rig.Setup{})
+		c := pairtest.StartClient(t, near, pairtest.Setup{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := c.Initialize(ctx, nil)
@@ -235,7 +236,7 @@ func TestDeadlineOnInitialize(t *testing.T) {
 // answer it gives all the same goes nowhere.
 func TestAgentWithdrawsAQuestion(t *testing.T) {
 	for _, proxied := range []bool{false, true} {
-		rig.Bubble(t, func(t *testing.T) {
+		pairtest.Bubble(t, func(t *testing.T) {
 			gone := make(chan error, 1)
 			s := turns(t, proxied, func(ctx context.Context, s *agent.Session) error {
 				ctx, cancel := context.WithTimeout(ctx, time.Second)

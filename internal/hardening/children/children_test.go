@@ -63,7 +63,7 @@ func processes(t *testing.T, s *client.Session) []int {
 	text, err := s.Prompt(t.Context(), acp.Text("who are you?")).Text()
 	require.NoError(t, err)
 	var pids []int
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		pid, err := strconv.Atoi(word)
 		require.NoError(t, err)
 		if pid != os.Getpid() {
@@ -78,21 +78,15 @@ func processes(t *testing.T, s *client.Session) []int {
 func assertGone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		assert.Contains(t, []string{"", "Z"}, state(pid), "process %d is still there", pid)
+		leak.CheckProcess(t, pid)
 	}
-}
-
-// state is the letter by which ps says what a process does, empty when there is none.
-func state(pid int) string {
-	out, _ := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
-	return string(out[:min(1, len(out))])
 }
 
 // halt stops a process and waits until it does nothing any more.
 func halt(t *testing.T, pid int) {
 	t.Helper()
 	require.NoError(t, syscall.Kill(-pid, syscall.SIGSTOP))
-	require.Eventually(t, func() bool { return state(pid) == "T" }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return leak.ProcessState(t, pid) == "T" }, time.Minute, time.Millisecond)
 }
 
 // Whatever the agent is and does besides, a conversation with it works, and nothing of

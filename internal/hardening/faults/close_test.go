@@ -17,7 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -51,13 +52,13 @@ func TestCloseInsideHandlers(t *testing.T) {
 	}
 	for name, end := range ways {
 		for _, side := range []wire.Side{wire.Agent, wire.Client} {
-			names := rig.Requests(t, side)
+			names := peertest.Requests(t, side)
 			for method := range notifications[side] {
 				names = append(names, method+"!")
 			}
 			for _, method := range names {
 				t.Run(fmt.Sprintf("%s %s", name, method), func(t *testing.T) {
-					rig.Bubble(t, func(t *testing.T) {
+					pairtest.Bubble(t, func(t *testing.T) {
 						var c conn
 						armed, called := false, false
 						do := func(ctx context.Context, _ string, _ any) (any, error) {
@@ -67,20 +68,20 @@ func TestCloseInsideHandlers(t *testing.T) {
 							}
 							return nil, nil
 						}
-						s, peer := peertest.Pipe(t)
+						s, peer := rawpeer.Pipe(t)
 						if side == wire.Agent {
-							c = rig.StartAgent(t, s, rig.Setup{Agent: func(*agent.Conn) acp.Agent { return &rig.Agent{Do: do} }})
-							peer.Call("0", "initialize", rig.Params["initialize"])
+							c = pairtest.StartAgent(t, s, pairtest.Setup{Agent: func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: do} }})
+							peer.Call("0", "initialize", peertest.Params["initialize"])
 							_, ok := peer.Recv()
 							require.True(t, ok)
 						} else {
-							c = rig.StartClient(t, s, rig.Setup{Client: func(*client.Conn) acp.Client { return &rig.Client{Do: do} }})
+							c = pairtest.StartClient(t, s, pairtest.Setup{Client: func(*client.Conn) acp.Client { return &peertest.FullClient{Do: do} }})
 						}
 						armed = true
 						if note, ok := strings.CutSuffix(method, "!"); ok {
 							peer.Notify(note, notifications[side][note])
 						} else {
-							peer.Call("1", method, rig.Params[method])
+							peer.Call("1", method, peertest.Params[method])
 						}
 						require.NoError(t, c.Wait())
 						assert.True(t, called)
@@ -96,27 +97,27 @@ func TestCloseInsideHandlers(t *testing.T) {
 func TestCloseInsideCallbacks(t *testing.T) {
 	update := `{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}`
 	t.Run("OnUpdate", func(t *testing.T) {
-		rig.Bubble(t, func(t *testing.T) {
-			s, peer := peertest.Pipe(t)
-			c := rig.StartClient(t, s, rig.Setup{})
+		pairtest.Bubble(t, func(t *testing.T) {
+			s, peer := rawpeer.Pipe(t)
+			c := pairtest.StartClient(t, s, pairtest.Setup{})
 			c.Session("s").OnUpdate(func(context.Context, acp.SessionUpdate) { assert.NoError(t, c.Close()) })
 			peer.Notify("session/update", update)
 			require.NoError(t, c.Wait())
 		})
 	})
 	t.Run("OnDropped", func(t *testing.T) {
-		rig.Bubble(t, func(t *testing.T) {
-			s, peer := peertest.Pipe(t)
+		pairtest.Bubble(t, func(t *testing.T) {
+			s, peer := rawpeer.Pipe(t)
 			var c *client.Conn
-			c = rig.StartClient(t, s, rig.Setup{ClientOptions: client.Options{OnDropped: func(string, error) { assert.NoError(t, c.Close()) }}})
+			c = pairtest.StartClient(t, s, pairtest.Setup{ClientOptions: client.Options{OnDropped: func(string, error) { assert.NoError(t, c.Close()) }}})
 			peer.Notify("session/update", `5`)
 			require.NoError(t, c.Wait())
 		})
 	})
 	t.Run("Updates", func(t *testing.T) {
-		rig.Bubble(t, func(t *testing.T) {
-			s, peer := peertest.Pipe(t)
-			c := rig.StartClient(t, s, rig.Setup{})
+		pairtest.Bubble(t, func(t *testing.T) {
+			s, peer := rawpeer.Pipe(t)
+			c := pairtest.StartClient(t, s, pairtest.Setup{})
 			turn := c.Session("s").Prompt(t.Context(), acp.Text("go"))
 			peer.Expect("session/prompt")
 			peer.Notify("session/update", update)
@@ -133,15 +134,15 @@ func TestCloseInsideCallbacks(t *testing.T) {
 		})
 	})
 	t.Run("AfterResponse", func(t *testing.T) {
-		rig.Bubble(t, func(t *testing.T) {
-			s, peer := peertest.Pipe(t)
-			c := rig.StartAgent(t, s, rig.Setup{Agent: func(c *agent.Conn) acp.Agent {
-				return &rig.Agent{Do: func(ctx context.Context, _ string, _ any) (any, error) {
+		pairtest.Bubble(t, func(t *testing.T) {
+			s, peer := rawpeer.Pipe(t)
+			c := pairtest.StartAgent(t, s, pairtest.Setup{Agent: func(c *agent.Conn) acp.Agent {
+				return &peertest.FullAgent{Do: func(ctx context.Context, _ string, _ any) (any, error) {
 					agent.AfterResponse(ctx, func(context.Context) { assert.NoError(t, c.Close()) })
 					return nil, nil
 				}}
 			}})
-			peer.Call("0", "initialize", rig.Params["initialize"])
+			peer.Call("0", "initialize", peertest.Params["initialize"])
 			m, ok := peer.Recv()
 			require.True(t, ok, "the answer was queued before")
 			assert.Nil(t, m.Error)
@@ -154,9 +155,9 @@ func TestCloseInsideCallbacks(t *testing.T) {
 // conversation.
 func TestCloseByMany(t *testing.T) {
 	for after := range 60 {
-		rig.Bubble(t, func(t *testing.T) {
+		pairtest.Bubble(t, func(t *testing.T) {
 			agentSide, clientSide := &course{}, &course{}
-			p := rig.Start(t, rig.Setup{
+			p := pairtest.Start(t, pairtest.Setup{
 				Agent: newAgent(agentSide), Client: newClient(clientSide),
 				Streams: func() (stream.Stream, stream.Stream) {
 					a, c := stream.Pipe()
@@ -212,13 +213,13 @@ func TestAnswerJustBeforeTheEnd(t *testing.T) {
 		"read error":   func(w *io.PipeWriter) { _ = w.CloseWithError(errReset) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			rig.Bubble(t, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
 				seen := 0
 				r, w := io.Pipe()
 				deaf, mute := io.Pipe()
-				c := rig.StartClient(t, stream.Lines(r, mute, &stream.LinesOptions{Tolerant: true}), rig.Setup{
+				c := pairtest.StartClient(t, stream.Lines(r, mute, &stream.LinesOptions{Tolerant: true}), pairtest.Setup{
 					Client: func(*client.Conn) acp.Client {
-						return &rig.Client{Do: func(context.Context, string, any) (any, error) {
+						return &peertest.FullClient{Do: func(context.Context, string, any) (any, error) {
 							time.Sleep(100 * time.Millisecond)
 							seen++
 							return nil, nil
@@ -261,13 +262,13 @@ func TestAnswerJustBeforeTheEnd(t *testing.T) {
 // Two prompts overlap on one session, and then it is cancelled: both end, so does one
 // that waits for the client, and one that was not read yet goes on.
 func TestOverlappingPrompts(t *testing.T) {
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var events []string
 		event := func(s string) { mu.Lock(); defer mu.Unlock(); events = append(events, s) }
-		p := rig.Connect(t, rig.Setup{
+		p := pairtest.Connect(t, pairtest.Setup{
 			Agent: func(c *agent.Conn) acp.Agent {
-				return &rig.Agent{Do: func(ctx context.Context, _ string, params any) (any, error) {
+				return &peertest.FullAgent{Do: func(ctx context.Context, _ string, params any) (any, error) {
 					switch params := params.(type) {
 					case *acp.PromptRequest:
 						text := acp.PlainText(params.Prompt...)
@@ -286,7 +287,7 @@ func TestOverlappingPrompts(t *testing.T) {
 				}}
 			},
 			Client: func(*client.Conn) acp.Client {
-				return &rig.Client{Do: func(ctx context.Context, _ string, _ any) (any, error) { <-ctx.Done(); return nil, ctx.Err() }}
+				return &peertest.FullClient{Do: func(ctx context.Context, _ string, _ any) (any, error) { <-ctx.Done(); return nil, ctx.Err() }}
 			},
 		})
 		ended := make(chan string, 4)

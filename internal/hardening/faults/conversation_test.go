@@ -13,7 +13,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -155,7 +156,7 @@ func say(ctx context.Context, s *agent.Session, n int) error {
 
 func newAgent(how *course) func(*agent.Conn) acp.Agent {
 	return func(conn *agent.Conn) acp.Agent {
-		return &rig.Agent{Do: func(ctx context.Context, method string, params any) (any, error) {
+		return &peertest.FullAgent{Do: func(ctx context.Context, method string, params any) (any, error) {
 			switch params := params.(type) {
 			case *acp.PromptRequest:
 				if params.SessionID == "old" {
@@ -177,7 +178,7 @@ func newAgent(how *course) func(*agent.Conn) acp.Agent {
 
 func newClient(how *course) func(*client.Conn) acp.Client {
 	return func(*client.Conn) acp.Client {
-		return &rig.Client{Do: func(_ context.Context, method string, params any) (any, error) {
+		return &peertest.FullClient{Do: func(_ context.Context, method string, params any) (any, error) {
 			switch params := params.(type) {
 			case *acp.SessionNotification:
 				how.note()
@@ -224,8 +225,8 @@ func record(t *testing.T) (rec recording, agentSide, clientSide *course) {
 	t.Helper()
 	agentSide, clientSide = &course{}, &course{}
 	var mu sync.Mutex
-	rig.Bubble(t, func(t *testing.T) {
-		p := rig.Start(t, rig.Setup{
+	pairtest.Bubble(t, func(t *testing.T) {
+		p := pairtest.Start(t, pairtest.Setup{
 			Agent: newAgent(agentSide), Client: newClient(clientSide),
 			Streams: func() (stream.Stream, stream.Stream) {
 				a, c := stream.Pipe()

@@ -19,7 +19,8 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -65,7 +66,7 @@ func withMeta(own, value any) any {
 }
 
 // setup makes every method of both roles do the misdeed once it is armed.
-func (m misdeed) setup(log *rig.Log, armed *bool) rig.Setup {
+func (m misdeed) setup(log *pairtest.Log, armed *bool) pairtest.Setup {
 	do := func(context.Context, string, any) (any, error) {
 		if *armed && m.do != nil {
 			return nil, m.do()
@@ -81,9 +82,9 @@ func (m misdeed) setup(log *rig.Log, armed *bool) rig.Setup {
 			return res, err
 		}
 	}}
-	return rig.Setup{
-		Agent:         func(*agent.Conn) acp.Agent { return &rig.Agent{Do: do} },
-		Client:        func(*client.Conn) acp.Client { return &rig.Client{Do: do} },
+	return pairtest.Setup{
+		Agent:         func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: do} },
+		Client:        func(*client.Conn) acp.Client { return &peertest.FullClient{Do: do} },
 		AgentOptions:  agent.Options{Logger: log.Logger(), Receiving: change},
 		ClientOptions: client.Options{Logger: log.Logger(), Receiving: change},
 	}
@@ -95,23 +96,23 @@ func TestMisdeedsOfRequestHandlers(t *testing.T) {
 	for name, m := range misdeeds {
 		for _, side := range []wire.Side{wire.Agent, wire.Client} {
 			t.Run(fmt.Sprint(name, " ", side), func(t *testing.T) {
-				rig.Bubble(t, func(t *testing.T) {
-					var log rig.Log
+				pairtest.Bubble(t, func(t *testing.T) {
+					var log pairtest.Log
 					var armed bool
-					s, peer := peertest.Pipe(t)
+					s, peer := rawpeer.Pipe(t)
 					if side == wire.Agent {
-						rig.StartAgent(t, s, m.setup(&log, &armed))
-						peer.Call("0", "initialize", rig.Params["initialize"])
+						pairtest.StartAgent(t, s, m.setup(&log, &armed))
+						peer.Call("0", "initialize", peertest.Params["initialize"])
 						_, ok := peer.Recv()
 						require.True(t, ok)
 					} else {
-						rig.StartClient(t, s, m.setup(&log, &armed))
+						pairtest.StartClient(t, s, m.setup(&log, &armed))
 					}
-					for i, method := range rig.Requests(t, side) {
+					for i, method := range peertest.Requests(t, side) {
 						armed = true
 						id := fmt.Sprint(i + 1)
 						before := len(log.String())
-						peer.Call(id, method, rig.Params[method])
+						peer.Call(id, method, peertest.Params[method])
 						answer, ok := peer.Recv()
 						require.True(t, ok, method)
 						assert.Equal(t, id, string(answer.ID), method)
@@ -125,7 +126,7 @@ func TestMisdeedsOfRequestHandlers(t *testing.T) {
 						assert.Equal(t, m.stack, strings.Contains(said, "stack="), "%s: %s", method, said)
 
 						armed = false
-						peer.Call(id, method, rig.Params[method])
+						peer.Call(id, method, peertest.Params[method])
 						answer, ok = peer.Recv()
 						require.True(t, ok, method)
 						assert.Nil(t, answer.Error, method)
@@ -159,17 +160,17 @@ func TestMisdeedsOfNotificationHandlers(t *testing.T) {
 		}
 		for side, all := range notifications {
 			t.Run(fmt.Sprint(name, " ", side), func(t *testing.T) {
-				rig.Bubble(t, func(t *testing.T) {
-					var log rig.Log
+				pairtest.Bubble(t, func(t *testing.T) {
+					var log pairtest.Log
 					var armed bool
-					s, peer := peertest.Pipe(t)
+					s, peer := rawpeer.Pipe(t)
 					if side == wire.Agent {
-						rig.StartAgent(t, s, m.setup(&log, &armed))
-						peer.Call("0", "initialize", rig.Params["initialize"])
+						pairtest.StartAgent(t, s, m.setup(&log, &armed))
+						peer.Call("0", "initialize", peertest.Params["initialize"])
 						_, ok := peer.Recv()
 						require.True(t, ok)
 					} else {
-						rig.StartClient(t, s, m.setup(&log, &armed))
+						pairtest.StartClient(t, s, m.setup(&log, &armed))
 					}
 					for method, params := range all {
 						armed = true
@@ -202,7 +203,7 @@ func TestHandlersThatNeverReturn(t *testing.T) {
 			t.Run(fmt.Sprint(side, " closes ", closes), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					gate = make(chan struct{})
-					s, peer := peertest.Pipe(t)
+					s, peer := rawpeer.Pipe(t)
 					var c interface {
 						Wait() error
 						Close() error
@@ -215,17 +216,17 @@ func TestHandlersThatNeverReturn(t *testing.T) {
 						return nil, nil
 					}
 					if side == wire.Agent {
-						c = rig.StartAgent(t, s, rig.Setup{Agent: func(*agent.Conn) acp.Agent { return &rig.Agent{Do: do} }})
-						peer.Call("0", "initialize", rig.Params["initialize"])
+						c = pairtest.StartAgent(t, s, pairtest.Setup{Agent: func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: do} }})
+						peer.Call("0", "initialize", peertest.Params["initialize"])
 						_, ok := peer.Recv()
 						require.True(t, ok)
 					} else {
-						c = rig.StartClient(t, s, rig.Setup{Client: func(*client.Conn) acp.Client { return &rig.Client{Do: do} }})
+						c = pairtest.StartClient(t, s, pairtest.Setup{Client: func(*client.Conn) acp.Client { return &peertest.FullClient{Do: do} }})
 					}
 					armed = true
 					var names []string
-					for i, method := range rig.Requests(t, side) {
-						peer.Call(fmt.Sprint(i+1), method, rig.Params[method])
+					for i, method := range peertest.Requests(t, side) {
+						peer.Call(fmt.Sprint(i+1), method, peertest.Params[method])
 						names = append(names, method)
 					}
 					for method, params := range notifications[side] {

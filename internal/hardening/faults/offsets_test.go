@@ -18,7 +18,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -186,7 +186,7 @@ func eachOffset(t *testing.T, agentDies bool, run func(*testing.T, stream.Stream
 	for i, end := range deaths {
 		step := *stride
 		switch {
-		case step == 0 && rig.Race:
+		case step == 0 && pairtest.Race:
 			step = 29
 		case step == 0:
 			step = 1 + 6*i

@@ -18,35 +18,36 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
 // What user code does on the way out, in an encoding method or in a middleware, fails
 // the one call, on whichever goroutine it runs, and leaves nothing behind.
 func TestMisdeedsWhileSending(t *testing.T) {
 	bad := acp.Meta{"x": unencodable{}}
-	calls := map[string]func(ctx context.Context, p *rig.Pair, m acp.Meta) error{
-		"Prompt": func(ctx context.Context, p *rig.Pair, m acp.Meta) error {
+	calls := map[string]func(ctx context.Context, p *pairtest.Pair, m acp.Meta) error{
+		"Prompt": func(ctx context.Context, p *pairtest.Pair, m acp.Meta) error {
 			_, err := p.Client.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("go")}, Meta: m})
 			return err
 		},
-		"Turn": func(ctx context.Context, p *rig.Pair, m acp.Meta) error {
+		"Turn": func(ctx context.Context, p *pairtest.Pair, m acp.Meta) error {
 			_, err := p.Client.Session("s").Prompt(ctx, &acp.TextContent{Text: "go", Meta: m}).Wait()
 			return err
 		},
-		"CloseSession": func(ctx context.Context, p *rig.Pair, m acp.Meta) error {
+		"CloseSession": func(ctx context.Context, p *pairtest.Pair, m acp.Meta) error {
 			_, err := p.Client.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: "s", Meta: m})
 			return err
 		},
-		"Cancel": func(ctx context.Context, p *rig.Pair, m acp.Meta) error {
+		"Cancel": func(ctx context.Context, p *pairtest.Pair, m acp.Meta) error {
 			return p.Client.Cancel(ctx, &acp.CancelNotification{SessionID: "s", Meta: m})
 		},
-		"Call":   func(ctx context.Context, p *rig.Pair, m acp.Meta) error { return p.Client.Call(ctx, "_x", m, nil) },
-		"Notify": func(ctx context.Context, p *rig.Pair, m acp.Meta) error { return p.Client.Notify(ctx, "_x", m) },
-		"SessionUpdate": func(ctx context.Context, p *rig.Pair, m acp.Meta) error {
+		"Call":   func(ctx context.Context, p *pairtest.Pair, m acp.Meta) error { return p.Client.Call(ctx, "_x", m, nil) },
+		"Notify": func(ctx context.Context, p *pairtest.Pair, m acp.Meta) error { return p.Client.Notify(ctx, "_x", m) },
+		"SessionUpdate": func(ctx context.Context, p *pairtest.Pair, m acp.Meta) error {
 			return p.Agent.SessionUpdate(ctx, &acp.SessionNotification{SessionID: "s", Update: acp.AgentText("x"), Meta: m})
 		},
-		"StartTerminal": func(ctx context.Context, p *rig.Pair, m acp.Meta) error {
+		"StartTerminal": func(ctx context.Context, p *pairtest.Pair, m acp.Meta) error {
 			_, err := p.Agent.StartTerminal(ctx, &acp.CreateTerminalRequest{SessionID: "s", Command: "ls", Meta: m})
 			return err
 		},
@@ -60,8 +61,8 @@ func TestMisdeedsWhileSending(t *testing.T) {
 	for way, misdeed := range middlewares {
 		for name, call := range calls {
 			t.Run(fmt.Sprint(name, ", ", way), func(t *testing.T) {
-				rig.Bubble(t, func(t *testing.T) {
-					var log rig.Log
+				pairtest.Bubble(t, func(t *testing.T) {
+					var log pairtest.Log
 					armed := false
 					sending := []acp.Middleware{func(next acp.Handler) acp.Handler {
 						return func(ctx context.Context, method string, params any) (any, error) {
@@ -71,7 +72,7 @@ func TestMisdeedsWhileSending(t *testing.T) {
 							return next(ctx, method, params)
 						}
 					}}
-					p := rig.Connect(t, rig.Setup{
+					p := pairtest.Connect(t, pairtest.Setup{
 						AgentOptions:  agent.Options{Sending: sending, Logger: log.Logger()},
 						ClientOptions: client.Options{Sending: sending, Logger: log.Logger()},
 					})
@@ -106,11 +107,11 @@ func TestMisdeedsWhileSending(t *testing.T) {
 
 // Panics in what the helpers call are logged, and everything goes on.
 func TestPanicsInCallbacks(t *testing.T) {
-	rig.Bubble(t, func(t *testing.T) {
-		var log rig.Log
-		p := rig.Connect(t, rig.Setup{
+	pairtest.Bubble(t, func(t *testing.T) {
+		var log pairtest.Log
+		p := pairtest.Connect(t, pairtest.Setup{
 			Agent: func(c *agent.Conn) acp.Agent {
-				return &rig.Agent{Do: func(ctx context.Context, _ string, params any) (any, error) {
+				return &peertest.FullAgent{Do: func(ctx context.Context, _ string, params any) (any, error) {
 					if p, ok := params.(*acp.PromptRequest); ok {
 						agent.AfterResponse(ctx, func(context.Context) { panic("in AfterResponse") })
 						return nil, c.Session(p.SessionID).Message(ctx, "x")
@@ -137,10 +138,10 @@ func TestPanicsInCallbacks(t *testing.T) {
 		}
 		require.NoError(t, p.Client.Shutdown(t.Context()))
 	})
-	rig.Bubble(t, func(t *testing.T) {
-		var log rig.Log
-		s, peer := peertest.Pipe(t)
-		rig.StartClient(t, s, rig.Setup{ClientOptions: client.Options{Logger: log.Logger(), OnDropped: func(string, error) { panic("in OnDropped") }}})
+	pairtest.Bubble(t, func(t *testing.T) {
+		var log pairtest.Log
+		s, peer := rawpeer.Pipe(t)
+		pairtest.StartClient(t, s, pairtest.Setup{ClientOptions: client.Options{Logger: log.Logger(), OnDropped: func(string, error) { panic("in OnDropped") }}})
 		peer.Notify("session/update", "5")
 		peer.Call("1", "_extension", "[1]")
 		answer, ok := peer.Recv()

@@ -13,24 +13,25 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // sending is a message with a value in it that has no form on the wire.
 type sending struct {
 	where, path string
-	send        func(ctx context.Context, p *rig.Pair) error
+	send        func(ctx context.Context, p *pairtest.Pair) error
 }
 
 func update(path string, u acp.SessionUpdate) sending {
-	return sending{"session/update params", path, func(ctx context.Context, p *rig.Pair) error {
+	return sending{"session/update params", path, func(ctx context.Context, p *pairtest.Pair) error {
 		return p.Agent.Session("s").Update(ctx, u)
 	}}
 }
 
 func prompt(path string, blocks ...acp.ContentBlock) sending {
-	return sending{"session/prompt params", path, func(ctx context.Context, p *rig.Pair) error {
+	return sending{"session/prompt params", path, func(ctx context.Context, p *pairtest.Pair) error {
 		_, err := p.Client.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: blocks})
 		return err
 	}}
@@ -56,27 +57,27 @@ func TestValuesThatCannotBeSent(t *testing.T) {
 		"number that JSON has not":  update("update.cost.amount", &acp.UsageUpdate{Cost: &acp.Cost{Amount: math.NaN()}}),
 		"func in _meta":             update("update._meta.x", &acp.Plan{Meta: acp.Meta{"x": func() {}}}),
 		"number of _meta, deep":     update("update._meta.a[1].b", &acp.Plan{Meta: acp.Meta{"a": []any{1, map[string]any{"b": math.Inf(1)}}}}),
-		"nil info, by its shortcut": {"session/update params", "update", func(ctx context.Context, p *rig.Pair) error { return p.Agent.Session("s").Info(ctx, nil) }},
-		"nil server": {"session/new params", "mcpServers[0]", func(ctx context.Context, p *rig.Pair) error {
+		"nil info, by its shortcut": {"session/update params", "update", func(ctx context.Context, p *pairtest.Pair) error { return p.Agent.Session("s").Info(ctx, nil) }},
+		"nil server": {"session/new params", "mcpServers[0]", func(ctx context.Context, p *pairtest.Pair) error {
 			_, err := p.Client.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/", MCPServers: []acp.MCPServer{(*acp.MCPServerHTTP)(nil)}})
 			return err
 		}},
-		"nil block of a turn": {"session/prompt params", "prompt[0]", func(ctx context.Context, p *rig.Pair) error {
+		"nil block of a turn": {"session/prompt params", "prompt[0]", func(ctx context.Context, p *pairtest.Pair) error {
 			_, err := p.Client.Session("s").Prompt(ctx, (*acp.AudioContent)(nil)).Wait()
 			return err
 		}},
-		"nil mode": {"elicitation/create params", "mode", func(ctx context.Context, p *rig.Pair) error {
+		"nil mode": {"elicitation/create params", "mode", func(ctx context.Context, p *pairtest.Pair) error {
 			_, err := p.Agent.CreateElicitation(ctx, &acp.CreateElicitationRequest{Message: "m", Mode: (*acp.ElicitationURLMode)(nil)})
 			return err
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rig.Bubble(t, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
 				arrived := 0
 				do := func(context.Context, string, any) (any, error) { arrived++; return nil, nil }
-				p := rig.Connect(t, rig.Setup{
-					Agent:  func(*agent.Conn) acp.Agent { return &rig.Agent{Do: do} },
-					Client: func(*client.Conn) acp.Client { return &rig.Client{Do: do} },
+				p := pairtest.Connect(t, pairtest.Setup{
+					Agent:  func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: do} },
+					Client: func(*client.Conn) acp.Client { return &peertest.FullClient{Do: do} },
 				})
 				synctest.Wait()
 				before := arrived
@@ -97,11 +98,11 @@ func TestValuesThatCannotBeSent(t *testing.T) {
 
 // In an answer it is the handler's mistake, which the peer cannot help.
 func TestAnswersThatCannotBeSent(t *testing.T) {
-	rig.Bubble(t, func(t *testing.T) {
-		var log rig.Log
-		p := rig.Connect(t, rig.Setup{
+	pairtest.Bubble(t, func(t *testing.T) {
+		var log pairtest.Log
+		p := pairtest.Connect(t, pairtest.Setup{
 			Client: func(*client.Conn) acp.Client {
-				return &rig.Client{Do: func(_ context.Context, method string, _ any) (any, error) {
+				return &peertest.FullClient{Do: func(_ context.Context, method string, _ any) (any, error) {
 					if method != acp.MethodSessionRequestPermission {
 						return nil, nil
 					}

@@ -14,7 +14,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -48,7 +49,7 @@ func TestEveryWriteFails(t *testing.T) {
 	for _, agentFails := range []bool{true, false} {
 		n := 0
 		for broken := true; broken; n++ {
-			rig.Bubble(t, func(t *testing.T) { broken = writeFails(t, agentFails, n) })
+			pairtest.Bubble(t, func(t *testing.T) { broken = writeFails(t, agentFails, n) })
 		}
 		assert.Greater(t, n, 15)
 	}
@@ -100,11 +101,11 @@ func writeFails(t *testing.T, agentFails bool, n int) bool {
 // end with the typed error, except those whose handlers answer within the grace.
 func TestEndWithRequestsInFlight(t *testing.T) {
 	const n = 20
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		asked, prompted := make(chan error, n), make(chan error, n)
-		p := rig.Connect(t, rig.Setup{
+		p := pairtest.Connect(t, pairtest.Setup{
 			Agent: func(conn *agent.Conn) acp.Agent {
-				return &rig.Agent{Do: func(ctx context.Context, method string, _ any) (any, error) {
+				return &peertest.FullAgent{Do: func(ctx context.Context, method string, _ any) (any, error) {
 					if method == acp.MethodSessionPrompt {
 						_, err := conn.RequestPermission(ctx, &acp.RequestPermissionRequest{SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "c"}})
 						asked <- err
@@ -114,7 +115,7 @@ func TestEndWithRequestsInFlight(t *testing.T) {
 				}}
 			},
 			Client: func(*client.Conn) acp.Client {
-				return &rig.Client{Do: func(ctx context.Context, _ string, _ any) (any, error) {
+				return &peertest.FullClient{Do: func(ctx context.Context, _ string, _ any) (any, error) {
 					<-ctx.Done()
 					return nil, ctx.Err()
 				}}

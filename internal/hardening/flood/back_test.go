@@ -15,7 +15,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -30,13 +31,13 @@ func fewer() (n, text int) {
 // more is kept than the agent has sent.
 func TestUpdatesWithACallForEach(t *testing.T) {
 	n, text := fewer()
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		c := newCounter(t, n)
 		answers := 0
-		p := rig.Connect(t, rig.Setup{
+		p := pairtest.Connect(t, pairtest.Setup{
 			Agent: talker(n, text, nil),
 			Client: func(conn *client.Conn) acp.Client {
-				return &rig.Client{Do: func(ctx context.Context, _ string, params any) (any, error) {
+				return &peertest.FullClient{Do: func(ctx context.Context, _ string, params any) (any, error) {
 					i := number(params.(*acp.SessionNotification).Update)
 					var answer int
 					if err := conn.Call(ctx, "_echo", i, &answer); err != nil {
@@ -65,13 +66,13 @@ func TestUpdatesWithACallForEach(t *testing.T) {
 func TestHardLimit(t *testing.T) {
 	_, text := fewer()
 	const limit = 8 << 20
-	rig.Bubble(t, func(t *testing.T) {
-		memory := rig.Watch(t)
+	pairtest.Bubble(t, func(t *testing.T) {
+		memory := pairtest.Watch(t)
 		near, far := stream.Pipe()
 		failed := make(chan error, 1)
-		rig.StartClient(t, near, rig.Setup{
+		pairtest.StartClient(t, near, pairtest.Setup{
 			Client: func(conn *client.Conn) acp.Client {
-				return &rig.Client{Do: func(ctx context.Context, _ string, _ any) (any, error) {
+				return &peertest.FullClient{Do: func(ctx context.Context, _ string, _ any) (any, error) {
 					failed <- conn.Call(ctx, "_echo", 1, nil)
 					return nil, nil
 				}}
@@ -122,7 +123,7 @@ type ends interface {
 // nearly always full.
 func TestBothSidesFlood(t *testing.T) {
 	n := 2000
-	if rig.Race {
+	if pairtest.Race {
 		n = 500
 	}
 	for _, proxied := range []bool{false, true} {
@@ -131,10 +132,10 @@ func TestBothSidesFlood(t *testing.T) {
 			name = "through a proxy"
 		}
 		t.Run(name, func(t *testing.T) {
-			rig.Bubble(t, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
 				var flooded [2]*exchange
 				var echoes, calls [2]atomic.Int64
-				on := func(side int, self func() ends) rig.Do {
+				on := func(side int, self func() ends) peertest.Do {
 					flooded[side] = &exchange{t: t}
 					return func(ctx context.Context, method string, params any) (any, error) {
 						switch method {
@@ -153,16 +154,16 @@ func TestBothSidesFlood(t *testing.T) {
 						return nil, nil
 					}
 				}
-				limits := rig.Setup{
+				limits := pairtest.Setup{
 					AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: 2000, Backlog: 2000, MaxHandlers: 2}},
 					ClientOptions: client.Options{Limits: client.Limits{SendQueue: 2000, Backlog: 2000, MaxHandlers: 2}},
 				}
-				limits.Agent = func(c *agent.Conn) acp.Agent { return &rig.Agent{Do: on(0, func() ends { return c })} }
-				limits.Client = func(c *client.Conn) acp.Client { return &rig.Client{Do: on(1, func() ends { return c })} }
+				limits.Agent = func(c *agent.Conn) acp.Agent { return &peertest.FullAgent{Do: on(0, func() ends { return c })} }
+				limits.Client = func(c *client.Conn) acp.Client { return &peertest.FullClient{Do: on(1, func() ends { return c })} }
 				if proxied {
-					limits.Streams = rig.Proxied(t, limits)
+					limits.Streams = pairtest.Proxied(t, limits)
 				}
-				p := rig.Connect(t, limits)
+				p := pairtest.Connect(t, limits)
 				var wg sync.WaitGroup
 				for _, c := range []ends{p.Agent, p.Client} {
 					wg.Go(func() {

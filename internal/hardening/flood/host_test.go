@@ -6,13 +6,13 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
 
 // terminalHost is a client whose terminals run until they are killed.
 func terminalHost(killed *atomic.Int64, terminals []chan struct{}, index func(string) int) func(*client.Conn) acp.Client {
 	return func(*client.Conn) acp.Client {
-		return &rig.Client{Do: func(ctx context.Context, _ string, params any) (any, error) {
+		return &peertest.FullClient{Do: func(ctx context.Context, _ string, params any) (any, error) {
 			switch params := params.(type) {
 			case *acp.WaitForTerminalExitRequest:
 				select {

@@ -17,7 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -30,12 +31,12 @@ var notes = flag.Int("notes", 0, "how many notifications a flood has; 0: a milli
 func flood() (n, text int, slack int64) {
 	n, volume := *notes, 120_000_000
 	slack = 32 << 20
-	if rig.Race {
+	if pairtest.Race {
 		volume, slack = 30_000_000, 8<<20
 	}
 	if n == 0 {
 		n = 1_000_000
-		if rig.Race {
+		if pairtest.Race {
 			n = 10_000
 		}
 	}
@@ -62,11 +63,11 @@ type counter struct {
 	t      *testing.T
 	seen   atomic.Int64
 	every  int
-	memory *rig.Memory
+	memory *pairtest.Memory
 }
 
 func newCounter(t *testing.T, n int) *counter {
-	return &counter{t: t, every: max(1, n/20), memory: rig.Watch(t)}
+	return &counter{t: t, every: max(1, n/20), memory: pairtest.Watch(t)}
 }
 
 func (c *counter) saw(i int) {
@@ -84,7 +85,7 @@ func (c *counter) saw(i int) {
 // at once.
 func talker(n, text int, sent func()) func(*agent.Conn) acp.Agent {
 	return func(conn *agent.Conn) acp.Agent {
-		return &rig.Agent{Do: func(ctx context.Context, method string, params any) (any, error) {
+		return &peertest.FullAgent{Do: func(ctx context.Context, method string, params any) (any, error) {
 			p, ok := params.(*acp.PromptRequest)
 			if !ok {
 				return nil, nil
@@ -112,12 +113,12 @@ func TestUpdates(t *testing.T) {
 	n, text, slack := flood()
 	const budget = 1 << 20
 	var sent atomic.Int64
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		c := newCounter(t, n)
-		p := rig.Connect(t, rig.Setup{
+		p := pairtest.Connect(t, pairtest.Setup{
 			Agent: talker(n, text, func() { sent.Add(1) }),
 			Client: func(*client.Conn) acp.Client {
-				return &rig.Client{Do: func(_ context.Context, method string, params any) (any, error) {
+				return &peertest.FullClient{Do: func(_ context.Context, method string, params any) (any, error) {
 					time.Sleep(time.Millisecond)
 					c.saw(number(params.(*acp.SessionNotification).Update))
 					// What is between the two ends: queue, pipe and budget.
@@ -144,22 +145,22 @@ func TestUpdates(t *testing.T) {
 func TestUpdatesThroughAProxy(t *testing.T) {
 	n, text, slack := flood()
 	const budget = 1 << 20
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		c := newCounter(t, n)
-		setup := rig.Setup{
+		setup := pairtest.Setup{
 			AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
 			ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
 		}
-		setup.Streams = rig.Proxied(t, setup)
+		setup.Streams = pairtest.Proxied(t, setup)
 		setup.Agent = talker(n, text, nil)
 		setup.Client = func(*client.Conn) acp.Client {
-			return &rig.Client{Do: func(_ context.Context, _ string, params any) (any, error) {
+			return &peertest.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
 				time.Sleep(time.Millisecond)
 				c.saw(number(params.(*acp.SessionNotification).Update))
 				return nil, nil
 			}}
 		}
-		p := rig.Connect(t, setup)
+		p := pairtest.Connect(t, setup)
 		_, err := p.Client.Prompt(t.Context(), prompt("s"))
 		require.NoError(t, err)
 		assert.EqualValues(t, n, c.seen.Load())
@@ -171,9 +172,9 @@ func TestUpdatesThroughAProxy(t *testing.T) {
 func TestUpdatesOfATurnThatIsReadLate(t *testing.T) {
 	n, text, slack := flood()
 	const budget = 1 << 20
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		c := newCounter(t, n)
-		p := rig.Connect(t, rig.Setup{
+		p := pairtest.Connect(t, pairtest.Setup{
 			Agent:         talker(n, text, nil),
 			AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
 			ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
@@ -200,14 +201,14 @@ func TestTinyNotifications(t *testing.T) {
 	n, _, slack := flood()
 	n = max(n, 200_000)
 	const budget = 8 << 20
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		memory := rig.Watch(t)
+		memory := pairtest.Watch(t)
 		var handled atomic.Int64
 		near, far := stream.Pipe()
-		rig.StartAgent(t, near, rig.Setup{
+		pairtest.StartAgent(t, near, pairtest.Setup{
 			Agent: func(*agent.Conn) acp.Agent {
-				return &rig.Agent{Do: func(_ context.Context, method string, _ any) (any, error) {
+				return &peertest.FullAgent{Do: func(_ context.Context, method string, _ any) (any, error) {
 					if method == "_" || method == acp.MethodSessionCancel {
 						<-gate
 						handled.Add(1)
@@ -245,11 +246,11 @@ func TestUpdatesInRealTime(t *testing.T) {
 	leak.Check(t)
 	const n, text, slack, budget = 20_000, 1500, 8 << 20, 1 << 20
 	c := newCounter(t, n)
-	p := rig.Connect(t, rig.Setup{
+	p := pairtest.Connect(t, pairtest.Setup{
 		Streams: osPipes(t),
 		Agent:   talker(n, text, nil),
 		Client: func(*client.Conn) acp.Client {
-			return &rig.Client{Do: func(_ context.Context, _ string, params any) (any, error) {
+			return &peertest.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
 				<-time.After(time.Millisecond)
 				c.saw(number(params.(*acp.SessionNotification).Update))
 				return nil, nil

@@ -17,7 +17,8 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -42,7 +43,7 @@ func greet(t *testing.T, s stream.Stream) {
 // goroutines are there, and every request is answered, once and by its own answer.
 func TestRequestsAtOnce(t *testing.T) {
 	n := 100_000
-	if rig.Race {
+	if pairtest.Race {
 		n = 20_000
 	}
 	const most = 256
@@ -57,12 +58,12 @@ func TestRequestsAtOnce(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			rig.Bubble(t, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
 				var running watermark
 				near, far := stream.Pipe()
-				c := rig.StartAgent(t, near, rig.Setup{
+				c := pairtest.StartAgent(t, near, pairtest.Setup{
 					Agent: func(c *agent.Conn) acp.Agent {
-						return &rig.Agent{Do: func(ctx context.Context, method string, _ any) (any, error) {
+						return &peertest.FullAgent{Do: func(ctx context.Context, method string, _ any) (any, error) {
 							if method != "_work" {
 								return nil, nil
 							}
@@ -115,16 +116,16 @@ func TestRequestsAtOnce(t *testing.T) {
 // client, everything that is needed to end them works.
 func TestManyPrompts(t *testing.T) {
 	const prompts, handlers = 1024, 4
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		var entered, killed, cancelled atomic.Int64
 		var terminals [prompts]chan struct{}
 		for i := range terminals {
 			terminals[i] = make(chan struct{})
 		}
 		var index = func(id string) (i int) { _, _ = fmt.Sscanf(id, "t%d", &i); return i }
-		p := rig.Connect(t, rig.Setup{
+		p := pairtest.Connect(t, pairtest.Setup{
 			Agent: func(c *agent.Conn) acp.Agent {
-				return &rig.Agent{Do: func(ctx context.Context, _ string, params any) (any, error) {
+				return &peertest.FullAgent{Do: func(ctx context.Context, _ string, params any) (any, error) {
 					switch params := params.(type) {
 					case *acp.PromptRequest:
 						entered.Add(1)

@@ -12,21 +12,22 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 )
 
 // Very many sessions on one connection, all of them talking at the same time: each
 // keeps its order, in the client's handler, in its turns and between them.
 func TestManySessions(t *testing.T) {
 	const sessions, turns, updates = 1000, 2, 10
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		started := 0
 		var mu sync.Mutex
 		last := map[acp.SessionID]int{}
-		p := rig.Connect(t, rig.Setup{
+		p := pairtest.Connect(t, pairtest.Setup{
 			Agent: func(conn *agent.Conn) acp.Agent {
 				next := map[acp.SessionID]int{}
-				return &rig.Agent{Do: func(ctx context.Context, _ string, params any) (any, error) {
+				return &peertest.FullAgent{Do: func(ctx context.Context, _ string, params any) (any, error) {
 					switch params := params.(type) {
 					case *acp.NewSessionRequest:
 						mu.Lock()
@@ -48,7 +49,7 @@ func TestManySessions(t *testing.T) {
 				}}
 			},
 			Client: func(*client.Conn) acp.Client {
-				return &rig.Client{Do: func(_ context.Context, _ string, params any) (any, error) {
+				return &peertest.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
 					u := params.(*acp.SessionNotification)
 					i := number(u.Update)
 					assert.Equal(t, last[u.SessionID], i) // one at a time: no lock

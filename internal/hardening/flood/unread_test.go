@@ -3,7 +3,6 @@ package flood_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -21,7 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -29,9 +28,9 @@ import (
 // Every method that sends leaves with its ctx when the peer does not read, also
 // those that wait for an answer, and nobody has to wait for anybody else.
 func TestSendersLeaveWithTheirCtx(t *testing.T) {
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
-		c := rig.StartClient(t, near, rig.Setup{ClientOptions: client.Options{
+		c := pairtest.StartClient(t, near, pairtest.Setup{ClientOptions: client.Options{
 			CancelGrace: -1, Limits: client.Limits{SendQueue: 10_000, StallTimeout: time.Hour},
 		}})
 		fill := func() (sent int) {
@@ -101,7 +100,7 @@ func TestNoFrameIsCut(t *testing.T) {
 	idle, idleWriter, err := os.Pipe() // the agent never says anything
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = idleWriter.Close() })
-	c := rig.StartClient(t, stream.Lines(idle, w, nil), rig.Setup{
+	c := pairtest.StartClient(t, stream.Lines(idle, w, nil), pairtest.Setup{
 		ClientOptions: client.Options{Limits: client.Limits{SendQueue: 300_000}},
 	})
 	var sent sync.Map
@@ -153,10 +152,10 @@ func TestNoFrameIsCut(t *testing.T) {
 // A peer that never reads ends the connection after a while, with an error that
 // everybody gets who waits.
 func TestPeerThatNeverReads(t *testing.T) {
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		near, _ := stream.Pipe()
 		var turns atomic.Int64
-		c := rig.StartAgent(t, near, rig.Setup{})
+		c := pairtest.StartAgent(t, near, pairtest.Setup{})
 		begun := time.Now()
 		var wg sync.WaitGroup
 		for i := range 20 {
@@ -184,9 +183,9 @@ func TestPeerThatNeverReads(t *testing.T) {
 
 // A peer that reads too slowly for what it is sent is no such peer.
 func TestSlowPeerIsNotCutOff(t *testing.T) {
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
-		c := rig.StartAgent(t, near, rig.Setup{AgentOptions: agent.Options{Limits: agent.Limits{SendQueue: 1 << 20}}})
+		c := pairtest.StartAgent(t, near, pairtest.Setup{AgentOptions: agent.Options{Limits: agent.Limits{SendQueue: 1 << 20}}})
 		const n, text = 50, 200_000
 		go func() { // ends when all were read
 			for range n {
@@ -207,10 +206,10 @@ func TestSlowPeerIsNotCutOff(t *testing.T) {
 
 // Nor is one that takes minutes for one message, while others wait.
 func TestLongMessageOverASlowLink(t *testing.T) {
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		r, w := io.Pipe()
 		idle, _ := io.Pipe()
-		c := rig.StartAgent(t, stream.Lines(idle, w, nil), rig.Setup{})
+		c := pairtest.StartAgent(t, stream.Lines(idle, w, nil), pairtest.Setup{})
 		read := make(chan int, 1)
 		go func() { // ends with the pipe
 			n, buf := 0, make([]byte, 100_000)
@@ -242,7 +241,7 @@ func TestPeerThatClosedItsReadingSide(t *testing.T) {
 	in, inWriter, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = inWriter.Close() })
-	c := rig.StartAgent(t, stream.Lines(in, w, nil), rig.Setup{})
+	c := pairtest.StartAgent(t, stream.Lines(in, w, nil), pairtest.Setup{})
 	require.NoError(t, r.Close())
 	for err == nil {
 		err = c.SessionUpdate(t.Context(), numbered("s", 0, 1000))
@@ -250,17 +249,17 @@ func TestPeerThatClosedItsReadingSide(t *testing.T) {
 	require.ErrorIs(t, err, acp.ErrClosed)
 	err = c.Wait()
 	require.ErrorIs(t, err, acp.ErrClosed)
-	assert.True(t, errors.Is(err, syscall.EPIPE), "%v", err)
+	assert.ErrorIs(t, err, syscall.EPIPE)
 }
 
 // What waits to be written takes no more memory than the limit says, also when the
 // messages are small.
 func TestQueueOfSmallMessages(t *testing.T) {
 	const queue = 8 << 20
-	rig.Bubble(t, func(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
 		near, _ := stream.Pipe()
-		memory := rig.Watch(t)
-		c := rig.StartAgent(t, near, rig.Setup{AgentOptions: agent.Options{Limits: agent.Limits{SendQueue: queue}}})
+		memory := pairtest.Watch(t)
+		c := pairtest.StartAgent(t, near, pairtest.Setup{AgentOptions: agent.Options{Limits: agent.Limits{SendQueue: queue}}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		var err error

@@ -15,7 +15,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -26,14 +27,14 @@ import (
 func TestChainOverBothSides(t *testing.T) {
 	for _, proxies := range []int{0, 1, 2} {
 		t.Run(fmt.Sprint(proxies, " proxies"), func(t *testing.T) {
-			rig.Bubble(t, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
 				var mu sync.Mutex
 				var events []string
 				event := func(s string) { mu.Lock(); defer mu.Unlock(); events = append(events, s) }
-				s := rig.Setup{
+				s := pairtest.Setup{
 					Agent: func(c *agent.Conn) acp.Agent {
 						update := func(ctx context.Context, text string) error { return c.Session("s").Message(ctx, text) }
-						return &rig.Agent{Do: func(ctx context.Context, method string, params any) (any, error) {
+						return &peertest.FullAgent{Do: func(ctx context.Context, method string, params any) (any, error) {
 							switch method {
 							case acp.MethodSessionPrompt:
 								return nil, update(ctx, "first")
@@ -48,7 +49,7 @@ func TestChainOverBothSides(t *testing.T) {
 						}}
 					},
 					Client: func(c *client.Conn) acp.Client {
-						return &rig.Client{Do: func(ctx context.Context, method string, params any) (any, error) {
+						return &peertest.FullClient{Do: func(ctx context.Context, method string, params any) (any, error) {
 							switch p := params.(type) {
 							case *acp.SessionNotification:
 								text := acp.PlainText(p.Update.(*acp.AgentMessageChunk).Content)
@@ -69,11 +70,11 @@ func TestChainOverBothSides(t *testing.T) {
 				s.Streams = func() (stream.Stream, stream.Stream) {
 					forAgent, rest := stream.Pipe()
 					for range proxies {
-						rest = rig.Proxy(t, rest, rig.Setup{})
+						rest = pairtest.Proxy(t, rest, pairtest.Setup{})
 					}
 					return forAgent, rest
 				}
-				p := rig.Connect(t, s)
+				p := pairtest.Connect(t, s)
 				begun := time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()

@@ -17,7 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/hardening/rig"
+	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
+	"github.com/acpkit/go-sdk/internal/netpair"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -43,20 +44,86 @@ func TestPromises(t *testing.T) {
 	t.Logf("seed %d", *seed)
 	for i := range *scripts {
 		r := rand.New(rand.NewPCG(*seed, uint64(i)))
-		rig.Bubble(t, func(t *testing.T) {
-			if err := play(t, r); err != nil {
+		pairtest.Bubble(t, func(t *testing.T) {
+			if err := play(t, r, pipe, version1); err != nil {
 				t.Fatalf("script %d: %v", i, err)
 			}
 		})
 	}
 }
 
+// The same in version 2.
+func TestPromisesOfVersion2(t *testing.T) {
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("seed %d", *seed)
+	for i := range *scripts {
+		r := rand.New(rand.NewPCG(*seed, uint64(i)))
+		pairtest.Bubble(t, func(t *testing.T) {
+			if err := play(t, r, pipe, version2); err != nil {
+				t.Fatalf("script %d: %v", i, err)
+			}
+		})
+	}
+}
+
+// The promises hold over a network too.
+func TestPromisesOverNetworks(t *testing.T) {
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("seed %d", *seed)
+	for _, p := range netpair.Profiles {
+		t.Run(string(p), func(t *testing.T) {
+			for i := range *scripts / 10 {
+				r := rand.New(rand.NewPCG(*seed, uint64(i)))
+				pairtest.Bubble(t, func(t *testing.T) {
+					link := func(t *testing.T) (forAgent, forClient stream.Stream) { return netpair.Connect(t, p) }
+					if err := play(t, r, link, version1); err != nil {
+						t.Fatalf("script %d: %v", i, err)
+					}
+				})
+			}
+		})
+	}
+}
+
+func pipe(*testing.T) (forAgent, forClient stream.Stream) { return stream.Pipe() }
+
+// conn is one of our ends, of any version.
+type conn interface {
+	Shutdown(context.Context) error
+	Close() error
+	Wait() error
+}
+
+// ends are those of one conversation, and load makes a session known.
+type ends struct {
+	agent, client conn
+	load          func(n int) error
+}
+
+// version is what a conversation needs of one version of the protocol.
+type version struct {
+	// ownTurns: each turn has a session of its own, because a turn of another prompt would
+	// end it too.
+	ownTurns bool
+	connect  func(w *world, t *testing.T, r *rand.Rand, proxies int, link func(*testing.T) (forAgent, forClient stream.Stream)) (*ends, *side)
+}
+
+var version1 = version{connect: (*world).connect}
+
 // play plays one conversation.
-func play(t *testing.T, r *rand.Rand) error {
+func play(t *testing.T, r *rand.Rand, link func(*testing.T) (forAgent, forClient stream.Stream), v version) error {
 	w := newWorld()
 	proxies := max(0, r.IntN(4)-1)
-	p, top := w.connect(t, r, proxies)
-	script := &writer{Rand: r, sessions: 1 + r.IntN(3), calm: r.IntN(3) == 0}
+	w.proxied = proxies > 0
+	p, top := v.connect(w, t, r, proxies, link)
+	script := &writer{Rand: r, ownTurns: v.ownTurns, sessions: 1 + r.IntN(3), calm: r.IntN(3) == 0}
+	for n := range script.sessions { // over HTTP nothing arrives of a session that the client does not know
+		require.NoError(t, p.load(n))
+	}
 	begun := time.Now()
 	var wg sync.WaitGroup
 	depth := 1 + r.IntN(4)
@@ -73,13 +140,13 @@ func play(t *testing.T, r *rand.Rand) error {
 	}
 	took := time.Since(begun)
 	time.Sleep(time.Minute) // what nobody waits for
-	if err := p.Client.Shutdown(context.Background()); err != nil {
+	if err := p.client.Shutdown(context.Background()); err != nil {
 		return err
 	}
 	if proxies > 0 { // they end with their program
-		_ = p.Agent.Close()
+		_ = p.agent.Close()
 	}
-	if err := errors.Join(p.Client.Wait(), p.Agent.Wait()); err != nil {
+	if err := errors.Join(p.client.Wait(), p.agent.Wait()); err != nil {
 		return err
 	}
 	if err := w.check(); err != nil {
@@ -92,9 +159,11 @@ func play(t *testing.T, r *rand.Rand) error {
 }
 
 // connect builds the two ends and what lies between them, with small limits.
-func (w *world) connect(t *testing.T, r *rand.Rand, proxies int) (*rig.Pair, *side) {
-	limits := func() rig.Setup {
-		return rig.Setup{
+func (w *world) connect(
+	t *testing.T, r *rand.Rand, proxies int, link func(*testing.T) (forAgent, forClient stream.Stream),
+) (*ends, *side) {
+	limits := func() pairtest.Setup {
+		return pairtest.Setup{
 			AgentOptions: agent.Options{Limits: agent.Limits{
 				MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
 			}},
@@ -103,9 +172,9 @@ func (w *world) connect(t *testing.T, r *rand.Rand, proxies int) (*rig.Pair, *si
 			}},
 		}
 	}
-	forAgent, rest := stream.Pipe()
+	forAgent, rest := link(t)
 	for range proxies {
-		rest = rig.Proxy(t, rest, limits())
+		rest = pairtest.Proxy(t, rest, limits())
 	}
 	s := limits()
 	s.Streams = func() (stream.Stream, stream.Stream) {
@@ -118,7 +187,10 @@ func (w *world) connect(t *testing.T, r *rand.Rand, proxies int) (*rig.Pair, *si
 		top = s
 		return cl
 	}
-	p := rig.Connect(t, s)
+	p := pairtest.Connect(t, s)
 	require.NotNil(t, top)
-	return p, top
+	return &ends{p.Agent, p.Client, func(n int) error {
+		_, err := p.Client.LoadSession(context.Background(), &acp.LoadSessionRequest{SessionID: sessionID(n), Cwd: "/"})
+		return err
+	}}, top
 }

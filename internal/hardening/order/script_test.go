@@ -31,6 +31,7 @@ type writer struct {
 	*rand.Rand
 	uid      int
 	sessions int
+	ownTurns bool // each turn has a session of its own
 	calm     bool // nobody gives up and nothing is cancelled
 }
 
@@ -56,7 +57,7 @@ func (w *writer) acts(kinds []string, agent bool, session, depth, most int) []ac
 			a.Millis = w.IntN(10)
 		case a.Kind == "cancel" && w.calm:
 			continue
-		case a.Kind == "restore":
+		case a.Kind == "restore", a.Kind == "turn" && w.ownTurns:
 			a.Session = 1000 + a.UID
 			fallthrough
 		case a.Kind != "cancel" && depth > 0:

@@ -19,6 +19,8 @@ type world struct {
 	agent *end
 	other *end // the client
 
+	proxied bool
+
 	handled map[int]bool // updates whose handlers have returned
 	entered map[int]bool // prompts whose handlers were entered
 	cancels map[int]int  // how many cancels of each session reached the agent's handler
@@ -39,6 +41,8 @@ type entry struct {
 	uid     int
 	method  string
 	session int
+	target  string // of a $/cancel_request: the id that it names
+	lane    string // the session as it is named, "" for none; of an answer that of its request
 }
 
 func newWorld() *world {
@@ -95,12 +99,14 @@ func parse(b []byte) entry {
 		UID       int
 		SessionID string
 		Prompt    []carrier
+		RequestID json.RawMessage
 	}
 	_ = json.Unmarshal(m.Params, &p)
 	e := entry{id: string(m.ID), method: m.Method, uid: p.UID + p.Meta.Act.UID, session: sessionNumber(p.SessionID)}
 	if len(p.Prompt) > 0 {
 		e.uid = p.Prompt[0].Meta.Act.UID
 	}
+	e.lane, e.target = p.SessionID, string(p.RequestID)
 	switch {
 	case m.Method == "":
 		e.kind = 'a'
@@ -122,7 +128,89 @@ func (w *world) check() error {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
 	}
+	if !w.proxied { // a proxy has ids of its own, and may pass a notification before a request
+		if err := w.carried(); err != nil {
+			errs = append(errs, err)
+		}
+	}
 	return errors.Join(errs...)
+}
+
+// carried checks that what lies between the ends keeps the order that every transport
+// promises: that of each session from the agent, and from the client that of requests and
+// notifications, and of notifications and answers.
+func (w *world) carried() error {
+	label := func(answers, requests []entry) (all []entry) {
+		lanes := map[string]string{}
+		for _, m := range requests {
+			if m.kind == 'r' {
+				lanes[m.id] = m.lane
+			}
+		}
+		for _, m := range answers {
+			if m.kind == 'a' {
+				m.lane = lanes[m.id]
+			}
+			all = append(all, m)
+		}
+		return all
+	}
+	left, arrived := label(w.agent.left, w.agent.arrived), label(w.other.arrived, w.other.left)
+	lanes := map[string]bool{}
+	for _, m := range left {
+		lanes[m.lane] = true
+	}
+	for lane := range lanes {
+		of := func(m entry) bool { return m.lane == lane && m.method != "$/cancel_request" }
+		if err := inOrder(left, arrived, of); err != nil {
+			return fmt.Errorf("from the agent, session %q: %w", lane, err)
+		}
+	}
+	if err := inOrder(w.other.left, w.agent.arrived, func(m entry) bool { return m.kind != 'a' }); err != nil {
+		return fmt.Errorf("from the client: %w", err)
+	}
+	notes := map[string]int{} // how many arrived before each answer
+	seen := 0
+	for _, m := range w.agent.arrived {
+		if m.kind == 'n' {
+			seen++
+		}
+		if m.kind == 'a' {
+			notes[m.id] = seen
+		}
+	}
+	sent := 0
+	for _, m := range w.other.left {
+		if m.kind == 'n' {
+			sent++
+		}
+		if m.kind == 'a' && notes[m.id] < sent {
+			return fmt.Errorf("from the client: the answer to %s overtook a notification", m.id)
+		}
+	}
+	return nil
+}
+
+// inOrder checks that what left has arrived in the same order.
+func inOrder(left, arrived []entry, of func(entry) bool) error {
+	names := func(all []entry) (s []string) {
+		for _, m := range all {
+			if of(m) {
+				s = append(s, fmt.Sprintf("%c %s %s %d", m.kind, m.id, m.method, m.uid))
+			}
+		}
+		return s
+	}
+	a, b := names(left), names(arrived)
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Errorf("message %d left as %q and arrived as %q", i, a[i], b[i])
+		}
+	}
+	if len(a) != len(b) {
+		return fmt.Errorf("%d messages left and %d arrived", len(a), len(b))
+	}
+	return nil
 }
 
 func (e *end) check() error {

@@ -1,4 +1,4 @@
-// An agent on the TypeScript SDK that plays the part described in README.md.
+// An agent on the TypeScript SDK that behaves as README.md says.
 import { Readable, Writable } from "node:stream";
 import * as acp from "@agentclientprotocol/sdk/unstable";
 import { Store } from "./agent-store.mjs";
@@ -150,6 +150,10 @@ onRaw("_interop/wait", ({ signal, client }) =>
 );
 app.onNotification("_interop/note", raw, ({ params }) => store.note("_interop/note", params));
 
+if (process.argv[2] === "--listen") {
+  const { listen } = await import("./listen.mjs");
+  await listen(app);
+}
 const connection = app.connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
 await connection.closed;
 process.exit(0);

@@ -144,6 +144,9 @@ export function* conversation({ agent, host, cwd, wanted }) {
   yield ["elicitation url", async () => {
     await prompt("url");
     deepEqual(await told("url"), { action: "accept" });
+    for (let i = 0; i < 500 && host.journal.length < 2; i++) { // over HTTP the two may use different streams
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
     deepEqual(host.journal.map((e) => e.what), ["elicitation/create", "elicitation/complete"]);
     deepEqual(host.journal[1].value, { elicitationId: "el-1" });
   }];

@@ -13,28 +13,28 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// host is the client of the tests: permissions, real files, real terminals and
+// goClient is the client of the tests: permissions, real files, real terminals and
 // elicitation, with a record of everything it was asked.
-type host struct {
+type goClient struct {
 	mu        sync.Mutex
 	changed   chan struct{} // closed and replaced when something was recorded
 	updates   []acp.SessionUpdate
 	journal   []entry
 	allow     acp.PermissionOptionKind // which option to choose; empty holds the question open
-	terminals map[acp.TerminalID]*hostTerminal
+	terminals map[acp.TerminalID]*goTerminal
 	made      int
 }
 
-func newHost() *host {
-	return &host{changed: make(chan struct{}), allow: acp.PermissionOptionKindAllowOnce, terminals: map[acp.TerminalID]*hostTerminal{}}
+func newGoClient() *goClient {
+	return &goClient{changed: make(chan struct{}), allow: acp.PermissionOptionKindAllowOnce, terminals: map[acp.TerminalID]*goTerminal{}}
 }
 
-func (h *host) wakeLocked() {
+func (h *goClient) wakeLocked() {
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
 
-func (h *host) note(what string, value any) {
+func (h *goClient) note(what string, value any) {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		raw, _ = json.Marshal(err.Error())
@@ -46,7 +46,7 @@ func (h *host) note(what string, value any) {
 }
 
 // until waits for what test looks for; test is called with the lock held.
-func (h *host) until(ctx context.Context, test func() bool) error {
+func (h *goClient) until(ctx context.Context, test func() bool) error {
 	for {
 		h.mu.Lock()
 		ok, changed := test(), h.changed
@@ -63,19 +63,19 @@ func (h *host) until(ctx context.Context, test func() bool) error {
 }
 
 // reset forgets what was recorded, and chooses the answer to permission requests.
-func (h *host) reset(allow acp.PermissionOptionKind) {
+func (h *goClient) reset(allow acp.PermissionOptionKind) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.updates, h.journal, h.allow = nil, nil, allow
 }
 
-func (h *host) recorded() ([]acp.SessionUpdate, []entry) {
+func (h *goClient) recorded() ([]acp.SessionUpdate, []entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.updates), slices.Clone(h.journal)
 }
 
-func (h *host) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+func (h *goClient) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.updates = append(h.updates, n.Update)
@@ -83,7 +83,7 @@ func (h *host) SessionUpdate(_ context.Context, n *acp.SessionNotification) erro
 	return nil
 }
 
-func (h *host) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+func (h *goClient) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	h.note("session/request_permission", req)
 	h.mu.Lock()
 	allow := h.allow
@@ -100,7 +100,7 @@ func (h *host) RequestPermission(ctx context.Context, req *acp.RequestPermission
 	return acp.Cancelled(), nil
 }
 
-func (h *host) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+func (h *goClient) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
 	h.note("fs/read_text_file", req)
 	b, err := os.ReadFile(req.Path)
 	if err != nil {
@@ -119,12 +119,12 @@ func (h *host) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*a
 	return &acp.ReadTextFileResponse{Content: strings.Join(lines, "\n")}, nil
 }
 
-func (h *host) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+func (h *goClient) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
 	h.note("fs/write_text_file", req)
 	return nil, os.WriteFile(req.Path, []byte(req.Content), 0o600)
 }
 
-func (h *host) CreateElicitation(_ context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+func (h *goClient) CreateElicitation(_ context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	h.note("elicitation/create", req)
 	form, ok := req.Mode.(*acp.ElicitationFormMode)
 	switch {
@@ -146,12 +146,12 @@ func (h *host) CreateElicitation(_ context.Context, req *acp.CreateElicitationRe
 	return &acp.CreateElicitationResponse{Action: &acp.ElicitationAcceptAction{Content: content}}, nil
 }
 
-func (h *host) CompleteElicitation(_ context.Context, n *acp.CompleteElicitationNotification) error {
+func (h *goClient) CompleteElicitation(_ context.Context, n *acp.CompleteElicitationNotification) error {
 	h.note("elicitation/complete", n)
 	return nil
 }
 
-func (h *host) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
+func (h *goClient) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "_interop/client_echo":
 		var order struct{ After string }
@@ -173,11 +173,11 @@ func (h *host) HandleExtension(ctx context.Context, method string, params json.R
 	return nil, rpcerr.MethodNotFound(method)
 }
 
-func (h *host) seenLocked(what string) bool {
+func (h *goClient) seenLocked(what string) bool {
 	return slices.ContainsFunc(h.journal, func(e entry) bool { return e.What == what })
 }
 
-func (h *host) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {
+func (h *goClient) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {
 	h.note(method, params)
 	return nil
 }

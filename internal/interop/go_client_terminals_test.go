@@ -12,25 +12,25 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// hostTerminal is a command that the host runs for its agent.
-type hostTerminal struct {
+// goTerminal is a command that the client runs for its agent.
+type goTerminal struct {
 	cmd    *exec.Cmd
-	out    strings.Builder // read and written under host.mu
-	host   *host
+	out    strings.Builder // read and written under client.mu
+	client *goClient
 	exited chan struct{} // closed when status is set
 	status acp.TerminalExitStatus
 }
 
 // Write collects the output of a terminal.
-func (t *hostTerminal) Write(b []byte) (int, error) {
-	t.host.mu.Lock()
-	defer t.host.mu.Unlock()
+func (t *goTerminal) Write(b []byte) (int, error) {
+	t.client.mu.Lock()
+	defer t.client.mu.Unlock()
 	return t.out.Write(b)
 }
 
-func (h *host) CreateTerminal(_ context.Context, req *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
+func (h *goClient) CreateTerminal(_ context.Context, req *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
 	h.note("terminal/create", req)
-	t := &hostTerminal{cmd: exec.Command(req.Command, req.Args...), host: h, exited: make(chan struct{})}
+	t := &goTerminal{cmd: exec.Command(req.Command, req.Args...), client: h, exited: make(chan struct{})}
 	t.cmd.Dir, t.cmd.Env = req.Cwd, os.Environ()
 	for _, v := range req.Env {
 		t.cmd.Env = append(t.cmd.Env, v.Name+"="+v.Value)
@@ -56,7 +56,7 @@ func (h *host) CreateTerminal(_ context.Context, req *acp.CreateTerminalRequest)
 	return &acp.CreateTerminalResponse{TerminalID: id}, nil
 }
 
-func (h *host) terminal(id acp.TerminalID) (*hostTerminal, error) {
+func (h *goClient) terminal(id acp.TerminalID) (*goTerminal, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if t := h.terminals[id]; t != nil {
@@ -65,7 +65,7 @@ func (h *host) terminal(id acp.TerminalID) (*hostTerminal, error) {
 	return nil, rpcerr.ResourceNotFound(string(id))
 }
 
-func (h *host) TerminalOutput(_ context.Context, req *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
+func (h *goClient) TerminalOutput(_ context.Context, req *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
 	t, err := h.terminal(req.TerminalID)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (h *host) TerminalOutput(_ context.Context, req *acp.TerminalOutputRequest)
 	return res, nil
 }
 
-func (h *host) WaitForTerminalExit(ctx context.Context, req *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error) {
+func (h *goClient) WaitForTerminalExit(ctx context.Context, req *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error) {
 	t, err := h.terminal(req.TerminalID)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (h *host) WaitForTerminalExit(ctx context.Context, req *acp.WaitForTerminal
 	}
 }
 
-func (h *host) KillTerminal(_ context.Context, req *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
+func (h *goClient) KillTerminal(_ context.Context, req *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
 	t, err := h.terminal(req.TerminalID)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (h *host) KillTerminal(_ context.Context, req *acp.KillTerminalRequest) (*a
 	return &acp.KillTerminalResponse{}, nil
 }
 
-func (h *host) ReleaseTerminal(ctx context.Context, req *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
+func (h *goClient) ReleaseTerminal(ctx context.Context, req *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
 	if _, err := h.KillTerminal(ctx, &acp.KillTerminalRequest{TerminalID: req.TerminalID}); err != nil {
 		return nil, err
 	}

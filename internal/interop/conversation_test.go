@@ -3,8 +3,8 @@ package interop_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os/exec"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,7 +17,7 @@ import (
 
 // Our client holds its whole conversation with an agent on the TypeScript SDK, and
 // with ours.
-func TestOurClient(t *testing.T) {
+func TestConversation(t *testing.T) {
 	t.Parallel()
 	needShell(t)
 	for name, command := range map[string][]string{"their agent": node(t, "agent.mjs"), "our agent": self(t)} {
@@ -27,25 +27,9 @@ func TestOurClient(t *testing.T) {
 			defer cancel()
 			cmd := exec.Command(command[0], command[1:]...)
 			cmd.Env = selfEnv()
-			h := newHost()
-			c := &conversation{ctx: ctx, conn: dial(t, cmd, h), host: h, dir: scratch(t)}
-			for _, step := range []struct {
-				name string
-				run  func(*testing.T)
-			}{
-				{"before initialize", c.beforeInitialize}, {"initialize", c.initialize}, {"authenticate and logout", c.authenticate},
-				{"new", c.newSession}, {"prompt", c.prompt}, {"every update", c.everyUpdate}, {"permission", c.permission},
-				{"permission cancelled", c.permissionCancelled}, {"files", c.files}, {"terminals", c.terminals},
-				{"form", c.form}, {"url", c.url}, {"cancel", c.cancel}, {"cancel of a request", c.cancelRequest},
-				{"taken back", c.takenBack}, {"modes and options", c.settings}, {"extensions", c.extensions},
-				{"an error out of a turn", c.turnFails}, {"load and resume", c.loadAndResume},
-				{"list, close, delete", c.listCloseDelete}, {"unstable methods", c.unstable},
-			} {
-				h.reset(acp.PermissionOptionKindAllowOnce)
-				if !t.Run(step.name, step.run) {
-					return // what follows builds on it
-				}
-			}
+			h := newGoClient()
+			c := &conversation{ctx: ctx, conn: dial(t, cmd, h), handler: h, dir: scratch(t)}
+			c.all(t)
 		})
 	}
 }
@@ -54,9 +38,33 @@ func TestOurClient(t *testing.T) {
 type conversation struct {
 	ctx     context.Context
 	conn    *client.Conn
-	host    *host
+	handler *goClient
 	dir     string
 	session *client.Session
+}
+
+// all runs every step, except those that are named.
+func (c *conversation) all(t *testing.T, without ...string) {
+	for _, step := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"before initialize", c.beforeInitialize}, {"initialize", c.initialize}, {"authenticate and logout", c.authenticate},
+		{"new", c.newSession}, {"prompt", c.prompt}, {"every update", c.everyUpdate}, {"permission", c.permission},
+		{"permission cancelled", c.permissionCancelled}, {"files", c.files}, {"terminals", c.terminals},
+		{"form", c.form}, {"url", c.url}, {"cancel", c.cancel}, {"cancel of a request", c.cancelRequest},
+		{"taken back", c.takenBack}, {"modes and options", c.settings}, {"extensions", c.extensions},
+		{"an error out of a turn", c.turnFails}, {"load and resume", c.loadAndResume},
+		{"list, close, delete", c.listCloseDelete}, {"unstable methods", c.unstable},
+	} {
+		if slices.Contains(without, step.name) {
+			continue
+		}
+		c.handler.reset(acp.PermissionOptionKindAllowOnce)
+		if !t.Run(step.name, step.run) {
+			return // what follows builds on it
+		}
+	}
 }
 
 // say runs a turn to its end and returns what the agent said.
@@ -92,7 +100,7 @@ func (c *conversation) beforeInitialize(t *testing.T) {
 }
 
 func (c *conversation) initialize(t *testing.T) {
-	caps := client.Capabilities(c.host)
+	caps := client.Capabilities(c.handler)
 	assert.True(t, caps.Has("fs.readTextFile") && caps.Has("fs.writeTextFile") && caps.Has("terminal"), "derived from the methods")
 	caps.Elicitation = &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}, URL: &acp.ElicitationURLCapabilities{}}
 	caps.Auth = &acp.AuthCapabilities{Terminal: true}
@@ -133,7 +141,7 @@ func (c *conversation) authenticate(t *testing.T) {
 	assert.Equal(t, acp.AuthStateUnauthenticated, status.State)
 	_, err = c.conn.Authenticate(c.ctx, &acp.AuthenticateRequest{MethodID: "token"})
 	require.NoError(t, err)
-	_, asked := c.host.recorded()
+	_, asked := c.handler.recorded()
 	assert.Contains(t, string(last(t, asked, "elicitation/create")), `"requestId"`, "the question belongs to the request")
 	assert.JSONEq(t, `{"action":"accept","content":{"token":"s3cret"}}`, c.told(t, "authenticate"))
 	status, err = c.conn.AuthStatus(c.ctx, nil)
@@ -176,8 +184,8 @@ func (c *conversation) newSession(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, acp.SessionConfigValueID("high"), effort.Options.Grouped[0].Options[1].Value)
 	assert.Equal(t, &acp.SessionConfigBoolean{}, options[2].Kind)
-	require.NoError(t, c.host.until(c.ctx, func() bool { return len(c.host.updates) > 0 }))
-	updates, _ := c.host.recorded()
+	require.NoError(t, c.handler.until(c.ctx, func() bool { return len(c.handler.updates) > 0 }))
+	updates, _ := c.handler.recorded()
 	assert.Equal(t, &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{{Name: "greet", Description: "says hello"}}}, updates[0])
 }
 
@@ -185,7 +193,7 @@ func (c *conversation) turnFails(t *testing.T) {
 	_, err := c.session.Prompt(c.ctx, acp.Text("fail -32000 login")).Wait()
 	assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
 	var e *rpcerr.RequestError
-	require.True(t, errors.As(err, &e))
+	require.ErrorAs(t, err, &e)
 	assert.Equal(t, "failed as asked", e.Message)
 	var data struct{ Word string }
 	require.NoError(t, e.DecodeData(&data))
@@ -202,7 +210,7 @@ func (c *conversation) extensions(t *testing.T) {
 	assert.JSONEq(t, `{"from":"client"}`, string(last(t, journal(c.ctx, t, c.conn), "_interop/note")))
 	assert.JSONEq(t, `{"echo":{"n":9007199254740991,"s":"ü\u2028","list":[null,true]}}`, c.told(t, "extension"))
 	assert.Contains(t, c.told(t, "extension missing"), "-32601")
-	_, asked := c.host.recorded()
+	_, asked := c.handler.recorded()
 	assert.JSONEq(t, `{"from":"agent"}`, string(last(t, asked, "_interop/client_note")))
 
 	e := hasCode(t, rpcerr.CodeMethodNotFound, c.conn.Call(c.ctx, "_interop/nothing", struct{}{}, nil))

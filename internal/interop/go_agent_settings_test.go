@@ -9,16 +9,16 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// The part's modes and options, and the unstable methods.
+// The modes and options, and the unstable methods.
 
-func (s *partSession) state() (*acp.SessionModeState, []acp.SessionConfigOption) {
+func (s *goSession) state() (*acp.SessionModeState, []acp.SessionConfigOption) {
 	return &acp.SessionModeState{
 		CurrentModeID:  s.mode,
 		AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask", Description: "asks first"}, {ID: "code", Name: "Code"}},
 	}, s.options()
 }
 
-func (s *partSession) options() []acp.SessionConfigOption {
+func (s *goSession) options() []acp.SessionConfigOption {
 	return []acp.SessionConfigOption{
 		{ID: "model", Name: "Model", Category: acp.SessionConfigOptionCategoryModel, Kind: &acp.SessionConfigSelect{
 			CurrentValue: s.model,
@@ -37,7 +37,7 @@ func (s *partSession) options() []acp.SessionConfigOption {
 	}
 }
 
-func (p *part) SetSessionMode(ctx context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+func (p *goAgent) SetSessionMode(ctx context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
 	p.note("session/set_mode", req)
 	s, err := p.find(req.SessionID)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *part) SetSessionMode(ctx context.Context, req *acp.SetSessionModeReques
 	return nil, p.conn.Session(s.id).Mode(ctx, s.mode)
 }
 
-func (p *part) SetSessionConfigOption(_ context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+func (p *goAgent) SetSessionConfigOption(_ context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	p.note("session/set_config_option", req)
 	s, err := p.find(req.SessionID)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *part) SetSessionConfigOption(_ context.Context, req *acp.SetSessionConf
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: s.options()}, nil
 }
 
-func (p *part) AuthStatus(context.Context, *acp.AuthStatusRequest) (*acp.AuthStatusResponse, error) {
+func (p *goAgent) AuthStatus(context.Context, *acp.AuthStatusRequest) (*acp.AuthStatusResponse, error) {
 	if !p.isAuthenticated() {
 		return &acp.AuthStatusResponse{State: acp.AuthStateUnauthenticated}, nil
 	}
@@ -84,7 +84,7 @@ func (p *part) AuthStatus(context.Context, *acp.AuthStatusRequest) (*acp.AuthSta
 	}, nil
 }
 
-func (p *part) ForkSession(_ context.Context, req *acp.ForkSessionRequest) (*acp.ForkSessionResponse, error) {
+func (p *goAgent) ForkSession(_ context.Context, req *acp.ForkSessionRequest) (*acp.ForkSessionResponse, error) {
 	p.note("session/fork", req)
 	from, err := p.find(req.SessionID)
 	if err != nil {
@@ -96,15 +96,15 @@ func (p *part) ForkSession(_ context.Context, req *acp.ForkSessionRequest) (*acp
 	return &acp.ForkSessionResponse{SessionID: s.id, Modes: modes, ConfigOptions: options}, nil
 }
 
-func (p *part) ArchiveSession(_ context.Context, req *acp.ArchiveSessionRequest) (*acp.ArchiveSessionResponse, error) {
+func (p *goAgent) ArchiveSession(_ context.Context, req *acp.ArchiveSessionRequest) (*acp.ArchiveSessionResponse, error) {
 	return nil, p.archive(req.SessionID, true)
 }
 
-func (p *part) UnarchiveSession(_ context.Context, req *acp.UnarchiveSessionRequest) (*acp.UnarchiveSessionResponse, error) {
+func (p *goAgent) UnarchiveSession(_ context.Context, req *acp.UnarchiveSessionRequest) (*acp.UnarchiveSessionResponse, error) {
 	return nil, p.archive(req.SessionID, false)
 }
 
-func (p *part) archive(id acp.SessionID, yes bool) error {
+func (p *goAgent) archive(id acp.SessionID, yes bool) error {
 	s, err := p.find(id)
 	if err == nil {
 		s.archived = yes
@@ -112,7 +112,7 @@ func (p *part) archive(id acp.SessionID, yes bool) error {
 	return err
 }
 
-func (p *part) SessionStatus(_ context.Context, req *acp.SessionStatusRequest) (*acp.SessionStatusResponse, error) {
+func (p *goAgent) SessionStatus(_ context.Context, req *acp.SessionStatusRequest) (*acp.SessionStatusResponse, error) {
 	s, err := p.find(req.SessionID)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (p *part) SessionStatus(_ context.Context, req *acp.SessionStatusRequest) (
 	return &acp.SessionStatusResponse{Status: acp.SessionStatusOpen}, nil
 }
 
-func (p *part) SetSessionTitle(_ context.Context, req *acp.SetSessionTitleRequest) (*acp.SetSessionTitleResponse, error) {
+func (p *goAgent) SetSessionTitle(_ context.Context, req *acp.SetSessionTitleRequest) (*acp.SetSessionTitleResponse, error) {
 	s, err := p.find(req.SessionID)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (p *part) SetSessionTitle(_ context.Context, req *acp.SetSessionTitleReques
 	return &acp.SetSessionTitleResponse{Title: s.title}, nil
 }
 
-func (p *part) ListProviders(context.Context, *acp.ListProvidersRequest) (*acp.ListProvidersResponse, error) {
+func (p *goAgent) ListProviders(context.Context, *acp.ListProvidersRequest) (*acp.ListProvidersResponse, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return &acp.ListProvidersResponse{Providers: []acp.ProviderInfo{{
@@ -143,15 +143,15 @@ func (p *part) ListProviders(context.Context, *acp.ListProvidersRequest) (*acp.L
 	}}}, nil
 }
 
-func (p *part) SetProvider(_ context.Context, req *acp.SetProviderRequest) (*acp.SetProviderResponse, error) {
+func (p *goAgent) SetProvider(_ context.Context, req *acp.SetProviderRequest) (*acp.SetProviderResponse, error) {
 	return nil, p.setProvider(&acp.ProviderCurrentConfig{APIType: req.APIType, BaseURL: req.BaseURL})
 }
 
-func (p *part) DisableProvider(context.Context, *acp.DisableProviderRequest) (*acp.DisableProviderResponse, error) {
+func (p *goAgent) DisableProvider(context.Context, *acp.DisableProviderRequest) (*acp.DisableProviderResponse, error) {
 	return nil, p.setProvider(nil)
 }
 
-func (p *part) setProvider(config *acp.ProviderCurrentConfig) error {
+func (p *goAgent) setProvider(config *acp.ProviderCurrentConfig) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.provider = config

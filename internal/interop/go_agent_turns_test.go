@@ -12,15 +12,15 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// turn is one prompt of the part; its first word says what to do.
+// turn is one prompt; its first word says what to do.
 type turn struct {
-	*part
+	*goAgent
 	ctx     context.Context
-	session *partSession
+	session *goSession
 	args    []string
 }
 
-func (p *part) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+func (p *goAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	p.note("session/prompt", req)
 	s, err := p.find(req.SessionID)
 	if err != nil {
@@ -29,7 +29,7 @@ func (p *part) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 	text, _ := req.Prompt[0].(*acp.TextContent)
 	words := strings.Fields(text.Text)
 	p.remember(s, &acp.UserMessageChunk{Content: req.Prompt[0]})
-	t := turn{part: p, ctx: ctx, session: s, args: words[1:]}
+	t := turn{goAgent: p, ctx: ctx, session: s, args: words[1:]}
 	turns := map[string]func() error{
 		"say": t.sayWords, "updates": t.updates, "permission": t.permission, "wait-permission": t.waitPermission,
 		"files": t.files, "terminal": t.terminal, "form": t.form, "url": t.url, "wait": t.wait,
@@ -53,7 +53,7 @@ func (p *part) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 	}, nil
 }
 
-func (p *part) remember(s *partSession, u acp.SessionUpdate) {
+func (p *goAgent) remember(s *goSession, u acp.SessionUpdate) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.history = append(s.history, u)

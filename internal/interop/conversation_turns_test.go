@@ -40,7 +40,7 @@ func (c *conversation) everyUpdate(t *testing.T) {
 		require.NoError(t, err)
 		ofTurn = append(ofTurn, u)
 	}
-	seen, _ := c.host.recorded()
+	seen, _ := c.handler.recorded()
 	assert.Equal(t, seen, ofTurn, "the turn and the client see the same")
 	want := allUpdates(c.session.ID())
 	require.Len(t, seen, len(want))
@@ -65,10 +65,10 @@ func (c *conversation) permission(t *testing.T) {
 		acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways,
 		acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways,
 	} {
-		c.host.reset(kind)
+		c.handler.reset(kind)
 		said, _ := c.say(t, "permission")
 		assert.Equal(t, "selected id-"+string(kind), said)
-		updates, asked := c.host.recorded()
+		updates, asked := c.handler.recorded()
 		call, ok := updates[0].(*acp.ToolCall)
 		require.True(t, ok, "%T", updates[0])
 		assert.Equal(t, acp.ToolKindEdit, call.Kind)
@@ -83,9 +83,9 @@ func (c *conversation) permission(t *testing.T) {
 
 // The question is open when the turn is cancelled: the SDK answers it.
 func (c *conversation) permissionCancelled(t *testing.T) {
-	c.host.reset("")
+	c.handler.reset("")
 	turn := c.session.Prompt(c.ctx, acp.Text("wait-permission"))
-	require.NoError(t, c.host.until(c.ctx, func() bool { return c.host.seenLocked("session/request_permission") }))
+	require.NoError(t, c.handler.until(c.ctx, func() bool { return c.handler.seenLocked("session/request_permission") }))
 	require.NoError(t, turn.Cancel(c.ctx))
 	said, err := turn.Text()
 	require.NoError(t, err)
@@ -115,8 +115,8 @@ func (c *conversation) terminals(t *testing.T) {
 	assert.JSONEq(t, `{"signal":"SIGKILL"}`, c.told(t, "terminal wait killed"))
 	assert.JSONEq(t, `{}`, c.told(t, "terminal kill"))
 	assert.Contains(t, c.told(t, "terminal gone"), "-32002")
-	assert.Empty(t, c.host.terminals)
-	_, asked := c.host.recorded()
+	assert.Empty(t, c.handler.terminals)
+	_, asked := c.handler.recorded()
 	var first acp.CreateTerminalRequest
 	require.NoError(t, json.Unmarshal(asked[0].Value, &first))
 	assert.EqualValues(t, 1000, *first.OutputByteLimit)
@@ -126,7 +126,7 @@ func (c *conversation) form(t *testing.T) {
 	c.say(t, "form")
 	assert.JSONEq(t, `{"action":"accept","content":{"name":"Ann","level":3,"share":0.5,"web":true,"tags":["a","b"]}}`, c.told(t, "form"))
 	assert.JSONEq(t, `{"action":"decline"}`, c.told(t, "form declined"))
-	_, asked := c.host.recorded()
+	_, asked := c.handler.recorded()
 	assert.JSONEq(t, `{"message":"Settings?","mode":"form","sessionId":"`+string(c.session.ID())+`","toolCallId":"call-1","requestedSchema":{
 		"type":"object","title":"Settings","required":["name"],"properties":{
 		"name":{"type":"string","title":"Name","minLength":1,"maxLength":20,"default":""},"mail":{"type":"string","format":"email"},
@@ -139,7 +139,7 @@ func (c *conversation) url(t *testing.T) {
 	said, _ := c.say(t, "url")
 	assert.Equal(t, "completed", said)
 	assert.JSONEq(t, `{"action":"accept"}`, c.told(t, "url"))
-	_, asked := c.host.recorded()
+	_, asked := c.handler.recorded()
 	require.Len(t, asked, 2)
 	assert.JSONEq(t, `{"message":"Open this","mode":"url","sessionId":"`+string(c.session.ID())+`","elicitationId":"el-1","url":"https://example.com/login"}`, string(asked[0].Value))
 	assert.Equal(t, "elicitation/complete", asked[1].What)
@@ -150,11 +150,11 @@ func (c *conversation) url(t *testing.T) {
 // session/cancel; the turn's last words arrive.
 func (c *conversation) cancel(t *testing.T) {
 	for _, byCtx := range []bool{false, true} {
-		c.host.reset("")
+		c.handler.reset("")
 		ctx, cancel := context.WithCancel(c.ctx)
 		defer cancel()
 		turn := c.session.Prompt(ctx, acp.Text("wait"))
-		require.NoError(t, c.host.until(c.ctx, func() bool { return len(c.host.updates) > 0 }))
+		require.NoError(t, c.handler.until(c.ctx, func() bool { return len(c.handler.updates) > 0 }))
 		if byCtx {
 			cancel()
 		} else {
@@ -175,7 +175,7 @@ func (c *conversation) cancelRequest(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- c.conn.Call(ctx, "_interop/wait", struct{}{}, nil) }() // ends by cancel
-	require.NoError(t, c.host.until(c.ctx, func() bool { return c.host.seenLocked("_interop/waiting") }))
+	require.NoError(t, c.handler.until(c.ctx, func() bool { return c.handler.seenLocked("_interop/waiting") }))
 	cancel()
 	assert.ErrorIs(t, <-done, context.Canceled)
 	seen := func(e entry) bool { return e.What == "_interop/wait cancelled" }
@@ -186,7 +186,7 @@ func (c *conversation) cancelRequest(t *testing.T) {
 
 func (c *conversation) takenBack(t *testing.T) {
 	c.say(t, "takeback")
-	require.NoError(t, c.host.until(c.ctx, func() bool { return c.host.seenLocked("_interop/client_wait cancelled") }))
+	require.NoError(t, c.handler.until(c.ctx, func() bool { return c.handler.seenLocked("_interop/client_wait cancelled") }))
 	var answer struct{ Error struct{ Code rpcerr.Code } }
 	require.NoError(t, json.Unmarshal([]byte(c.told(t, "takeback")), &answer))
 	assert.Equal(t, rpcerr.CodeRequestCancelled, answer.Error.Code)

@@ -1,4 +1,4 @@
-package rig
+package pairtest
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -26,8 +27,8 @@ func Bubble(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// Setup says what is connected. The zero value is an Agent and a Client that do
-// nothing of their own, over a pipe.
+// Setup says what is connected. The zero value is a full agent and a full client of
+// peertest that do nothing of their own, over a pipe.
 type Setup struct {
 	Agent         func(*agent.Conn) acp.Agent
 	Client        func(*client.Conn) acp.Client
@@ -68,7 +69,7 @@ func Start(t testing.TB, s Setup) *Pair {
 func StartAgent(t testing.TB, over stream.Stream, s Setup) *agent.Conn {
 	t.Helper()
 	if s.Agent == nil {
-		s.Agent = func(*agent.Conn) acp.Agent { return &Agent{} }
+		s.Agent = func(*agent.Conn) acp.Agent { return &peertest.FullAgent{} }
 	}
 	o := s.AgentOptions
 	o.Unstable, o.IgnoreCapabilities = true, true
@@ -88,7 +89,7 @@ func StartAgent(t testing.TB, over stream.Stream, s Setup) *agent.Conn {
 func StartClient(t testing.TB, over stream.Stream, s Setup) *client.Conn {
 	t.Helper()
 	if s.Client == nil {
-		s.Client = func(*client.Conn) acp.Client { return &Client{} }
+		s.Client = func(*client.Conn) acp.Client { return &peertest.FullClient{} }
 	}
 	o := s.ClientOptions
 	o.Unstable, o.IgnoreCapabilities = true, true

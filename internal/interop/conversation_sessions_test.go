@@ -15,7 +15,7 @@ import (
 
 func (c *conversation) settings(t *testing.T) {
 	require.NoError(t, c.session.SetMode(c.ctx, "code"))
-	updates, _ := c.host.recorded()
+	updates, _ := c.handler.recorded()
 	assert.Equal(t, []acp.SessionUpdate{&acp.CurrentModeUpdate{CurrentModeID: "code"}}, updates)
 	hasCode(t, rpcerr.CodeInvalidParams, c.session.SetMode(c.ctx, "fly"))
 	assert.Equal(t, acp.SessionModeID("code"), c.session.Modes().CurrentModeID)
@@ -34,12 +34,12 @@ func (c *conversation) loadAndResume(t *testing.T) {
 	require.NoError(t, err)
 	c.session = fresh
 	c.say(t, "say a b")
-	c.host.reset("")
+	c.handler.reset("")
 	loaded, err := c.conn.LoadSession(c.ctx, &acp.LoadSessionRequest{SessionID: fresh.ID(), Cwd: c.dir})
 	require.NoError(t, err)
 	assert.Equal(t, acp.SessionModeID("ask"), loaded.Modes.CurrentModeID)
 	var replayed []acp.SessionUpdate
-	updates, _ := c.host.recorded()
+	updates, _ := c.handler.recorded()
 	for _, u := range updates {
 		if _, greeting := u.(*acp.AvailableCommandsUpdate); !greeting {
 			replayed = append(replayed, u)
@@ -54,11 +54,11 @@ func (c *conversation) loadAndResume(t *testing.T) {
 	assert.Equal(t, fresh.ID(), again.ID())
 	assert.Subset(t, handed, replayed, "the helper hands the replay out before it returns")
 	again.OnUpdate(nil)
-	c.host.reset("")
+	c.handler.reset("")
 	resumed, err := c.conn.ResumeSession(c.ctx, &acp.ResumeSessionRequest{SessionID: fresh.ID(), Cwd: c.dir})
 	require.NoError(t, err)
 	assert.Len(t, resumed.ConfigOptions, 3)
-	updates, _ = c.host.recorded()
+	updates, _ = c.handler.recorded()
 	assert.Empty(t, updates, "no replay")
 	_, err = c.conn.LoadSession(c.ctx, &acp.LoadSessionRequest{SessionID: "nope", Cwd: c.dir})
 	assert.ErrorIs(t, err, rpcerr.ErrSessionNotFound)
@@ -88,7 +88,7 @@ func (c *conversation) listCloseDelete(t *testing.T) {
 	hasCode(t, rpcerr.CodeInvalidParams, err)
 
 	turn := c.session.Prompt(c.ctx, acp.Text("wait"))
-	require.NoError(t, c.host.until(c.ctx, func() bool { return len(c.host.updates) > 0 }))
+	require.NoError(t, c.handler.until(c.ctx, func() bool { return len(c.handler.updates) > 0 }))
 	require.NoError(t, c.session.Close(c.ctx))
 	res, err := turn.Wait()
 	require.NoError(t, err)

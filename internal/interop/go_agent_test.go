@@ -14,9 +14,9 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// part is the agent of peers/README.md, made with package agent. It takes every
+// goAgent is the agent of peers/README.md, made with package agent. It takes every
 // optional method there is.
-type part struct {
+type goAgent struct {
 	conn *agent.Conn
 
 	mu            sync.Mutex
@@ -25,16 +25,16 @@ type part struct {
 	provider      *acp.ProviderCurrentConfig
 	made          int
 	order         []acp.SessionID
-	sessions      map[acp.SessionID]*partSession
+	sessions      map[acp.SessionID]*goSession
 }
 
-// entry is one thing the part was told.
+// entry is one thing it was told.
 type entry struct {
 	What  string          `json:"what"`
 	Value json.RawMessage `json:"value"`
 }
 
-type partSession struct {
+type goSession struct {
 	id       acp.SessionID
 	cwd      string
 	title    string
@@ -46,12 +46,12 @@ type partSession struct {
 	history  []acp.SessionUpdate
 }
 
-func newPart(conn *agent.Conn) acp.Agent {
-	return &part{conn: conn, sessions: map[acp.SessionID]*partSession{}}
+func newGoAgent(conn *agent.Conn) acp.Agent {
+	return &goAgent{conn: conn, sessions: map[acp.SessionID]*goSession{}}
 }
 
 // note writes down what arrived, as the SDK's own types write it.
-func (p *part) note(what string, value any) {
+func (p *goAgent) note(what string, value any) {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		raw, _ = json.Marshal(err.Error())
@@ -61,7 +61,7 @@ func (p *part) note(what string, value any) {
 	p.journal = append(p.journal, entry{what, raw})
 }
 
-func (p *part) find(id acp.SessionID) (*partSession, error) {
+func (p *goAgent) find(id acp.SessionID) (*goSession, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := p.sessions[id]; s != nil {
@@ -70,7 +70,7 @@ func (p *part) find(id acp.SessionID) (*partSession, error) {
 	return nil, rpcerr.SessionNotFound(string(id))
 }
 
-func (p *part) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+func (p *goAgent) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	p.note("initialize", req)
 	caps := agent.Capabilities(p)
 	caps.PromptCapabilities = &acp.PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true}
@@ -86,7 +86,7 @@ func (p *part) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.I
 	}, nil
 }
 
-func (p *part) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
+func (p *goAgent) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
 	p.note("authenticate", req)
 	if req.MethodID != "token" {
 		return nil, rpcerr.InvalidParams(map[string]any{"methodId": req.MethodID}).WithDetail("unknown method")
@@ -115,28 +115,28 @@ func (p *part) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (
 	return nil, nil
 }
 
-func (p *part) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutResponse, error) {
+func (p *goAgent) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutResponse, error) {
 	p.setAuthenticated(false)
 	return &acp.LogoutResponse{}, nil
 }
 
-func (p *part) setAuthenticated(yes bool) {
+func (p *goAgent) setAuthenticated(yes bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.authenticated = yes
 }
 
-func (p *part) isAuthenticated() bool {
+func (p *goAgent) isAuthenticated() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.authenticated
 }
 
-func (p *part) create(cwd string) *partSession {
+func (p *goAgent) create(cwd string) *goSession {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.made++
-	s := &partSession{
+	s := &goSession{
 		id: acp.SessionID("session-" + strconv.Itoa(p.made)), cwd: cwd,
 		mode: "ask", model: "small", effort: "low",
 	}
@@ -145,7 +145,7 @@ func (p *part) create(cwd string) *partSession {
 	return s
 }
 
-func (p *part) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+func (p *goAgent) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	p.note("session/new", req)
 	if path.Base(req.Cwd) == "locked" && !p.isAuthenticated() {
 		return nil, rpcerr.AuthRequired(nil)
@@ -158,7 +158,7 @@ func (p *part) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp
 	return &acp.NewSessionResponse{SessionID: s.id, Modes: modes, ConfigOptions: options}, nil
 }
 
-func (p *part) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+func (p *goAgent) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
 	p.note("session/load", req)
 	s, err := p.find(req.SessionID)
 	if err != nil {
@@ -173,7 +173,7 @@ func (p *part) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*a
 	return &acp.LoadSessionResponse{Modes: modes, ConfigOptions: options}, nil
 }
 
-func (p *part) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+func (p *goAgent) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
 	p.note("session/resume", req)
 	s, err := p.find(req.SessionID)
 	if err != nil {
@@ -184,7 +184,7 @@ func (p *part) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (
 }
 
 // ListSessions gives two sessions a page; the cursor is the place of the next one.
-func (p *part) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
+func (p *goAgent) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
 	p.note("session/list", req)
 	start := 0
 	if req.Cursor != "" {
@@ -209,13 +209,13 @@ func (p *part) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*a
 	return res, nil
 }
 
-func (p *part) CloseSession(_ context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
+func (p *goAgent) CloseSession(_ context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
 	p.note("session/close", req)
 	_, err := p.find(req.SessionID)
 	return nil, err
 }
 
-func (p *part) DeleteSession(_ context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
+func (p *goAgent) DeleteSession(_ context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
 	p.note("session/delete", req)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -224,13 +224,13 @@ func (p *part) DeleteSession(_ context.Context, req *acp.DeleteSessionRequest) (
 	return &acp.DeleteSessionResponse{}, nil
 }
 
-func (p *part) Cancel(_ context.Context, n *acp.CancelNotification) error {
+func (p *goAgent) Cancel(_ context.Context, n *acp.CancelNotification) error {
 	p.note("session/cancel", n)
 	return nil
 }
 
 // HandleExtension answers the requests of the tests.
-func (p *part) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
+func (p *goAgent) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "_interop/echo":
 		id, _ := agent.RequestID(ctx)
@@ -256,7 +256,7 @@ func (p *part) HandleExtension(ctx context.Context, method string, params json.R
 	return nil, rpcerr.MethodNotFound(method)
 }
 
-func (p *part) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {
+func (p *goAgent) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {
 	if strings.HasPrefix(method, "_interop/") {
 		p.note(method, params)
 	}

@@ -1,0 +1,226 @@
+// Package rawpeer plays one end of a connection in tests, message by message: the test
+// writes what the peer sends and says what it must receive. It knows no version of the
+// protocol. A wrong message fails the test and closes the connection, so that nothing
+// waits for it.
+package rawpeer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Peer is the end of a connection that the test plays. Several goroutines may play it.
+type Peer struct {
+	// Bytes is what a peer made by [Lines] writes to, for input that is not a line.
+	Bytes io.WriteCloser
+
+	t testing.TB
+	s stream.Stream
+
+	// A stream has one reader and one writer at a time. Goroutines wait for these
+	// channels, and not for a mutex, because a synctest bubble sees who waits for one.
+	reading, writing chan struct{}
+}
+
+// New returns the peer at one end of a stream, which is closed when the test ends.
+func New(t testing.TB, s stream.Stream) *Peer {
+	p := &Peer{t: t, s: s, reading: make(chan struct{}, 1), writing: make(chan struct{}, 1)}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// Pipe returns the stream for the connection under test, and the peer at its other end.
+func Pipe(t testing.TB) (stream.Stream, *Peer) {
+	near, far := stream.Pipe()
+	return near, New(t, far)
+}
+
+// Close ends the conversation. It may be called more than once.
+func (p *Peer) Close() { p.s.Close() }
+
+// fail reports an error and ends the conversation.
+func (p *Peer) fail(format string, args ...any) {
+	p.t.Helper()
+	p.t.Errorf(format, args...)
+	p.Close()
+}
+
+// Write sends one message exactly. Unlike the other methods it returns the error of a
+// connection that has ended.
+func (p *Peer) Write(msg []byte) error {
+	p.writing <- struct{}{}
+	defer func() { <-p.writing }()
+	return p.s.Write(msg)
+}
+
+// Send sends one message. If its first quote is a single one, all single quotes are sent
+// as double quotes.
+func (p *Peer) Send(format string, args ...any) {
+	p.t.Helper()
+	p.SendLines(quoted(fmt.Sprintf(format, args...)))
+}
+
+// SendLines sends messages exactly as they are.
+func (p *Peer) SendLines(lines ...string) {
+	p.t.Helper()
+	for _, line := range lines {
+		if err := p.Write([]byte(line)); err != nil {
+			p.fail("the peer cannot send %.300s: %v", line, err)
+			return
+		}
+	}
+}
+
+// SendBatch sends messages in one write.
+func (p *Peer) SendBatch(lines ...string) {
+	p.t.Helper()
+	var batch [][]byte
+	for _, line := range lines {
+		batch = append(batch, []byte(line))
+	}
+	p.writing <- struct{}{}
+	defer func() { <-p.writing }()
+	if err := p.s.(stream.BatchWriter).WriteBatch(batch); err != nil {
+		p.fail("the peer cannot send: %v", err)
+	}
+}
+
+// Call sends a request with the id, of any JSON.
+func (p *Peer) Call(id, method, params string) {
+	p.t.Helper()
+	p.Send(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params)
+}
+
+// Notify sends a notification.
+func (p *Peer) Notify(method, params string) {
+	p.t.Helper()
+	p.Send(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params)
+}
+
+// Answer sends the response to a request.
+func (p *Peer) Answer(m Message, result string) {
+	p.t.Helper()
+	p.Send(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
+}
+
+// Fail sends an error as the response to a request.
+func (p *Peer) Fail(m Message, code int, text string) {
+	p.t.Helper()
+	p.Send(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, m.ID, code, text)
+}
+
+// Update sends an update of a session, a piece of text that needs no escaping.
+func (p *Peer) Update(session, text string) {
+	p.t.Helper()
+	p.Notify("session/update", `{"sessionId":"`+session+`","update":`+
+		`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"`+text+`"}}}`)
+}
+
+// Initialize plays the agent's side of the handshake of version 1; capabilities is an
+// object.
+func (p *Peer) Initialize(capabilities string) Message {
+	p.t.Helper()
+	m := p.Expect("initialize")
+	p.Answer(m, `{"protocolVersion":1,"agentCapabilities":`+capabilities+`}`)
+	return m
+}
+
+// Recv waits for the next message; false at the end.
+func (p *Peer) Recv() (Message, bool) {
+	p.t.Helper()
+	p.reading <- struct{}{}
+	defer func() { <-p.reading }()
+	var m Message
+	b, err := p.s.Read()
+	if errors.Is(err, io.EOF) || errors.Is(err, stream.ErrClosed) {
+		return m, false
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &m)
+	}
+	if err != nil {
+		p.fail("the peer cannot receive %.300s: %v", b, err)
+		return m, false
+	}
+	m.Raw = string(b)
+	return m, true
+}
+
+// Next waits for the next message, which must come.
+func (p *Peer) Next() Message {
+	p.t.Helper()
+	m, ok := p.Recv()
+	if !ok {
+		p.fail("the connection has ended; want another message")
+	}
+	return m
+}
+
+// Expect waits for the next message, which must be a call of method.
+func (p *Peer) Expect(method string) Message {
+	p.t.Helper()
+	m := p.Next()
+	if m.Method != method {
+		p.fail("the peer got %.300s; want %s", m.Raw, method)
+	}
+	return m
+}
+
+// ExpectEnd waits for the end of the connection; no message may come before it.
+func (p *Peer) ExpectEnd() {
+	p.t.Helper()
+	if m, ok := p.Recv(); ok {
+		p.fail("the peer got %.300s; want the end of the connection", m.Raw)
+	}
+}
+
+// ExpectJSON waits for messages that are equal as JSON, in any order. Quotes are as in
+// [Peer.Send].
+func (p *Peer) ExpectJSON(want ...string) {
+	p.t.Helper()
+	missing := map[string]int{}
+	for _, w := range want {
+		missing[p.canonical(quoted(w))]++
+	}
+	for range want {
+		m := p.Next()
+		if m.Raw == "" {
+			return
+		}
+		got := p.canonical(m.Raw)
+		if missing[got] == 0 {
+			p.fail("the peer got %s; want one of %q", m.Raw, want)
+			return
+		}
+		missing[got]--
+	}
+}
+
+// canonical returns JSON with sorted members and without white space.
+func (p *Peer) canonical(s string) string {
+	p.t.Helper()
+	var v any
+	b := []byte(s)
+	err := json.Unmarshal(b, &v)
+	if err == nil {
+		b, err = json.Marshal(v)
+	}
+	if err != nil {
+		p.fail("%v: %s", err, s)
+	}
+	return string(b)
+}
+
+// quoted replaces single quotes if the first quote is one.
+func quoted(s string) string {
+	if i := strings.IndexAny(s, `'"`); i < 0 || s[i] == '"' {
+		return s
+	}
+	return strings.ReplaceAll(s, "'", `"`)
+}
