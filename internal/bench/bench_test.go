@@ -30,7 +30,7 @@ func contendersOf(t *testing.T) []Contender {
 // must be right, times are not judged.
 func TestWorks(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts some hundred processes")
+		t.Skip("-short: this test starts some hundred processes")
 	}
 	contenders := contendersOf(t)
 	for _, c := range cases {

@@ -26,14 +26,29 @@ var cases = []Case{
 	{"read-ascii-10M", work.Spec{Work: "read", N: 20, Kind: "ascii", Size: 10 << 20}},
 	{"read-go-10M", work.Spec{Work: "read", N: 20, Kind: "go", Size: 10 << 20}},
 	{"load", work.Spec{Work: "load", N: 100_000}},
+	{"busy", work.Spec{Work: "busy", N: 400}},
 }
 
 // quick shrinks the case for a look or a test.
 func (c Case) quick() Case {
 	c.N = max(1, c.N/100)
+	if c.Work == "busy" {
+		c.N = 40
+	}
 	if c.Work == "read" {
 		c.N = 2
 	}
+	return c
+}
+
+// remote shrinks the case for the network: every call of ts over HTTP makes the next
+// ones slower, and 5000 of them take half a minute.
+func (c Case) remote(mode string) Case {
+	part := map[string]map[string]int{
+		"ws":   {"rtt": 20, "rtt64": 20, "read": 4, "updates": 4, "mixed": 4},
+		"http": {"rtt": 20, "rtt64": 100, "read": 4, "updates": 10, "mixed": 10},
+	}
+	c.N = max(1, c.N/max(1, part[mode][c.Work]))
 	return c
 }
 

@@ -21,15 +21,23 @@ type Contender struct {
 	only func(c Case, mode string) bool // nil: it does everything
 }
 
-// does tells whether the contender takes part in the work.
-func (c Contender) does(work Case, mode string) bool { return c.only == nil || c.only(work, mode) }
+// does reports whether the contender takes part in the work.
+func (c Contender) does(work Case, mode string) bool {
+	if slices.Contains(remoteModes, mode) && (!slices.Contains(remoteNames, c.Name) || !slices.Contains(remoteWorks, work.Name)) {
+		return false
+	}
+	if work.Work == "busy" && !slices.Contains(busyNames, c.Name) {
+		return false
+	}
+	return c.only == nil || c.only(work, mode)
+}
 
-// whole tells whether the contender is not a variant of another one.
+// whole reports whether the contender is not a variant of another one.
 func (c Contender) whole() bool { return c.only == nil }
 
 // A variant is a contender's program in another setting.
 type variant struct {
-	of, env string
+	of, env string // of is the folder below peers; an empty env sets nothing
 	only    func(c Case, mode string) bool
 }
 
@@ -40,13 +48,26 @@ var variants = map[string]variant{
 	"acpkit-turn": {"acpkit", work.TurnEnv, func(c Case, _ string) bool {
 		return (c.Work == "updates" || c.Work == "mixed") && c.Sessions <= 1
 	}},
+	// Version 2 of the protocol.
+	"acpkit-v2": {"acpkit2", "", func(c Case, mode string) bool {
+		return c.Work == "updates" && c.Sessions <= 1 && slices.Contains(modes, mode)
+	}},
 }
 
 // The Go contenders by the name of their folder under peers.
-var goPeers = []string{"acpkit", "coder", "plain", "raw"}
+var goPeers = []string{"acpkit", "acpkit2", "coder", "plain", "raw"}
 
 // names are all contenders in the order of the tables.
-var names = []string{"acpkit", "acpkit-io", "acpkit-turn", "coder", "plain", "ts", "raw"}
+var names = []string{"acpkit", "acpkit-io", "acpkit-turn", "acpkit-v2", "coder", "plain", "ts", "raw"}
+
+// busyNames are those whose senders and callers are timed while all processors compute.
+var busyNames = []string{"acpkit", "acpkit-io", "coder", "ts"}
+
+// remoteNames are those that speak over the network, remoteWorks what they do there.
+var (
+	remoteNames = []string{"acpkit", "ts"}
+	remoteWorks = []string{"rtt", "rtt64", "updates", "updates-synced", "mixed", "read-ascii-1M", "read-go-1M"}
+)
 
 var errNoNode = errors.New("node is not installed")
 
@@ -73,7 +94,10 @@ func build(ctx context.Context, dir string, want []string) (all []Contender, mis
 		}
 		c := Contender{Name: name, Go: true, argv: []string{exe}}
 		if v, ok := variants[name]; ok {
-			c.env, c.only = []string{v.env + "=1"}, v.only
+			c.only = v.only
+			if v.env != "" {
+				c.env = []string{v.env + "=1"}
+			}
 		}
 		all = append(all, c)
 	}
@@ -117,7 +141,7 @@ func nodePeer(ctx context.Context, dir string) (Contender, error) {
 	if err != nil {
 		return Contender{}, err
 	}
-	return Contender{Name: "ts", argv: []string{node, "--expose-gc", script, "-files", dir}}, nil
+	return Contender{Name: "ts", argv: []string{node, "--expose-gc", "--no-warnings", script, "-files", dir}}, nil
 }
 
 // command is the contender's program with the flags.

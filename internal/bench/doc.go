@@ -13,6 +13,7 @@
 //
 // Mode "pair" has both ends in one process, over stream.Pipe (acpkit), io.Pipe
 // (the other Go programs, acpkit-io and the raw floor) or TransformStreams (ts).
-// Mode "stdio" has them in two processes. acpkit-turn prompts with Session and
-// Turn instead of the plain call.
+// Mode "stdio" has them in two processes, "ws" and "http" over
+// the loopback interface. acpkit-turn prompts with Session and
+// Turn instead of the plain call, and acpkit-v2 speaks version 2 of the protocol.
 package main

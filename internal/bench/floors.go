@@ -53,9 +53,17 @@ func (r Results) floors() []Floor {
 	ratio("read-go-1M", "pair", "coder", 4)
 	ratio("read-go-1M", "stdio", "coder", 3)
 	for _, mode := range modes {
+		ratio("read-go-1M", mode, "ts", 2.3)
 		ratio("read-ascii-10M", mode, "ts", 1.3)
-		ratio("read-go-10M", mode, "ts", 1.3)
+		ratio("read-go-10M", mode, "ts", 2)
 	}
+	ratio("updates", "ws", "ts", 5)
+	ratio("updates", "http", "ts", 3)
+	for _, mode := range modes {
+		x := r.ratio(Key{"updates-synced", mode, "acpkit"}, "acpkit-v2")
+		most(fmt.Sprintf("updates-synced, %s: time of version 2 in that of version 1", modeName[mode]), "%.2f", x, 1.1, x > 0)
+	}
+	r.busyFloors(most)
 	for _, c := range heapCases {
 		key := Key{c.Name, "stdio", "acpkit"}
 		var client, agent float64
@@ -90,4 +98,7 @@ var ordinal = []string{"first", "second", "third"}
 
 var modes = []string{"pair", "stdio"}
 
-var modeName = map[string]string{"pair": "one process", "stdio": "two processes"}
+// remoteModes are two processes over the loopback interface.
+var remoteModes = []string{"ws", "http"}
+
+var modeName = map[string]string{"pair": "one process", "stdio": "two processes", "ws": "two processes, over WebSocket", "http": "two processes, over HTTP"}

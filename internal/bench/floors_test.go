@@ -40,6 +40,10 @@ func TestFloors(t *testing.T) {
 		{"rtt64", "pair", "coder"}:     {{Wall: 1.5}},
 		{"idle-1", "pair", "acpkit"}:   {{Heap: 20 << 10, Goroutines: 3}},
 		{"updates", "stdio", "acpkit"}: {{Spec: work.Spec{N: 10}, Wall: 1, Client: work.Counters{Mallocs: 110}}},
+		{"updates", "ws", "acpkit"}:    {{Spec: work.Spec{N: 5}, Wall: 1}},
+		{"updates", "ws", "ts"}:        {{Wall: 4.9}},
+		{"updates", "http", "acpkit"}:  {{Wall: 1}},
+		{"updates", "http", "ts"}:      {{Wall: 2.9}},
 	}
 	verdicts := map[string]string{}
 	for _, f := range r.floors() {
@@ -49,9 +53,13 @@ func TestFloors(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string]string{
-		"rtt64, one process: times as fast as coder":     "1.5",
-		"updates: allocations an update, receiving side": "11.0",
-		"1 idle connections: KiB of heap for one end":    "20.0",
-		"1 idle connections: goroutines of one end":      "3.0",
+		"rtt64, one process: times as fast as coder":                  "1.5",
+		"updates: allocations an update, receiving side":              "11.0",
+		"updates, two processes, over WebSocket: times as fast as ts": "4.9",
+		"updates, two processes, over HTTP: times as fast as ts":      "2.9",
+		"1 idle connections: KiB of heap for one end":                 "20.0",
+		"1 idle connections: goroutines of one end":                   "3.0",
 	}, verdicts)
+	assert.Equal(t, "2.0 times as long", r.againstStdio(Key{"updates", "ws", "acpkit"}), "a message")
+	assert.Empty(t, r.againstStdio(Key{"updates", "ws", "ts"}))
 }

@@ -5,11 +5,13 @@ go 1.26.0
 require (
 	github.com/acpkit/go-sdk v0.0.0-00010101000000-000000000000
 	github.com/coder/acp-go-sdk v0.13.0
+	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/sourcegraph/jsonrpc2 v0.2.3
 	github.com/stretchr/testify v1.12.1
 )
 
 require (
+	github.com/coder/websocket v1.8.15 // indirect
 	github.com/gabriel-vasile/mimetype v1.4.16 // indirect
 	github.com/go-playground/locales v0.14.2 // indirect
 	github.com/go-playground/universal-translator v0.18.2 // indirect

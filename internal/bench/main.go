@@ -19,7 +19,7 @@ type options struct {
 	out, raw, with           string
 }
 
-// whole tells whether nothing is left out.
+// whole reports whether nothing is left out.
 func (o options) whole() bool {
 	return o.works == "" && o.contenders == "" && o.modes == "" && !o.quick
 }
@@ -28,7 +28,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.works, "work", "", "only these works, separated by commas (also: start, idle, heap, curves)")
 	flag.StringVar(&o.contenders, "contender", "", "only these contenders, separated by commas")
-	flag.StringVar(&o.modes, "mode", "", "only this mode: pair or stdio")
+	flag.StringVar(&o.modes, "mode", "", "only this mode: pair, stdio, ws or http")
 	flag.IntVar(&o.rounds, "n", 5, "rounds")
 	flag.BoolVar(&o.quick, "quick", false, "small counts and one round")
 	flag.StringVar(&o.out, "o", "", "write the tables to this `file` too (a whole run writes RESULTS.md)")
@@ -104,8 +104,12 @@ func (o options) measure(ctx context.Context, w io.Writer, contenders []Contende
 			c = c.quick()
 		}
 		shown = append(shown, c)
-		for _, mode := range list(o.modes, modes) {
-			results.alternate(ctx, w, contenders, c, mode, o.rounds)
+		for _, mode := range list(o.modes, slices.Concat(modes, remoteModes)) {
+			of := c
+			if slices.Contains(remoteModes, mode) {
+				of = c.remote(mode)
+			}
+			results.alternate(ctx, w, contenders, of, mode, o.rounds)
 		}
 	}
 	if wants("start") {

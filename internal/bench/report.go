@@ -52,10 +52,12 @@ func (r Results) report(w io.Writer, contenders []Contender, shown []Case, round
 		fmt.Fprintln(w, "- from several runs (`-with`); what is compared was measured in the same one")
 	}
 	fmt.Fprintln(w)
-	for _, mode := range modes {
+	for _, mode := range slices.Concat(modes, remoteModes) {
 		fmt.Fprintf(w, "## Both ends in %s\n\n", modeName[mode])
 		r.works(w, contenders, shown, mode)
 	}
+	fmt.Fprintf(w, "## While all processors compute\n\nThe agent's process computes on every processor; see the work busy.\n\n")
+	r.busyTable(w, contenders)
 	fmt.Fprintf(w, "## Start and memory\n\n")
 	r.small(w, contenders)
 	fmt.Fprintf(w, "## Curves of acpkit\n\nMicroseconds a message, nanoseconds a byte.\n\n")
@@ -66,18 +68,39 @@ func (r Results) report(w io.Writer, contenders []Contender, shown []Case, round
 	r.failures(w)
 }
 
+// againstStdio tells how many times as long a message takes as over stdio. The counts may
+// differ.
+func (r Results) againstStdio(k Key) string {
+	near := Key{k.Case, "stdio", k.Contender}
+	each := func(x work.Result) float64 { return x.Wall / float64(max(1, x.N)) }
+	if x := r.median(near, each); x > 0 {
+		return fmt.Sprintf("%.1f times as long", r.median(k, each)/x)
+	}
+	return ""
+}
+
 // works is the table of one mode. The last columns compare acpkit with the row's
 // contender.
 func (r Results) works(w io.Writer, contenders []Contender, shown []Case, mode string) {
 	t := &table{}
 	head := []string{"work", "contender", "each", "wall s", "CPU s"}
-	if mode == "pair" {
+	network := slices.Contains(remoteModes, mode)
+	switch {
+	case mode == "pair":
 		head = append(head, "allocs each, both ends")
-	} else {
+	case network:
+		head = append(head, "allocs each, client")
+	default:
 		head = append(head, "allocs each, client", "agent")
 	}
-	t.row(append(head, "acpkit is faster", "needs less CPU")...)
+	if head = append(head, "acpkit is faster", "needs less CPU"); network {
+		head = append(head, "against stdio")
+	}
+	t.row(head...)
 	for _, c := range shown {
+		if c.Work == "busy" { // its time on the clock says nothing
+			continue
+		}
 		for _, peer := range contenders {
 			key := Key{c.Name, mode, peer.Name}
 			if len(r[key]) == 0 {
@@ -110,6 +133,9 @@ func (r Results) works(w io.Writer, contenders []Contender, shown []Case, mode s
 					times = fmt.Sprintf("%.2f times", x)
 				}
 				row = append(row, times)
+			}
+			if network {
+				row = append(row, r.againstStdio(key))
 			}
 			t.row(row...)
 		}

@@ -57,7 +57,7 @@ func (r Results) alternate(ctx context.Context, w io.Writer, contenders []Conten
 	}
 }
 
-// ok tells whether the cell has results.
+// ok reports whether the cell has results.
 func (r Results) ok(k Key) bool { return len(r[k]) > 0 && r[k][0].Failure == "" }
 
 // median of what f takes from the results of a cell; 0 when there are none.

@@ -16,6 +16,11 @@ type Contender struct {
 	Serve func() error
 	// Spawn starts cmd, an agent of the same contender, and connects to it.
 	Spawn func(cmd *exec.Cmd, env *Env) (Client, error)
+	// Listen serves agents at an address of the loopback interface, prints its URL, and
+	// ends with stdin. Dial connects to one, by http or ws. Both are nil in contenders
+	// that have no network.
+	Listen func() error
+	Dial   func(url string, env *Env) (Client, error)
 	// Pair connects a client to an agent in this process.
 	Pair func(env *Env) (Client, error)
 }
@@ -48,6 +53,8 @@ type Env struct {
 	// Lengths is what the client counts for each update of a corpus; nil means
 	// the length of its text.
 	Lengths func(kind string) []int64
+	// Clock hears the texts of the work "busy"; nil in others.
+	Clock *Clock
 }
 
 // HandleSync answers SyncMethod.
@@ -56,6 +63,7 @@ func (e *Env) HandleSync(ctx context.Context, params json.RawMessage) (any, erro
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, err
 	}
+	e.Clock.called(p.Took)
 	return struct{}{}, e.Tally.Until(ctx, p.Sent)
 }
 

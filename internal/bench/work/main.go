@@ -17,11 +17,11 @@ const Timeout = 10 * time.Minute
 
 // Main is the main function of a Go contender.
 func Main(c Contender) {
-	mode := flag.String("mode", "pair", "agent, stdio, pair or idle")
+	mode := flag.String("mode", "pair", "agent, listen, stdio, pair, ws, http or idle")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to `file`")
 	memory := flag.String("memprofile", "", "write a profile of allocations of this process to `file`")
 	var s Spec
-	flag.StringVar(&s.Work, "work", "updates", "rtt, rtt64, updates, mixed, spread, read or load")
+	flag.StringVar(&s.Work, "work", "updates", "rtt, rtt64, updates, mixed, spread, busy, read or load")
 	flag.IntVar(&s.N, "n", 1000, "messages, calls, reads or connections")
 	flag.StringVar(&s.Kind, "kind", "ascii", "content of a read: ascii or go")
 	flag.IntVar(&s.Size, "size", 1<<20, "size of a read in bytes")
@@ -36,6 +36,9 @@ func Main(c Contender) {
 	if err == nil && *mode == "agent" {
 		watchHeap()
 		err = c.Serve()
+		stop()
+	} else if err == nil && *mode == "listen" {
+		err = c.Listen()
 		stop()
 	} else if err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), Timeout)
@@ -70,6 +73,9 @@ func measure(ctx context.Context, c Contender, mode string, s Spec) (Result, err
 	if s.Work == "read" {
 		env.Files[fmt.Sprintf("/bench/%s-%d", s.Kind, s.Size)] = File(s.Kind, s.Size)
 	}
+	if s.Work == "busy" {
+		env.Clock = new(Clock)
+	}
 	watchHeap()
 	var client Client
 	var err error
@@ -87,23 +93,29 @@ func measure(ctx context.Context, c Contender, mode string, s Spec) (Result, err
 		}
 		cmd.Stderr = os.Stderr
 		client, err = c.Spawn(cmd, env)
+	case "ws", "http":
+		client, err = dialChild(c, mode, env)
 	default:
 		err = fmt.Errorf("unknown mode %q", mode)
 	}
 	if err != nil {
 		return Result{Spec: s}, err
 	}
-	res, err := Measure(ctx, client, env, s, mode == "stdio")
+	res, err := Measure(ctx, client, env, s, mode != "pair")
 	if e := client.Close(); e != nil && err == nil {
 		err = fmt.Errorf("closing: %w", e)
 	}
 	return res, err
 }
 
+// idleFor is how long nothing happens before idle connections are weighed.
+const idleFor = 3 * time.Second
+
 // idle opens n connections with both ends in this process and weighs them.
 func idle(ctx context.Context, c Contender, n int) (Result, error) {
 	res := Result{Spec: Spec{Work: "idle", N: n}}
 	weigh := func() (heap, goroutines float64) {
+		time.Sleep(idleFor)
 		for range 3 {
 			runtime.GC()
 		}

@@ -86,6 +86,9 @@ func (c *benchClient) Close() error {
 }
 
 func (c *benchClient) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+	if chunk, ok := n.Update.(*acp.AgentMessageChunk); ok && c.env.Clock != nil {
+		c.env.Clock.Heard(acp.PlainText(chunk.Content))
+	}
 	if !c.turns {
 		c.env.Tally.Add(textLength(n.Update))
 	}

@@ -28,7 +28,9 @@ func main() {
 			}
 			return newClient(process, env)
 		},
-		Pair: pair,
+		Listen: listen,
+		Dial:   dial,
+		Pair:   pair,
 	})
 }
 
@@ -95,6 +97,14 @@ func (a *benchAgent) Update(ctx context.Context, kind, sessionID string, i int) 
 	return a.conn.SessionUpdate(ctx, &acp.SessionNotification{
 		SessionID: acp.SessionID(sessionID),
 		Update:    corpus[i%len(corpus)],
+	})
+}
+
+// Say implements work.Speaker.
+func (a *benchAgent) Say(ctx context.Context, sessionID, text string) error {
+	return a.conn.SessionUpdate(ctx, &acp.SessionNotification{
+		SessionID: acp.SessionID(sessionID),
+		Update:    &acp.AgentMessageChunk{Content: acp.Text(text)},
 	})
 }
 

@@ -73,6 +73,9 @@ func (c *client) SessionUpdate(_ context.Context, n acp.SessionNotification) err
 	switch u := n.Update; {
 	case u.AgentMessageChunk != nil:
 		length = textLength(u.AgentMessageChunk.Content)
+		if t := u.AgentMessageChunk.Content.Text; t != nil {
+			c.env.Clock.Heard(t.Text)
+		}
 	case u.AgentThoughtChunk != nil:
 		length = textLength(u.AgentThoughtChunk.Content)
 	case u.ToolCallUpdate != nil:

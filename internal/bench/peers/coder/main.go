@@ -115,6 +115,14 @@ func (a *agent) Update(ctx context.Context, kind, sessionID string, i int) error
 	})
 }
 
+// Say implements work.Speaker.
+func (a *agent) Say(ctx context.Context, sessionID, text string) error {
+	return a.conn.SessionUpdate(ctx, acp.SessionNotification{
+		SessionId: acp.SessionId(sessionID),
+		Update:    acp.UpdateAgentMessageText(text),
+	})
+}
+
 func (a *agent) ReadFile(ctx context.Context, sessionID, path string) (int, error) {
 	r, err := a.conn.ReadTextFile(ctx, acp.ReadTextFileRequest{SessionId: acp.SessionId(sessionID), Path: path})
 	return len(r.Content), err

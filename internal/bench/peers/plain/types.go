@@ -2,7 +2,7 @@ package main
 
 import "encoding/json"
 
-// The few types that the works need, as somebody writes them by hand.
+// The few types that the works need, as a user writes them by hand.
 
 type initializeRequest struct {
 	ProtocolVersion    int                `json:"protocolVersion"`

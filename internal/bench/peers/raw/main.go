@@ -1,5 +1,5 @@
 // Command raw is the floor of the benchmark: the bytes of the others through
-// the same pipes, a write for every message, and nobody parses them. What a
+// the same pipes, a write for every message, and no one parses them. What a
 // library costs is what it needs above this.
 package main
 

@@ -1,0 +1,108 @@
+// Command acpkit2 is this SDK in the benchmark with version 2 of the protocol. It does
+// the work "updates", to compare what an update costs in the two versions.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os/exec"
+
+	acp1 "github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/internal/bench/work"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+func main() {
+	work.Main(work.Contender{
+		Name: "acpkit-v2",
+		Serve: func() error {
+			return agent.Serve(context.Background(), stream.Stdio(), newAgent, nil)
+		},
+		Spawn: func(cmd *exec.Cmd, env *work.Env) (work.Client, error) {
+			process, err := stream.Command(cmd, nil)
+			if err != nil {
+				return nil, err
+			}
+			return newClient(process, env)
+		},
+		Pair: func(env *work.Env) (work.Client, error) {
+			near, far := stream.Pipe()
+			if err := agent.New(far, newAgent, nil).Start(context.Background()); err != nil {
+				return nil, err
+			}
+			return newClient(near, env)
+		},
+	})
+}
+
+type benchAgent struct{ conn *agent.Conn }
+
+func newAgent(conn *agent.Conn) acp.Agent { return &benchAgent{conn} }
+
+// corpora holds the chunks of version 1 with the message id that version 2 requires.
+var corpora = work.Corpora(func(kind string) (all []acp.SessionUpdate) {
+	for _, n := range work.Decoded[acp1.SessionNotification](kind) {
+		chunk, ok := n.Update.(*acp1.AgentMessageChunk)
+		if !ok {
+			panic("acpkit2: an update of the corpus " + kind + " is no message chunk")
+		}
+		all = append(all, &acp.AgentMessageChunk{MessageID: "m", Content: acp.Text(acp1.PlainText(chunk.Content))})
+	}
+	return all
+})
+
+func (a *benchAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{Info: acp.Implementation{Name: "bench", Version: "1"}}, nil
+}
+
+func (a *benchAgent) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return &acp.NewSessionResponse{SessionID: work.SessionID}, nil
+}
+
+func (a *benchAgent) ListSessions(context.Context, *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
+	return &acp.ListSessionsResponse{}, nil
+}
+
+func (a *benchAgent) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+	return nil, rpcerr.SessionNotFound(string(req.SessionID))
+}
+
+func (a *benchAgent) CloseSession(context.Context, *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
+	return &acp.CloseSessionResponse{}, nil
+}
+
+func (a *benchAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	return a.conn.Session(req.SessionID).Accept(ctx, req, func(ctx context.Context) (acp.StopReason, error) {
+		return acp.StopReasonEndTurn, work.RunTask(ctx, a, string(req.SessionID), acp.PlainText(req.Prompt...))
+	})
+}
+
+func (a *benchAgent) Cancel(context.Context, *acp.CancelSessionNotification) error { return nil }
+
+func (a *benchAgent) HandleExtension(_ context.Context, method string, _ json.RawMessage) (any, error) {
+	if method != work.MarkMethod {
+		return nil, rpcerr.MethodNotFound(method)
+	}
+	return work.Mark(true), nil
+}
+
+// Update implements work.Agent, like ReadFile and Sync.
+func (a *benchAgent) Update(ctx context.Context, kind, sessionID string, i int) error {
+	corpus := corpora[kind]()
+	return a.conn.SessionUpdate(ctx, &acp.UpdateSessionNotification{
+		SessionID: acp.SessionID(sessionID),
+		Update:    corpus[i%len(corpus)],
+	})
+}
+
+func (a *benchAgent) ReadFile(context.Context, string, string) (int, error) {
+	return 0, errors.New("version 2 has no files")
+}
+
+func (a *benchAgent) Sync(ctx context.Context, params work.SyncParams) error {
+	return a.conn.Call(ctx, work.SyncMethod, params, nil)
+}
