@@ -83,6 +83,9 @@ var (
 	_ func(*agent.Conn) *acp.ClientCapabilities                                               = (*agent.Conn).ClientCapabilities
 	_ func(stream.Stream, func(*client.Conn) acp.Client, *client.Options) *client.Conn        = client.New
 	_ func(acp.Client) *acp.ClientCapabilities                                                = client.Capabilities
+	_ func(*client.Conn, acp.SessionID) ([]string, bool)                                      = (*client.Conn).SessionRoots
+	_ func(*client.Conn, func())                                                              = (*client.Conn).OnEnd
+	_ func(*client.Conn, func(acp.SessionID))                                                 = (*client.Conn).OnSessionEnd
 	_ func(*client.Conn) *acp.AgentCapabilities                                               = (*client.Conn).AgentCapabilities
 	_ func(*client.Conn, context.Context, *acp.NewSessionRequest) (*client.Session, error)    = (*client.Conn).StartSession
 	_ func(*client.Session, context.Context, ...acp.ContentBlock) *client.Turn                = (*client.Session).Prompt
@@ -194,6 +197,7 @@ var (
 	_ func() (stream.Stream, stream.Stream)                            = stream.Pipe
 	_ func(*exec.Cmd, *stream.CommandOptions) (*stream.Process, error) = stream.Command
 	_ stream.Stream                                                    = (*stream.Process)(nil)
+	_ func(*stream.SignalOptions) func()                               = stream.EndOnSignal
 	_ interface{ WriteBatch(msgs [][]byte) error }                     = (*stream.Process)(nil)
 	_ error                                                            = &stream.TooLargeError{Method: "", ID: json.RawMessage(nil), HasResult: false}
 	_ error                                                            = &stream.ExitError{Status: 0, Stderr: ""}

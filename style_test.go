@@ -2,7 +2,10 @@ package gosdk_test
 
 import (
 	"go/ast"
+	"go/token"
+	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,7 +154,7 @@ func TestExportedNamesHaveComments(t *testing.T) {
 	})
 }
 
-// begins tells whether a comment starts with the name, behind an article if need be.
+// begins reports whether a comment starts with the name, after an article if there is one.
 func begins(text, name string) bool {
 	for _, article := range []string{"", "A ", "An ", "The "} {
 		rest, ok := strings.CutPrefix(text, article+name)
@@ -176,7 +179,7 @@ func TestFilesAreShort(t *testing.T) {
 	})
 }
 
-// A goroutine that nobody ends is a leak; the comment makes its author think of it.
+// A goroutine that never ends is a leak; the comment makes its author think of it.
 func TestGoStatementsSayWhatEndsThem(t *testing.T) {
 	eachSource(t, func(s *source) {
 		if s.test {
@@ -224,7 +227,7 @@ func TestTestsDoNotSleep(t *testing.T) {
 	})
 }
 
-// What is unfinished belongs into an issue.
+// Unfinished work is an item for an issue.
 func TestNothingIsUnfinished(t *testing.T) {
 	eachSource(t, func(s *source) {
 		for _, group := range s.file.Comments {
@@ -233,6 +236,93 @@ func TestNothingIsUnfinished(t *testing.T) {
 			}
 		}
 	})
+}
+
+// bannedPhrases read like a translation, or have another name in the glossary of
+// docs/architecture.md. Each has the words to use instead.
+var bannedPhrases = map[string]string{
+	"nobody":                "no one, or the name of who is meant",
+	"somebody":              "the caller, another process, ...",
+	"anybody":               "anyone, or the name of who is meant",
+	"everybody":             "every ..., or the name of who is meant",
+	"whoever's":             "the name of who is meant",
+	"tell whether":          "report whether",
+	"tells whether":         "reports whether",
+	"telling whether":       "reporting whether",
+	"complaint":             "violation",
+	"complaints":            "violations",
+	"as it comes":           "without delay, in order",
+	"as they come":          "without delay, in order",
+	"by its own will":       "by itself",
+	"belong into":           "put ... into, belong in",
+	"belongs into":          "put ... into, belongs in",
+	"an own":                "... of its own",
+	"all the same":          "nevertheless, still",
+	"lives on":              "goes on",
+	"say themselves":        "what they are, by name",
+	"says itself":           "carries, defines, determines",
+	"may implement as well": "an optional interface of",
+	"on this side":          "at this end, of this end",
+	"at the other side":     "at the other end, of the peer",
+	"on the other side":     "at the other end, of the peer",
+	"the other side's":      "the peer's",
+	"what the peer said":    "the error that the peer sent",
+	"is told of":            "is called with, receives",
+	"is told about":         "is called with, receives",
+	"what goes wrong":       "the error, the fault",
+	"went away":             "is gone, has ended",
+	"was started before":    "already started",
+	"was called before":     "already called",
+	"stands behind":         "comes after, follows",
+	"stand behind":          "come after, follow",
+	"behind the answer":     "after the response",
+	"behind the response":   "after the response",
+	"behind the update":     "after the update",
+	"behind the updates":    "after the updates",
+	"answer to a call":      "response to a call",
+	"answer to the call":    "response to the call",
+	"answer to a request":   "response to a request",
+	"answer to the request": "response to the request",
+	"answer to the prompt":  "response to the prompt",
+	"answer to initialize":  "response to initialize",
+	"makes of it":           "what it does with it, its result",
+	"user's patience":       "how long the user waits, the ctx of the prompt",
+}
+
+// A phrase that was removed from comments, error texts and pages stays removed.
+func TestBannedPhrases(t *testing.T) {
+	phrases := slices.Sorted(maps.Keys(bannedPhrases))
+	quoted := make([]string, len(phrases))
+	for i, phrase := range phrases {
+		quoted[i] = regexp.QuoteMeta(phrase)
+	}
+	slices.Reverse(quoted) // a longer phrase before the one that it begins with
+	banned := regexp.MustCompile(`(?i)\b(?:` + strings.Join(quoted, "|") + `)\b`)
+	check := func(where, text string) {
+		text = strings.Join(strings.Fields(text), " ") // phrases run over the ends of lines
+		for _, found := range banned.FindAllString(text, -1) {
+			assert.Fail(t, "a banned phrase", "%s: %q: say %s", where, found, bannedPhrases[strings.ToLower(found)])
+		}
+	}
+	eachSource(t, func(s *source) {
+		if !s.public() {
+			return
+		}
+		for _, group := range s.file.Comments {
+			check(at(group), group.Text())
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil {
+					check(at(lit), text)
+				}
+			}
+			return true
+		})
+	})
+	for page, text := range documents(t) {
+		check(page, string(text))
+	}
 }
 
 func importsPackage(file *ast.File, name string) bool {

@@ -1,0 +1,150 @@
+package gosdk_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// documents returns the pages of the repository that people read.
+func documents(t *testing.T) map[string][]byte {
+	t.Helper()
+	pages := map[string][]byte{}
+	for _, pattern := range []string{"*.md", "docs/*.md", "rpcerr/*.md", "rpcerr/*/*.md", "examples/*.md", "examples/*/*.md", "internal/bench/*.md"} {
+		names, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			pages[filepath.ToSlash(name)] = text
+		}
+	}
+	require.Contains(t, pages, "README.md")
+	return pages
+}
+
+// Programs on a page are files that are compiled and run. A block of Go code follows a
+// comment that names the file, and after it the function whose body is shown, if it is
+// not the whole file.
+func TestDocumentsShowFiles(t *testing.T) {
+	block := regexp.MustCompile("(?s)<!-- file: (\\S+?)(?:#(\\S+))? -->\n```go\n(.*?)```")
+	for page, text := range documents(t) {
+		for _, m := range block.FindAllSubmatch(text, -1) {
+			name, function := string(m[1]), string(m[2])
+			want, err := os.ReadFile(name)
+			require.NoError(t, err)
+			if function != "" {
+				want = body(t, name, want, function)
+			}
+			assert.Equal(t, string(want), string(m[3]), "%s: %s %s differs from what the page shows", page, name, function)
+		}
+	}
+}
+
+// A promise is worth its test: each one that SECURITY.md names exists, in the package that
+// the row or the head of the table names.
+func TestSecurityNamesTests(t *testing.T) {
+	functions := map[string]string{} // the source of the tests, by folder
+	source := func(dir string) string {
+		if _, ok := functions[dir]; !ok {
+			names, err := filepath.Glob(dir + "/*_test.go")
+			require.NoError(t, err)
+			for _, name := range names {
+				text, err := os.ReadFile(name)
+				require.NoError(t, err)
+				functions[dir] += string(text)
+			}
+		}
+		return functions[dir]
+	}
+	test, folder := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`"), regexp.MustCompile("(?:in `|]\\()((?:client|internal)/\\w+)")
+	text, err := os.ReadFile("SECURITY.md")
+	require.NoError(t, err)
+	var head []string
+	named := 0
+	for line := range strings.Lines(string(text)) {
+		dirs := head
+		if found := folder.FindAllStringSubmatch(line, -1); found != nil {
+			dirs = append(slices.Clone(head), all(found)...)
+		}
+		if strings.HasPrefix(line, "| promise |") || strings.HasPrefix(line, "An agent on the TypeScript SDK") {
+			head = dirs[len(head):]
+		}
+		for _, name := range all(test.FindAllStringSubmatch(line, -1)) {
+			named++
+			assert.True(t, slices.ContainsFunc(dirs, func(dir string) bool { return strings.Contains(source(dir), "\nfunc "+name+"(") }), "%s: not in %v", name, dirs)
+		}
+	}
+	assert.Greater(t, named, 60)
+}
+
+// all returns the first group of each match.
+func all(matches [][]string) []string {
+	var groups []string
+	for _, m := range matches {
+		groups = append(groups, m[1])
+	}
+	return groups
+}
+
+// A block of Go code in a guide that no file holds would rot.
+func TestGuidesShowOnlyFiles(t *testing.T) {
+	for page, text := range documents(t) {
+		if strings.HasPrefix(page, "docs/guide-") {
+			blocks := bytes.Count(text, []byte("```go\n"))
+			assert.Len(t, regexp.MustCompile("<!-- file: \\S+ -->\n```go\n").FindAll(text, -1), blocks, "%s: say which file a block is from", page)
+		}
+	}
+}
+
+// body returns a function as a page shows it: a type or function by name with its
+// declaration, an example by what is between its braces, without the expected output.
+func body(t *testing.T, name string, src []byte, function string) []byte {
+	t.Helper()
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, name, src, parser.ParseComments)
+	require.NoError(t, err)
+	offset := func(p token.Pos) int { return files.Position(p).Offset }
+	for _, decl := range file.Decls {
+		d, ok := decl.(*ast.FuncDecl)
+		if !ok || d.Name.Name != function {
+			continue
+		}
+		if !strings.HasPrefix(function, "Example") {
+			return append(src[offset(d.Pos()):offset(d.End())], '\n')
+		}
+		text := src[offset(d.Body.Lbrace)+2 : offset(d.Body.Rbrace)]
+		if i := bytes.Index(text, []byte("\t// Output:")); i >= 0 {
+			text = text[:i]
+		}
+		lines := bytes.SplitAfter(bytes.TrimRight(text, "\n\t"), []byte("\n"))
+		for i := range lines {
+			lines[i] = bytes.TrimPrefix(lines[i], []byte("\t"))
+		}
+		return append(bytes.Join(lines, nil), '\n')
+	}
+	require.Fail(t, "no such function", "%s in %s", function, name)
+	return nil
+}
+
+// A link to a file that is not there helps no one.
+func TestDocumentLinks(t *testing.T) {
+	code := regexp.MustCompile("(?s)\n```.*?\n```|`[^`\n]*`")
+	for page, text := range documents(t) {
+		text = code.ReplaceAll(text, nil)
+		for _, link := range regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`).FindAllSubmatch(text, -1) {
+			_, err := os.Stat(filepath.Join(filepath.Dir(page), string(link[1])))
+			assert.NoError(t, err, "%s links to %s", page, link[1])
+		}
+	}
+}

@@ -1,0 +1,348 @@
+// Package gosdk_test holds the rules that concern the module as a whole: who may
+// import whom, what may stand in a public signature, and how code is written.
+package gosdk_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/acpkit/go-sdk"
+
+// An importRule says what the packages below one path may import besides the
+// standard library. Names without a dot in the first element are folders of this
+// module; a trailing /... stands for the folder and all below it.
+type importRule struct {
+	pkg string
+	may []string
+	why string
+}
+
+// The first rule that fits a package holds for it.
+var importRules = []importRule{
+	{"stream", []string{"internal/envelope", "internal/process"},
+		"messages travel without knowing what they mean, so that anyone can write a stream"},
+	{"stream/websocket", []string{"stream", "internal/envelope", "internal/webguard", "github.com/coder/websocket"},
+		"one network transport links nothing of the other"},
+	{"stream/streamhttp", []string{"stream", "internal/envelope", "internal/webguard"},
+		"one network transport links nothing of the other"},
+	{"stream/remote", []string{"stream", "stream/websocket", "stream/streamhttp", "internal/webguard"},
+		"it offers both transports and knows no more than they do"},
+	{"stream/streamtest", []string{"stream", "internal/leak"},
+		"helpers that test a stream know no more than a stream, and what it leaves behind"},
+	{"rpcerr", nil,
+		"callers that only catch codes link nothing else"},
+	{"rpcerr/retry", []string{"rpcerr/...", "acp", "github.com/cenkalti/backoff/v5"},
+		"backing off is the one thing the error systems take from elsewhere"},
+	{"rpcerr/...", []string{"rpcerr/...", "acp", "internal/validate"},
+		"error systems build on the core and know the vocabulary, never a connection"},
+	{"acp", []string{"internal/wire", "rpcerr"},
+		"the vocabulary has no connection and no I/O"},
+	{"internal/envelope", nil,
+		"it lies below everything: streams and the engine share it"},
+	{"acp/v2", []string{"acp", "internal/wire", "rpcerr"},
+		"a vocabulary shares with that of version 1 what is the same in both"},
+	{"internal/wire", []string{"internal/envelope"},
+		"it lies below the vocabulary and the engine"},
+	{"internal/validate", []string{"rpcerr", "internal/wire", "github.com/go-playground/validator/v10"},
+		"validator is an implementation detail of one package"},
+	{"internal/rpc", []string{"stream", "rpcerr", "internal/envelope", "internal/rpc/outbox", "internal/wire", "internal/validate", "github.com/sourcegraph/jsonrpc2"},
+		"the engine serves every wire version, so it must not know one of them; jsonrpc2 is its detail"},
+	{"internal/rpc/outbox", []string{"stream", "internal/wire"},
+		"the way out queues bytes and does not know what they mean"},
+	{"internal/endpoint", []string{"stream", "rpcerr", "internal/rpc", "internal/wire"},
+		"what both ends share, in every version: it must not know one of them"},
+	{"agent/proxy", []string{"stream", "rpcerr", "internal/rpc", "internal/envelope", "internal/wire"},
+		"a proxy knows no version and no method, so that it can pass on those that are newer than itself"},
+	{"agent/router/adapter", []string{"acp", "acp/v2", "agent", "agent/v2", "client", "stream", "rpcerr", "internal/endpoint"},
+		"it is the client of an agent of version 1, and the agent of clients of version 2"},
+	{"agent/router", []string{"acp", "acp/v2", "agent", "agent/v2", "stream", "rpcerr", "internal/endpoint", "internal/envelope", "internal/wire", "internal/validate"},
+		"it chooses between two agents before there is a connection, and is no client"},
+	{"agent/v2", []string{"acp/v2", "stream", "rpcerr", "internal/rpc", "internal/endpoint", "internal/wire"},
+		"an agent of version 2 does not link the ends of version 1"},
+	{"agent", []string{"acp", "stream", "rpcerr", "internal/rpc", "internal/endpoint", "internal/wire"},
+		"an agent does not link the client's end, nor an error system it does not use"},
+	{"client/v2", []string{"acp/v2", "stream", "rpcerr", "internal/rpc", "internal/endpoint", "internal/wire"},
+		"a client of version 2 does not link the ends of version 1"},
+	{"client", []string{"acp", "stream", "rpcerr", "client/signin", "internal/rpc", "internal/endpoint", "internal/wire"},
+		"a client does not link the agent's end, nor an error system it does not use"},
+	{"client/thread", []string{"acp", "rpcerr"},
+		"its items name no version of the protocol, and programs of any version link it, so it knows no connection"},
+	{"client/permission", []string{"acp", "rpcerr"},
+		"its decisions name no version of the protocol, and programs of any version link it, so it knows no connection"},
+	{"client/v2/thread", []string{"acp/v2", "client/thread"},
+		"it feeds a model that names no version, and knows no connection"},
+	{"client/v2/permission", []string{"acp/v2", "client/permission"},
+		"it feeds a model that names no version, and knows no connection"},
+	{"client/negotiate", []string{"acp", "acp/v2", "stream", "rpcerr", "client", "client/thread", "client/permission",
+		"client/v2", "client/v2/thread", "client/v2/permission", "internal/envelope", "internal/endpoint"},
+		"it serves programs that speak both versions; no other package may import it"},
+	{"client/files", []string{"acp", "rpcerr"},
+		"files are served to whatever names its sessions"},
+	{"client/terminals", []string{"acp", "rpcerr", "client/files", "internal/process"},
+		"terminals work in the folders that files are served from"},
+	{"client/elicitation", []string{"acp", "rpcerr"},
+		"forms and pages are served to whatever connection the client has"},
+	{"client/signin", []string{"acp"},
+		"it needs two methods of a connection and no connection"},
+	{"client/host", []string{"acp", "stream", "rpcerr", "client", "client/files", "client/terminals", "client/permission",
+		"client/elicitation", "client/signin", "client/thread", "internal/process"},
+		"it composes the parts"},
+	{"client/supervise", []string{"acp", "stream", "rpcerr", "client", "client/thread", "internal/process"},
+		"it keeps an agent, whatever the client does for it"},
+	{"internal/gen", []string{"internal/schema"},
+		"the generator must run when the generated code does not compile"},
+	{"internal/schema", nil,
+		"facts only"},
+	{"internal/process", nil,
+		"stream, terminals and supervise share it, so it knows none of them"},
+	{"internal/webguard", nil,
+		"the checks of an HTTP request know nothing of the protocol"},
+	{"internal/pipenet", nil,
+		"a helper of tests that any package may use"},
+	{"internal/rawpeer", []string{"stream"},
+		"it plays a peer of any version by hand"},
+	{"internal/netpair", []string{"stream", "stream/websocket", "stream/streamhttp", "internal/pipenet"},
+		"a helper of tests that any package may use, except those below the transports"},
+	{"internal/leak", nil,
+		"a helper of tests that any package may use"},
+	{"examples/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote"},
+		"people copy examples into modules that cannot import internal packages"},
+	{"internal/hardening/...", []string{"acp", "agent/...", "client/...", "rpcerr/...", "stream", "internal/...",
+		"github.com/stretchr/testify/assert", "github.com/stretchr/testify/require"},
+		"what its tests share makes assertions too"},
+	{"internal/...", []string{"acp", "agent/...", "client/...", "rpcerr/...", "stream", "internal/..."},
+		"tools and tests of the project may use all of it, and nothing from elsewhere"},
+}
+
+func TestImportDirections(t *testing.T) {
+	for _, goos := range []string{"linux", "windows", "darwin"} {
+		for _, p := range listPackages(t, goos) {
+			name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+			if name == "" {
+				continue // the root holds tests alone
+			}
+			i := slices.IndexFunc(importRules, func(r importRule) bool { return matches(r.pkg, name) })
+			if !assert.GreaterOrEqual(t, i, 0, "%s has no rule in importRules: decide what it may import", name) {
+				continue
+			}
+			rule := importRules[i]
+			for _, imported := range p.Imports {
+				if isStandard(imported) {
+					continue
+				}
+				imported = strings.TrimPrefix(imported, module+"/")
+				ok := slices.ContainsFunc(rule.may, func(pattern string) bool { return matches(pattern, imported) })
+				assert.True(t, ok, "%s: %s must not import %s: %s", goos, name, imported, rule.why)
+			}
+		}
+	}
+}
+
+func TestConfinedDependencies(t *testing.T) {
+	for dependency, rule := range map[string]struct {
+		home, why string
+	}{
+		"github.com/sourcegraph/jsonrpc2":        {"internal/rpc", "it can then be replaced in one place"},
+		"github.com/go-playground/validator/v10": {"internal/validate", "it can then be replaced in one place"},
+		"github.com/stretchr/testify":            {"", "users must not link what only tests need"},
+		"github.com/cenkalti/backoff/v5":         {"rpcerr/retry", "who does not retry must not link it"},
+		"github.com/coder/websocket":             {"stream/websocket", "who uses stdio alone must not link it"},
+	} {
+		for _, p := range listPackages(t, "linux") {
+			name := strings.TrimPrefix(p.ImportPath, module+"/")
+			for _, imported := range p.Imports {
+				if rule.home == "" && matches("internal/hardening/...", name) {
+					continue // what the hardening tests share
+				}
+				if matches(dependency+"/...", imported) {
+					assert.Equal(t, rule.home, name, "%s imports %s: %s", name, imported, rule.why)
+				}
+			}
+		}
+	}
+}
+
+// Whoever requires this module gets its requirements too. What only tests need is
+// therefore required by modules of their own, all but testify, which every test uses.
+func TestRequirementsAreLinked(t *testing.T) {
+	out, err := exec.Command("go", "mod", "edit", "-json").Output()
+	require.NoError(t, err)
+	var mod struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+	}
+	require.NoError(t, json.Unmarshal(out, &mod))
+	require.NotEmpty(t, mod.Require)
+	linked := listPackages(t, "linux")
+	for _, required := range mod.Require {
+		if required.Indirect || required.Path == "github.com/stretchr/testify" {
+			continue
+		}
+		assert.True(t, slices.ContainsFunc(linked, func(p listed) bool {
+			return slices.ContainsFunc(p.Imports, func(imported string) bool { return matches(required.Path+"/...", imported) })
+		}), "go.mod requires %s, which only tests import: move them into a module of their own", required.Path)
+	}
+}
+
+// A program links only what it uses.
+func TestStdioLinksNoNetwork(t *testing.T) {
+	for _, program := range []string{"./examples/echo", "./examples/ask", "./examples/echo2"} {
+		out, err := exec.Command("go", "list", "-deps", program).Output()
+		require.NoError(t, err)
+		for dep := range strings.FieldsSeq(string(out)) {
+			assert.False(t, dep == "net/http" || strings.HasPrefix(dep, "github.com/coder/") || strings.HasPrefix(dep, module+"/stream/"),
+				"%s links %s", program, dep)
+		}
+	}
+}
+
+// A program of version 1 links nothing of version 2, and one of version 2 no end of
+// version 1.
+func TestProgramsLinkOneVersion(t *testing.T) {
+	deps := func(pkg string) []string {
+		out, err := exec.Command("go", "list", "-deps", pkg).Output()
+		require.NoError(t, err)
+		return strings.Fields(string(out))
+	}
+	for _, program := range []string{"./examples/echo", "./examples/ask", "./agent", "./client", "./client/host", "./client/supervise"} {
+		for _, dep := range deps(program) {
+			name := strings.TrimPrefix(dep, module+"/")
+			assert.False(t, strings.HasPrefix(dep, module) && strings.Contains(dep+"/", "/v2/") || matches("agent/router/...", name) || name == "client/negotiate",
+				"%s links %s", program, dep)
+		}
+	}
+	for _, program := range []string{"./examples/echo2", "./agent/v2", "./client/v2", "./client/v2/thread", "./client/v2/permission"} {
+		for _, dep := range deps(program) {
+			name := strings.TrimPrefix(dep, module+"/")
+			assert.NotContains(t, []string{"agent", "client", "client/negotiate"}, name, "%s links %s", program, dep)
+		}
+	}
+}
+
+// matches tells whether name is pattern, or lies below a pattern with /... at the end.
+func matches(pattern, name string) bool {
+	if base, below := strings.CutSuffix(pattern, "/..."); below {
+		return name == base || strings.HasPrefix(name, base+"/")
+	}
+	return name == pattern
+}
+
+func isStandard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}
+
+type listed struct {
+	ImportPath   string
+	Dir          string
+	Imports      []string
+	GoFiles      []string
+	TestGoFiles  []string
+	XTestGoFiles []string
+}
+
+// listPackages asks the go command for the packages of this module.
+func listPackages(t *testing.T, goos string) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Imports,GoFiles,TestGoFiles,XTestGoFiles", "./...")
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	var all []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else {
+			require.NoError(t, err)
+		}
+		all = append(all, p)
+	}
+}
+
+// A source is one Go file of the module.
+type source struct {
+	pkg       string // the folder, relative to the root
+	path      string
+	test      bool
+	generated bool
+	lines     int
+	text      []byte
+	file      *ast.File
+}
+
+func (s *source) public() bool {
+	return !s.test && s.pkg != "." && s.file.Name.Name != "main" && !strings.HasPrefix(s.pkg, "internal/")
+}
+
+var fset = token.NewFileSet()
+
+// sources parses every Go file of the module, on all systems, without those of
+// nested modules.
+var sources = sync.OnceValues(func() ([]*source, error) {
+	var all []*source
+	err := filepath.WalkDir(".", func(name string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != ".":
+			_, nested := os.Stat(filepath.Join(name, "go.mod"))
+			if nested == nil || d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") {
+				return filepath.SkipDir
+			}
+			return nil
+		case filepath.Ext(name) != ".go":
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		all = append(all, &source{
+			pkg: filepath.ToSlash(filepath.Dir(name)), path: filepath.ToSlash(name), test: strings.HasSuffix(name, "_test.go"),
+			generated: ast.IsGenerated(file), lines: bytes.Count(text, []byte("\n")), text: text, file: file,
+		})
+		return nil
+	})
+	return all, err
+})
+
+func eachSource(t *testing.T, visit func(*source)) {
+	t.Helper()
+	all, err := sources()
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	for _, s := range all {
+		visit(s)
+	}
+}
+
+func at(n ast.Node) string {
+	p := fset.Position(n.Pos())
+	return filepath.ToSlash(p.Filename) + ":" + path.Base(p.String())[len(path.Base(p.Filename))+1:]
+}
