@@ -2,8 +2,10 @@ package websocket_test
 
 import (
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	raw "github.com/coder/websocket"
 	"github.com/stretchr/testify/assert"
@@ -104,15 +106,31 @@ func TestInitializeAgain(t *testing.T) {
 	client.CloseNow()
 }
 
-// A client that sends initialize for ever and reads nothing is cut off.
+// A client that sends initialize for ever is cut off, whether it sends faster than it is
+// refused or reads no refusal.
 func TestInitializeForEver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, server := overPipe(t, websocket.Options{})
-		go func() { // ends with the connection
+	check := func(t *testing.T, client, server *websocket.Conn, pause time.Duration) {
+		var flood sync.WaitGroup
+		flood.Go(func() { // ends with the connection
 			for client.Write([]byte(initialize)) == nil {
+				time.Sleep(pause)
 			}
-		}()
+		})
 		_, err := server.Read()
 		assert.ErrorContains(t, err, "initialize again")
+		client.Close()
+		flood.Wait()
+	}
+	t.Run("faster", func(t *testing.T) {
+		client, server := overTCP(t, websocket.Options{})
+		check(t, client, server, 0)
+	})
+	// The clock of the bubble moves only while all goroutines wait. The server drops what
+	// arrives while it closes, so a client without pauses would never let it move.
+	t.Run("unread", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, server := overPipe(t, websocket.Options{})
+			check(t, client, server, time.Millisecond)
+		})
 	})
 }
