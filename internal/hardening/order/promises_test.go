@@ -38,52 +38,38 @@ func TestMain(m *testing.M) {
 // are nearly always full. The clock of a bubble moves only when all goroutines wait, so
 // a circle of waiting shows in the time that passes, also one that a timeout breaks.
 func TestPromises(t *testing.T) {
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("seed %d", *seed)
-	for i := range *scripts {
-		r := rand.New(rand.NewPCG(*seed, uint64(i)))
-		pairtest.Bubble(t, func(t *testing.T) {
-			if err := play(t, r, pipe, version1); err != nil {
-				t.Fatalf("script %d: %v", i, err)
-			}
-		})
-	}
+	playAll(t, *scripts, pipe, version1)
 }
 
 // The same in version 2.
 func TestPromisesOfVersion2(t *testing.T) {
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("seed %d", *seed)
-	for i := range *scripts {
-		r := rand.New(rand.NewPCG(*seed, uint64(i)))
-		pairtest.Bubble(t, func(t *testing.T) {
-			if err := play(t, r, pipe, version2); err != nil {
-				t.Fatalf("script %d: %v", i, err)
-			}
-		})
-	}
+	playAll(t, *scripts, pipe, version2)
 }
 
 // The promises hold over a network too.
 func TestPromisesOverNetworks(t *testing.T) {
+	for name, v := range map[string]version{"version 1": version1, "version 2": version2} {
+		for _, p := range netpair.Profiles {
+			t.Run(name+" over "+string(p), func(t *testing.T) {
+				link := func(t *testing.T) (forAgent, forClient stream.Stream) { return netpair.Connect(t, p) }
+				playAll(t, *scripts/10, link, v)
+			})
+		}
+	}
+}
+
+// playAll plays n conversations, each in a bubble of its own.
+func playAll(t *testing.T, n int, link func(*testing.T) (forAgent, forClient stream.Stream), v version) {
+	t.Helper()
 	if *seed == 0 {
 		*seed = rand.Uint64()
 	}
 	t.Logf("seed %d", *seed)
-	for _, p := range netpair.Profiles {
-		t.Run(string(p), func(t *testing.T) {
-			for i := range *scripts / 10 {
-				r := rand.New(rand.NewPCG(*seed, uint64(i)))
-				pairtest.Bubble(t, func(t *testing.T) {
-					link := func(t *testing.T) (forAgent, forClient stream.Stream) { return netpair.Connect(t, p) }
-					if err := play(t, r, link, version1); err != nil {
-						t.Fatalf("script %d: %v", i, err)
-					}
-				})
+	for i := range n {
+		r := rand.New(rand.NewPCG(*seed, uint64(i)))
+		pairtest.Bubble(t, func(t *testing.T) {
+			if err := play(t, r, link, v); err != nil {
+				t.Fatalf("script %d: %v", i, err)
 			}
 		})
 	}
