@@ -35,8 +35,8 @@ type Agent interface {
 
 	// NewSession starts an empty session. Return rpcerr.AuthRequired if the user must sign
 	// in first. To send updates directly after the response, such as the available
-	// commands, use the after-response hook of the agent's connection: the client does not
-	// know the session earlier.
+	// commands, use AfterResponse of package agent: the client does not know the session
+	// earlier.
 	//
 	// Protocol: session/new.
 	NewSession(context.Context, *NewSessionRequest) (*NewSessionResponse, error)

@@ -26,10 +26,10 @@ import (
 // described for [Agent].
 type Client interface {
 	// RequestPermission asks the user whether a tool call may proceed, for as long as it
-	// takes. If the turn is cancelled meanwhile, return a *CancelledPermissionOutcome; the
-	// session helper of package client does so for the turns that it cancels. A program
-	// that decides without a user must choose by the kinds of the options, never by
-	// position, and return the cancelled outcome if no kind fits.
+	// takes. If the turn is cancelled meanwhile, return a *CancelledPermissionOutcome; a
+	// Session of package client does so for the turns that it cancels. A program that
+	// decides without a user must choose by the kinds of the options, never by position,
+	// and return the cancelled outcome if no kind fits.
 	//
 	// Protocol: session/request_permission.
 	RequestPermission(context.Context, *RequestPermissionRequest) (*RequestPermissionResponse, error)

@@ -36,7 +36,7 @@ func (*ElicitationFormMode) isElicitationMode()    {}
 func (*ElicitationURLMode) isElicitationMode()     {}
 func (*UnknownElicitationMode) isElicitationMode() {}
 
-// UnknownElicitationMode is a [ElicitationMode] of a kind unknown to this package. It
+// UnknownElicitationMode is an [ElicitationMode] of a kind unknown to this package. It
 // is kept and encoded unchanged.
 type UnknownElicitationMode struct {
 	// Type is the value of the member mode.
@@ -54,7 +54,7 @@ type ElicitationSessionScope struct {
 }
 
 // ElicitationRequestScope means that the question belongs to a request of the client
-// outside any session that is in flight, such as authenticate.
+// that is in flight and belongs to no session, such as authenticate.
 type ElicitationRequestScope struct {
 	// RequestID is the JSON-RPC id of that request, exactly as the client sent it.
 	RequestID RequestID `json:"requestId"`
@@ -130,7 +130,7 @@ func (*ElicitationDeclineAction) isElicitationAction() {}
 func (*ElicitationCancelAction) isElicitationAction()  {}
 func (*UnknownElicitationAction) isElicitationAction() {}
 
-// UnknownElicitationAction is a [ElicitationAction] of a kind unknown to this package.
+// UnknownElicitationAction is an [ElicitationAction] of a kind unknown to this package.
 // It is kept and encoded unchanged.
 type UnknownElicitationAction struct {
 	// Type is the value of the member action.

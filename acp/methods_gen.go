@@ -49,8 +49,8 @@ const (
 	MethodFSWriteTextFile = "fs/write_text_file"
 	// MethodInitialize opens the connection. It is the first request of the client; the
 	// response of the agent fixes the version and the capabilities. Requests that arrive
-	// before a successful response are refused with -32600. A client may send it again;
-	// the latest response counts.
+	// before initialize fail with -32600; those that arrive while it is in flight wait for
+	// its response. A client may send it again; the latest successful response counts.
 	MethodInitialize = "initialize"
 	// MethodLogout signs the user out. Later calls on open sessions may fail with -32000.
 	// It requires the auth.logout capability.

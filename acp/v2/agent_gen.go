@@ -35,8 +35,8 @@ type Agent interface {
 
 	// NewSession starts an empty session. Return rpcerr.AuthRequired if the user must sign
 	// in first. To send updates directly after the response, such as the available
-	// commands, use the after-response hook of the agent's connection: the client does not
-	// know the session earlier.
+	// commands, use AfterResponse of package agent/v2: the client does not know the
+	// session earlier.
 	//
 	// Protocol: session/new.
 	NewSession(context.Context, *NewSessionRequest) (*NewSessionResponse, error)
@@ -55,7 +55,7 @@ type Agent interface {
 
 	// CloseSession closes the session. When it is called, the ctx of all its work,
 	// including background work, is already cancelled. Send the last updates and the idle
-	// state, and return; send nothing of the session after that.
+	// state, and return; send no message of the session after that.
 	//
 	// Protocol: session/close.
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
@@ -174,7 +174,7 @@ type SessionForker interface {
 }
 
 // SessionArchiver is an optional interface for agents that can hide sessions from their
-// list. Capability: sessionCapabilities.archive, together with list.
+// list. Capability: session.archive.
 //
 // Unstable: the methods may change or be removed; Options must allow unstable methods
 // on both ends.

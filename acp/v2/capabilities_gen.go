@@ -28,18 +28,19 @@ type SessionCapabilities struct {
 	Prompt *PromptCapabilities        `json:"prompt,omitempty"`
 	MCP    *MCPCapabilities           `json:"mcp,omitempty"`
 	Delete *SessionDeleteCapabilities `json:"delete,omitempty"`
-	// AdditionalDirectories means that the requests which start a session may list
-	// directories in addition to cwd.
+	// AdditionalDirectories lists further directories that the session may work in, as
+	// absolute paths. The list is always complete: an absent list means none, even for a
+	// session that had some. It requires the session.additionalDirectories capability.
 	AdditionalDirectories *SessionAdditionalDirectoriesCapabilities `json:"additionalDirectories,omitempty"`
-	// SystemPrompt means that the requests which start a session may carry a system prompt
-	// to append. It also describes whether the prompt may replace that of the agent.
+	// SystemPrompt extends or replaces the system prompt of the agent. An agent that
+	// cannot apply it must fail the call. It is not stored with the session: send it again
+	// when you resume the session.
 	//
 	// Unstable: the member may change or be removed.
 	SystemPrompt *SessionSystemPromptCapabilities `json:"systemPrompt,omitempty"`
 	// Unstable: the member may change or be removed.
 	Fork *SessionForkCapabilities `json:"fork,omitempty"`
-	// Archive means that the agent supports session/archive and session/unarchive. An
-	// agent that sets it must also set list.
+	// Archive means that the agent supports session/archive and session/unarchive.
 	//
 	// Unstable: the member may change or be removed.
 	Archive *SessionArchiveCapabilities `json:"archive,omitempty"`
@@ -56,8 +57,8 @@ type SessionCapabilities struct {
 type PromptCapabilities struct {
 	Image *PromptImageCapabilities `json:"image,omitempty"`
 	Audio *PromptAudioCapabilities `json:"audio,omitempty"`
-	// EmbeddedContext reports whether a prompt may contain [EmbeddedResource] blocks,
-	// which include the content of a file.
+	// EmbeddedContext means, if it is not nil, that a prompt may contain
+	// [EmbeddedResource] blocks, which include the content of a file.
 	EmbeddedContext *PromptEmbeddedContextCapabilities `json:"embeddedContext,omitempty"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -85,11 +86,11 @@ type PromptEmbeddedContextCapabilities struct {
 // MCPCapabilities describes the kinds of MCP servers that an agent can reach.
 type MCPCapabilities struct {
 	Stdio *MCPStdioCapabilities `json:"stdio,omitempty"`
-	// HTTP reports whether servers of type http, the streamable HTTP transport, are
-	// supported.
+	// HTTP means, if it is not nil, that the agent supports servers of type http, the
+	// streamable HTTP transport.
 	HTTP *MCPHTTPCapabilities `json:"http,omitempty"`
-	// ACP reports whether servers of type acp are supported, which the client serves over
-	// this connection.
+	// ACP means, if it is not nil, that the agent supports servers of type acp, which the
+	// client serves over this connection.
 	//
 	// Unstable: the member may change or be removed.
 	ACP *MCPACPCapabilities `json:"acp,omitempty"`

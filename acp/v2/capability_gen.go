@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Has reports whether the agent advertises the capability at path, a dotted path of
-// wire names below agentCapabilities such as "session.delete". It is false for a nil
-// receiver, an absent group and a path that is not known.
+// Has reports whether the agent advertises the capability at path, which consists of
+// the wire names of its members, separated by dots, such as "session.delete". It
+// returns false for a nil receiver, an absent group and an unknown path.
 func (c *AgentCapabilities) Has(path string) bool { return c != nil && path != "" && c.has(path) }
 
 func (c *AgentCapabilities) has(path string) bool {
@@ -99,10 +99,10 @@ func (c *AgentAuthCapabilities) has(path string) bool {
 	return false
 }
 
-// Has reports whether the client advertises the capability at path, a dotted path of
-// wire names below clientCapabilities such as "elicitation.url". It is false for a nil
-// receiver, an absent group and a path that is not known. The path "elicitation" alone
-// needs one of its members, because a group with none means nothing.
+// Has reports whether the client advertises the capability at path, which consists of
+// the wire names of its members, separated by dots, such as "elicitation.url". It
+// returns false for a nil receiver, an absent group and an unknown path. The path
+// "elicitation" alone requires that one of its members is set.
 func (c *ClientCapabilities) Has(path string) bool { return c != nil && path != "" && c.has(path) }
 
 func (c *ClientCapabilities) has(path string) bool {

@@ -25,11 +25,11 @@ import (
 // from it, to call the peer. The method owns its params. Errors are treated as
 // described for [Agent].
 type Client interface {
-	// RequestPermission asks the user whether a tool call may proceed, for as long as it
-	// takes. If the turn is cancelled meanwhile, return a *CancelledPermissionOutcome; the
-	// session helper of package client does so for the turns that it cancels. A program
-	// that decides without a user must choose by the kinds of the options, never by
-	// position, and return the cancelled outcome if no kind fits.
+	// RequestPermission asks the user whether an action may proceed, for as long as it
+	// takes. If the work is cancelled meanwhile, return a *CancelledPermissionOutcome; a
+	// Session of package client/v2 does so for the work that it cancels. A program that
+	// decides without a user must choose by the kinds of the options, never by position,
+	// and return the cancelled outcome if no kind fits.
 	//
 	// Protocol: session/request_permission.
 	RequestPermission(context.Context, *RequestPermissionRequest) (*RequestPermissionResponse, error)
@@ -48,9 +48,9 @@ type Client interface {
 // [ElicitationCompleter].
 type Elicitor interface {
 	// CreateElicitation asks the user for input, for as long as it takes. It may be called
-	// while a call of this client, such as Authenticate, is in flight. For a web page,
-	// show the whole address, ask before opening it, and do not fetch it; package client
-	// passes only http and https URLs. Return rpcerr.InvalidParams for a mode that was not
+	// while a call of this client, such as Login, is in flight. For a web page, show the
+	// whole address, ask before opening it, and do not fetch it; package client/v2 passes
+	// only http and https URLs. Return rpcerr.InvalidParams for a mode that was not
 	// advertised.
 	//
 	// Protocol: elicitation/create.
@@ -83,7 +83,7 @@ type AuthStatusUpdater interface {
 
 // MCPMessageHandler is an optional interface for clients that serve MCP to the agent
 // over this connection. They pass an [MCPServerACP] when a session starts. Capability:
-// mcpCapabilities.acp of the agent.
+// session.mcp.acp of the agent.
 //
 // Unstable: the method may change or be removed; Options must allow unstable methods on
 // both ends.

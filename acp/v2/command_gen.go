@@ -57,7 +57,8 @@ type TextCommandInput struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// Command is a slash command with a name and text after it.
+// Command is a slash command that the user runs with a prompt: a slash, the name, and
+// text.
 type Command struct {
 	// Name is the name that the user types after the slash.
 	Name        string `json:"name"`

@@ -104,8 +104,7 @@ type SessionConfigSelect struct {
 	Options SessionConfigSelectOptions `json:"options"`
 }
 
-// SessionConfigBoolean is an option that is on or off. Agents may offer it only to
-// clients with the session.configOptions.boolean capability.
+// SessionConfigBoolean is an option that is on or off.
 type SessionConfigBoolean struct {
 	CurrentValue bool `json:"currentValue"`
 }

@@ -169,7 +169,7 @@ type BlobResourceContents struct {
 }
 
 // EmbeddedResource contains the content of a resource, so that the agent need not fetch
-// it. In prompts it requires the embeddedContext capability.
+// it. In prompts it requires the session.prompt.embeddedContext capability.
 type EmbeddedResource struct {
 	Resource EmbeddedResourceResource `json:"resource" acp:"required"`
 	// Annotations contains hints for the use of the content; nil means none.

@@ -121,7 +121,7 @@ const (
 	DiffPatchFormatGitPatch DiffPatchFormat = "git_patch"
 )
 
-// Diff is the changes of files by a tool call.
+// Diff lists the files that a tool call changed.
 type Diff struct {
 	// Changes lists the files that changed.
 	Changes []DiffChange `json:"changes" acp:"dive"`

@@ -41,8 +41,7 @@ type MCPServerACPID string
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type MCPRequestID string
 
-// MCPServer describes how the agent reaches one MCP server. A server without a type, or
-// with an unknown type and the members of a stdio server, is read as [MCPServerStdio].
+// MCPServer describes how the agent reaches one MCP server.
 //
 // The variants are:
 //
@@ -75,8 +74,8 @@ type HTTPHeader struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// MCPServerHTTP is an MCP server over streamable HTTP. It requires the
-// mcpCapabilities.http capability.
+// MCPServerHTTP is an MCP server over streamable HTTP. It requires the session.mcp.http
+// capability.
 type MCPServerHTTP struct {
 	// Name is the name of the server in the session, for display and logs.
 	Name string `json:"name"`
@@ -88,7 +87,7 @@ type MCPServerHTTP struct {
 }
 
 // MCPServerACP is an MCP server that the client serves over this connection with
-// mcp/message. It requires the mcpCapabilities.acp capability.
+// mcp/message. It requires the session.mcp.acp capability.
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type MCPServerACP struct {
@@ -101,8 +100,8 @@ type MCPServerACP struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// MCPServerStdio is an MCP server that the agent starts as a child process. Every agent
-// supports it.
+// MCPServerStdio is an MCP server that the agent starts as a child process. It requires
+// the session.mcp.stdio capability.
 type MCPServerStdio struct {
 	// Name is the name of the server in the session, for display and logs.
 	Name string `json:"name"`

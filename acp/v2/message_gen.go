@@ -95,8 +95,8 @@ type SessionStateUpdate struct {
 // AgentThoughtChunk is a piece of the reasoning of the agent. Clients often show it
 // folded or not at all.
 type AgentThoughtChunk struct {
-	// MessageID identifies the message. The agent chooses the ids, one sequence for each
-	// kind of message, and keeps them in a replay.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids,
+	// and a replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
 	// Meta contains data that both ends have agreed on; see [Meta].
@@ -105,8 +105,8 @@ type AgentThoughtChunk struct {
 
 // AgentMessageChunk is a piece of a message of the agent to the user.
 type AgentMessageChunk struct {
-	// MessageID identifies the message. The agent chooses the ids, one sequence for each
-	// kind of message, and keeps them in a replay.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids,
+	// and a replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
 	// Meta contains data that both ends have agreed on; see [Meta].
@@ -116,19 +116,19 @@ type AgentMessageChunk struct {
 // UserMessageChunk is a piece of a message of the user. Agents send it when they replay
 // a session, and may send it to echo a prompt.
 type UserMessageChunk struct {
-	// MessageID identifies the message. The agent chooses the ids, one sequence for each
-	// kind of message, and keeps them in a replay.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids,
+	// and a replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// UserMessage creates or replaces a message of the user. An agent sends it for each
-// prompt that it accepts, with the id in the response.
+// UserMessage creates or replaces a message of the user. An agent sends it, or chunks
+// of it, for each prompt that it accepts, with the id of the response.
 type UserMessage struct {
-	// MessageID identifies the message. The agent chooses the ids, one sequence for each
-	// kind of message, and keeps them in a replay.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids,
+	// and a replay uses the same ones.
 	MessageID MessageID `json:"messageId" acp:"id"`
 	// Content replaces the content, including chunks. If it is absent, the content is
 	// unchanged; null or an empty list clears it.
@@ -139,8 +139,8 @@ type UserMessage struct {
 
 // AgentMessage creates or replaces a message of the agent.
 type AgentMessage struct {
-	// MessageID identifies the message. The agent chooses the ids, one sequence for each
-	// kind of message, and keeps them in a replay.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids,
+	// and a replay uses the same ones.
 	MessageID MessageID `json:"messageId" acp:"id"`
 	// Content replaces the content, including chunks. If it is absent, the content is
 	// unchanged; null or an empty list clears it.
@@ -151,8 +151,8 @@ type AgentMessage struct {
 
 // AgentThought creates or replaces a piece of the reasoning of the agent.
 type AgentThought struct {
-	// MessageID identifies the message. The agent chooses the ids, one sequence for each
-	// kind of message, and keeps them in a replay.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids,
+	// and a replay uses the same ones.
 	MessageID MessageID `json:"messageId" acp:"id"`
 	// Content replaces the content, including chunks. If it is absent, the content is
 	// unchanged; null or an empty list clears it.

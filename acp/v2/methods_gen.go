@@ -38,17 +38,18 @@ const (
 	// MethodElicitationCreate asks the user for input. It requires the elicitation.form or
 	// the elicitation.url capability, according to its mode; a mode that the client did
 	// not advertise fails with -32602. It may take as long as the user does, and may be
-	// sent while a call of the client, such as authenticate, is in flight.
+	// sent while a call of the client, such as auth/login, is in flight.
 	MethodElicitationCreate = "elicitation/create"
 	// MethodInitialize opens the connection. It is the first request of the client; the
 	// response of the agent fixes the version and the capabilities. Requests that arrive
-	// before a successful response are refused with -32600. A client may send it again;
-	// the latest response counts.
+	// before initialize fail with -32600; those that arrive while it is in flight wait for
+	// its response. A client may repeat it before it sends any other request, with version
+	// 2 or later; the latest successful response counts.
 	MethodInitialize = "initialize"
 	// MethodMCPMessage carries a message of the Model Context Protocol. A request goes
 	// from the agent to the client, which serves MCP. A notification goes from the client
 	// to the agent while such a request is in flight, and precedes its response. It
-	// requires the mcpCapabilities.acp capability.
+	// requires the session.mcp.acp capability.
 	//
 	// Unstable: the method may change or be removed.
 	MethodMCPMessage = "mcp/message"
@@ -83,7 +84,7 @@ const (
 	MethodProxySuccessor = "proxy/successor"
 	// MethodSessionArchive hides a session from the default list and closes it if it is
 	// open. Archiving it again succeeds; an unknown session fails with -32002. It requires
-	// the sessionCapabilities.archive capability.
+	// the session.archive capability.
 	//
 	// Unstable: the method may change or be removed.
 	MethodSessionArchive = "session/archive"
@@ -93,18 +94,17 @@ const (
 	MethodSessionCancel = "session/cancel"
 	// MethodSessionClose ends all work of a session, including background work, and frees
 	// its resources. The agent sends the last updates and an idle state, then the
-	// response. It sends nothing of the session after that.
+	// response. After that it sends no message of the session.
 	MethodSessionClose = "session/close"
 	// MethodSessionDelete removes a session from the list. Deleting a session that does
-	// not exist succeeds. It requires the sessionCapabilities.delete capability.
+	// not exist succeeds. It requires the session.delete capability.
 	MethodSessionDelete = "session/delete"
 	// MethodSessionFork starts a new session from a copy of the context of another one,
-	// which does not change. It requires the sessionCapabilities.fork capability.
+	// which does not change. It requires the session.fork capability.
 	//
 	// Unstable: the method may change or be removed.
 	MethodSessionFork = "session/fork"
-	// MethodSessionList lists stored sessions, one page at a time. It requires the
-	// sessionCapabilities.list capability.
+	// MethodSessionList lists stored sessions, one page at a time.
 	MethodSessionList = "session/list"
 	// MethodSessionNew starts an empty session. Updates for the new session may arrive
 	// before or after the response.
@@ -114,9 +114,9 @@ const (
 	// flight: the agent holds those that it has not inserted yet, in the order of arrival.
 	// The agent also sends the message as an update, before or after the response.
 	MethodSessionPrompt = "session/prompt"
-	// MethodSessionRequestPermission asks the user whether a tool call may proceed. Every
+	// MethodSessionRequestPermission asks the user whether an action may proceed. Every
 	// client supports it. The client responds after it has handled all earlier updates,
-	// and may take as long as the user does. If the turn is cancelled meanwhile, the
+	// and may take as long as the user does. If the work is cancelled meanwhile, the
 	// client responds with the outcome cancelled, not with an error.
 	MethodSessionRequestPermission = "session/request_permission"
 	// MethodSessionResume opens a stored session. With ReplayFrom the agent sends the
@@ -128,19 +128,19 @@ const (
 	MethodSessionSetConfigOption = "session/set_config_option"
 	// MethodSessionSetTitle renames a session that can be listed. The agent may normalize
 	// the title; it responds with the one that it stored. A title without any content
-	// fails with -32602. It requires the sessionCapabilities.title capability.
+	// fails with -32602. It requires the session.title capability.
 	//
 	// Unstable: the method may change or be removed.
 	MethodSessionSetTitle = "session/set_title"
 	// MethodSessionStatus reports whether a session is open or only stored. It changes
 	// nothing and does not open the session; an unknown session fails with -32002. It
-	// requires the sessionCapabilities.status capability.
+	// requires the session.status capability.
 	//
 	// Unstable: the method may change or be removed.
 	MethodSessionStatus = "session/status"
 	// MethodSessionUnarchive returns a session to the default list without opening it.
 	// Doing so again succeeds; an unknown session fails with -32002. It requires the
-	// sessionCapabilities.archive capability.
+	// session.archive capability.
 	//
 	// Unstable: the method may change or be removed.
 	MethodSessionUnarchive = "session/unarchive"

@@ -19,10 +19,10 @@ type RequestPermissionRequest struct {
 	Title string `json:"title" acp:"filled"`
 	// Description describes the action in more detail.
 	Description string `json:"description,omitempty"`
-	// Subject is the subject of the question. Nil means that the question has no subject
-	// with an id.
+	// Subject is the subject of the question. Nil means that the question is about neither
+	// a tool call nor a command.
 	Subject RequestPermissionSubject `json:"subject,omitempty"`
-	// Options lists the options of the user, at least one.
+	// Options lists the options to choose from, at least one, in display order.
 	Options []PermissionOption `json:"options" acp:"min=1,dive"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -115,7 +115,7 @@ type RequestPermissionResponse struct {
 }
 
 // RequestPermissionOutcome is the decision of the user: one of the options, or none
-// because the turn was cancelled. An agent must not treat an unknown outcome as
+// because the work was cancelled. An agent must not treat an unknown outcome as
 // consent.
 //
 // The variants are:

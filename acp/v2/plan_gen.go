@@ -109,15 +109,14 @@ type PlanMarkdown struct {
 }
 
 // PlanUpdate creates or replaces one of several plans. The content replaces that of the
-// plan with the same id, whatever its kind. It requires the plan capability of the
-// client.
+// plan with the same id, whatever its kind.
 type PlanUpdate struct {
 	Plan PlanUpdateContent `json:"plan" acp:"required"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PlanRemoved removes a plan. It requires the plan capability of the client.
+// PlanRemoved removes a plan.
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type PlanRemoved struct {

@@ -31,7 +31,7 @@ type NewSessionResponse struct {
 }
 
 // SessionListCursor is an opaque position in the list of sessions. An empty cursor is
-// valid, too.
+// valid.
 type SessionListCursor string
 
 // ForkSessionResponse is the response to session/fork.
@@ -84,7 +84,7 @@ type NewSessionRequest struct {
 	Cwd AbsolutePath `json:"cwd" acp:"abspath"`
 	// AdditionalDirectories lists further directories that the session may work in, as
 	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the additionalDirectories capability.
+	// session that had some. It requires the session.additionalDirectories capability.
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// MCPServers lists the MCP servers that the agent should connect to for the session.
 	// The list is always complete. Headers and environment may contain secrets: never log
@@ -92,7 +92,7 @@ type NewSessionRequest struct {
 	MCPServers []MCPServer `json:"mcpServers,omitzero" acp:"dive,required"`
 	// SystemPrompt extends or replaces the system prompt of the agent. An agent that
 	// cannot apply it must fail the call. It is not stored with the session: send it again
-	// when you load or resume the session.
+	// when you resume the session.
 	//
 	// Unstable: the member may change or be removed.
 	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
@@ -122,7 +122,7 @@ const (
 	// SystemPromptModeAppend appends the text to the system prompt of the agent.
 	SystemPromptModeAppend SystemPromptMode = "append"
 	// SystemPromptModeOverride replaces the system prompt of the agent. It requires the
-	// sessionCapabilities.systemPrompt.mode.override capability.
+	// session.systemPrompt.mode.override capability.
 	SystemPromptModeOverride SystemPromptMode = "override"
 )
 
@@ -140,7 +140,7 @@ type ForkSessionRequest struct {
 	Cwd AbsolutePath `json:"cwd" acp:"abspath"`
 	// AdditionalDirectories lists further directories that the session may work in, as
 	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the additionalDirectories capability.
+	// session that had some. It requires the session.additionalDirectories capability.
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// MCPServers lists the MCP servers that the agent should connect to for the session.
 	// The list is always complete. Headers and environment may contain secrets: never log
@@ -148,7 +148,7 @@ type ForkSessionRequest struct {
 	MCPServers []MCPServer `json:"mcpServers,omitzero" acp:"dive,required"`
 	// SystemPrompt extends or replaces the system prompt of the agent. An agent that
 	// cannot apply it must fail the call. It is not stored with the session: send it again
-	// when you load or resume the session.
+	// when you resume the session.
 	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -165,7 +165,7 @@ type ResumeSessionRequest struct {
 	Cwd AbsolutePath `json:"cwd" acp:"abspath"`
 	// AdditionalDirectories lists further directories that the session may work in, as
 	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the additionalDirectories capability.
+	// session that had some. It requires the session.additionalDirectories capability.
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// MCPServers lists the MCP servers that the agent should connect to for the session.
 	// The list is always complete. Headers and environment may contain secrets: never log
@@ -175,7 +175,7 @@ type ResumeSessionRequest struct {
 	ReplayFrom ReplayFrom `json:"replayFrom,omitempty"`
 	// SystemPrompt extends or replaces the system prompt of the agent. An agent that
 	// cannot apply it must fail the call. It is not stored with the session: send it again
-	// when you load or resume the session.
+	// when you resume the session.
 	//
 	// Unstable: the member may change or be removed.
 	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
@@ -259,12 +259,10 @@ type UnknownSessionConfigOptionValue struct {
 
 // SessionConfigBooleanValue turns an option on or off.
 type SessionConfigBooleanValue struct {
-	// Unstable: the member may change or be removed.
 	Value bool `json:"value"`
 }
 
 // SessionConfigValue selects one of the values of a select option by its id.
 type SessionConfigValue struct {
-	// Unstable: the member may change or be removed.
 	Value SessionConfigValueID `json:"value"`
 }

@@ -13,7 +13,7 @@ type ListSessionsResponse struct {
 	// pages. Malformed entries are skipped.
 	Sessions []SessionInfo `json:"sessions" acp:"dive"`
 	// NextCursor is the cursor of the next page; nil means that this is the last one. An
-	// empty cursor is a cursor too. It is opaque to clients.
+	// empty cursor is a valid one. Clients must not interpret it.
 	NextCursor *SessionListCursor `json:"nextCursor,omitempty"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -28,7 +28,7 @@ type SessionInfo struct {
 	Cwd AbsolutePath `json:"cwd" acp:"abspath"`
 	// AdditionalDirectories lists further directories that the session may work in, as
 	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the additionalDirectories capability.
+	// session that had some. It requires the session.additionalDirectories capability.
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// Title is the display name; empty means none.
 	Title string `json:"title,omitempty"`
@@ -92,8 +92,7 @@ type SessionStatus string
 const (
 	// SessionStatusOpen means that the session is open.
 	SessionStatusOpen SessionStatus = "open"
-	// SessionStatusSaved means that the session is only stored; load or resume it before
-	// use.
+	// SessionStatusSaved means that the session is only stored; resume it before use.
 	SessionStatusSaved SessionStatus = "saved"
 )
 
@@ -117,7 +116,7 @@ type ListSessionsRequest struct {
 	// selects all.
 	Cwd AbsolutePath `json:"cwd,omitempty" acp:"omitempty,abspath"`
 	// Cursor is the NextCursor of the previous page, unchanged; nil requests the first
-	// page. An empty cursor is a cursor too. An unknown cursor fails with -32602.
+	// page. An empty cursor is a valid one. An unknown cursor fails with -32602.
 	Cursor *SessionListCursor `json:"cursor,omitempty"`
 	// Archived selects archived sessions. Empty means [SessionArchiveFilterExclude].
 	//

@@ -27,9 +27,9 @@ type SessionCancelCapabilities struct {
 
 // SubagentUpdate reports a child session: a session that the agent started within the
 // session of the update. The first update with an id announces the child and precedes
-// everything in it; afterwards updates of the child arrive under its own id, without
-// loading it. Later updates with the same id change the description: absent fields keep
-// their value; null clears them. It requires the subagents capability of the client.
+// everything in it; afterwards updates of the child arrive under its own id, and the
+// client need not resume it. Later updates with the same id change the description:
+// absent fields keep their value; null clears them.
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SubagentUpdate struct {
@@ -46,8 +46,9 @@ type SubagentUpdate struct {
 	State Opt[StateUpdate] `json:"state,omitzero"`
 	// Cwd is the absolute path of the working directory of the child.
 	Cwd Opt[AbsolutePath] `json:"cwd,omitzero" acp:"omitempty,abspath"`
-	// AdditionalDirectories lists further directories that the child may work in, as
-	// absolute paths.
+	// AdditionalDirectories lists further directories that the session may work in, as
+	// absolute paths. The list is always complete: an absent list means none, even for a
+	// session that had some. It requires the session.additionalDirectories capability.
 	AdditionalDirectories Opt[[]AbsolutePath] `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -55,13 +56,12 @@ type SubagentUpdate struct {
 
 // SessionMessage reports a message that one session sent to another. The first update
 // with an id creates the message; later ones change it: absent fields keep their value,
-// null clears them, and content replaces all previous content and chunks. It requires
-// the subagents capability of the client.
+// null clears them, and content replaces all previous content and chunks.
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionMessage struct {
-	// MessageID identifies the message. The agent chooses the ids, one sequence for each
-	// kind of message, and keeps them in a replay.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids,
+	// and a replay uses the same ones.
 	MessageID MessageID `json:"messageId" acp:"id"`
 	// SenderSessionID identifies the session that sent the message.
 	SenderSessionID Opt[SessionID] `json:"senderSessionId,omitzero" acp:"omitempty,id"`
@@ -77,13 +77,12 @@ type SessionMessage struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionMessageChunk appends a piece of content to a message between sessions. It
-// requires the subagents capability of the client.
+// SessionMessageChunk appends a piece of content to a message between sessions.
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionMessageChunk struct {
-	// MessageID identifies the message. The agent chooses the ids, one sequence for each
-	// kind of message, and keeps them in a replay.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids,
+	// and a replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
 	// Meta contains data that both ends have agreed on; see [Meta].

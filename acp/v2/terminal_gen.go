@@ -6,7 +6,7 @@
 
 package acp
 
-// TerminalID identifies one terminal. The client chooses it.
+// TerminalID identifies one terminal. The agent chooses it and never uses it again.
 type TerminalID string
 
 // Terminal displays a terminal of the agent in a tool call.

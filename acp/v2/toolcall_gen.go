@@ -14,9 +14,9 @@ import (
 type ToolCallUpdate struct {
 	// ToolCallID identifies the tool call within the session.
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
-	// Name replaces the programmatic name of the tool; empty keeps it.
+	// Name is the programmatic name of the tool. Null means unknown.
 	Name Opt[string] `json:"name,omitzero"`
-	// Title replaces the title; empty keeps it.
+	// Title describes the call in one line, such as "Read config.json". Null clears it.
 	Title Opt[string] `json:"title,omitzero"`
 	// Kind is the category of the call. Null means other.
 	Kind Opt[ToolKind] `json:"kind,omitzero"`
@@ -28,9 +28,11 @@ type ToolCallUpdate struct {
 	Content Opt[[]ToolCallContent] `json:"content,omitzero" acp:"omitempty,dive,required"`
 	// Locations replaces the list of files that the call works on.
 	Locations Opt[[]ToolCallLocation] `json:"locations,omitzero" acp:"omitempty,dive"`
-	// RawInput replaces the input, any JSON; nil keeps it.
+	// RawInput is the input of the tool, any JSON; nil leaves it unchanged. It may be
+	// large and may contain secrets.
 	RawInput json.RawMessage `json:"rawInput,omitempty"`
-	// RawOutput replaces the output, any JSON; nil keeps it.
+	// RawOutput is the output of the tool, any JSON; nil leaves it unchanged. It may be
+	// large and may contain secrets.
 	RawOutput json.RawMessage `json:"rawOutput,omitempty"`
 	// Capabilities describes what the client may now do with the call. It replaces the
 	// previous value as a whole.
@@ -71,8 +73,7 @@ const (
 	ToolKindOther ToolKind = "other"
 )
 
-// ToolCallStatus is the status of a tool call. The protocol has no status for a
-// cancelled call: clients mark the open calls of a cancelled turn themselves.
+// ToolCallStatus is the status of a tool call. Treat an unknown value as in progress.
 type ToolCallStatus string
 
 // The known values of [ToolCallStatus].

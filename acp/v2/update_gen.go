@@ -9,12 +9,11 @@ package acp
 // it byte by byte.
 type MessageID string
 
-// ContentChunk is a piece of a message. The pieces of a message arrive in order. A
-// different MessageID starts a new message; without ids, adjacent pieces of the same
-// kind form one message.
+// ContentChunk is a piece of the message with the given id. The pieces of a message
+// arrive in order; those of several messages may interleave.
 type ContentChunk struct {
-	// MessageID identifies the message. The agent chooses the ids, one sequence for each
-	// kind of message, and keeps them in a replay.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids,
+	// and a replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
 	// Meta contains data that both ends have agreed on; see [Meta].
@@ -81,8 +80,7 @@ const (
 
 // Notice is a short message to the user outside the conversation, such as a warning
 // about a rate limit. A client displays it when it arrives; it is neither stored nor
-// replayed. Put what must not be lost into a message. Notices require the
-// session.notices capability of the client.
+// replayed. Put what must not be lost into a message.
 type Notice struct {
 	Severity NoticeSeverity `json:"severity" acp:"filled"`
 	// Title is the text of the notice, in one line. It must not be empty.
@@ -117,7 +115,7 @@ const (
 // CompactionUpdate reports that the agent replaces old parts of the context by a
 // summary. The first update with an id fixes the place of the compaction in the
 // conversation; later updates change it. Absent fields keep their value; null clears
-// them. Compactions require the session.compaction capability of the client.
+// them.
 type CompactionUpdate struct {
 	// CompactionID identifies the compaction within the session.
 	CompactionID CompactionID     `json:"compactionId" acp:"id"`
@@ -133,7 +131,6 @@ type CompactionUpdate struct {
 
 // CompactionSummaryChunk is a piece of the summary of a compaction. Append it to the
 // previous pieces. With an unknown id it starts a compaction that is in progress.
-// Compactions require the session.compaction capability of the client.
 type CompactionSummaryChunk struct {
 	// CompactionID identifies the compaction within the session.
 	CompactionID CompactionID `json:"compactionId" acp:"id"`

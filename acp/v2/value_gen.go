@@ -5,7 +5,7 @@
 
 package acp
 
-// MediaType is a media type such as text/plain.
+// MediaType is a media type, such as "text/plain".
 type MediaType string
 
 // Icon is an image that represents a resource.
@@ -14,7 +14,7 @@ type Icon struct {
 	Src string `json:"src" acp:"uri"`
 	// MIMEType is the media type, such as "image/png" or "text/x-go"; empty means unknown.
 	MIMEType MediaType `json:"mimeType,omitempty"`
-	// Sizes lists the sizes for which the image is made, such as 48x48.
+	// Sizes lists the sizes for which the image is made, such as "48x48".
 	Sizes []string `json:"sizes,omitzero"`
 	// Theme is the background for which the image is made; empty means any.
 	Theme IconTheme `json:"theme,omitempty"`
@@ -33,7 +33,8 @@ const (
 	IconThemeDark IconTheme = "dark"
 )
 
-// AbsolutePath is an absolute path on the machine of the agent: POSIX, drive or UNC.
+// AbsolutePath is an absolute path on the machine of the agent: a POSIX path, or a
+// Windows path with a drive letter or a UNC prefix.
 type AbsolutePath string
 
 // UnsupportedProtocolVersionErrorData is the data of an error with the code -32022.

@@ -21,8 +21,8 @@ var (
 	_ acp.ExtensionNotificationHandler = (*Conn)(nil)
 )
 
-// RequestPermission asks the user of the client whether a tool call may proceed, and
-// waits for the response as long as it takes. If the turn is cancelled meanwhile, the
+// RequestPermission asks the user of the client whether an action may proceed, and
+// waits for the response as long as it takes. If the work is cancelled meanwhile, the
 // outcome is an [acp.CancelledPermissionOutcome] or ctx is cancelled.
 //
 // Protocol: session/request_permission.

@@ -124,7 +124,7 @@ func (v *vocabulary) define(x *goType, s *schema) {
 	case structType:
 		v.defineStruct(x, s)
 	case unionType:
-		x.Union = v.unionOf(x, s, x.Name)
+		x.Union = v.unionOf(x, s)
 	}
 }
 
@@ -156,7 +156,7 @@ func (v *vocabulary) defineStruct(x *goType, s *schema) {
 			if v.tables.foreignUnions.has(row.union) {
 				u.Kind, u.Interface = foreignType, true
 			} else {
-				u.Union = v.unionOf(u, s, x.Name)
+				u.Union = v.unionOf(u, s)
 				u.Union.Flat = true
 				for _, f := range x.Fields {
 					u.Union.Common = append(u.Union.Common, f.JSON)
@@ -243,20 +243,20 @@ func (v *vocabulary) stableField(def, name string) bool {
 	return d != nil && d.Props.find(name) != nil
 }
 
-// stableVariant reports whether the stable facts know the variant too.
-func (v *vocabulary) stableVariant(def, tag, value string) bool {
+// stableVariant returns the variant in the stable facts, or nil if they do not know it.
+func (v *vocabulary) stableVariant(def, tag, value string) *schema {
 	d := v.stable.Defs.find(def)
 	if d == nil {
-		return false
+		return nil
 	}
-	return slices.ContainsFunc(d.choices(), func(c *schema) bool {
-		p := c.Props.find(tag)
-		if p == nil {
-			return false
+	for _, c := range d.choices() {
+		if p := c.Props.find(tag); p != nil {
+			if known, _ := p.constant(); known == value {
+				return c
+			}
 		}
-		known, _ := p.constant()
-		return known == value
-	})
+	}
+	return nil
 }
 
 // article is the one for a Go name: a ContentBlock, an MCPServer.

@@ -2,9 +2,8 @@ package main
 
 import "slices"
 
-// unionOf reads a union. outer is the Go name of what the facts call it, which
-// differs from x for the unions of flat definitions.
-func (v *vocabulary) unionOf(x *goType, s *schema, outer string) *union {
+// unionOf reads a union.
+func (v *vocabulary) unionOf(x *goType, s *schema) *union {
 	u := &union{Unknown: "Unknown" + x.Name}
 	if name, ok := v.tables.unknownNames.get(x.Name); ok {
 		u.Unknown = name
@@ -37,14 +36,14 @@ func (v *vocabulary) unionOf(x *goType, s *schema, outer string) *union {
 		fail("%s: %d variants without a tag", x.Def, len(untagged))
 	}
 	if u.Unknown != "" {
-		doc := "is " + article(outer) + " [" + x.Name + "] of a kind unknown to this package. It is kept and encoded unchanged."
+		doc := "is " + article(x.Name) + " [" + x.Name + "] of a kind unknown to this package. It is kept and encoded unchanged."
 		v.derive(x, &goType{Name: u.Unknown, Kind: unknownType, Doc: doc, Union: u})
 	}
 	return u
 }
 
-// tagOf tells by which member and value a variant is known. open: it takes all
-// values but the known ones.
+// tagOf returns the member and the value that identify a variant. open reports whether it
+// takes all values but the known ones.
 func tagOf(c *schema) (tag, value string, open bool) {
 	for _, p := range c.Props {
 		if value, ok := p.Schema.constant(); ok {
@@ -63,6 +62,7 @@ func (v *vocabulary) variantType(x *goType, c *schema, tag, value string) *goTyp
 	def := x.Def
 	ref := c.refName()
 	t := v.byDef[ref]
+	stable := v.stableVariant(def, tag, value)
 	switch {
 	case ref == "":
 		name, ok := v.tables.inlineVariants.get(def + "." + value)
@@ -72,7 +72,9 @@ func (v *vocabulary) variantType(x *goType, c *schema, tag, value string) *goTyp
 		t = v.derive(x, &goType{Name: name, Kind: structType, Doc: v.texts.need("variant " + def + "." + value)})
 		for _, p := range c.Props {
 			if p.Name != tag {
-				t.Fields = append(t.Fields, v.fieldOf(t, c, p))
+				f := v.fieldOf(t, c, p)
+				f.Unstable = stable != nil && stable.Props.find(p.Name) == nil
+				t.Fields = append(t.Fields, f)
 			}
 		}
 	case t.Kind == unionType:
@@ -92,7 +94,7 @@ func (v *vocabulary) variantType(x *goType, c *schema, tag, value string) *goTyp
 		}
 		t = v.derive(x, &goType{Name: name, Kind: structType, Model: t, Doc: v.texts.need("variant " + def + "." + value)})
 	}
-	t.Unstable = t.Unstable || !v.stableVariant(def, tag, value)
+	t.Unstable = t.Unstable || stable == nil
 	t.Tag, t.TagValue = tag, value
 	return t
 }

@@ -54,8 +54,8 @@ func (v *vocabulary) emitHas(f *file) {
 		if x == nil {
 			fail("no type %sCapabilities", side)
 		}
-		f.WriteString(comment("", fmt.Sprintf("Has reports whether the %[1]s advertises the capability at path, a dotted path of wire "+
-			"names below %[1]sCapabilities such as %[2]q. It is false for a nil receiver, an absent group and a path that is not known.%[3]s",
+		f.WriteString(comment("", fmt.Sprintf("Has reports whether the %s advertises the capability at path, which consists of the "+
+			"wire names of its members, separated by dots, such as %q. It returns false for a nil receiver, an absent group and an unknown path.%s",
 			strings.ToLower(side), v.somePath(side), v.groupDoc(x))))
 		f.p("func (c *%s) Has(path string) bool { return c != nil && path != \"\" && c.has(path) }\n", x.Name)
 		v.emitHasOf(f, x)
@@ -72,12 +72,12 @@ func (v *vocabulary) somePath(side string) string {
 	return ""
 }
 
-// groupDoc tells of the groups below x that mean nothing by themselves.
+// groupDoc describes the groups below x that mean nothing by themselves.
 func (v *vocabulary) groupDoc(x *goType) string {
 	doc := ""
 	for _, field := range x.Fields {
 		if b := field.Base; b.is(structType) && v.tables.groups.has(b.Type.Def) {
-			doc += fmt.Sprintf(" The path %q alone needs one of its members, because a group with none means nothing.", field.JSON)
+			doc += fmt.Sprintf(" The path %q alone requires that one of its members is set.", field.JSON)
 		}
 	}
 	return doc
