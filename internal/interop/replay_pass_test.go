@@ -266,6 +266,9 @@ func (r *replay) same(at, method, suffix string, want, got json.RawMessage) {
 	if params, ok := v.(map[string]any); ok && method == "initialize" && suffix == "Request" {
 		if n, err := params["protocolVersion"].(json.Number).Int64(); err == nil && n > r.version {
 			params["protocolVersion"] = json.Number(strconv.FormatInt(r.version, 10)) // a proxy asks for what it can speak itself
+			if params["info"] == nil && r.version == 2 {
+				params["info"] = map[string]any{"name": "unknown", "version": "unknown"} // required in version 2, perhaps not later
+			}
 		}
 	}
 	if n, ok := v.(map[string]any); ok && method == "session/update" {

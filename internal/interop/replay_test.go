@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -30,7 +31,7 @@ func TestReplay(t *testing.T) {
 	s := loadSchema(t, "v1")
 	for _, p := range transcripts(t) {
 		t.Run(p.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { newReplay(t, s, p.probe, 1).run(p.lines) })
+			synctest.Test(t, func(t *testing.T) { newReplay(t, s, p.probe, 1).run(initializeFirst(p.lines)) })
 		})
 	}
 }
@@ -40,9 +41,34 @@ func TestReplayOfVersion2(t *testing.T) {
 	s := loadSchema(t, "v2")
 	for _, p := range transcriptsOfV2(t) {
 		t.Run(p.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { newReplay(t, s, p.probe, 2).run(p.lines) })
+			synctest.Test(t, func(t *testing.T) { newReplay(t, s, p.probe, 2).run(initializeFirst(p.lines)) })
 		})
 	}
+}
+
+// initializeFirst moves requests that a client sent before it had the response to initialize
+// behind that response: our agent's end holds them back until then.
+func initializeFirst(lines []recorded) []recorded {
+	lines = slices.Clone(lines)
+	for i, l := range lines {
+		if m, ok := open(l.Raw); !ok || l.Dir != "send" || m.Method != "initialize" {
+			continue
+		}
+		for j := i + 1; j < len(lines) && lines[j].Dir == "send"; j++ {
+			if j+1 < len(lines) && lines[j+1].Dir == "recv" && idOf(lines[j+1]) == idOf(l) {
+				response := lines[j+1]
+				copy(lines[i+2:], lines[i+1:j+1])
+				lines[i+1] = response
+				break
+			}
+		}
+	}
+	return lines
+}
+
+func idOf(l recorded) string {
+	m, _ := open(l.Raw)
+	return string(m.ID)
 }
 
 // replay is one recorded conversation that is held again.

@@ -29,27 +29,43 @@ type recordedProcess struct {
 	lines []recorded
 }
 
-// probes are the transcripts in which agents were asked bad things too.
-var probes = []string{"gemini", "tsdk-agent", "cline", "pi-acp", "tsdk2-probe"}
+// version is the version of the protocol that the agent chose, or 0.
+func (p *recordedProcess) version() (chosen int64) {
+	for _, l := range p.lines {
+		var m struct {
+			Result struct{ ProtocolVersion int64 }
+		}
+		if l.Dir == "recv" && json.Unmarshal([]byte(l.Raw), &m) == nil && m.Result.ProtocolVersion > chosen {
+			chosen = m.Result.ProtocolVersion
+		}
+	}
+	return chosen
+}
 
+// probes are the transcripts in which agents were asked bad things too.
+var probes = []string{"gemini", "tsdk-agent", "cline", "pi-acp", "tsdk2-probe", "tsdk2-router-probe"}
+
+// transcripts returns the recordings in which version 1 is spoken.
 func transcripts(t *testing.T) []recordedProcess {
 	t.Helper()
-	files, err := filepath.Glob("testdata/transcripts/*.jsonl")
-	require.NoError(t, err)
-	require.Len(t, files, 13)
-	return readTranscripts(t, files)
+	return slices.DeleteFunc(allTranscripts(t), func(p recordedProcess) bool { return p.version() == 2 })
 }
 
 // transcriptsOfV2 returns those in which both ends speak version 2.
 func transcriptsOfV2(t *testing.T) []recordedProcess {
 	t.Helper()
-	files, err := filepath.Glob("testdata/transcripts-v2/*.jsonl")
+	return slices.DeleteFunc(allTranscripts(t), func(p recordedProcess) bool { return p.version() != 2 })
+}
+
+func allTranscripts(t *testing.T) []recordedProcess {
+	t.Helper()
+	first, err := filepath.Glob("testdata/transcripts/*.jsonl")
 	require.NoError(t, err)
-	files = slices.DeleteFunc(files, func(file string) bool {
-		return strings.Contains(file, "router-probe") || strings.Contains(file, "v1-client")
-	})
-	require.Len(t, files, 7)
-	return readTranscripts(t, files)
+	require.Len(t, first, 13)
+	second, err := filepath.Glob("testdata/transcripts-v2/*.jsonl")
+	require.NoError(t, err)
+	require.Len(t, second, 9)
+	return readTranscripts(t, append(first, second...))
 }
 
 func readTranscripts(t *testing.T, files []string) []recordedProcess {
