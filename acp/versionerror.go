@@ -38,7 +38,7 @@ func (e *VersionError) Error() string {
 		fmt.Fprintf(&b, "does not support protocol version %d, only %s", e.Requested, listVersions(e.Supported))
 	}
 	if len(e.Own) > 0 {
-		b.WriteString("; this SDK supports " + listVersions(e.Own))
+		b.WriteString("; this client supports " + listVersions(e.Own))
 	}
 	return b.String()
 }

@@ -82,7 +82,7 @@ func TestInitializeAnswersOfOtherVersions(t *testing.T) {
 			require.ErrorAs(t, err, &version)
 			assert.JSONEq(t, tt.answer, string(raw))
 			assert.Equal(t, tt.version, version.Answered)
-			assert.Contains(t, err.Error(), "this SDK supports version 1")
+			assert.Contains(t, err.Error(), "this client supports version 1")
 			assert.Equal(t, rpcerr.UnsupportedProtocolVersion(1, tt.version).Data, rpcerr.From(err).Data, "as a proxy passes it on")
 			assert.Zero(t, c.ProtocolVersion())
 			assert.Nil(t, c.AgentCapabilities())
@@ -98,7 +98,7 @@ func TestInitializeFailsWithWhatTheAgentSays(t *testing.T) {
 	var version *client.VersionError
 	require.ErrorAs(t, err, &version)
 	assert.Equal(t, 1, version.Requested)
-	assert.EqualError(t, err, "client: the agent does not support protocol version 1; this SDK supports version 1")
+	assert.EqualError(t, err, "client: the agent does not support protocol version 1; this client supports version 1")
 }
 
 func TestCapabilityWithoutItsMethodIsNotAdvertised(t *testing.T) {

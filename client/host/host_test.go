@@ -29,6 +29,7 @@ import (
 // script is an agent whose turns do what the test says.
 type script struct {
 	*agent.Conn
+	cwd  string // of the last session
 	turn func(ctx context.Context, id acp.SessionID) error
 }
 
@@ -38,7 +39,8 @@ func (s scripted) Initialize(context.Context, *acp.InitializeRequest) (*acp.Init
 	return &acp.InitializeResponse{AgentInfo: &acp.Implementation{Name: "scripted", Version: "1"}}, nil
 }
 
-func (s scripted) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+func (s scripted) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	s.cwd = req.Cwd
 	return &acp.NewSessionResponse{SessionID: "s"}, nil
 }
 

@@ -72,19 +72,19 @@ func TestVersionError(t *testing.T) {
 	}{
 		{"another version", `"result":{"protocolVersion":1,"info":{"name":"a","version":"1"}}`,
 			client.VersionError{Requested: 2, Own: []int{2}, Answered: 1},
-			"client: the agent responded with protocol version 1 to a request for version 2; this SDK supports version 2",
+			"client: the agent responded with protocol version 1 to a request for version 2; this client supports version 2",
 			`{"requested":2,"supported":[1]}`},
 		{"the shape of version 1", `"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"}}`,
 			client.VersionError{Requested: 2, Own: []int{2}, Answered: 1},
-			"client: the agent responded with protocol version 1 to a request for version 2; this SDK supports version 2",
+			"client: the agent responded with protocol version 1 to a request for version 2; this client supports version 2",
 			`{"requested":2,"supported":[1]}`},
 		{"an error", `"error":{"code":-32022,"message":"no","data":{"requested":2,"supported":[1,3]}}`,
 			client.VersionError{Requested: 2, Own: []int{2}, Supported: []int{1, 3}},
-			"client: the agent does not support protocol version 2, only versions 1 and 3; this SDK supports version 2",
+			"client: the agent does not support protocol version 2, only versions 1 and 3; this client supports version 2",
 			`{"requested":2,"supported":[1,3]}`},
 		{"an error without data", `"error":{"code":-32022,"message":"no"}`,
 			client.VersionError{Requested: 2, Own: []int{2}},
-			"client: the agent does not support protocol version 2; this SDK supports version 2",
+			"client: the agent does not support protocol version 2; this client supports version 2",
 			`{"requested":2,"supported":[]}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

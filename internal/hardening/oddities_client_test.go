@@ -327,7 +327,7 @@ func TestOddVersionsOfAgents(t *testing.T) {
 			}, func() { p.Answer(p.Expect("initialize"), answer) })
 			var version *client.VersionError
 			require.ErrorAs(t, err, &version, "%v", err)
-			assert.ErrorContains(t, err, "this SDK supports version 1")
+			assert.ErrorContains(t, err, "this client supports version 1")
 			p.echo()
 		})
 	}

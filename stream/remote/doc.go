@@ -10,8 +10,15 @@
 //
 // A client dials it by URL, with the scheme ws, wss, http or https:
 //
-//	s, err := remote.Dial(ctx, "https://agent.example.com/acp", &remote.DialOptions{Header: header})
-//	conn := client.New(s, newClient, nil)
+//	s, err := remote.Dial(ctx, "https://agent.example.com/acp", &remote.DialOptions{
+//		Header: func(context.Context) (http.Header, error) {
+//			return http.Header{"Authorization": {"Bearer " + os.Getenv("TOKEN")}}, nil
+//		},
+//	})
+//	if err != nil {
+//		return err
+//	}
+//	conn, err := client.Connect(ctx, s, newClient, nil)
 //
 // # Who may connect
 //

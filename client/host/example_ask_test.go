@@ -1,0 +1,68 @@
+package host_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/host"
+	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// A host with one folder, terminals, and a user who is asked before anything is written or
+// run.
+func Example() {
+	dir := project()
+	defer os.RemoveAll(dir)
+	h, err := host.New(&host.Options{
+		Roots:     []string{dir},
+		Terminals: &terminals.Options{},
+		Ask: func(_ context.Context, q *permission.Question) (string, error) {
+			for _, op := range q.Operations {
+				fmt.Println("allow", op.Action, filepath.Base(op.Path)+"? yes")
+			}
+			return q.Pick(permission.AllowOnce), nil
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer h.Close()
+	ctx := context.Background()
+	conn, err := client.Connect(ctx, startWriter(), h.Client, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer conn.Close()
+	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: dir})
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := session.Prompt(ctx, acp.Text("Write notes.txt")).Text()
+	fmt.Println(text, err)
+	// Output:
+	// allow write notes.txt? yes
+	// Written. <nil>
+}
+
+// startWriter returns the stream to an agent that writes one file in each turn.
+func startWriter() stream.Stream {
+	theirs, ours := stream.Pipe()
+	a := &script{}
+	a.turn = func(ctx context.Context, id acp.SessionID) error {
+		s := a.Session(id)
+		if err := s.WriteFile(ctx, filepath.Join(a.cwd, "notes.txt"), "done\n"); err != nil {
+			return err
+		}
+		return s.Message(ctx, "Written.")
+	}
+	go agent.Serve(context.Background(), theirs, func(c *agent.Conn) acp.Agent { a.Conn = c; return only{scripted{a}} }, nil) // ends with the connection
+	return ours
+}
