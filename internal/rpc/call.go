@@ -68,7 +68,7 @@ func (c *Conn) Call(ctx context.Context, m *wire.Method, params any, opts *CallO
 		opts = c.handshake.call(opts)
 	}
 	res, err := c.callThrough(ctx, &call{method: m.Name, m: m, origin: o}, params, opts)
-	s.keep(res)
+	s.keep(m, res)
 	return res, err
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 // scope is the ctx of one handler. It knows what is being handled and from whose
@@ -37,11 +39,12 @@ type scope struct {
 	cancel  context.CancelCauseFunc
 	ended   bool
 	cause   error
-	results *results // nil before the first call
+	results *results // nil before the first result that is kept
 }
 
-// results are those of the latest calls of a request's handler: the handler may return one
-// of them unchecked.
+// results are those of the latest calls that a request's handler made, of the type that it
+// returns itself: it may return one of them unchecked. Others are not kept, because a
+// handler may run for hours and read large files.
 type results struct {
 	of    [4]any
 	calls int
@@ -169,9 +172,10 @@ func (s *scope) leave(c *Conn, call bool) {
 	}
 }
 
-// keep remembers the result of a call that was made with the handler's ctx.
-func (s *scope) keep(result any) {
-	if s == nil || s.req == nil || result == nil {
+// keep remembers the result of a call of m that was made with the handler's ctx, if the
+// handler could return it.
+func (s *scope) keep(m *wire.Method, result any) {
+	if s == nil || s.req == nil || s.req.entry == nil || s.req.entry.Result != m.Result || result == nil {
 		return
 	}
 	s.mu.Lock()
@@ -184,7 +188,7 @@ func (s *scope) keep(result any) {
 	r.calls++
 }
 
-// brought reports whether v is the result of a call that the handler made.
+// brought reports whether v is the result of a call that keep remembers.
 func (s *scope) brought(v any) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
