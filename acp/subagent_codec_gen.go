@@ -196,6 +196,8 @@ func (v *RunningStateUpdate) UnmarshalJSON(data []byte) error {
 }
 
 func decodeIdleStateUpdate(d *wire.Decoder, v *IdleStateUpdate) *wire.FieldErrors {
+	tag, _ := d.Tag("stopReason")
+	hasError := string(tag) == "error"
 	o := d.Object()
 	for o.Next(d) {
 		switch string(o.Name) {
@@ -212,9 +214,14 @@ func decodeIdleStateUpdate(d *wire.Decoder, v *IdleStateUpdate) *wire.FieldError
 			}
 		case "error":
 			if o.Is(d, 2) && !d.Null() {
+				mark := d.Mark()
 				v.Error = wire.New[Error](d)
 				if decodeError(d, v.Error) != nil {
 					v.Error = nil
+					if !hasError {
+						d.Return(mark)
+						o.Keep(d, &v.Extra)
+					}
 				}
 			}
 		case "_meta":
@@ -226,7 +233,7 @@ func decodeIdleStateUpdate(d *wire.Decoder, v *IdleStateUpdate) *wire.FieldError
 				d.Skip()
 			}
 		default:
-			d.Skip()
+			o.Keep(d, &v.Extra)
 		}
 	}
 	return o.End()
@@ -243,6 +250,7 @@ func membersIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 		encodeError(e, v.Error)
 	}
 	e.Map(`,"_meta":`, v.Meta)
+	e.Extra(v.Extra)
 }
 
 func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {

@@ -81,6 +81,8 @@ type IdleStateUpdate struct {
 	Error *Error `json:"error,omitempty"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
+	// Extra contains the members that the protocol does not define.
+	Extra map[string]json.RawMessage `json:"-"`
 }
 
 // IdleStopReason is the reason why a subagent stopped working.

@@ -417,6 +417,8 @@ func (v *RunningStateUpdate) UnmarshalJSON(data []byte) error {
 }
 
 func decodeIdleStateUpdate(d *wire.Decoder, v *IdleStateUpdate) *wire.FieldErrors {
+	tag, _ := d.Tag("stopReason")
+	hasError := string(tag) == "error"
 	o := d.Object()
 	for o.Next(d) {
 		switch string(o.Name) {
@@ -437,9 +439,14 @@ func decodeIdleStateUpdate(d *wire.Decoder, v *IdleStateUpdate) *wire.FieldError
 			}
 		case "error":
 			if o.Is(d, 3) && !d.Null() {
+				mark := d.Mark()
 				v.Error = wire.New[Error](d)
 				if decodeError(d, v.Error) != nil {
 					v.Error = nil
+					if !hasError {
+						d.Return(mark)
+						o.Keep(d, &v.Extra)
+					}
 				}
 			}
 		case "_meta":
@@ -450,8 +457,12 @@ func decodeIdleStateUpdate(d *wire.Decoder, v *IdleStateUpdate) *wire.FieldError
 			if o.Is(d, 5) {
 				d.Skip()
 			}
+		case "sessionUpdate":
+			if o.Is(d, 6) {
+				d.Skip()
+			}
 		default:
-			d.Skip()
+			o.Keep(d, &v.Extra)
 		}
 	}
 	return o.End()
@@ -477,6 +488,7 @@ func membersIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 		encodeError(e, v.Error)
 	}
 	e.Map(`,"_meta":`, v.Meta)
+	e.Extra(v.Extra)
 }
 
 func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {

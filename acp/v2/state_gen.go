@@ -115,6 +115,8 @@ type IdleStateUpdate struct {
 	Error *Error `json:"error,omitempty"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
+	// Extra contains the members that the protocol does not define.
+	Extra map[string]json.RawMessage `json:"-"`
 }
 
 // StopReason is the reason why the agent stopped working.

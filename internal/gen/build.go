@@ -181,7 +181,8 @@ func rank(f *field) int {
 	return 0
 }
 
-// fold makes an enumeration of a union's tag and adds the payloads' members.
+// fold makes an enumeration of a union's tag and adds the payloads' members. The members
+// beside a tag that is not known are kept.
 func (v *vocabulary) fold(x *goType, s *schema, tag, enum, doc string) {
 	e := v.derive(x, &goType{Name: enum, Kind: enumType, Doc: doc})
 	for _, c := range s.choices() {
@@ -189,7 +190,11 @@ func (v *vocabulary) fold(x *goType, s *schema, tag, enum, doc string) {
 		if p == nil {
 			continue
 		}
-		if value, ok := p.constant(); ok {
+		if _, _, open := tagOf(c); open && string(c.More) == "true" {
+			x.Extra = true
+		}
+		value, ok := p.constant()
+		if ok {
 			doc := v.texts.find("value "+x.Def+"."+value, "value StopReason."+value)
 			if doc == "" {
 				v.texts.need("value " + x.Def + "." + value)
@@ -201,6 +206,7 @@ func (v *vocabulary) fold(x *goType, s *schema, tag, enum, doc string) {
 			payload.Target = foldedAway
 			for _, f := range payload.Fields {
 				f.Doc = v.texts.find("field "+x.Def+"."+f.JSON, "field "+ref+"."+f.JSON)
+				f.PayloadTag, f.PayloadOf = tag, value
 				x.Fields = append(x.Fields, f)
 			}
 		}

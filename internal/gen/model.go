@@ -93,6 +93,9 @@ type field struct {
 	Form            form
 
 	Required, Nullable, Lenient, Skip, NullDefault bool
+	// PayloadTag and PayloadOf say beside which value of which tag it is this member. Beside
+	// another one it may be any member that is not known.
+	PayloadTag, PayloadOf string
 	// Default is what absence means, as JSON, where encoding writes it.
 	Default string
 	// Rule is the rule for the text, or for the texts in the list.

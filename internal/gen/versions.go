@@ -52,7 +52,7 @@ var versions = []*version{
 			"client/explain.go", "client/extension.go", "client/feed.go", "client/gate.go", "client/initialize.go", "client/kept.go",
 			"client/limits.go", "client/listeners.go", "client/options.go", "client/questions.go", "client/raw.go", "client/recent.go",
 			"client/replay.go", "client/session.go", "client/sessions.go", "client/settings.go", "client/updates.go",
-			"acp/doc_test.go", "acp/drift_test.go", "acp/export_test.go", "acp/null_test.go", "acp/random_test.go", "acp/roundtrip_test.go", "acp/vectors_test.go"},
+			"acp/doc_test.go", "acp/drift_test.go", "acp/export_test.go", "acp/null_test.go", "acp/random_test.go", "acp/roundtrip_test.go", "acp/stopreason_test.go", "acp/vectors_test.go"},
 	},
 }
 
