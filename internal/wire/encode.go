@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"bytes"
-	"math"
 	"strconv"
 	"strings"
 
@@ -145,17 +143,6 @@ func StringValues[S ~string](e *Encoder, list []S) {
 	e.CloseArray()
 }
 
-// WriteUints writes a member that is an array of unsigned numbers.
-func WriteUints[T ~uint16 | ~uint32 | ~uint64](e *Encoder, name string, list []T) {
-	e.Name(name)
-	e.OpenArray()
-	for _, n := range list {
-		e.Element()
-		e.b = strconv.AppendUint(e.b, uint64(n), 10)
-	}
-	e.CloseArray()
-}
-
 // WriteOptStrings writes a member that is an array of strings unless it is nil.
 func WriteOptStrings[S ~string](e *Encoder, name string, list []S) {
 	if list != nil {
@@ -186,61 +173,6 @@ func (e *Encoder) BoolPtr(name string, v *bool) {
 	}
 }
 
-// WriteUint writes a member that is an unsigned integer.
-func WriteUint[T ~uint16 | ~uint32 | ~uint64](e *Encoder, name string, v T) {
-	e.Name(name)
-	e.b = strconv.AppendUint(e.b, uint64(v), 10)
-}
-
-// WriteUintPtr writes a member that is an unsigned integer unless it is nil.
-func WriteUintPtr[T ~uint16 | ~uint32 | ~uint64](e *Encoder, name string, v *T) {
-	if v != nil {
-		WriteUint(e, name, *v)
-	}
-}
-
-// WriteInt writes a member that is a signed integer.
-func WriteInt[T ~int32 | ~int64](e *Encoder, name string, v T) {
-	e.Name(name)
-	e.IntValue(int64(v))
-}
-
-// WriteIntPtr writes a member that is a signed integer unless it is nil.
-func WriteIntPtr[T ~int32 | ~int64](e *Encoder, name string, v *T) {
-	if v != nil {
-		WriteInt(e, name, *v)
-	}
-}
-
-// IntValue writes an integer.
-func (e *Encoder) IntValue(v int64) { e.b = strconv.AppendInt(e.b, v, 10) }
-
-// Float writes a member that is any number.
-func (e *Encoder) Float(name string, v float64) {
-	e.Name(name)
-	e.FloatValue(v)
-}
-
-// FloatPtr writes a member that is any number unless it is nil.
-func (e *Encoder) FloatPtr(name string, v *float64) {
-	if v != nil {
-		e.Float(name, *v)
-	}
-}
-
-// FloatValue writes a number in the shortest form that reads back the same.
-func (e *Encoder) FloatValue(v float64) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		e.Fail("not a number that JSON can hold")
-		return
-	}
-	format := byte('f')
-	if abs := math.Abs(v); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
-		format = 'e'
-	}
-	e.b = strconv.AppendFloat(e.b, v, format, -1, 64)
-}
-
 // StringMap writes a member that is an object of strings, sorted by name.
 func (e *Encoder) StringMap(name string, m map[string]string) {
 	e.Name(name)
@@ -266,114 +198,6 @@ func (e *Encoder) Key(key string) {
 	}
 	e.b = appendString(e.b, key)
 	e.b = append(e.b, ':')
-}
-
-// Raw writes a member that is ready made JSON.
-func (e *Encoder) Raw(name string, raw []byte) {
-	e.Name(name)
-	e.RawValue(raw)
-}
-
-// OptRaw writes a member that is ready made JSON unless it is empty.
-func (e *Encoder) OptRaw(name string, raw []byte) {
-	if len(raw) > 0 {
-		e.Raw(name, raw)
-	}
-}
-
-// RawObject writes a member that is a ready made JSON object.
-func (e *Encoder) RawObject(name string, raw []byte) {
-	e.Name(name)
-	if i := envelope.SkipSpace(raw, 0); i == len(raw) || raw[i] != '{' {
-		e.Fail("expected raw JSON of an object")
-		return
-	}
-	e.RawValue(raw)
-}
-
-// OptRawObject writes a member that is a ready made JSON object unless it is
-// empty.
-func (e *Encoder) OptRawObject(name string, raw []byte) {
-	if len(raw) > 0 {
-		e.RawObject(name, raw)
-	}
-}
-
-// RawValue writes ready made JSON. It must be one value; line breaks between its
-// tokens are left out, because they would end the message on a stream of lines.
-func (e *Encoder) RawValue(raw []byte) {
-	if len(raw) == 0 {
-		e.Fail("missing")
-		return
-	}
-	if err := Check(raw); err != nil {
-		e.Fail("raw " + err.Error())
-		return
-	}
-	e.b = appendOneLine(e.b, bytes.TrimSpace(raw))
-}
-
-// Unknown writes a variant that this version does not know: its raw JSON as it
-// came, or only its tag if there is no raw JSON.
-func (e *Encoder) Unknown(tag, value string, raw []byte) {
-	e.Open()
-	e.UnknownMembers(tag, value, raw)
-	e.Close()
-}
-
-// UnknownMembers is Unknown inside an object that is already open.
-func (e *Encoder) UnknownMembers(tag, value string, raw []byte) {
-	if len(raw) == 0 {
-		if tag == "" || value == "" {
-			e.Fail("missing raw JSON")
-			return
-		}
-		e.Key(tag)
-		e.StringValue(value)
-		return
-	}
-	if err := Check(raw); err != nil {
-		e.Fail("raw " + err.Error())
-		return
-	}
-	raw = bytes.TrimSpace(raw)
-	if raw[0] != '{' {
-		e.Fail("expected raw JSON of an object")
-		return
-	}
-	raw = bytes.TrimSpace(raw[1 : len(raw)-1])
-	if len(raw) == 0 {
-		return
-	}
-	if e.b[len(e.b)-1] != '{' {
-		e.b = append(e.b, ',')
-	}
-	e.b = appendOneLine(e.b, raw)
-}
-
-// Check reports whether raw is one JSON value and nothing else.
-func Check(raw []byte) error {
-	end, err := envelope.Skip(raw, 0, envelope.MaxDepth)
-	if err != nil {
-		return err
-	}
-	if end = envelope.SkipSpace(raw, end); end != len(raw) {
-		return &envelope.SyntaxError{Offset: end, Msg: "more than one value"}
-	}
-	return nil
-}
-
-// appendOneLine appends well-formed JSON without line breaks between tokens;
-// inside of strings there are none.
-func appendOneLine(b, raw []byte) []byte {
-	for {
-		i := bytes.IndexAny(raw, "\r\n")
-		if i < 0 {
-			return append(b, raw...)
-		}
-		b = append(b, raw[:i]...)
-		raw = raw[i+1:]
-	}
 }
 
 // openPath reads, from the beginning of a JSON value, which members and elements

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -229,120 +227,6 @@ func refusal(t *testing.T, a, b stream.Stream) {
 		t.Errorf("Read %.80q, want %.80q", msg, message(1, 0))
 	}
 	wait(t, sent, "writing")
-}
-
-func endOfInput(t *testing.T, a, b stream.Stream) {
-	closed := make(chan error, 1)
-	go func() { // ends when b has read all or is closed
-		closed <- func() error {
-			for i := range 3 {
-				if err := a.Write(message(i, 1000)); err != nil {
-					return err
-				}
-			}
-			return a.Close()
-		}()
-	}()
-	for i := range 3 {
-		expect(t, b, message(i, 1000))
-	}
-	for range 2 {
-		if msg, err := read(t, b); !errors.Is(err, io.EOF) {
-			t.Fatalf("Read after the peer's close: got %.80q, %v, want io.EOF", msg, err)
-		}
-	}
-	expectOK(t, "Close", b.Close())
-	wait(t, closed, "Close")
-}
-
-func brokenPeer(t *testing.T, a, b stream.Stream) {
-	closed := make(chan error, 1)
-	go func() { closed <- b.Close() }() // ends by itself
-	failed := make(chan error, 1)
-	go func() { // ends with the first error, at the latest with a's close
-		for {
-			if err := a.Write(message(0, 10_000)); err != nil {
-				failed <- nil
-				return
-			}
-		}
-	}()
-	wait(t, failed, "the failure of a write")
-	if err := a.Write(message(0, 0)); err == nil {
-		t.Error("Write worked after it had failed")
-	}
-	wait(t, closed, "Close")
-}
-
-func afterClose(t *testing.T, a, b stream.Stream) {
-	expectOK(t, "Close", a.Close())
-	if err := a.Write(message(0, 0)); err == nil {
-		t.Error("Write worked after Close")
-	}
-	if msg, err := read(t, a); err == nil {
-		t.Errorf("Read after Close returned %.80q", msg)
-	}
-	expectOK(t, "Close again", a.Close())
-}
-
-func interruptRead(t *testing.T, a, b stream.Stream) {
-	sent := make(chan error, 1)
-	go func() { sent <- b.Write(message(0, 0)) }() // ends when a has read it
-	first, second := make(chan error, 1), make(chan error, 1)
-	go func() { // ends with the close
-		_, err := a.Read()
-		first <- err
-		_, err = a.Read()
-		second <- err
-	}()
-	wait(t, sent, "Write")
-	wait(t, first, "Read")
-	expectOK(t, "Close", a.Close())
-	select {
-	case err := <-second:
-		if err == nil {
-			t.Error("Read returned a message that was not sent")
-		}
-	case <-time.After(patience):
-		t.Fatal("Close does not interrupt Read")
-	}
-}
-
-func interruptWrite(t *testing.T, a, b stream.Stream) {
-	progress := make(chan struct{}, 1)
-	failed := make(chan error, 1)
-	go func() { // ends with the close
-		for {
-			if err := a.Write(message(0, 100_000)); err != nil {
-				failed <- nil
-				return
-			}
-			select {
-			case progress <- struct{}{}:
-			default:
-			}
-		}
-	}()
-	for blocked := false; !blocked; {
-		select {
-		case <-progress:
-		case <-time.After(200 * time.Millisecond): // no longer moving
-			blocked = true
-		}
-	}
-	expectOK(t, "Close", a.Close())
-	wait(t, failed, "the write that Close interrupts")
-}
-
-func closeByMany(t *testing.T, a, b stream.Stream) {
-	var all sync.WaitGroup
-	for range 5 {
-		all.Go(func() { _ = a.Close() })
-		all.Go(func() { _ = b.Close() })
-	}
-	done := make(chan error, 1)
-	go func() { all.Wait(); done <- nil }() // ends with the closes
-	wait(t, done, "Close")
 }
 
 // read is Read with a deadline.
