@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
@@ -35,7 +34,7 @@ func TestMain(m *testing.M) {
 		playDeaf()
 		return
 	case "wait":
-		time.Sleep(time.Hour)
+		stay()
 		return
 	}
 	code, err := buildAndRun(m)
@@ -77,7 +76,14 @@ func playDeaf() {
 	}
 	report("started %d %d", os.Getpid(), child.Process.Pid)
 	_ = agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return deaf{c} }, nil)
-	time.Sleep(time.Hour)
+	stay()
+}
+
+// stay lives until it is killed.
+func stay() {
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGHUP) // nobody sends it
+	<-over
 }
 
 func report(format string, args ...any) {

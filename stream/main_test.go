@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -27,8 +28,8 @@ var helpers = map[string]func(){
 	"noise":   helperNoise,
 	"usage":   func() { fmt.Println("Usage: helper \x1b[31m[-v]\n  -v  say more") },
 	"chatter": helperChatter,
-	"deaf":    func() { fmt.Println(`{"ready":true}`); time.Sleep(time.Hour) },
-	"mute":    func() { time.Sleep(time.Hour) },
+	"deaf":    func() { fmt.Println(`{"ready":true}`); stay() },
+	"mute":    stay,
 	"late":    helperLate,
 	"relay":   helperRelay,
 }
@@ -63,6 +64,13 @@ func helperEcho() {
 			return
 		}
 	}
+}
+
+// stay ignores the end of the input, and lives until a signal ends it.
+func stay() {
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGHUP) // nobody sends it
+	<-over
 }
 
 func helperNoise() {

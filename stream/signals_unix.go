@@ -17,7 +17,7 @@ func endBy(sig os.Signal) {
 	signal.Reset(sig)
 	number, _ := sig.(syscall.Signal)
 	if syscall.Kill(os.Getpid(), number) == nil {
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // the system may deliver the signal after kill has returned
 	}
 	os.Exit(128 + int(number))
 }

@@ -39,6 +39,5 @@ func play(dir string) error {
 	if _, err := h.tryCreate(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", stubborn + `trap "" TERM; echo $$; while :; do sleep 0.05; done`}}); err != nil {
 		return err
 	}
-	time.Sleep(time.Hour)
-	return nil
+	select {} // until a signal ends the program
 }

@@ -40,7 +40,7 @@ func Check(t testing.TB) {
 }
 
 // remaining returns the goroutines that do not end although they were given
-// time.
+// time. Outside a bubble it polls: the runtime does not report the end of a goroutine.
 func remaining(before map[string]bool) []goroutine {
 	self := current()
 	if self.bubble != "" {

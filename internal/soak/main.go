@@ -105,7 +105,7 @@ func measure() measurement {
 }
 
 // settle measures until all goroutines that are on their way out are gone, but not
-// for ever.
+// for ever. It polls: the runtime does not report the end of a goroutine.
 func settle(before measurement) measurement {
 	after := measure()
 	for deadline := time.Now().Add(10 * time.Second); after.goroutines > before.goroutines && time.Now().Before(deadline); {

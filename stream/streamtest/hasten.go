@@ -15,9 +15,9 @@ func hasten(t *testing.T, a, b stream.Stream) {
 	if !ok {
 		t.Skip("the stream is no Hastener")
 	}
-	over := make(chan struct{})
+	over, told := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
-	wg.Go(func() {
+	wg.Go(func() { // ends with stop
 		for {
 			select {
 			case <-over:
@@ -25,12 +25,23 @@ func hasten(t *testing.T, a, b stream.Stream) {
 			case <-time.After(50 * time.Microsecond):
 				h.Hasten()
 			}
+			select {
+			case told <- struct{}{}:
+			default:
+			}
 		}
 	})
+	stop := sync.OnceFunc(func() { close(over); wg.Wait() })
+	defer stop()
 	sent := make(chan error, 1)
 	go func() { // ends when b has read all or is closed
 		for i := range 100 {
-			time.Sleep(time.Duration(i%5) * time.Millisecond)
+			for range i % 5 * 10 { // nothing comes, for as long as it is told so many times
+				select {
+				case <-told:
+				case <-over:
+				}
+			}
 			if err := a.Write(message(i, i)); err != nil {
 				sent <- err
 				return
@@ -45,8 +56,7 @@ func hasten(t *testing.T, a, b stream.Stream) {
 		expect(t, b, want)
 	}
 	wait(t, sent, "writing")
-	close(over)
-	wg.Wait()
+	stop()
 	interruptRead(t, a, b)
 	h.Hasten()
 }

@@ -23,7 +23,7 @@ func watchHeap() {
 	runtime.GC()
 	runtime.GC()
 	base := liveHeap()
-	go func() {
+	go func() { // samples the heap for as long as the program lives
 		for {
 			runtime.GC()
 			if live := liveHeap(); live > base && live-base > peakHeap.Load() {

@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
@@ -42,7 +41,9 @@ var roles = map[string]func(){
 	"stubborn": func() {
 		signal.Ignore(syscall.SIGTERM)
 		serve(stream.Stdio(), nil)
-		time.Sleep(time.Hour) // nor does it take notice of the end of its input
+		over := make(chan os.Signal, 1)
+		signal.Notify(over, syscall.SIGHUP) // nobody sends it
+		<-over                              // nor does it take notice of the end of its input
 	},
 	"parent": func() {
 		s := stream.Stdio()
