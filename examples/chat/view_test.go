@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,7 +42,7 @@ func TestView(t *testing.T) {
 		"two at once": {[]acp.SessionUpdate{call("1", "A", acp.ToolCallStatusInProgress), call("2", "B", acp.ToolCallStatusInProgress),
 			change("1", acp.ToolCallStatusCompleted), change("2", acp.ToolCallStatusFailed, text("no\nway"))}, "▸ A\n▸ B\n✓ A\n✗ B\n  no\n  way\n"},
 		"a diff": {[]acp.SessionUpdate{call("1", "Edit", acp.ToolCallStatusInProgress, &acp.Diff{Path: "/work/a/b.go", OldText: new("one\ntwo\n"), NewText: "one\n2\n"})},
-			"▸ Edit\n  " + filepath.FromSlash("a/b.go") + "  +1 -1\n    one\n  - two\n  + 2\n"},
+			"▸ Edit\n  a/b.go  +1 -1\n    one\n  - two\n  + 2\n"},
 		"a new file elsewhere": {[]acp.SessionUpdate{call("1", "Edit", acp.ToolCallStatusInProgress, &acp.Diff{Path: "/tmp/x", NewText: "one\n"})},
 			"▸ Edit\n  /tmp/x  +1 -0\n  + one\n"},
 		"a plan that changes once": {[]acp.SessionUpdate{
