@@ -51,9 +51,9 @@ func (c *Conn) AuthenticateAndRetry(ctx context.Context,
 	}, call)
 }
 
-// SignInAndRetry is [Conn.AuthenticateAndRetry] for programs that sign the user in
-// themselves: it calls signIn in place of choose and Authenticate. required is the error
-// with which the agent asked for it. If signIn fails, SignInAndRetry returns its error.
+// SignInAndRetry is like [Conn.AuthenticateAndRetry], but calls signIn to sign the user in.
+// required is the error of the first call. If signIn fails, SignInAndRetry returns its
+// error.
 func (c *Conn) SignInAndRetry(ctx context.Context,
 	signIn func(ctx context.Context, required error) error,
 	call func(context.Context) error,

@@ -35,8 +35,8 @@ type Limits struct {
 	// StallTimeout is how long the agent may read nothing while the send queue or the
 	// reserve is full, before the connection ends with acp.ErrStalled. The default is 60 s.
 	StallTimeout time.Duration
-	// DrainGrace is how long handlers may run after the agent has closed its side. The
-	// default is 5 s.
+	// DrainGrace is how long handlers may run after the agent has closed its end. The default
+	// is 5 s.
 	DrainGrace time.Duration
 	// HandlerGrace is how long handlers may run after their ctx is done, before Run
 	// returns acp.ErrHandlerStuck. The default is 5 s.

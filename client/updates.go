@@ -9,10 +9,10 @@ import (
 )
 
 // OnUpdate sets the function for updates that arrive while no [Turn] is in flight, such as
-// the replay of a loaded session, the list of commands, a new title, or updates for work
-// that the agent does on its own. f is called with one update at a time, in order; it must
-// use its ctx for calls to the agent. The next message of the connection waits until f
-// returns. If f panics, the panic is logged and the next update follows.
+// a replay, the list of commands, a new title, or updates for work that the agent does on
+// its own. f is called with one update at a time, in order; it must use its ctx for calls
+// to the agent. The next message of the connection waits until f returns. If f panics, the
+// panic is logged and the next update follows.
 //
 // Updates that arrive before the first call of OnUpdate are kept, up to 1 MiB (16 MiB for
 // all sessions of the connection). OnUpdate calls f with them before it returns. If f is

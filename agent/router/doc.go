@@ -8,14 +8,15 @@
 //
 // # Which agent serves a connection
 //
-// The first initialize that can be served decides, and the choice is final: later messages
-// reach the chosen agent unchanged, including a repeated initialize.
+// The first successful initialize decides, and the choice is final: later messages,
+// including a repeated initialize, reach the chosen agent unchanged.
 //
 //   - If there is only an agent of version 1, it serves every client. It responds with
 //     version 1, and a client that needs another version disconnects.
 //   - Otherwise a client that requests version 2 or later gets version 2, and a client that
 //     requests version 1 gets version 1.
-//   - If that leaves no version, the response is -32022 with the supported versions.
+//   - If there is no agent for that version, initialize fails with -32022 and the supported
+//     versions.
 //
 // Before that, a request other than initialize fails with -32600, and an initialize with a
 // malformed version, or with malformed params in the version that it names, fails with
@@ -24,15 +25,15 @@
 //
 // # What the agent reads
 //
-// If the client requests the version of the agent, the agent reads its message unchanged.
-// If the client requests a later version, the params are reduced to what the version of the
-// agent defines, and what is malformed is left out. For an agent of version 1 the params of
-// version 2 are translated: info becomes clientInfo, and the capabilities become those that
-// every client of version 2 has, without files and terminals. A client that has them
-// connects again with version 1.
+// If the client requests the version of the agent, the agent reads its initialize
+// unchanged. If the client requests a later version, the params are reduced to the members
+// that the version of the agent defines, without malformed ones. For an agent of version 1
+// the params of version 2 are translated: info becomes clientInfo, and the capabilities
+// become those that every client of version 2 has, without files and terminals. A client
+// that has them must connect again with version 1.
 //
 // # One agent for both versions
 //
-// Package adapter, below this one, makes an agent of version 1 available to clients of
-// version 2.
+// Package [github.com/acpkit/go-sdk/agent/router/adapter] serves an agent of version 1 to
+// clients of version 2.
 package router

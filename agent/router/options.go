@@ -16,9 +16,9 @@ type Agents struct {
 	// nil, such clients get an error that lists the supported version.
 	V1 func(*agent.Conn) acp.Agent
 
-	// V2 returns the agent for clients that speak version 2. If it is nil, all clients
-	// are served by V1, whatever version they request. Package adapter makes one of an
-	// agent of version 1.
+	// V2 returns the agent for clients that speak version 2. If it is nil, V1 serves all
+	// clients, whatever version they request. The function FromV1 of package adapter makes one
+	// from V1.
 	V2 func(*agent2.Conn) acp2.Agent
 }
 
@@ -29,8 +29,8 @@ type Options struct {
 	V1 *agent.Options
 	V2 *agent2.Options
 
-	// Logger receives what cannot be returned to the client, and is the Logger of V1 and
-	// V2 where they have none. If it is nil, slog.Default() is used.
+	// Logger receives what cannot be returned to the client. It is also the Logger of V1 and
+	// V2 if they have none. If it is nil, slog.Default() is used.
 	Logger *slog.Logger
 }
 

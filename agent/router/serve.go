@@ -22,9 +22,10 @@ import (
 const readerGrace = 250 * time.Millisecond
 
 // Serve serves one client over s until the connection ends or ctx is done. It takes
-// ownership of s. The first successful initialize of the client decides which agent serves
-// the connection; see the package comment. Serve returns nil if the client leaves before
-// that, context.Cause if ctx is done, and otherwise what Run of the connection returns.
+// ownership of s. The first successful initialize of the client determines which agent
+// serves the connection; see the package comment. Serve returns nil if the client closes
+// the connection before that, context.Cause if ctx is done, and otherwise the result of Run
+// of the connection.
 func Serve(ctx context.Context, s stream.Stream, agents *Agents, opts *Options) error {
 	switch {
 	case endpoint.IsNil(s):

@@ -37,7 +37,7 @@ func (t *Terminal) ID() acp.TerminalID { return t.id }
 // Content returns content that shows the terminal in a tool call.
 func (t *Terminal) Content() acp.ToolCallContent { return &acp.Terminal{TerminalID: t.id} }
 
-// Write sends p as output of the terminal. It may end within a character.
+// Write sends p as output of the terminal. The data may end within a character.
 func (t *Terminal) Write(p []byte) (int, error) {
 	const most = 64 << 10 // bytes in one update
 	for sent := 0; sent < len(p); {

@@ -15,9 +15,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Conn is a connection to an agent, in the version that both ends support. Its methods
-// name no version; what only one version has is reached by [Conn.V1] and [Conn.V2]. All
-// methods are safe for concurrent use.
+// Conn is a connection to an agent in either version. For what only one version has, use
+// [Conn.V1] or [Conn.V2]. All methods are safe for concurrent use.
 type Conn struct {
 	version int
 	result  json.RawMessage
@@ -99,24 +98,23 @@ func (c *Conn) ended() {
 	}
 }
 
-// ProtocolVersion returns the version that both ends speak, 1 or 2.
+// ProtocolVersion returns the version of the connection, 1 or 2.
 func (c *Conn) ProtocolVersion() int { return c.version }
 
-// V1 returns the connection if version 1 is spoken, and nil otherwise.
+// V1 returns the underlying connection if its version is 1, and nil otherwise.
 func (c *Conn) V1() *client.Conn { return c.v1 }
 
-// V2 returns the connection if version 2 is spoken, and nil otherwise.
+// V2 returns the underlying connection if its version is 2, and nil otherwise.
 func (c *Conn) V2() *client2.Conn { return c.v2 }
 
-// InitializeResult returns the result of initialize, as the agent sent it. It must not be
-// modified.
+// InitializeResult returns the undecoded result of initialize. It must not be modified.
 func (c *Conn) InitializeResult() json.RawMessage { return c.result }
 
-// Stream returns the stream of the connection, for information such as the exit status of
-// a process. Only the connection may read, write and close it.
+// Stream returns the stream of the connection, for information such as the exit status of a
+// process. The caller must not read, write or close it.
 func (c *Conn) Stream() stream.Stream { return c.s }
 
-// Close ends the connection, as Close of its package.
+// Close ends the connection, like Close of [client.Conn].
 func (c *Conn) Close() error {
 	if c.v1 != nil {
 		return c.v1.Close()
@@ -124,7 +122,7 @@ func (c *Conn) Close() error {
 	return c.v2.Close()
 }
 
-// Wait waits until the connection has ended, and returns why, as Wait of its package.
+// Wait waits until the connection has ended and returns why, like Wait of [client.Conn].
 func (c *Conn) Wait() error {
 	if c.v1 != nil {
 		return c.v1.Wait()
@@ -132,8 +130,8 @@ func (c *Conn) Wait() error {
 	return c.v2.Wait()
 }
 
-// OnEnd arranges for f to be called once when the connection has ended, as OnEnd of its
-// package.
+// OnEnd arranges for f to be called once when the connection has ended, like OnEnd of
+// [client.Conn].
 func (c *Conn) OnEnd(f func()) {
 	if c.v1 != nil {
 		c.v1.OnEnd(f)
@@ -150,7 +148,7 @@ func (c *Conn) Done() <-chan struct{} {
 	return c.v2.Done()
 }
 
-// Err returns nil until the connection has ended, and after that the reason why.
+// Err returns nil until the connection has ended, and after that the reason why it ended.
 func (c *Conn) Err() error {
 	if c.v1 != nil {
 		return c.v1.Err()
@@ -164,52 +162,53 @@ type Info struct{ Name, Title, Version string }
 // Info returns the name and version that the agent sent, and reports whether it sent any.
 func (c *Conn) Info() (Info, bool) { return c.back.info() }
 
-// Features says what an agent can do, in either version.
+// Features describes what an agent supports, in either version.
 type Features struct {
-	// Load, Resume, List, Close and Delete are about sessions; see the methods.
+	// Load, Resume, List, Close and Delete report whether the methods of these names are
+	// supported.
 	Load, Resume, List, Close, Delete bool
-	// Image, Audio and Resource are the content besides text and links that a prompt may
-	// have.
+	// Image, Audio and Resource report whether a prompt may contain blocks of these types.
+	// Text and links are always allowed.
 	Image, Audio, Resource bool
-	// Stdio, HTTP and SSE are the ways to an MCP server.
+	// Stdio, HTTP and SSE report which transports to an MCP server are supported.
 	Stdio, HTTP, SSE bool
-	// AdditionalDirectories reports whether a session may have more than one folder.
+	// AdditionalDirectories reports whether SessionParams.AdditionalDirectories is supported.
 	AdditionalDirectories bool
 	// SignOut reports whether the user can sign out.
 	SignOut bool
-	// Queue reports whether the agent takes prompts while a turn runs. Otherwise they fail
-	// with acp.ErrTurnRunning.
+	// Queue reports whether the agent accepts prompts during a turn. Otherwise they fail with
+	// acp.ErrTurnRunning.
 	Queue bool
 }
 
-// Features returns what the agent can do.
+// Features returns the features of the agent.
 func (c *Conn) Features() Features { return c.back.features() }
 
-// The ways to sign in. Others are possible.
+// The types of a [SignInMethod]. Other values are possible.
 const (
-	// SignInAgent is done by the agent; see [Conn.SignIn].
+	// SignInAgent means that the agent signs the user in; see [Conn.SignIn].
 	SignInAgent = "agent"
-	// SignInTerminal is done by the user: run the agent's command again on a terminal,
-	// with Args after its own arguments and Env added to its environment.
+	// SignInTerminal means that the user signs in on a terminal: run the agent's command
+	// there, with Args appended to its arguments and Env added to its environment.
 	SignInTerminal = "terminal"
 )
 
-// SignInMethod is a way to sign in.
+// SignInMethod is one method to sign in.
 type SignInMethod struct {
 	ID, Name, Description string
-	// Type is one of the SignIn constants, or a value that this package does not know. Raw
-	// holds the whole method then.
+	// Type is one of the SignIn constants or an unknown value, for which Raw holds the whole
+	// method.
 	Type string
 	Args []string
 	Env  map[string]string
 	Raw  json.RawMessage
 }
 
-// SignInMethods returns the ways to sign in.
+// SignInMethods returns the methods to sign in that the agent offers.
 func (c *Conn) SignInMethods() []SignInMethod { return c.back.signInMethods() }
 
-// SignIn signs the user in with a method of the type [SignInAgent]. Agents that require it
-// respond to other calls with rpcerr.ErrAuthRequired.
+// SignIn signs the user in with a method of the type [SignInAgent]. If the agent requires
+// the user to sign in, other calls fail with rpcerr.ErrAuthRequired.
 func (c *Conn) SignIn(ctx context.Context, id string) error { return c.back.signIn(ctx, id) }
 
 // SignOut signs the user out.
@@ -226,9 +225,9 @@ type SessionInfo struct {
 	Meta                  thread.Meta
 }
 
-// Sessions returns the stored sessions of the agent, page by page as the loop goes on. Cwd
-// selects those of one folder; empty selects all. If a call fails, the last pair holds the
-// error.
+// Sessions returns an iterator over the stored sessions of the agent. Cwd selects those of
+// one folder; if it is empty, all are selected. The next page is requested when the
+// previous one has been iterated over. If a call fails, the last pair has the error.
 func (c *Conn) Sessions(ctx context.Context, cwd string) iter.Seq2[SessionInfo, error] {
 	return c.back.list(ctx, cwd)
 }
@@ -242,7 +241,7 @@ func (c *Conn) DeleteSession(ctx context.Context, id string) error {
 	return err
 }
 
-// SessionParams are the params of a session that is started or opened.
+// SessionParams are the params for starting or opening a session.
 type SessionParams struct {
 	// Cwd is the folder of the session, an absolute path at the agent.
 	Cwd string
@@ -251,8 +250,8 @@ type SessionParams struct {
 	MCPServers            []MCPServer
 }
 
-// MCPServer is a server that the agent connects to: a child process if Command is set, or
-// else one at URL.
+// MCPServer is an MCP server that the agent uses: a child process if Command is set,
+// otherwise the server at URL.
 type MCPServer struct {
 	Name string
 
@@ -262,7 +261,7 @@ type MCPServer struct {
 
 	URL     string
 	Headers map[string]string // may be secret
-	// SSE selects the transport with server-sent events, which only version 1 has.
+	// SSE selects the transport with server-sent events, which exists only in version 1.
 	SSE bool
 }
 
@@ -273,7 +272,8 @@ func (c *Conn) StartSession(ctx context.Context, p *SessionParams) (*Session, er
 	return c.opened(s, p, err)
 }
 
-// LoadSession opens a stored session, and its thread shows the history again.
+// LoadSession opens a stored session. When it returns, the thread of the session contains
+// the history.
 func (c *Conn) LoadSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
 	p = params(p)
 	c.setFolder(id, p.Cwd) // questions may come before the response
@@ -281,7 +281,7 @@ func (c *Conn) LoadSession(ctx context.Context, id string, p *SessionParams) (*S
 	return c.opened(s, p, err)
 }
 
-// ResumeSession opens a stored session without its history.
+// ResumeSession opens a stored session without a replay of its history.
 func (c *Conn) ResumeSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
 	p = params(p)
 	c.setFolder(id, p.Cwd)
@@ -332,6 +332,6 @@ func (c *Conn) folder(id string) string {
 	return c.folders[id]
 }
 
-// Thread returns the thread of a session, also of one that was opened by the agent or with
-// the methods of V1 and V2.
+// Thread returns the thread of a session. The session may have been opened by the agent, or
+// with methods of [Conn.V1] or [Conn.V2].
 func (c *Conn) Thread(id string) *thread.Thread { return c.back.thread(id) }

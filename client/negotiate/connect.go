@@ -16,8 +16,8 @@ import (
 // package comment. The connection is closed when ctx is done.
 //
 // If the agent supports neither version, or not the one that Options.Only allows, the error
-// is a *[client.VersionError] that names the versions of both ends. What Dial has returned
-// is closed if Connect fails.
+// is a *[client.VersionError] that names the versions of both ends. If Connect fails, it
+// closes the stream that dial returned.
 func Connect(ctx context.Context, dial Dial, opts *Options) (*Conn, error) {
 	if dial == nil {
 		return nil, errors.New("negotiate: Connect was given no Dial: pass the result of Command, or a func that connects")
@@ -35,9 +35,8 @@ func Connect(ctx context.Context, dial Dial, opts *Options) (*Conn, error) {
 	return n.run(s)
 }
 
-// ConnectOver is Connect for an agent that cannot be dialed again. If the agent does not
-// understand what it is asked first, it is asked again over s. ConnectOver takes ownership
-// of s.
+// ConnectOver is like [Connect] for an agent that cannot be dialed again: a second
+// initialize request is sent over s as well. ConnectOver takes ownership of s.
 func ConnectOver(ctx context.Context, s stream.Stream, opts *Options) (*Conn, error) {
 	if endpoint.IsNil(s) {
 		return nil, errors.New("negotiate: ConnectOver was given a nil stream: pass the result of stream.Command or another stream")

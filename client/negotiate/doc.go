@@ -1,5 +1,5 @@
-// Package negotiate connects to an agent in whichever version of the protocol it speaks,
-// and gives a program one conversation for both: it is written once.
+// Package negotiate connects to an agent in the version of the protocol that the agent
+// speaks, and provides one API for both versions.
 //
 //	conn, err := negotiate.Connect(ctx, negotiate.Command(func() *exec.Cmd {
 //		return exec.Command("my-agent", "--acp")
@@ -20,51 +20,52 @@
 //	turn, err := session.Prompt(ctx, negotiate.Text("What is in this folder?")).Wait()
 //
 // Version 2 is a draft, so this package may change in any release. A program that speaks
-// version 1 alone uses package client and links nothing of this.
+// only version 1 uses package client and does not link this package.
 //
 // # How the version is found
 //
-// Connect sends one initialize that both versions understand: it requests version 2 and
-// has the members of both versions. The members of the response decide, because there are
-// agents of version 1 that repeat the version they were asked for:
+// Connect sends one initialize request that both versions understand: it requests version 2
+// and has the members of both versions. The members of the response decide, because some
+// agents of version 1 repeat the requested version:
 //
-//   - The agent speaks version 2 if the response says so and has the members info and
+//   - The agent speaks version 2 if the response has that version and the members info and
 //     capabilities.
-//   - It speaks version 1 if the response says so or has the member agentCapabilities. The
-//     connection continues.
-//   - Otherwise, also if the agent responds with an error or exits, it is dialed again and
-//     asked in version 1 alone. Without a way to dial again, it is asked again over the
+//   - It speaks version 1 if the response has that version or the member agentCapabilities.
+//     The connection continues.
+//   - Otherwise, and if the agent responds with an error or exits, Connect dials it again
+//     and sends an initialize request of version 1. ConnectOver sends that request over the
 //     same stream.
-//   - An agent that lists its versions and supports neither is not asked again.
+//   - If the agent's error lists the supported versions and neither is among them, Connect
+//     does not try again.
 //
-// An endpoint that serves both versions may derive what it tells an agent of version 1
-// from the members of version 2, which have no files and no terminals. So a client that
-// has them sends a second initialize, of version 1 alone, after it has learnt that the
-// agent speaks version 1. Agents of version 1 must accept that; if one rejects it, its
-// first response is used.
+// An endpoint that serves both versions may derive the capabilities of the client from the
+// members of version 2, which cannot express files, terminals and some other features.
+// Therefore, if the agent speaks version 1 and the client offers anything that version 2
+// cannot express, Connect sends a second initialize request, of version 1. If the agent
+// rejects it, the first response is used.
 //
-// If there is no common version, the error is a *client.VersionError that names the
-// versions of both ends, in whichever form the agent reported it.
+// If there is no common version, the error is a *[client.VersionError] with the versions of
+// both ends.
 //
 // # What a client offers
 //
-// Options.V1 and V2 return the client for each version, and what it implements is what is
-// advertised, as in the packages client and client/v2. The client of version 1 may be the
-// one of package client/host, with files and terminals. Without them, a client answers the
-// questions of the agent as Options.Permission decides, and offers nothing else.
+// Options.V1 and Options.V2 return the client for each version. The interfaces that it
+// implements are advertised, as in the packages client and client/v2. The client of version
+// 1 may be that of package client/host, with files and terminals. The default client
+// answers permission requests as Options.Permission decides, and implements nothing else.
 //
 // # The conversation
 //
-// What is shown of a session is its [thread.Thread], whose items name no version. What the
-// versions do differently is this:
+// The [thread.Thread] of a session holds its content, independent of the version. The
+// versions differ in these points:
 //
-//   - [Session.Prompt] during a turn fails in version 1 and waits in version 2, where the
-//     prompt is in Snapshot.Queued until the agent takes it up; see Features.Queue.
-//   - [Conn.LoadSession] is session/load in version 1 and session/resume with the history
+//   - During a turn, [Session.Prompt] fails in version 1. In version 2 the agent accepts
+//     the prompt at once or later; until then it is in Snapshot.Queued. See Features.Queue.
+//   - [Conn.LoadSession] calls session/load in version 1, and session/resume with a replay
 //     in version 2.
-//   - Modes of version 1 are an option; see [Session.Options].
-//   - Terminals are those of the client in version 1, and those of the agent in version 2,
-//     where Snapshot.Terminals holds their output.
+//   - The modes of version 1 are an option; see [Session.Options].
+//   - Terminals belong to the client in version 1. In version 2 they belong to the agent,
+//     and Snapshot.Terminals holds their output.
 //
-// [Conn.V1] and [Conn.V2] return the connection itself, for all that is not in common.
+// [Conn.V1] and [Conn.V2] return the underlying connection, for what only one version has.
 package negotiate

@@ -15,12 +15,12 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Dial starts an agent or connects to one. [Connect] calls it once, and once more if the
-// agent has to be asked again.
+// Dial starts an agent or connects to one. [Connect] calls it once, and a second time if it
+// must send a second initialize request.
 type Dial func(ctx context.Context) (stream.Stream, error)
 
-// Command returns a Dial that runs an agent. The function is called for each start and
-// must return a new exec.Cmd each time.
+// Command returns a [Dial] that runs the agent as a child process. It calls command for
+// each start; command must return a new exec.Cmd each time.
 func Command(command func() *exec.Cmd, opts *stream.CommandOptions) Dial {
 	return func(context.Context) (stream.Stream, error) {
 		p, err := stream.Command(command(), opts)
@@ -31,22 +31,21 @@ func Command(command func() *exec.Cmd, opts *stream.CommandOptions) Dial {
 	}
 }
 
-// Options configure a connection. With the zero value, and with nil, the client offers
-// both versions, no files and no terminals, and denies every request for permission.
+// Options configure a connection. With the zero value the client offers both versions, has
+// neither files nor terminals, and denies every permission request. A nil *Options is
+// equivalent to it.
 type Options struct {
-	// Permission decides what the agent may do, where V1 or V2 is nil. Nil denies
-	// everything.
+	// Permission answers permission requests if V1 or V2 is nil. Nil denies everything.
 	Permission *permission.Policy
 
-	// V1 and V2 return the client of a connection of that version, as the function given
-	// to New of its package. Nil means a client that answers questions as Permission
-	// decides. Both are called for an agent whose version is not known yet; the connection
-	// of the other version is closed then. V1 is called again if the agent is dialed
-	// again.
+	// V1 and V2 return the client of a connection of that version, like the function given to
+	// New of the package. Nil means a client that answers permission requests as Permission
+	// decides. Both are called before the version of the agent is known; the connection of the
+	// other version is closed afterwards. V1 is called again if the agent is dialed again.
 	V1 func(*client.Conn) acp.Client
 	V2 func(*client2.Conn) acp2.Client
 
-	// ConnV1 and ConnV2 are the options of the connections.
+	// ConnV1 and ConnV2 are the options of the underlying connections.
 	ConnV1 *client.Options
 	ConnV2 *client2.Options
 
@@ -55,14 +54,15 @@ type Options struct {
 	InitializeV1 func(acp.Client) *acp.InitializeRequest
 	InitializeV2 func(acp2.Client) *acp2.InitializeRequest
 
-	// Only, if it is not 0, is the only version that is offered.
+	// Only, if it is not 0, restricts the connection to one version: 1 or 2.
 	Only int
 
-	// StartTimeout is how long dialing and initialize may take in all. Zero means 1
-	// minute; a negative value means as long as ctx allows.
+	// StartTimeout is how long Dial and initialize may take together. Zero means 1 minute; a
+	// negative value means no limit.
 	StartTimeout time.Duration
 
-	// Logger is the Logger of ConnV1 and ConnV2 where they have none.
+	// Logger is the Logger of ConnV1 and ConnV2 if they have none. If it is nil,
+	// slog.Default() is used.
 	Logger *slog.Logger
 }
 

@@ -30,25 +30,26 @@ type session interface {
 // ID returns the session's id.
 func (s *Session) ID() string { return s.back.id() }
 
-// Thread returns what is shown of the session. Snapshot.Permissions are the questions that
-// are open; Options.Permission decides them, or the client of the program.
+// Thread returns the thread of the session. Snapshot.Permissions are the pending permission
+// requests; they are answered by Options.Permission or by the client of the program.
 func (s *Session) Thread() *thread.Thread { return s.thread }
 
-// Turn is the work on a prompt.
+// Turn is one prompt and the work on it.
 type Turn struct {
 	done   chan struct{}
 	result thread.Turn
 	err    error
 }
 
-// Text returns a block of text.
+// Text returns a text block.
 func Text(text string) thread.Block { return thread.Block{Type: thread.BlockText, Text: text} }
 
-// Prompt sends a prompt. It returns when the prompt is queued for sending; what the agent
-// does is seen in the thread. If a turn runs already, an agent of version 2 takes the
-// prompt up later or at once; in version 1 the turn fails with acp.ErrTurnRunning.
+// Prompt sends a prompt and returns its turn when the prompt is queued for sending. The
+// updates of the turn appear in the thread of the session. If a turn is already in
+// progress, an agent of version 2 accepts the prompt at once or later; in version 1 the new
+// turn fails with acp.ErrTurnRunning.
 //
-// If ctx is done, the agent is asked to cancel what it does.
+// If ctx is done, the agent is asked to cancel its work in the session.
 func (s *Session) Prompt(ctx context.Context, blocks ...thread.Block) *Turn {
 	t := &Turn{done: make(chan struct{})}
 	wait := s.back.prompt(ctx, blocks)
@@ -62,7 +63,8 @@ func (s *Session) Prompt(ctx context.Context, blocks ...thread.Block) *Turn {
 // Done returns a channel that is closed when the turn has ended.
 func (t *Turn) Done() <-chan struct{} { return t.done }
 
-// Wait waits until the turn has ended, and returns its last state, which is idle.
+// Wait waits until the turn has ended, and returns the final state of the session. If the
+// turn failed, Wait also returns the error.
 func (t *Turn) Wait() (thread.Turn, error) {
 	<-t.done
 	return t.result, t.err
@@ -72,8 +74,8 @@ func (t *Turn) Wait() (thread.Turn, error) {
 // "cancelled".
 func (s *Session) Cancel(ctx context.Context) error { return s.back.cancel(ctx) }
 
-// Close ends the turns of the session and lets the agent release it. If the agent cannot
-// release sessions, its turns are cancelled.
+// Close ends the turns of the session and releases its resources at the agent. If the agent
+// cannot close sessions, Close cancels the turns.
 func (s *Session) Close(ctx context.Context) error {
 	err := s.back.close(ctx)
 	if err == nil {
@@ -82,12 +84,11 @@ func (s *Session) Close(ctx context.Context) error {
 	return err
 }
 
-// ModeOption is the id of the option that stands for the modes of a session; see
-// [Session.Options].
+// ModeOption is the id of the option for the modes of a session; see [Session.Options].
 const ModeOption = "acpkit:mode"
 
-// Options returns what the user can set for the session. If it has modes and no options,
-// as some agents of version 1, the modes are one option with the id [ModeOption].
+// Options returns the settings of the session. If the session has modes and no options, as
+// with some agents of version 1, the modes are one option with the id [ModeOption].
 func (s *Session) Options() []thread.Option {
 	now := s.thread.Snapshot()
 	if len(now.Options) > 0 || now.Modes == nil {

@@ -15,10 +15,10 @@ type ToolChange struct {
 	Diffs             *[]Diff
 	Paths             *[]string
 	Patches           *[]string
-	// MoreDiffs and MorePatches are added to what there is.
+	// MoreDiffs and MorePatches are added to the previous lists.
 	MoreDiffs   []Diff
 	MorePatches []string
-	// Done says that the call has ended: no question about it is expected any more.
+	// Done reports whether the call has ended: no more questions about it are expected.
 	Done bool
 }
 
@@ -105,8 +105,9 @@ func set[T any](p *T, v *T) {
 	}
 }
 
-// Observe records what the agent reports about a tool call, because a question may name
-// the call by its id alone. It must be called for each update of a tool call, in order.
+// Observe records what the agent reports about a tool call, because a later question may
+// contain only the id of the call. It must be called for each update of a tool call, in
+// order.
 func (s *Scope) Observe(sessionID string, ch ToolChange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +149,8 @@ func (s *Scope) known(sessionID string, t *Tool) *Tool {
 	return &merged
 }
 
-// Apply is Observe for an update of version 1 of the protocol. Other updates are ignored.
+// Apply calls [Scope.Observe] for an update of version 1 of the protocol that is about a
+// tool call. Other updates are ignored.
 func (s *Scope) Apply(id acp.SessionID, u acp.SessionUpdate) {
 	switch u := u.(type) {
 	case *acp.ToolCall:

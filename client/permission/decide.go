@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Reason is who or what has decided, or why there was no decision.
+// Reason is the source of a decision, or the reason why there was none.
 type Reason string
 
 // The values of [Reason].
 const (
 	// ByRule means a rule of the policy.
 	ByRule Reason = "rule"
-	// ByMemory means what a person has decided for always.
+	// ByMemory means an earlier "always" decision of a person.
 	ByMemory Reason = "memory"
-	// ByGrant means that a person has allowed the identical operation in this turn.
+	// ByGrant means that a person allowed the identical operation in the same turn.
 	ByGrant Reason = "grant"
 	// ByPerson means a person.
 	ByPerson Reason = "person"
@@ -25,20 +25,20 @@ const (
 	ByNoOne Reason = "no one"
 	// ByTimeout means that the person did not choose in time.
 	ByTimeout Reason = "timeout"
-	// ByError means that Options.Ask failed or panicked, or chose what was not offered.
+	// ByError means that Options.Ask failed, panicked, or returned the id of no option.
 	ByError Reason = "error"
-	// ByOptions means that the question had no options, or several of the same id.
+	// ByOptions means that the question had no options, or two with the same id.
 	ByOptions Reason = "options"
 	// ByCancel means that the turn was cancelled or the connection has ended.
 	ByCancel Reason = "cancel"
 )
 
-// Outcome is how a question was decided.
+// Outcome is the decision about a question.
 type Outcome struct {
 	// Decision is Allow or Deny; empty if the question was cancelled.
 	Decision Decision
-	// OptionID is the id of the chosen option. If it is empty the response must be the
-	// outcome "cancelled".
+	// OptionID is the id of the chosen option. If it is empty, respond with the outcome
+	// "cancelled".
 	OptionID string
 	By       Reason
 }
@@ -46,17 +46,17 @@ type Outcome struct {
 // Record describes one decision, for an audit log.
 type Record struct {
 	Time time.Time
-	// Question is what was decided. It must not be changed.
+	// Question is the question that was decided. It must not be modified.
 	Question *Question
 	Outcome  Outcome
-	// Rule is the name of the rule that decided, or that made a person be asked.
+	// Rule is the name of the rule that decided, or because of which a person was asked.
 	Rule string
-	// Err is why Options.Ask did not choose.
+	// Err is the error of Options.Ask, if it failed.
 	Err error
 }
 
-// DeniedError says that an operation was not allowed. Agents get it as an error of the
-// code [Code], without the reason.
+// DeniedError is the error of an operation that was denied. The agent receives an error
+// with the code [Code], without the reason.
 type DeniedError struct {
 	Operation Operation
 	By        Reason

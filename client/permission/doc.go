@@ -1,10 +1,10 @@
-// Package permission decides what an agent may do. It responds to the permission requests
-// of the agent, and it decides about writes and commands for which the agent did not ask.
+// Package permission decides what an agent may do: it answers the permission requests of
+// the agent, and it authorizes writes and commands that the agent did not ask about.
 //
-// An agent need not ask before it writes a file or starts a command, and what it says in
-// a question is only a claim. So one [Policy] serves both: [Scope.Decide] answers a
-// question, and [Scope.Authorize] judges a write or a command with its resolved path and
-// the arguments that will run. Package host calls both.
+// An agent need not ask before it writes a file or starts a command, and the content of a
+// question is only a claim. One [Policy] therefore serves both: [Scope.Decide] answers a
+// question, and [Scope.Authorize] decides about a write with its resolved path, or about a
+// command with the arguments that will run. Package client/host calls both.
 //
 //	policy, err := permission.New(&permission.Options{
 //		Rules: []permission.Rule{
@@ -16,24 +16,24 @@
 //
 // # Who decides
 //
-// A rule that denies comes first, then a rule that asks, then what a person has decided
-// for always, then a rule that allows. Whatever none of them decides is asked. If there is
-// no one to ask, if the person does not choose within Options.Timeout, or if the function
-// that asks fails or panics, the operation is denied.
+// The first of these decides: a rule that denies, a rule that asks, an "always" decision of
+// a person, a rule that allows. If there is none, a person is asked. The operation is
+// denied if there is no one to ask, if the person does not choose within Options.Timeout,
+// or if Options.Ask fails or panics.
 //
-// An allow of a person holds for one operation: the one that was asked about, or the
-// identical one that the question has named, in the same turn.
+// A person's permission is valid for one operation: the one of the question, or an
+// identical one of the same turn that the question named.
 //
-// # What a question may be answered with
+// # Options
 //
-// Options are chosen by their kind and sent by their id. A rule answers with allow_once
-// or reject_once and never with an "always" option, which is for a person to pick. If a
-// rule allows and no allow_once is offered, the person is asked. If no reject_once is
-// offered, a denial is the outcome "cancelled". So is each question whose turn was
-// cancelled or whose connection has ended.
+// A rule selects an option by its kind: allow_once or reject_once. Only a person can select
+// an "always" option. If a rule allows and there is no option allow_once, a person is
+// asked. If a question is denied and there is no option reject_once, the outcome is
+// "cancelled". The outcome is also "cancelled" if the turn was cancelled or the connection
+// has ended.
 //
-// # What rules do not promise
+// # Limits of rules
 //
-// Rules are no sandbox. A command that is allowed can do all that its user can, and a rule
-// that denies a command does not stop a script that runs it.
+// Rules are no sandbox. An allowed command can do everything that its user can do, and a
+// rule that denies a command does not prevent a script from running it.
 package permission

@@ -5,21 +5,23 @@ import (
 	"encoding/json"
 )
 
-// Memory keeps decisions for always. It must be safe for concurrent use. One that outlives
-// a session lets its decisions hold in other sessions of the same workspace.
+// Memory stores the "always" decisions of a person. It must be safe for concurrent use. If
+// a Memory serves several sessions, a decision applies to all sessions of the same
+// workspace.
 type Memory interface {
-	// Recall returns Allow, Deny, or "" if nothing was decided.
+	// Recall returns Allow, Deny, or "" if there is no decision.
 	Recall(Key) Decision
 	// Remember keeps a decision.
 	Remember(Key, Decision)
 }
 
-// Key names what was decided: a tool with its argument, in a workspace.
+// Key identifies what a decision is about: a tool with its argument, in a workspace.
 type Key struct {
 	Workspace string
-	// Tool is the name of the tool, or the [Action] of what was done without a question.
+	// Tool is the name of the tool, or the [Action] of an operation that the agent did not ask
+	// about.
 	Tool string
-	// Argument is a digest of the normalised argument.
+	// Argument is a digest of the normalized argument.
 	Argument string
 }
 

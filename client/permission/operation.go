@@ -19,27 +19,28 @@ const (
 	ActionCommand Action = "command"
 )
 
-// Operation is one thing with effects.
+// Operation is one action with an effect: a write or a command.
 type Operation struct {
 	Action Action `json:"action"`
 	// Path is the file of a write, with all symlinks resolved.
 	Path string `json:"path,omitempty"`
-	// Digest is the SHA-256 of the new content of the file, in hex; empty if it is not
-	// known. See [DigestOf].
+	// Digest is the result of [DigestOf] for the new content of the file; empty if the content
+	// is unknown.
 	Digest string `json:"digest,omitempty"`
-	// Argv is the command and its arguments, as they will run. If Shell is set it is one
-	// element: the line that a shell reads.
+	// Argv is the command and its arguments, as they will run. If Shell is set, it has one
+	// element: the command line of a shell.
 	Argv  []string `json:"argv,omitempty"`
 	Shell bool     `json:"shell,omitempty"`
 	// Cwd is the folder that the command runs in, with all symlinks resolved.
 	Cwd string `json:"cwd,omitempty"`
-	// Env are the names of the variables that the agent sets for the command. EnvDigest
-	// stands for their values; see [DigestOf].
+	// Env lists the names of the variables that the agent sets for the command. EnvDigest is
+	// the result of [DigestOf] for their values.
 	Env       []string `json:"env,omitempty"`
 	EnvDigest string   `json:"envDigest,omitempty"`
 }
 
-// DigestOf returns the digest of texts, for Operation.Digest and EnvDigest.
+// DigestOf returns a digest of texts for Operation.Digest and Operation.EnvDigest: the
+// SHA-256 of the texts and their lengths, in hex.
 func DigestOf(texts ...string) string {
 	h := sha256.New()
 	for _, s := range texts {
@@ -83,27 +84,27 @@ func (o *Operation) argument() string {
 	return DigestOf(append(append(texts, env...), o.EnvDigest)...)
 }
 
-// Tool is the tool call that a question is about. All of it is what the agent claims.
+// Tool is the tool call that a question is about. All fields are claims of the agent.
 type Tool struct {
 	ID    string `json:"id,omitempty"`
 	Name  string `json:"name,omitempty"`
 	Kind  string `json:"kind,omitempty"`
 	Title string `json:"title,omitempty"`
-	// Input is what the tool is called with, any JSON; nil if the agent does not say.
+	// Input is the input of the tool, any JSON; nil means unknown.
 	Input json.RawMessage `json:"input,omitempty"`
-	// Diffs are the changes that it shows, Paths the files that it names.
+	// Diffs lists the changes in its content. Paths lists its locations.
 	Diffs []Diff   `json:"diffs,omitempty"`
 	Paths []string `json:"paths,omitempty"`
-	// Patches are the changes that it shows as patches, such as git writes them. Diffs has
-	// an entry for each file of a patch, without texts.
+	// Patches lists the changes in its content that are patches in the format of git. Diffs
+	// has an entry without texts for each file of a patch.
 	Patches []string `json:"patches,omitempty"`
 }
 
-// Diff is a change of a file as an agent shows it.
+// Diff is a change of a file, as claimed by the agent.
 type Diff struct {
 	Path string `json:"path"`
-	// OldText and NewText are the whole texts before and after; nil if there is none, or if
-	// the agent does not say.
+	// OldText and NewText are the whole text before and after the change; nil if there is none
+	// or it is unknown.
 	OldText *string `json:"oldText,omitempty"`
 	NewText *string `json:"newText,omitempty"`
 }
@@ -116,37 +117,38 @@ const (
 	RejectAlways = "reject_always"
 )
 
-// Option is one of the answers to a [Question].
+// Option is one option of a [Question].
 type Option struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 }
 
-// Question is what a person is asked.
+// Question is a question to a person: a permission request of the agent, or an operation
+// that the agent did not ask about.
 type Question struct {
-	// Session is the id of the session, Workspace its folder.
+	// Session is the id of the session. Workspace is its folder.
 	Session   string
 	Workspace string
-	// Turn numbers the turn of the session that the question belongs to; 0 if no turn runs.
+	// Turn is the number of the turn that the question belongs to; 0 if no turn is in
+	// progress.
 	Turn uint64
 	// Agent is the name of the agent.
 	Agent string
-	// Title and Description are the agent's words; empty if the agent did not ask.
+	// Title and Description are texts of the agent; empty if the agent did not ask.
 	Title       string
 	Description string
-	// Tool is the tool call that the agent asks about; nil if the agent did not ask, or asks
-	// about no tool call.
+	// Tool is the tool call that the agent asks about; nil if there is none.
 	Tool *Tool
-	// Command is the line of a command that the agent asks about, Cwd the folder that it
-	// would run in. Command is empty if the agent asks about no command.
+	// Command is the command line that the agent asks about; empty if there is none. Cwd is
+	// the folder that it would run in.
 	Command string
 	Cwd     string
-	// Operations is what would be done. If Claimed is set it is what the agent says that it
-	// would do, and there may be more to it.
+	// Operations lists what would be done. If Claimed is set, the list is only a claim of the
+	// agent and may be incomplete.
 	Operations []Operation
 	Claimed    bool
-	// Options are the answers to choose from.
+	// Options lists the options to choose from.
 	Options []Option
 }
 
@@ -159,8 +161,8 @@ func (q *Question) option(id string) (Option, bool) {
 	return q.Options[i], true
 }
 
-// Pick returns the id of the first option of the first of the kinds that is offered, and
-// "" if none is. It is for an Asker whose person has only said yes or no:
+// Pick returns the id of the first option of the first kind that is offered, or "" if none
+// is. It is for an Options.Ask that asks only yes or no:
 //
 //	return q.Pick(permission.AllowOnce), nil
 func (q *Question) Pick(kinds ...string) string {

@@ -7,10 +7,10 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Code is the code of the error that an agent gets for an operation that was denied.
+// Code is the code of the error with which a denied request of the agent fails.
 const Code rpcerr.Code = 403
 
-// RequestError returns what the agent gets.
+// RequestError returns the error that the agent receives.
 func (e *DeniedError) RequestError() *rpcerr.RequestError {
 	what := "running this command"
 	if e.Operation.Action == ActionWrite {
@@ -29,8 +29,8 @@ type Requests struct {
 	Agent func() string
 }
 
-// RequestPermission answers as the policy of the Scope decides. The client must give each
-// update to [Scope.Apply], because agents say in updates what they then ask about.
+// RequestPermission responds as the policy of the Scope decides. The client must pass each
+// update to [Scope.Apply], because a question may contain only the id of its tool call.
 //
 // Protocol: session/request_permission.
 func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {

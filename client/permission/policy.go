@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// Options say how a [Policy] decides. The zero value, like nil, denies everything,
-// because there is no one to ask.
+// Options configure a [Policy]. The zero value denies everything, because there is no one
+// to ask. A nil *Options is equivalent to it.
 type Options struct {
 	Rules []Rule
 
-	// Ask asks a person. It returns the id of one of the question's options; an empty id
-	// or an error is a denial. When ctx is done the answer is not needed any more. The
-	// question must not be changed. Nil means that there is no one to ask.
+	// Ask asks a person and returns the id of one of the question's options. An empty id or an
+	// error is a denial. If ctx is done, the answer is no longer needed. Ask must not modify
+	// the question. Nil means that there is no one to ask.
 	Ask func(ctx context.Context, q *Question) (optionID string, err error)
 
-	// Concurrent allows a second question while the person thinks about the first.
-	// Otherwise questions wait for each other.
+	// Concurrent allows concurrent calls of Ask. Without it, Ask is called for one question at
+	// a time, and other questions wait.
 	Concurrent bool
 
-	// Timeout is how long a person may think. Zero means as long as it takes.
+	// Timeout is how long a call of Ask may take. Zero means no limit.
 	Timeout time.Duration
 
-	// Extract returns what the tool call of a question will do, and true if that is all of
-	// it. It is for agents whose tools are known; agent is the agent's name. Rules that
-	// allow commands or paths trust it. Paths that it returns may contain symlinks. Nil
-	// means that no agent is trusted so far.
+	// Extract returns the operations of a question's tool call, and reports whether these are
+	// all of its operations. It is for agents whose tools are known; agent is the name of the
+	// agent. Rules that allow commands or paths rely on it. The paths that it returns may
+	// contain symlinks. Nil means that no agent is trusted in this way.
 	Extract func(agent string, t *Tool) ([]Operation, bool)
 
-	// Memory keeps what a person has decided for always. Nil means that each session has
-	// a memory of its own.
+	// Memory stores the "always" decisions of a person. Nil means that each session has its
+	// own Memory, which is lost with the session.
 	Memory Memory
 
 	// Audit is called for each decision, by the goroutine that decides.
@@ -44,7 +44,7 @@ type Policy struct {
 	asking chan struct{} // holds a token while a person is asked
 }
 
-// New returns a Policy. It is an error if a rule cannot be understood.
+// New returns a Policy. It is an error if a rule is invalid.
 func New(opts *Options) (*Policy, error) {
 	p := &Policy{asking: make(chan struct{}, 1)}
 	if opts != nil {

@@ -17,37 +17,40 @@ const (
 	Ask   Decision = "ask"
 )
 
-// Rule decides about what it matches. Fields that are empty match everything; of Commands
-// and Paths one must match.
+// Rule is a decision about the operations and questions that it matches. An empty field
+// matches everything, but a rule with only Commands matches no write, and a rule with only
+// Paths no command. A rule with both matches commands by Commands and writes by Paths.
 //
-// The three decisions differ in how sure a match must be. A rule that denies or asks
-// matches on suspicion: on what the agent claims in a question, on the first words of a
-// command, on any word of a shell line. A rule that allows matches only what is certain:
+// A rule that denies or asks matches generously: it considers the claims of the agent in a
+// question, the first words of a command, and each word of a shell command line. A rule
+// that allows is strict. It matches
 //
-//   - never a shell line, a shell, or a program that runs its arguments, such as env;
-//   - a command as a whole, with all its variables;
-//   - a question only by the name of its tool, or by operations that Options.Extract has
-//     found in it, each of which must be allowed. The kind of a tool call is only a claim,
-//     and its title is never looked at.
+//   - no shell command line, no shell, and no program that runs its arguments, such as env;
+//   - a command only as a whole, with all its variables;
+//   - a question only by the name of its tool, or by the operations that Options.Extract
+//     returned for it, each of which must be allowed. It ignores the kind of a tool call,
+//     which is only a claim. Titles are never considered.
 type Rule struct {
-	// Name names the rule in the audit record.
+	// Name identifies the rule in a [Record].
 	Name     string
 	Decision Decision
-	// Kinds are kinds of tool calls, such as "edit" and "execute". A write is an edit and a
-	// command is an execution, whatever the agent says.
+	// Kinds lists kinds of tool calls, such as "edit" and "execute". Every write has the kind
+	// "edit" and every command the kind "execute", whatever the agent claims.
 	Kinds []string
-	// Tools are names of tools. What the agent does without a question has none.
+	// Tools lists names of tools. An operation that the agent did not ask about has none.
 	Tools []string
-	// Commands are patterns of commands, word by word: "*" as a word matches any one word,
-	// and any number of words at the end. "go test *" matches all tests, "go version" only
-	// itself. Words are compared with the arguments as they will run; there is no quoting.
+	// Commands lists patterns of commands, which are matched word by word. The word "*"
+	// matches any one word, and at the end any number of words: "go test *" matches "go test"
+	// with any arguments, and "go version" matches only itself. Words are compared with the
+	// arguments as they will run; there is no quoting.
 	Commands []string
-	// Paths are patterns of absolute paths, element by element as in package path: "**" as
-	// an element matches any number of elements. Write "/" between elements on all systems.
+	// Paths lists patterns of absolute paths, which are matched element by element as by
+	// path.Match. The element "**" matches any number of elements. Elements are separated by
+	// "/" on all systems.
 	Paths []string
-	// Env are patterns, as in package path, of names of variables that the agent sets. An
-	// allowed command may set only those. If it is given, a rule that denies or asks matches
-	// only commands that set one of them.
+	// Env lists patterns, as of path.Match, of names of variables that the agent sets. A rule
+	// that allows matches only commands that set no other variables. A rule with Env that
+	// denies or asks matches only commands that set one of them.
 	Env []string
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Scope is what a [Policy] keeps for one connection: what a person has allowed, by
+// Scope is the state of a [Policy] for one connection: what a person has allowed, by
 // session. It is safe for concurrent use.
 type Scope struct {
 	policy *Policy
@@ -25,23 +25,23 @@ type session struct {
 	calls  calls
 }
 
-// Scope returns a new Scope, for one connection.
+// Scope returns a new Scope for one connection.
 func (p *Policy) Scope() *Scope {
 	return &Scope{policy: p, sessions: map[string]*session{}}
 }
 
-// EndSession forgets what was decided in a session.
+// EndSession removes what was decided in a session.
 func (s *Scope) EndSession(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, id)
 }
 
-// ErrClosed is returned for operations after [Scope.Close].
+// ErrClosed is the error of [Scope.Authorize] after [Scope.Close].
 var ErrClosed = errors.New("permission: the scope is closed because its connection has ended")
 
-// Close forgets all sessions: the connection has ended. After it every question is
-// cancelled, and no operation may be done.
+// Close removes the state of all sessions. Call it when the connection has ended. After
+// Close, the outcome of every question is "cancelled", and Authorize returns [ErrClosed].
 func (s *Scope) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,8 +114,8 @@ type Act struct {
 	Operation Operation
 }
 
-// Authorize returns nil if the operation may be done, now and once. A denial is a
-// *[DeniedError]; if ctx is done, its error is returned.
+// Authorize returns nil if the operation may be done now, once. It returns a *[DeniedError]
+// if the operation is denied, and the error of ctx if ctx is done first.
 func (s *Scope) Authorize(ctx context.Context, a Act) error {
 	q := &Question{
 		Session: a.Session, Workspace: a.Workspace, Turn: a.Turn, Agent: a.Agent,
@@ -146,10 +146,10 @@ func ownOptions() []Option {
 	}
 }
 
-// Decide answers a question of the agent. What the question does not contain about its
-// tool call is taken from earlier updates; see [Scope.Observe]. Operations and Claimed
-// are filled in. No rule allows a question about neither a tool call nor a command, so a
-// person is asked unless a rule denies it.
+// Decide decides a question of the agent. It takes what the question does not contain about
+// its tool call from earlier updates; see [Scope.Observe]. It sets Operations and Claimed.
+// No rule allows a question that is about neither a tool call nor a command: a person is
+// asked unless a rule denies it.
 func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 	q := *asked
 	q.Claimed = true

@@ -7,7 +7,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Apply takes an update of version 1 of the protocol. Call it for each update of the
+// Apply applies an update of version 1 of the protocol. Call it for each update of the
 // session, in order.
 func (t *Thread) Apply(u acp.SessionUpdate) {
 	t.mu.Lock()
@@ -26,14 +26,13 @@ func (t *Thread) Apply(u acp.SessionUpdate) {
 	}
 }
 
-// Prompt says that the user sends a prompt. Call it before the prompt is sent. A turn
-// begins.
+// Prompt adds a prompt of the user and starts a turn. Call it before the prompt is sent.
 func (t *Thread) Prompt(prompt []acp.ContentBlock) {
 	t.Do(Prompted{Content: contentBlocks(prompt)}, StateChanged{State: StateRunning})
 }
 
-// EndTurn says how the prompt that was sent last has ended: with the agent's response, or
-// with an error. Updates that come later belong to the session and not to the turn.
+// EndTurn ends the turn of the latest prompt, with the agent's response or with an error.
+// Later updates do not belong to the turn.
 func (t *Thread) EndTurn(res *acp.PromptResponse, err error) {
 	end := StateChanged{State: StateIdle}
 	if res != nil {
@@ -51,8 +50,8 @@ func (t *Thread) EndTurn(res *acp.PromptResponse, err error) {
 	end.apply(t)
 }
 
-// Permission says that the agent asks for permission. The returned function says that the
-// question is answered; it may be called any number of times.
+// Permission adds a pending permission request. Call the returned function when the request
+// has been answered; it may be called more than once.
 func (t *Thread) Permission(req *acp.RequestPermissionRequest) (answered func()) {
 	p := Permission{ToolCallID: string(req.ToolCall.ToolCallID), Title: req.ToolCall.Title, Meta: Meta(req.Meta)}
 	for _, o := range req.Options {
@@ -63,9 +62,9 @@ func (t *Thread) Permission(req *acp.RequestPermissionRequest) (answered func())
 	return t.Ask(p, event(&req.ToolCall))
 }
 
-// Opened says that the session is open: it was started, loaded or resumed. Modes and
-// options are those of the response; nil if it has none. What was replayed ends here, so
-// tool calls that are still open in it are marked as ended.
+// Opened reports that the session was started, loaded or resumed. Modes and options are
+// those of the response; nil if it has none. A replay ends with it: tool calls that are
+// still open are marked as ended.
 func (t *Thread) Opened(modes *acp.SessionModeState, options []acp.SessionConfigOption) {
 	t.Do(opened(modes, options))
 }

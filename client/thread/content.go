@@ -2,11 +2,11 @@ package thread
 
 import "encoding/json"
 
-// Meta is what the two ends agreed on between themselves, as the protocol carries it in
-// its _meta members. Items collect it: of equal keys the newest counts.
+// Meta contains data that both ends have agreed on: the _meta members of the protocol.
+// Items accumulate it; a newer value replaces an older one with the same key.
 type Meta map[string]any
 
-// The types of a [Block]. Others are possible.
+// The types of a [Block]. Other values are possible.
 const (
 	BlockText         = "text"
 	BlockImage        = "image"
@@ -15,17 +15,17 @@ const (
 	BlockResource     = "resource"
 )
 
-// Block is one piece of content: text, a picture, a sound, a link or a resource.
+// Block is one piece of content: text, an image, audio, a link or a resource.
 type Block struct {
-	// Type is one of the Block constants or a value that this package does not know; Raw
-	// holds the whole block then.
+	// Type is one of the Block constants or an unknown value, for which Raw holds the whole
+	// block.
 	Type string `json:"type"`
-	// Text is the text of a text block, or of a resource that is text.
+	// Text is the text of a text block or of a text resource.
 	Text string `json:"text,omitempty"`
-	// Data is the picture, the sound or the binary resource in base64.
+	// Data is the image, the audio or the binary resource in base64.
 	Data     string `json:"data,omitempty"`
 	MIMEType string `json:"mimeType,omitempty"`
-	// URI is the address of a link or a resource, or says where a picture came from.
+	// URI is the address of a link or a resource, or the origin of an image.
 	URI string `json:"uri,omitempty"`
 	// Name, Title, Description, Size and Icons describe a link.
 	Name        string       `json:"name,omitempty"`
@@ -40,8 +40,8 @@ type Block struct {
 	Raw          json.RawMessage `json:"raw,omitempty"`
 }
 
-// Icon is a picture that stands for a link, for the theme "light", "dark" or both. Sizes
-// are texts such as "48x48".
+// Icon is an image that represents a link. Theme is "light", "dark" or empty for both.
+// Sizes are texts such as "48x48".
 type Icon struct {
 	URI      string   `json:"uri"`
 	MIMEType string   `json:"mimeType,omitempty"`
@@ -50,8 +50,8 @@ type Icon struct {
 	Meta     Meta     `json:"meta,omitempty"`
 }
 
-// Annotations are hints on how to use a [Block]. Trust them as far as the author of the
-// Block.
+// Annotations are hints for the use of a [Block]. They deserve no more trust than the
+// author of the Block.
 type Annotations struct {
 	Audience     []string `json:"audience,omitempty"`
 	LastModified string   `json:"lastModified,omitempty"`
@@ -59,42 +59,41 @@ type Annotations struct {
 	Meta         Meta     `json:"meta,omitempty"`
 }
 
-// The types of a [ToolContent]. Others are possible.
+// The types of a [ToolContent]. Other values are possible.
 const (
 	ToolContentBlock    = "content"
 	ToolContentDiff     = "diff"
 	ToolContentTerminal = "terminal"
 )
 
-// ToolContent is one piece of what a tool call produced.
+// ToolContent is one piece of the output of a tool call.
 type ToolContent struct {
-	// Type is one of the ToolContent constants or a value that this package does not know;
-	// Raw holds the whole piece then.
+	// Type is one of the ToolContent constants or an unknown value, for which Raw holds the
+	// whole content.
 	Type  string `json:"type"`
 	Block *Block `json:"block,omitempty"`
 	Diff  *Diff  `json:"diff,omitempty"`
-	// TerminalID names the terminal whose output is to be shown; see [Snapshot.Terminal].
+	// TerminalID is the id of the terminal whose output to show; see [Snapshot.Terminal].
 	TerminalID string          `json:"terminalId,omitempty"`
 	Meta       Meta            `json:"meta,omitempty"`
 	Raw        json.RawMessage `json:"raw,omitempty"`
 }
 
-// Diff is a change of files. The agent sends either the texts before and after of one
-// file, or a patch.
+// Diff is a change of files. The agent sends either the old and the new text of one file,
+// or a list of changes with an optional patch.
 type Diff struct {
-	// Changes says what happens to which files.
+	// Changes lists the changed files.
 	Changes []FileChange `json:"changes"`
-	// OldText and NewText are the whole texts of the one file in Changes. NewText is nil if
-	// the agent sent no texts, OldText also if the file is new.
+	// OldText and NewText are the complete texts of the only file in Changes. Both are nil if
+	// the agent sent no texts; OldText is also nil if the file is new.
 	OldText *string `json:"oldText,omitempty"`
 	NewText *string `json:"newText,omitempty"`
-	// Patch is the change as a patch of the format PatchFormat; empty if the agent sent
-	// none.
+	// Patch is the change as a patch in the format PatchFormat; empty if the agent sent none.
 	Patch       string `json:"patch,omitempty"`
 	PatchFormat string `json:"patchFormat,omitempty"`
 }
 
-// The operations of a [FileChange]. Others are possible.
+// The operations of a [FileChange]. Other values are possible.
 const (
 	FileAdd    = "add"
 	FileDelete = "delete"
@@ -103,12 +102,12 @@ const (
 	FileCopy   = "copy"
 )
 
-// FileChange says what happens to one file.
+// FileChange is a change of one file.
 type FileChange struct {
-	// Operation is one of the File constants or a value that this package does not know.
+	// Operation is one of the File constants or an unknown value.
 	Operation string `json:"operation"`
 	Path      string `json:"path,omitempty"`
-	// OldPath is where a moved or copied file comes from.
+	// OldPath is the source of a moved or copied file.
 	OldPath  string          `json:"oldPath,omitempty"`
 	FileType string          `json:"fileType,omitempty"`
 	MIMEType string          `json:"mimeType,omitempty"`
@@ -116,10 +115,10 @@ type FileChange struct {
 	Raw      json.RawMessage `json:"raw,omitempty"`
 }
 
-// Location points to a file that a tool call works on.
+// Location is a place in a file that a tool call works on.
 type Location struct {
 	Path string `json:"path"`
-	// Line counts from 1; nil means the file as a whole.
+	// Line is the line, counted from 1; nil means the whole file.
 	Line *uint32 `json:"line,omitempty"`
 	Meta Meta    `json:"meta,omitempty"`
 }

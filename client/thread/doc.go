@@ -1,6 +1,7 @@
-// Package thread keeps what a user interface shows of a session: a [Thread] converts the
-// updates of a session to items, such as messages, thoughts and tool calls, and into what
-// holds for the session as a whole, such as its plan, its modes and its title.
+// Package thread maintains the state that a user interface displays for a session. A
+// [Thread] turns the updates of a session into items, such as messages, thoughts and tool
+// calls, and into properties of the session as a whole, such as its plan, its modes and its
+// title.
 //
 //	t := thread.New()
 //	session.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { t.Apply(u) })
@@ -9,39 +10,38 @@
 //		draw(snapshot, changes)
 //	}
 //
-// A [Snapshot] never changes. Taking one costs as much as what has changed since the
-// one before, however long the session is, so an interface may take one for each frame
-// it draws.
+// A [Snapshot] is immutable. The cost of taking one is proportional to the changes since
+// the previous one, not to the length of the session, so an interface may take one for each
+// frame that it draws.
 //
-// # What updates do not tell
+// # What updates do not contain
 //
-// In version 1 of the protocol the agent does not send back what the user says, nor
-// when a turn ends. The program that drives the session tells the Thread: [Thread.Prompt]
-// before a prompt is sent, [Thread.EndTurn] after its response, [Thread.Permission] when
-// the agent asks for permission, [Thread.Opened] after the response that opens the session,
-// and [Thread.Reset] before a session is loaded.
+// In version 1 of the protocol, updates contain neither the user's prompts nor the end of a
+// turn. The program that drives the session must call [Thread.Prompt] before it sends a
+// prompt, [Thread.EndTurn] after the response, [Thread.Permission] when the agent asks for
+// permission, [Thread.Opened] after the response that opens the session, and [Thread.Reset]
+// before it loads a session. A [Set] makes these calls for all sessions of a connection.
 //
 // # Rules
 //
-//   - Chunks with a message id belong to the message of that id. A chunk without one
-//     continues the newest item if that is a message of the same role, and begins a
-//     message otherwise. Notices and updates of unknown kinds do not separate chunks.
-//     The end of a turn does.
-//   - Text is joined, so that the items do not depend on how the agent cut it.
-//   - A tool call is created by whatever mentions it first: its announcement, an update
-//     of it, or a request for permission. Absent fields keep their value; lists are
-//     replaced as a whole, and an empty list clears.
-//   - Tool calls that are open when the turn ends are marked as ended. An update that
-//     comes later is still applied; it does not begin a turn.
-//   - A prompt that the agent echoes is one message, not two.
-//   - What this package does not know is kept: kinds of updates, of content and of
-//     tool output.
+//   - A chunk with a message id belongs to the message with that id. A chunk without one
+//     continues the newest item if that is a message of the same role, and starts a message
+//     otherwise. The end of a turn separates chunks; notices and updates of unknown kinds
+//     do not.
+//   - Adjacent text is joined, so the items do not depend on the size of the chunks.
+//   - The first message that names a tool call creates it: the announcement of the call, an
+//     update of it, or a permission request. Absent fields keep their value. A list
+//     replaces the previous list; an empty list clears it.
+//   - Tool calls that are open when the turn ends are marked as ended. Later updates are
+//     still applied; they do not start a turn.
+//   - A prompt and its echo from the agent are one message.
+//   - Updates, content and tool output of unknown kinds are kept.
 //
 // # Versions of the protocol
 //
-// The items, and the [Event] values they are made from, name no version of the protocol.
-// [Thread.Apply], [Thread.Prompt], [Thread.EndTurn], [Thread.Permission], [Thread.Opened]
-// and [Set] are for version 1. Package [github.com/acpkit/go-sdk/client/v2/thread] has what
-// version 2 needs; it uses [Thread.Do], [Thread.AddChunk], [Thread.Ask] and
-// [Thread.Enqueue], which any version may use.
+// The items, and the [Event] values that create them, are independent of the version of the
+// protocol. [Thread.Apply], [Thread.Prompt], [Thread.EndTurn], [Thread.Permission],
+// [Thread.Opened] and [Set] are for version 1. Package
+// [github.com/acpkit/go-sdk/client/v2/thread] is for version 2. It uses [Thread.Do],
+// [Thread.AddChunk], [Thread.Ask] and [Thread.Enqueue], which serve every version.
 package thread

@@ -2,15 +2,15 @@ package thread
 
 import "encoding/json"
 
-// Event is something that happens in a session, in terms that name no version of the
-// protocol. [Thread.Do] applies it.
+// Event is a change of a session, independent of the version of the protocol. [Thread.Do]
+// applies it.
 //
-// Fields that are pointers change what the item has: nil keeps it, a pointer to the zero
+// In a field that is a pointer, nil leaves the value unchanged and a pointer to the zero
 // value clears it.
 type Event interface{ apply(t *Thread) }
 
-// MessageChunk adds a piece to a message. The message is created if there is none; see
-// the rules of the package.
+// MessageChunk adds a piece to a message, and creates the message if there is none; see the
+// rules in the package comment.
 type MessageChunk struct {
 	Role    Role
 	ID      string // of the message; empty if it has none
@@ -18,8 +18,8 @@ type MessageChunk struct {
 	Meta    Meta
 }
 
-// MessageChanged creates or changes the message of that role and id. Content replaces all
-// that came before.
+// MessageChanged creates or changes the message with the role and id. Content replaces the
+// previous content, including chunks.
 type MessageChanged struct {
 	Role     Role
 	ID       string
@@ -28,9 +28,9 @@ type MessageChanged struct {
 	Meta     Meta
 }
 
-// Prompted says that the user sent a prompt. ID is empty if it is not known yet. An echo
-// of the prompt that comes later is taken for the same message; if the ID is known and the
-// echo says something else, the message is what the echo says.
+// Prompted adds a prompt of the user. ID is empty if the agent has not sent the id of the
+// message yet. A later echo of the prompt is the same message. If the ID is known and the
+// echo differs, the message takes the content of the echo.
 type Prompted struct {
 	ID      string
 	Content []Block
@@ -61,13 +61,13 @@ type TerminalChanged struct {
 	Meta          Meta
 }
 
-// PlanChanged creates a plan or replaces the one of the same id.
+// PlanChanged creates a plan or replaces the one with the same id.
 type PlanChanged struct{ Plan Plan }
 
-// PlanRemoved removes the plan of that id.
+// PlanRemoved removes the plan with the id.
 type PlanRemoved struct{ ID string }
 
-// Noticed shows a notice.
+// Noticed adds a notice.
 type Noticed struct{ Notice Notice }
 
 // CompactionChanged creates or changes a compaction.
@@ -94,17 +94,17 @@ type SubagentChanged struct {
 	Meta                  Meta
 }
 
-// UsageChanged says how full the context is. Cost changes what was said of it before.
+// UsageChanged replaces Used and Size, and changes the cost.
 type UsageChanged struct {
 	Used, Size uint64
 	Cost       **Cost
 	Meta       Meta
 }
 
-// ModesChanged replaces the modes; nil removes them.
+// ModesChanged replaces the modes. If Modes is nil, the session has none.
 type ModesChanged struct{ Modes *Modes }
 
-// ModeChanged says which mode is the current one.
+// ModeChanged changes the current mode.
 type ModeChanged struct {
 	ID   string
 	Meta Meta
@@ -116,21 +116,22 @@ type OptionsChanged struct{ Options []Option }
 // CommandsChanged replaces the list of slash commands.
 type CommandsChanged struct{ Commands []Command }
 
-// InfoChanged changes what is known of the session itself.
+// InfoChanged changes the metadata of the session.
 type InfoChanged struct {
 	Title, UpdatedAt *string
 	Meta             Meta
 }
 
-// PermissionAsked adds an open question. Its Key must be 0: the Thread chooses it.
+// PermissionAsked adds a pending permission request. Its Key must be 0; the Thread assigns
+// one.
 type PermissionAsked struct{ Permission Permission }
 
-// PermissionAnswered removes an open question.
+// PermissionAnswered removes the pending permission request with the key.
 type PermissionAnswered struct{ Key uint64 }
 
-// StateChanged says what the session does now. With StateIdle the turn is over: tool calls
-// that are open and not in Background are marked as ended, and open questions are removed
-// unless something goes on in the background, which they may belong to.
+// StateChanged changes the state of the session. StateIdle ends the turn: open tool calls
+// that are not in Background are marked as ended, and pending permission requests are
+// removed unless there is background work, to which they may belong.
 type StateChanged struct {
 	State      string
 	StopReason string
@@ -141,10 +142,10 @@ type StateChanged struct {
 	Raw        json.RawMessage // of a state that its reader does not know
 }
 
-// SessionOpened says that the session is open, with what the response says of it: nil
-// keeps what is there. What was replayed ends here: unless a turn runs, tool calls that
-// are open and not in the background are marked as ended. If the session is new,
-// updates that came before the response are newer than it, so what they have said stays.
+// SessionOpened reports that the session is open. Modes, Options and Commands are those of
+// the response; nil leaves the previous value unchanged. A replay ends with it: unless a
+// turn is in progress, open tool calls that are not in the background are marked as ended.
+// If New is set, values from updates that arrived before the response are kept.
 type SessionOpened struct {
 	New      bool
 	Modes    *Modes
@@ -152,7 +153,7 @@ type SessionOpened struct {
 	Commands *[]Command
 }
 
-// Unrecognized is an update of a kind that its reader does not know.
+// Unrecognized adds an update of an unknown kind.
 type Unrecognized struct {
 	Type string
 	Raw  json.RawMessage

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// List is a list that never changes. The zero value is an empty list. A new version of a
-// list shares with the old one whatever is the same in both.
+// List is an immutable list. The zero value is an empty list. A changed list shares its
+// unchanged parts with the previous one.
 type List[T any] struct {
 	n     int
 	depth int // levels above the leaves
@@ -50,7 +50,7 @@ func (l List[T]) At(i int) T {
 	return b.values[i&(fanout-1)]
 }
 
-// All returns the values with their indices, in order.
+// All returns an iterator over the indices and values, in order.
 func (l List[T]) All() iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := 0; i < l.n; i += fanout {
@@ -63,7 +63,7 @@ func (l List[T]) All() iter.Seq2[int, T] {
 	}
 }
 
-// Slice returns a new slice of the values; nil if there are none.
+// Slice returns a new slice of the values, or nil if there are none.
 func (l List[T]) Slice() []T {
 	if l.n == 0 {
 		return nil
@@ -128,7 +128,7 @@ func with[S ~[]E, E any](s S, i int, v E) S {
 	return c
 }
 
-// MarshalJSON writes the list as an array.
+// MarshalJSON encodes the list as an array.
 func (l List[T]) MarshalJSON() ([]byte, error) {
 	if l.n == 0 {
 		return []byte("[]"), nil
@@ -136,7 +136,7 @@ func (l List[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(l.Slice())
 }
 
-// UnmarshalJSON reads an array.
+// UnmarshalJSON decodes an array.
 func (l *List[T]) UnmarshalJSON(data []byte) error {
 	var values []T
 	if err := json.Unmarshal(data, &values); err != nil {
@@ -146,5 +146,5 @@ func (l *List[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// IsZero reports whether the list is empty. The json option omitzero asks it.
+// IsZero reports whether the list is empty. The omitzero option of encoding/json uses it.
 func (l List[T]) IsZero() bool { return l.n == 0 }

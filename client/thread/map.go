@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Map holds threads by the ids of their sessions. Programs that speak no version of their
-// own, and sets such as [Set], use it. All methods are safe for concurrent use.
+// Map holds threads by the ids of their sessions. [Set] uses one; a program that feeds
+// threads without a Set can too. All methods are safe for concurrent use.
 type Map struct {
 	mu      sync.Mutex // guards all below
 	threads map[string]*Thread
@@ -21,7 +21,7 @@ const unknownAtMost = 64
 // NewMap returns an empty Map.
 func NewMap() *Map { return &Map{threads: map[string]*Thread{}} }
 
-// Thread returns the thread of a session, and makes one if there is none.
+// Thread returns the thread of a session. It creates one if there is none.
 func (m *Map) Thread(id string) *Thread {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -34,8 +34,9 @@ func (m *Map) Thread(id string) *Thread {
 	return m.threads[id]
 }
 
-// Mentioned is Thread for a session that the agent has mentioned. If the program did not
-// ask for its thread and the agent mentions many others, the thread is forgotten.
+// Mentioned is like [Map.Thread] for a session id that only the agent has sent. The Map
+// keeps at most 64 threads that [Map.Thread] has never returned; it removes the oldest ones
+// beyond that, so the agent cannot make it grow.
 func (m *Map) Mentioned(id string) *Thread {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,8 +53,7 @@ func (m *Map) Mentioned(id string) *Thread {
 	return t
 }
 
-// Forget removes the thread of a session. A program that holds the thread may continue to
-// use it.
+// Forget removes the thread of a session. The thread itself remains usable.
 func (m *Map) Forget(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

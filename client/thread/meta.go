@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// UnmarshalJSON reads numbers as float64, but integers that a float64 cannot hold as
-// json.Number.
+// UnmarshalJSON decodes a number as a float64, or as a json.Number if it is an integer that
+// a float64 cannot represent exactly.
 func (m *Meta) UnmarshalJSON(data []byte) error {
 	var read map[string]any
 	dec := json.NewDecoder(bytes.NewReader(data))

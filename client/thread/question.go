@@ -2,9 +2,10 @@ package thread
 
 import "slices"
 
-// Ask applies what a question says of its tool call, and adds the question. Its Key must
-// be 0: the Thread chooses it. Readers see all of it or nothing. The returned function
-// says that the question is answered; it may be called any number of times.
+// Ask applies the events, such as a change of the tool call that p is about, and adds the
+// pending permission request p in one step. The Key of p must be 0; the Thread assigns one.
+// Call the returned function when the request has been answered; it may be called more than
+// once.
 func (t *Thread) Ask(p Permission, events ...Event) (answered func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -31,11 +32,11 @@ func (c PermissionAnswered) apply(t *Thread) {
 	}
 }
 
-// Enqueue adds a prompt that was sent, where the agent reports when a prompt becomes part
-// of the conversation. The returned function says that it has: id is then the name of its
-// message, and the prompt is shown as this message unless the agent has sent it already.
-// With an empty id the prompt has failed or was withdrawn. The function may be called any
-// number of times; the first call counts.
+// Enqueue adds a prompt to Snapshot.Queued, for an agent that reports when a prompt becomes
+// part of the conversation. Call the returned function with the id of the message when it
+// does: unless the agent has already sent the message, the prompt becomes that message. If
+// the prompt failed or was withdrawn, call the function with an empty id. Calls after the
+// first do nothing.
 func (t *Thread) Enqueue(content []Block) (inserted func(id string)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

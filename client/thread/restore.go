@@ -1,9 +1,9 @@
 package thread
 
-// Restore makes the thread show what s shows, as if all of it had just been told: after a
-// session could not be loaded, or when s was read from JSON. The session is taken to be
-// idle: tool calls that are open in s are marked as ended, and its open questions are
-// dropped.
+// Restore replaces the content of the thread with that of s. Use it when a session could
+// not be loaded after [Thread.Reset], or for a snapshot that was decoded from JSON. The
+// session is then idle: tool calls that are open in s are marked as ended, and pending
+// permission requests are dropped.
 func (t *Thread) Restore(s *Snapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// Set keeps a [Thread] for each session of a connection of version 1. Its two middlewares
-// tell the threads all that happens, whatever calls the program makes:
+// Set keeps a [Thread] for each session of a connection of version 1. Its middlewares pass
+// everything that happens in a session to its thread, whichever methods the program calls:
 //
 //	threads := thread.NewSet()
 //	conn, err := client.Connect(ctx, process, newClient, &client.Options{
@@ -21,14 +21,14 @@ type Set struct{ threads *Map }
 // NewSet returns an empty Set.
 func NewSet() *Set { return &Set{NewMap()} }
 
-// Thread returns the thread of a session, and makes one if there is none.
+// Thread returns the thread of a session. It creates one if there is none.
 func (s *Set) Thread(id acp.SessionID) *Thread { return s.threads.Thread(string(id)) }
 
-// Forget removes the thread of a session. A program that holds the thread may continue to
-// use it.
+// Forget removes the thread of a session. The thread itself remains usable.
 func (s *Set) Forget(id acp.SessionID) { s.threads.Forget(string(id)) }
 
-// Receiving is a middleware for the messages that arrive. It tells updates and questions.
+// Receiving is a middleware for client.Options.Receiving. It passes updates and permission
+// requests to the threads.
 func (s *Set) Receiving(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		switch p := params.(type) {
@@ -41,9 +41,9 @@ func (s *Set) Receiving(next acp.Handler) acp.Handler {
 	}
 }
 
-// Sending is a middleware for the messages that leave. It tells prompts and how they end,
-// modes and options that the user sets, and which sessions are opened. The thread of a
-// session that is loaded is reset; if loading fails it is as before.
+// Sending is a middleware for client.Options.Sending. It passes prompts and their results,
+// modes and options that were set, and opened sessions to the threads. Before a session is
+// loaded, it resets the thread; if loading fails, it restores it.
 func (s *Set) Sending(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		switch p := params.(type) {

@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// Snapshot is a thread at one moment. It never changes, and must not be changed. It can
-// be written as JSON and read back; see [Thread.Restore].
+// Snapshot is the state of a thread at one moment. It must not be modified. It can be
+// encoded as JSON and decoded; see [Thread.Restore].
 type Snapshot struct {
 	// Revision counts the changes of the thread.
 	Revision uint64 `json:"revision"`
-	// Items is the conversation. An item keeps its index.
+	// Items is the conversation. The index of an item never changes.
 	Items List[Item] `json:"items"`
 	// Terminals are the terminals whose output is known.
 	Terminals List[*Terminal] `json:"terminals,omitzero"`
 	// Queued are the prompts that wait to become part of the conversation.
 	Queued []Queued `json:"queued,omitempty"`
 	Plans  []Plan   `json:"plans,omitempty"`
-	// Permissions are the questions that are not answered yet.
+	// Permissions are the pending permission requests.
 	Permissions []Permission `json:"permissions,omitempty"`
 	Usage       *Usage       `json:"usage,omitempty"`
 	// Modes is nil if the session has none.
@@ -29,7 +29,7 @@ type Snapshot struct {
 	// UpdatedAt is the time of the last activity, as RFC 3339 text.
 	UpdatedAt string `json:"updatedAt,omitempty"`
 	Turn      Turn   `json:"turn,omitzero"`
-	// Meta is what the agent says of the session itself.
+	// Meta is the Meta of the session itself.
 	Meta Meta `json:"meta,omitempty"`
 
 	index *index
@@ -59,7 +59,7 @@ func (x *index) note(in map[string]int, id string, i int) {
 	in[id] = i
 }
 
-// ToolCall returns the tool call of that id; nil if there is none.
+// ToolCall returns the tool call with the id, or nil if there is none.
 func (s *Snapshot) ToolCall(id string) *ToolCall {
 	if s.index == nil {
 		return nil
@@ -70,7 +70,7 @@ func (s *Snapshot) ToolCall(id string) *ToolCall {
 	return nil
 }
 
-// Terminal returns the terminal of that id; nil if nothing is known of it.
+// Terminal returns the terminal with the id, or nil if there is none.
 func (s *Snapshot) Terminal(id string) *Terminal {
 	if s.index == nil {
 		return nil
@@ -83,7 +83,7 @@ func (s *Snapshot) Terminal(id string) *Terminal {
 
 type plainSnapshot Snapshot
 
-// MarshalJSON writes the snapshot. Each item has a member "item" that names its kind.
+// MarshalJSON encodes the snapshot. Each item has a member "item" with its kind.
 func (s *Snapshot) MarshalJSON() ([]byte, error) {
 	items := make([]jsonItem, 0, s.Items.Len())
 	for _, item := range s.Items.All() {
@@ -95,7 +95,7 @@ func (s *Snapshot) MarshalJSON() ([]byte, error) {
 	}{items, (*plainSnapshot)(s)})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (s *Snapshot) UnmarshalJSON(data []byte) error {
 	var read struct {
 		Items []jsonItem `json:"items"`

@@ -2,17 +2,17 @@ package thread
 
 import "encoding/json"
 
-// Plan is what the agent intends to do: steps, a file or Markdown.
+// Plan is a plan of the agent: steps, a file or Markdown.
 type Plan struct {
-	// ID names the plan. It is empty for the plan of agents that have only one.
+	// ID is the id of the plan. It is empty if the agent has only one plan.
 	ID      string      `json:"id,omitempty"`
 	Entries []PlanEntry `json:"entries,omitempty"`
-	// URI is the address of a plan that stands in a file.
+	// URI is the address of a plan in a file.
 	URI string `json:"uri,omitempty"`
-	// Markdown is a plan written as text.
+	// Markdown is a plan in Markdown.
 	Markdown string `json:"markdown,omitempty"`
 	Meta     Meta   `json:"meta,omitempty"`
-	// Type and Raw hold a plan of a type that this package does not know.
+	// Type and Raw hold a plan of an unknown type.
 	Type string          `json:"type,omitempty"`
 	Raw  json.RawMessage `json:"raw,omitempty"`
 }
@@ -28,11 +28,11 @@ type PlanEntry struct {
 	Meta   Meta   `json:"meta,omitempty"`
 }
 
-// Permission is a question of the agent that is not answered yet.
+// Permission is a pending permission request of the agent.
 type Permission struct {
-	// Key names the question within the thread.
+	// Key identifies the request within the thread.
 	Key uint64 `json:"key"`
-	// ToolCallID names the tool call it is about; empty if it is about none.
+	// ToolCallID is the id of the tool call that the request is about; empty if there is none.
 	ToolCallID  string             `json:"toolCallId,omitempty"`
 	Title       string             `json:"title,omitempty"`
 	Description string             `json:"description,omitempty"`
@@ -41,11 +41,11 @@ type Permission struct {
 	TerminalID  string             `json:"terminalId,omitempty"`
 	Options     []PermissionOption `json:"options"`
 	Meta        Meta               `json:"meta,omitempty"`
-	// Raw is a subject of a kind that this package does not know.
+	// Raw is a subject of an unknown kind.
 	Raw json.RawMessage `json:"raw,omitempty"`
 }
 
-// PermissionOption is one of the answers to a [Permission].
+// PermissionOption is one option of a [Permission].
 type PermissionOption struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -55,31 +55,31 @@ type PermissionOption struct {
 	Meta Meta   `json:"meta,omitempty"`
 }
 
-// Usage says how full the model's context is and what the session has cost.
+// Usage is how much of the model's context is used, and the cost of the session so far.
 type Usage struct {
 	// Used and Size count tokens.
 	Used uint64 `json:"used"`
 	Size uint64 `json:"size"`
-	// Cost is the cost of the session; nil if the agent does not say.
+	// Cost is the cost of the session so far; nil means unknown.
 	Cost *Cost `json:"cost,omitempty"`
 	Meta Meta  `json:"meta,omitempty"`
 }
 
-// Cost is an amount of money, or of what the agent counts in its place.
+// Cost is an amount of money, or of another unit that the agent uses instead.
 type Cost struct {
 	Amount   float64 `json:"amount"`
 	Currency string  `json:"currency"`
 	Meta     Meta    `json:"meta,omitempty"`
 }
 
-// Modes are the modes of a session.
+// Modes are the modes of a session and the current one.
 type Modes struct {
 	Current   string `json:"current"`
 	Available []Mode `json:"available,omitempty"`
 	Meta      Meta   `json:"meta,omitempty"`
 }
 
-// Mode is one way for the agent to work.
+// Mode is one mode in which the agent can work.
 type Mode struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
@@ -87,33 +87,33 @@ type Mode struct {
 	Meta        Meta   `json:"meta,omitempty"`
 }
 
-// The types of an [Option]. Others are possible.
+// The types of an [Option]. Other values are possible.
 const (
 	OptionSelect  = "select"
 	OptionBoolean = "boolean"
 )
 
-// Option is one thing that the user can set for a session.
+// Option is one setting of a session.
 type Option struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Category    string `json:"category,omitempty"`
-	// Type is one of the Option constants or a value that this package does not know; Raw
-	// holds what it does not know.
+	// Type is one of the Option constants or an unknown value, for which Raw holds the whole
+	// option.
 	Type string `json:"type"`
-	// Value is the id of the chosen value of a select option, On the value of a boolean
-	// one.
+	// Value is the id of the selected value of a select option. On is the value of a boolean
+	// option.
 	Value string `json:"value,omitempty"`
 	On    bool   `json:"on,omitempty"`
-	// Groups holds the values to choose from. Values that are in no group are in one
-	// without a name.
+	// Groups holds the values of a select option. Ungrouped values are in a group without a
+	// name.
 	Groups []OptionGroup   `json:"groups,omitempty"`
 	Meta   Meta            `json:"meta,omitempty"`
 	Raw    json.RawMessage `json:"raw,omitempty"`
 }
 
-// OptionGroup is a group of values of an [Option].
+// OptionGroup is a group of values of a select option.
 type OptionGroup struct {
 	ID     string        `json:"id,omitempty"`
 	Name   string        `json:"name,omitempty"`
@@ -121,7 +121,7 @@ type OptionGroup struct {
 	Meta   Meta          `json:"meta,omitempty"`
 }
 
-// OptionValue is one value of an [Option].
+// OptionValue is one value of a select option.
 type OptionValue struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
@@ -131,7 +131,7 @@ type OptionValue struct {
 
 // Command is a slash command.
 type Command struct {
-	// Name is what follows the slash.
+	// Name is the name that the user types after the slash.
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	// Hint describes the argument. TakesInput reports whether there is one.
@@ -141,46 +141,45 @@ type Command struct {
 	Raw        json.RawMessage `json:"raw,omitempty"`
 }
 
-// The states of a [Turn]. Others are possible and are to be shown as running.
+// The states of a [Turn]. Show other values as running.
 const (
 	StateIdle           = "idle"
 	StateRunning        = "running"
 	StateRequiresAction = "requires_action"
 )
 
-// Turn says what the session does now, and how its newest turn ended.
+// Turn is the state of the session, and the result of its latest turn.
 type Turn struct {
 	// State is one of the State constants. It is empty before the first turn.
 	State string `json:"state,omitempty"`
-	// StopReason says why the newest turn ended: "end_turn", "max_tokens",
-	// "max_turn_requests", "refusal", "cancelled", "error" or a value that this package
-	// does not know.
+	// StopReason is the reason why the latest turn ended: "end_turn", "max_tokens",
+	// "max_turn_requests", "refusal", "cancelled", "error" or an unknown value.
 	StopReason string `json:"stopReason,omitempty"`
 	// Error is set if the turn failed.
 	Error *Failure `json:"error,omitempty"`
-	// Usage counts the tokens of the newest turn; nil if the agent does not say.
+	// Usage counts the tokens of the latest turn; nil means unknown.
 	Usage *Tokens `json:"usage,omitempty"`
-	// Background lists what goes on whatever State is.
+	// Background lists the background work, in any State.
 	Background []Background `json:"background,omitempty"`
 	Meta       Meta         `json:"meta,omitempty"`
-	// Raw holds a state of a kind that this package does not know.
+	// Raw holds a state of an unknown kind.
 	Raw json.RawMessage `json:"raw,omitempty"`
 }
 
-// Queued is a prompt that was sent and of which the agent has not said yet that it is part
-// of the conversation. It may be in the conversation already.
+// Queued is a prompt that was sent and that the agent has not yet reported to be part of
+// the conversation.
 type Queued struct {
-	// Key names the prompt within the thread.
+	// Key identifies the prompt within the thread.
 	Key     uint64      `json:"key"`
 	Content List[Block] `json:"content,omitzero"`
 }
 
-// Failure is an error, for people to read.
+// Failure is an error, for display.
 type Failure struct {
 	Message string `json:"message"`
 	// Code is the code of a JSON-RPC error; 0 for other errors.
 	Code int `json:"code,omitempty"`
-	// Data is what the agent says beside it, any JSON.
+	// Data is additional data of the agent, any JSON.
 	Data json.RawMessage `json:"data,omitempty"`
 }
 
@@ -195,10 +194,10 @@ type Tokens struct {
 	Meta        Meta    `json:"meta,omitempty"`
 }
 
-// Background is a piece of work that outlives its turn.
+// Background is work that may continue after its turn has ended.
 type Background struct {
-	// Type is "tool_call", "terminal", "subagent" or a value that this package does not
-	// know, and ID the id of the tool call, terminal or session.
+	// Type is "tool_call", "terminal", "subagent" or an unknown value. ID is the id of the
+	// tool call, terminal or session.
 	Type string          `json:"type"`
 	ID   string          `json:"id,omitempty"`
 	Meta Meta            `json:"meta,omitempty"`
@@ -211,9 +210,9 @@ type Terminal struct {
 	Command string `json:"command,omitempty"`
 	Cwd     string `json:"cwd,omitempty"`
 	// Output is the end of the output, at most [TerminalOutputLimit] bytes. It must not be
-	// changed.
+	// modified.
 	Output []byte `json:"output,omitempty"`
-	// Truncated reports that Output is not all of it.
+	// Truncated reports whether earlier output was dropped.
 	Truncated bool `json:"truncated,omitempty"`
 	// Exit is nil while the command runs.
 	Exit *Exit `json:"exit,omitempty"`
@@ -224,7 +223,7 @@ type Terminal struct {
 	Meta        Meta `json:"meta,omitempty"`
 }
 
-// Exit says how a command ended: with a code or by a signal.
+// Exit is the exit status of a command: a code or a signal.
 type Exit struct {
 	Code   *int64 `json:"code,omitempty"`
 	Signal string `json:"signal,omitempty"`

@@ -2,7 +2,7 @@ package thread
 
 import "slices"
 
-// TerminalOutputLimit is how many bytes of the output of a terminal a Thread keeps.
+// TerminalOutputLimit is the number of bytes of a terminal's output that a Thread keeps.
 const TerminalOutputLimit = 1 << 20
 
 // terminalNode is a terminal while it runs. Snapshots share the bytes of output, of which

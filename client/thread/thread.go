@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Thread turns what happens in a session into what is shown of it. All methods are safe
-// for concurrent use; updates of one session must be applied in their order.
+// Thread maintains the items and the state of one session. All methods are safe for
+// concurrent use. Updates must be applied in the order in which they arrived.
 type Thread struct {
 	mu sync.Mutex // guards all below
 
@@ -77,7 +77,7 @@ func (t *Thread) clear() {
 	t.ring.newer, t.ring.older = &t.ring, &t.ring
 }
 
-// Do applies events in their order. Readers see all of them or none.
+// Do applies the events in order. A snapshot contains all of them or none.
 func (t *Thread) Do(events ...Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,15 +86,16 @@ func (t *Thread) Do(events ...Event) {
 	}
 }
 
-// AddChunk is Do for a chunk, the most common event, without an allocation for it.
+// AddChunk is like [Thread.Do] with a [MessageChunk], the most frequent event, but does not
+// allocate an Event.
 func (t *Thread) AddChunk(c MessageChunk) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c.apply(t)
 }
 
-// Reset makes the thread empty. Call it before a session is loaded: the agent tells the
-// history again.
+// Reset removes the whole content of the thread. Call it before a session is loaded,
+// because the agent replays the history.
 func (t *Thread) Reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -110,7 +111,7 @@ func (t *Thread) announceReset() {
 	t.wakeReaders()
 }
 
-// Snapshot returns the thread as it is now.
+// Snapshot returns the current state of the thread.
 func (t *Thread) Snapshot() *Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()

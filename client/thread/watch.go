@@ -11,7 +11,8 @@ type Part int
 
 // The parts of a snapshot.
 const (
-	// PartAll is the whole thread: it is new to the reader, or it was reset.
+	// PartAll is the whole thread: this is the first snapshot, or the thread was reset or
+	// restored.
 	PartAll Part = iota
 	// PartItem is the item at Change.Index of Snapshot.Items.
 	PartItem
@@ -39,20 +40,20 @@ const (
 	partEnd
 )
 
-// Change says what has changed between two snapshots.
+// Change describes one change between two snapshots.
 type Change struct {
 	Part Part
-	// Index is that of an item or a terminal, else 0.
+	// Index is the index of the item or terminal; 0 for other parts.
 	Index int
-	// New reports that the item or terminal was not there in the snapshot before.
+	// New reports whether the item or terminal is absent from the previous snapshot.
 	New bool
 }
 
-// Watch returns a sequence of snapshots, each with what has changed since the one before.
-// The first comes at once, with PartAll. A reader that is slow misses snapshots but no
-// change: what changes while it is busy is one step for it, in which each part is named
-// once, in the order of the last changes. Any number of readers may watch; each has its
-// own pace, and none slows down the session. The sequence ends when ctx is done.
+// Watch returns an iterator over snapshots, each with the changes since the previous one.
+// The first snapshot is yielded at once, with PartAll. A slow loop misses snapshots but no
+// change: all changes during one iteration are combined in the next one, which names each
+// part once, in the order of the last changes. Any number of loops may run; none delays
+// another one or the session. The iteration ends when ctx is done.
 func (t *Thread) Watch(ctx context.Context) iter.Seq2[*Snapshot, []Change] {
 	return func(yield func(*Snapshot, []Change) bool) {
 		seen, first := uint64(0), true

@@ -103,11 +103,11 @@ func (c *Conn) build(s stream.Stream, newClient func(*Conn) acp.Client) error {
 // Initialize.
 func (c *Conn) Start(ctx context.Context) error { return c.engine.Start(ctx) }
 
-// Wait waits until the connection and all goroutines that it started have ended. It
-// returns nil after a clean end: the agent closed its side, or Close was called.
-// Otherwise it returns why the connection failed (an error that wraps [acp.ErrClosed],
-// [acp.ErrOverloaded] or [acp.ErrStalled]), context.Cause if the ctx of Start is done,
-// or [acp.ErrHandlerStuck] if a handler does not return after its ctx is done.
+// Wait waits until the connection and all goroutines that it started have ended. It returns
+// nil after a clean end: the agent closed its end, or Close was called. Otherwise it
+// returns why the connection failed (an error that wraps [acp.ErrClosed],
+// [acp.ErrOverloaded] or [acp.ErrStalled]), context.Cause if the ctx of Start is done, or
+// [acp.ErrHandlerStuck] if a handler does not return after its ctx is done.
 func (c *Conn) Wait() error { return c.engine.Wait() }
 
 // Run calls Start and then Wait.

@@ -44,7 +44,7 @@ func (c *Conn) Session(id acp.SessionID) *Session {
 }
 
 // ErrSessionClosed is the error of a turn if its [Session] was closed or deleted. To use
-// the session again, load or resume it.
+// the session again, open it again.
 var ErrSessionClosed = errors.New("client: the session was closed")
 
 // ID returns the session's id.

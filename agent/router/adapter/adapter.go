@@ -16,9 +16,9 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// FromV1 returns a function that makes an agent of version 2 out of an agent of version 1.
-// Pass it to the function Serve of package agent/v2, or to that of package router. newV1 is
-// called once for each connection, with a connection of its own that lives as long.
+// FromV1 returns a function that makes an agent of version 2 from an agent of version 1.
+// Use it as Agents.V2 of package router, or pass it to Serve of package agent/v2. newV1 is
+// called once for each connection, with a connection of its own that ends with it.
 func FromV1(newV1 func(*agent.Conn) acp.Agent, opts *Options) func(*agent2.Conn) acp2.Agent {
 	o := opts.clone()
 	return func(conn *agent2.Conn) acp2.Agent {

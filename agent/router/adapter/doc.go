@@ -18,23 +18,22 @@
 //     a file becomes a patch.
 //   - A request for permission gets the title of its tool call. While it waits, the state of
 //     the session is requires_action.
-//   - A plan becomes the plan with the id "plan". Modes become an option with the id "mode",
-//     unless the agent reports options: an agent must keep both in step.
+//   - A plan becomes the plan with the id "plan". Modes become an option with the id
+//     "mode", unless the agent has options: then only the options are passed on.
 //   - session/resume becomes session/load if the client requests a replay, and
 //     session/resume of version 1 otherwise. If the agent can only load, the history that the
 //     client did not request is left out. Messages of a replay get new ids.
-//   - If the agent lacks session/list, session/resume or session/close, the sessions that this
-//     connection has opened can be listed, resumed without a replay, and closed. Any other
-//     session is -32002.
-//   - Elicitations, authentication, content and extension methods are passed on.
+//   - If the agent lacks session/list, session/resume or session/close, the sessions that
+//     this connection has opened can be listed, resumed without a replay, and closed. For
+//     any other session these methods fail with -32002.
+//   - Elicitations, authentication, content and extension methods are passed on unchanged.
 //
-// # What is not carried
+// # What is not translated
 //
-// Clients of version 2 have neither files nor terminals, and the agent reads so in their
-// capabilities: a call of fs/read_text_file, fs/write_text_file or a method of terminal/*
-// fails with an *acp.CapabilityError before it is sent. An agent that serves both versions
-// must read and write files and run commands itself when the client cannot. Also not
-// carried:
+// Clients of version 2 have neither files nor terminals, and the capabilities that the
+// agent reads have none: a call of fs/read_text_file, fs/write_text_file or a method of
+// terminal/* fails with an *acp.CapabilityError. An agent that serves both versions must
+// itself read and write files and run commands for such clients. Also not translated are:
 //
 //   - MCP servers of kinds other than stdio and http, which fail with -32602;
 //   - a replay of an agent that has no session/load, which fails with -32602;
@@ -44,9 +43,9 @@
 //
 // # Why there is no adapter from version 2 to version 1
 //
-// In version 2 an agent reports what happens when nothing was asked of it: work in the
-// background, states, prompts that wait, terminals that it runs. Version 1 has no messages
-// for most of this, and a turn of version 1 has exactly one prompt and one end. A client of
-// version 1 would show an idle agent that is working, and miss the end of what it started.
-// The agents in use that speak version 2 therefore also speak version 1 themselves.
+// An agent of version 2 reports background work, states, prompts that wait and its own
+// terminals, at any time. Version 1 has no messages for most of this, and a turn of version
+// 1 has exactly one prompt and one end. A client of version 1 would display a working agent
+// as idle, and would not learn when the work ends. Existing agents that speak version 2
+// also speak version 1 themselves.
 package adapter

@@ -10,15 +10,14 @@ import (
 // Options configure [FromV1]. The zero value selects the defaults, and a nil *Options is
 // equivalent to it. FromV1 copies the options.
 type Options struct {
-	// Agent are the options of the connection that the agent of version 1 is given.
+	// Agent are the options of the connection that newV1 is called with.
 	Agent *agent.Options
 
-	// CancelGrace is how long the agent may take to end a turn that was cancelled, before
-	// the client reads that the session is idle. Zero means 10 s. If it is negative, there
-	// is no wait.
+	// CancelGrace is how long the agent may take to end a cancelled turn. After that the
+	// client receives the state idle. Zero means 10 s; a negative value means no time.
 	CancelGrace time.Duration
 
-	// Logger receives what cannot be returned to the client, and is the Logger of Agent if
+	// Logger receives what cannot be returned to the client. It is also the Logger of Agent if
 	// that has none. If it is nil, slog.Default() is used.
 	Logger *slog.Logger
 }

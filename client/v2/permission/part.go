@@ -17,8 +17,8 @@ type Requests struct {
 	Agent func() string
 }
 
-// RequestPermission answers as the policy of the Scope decides. The client must give each
-// update to [Apply], because agents say in updates what they then ask about.
+// RequestPermission responds as the policy of the Scope decides. The client must pass each
+// update to [Apply].
 //
 // Protocol: session/request_permission.
 func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
@@ -55,9 +55,9 @@ func question(req *acp.RequestPermissionRequest) *permission.Question {
 	return q
 }
 
-// Apply records what an update reports about a tool call, because a question may name the
-// call by its id alone. Call it for each update of a session, in order. Other updates are
-// ignored.
+// Apply records what an update reports about a tool call, because a later question may
+// contain only the id of the call. Call it for each update of a session, in order. Updates
+// of other kinds are ignored.
 func Apply(s *permission.Scope, id acp.SessionID, u acp.SessionUpdate) {
 	switch u := u.(type) {
 	case *acp.ToolCallUpdate:

@@ -5,8 +5,8 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// Apply tells the thread an update of version 2 of the protocol. Call it for each update
-// of the session, in order.
+// Apply applies an update of version 2 of the protocol to t. Call it for each update of the
+// session, in order.
 func Apply(t *thread.Thread, u acp.SessionUpdate) {
 	switch u := u.(type) { // the most common ones without an Event in between
 	case *acp.AgentMessageChunk:
@@ -24,9 +24,9 @@ func Apply(t *thread.Thread, u acp.SessionUpdate) {
 	}
 }
 
-// Prompt tells the thread that the user sends a prompt. Call it before the prompt is sent.
-// The returned function tells what the agent has responded to it: the response, or nil if
-// the prompt failed or was withdrawn.
+// Prompt adds a prompt of the user to t. Call it before the prompt is sent. Call the
+// returned function with the agent's response, or with nil if the prompt failed or was
+// withdrawn.
 func Prompt(t *thread.Thread, prompt []acp.ContentBlock) (responded func(*acp.PromptResponse)) {
 	inserted := t.Enqueue(contentBlocks(prompt))
 	return func(res *acp.PromptResponse) {
@@ -38,9 +38,9 @@ func Prompt(t *thread.Thread, prompt []acp.ContentBlock) (responded func(*acp.Pr
 	}
 }
 
-// Permission tells the thread that the agent asks for permission. What the question says
-// of its tool call is applied like an update. The returned function says that the question
-// is answered; it may be called any number of times.
+// Permission adds a pending permission request to t. A tool call in the request is applied
+// like an update. Call the returned function when the request has been answered; it may be
+// called more than once.
 func Permission(t *thread.Thread, req *acp.RequestPermissionRequest) (answered func()) {
 	p := thread.Permission{Title: req.Title, Description: req.Description, Meta: thread.Meta(req.Meta)}
 	for _, o := range req.Options {
@@ -61,14 +61,14 @@ func Permission(t *thread.Thread, req *acp.RequestPermissionRequest) (answered f
 	return t.Ask(p)
 }
 
-// Opened tells the thread that the session was resumed, with the options and commands of
-// the response; nil if it has none. Use [Started] for a session that is new.
+// Opened reports to t that the session was resumed. Options and commands are those of the
+// response; nil if it has none. For a new session use [Started].
 func Opened(t *thread.Thread, options []acp.SessionConfigOption, commands []acp.AvailableCommand) {
 	t.Do(opened(options, commands))
 }
 
-// Started is Opened for a session that is new. Updates may have come before the response;
-// what they have said of options and commands stays.
+// Started is like [Opened] for a new session. Options and commands from updates that
+// arrived before the response are kept.
 func Started(t *thread.Thread, options []acp.SessionConfigOption, commands []acp.AvailableCommand) {
 	e := opened(options, commands)
 	e.New = true

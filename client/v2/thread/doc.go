@@ -1,10 +1,9 @@
-// Package thread turns what happens in a session of version 2 of the protocol into the
-// items of package [github.com/acpkit/go-sdk/client/thread], which name no version: a user
-// interface is written once for both. Version 2 is a draft: names may change in any
-// release.
+// Package thread turns the updates of a session of version 2 of the protocol into the items
+// of package [github.com/acpkit/go-sdk/client/thread], so that one user interface serves
+// both versions. Version 2 is a draft: names may change in any release.
 //
-// The simplest way is a [Set]. Its two middlewares tell the threads all that happens on a
-// connection, whatever calls the program makes:
+// A [Set] maintains the threads of a connection. Its middlewares pass everything that
+// happens in a session to its thread, whichever methods the program calls:
 //
 //	threads := thread.NewSet()
 //	conn, err := client.Connect(ctx, process, newClient, &client.Options{
@@ -12,14 +11,15 @@
 //		Sending:   []acp.Middleware{threads.Sending},
 //	})
 //
-// A program that does without calls [Apply] for each update of a session, and [Prompt],
-// [Permission] and [Opened] when it sends prompts, is asked, or opens sessions.
+// Without a Set, a program must call [Apply] for each update of a session, [Prompt] before
+// it sends a prompt, [Permission] when the agent asks for permission, and [Started] or
+// [Opened] after the response that opens the session.
 //
 // # What differs from version 1
 //
-// The agent sends the user's messages itself, with their ids, and says in state updates
-// when it begins to work and when it ends. So a prompt waits in Snapshot.Queued until the
-// agent has accepted it, the newest message need not be the newest item that grows, and
-// Snapshot.Turn is what the agent says. The agent owns its terminals: their output is in
+// The agent sends the user's messages, with their ids, and reports in state updates when
+// work begins and ends. A prompt is therefore in Snapshot.Queued until the agent has
+// accepted it, and Snapshot.Turn is the state that the agent reported. Chunks of several
+// messages may interleave. The agent owns its terminals: their output is in
 // Snapshot.Terminals.
 package thread

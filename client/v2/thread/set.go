@@ -7,22 +7,22 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// Set keeps a thread for each session of a connection. Its two middlewares tell the
-// threads all that happens, whatever calls the program makes; see the package. All methods
-// are safe for concurrent use.
+// Set keeps a thread for each session of a connection. Its middlewares pass everything that
+// happens in a session to its thread; see the package comment. All methods are safe for
+// concurrent use.
 type Set struct{ threads *thread.Map }
 
 // NewSet returns an empty Set.
 func NewSet() *Set { return &Set{thread.NewMap()} }
 
-// Thread returns the thread of a session, and makes one if there is none.
+// Thread returns the thread of a session. It creates one if there is none.
 func (s *Set) Thread(id acp.SessionID) *thread.Thread { return s.threads.Thread(string(id)) }
 
-// Forget removes the thread of a session. A program that holds the thread may continue to
-// use it.
+// Forget removes the thread of a session. The thread itself remains usable.
 func (s *Set) Forget(id acp.SessionID) { s.threads.Forget(string(id)) }
 
-// Receiving is a middleware for the messages that arrive. It tells updates and questions.
+// Receiving is a middleware for client.Options.Receiving. It passes updates and permission
+// requests to the threads.
 func (s *Set) Receiving(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		switch p := params.(type) {
@@ -35,9 +35,9 @@ func (s *Set) Receiving(next acp.Handler) acp.Handler {
 	}
 }
 
-// Sending is a middleware for the messages that leave. It tells prompts and what becomes
-// of them, options that the user sets, and which sessions are opened. The thread of a
-// session that is resumed with its history is reset; if that fails it is as before.
+// Sending is a middleware for client.Options.Sending. It passes prompts and their
+// responses, options that were set, and opened sessions to the threads. Before a session is
+// resumed with its history, it resets the thread; if that fails, it restores it.
 func (s *Set) Sending(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		switch p := params.(type) {

@@ -95,7 +95,7 @@ func texts(list []acp.AbsolutePath) []string {
 	return all
 }
 
-// TurnOf returns how a turn has ended that ends with the state, as Snapshot.Turn shows it.
+// TurnOf returns the value of Snapshot.Turn after the state update idle.
 func TurnOf(idle *acp.IdleStateUpdate) thread.Turn {
 	c := idleState(idle)
 	t := thread.Turn{State: c.State, StopReason: c.StopReason, Error: c.Error, Usage: c.Usage, Meta: c.Meta}
