@@ -13,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
+	client2 "github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -63,28 +65,55 @@ func dial(t *testing.T, cmd *exec.Cmd, c acp.Client) *client.Conn {
 // dialFor is dial for a client that needs its connection, and with any log.
 func dialFor(t *testing.T, cmd *exec.Cmd, log *slog.Logger, newClient func(*client.Conn) acp.Client) *client.Conn {
 	t.Helper()
+	conn := client.New(spawn(t, cmd), newClient, &client.Options{Unstable: true, Logger: log, OnDropped: noDrop(t)})
+	require.NoError(t, conn.Start(context.Background()))
+	t.Cleanup(func() {
+		assert.NoError(t, conn.Close())
+		assert.NoError(t, conn.Wait())
+	})
+	return conn
+}
+
+// spawn starts an agent as a child process. Whoever connects to it closes the connection
+// when the test ends, and then the process has to end by itself.
+func spawn(t *testing.T, cmd *exec.Cmd) *stream.Process {
+	t.Helper()
 	process, err := stream.Command(cmd, &stream.CommandOptions{
 		OnNoise: func(line []byte) { t.Errorf("%v wrote what is no message: %s", cmd.Args, line) },
 	})
 	require.NoError(t, err)
-	conn := client.New(process, newClient, &client.Options{
-		Unstable: true,
-		Logger:   log,
-		OnDropped: func(method string, err error) {
-			t.Errorf("dropped %s: %v", method, err)
-		},
+	t.Cleanup(func() {
+		assert.NoError(t, process.Wait(), "%v ends by itself when its input does; stderr: %s", cmd.Args, process.Stderr())
+	})
+	return process
+}
+
+// noDrop makes the test fail for a notification that cannot be decoded.
+func noDrop(t *testing.T) func(string, error) {
+	return func(method string, err error) { t.Errorf("dropped %s: %v", method, err) }
+}
+
+// dial2 connects our client of version 2 over s.
+func dial2(t *testing.T, s stream.Stream, c acp2.Client) *client2.Conn {
+	t.Helper()
+	conn := client2.New(s, func(*client2.Conn) acp2.Client { return c }, &client2.Options{
+		Unstable: true, Logger: newStrictLog(t), OnDropped: noDrop(t),
 	})
 	require.NoError(t, conn.Start(context.Background()))
 	t.Cleanup(func() {
 		assert.NoError(t, conn.Close())
 		assert.NoError(t, conn.Wait())
-		assert.NoError(t, process.Wait(), "%v ends by itself when its input does; stderr: %s", cmd.Args, process.Stderr())
 	})
 	return conn
 }
 
+// caller is a connection of either version.
+type caller interface {
+	Call(ctx context.Context, method string, params, result any) error
+}
+
 // journal is what the agent of peers/README.md was told so far.
-func journal(ctx context.Context, t *testing.T, conn *client.Conn) []entry {
+func journal(ctx context.Context, t *testing.T, conn caller) []entry {
 	t.Helper()
 	var all []entry
 	require.NoError(t, conn.Call(ctx, "_interop/journal", struct{}{}, &all))

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
@@ -19,19 +18,12 @@ import (
 type goAgent struct {
 	conn *agent.Conn
 
-	mu            sync.Mutex
-	journal       []entry
-	authenticated bool
+	record
+	authenticated bool // guarded by record.mu, like the rest
 	provider      *acp.ProviderCurrentConfig
 	made          int
 	order         []acp.SessionID
 	sessions      map[acp.SessionID]*goSession
-}
-
-// entry is one thing it was told.
-type entry struct {
-	What  string          `json:"what"`
-	Value json.RawMessage `json:"value"`
 }
 
 type goSession struct {
@@ -47,18 +39,7 @@ type goSession struct {
 }
 
 func newGoAgent(conn *agent.Conn) acp.Agent {
-	return &goAgent{conn: conn, sessions: map[acp.SessionID]*goSession{}}
-}
-
-// note writes down what arrived, as the SDK's own types write it.
-func (p *goAgent) note(what string, value any) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		raw, _ = json.Marshal(err.Error())
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.journal = append(p.journal, entry{what, raw})
+	return &goAgent{conn: conn, record: record{changed: make(chan struct{})}, sessions: map[acp.SessionID]*goSession{}}
 }
 
 func (p *goAgent) find(id acp.SessionID) (*goSession, error) {
@@ -236,9 +217,7 @@ func (p *goAgent) HandleExtension(ctx context.Context, method string, params jso
 		id, _ := agent.RequestID(ctx)
 		return map[string]any{"params": params, "requestId": id}, nil
 	case "_interop/journal":
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return slices.Clone(p.journal), nil
+		return p.told(), nil
 	case "_interop/fail":
 		var want rpcerr.RequestError
 		if err := json.Unmarshal(params, &want); err != nil {

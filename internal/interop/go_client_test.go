@@ -3,11 +3,9 @@ package interop_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -16,50 +14,15 @@ import (
 // goClient is the client of the tests: permissions, real files, real terminals and
 // elicitation, with a record of everything it was asked.
 type goClient struct {
-	mu        sync.Mutex
-	changed   chan struct{} // closed and replaced when something was recorded
-	updates   []acp.SessionUpdate
-	journal   []entry
+	record
+	updates   []acp.SessionUpdate      // guarded by record.mu, like the rest
 	allow     acp.PermissionOptionKind // which option to choose; empty holds the question open
 	terminals map[acp.TerminalID]*goTerminal
 	made      int
 }
 
 func newGoClient() *goClient {
-	return &goClient{changed: make(chan struct{}), allow: acp.PermissionOptionKindAllowOnce, terminals: map[acp.TerminalID]*goTerminal{}}
-}
-
-func (h *goClient) wakeLocked() {
-	close(h.changed)
-	h.changed = make(chan struct{})
-}
-
-func (h *goClient) note(what string, value any) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		raw, _ = json.Marshal(err.Error())
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.journal = append(h.journal, entry{what, raw})
-	h.wakeLocked()
-}
-
-// until waits for what test looks for; test is called with the lock held.
-func (h *goClient) until(ctx context.Context, test func() bool) error {
-	for {
-		h.mu.Lock()
-		ok, changed := test(), h.changed
-		h.mu.Unlock()
-		if ok {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for the agent: %w", ctx.Err())
-		}
-	}
+	return &goClient{record: record{changed: make(chan struct{})}, allow: acp.PermissionOptionKindAllowOnce, terminals: map[acp.TerminalID]*goTerminal{}}
 }
 
 // reset forgets what was recorded, and chooses the answer to permission requests.
@@ -171,10 +134,6 @@ func (h *goClient) HandleExtension(ctx context.Context, method string, params js
 		return nil, ctx.Err()
 	}
 	return nil, rpcerr.MethodNotFound(method)
-}
-
-func (h *goClient) seenLocked(what string) bool {
-	return slices.ContainsFunc(h.journal, func(e entry) bool { return e.What == what })
 }
 
 func (h *goClient) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {

@@ -104,7 +104,7 @@ func dialMortal(t *testing.T, url string, c acp.Client) *client.Conn {
 	s, err := remote.Dial(t.Context(), url, nil)
 	require.NoError(t, err)
 	conn := client.New(s, func(*client.Conn) acp.Client { return c }, &client.Options{
-		Unstable: true, Logger: newStrictLog(t), OnDropped: func(method string, err error) { t.Errorf("dropped %s: %v", method, err) },
+		Unstable: true, Logger: newStrictLog(t), OnDropped: noDrop(t),
 	})
 	require.NoError(t, conn.Start(context.Background()))
 	t.Cleanup(func() {

@@ -1,0 +1,229 @@
+package interop_test
+
+import (
+	"context"
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Our client of version 2 holds its whole conversation with an agent on the TypeScript
+// SDK.
+func TestConversationOfVersion2(t *testing.T) {
+	t.Parallel()
+	for name, command := range map[string][]string{"their agent": node(t, "v2/agent.mjs")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(command[0], command[1:]...)
+			cmd.Env = selfEnv()
+			converse2(t, spawn(t, cmd))
+		})
+	}
+}
+
+// conversation2 is what one run of the steps shares.
+type conversation2 struct {
+	ctx     context.Context
+	conn    *client.Conn
+	handler *goClient2
+	dir     string
+	session *client.Session
+}
+
+// converse2 runs every step over s, except those that are named.
+func converse2(t *testing.T, s stream.Stream, without ...string) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	h := newGoClient2()
+	c := &conversation2{ctx: ctx, conn: dial2(t, s, h), handler: h, dir: scratch(t)}
+	for _, step := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"before initialize", c.beforeInitialize}, {"initialize", c.initialize}, {"login and logout", c.login}, {"new", c.newSession},
+		{"prompt", c.prompt}, {"orders at a prompt", c.orders}, {"every update", c.everyUpdate}, {"messages", c.messages},
+		{"tool call", c.toolCall}, {"plan", c.plan}, {"terminal", c.terminal}, {"stop reasons", c.stopReasons}, {"a prompt that fails", c.promptFails},
+		{"permission", c.permission}, {"permission for other subjects", c.subjects}, {"permission cancelled", c.permissionCancelled},
+		{"permission taken back", c.takenBack}, {"form", c.form}, {"url", c.url},
+		{"cancel", c.cancel}, {"held prompts", c.held}, {"held prompts cancelled", c.heldCancelled}, {"one held prompt cancelled", c.oneHeldCancelled},
+		{"a prompt right behind a cancel", c.promptBehindCancel}, {"a prompt that joins", c.joins}, {"background work", c.background},
+		{"cancel of a request", c.cancelRequest}, {"options", c.options}, {"extensions", c.extensions},
+		{"resume", c.resume}, {"list", c.list}, {"close", c.close}, {"delete", c.delete}, {"unstable methods", c.unstable},
+	} {
+		if slices.Contains(without, step.name) {
+			continue
+		}
+		c.handler.reset(acp.PermissionOptionKindAllowOnce)
+		if !t.Run(step.name, step.run) {
+			return // what follows builds on it
+		}
+	}
+}
+
+// say runs a turn to its end and returns what the agent said.
+func (c *conversation2) say(t *testing.T, text string) (string, *acp.IdleStateUpdate) {
+	t.Helper()
+	turn := c.session.Prompt(c.ctx, acp.Text(text))
+	said, err := turn.Text()
+	require.NoError(t, err)
+	idle, err := turn.Wait()
+	require.NoError(t, err)
+	return said, idle
+}
+
+// told is the client's answer as it reached the agent.
+func (c *conversation2) told(t *testing.T, label string) string {
+	t.Helper()
+	return string(last(t, journal(c.ctx, t, c.conn), "answer:"+label))
+}
+
+// wait waits until test, which is called with the handler's lock held, is true.
+func (c *conversation2) wait(t *testing.T, test func() bool) {
+	t.Helper()
+	require.NoError(t, c.handler.until(c.ctx, test))
+}
+
+func (c *conversation2) beforeInitialize(t *testing.T) {
+	_, err := c.conn.NewSession(c.ctx, &acp.NewSessionRequest{Cwd: acp.AbsolutePath(c.dir)})
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), "nitialize")
+}
+
+func (c *conversation2) initialize(t *testing.T) {
+	caps := client.Capabilities(c.handler)
+	assert.True(t, caps.Has("elicitation.form") && caps.Has("elicitation.url"), "derived from the methods")
+	caps.Auth = &acp.ClientAuthCapabilities{Terminal: &acp.TerminalAuthCapabilities{}}
+	req := &acp.InitializeRequest{Info: acp.Implementation{Name: "interop-go-client", Version: "1.0.0"}, Capabilities: caps}
+	res, err := c.conn.Initialize(c.ctx, req)
+	require.NoError(t, err)
+	assert.EqualValues(t, acp.ProtocolVersion, res.ProtocolVersion)
+	assert.Equal(t, "Interop", res.Info.Title)
+	for _, bit := range []string{
+		"session", "session.prompt.image", "session.prompt.audio", "session.prompt.embeddedContext", "session.mcp.stdio", "session.mcp.http",
+		"session.delete", "session.additionalDirectories", "session.fork", "session.archive", "session.status", "session.title", "auth.status", "providers",
+	} {
+		assert.True(t, c.conn.AgentCapabilities().Has(bit), bit)
+	}
+	require.Len(t, res.AuthMethods, 3)
+	assert.Equal(t, &acp.AuthMethodAgent{MethodID: "token", Name: "Token", Description: "asks for a token"}, res.AuthMethods[0])
+	terminal, ok := res.AuthMethods[1].(*acp.AuthMethodTerminal)
+	require.True(t, ok, "%T", res.AuthMethods[1])
+	assert.Equal(t, []acp.EnvVariable{{Name: "LOGIN", Value: "1"}}, terminal.Env)
+	passkey, ok := res.AuthMethods[2].(*acp.UnknownAuthMethod)
+	require.True(t, ok, "%T", res.AuthMethods[2])
+	assert.JSONEq(t, `{"type":"_passkey","methodId":"pk","name":"Passkey","party":"example.com"}`, string(passkey.Raw))
+	sent := last(t, journal(c.ctx, t, c.conn), "initialize")
+	assert.JSONEq(t, `{"protocolVersion":2,"info":{"name":"interop-go-client","version":"1.0.0"},
+		"capabilities":{"auth":{"terminal":{}},"elicitation":{"form":{},"url":{}}}}`, string(sent))
+	hasCode(t, rpcerr.CodeInvalidRequest, c.conn.Call(c.ctx, "initialize", json.RawMessage(sent), nil))
+}
+
+func (c *conversation2) login(t *testing.T) {
+	locked := &acp.NewSessionRequest{Cwd: acp.AbsolutePath(c.dir + "/locked")}
+	_, err := c.conn.NewSession(c.ctx, locked)
+	assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+	_, err = c.conn.Login(c.ctx, &acp.LoginAuthRequest{MethodID: "nope"})
+	hasCode(t, rpcerr.CodeInvalidParams, err)
+	status, err := c.conn.AuthStatus(c.ctx, nil)
+	require.NoError(t, err)
+	assert.Equal(t, acp.AuthStateUnauthenticated, status.State)
+	c.handler.reset("")
+	_, err = c.conn.Login(c.ctx, &acp.LoginAuthRequest{MethodID: "token"})
+	require.NoError(t, err)
+	asked := c.handler.told()
+	assert.Contains(t, string(last(t, asked, "elicitation/create")), `"requestId"`, "the question belongs to the request")
+	assert.JSONEq(t, `{"state":"authenticated"}`, string(last(t, asked, "auth/status_update")))
+	assert.JSONEq(t, `{"action":"accept","content":{"token":"s3cret"}}`, c.told(t, "auth/login"))
+	status, err = c.conn.AuthStatus(c.ctx, nil)
+	require.NoError(t, err)
+	require.Len(t, status.Accounts, 1)
+	assert.Equal(t, "me@example.com", status.Accounts[0].Email)
+	_, err = c.conn.NewSession(c.ctx, locked)
+	require.NoError(t, err)
+	_, err = c.conn.Logout(c.ctx, nil)
+	require.NoError(t, err)
+	_, err = c.conn.NewSession(c.ctx, locked)
+	assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+}
+
+func (c *conversation2) newSession(t *testing.T) {
+	_, err := c.conn.NewSession(c.ctx, &acp.NewSessionRequest{Cwd: "not/absolute"})
+	var invalid *acp.InvalidError
+	require.ErrorAs(t, err, &invalid, "refused before it leaves")
+	_, err = c.conn.NewSession(c.ctx, &acp.NewSessionRequest{Cwd: acp.AbsolutePath(c.dir), MCPServers: []acp.MCPServer{
+		&acp.UnknownMCPServer{Type: "_pigeon", Raw: json.RawMessage(`{"type":"_pigeon","name":"coo"}`)}}})
+	hasCode(t, rpcerr.CodeInvalidParams, err)
+
+	before := len(journal(c.ctx, t, c.conn))
+	c.session, err = c.conn.StartSession(c.ctx, &acp.NewSessionRequest{
+		Cwd: acp.AbsolutePath(c.dir), AdditionalDirectories: []acp.AbsolutePath{"/tmp"},
+		MCPServers: []acp.MCPServer{
+			&acp.MCPServerStdio{Name: "tools", Command: "/bin/true", Args: []string{"-x"}, Env: []acp.EnvVariable{{Name: "A", Value: "1"}}},
+			&acp.MCPServerHTTP{Name: "web", URL: "https://example.com/mcp", Headers: []acp.HTTPHeader{{Name: "X", Value: "y"}}},
+		},
+	})
+	require.NoError(t, err)
+	sent := journal(c.ctx, t, c.conn)[before:]
+	assert.JSONEq(t, `{"cwd":"`+c.dir+`","additionalDirectories":["/tmp"],"mcpServers":[
+		{"type":"stdio","name":"tools","command":"/bin/true","args":["-x"],"env":[{"name":"A","value":"1"}]},
+		{"type":"http","name":"web","url":"https://example.com/mcp","headers":[{"name":"X","value":"y"}]}]}`, string(last(t, sent, "session/new")))
+	options := c.session.ConfigOptions()
+	require.Len(t, options, 4)
+	effort, ok := options[1].Kind.(*acp.SessionConfigSelect)
+	require.True(t, ok, "%T", options[1].Kind)
+	assert.Equal(t, acp.SessionConfigValueID("high"), effort.Options.Grouped[0].Options[1].Value)
+	assert.Equal(t, &acp.SessionConfigBoolean{}, options[2].Kind)
+	colour, ok := options[3].Kind.(*acp.UnknownSessionConfigKind)
+	require.True(t, ok, "%T", options[3].Kind)
+	assert.Equal(t, "_colour", colour.Type)
+	c.wait(t, func() bool { return len(c.handler.updates) > 0 })
+	require.Len(t, c.session.Commands(), 2, "those of the update, which is later than the response")
+	assert.Equal(t, &acp.Command{Name: "greet", Description: "says hello"}, c.session.Commands()[0])
+	assert.Equal(t, &acp.IdleStateUpdate{}, c.session.State())
+}
+
+func (c *conversation2) cancelRequest(t *testing.T) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- c.conn.Call(ctx, "_interop/wait", struct{}{}, nil) }() // ends by cancel
+	c.wait(t, func() bool { return c.handler.seenLocked("_interop/waiting") })
+	cancel()
+	assert.ErrorIs(t, <-done, context.Canceled)
+	seen := func(e entry) bool { return e.What == "_interop/wait cancelled" }
+	for !slices.ContainsFunc(journal(c.ctx, t, c.conn), seen) { // it will: the agent has been told
+		require.NoError(t, c.ctx.Err(), "the agent was not told")
+	}
+}
+
+func (c *conversation2) extensions(t *testing.T) {
+	params := json.RawMessage(`{"n":1,"deep":[{"a":null}],"text":"ü🙂"}`)
+	var echo struct{ Params json.RawMessage }
+	require.NoError(t, c.conn.Call(c.ctx, "_interop/echo", params, &echo))
+	assert.JSONEq(t, string(params), string(echo.Params))
+	require.NoError(t, c.conn.Notify(c.ctx, "_interop/note", map[string]string{"from": "client"}))
+	c.say(t, "extension")
+	assert.JSONEq(t, `{"from":"client"}`, string(last(t, journal(c.ctx, t, c.conn), "_interop/note")))
+	assert.JSONEq(t, `{"echo":{"n":9007199254740991,"s":"ü\u2028","list":[null,true]}}`, c.told(t, "extension"))
+	assert.Contains(t, c.told(t, "extension missing"), "-32601")
+	assert.JSONEq(t, `{"from":"agent"}`, string(last(t, c.handler.told(), "_interop/client_note")))
+
+	e := hasCode(t, rpcerr.CodeMethodNotFound, c.conn.Call(c.ctx, "_interop/nothing", struct{}{}, nil))
+	var missing struct{ Method string }
+	require.NoError(t, e.DecodeData(&missing))
+	assert.Equal(t, "_interop/nothing", missing.Method)
+	e = hasCode(t, -31999, c.conn.Call(c.ctx, "_interop/fail", map[string]any{"code": -31999, "message": "mine", "data": []int{1}}, nil))
+	assert.Equal(t, "mine", e.Message)
+	var data []int
+	require.NoError(t, e.DecodeData(&data))
+	assert.Equal(t, []int{1}, data)
+}
