@@ -61,10 +61,10 @@ func allTranscripts(t *testing.T) []recordedProcess {
 	t.Helper()
 	first, err := filepath.Glob("testdata/transcripts/*.jsonl")
 	require.NoError(t, err)
-	require.Len(t, first, 13)
+	require.Len(t, first, 15)
 	second, err := filepath.Glob("testdata/transcripts-v2/*.jsonl")
 	require.NoError(t, err)
-	require.Len(t, second, 9)
+	require.Len(t, second, 11)
 	return readTranscripts(t, append(first, second...))
 }
 

@@ -1,0 +1,167 @@
+package adapters_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// adaptersVar asks for the tests with the agents of this folder. They are not run
+// otherwise: npm installs almost a gigabyte for them.
+const adaptersVar = "ACPKIT_INTEROP_ADAPTERS"
+
+// installedAdapters is the outcome of npm ci, which runs once, and only when what is there is
+// missing or older than the list of versions.
+var installedAdapters = sync.OnceValues(func() ([]byte, error) {
+	want, err := os.Stat("package-lock.json")
+	if err != nil {
+		return nil, err
+	}
+	if have, err := os.Stat("node_modules/.package-lock.json"); err == nil && !have.ModTime().Before(want.ModTime()) {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	// The programs of the agents are optional dependencies, one for each platform.
+	cmd := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	cmd.Dir = "."
+	return cmd.CombinedOutput()
+})
+
+// adapter is an agent that other people wrote, and how to make it use a scripted model.
+type adapter struct {
+	name    string // the folder of its package, and of its recordings
+	version string // as it says itself
+	script  string // below node_modules
+	dialect dialect
+	// prepare fills the home of the agent, and returns what its environment has besides.
+	prepare func(t *testing.T, home, model string) []string
+	// asking are values of the option mode: one with which the agent asks before each edit, and another.
+	asking, other string
+	// forgets is what a replay leaves out.
+	forgets []string
+}
+
+var adapters = []adapter{
+	{
+		name: "claude-agent-acp", version: "0.100.0", script: "@agentclientprotocol/claude-agent-acp/dist/index.js",
+		dialect: anthropic{}, prepare: prepareClaude, asking: "default", other: "plan",
+	},
+	{
+		name: "codex-acp", version: "2.6.0", script: "@agentclientprotocol/codex-acp/dist/index.js",
+		dialect: openai{}, prepare: prepareCodex, asking: "read-only", other: "workspace-write",
+		forgets: []string{"agent: I wait."}, // it was cancelled
+	},
+}
+
+// eachAdapter runs a test for each agent, if the tests with them were asked for.
+func eachAdapter(t *testing.T, test func(t *testing.T, a *adapter)) {
+	if os.Getenv(adaptersVar) == "" {
+		t.Skipf("%s is not set: this test installs agents with npm, which takes a gigabyte", adaptersVar)
+	}
+	need(t, "npm")
+	need(t, "node")
+	if out, err := installedAdapters(); err != nil {
+		t.Fatalf("npm ci: %v\n%s", err, out)
+	}
+	for _, a := range adapters {
+		t.Run(a.name, func(t *testing.T) { test(t, &a) })
+	}
+}
+
+// workplace is a home and a folder for an agent, and the model that it uses. Processes of the
+// agent share it.
+type workplace struct {
+	adapter   *adapter
+	model     *scriptedModel
+	dir, home string
+	env       []string
+}
+
+func newWorkplace(t *testing.T, a *adapter) *workplace {
+	t.Helper()
+	p := &workplace{adapter: a, dir: scratch(t), home: scratch(t)}
+	p.model = newScriptedModel(t, a.dialect, p.dir)
+	p.reset(t)
+	// Whoever tries to reach another computer must fail.
+	nowhere := "http://127.0.0.1:9"
+	p.env = append(a.prepare(t, p.home, p.model.url()),
+		"PATH="+os.Getenv("PATH"), "HOME="+p.home, "USERPROFILE="+p.home, "TMPDIR="+p.home, "NO_BROWSER=1",
+		"HTTP_PROXY="+nowhere, "HTTPS_PROXY="+nowhere, "ALL_PROXY="+nowhere, "NO_PROXY=127.0.0.1")
+	return p
+}
+
+// reset gives the file that the agent changes its first text.
+func (p *workplace) reset(t *testing.T) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "out.txt"), []byte("old\n"), 0o600))
+}
+
+// text returns what is in the file that the agent changes.
+func (p *workplace) text(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(p.dir, "out.txt"))
+	require.NoError(t, err)
+	return string(b)
+}
+
+// command starts the agent.
+func (p *workplace) command() *exec.Cmd {
+	cmd := exec.Command("node", filepath.Join("node_modules", filepath.FromSlash(p.adapter.script)))
+	cmd.Path, _ = exec.LookPath("node") // which eachAdapter has found
+	if dir, err := filepath.Abs("."); err == nil {
+		cmd.Args[1] = filepath.Join(dir, cmd.Args[1])
+	}
+	cmd.Dir, cmd.Env = p.dir, p.env
+	return cmd
+}
+
+func prepareClaude(_ *testing.T, _, model string) []string {
+	return []string{
+		"ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=fake",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
+	}
+}
+
+func prepareCodex(t *testing.T, home, model string) []string {
+	dir := filepath.Join(home, ".codex")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.toml"), fmt.Appendf(nil, `model = "gpt-5.5"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "%s/v1"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+supports_websockets = false
+`, model), 0o600))
+	return nil
+}
+
+// need fails a test for want of a program: who asks for these tests must have it.
+func need(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Fatalf("%s is not installed: the agents need it", program)
+	}
+}
+
+// scratch is a folder whose name is the same for every program, also where the folder for
+// temporary files is reached through a link.
+func scratch(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	return dir
+}

@@ -1,0 +1,105 @@
+package adapters_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+)
+
+// viewer is a client of version 2 that keeps what it is asked, and chooses the option of one
+// kind.
+type viewer struct {
+	mu     sync.Mutex // guards what follows
+	choose acp.PermissionOptionKind
+	asked  []*acp.RequestPermissionRequest
+	states []string // of the session, with the questions between
+	held   chan<- struct{}
+}
+
+// hold makes the next question wait for its cancellation, and closes asked when it has come.
+func (v *viewer) hold(asked chan<- struct{}) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.held = asked
+}
+
+func (v *viewer) SessionUpdate(_ context.Context, n *acp.UpdateSessionNotification) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	state, ok := n.Update.(*acp.SessionStateUpdate)
+	if !ok {
+		return nil
+	}
+	switch state.StateUpdate.(type) {
+	case *acp.RunningStateUpdate:
+		v.states = append(v.states, "running")
+	case *acp.RequiresActionStateUpdate:
+		v.states = append(v.states, "requires_action")
+	case *acp.IdleStateUpdate:
+		v.states = append(v.states, "idle")
+	}
+	return nil
+}
+
+func (v *viewer) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.asked = append(v.asked, req)
+	v.states = append(v.states, "ask")
+	if held := v.held; held != nil {
+		v.held = nil
+		v.mu.Unlock()
+		close(held)
+		<-ctx.Done()
+		v.mu.Lock()
+		return acp.Cancelled(), nil
+	}
+	for _, o := range req.Options {
+		if o.Kind == v.choose {
+			return acp.Selected(o.OptionID), nil
+		}
+	}
+	return acp.Cancelled(), nil
+}
+
+// next sets what is chosen, and forgets what was asked.
+func (v *viewer) next(choose acp.PermissionOptionKind) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.choose, v.asked, v.states = choose, nil, nil
+}
+
+func (v *viewer) questions() []*acp.RequestPermissionRequest {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.asked)
+}
+
+func (v *viewer) story() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Compact(slices.Clone(v.states))
+}
+
+// strictLog makes the test fail for everything that is worth a warning.
+type strictLog struct{ t *testing.T }
+
+func newStrictLog(t *testing.T) *slog.Logger { return slog.New(strictLog{t}) }
+
+func (l strictLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+func (l strictLog) WithAttrs([]slog.Attr) slog.Handler               { return l }
+func (l strictLog) WithGroup(string) slog.Handler                    { return l }
+
+func (l strictLog) Handle(_ context.Context, r slog.Record) error {
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		text += " " + a.String()
+		return true
+	})
+	l.t.Errorf("logged: %s %s", r.Level, text)
+	return nil
+}
