@@ -85,7 +85,8 @@
 // only the id of each call that is over, in an envelope without a payload, which costs it
 // 19 allocations a call. It does not write either: the object that it hands to WriteObject
 // stands for a frame that was encoded before. Callers do not wait in it, and it gets no
-// request: both is done here, where the order is known.
+// request: both is done here, where the order is known. So calls can be over sooner than
+// it hears of them; when these are too many, new calls wait.
 //
 // # Locks
 //

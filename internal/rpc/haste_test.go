@@ -65,3 +65,49 @@ func TestStreamIsToldOfUrgentCalls(t *testing.T) {
 		assert.Less(t, calls(1000, mAsk, long, long), int64(20), "it does not help")
 	})
 }
+
+// Many calls in flight share the wait for the scheduler, so the stream is told of the
+// first few of them only.
+func TestStreamIsNotToldOfManyCalls(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		s := &hastener{Stream: near}
+		c, p := startOn(t, rpc.Config{Stream: s}), newPeer(t, far)
+		sent := 0
+		send := func() {
+			go func() { // ends with the response
+				_, err := c.Call(t.Context(), mAsk, &msg{}, nil)
+				assert.NoError(t, err)
+			}()
+			p.Next()
+			synctest.Wait()
+			sent++
+		}
+		send()
+		time.Sleep(10 * time.Millisecond) // so that the stream is told of those that follow
+		p.answer(1, 1)
+		synctest.Wait()
+		for range 2 {
+			s.told.Store(0)
+			var told []int64
+			first := sent + 1
+			for range 7 {
+				send()
+				told = append(told, s.told.Load())
+			}
+			assert.Equal(t, []int64{1, 2, 3, 4, 4, 4, 4}, told)
+
+			// When some of them are over it is told again.
+			for id := first; id < first+4; id++ {
+				p.answer(id, 1)
+			}
+			synctest.Wait()
+			send()
+			assert.EqualValues(t, 5, s.told.Load(), "three are in flight")
+			for id := first + 4; id <= sent; id++ {
+				p.answer(id, 1)
+			}
+			synctest.Wait()
+		}
+	})
+}

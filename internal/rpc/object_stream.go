@@ -12,8 +12,15 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 )
 
-// overAtOnce is how many calls that are over the library may still remember.
-const overAtOnce = 64
+const (
+	// overAtOnce is how many calls that are over the library may still remember while
+	// there is nothing to do.
+	overAtOnce = 64
+	// mostOver is how many they may be before new calls wait. Hearing of one takes the
+	// library about half as long as all the rest of a short call, on one goroutine, so
+	// calls from many goroutines can be quicker than it.
+	mostOver = 512
+)
 
 // keptIDs is how much room for ids outlives a burst.
 const keptIDs = 1024
@@ -44,18 +51,20 @@ type objectStream struct {
 
 	buf [48]byte // ReadObject's alone
 
-	arrived sync.Cond // uses mu
+	arrived sync.Cond // uses mu: there is enough for ReadObject
+	heard   sync.Cond // uses mu: the library remembers fewer
 
 	mu     sync.Mutex // guards all below
 	ids    []uint64   // calls that are over, for ReadObject
 	spare  []uint64
 	taken  []uint64 // ReadObject's own part of ids
+	late   int      // callers that wait for the library
 	closed bool
 }
 
 func newObjectStream(out *outbox.Box) *objectStream {
 	s := &objectStream{out: out}
-	s.arrived.L = &s.mu
+	s.arrived.L, s.heard.L = &s.mu, &s.mu
 	return s
 }
 
@@ -68,6 +77,18 @@ func (s *objectStream) over(id uint64) {
 	s.mu.Unlock()
 	if enough {
 		s.arrived.Signal()
+	}
+}
+
+// await holds back the caller of a new call while the library remembers too many that are
+// over. That takes some milliseconds at most: the library waits for nobody.
+func (s *objectStream) await() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.ids)+len(s.taken) >= mostOver && !s.closed {
+		s.late++
+		s.heard.Wait()
+		s.late--
 	}
 }
 
@@ -111,6 +132,7 @@ func (s *objectStream) notify(ctx context.Context, lib *jsonrpc2.Conn, method st
 // dispatch sends a call for which room was reserved. Its frame travels beside the
 // library's request as well: an extra field of the request would cost two allocations.
 func (s *objectStream) dispatch(ctx context.Context, lib *jsonrpc2.Conn, method string, f *outbox.Frame) error {
+	s.await()
 	s.callMu.Lock()
 	defer s.callMu.Unlock()
 	s.call = f
@@ -153,13 +175,14 @@ func (s *objectStream) ReadObject(v any) error {
 }
 
 func (s *objectStream) pop() (uint64, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(s.taken) == 0 {
-		s.mu.Lock()
 		for len(s.ids) < overAtOnce && !s.closed {
+			s.heard.Broadcast() // too few of those that went on may have made a call
 			s.arrived.Wait()
 		}
 		if s.closed {
-			s.mu.Unlock()
 			return 0, false
 		}
 		if cap(s.spare) > keptIDs {
@@ -167,10 +190,12 @@ func (s *objectStream) pop() (uint64, bool) {
 		}
 		s.spare, s.ids = s.ids, s.spare[:0]
 		s.taken = s.spare
-		s.mu.Unlock()
 	}
 	id := s.taken[0]
 	s.taken = s.taken[1:]
+	if s.late > 0 && len(s.ids)+len(s.taken) < mostOver {
+		s.heard.Signal()
+	}
 	return id, true
 }
 
@@ -180,6 +205,7 @@ func (s *objectStream) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.arrived.Broadcast()
+	s.heard.Broadcast()
 	return nil
 }
 

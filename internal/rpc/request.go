@@ -101,6 +101,7 @@ func (r *request) counted() bool { return r.entry == nil || !r.entry.Waits && !r
 
 // serve handles the request and responds to it, whatever its handler does.
 func (r *request) serve() {
+	growStack()
 	// Deferred, because a handler may end its goroutine with runtime.Goexit.
 	defer r.write()
 	defer r.conn.in.ends(r)
@@ -150,11 +151,13 @@ func (r *request) respond(res any, err error) {
 func (r *request) queue(f *outbox.Frame, res any, ok bool) {
 	c := r.conn
 	f.Request, f.About = r.id, r.method
-	m := stream.Message{Kind: stream.KindErrorResponse, ID: json.RawMessage(r.id)}
-	if ok {
-		m.Kind = stream.KindResponse
+	if c.network {
+		m := stream.Message{Kind: stream.KindErrorResponse, ID: json.RawMessage(r.id)}
+		if ok {
+			m.Kind = stream.KindResponse
+		}
+		c.describe(f, m, lenHead(r.id))
 	}
-	c.describe(f, m, lenHead(r.id))
 	err := r.reserve(f)
 	c.in.responded(r) // before the peer can read it, who may use its id again
 	if err == nil {

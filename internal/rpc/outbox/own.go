@@ -87,7 +87,7 @@ func (b *Box) liftPause(ends uint64, seen int64) {
 
 // resumeLocked lets the reader go on if there is room for own responses again.
 func (b *Box) resumeLocked() {
-	if b.own <= b.cfg.Reserve {
+	if b.ownOver.Load() && b.own <= b.cfg.Reserve {
 		b.ownOver.Store(false)
 	}
 	if b.pausing && !b.mustPauseLocked() {
