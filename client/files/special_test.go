@@ -3,8 +3,8 @@
 package files_test
 
 import (
-	"bytes"
 	"context"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -131,67 +133,107 @@ func TestWritesAreAtomic(t *testing.T) {
 	}
 }
 
+// The hook of a write takes a second of the bubble's clock, which does not move while a
+// writer could go on: without turns all would be in it at once.
 func TestWritersTakeTurns(t *testing.T) {
-	var writing, most atomic.Int32
-	slow := slowBuffers(func() { most.Store(max(most.Load(), writing.Add(1))) }, func() { writing.Add(-1) })
-	h := newFixture(t, files.Options{Buffers: slow}, nil)
-	other := h.folders.ReadWriter(h.conn, nil)
-	var all sync.WaitGroup
-	for i := range 20 {
-		all.Go(func() { // ends with its write
-			w := h.ReadWriter
-			if i%2 == 0 {
-				w = other
-			}
-			_, err := w.WriteTextFile(t.Context(), &acp.WriteTextFileRequest{SessionID: "s", Path: h.at("a"), Content: "x"})
-			assert.NoError(t, err)
-		})
-	}
-	all.Wait()
-	assert.EqualValues(t, 1, most.Load())
+	synctest.Test(t, func(t *testing.T) {
+		var writing, most, writes atomic.Int32
+		h := newFixture(t, files.Options{Buffers: buffers(func() {
+			writes.Add(1)
+			most.Store(max(most.Load(), writing.Add(1)))
+			time.Sleep(time.Second)
+			writing.Add(-1)
+		})}, nil)
+		h.link("a", "alias")
+		other := h.folders.ReadWriter(h.conn, nil)
+		var all sync.WaitGroup
+		write := func(w *files.ReadWriter, name string) {
+			all.Go(func() { // ends with its write
+				_, err := w.WriteTextFile(t.Context(), &acp.WriteTextFileRequest{SessionID: "s", Path: h.at(name), Content: "x"})
+				assert.NoError(t, err)
+			})
+		}
+		for range 5 { // by both connections and both names
+			write(h.ReadWriter, "a")
+			write(h.ReadWriter, "alias")
+			write(other, "a")
+			write(other, "alias")
+		}
+		begun := time.Now()
+		all.Wait()
+		assert.EqualValues(t, 1, most.Load())
+		assert.Equal(t, 20*time.Second, time.Since(begun))
+
+		begun = time.Now()
+		write(h.ReadWriter, "a")
+		write(h.ReadWriter, "b")
+		all.Wait()
+		assert.Equal(t, time.Second, time.Since(begun), "other paths do not wait")
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+		defer cancel()
+		write(h.ReadWriter, "a")
+		synctest.Wait()
+		_, err := other.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: "s", Path: h.at("a"), Content: "x"})
+		assert.ErrorIs(t, err, context.DeadlineExceeded, "who waits may leave")
+		all.Wait()
+		assert.EqualValues(t, 23, writes.Load())
+	})
 }
 
-type hooks struct{ begin, end func() }
+// buffers are of an editor that has no file open.
+type buffers func()
 
-func slowBuffers(begin, end func()) files.Buffers { return hooks{begin, end} }
-
-func (hooks) ReadBuffer(context.Context, *files.Operation) (string, bool, error) {
+func (buffers) ReadBuffer(context.Context, *files.Operation) (string, bool, error) {
 	return "", false, nil
 }
 
-func (h hooks) WriteBuffer(context.Context, *files.Operation) (bool, error) {
-	h.begin()
-	defer h.end()
-	bytes.Repeat([]byte("x"), 1<<20)
+func (b buffers) WriteBuffer(context.Context, *files.Operation) (bool, error) {
+	b()
 	return false, nil
 }
 
+// A file that grows while it is read: what there is at some moment is read, and no more
+// than the limit, although the writer may be quicker than the reader.
 func TestGrowingFile(t *testing.T) {
-	h := newFixture(t, files.Options{MaxRead: 1 << 20}, nil)
+	const limit = 1 << 20
+	h := newFixture(t, files.Options{MaxRead: limit}, nil)
 	f, err := os.Create(h.at("log"))
 	require.NoError(t, err)
 	defer f.Close()
+	line := []byte(strings.Repeat("x", 4095) + "\n")
 	var stop atomic.Bool
 	var writer sync.WaitGroup
 	writer.Go(func() { // ends with stop
-		line := []byte(strings.Repeat("x", 4095) + "\n")
-		for n := 0; n < 64<<20 && !stop.Load(); n += len(line) {
-			f.Write(line)
+		for n := 0; !stop.Load(); n += len(line) {
+			if n >= 4*limit { // again, so that the limit is passed during some read
+				assert.NoError(t, f.Truncate(0))
+				_, err := f.Seek(0, io.SeekStart)
+				assert.NoError(t, err)
+				n = 0
+			}
+			_, err := f.Write(line)
+			assert.NoError(t, err)
 		}
 	})
-	tooLarge := false
-	for range 2000 {
+	read, refused := 0, 0
+	for end := time.Now().Add(time.Minute); (read < 50 || refused < 50) && time.Now().Before(end); {
 		text, err := h.read(h.at("log"))
 		if err != nil {
 			require.ErrorIs(t, err, files.ErrTooLarge)
-			tooLarge = true
-			break
+			refused++
+			continue
 		}
-		require.LessOrEqual(t, len(text), 1<<20)
+		require.LessOrEqual(t, len(text), limit)
+		require.Empty(t, strings.Trim(text, "x\n"))
+		if text != "" {
+			read++
+		}
 	}
 	stop.Store(true)
 	writer.Wait()
-	t.Logf("grew beyond the limit: %v", tooLarge)
+	assert.Positive(t, read)
+	assert.Positive(t, refused)
 }
 
 // The last element and its folder are exchanged without end, between what is inside and

@@ -72,11 +72,17 @@ func TestCancelledWhileThePersonThinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		click := make(chan struct{})
 		d := newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+			select {
+			case <-click: // the late click was made
+				return q.Pick(permission.RejectOnce), nil
+			default:
+			}
 			<-click // takes no notice of its ctx
 			return q.Pick(permission.AllowAlways), nil
 		}})
 		ctx, cancel := context.WithCancelCause(t.Context())
-		tool := permission.Tool{Name: "t", Input: json.RawMessage(`1`)}
+		tool := edit("/w/a", "x")
+		tool.Input = json.RawMessage(`1`)
 		got := make(chan permission.Outcome, 1)
 		go func() { got <- d.Decide(ctx, question(tool)) }() // ends with ctx
 		synctest.Wait()
@@ -84,11 +90,18 @@ func TestCancelledWhileThePersonThinks(t *testing.T) {
 		assert.Equal(t, permission.Outcome{By: permission.ByCancel}, <-got)
 		close(click)
 		synctest.Wait()
-		// The late click has left nothing behind.
-		done, end := context.WithCancel(t.Context())
-		end()
-		assert.Empty(t, d.Decide(done, question(tool)).OptionID)
-		assert.ErrorIs(t, d.Authorize(done, write("/w/a", "x")), context.Canceled)
+		// The late click has left nothing behind: neither the memory nor a grant allows.
+		o := d.Decide(t.Context(), question(tool))
+		assert.Equal(t, permission.ByPerson, o.By)
+		assert.Equal(t, permission.Deny, o.Decision)
+		var denied *permission.DeniedError
+		require.ErrorAs(t, d.Authorize(t.Context(), write("/w/a", "x")), &denied)
+		assert.Equal(t, permission.ByPerson, denied.By)
+		assert.Equal(t, 3, d.timesAsked())
+		// What begins after the cancel is cancelled at once, and nobody is asked.
+		assert.Equal(t, permission.Outcome{By: permission.ByCancel}, d.Decide(ctx, question(tool)))
+		assert.ErrorIs(t, d.Authorize(ctx, write("/w/a", "x")), acp.ErrTurnCancelled)
+		assert.Equal(t, 3, d.timesAsked())
 	})
 }
 
