@@ -124,10 +124,10 @@ var importRules = []importRule{
 		"a helper of tests that any package may use"},
 	{"examples/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote"},
 		"people copy examples into modules that cannot import internal packages"},
-	{"internal/hardening/...", []string{"acp", "agent/...", "client/...", "rpcerr/...", "stream", "internal/...",
+	{"internal/hardening/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "internal/...",
 		"github.com/stretchr/testify/assert", "github.com/stretchr/testify/require"},
 		"what its tests share makes assertions too"},
-	{"internal/...", []string{"acp", "agent/...", "client/...", "rpcerr/...", "stream", "internal/..."},
+	{"internal/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "internal/..."},
 		"tools and tests of the project may use all of it, and nothing from elsewhere"},
 }
 

@@ -31,10 +31,11 @@
 //
 // # Cancelling
 //
-// The protocol cancels all foreground work of a session at once: [Session.Cancel],
-// [Turn.Cancel] and the end of the ctx of [Session.Prompt] do that. A turn in progress then
-// ends with the stop reason "cancelled", and a prompt that the agent holds fails with
-// -32800. The agent's requests to the user get the response "cancelled", except those about
+// The protocol cancels all foreground work of a session at once: [Session.Cancel] does that.
+// A turn in progress then ends with the stop reason "cancelled", and a prompt that the agent
+// holds fails with -32800. [Turn.Cancel] and the end of the ctx of [Session.Prompt] do the
+// same, with one exception: a prompt that the agent holds is cancelled alone, and other work
+// goes on. The agent's requests to the user get the response "cancelled", except those about
 // a tool call or a terminal that the agent lists as background work. Background work goes
 // on until [Conn.CancelToolCall], [Conn.CancelTerminal] or [Session.Close].
 //

@@ -17,11 +17,11 @@ import (
 // Prompt may be called while other turns are in progress. The agent then either adds the
 // message to the conversation at once, or holds the prompt until it is idle.
 //
-// If ctx is done before the turn has ended, the agent is asked to cancel the session's
-// foreground work, and the turn continues for up to Options.CancelGrace: its remaining
-// updates arrive, and Wait returns the stop reason. A prompt that the agent held fails with
-// -32800. If the agent does not report the end in that time, the turn fails with the error
-// of ctx. The protocol cannot cancel a single turn: other turns of the session end too.
+// If ctx is done before the turn has ended, the turn is cancelled as by [Turn.Cancel], and
+// continues for up to Options.CancelGrace: its remaining updates arrive, and Wait returns the
+// stop reason. If the agent does not report the end in that time, the turn fails with the
+// error of ctx; a prompt that the agent still holds then may become part of the conversation
+// later.
 //
 //	turn := session.Prompt(ctx, acp.Text("What is in this folder?"))
 //	for u, err := range turn.Updates() {
@@ -36,6 +36,7 @@ import (
 func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn {
 	t := newTurn(s)
 	p := s.begin(t)
+	t.prompt = p
 	if p == nil {
 		t.accept(nil, ErrSessionClosed)
 		t.finish(nil, ErrSessionClosed)
@@ -75,19 +76,27 @@ func (s *Session) run(ctx context.Context, t *Turn, p *openPrompt, blocks []acp.
 	if expectErr == nil {
 		defer owed.Met()
 	}
-	grace := &cancelGrace{conn: s.conn, id: s.id}
+	grace := &cancelGrace{session: s}
 	var res *acp.PromptResponse
-	res, err = s.conn.send(ctx, p, &acp.PromptRequest{SessionID: s.id, Prompt: blocks}, onSent,
-		func() { grace.begin(ctx) })
+	res, err = s.conn.send(ctx, p, &acp.PromptRequest{SessionID: s.id, Prompt: blocks}, onSent, func() {
+		grace.begin()
+		if !s.withdraw(p) {
+			grace.cancelSession(ctx)
+		}
+	})
 	if err != nil {
 		return
 	}
 	onSent() // a middleware may have responded itself
 	t.accept(res, nil)
+	if s.conn.turns.insert(p) {
+		grace.cancelSession(ctx)
+	}
 	select {
 	case <-t.done:
 	case <-ctx.Done():
-		grace.begin(ctx)
+		grace.begin()
+		grace.cancelSession(ctx)
 		over := time.NewTimer(time.Until(grace.until))
 		defer over.Stop()
 		select {
@@ -107,23 +116,31 @@ func (s *Session) fail(t *Turn, p *openPrompt, err error) {
 
 // cancelGrace is the time that a prompt has to end after its ctx is done.
 type cancelGrace struct {
-	conn  *Conn
-	id    acp.SessionID
-	until time.Time // zero until it begins
+	session *Session
+	until   time.Time // zero until it begins
+	told    bool      // the agent was asked to cancel the session's work
 }
 
-// begin asks the agent to cancel the work, unless it was asked before.
-func (g *cancelGrace) begin(ctx context.Context) {
-	if !g.until.IsZero() {
+func (g *cancelGrace) begin() {
+	if g.until.IsZero() {
+		g.until = time.Now().Add(g.length())
+	}
+}
+
+func (g *cancelGrace) length() time.Duration { return max(g.session.conn.opts.CancelGrace, 0) }
+
+// cancelSession asks the agent to cancel the session's work, unless it was asked before.
+func (g *cancelGrace) cancelSession(ctx context.Context) {
+	if g.told {
 		return
 	}
-	grace := max(g.conn.opts.CancelGrace, 0)
-	g.until = time.Now().Add(grace)
+	g.told = true
 	// A peer that does not read must not block the caller.
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), max(grace, time.Second))
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), max(g.length(), time.Second))
 	defer stop()
-	if err := g.conn.cancel(ctx, &acp.CancelSessionNotification{SessionID: g.id}); err != nil {
-		g.conn.log.Debug("acp: the turn could not be cancelled", "method", acp.MethodSessionCancel, "error", err)
+	c := g.session.conn
+	if err := c.cancel(ctx, &acp.CancelSessionNotification{SessionID: g.session.id}); err != nil {
+		c.log.Debug("acp: the turn could not be cancelled", "method", acp.MethodSessionCancel, "error", err)
 	}
 }
 
@@ -133,6 +150,7 @@ func (c *Conn) send(ctx context.Context, p *openPrompt, req *acp.PromptRequest, 
 	defer c.effects.begin(ctx, c, req.SessionID)()
 	var id acp.MessageID
 	res, err := methodPrompt.Call(ctx, &c.out, req, &rpc.CallOptions{
+		Cancellable: func(cancel func()) { c.turns.cancellable(p, cancel) },
 		Sent: func() {
 			c.turns.sent(p)
 			sent()

@@ -21,6 +21,7 @@ import (
 // The end of a turn is an update. A handler of updates must therefore not wait for a turn.
 type Turn struct {
 	session *Session
+	prompt  *openPrompt // nil if the session was closed before
 	feed    feed
 
 	accepting sync.Once
@@ -129,16 +130,28 @@ func (t *Turn) Text() (string, error) {
 	return all.String(), failed
 }
 
-// Cancel asks the agent to end the session's foreground work, with the stop reason
-// "cancelled", and to refuse prompts that wait. If the turn has already ended, Cancel does
-// nothing.
+// Cancel cancels the turn. If the agent holds its prompt because other work of the session is
+// in progress, only this prompt is withdrawn: it fails with -32800 and the other work goes on.
+// Once the message is part of the conversation, the protocol cannot cancel a single turn:
+// Cancel then asks the agent to end the session's foreground work, with the stop reason
+// "cancelled", and to refuse all prompts that it holds, as [Session.Cancel] does. If the
+// message becomes part of the conversation while the agent reads that the prompt is
+// withdrawn, the work is cancelled as well.
+//
+// Cancel does not wait for the end of the turn: call Wait. If the turn has already ended,
+// Cancel does nothing.
+//
+// Protocol: $/cancel_request for session/prompt, session/cancel.
 func (t *Turn) Cancel(ctx context.Context) error {
 	select {
 	case <-t.done:
 		return nil
 	default:
-		return t.session.Cancel(ctx)
 	}
+	if t.prompt != nil && t.session.withdraw(t.prompt) {
+		return nil
+	}
+	return t.session.Cancel(ctx)
 }
 
 // errNoReason is the error of a turn that the agent ended with an error it does not name.

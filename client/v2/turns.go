@@ -36,6 +36,9 @@ type openPrompt struct {
 	number    uint64
 	turn      *Turn         // nil for a prompt of a plain method
 	sent      bool          // it is queued for sending, before any later message
+	cancel    func()        // cancels the request; nil until it is queued for sending
+	withdrawn bool          // its request was cancelled while the agent seemed to hold it
+	inserted  bool          // the caller has the response
 	cancelled bool          // a cancel for it was sent to the agent
 	closed    bool          // its session was closed
 	id        acp.MessageID // of its message, once it has begun

@@ -32,6 +32,12 @@ type CallOptions struct {
 	// middleware tries again. It must not block.
 	Sent func()
 
+	// Cancellable runs before Sent, with a function that sends $/cancel_request for the
+	// request. The call goes on: the response says what has come of it. The function does
+	// not block and is safe for concurrent use; it sends nothing the second time, and
+	// nothing for a call that has ended.
+	Cancellable func(cancel func())
+
 	// Vacant makes the result that null and {} stand for, where the result type does
 	// not allow them. Such a result is logged as a warning. Nil: they are errors.
 	Vacant func() any
@@ -126,6 +132,9 @@ func (c *Conn) call(ctx context.Context, k *call, params any, opts *CallOptions)
 	if err := c.dispatch(ctx, k, params); err != nil {
 		return nil, c.calls.withdraw(k, err)
 	}
+	if opts.Cancellable != nil {
+		opts.Cancellable(func() { c.sendCancel(k) })
+	}
 	if opts.Sent != nil {
 		opts.Sent()
 	}
@@ -187,7 +196,7 @@ func (c *Conn) await(ctx context.Context, k *call, opts *CallOptions) (any, erro
 		if opts.OnCtxDone != nil {
 			opts.OnCtxDone()
 		} else {
-			c.out.Cancel(k.id)
+			c.sendCancel(k)
 		}
 		if k.wait(grace) {
 			return c.calls.outcome(k)
@@ -198,10 +207,17 @@ func (c *Conn) await(ctx context.Context, k *call, opts *CallOptions) (any, erro
 	if !abandoned {
 		return c.calls.outcome(k)
 	}
-	if inFlight && !told {
+	if inFlight && !told && !k.cancelled {
 		c.out.Cancel(k.id)
 	}
 	return nil, err
+}
+
+// sendCancel sends $/cancel_request for a call, once, and not after its end.
+func (c *Conn) sendCancel(k *call) {
+	if c.calls.cancel(k) {
+		c.out.Cancel(k.id)
+	}
 }
 
 // wait reports whether the call was settled before ctx ended.

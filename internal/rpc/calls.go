@@ -42,6 +42,7 @@ type call struct {
 	lifting       bool      // lifts the back-pressure while it is pending
 	began         time.Time // when it was sent, if haste wants to know
 	awaited       bool      // the stream was told to hasten
+	cancelled     bool      // the peer was told to cancel it
 	result, fault []byte    // what the response holds
 	err           error     // how it ended without a usable response
 

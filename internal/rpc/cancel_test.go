@@ -284,3 +284,51 @@ func TestHandshakeIsCancelledWhileItWaits(t *testing.T) {
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':5,'result':{'n':5}}`)
 	})
 }
+
+// A caller may cancel its request and go on waiting: the response says what came of it.
+func TestCallIsCancelledWhileItGoesOn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c, p := start(t, rpc.Config{})
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		cancels := make(chan func(), 1)
+		got := make(chan any, 2)
+		go func() { // ends with the response
+			res, err := c.Call(ctx, mEcho, &msg{}, &rpc.CallOptions{Cancellable: func(cancel func()) { cancels <- cancel }})
+			got <- res
+			got <- err
+		}()
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{}}`)
+		cancel := <-cancels
+		cancel()
+		cancel() // once is enough
+		p.ExpectJSON(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`)
+		synctest.Wait()
+		assert.Empty(t, got)
+		p.answer(1, 5)
+		assert.Equal(t, 5, (<-got).(*msg).N)
+		assert.Nil(t, <-got)
+		cancel() // too late
+
+		go func() { _, err := c.Call(ctx, mEcho, &msg{}, nil); got <- err }() // ends with ctx
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'method':'t/echo','params':{}}`)
+		end()
+		p.ExpectJSON(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':2}}`)
+		assert.Equal(t, context.Canceled, <-got)
+	})
+	bubble(t, func(t *testing.T) { // the end of ctx does not cancel it again
+		c, p := start(t, rpc.Config{})
+		ctx, end := context.WithCancel(t.Context())
+		got := make(chan error, 1)
+		go func() { // ends with ctx
+			_, err := c.Call(ctx, mEcho, &msg{}, &rpc.CallOptions{Cancellable: func(cancel func()) { cancel() }})
+			got <- err
+		}()
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`)
+		end()
+		assert.Equal(t, context.Canceled, <-got)
+		require.NoError(t, c.Notify(t.Context(), mNote, &msg{}))
+		p.ExpectJSON(`{'jsonrpc':'2.0','method':'t/note','params':{}}`)
+	})
+}

@@ -62,6 +62,17 @@ func (k *call) placeLocked() *call {
 	return place
 }
 
+// cancel reports whether the peer must be told to cancel a call that goes on.
+func (t *calls) cancel(k *call) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k.state != callPending || k.cancelled {
+		return false
+	}
+	k.cancelled = true
+	return true
+}
+
 // abandon ends the wait for a response with err. It reports false if the call was settled
 // before, and whether the peer must be told otherwise.
 func (t *calls) abandon(k *call, err error) (abandoned, inFlight bool) {

@@ -7,166 +7,130 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// A Do handles any method. It returns the result, or nil for the role's own
-// answer, which is a valid one.
-type Do func(ctx context.Context, method string, params any) (any, error)
-
-// do calls f and falls back on def.
-func do[R any](ctx context.Context, f Do, method string, params any, def *R) (*R, error) {
-	if f == nil {
-		return def, nil
-	}
-	res, err := f(ctx, method, params)
-	if err != nil {
-		return nil, err
-	}
-	if r, ok := res.(*R); ok {
-		return r, nil
-	}
-	return def, nil
-}
-
-func note(ctx context.Context, f Do, method string, params any) error {
-	if f == nil {
-		return nil
-	}
-	_, err := f(ctx, method, params)
-	return err
-}
-
 // FullAgent is an agent with every method, extensions included. All of them call Do.
 type FullAgent struct{ Do Do }
 
 // Initialize implements acp.Agent.
 func (a *FullAgent) Initialize(ctx context.Context, p *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return do(ctx, a.Do, acp.MethodInitialize, p, &acp.InitializeResponse{})
+	return Result(ctx, a.Do, acp.MethodInitialize, p, &acp.InitializeResponse{})
 }
 
 // NewSession implements acp.Agent. Its session is called s.
 func (a *FullAgent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionNew, p, &acp.NewSessionResponse{SessionID: "s"})
+	return Result(ctx, a.Do, acp.MethodSessionNew, p, &acp.NewSessionResponse{SessionID: "s"})
 }
 
 // Prompt implements acp.Agent.
 func (a *FullAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionPrompt, p, &acp.PromptResponse{StopReason: acp.StopReasonEndTurn})
+	return Result(ctx, a.Do, acp.MethodSessionPrompt, p, &acp.PromptResponse{StopReason: acp.StopReasonEndTurn})
 }
 
 // Cancel implements acp.Agent.
 func (a *FullAgent) Cancel(ctx context.Context, p *acp.CancelNotification) error {
-	return note(ctx, a.Do, acp.MethodSessionCancel, p)
+	return Note(ctx, a.Do, acp.MethodSessionCancel, p)
 }
 
 // Authenticate implements acp.Authenticator.
 func (a *FullAgent) Authenticate(ctx context.Context, p *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
-	return do(ctx, a.Do, acp.MethodAuthenticate, p, &acp.AuthenticateResponse{})
+	return Result(ctx, a.Do, acp.MethodAuthenticate, p, &acp.AuthenticateResponse{})
 }
 
 // Logout implements acp.LogoutHandler.
 func (a *FullAgent) Logout(ctx context.Context, p *acp.LogoutRequest) (*acp.LogoutResponse, error) {
-	return do(ctx, a.Do, acp.MethodLogout, p, &acp.LogoutResponse{})
+	return Result(ctx, a.Do, acp.MethodLogout, p, &acp.LogoutResponse{})
 }
 
 // LoadSession implements acp.SessionLoader.
 func (a *FullAgent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionLoad, p, &acp.LoadSessionResponse{})
+	return Result(ctx, a.Do, acp.MethodSessionLoad, p, &acp.LoadSessionResponse{})
 }
 
 // ResumeSession implements acp.SessionResumer.
 func (a *FullAgent) ResumeSession(ctx context.Context, p *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionResume, p, &acp.ResumeSessionResponse{})
+	return Result(ctx, a.Do, acp.MethodSessionResume, p, &acp.ResumeSessionResponse{})
 }
 
 // ListSessions implements acp.SessionLister.
 func (a *FullAgent) ListSessions(ctx context.Context, p *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionList, p, &acp.ListSessionsResponse{})
+	return Result(ctx, a.Do, acp.MethodSessionList, p, &acp.ListSessionsResponse{})
 }
 
 // DeleteSession implements acp.SessionDeleter.
 func (a *FullAgent) DeleteSession(ctx context.Context, p *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionDelete, p, &acp.DeleteSessionResponse{})
+	return Result(ctx, a.Do, acp.MethodSessionDelete, p, &acp.DeleteSessionResponse{})
 }
 
 // CloseSession implements acp.SessionCloser.
 func (a *FullAgent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionClose, p, &acp.CloseSessionResponse{})
+	return Result(ctx, a.Do, acp.MethodSessionClose, p, &acp.CloseSessionResponse{})
 }
 
 // SetSessionMode implements acp.SessionModeSetter.
 func (a *FullAgent) SetSessionMode(ctx context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionSetMode, p, &acp.SetSessionModeResponse{})
+	return Result(ctx, a.Do, acp.MethodSessionSetMode, p, &acp.SetSessionModeResponse{})
 }
 
 // SetSessionConfigOption implements acp.SessionConfigOptionSetter.
 func (a *FullAgent) SetSessionConfigOption(ctx context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionSetConfigOption, p, &acp.SetSessionConfigOptionResponse{})
+	return Result(ctx, a.Do, acp.MethodSessionSetConfigOption, p, &acp.SetSessionConfigOptionResponse{})
 }
 
 // ListProviders implements acp.ProviderManager.
 func (a *FullAgent) ListProviders(ctx context.Context, p *acp.ListProvidersRequest) (*acp.ListProvidersResponse, error) {
-	return do(ctx, a.Do, acp.MethodProvidersList, p, &acp.ListProvidersResponse{})
+	return Result(ctx, a.Do, acp.MethodProvidersList, p, &acp.ListProvidersResponse{})
 }
 
 // SetProvider implements acp.ProviderManager.
 func (a *FullAgent) SetProvider(ctx context.Context, p *acp.SetProviderRequest) (*acp.SetProviderResponse, error) {
-	return do(ctx, a.Do, acp.MethodProvidersSet, p, &acp.SetProviderResponse{})
+	return Result(ctx, a.Do, acp.MethodProvidersSet, p, &acp.SetProviderResponse{})
 }
 
 // DisableProvider implements acp.ProviderManager.
 func (a *FullAgent) DisableProvider(ctx context.Context, p *acp.DisableProviderRequest) (*acp.DisableProviderResponse, error) {
-	return do(ctx, a.Do, acp.MethodProvidersDisable, p, &acp.DisableProviderResponse{})
+	return Result(ctx, a.Do, acp.MethodProvidersDisable, p, &acp.DisableProviderResponse{})
 }
 
 // ForkSession implements acp.SessionForker.
 func (a *FullAgent) ForkSession(ctx context.Context, p *acp.ForkSessionRequest) (*acp.ForkSessionResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionFork, p, &acp.ForkSessionResponse{SessionID: "f"})
+	return Result(ctx, a.Do, acp.MethodSessionFork, p, &acp.ForkSessionResponse{SessionID: "f"})
 }
 
 // ArchiveSession implements acp.SessionArchiver.
 func (a *FullAgent) ArchiveSession(ctx context.Context, p *acp.ArchiveSessionRequest) (*acp.ArchiveSessionResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionArchive, p, &acp.ArchiveSessionResponse{})
+	return Result(ctx, a.Do, acp.MethodSessionArchive, p, &acp.ArchiveSessionResponse{})
 }
 
 // UnarchiveSession implements acp.SessionArchiver.
 func (a *FullAgent) UnarchiveSession(ctx context.Context, p *acp.UnarchiveSessionRequest) (*acp.UnarchiveSessionResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionUnarchive, p, &acp.UnarchiveSessionResponse{})
+	return Result(ctx, a.Do, acp.MethodSessionUnarchive, p, &acp.UnarchiveSessionResponse{})
 }
 
 // SessionStatus implements acp.SessionStatusReporter.
 func (a *FullAgent) SessionStatus(ctx context.Context, p *acp.SessionStatusRequest) (*acp.SessionStatusResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionStatus, p, &acp.SessionStatusResponse{Status: "open"})
+	return Result(ctx, a.Do, acp.MethodSessionStatus, p, &acp.SessionStatusResponse{Status: "open"})
 }
 
 // SetSessionTitle implements acp.SessionTitleSetter.
 func (a *FullAgent) SetSessionTitle(ctx context.Context, p *acp.SetSessionTitleRequest) (*acp.SetSessionTitleResponse, error) {
-	return do(ctx, a.Do, acp.MethodSessionSetTitle, p, &acp.SetSessionTitleResponse{})
+	return Result(ctx, a.Do, acp.MethodSessionSetTitle, p, &acp.SetSessionTitleResponse{})
 }
 
 // AuthStatus implements acp.AuthStatusReporter.
 func (a *FullAgent) AuthStatus(ctx context.Context, p *acp.AuthStatusRequest) (*acp.AuthStatusResponse, error) {
-	return do(ctx, a.Do, acp.MethodAuthStatus, p, &acp.AuthStatusResponse{State: "authenticated"})
+	return Result(ctx, a.Do, acp.MethodAuthStatus, p, &acp.AuthStatusResponse{State: "authenticated"})
 }
 
 // MessageMCPNotification implements acp.MCPNotificationHandler.
 func (a *FullAgent) MessageMCPNotification(ctx context.Context, p *acp.MessageMCPNotification) error {
-	return note(ctx, a.Do, acp.MethodMCPMessage, p)
+	return Note(ctx, a.Do, acp.MethodMCPMessage, p)
 }
 
 // HandleExtension implements acp.ExtensionHandler. Its own answer are the params.
 func (a *FullAgent) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	return extension(ctx, a.Do, method, params)
+	return Extension(ctx, a.Do, method, params)
 }
 
 // HandleExtensionNotification implements acp.ExtensionNotificationHandler.
 func (a *FullAgent) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
-	return note(ctx, a.Do, method, params)
-}
-
-func extension(ctx context.Context, f Do, method string, params json.RawMessage) (any, error) {
-	if f != nil {
-		if res, err := f(ctx, method, params); res != nil || err != nil {
-			return res, err
-		}
-	}
-	return params, nil
+	return Note(ctx, a.Do, method, params)
 }

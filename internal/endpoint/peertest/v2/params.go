@@ -1,0 +1,54 @@
+// Package peertest has an agent and a client of version 2 with every method.
+package peertest
+
+import (
+	"testing"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// Params has valid params for every request of the protocol, and for an extension.
+var Params = map[string]string{
+	"initialize":                 `{"protocolVersion":2,"info":{"name":"n","version":"v"}}`,
+	"auth/login":                 `{"methodId":"m"}`,
+	"auth/logout":                `{}`,
+	"session/new":                `{"cwd":"/"}`,
+	"session/resume":             `{"sessionId":"s","cwd":"/"}`,
+	"session/list":               `{}`,
+	"session/delete":             `{"sessionId":"s"}`,
+	"session/close":              `{"sessionId":"s"}`,
+	"session/set_config_option":  `{"sessionId":"s","configId":"c","type":"id","value":"v"}`,
+	"session/prompt":             `{"sessionId":"s","prompt":[{"type":"text","text":"x"}]}`,
+	"tool_call/cancel":           `{"sessionId":"s","toolCallId":"t"}`,
+	"terminal/cancel":            `{"sessionId":"s","terminalId":"t"}`,
+	"providers/list":             `{}`,
+	"providers/set":              `{"providerId":"p","apiType":"openai","baseUrl":"https://x.test"}`,
+	"providers/disable":          `{"providerId":"p"}`,
+	"session/fork":               `{"sessionId":"s","cwd":"/"}`,
+	"session/archive":            `{"sessionId":"s"}`,
+	"session/unarchive":          `{"sessionId":"s"}`,
+	"session/status":             `{"sessionId":"s"}`,
+	"session/set_title":          `{"sessionId":"s","title":"t"}`,
+	"auth/status":                `{}`,
+	"session/request_permission": `{"sessionId":"s","title":"t","options":[{"optionId":"o","name":"n","kind":"allow_once"}]}`,
+	"elicitation/create":         `{"sessionId":"s","message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`,
+	"mcp/message":                `{"serverId":"s","requestId":"r","method":"tools/list"}`,
+	"_extension":                 `{"n":1}`,
+}
+
+// Requests lists the requests that one side handles, an extension among them.
+func Requests(t testing.TB, side wire.Side) []string {
+	t.Helper()
+	all := []string{"_extension"}
+	for _, m := range wire.Methods(acp.ProtocolVersion) {
+		if m.Side&side == 0 || m.Notification {
+			continue
+		}
+		if Params[m.Name] == "" {
+			t.Errorf("Params lacks %s", m.Name)
+		}
+		all = append(all, m.Name)
+	}
+	return all
+}
