@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -147,4 +148,145 @@ func TestDocumentLinks(t *testing.T) {
 			assert.NoError(t, err, "%s links to %s", page, link[1])
 		}
 	}
+}
+
+// A page that names something which has another name by now misleads. Each name of a
+// package in the code of a page, such as `client.Options.Logger`, is an exported name of
+// it, and so is each field of a literal. Packages with the same name, such as those of
+// two versions, count as one.
+func TestDocumentsNameWhatExists(t *testing.T) {
+	names := exportedNames(t)
+	code := regexp.MustCompile("`([^`\n]+)`")
+	name := regexp.MustCompile(`\b([a-z]\w*)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
+	literal := regexp.MustCompile(`&?\b([a-z]\w*)\.([A-Z]\w*)\{([^{}]+)`)
+	field := regexp.MustCompile(`\b([A-Z]\w*):`)
+	checked := 0
+	for page, text := range documents(t) {
+		for _, span := range all(stringMatches(code, text)) {
+			for _, m := range name.FindAllStringSubmatch(span, -1) {
+				members, ok := names[m[1]]
+				if !ok {
+					continue // not a package of this module
+				}
+				checked++
+				if assert.Contains(t, members, m[2], "%s: %s", page, span) && m[3] != "" && len(members[m[2]]) > 0 {
+					assert.Contains(t, members[m[2]], m[3], "%s: %s", page, span)
+				}
+			}
+			for _, m := range literal.FindAllStringSubmatch(span, -1) {
+				for _, f := range all(field.FindAllStringSubmatch(m[3], -1)) {
+					assert.Contains(t, names[m[1]][m[2]], f, "%s: %s", page, span)
+				}
+			}
+		}
+	}
+	assert.Greater(t, checked, 300)
+}
+
+func stringMatches(re *regexp.Regexp, text []byte) [][]string {
+	return re.FindAllStringSubmatch(string(text), -1)
+}
+
+// exportedNames returns the exported names of each public package and, of types, their
+// exported methods and fields.
+func exportedNames(t *testing.T) map[string]map[string]map[string]bool {
+	t.Helper()
+	names := map[string]map[string]map[string]bool{}
+	eachSource(t, func(s *source) {
+		if !s.public() {
+			return
+		}
+		pkg := names[s.file.Name.Name]
+		if pkg == nil {
+			pkg = map[string]map[string]bool{}
+			names[s.file.Name.Name] = pkg
+		}
+		add := func(name, member string) {
+			if pkg[name] == nil {
+				pkg[name] = map[string]bool{}
+			}
+			if member != "" {
+				pkg[name][member] = true
+			}
+		}
+		for _, decl := range s.file.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					add(d.Name.Name, "")
+				} else if receiver := receiverName(d); receiver != "" {
+					add(receiver, d.Name.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						add(spec.Name.Name, "")
+						for _, member := range memberNames(spec.Type) {
+							add(spec.Name.Name, member)
+						}
+					case *ast.ValueSpec:
+						for _, name := range spec.Names {
+							add(name.Name, "")
+						}
+					}
+				}
+			}
+		}
+	})
+	return names
+}
+
+func memberNames(expr ast.Expr) (list []string) {
+	var fields *ast.FieldList
+	switch x := expr.(type) {
+	case *ast.StructType:
+		fields = x.Fields
+	case *ast.InterfaceType:
+		fields = x.Methods
+	default:
+		return nil
+	}
+	for _, f := range fields.List {
+		for _, name := range f.Names {
+			list = append(list, name.Name)
+		}
+	}
+	return list
+}
+
+// A page that sends a reader to a file which has been renamed wastes their time. Each
+// `path/file.go` in a page is there, below the root or in the folder that the page's line
+// names before it; a bare name is that of some file.
+func TestDocumentsNameFilesThatExist(t *testing.T) {
+	bases := map[string]bool{}
+	err := filepath.WalkDir(".", func(name string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			bases[d.Name()] = true
+		}
+		return err
+	})
+	require.NoError(t, err)
+	code := regexp.MustCompile("`([^`\n ]+)`")
+	checked := 0
+	for page, text := range documents(t) {
+		if page == "docs/comparison.md" || page == "docs/coming-from-coder.md" {
+			continue // files of other projects
+		}
+		for _, span := range all(stringMatches(code, text)) {
+			span = strings.TrimPrefix(span, "./")
+			inTree := regexp.MustCompile(`^(acp|agent|client|stream|rpcerr|internal|examples|docs|\.ci|\.github)/[\w./-]+$`).MatchString(span)
+			switch {
+			case inTree && !strings.HasSuffix(span, "/vX.Y.Z"): // which is a tag
+				_, err := os.Stat(strings.TrimSuffix(span, "/..."))
+				assert.NoError(t, err, "%s: %s", page, span)
+			case regexp.MustCompile(`^[a-z][\w/-]*\.go$`).MatchString(span):
+				assert.True(t, bases[path.Base(span)], "%s: no file is called %s", page, span)
+			default:
+				continue
+			}
+			checked++
+		}
+	}
+	assert.Greater(t, checked, 150)
 }

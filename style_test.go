@@ -96,17 +96,18 @@ func visible(expr ast.Expr) []ast.Node {
 }
 
 func exportedReceiver(d *ast.FuncDecl) bool {
-	if d.Recv == nil {
-		return true
-	}
-	name := ""
+	return d.Recv == nil || ast.IsExported(receiverName(d))
+}
+
+// receiverName returns the name of the type whose method d is.
+func receiverName(d *ast.FuncDecl) (name string) {
 	ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && name == "" {
 			name = id.Name
 		}
 		return name == ""
 	})
-	return ast.IsExported(name)
+	return name
 }
 
 // selfExplaining are methods whose contract stands where they come from.
