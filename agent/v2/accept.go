@@ -96,7 +96,7 @@ func (s *Session) run(w *rpc.Work, work func(context.Context) (acp.StopReason, e
 	defer func() { // also if work ends its goroutine
 		if p := recover(); p != nil {
 			s.conn.log.Error("acp: panic in the work on a prompt", "panic", rpc.PanicText(p), "stack", string(debug.Stack()))
-			err = errors.New("panic")
+			err = &panicked{rpc.PanicText(p)}
 		}
 		s.finish(w, reason, err)
 	}()
@@ -130,21 +130,22 @@ func (s *Session) finish(w *rpc.Work, reason acp.StopReason, err error) {
 	w.End()
 }
 
-// wireError returns the error that the client gets for an error of work.
-func (s *Session) wireError(ctx context.Context, err error) *acp.Error {
-	if s.conn.opts.OnError != nil {
-		if replaced := s.conn.opts.OnError(ctx, acp.MethodSessionPrompt, err); replaced != nil {
-			err = replaced
+// wireError returns the error that the client gets for an error of work. It runs on a
+// goroutine of the library, where a panic would end the program, and the methods of err may
+// panic, as those of a nil pointer do that was taken for no error.
+func (s *Session) wireError(ctx context.Context, err error) (out *acp.Error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.conn.log.Error("acp: the work on a prompt returned an error whose methods panic",
+				"returned", fmt.Sprintf("%T", err), "panic", rpc.PanicText(p), "stack", string(debug.Stack()))
+			out = &acp.Error{Code: acp.ErrorCode(rpcerr.CodeInternalError), Message: rpcerr.InternalError(nil).Message}
 		}
-	}
-	e := rpcerr.From(err)
-	if _, ok := errors.AsType[*rpcerr.RequestError](err); !ok {
-		s.conn.log.Error("acp: the work on a prompt failed", "error", err)
-		if s.conn.opts.ExposeErrors {
-			e = e.WithData(map[string]string{"details": fmt.Sprint(err)})
-		}
-	}
-	out := &acp.Error{Code: acp.ErrorCode(e.Code), Message: e.Message}
+	}()
+	engine := &s.conn.engine
+	err = engine.Failed(ctx, acp.MethodSessionPrompt, err)
+	rpc.LogFailure(s.conn.log, err, "acp: the work on a prompt failed")
+	e := rpc.WithDetails(rpcerr.From(err), engine.Details(err))
+	out = &acp.Error{Code: acp.ErrorCode(e.Code), Message: e.Message}
 	if e.Data != nil {
 		if raw, err := json.Marshal(e.Data); err == nil {
 			out.Data = raw
@@ -152,3 +153,11 @@ func (s *Session) wireError(ctx context.Context, err error) *acp.Error {
 	}
 	return out
 }
+
+// panicked is a panic of the work on a prompt.
+type panicked struct{ text string }
+
+func (e *panicked) Error() string { return "panic: " + e.text }
+
+// Logged reports that the panic is in the log, with its stack.
+func (e *panicked) Logged() bool { return true }

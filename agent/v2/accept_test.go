@@ -113,11 +113,15 @@ func (r *raw) want(lines ...string) {
 
 // scene runs a test in a bubble, with an agent whose works are given.
 func scene(t *testing.T, works map[string]func(ctx context.Context, s *agent.Session) (acp.StopReason, error), test func(r *raw)) {
+	sceneWith(t, nil, works, test)
+}
+
+func sceneWith(t *testing.T, opts *agent.Options, works map[string]func(ctx context.Context, s *agent.Session) (acp.StopReason, error), test func(r *raw)) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := rawpeer.Pipe(t)
 		served := make(chan error, 1)
 		go func() { // ends when the client closes its side
-			served <- agent.Serve(t.Context(), near, func(c *agent.Conn) acp.Agent { return &scripted{conn: c, works: works} }, nil)
+			served <- agent.Serve(t.Context(), near, func(c *agent.Conn) acp.Agent { return &scripted{conn: c, works: works} }, opts)
 		}()
 		r := &raw{far, t}
 		r.Send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"c","version":"1"}}}`)

@@ -50,21 +50,25 @@ func (s *Session) AskPermission(ctx context.Context, title string, subject acp.R
 // response itself is needed.
 //
 // Protocol: session/request_permission.
-func (s *Session) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+func (s *Session) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (res *acp.RequestPermissionResponse, err error) {
 	if err := s.wait(ctx, 1); err != nil {
 		return nil, err
 	}
-	own := *req
-	own.SessionID = s.id
-	res, err := s.conn.RequestPermission(ctx, &own)
-	if stateErr := s.wait(ctx, -1); err == nil {
-		err = stateErr
+	var own acp.RequestPermissionRequest
+	if req != nil {
+		own = *req
 	}
-	return res, err
+	own.SessionID = s.id
+	defer func() { // also when a middleware ends the goroutine
+		if stateErr := s.wait(ctx, -1); err == nil {
+			err = stateErr
+		}
+	}()
+	return s.conn.RequestPermission(ctx, &own)
 }
 
 // wait adds by to the number of requests to the user that are in flight, and sends the
-// session's state if that changes it.
+// session's state if that changes it. If one that begins cannot be told, it does not count.
 func (s *Session) wait(ctx context.Context, by int) error {
 	return s.conn.states.with(s.id, func(st *state) error {
 		before := st.waiting > 0
@@ -72,7 +76,11 @@ func (s *Session) wait(ctx context.Context, by int) error {
 		if !st.working || before == (st.waiting > 0) {
 			return nil
 		}
-		return s.sendState(ctx, st.update())
+		err := s.sendState(ctx, st.update())
+		if err != nil && by > 0 {
+			st.waiting -= by
+		}
+		return err
 	})
 }
 

@@ -21,7 +21,10 @@ type Terminal struct {
 // argument u is neither modified nor retained. The methods of the Terminal send their
 // updates with ctx.
 func (s *Session) StartTerminal(ctx context.Context, u *acp.TerminalUpdate) (*Terminal, error) {
-	first := *u
+	var first acp.TerminalUpdate
+	if u != nil {
+		first = *u
+	}
 	if first.TerminalID == "" {
 		first.TerminalID = acp.TerminalID("term_" + rand.Text())
 	}

@@ -1,0 +1,102 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// broken is an error whose methods panic, as those of a nil pointer do.
+type broken struct{}
+
+func (*broken) Error() string     { panic("no text") }
+func (*broken) Unwrap() error     { panic("no cause") }
+func (*broken) Is(error) bool     { panic("no comparison") }
+func (*broken) As(any) bool       { panic("no conversion") }
+func (*broken) RequestError() any { panic("no error") }
+
+// limited is an error that defines what the peer receives.
+type limited struct{}
+
+func (limited) Error() string { return "limited" }
+func (limited) RequestError() *rpcerr.RequestError {
+	return rpcerr.New(-32010, "Rate limited", nil)
+}
+
+// The work on a prompt runs on a goroutine of the library: a panic on its way to the client
+// would end the program.
+func TestErrorOfWork(t *testing.T) {
+	fails := func(err error) works {
+		return works{"go": func(context.Context, *agent.Session) (acp.StopReason, error) { return "", err }}
+	}
+	secret := errors.New("/home/me is full")
+	for name, c := range map[string]struct {
+		err    error
+		opts   agent.Options
+		want   string
+		logged string // part of the log
+		silent bool   // nothing is logged
+	}{
+		"OnError panics": {err: secret, opts: agent.Options{OnError: func(context.Context, string, error) error { panic("oops") }},
+			want: "idle error Internal error", logged: "/home/me is full"},
+		"OnError replaces": {err: secret, opts: agent.Options{OnError: func(context.Context, string, error) error { return limited{} }},
+			want: "idle error Rate limited", silent: true},
+		"defines itself":    {err: limited{}, want: "idle error Rate limited", silent: true},
+		"keeps its cause":   {err: rpcerr.AuthRequired(nil).WithCause(secret), want: "idle error Authentication required", logged: "/home/me is full"},
+		"methods panic":     {err: &broken{}, want: "idle error Internal error", logged: "panic"},
+		"text of its cause": {err: secret, opts: agent.Options{ExposeErrors: true}, want: "idle error Internal error", logged: "/home/me is full"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			c.opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			sceneWith(t, &c.opts, fails(c.err), func(r *raw) {
+				r.prompt(1, "go")
+				assert.Contains(t, []string{r.read(), r.read(), r.read(), r.read()}, c.want)
+			})
+			assert.Contains(t, log.String(), c.logged)
+			if c.silent {
+				assert.Empty(t, log.String())
+			}
+		})
+	}
+}
+
+// A state that could not be sent does not count.
+func TestStateThatIsNotSent(t *testing.T) {
+	refusal := errors.New("not now")
+	refuse := true
+	opts := &agent.Options{Sending: []acp.Middleware{func(next acp.Handler) acp.Handler {
+		return func(ctx context.Context, method string, params any) (any, error) {
+			if n, ok := params.(*acp.UpdateSessionNotification); ok && refuse {
+				if u, ok := n.Update.(*acp.SessionStateUpdate); ok {
+					if _, ok := u.StateUpdate.(*acp.RequiresActionStateUpdate); ok {
+						refuse = false
+						return nil, refusal
+					}
+				}
+			}
+			return next(ctx, method, params)
+		}
+	}}}
+	sceneWith(t, opts, works{"ask": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+		if _, err := s.AskPermission(ctx, "May I?", nil); !errors.Is(err, refusal) {
+			return "", errors.New("the state was sent")
+		}
+		_, err := s.AskPermission(ctx, "May I?", nil)
+		return "", err
+	}}, func(r *raw) {
+		r.prompt(1, "ask")
+		assert.ElementsMatch(t, []string{"user_message", "running", "response 1", "requires_action", "ask 1"},
+			[]string{r.read(), r.read(), r.read(), r.read(), r.read()})
+		r.Send(`{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"selected","optionId":"allow_once"}}}`)
+		r.want("running", "idle end_turn")
+	})
+}
