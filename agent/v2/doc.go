@@ -3,7 +3,10 @@
 // [github.com/acpkit/go-sdk/agent]. Where both versions have the same feature, both
 // packages have the same names, promises and options.
 //
-//	type echo struct{ conn *agent.Conn }
+//	type echo struct {
+//		agent.NoHistory
+//		conn *agent.Conn
+//	}
 //
 //	func (e *echo) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 //		s := e.conn.Session(req.SessionID)
@@ -11,6 +14,8 @@
 //			return acp.StopReasonEndTurn, s.Message(ctx, agent.NewMessageID(), acp.PlainText(req.Prompt...))
 //		})
 //	}
+//
+// [NoHistory] has the methods that an agent needs only if it stores its sessions.
 //
 // # The life of a prompt
 //

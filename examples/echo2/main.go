@@ -9,11 +9,13 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent/v2"
-	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-type echo struct{ conn *agent.Conn }
+type echo struct {
+	agent.NoHistory // no session is stored
+	conn            *agent.Conn
+}
 
 func (echo) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	return &acp.InitializeResponse{Info: acp.Implementation{Name: "echo2", Version: "1"}}, nil // the rest is filled in
@@ -30,26 +32,12 @@ func (e echo) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptRe
 	})
 }
 
-func (echo) ListSessions(context.Context, *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	return nil, nil // nothing is stored
-}
-
-func (echo) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	return nil, rpcerr.SessionNotFound(string(req.SessionID))
-}
-
-func (echo) CloseSession(context.Context, *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	return nil, nil
-}
-
-func (echo) Cancel(context.Context, *acp.CancelSessionNotification) error { return nil }
-
 func main() {
 	stream.EndOnSignal(nil)
 	log.SetFlags(0)
 	flag.Usage = func() { log.Print("usage: echo2 (a client starts it and talks to it on standard input and output)") }
 	flag.Parse()
-	err := agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return echo{c} }, nil)
+	err := agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return echo{conn: c} }, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
