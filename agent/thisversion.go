@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 )
@@ -49,6 +51,9 @@ func updateBit(u acp.SessionUpdate) string {
 	}
 	return ""
 }
+
+// asking calls ask, which waits for the user. Version 1 has no state that says so.
+func (s *Session) asking(_ context.Context, ask func() error) error { return ask() }
 
 // versioned holds the fields of a Conn that only this version has.
 type versioned struct{}

@@ -12,7 +12,7 @@ import (
 // ElicitationSchema describes a form as a flat JSON Schema object: each property is one
 // field.
 type ElicitationSchema struct {
-	// Type is always "object". Empty is encoded as "object".
+	// Type must be [ElicitationSchemaTypeObject]. AskForm of package agent fills it in.
 	Type  ElicitationSchemaType `json:"type" acp:"filled"`
 	Title string                `json:"title,omitempty"`
 	// Properties describes the fields by name.

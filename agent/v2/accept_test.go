@@ -85,7 +85,7 @@ func (r *raw) read() string {
 	}
 	u := params.Update
 	switch {
-	case m.Method == "session/request_permission":
+	case m.Method == "session/request_permission", m.Method == "elicitation/create":
 		return "ask " + string(m.ID)
 	case m.Error != nil:
 		return fmt.Sprintf("error %s %d", m.ID, m.Error.Code)
@@ -124,7 +124,7 @@ func sceneWith(t *testing.T, opts *agent.Options, works map[string]func(ctx cont
 			served <- agent.Serve(t.Context(), near, func(c *agent.Conn) acp.Agent { return &scripted{conn: c, works: works} }, opts)
 		}()
 		r := &raw{far, t}
-		r.Send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"c","version":"1"}}}`)
+		r.Send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"c","version":"1"},"capabilities":{"elicitation":{"form":{}}}}}`)
 		r.want("response 0")
 		test(r)
 		far.Close()

@@ -27,6 +27,9 @@ var ErrNoInput = errors.New("agent: the user gave no input")
 //
 // Protocol: elicitation/create. Capability: elicitation.form.
 func (s *Session) AskForm(ctx context.Context, message string, form acp.ElicitationSchema) (map[string]acp.ElicitationContentValue, error) {
+	if form.Type == "" {
+		form.Type = acp.ElicitationSchemaTypeObject
+	}
 	accepted, err := s.elicit(ctx, message, &acp.ElicitationFormMode{RequestedSchema: form, Scope: s.scope()})
 	if err != nil {
 		return nil, err
@@ -54,7 +57,11 @@ func (s *Session) scope() acp.ElicitationScope {
 }
 
 func (s *Session) elicit(ctx context.Context, message string, mode acp.ElicitationMode) (*acp.ElicitationAcceptAction, error) {
-	res, err := s.conn.CreateElicitation(ctx, &acp.CreateElicitationRequest{Message: message, Mode: mode})
+	var res *acp.CreateElicitationResponse
+	err := s.asking(ctx, func() (err error) {
+		res, err = s.conn.CreateElicitation(ctx, &acp.CreateElicitationRequest{Message: message, Mode: mode})
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
 // AskPermission asks the user whether an action may proceed, and returns the option that
 // the user chose. While it waits, the session's state is requires_action if foreground
-// work is in progress. If subject names a tool call, the call need not have been announced
-// before. If there are no options, the user can choose to allow or to reject the action
-// once.
+// work is in progress and ctx is not that of background work. If subject names a tool
+// call, the call need not have been announced before. If there are no options, the user
+// can choose to allow or to reject the action once.
 //
 // If the work is cancelled, the error wraps [acp.ErrTurnCancelled] or is the error of ctx.
 // It is also an error if the client returns an outcome of an unknown kind or an option
@@ -46,25 +47,40 @@ func (s *Session) AskPermission(ctx context.Context, title string, subject acp.R
 
 // RequestPermission sends req for the session and returns the response of the client as it
 // is. It replaces the session's id in a copy of req. While it waits, the session's state is
-// requires_action if foreground work is in progress. Use [Session.AskPermission] unless the
-// response itself is needed.
+// requires_action as for [Session.AskPermission], which is to be used unless the response
+// itself is needed.
 //
 // Protocol: session/request_permission.
-func (s *Session) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (res *acp.RequestPermissionResponse, err error) {
-	if err := s.wait(ctx, 1); err != nil {
-		return nil, err
-	}
+func (s *Session) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	var own acp.RequestPermissionRequest
 	if req != nil {
 		own = *req
 	}
 	own.SessionID = s.id
+	var res *acp.RequestPermissionResponse
+	err := s.asking(ctx, func() (err error) {
+		res, err = s.conn.RequestPermission(ctx, &own)
+		return err
+	})
+	return res, err
+}
+
+// asking calls ask, which waits for the user. Meanwhile the session's state is
+// requires_action if foreground work is in progress. What background work asks does not
+// block the foreground.
+func (s *Session) asking(ctx context.Context, ask func() error) (err error) {
+	if rpc.InBackground(ctx) {
+		return ask()
+	}
+	if err := s.wait(ctx, 1); err != nil {
+		return err
+	}
 	defer func() { // also when a middleware ends the goroutine
 		if stateErr := s.wait(ctx, -1); err == nil {
 			err = stateErr
 		}
 	}()
-	return s.conn.RequestPermission(ctx, &own)
+	return ask()
 }
 
 // wait adds by to the number of requests to the user that are in flight, and sends the

@@ -49,6 +49,12 @@ func Outlive(ctx context.Context, background bool) (*Work, error) {
 	return w, nil
 }
 
+// InBackground reports whether ctx is that of background work.
+func InBackground(ctx context.Context) bool {
+	s := scopeOf(ctx)
+	return s != nil && s.work != nil && s.work.background
+}
+
 // Earlier returns a channel that is closed when the request that was read before this one
 // and belongs to the same group has been responded to. It is nil if there is none. A handler
 // that waits for it keeps the order in which the requests were read.
