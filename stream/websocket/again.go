@@ -63,18 +63,14 @@ func (c *Conn) refuseAgain(msg []byte) (again bool, err error) {
 		_ = c.CloseWith(1008, "too many refused requests")
 		return true, errRefusals
 	}
-	go c.sendRefusals() // ends when they are written, at the latest with the connection
+	go c.sendWaiting() // ends when they are written, at the latest with the connection
 	return true, nil
 }
 
-// sendRefusals writes what waits, unless a message is being written: its writer calls
-// sendRefusals afterwards.
-func (c *Conn) sendRefusals() {
-	for c.again.waiting() && c.sending.try() {
-		for _, id := range c.again.take() {
-			_ = c.ws.Write(c.life, websocket.MessageText, fmt.Appendf(nil,
-				`{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,"message":"Invalid request: the connection is initialized"}}`, id))
-		}
-		c.sending.release()
+// write writes the responses that wait. The caller holds the turn.
+func (r *refusals) write(c *Conn) {
+	for _, id := range r.take() {
+		_ = c.ws.Write(c.life, websocket.MessageText, fmt.Appendf(nil,
+			`{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,"message":"Invalid request: the connection is initialized"}}`, id))
 	}
 }

@@ -54,27 +54,30 @@ func (c *Conn) tick() {
 func (c *Conn) onPing(payload []byte) (answer bool) {
 	pong := controlFrame(framePong, payload, c.client)
 	c.pong.Store(&pong)
-	go c.sendPong() // ends when the frame is written, at the latest with the connection
+	go c.sendWaiting() // ends when the frame is written, at the latest with the connection
 	return false
 }
 
-// sendPong writes the pong for the last ping, unless a message is being written:
-// the writer of that message calls sendPong afterwards.
-func (c *Conn) sendPong() {
-	for c.pong.Load() != nil && c.sending.try() {
+// sendWaiting writes the pong for the last ping and the refusals, unless something else is
+// being written: its writer sees to them afterwards.
+func (c *Conn) sendWaiting() {
+	for c.owes() && c.sending.try() {
 		if pong := c.pong.Swap(nil); pong != nil {
 			_, _ = c.carrier.Write(*pong)
 		}
+		c.again.write(c)
 		c.sending.release()
 	}
 }
 
-// sendingDone follows every use of sending.
+// owes reports whether there is something for sendWaiting to write.
+func (c *Conn) owes() bool { return c.pong.Load() != nil || c.again.waiting() }
+
+// sendingDone ends a use of sending.
 func (c *Conn) sendingDone() {
 	c.sending.release()
-	c.sendPong()
-	if c.again.waiting() {
-		go c.sendRefusals() // ends when they are written, at the latest with the connection
+	if c.owes() {
+		go c.sendWaiting() // ends when all is written, at the latest with the connection
 	}
 }
 

@@ -6,9 +6,14 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// readAhead is how many bytes are read before the reader asks for them, unless it is
-// one message.
-const readAhead = 1 << 20
+const (
+	// readAhead is how many bytes are read before the reader asks for them, unless it is
+	// one message.
+	readAhead = 1 << 20
+	// arrivalCost is what an arrival counts for beside its message, because it takes memory
+	// even if the message is empty or was skipped.
+	arrivalCost = 256
+)
 
 // inbox holds the messages that were read ahead, for one receiver and one reader.
 type inbox struct {
@@ -28,6 +33,8 @@ type arrival struct {
 	msg []byte
 	err error
 }
+
+func (a *arrival) cost() int { return arrivalCost + len(a.msg) }
 
 func newInbox() *inbox {
 	return &inbox{arrived: make(chan struct{}, 1), room: make(chan struct{}, 1), closed: make(chan struct{})}
@@ -70,7 +77,7 @@ func (in *inbox) paused() bool {
 func (in *inbox) put(a arrival) {
 	in.mu.Lock()
 	in.queue = append(in.queue, a)
-	in.size += len(a.msg)
+	in.size += a.cost()
 	in.mu.Unlock()
 	signal(in.arrived)
 }
@@ -107,7 +114,7 @@ func (in *inbox) take() ([]byte, error) {
 			if in.queue = in.queue[1:]; len(in.queue) == 0 {
 				in.queue = nil
 			}
-			in.size -= len(a.msg)
+			in.size -= a.cost()
 			wake := in.waiting && in.size < readAhead
 			in.mu.Unlock()
 			if wake {
