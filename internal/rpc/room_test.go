@@ -1,0 +1,214 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+func TestSendersWaitForRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		s := &held{Stream: near, gate: make(chan struct{})}
+		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 20_000}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		sent := 0
+		var err error
+		for err == nil {
+			if err = c.Notify(ctx, mNote, &msg{N: sent + 1}); err == nil {
+				sent++
+			}
+		}
+		require.Equal(t, context.DeadlineExceeded, err)
+		assert.Positive(t, sent)
+		assert.LessOrEqual(t, sent, 20_000/500, "small messages count for the memory they take")
+		go func() { // ends when there is room
+			assert.NoError(t, c.Notify(t.Context(), mNote, &msg{Text: strings.Repeat("x", 5000)}))
+		}()
+		synctest.Wait()
+		close(s.gate)
+		p := newPeer(t, far)
+		for n := range sent {
+			p.ExpectJSON(fmt.Sprintf(`{'jsonrpc':'2.0','method':'t/note','params':{'n':%d}}`, n+1))
+		}
+		assert.Contains(t, p.Next().Raw, "xxxx")
+	})
+}
+
+// held is a stream whose writes wait, and may fail.
+type held struct {
+	stream.Stream
+	gate   chan struct{}
+	closed sync.Once
+
+	mu  sync.Mutex // guards err
+	err error
+}
+
+func (s *held) Write(b []byte) error {
+	<-s.gate
+	s.mu.Lock()
+	err := s.err
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return s.Stream.Write(b)
+}
+
+func (s *held) Close() error {
+	s.closed.Do(func() {
+		select {
+		case <-s.gate:
+		default:
+			s.fail(errors.New("closed"))
+			close(s.gate)
+		}
+	})
+	return s.Stream.Close()
+}
+
+// fail makes all writes fail from now on.
+func (s *held) fail(err error) {
+	s.mu.Lock()
+	s.err = err
+	s.mu.Unlock()
+}
+
+func TestStall(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, _ := stream.Pipe()
+		s := &held{Stream: near, gate: make(chan struct{})}
+		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 1000}})
+		begun := time.Now()
+		var err error
+		for err == nil {
+			err = c.Notify(t.Context(), mNote, &msg{N: 1})
+		}
+		assert.Equal(t, time.Minute, time.Since(begun))
+		require.ErrorIs(t, err, wire.ErrStalled)
+		require.ErrorIs(t, err, wire.ErrClosed)
+		require.ErrorIs(t, c.Wait(), wire.ErrStalled)
+		assert.Equal(t, time.Minute, time.Since(begun))
+	})
+}
+
+// Both sides flood each other from handlers that send for everything they get,
+// with queues that are nearly always full.
+func TestMutualFlood(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		limits := rpc.Limits{SendQueue: 300, Backlog: 500, MaxHandlers: 2}
+		var conns [2]*rpc.Conn
+		var seen [2]int
+		entries := func(i int) []*rpc.Entry {
+			return []*rpc.Entry{
+				on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+					seen[i]++
+					for range 3 {
+						if err := conns[i].Notify(ctx, mOther, m); err != nil {
+							return nil, err
+						}
+					}
+					_, err := conns[i].Call(ctx, mEcho, m, nil)
+					return nil, err
+				}),
+				on(mOther, func(context.Context, *msg) (*msg, error) { return nil, nil }),
+				on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+					return m, conns[i].Notify(ctx, mOther, m)
+				}),
+			}
+		}
+		conns[0], conns[1] = both(t, rpc.Config{Entries: entries(0), Limits: limits}, rpc.Config{Entries: entries(1), Limits: limits})
+		var wg sync.WaitGroup
+		for _, c := range conns {
+			wg.Go(func() {
+				for range 500 {
+					assert.NoError(t, c.Notify(t.Context(), mNote, &msg{N: 1}))
+				}
+			})
+		}
+		wg.Wait()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		assert.Equal(t, [2]int{500, 500}, seen)
+	})
+}
+
+// A response counts against the limits until it is queued: a peer that asks and does not
+// read gets no goroutine for every question.
+func TestResponsesWithoutRoomAreCounted(t *testing.T) {
+	for name, e := range map[string]func(handle) *rpc.Entry{
+		"counted":   func(h handle) *rpc.Entry { return on(mEcho, h) },
+		"uncounted": func(h handle) *rpc.Entry { return on(request("t/echo"), h) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var served atomic.Int64
+				entry := e(func(context.Context, *msg) (*msg, error) { served.Add(1); return nil, errors.New("no") })
+				entry.Group = name == "uncounted"
+				near, far := stream.Pipe()
+				s := &held{Stream: near, gate: make(chan struct{})}
+				startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{MaxHandlers: 8, SendQueue: 1000}, Entries: []*rpc.Entry{entry}})
+				p := newPeer(t, far)
+				for id := range 1000 {
+					p.request(id, "t/echo", id)
+					if id%10 == 0 {
+						synctest.Wait() // handlers that run are not yet counted
+					}
+				}
+				synctest.Wait()
+				assert.Less(t, served.Load(), int64(40))
+				p.request(999, "t/echo", 0) // the ids are in use
+				synctest.Wait()
+				close(s.gate)
+				answered := map[string]int{}
+				for range 1001 {
+					answered[p.Next().Raw]++
+				}
+				assert.Len(t, answered, 1001)
+				assert.EqualValues(t, 1000, served.Load())
+			})
+		})
+	}
+}
+
+// MaxOpen holds for responses that wait for room, with what they say.
+func TestMaxOpenCountsResponsesWithoutRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		s := &held{Stream: near, gate: make(chan struct{})}
+		startOn(t, rpc.Config{
+			Stream: s, Limits: rpc.Limits{MaxOpen: 100_000, MaxWaiting: 1, SendQueue: 1000},
+			Entries: []*rpc.Entry{ended(on(mPrompt, func(context.Context, *msg) (*msg, error) {
+				return &msg{Text: strings.Repeat("x", 50_000)}, nil
+			}))},
+		})
+		p := newPeer(t, far)
+		for id := range 10 {
+			p.request(id, "t/prompt", 0)
+			synctest.Wait()
+		}
+		close(s.gate)
+		refused := 0
+		for range 10 {
+			if strings.Contains(p.Next().Raw, "Too many requests") {
+				refused++
+			}
+		}
+		assert.GreaterOrEqual(t, refused, 6)
+	})
+}
