@@ -25,11 +25,3 @@ func TestProcessState(t *testing.T) {
 	assert.Empty(t, leak.ProcessState(t, cmd.Process.Pid))
 	leak.CheckProcess(t, cmd.Process.Pid)
 }
-
-// stateRecorder is a test that may fail.
-type stateRecorder struct {
-	testing.TB
-	failed bool
-}
-
-func (r *stateRecorder) Errorf(string, ...any) { r.failed = true }

@@ -11,9 +11,13 @@ import (
 // Group is the process alone on systems without groups.
 type Group struct{ leader *os.Process }
 
-func newGroup(*exec.Cmd) *Group        { return &Group{} }
-func (g *Group) started(p *os.Process) { g.leader = p }
-func (g *Group) release()              {}
+func newGroup(*exec.Cmd) *Group { return &Group{} }
+func (g *Group) release()       {}
+
+func (g *Group) started(p *os.Process) error {
+	g.leader = p
+	return nil
+}
 
 // Terminate asks the process to end.
 func (g *Group) Terminate() { _ = g.leader.Signal(os.Interrupt) }

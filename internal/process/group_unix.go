@@ -34,7 +34,10 @@ func newGroup(cmd *exec.Cmd) *Group {
 	return &Group{own: attr.Setsid || attr.Pgid == 0}
 }
 
-func (g *Group) started(p *os.Process) { g.leader = p }
+func (g *Group) started(p *os.Process) error {
+	g.leader = p
+	return nil
+}
 
 // Terminate asks all processes of the group to end. It also wakes those that were
 // stopped, because they could not react otherwise.
@@ -76,17 +79,8 @@ func (g *Group) alive() bool {
 }
 
 // Vanishes waits until nothing is left of the group, and reports false if the deadline
-// is earlier. The system does not report the end of a grandchild, so Vanishes polls.
-func (g *Group) Vanishes(deadline time.Time) bool {
-	for pause := time.Millisecond; g.alive(); pause = min(2*pause, 50*time.Millisecond) {
-		left := time.Until(deadline)
-		if left <= 0 {
-			return false
-		}
-		time.Sleep(min(pause, left))
-	}
-	return true
-}
+// is earlier.
+func (g *Group) Vanishes(deadline time.Time) bool { return poll(g.alive, deadline) }
 
 func (g *Group) release() {}
 

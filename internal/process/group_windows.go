@@ -1,123 +1,109 @@
 package process
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"sync"
 	"syscall"
 	"time"
-	"unsafe"
 )
 
-var (
-	kernel32                     = syscall.NewLazyDLL("kernel32.dll")
-	procCreateJobObject          = kernel32.NewProc("CreateJobObjectW")
-	procSetInformationJobObject  = kernel32.NewProc("SetInformationJobObject")
-	procAssignProcessToJobObject = kernel32.NewProc("AssignProcessToJobObject")
-	procTerminateJobObject       = kernel32.NewProc("TerminateJobObject")
-	procGenerateConsoleCtrlEvent = kernel32.NewProc("GenerateConsoleCtrlEvent")
-)
-
-const (
-	extendedLimitInformation = 9
-	killOnJobClose           = 0x2000
-	ctrlBreakEvent           = 1
-)
-
-// jobLimits is JOBOBJECT_EXTENDED_LIMIT_INFORMATION.
-type jobLimits struct {
-	perProcessUserTimeLimit, perJobUserTimeLimit int64
-	limitFlags                                   uint32
-	minimumWorkingSetSize, maximumWorkingSetSize uintptr
-	activeProcessLimit                           uint32
-	affinity                                     uintptr
-	priorityClass, schedulingClass               uint32
-	_                                            [8 - unsafe.Sizeof(uintptr(0))]byte // C aligns what follows to 8
-	ioCounters                                   [6]uint64
-	processMemoryLimit, jobMemoryLimit           uintptr
-	peakProcessMemoryUsed, peakJobMemoryUsed     uintptr
-}
+// createSuspended starts a process that does not run yet.
+const createSuspended = 0x4
 
 // Group is a process and everything that it started: a job object, which ends its
-// processes when its last handle is closed. What the process starts before it is put
-// into the job stays outside. If there can be no job, only the process is ended. The
-// methods are safe for concurrent use.
+// processes when its last handle is closed. If there can be no job, the group is the
+// process alone. The methods are safe for concurrent use.
 type Group struct {
 	leader *os.Process
+	held   bool // the process was started suspended and must be resumed
 
 	mu  sync.Mutex // guards job
-	job syscall.Handle
+	job job
 }
 
 // newGroup makes cmd the root of a console group, so that it alone can be sent a
-// Ctrl-Break.
+// Ctrl-Break. The process is put into its job before it runs: what it starts could
+// otherwise be outside.
 func newGroup(cmd *exec.Cmd) *Group {
 	var attr syscall.SysProcAttr
 	if cmd.SysProcAttr != nil {
 		attr = *cmd.SysProcAttr
 	}
-	attr.CreationFlags |= syscall.CREATE_NEW_PROCESS_GROUP
+	held := attr.CreationFlags&createSuspended == 0 // otherwise the caller resumes it
+	attr.CreationFlags |= syscall.CREATE_NEW_PROCESS_GROUP | createSuspended
 	cmd.SysProcAttr = &attr
-	return &Group{}
+	return &Group{held: held}
 }
 
-func (g *Group) started(p *os.Process) {
+// started puts the process into a job and lets it run. If it returns an error, the
+// process does not run and never will.
+func (g *Group) started(p *os.Process) error {
 	g.leader = p
-	job, _, _ := procCreateJobObject.Call(0, 0)
-	if job == 0 {
-		return
+	g.job = newJob(p)
+	if !g.held {
+		return nil
 	}
-	limits := jobLimits{limitFlags: killOnJobClose}
-	ok, _, _ := procSetInformationJobObject.Call(job, extendedLimitInformation,
-		uintptr(unsafe.Pointer(&limits)), unsafe.Sizeof(limits))
-	if ok != 0 {
-		err := p.WithHandle(func(handle uintptr) {
-			ok, _, _ = procAssignProcessToJobObject.Call(job, handle)
-		})
-		if err != nil {
-			ok = 0
-		}
+	if err := resume(p); err != nil {
+		g.Kill()
+		g.release()
+		return fmt.Errorf("resuming the process: %w", err)
 	}
-	if ok == 0 {
-		_ = syscall.CloseHandle(syscall.Handle(job))
-		return
+	return nil
+}
+
+// resume lets a suspended process run. The handle of its first thread is not to be had,
+// so the whole process is resumed.
+func resume(p *os.Process) error {
+	var status uintptr
+	err := p.WithHandle(func(handle uintptr) {
+		status, _, _ = procNtResumeProcess.Call(handle)
+	})
+	if err == nil && int32(status) < 0 {
+		err = fmt.Errorf("NtResumeProcess: status %#x", uint32(status))
 	}
-	g.job = syscall.Handle(job)
+	return err
 }
 
 // Terminate asks all processes of the group to end by a Ctrl-Break event. Programs
-// without a console do not receive it.
+// without a console do not receive it, nor does a group whose leader was waited for.
 func (g *Group) Terminate() {
-	_, _, _ = procGenerateConsoleCtrlEvent.Call(ctrlBreakEvent, uintptr(g.leader.Pid))
+	_ = g.leader.WithHandle(func(uintptr) { // so that the id is not another process's
+		_, _, _ = procGenerateConsoleCtrlEvent.Call(ctrlBreakEvent, uintptr(g.leader.Pid))
+	})
 }
 
 // Kill ends all processes of the group at once.
 func (g *Group) Kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.job != 0 {
-		_, _, _ = procTerminateJobObject.Call(uintptr(g.job), 1)
-	}
+	g.job.terminate()
 	_ = g.leader.Kill()
 }
 
-// Reaped must be called after the leader was waited for. It kills what is left at once,
-// since no gentler way reaches it, and reports false.
+// Reaped must be called after the leader was waited for. It kills what is left, since
+// no gentler way reaches it, and reports whether there still is something.
 func (g *Group) Reaped() bool {
 	g.Kill()
-	return false
+	return g.alive()
 }
 
-// Vanishes reports true: Reaped has killed what was left.
-func (g *Group) Vanishes(time.Time) bool { return true }
+func (g *Group) alive() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.job.alive()
+}
+
+// Vanishes waits until nothing is left of the group, and reports false if the deadline
+// is earlier. A process that was killed takes a moment to end, so Vanishes polls.
+func (g *Group) Vanishes(deadline time.Time) bool { return poll(g.alive, deadline) }
 
 func (g *Group) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.job != 0 {
-		_ = syscall.CloseHandle(g.job)
-		g.job = 0
-	}
+	g.job.close()
+	g.job = 0
 }
 
 // SignalName returns "": no signal ends a process here.

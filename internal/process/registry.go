@@ -40,7 +40,10 @@ func (r *registry) start(cmd *exec.Cmd) (*Group, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	g.started(cmd.Process)
+	if err := g.started(cmd.Process); err != nil {
+		_ = cmd.Wait() // it was killed
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.groups[g] = make(chan struct{})

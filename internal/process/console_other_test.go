@@ -1,0 +1,7 @@
+//go:build !windows
+
+package process
+
+import "testing"
+
+func needConsole(*testing.T) {}

@@ -1,0 +1,99 @@
+package process
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The test binary plays the commands as well: this variable says which.
+const playEnv = "PROCESS_TEST_PLAYS"
+
+// plays are the commands. Each prints a line with its process id when it is ready, after
+// the lines of what it started.
+var plays = map[string]func() error{
+	// polite ends when it is asked to.
+	"polite": func() error { return ready() },
+	// rude does not.
+	"rude": func() error { refuse(); return ready() },
+	// leaver ends and leaves a process behind.
+	"leaver": func() error {
+		if err := child("rude"); err != nil {
+			return err
+		}
+		fmt.Println(os.Getpid())
+		os.Exit(7)
+		return nil
+	},
+	// family is three generations, none of which ends when it is asked to.
+	"family": func() error { return parent("rude family") },
+	"rude family": func() error {
+		refuse()
+		return parent("rude")
+	},
+}
+
+func TestMain(m *testing.M) {
+	if play := plays[os.Getenv(playEnv)]; play != nil {
+		fmt.Fprintln(os.Stderr, play())
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// refuse makes this program ignore what asks it to end.
+func refuse() { signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM) }
+
+func ready() error {
+	fmt.Println(os.Getpid())
+	time.Sleep(time.Hour)
+	return nil
+}
+
+func parent(of string) error {
+	if err := child(of); err != nil {
+		return err
+	}
+	return ready()
+}
+
+// child starts another command and passes on what it prints until it is ready.
+func child(name string) error {
+	cmd := command(name)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return passOn(out, cmd.Process.Pid)
+}
+
+func command(name string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), playEnv+"="+name)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// passOn prints the lines of a command up to its own.
+func passOn(out io.Reader, pid int) error {
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		fmt.Print(line)
+		if line == fmt.Sprintln(pid) {
+			return nil
+		}
+	}
+}
