@@ -7,8 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
 
 // nested is a list within a list and so on.
@@ -128,13 +126,14 @@ func TestTextsThatAreNotUnicode(t *testing.T) {
 		"NUL":             {`a\u0000b`, "a\x00b"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cl := &testClient{}
-			_, p := startClient(t, cl, nil, nil)
-			p.Send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}}}}`, tt.raw)
-			assert.Empty(t, p.echo())
-			updates := cl.Take()
-			require.Len(t, updates, 1)
-			assert.Equal(t, tt.want, textOf(updates[0]))
+			eachUser(t, func(t *testing.T, newUser func(*testing.T, userSetup) *user) {
+				texts := make(chan string, 10)
+				u := newUser(t, userSetup{onUpdate: func(text string) { texts <- text }})
+				u.SendLines(string(u.appendUpdate(nil, "s", tt.raw)))
+				assert.Empty(t, u.echo())
+				require.Len(t, texts, 1)
+				assert.Equal(t, tt.want, <-texts)
+			})
 		})
 	}
 }
@@ -163,11 +162,15 @@ func refusesDuplicates(t *testing.T, p *peer) {
 
 // A long name is cut where the connection itself says that there is no such method.
 func TestLongMethodNames(t *testing.T) {
-	_, p := startAgent(t, &peertest.Agent{}, nil, nil)
-	p.SendLines(`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("m", 1<<20) + `"}`)
-	m := p.Next()
-	assert.Equal(t, "-32601 7", m.String())
-	assert.Less(t, len(m.Raw), 1000)
-	p.SendLines(`{"jsonrpc":"2.0","id":8,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`)
-	assert.Equal(t, "ok 8", p.Next().String())
+	for name, start := range deaf {
+		t.Run(name, func(t *testing.T) {
+			p := start(t)
+			p.SendLines(`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("m", 1<<20) + `"}`)
+			m := p.Next()
+			assert.Equal(t, "-32601 7", m.String())
+			assert.Less(t, len(m.Raw), 1000)
+			p.SendLines(`{"jsonrpc":"2.0","id":8,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`)
+			assert.Equal(t, "ok 8", p.Next().String())
+		})
+	}
 }

@@ -20,6 +20,7 @@ import (
 type testAgent2 struct {
 	echoes
 	conn     *agent2.Conn
+	onNew    func(*acp2.NewSessionRequest)
 	onPrompt func(context.Context, *acp2.PromptRequest) (*acp2.PromptResponse, error)
 	onOther  func() error // what the other methods return
 }
@@ -35,7 +36,10 @@ func (a *testAgent2) Initialize(context.Context, *acp2.InitializeRequest) (*acp2
 	return &acp2.InitializeResponse{Info: acp2.Implementation{Name: "a", Version: "1"}}, nil
 }
 
-func (a *testAgent2) NewSession(context.Context, *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
+func (a *testAgent2) NewSession(_ context.Context, req *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
+	if a.onNew != nil {
+		a.onNew(req)
+	}
 	return &acp2.NewSessionResponse{SessionID: "s1"}, a.other()
 }
 
@@ -63,17 +67,25 @@ func (a *testAgent2) Cancel(context.Context, *acp2.CancelSessionNotification) er
 // testClient2 likewise.
 type testClient2 struct {
 	echoes
-	fail func() error // what its methods return
+	onUpdate     func(acp2.SessionUpdate)
+	onPermission func()
+	fail         func() error // what its methods return
 }
 
 func (c *testClient2) RequestPermission(context.Context, *acp2.RequestPermissionRequest) (*acp2.RequestPermissionResponse, error) {
+	if c.onPermission != nil {
+		c.onPermission()
+	}
 	if c.fail != nil {
 		return nil, c.fail()
 	}
 	return acp2.Cancelled(), nil
 }
 
-func (c *testClient2) SessionUpdate(context.Context, *acp2.UpdateSessionNotification) error {
+func (c *testClient2) SessionUpdate(_ context.Context, n *acp2.UpdateSessionNotification) error {
+	if c.onUpdate != nil {
+		c.onUpdate(n.Update)
+	}
 	if c.fail != nil {
 		return c.fail()
 	}
@@ -83,8 +95,13 @@ func (c *testClient2) SessionUpdate(context.Context, *acp2.UpdateSessionNotifica
 // startAgent2 returns the peer of an agent that has been initialized.
 func startAgent2(t testing.TB, a *testAgent2, opts *agent2.Options, lines *stream.LinesOptions) (*agent2.Conn, *peer) {
 	t.Helper()
+	return startAnyAgent2(t, func(conn *agent2.Conn) acp2.Agent { a.conn = conn; return a }, opts, lines)
+}
+
+func startAnyAgent2(t testing.TB, newAgent func(*agent2.Conn) acp2.Agent, opts *agent2.Options, lines *stream.LinesOptions) (*agent2.Conn, *peer) {
+	t.Helper()
 	p, in, out := newPeer(t)
-	c := agent2.New(stream.Lines(in, out, lines), func(conn *agent2.Conn) acp2.Agent { a.conn = conn; return a }, opts)
+	c := agent2.New(stream.Lines(in, out, lines), newAgent, opts)
 	run(t, c, p)
 	p.SendLines(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"c","version":"1"}}}`)
 	require.Equal(t, "ok 0", p.Next().String())

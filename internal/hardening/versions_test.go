@@ -1,0 +1,209 @@
+package hardening_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/client"
+	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+)
+
+// This file has what tests need that run for both versions: a client and an agent whose
+// version does not matter, and the messages that differ.
+
+// user is a client of either version, of which the test plays the agent.
+type user struct {
+	*peer
+	// startSession opens a session with a helper, and newSession without one.
+	startSession func(context.Context) (id string, done func(context.Context) error, err error)
+	newSession   func(context.Context) (id string, done func(context.Context) error, err error)
+	// prompt begins a turn of session s1; wait waits for its end.
+	prompt func(context.Context) (wait func() error)
+	// begins is what the agent sends first in a turn.
+	begins string
+	// turnEnds ends a turn of session s1 as the agent does.
+	turnEnds func(prompt rawpeer.Message)
+	// update and permission are params of messages from the agent.
+	update     func(session, text, meta string) string
+	permission func(session string) string
+}
+
+// userSetup says what a user is like.
+type userSetup struct {
+	limits       client.Limits
+	onUpdate     func(text string)
+	onPermission func()
+}
+
+// eachUser runs a test with a client of each version.
+func eachUser(t *testing.T, test func(t *testing.T, newUser func(t *testing.T, s userSetup) *user)) {
+	t.Run("version 1", func(t *testing.T) { test(t, newUser1) })
+	t.Run("version 2", func(t *testing.T) { test(t, newUser2) })
+}
+
+func newUser1(t *testing.T, s userSetup) *user {
+	t.Helper()
+	cl := &testClient{}
+	if s.onUpdate != nil {
+		cl.OnUpdate = func(_ context.Context, n *acp.SessionNotification) error { s.onUpdate(textOf(n.Update)); return nil }
+	}
+	if s.onPermission != nil {
+		cl.OnPermission = func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+			s.onPermission()
+			return acp.Cancelled(), nil
+		}
+	}
+	c, p := startClient(t, cl, &client.Options{Limits: s.limits}, nil)
+	req := &acp.NewSessionRequest{Cwd: "/"}
+	return &user{
+		peer: p,
+		startSession: func(ctx context.Context) (string, func(context.Context) error, error) {
+			s, err := c.StartSession(ctx, req)
+			if err != nil {
+				return "", nil, err
+			}
+			return string(s.ID()), s.Close, nil
+		},
+		newSession: func(ctx context.Context) (string, func(context.Context) error, error) {
+			res, err := c.NewSession(ctx, req)
+			if err != nil {
+				return "", nil, err
+			}
+			return string(res.SessionID), func(ctx context.Context) error {
+				_, err := c.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: res.SessionID})
+				return err
+			}, nil
+		},
+		prompt: func(ctx context.Context) func() error {
+			turn := c.Session("s1").Prompt(ctx, acp.Text("go"))
+			return func() error { _, err := turn.Wait(); return err }
+		},
+		turnEnds: func(prompt rawpeer.Message) { p.Answer(prompt, `{"stopReason":"end_turn"}`) },
+		update: func(session, text, meta string) string {
+			return fmt.Sprintf(`{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}%s}}`, session, text, metaMember(meta))
+		},
+		permission: func(session string) string {
+			return fmt.Sprintf(`{"sessionId":%q,"toolCall":{"toolCallId":"t"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"}]}`, session)
+		},
+	}
+}
+
+func newUser2(t *testing.T, s userSetup) *user {
+	t.Helper()
+	cl := &testClient2{onPermission: s.onPermission}
+	if s.onUpdate != nil {
+		cl.onUpdate = func(u acp2.SessionUpdate) {
+			if chunk, ok := u.(*acp2.AgentMessageChunk); ok {
+				s.onUpdate(acp2.PlainText(chunk.Content))
+			}
+		}
+	}
+	c, p := startClient2(t, cl, &client2.Options{Limits: client2.Limits(s.limits)}, nil)
+	req := &acp2.NewSessionRequest{Cwd: "/"}
+	return &user{
+		peer: p,
+		startSession: func(ctx context.Context) (string, func(context.Context) error, error) {
+			s, err := c.StartSession(ctx, req)
+			if err != nil {
+				return "", nil, err
+			}
+			return string(s.ID()), s.Close, nil
+		},
+		newSession: func(ctx context.Context) (string, func(context.Context) error, error) {
+			res, err := c.NewSession(ctx, req)
+			if err != nil {
+				return "", nil, err
+			}
+			return string(res.SessionID), func(ctx context.Context) error {
+				_, err := c.CloseSession(ctx, &acp2.CloseSessionRequest{SessionID: res.SessionID})
+				return err
+			}, nil
+		},
+		prompt: func(ctx context.Context) func() error {
+			turn := c.Session("s1").Prompt(ctx, acp2.Text("go"))
+			return func() error { _, err := turn.Wait(); return err }
+		},
+		begins: `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message","messageId":"m"}}}`,
+		turnEnds: func(prompt rawpeer.Message) {
+			p.Answer(prompt, `{"messageId":"m"}`)
+			p.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":"state_update","state":"idle","stopReason":"end_turn"}}`)
+		},
+		update: func(session, text, meta string) string {
+			return fmt.Sprintf(`{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","messageId":"a","content":{"type":"text","text":"%s"}%s}}`, session, text, metaMember(meta))
+		},
+		permission: func(session string) string {
+			return fmt.Sprintf(`{"sessionId":%q,"title":"May I?","options":[{"optionId":"yes","name":"Yes","kind":"allow_once"}]}`, session)
+		},
+	}
+}
+
+func metaMember(meta string) string {
+	if meta == "" {
+		return ""
+	}
+	return `,"_meta":` + meta
+}
+
+// open opens session s1.
+func (u *user) open() string {
+	u.t.Helper()
+	var id string
+	do(u.t, func() (err error) {
+		id, _, err = u.startSession(u.t.Context())
+		return err
+	}, func() { u.Answer(u.Expect("session/new"), `{"sessionId":"s1"}`) })
+	return id
+}
+
+// appendUpdate appends the notification of an update.
+func (u *user) appendUpdate(b []byte, session, text string) []byte {
+	return fmt.Appendf(b, `{"jsonrpc":"2.0","method":"session/update","params":%s}`, u.update(session, text, ""))
+}
+
+// eachAgent runs a test with an agent of each version, of which the test plays the client.
+// newAgent starts one that calls got with the params of session/new and session/prompt.
+func eachAgent(t *testing.T, test func(t *testing.T, version int, newAgent func(t *testing.T, got func(params any)) *peer)) {
+	t.Run("version 1", func(t *testing.T) {
+		test(t, 1, func(t *testing.T, got func(any)) *peer {
+			a := &testAgent{}
+			a.OnNewSession = func(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+				got(req)
+				return &acp.NewSessionResponse{SessionID: "s"}, nil
+			}
+			a.OnPrompt = func(_ context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+				got(req)
+				return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+			}
+			_, p := startAgent(t, a, nil, nil)
+			return p
+		})
+	})
+	t.Run("version 2", func(t *testing.T) {
+		test(t, 2, func(t *testing.T, got func(any)) *peer {
+			a := &testAgent2{onNew: func(req *acp2.NewSessionRequest) { got(req) }}
+			a.onPrompt = func(_ context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
+				got(req)
+				return &acp2.PromptResponse{MessageID: "m"}, nil
+			}
+			_, p := startAgent2(t, a, nil, nil)
+			return p
+		})
+	})
+}
+
+// deaf are agents without extensions.
+var deaf = map[string]func(t *testing.T) *peer{
+	"version 1": func(t *testing.T) *peer {
+		_, p := startAgent(t, struct{ acp.Agent }{&testAgent{}}, nil, nil)
+		return p
+	},
+	"version 2": func(t *testing.T) *peer {
+		_, p := startAnyAgent2(t, func(*agent2.Conn) acp2.Agent { return struct{ acp2.Agent }{&testAgent2{}} }, nil, nil)
+		return p
+	},
+}
