@@ -1,0 +1,98 @@
+package streamhttp_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/stream/streamhttp"
+)
+
+func TestKeepAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubble(t, nil)
+		client, end := s.connect(t, nil)
+		open(t, client, end)
+		time.Sleep(time.Hour) // comments keep both sides content
+		go end.Write([]byte(sessionMade))
+		assert.Equal(t, sessionMade, receive(t, client))
+		client.Close()
+		end.Close()
+	})
+}
+
+// Line ends in a message do not break the event.
+func TestLineEnds(t *testing.T) {
+	s := serve(t, nil)
+	client, end := s.connect(t, nil)
+	defer client.Close()
+	defer end.Close()
+	msg := []byte("{\"jsonrpc\":\"2.0\",\n\"method\":\"x\",\r\n\"params\":{\r}}")
+	require.NoError(t, end.Write(msg))
+	got := receive(t, client)
+	assert.Equal(t, bytes.Fields(msg), bytes.Fields([]byte(got)))
+}
+
+// An event stream begins with a comment: a proxy that waits for the first byte of a
+// response passes on its header at once.
+func TestFirstComment(t *testing.T) {
+	for name, opts := range map[string]*streamhttp.HandlerOptions{":\n": nil, "id: ": {Resume: true}} {
+		s := serve(t, opts)
+		c, _ := s.connectRaw(t)
+		first, err := c.events().r.ReadString('\n')
+		require.NoError(t, err)
+		assert.Contains(t, first, name)
+	}
+}
+
+// A connection may have so many event streams, and no more.
+func TestManyEventStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubble(t, nil)
+		client, end := s.connect(t, nil)
+		defer client.Close()
+		defer end.Close()
+		c := &rawClient{t: t, url: "http://server/", id: client.ConnectionID(), client: s.client}
+		for n := range 1024 { // beside that of the connection
+			require.Equal(t, 200, c.request("GET", "", "Acp-Session-Id", fmt.Sprint(n)).StatusCode)
+		}
+		assert.Equal(t, 429, c.request("GET", "", "Acp-Session-Id", "one more").StatusCode)
+	})
+}
+
+// Events that wait leave in one write.
+func TestEventsLeaveTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := wired(t, nil)
+		end := w.connect()
+		for n := range 100 {
+			require.NoError(t, end.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","n":%d}}`, n)))
+		}
+		c := w.say("GET / HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\nAcp-Session-Id: s\r\nAcp-Connection-Id: " + end.ConnectionID() + "\r\n\r\n")
+		chunks := &writes{r: c}
+		events := &rawEvents{t: t, r: bufio.NewReaderSize(chunks, 1<<20)}
+		for n := range 100 {
+			assert.Contains(t, events.next(), fmt.Sprintf(`"n":%d}`, n))
+		}
+		assert.LessOrEqual(t, chunks.count, 6, "the header, the comment, and all events together")
+	})
+}
+
+// writes counts what is read from a pipe that is not buffered: one read for each write, if
+// the reader has room for it.
+type writes struct {
+	r     io.Reader
+	count int
+}
+
+func (w *writes) Read(b []byte) (int, error) {
+	w.count++
+	return w.r.Read(b)
+}
