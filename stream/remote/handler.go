@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ type Handler struct {
 
 // NewHandler returns an http.Handler that calls serve for each connection, on a
 // goroutine of its own. serve must return when its stream or its ctx ends, as
-// agent.Serve does. Mount the handler at any path; clients use one URL for all.
+// agent.Serve does. A panic of serve is logged and ends its connection. Mount the handler at any path; clients use one URL for all.
 func NewHandler(serve func(context.Context, stream.Stream) error, opts *Options) *Handler {
 	h := &Handler{serve: serve}
 	if opts != nil {
@@ -219,9 +220,9 @@ func (h *Handler) serveWebSocket(w http.ResponseWriter, r *http.Request, p *Prin
 		end(context.Cause(ctx))
 	})
 	defer stop()
-	code := 1011 // a panic of serve leaves here
+	code := 1011
 	defer func() { _ = conn.CloseWith(code, ""); end(nil) }()
-	err = h.serve(serving, conn)
+	err = h.run(serving, conn)
 	h.ended(ctx, err)
 	if err == nil {
 		code = 1000
@@ -259,10 +260,24 @@ func (h *Handler) serveHTTPStream(ctx context.Context, s stream.Stream) error {
 	if d, ok := s.(interface{ Drain() }); ok {
 		h.reg.setDrain(ctx.Value(entryKey{}).(*entry), d.Drain)
 	}
-	err := h.serve(ctx, s)
+	err := h.run(ctx, s)
 	h.ended(ctx, err)
 	return err
 }
+
+// run calls serve. A panic ends this connection alone, over either transport.
+func (h *Handler) run(ctx context.Context, s stream.Stream) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if err = errPanic; p != http.ErrAbortHandler {
+				h.log.Error("remote: panic in serve", "panic", p, "stack", string(debug.Stack()))
+			}
+		}
+	}()
+	return h.serve(ctx, s)
+}
+
+var errPanic = errors.New("remote: serve panicked")
 
 func (h *Handler) ended(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {

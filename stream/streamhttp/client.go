@@ -18,6 +18,7 @@ import (
 
 const (
 	outgoingBytes = 1 << 20         // accepted and not posted before a writer waits
+	maxFlying     = 1024            // POSTs of responses that are under way before a writer waits
 	flushGrace    = 2 * time.Second // how long Close waits for what was accepted
 	deleteTimeout = 2 * time.Second
 	endGrace      = 5 * time.Second // how long the other streams may take to end as well
@@ -72,6 +73,7 @@ type Client struct {
 	lane     []*outgoing
 	posting  bool          // the goroutine that empties lane runs
 	flying   int           // POSTs of responses that are under way
+	flown    int           // bytes of these responses
 	queued   int           // bytes of lane
 	room     chan struct{} // closed and replaced when room is made
 	lastNote *outgoing     // the last notification

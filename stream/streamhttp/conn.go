@@ -191,23 +191,24 @@ func (c *Conn) checkIdle() {
 }
 
 // admit checks a message against its session header and records where its response
-// goes. It returns the violation, or "".
-func (c *Conn) admit(m *stream.Message, session string) (reason string) {
+// goes. It returns the violation, or "". awaited says that the message is the response to
+// a request of the agent.
+func (c *Conn) admit(m *stream.Message, session string) (awaited bool, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m.IsResponse() {
 		asked, known := c.routes.asked[string(m.ID)]
 		if known && session != "" && session != asked {
-			return sessionHeader + " does not match the request"
+			return false, sessionHeader + " does not match the request"
 		}
 		delete(c.routes.asked, string(m.ID))
-		return ""
+		return known, ""
 	}
 	if len(m.SessionID) > maxHeaderID {
-		return "An id is too long"
+		return false, "An id is too long"
 	}
 	if session != "" && m.SessionID != "" && session != m.SessionID {
-		return sessionHeader + " does not match params.sessionId"
+		return false, sessionHeader + " does not match params.sessionId"
 	}
 	if m.SessionID != "" {
 		session = m.SessionID
@@ -215,5 +216,15 @@ func (c *Conn) admit(m *stream.Message, session string) (reason string) {
 	if m.Kind == stream.KindRequest {
 		c.routes.pending[string(m.ID)] = route{session: session, load: m.Method == "session/load"}
 	}
-	return ""
+	return false, ""
+}
+
+// withdraw undoes what admit recorded of a request that will not be read.
+func (c *Conn) withdraw(m *stream.Message) {
+	if m.Kind != stream.KindRequest {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.routes.pending, string(m.ID))
 }

@@ -15,6 +15,7 @@ import (
 const (
 	cancelHold   = time.Second // how long a cancel is held whose request was not seen
 	maxCancels   = 1024        // how many cancels are held
+	maxCancel    = 4 << 10     // bytes of one that is held
 	barrierQuiet = 5 * time.Second
 	barrierCheck = 250 * time.Millisecond
 )
@@ -75,7 +76,7 @@ func (c *Client) hold(m stream.Message) bool {
 	defer c.mu.Unlock()
 	_, seen := c.asked[id]
 	_, held := c.cancels[id]
-	if seen || held || len(c.cancels) >= maxCancels {
+	if seen || held || len(c.cancels) >= maxCancels || len(m.Data) > maxCancel {
 		return false
 	}
 	c.cancels[id] = m

@@ -13,3 +13,10 @@ func ReadEvents(r io.Reader, max int) (all [][]byte, id string, err error) {
 		all = append(all, data)
 	}
 }
+
+// Routes returns how many requests of the client have no response.
+func (c *Conn) Routes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.routes.pending)
+}

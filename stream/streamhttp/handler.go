@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"log/slog"
 	"mime"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -90,7 +92,7 @@ type Handler struct {
 
 // NewHandler returns an http.Handler that calls serve for each connection, on a
 // goroutine of its own. serve must return when its stream or its ctx ends. The stream
-// is a *[Conn].
+// is a *[Conn]. A panic of serve is logged and ends the connection.
 func NewHandler(serve func(context.Context, stream.Stream) error, opts *HandlerOptions) *Handler {
 	h := &Handler{serve: serve, conns: map[string]*Conn{}}
 	if opts != nil {
@@ -220,11 +222,13 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer c.endPost()
-	if reason := c.admit(&m, r.Header.Get(sessionHeader)); reason != "" {
+	awaited, reason := c.admit(&m, r.Header.Get(sessionHeader))
+	if reason != "" {
 		refuse(w, http.StatusBadRequest, reason)
 		return
 	}
-	if err := c.in.put(r.Context(), m); err != nil {
+	if err := c.in.put(r.Context(), m, awaited); err != nil {
+		c.withdraw(&m)
 		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
 		return
 	}
@@ -277,13 +281,14 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Me
 	stop := context.AfterFunc(ctx, func() { c.end(context.Cause(ctx)) })
 	served := make(chan struct{})
 	go func() { // ends when serve returns, which it does when the stream or its ctx ends
+		defer report() // a panic ends this connection alone, as it would in a handler of net/http
 		defer done()
 		defer stop()
 		defer close(served)
 		defer func() { _ = c.Close() }()
 		_ = h.serve(ctx, c) // serve itself reports its error
 	}()
-	_ = c.in.put(r.Context(), m) // the queue is empty
+	_ = c.in.put(r.Context(), m, false) // the queue is empty
 	select {
 	case resp := <-c.first:
 		w.Header().Set("Content-Type", "application/json")
@@ -300,6 +305,15 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Me
 	case <-r.Context().Done():
 		c.end(errClientGone)
 	}
+}
+
+// report logs a panic.
+func report() {
+	p := recover()
+	if p == nil || p == http.ErrAbortHandler {
+		return
+	}
+	slog.Error("streamhttp: panic in serve", "panic", p, "stack", string(debug.Stack()))
 }
 
 var (

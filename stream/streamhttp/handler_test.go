@@ -259,6 +259,7 @@ func TestUnattendedSessions(t *testing.T) {
 func TestResponsesPassWaitingRequests(t *testing.T) {
 	s := serve(t, &streamhttp.HandlerOptions{MaxBuffered: 100_000})
 	c, end := s.connectRaw(t)
+	require.NoError(t, end.Write([]byte(`{"jsonrpc":"2.0","id":"a","method":"ask"}`))) // a response to nothing would wait
 	big := `{"jsonrpc":"2.0","id":%d,"method":"m","params":{"x":"` + strings.Repeat("x", 60_000) + `"}}`
 	require.Equal(t, 202, c.post(fmt.Sprintf(big, 1)))
 	waiting := make(chan int, 1)

@@ -36,10 +36,14 @@ func signal(c chan struct{}) {
 	}
 }
 
-// put adds a message. Requests and notifications wait for room, one after the other. A
-// response does not: what fills the queue may be waiting for it.
-func (in *inbound) put(ctx context.Context, m stream.Message) error {
-	if !m.IsResponse() {
+// messageCost is what a message counts for beside its length, because it takes memory even
+// if it is short: the buffer of its body, and its envelope.
+const messageCost = 1 << 10
+
+// put adds a message. Most messages wait for room, one after the other. One that is awaited
+// does not, as a response: what fills the queue may be waiting for it.
+func (in *inbound) put(ctx context.Context, m stream.Message, awaited bool) error {
+	if !awaited {
 		select {
 		case in.turn <- struct{}{}:
 		case <-ctx.Done():
@@ -68,7 +72,7 @@ func (in *inbound) put(ctx context.Context, m stream.Message) error {
 		return in.err
 	}
 	in.queue = append(in.queue, m)
-	in.size += int64(len(m.Data))
+	in.size += messageCost + int64(len(m.Data))
 	signal(in.arrived)
 	return nil
 }
@@ -76,7 +80,7 @@ func (in *inbound) put(ctx context.Context, m stream.Message) error {
 func (in *inbound) fits(n int) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return len(in.queue) == 0 || in.size+int64(n) <= in.max
+	return len(in.queue) == 0 || in.size+messageCost+int64(n) <= in.max
 }
 
 // end sets the error that follows the last message. Only the first call has an effect.
@@ -103,7 +107,7 @@ func (in *inbound) take() (stream.Message, error) {
 			if in.queue = in.queue[1:]; len(in.queue) == 0 {
 				in.queue = nil
 			}
-			in.size -= int64(len(m.Data))
+			in.size -= messageCost + int64(len(m.Data))
 			in.mu.Unlock()
 			signal(in.taken)
 			return m, nil

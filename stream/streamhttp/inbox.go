@@ -6,9 +6,14 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// readAhead is how many bytes are read before the reader asks for them, unless it is
-// one message a stream.
-const readAhead = 1 << 20
+const (
+	// readAhead is how many bytes are read before the reader asks for them, unless it is
+	// one message a stream.
+	readAhead = 1 << 20
+	// arrivalCost is what an arrival counts for beside its message, because it takes memory
+	// even if the message is short or was skipped.
+	arrivalCost = 512
+)
 
 // inbox holds what the event streams of a client have delivered, for one reader.
 type inbox struct {
@@ -28,6 +33,8 @@ type arrival struct {
 	msg stream.Message
 	err error
 }
+
+func (a *arrival) cost() int { return arrivalCost + len(a.msg.Data) }
 
 func newInbox() *inbox {
 	return &inbox{closed: make(chan struct{}), more: make(chan struct{}), room: make(chan struct{})}
@@ -59,7 +66,7 @@ func (in *inbox) put(a arrival) {
 		return
 	}
 	in.queue = append(in.queue, a)
-	in.size += len(a.msg.Data)
+	in.size += a.cost()
 	close(in.more)
 	in.more = make(chan struct{})
 }
@@ -97,7 +104,7 @@ func (in *inbox) take() (stream.Message, error) {
 			if in.queue = in.queue[1:]; len(in.queue) == 0 {
 				in.queue = nil
 			}
-			in.size -= len(a.msg.Data)
+			in.size -= a.cost()
 			close(in.room)
 			in.room = make(chan struct{})
 			in.mu.Unlock()

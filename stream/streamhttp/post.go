@@ -47,6 +47,8 @@ func (c *Client) acceptLocked(m stream.Message) (room <-chan struct{}, err error
 		return nil, &stream.MessageError{Reason: "the first message must be initialize"}
 	case !m.IsResponse() && c.queued > 0 && c.queued+len(m.Data) > outgoingBytes:
 		return c.room, nil
+	case m.IsResponse() && c.flying > 0 && (c.flying >= maxFlying || c.flown+len(m.Data) > maxBuffered):
+		return c.room, nil // the server does not take what it asked for
 	}
 	c.begun = true
 	o := &outgoing{m: m, session: m.SessionID, done: make(chan struct{})}
@@ -55,6 +57,7 @@ func (c *Client) acceptLocked(m stream.Message) (room <-chan struct{}, err error
 		delete(c.asked, string(m.ID))
 		after := c.lastNote
 		c.flying++
+		c.flown += len(m.Data)
 		c.running.Go(func() { c.postResponse(o, after) }) // ends with its POST, or with life
 		return nil, nil
 	}
@@ -112,6 +115,7 @@ func (c *Client) postResponse(o, after *outgoing) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.flying--
+		c.flown -= len(o.m.Data)
 		c.makeRoomLocked()
 	}()
 	if after != nil {
