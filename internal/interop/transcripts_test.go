@@ -64,7 +64,7 @@ func allTranscripts(t *testing.T) []recordedProcess {
 	require.Len(t, first, 15)
 	second, err := filepath.Glob("testdata/transcripts-v2/*.jsonl")
 	require.NoError(t, err)
-	require.Len(t, second, 11)
+	require.Len(t, second, 13)
 	return readTranscripts(t, append(first, second...))
 }
 

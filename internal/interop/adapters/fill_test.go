@@ -22,7 +22,7 @@ func fill(message json.RawMessage) json.RawMessage { return fillMember("", messa
 // keptMembers are the members whose texts are no prose but mean something to a program.
 var keptMembers = []string{
 	"jsonrpc", "method", "type", "sessionUpdate", "status", "kind", "state", "stopReason", "category", "format", "operation", "fileType",
-	"severity", "role", "outcome", "priority", "currency", "signal", "version", "updatedAt", "mimeType", "cursor", "nextCursor",
+	"severity", "role", "outcome", "mode", "action", "required", "priority", "currency", "signal", "version", "updatedAt", "mimeType", "cursor", "nextCursor",
 	"value", "currentValue", "path", "oldPath", "cwd", "uri", "url", "file_path",
 }
 

@@ -45,6 +45,11 @@ type adapter struct {
 	prepare func(t *testing.T, home, model string) []string
 	// asking are values of the option mode: one with which the agent asks before each edit, and another.
 	asking, other string
+	// askingMode is the value of the option collaboration_mode with which the model may ask
+	// the user; empty if it always may.
+	askingMode string
+	// lists says that the agent tells what goes on in the background, and has subagents.
+	lists bool
 	// forgets is what a replay leaves out.
 	forgets []string
 }
@@ -52,11 +57,11 @@ type adapter struct {
 var adapters = []adapter{
 	{
 		name: "claude-agent-acp", version: "0.100.0", script: "@agentclientprotocol/claude-agent-acp/dist/index.js",
-		dialect: anthropic{}, prepare: prepareClaude, asking: "default", other: "plan",
+		dialect: anthropic{}, prepare: prepareClaude, asking: "default", other: "plan", lists: true,
 	},
 	{
 		name: "codex-acp", version: "2.6.0", script: "@agentclientprotocol/codex-acp/dist/index.js",
-		dialect: openai{}, prepare: prepareCodex, asking: "read-only", other: "workspace-write",
+		dialect: openai{}, prepare: prepareCodex, asking: "read-only", other: "workspace-write", askingMode: "plan",
 		forgets: []string{"agent: I wait."}, // it was cancelled
 	},
 }

@@ -28,10 +28,14 @@ func (anthropic) read(body []byte) (call modelCall, err error) {
 		if m.Role != "user" {
 			continue
 		}
-		var blocks []struct{ Type, Text string }
+		type block struct {
+			Type, Text string
+			Content    json.RawMessage
+		}
+		var blocks []block
 		var text string
 		if json.Unmarshal(m.Content, &text) == nil {
-			blocks = append(blocks, struct{ Type, Text string }{"text", text})
+			blocks = append(blocks, block{Type: "text", Text: text})
 		} else if err := json.Unmarshal(m.Content, &blocks); err != nil {
 			return call, err
 		}
@@ -39,8 +43,9 @@ func (anthropic) read(body []byte) (call modelCall, err error) {
 			switch {
 			case b.Type == "tool_result":
 				call.results++
+				call.result = string(b.Content)
 			case strings.HasPrefix(b.Text, scriptMark):
-				call.prompt, call.results = b.Text, 0
+				call.prompt, call.results, call.result = b.Text, 0, ""
 			}
 		}
 	}
@@ -78,14 +83,8 @@ func (anthropic) write(w *eventWriter, m *scriptedModel, id int64, s *modelStep)
 		}
 		block(object{"type": "text", "text": ""}, deltas...)
 	}
-	var name string
-	var input object
-	switch s.tool {
-	case toolWrite:
-		name, input = "Write", object{"file_path": filepath.Join(m.dir, "out.txt"), "content": "new\n"}
-	case toolRun:
-		name, input = "Bash", object{"command": commandText, "description": "greets"}
-	default:
+	name, input := s.anthropicTool(m.dir)
+	if name == "" {
 		return
 	}
 	text, _ := json.Marshal(input) // a map of texts
@@ -100,4 +99,26 @@ func (anthropic) end(w *eventWriter, _ *scriptedModel, _ int64, s *modelStep) {
 	}
 	w.event("message_delta", object{"delta": object{"stop_reason": reason, "stop_sequence": nil}, "usage": object{"output_tokens": 7}})
 	w.event("message_stop", object{})
+}
+
+// anthropicTool returns the tool of Claude Code that the step uses, and its input.
+func (s *modelStep) anthropicTool(dir string) (name string, input object) {
+	switch s.tool {
+	case toolWrite:
+		return "Write", object{"file_path": filepath.Join(dir, "out.txt"), "content": "new\n"}
+	case toolRun:
+		return "Bash", object{"command": commandText, "description": "greets"}
+	case toolBackground:
+		return "Bash", object{"command": backgroundText, "description": "sleeps", "run_in_background": true}
+	case toolAsk:
+		return "AskUserQuestion", object{"questions": []any{object{
+			"question": "Which one?", "header": "Color", "multiSelect": false,
+			"options": []any{object{"label": "red", "description": "warm"}, object{"label": "blue", "description": "cold"}},
+		}}}
+	case toolDelegate:
+		return "Agent", object{"description": "says something", "prompt": scriptMark + "say", "subagent_type": "general-purpose", "run_in_background": false}
+	case toolPlan:
+		return "TaskCreate", object{"subject": "first step", "description": "what comes first"}
+	}
+	return "", nil
 }

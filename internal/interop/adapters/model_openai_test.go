@@ -18,6 +18,7 @@ func (openai) read(body []byte) (call modelCall, err error) {
 		Input []struct {
 			Type, Role string
 			Content    json.RawMessage // a list in messages
+			Output     json.RawMessage
 		}
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
@@ -27,6 +28,7 @@ func (openai) read(body []byte) (call modelCall, err error) {
 	for _, item := range req.Input {
 		if strings.HasSuffix(item.Type, "_call_output") {
 			call.results++
+			call.result = string(item.Output)
 		}
 		if item.Type != "message" || item.Role != "user" {
 			continue
@@ -37,7 +39,7 @@ func (openai) read(body []byte) (call modelCall, err error) {
 		}
 		for _, c := range content {
 			if strings.HasPrefix(c.Text, scriptMark) {
-				call.prompt, call.results = c.Text, 0
+				call.prompt, call.results, call.result = c.Text, 0, ""
 			}
 		}
 	}
@@ -80,16 +82,36 @@ func (openai) write(w *eventWriter, _ *scriptedModel, id int64, s *modelStep) {
 			}
 		})
 	}
-	switch s.tool {
-	case toolWrite:
-		call := object{"type": "custom_tool_call", "id": fmt.Sprint("ctc_", id), "call_id": fmt.Sprint("call_", id), "name": "apply_patch",
-			"input": "*** Begin Patch\n*** Update File: out.txt\n@@\n-old\n+new\n*** End Patch\n"}
+	name, input := s.openaiTool()
+	switch input := input.(type) {
+	case string:
+		call := object{"type": "custom_tool_call", "id": fmt.Sprint("ctc_", id), "call_id": fmt.Sprint("call_", id), "name": name, "input": input}
 		item(with(call, "input", ""), call, func(object) {})
-	case toolRun:
-		args, _ := json.Marshal(object{"cmd": commandText}) // a map of texts
-		call := object{"type": "function_call", "id": fmt.Sprint("fc_", id), "call_id": fmt.Sprint("call_", id), "name": "exec_command", "arguments": string(args)}
+	case object:
+		args, _ := json.Marshal(input) // a map of texts
+		call := object{"type": "function_call", "id": fmt.Sprint("fc_", id), "call_id": fmt.Sprint("call_", id), "name": name, "arguments": string(args)}
 		item(with(call, "arguments", ""), call, func(object) {})
 	}
+}
+
+// openaiTool returns the tool of Codex that the step uses, and its input: a text or an object.
+func (s *modelStep) openaiTool() (name string, input any) {
+	switch s.tool {
+	case toolWrite:
+		return "apply_patch", "*** Begin Patch\n*** Update File: out.txt\n@@\n-old\n+new\n*** End Patch\n"
+	case toolRun:
+		return "exec_command", object{"cmd": commandText}
+	case toolBackground:
+		return "exec_command", object{"cmd": backgroundText, "yield_time_ms": 250}
+	case toolAsk:
+		return "request_user_input", object{"questions": []any{object{
+			"question": "Which one?", "header": "Color", "id": "color",
+			"options": []any{object{"label": "red", "description": "warm"}, object{"label": "blue", "description": "cold"}},
+		}}}
+	case toolPlan:
+		return "update_plan", object{"plan": []any{object{"step": "first step", "status": "in_progress"}}}
+	}
+	return "", nil
 }
 
 func (openai) end(w *eventWriter, _ *scriptedModel, id int64, _ *modelStep) {

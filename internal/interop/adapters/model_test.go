@@ -19,7 +19,8 @@ type scriptedModel struct {
 	dialect dialect
 	dir     string // where the files of the scripts are
 	server  *httptest.Server
-	calls   atomic.Int64 // for ids
+	calls   atomic.Int64           // for ids
+	result  atomic.Pointer[string] // of the tool that was used last
 }
 
 const scriptMark = "script: "
@@ -32,6 +33,13 @@ var modelScripts = map[string][]modelStep{
 	"write": {{text: "I write.", tool: toolWrite}, {text: "Written."}},
 	"run":   {{tool: toolRun}, {text: "It ran."}},
 	"wait":  {{text: "I wait.", wait: true}},
+
+	"ask":        {{tool: toolAsk}, {text: "Thank you."}},
+	"background": {{tool: toolBackground}, {text: "It goes on."}},
+	"delegate":   {{tool: toolDelegate}, {text: "It was done."}},
+	"plan":       {{tool: toolPlan}, {text: "Planned."}},
+	"fail":       {{fail: true}},
+	"silent":     {{wait: true}},
 }
 
 // modelStep is one answer of the model: text, then the use of a tool.
@@ -39,21 +47,31 @@ type modelStep struct {
 	thought, text string
 	tool          string
 	wait          bool // the answer never ends
+	fail          bool // the model refuses the call
 }
 
 // The tools that scripts use. Agents have other names for them.
 const (
 	toolWrite = "write" // writes "new\n" to out.txt
 	toolRun   = "run"   // runs a command that needs no permission
+
+	toolAsk        = "ask"        // asks the user to choose "red" or "blue"
+	toolBackground = "background" // runs a command that goes on when the turn has ended
+	toolDelegate   = "delegate"   // makes a subagent say something
+	toolPlan       = "plan"       // makes a plan
 )
 
-// commandText is the command of toolRun.
-const commandText = "echo hi; echo there"
+// The commands of toolRun and toolBackground.
+const (
+	commandText    = "echo hi; echo there"
+	backgroundText = "echo begun; sleep 60"
+)
 
 // modelCall is what a dialect has understood of a request.
 type modelCall struct {
 	prompt  string // the last text of the user with scriptMark; empty without one
 	results int    // how many tools have been used since
+	result  string // of the last of them, as JSON
 	tools   bool   // whether there are any: a call for a title has none
 }
 
@@ -93,7 +111,16 @@ func (m *scriptedModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	if call.result != "" {
+		m.result.Store(&call.result)
+	}
 	step := step(call)
+	if step.fail {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"type":"error","error":{"type":"invalid_request_error","message":"the model refuses"}}`)
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	events := &eventWriter{w: w}
 	id := m.calls.Add(1)

@@ -37,7 +37,7 @@ func TestEitherVersion(t *testing.T) {
 					shown[version] = e.load(t, conn, id)
 				})
 				if version == 1 {
-					rec.write(t, "transcripts")
+					rec.write(t, "transcripts", "")
 				}
 			})
 		}

@@ -68,7 +68,7 @@ func (r *recording) clean(msg []byte) string {
 }
 
 // write writes the recording to the folder of testdata, if that is asked for.
-func (r *recording) write(t *testing.T, folder string) {
+func (r *recording) write(t *testing.T, folder, suffix string) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,6 +83,6 @@ func (r *recording) write(t *testing.T, folder string) {
 	}
 	if *record && !t.Failed() {
 		a := r.place.adapter
-		require.NoError(t, os.WriteFile(filepath.Join("..", "testdata", folder, a.name+"-"+a.version+".jsonl"), b.Bytes(), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join("..", "testdata", folder, a.name+"-"+a.version+suffix+".jsonl"), b.Bytes(), 0o644))
 	}
 }

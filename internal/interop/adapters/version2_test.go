@@ -25,7 +25,7 @@ const patience = 90 * time.Second
 type conversation struct {
 	ctx     context.Context
 	place   *workplace
-	viewer  *viewer
+	viewer  *asker
 	threads *thread.Set
 	conn    *client.Conn
 	session *client.Session
@@ -62,7 +62,7 @@ func TestVersion2(t *testing.T) {
 			t.Run("unknown session", c.unknown)
 			t.Run("delete", c.delete)
 		})
-		rec.write(t, "transcripts-v2")
+		rec.write(t, "transcripts-v2", "")
 	})
 }
 
@@ -75,7 +75,7 @@ func converse(t *testing.T, p *workplace, rec *recording) *conversation {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
-	c := &conversation{ctx: ctx, place: p, viewer: &viewer{}, threads: thread.NewSet()}
+	c := &conversation{ctx: ctx, place: p, viewer: &asker{}, threads: thread.NewSet()}
 	c.conn = client.New(rec.tap(process, ""), func(*client.Conn) acp.Client { return c.viewer }, &client.Options{
 		Unstable: true, Logger: newStrictLog(t),
 		OnDropped: func(method string, err error) { t.Errorf("dropped %s: %v", method, err) },

@@ -5,9 +5,11 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // viewer is a client of version 2 that keeps what it is asked, and chooses the option of one
@@ -83,6 +85,27 @@ func (v *viewer) story() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Compact(slices.Clone(v.states))
+}
+
+// asker is a viewer that fills in forms: it chooses "red" where that is possible.
+type asker struct {
+	viewer
+	forms atomic.Int64
+}
+
+func (a *asker) CreateElicitation(_ context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	form, ok := req.Mode.(*acp.ElicitationFormMode)
+	if !ok {
+		return nil, rpcerr.InvalidParams("only forms are offered")
+	}
+	a.forms.Add(1)
+	answers := map[string]acp.ElicitationContentValue{}
+	for name, property := range form.RequestedSchema.Properties {
+		if p, ok := property.(*acp.StringPropertySchema); ok && slices.ContainsFunc(p.OneOf, func(o acp.EnumOption) bool { return o.Const == "red" }) {
+			answers[name] = acp.ElicitationString("red")
+		}
+	}
+	return &acp.CreateElicitationResponse{Action: &acp.ElicitationAcceptAction{Content: answers}}, nil
 }
 
 // strictLog makes the test fail for everything that is worth a warning.
