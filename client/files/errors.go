@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"io/fs"
+	"syscall"
 
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -32,6 +33,22 @@ var (
 	// ErrChanged is the error for a path that was exchanged while it was used.
 	ErrChanged = errors.New("path has changed meanwhile; try again")
 )
+
+// changed returns ErrChanged for an error which says that something is not what it was a
+// moment ago, and other errors as they are. It is for operations on what was just looked at.
+func changed(err error) error {
+	if err == nil || errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	errno, ok := errors.AsType[syscall.Errno](err)
+	switch {
+	case !ok, // os.Root's own: a symlink that leads outside
+		errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrExist),
+		errno == syscall.ENOTDIR, errno == syscall.EISDIR, errno == syscall.ELOOP, errno == syscall.EINVAL:
+		return ErrChanged
+	}
+	return err
+}
 
 // Error is why a request failed.
 type Error struct {

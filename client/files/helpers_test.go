@@ -37,6 +37,16 @@ func (s *sessions) set(id acp.SessionID, dirs ...string) {
 	s.roots[id] = dirs
 }
 
+// end closes a session.
+func (s *sessions) end(id acp.SessionID) {
+	s.mu.Lock()
+	delete(s.roots, id)
+	s.mu.Unlock()
+	for _, f := range s.onSessionEnd {
+		f(id)
+	}
+}
+
 // fixture is a folder to work in, beside a secret that must stay as it is.
 type fixture struct {
 	*files.ReadWriter

@@ -167,7 +167,7 @@ func (w *walker) down(name string) (*place, error) {
 func (w *walker) enter(here folder, name string, info fs.FileInfo) error {
 	next, err := here.dir.OpenRoot(name)
 	if err != nil {
-		return err
+		return changed(err)
 	}
 	w.opened = append(w.opened, next)
 	now, err := next.Stat(".")
@@ -195,7 +195,7 @@ func (w *walker) follow(dir *os.Root, name string) error {
 	target, err := dir.Readlink(name)
 	switch {
 	case err != nil:
-		return err
+		return changed(err)
 	case filepath.IsAbs(target):
 		return w.restart(target)
 	case filepath.VolumeName(target) != "" || target != "" && os.IsPathSeparator(target[0]):

@@ -31,6 +31,9 @@ func wrap(path string, err error) error {
 	if r, ok := err.(refused); ok {
 		return r.error
 	}
+	if errors.Is(err, fs.ErrClosed) { // the session ended meanwhile
+		err = ErrUnknownSession
+	}
 	return &Error{Path: path, Err: err}
 }
 
@@ -75,9 +78,6 @@ func (p *part) locate(id acp.SessionID, path string) (*place, error) {
 		return nil, err
 	}
 	at, err := locate(roots, path)
-	if errors.Is(err, os.ErrClosed) { // the session ended meanwhile
-		err = ErrUnknownSession
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -88,14 +88,19 @@ func (p *part) locate(id acp.SessionID, path string) (*place, error) {
 	return at, nil
 }
 
+// judge asks the Check, which may take long: the request may be over then, or its session.
 func (p *part) judge(ctx context.Context, op *Operation) error {
-	if p.check != nil {
-		if err := p.check(ctx, op); err != nil {
-			return refused{err}
-		}
+	if p.check == nil {
+		return nil
 	}
-	if err := ctx.Err(); err != nil { // a person may have thought for long
+	if err := p.check(ctx, op); err != nil {
 		return refused{err}
+	}
+	if err := ctx.Err(); err != nil {
+		return refused{err}
+	}
+	if _, open := p.conn.SessionRoots(op.Session); !open {
+		return ErrUnknownSession
 	}
 	return nil
 }
@@ -111,7 +116,11 @@ func (p *place) openFile(flags int) (*os.File, fs.FileInfo, error) {
 			return nil, nil, ErrNotFile
 		}
 		f, err := p.dir.OpenFile(p.name, flags|doNotBlock, 0)
-		if err != nil {
+		switch {
+		case err == nil:
+		case changed(err) == ErrChanged:
+			continue
+		default:
 			return nil, nil, err
 		}
 		got, err := f.Stat()

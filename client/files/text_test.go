@@ -206,6 +206,20 @@ func TestACheckThatTookTooLong(t *testing.T) {
 	assert.NoFileExists(t, h.at("a"))
 }
 
+func TestTheSessionEndsDuringTheCheck(t *testing.T) {
+	for _, name := range []string{"a", "sub/a"} { // in its own folder, and below
+		var h *fixture
+		h = newFixture(t, files.Options{}, func(context.Context, *files.Operation) error { h.conn.end("s"); return nil })
+		h.mkdir("sub")
+		h.put(h.at(name), "a")
+		_, err := h.read(h.at(name))
+		assert.ErrorIs(t, err, files.ErrUnknownSession)
+		h.conn.set("s", h.work)
+		assert.ErrorIs(t, h.write(h.at(name), "changed"), files.ErrUnknownSession)
+		assert.Equal(t, "a", h.text(h.at(name)))
+	}
+}
+
 // editor holds open texts by their path.
 type editor map[string]string
 

@@ -64,18 +64,18 @@ func (p *part) write(ctx context.Context, req *acp.WriteTextFileRequest) error {
 func (p *place) makeFolders() error {
 	for _, name := range p.missing {
 		if err := p.dir.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+			return changed(err)
 		}
 		made, err := p.dir.Lstat(name)
 		if err != nil {
-			return err
+			return changed(err)
 		}
 		if !made.IsDir() {
 			return ErrChanged
 		}
 		next, err := p.dir.OpenRoot(name)
 		if err != nil {
-			return err
+			return changed(err)
 		}
 		p.open = append(p.open, next)
 		if now, err := next.Stat("."); err != nil || !os.SameFile(made, now) || deviceOf(now) != p.dev {
@@ -109,7 +109,7 @@ func (p *place) replace(text string) error {
 	name := ".acpkit-" + rand.Text() + ".tmp"
 	f, err := p.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return err
+		return changed(err)
 	}
 	_, err = f.WriteString(text)
 	if err == nil && info != nil {
@@ -117,7 +117,7 @@ func (p *place) replace(text string) error {
 		err = f.Chmod(info.Mode().Perm())
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = p.dir.Rename(name, p.name)
+		err = changed(p.dir.Rename(name, p.name))
 	}
 	if err != nil {
 		_ = p.dir.Remove(name) // err says why
@@ -125,12 +125,9 @@ func (p *place) replace(text string) error {
 	return err
 }
 
-// overwrite writes into the file that is there.
+// overwrite writes into the file that is there, or into a new one.
 func (p *place) overwrite(text string) error {
-	f, info, err := p.openFile(os.O_WRONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		f, err = p.dir.OpenFile(p.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	}
+	f, info, err := p.openOrCreate()
 	if err != nil {
 		return err
 	}
@@ -145,4 +142,20 @@ func (p *place) overwrite(text string) error {
 		_, err = f.WriteString(text)
 	}
 	return errors.Join(err, f.Close())
+}
+
+// openOrCreate opens the file for writing; info is nil if it is a new one. Another program
+// may create or remove it meanwhile.
+func (p *place) openOrCreate() (f *os.File, info fs.FileInfo, err error) {
+	for range attempts {
+		f, info, err = p.openFile(os.O_WRONLY)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return f, info, err
+		}
+		f, err = p.dir.OpenFile(p.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, nil, changed(err)
+		}
+	}
+	return nil, nil, ErrChanged
 }

@@ -77,7 +77,7 @@ func TestSnapshotsDoNotGrowWithTheHistory(t *testing.T) {
 func TestChunksAreLinear(t *testing.T) {
 	for name, c := range map[string]struct{ few, perItem, every int }{
 		"many items":                {10_000, 50, 100},
-		"one item, a snapshot each": {5_000, 1 << 30, 1},
+		"one item, a snapshot each": {500, 1 << 30, 1},
 	} {
 		tell := func(n int) { tellChunks(thread.New(), n, max(1, n/c.perItem), c.every) }
 		long := func() { tell(20 * c.few) }

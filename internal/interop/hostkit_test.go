@@ -25,6 +25,7 @@ type hostKit struct {
 	ctx     context.Context
 	base    string // holds work, and what the agent must not reach
 	work    string // the folder of the session
+	host    *host.Host
 	conn    *client.Conn
 	session *client.Session
 	ran     int // entries of the journal that were looked at
@@ -53,6 +54,7 @@ func newHostKitLog(t *testing.T, log *slog.Logger, opts host.Options) *hostKit {
 	}
 	h, err := host.New(&opts)
 	require.NoError(t, err)
+	k.host = h
 	t.Cleanup(func() { h.Close() })
 	command := node(t, "agent.mjs")
 	cmd := exec.Command(command[0], command[1:]...)
