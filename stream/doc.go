@@ -43,14 +43,15 @@
 // streamtest. A transport may also implement any of these interfaces; a connection looks
 // for them once:
 //
-//	BatchWriter      sends several messages in one write
-//	ProgressWriter   distinguishes a slow peer from one that does not read
-//	TolerantReader   lets the connection find what is not JSON
-//	Hastener         reads a response sooner when it is told that one is awaited
-//	MessageReader    returns the envelope, which it has parsed already
-//	MessageWriter    receives the envelope of a message, to route by it
-//	Drainer          asks the connection to drain and then to close
-//	ReasonCloser     tells the peer why the connection ends
+//	BatchWriter        sends several messages in one write
+//	ProgressWriter     distinguishes a slow peer from one that does not read
+//	TolerantReader     lets the connection find what is not JSON
+//	Hastener           reads a response sooner when it is told that one is awaited
+//	MessageReader      returns the envelope, which it has parsed already
+//	MessageWriter      receives the envelope of a message, to route by it
+//	Drainer            asks the connection to drain and then to close
+//	ReasonCloser       tells the peer why the connection ends
+//	SingleInitializer  reports that the endpoint takes one initialize
 //
 // A network transport must keep three promises:
 //

@@ -85,6 +85,14 @@ type TolerantReader interface {
 	Unchecked() (noise func(line []byte))
 }
 
+// SingleInitializer is an optional interface of a [Stream] to an endpoint that may take one
+// initialize only, and refuse or ignore another one, as those on a network do.
+type SingleInitializer interface {
+	// SingleInitialize reports whether a client that has to initialize again must make
+	// another connection. It must be safe for concurrent use.
+	SingleInitialize() bool
+}
+
 // DefaultMaxMessage is the longest message that is read unless an option says
 // otherwise: 32 MiB.
 const DefaultMaxMessage = 32 << 20

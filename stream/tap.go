@@ -114,6 +114,12 @@ func (t *tap) Hasten() {
 	}
 }
 
+// SingleInitialize implements [SingleInitializer].
+func (t *tap) SingleInitialize() bool {
+	s, ok := t.Stream.(SingleInitializer)
+	return ok && s.SingleInitialize()
+}
+
 // Draining implements [Drainer]. A stream without one never drains.
 func (t *tap) Draining() <-chan struct{} {
 	if s, ok := t.Stream.(Drainer); ok {

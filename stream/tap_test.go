@@ -66,6 +66,7 @@ type (
 	withProgress struct{}
 	withDrain    struct{ c chan struct{} }
 	withHasten   struct{ n *int }
+	withSingle   struct{}
 )
 
 func (withBatch) WriteBatch([][]byte) error { return nil }
@@ -76,6 +77,7 @@ func (withWriter) WriteMessage(stream.Message) error { return nil }
 func (withProgress) Written() int64                  { return 17 }
 func (d withDrain) Draining() <-chan struct{}        { return d.c }
 func (e withHasten) Hasten()                         { *e.n++ }
+func (withSingle) SingleInitialize() bool            { return true }
 
 func TestTapPassesOptionalInterfaces(t *testing.T) {
 	plain, _ := stream.Pipe()
@@ -119,6 +121,7 @@ func TestTapPassesOptionalInterfaces(t *testing.T) {
 			withProgress
 			withDrain
 			withHasten
+			withSingle
 		}{base: none, withDrain: drain, withHasten: withHasten{&expected}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,6 +158,7 @@ func TestTapPassesOptionalInterfaces(t *testing.T) {
 			}
 			assert.Equal(t, written, tapped.(stream.ProgressWriter).Written())
 			assert.Equal(t, draining, tapped.(stream.Drainer).Draining())
+			assert.Equal(t, name == "all", tapped.(stream.SingleInitializer).SingleInitialize())
 			expected = 0
 			tapped.(stream.Hastener).Hasten()
 			assert.Equal(t, name == "all", expected == 1)

@@ -202,19 +202,33 @@ func (a *attempt) alone(h *half) error {
 }
 
 // speaksV1 goes on in version 1. If the agent may not have seen all that the client
-// offers, it is asked again; version 1 allows that at any time.
+// offers, it is asked again, which version 1 allows at any time: over the same stream, or
+// over another one if the endpoint takes one initialize.
 func (a *attempt) speaksV1(said answer) error {
 	if params := a.v1.params(); lossy(params) {
-		again, err := a.probe.ask(a.n.start, params)
-		if err != nil {
-			return a.again(err)
+		single := singleInitialize(a.probe.s)
+		if single && a.n.dial != nil {
+			return &againError{errSingle}
 		}
-		if again.verdict() == speaksV1 {
-			said, a.conn.result = again, again.result
-		} // else the agent insists on the first one
+		if !single {
+			again, err := a.probe.ask(a.n.start, params)
+			if err != nil {
+				return a.again(err)
+			}
+			if again.verdict() == speaksV1 {
+				said, a.conn.result = again, again.result
+			} // else the agent insists on the first one
+		}
 	}
 	said.result = said.as(acp.ProtocolVersion)
 	return a.give(a.v1, &said, a.v2)
+}
+
+var errSingle = errors.New("negotiate: the endpoint takes one initialize, which may not have told the agent of all capabilities")
+
+func singleInitialize(s stream.Stream) bool {
+	single, ok := s.(stream.SingleInitializer)
+	return ok && single.SingleInitialize()
 }
 
 // tryV1 asks again in version 1: on a new stream if there can be one, because the agent

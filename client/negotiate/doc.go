@@ -42,7 +42,8 @@
 // members of version 2, which cannot express files, terminals and some other features.
 // Therefore, if the agent speaks version 1 and the client offers anything that version 2
 // cannot express, Connect sends a second initialize request, of version 1. If the agent
-// rejects it, the first response is used.
+// rejects it, the first response is used. Endpoints on a network take one initialize:
+// Connect dials them again, and ConnectOver uses the first response.
 //
 // If there is no common version, the error is a *[client.VersionError] with the versions of
 // both ends.

@@ -70,6 +70,51 @@ func TestFilesAreToldAgain(t *testing.T) {
 	})
 }
 
+// single is a stream to an endpoint that takes one initialize.
+type single struct{ stream.Stream }
+
+func (single) SingleInitialize() bool { return true }
+
+// An endpoint that takes one initialize is dialed again, where that is possible, and asked
+// once over each stream.
+func TestFilesAreToldToAnEndpointThatTakesOneInitialize(t *testing.T) {
+	t.Run("dialed again", func(t *testing.T) {
+		leak.Check(t)
+		a := newAgents(t, func(p *rawpeer.Peer) {
+			p.Answer(p.Expect("initialize"), resultGoose)
+			p.ExpectEnd()
+		}, func(p *rawpeer.Peer) {
+			m := p.Expect("initialize")
+			assert.EqualValues(t, 1, asked(t, m)["protocolVersion"])
+			p.Answer(m, resultV1)
+			p.ExpectEnd()
+		})
+		conn, err := negotiate.Connect(t.Context(), func(ctx context.Context) (stream.Stream, error) {
+			s, err := a.dial(ctx)
+			return single{s}, err
+		}, withFiles)
+		require.NoError(t, err)
+		info, _ := conn.Info()
+		assert.Equal(t, "one", info.Name)
+		assert.Equal(t, 2, a.dialed())
+		end(t, conn)
+	})
+	t.Run("over one stream", func(t *testing.T) {
+		leak.Check(t)
+		a := newAgents(t, func(p *rawpeer.Peer) {
+			p.Answer(p.Expect("initialize"), resultGoose)
+			p.ExpectEnd()
+		})
+		s, err := a.dial(t.Context())
+		require.NoError(t, err)
+		conn, err := negotiate.ConnectOver(t.Context(), single{s}, withFiles)
+		require.NoError(t, err)
+		info, _ := conn.Info()
+		assert.Equal(t, "goose", info.Name)
+		end(t, conn)
+	})
+}
+
 // An endpoint for both versions passes on what it derives from version 2. Its agent of
 // version 1 learns of the files all the same, and can use them.
 func TestFilesThroughARouter(t *testing.T) {

@@ -65,7 +65,13 @@ func dial(t *testing.T, cmd *exec.Cmd, c acp.Client) *client.Conn {
 // dialFor is dial for a client that needs its connection, and with any log.
 func dialFor(t *testing.T, cmd *exec.Cmd, log *slog.Logger, newClient func(*client.Conn) acp.Client) *client.Conn {
 	t.Helper()
-	conn := client.New(spawn(t, cmd), newClient, &client.Options{Unstable: true, Logger: log, OnDropped: noDrop(t)})
+	return connect(t, spawn(t, cmd), log, newClient)
+}
+
+// connect connects our client over s. The connection is closed when the test ends.
+func connect(t *testing.T, s stream.Stream, log *slog.Logger, newClient func(*client.Conn) acp.Client) *client.Conn {
+	t.Helper()
+	conn := client.New(s, newClient, &client.Options{Unstable: true, Logger: log, OnDropped: noDrop(t)})
 	require.NoError(t, conn.Start(context.Background()))
 	t.Cleanup(func() {
 		assert.NoError(t, conn.Close())
@@ -93,8 +99,8 @@ func noDrop(t *testing.T) func(string, error) {
 	return func(method string, err error) { t.Errorf("dropped %s: %v", method, err) }
 }
 
-// dial2 connects our client of version 2 over s.
-func dial2(t *testing.T, s stream.Stream, c acp2.Client) *client2.Conn {
+// connect2 is connect in version 2.
+func connect2(t *testing.T, s stream.Stream, c acp2.Client) *client2.Conn {
 	t.Helper()
 	conn := client2.New(s, func(*client2.Conn) acp2.Client { return c }, &client2.Options{
 		Unstable: true, Logger: newStrictLog(t), OnDropped: noDrop(t),

@@ -107,7 +107,7 @@ func TestRemoteRestart(t *testing.T) {
 	for profile, address := range map[string]func(string) string{"HTTP": func(url string) string { return url }, "WebSocket": webSocket} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			url, kill := theirMortalServer(t)
+			url, kill := theirMortalServer(t, "agent.mjs")
 			c := converse(t, address(url), dialMortal)
 			turn := c.session.Prompt(c.ctx, acp.Text("wait"))
 			for range turn.Updates() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -23,15 +24,17 @@ import (
 // theirServer starts the agent on the TypeScript SDK as a server and returns its URL.
 func theirServer(t *testing.T) string {
 	t.Helper()
-	url, _ := theirMortalServer(t)
+	url, _ := theirMortalServer(t, "agent.mjs")
 	return url
 }
 
-// theirMortalServer is theirServer with a function that kills it.
-func theirMortalServer(t *testing.T) (url string, kill func()) {
+// theirMortalServer starts one of the peers' scripts as a server. kill ends it early.
+// The variables are added to its environment.
+func theirMortalServer(t *testing.T, script string, variables ...string) (url string, kill func()) {
 	t.Helper()
-	command := node(t, "agent.mjs", "--listen")
+	command := node(t, script, "--listen")
 	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), variables...)
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()

@@ -44,12 +44,12 @@ func converse2(t *testing.T, s stream.Stream, without ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	h := newGoClient2()
-	c := &conversation2{ctx: ctx, conn: dial2(t, s, h), handler: h, dir: scratch(t)}
+	c := &conversation2{ctx: ctx, conn: connect2(t, s, h), handler: h, dir: scratch(t)}
 	for _, step := range []struct {
 		name string
 		run  func(*testing.T)
 	}{
-		{"before initialize", c.beforeInitialize}, {"initialize", c.initialize}, {"login and logout", c.login}, {"new", c.newSession},
+		{"before initialize", c.beforeInitialize}, {"initialize", c.initialize}, {"initialize again", c.initializeAgain}, {"login and logout", c.login}, {"new", c.newSession},
 		{"prompt", c.prompt}, {"orders at a prompt", c.orders}, {"every update", c.everyUpdate}, {"messages", c.messages},
 		{"tool call", c.toolCall}, {"plan", c.plan}, {"terminal", c.terminal}, {"stop reasons", c.stopReasons}, {"a prompt that fails", c.promptFails},
 		{"permission", c.permission}, {"permission for other subjects", c.subjects}, {"permission cancelled", c.permissionCancelled},
@@ -124,7 +124,12 @@ func (c *conversation2) initialize(t *testing.T) {
 	sent := last(t, journal(c.ctx, t, c.conn), "initialize")
 	assert.JSONEq(t, `{"protocolVersion":2,"info":{"name":"interop-go-client","version":"1.0.0"},
 		"capabilities":{"auth":{"terminal":{}},"elicitation":{"form":{},"url":{}}}}`, string(sent))
-	hasCode(t, rpcerr.CodeInvalidRequest, c.conn.Call(c.ctx, "initialize", json.RawMessage(sent), nil))
+}
+
+// initialize may be repeated only before any other request.
+func (c *conversation2) initializeAgain(t *testing.T) {
+	sent := last(t, journal(c.ctx, t, c.conn), "initialize")
+	hasCode(t, rpcerr.CodeInvalidRequest, c.conn.Call(c.ctx, acp.MethodInitialize, sent, nil))
 }
 
 func (c *conversation2) login(t *testing.T) {

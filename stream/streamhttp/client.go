@@ -238,6 +238,10 @@ func (c *Client) fail(err error) {
 	})
 }
 
+// SingleInitialize implements [stream.SingleInitializer]: a server takes initialize as the
+// beginning of a connection and at no other time.
+func (c *Client) SingleInitialize() bool { return true }
+
 // Close ends the connection. It waits up to 2 s until the accepted messages are posted,
 // closes the event streams and sends a DELETE. It never fails.
 func (c *Client) Close() error {

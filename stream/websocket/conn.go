@@ -215,6 +215,10 @@ func (c *Conn) Draining() <-chan struct{} { return c.drain }
 // close it.
 func (c *Conn) Drain() { c.draining.Do(func() { close(c.drain) }) }
 
+// SingleInitialize implements [stream.SingleInitializer]: servers refuse or ignore another
+// initialize.
+func (c *Conn) SingleInitialize() bool { return true }
+
 // Close ends the connection with code 1000, or 1001 after Drain. It waits up to 2 s for
 // the peer to close as well. It never fails.
 func (c *Conn) Close() error {

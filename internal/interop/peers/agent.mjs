@@ -1,5 +1,5 @@
 // An agent on the TypeScript SDK that behaves as README.md says.
-import { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
 import * as acp from "@agentclientprotocol/sdk/unstable";
 import { Store } from "./agent-store.mjs";
 import { runTurn } from "./agent-turns.mjs";
@@ -14,7 +14,7 @@ const on = (method, handle) =>
 const onRaw = (method, handle) =>
   app.onRequest(method, raw, (ctx) => (store.note(ctx.method, ctx.params), handle(ctx)));
 
-const app = acp.agent({ name: "interop-ts-agent" });
+export const app = acp.agent({ name: "interop-ts-agent" });
 
 on("initialize", ({ params }) => {
   store.client = params.clientCapabilities ?? {};
@@ -150,10 +150,7 @@ onRaw("_interop/wait", ({ signal, client }) =>
 );
 app.onNotification("_interop/note", raw, ({ params }) => store.note("_interop/note", params));
 
-if (process.argv[2] === "--listen") {
-  const { listen } = await import("./listen.mjs");
-  await listen(app);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { serve } = await import("./listen.mjs");
+  await serve(app);
 }
-const connection = app.connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
-await connection.closed;
-process.exit(0);

@@ -1,7 +1,6 @@
 // An agent of version 2 on the TypeScript SDK that behaves as README.md says.
 //   node v2/agent.mjs [--listen]
 import { fileURLToPath } from "node:url";
-import { Readable, Writable } from "node:stream";
 import * as acp from "@agentclientprotocol/sdk/experimental/v2/unstable";
 import { Store } from "./store.mjs";
 import { accept } from "./turns.mjs";
@@ -140,11 +139,6 @@ app.onNotification("_interop/note", raw, ({ params }) => store.note("_interop/no
 app.onNotification("_interop/finish", raw, ({ params }) => store.get(params.sessionId).turn?.finish());
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (process.argv[2] === "--listen") {
-    const { listen } = await import("../listen.mjs");
-    await listen(app);
-  }
-  const connection = app.connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
-  await connection.closed;
-  process.exit(0);
+  const { serve } = await import("../listen.mjs");
+  await serve(app);
 }
