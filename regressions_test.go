@@ -22,6 +22,8 @@ var regressions = []struct {
 	{"responses that waited for room were not counted: a peer that does not read could make any number of goroutines", "internal/rpc", "TestResponsesWithoutRoomAreCounted TestMaxOpenCountsResponsesWithoutRoom TestFloodOfRequests"},
 	{"many small _meta took more than ten times the memory of their message", "internal/hardening", "TestManyMetas TestMetaBomb TestUnreadTurnWithMetas"},
 	{"many small _meta, each within its own limit", "internal/wire", "TestMapsShareTheBudget"},
+	{"a single _meta took more than ten times the memory of its message", "acp", "TestMemoryBound TestMemoryBoundOfRandomShapes"},
+	{"calls that were quicker than jsonrpc2 filled its memory", "internal/rpc", "TestCallsWaitForTheLibrary"},
 	{"a peer that reads was cut off because responses of the connection itself filled their reserve", "internal/rpc", "TestReaderPausesForOwnResponses TestBothEndsPauseForOwnResponses"},
 	{"MaxBacklog below Backlog had no effect", "internal/rpc", "TestMaxBacklogBelowBacklog"},
 	{"short messages in recycled buffers counted as long ones", "internal/rpc", "TestShortMessagesAfterLongOnes"},
@@ -37,7 +39,7 @@ var regressions = []struct {
 	{"a result whose MarshalJSON ends its goroutine got no response", "internal/rpc", "TestResultsThatEndTheGoroutine"},
 
 	// Order.
-	{"a request overtook the notification whose handler was sending", "internal/rpc", "TestRequestWaitsWhileAHandlerSends"},
+	{"a request overtook the notification whose handler was sending", "internal/rpc", "TestRequestWaitsWhileAHandlerSends TestRequestStartsWhileAHandlerWaitsForRoom"},
 	{"an update overtook a forwarded response", "internal/rpc", "TestForwardedResponseKeepsItsPlace"},
 	{"an update overtook a forwarded response of a raw proxy", "agent/proxy", "TestOrderOfResponsesAndNotifications"},
 	{"a prompt that followed a cancel counted as cancelled", "client", "TestPromptAfterACancelGoesOn"},
@@ -49,7 +51,7 @@ var regressions = []struct {
 	{"a panic in OnUpdate's function stranded the updates after it", "client", "TestOnUpdateThatPanicsWhileUpdatesWait"},
 	{"a turn succeeded although its updates had been dropped", "client", "TestTurnWhoseUpdatesWereDropped"},
 	{"a turn failed because its result was null or empty", "client", "TestTurnWithoutAResult"},
-	{"a zero client.Conn panicked", "client", "TestZeroConnIsRefused"},
+	{"a zero client.Conn panicked", "client", "TestZeroConn TestZeroConnIsRefused"},
 
 	// Checks and forwarding.
 	{"own mistakes left unchecked from a handler of another connection", "internal/rpc", "TestForwardingIsNotStricter"},
@@ -62,6 +64,8 @@ var regressions = []struct {
 	{"a notification before initialize was dropped silently", "internal/rpc", "TestNotificationsBeforeTheHandshakeAreDropped"},
 	{"a handler that ended because the peer left was logged as an error", "internal/rpc", "TestHandlersThatEndWithTheConnectionAreNoErrors"},
 	{"warnings without a reason, and one for each error without an id", "internal/rpc", "TestUndecodableNotificationsAreDropped TestResponsesWithoutAnIDAreLoggedOnce"},
+
+	{"something was logged while a lock was held", "internal/rpc", "TestNothingIsLoggedUnderALock"},
 
 	// The parts of a host.
 	{"an agent that was told no wrote the file and ran the command", "client/host", "TestNothingHappensWithoutAYes"},

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 func TestNotificationsAreHandledInOrderOneAtATime(t *testing.T) {
@@ -354,5 +355,36 @@ func TestRequestWaitsWhileAHandlerSends(t *testing.T) {
 		close(gate)
 		p.ExpectJSON(`{'jsonrpc':'2.0','method':'t/other','params':{'n':1}}`)
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
+	})
+}
+
+// While the handler of a notification waits for room, requests start: the peer may have to
+// be responded to before it reads on.
+func TestRequestStartsWhileAHandlerWaitsForRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		s := &held{Stream: near, gate: make(chan struct{})}
+		var ev events
+		var c *rpc.Conn
+		c = startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 1}, Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+				err := c.Notify(ctx, mOther, m)
+				ev.add("sent %d", m.N)
+				return nil, err
+			}),
+			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { ev.add("request %d", m.N); return m, nil }),
+		}})
+		p := newPeer(t, far)
+		p.note(1) // fills the queue
+		p.note(2) // waits for room
+		p.request(1, "t/echo", 3)
+		synctest.Wait()
+		p.request(2, "t/echo", 4)
+		synctest.Wait()
+		assert.Equal(t, []string{"sent 1", "request 3", "request 4"}, ev.list())
+		close(s.gate)
+		p.ExpectJSON(`{'jsonrpc':'2.0','method':'t/other','params':{'n':1}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','method':'t/other','params':{'n':2}}`,
+			`{'jsonrpc':'2.0','id':1,'result':{'n':3}}`, `{'jsonrpc':'2.0','id':2,'result':{'n':4}}`)
 	})
 }
