@@ -9,9 +9,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// shellCharacters make a command without arguments a line for the shell.
-const shellCharacters = " \t\r\n|&;<>()$`\\\"'*?[]{}#~!=%"
-
 // command decides what will run. The folder of the command is dir, for a program that is
 // named relative to it. Without consent there must be no unlisted variables.
 func (o *Options) command(req *acp.CreateTerminalRequest, dir *os.Root, cwd string, consent bool) (*Command, error) {
@@ -41,8 +38,10 @@ func (o *Options) command(req *acp.CreateTerminalRequest, dir *os.Root, cwd stri
 		c.Path = c.argv[0] // what there is elsewhere is not known
 		return c, nil
 	}
-	c.Path, err = lookUp(c.argv[0], valueOf(c.Env, "PATH"), dir)
-	return c, err
+	if c.Path, err = lookUp(c.argv[0], valueOf(c.Env, "PATH"), dir, cwd); err != nil {
+		return nil, err
+	}
+	return c, c.checkArguments()
 }
 
 func (o *Options) isLine(req *acp.CreateTerminalRequest) bool {
@@ -56,15 +55,14 @@ func (o *Options) isLine(req *acp.CreateTerminalRequest) bool {
 }
 
 // lookUp finds a program in the folders of a PATH. A name with a separator is a path,
-// relative to the folder of the command.
-func lookUp(name, path string, dir *os.Root) (string, error) {
-	if strings.ContainsFunc(name, isSeparator) || filepath.VolumeName(name) != "" {
-		if filepath.IsAbs(name) {
-			if executable(os.Stat(name)) {
-				return name, nil
-			}
-		} else if _, err := dir.Lstat(name); err == nil || !os.IsNotExist(err) {
-			return name, nil // the system looks whether it can be run
+// relative to the folder of the command, which is dir and has the path cwd.
+func lookUp(name, path string, dir *os.Root, cwd string) (string, error) {
+	if !literal(name) {
+		return "", &Error{What: name, Err: ErrCommand}
+	}
+	if strings.ContainsFunc(name, isSeparator) {
+		if file, ok := lookUpPath(name, dir, cwd); ok {
+			return file, nil
 		}
 		return "", &Error{What: name, Err: ErrNotFound}
 	}
@@ -72,10 +70,8 @@ func lookUp(name, path string, dir *os.Root) (string, error) {
 		if !filepath.IsAbs(folder) {
 			continue // it would be another one in each folder
 		}
-		for _, extension := range extensions(name) {
-			if file := filepath.Join(folder, name+extension); executable(os.Stat(file)) {
-				return file, nil
-			}
+		if file, ok := withExtension(filepath.Join(folder, name)); ok {
+			return file, nil
 		}
 	}
 	return "", &Error{What: name, Err: ErrNotFound}

@@ -21,4 +21,13 @@
 // command leads a process group of its own. When it ends, what it left in its group is
 // ended too, and so is everything when its terminal is released, its session is closed,
 // its connection ends, or the program ends and main has called stream.EndOnSignal.
+//
+// # Windows
+//
+// A program is found by its name with each extension of PATHEXT, as a shell does it. Names
+// that depend on the folder or the drive of this program (C:tool, \tool) and names of
+// streams (tool.exe:a) are refused. A batch file runs in cmd.exe: its arguments are put
+// between quotes, and a command whose arguments hold quotes, percent signs or line breaks
+// is refused, since cmd.exe could take parts of them for commands. A job object takes the
+// place of the process group; Options.Grace follows a Ctrl-Break event.
 package terminals

@@ -1,5 +1,3 @@
-//go:build unix
-
 package terminals_test
 
 import (
@@ -98,6 +96,11 @@ func (h *runner) create(req acp.CreateTerminalRequest) acp.TerminalID {
 	id, err := h.tryCreate(req)
 	require.NoError(h.t, err)
 	return id
+}
+
+// play is a request to run a program that the test binary plays.
+func play(name string, args ...string) acp.CreateTerminalRequest {
+	return acp.CreateTerminalRequest{Command: os.Args[0], Args: append([]string{"play", name}, args...)}
 }
 
 // sh runs a script by name, not as a shell line.

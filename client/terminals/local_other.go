@@ -3,39 +3,80 @@
 package terminals
 
 import (
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// systemShell is nil: newCmd makes the line for cmd.exe, which has quoting of its own.
+// shellCharacters make a command without arguments a line for the shell. A path has
+// backslashes, and a short name a tilde.
+const shellCharacters = " \t\r\n|&;<>()^$`\"'*?[]{}#!=%"
+
+// systemShell has no arguments: newCmd makes the line for cmd.exe, which has quoting of
+// its own.
 func systemShell() []string { return []string{"cmd.exe"} }
 
 func newCmd(c *Command) *exec.Cmd {
 	cmd := &exec.Cmd{Path: c.Path, Args: c.argv}
-	if name := strings.ToLower(filepath.Base(c.Path)); c.Shell && name == "cmd.exe" {
+	switch {
+	case c.Shell && strings.EqualFold(filepath.Base(c.Path), "cmd.exe"):
 		setLine(cmd, `cmd.exe /d /s /c "`+c.Argv[0]+`"`)
+	case isBatch(c.Path):
+		setBatch(cmd, c)
 	}
 	return cmd
 }
 
-// extensions are those that make a file a program, in the order in which they are tried.
-func extensions(name string) []string {
-	all := filepath.SplitList(os.Getenv("PATHEXT"))
-	if len(all) == 0 {
-		all = []string{".com", ".exe", ".bat", ".cmd"}
+// literal reports whether the system takes the name of a program as it is. It does not
+// if the name is relative to the folder of a drive or to the drive, is that of a stream,
+// or has characters that no name has.
+func literal(name string) bool {
+	rest := name[len(filepath.VolumeName(name)):]
+	if !filepath.IsAbs(name) && (rest != name || strings.IndexFunc(name, isSeparator) == 0) {
+		return false
 	}
-	if filepath.Ext(name) != "" {
-		return append([]string{""}, all...)
+	return !strings.ContainsAny(rest, `<>:"|?*`) && !strings.ContainsFunc(rest, func(r rune) bool { return r < ' ' })
+}
+
+func lookUpPath(name string, _ *os.Root, cwd string) (string, bool) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(cwd, name)
+	}
+	return withExtension(name)
+}
+
+// withExtension returns the path of a program. It may lack an extension, as for a shell.
+// The result has one, so that the system does not look for another program.
+func withExtension(path string) (string, bool) {
+	all := extensions()
+	if own := strings.ToLower(filepath.Ext(path)); slices.Contains(all, own) {
+		all = append([]string{""}, all...)
+	}
+	for _, extension := range all {
+		if info, err := os.Stat(path + extension); err == nil && info.Mode().IsRegular() {
+			return path + extension, true
+		}
+	}
+	return "", false
+}
+
+// extensions are those that make a file a program, in the order in which they are tried.
+func extensions() []string {
+	var all []string
+	for extension := range strings.SplitSeq(strings.ToLower(os.Getenv("PATHEXT")), ";") {
+		if strings.HasPrefix(extension, ".") {
+			all = append(all, extension)
+		}
+	}
+	if len(all) == 0 {
+		return []string{".com", ".exe", ".bat", ".cmd"}
 	}
 	return all
 }
-
-func executable(info fs.FileInfo, err error) bool { return err == nil && info.Mode().IsRegular() }
 
 func exitStatus(state *os.ProcessState) acp.TerminalExitStatus {
 	return acp.TerminalExitStatus{ExitCode: new(uint32(state.ExitCode()))}

@@ -3,23 +3,40 @@
 package terminals
 
 import (
-	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"syscall"
 
 	"github.com/acpkit/go-sdk/acp"
 )
 
+// shellCharacters make a command without arguments a line for the shell.
+const shellCharacters = " \t\r\n|&;<>()$`\\\"'*?[]{}#~!=%"
+
 func systemShell() []string { return []string{"/bin/sh", "-c"} }
 
 func newCmd(c *Command) *exec.Cmd { return &exec.Cmd{Path: c.Path, Args: c.argv} }
 
-func extensions(string) []string { return []string{""} }
+// literal reports whether the system takes the name of a program as it is.
+func literal(string) bool { return true }
 
-func executable(info fs.FileInfo, err error) bool {
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+// checkArguments looks for arguments that the program would not get as they are.
+func (*Command) checkArguments() error { return nil }
+
+func lookUpPath(name string, dir *os.Root, _ string) (string, bool) {
+	if filepath.IsAbs(name) {
+		return withExtension(name)
+	}
+	_, err := dir.Lstat(name)
+	return name, err == nil || !os.IsNotExist(err) // the system looks whether it can be run
+}
+
+// withExtension returns the path of a program; extensions are a matter of other systems.
+func withExtension(path string) (string, bool) {
+	info, err := os.Stat(path)
+	return path, err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
 func exitStatus(state *os.ProcessState) acp.TerminalExitStatus {

@@ -1,43 +1,94 @@
-//go:build unix
-
 package terminals_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
+	"strconv"
 	"testing"
 	"time"
-
-	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/client/files"
-	"github.com/acpkit/go-sdk/client/terminals"
-	"github.com/acpkit/go-sdk/stream"
 )
 
-// The test binary plays a program that runs commands as well: this variable holds its
-// folder.
-const playEnv = "TERMINALS_TEST_FOLDER"
+// plays are the programs that the test binary plays when its first argument is play and
+// its second the name of one.
+var plays = map[string]func(args []string) error{
+	"exit": func(args []string) error { return exit(args[0]) },
+	// say prints a line and ends with a code.
+	"say": func(args []string) error {
+		fmt.Println(args[0])
+		return exit(args[1])
+	},
+	"arguments":   func(args []string) error { return json.NewEncoder(os.Stdout).Encode(args) },
+	"environment": func([]string) error { return json.NewEncoder(os.Stdout).Encode(os.Environ()) },
+	"folder": func([]string) error {
+		dir, err := os.Getwd()
+		fmt.Println(dir)
+		return err
+	},
+	"wait": func([]string) error { return wait() },
+	// ready waits as well, and makes a file first.
+	"ready": func(args []string) error {
+		fmt.Println(os.Getpid())
+		if err := os.WriteFile(args[0], nil, 0o600); err != nil {
+			return err
+		}
+		time.Sleep(time.Hour)
+		return nil
+	},
+	// leave ends with a code, while what it has started waits and holds the output.
+	"leave": func(args []string) error {
+		if err := startReady(args[0]); err != nil {
+			return err
+		}
+		return exit(args[1])
+	},
+	// stay waits, and so does what it has started.
+	"stay": func(args []string) error {
+		if err := startReady(args[0]); err != nil {
+			return err
+		}
+		return wait()
+	},
+}
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(playEnv); dir != "" {
-		fmt.Fprintln(os.Stderr, play(dir))
-		os.Exit(1)
+	if len(os.Args) > 2 && os.Args[1] == "play" {
+		if err := plays[os.Args[2]](os.Args[3:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	}
 	os.Exit(m.Run())
 }
 
-// play runs a command that ignores SIGTERM and passes its output on.
-func play(dir string) error {
-	stream.EndOnSignal(&stream.SignalOptions{Grace: 100 * time.Millisecond})
-	folders, err := files.Open(&files.Options{Roots: []string{dir}})
+func exit(code string) error {
+	n, err := strconv.Atoi(code)
 	if err != nil {
 		return err
 	}
-	pool := terminals.New(folders, &terminals.Options{OnOutput: func(o terminals.Output) { os.Stdout.Write(o.Data) }})
-	conn := &sessions{roots: map[acp.SessionID][]string{"s": {dir}}}
-	h := &runner{Terminals: pool.Terminals(conn, nil), session: "s"}
-	if _, err := h.tryCreate(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", stubborn + `trap "" TERM; echo $$; while :; do sleep 0.05; done`}}); err != nil {
+	os.Exit(n)
+	return nil
+}
+
+func wait() error {
+	fmt.Println(os.Getpid())
+	time.Sleep(time.Hour)
+	return nil
+}
+
+// startReady starts ready and returns when the file is there.
+func startReady(file string) error {
+	cmd := exec.Command(os.Args[0], "play", "ready", file)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
 		return err
 	}
-	select {} // until a signal ends the program
+	for {
+		if _, err := os.Stat(file); err == nil {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }

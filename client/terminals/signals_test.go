@@ -10,18 +10,41 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/stream"
 )
+
+func init() { plays["client"] = playClient }
+
+// playClient runs a command that ignores SIGTERM and passes its output on.
+func playClient(args []string) error {
+	stream.EndOnSignal(&stream.SignalOptions{Grace: 100 * time.Millisecond})
+	folders, err := files.Open(&files.Options{Roots: args})
+	if err != nil {
+		return err
+	}
+	pool := terminals.New(folders, &terminals.Options{OnOutput: func(o terminals.Output) { os.Stdout.Write(o.Data) }})
+	conn := &sessions{roots: map[acp.SessionID][]string{"s": args}}
+	h := &runner{Terminals: pool.Terminals(conn, nil), session: "s"}
+	if _, err := h.tryCreate(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", stubborn + `trap "" TERM; echo $$; while :; do sleep 0.05; done`}}); err != nil {
+		return err
+	}
+	return wait() // until the signal
+}
 
 func TestSignalsEndTheCommands(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			self, err := os.Executable()
 			require.NoError(t, err)
-			cmd := exec.Command(self)
-			cmd.Env = append(os.Environ(), playEnv+"="+t.TempDir())
+			cmd := exec.Command(self, "play", "client", t.TempDir())
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			out, err := cmd.StdoutPipe()
 			require.NoError(t, err)

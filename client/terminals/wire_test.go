@@ -1,5 +1,3 @@
-//go:build unix
-
 package terminals_test
 
 import (
@@ -40,9 +38,10 @@ func TestOnTheWire(t *testing.T) {
 		m, _ := peer.Recv()
 		return m
 	}
-	create := func(script string) (id acp.TerminalID) {
+	create := func(name string, args ...string) (id acp.TerminalID) {
 		var res acp.CreateTerminalResponse
-		m := ask("terminal/create", map[string]any{"command": "sh", "args": []string{"-c", script}})
+		req := play(name, args...)
+		m := ask("terminal/create", map[string]any{"command": req.Command, "args": req.Args})
 		assert.NoError(t, json.Unmarshal(m.Result, &res))
 		return res.TerminalID
 	}
@@ -51,14 +50,14 @@ func TestOnTheWire(t *testing.T) {
 		defer close(done)
 		peer.Initialize(`{}`)
 		peer.Answer(peer.Expect("session/new"), `{"sessionId":"s"}`)
-		id = create("echo hello; exit 3")
+		id = create("say", "hello", "3")
 		assert.JSONEq(t, `{"exitCode":3}`, string(ask("terminal/wait_for_exit", map[string]any{"terminalId": id}).Result))
 		assert.JSONEq(t, `{"output":"hello\n","truncated":false,"exitStatus":{"exitCode":3}}`, string(ask("terminal/output", map[string]any{"terminalId": id}).Result))
 		assert.JSONEq(t, `{}`, string(ask("terminal/kill", map[string]any{"terminalId": id}).Result))
 		assert.JSONEq(t, `{}`, string(ask("terminal/release", map[string]any{"terminalId": id}).Result))
 		assert.Equal(t, -32002, ask("terminal/output", map[string]any{"terminalId": id}).Error.Code)
 		assert.Equal(t, -32602, ask("terminal/create", map[string]any{"command": "no-such-command"}).Error.Code)
-		id = create("echo $$; exec sleep 1000")
+		id = create("wait")
 	}()
 	_, err := conn.Initialize(t.Context(), nil)
 	require.NoError(t, err)

@@ -1,0 +1,72 @@
+package terminals_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/wine"
+)
+
+func TestExitCodes(t *testing.T) {
+	h := newRunner(t, nil, nil)
+	for text, want := range map[string]uint32{"0": 0, "42": 42, "-1": 1<<32 - 1} {
+		id := h.create(play("exit", text))
+		code(t, want, h.wait(id))
+		assert.Equal(t, want, *h.output(id).ExitStatus.ExitCode)
+		h.release(id)
+	}
+}
+
+// What a command leaves behind ends with it, and does not delay the exit.
+func TestWhatIsLeftBehindEnds(t *testing.T) {
+	s := newSaid()
+	h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: time.Hour}, nil)
+	id := h.create(play("leave", "file", "5"))
+	code(t, 5, h.wait(id))
+	h.pool.Close()
+	gone(t, s.pids(t, id, 1))
+}
+
+func TestEverythingThatACommandStartedEnds(t *testing.T) {
+	for end, f := range map[string]func(*runner, acp.TerminalID){
+		"kill": func(h *runner, id acp.TerminalID) {
+			h.kill(id)
+			code(h.t, 1, h.wait(id))
+			h.pool.Close()
+		},
+		"session": func(h *runner, _ acp.TerminalID) { h.conn.set("s") },
+		"close":   func(h *runner, _ acp.TerminalID) { h.pool.Close() },
+		"connection": func(h *runner, _ acp.TerminalID) {
+			for _, f := range h.conn.onEnd {
+				f()
+			}
+		},
+		"release": func(h *runner, id acp.TerminalID) { h.release(id); h.pool.Close() },
+	} {
+		t.Run(end, func(t *testing.T) {
+			s := newSaid()
+			h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: -1}, nil)
+			id := h.create(play("stay", "file"))
+			pids := s.pids(t, id, 2)
+			f(h, id)
+			gone(t, pids)
+		})
+	}
+}
+
+// A command that does not handle a Ctrl-Break is ended by it.
+func TestKillAsksFirst(t *testing.T) {
+	wine.Lacks(t, "GenerateConsoleCtrlEvent for a process group")
+	s := newSaid()
+	h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: time.Hour}, nil)
+	id := h.create(play("stay", "file"))
+	pids := s.pids(t, id, 2)
+	h.kill(id)
+	h.wait(id)
+	h.pool.Close()
+	gone(t, pids)
+}
