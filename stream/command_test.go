@@ -208,6 +208,33 @@ func TestCommandLetsTheProcessFinish(t *testing.T) {
 	assert.FileExists(t, file, "what it writes at the end must not block it or kill it")
 }
 
+// A call that was sent just before the end tells the stream to hasten during the close.
+func TestCommandLetsTheProcessFinishInHaste(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "done")
+	cmd := helper(t, "late")
+	cmd.Env = append(cmd.Env, "STREAM_TEST_FILE="+file)
+	p := start(t, cmd, nil)
+	require.NoError(t, p.Write([]byte("{}")))
+	_, err := p.Read()
+	require.NoError(t, err)
+	closed, hastened := make(chan struct{}), make(chan struct{})
+	go func() { // ends with the close
+		defer close(hastened)
+		for {
+			select {
+			case <-closed:
+				return
+			default:
+				p.Hasten()
+			}
+		}
+	}()
+	require.NoError(t, p.Close())
+	close(closed)
+	<-hastened
+	assert.FileExists(t, file)
+}
+
 func TestCommandCloseManyTimes(t *testing.T) {
 	p := start(t, helper(t, "echo"), nil)
 	var all sync.WaitGroup

@@ -65,5 +65,5 @@ func (o *outlet) discard() {
 	o.reading.Lock()
 	defer o.reading.Unlock()
 	_ = o.stopAt(time.Time{})
-	_, _ = io.Copy(io.Discard, o.f)
+	_, _ = io.Copy(io.Discard, &o.inlet) // it may still be told to hasten
 }

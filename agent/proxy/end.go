@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -47,11 +48,16 @@ func (r *request) waiting() *request {
 	return r
 }
 
+// newEnd returns an end that is of no use if s is nil.
 func newEnd(name string, s stream.Stream, max int) *end {
-	e := &end{name: name, s: s, max: max, open: map[string]*request{}}
+	e := &end{name: name, max: max, open: map[string]*request{}}
+	if isNil(s) {
+		return e
+	}
+	e.s = s
 	if r, ok := s.(stream.MessageReader); ok {
 		e.read = r.ReadMessage
-	} else if s != nil {
+	} else {
 		e.read = func() (stream.Message, error) {
 			msg, err := s.Read()
 			if err != nil {
@@ -64,6 +70,19 @@ func newEnd(name string, s stream.Stream, max int) *end {
 		e.drain = d.Draining()
 	}
 	return e
+}
+
+// isNil reports whether there is no stream, or a nil pointer in its place.
+func isNil(s stream.Stream) bool {
+	v := reflect.ValueOf(s)
+	return s == nil || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+func (e *end) close() error {
+	if e.s == nil {
+		return nil
+	}
+	return e.s.Close()
 }
 
 // outputError is the error of a write to a broken stream.

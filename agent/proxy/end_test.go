@@ -286,3 +286,29 @@ func (s *picky) Write(msg []byte) error {
 	}
 	return s.Stream.Write(msg)
 }
+
+// A proxy that was never started owns its streams all the same, also if one is missing.
+func TestCloseWithoutStart(t *testing.T) {
+	for name, missing := range map[string]stream.Stream{"both": nil, "a nil stream": nil, "a nil process": (*stream.Process)(nil)} {
+		t.Run(name, func(t *testing.T) {
+			near, far := stream.Pipe()
+			client := missing
+			var other stream.Stream
+			if name == "both" {
+				client, other = stream.Pipe()
+			}
+			p := proxy.New(client, near, nil)
+			for range 2 {
+				require.NoError(t, p.Close())
+			}
+			<-p.Done()
+			assert.Error(t, p.Start(t.Context()))
+			_, err := far.Read()
+			assert.ErrorIs(t, err, io.EOF)
+			if other != nil {
+				_, err = other.Read()
+				assert.ErrorIs(t, err, io.EOF)
+			}
+		})
+	}
+}

@@ -24,6 +24,8 @@ type Proxy struct {
 	bad           error // what is wrong with the arguments of New
 	client, agent *end
 
+	closeEarly func() error // closes the streams of a proxy that was not started
+
 	ownPrefix string // of the ids of the proxy's own requests
 	owns      atomic.Uint64
 
@@ -52,12 +54,16 @@ func New(client, agent stream.Stream, opts *Options) *Proxy {
 	}
 	p.log = p.opts.Logger
 	switch {
-	case client == nil:
+	case isNil(client):
 		p.bad = errors.New("proxy: New was given a nil stream to the client: pass stream.Stdio() or another stream")
-	case agent == nil:
+	case isNil(agent):
 		p.bad = errors.New("proxy: New was given a nil stream to the agent: pass the result of stream.Command or another stream")
 	}
 	p.client, p.agent = newEnd("client", client, p.opts.MaxOpen), newEnd("agent", agent, p.opts.MaxOpen)
+	p.closeEarly = sync.OnceValue(func() error {
+		defer close(p.done)
+		return errors.Join(p.client.close(), p.agent.close())
+	})
 	return p
 }
 
@@ -126,8 +132,8 @@ func (p *Proxy) Close() error {
 	p.mu.Lock()
 	started := p.started
 	p.mu.Unlock()
-	if !started && p.bad == nil {
-		return errors.Join(p.client.s.Close(), p.agent.s.Close())
+	if !started {
+		return p.closeEarly()
 	}
 	return nil
 }

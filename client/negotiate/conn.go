@@ -276,16 +276,22 @@ func (c *Conn) StartSession(ctx context.Context, p *SessionParams) (*Session, er
 // the history.
 func (c *Conn) LoadSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
 	p = params(p)
-	c.setFolder(id, p.Cwd) // questions may come before the response
+	before := c.setFolder(id, p.Cwd) // questions may come before the response
 	s, err := c.back.load(ctx, id, p)
+	if err != nil {
+		c.setFolder(id, before)
+	}
 	return c.opened(s, p, err)
 }
 
 // ResumeSession opens a stored session without a replay of its history.
 func (c *Conn) ResumeSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
 	p = params(p)
-	c.setFolder(id, p.Cwd)
+	before := c.setFolder(id, p.Cwd)
 	s, err := c.back.resume(ctx, id, p)
+	if err != nil {
+		c.setFolder(id, before)
+	}
 	return c.opened(s, p, err)
 }
 
@@ -319,10 +325,16 @@ func (c *Conn) forget(id string) {
 	delete(c.folders, id)
 }
 
-func (c *Conn) setFolder(id, cwd string) {
+// setFolder sets the folder of a session, or forgets it if cwd is empty, and returns the
+// one before.
+func (c *Conn) setFolder(id, cwd string) (before string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.folders[id] = cwd
+	before = c.folders[id]
+	if c.folders[id] = cwd; cwd == "" {
+		delete(c.folders, id)
+	}
+	return before
 }
 
 // folder returns the folder of a session that was opened here.

@@ -368,6 +368,27 @@ func TestConversation(t *testing.T) {
 	})
 }
 
+// A session that could not be opened again keeps its folder, by which questions are judged.
+func TestFolderOfAFailedReopen(t *testing.T) {
+	var folders []string
+	allow := func(_ context.Context, q *permission.Question) (string, error) {
+		folders = append(folders, q.Workspace)
+		return q.Pick(permission.AllowOnce), nil
+	}
+	inEach(t, &negotiate.Options{Permission: policy(t, allow)}, func(t *testing.T, conn *negotiate.Conn, _ func() []string) {
+		folders = nil
+		s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
+		require.NoError(t, err)
+		_, err = conn.ResumeSession(t.Context(), s.ID(), &negotiate.SessionParams{Cwd: "not/absolute"})
+		require.Error(t, err)
+		_, err = conn.LoadSession(t.Context(), s.ID(), &negotiate.SessionParams{Cwd: "not/absolute"})
+		require.Error(t, err)
+		_, err = s.Prompt(t.Context(), negotiate.Text("go")).Wait()
+		require.NoError(t, err)
+		assert.Equal(t, []string{"/w"}, folders)
+	})
+}
+
 func TestNoOneToAskDenies(t *testing.T) {
 	inEach(t, nil, func(t *testing.T, conn *negotiate.Conn, _ func() []string) {
 		s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})

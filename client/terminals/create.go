@@ -17,13 +17,19 @@ func (t *Terminals) CreateTerminal(ctx context.Context, req *acp.CreateTerminalR
 	if err != nil {
 		return nil, err
 	}
+	made := false
+	defer func() { // also when a Check or Exec panics
+		if !made {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			s.pending--
+		}
+	}()
 	term, err := t.create(ctx, s, req)
 	if err != nil {
-		t.mu.Lock()
-		s.pending--
-		t.mu.Unlock()
 		return nil, err
 	}
+	made = true
 	return &acp.CreateTerminalResponse{TerminalID: term.id}, nil
 }
 

@@ -239,6 +239,21 @@ func TestFailuresFreeTheirPlace(t *testing.T) {
 	h.sh(`exit 0`)
 }
 
+// The library that calls the handler recovers a panic of the user's code.
+func TestPanicsFreeTheirPlace(t *testing.T) {
+	panics := 3
+	h := newRunner(t, &terminals.Options{PerSession: 1}, func(context.Context, *terminals.Command) error {
+		if panics--; panics >= 0 {
+			panic("oops")
+		}
+		return nil
+	})
+	for range 3 {
+		assert.Panics(t, func() { _, _ = h.tryCreate(acp.CreateTerminalRequest{Command: "true"}) })
+	}
+	h.wait(h.sh(`exit 0`))
+}
+
 // Creates and the end of the session meet. No command is left.
 func TestCreateMeetsTheEnd(t *testing.T) {
 	s := newSaid()
