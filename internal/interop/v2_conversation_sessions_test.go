@@ -35,7 +35,7 @@ func (c *conversation2) options(t *testing.T) {
 func (c *conversation2) resume(t *testing.T) {
 	fresh, err := c.conn.StartSession(c.ctx, &acp.NewSessionRequest{Cwd: acp.AbsolutePath(c.dir)})
 	require.NoError(t, err)
-	c.wait(t, func() bool { return len(c.handler.updates) > 0 }) // the commands
+	c.greeted(t, fresh)
 	old := c.session
 	c.session = fresh
 	c.say(t, "say a b")

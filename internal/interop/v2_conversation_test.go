@@ -126,6 +126,15 @@ func (c *conversation2) initialize(t *testing.T) {
 		"capabilities":{"auth":{"terminal":{}},"elicitation":{"form":{},"url":{}}}}`, string(sent))
 }
 
+// greeted waits for the commands that the agent reports after it has responded.
+func (c *conversation2) greeted(t *testing.T, s *client.Session) {
+	t.Helper()
+	for len(s.Commands()) < 2 {
+		journal(c.ctx, t, c.conn) // a call returns when what arrived before its response was handled
+		require.NoError(t, c.ctx.Err(), "no commands")
+	}
+}
+
 // initialize may be repeated only before any other request.
 func (c *conversation2) initializeAgain(t *testing.T) {
 	sent := last(t, journal(c.ctx, t, c.conn), "initialize")
@@ -190,8 +199,7 @@ func (c *conversation2) newSession(t *testing.T) {
 	colour, ok := options[3].Kind.(*acp.UnknownSessionConfigKind)
 	require.True(t, ok, "%T", options[3].Kind)
 	assert.Equal(t, "_colour", colour.Type)
-	c.wait(t, func() bool { return len(c.handler.updates) > 0 })
-	require.Len(t, c.session.Commands(), 2, "those of the update, which is later than the response")
+	c.greeted(t, c.session)
 	assert.Equal(t, &acp.Command{Name: "greet", Description: "says hello"}, c.session.Commands()[0])
 	assert.Equal(t, &acp.IdleStateUpdate{}, c.session.State())
 }
