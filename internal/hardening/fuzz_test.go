@@ -134,7 +134,20 @@ func checkCall(t *testing.T, err error) {
 // FuzzAnswer answers a call with anything: it returns a value or one of the errors
 // that are documented.
 func FuzzAnswer(f *testing.F) {
-	for _, v := range recordedValues(f) {
+	seedAnswers(f, 1)
+	ours, theirs := stream.Pipe()
+	c := client.New(ours, func(*client.Conn) acp.Client { return &testClient{} }, &client.Options{IgnoreCapabilities: true})
+	require.NoError(f, c.Start(context.Background()))
+	f.Cleanup(func() { c.Close() })
+	fuzzAnswer(f, theirs, func() error {
+		_, err := c.NewSession(context.Background(), &acp.NewSessionRequest{Cwd: "/"})
+		return err
+	})
+}
+
+// seedAnswers adds results and errors, recorded and made up.
+func seedAnswers(f *testing.F, version int) {
+	for _, v := range recordedValues(f, version) {
 		f.Add([]byte(v.raw), false)
 	}
 	for _, s := range []string{
@@ -145,19 +158,16 @@ func FuzzAnswer(f *testing.F) {
 		f.Add([]byte(s), true)
 		f.Add([]byte(s), false)
 	}
-	ours, theirs := stream.Pipe()
-	c := client.New(ours, func(*client.Conn) acp.Client { return &testClient{} }, &client.Options{IgnoreCapabilities: true})
-	require.NoError(f, c.Start(context.Background()))
-	f.Cleanup(func() { c.Close() })
+}
+
+// fuzzAnswer lets call make its request, of which the other end is theirs.
+func fuzzAnswer(f *testing.F, theirs stream.Stream, call func() error) {
 	f.Fuzz(func(t *testing.T, answer []byte, fails bool) {
 		if wire.Check(answer) != nil {
 			return
 		}
 		called := make(chan error, 1)
-		go func() { // ends with the answer
-			_, err := c.NewSession(context.Background(), &acp.NewSessionRequest{Cwd: "/"})
-			called <- err
-		}()
+		go func() { called <- call() }() // ends with the answer
 		asked, err := theirs.Read()
 		require.NoError(t, err)
 		e := envelope.Parse(asked)

@@ -159,50 +159,58 @@ func everything(l *pairtest.Log) *slog.Logger {
 
 // Whatever goes wrong at either end, no log has a word of what was exchanged.
 func TestNoSecretsInLogs(t *testing.T) {
-	for name, bug := range bugs {
-		t.Run(name, func(t *testing.T) {
-			var log pairtest.Log
-			aIn, cOut := io.Pipe()
-			cIn, aOut := io.Pipe()
-			ac := agent.New(stream.Lines(aIn, aOut, nil), func(c *agent.Conn) acp.Agent { return &buggyAgent{c, bug} },
-				&agent.Options{Logger: everything(&log)})
-			cc := client.New(stream.Lines(cIn, cOut, nil), func(*client.Conn) acp.Client { return &buggyClient{bug} },
-				&client.Options{Logger: everything(&log)})
-			require.NoError(t, ac.Start(context.Background()))
-			require.NoError(t, cc.Start(context.Background()))
-			ctx := t.Context()
-			_, err := cc.Initialize(ctx, nil)
-			require.NoError(t, err)
-			_, _ = cc.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: "canary-method"})
-			_, _ = cc.NewSession(ctx, &acp.NewSessionRequest{
-				Cwd: "/canary-cwd", Meta: acp.Meta{"canary-meta": "canary-meta"},
-				MCPServers: []acp.MCPServer{
-					&acp.MCPServerStdio{Name: "m", Command: "/canary-command", Args: []string{"canary-arg"}, Env: []acp.EnvVariable{{Name: "canary-env", Value: "canary-env"}}},
-					&acp.MCPServerHTTP{Name: "h", URL: "https://canary-host/", Headers: []acp.HTTPHeader{{Name: "Authorization", Value: "canary-header"}}},
-				},
+	for version, tell := range map[string]func(*testing.T, func(any) error, *slog.Logger){"version 1": tellSecrets, "version 2": tellSecrets2} {
+		for name, bug := range bugs {
+			t.Run(version+", "+name, func(t *testing.T) {
+				var log pairtest.Log
+				tell(t, bug, everything(&log))
+				assertNoCanary(t, "the log", log.String())
+				if name == "error" {
+					assert.Contains(t, log.String(), "the disk is full", "the log says what went wrong")
+				}
 			})
-			_, _ = cc.NewSession(ctx, &acp.NewSessionRequest{Cwd: "canary-relative"})
-			_, _ = cc.NewSession(ctx, &acp.NewSessionRequest{
-				Cwd:        "/", // nothing of it is sent: the agent did not advertise it
-				MCPServers: []acp.MCPServer{&acp.MCPServerSSE{Name: "h", URL: "https://canary-host/", Headers: []acp.HTTPHeader{{Name: "Authorization", Value: "canary-header"}}}},
-			})
-			_, _ = cc.Prompt(ctx, &acp.PromptRequest{SessionID: "canary-session", Prompt: []acp.ContentBlock{acp.Text("canary-prompt")}})
-			stopped, stop := context.WithCancel(ctx)
-			turn := cc.Session("s").Prompt(stopped, acp.Text("wait canary-prompt"))
-			stop()
-			_, _ = turn.Wait()
-			_ = cc.Call(ctx, "_ext", map[string]string{"canary-key": "canary-ext"}, nil)
-			_ = cc.Call(ctx, "_bad", nil, nil)
-			_ = cc.Notify(ctx, "_note", "canary-note")
-			_ = cc.Cancel(ctx, &acp.CancelNotification{SessionID: "canary-session"})
-			require.NoError(t, cc.Shutdown(ctx))
-			require.NoError(t, ac.Shutdown(ctx))
-			assertNoCanary(t, "the log", log.String())
-			if name == "error" {
-				assert.Contains(t, log.String(), "the disk is full", "the log says what went wrong")
-			}
-		})
+		}
 	}
+}
+
+// tellSecrets runs a conversation full of secrets, in which the handlers of both ends do as
+// bug says.
+func tellSecrets(t *testing.T, bug func(any) error, log *slog.Logger) {
+	aIn, cOut := io.Pipe()
+	cIn, aOut := io.Pipe()
+	ac := agent.New(stream.Lines(aIn, aOut, nil), func(c *agent.Conn) acp.Agent { return &buggyAgent{c, bug} },
+		&agent.Options{Logger: log})
+	cc := client.New(stream.Lines(cIn, cOut, nil), func(*client.Conn) acp.Client { return &buggyClient{bug} },
+		&client.Options{Logger: log})
+	require.NoError(t, ac.Start(context.Background()))
+	require.NoError(t, cc.Start(context.Background()))
+	ctx := t.Context()
+	_, err := cc.Initialize(ctx, nil)
+	require.NoError(t, err)
+	_, _ = cc.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: "canary-method"})
+	_, _ = cc.NewSession(ctx, &acp.NewSessionRequest{
+		Cwd: "/canary-cwd", Meta: acp.Meta{"canary-meta": "canary-meta"},
+		MCPServers: []acp.MCPServer{
+			&acp.MCPServerStdio{Name: "m", Command: "/canary-command", Args: []string{"canary-arg"}, Env: []acp.EnvVariable{{Name: "canary-env", Value: "canary-env"}}},
+			&acp.MCPServerHTTP{Name: "h", URL: "https://canary-host/", Headers: []acp.HTTPHeader{{Name: "Authorization", Value: "canary-header"}}},
+		},
+	})
+	_, _ = cc.NewSession(ctx, &acp.NewSessionRequest{Cwd: "canary-relative"})
+	_, _ = cc.NewSession(ctx, &acp.NewSessionRequest{
+		Cwd:        "/", // nothing of it is sent: the agent did not advertise it
+		MCPServers: []acp.MCPServer{&acp.MCPServerSSE{Name: "h", URL: "https://canary-host/", Headers: []acp.HTTPHeader{{Name: "Authorization", Value: "canary-header"}}}},
+	})
+	_, _ = cc.Prompt(ctx, &acp.PromptRequest{SessionID: "canary-session", Prompt: []acp.ContentBlock{acp.Text("canary-prompt")}})
+	stopped, stop := context.WithCancel(ctx)
+	turn := cc.Session("s").Prompt(stopped, acp.Text("wait canary-prompt"))
+	stop()
+	_, _ = turn.Wait()
+	_ = cc.Call(ctx, "_ext", map[string]string{"canary-key": "canary-ext"}, nil)
+	_ = cc.Call(ctx, "_bad", nil, nil)
+	_ = cc.Notify(ctx, "_note", "canary-note")
+	_ = cc.Cancel(ctx, &acp.CancelNotification{SessionID: "canary-session"})
+	require.NoError(t, cc.Shutdown(ctx))
+	require.NoError(t, ac.Shutdown(ctx))
 }
 
 // Nor does it repeat what a peer sends that cannot be read.

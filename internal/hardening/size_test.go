@@ -152,28 +152,40 @@ func TestBadAnswersToAnAgent(t *testing.T) {
 		{"too long", `{"jsonrpc":"2.0","id":ID,"result":{"outcome":"` + tooLong + `"}}`, &stream.TooLargeError{}},
 		{"too deep", `{"jsonrpc":"2.0","id":ID,"result":` + nested(deep) + `}`, &acp.InvalidError{}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			c, p := startAgent(t, &testAgent{}, nil, shortLines)
-			err := try(t, func() error {
-				_, err := c.RequestPermission(t.Context(), &acp.RequestPermissionRequest{
-					SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "t"},
-					Options: []acp.PermissionOption{{OptionID: "o", Name: "n", Kind: acp.PermissionOptionKindAllowOnce}},
+		asks := map[string]func(t *testing.T) (*peer, func() error){
+			"version 1": func(t *testing.T) (*peer, func() error) {
+				c, p := startAgent(t, &testAgent{}, nil, shortLines)
+				return p, func() error {
+					_, err := c.RequestPermission(t.Context(), &acp.RequestPermissionRequest{
+						SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "t"},
+						Options: []acp.PermissionOption{{OptionID: "o", Name: "n", Kind: acp.PermissionOptionKindAllowOnce}},
+					})
+					return err
+				}
+			},
+			"version 2": func(t *testing.T) (*peer, func() error) {
+				c, p := startAgent2(t, &testAgent2{}, nil, shortLines)
+				return p, func() error { _, err := c.Session("s").AskPermission(t.Context(), "May I?", nil); return err }
+			},
+		}
+		for version, start := range asks {
+			t.Run(tt.name+", "+version, func(t *testing.T) {
+				p, ask := start(t)
+				err := try(t, ask, func() {
+					m := p.Expect("session/request_permission")
+					p.SendLines(strings.Replace(tt.answer, "ID", string(m.ID), 1))
 				})
-				return err
-			}, func() {
-				m := p.Expect("session/request_permission")
-				p.SendLines(strings.Replace(tt.answer, "ID", string(m.ID), 1))
+				switch tt.want.(type) {
+				case *stream.TooLargeError:
+					var large *stream.TooLargeError
+					assert.ErrorAs(t, err, &large)
+				default:
+					var invalid *acp.InvalidError
+					assert.ErrorAs(t, err, &invalid)
+				}
+				assert.Empty(t, p.echo())
 			})
-			switch tt.want.(type) {
-			case *stream.TooLargeError:
-				var large *stream.TooLargeError
-				assert.ErrorAs(t, err, &large)
-			default:
-				var invalid *acp.InvalidError
-				assert.ErrorAs(t, err, &invalid)
-			}
-			assert.Empty(t, p.echo())
-		})
+		}
 	}
 }
 
@@ -299,12 +311,8 @@ func TestHalfAMessageAndTheEnd(t *testing.T) {
 			halve(t, c, p)
 		})
 	}
-	t.Run("of an answer", func(t *testing.T) {
-		c, p := startClient(t, &testClient{}, nil, shortLines)
-		err := try(t, func() error {
-			_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-			return err
-		}, func() {
+	half := func(t *testing.T, c runner, p *peer, call func() error) {
+		err := try(t, call, func() {
 			m := p.Expect("session/new")
 			_, err := io.WriteString(p.Bytes, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"sessionId":"s`)
 			require.NoError(t, err)
@@ -312,5 +320,19 @@ func TestHalfAMessageAndTheEnd(t *testing.T) {
 		})
 		assert.ErrorIs(t, err, acp.ErrClosed)
 		assert.NoError(t, c.Wait())
+	}
+	t.Run("of an answer", func(t *testing.T) {
+		c, p := startClient(t, &testClient{}, nil, shortLines)
+		half(t, c, p, func() error {
+			_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+			return err
+		})
+	})
+	t.Run("of an answer, version 2", func(t *testing.T) {
+		c, p := startClient2(t, &testClient2{}, nil, shortLines)
+		half(t, c, p, func() error {
+			_, err := c.NewSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
+			return err
+		})
 	})
 }

@@ -19,10 +19,12 @@ type Line struct {
 	Raw  string
 }
 
-// Recorded returns the lines of all recorded conversations.
-func Recorded(tb testing.TB) []Line {
+// Recorded returns the lines of the recorded conversations in a version of the protocol.
+// In some of those of version 2 a router speaks version 1 with one side.
+func Recorded(tb testing.TB, version int) []Line {
 	tb.Helper()
-	files, err := filepath.Glob(filepath.Join(testdata(tb), "transcripts", "*.jsonl"))
+	folder := map[int]string{1: "transcripts", 2: "transcripts-v2"}[version]
+	files, err := filepath.Glob(filepath.Join(testdata(tb), folder, "*.jsonl"))
 	if err != nil || len(files) == 0 {
 		tb.Fatalf("no recorded conversations: %v", err)
 	}
@@ -101,8 +103,10 @@ func Short(tb testing.TB, limit int) [][]byte {
 			all = append(all, []byte(text))
 		}
 	}
-	for _, l := range Recorded(tb) {
-		add(l.Raw)
+	for version := 1; version <= 2; version++ {
+		for _, l := range Recorded(tb, version) {
+			add(l.Raw)
+		}
 	}
 	for _, script := range Vectors(tb) {
 		add(script)
