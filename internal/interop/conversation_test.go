@@ -149,6 +149,9 @@ func (c *conversation) authenticate(t *testing.T) {
 	assert.Equal(t, "me@example.com", status.Accounts[0].Email)
 	_, err = c.conn.NewSession(c.ctx, locked)
 	require.NoError(t, err)
+	// Its update must not come in the middle of a later step: streams of HTTP have no order
+	// among each other.
+	require.NoError(t, c.handler.until(c.ctx, func() bool { return len(c.handler.updates) > 0 }))
 	_, err = c.conn.Logout(c.ctx, nil)
 	require.NoError(t, err)
 	_, err = c.conn.NewSession(c.ctx, locked)
