@@ -2,6 +2,7 @@ package permission
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -58,7 +59,20 @@ func (p *Policy) find(agent string, t *Tool) findings {
 		f.claims = append(f.claims, Operation{Action: ActionWrite, Path: realPath(name)})
 	}
 	f.claims = append(f.claims, inputCommands(t.Input)...)
+	f.claims = unique(f.claims)
 	return f
+}
+
+// unique returns the operations without repetitions: agents name the same file in the diff, in
+// the locations and in the input of a call, and a person needs to read it once.
+func unique(all []Operation) []Operation {
+	var once []Operation
+	for _, o := range all {
+		if !slices.ContainsFunc(once, func(e Operation) bool { return reflect.DeepEqual(e, o) }) {
+			once = append(once, o)
+		}
+	}
+	return once
 }
 
 // line adds the command that the question itself names. A person sees it and allows it. It

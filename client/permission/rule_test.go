@@ -169,6 +169,25 @@ func TestQuestionsAreClaims(t *testing.T) {
 	}
 }
 
+// Agents name a file in the diff, in the locations and in the input. A person reads it once.
+func TestQuestionsNameAnOperationOnce(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	file := filepath.Join(dir, "a")
+	input, err := json.Marshal(map[string]any{"file_path": file, "command": "go test", "cmd": "go test"})
+	require.NoError(t, err)
+	var asked []permission.Operation
+	d := newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		asked = q.Operations
+		return q.Pick(permission.AllowOnce), nil
+	}})
+	d.Decide(t.Context(), question(permission.Tool{Diffs: []permission.Diff{{Path: file}, {Path: file + "b"}}, Paths: []string{file}, Input: input}))
+	assert.Equal(t, []permission.Operation{
+		{Action: permission.ActionWrite, Path: file}, {Action: permission.ActionWrite, Path: file + "b"},
+		{Action: permission.ActionCommand, Argv: []string{"go test"}, Shell: true},
+	}, asked)
+}
+
 func TestExtractor(t *testing.T) {
 	var seen string
 	d := newDesk(t, permission.Options{

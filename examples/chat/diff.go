@@ -30,11 +30,7 @@ func (v *view) diff(d *thread.Diff) {
 		}
 		all = compare(split(old), split(*d.NewText))
 	} else {
-		for line := range strings.SplitSeq(strings.TrimSuffix(d.Patch, "\n"), "\n") {
-			if line != "" {
-				all = append(all, diffLine{line[0], line[1:]})
-			}
-		}
+		all = patched(d.Patch)
 	}
 	added, removed := 0, 0
 	for _, l := range all {

@@ -123,6 +123,30 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+func TestPatched(t *testing.T) {
+	const head = "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n"
+	for name, tt := range map[string]struct{ patch, want string }{
+		"one line":           {head + "@@ -1 +1 @@\n-old\n+new\n", "- old|+ new"},
+		"looks like a head":  {head + "@@ -1,2 +1,2 @@ func f\n--- old\n+++ new\n \n", "- -- old|+ ++ new|  "},
+		"two hunks":          {head + "@@ -1,2 +1,2 @@\n a\n-b\n+c\n@@ -9 +9,0 @@\n-d\n", "  a|- b|+ c|@ |- d"},
+		"two files":          {head + "@@ -0,0 +1 @@\n+a\n" + head + "@@ -1 +0,0 @@\n-b\n", "+ a|@ |- b"},
+		"no end of line":     {head + "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n", "- a|+ b"},
+		"an empty line":      {head + "@@ -1,2 +1,2 @@\n\n-a\n+b\n", "  |- a|+ b"},
+		"wrong counts":       {head + "@@ -1 +1 @@\n-a\n+b\n+c\n-d\n", "- a|+ b|+ c|- d"},
+		"no hunk":            {"-a\n+b", "- a|+ b"},
+		"renamed, no change": {"diff --git a/f b/g\nsimilarity index 100%\nrename from f\nrename to g\n", ""},
+		"empty":              {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, l := range patched(tt.patch) {
+				got = append(got, string(l.op)+" "+l.text)
+			}
+			assert.Equal(t, tt.want, strings.Join(got, "|"))
+		})
+	}
+}
+
 // What a command of the agent itself prints is shown as it comes.
 func TestAgentsTerminals(t *testing.T) {
 	var out bytes.Buffer
