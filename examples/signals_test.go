@@ -189,7 +189,7 @@ func TestSignalsEndServedAgents(t *testing.T) {
 }
 
 func TestSignalsEndAgents(t *testing.T) {
-	for _, name := range []string{"echo", "agent"} {
+	for _, name := range []string{"echo", "echo2", "agent"} {
 		for signalName, sig := range signals {
 			t.Run(name+" "+signalName, func(t *testing.T) {
 				t.Parallel()

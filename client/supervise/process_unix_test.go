@@ -31,7 +31,8 @@ const playAgent = "ACPKIT_TEST_SUPERVISED"
 
 func TestMain(m *testing.M) {
 	if notes := os.Getenv(playAgent); notes != "" {
-		child := exec.Command("sleep", "1000")
+		// It ignores SIGTERM, as what agents start sometimes does.
+		child := exec.Command("sh", "-c", `trap "" TERM; while :; do sleep 0.05; done`)
 		if err := child.Start(); err != nil {
 			panic(err)
 		}
@@ -59,6 +60,27 @@ func (a mortal) Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse
 	fmt.Fprintln(os.Stderr, "out of cheese")
 	os.Exit(3)
 	return nil, nil
+}
+
+// A process that dies before it has answered is reported at once, with its status and the
+// end of its standard error, and is not started again.
+func TestProcessThatDoesNotStart(t *testing.T) {
+	starts := 0
+	k := keep(t, &world{}, func(o *supervise.Options) {
+		o.Restart.Min = time.Hour
+		o.Dial = supervise.Command(func() *exec.Cmd {
+			starts++
+			return exec.Command("sh", "-c", "echo no such model >&2; exit 4")
+		}, nil)
+	})
+	err := k.Start(context.Background())
+	var exit *stream.ExitError
+	require.ErrorAs(t, err, &exit)
+	assert.Equal(t, 4, exit.Status)
+	assert.Contains(t, exit.Stderr, "no such model")
+	assert.Equal(t, 1, starts)
+	assert.Empty(t, k.downs)
+	assert.Equal(t, err, k.Wait())
 }
 
 // A process that dies in a turn is told with its status and the end of its standard error,

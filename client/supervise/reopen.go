@@ -27,11 +27,14 @@ func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint
 	}
 	r := Return{Session: x, Generation: generation, OldID: old}
 	b, err := x.continued(ctx, conn, old)
-	if err != nil && conn.Err() == nil && !errors.Is(err, rpcerr.ErrAuthRequired) && ctx.Err() == nil {
+	if err != nil && !agentDied(err) && !errors.Is(err, rpcerr.ErrAuthRequired) && ctx.Err() == nil {
 		if _, cannot := errors.AsType[*acp.CapabilityError](err); !cannot {
 			r.Lost = err
 		}
 		b, err = x.start(ctx, conn)
+	}
+	if agentDied(err) {
+		return // the next connection brings the session back
 	}
 	if err == nil {
 		r.Settings = x.setAgain(ctx, b.Session)
@@ -54,6 +57,13 @@ func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint
 	s.announce()
 	s.mu.Unlock()
 	s.tellReturn(r)
+}
+
+// agentDied reports whether a call has failed because its connection has ended, or is
+// about to.
+func agentDied(err error) bool {
+	_, other := errors.AsType[*signInError](err) // may be of another connection
+	return errors.Is(err, acp.ErrClosed) && !other
 }
 
 // continued resumes or loads the session. The error is an *acp.CapabilityError if the
@@ -129,7 +139,13 @@ func (x *Session) signedIn(ctx context.Context, conn *client.Conn, call func() e
 	// Sessions that come back at the same time wait for the same attempt.
 	attempt.once.Do(func() { attempt.err = s.opts.SignIn(ctx, conn) })
 	if attempt.err != nil {
-		return fmt.Errorf("signing in: %w", errors.Join(attempt.err, err))
+		return &signInError{errors.Join(attempt.err, err)}
 	}
 	return call()
 }
+
+// signInError is the error of Options.SignIn together with that of the call.
+type signInError struct{ err error }
+
+func (e *signInError) Error() string { return "signing in: " + e.err.Error() }
+func (e *signInError) Unwrap() error { return e.err }

@@ -21,8 +21,11 @@ import (
 
 var whole = &supervise.SessionOptions{
 	Cwd: "/w", AdditionalDirectories: []string{"/x", "/y"},
-	MCPServers: []acp.MCPServer{&acp.MCPServerStdio{Name: "m", Command: "/m"}},
+	MCPServers: []acp.MCPServer{&acp.MCPServerStdio{Name: "m", Command: "/m", Args: []string{"-x"}, Env: []acp.EnvVariable{{Name: "KEY", Value: "1"}}}},
 }
+
+// wholeText is what an agent of world notes of the folders and servers of whole.
+const wholeText = `/w[/x /y]{"name":"m","command":"/m","args":["-x"],"env":[{"name":"KEY","value":"1"}]}`
 
 func TestSessionsReturn(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -30,12 +33,12 @@ func TestSessionsReturn(t *testing.T) {
 		how                  supervise.How
 		log                  []string
 	}{
-		"resumed":                  {true, true, false, supervise.HowResumed, []string{"resume s1 /w[/x /y]1"}},
-		"loaded":                   {false, true, false, supervise.HowLoaded, []string{"load s1 /w[/x /y]1"}},
-		"new":                      {false, false, false, supervise.HowNew, []string{"new /w[/x /y]1", "mode code", "option big"}},
-		"unknown on resume":        {true, false, true, supervise.HowNew, []string{"resume s1 /w[/x /y]1", "new /w[/x /y]1", "mode code", "option big"}},
-		"unknown on resume, load":  {true, true, true, supervise.HowNew, []string{"resume s1 /w[/x /y]1", "load s1 /w[/x /y]1", "new /w[/x /y]1", "mode code", "option big"}},
-		"unknown on load, no more": {false, true, true, supervise.HowNew, []string{"load s1 /w[/x /y]1", "new /w[/x /y]1", "mode code", "option big"}},
+		"resumed":                  {true, true, false, supervise.HowResumed, []string{"resume s1 " + wholeText}},
+		"loaded":                   {false, true, false, supervise.HowLoaded, []string{"load s1 " + wholeText}},
+		"new":                      {false, false, false, supervise.HowNew, []string{"new " + wholeText, "mode code", "option big"}},
+		"unknown on resume":        {true, false, true, supervise.HowNew, []string{"resume s1 " + wholeText, "new " + wholeText, "mode code", "option big"}},
+		"unknown on resume, load":  {true, true, true, supervise.HowNew, []string{"resume s1 " + wholeText, "load s1 " + wholeText, "new " + wholeText, "mode code", "option big"}},
+		"unknown on load, no more": {false, true, true, supervise.HowNew, []string{"load s1 " + wholeText, "new " + wholeText, "mode code", "option big"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -95,7 +98,7 @@ func TestSettingsAreSetAgainWhereTheyDiffer(t *testing.T) {
 		w.take()
 		w.kill()
 		assert.NoError(t, (<-k.returns).Settings)
-		assert.Equal(t, []string{"resume s1 /w[/x /y]1", "mode code"}, w.take())
+		assert.Equal(t, []string{"resume s1 " + wholeText, "mode code"}, w.take())
 	})
 }
 
@@ -138,7 +141,7 @@ func TestDeathInATurn(t *testing.T) {
 		require.NoError(t, err)
 		_, err = turn.Wait()
 		require.NoError(t, err)
-		assert.Equal(t, []string{"new /w[/x /y]1", "prompt die", "resume s1 /w[/x /y]1", "prompt next"}, w.take(), "no prompt is sent twice")
+		assert.Equal(t, []string{"new " + wholeText, "prompt die", "resume s1 " + wholeText, "prompt next"}, w.take(), "no prompt is sent twice")
 	})
 }
 
@@ -181,6 +184,34 @@ func TestDeadlineIsNoCrash(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, 1, w.dials)
 		assert.Empty(t, k.downs)
+	})
+}
+
+// The agent dies again while its session comes back: the session comes back later, once.
+func TestDeathOnReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{resume: true, dieOnResume: 2}
+		k := keep(t, w, nil)
+		require.NoError(t, k.Start(context.Background()))
+		s, err := k.Open(t.Context(), whole)
+		require.NoError(t, err)
+		w.kill()
+		r := <-k.returns
+		assert.Equal(t, supervise.HowResumed, r.How)
+		assert.EqualValues(t, 4, r.Generation)
+		assert.EqualValues(t, "s1", r.OldID)
+		assert.EqualValues(t, "s1", r.NewID)
+		for i := range 3 {
+			assert.Equal(t, i+1, (<-k.downs).Failures)
+		}
+		turn, err := s.Prompt(t.Context(), acp.Text("go on"))
+		require.NoError(t, err)
+		_, err = turn.Wait()
+		require.NoError(t, err)
+		synctest.Wait()
+		assert.Empty(t, k.returns)
+		resume := "resume s1 " + wholeText
+		assert.Equal(t, []string{"new " + wholeText, resume, resume, resume, "prompt go on"}, w.take(), "never as a new one")
 	})
 }
 
@@ -282,7 +313,7 @@ func TestPermissionPendingAtTheLoss(t *testing.T) {
 		_, err = turn.Wait()
 		assert.ErrorIs(t, err, acp.ErrClosed)
 		assert.Equal(t, supervise.HowResumed, (<-k.returns).How)
-		assert.Equal(t, []string{"new /w[/x /y]1", "prompt ask", "resume s1 /w[/x /y]1"}, w.take())
+		assert.Equal(t, []string{"new " + wholeText, "prompt ask", "resume s1 " + wholeText}, w.take())
 	})
 }
 
@@ -300,7 +331,7 @@ func TestSignIn(t *testing.T) {
 				_, err := k.Open(t.Context(), whole)
 				require.NoError(t, err)
 			}
-			assert.Equal(t, []string{"new /w[/x /y]1", "authenticate", "new /w[/x /y]1", "new /w[/x /y]1", "new /w[/x /y]1"}, w.take())
+			assert.Equal(t, []string{"new " + wholeText, "authenticate", "new " + wholeText, "new " + wholeText, "new " + wholeText}, w.take())
 			w.mu.Lock()
 			w.signedIn = false
 			w.mu.Unlock()
@@ -336,7 +367,7 @@ func TestSignIn(t *testing.T) {
 			assert.ErrorIs(t, r.Err, rpcerr.ErrAuthRequired)
 			assert.Empty(t, r.How)
 			assert.Equal(t, 1, calls)
-			assert.Equal(t, []string{"resume s1 /w[/x /y]1", "resume s1 /w[/x /y]1"}, w.take(), "neither loaded nor new")
+			assert.Equal(t, []string{"resume s1 " + wholeText, "resume s1 " + wholeText}, w.take(), "neither loaded nor new")
 			_, err = s.Prompt(t.Context(), acp.Text("x"))
 			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
 			assert.ErrorIs(t, s.Retry(t.Context()), rpcerr.ErrAuthRequired)

@@ -2,6 +2,7 @@ package supervise_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,6 +23,7 @@ type world struct {
 	resume, load bool // what agents can do
 	auth         bool // they ask for sign-in
 	dieAtOnce    int  // so many of the next agents die before initialize
+	dieOnResume  int  // and so many when they are asked to resume a session
 
 	mu       sync.Mutex // guards all below
 	dials    int
@@ -138,7 +140,15 @@ func (a *basic) Authenticate(context.Context, *acp.AuthenticateRequest) (*acp.Au
 }
 
 func folders(cwd string, more []string, servers []acp.MCPServer) string {
-	return fmt.Sprintf("%s%v%d", cwd, more, len(servers))
+	text := fmt.Sprintf("%s%v", cwd, more)
+	for _, s := range servers {
+		b, err := json.Marshal(s)
+		if err != nil {
+			return err.Error()
+		}
+		text += string(b)
+	}
+	return text
 }
 
 func (a *basic) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
@@ -225,6 +235,16 @@ type resumer struct{ a *basic }
 
 func (r resumer) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
 	r.a.w.note("resume %s %s", req.SessionID, folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
+	r.a.w.mu.Lock()
+	die := r.a.w.dieOnResume > 0
+	if die {
+		r.a.w.dieOnResume--
+		r.a.conn.Close()
+	}
+	r.a.w.mu.Unlock()
+	if die {
+		return nil, errors.New("dying")
+	}
 	s, err := r.a.stored(req.SessionID)
 	if err != nil {
 		return nil, err
