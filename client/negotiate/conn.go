@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/thread"
 	client2 "github.com/acpkit/go-sdk/client/v2"
@@ -323,6 +324,11 @@ func (c *Conn) forget(id string) {
 	defer c.mu.Unlock()
 	delete(c.sessions, id)
 	delete(c.folders, id)
+	if c.set1 != nil {
+		c.set1.Forget(acp.SessionID(id))
+	} else {
+		c.set2.Forget(acp2.SessionID(id))
+	}
 }
 
 // setFolder sets the folder of a session, or forgets it if cwd is empty, and returns the

@@ -363,6 +363,8 @@ func TestConversation(t *testing.T) {
 		assert.Same(t, loaded, resumed)
 		assert.Len(t, items(resumed.Thread()), 2)
 		require.NoError(t, loaded.Close(t.Context()))
+		assert.Len(t, items(loaded.Thread()), 2, "the thread of a closed session can still be shown")
+		assert.NotSame(t, loaded.Thread(), conn.Thread("old"), "and nothing else holds it")
 		require.NoError(t, conn.DeleteSession(t.Context(), "old"))
 		assert.Equal(t, []string{"sign in token", "sign out", "new /w /bin/c K", "load old", "resume old", "close old", "delete old"}, calls())
 	})

@@ -75,7 +75,8 @@ func (t *Turn) Wait() (thread.Turn, error) {
 func (s *Session) Cancel(ctx context.Context) error { return s.back.cancel(ctx) }
 
 // Close ends the turns of the session and releases its resources at the agent. If the agent
-// cannot close sessions, Close cancels the turns.
+// cannot close sessions, Close cancels the turns. The thread of the session keeps its content,
+// but gets no more updates.
 func (s *Session) Close(ctx context.Context) error {
 	err := s.back.close(ctx)
 	if err == nil {

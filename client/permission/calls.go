@@ -29,6 +29,14 @@ const (
 	callBytes   = 32 << 20
 )
 
+// What is remembered of all sessions, because an agent may send updates of any number of
+// them: how many there are that nothing was decided in, and how many bytes of their tool
+// calls. Beyond that some are forgotten.
+const (
+	undecidedAtMost = 1024
+	observedAtMost  = 64 << 20
+)
+
 // calls remembers tool calls, the oldest first.
 type calls struct {
 	all   []*Tool
@@ -111,8 +119,34 @@ func set[T any](p *T, v *T) {
 func (s *Scope) Observe(sessionID string, ch ToolChange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x := s.sessionOf(sessionID); x != nil {
-		x.calls.change(ch)
+	if s.sessions[sessionID] == nil && len(s.sessions) >= undecidedAtMost {
+		s.forgetUndecidedLocked()
+	}
+	x := s.sessionOf(sessionID)
+	if x == nil {
+		return
+	}
+	before := x.calls.bytes
+	x.calls.change(ch)
+	s.observed += x.calls.bytes - before
+	for _, other := range s.sessions {
+		if s.observed <= observedAtMost {
+			return
+		}
+		if other != x {
+			s.observed -= other.calls.bytes
+			other.calls = calls{}
+		}
+	}
+}
+
+// forgetUndecidedLocked forgets a session in which nothing was decided, if there is one.
+func (s *Scope) forgetUndecidedLocked() {
+	for id, x := range s.sessions {
+		if len(x.memory) == 0 && len(x.grants) == 0 {
+			s.forgetLocked(id)
+			return
+		}
 	}
 }
 

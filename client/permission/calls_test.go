@@ -96,3 +96,30 @@ func TestCallsAreBounded(t *testing.T) {
 	d.EndSession("s")
 	assert.False(t, seen("1999"))
 }
+
+// An agent may send updates of any number of sessions. What a person has decided is kept.
+func TestSessionsAreBounded(t *testing.T) {
+	d := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways)})
+	q := question(permission.Tool{Name: "decided", Input: []byte(`{}`)})
+	q.Session = "decided"
+	require.Equal(t, permission.Allow, d.Decide(t.Context(), q).Decision)
+	input := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+	for i := range 5000 {
+		d.Observe(fmt.Sprint(i), permission.ToolChange{ID: "1", Title: new(fmt.Sprint("call ", i)), Input: input})
+	}
+	sessions, bytes := d.Kept()
+	assert.LessOrEqual(t, sessions, 1025)
+	assert.LessOrEqual(t, bytes, 65<<20)
+
+	asked := d.timesAsked()
+	require.Equal(t, permission.ByMemory, d.Decide(t.Context(), q).By)
+	assert.Equal(t, asked, d.timesAsked())
+	q = question(permission.Tool{ID: "1"})
+	q.Session = "4999"
+	d.Decide(t.Context(), q)
+	assert.Equal(t, "call 4999", d.last().Question.Tool.Title)
+	d.EndSession("4999")
+	d.Close()
+	sessions, bytes = d.Kept()
+	assert.Zero(t, sessions+bytes)
+}

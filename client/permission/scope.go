@@ -14,6 +14,7 @@ type Scope struct {
 
 	mu       sync.Mutex // guards all below
 	sessions map[string]*session
+	observed int // bytes of the tool calls of all sessions
 	closed   bool
 }
 
@@ -34,7 +35,14 @@ func (p *Policy) Scope() *Scope {
 func (s *Scope) EndSession(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.sessions, id)
+	s.forgetLocked(id)
+}
+
+func (s *Scope) forgetLocked(id string) {
+	if x := s.sessions[id]; x != nil {
+		s.observed -= x.calls.bytes
+		delete(s.sessions, id)
+	}
 }
 
 // ErrClosed is the error of [Scope.Authorize] after [Scope.Close].
@@ -45,7 +53,7 @@ var ErrClosed = errors.New("permission: the scope is closed because its connecti
 func (s *Scope) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
+	s.closed, s.observed = true, 0
 	clear(s.sessions)
 }
 
