@@ -290,3 +290,34 @@ func TestDocumentsNameFilesThatExist(t *testing.T) {
 	}
 	assert.Greater(t, checked, 150)
 }
+
+// In docs/architecture.md a bare name is that of a file in one of the folders that its line
+// has named before.
+func TestArchitectureNamesFilesInTheirFolders(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	require.NoError(t, err)
+	named := regexp.MustCompile("`([a-z]\\w*\\.go)`|`((?:internal|acp|agent|client|stream|rpcerr)/[\\w/.-]*)`|\\]\\(\\.\\./([\\w/.-]+)\\)")
+	checked := 0
+	for line := range strings.Lines(string(text)) {
+		folders := map[string]bool{}
+		for _, m := range named.FindAllStringSubmatch(line, -1) {
+			if m[1] == "" {
+				name := m[2] + m[3]
+				info, err := os.Stat(name)
+				if assert.NoError(t, err) && !info.IsDir() {
+					name = path.Dir(name)
+				}
+				folders[name] = true
+				continue
+			}
+			found := len(folders) == 0 // a file that several packages have
+			for folder := range folders {
+				_, err := os.Stat(filepath.Join(folder, m[1]))
+				found = found || err == nil
+			}
+			assert.True(t, found, "%s is in none of the folders that are named before it: %s", m[1], line)
+			checked++
+		}
+	}
+	assert.Greater(t, checked, 40)
+}
