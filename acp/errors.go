@@ -34,13 +34,13 @@ var (
 // CapabilityError means that a call was not sent because the peer did not advertise the
 // required capability. The connection remains usable.
 //
-// If a handler returns it, as that of a proxy does which forwards a call, the peer receives
-// -32601, method not found.
+// If a handler returns it, as in a proxy that forwards calls, the peer receives -32601,
+// method not found.
 type CapabilityError struct {
 	// Method is the method of the call, such as "session/list".
 	Method string
-	// Capability is the path of the missing bit below agentCapabilities or
-	// clientCapabilities, such as "sessionCapabilities.list".
+	// Capability is the path of the missing capability, as in the method Has of the
+	// capabilities, such as "sessionCapabilities.list".
 	Capability string
 }
 

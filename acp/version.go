@@ -13,10 +13,10 @@ const ProtocolVersion = 1
 // The rest of this file is where this version differs from others in files that the
 // versions share.
 
-// groupMember tells a group of select options from an option.
+// groupMember is the member that distinguishes a group of select options from an option.
 const groupMember = "group"
 
-// keepsOtherElicitationValues says whether values of form fields may be of kinds that no
+// keepsOtherElicitationValues reports whether values of form fields may be of kinds that no
 // variant holds.
 const keepsOtherElicitationValues = false
 

@@ -88,7 +88,7 @@ func meet(newAgent func(*agent.Conn) acp.Agent, opts *agent.Options) (*client.Se
 	ctx := context.Background()
 	agentSide, clientSide := stream.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- agent.Serve(ctx, agentSide, newAgent, opts) }() // ends when the client closes its side
+	go func() { served <- agent.Serve(ctx, agentSide, newAgent, opts) }() // ends when the client closes its end
 	conn, err := client.Connect(ctx, clientSide, func(*client.Conn) acp.Client { return desk{} }, nil)
 	if err != nil {
 		log.Fatal(err)

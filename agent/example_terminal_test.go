@@ -82,7 +82,7 @@ func (a archive) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (
 func Example_testing() {
 	agentSide, clientSide := stream.Pipe()
 	served := make(chan error, 1)
-	go func() { // ends when the client closes its side
+	go func() { // ends when the client closes its end
 		served <- agent.Serve(context.Background(), agentSide, func(c *agent.Conn) acp.Agent {
 			return archive{promptFunc{base{c}, nil}}
 		}, nil)

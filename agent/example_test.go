@@ -71,7 +71,7 @@ func Example() {
 	ctx := context.Background()
 	agentSide, clientSide := stream.Pipe()
 	served := make(chan error, 1)
-	go func() { // ends when the client closes its side
+	go func() { // ends when the client closes its end
 		served <- agent.Serve(ctx, agentSide, func(conn *agent.Conn) acp.Agent { return &reviewer{conn} }, nil)
 	}()
 

@@ -13,10 +13,10 @@ import (
 // updateNotification is the params type of session/update.
 type updateNotification = acp.SessionNotification
 
-// initializeFirst says that initialize must not be repeated after another request.
+// initializeFirst reports whether initialize must not be repeated after another request.
 const initializeFirst = false
 
-// strictIDs says that the id of a request must be a string or an integer.
+// strictIDs reports whether the id of a request must be a string or an integer.
 const strictIDs = false
 
 // refused returns why an initialize is refused, or nil. now is what the client reported

@@ -45,7 +45,7 @@ func (c *Conn) introduceSelf(*acp.InitializeRequest) {}
 // handshake returns the options of the call of initialize.
 func (c *Conn) handshake() *rpc.CallOptions { return &rpc.CallOptions{} }
 
-// strictIDs says that the id of a request must be a string or an integer.
+// strictIDs reports whether the id of a request must be a string or an integer.
 const strictIDs = false
 
 // agentOf returns what the agent reports about itself.

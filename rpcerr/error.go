@@ -85,7 +85,7 @@ func (e *RequestError) WithDetail(detail string) *RequestError {
 	return c
 }
 
-// WithData returns a copy that carries data in place of what it had.
+// WithData returns a copy with the given data.
 func (e *RequestError) WithData(data any) *RequestError {
 	c := e.copy()
 	c.Data = data
@@ -110,8 +110,8 @@ func (e *RequestError) copy() *RequestError {
 	return &c
 }
 
-// LogValue gives slog the code, its name, the message and the cause. It leaves
-// Data out, which may hold what a user typed.
+// LogValue returns the code, its name, the message and the cause. It omits Data, which may
+// contain input of a user.
 func (e *RequestError) LogValue() slog.Value {
 	if e == nil {
 		return slog.Value{}

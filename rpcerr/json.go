@@ -19,7 +19,7 @@ type ErrorResponse struct {
 	Data    any    `json:"data,omitempty"`
 }
 
-// Result is the member of a JSON-RPC response that says why the request failed.
+// Result is the outcome of a failed request: the member "error" of a JSON-RPC response.
 type Result struct {
 	Error ErrorResponse `json:"error"`
 }

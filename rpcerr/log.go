@@ -52,7 +52,7 @@ func redactURLs(s string) string {
 	return b.String()
 }
 
-// cutQuery removes what follows the path, and says what to write in its place.
+// cutQuery removes what follows the path, and returns what to write in its place.
 func cutQuery(url string) (path, mark string) {
 	if i := strings.IndexAny(url, "?#"); i >= 0 {
 		return url[:i], url[i:i+1] + "..."

@@ -46,11 +46,11 @@
 //	BatchWriter        sends several messages in one write
 //	ProgressWriter     distinguishes a slow peer from one that does not read
 //	TolerantReader     lets the connection find what is not JSON
-//	Hastener           reads a response sooner when it is told that one is awaited
+//	Hastener           reads a response sooner if it knows that one is awaited
 //	MessageReader      returns the envelope, which it has parsed already
 //	MessageWriter      receives the envelope of a message, to route by it
 //	Drainer            asks the connection to drain and then to close
-//	ReasonCloser       tells the peer why the connection ends
+//	ReasonCloser       sends the peer the reason why the connection ends
 //	SingleInitializer  reports that the endpoint takes one initialize
 //
 // A network transport must keep three promises:

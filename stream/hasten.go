@@ -19,7 +19,7 @@ type Hastener interface {
 	Hasten()
 }
 
-// hasteWait is how long a Read that was told to hasten keeps its processor.
+// hasteWait is how long a Read after Hasten keeps its processor.
 const hasteWait = time.Millisecond
 
 // inlet reads a file that has deadlines: a pipe or a socket. Its deadline has two

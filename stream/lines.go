@@ -17,9 +17,9 @@ type LinesOptions struct {
 	// *[TooLargeError]. Writing is not limited.
 	MaxMessage int
 
-	// Tolerant makes Read skip every line that is not a JSON object. It is for
-	// clients: agents print banners and warnings between their messages, and an
-	// error response would only confuse them.
+	// Tolerant makes Read skip every line that is not a JSON object. It is for clients,
+	// because many agents print banners and warnings between their messages and cannot handle
+	// an error response to them.
 	Tolerant bool
 
 	// OnNoise is called with each line that Tolerant skipped, without the white
@@ -46,11 +46,11 @@ type lines struct {
 // Lines returns a stream that reads and writes one message a line: UTF-8 ended by
 // a line feed, as ACP does over stdio (protocol section "stdio").
 //
-// Reading takes LF and CRLF, strips white space and byte order marks from both
-// ends of a line, skips blank lines, and takes a last line that has no end. It
-// keeps a few KiB while nothing arrives, at most 64 KiB while messages are short,
-// and about twice a message's length while one is being received; a line beyond
-// the limit is skipped as it arrives and never held.
+// Reading accepts LF and CRLF, strips white space and byte order marks from both ends of a
+// line, skips blank lines, and accepts a last line without a line ending. It keeps a few
+// KiB while nothing arrives, at most 64 KiB while messages are short, and about twice a
+// message's length while one is being received; a line beyond the limit is skipped as it
+// arrives and never held.
 //
 // Writing adds the line feed and refuses with *[MessageError] a message that
 // contains one. A message of less than 64 KiB leaves in one call of w.Write, together

@@ -14,9 +14,9 @@ const (
 	// KindInvalid is not a message of JSON-RPC. A stream passes it on; the connection
 	// that reads it refuses it.
 	KindInvalid Kind = iota
-	// KindRequest is a request, which must be answered with a response.
+	// KindRequest is a request, which requires a response.
 	KindRequest
-	// KindNotification is a notification, which is never answered.
+	// KindNotification is a notification, which has no response.
 	KindNotification
 	// KindResponse is a response with a result.
 	KindResponse
@@ -73,8 +73,8 @@ func (m *Message) IsResponse() bool { return m.Kind == KindResponse || m.Kind ==
 // methodCancel is the notification that cancels one request, in either direction.
 const methodCancel = "$/cancel_request"
 
-// ParseMessage reads the envelope of data. The result retains data, of which its ids are
-// parts.
+// ParseMessage reads the envelope of data. The result refers to data, which must not be
+// modified afterwards.
 func ParseMessage(data []byte) Message {
 	e := &parsed{Envelope: envelope.Parse(data), data: data}
 	m := Message{Data: data, ID: e.ID, Method: string(e.Method), parsed: e}

@@ -164,7 +164,7 @@ func (c *conduit) closeWriter() {
 	c.room.Broadcast()
 }
 
-// closeReader drops what will not be read any more.
+// closeReader drops what will no longer be read.
 func (c *conduit) closeReader() {
 	c.mu.Lock()
 	c.readerClosed, c.waiting, c.size = true, nil, 0

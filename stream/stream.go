@@ -51,7 +51,7 @@ type ProgressWriter interface {
 	Written() int64
 }
 
-// Reason says why a connection closes its stream.
+// Reason is the reason why a connection closes its stream.
 type Reason uint8
 
 const (

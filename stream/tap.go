@@ -19,14 +19,14 @@ func (d Direction) String() string {
 	return "received"
 }
 
-// Tap returns a stream that carries the messages of s and calls see with each of them:
-// for logs, recordings and tests. It changes no message, and it implements the optional
+// Tap returns a stream that carries the messages of s and calls see with each of them: for
+// logs, recordings and tests. It does not change messages, and it implements the optional
 // interfaces that s implements, so that a connection over it behaves like one over s.
 //
-// see is called before a message is written, and after one was read. It must not
-// keep or change msg. The reader and the writer of the stream call it, possibly at the
-// same time, and wait for it. Where s refuses a batch with *[MessageError], its
-// messages are shown again when they are written one by one.
+// see is called before a message is written, and after one was read. It must not retain or
+// modify msg. The reader and the writer of the stream call it, possibly at the same time,
+// and wait for it. Where s refuses a batch with *[MessageError], its messages are shown
+// again when they are written one by one.
 func Tap(s Stream, see func(dir Direction, msg []byte)) Stream {
 	t := &tap{Stream: s, see: see}
 	_, reads := s.(MessageReader)

@@ -8,10 +8,10 @@ import (
 // These types are the same in version 1, in every field and rule, so that programs for both
 // versions need not convert them.
 
-// Meta is [v1.Meta].
+// Meta is the `_meta` member of an object; see [v1.Meta].
 type Meta = v1.Meta
 
-// Opt is [v1.Opt]: absent, null or a value.
+// Opt is an optional value with three states: absent, null, or a value; see [v1.Opt].
 type Opt[T any] = v1.Opt[T]
 
 // Some returns an Opt that holds v.
@@ -20,14 +20,14 @@ func Some[T any](v T) Opt[T] { return v1.Some(v) }
 // Null returns an Opt that is null.
 func Null[T any]() Opt[T] { return v1.Null[T]() }
 
-// RequestID is [v1.RequestID]. In version 2 an id is a string or an integer: null and
-// fractions are refused.
+// RequestID is the JSON-RPC id of a request; see [v1.RequestID]. In version 2 it is a
+// string or an integer: null and fractions are refused.
 type RequestID = v1.RequestID
 
-// NumberID returns the id n.
+// NumberID returns an id that is an integer.
 func NumberID(n int64) RequestID { return v1.NumberID(n) }
 
-// StringID returns the id s.
+// StringID returns an id that is a string.
 func StringID(s string) RequestID { return v1.StringID(s) }
 
 func decodeRequestID(d *wire.Decoder, id *RequestID) *wire.FieldErrors {
@@ -58,26 +58,31 @@ func encodeRequestID(e *wire.Encoder, id *RequestID) {
 
 // The roles, handlers and errors below are those of version 1.
 
-// Handler is [v1.Handler].
+// Handler handles or sends one message; see [v1.Handler].
 type Handler = v1.Handler
 
-// Middleware is [v1.Middleware].
+// Middleware wraps a Handler; see [v1.Middleware].
 type Middleware = v1.Middleware
 
-// ExtensionHandler is [v1.ExtensionHandler].
+// ExtensionHandler is an optional interface for both roles that handles extension requests;
+// see [v1.ExtensionHandler].
 type ExtensionHandler = v1.ExtensionHandler
 
-// ExtensionNotificationHandler is [v1.ExtensionNotificationHandler].
+// ExtensionNotificationHandler is an optional interface for both roles that handles
+// extension notifications; see [v1.ExtensionNotificationHandler].
 type ExtensionNotificationHandler = v1.ExtensionNotificationHandler
 
-// CapabilityError is [v1.CapabilityError].
+// CapabilityError means that a call was not sent because the peer did not advertise the
+// required capability; see [v1.CapabilityError].
 type CapabilityError = v1.CapabilityError
 
-// InvalidError is [v1.InvalidError].
+// InvalidError means that a value violates the rules of the protocol; see
+// [v1.InvalidError].
 type InvalidError = v1.InvalidError
 
-// FieldError is [v1.FieldError].
+// FieldError is one violation of a rule; see [v1.FieldError].
 type FieldError = v1.FieldError
 
-// VersionError is [v1.VersionError].
+// VersionError means that the peer does not support the requested version; see
+// [v1.VersionError].
 type VersionError = v1.VersionError

@@ -20,8 +20,8 @@
 //   - Capabilities are objects: a non-nil pointer means supported. See
 //     [AgentCapabilities.Has].
 //   - There are no modes; config options replace them.
-//   - Every union is open: an unknown variant decodes to a type whose name begins with Unknown
-//     or Other, and is encoded unchanged.
+//   - Every union except [ElicitationScope] is open: an unknown variant decodes to a type
+//     whose name begins with Unknown or Other, and is encoded unchanged.
 //
 // # Types by task
 //

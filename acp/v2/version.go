@@ -11,15 +11,15 @@ import (
 // initialize.
 const ProtocolVersion = 2
 
-// groupMember tells a group of select options from an option.
+// groupMember is the member that distinguishes a group of select options from an option.
 const groupMember = "groupId"
 
-// keepsOtherElicitationValues says whether values of form fields may be of kinds that no
+// keepsOtherElicitationValues reports whether values of form fields may be of kinds that no
 // variant holds.
 const keepsOtherElicitationValues = true
 
-// UnknownElicitationContentValue is the value of a form field of a kind that this
-// package does not know. It is kept and written back unchanged.
+// UnknownElicitationContentValue is the value of a form field of an unknown kind. It is
+// kept and encoded unchanged.
 type UnknownElicitationContentValue struct{ Raw json.RawMessage }
 
 func (*UnknownElicitationContentValue) isElicitationContentValue() {}

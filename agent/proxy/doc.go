@@ -28,9 +28,9 @@
 //
 // # How it ends
 //
-// When the client closes its side, the agent may still respond to the client's requests in
-// flight within Options.DrainGrace. When the agent closes its side, requests in flight to
-// it fail. Then both streams are closed.
+// When the client closes its end, the agent may still respond to the client's requests in
+// flight within Options.DrainGrace. When the agent closes its end, requests in flight to it
+// fail. Then both streams are closed.
 //
 // Use packages agent and client instead for a proxy that needs typed messages, or limits of
 // its own at each end. Use stream.Forward for a proxy that needs no middleware.

@@ -43,7 +43,7 @@ func (h *halves) Read() ([]byte, error) {
 	}
 }
 
-// What the client asked before it closed its side is still answered.
+// What the client asked before it closed its end is still answered.
 func TestClientClosesItsSide(t *testing.T) {
 	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
 		t.Run(name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 )
 
 // Error is an error that an end responded with. If a [Handler] returns it, wrapped or not,
-// it is passed on byte for byte. The functions of package rpcerr treat it like any other
+// it is passed on byte for byte. The functions of package rpcerr handle it like any other
 // error of the protocol.
 type Error struct {
 	// Raw is the member "error" of the response, or nil if the response has neither a

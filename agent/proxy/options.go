@@ -47,8 +47,8 @@ type Options struct {
 	// MaxOpen is the number of requests of each end that may be in flight before new ones
 	// fail with "Too many requests". The default is 100,000.
 	MaxOpen int
-	// DrainGrace is how long requests may continue after their sender has closed its side.
-	// The default is 5 s. If it is negative, the proxy does not wait for them.
+	// DrainGrace is how long requests may continue after their sender has closed its end. The
+	// default is 5 s. If it is negative, the proxy does not wait for them.
 	DrainGrace time.Duration
 	// HandlerGrace is how long Wait waits for middleware after the streams are closed. The
 	// default is 5 s.

@@ -9,7 +9,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// inputEnd is the error of a direction whose sender has closed its side. err is nil after
+// inputEnd is the error of a direction whose sender has closed its end. err is nil after
 // a clean end.
 type inputEnd struct {
 	of  *end

@@ -97,7 +97,7 @@ func (p *Proxy) Start(ctx context.Context) error {
 }
 
 // Wait waits until both streams are closed and all goroutines of the proxy have ended. It
-// returns nil after a clean end: the client or the agent closed its side, or Close was
+// returns nil after a clean end: the client or the agent closed its end, or Close was
 // called. Otherwise it returns the error of a stream, such as a *stream.ExitError,
 // context.Cause if the ctx of Start is done, or acp.ErrHandlerStuck if middleware does not
 // return.

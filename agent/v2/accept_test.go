@@ -120,7 +120,7 @@ func sceneWith(t *testing.T, opts *agent.Options, works map[string]func(ctx cont
 	synctest.Test(t, func(t *testing.T) {
 		near, far := rawpeer.Pipe(t)
 		served := make(chan error, 1)
-		go func() { // ends when the client closes its side
+		go func() { // ends when the client closes its end
 			served <- agent.Serve(t.Context(), near, func(c *agent.Conn) acp.Agent { return &scripted{conn: c, works: works} }, opts)
 		}()
 		r := &raw{far, t}

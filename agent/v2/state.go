@@ -27,7 +27,7 @@ type state struct {
 	fewer      chan struct{} // closed when less is in progress; nil while nothing waits for that
 }
 
-// less tells those who wait that less is in progress.
+// less wakes those who wait for less work in progress.
 func (st *state) less() {
 	if st.fewer != nil {
 		close(st.fewer)

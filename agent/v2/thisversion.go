@@ -15,10 +15,10 @@ import (
 // updateNotification is the params type of session/update.
 type updateNotification = acp.UpdateSessionNotification
 
-// initializeFirst says that initialize must not be repeated after another request.
+// initializeFirst reports whether initialize must not be repeated after another request.
 const initializeFirst = true
 
-// strictIDs says that the id of a request must be a string or an integer.
+// strictIDs reports whether the id of a request must be a string or an integer.
 const strictIDs = true
 
 // clientOf returns what the client reports about itself.
@@ -48,8 +48,8 @@ func (c *Conn) amend(t *endpoint.Table) {
 	method.Params = &params
 	e.Method = &method
 	c.respondToCloseLast(t.Entry(methodCloseSession.Method))
-	// The methods always exist: whether something can be cancelled is said of each tool call
-	// and terminal, not of the agent.
+	// The methods always exist: whether something can be cancelled is a property of each tool
+	// call and terminal, not of the agent.
 	if t.Entry(methodCancelToolCall.Method) == nil {
 		methodCancelToolCall.Handle(t, func(_ context.Context, req *acp.CancelToolCallRequest) (*acp.CancelToolCallResponse, error) {
 			return nil, rpcerr.InvalidParams(map[string]any{"toolCallId": req.ToolCallID}).WithDetail("the tool call cannot be cancelled")

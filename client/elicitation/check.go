@@ -15,7 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// FieldError says what is wrong with the value of a field.
+// FieldError is a violation by the value of one field.
 type FieldError struct {
 	Field   string
 	Problem string
@@ -23,8 +23,8 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.Problem) }
 
-// Check returns what is wrong with the values of a form: a *[FieldError] for each field,
-// joined. Fields of a type that is not known are not checked.
+// Check returns an error if values violate the rules of the form s: a *[FieldError] for
+// each invalid field, joined. Fields of an unknown type are not checked.
 func Check(s *acp.ElicitationSchema, values map[string]acp.ElicitationContentValue) error {
 	var errs []error
 	for _, name := range s.Required {
@@ -162,7 +162,7 @@ func checkChoices(p *acp.MultiSelectPropertySchema, v []string) string {
 	return ""
 }
 
-// Defaults returns the values that the fields of a form have when it opens.
+// Defaults returns the initial values of the fields of a form.
 func Defaults(s *acp.ElicitationSchema) map[string]acp.ElicitationContentValue {
 	values := map[string]acp.ElicitationContentValue{}
 	for name, p := range s.Properties {

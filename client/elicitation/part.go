@@ -1,4 +1,4 @@
-// Package elicitation asks the user what an agent wants to know: it serves
+// Package elicitation asks the user for input that an agent requests: it serves
 // elicitation/create and elicitation/complete.
 //
 // [Forms] and [FormsAndPages] have exactly the methods of their interfaces in package acp.
@@ -19,24 +19,24 @@ import (
 var (
 	// ErrDeclined means that the user has declined.
 	ErrDeclined = errors.New("elicitation: declined by the user")
-	// ErrCancelled means that the user has dismissed the question.
+	// ErrCancelled means that the user has dismissed the form or page.
 	ErrCancelled = errors.New("elicitation: closed by the user")
 )
 
-// Form is a question with fields.
+// Form is a form of the agent, to be filled in by the user.
 type Form struct {
-	// Session and ToolCall are what the question belongs to. They are empty if it belongs
-	// to a request outside of a session, such as signing in.
+	// Session and ToolCall identify what the form belongs to. They are empty if it belongs to
+	// a request outside of a session, such as authenticate.
 	Session  acp.SessionID
 	ToolCall acp.ToolCallID
-	// Message is the text of the agent that says what is wanted and why.
+	// Message is the text of the agent that explains which input it needs, and why.
 	Message string
 	Schema  *acp.ElicitationSchema
-	// Problem is why the values that the user gave before were refused; nil at first.
+	// Problem is the error of the values that the user entered before; nil at first.
 	Problem error
 }
 
-// Page is a question that is answered on a web page.
+// Page is a web page of the agent, to be opened by the user.
 type Page struct {
 	// Session and ToolCall are as in [Form].
 	Session  acp.SessionID
@@ -60,8 +60,8 @@ type Forms struct{ Ask AskForm }
 // [acp.ElicitationCompleter]. Ask and Open must be set.
 type FormsAndPages struct {
 	Ask AskForm
-	// Open asks the user whether the page may be opened, and opens it. It returns nil when
-	// that is done, and not when the user has finished there.
+	// Open asks the user whether the page may be opened, and opens it. It returns nil when the
+	// page is open, without waiting until the user has finished there.
 	Open func(ctx context.Context, p *Page) error
 	// Completed is called when the user has finished on a page. Agents need not report
 	// that. Completed may be nil.

@@ -15,9 +15,9 @@
 // # What is served
 //
 // A path is served if it is in a folder of its session (cwd or an additional directory)
-// that is in a folder of [Options.Roots]. Symlinks are followed as long as they stay
-// there. Each folder on the way is opened by itself, so that a folder or a symlink that
-// is exchanged meanwhile leads nowhere else. For any other path the error is
+// that is in a folder of [Options.Roots]. Symlinks are followed as long as they stay there.
+// Each folder of the path is opened separately, so that replacing a folder or a symlink
+// during the operation does not lead elsewhere. For any other path the error is
 // [ErrOutside], whether or not the file exists.
 //
 // Only regular files with valid UTF-8 and without NUL are text. Devices, sockets, FIFOs
@@ -25,7 +25,7 @@
 // systems such as /proc and /sys.
 //
 // A write replaces the file as a whole: it goes to a temporary file in the same folder,
-// which is then renamed. A reader sees the old or the new text, other hard links keep
-// the old text, and the mode stays, without its setuid bits. Extended attributes do not
-// stay. See [Options.InPlace] for files that cannot be replaced.
+// which is then renamed. A reader sees the old or the new text, other hard links keep the
+// old text, and the mode is preserved without its setuid bits. Extended attributes are
+// lost. See [Options.InPlace] for files that cannot be replaced.
 package files

@@ -30,11 +30,11 @@ var (
 	ErrName = errors.New("not a valid absolute path")
 	// ErrHardLink is the error of a write in place to a file with several names.
 	ErrHardLink = errors.New("file has several hard links")
-	// ErrChanged is the error for a path that was exchanged while it was used.
+	// ErrChanged is the error for a path that was replaced while it was used.
 	ErrChanged = errors.New("path has changed meanwhile; try again")
 )
 
-// changed returns ErrChanged for an error which says that something is not what it was a
+// changed returns ErrChanged for an error that means that something is not what it was a
 // moment ago, and other errors as they are. It is for operations on what was just looked at.
 func changed(err error) error {
 	if err == nil || errors.Is(err, fs.ErrClosed) {
@@ -50,7 +50,7 @@ func changed(err error) error {
 	return err
 }
 
-// Error is why a request failed.
+// Error is the error of a request that failed.
 type Error struct {
 	// Path is the path of the request.
 	Path string
@@ -62,15 +62,17 @@ func (e *Error) Error() string { return "files: " + e.Path + ": " + e.Err.Error(
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether target is the sentinel of package rpcerr for what the agent gets.
+// Is reports whether target is the sentinel of package rpcerr for the error that the agent
+// receives.
 func (e *Error) Is(target error) bool { return e.RequestError().Is(target) }
 
 var reasons = []error{
 	ErrOutside, ErrUnknownSession, ErrNotText, ErrTooLarge, ErrNotFile, ErrNotFolder, ErrName, ErrHardLink, ErrChanged,
 }
 
-// RequestError returns what the agent gets: -32002 for a file that does not exist and
-// -32602 for everything that this package refuses. The error of the system is not sent.
+// RequestError returns the error that the agent receives: -32002 for a file that does not
+// exist and -32602 for everything that this package refuses. The error of the system is not
+// sent.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	data := map[string]any{"path": e.Path}
 	for _, reason := range reasons {

@@ -6,9 +6,9 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// OpenFolder opens a folder of a session, under the rules for files, and returns its
-// path without symlinks. An empty path means the session's cwd. It is for other parts of
-// a client that work in folders; the caller closes the result.
+// OpenFolder opens a folder of a session, under the rules for files, and returns its path
+// without symlinks. An empty path means the session's cwd. It is for other parts of a
+// client that work in folders. The caller must close dir.
 func (f *Folders) OpenFolder(conn Sessions, id acp.SessionID, path string) (dir *os.Root, real string, err error) {
 	dir, real, err = f.openFolder(conn, id, path)
 	if err != nil {

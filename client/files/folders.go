@@ -48,8 +48,8 @@ func Open(opts *Options) (*Folders, error) {
 	return f, nil
 }
 
-// Add lets agents use another folder, in sessions that are used for the first time after
-// it.
+// Add adds a folder that agents may use. It applies to sessions whose first request arrives
+// after it.
 func (f *Folders) Add(dir string) error {
 	r, err := openRoot(dir)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 
 const defaultMax = 16 << 20
 
-// Options is for [Open]. The options are copied on entry.
+// Options configure [Open], which copies them. The zero value offers no folders.
 type Options struct {
 	// Roots are the folders that agents may use. A session gets those of its folders
 	// that are in one of Roots.
 	Roots []string
 
-	// MaxRead and MaxWrite are how many bytes a file may have; 0 means 16 MiB.
+	// MaxRead and MaxWrite are the maximum size of a file in bytes; 0 means 16 MiB.
 	MaxRead, MaxWrite int64
 
 	// InPlace overwrites files instead of replacing them. Files keep their inode, owner
@@ -39,7 +39,7 @@ type Buffers interface {
 	WriteBuffer(context.Context, *Operation) (ok bool, err error)
 }
 
-// Sessions tells which sessions there are. A *client.Conn implements it.
+// Sessions provides the open sessions and their folders. A *client.Conn implements it.
 type Sessions interface {
 	// SessionRoots returns the folders of a session, and false if it is not open.
 	SessionRoots(acp.SessionID) (dirs []string, ok bool)
@@ -63,7 +63,6 @@ type Operation struct {
 	Content string
 }
 
-// Check decides about an operation. It may take as long as a person needs. The operation
-// is carried out if Check returns nil; otherwise the error is the response of the
-// request.
+// Check decides about an operation. It may take as long as a person needs. The operation is
+// carried out if Check returns nil; otherwise the request fails with the error.
 type Check func(context.Context, *Operation) error

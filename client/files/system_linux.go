@@ -2,7 +2,7 @@ package files
 
 import "syscall"
 
-// pseudo are the file systems that the kernel makes up: reading them tells secrets of
+// pseudo are the file systems that the kernel makes up: reading them reveals secrets of
 // processes, and writing them changes the system.
 var pseudo = map[int64]bool{
 	0x9fa0:     true, // proc

@@ -72,8 +72,8 @@ func (h *Host) Close() error {
 	return errors.Join(errs...)
 }
 
-// Client returns the client of one connection. It has the methods of the parts that the
-// options turn on, and no others. Pass this method to client.New or client.Connect.
+// Client returns the client of one connection. It has the methods of the enabled parts, and
+// no others. Pass this method to client.New or client.Connect.
 func (h *Host) Client(conn *client.Conn) acp.Client {
 	s := &seat{conn: conn, scope: h.policy.Scope(), update: h.opts.Update}
 	s.Requests = permission.Requests{Scope: s.scope, Session: s.session, Agent: s.agent}
@@ -126,7 +126,7 @@ type seat struct {
 	update func(context.Context, *acp.SessionNotification) error
 }
 
-// SessionUpdate passes the update on. What it says of tool calls is remembered for the
+// SessionUpdate passes the update on. What it reports about tool calls is recorded for the
 // questions about them.
 func (s *seat) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
 	if _, open := s.conn.SessionRoots(n.SessionID); open {
@@ -146,7 +146,7 @@ func (s *seat) session(id acp.SessionID) (workspace string, turn uint64) {
 	return workspace, s.conn.CurrentTurn(id)
 }
 
-// agent returns the name of the agent; empty if it has not told it.
+// agent returns the name of the agent; empty if it is unknown.
 func (s *seat) agent() string {
 	if info := s.conn.PeerInfo(); info != nil {
 		return info.Name

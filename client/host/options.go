@@ -18,12 +18,12 @@ type Options struct {
 	// Roots are the folders that agents may use; a session gets those of its folders that
 	// are in one of Roots. With none there are neither files nor terminals.
 	Roots []string
-	// ReadOnly leaves out writing.
+	// ReadOnly disables writing.
 	ReadOnly bool
 	// Files are further options for files. Their Roots must be empty.
 	Files *files.Options
 
-	// Terminals, if not nil, turns on terminals. Commands run with the rights of the user.
+	// Terminals, if not nil, enables terminals. Commands run with the rights of the user.
 	Terminals *terminals.Options
 
 	// Ask asks the user about what the agent wants to do; see permission.Options. Nil means
@@ -32,10 +32,11 @@ type Options struct {
 	// Permission are further options of the policy. Their Ask must be nil.
 	Permission *permission.Options
 
-	// Form asks the user to fill in a form of the agent; nil turns forms off.
+	// Form asks the user to fill in a form of the agent; nil disables forms.
 	Form elicitation.AskForm
 	// Page asks the user whether a web page of the agent may be opened, and opens it; nil
-	// turns pages off. It needs Form. PageDone is called when the user has finished on a page.
+	// disables pages. It requires Form. PageDone is called when the user has finished on a
+	// page.
 	Page     func(ctx context.Context, p *elicitation.Page) error
 	PageDone func(acp.ElicitationID)
 
@@ -43,8 +44,8 @@ type Options struct {
 	// it. Nil drops them. A thread.Set, as middleware, still receives them.
 	Update func(ctx context.Context, n *acp.SessionNotification) error
 
-	// SignIn says how the user can sign in, if the agent requires that; see [Host.SignIn].
-	// If SignIn.Command is set, agents are told that the user can sign in on a terminal.
+	// SignIn configures how the user signs in if the agent requires it; see [Host.SignIn]. If
+	// SignIn.Command is set, the client advertises that the user can sign in on a terminal.
 	// Nil means that the user cannot sign in here.
 	SignIn *signin.Options
 }

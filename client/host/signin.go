@@ -11,14 +11,14 @@ import (
 
 // RestartError is the error of [Host.SignIn] if the user has signed in, but the agent must
 // be started again before it can be used. Close the connection, start the agent with Env
-// added to its environment, connect anew, and make the call there. Do so once: an agent
-// that asks again after that cannot be satisfied in this way.
+// added to its environment, connect again, and make the call there. Do so only once: if the
+// agent then requires sign-in again, another restart does not help.
 type RestartError struct {
 	// Way is how the user has signed in.
 	Way signin.Way
 	// Env are variables in the form name=value. They may be secret.
 	Env []string
-	// Err is the error with which the agent asks for sign-in.
+	// Err is the error of the agent that requires sign-in.
 	Err error
 }
 
@@ -30,9 +30,10 @@ func (e *RestartError) Error() string {
 func (e *RestartError) Unwrap() error { return e.Err }
 
 // SignIn calls call. If the agent responds that the user must sign in (-32000), SignIn
-// signs the user in as Options.SignIn says and calls call once more. The error is a
-// *[RestartError] if the agent must be started again first: after sign-in on a terminal,
-// after the user has given variables, and if the agent still asks after a call.
+// signs the user in as configured by Options.SignIn and calls call once more. The error is
+// a *[RestartError] if the agent must be started again first: after sign-in on a terminal,
+// after the user has given variables, and if the agent still requires sign-in after a call
+// of authenticate.
 //
 // Any call may need it: some agents refuse session/new, others the first prompt. A prompt
 // that has already had an effect is not sent again, as with client.Conn.SignInAndRetry.
@@ -68,5 +69,5 @@ func (h *Host) SignIn(ctx context.Context, conn *client.Conn, call func(context.
 	return err
 }
 
-// errMade says that the call has been made after sign-in.
+// errMade means that the call has been made after sign-in.
 var errMade = errors.New("host: the call was made")

@@ -201,8 +201,8 @@ func (a *attempt) alone(h *half) error {
 	return a.give(h, &said, nil)
 }
 
-// speaksV1 goes on in version 1. If the agent may not have seen all that the client
-// offers, it is asked again, which version 1 allows at any time: over the same stream, or
+// speaksV1 goes on in version 1. If the agent may not have seen all that the client offers,
+// it gets a second initialize, which version 1 allows at any time: over the same stream, or
 // over another one if the endpoint takes one initialize.
 func (a *attempt) speaksV1(said answer) error {
 	if params := a.v1.params(); lossy(params) {

@@ -99,7 +99,7 @@ func (n *negotiation) run(s stream.Stream) (*Conn, error) {
 	return conn, nil
 }
 
-// againError says that the agent may speak version 1 if it is dialed again.
+// againError means that the agent may speak version 1 if it is dialed again.
 type againError struct{ err error }
 
 func (e *againError) Error() string { return e.err.Error() }

@@ -121,7 +121,7 @@ func isResponse(e *envelope.Envelope) bool {
 	return e.Kind == envelope.KindResponse || e.Kind == envelope.KindErrorResponse || e.Kind == envelope.KindBadResponse
 }
 
-// lost returns the error if no response can come any more. Reading goes on after the
+// lost returns the error if a response can no longer arrive. Reading goes on after the
 // others, and the connection reads them again.
 func (p *probe) lost(err error, id string) error {
 	if long, ok := errors.AsType[*stream.TooLargeError](err); ok {

@@ -25,7 +25,7 @@ const (
 type answer struct {
 	result []byte // nil if it is an error
 	err    *rpcerr.RequestError
-	failed []byte // the error as it came
+	failed []byte // the undecoded error
 	// version is the version that the agent named; -1 if it named none.
 	version int
 	// supported lists the versions of an agent that supports neither; nil if it did not

@@ -150,7 +150,7 @@ func (s *Scope) forgetUndecidedLocked() {
 	}
 }
 
-// known returns t with what was said of the call before.
+// known returns t with what earlier updates reported about the call.
 func (s *Scope) known(sessionID string, t *Tool) *Tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

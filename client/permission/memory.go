@@ -31,8 +31,8 @@ type private map[Key]Decision
 // privateAtMost is how many decisions are kept for a session.
 const privateAtMost = 10_000
 
-// toolKeys returns the keys of a question: that of its tool, if it says what it is called
-// with, and those of the operations that are certain.
+// toolKeys returns the keys of a question: that of its tool, if it has the name with, and
+// those of the operations that are certain.
 func toolKeys(q *Question, certain []Operation) []Key {
 	var keys []Key
 	if q.Tool != nil && q.Tool.Name != "" && len(q.Tool.Input) > 0 {

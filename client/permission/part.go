@@ -50,10 +50,10 @@ func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermis
 	return acp.Cancelled(), nil
 }
 
-// tool returns what a question says of its tool call.
+// tool returns the tool call of a question.
 func tool(u *acp.ToolCallUpdate) *Tool {
 	t := &Tool{ID: string(u.ToolCallID), Name: u.Name, Kind: string(u.Kind), Title: u.Title}
-	if string(u.RawInput) != "null" { // which keeps what was said before
+	if string(u.RawInput) != "null" { // which keeps the earlier value
 		t.Input = u.RawInput
 	}
 	if u.Content != nil {

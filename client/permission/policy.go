@@ -78,7 +78,7 @@ func (p *Policy) judgeOperation(o *Operation) verdict {
 }
 
 // judgeQuestion asks the rules about a tool call. Claims is all that may be in it; certain
-// says that it is all of it, and that an extractor found it.
+// reports whether an extractor found it and it is complete.
 func (p *Policy) judgeQuestion(t *Tool, claims []Operation, certain bool) verdict {
 	suspects := func(r *Rule) bool {
 		if !r.specific() {

@@ -31,17 +31,17 @@ type Conn interface {
 	Authenticate(context.Context, *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error)
 }
 
-// Options configure [Do]. With the zero value, and with nil, only authenticate can be
-// called.
+// Options configure [Do]. With the zero value, only ways of [KindAgent] can be used. A nil
+// *Options is equivalent to it.
 type Options struct {
 	// Command returns the command of the agent, as it was started. Nil means that the user
-	// cannot sign in on a terminal, also not with a command that the agent names.
+	// cannot sign in on a terminal, not even with a command that the agent names.
 	Command func() *exec.Cmd
 	// Run runs a command on the user's terminal and returns when it has ended. Nil runs it
 	// on the standard streams of this program.
 	Run func(context.Context, *exec.Cmd) error
-	// Variables asks the user for the values of w.Variables. Nil means that they cannot be
-	// asked for.
+	// Variables asks the user for the values of w.Variables. Nil means that ways of this kind
+	// cannot be used.
 	Variables func(ctx context.Context, w *Way) (map[string]string, error)
 	// Choose returns the ID of one of the ways. Nil takes the only one that can be used,
 	// and fails if there are several.
@@ -52,7 +52,7 @@ type Options struct {
 type Result struct {
 	// Way is the way that was chosen.
 	Way Way
-	// Reconnect reports that the agent must be started again, with Env added to its
+	// Reconnect reports whether the agent must be started again, with Env added to its
 	// environment. It is false after a call of authenticate; if the agent still requires
 	// sign-in after that, start it again too.
 	Reconnect bool
@@ -60,7 +60,7 @@ type Result struct {
 	Env []string
 }
 
-// ErrNoWay is returned if the agent offers no way that the Options can use.
+// ErrNoWay is the error of [Do] if the agent offers no way that the Options can use.
 var ErrNoWay = errors.New("signin: the agent offers no way to sign in that can be used here")
 
 // Do signs the user in.

@@ -7,7 +7,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// Kind says how a [Way] works.
+// Kind is the kind of a [Way].
 type Kind string
 
 // The values of [Kind].
@@ -18,7 +18,7 @@ const (
 	KindTerminal Kind = "terminal"
 	// KindVariables are variables in the environment of the agent.
 	KindVariables Kind = "variables"
-	// KindUnknown is a way that this package does not know.
+	// KindUnknown is any other way.
 	KindUnknown Kind = "unknown"
 )
 
@@ -27,21 +27,21 @@ type Way struct {
 	ID                acp.AuthMethodID
 	Name, Description string
 	Kind              Kind
-	// Args and Env are added to the command of a terminal.
+	// Args and Env are added to the command that runs on the terminal.
 	Args []string
 	Env  map[string]string
 	// Command is the program to run instead of the agent's; older agents name one. Show it
 	// before it runs: it is the agent's choice.
 	Command string
-	// Variables are what a KindVariables needs.
+	// Variables lists the variables of a KindVariables.
 	Variables []Variable
-	// Link is where the user gets the values; empty if the agent does not say.
+	// Link is the address where the user gets the values; empty means unknown.
 	Link string
 }
 
-// Instruction says in a few words what the user must do for the way by hand: which command
-// to run, or which variables to set. command stands for the agent's command. Instruction
-// returns "" if that is not known, as for a call, which a program makes.
+// Instruction returns a short text for users who sign in by hand: which command to run, or
+// which variables to set. command is the text for the agent's command. Instruction returns
+// "" if the user cannot do it by hand, as for a call.
 func (w *Way) Instruction(command string) string {
 	switch {
 	case w.Kind == KindTerminal:
@@ -68,9 +68,9 @@ func (w *Way) Instruction(command string) string {
 // Variable is a variable in the environment of the agent.
 type Variable struct {
 	Name, Label string
-	// Secret reports that the value must not be shown.
+	// Secret reports whether the value must not be shown.
 	Secret bool
-	// Optional reports that the agent works without it.
+	// Optional reports whether the agent works without it.
 	Optional bool
 }
 
@@ -92,9 +92,9 @@ func Ways(methods []acp.AuthMethod) []Way {
 	return ways
 }
 
-// OlderTerminal is the name under which older agents know what the protocol calls a method of
-// the terminal type. In the _meta of the client's capabilities it says that the user can
-// sign in on a terminal; in the _meta of a method of the agent it holds the command.
+// OlderTerminal is the key in _meta with which older agents support sign-in on a terminal.
+// In the client's capabilities it reports that the user can sign in on a terminal; in a
+// method of the agent it has the command.
 const OlderTerminal = "terminal-auth"
 
 // terminalInMeta reads the command that older agents put into _meta.

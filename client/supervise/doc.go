@@ -18,15 +18,15 @@
 // # After the agent has died
 //
 // A turn that runs when the agent dies fails with an error that wraps acp.ErrClosed, and
-// the *stream.ExitError of a process with its status and the end of its standard error.
-// Its prompt is not sent again: no one knows how much of it was done. Options.OnDown is
+// the *stream.ExitError of a process with its status and the end of its standard error. Its
+// prompt is not sent again, because it may already have had effects. Options.OnDown is
 // called. Then the agent is started again, by the rules of [Restart].
 //
 // Each session is resumed if the agent can do that, else loaded, else started anew, with
-// the same folders and MCP servers. Modes and options that were set with the methods of
-// the Session are set again where they differ. Options.OnReturn reports how the session
-// came back: a new session does not know the conversation.
+// the same folders and MCP servers. Modes and options that were set with the methods of the
+// Session are set again where they differ. Options.OnReturn reports how the session was
+// reopened: a new session does not know the conversation.
 //
-// If the agent asks its user to sign in, Options.SignIn is called once for each start of
-// the agent, and the call is made once more.
+// If the agent requires the user to sign in, Options.SignIn is called once for each start
+// of the agent, and the call is made once more.
 package supervise

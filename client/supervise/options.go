@@ -20,19 +20,20 @@ type Options struct {
 	Client func(*client.Conn) acp.Client
 	// Conn are the options of each connection.
 	Conn *client.Options
-	// Initialize is sent first on each connection. Nil is as for client.Conn.Initialize.
+	// Initialize is the first request on each connection. Nil means the default of
+	// client.Conn.Initialize.
 	Initialize *acp.InitializeRequest
 	// StartTimeout is how long Dial and the handshake may take. Zero means 1 minute.
 	StartTimeout time.Duration
 
 	Restart Restart
 
-	// SignIn signs the user in after the agent has answered that this is required. It is
-	// called at most once for each connection. Nil means that the call fails.
+	// SignIn signs the user in if the agent requires it. It is called at most once for each
+	// connection. Nil means that the call fails.
 	SignIn func(ctx context.Context, conn *client.Conn) error
 
 	// OnDown is called when a connection ends without being closed, and OnReturn when a
-	// session is back, or could not be brought back. OnReturn may be called for several
+	// session was reopened, or could not be reopened. OnReturn may be called for several
 	// sessions at once. The agent is not started again before OnDown returns.
 	OnDown   func(Down)
 	OnReturn func(Return)
@@ -43,10 +44,10 @@ type Restart struct {
 	// Min and Max bound the pause before a start. It begins at Min and doubles with each
 	// failure in a row; half of it is random. Zero means 500 ms and 30 s.
 	Min, Max time.Duration
-	// Limit is how many failures in a row there may be: deaths, and starts that failed. One
-	// more, and the Supervisor gives up. Zero means 5; a negative value means no limit.
+	// Limit is the number of failures in a row (deaths and failed starts) that the Supervisor
+	// tolerates; it gives up after one more. Zero means 5; a negative value means no limit.
 	Limit int
-	// Reset is how long an agent must have lived for its death to be the first failure.
+	// Reset is how long an agent must have run for its death to count as the first failure.
 	// Zero means 1 minute.
 	Reset time.Duration
 }
@@ -80,25 +81,26 @@ func (r *Restart) pause(failures int) time.Duration {
 type Down struct {
 	// Generation numbers the connections of a Supervisor from 1.
 	Generation uint64
-	// Err is why it ended; nil if the agent closed it. See client.Conn.Wait.
+	// Err is the reason why it ended; nil if the agent closed it. See client.Conn.Wait.
 	Err error
-	// Failures is how many there are in a row, this one included.
+	// Failures is the number of failures in a row, including this one.
 	Failures int
 }
 
-// Return describes how a session was reopened on a new connection, or that it was not.
+// Return describes the attempt to reopen a session on a new connection.
 type Return struct {
 	Session    *Session
 	Generation uint64
-	// How says how the session came back; empty if it did not.
+	// How is the way in which the session was reopened; empty if it was not.
 	How How
 	// OldID and NewID are its ids before and after. They differ if How is HowNew.
 	OldID, NewID acp.SessionID
-	// Lost is why the session is new although the agent can resume or load sessions.
+	// Lost is the reason why the session is new although the agent can resume or load
+	// sessions.
 	Lost error
-	// Settings is why a mode or an option could not be set again; nil if all were.
+	// Settings is the error of setting a mode or an option again; nil if there was none.
 	Settings error
-	// Err is why the session is not there. [Session.Retry] tries again.
+	// Err is the reason why the session could not be reopened. [Session.Retry] tries again.
 	Err error
 }
 

@@ -19,8 +19,8 @@ type SessionOptions struct {
 	AdditionalDirectories []string
 	MCPServers            []acp.MCPServer
 	// OnUpdate gets the updates outside a turn, on every connection; see
-	// client.Session.OnUpdate. The history of a session that is loaded again is among them;
-	// a thread.Set, as middleware of Options.Conn, keeps it apart by itself.
+	// client.Session.OnUpdate. The history of a session that is loaded again is among them; a
+	// thread.Set whose middlewares are in Options.Conn separates it.
 	OnUpdate func(ctx context.Context, u acp.SessionUpdate)
 }
 
@@ -96,7 +96,7 @@ func (x *Session) ID() acp.SessionID {
 
 // Current returns the current connection of the session and its Session there. While the
 // agent is not running, Current waits until ctx is done. It is an error if the session
-// could not be brought back on the current connection, or if the Supervisor has ended.
+// could not be reopened on the current connection, or if the Supervisor has ended.
 func (x *Session) Current(ctx context.Context) (*Binding, error) {
 	s := x.supervisor
 	for {
@@ -123,9 +123,9 @@ func (x *Session) Current(ctx context.Context) (*Binding, error) {
 	}
 }
 
-// Prompt sends a prompt, once, and returns its turn. If the agent dies, the turn fails
-// and the prompt is not sent again. While the agent is not running, Prompt waits; the
-// error says why nothing was sent.
+// Prompt sends a prompt, once, and returns its turn. If the agent dies, the turn fails and
+// the prompt is not sent again. While the agent is not running, Prompt waits. It returns an
+// error if nothing was sent.
 func (x *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) (*client.Turn, error) {
 	b, err := x.Current(ctx)
 	if err != nil {
@@ -146,8 +146,7 @@ func (x *Session) Cancel(ctx context.Context) error {
 	return b.Session.Cancel(ctx)
 }
 
-// Close closes the session, if the agent can do that. The session is not reopened any
-// more.
+// Close closes the session, if the agent can do that. The session is no longer reopened.
 func (x *Session) Close(ctx context.Context) error {
 	s := x.supervisor
 	s.mu.Lock()

@@ -49,8 +49,8 @@ func New(opts *Options) *Supervisor {
 }
 
 // Start starts the agent and waits for its handshake. If that fails, Start returns the
-// error at once and nothing runs: an agent that never worked is not started again. The
-// Supervisor lives until ctx is done or Close is called.
+// error at once and nothing is running: an agent that never worked is not started again.
+// The Supervisor lives until ctx is done or Close is called.
 func (s *Supervisor) Start(ctx context.Context) error {
 	if s.opts.Dial == nil || s.opts.Client == nil {
 		return errors.New("supervise: Options.Dial and Options.Client must be set")

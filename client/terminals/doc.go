@@ -12,15 +12,16 @@
 //
 // # What a command can do
 //
-// A command runs with the rights of the user. Its folder is one of its session when it
-// starts, but nothing keeps it there: decide in a [Check] which commands may run, or run
-// them elsewhere with [Options.Exec].
+// A command runs with the rights of the user. It starts in a folder of its session, but
+// nothing keeps it there: decide in a [Check] which commands may run, or run them elsewhere
+// with [Options.Exec].
 //
-// A command gets the variables of this program's environment that are in
-// [Options.Inherit], so that secrets stay here, no standard input, and no pager. Each
-// command leads a process group of its own. When it ends, what it left in its group is
-// ended too, and so is everything when its terminal is released, its session is closed,
-// its connection ends, or the program ends and main has called stream.EndOnSignal.
+// Of the environment of this program, a command gets only the variables in
+// [Options.Inherit], so that secrets are not passed on. It has no standard input and no
+// pager. Each command leads a process group of its own. When it ends, the remaining
+// processes of its group are ended too. The whole group is ended when its terminal is
+// released, its session is closed, its connection ends, or the program ends and main has
+// called stream.EndOnSignal.
 //
 // # Windows
 //

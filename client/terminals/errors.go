@@ -24,7 +24,7 @@ var (
 	ErrEnv = errors.New("environment variable is not allowed")
 )
 
-// Error is why a terminal could not be made.
+// Error is the error of a command that was not run.
 type Error struct {
 	// What is the command or the variable.
 	What string
@@ -36,11 +36,12 @@ func (e *Error) Error() string { return "terminals: " + e.What + ": " + e.Err.Er
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether target is the sentinel of package rpcerr for what the agent gets.
+// Is reports whether target is the sentinel of package rpcerr for the error that the agent
+// receives.
 func (e *Error) Is(target error) bool { return e.RequestError().Is(target) }
 
-// RequestError returns what the agent gets: -32602 for what this package refuses. The
-// error of the system is not sent.
+// RequestError returns the error that the agent receives: -32602 for everything that this
+// package refuses. The error of the system is not sent.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	for _, reason := range []error{ErrUnknownSession, ErrNotFound, ErrCwd, ErrCommand, ErrEnv} {
 		if errors.Is(e.Err, reason) {

@@ -15,41 +15,41 @@ const (
 	defaultGrace      = 2 * time.Second
 )
 
-// Mode says how commands are run.
+// Mode determines whether a command is run by a shell.
 type Mode int
 
 const (
-	// Auto runs a command with arguments directly, and so a single word. A command
-	// without arguments that has white space or characters of a shell is a line for the
-	// shell: some agents send such lines.
+	// Auto runs a command directly if it has arguments or is a single word. It passes a
+	// command without arguments that contains white space or shell characters to the shell,
+	// because some agents send command lines.
 	Auto Mode = iota
 	// Direct never uses a shell.
 	Direct
-	// Shell takes each command without arguments for a line.
+	// Shell passes every command without arguments to the shell.
 	Shell
 )
 
 // Options configure [New], which copies them. The zero value selects the defaults.
 type Options struct {
 	Mode Mode
-	// Shell is the program that reads a line, with its arguments; the line is added to
-	// them. Nil means /bin/sh -c, and on Windows cmd.exe.
+	// Shell is the shell and its arguments; the command line is appended. Nil means /bin/sh
+	// -c, and on Windows cmd.exe.
 	Shell []string
 
-	// Inherit are the variables of this program's environment that commands get, as names
-	// and patterns of package path. Nil means a list of what programs need, such as PATH,
-	// HOME and LC_*, and of nothing that is likely to be secret.
+	// Inherit lists the variables of this program's environment that commands get, as names or
+	// patterns of path.Match. Nil means a default list of variables that programs need and
+	// that are unlikely to be secret, such as PATH, HOME and LC_*.
 	Inherit []string
-	// Env are further variables, as "NAME=value".
+	// Env lists further variables, as "NAME=value".
 	Env []string
-	// AgentEnv are the variables that an agent may set, as names and patterns. All
-	// others need the consent of a [Check], because many make a program run other programs: LD_PRELOAD,
-	// PATH, BASH_ENV, NODE_OPTIONS, GIT_SSH_COMMAND. Nil means a list of harmless ones,
-	// such as CI and NO_COLOR.
+	// AgentEnv lists the variables that an agent may set, as names or patterns. All others
+	// require the consent of a [Check], because many make a program run other programs:
+	// LD_PRELOAD, PATH, BASH_ENV, NODE_OPTIONS, GIT_SSH_COMMAND. Nil means a default list of
+	// harmless variables, such as CI and NO_COLOR.
 	AgentEnv []string
 
-	// Output is how many bytes of output are kept if the agent sets no limit, and
-	// MaxOutput how many at most: 0 means 64 KiB and 1 MiB.
+	// Output is the number of bytes of output that are kept if the agent sets no limit, and
+	// MaxOutput is the maximum for any limit. 0 means 64 KiB and 1 MiB.
 	Output, MaxOutput int
 	// PerSession is how many terminals a session may have at once; 0 means 16. One that was
 	// released counts until its command has ended.
@@ -63,12 +63,12 @@ type Options struct {
 	// output. Nil means that commands run as child processes.
 	Exec func(ctx context.Context, c *Command, output io.Writer) (Process, error)
 
-	// OnOutput is called for what commands print, as they print it. The calls for one
+	// OnOutput is called with the output of commands, without delay. The calls for one
 	// terminal are in order; a slow OnOutput slows its command down.
 	OnOutput func(Output)
 }
 
-// Output is what a command printed.
+// Output is a piece of the output of a command.
 type Output struct {
 	Session  acp.SessionID
 	Terminal acp.TerminalID
@@ -88,7 +88,7 @@ type Command struct {
 	Path string
 	// Cwd is the folder, without symlinks.
 	Cwd string
-	// AgentEnv are the variables that the agent sets, and Unlisted the names of those that
+	// AgentEnv lists the variables that the agent sets, and Unlisted the names of those that
 	// are not in Options.AgentEnv. The command runs only if the [Check] has put each name of
 	// Unlisted into Consented as well.
 	AgentEnv  []acp.EnvVariable
@@ -101,10 +101,10 @@ type Command struct {
 	argv []string // all arguments, with those of the shell
 }
 
-// Check decides about a command. It may take as long as a person needs. The command is
-// run if Check returns nil; otherwise the error is the response of the request. A nil
-// error alone is no consent to variables that are not in Options.AgentEnv: a Check that
-// has shown their names to the user, or knows them, says so in Command.Consented.
+// Check decides about a command. It may take as long as a person needs. The command is run
+// if Check returns nil; otherwise the request fails with the error. A nil error alone is no
+// consent to variables that are not in Options.AgentEnv: a Check that has shown their names
+// to the user, or knows them, must put the names into Command.Consented.
 type Check func(context.Context, *Command) error
 
 // Process is a command that runs, made by Options.Exec. Its methods may be called by any

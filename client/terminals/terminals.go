@@ -45,7 +45,7 @@ func (t *Terminals) find(session acp.SessionID, id acp.TerminalID) (*terminal, e
 	return nil, unknown(id)
 }
 
-// TerminalOutput returns the end of what a command has printed.
+// TerminalOutput returns the end of the output of a command so far.
 //
 // Protocol: terminal/output.
 func (t *Terminals) TerminalOutput(_ context.Context, req *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
@@ -91,7 +91,7 @@ func (t *Terminals) KillTerminal(_ context.Context, req *acp.KillTerminalRequest
 	return &acp.KillTerminalResponse{}, nil
 }
 
-// ReleaseTerminal ends a command as KillTerminal does and forgets its terminal.
+// ReleaseTerminal ends a command like KillTerminal and removes its terminal.
 //
 // Protocol: terminal/release.
 func (t *Terminals) ReleaseTerminal(_ context.Context, req *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {

@@ -6,7 +6,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// event returns the event that an update of version 1 tells; nil for a nil update.
+// event returns the event of an update of version 1, or nil for a nil update.
 func event(u acp.SessionUpdate) Event {
 	switch u := u.(type) {
 	case *acp.ToolCall:
@@ -63,7 +63,7 @@ func event(u acp.SessionUpdate) Event {
 	return nil
 }
 
-// said returns nil for an empty text, which keeps what is there.
+// said returns nil for an empty text, which keeps the earlier value.
 func said(s string) *string {
 	if s == "" {
 		return nil
@@ -71,7 +71,7 @@ func said(s string) *string {
 	return &s
 }
 
-// present returns nil for null too, which keeps what is there.
+// present returns nil for null too, which keeps the earlier value.
 func present(raw json.RawMessage) *json.RawMessage {
 	if raw == nil || string(raw) == "null" {
 		return nil

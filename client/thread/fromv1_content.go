@@ -59,7 +59,7 @@ func annotations(a *acp.Annotations) *Annotations {
 	return n
 }
 
-// toolContents returns nil for a nil list, which keeps what is there.
+// toolContents returns nil for a nil list, which keeps the earlier list.
 func toolContents(list []acp.ToolCallContent) *[]ToolContent {
 	if list == nil {
 		return nil
@@ -93,7 +93,7 @@ func toolContent(c acp.ToolCallContent) ToolContent {
 	return ToolContent{}
 }
 
-// locations returns nil for a nil list, which keeps what is there.
+// locations returns nil for a nil list, which keeps the earlier list.
 func locations(list []acp.ToolCallLocation) *[]Location {
 	if list == nil {
 		return nil

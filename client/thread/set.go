@@ -77,7 +77,7 @@ func (s *Set) Sending(next acp.Handler) acp.Handler {
 	}
 }
 
-// opened tells the response that opens a session.
+// opened passes the response that opens a session to its thread.
 func (s *Set) opened(id acp.SessionID, result any) {
 	switch r := result.(type) {
 	case *acp.LoadSessionResponse:
@@ -91,7 +91,7 @@ func (s *Set) opened(id acp.SessionID, result any) {
 	}
 }
 
-// done tells what a call has changed.
+// done passes what a call has changed to the thread.
 func (s *Set) done(params, result any) {
 	switch r := result.(type) {
 	case *acp.NewSessionResponse:

@@ -63,7 +63,7 @@ func (f *feed) next() (acp.SessionUpdate, bool) {
 }
 
 // close records that no more updates will come. The queue no longer counts against the
-// backlog: it cannot grow any more, and may never be read.
+// backlog: it can no longer grow, and may never be read.
 func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

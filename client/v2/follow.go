@@ -183,7 +183,7 @@ func (e *echoes) end(idle *acp.IdleStateUpdate) {
 	}
 }
 
-// snapshots tells the states that a resume sends from those of the work.
+// snapshots distinguishes the states that a resume sends from those of the work.
 type snapshots struct {
 	reopening int                  // resumes in flight
 	replaying int                  // those of them that replay the history

@@ -50,7 +50,7 @@ func (c *Conn) introduceSelf(req *acp.InitializeRequest) {
 // response waits until the version is known.
 func (c *Conn) handshake() *rpc.CallOptions { return &rpc.CallOptions{Negotiates: true} }
 
-// strictIDs says that the id of a request must be a string or an integer.
+// strictIDs reports whether the id of a request must be a string or an integer.
 const strictIDs = true
 
 // agentOf returns what the agent reports about itself.

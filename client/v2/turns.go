@@ -24,8 +24,8 @@ type work struct {
 	begins    uint64        // how many prompts have begun
 	echoes    echoes
 	snapshots snapshots
-	// busy says that the agent was at work when it last reported its state, or that it has
-	// not reported its state.
+	// busy reports whether the agent was at work when it last reported its state, or that it
+	// has not reported its state.
 	busy       bool
 	background []acp.BackgroundWork // as last reported
 	questions  map[*question]struct{}

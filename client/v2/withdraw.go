@@ -7,7 +7,7 @@ import (
 )
 
 // This file cancels one prompt alone, which the protocol allows as long as the agent holds
-// it. The request of the prompt is cancelled, and the response says what has come of it.
+// it. The request of the prompt is cancelled, and the response reports its outcome.
 
 // withdraw cancels a prompt if the agent seems to hold it: its message is not part of the
 // conversation, and the session has other work. It reports false if it did not; a cancel of

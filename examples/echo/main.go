@@ -1,4 +1,4 @@
-// Command echo is the smallest agent: it repeats what it is told.
+// Command echo is the smallest agent: it repeats each prompt.
 package main
 
 import (

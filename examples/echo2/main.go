@@ -1,5 +1,5 @@
 // Command echo2 is the smallest agent in version 2 of the protocol, which is a draft: it
-// repeats what it is told.
+// repeats each prompt.
 package main
 
 import (

@@ -22,7 +22,7 @@ import (
 func main() {
 	stream.EndOnSignal(nil)
 	log.SetFlags(0)
-	// The agent's log: one line for each failure, with what the client is not told.
+	// The agent's log: one line for each failure, with what is not sent to the client.
 	logger := slog.New(slog.DiscardHandler)
 	verbose := flag.Bool("v", false, "show the log of the agent")
 	flag.Usage = func() {
@@ -40,7 +40,7 @@ func main() {
 func run(ctx context.Context, out io.Writer, logger *slog.Logger) error {
 	agentSide, clientSide := stream.Pipe()
 	served := make(chan error, 1)
-	go func() { // ends when the client closes its side
+	go func() { // ends when the client closes its end
 		served <- agent.Serve(ctx, agentSide, func(c *agent.Conn) acp.Agent { return &failing{conn: c} }, &agent.Options{
 			Logger:  logger,
 			OnError: classify.OnError(&classify.OnErrorOptions{Logger: logger}),

@@ -100,7 +100,7 @@ func (c *Classifier) Wrap(err error) error {
 // a request again because of a word in a text.
 //
 // No rule but the first returns an error that asks the user to log in: a key that another
-// service refused leaves as [kind.CodeUnauthorized].
+// service refused is sent as [kind.CodeUnauthorized].
 func (c *Classifier) Error(err error) *kind.Error {
 	if err == nil {
 		return nil

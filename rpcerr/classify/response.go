@@ -25,11 +25,10 @@ type ResponseOptions struct {
 	ShareBody bool
 }
 
-// FromResponse returns the error that a response of another service stands for: the kind
-// of its status (see [kind.FromUpstreamStatus]), the status, and how long to wait if the
-// response has a Retry-After, in seconds or as a date. Call it when the status is not the
-// expected one; it never returns nil. The error of a 401 does not ask the user to log in
-// to this program.
+// FromResponse returns the error for a response of another service: the kind of its status
+// (see [kind.FromUpstreamStatus]), the status, and how long to wait if the response has a
+// Retry-After, in seconds or as a date. Call it when the status is not the expected one; it
+// never returns nil. The error of a 401 does not ask the user to log in to this program.
 //
 // FromResponse reads from the body and does not close it.
 func FromResponse(resp *http.Response, opts *ResponseOptions) *kind.Error {
@@ -80,7 +79,7 @@ func bodyOf(resp *http.Response, limit int) string {
 }
 
 // RetryAfter reads the header Retry-After: seconds, or a date. It returns zero for a date
-// that has passed, and reports false if the header is missing or says neither.
+// that has passed, and reports false if the header is missing or malformed.
 func RetryAfter(h http.Header) (time.Duration, bool) {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if value == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// responded is what an error says of an HTTP response.
+// responded is the HTTP response in an error.
 type responded struct {
 	status int // 400 to 599
 	after  time.Duration

@@ -14,7 +14,7 @@ var tooLarge = regexp.MustCompile(`(?i)context_length_exceeded|maximum context l
 	`exceed\w*[^.]{0,40}context[\s_-]?(?:window|length|limit|size)|(?:prompt|input|request)[^.]{0,20} (?:is )?too (?:long|large) for|prompt is too long|` +
 	`input is too long for requested model|too many (?:input )?tokens|input token count[^.]{0,40}exceeds`)
 
-// IsContextTooLarge reports whether err says that the input does not fit the context of
+// IsContextTooLarge reports whether err means that the input does not fit the context of
 // the language model: an error of kind [kind.ContextTooLarge], on either end of a
 // connection, or one with the words that model services use for it. The words are a guess,
 // good enough for shortening the context and trying again, which has no other effect.

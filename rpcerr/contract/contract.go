@@ -15,14 +15,14 @@ type Mode struct {
 	// Reason is the stable name that clients compare, in snake_case. Required, and
 	// unique within the contract.
 	Reason string
-	// Kind is what kind of failure it is, and thereby its code. Required.
+	// Kind is the kind of the failure, which determines its code. Required.
 	Kind kind.Kind
-	// When says when it happens, for documentation. Required.
+	// When describes when it happens, for documentation. Required.
 	When string
-	// Recovery says what the caller should do next. Required; a model reads it, so
-	// "Try again." is too little.
+	// Recovery is what the caller should do next. Required; a model reads it, so "Try again."
+	// is not enough.
 	Recovery string
-	// Retryable says that the same call may succeed later.
+	// Retryable reports whether the same call may succeed later.
 	Retryable bool
 }
 

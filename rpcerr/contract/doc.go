@@ -1,5 +1,5 @@
-// Package contract declares the ways in which a tool fails, once, and makes it
-// fail only in those.
+// Package contract declares the failure modes of a tool in one place, and makes the tool
+// fail only in these.
 //
 //	var articles = contract.New("fetch_articles")
 //
@@ -15,13 +15,12 @@
 //		return nil, NoMatch.Failf("None of the %d ids returned an article", len(ids))
 //	}
 //
-// The reason travels as data.reason, where clients compare it; a misspelt reason does not
-// compile. The declared recovery travels only if WithRecovery asks for it. [Contract.Markdown] prints the list. A declaration that lacks something
-// panics when the program starts; the analyzers of module rpcerr/errlint find that
-// before, and weak recoveries with it.
+// The reason is sent as data.reason, where clients compare it; a misspelt reason does not
+// compile. The declared recovery is sent only after WithRecovery. [Contract.Markdown]
+// prints the list. A declaration that lacks something panics when the program starts; the
+// analyzers of module rpcerr/errlint find that before, and weak recoveries with it.
 //
-// Code below the tool knows no contract. It names the reason itself, with
-// WithReason of package kind, and [Hint] finds what the tool declares for it.
-// Declare each tool's contract beside the tool, even when two look alike: it is
-// part of what the tool is.
+// Code below the tool does not know the contract. It sets the reason with WithReason of
+// package kind, and [Hint] returns the recovery that the tool declares for it. Declare each
+// tool's contract beside the tool, even if two contracts look alike.
 package contract

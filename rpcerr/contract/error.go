@@ -10,10 +10,9 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// Error is a failure that a contract declares. It is a [kind.Error] whose kind and
-// reason cannot be changed any more: no method does, and a member "reason" in
-// the data does not reach the place where clients look. The methods that begin with
-// With return copies.
+// Error is a failure that a contract declares. It is a [kind.Error] whose kind and reason
+// can no longer be changed: no method does, and a member "reason" in the data does not
+// reach the place where clients look. The methods that begin with With return copies.
 type Error struct {
 	record *kind.Error
 	mode   Mode
@@ -43,7 +42,7 @@ func (e *Error) WithData(v any) *Error { return e.edit(e.Record().WithData(v)) }
 // With returns a copy that has one more member in its data.
 func (e *Error) With(key string, value any) *Error { return e.edit(e.Record().With(key, value)) }
 
-// WithRetryAfter returns a copy that says how long to wait before trying again.
+// WithRetryAfter returns a copy that may be retried after d.
 func (e *Error) WithRetryAfter(d time.Duration) *Error { return e.edit(e.Record().WithRetryAfter(d)) }
 
 // WithNoDelay returns a copy that may be retried at once.
@@ -104,5 +103,5 @@ func (e Error) MarshalJSON() ([]byte, error) { return json.Marshal(e.Record()) }
 // FailedToolCall makes it an [acp.ToolFailure].
 func (e *Error) FailedToolCall() *acp.ToolCallUpdate { return e.Record().FailedToolCall() }
 
-// LogValue gives slog everything but the data.
+// LogValue returns everything except the data.
 func (e *Error) LogValue() slog.Value { return e.Record().LogValue() }

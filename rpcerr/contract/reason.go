@@ -31,9 +31,9 @@ func (r Reason) Matches(err error) bool {
 	return ok && e.Reason != "" && e.Reason == r.String()
 }
 
-// Fail returns the error of this failure mode. Kind, code, reason and retryable are
-// those of the declaration; an empty message is replaced by When. The recovery is
-// not added unless [Error.WithRecovery] asks for it.
+// Fail returns the error of this failure mode. Kind, code, reason and retryable are those
+// of the declaration; an empty message is replaced by When. The recovery is added only by
+// [Error.WithRecovery].
 func (r Reason) Fail(message string) *Error {
 	m := r.Mode()
 	if m.Reason == "" {

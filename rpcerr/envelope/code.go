@@ -6,7 +6,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// Code is the stable word of an envelope.
+// Code is the stable code of an envelope.
 type Code string
 
 // The codes.
@@ -68,15 +68,15 @@ func (c Code) find() (k kind.Kind, message string, ok bool) {
 // Known reports whether c is one of the constants.
 func (c Code) Known() bool { _, _, ok := c.find(); return ok }
 
-// Kind returns the kind under which failures with the code travel.
+// Kind returns the kind of failures with the code.
 func (c Code) Kind() kind.Kind { k, _, _ := c.find(); return k }
 
 // Message returns the code's fixed text.
 func (c Code) Message() string { _, message, _ := c.find(); return message }
 
-// New returns an error with the code. The peer reads the message, save for [Internal], whose
-// message goes to the log. The error is retryable if the code is timeout; say otherwise with
-// WithRetryable. An empty message or an unknown code is bad use.
+// New returns an error with the code. The peer reads the message, except for [Internal],
+// whose message is only logged. The error is retryable if the code is timeout; use
+// WithRetryable to change that. An empty message or an unknown code is bad use.
 func (c Code) New(message string) *kind.Error {
 	if !c.Known() {
 		return kind.BadUse("envelope.New", "unknown code "+strconv.Quote(string(c)))

@@ -107,7 +107,7 @@ func (e Envelope) String() string {
 	return string(b)
 }
 
-// ErrNotEnvelope is returned by [Parse] for text that is no envelope.
+// ErrNotEnvelope is the error of [Parse] for text that is not an envelope.
 var ErrNotEnvelope = errors.New("envelope: not an error envelope")
 
 // Parse reads an envelope. It tolerates further members and codes it does not know.

@@ -6,7 +6,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Action is what a caller does after an error.
+// Action is what a caller should do after an error.
 type Action int
 
 // The actions. ActionNone belongs to a nil error.
@@ -30,21 +30,20 @@ func (a Action) String() string {
 	return actionNames[a]
 }
 
-// Advice is what a caller does after an error, with the facts it needs.
+// Advice is what a caller should do after an error.
 type Advice struct {
 	Action Action
 	After  time.Duration // with ActionWait, how long to wait; it may be zero
-	Hint   string        // what would help, in words; may be empty
+	Hint   string        // a hint in words; may be empty
 }
 
-// AdviceFor returns the advice that err gives. The fields of the error, which tell that
-// it is retryable and when, take precedence over its kind.
+// AdviceFor returns the advice for err. The fields Retryable and RetryAfter of the error
+// take precedence over its kind.
 //
-// The advice is to log in only for code -32000, which means that the user must
-// authenticate with this agent. Credentials that another service refused are a
-// matter for the user. The advice is to give up if err carries no kind, as a ctx error
-// or the error of a closed connection; call classify.Error first to learn more
-// about such an error.
+// The advice is to log in only for code -32000, which means that the user must authenticate
+// with this agent. If another service refused its credentials, the advice is to ask the
+// user. The advice is to give up if err carries no kind, as a ctx error or the error of a
+// closed connection; call classify.Error first to learn more about such an error.
 func AdviceFor(err error) Advice {
 	if err == nil {
 		return Advice{}

@@ -160,9 +160,9 @@ func (e *Error) WithReason(reason string) *Error {
 	return e.edit(func(c *Error) { c.Reason = clean(reason) })
 }
 
-// WithHint returns a copy that says what would help. An empty hint is no hint. An error of
-// kind [ContextRequired] needs one by the time it leaves: without a hint its wire form is
-// that of a bad use.
+// WithHint returns a copy with the hint. An empty hint removes it. An error of kind
+// [ContextRequired] needs a hint before it is sent: without one its wire form is that of a
+// bad use.
 func (e *Error) WithHint(hint string) *Error {
 	return e.edit(func(c *Error) { c.Hint = clean(hint) })
 }
@@ -176,8 +176,8 @@ func (e *Error) WithStatus(status int) *Error {
 	return e.edit(func(c *Error) { c.Status = status })
 }
 
-// WithNumber returns a copy whose code on the wire is not the one of its kind. The
-// kind's own code takes a number away.
+// WithNumber returns a copy with another code on the wire than that of its kind. The code
+// of the kind removes the number.
 func (e *Error) WithNumber(code rpcerr.Code) *Error {
 	return e.edit(func(c *Error) {
 		if c.Number = code; code == c.Kind.Code() {
@@ -186,8 +186,8 @@ func (e *Error) WithNumber(code rpcerr.Code) *Error {
 	})
 }
 
-// WithRetryable returns a copy that says whether trying again may help. False also
-// removes RetryAfter and NoDelay.
+// WithRetryable returns a copy that is retryable or not. False also removes RetryAfter and
+// NoDelay.
 func (e *Error) WithRetryable(yes bool) *Error {
 	return e.edit(func(c *Error) {
 		if c.Retryable = yes; !yes {
@@ -197,7 +197,7 @@ func (e *Error) WithRetryable(yes bool) *Error {
 }
 
 // WithRetryAfter returns a copy that may be retried after d, rounded up to whole
-// milliseconds. Zero or less says only that it may be retried; see [Error.WithNoDelay].
+// milliseconds. Zero or less means only that it may be retried; see [Error.WithNoDelay].
 func (e *Error) WithRetryAfter(d time.Duration) *Error {
 	return e.edit(func(c *Error) {
 		c.Retryable, c.RetryAfter, c.NoDelay = true, ceilMillis(d), false
@@ -211,8 +211,8 @@ func (e *Error) WithNoDelay() *Error {
 	})
 }
 
-// WithDerived returns a copy that says that its kind was chosen by looking at its
-// cause. It is for packages that classify errors.
+// WithDerived returns a copy whose [Error.Derived] reports true. It is for packages that
+// classify errors.
 func (e *Error) WithDerived() *Error {
 	c := e.copy()
 	c.derived = true
@@ -243,8 +243,8 @@ func (e *Error) WithAttrs(attrs ...slog.Attr) *Error {
 	return c
 }
 
-// WithLogged returns a copy that says that it is in the log, so that layers above do not
-// write it again.
+// WithLogged returns a copy whose [Error.Logged] reports true, so that callers do not log
+// it again.
 func (e *Error) WithLogged() *Error {
 	c := e.copy()
 	c.logged = true

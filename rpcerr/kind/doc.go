@@ -1,6 +1,5 @@
-// Package kind describes failures in a form that programs and models can act on: a
-// [Kind], and an [Error] with a kind, whether and when to try again, what would help, and
-// further facts.
+// Package kind describes failures in a form that programs and models can act on: a [Kind],
+// and an [Error] that has a kind, whether and when to try again, a hint, and further data.
 //
 //	return kind.NotFound.Errorf("no template %q: %w", name, err).
 //		WithHint("Call list_templates to see what exists.").
@@ -20,7 +19,7 @@
 //	switch a := kind.AdviceFor(err); a.Action {
 //	case kind.ActionWait:    // wait for a.After, then call again; package retry does both
 //	case kind.ActionLogIn:   // authenticate, then call again
-//	case kind.ActionAskUser: // a.Hint says what to ask
+//	case kind.ActionAskUser: // a.Hint is what to ask
 //	}
 //
 // The operand of %w, the cause, the text given to WithDebug and the attributes given to

@@ -9,9 +9,9 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Error is a failure with all that its receiver needs to decide what to do next. The fields
-// above the line go over the wire, in the form of [Error.RequestError]. The fields below it
-// stay in the process: the log has them, the peer never sees them.
+// Error is a failure with everything that its receiver needs to decide what to do next. All
+// fields except Debug and Attrs are sent to the peer, in the form of [Error.RequestError].
+// Debug and Attrs are logged and not sent.
 //
 // Build an Error from a kind, with [Kind.New] or [Kind.Errorf], and refine it with the
 // methods that begin with With, each of which returns a copy. An Error is safe for
@@ -26,20 +26,20 @@ type Error struct {
 	// Reason names a failure mode that the tool declares in its contract, such as
 	// "no_match". Optional.
 	Reason string
-	// Retryable says that the same call may succeed later.
+	// Retryable reports whether the same call may succeed later.
 	Retryable bool
-	// RetryAfter is how long to wait before trying again; 0 when it is not known. It
-	// travels in milliseconds.
+	// RetryAfter is how long to wait before trying again; 0 means unknown. It is sent in
+	// milliseconds.
 	RetryAfter time.Duration
-	// NoDelay says that there is nothing to wait for: a RetryAfter of zero is known. It
-	// has no meaning if RetryAfter is positive.
+	// NoDelay reports whether the call may be repeated at once: a RetryAfter of zero is known.
+	// It has no meaning if RetryAfter is positive.
 	NoDelay bool
-	// Hint says what would help, in words for a model or a person.
+	// Hint is a hint for a model or a person.
 	Hint string
 	// Status is the HTTP status that another service responded with, or 0.
 	Status int
-	// Number is the code on the wire if it is not the kind's own, else 0. An error of kind
-	// ContextRequired that a peer sent without a hint has a Number too.
+	// Number is the code on the wire if it differs from that of the kind, and 0 otherwise. An
+	// error of kind ContextRequired that a peer sent without a hint has a Number too.
 	Number rpcerr.Code
 	// Data holds further facts, as JSON. WithData and With keep it in one canonical
 	// form (sorted members, no white space), which makes values comparable.
@@ -58,8 +58,8 @@ type Error struct {
 	derived bool // a program chose the kind by looking at the cause
 }
 
-// Error returns the message, and nothing of what must not leave the process,
-// the cause included.
+// Error returns the message, without anything that must not leave the process, such as the
+// cause.
 func (e *Error) Error() string {
 	switch {
 	case e == nil:
@@ -106,8 +106,7 @@ func (e *Error) As(target any) bool {
 	return ok && e != nil
 }
 
-// Record returns e. Error types that hold an Error have this method too; [From] asks for
-// it.
+// Record returns e. Error types that hold an Error have this method too; [From] uses it.
 func (e *Error) Record() *Error { return e }
 
 // Derived reports whether package classify chose the kind, by looking at the cause,
@@ -126,7 +125,7 @@ func (e *Error) Logged() bool {
 	return ok && below.Logged()
 }
 
-// LogValue gives slog everything but Data, which may hold what a user typed.
+// LogValue returns everything except Data, which may contain input of a user.
 func (e *Error) LogValue() slog.Value {
 	if e == nil {
 		return slog.Value{}
@@ -169,13 +168,13 @@ func logAttr(key string, err error) slog.Attr {
 	return slog.String(key, rpcerr.LogText(err))
 }
 
-// ErrBadUse is found in an error that a constructor built in place of the one asked for,
-// because a required argument was missing or impossible.
-// Such an error is of kind Internal, and its cause names the mistake. It says nothing to the
-// peer: the methods that begin with With change only what the log has.
+// ErrBadUse is wrapped by the error that a constructor returns if a required argument is
+// missing or impossible. Such an error is of kind Internal, and its cause names the
+// mistake. The peer receives no details: the methods that begin with With change only what
+// is logged.
 var ErrBadUse = errors.New("kind: bad use")
 
-// UseError names the mistake that [ErrBadUse] stands for.
+// UseError describes a mistake that is an [ErrBadUse].
 type UseError struct {
 	Func    string // the function that was called, such as "kind.Upstream"
 	Problem string // what was wrong, such as "status 0 is not an HTTP error status"
@@ -187,9 +186,9 @@ func (e *UseError) Error() string { return e.Func + ": " + e.Problem }
 // Is makes it match ErrBadUse.
 func (e *UseError) Is(target error) bool { return target == ErrBadUse }
 
-// Mistake returns the mistake because of which e leaves as an internal error: it stands in
-// for one that could not be built, or it lacks what its kind needs. It returns nil if there
-// is none.
+// Mistake returns the mistake because of which e is sent as an internal error: a
+// constructor could not build it, or it lacks what its kind requires. It returns nil if
+// there is none.
 func (e *Error) Mistake() *UseError {
 	if e == nil {
 		return nil
@@ -200,8 +199,8 @@ func (e *Error) Mistake() *UseError {
 	return e.mistake
 }
 
-// BadUse returns the error which stands in for one that cannot be built. It is
-// for packages that offer constructors of their own.
+// BadUse returns the error to use in place of one that cannot be built; see [ErrBadUse]. It
+// is for packages with constructors of their own.
 func BadUse(function, problem string) *Error {
 	return &Error{Kind: Internal, Message: Internal.Message(), mistake: &UseError{function, problem}}
 }

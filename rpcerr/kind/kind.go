@@ -2,8 +2,8 @@ package kind
 
 import "github.com/acpkit/go-sdk/rpcerr"
 
-// Kind says in one word what went wrong. A Kind is an error itself, so that the constants
-// serve as targets of errors.Is. Programs compare kinds; they never compare messages.
+// Kind is the category of a failure. A Kind is an error itself, so that the constants serve
+// as targets of errors.Is. Programs compare kinds; they never compare messages.
 type Kind string
 
 // The kinds that have a code in JSON-RPC or in the protocol.
@@ -35,7 +35,7 @@ const (
 
 	Transient       Kind = "transient"         // a tool failed in a way that may pass
 	Fatal           Kind = "fatal"             // a tool failed for good
-	ContextRequired Kind = "context_required"  // a person must say more first; the hint says what to ask
+	ContextRequired Kind = "context_required"  // a person must give more information; the hint is what to ask
 	ContextTooLarge Kind = "context_too_large" // the input does not fit the model's context
 	MCPUnavailable  Kind = "mcp_unavailable"   // an MCP server did not respond
 )
@@ -130,25 +130,24 @@ func (k Kind) facts() facts {
 // Error returns the kind's name, such as "not_found".
 func (k Kind) Error() string { return string(k) }
 
-// Matches reports whether err is of this kind, on either end of a connection. It is
-// what errors.Is(err, k) asks if err came from the peer.
+// Matches reports whether err is of this kind, on either end of a connection.
+// errors.Is(err, k) calls it if err came from the peer.
 func (k Kind) Matches(err error) bool { return Of(err) == k && k != "" }
 
-// Message is the kind's fixed text. It is what a peer reads when the text of
-// the error itself may not leave the process.
+// Message returns the kind's fixed text, which is sent when the text of the error itself
+// must not leave the process.
 func (k Kind) Message() string { return k.facts().message }
 
-// Retryable reports whether trying again may help, unless the error says
-// otherwise: true for rate limits, timeouts, unavailable services and
-// [Transient].
+// Retryable reports whether trying again may help, unless the error overrides it: true for
+// rate limits, timeouts, unavailable services and [Transient].
 func (k Kind) Retryable() bool { return k.facts().retryable }
 
-// Code is the kind's error code on an ACP connection.
+// Code returns the kind's error code on an ACP connection.
 func (k Kind) Code() rpcerr.Code { return k.facts().code }
 
-// MCPCode is the number under which MCP servers of this family report the kind,
-// for programs that serve the same tools there. A kind that the numbering does not have
-// returns the number of the nearest kind.
+// MCPCode returns the number with which MCP servers of this family report the kind, for
+// programs that serve the same tools there. For a kind without a number, it returns that of
+// the nearest kind.
 func (k Kind) MCPCode() int { return k.facts().mcp }
 
 // FromCode returns the kind of an error code of an ACP connection, and Unknown
@@ -164,7 +163,7 @@ func FromCode(code rpcerr.Code) Kind {
 }
 
 // FromMCPCode returns the kind of a number that [Kind.MCPCode] returns. If several kinds
-// share the number, it returns the kind that the numbering has it for.
+// share the number, it returns the kind whose number it is in that numbering.
 func FromMCPCode(code int) Kind {
 	if f, ok := byMCP[code]; ok {
 		return f.kind

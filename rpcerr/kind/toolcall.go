@@ -37,9 +37,8 @@ func FailedToolCall(text string, e *Error) *acp.ToolCallUpdate {
 	return update
 }
 
-// FromToolCall returns the record in the raw output of a tool call that failed. It
-// reports false when the call did not fail, or failed in the manner of another
-// program.
+// FromToolCall returns the record in the raw output of a tool call that failed. It reports
+// false if the call did not fail, or if its raw output is not such a record.
 func FromToolCall(u *acp.ToolCallUpdate) (*Error, bool) {
 	if u == nil || u.Status != acp.ToolCallStatusFailed {
 		return nil, false

@@ -41,12 +41,13 @@ type recovery struct {
 //	code, reason, status
 //	recovery      {"hint": "..."}
 //
-// where what is empty is left out, and with the members of Data beside them. An internal
-// error that says nothing but that has no data. Debug, Attrs and the cause are not
-// encoded; the cause stays reachable by Unwrap.
+// without empty members, and with the members of Data. An internal error without further
+// facts has no data. Debug, Attrs and the cause are not encoded; the cause stays reachable
+// by Unwrap.
 //
-// An error of kind [ContextRequired] without a hint is bad use, because no one would know
-// what to ask. Its wire form is that of [ErrBadUse], save for an error that a peer sent.
+// An error of kind [ContextRequired] without a hint is bad use, because the receiver would
+// not know what to ask. Its wire form is then that of [ErrBadUse], except for an error that
+// a peer sent.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	if e == nil {
 		return nil
@@ -150,10 +151,10 @@ func spread(data json.RawMessage) (beside map[string]json.RawMessage, rest json.
 	return beside, rest
 }
 
-// FromRequestError reads an error of the wire: one that an Error became, and as
-// far as it goes that of any other program. Members that do not mean what they mean
-// here stay in Data. Without a known kind the code decides; a code that none of
-// the kinds has is kept in Number. The result wraps r's cause, if any.
+// FromRequestError reads an error of the wire: one that an Error became, and as far as it
+// goes that of any other program. Members with another meaning than in this package stay in
+// Data. Without a known kind, the code determines the kind; a code that no kind has is kept
+// in Number. The result wraps r's cause, if any.
 func FromRequestError(r *rpcerr.RequestError) *Error {
 	if r == nil {
 		return nil
@@ -198,7 +199,7 @@ func FromRequestError(r *rpcerr.RequestError) *Error {
 	})
 	e.Data = gather(members, rest)
 	if e.Kind == ContextRequired && strings.TrimSpace(e.Hint) == "" {
-		e.Number = r.Code // it passes through as it came
+		e.Number = r.Code // it passes through unchanged
 	}
 	return e
 }

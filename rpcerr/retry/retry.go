@@ -14,8 +14,8 @@ import (
 
 // Options configure [Do] and [Value]. The zero value selects the defaults.
 type Options struct {
-	// Attempts is how often to call in all. Default 5; a negative number means until ctx
-	// is done.
+	// Attempts is the maximum number of calls. Default 5; a negative number means until ctx is
+	// done.
 	Attempts int
 	// FirstPause is the pause after the first failure, MaxPause the longest of the
 	// growing pauses, both before jitter of up to a half in either direction. An error

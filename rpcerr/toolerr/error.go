@@ -20,29 +20,29 @@ const (
 	CategoryAuth       Category = "auth"       // log in, or get permission
 	CategoryRateLimit  Category = "rate_limit" // wait
 	CategoryNotFound   Category = "not_found"  // ask for something that exists
-	CategoryValidation Category = "validation" // mend the input
+	CategoryValidation Category = "validation" // correct the input
 	CategoryInternal   Category = "internal"   // give up: a bug
 	CategoryTimeout    Category = "timeout"    // try again
 )
 
-// Error is the failure of a tool. All fields but the cause reach the peer. The
-// factories set Code, Category and Retryable to what belongs together.
+// Error is the failure of a tool. All fields but the cause reach the peer. The factories
+// set Code, Category and Retryable consistently.
 //
 // The methods that begin with With return copies; a nil receiver is accepted
 // everywhere.
 type Error struct {
-	// Code is what programs compare, such as "CHANNEL_NOT_FOUND". Required.
+	// Code is the code that programs compare, such as "CHANNEL_NOT_FOUND". Required.
 	Code string
 	// Category is the kind of failure; "" for none.
 	Category Category
 	// Message is for people and models. Required.
 	Message string
-	// Retryable says that the same call may succeed later.
+	// Retryable reports whether the same call may succeed later.
 	Retryable bool
-	// RetryAfter is how long to wait first, in whole milliseconds; 0 when it is not known.
+	// RetryAfter is how long to wait first, in whole milliseconds; 0 means unknown.
 	RetryAfter time.Duration
-	// NoDelay says that there is nothing to wait for: a RetryAfter of zero is known. It
-	// has no meaning if RetryAfter is positive.
+	// NoDelay reports whether the call may be repeated at once: a RetryAfter of zero is known.
+	// It has no meaning if RetryAfter is positive.
 	NoDelay bool
 
 	// Reason, Hint, Status and Data are as in [kind.Error]. [Error.Text] has no
@@ -109,7 +109,7 @@ func Auth(message string) *Error { return New("AUTH_ERROR", CategoryAuth, messag
 func NotFound(message string) *Error { return New("NOT_FOUND", CategoryNotFound, message) }
 
 // RateLimited returns the error for a limit of another service: RATE_LIMITED, retryable.
-// after is how long to wait; 0 when it is not known.
+// after is how long to wait; 0 means unknown.
 func RateLimited(message string, after time.Duration) *Error {
 	return New("RATE_LIMITED", CategoryRateLimit, message).WithRetryAfter(after)
 }
@@ -167,7 +167,7 @@ func (e *Error) WithCode(code string) *Error {
 }
 
 // WithRetryAfter returns a copy that may be retried after d, rounded up to whole
-// milliseconds. Zero or less says only that it may be retried.
+// milliseconds. Zero or less means only that it may be retried.
 func (e *Error) WithRetryAfter(d time.Duration) *Error {
 	return e.edit(func(c *Error) {
 		c.Retryable, c.RetryAfter, c.NoDelay = true, wholeMillis(d), false
@@ -179,8 +179,8 @@ func (e *Error) WithNoDelay() *Error {
 	return e.edit(func(c *Error) { c.Retryable, c.RetryAfter, c.NoDelay = true, 0, true })
 }
 
-// WithRetryable returns a copy that says whether trying again may help. False also
-// removes RetryAfter and NoDelay.
+// WithRetryable returns a copy that is retryable or not. False also removes RetryAfter and
+// NoDelay.
 func (e *Error) WithRetryable(yes bool) *Error {
 	return e.edit(func(c *Error) {
 		if c.Retryable = yes; !yes {
@@ -192,7 +192,7 @@ func (e *Error) WithRetryable(yes bool) *Error {
 // wholeMillis rounds as the record does.
 func wholeMillis(d time.Duration) time.Duration { return (&kind.Error{}).WithRetryAfter(d).RetryAfter }
 
-// WithHint returns a copy that says what would help.
+// WithHint returns a copy with the hint.
 func (e *Error) WithHint(hint string) *Error {
 	return e.edit(func(c *Error) { c.Hint = clean(hint) })
 }
@@ -248,7 +248,7 @@ func (e *Error) As(target any) bool {
 	return record.As(target)
 }
 
-// LogValue gives slog everything but Data.
+// LogValue returns everything except Data.
 func (e *Error) LogValue() slog.Value {
 	if e == nil {
 		return slog.Value{}

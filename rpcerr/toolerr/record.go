@@ -79,7 +79,7 @@ func (e *Error) Record() *kind.Error {
 	}
 	switch {
 	case k != kind.Unauthorized:
-	case e.number == 0: // nothing says that the user must log in
+	case e.number == 0: // the code does not require that the user logs in
 		r.Number = kind.CodeUnauthorized
 	case e.number == k.Code():
 		r.Number = 0
@@ -183,8 +183,8 @@ func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
 	return kind.FailedToolCall(text.Text(), r)
 }
 
-// FromToolCall returns the failure of a tool call that ended with one. It reports
-// false when the call did not fail, or failed in the manner of another program.
+// FromToolCall returns the failure of a tool call that ended with one. It reports false if
+// the call did not fail, or if its raw output is not such a record.
 func FromToolCall(u *acp.ToolCallUpdate) (*Error, bool) {
 	r, ok := kind.FromToolCall(u)
 	return FromRecord(r), ok

@@ -77,9 +77,9 @@ func (e *Error) Text() string {
 // ErrNotText is returned by [Parse] for text that [Error.Text] did not write.
 var ErrNotText = errors.New("toolerr: not the text of a tool error")
 
-// Parse reads back what [Error.Text] wrote, also when it comes from another program
-// that uses the format, or with white space around it. Bytes
-// that are no UTF-8 read as U+FFFD, as they do in JSON.
+// Parse reads back what [Error.Text] wrote, also when it comes from another program that
+// uses the format, or with white space around it. Bytes that are not UTF-8 are decoded as
+// U+FFFD, as in JSON.
 func Parse(text string) (*Error, error) {
 	text = clean(strings.Trim(text, " \t\r\n"))
 	e, err := parse(text)

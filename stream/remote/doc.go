@@ -25,9 +25,9 @@
 // An agent runs commands, so a server checks every request before it reads anything
 // else of it:
 //
-//   - Authorize identifies its sender or refuses it. It runs on every request and on the upgrade to
-//     WebSocket. Without Authorize only requests that come in at a loopback address are
-//     served.
+//   - Authorize identifies its sender or refuses it. It runs on every request and on the
+//     upgrade to WebSocket. Without Authorize only requests that arrive at a loopback
+//     address are served.
 //   - The Host header must name a loopback host or one of AllowedHosts, so that a web
 //     page cannot reach the server by a host name that it controls.
 //   - The Origin header, which browsers send, must be absent, name the host itself, or be

@@ -22,11 +22,11 @@ const (
 
 // Options configure [NewHandler], which copies them. The zero value selects the defaults.
 type Options struct {
-	// Authorize returns the sender of a request, or an error that refuses it. It runs
-	// before anything else, on every request except the preflight of CORS, and on the
-	// upgrade to WebSocket. The status is 401, or that of a *stream.StatusError; the text
-	// of the error is logged and not sent. [BearerToken] returns a simple one. If it is nil, only
-	// requests that come in at a loopback address of this machine are served.
+	// Authorize returns the sender of a request, or an error that refuses it. It runs before
+	// anything else, on every request except the preflight of CORS, and on the upgrade to
+	// WebSocket. The status is 401, or that of a *stream.StatusError; the text of the error is
+	// logged and not sent. [BearerToken] returns a simple one. If it is nil, only requests
+	// that arrive at a loopback address of this machine are served.
 	Authorize func(*http.Request) (*Principal, error)
 
 	// AllowedHosts are the names under which the server may be reached, besides those of
@@ -37,15 +37,15 @@ type Options struct {
 	// each as scheme://host or scheme://host:port.
 	AllowedOrigins []string
 
-	// MaxConnections is how many connections may live at a time, 0 means 4096.
-	// MaxPrincipalConnections is how many of them one principal may have, 0 means 256.
+	// MaxConnections is the number of connections that may exist at a time; 0 means 4096.
+	// MaxPrincipalConnections is the number of them that one principal may have; 0 means 256.
 	MaxConnections, MaxPrincipalConnections int
 
 	// MaxMessage is the longest message in bytes that is read; 0 means
 	// stream.DefaultMaxMessage.
 	MaxMessage int
 
-	// Resume lets clients of streamable HTTP continue an event stream that was cut.
+	// Resume lets clients of streamable HTTP continue an interrupted event stream.
 	Resume bool
 
 	// Logger receives a record for each request that is refused and each connection
@@ -130,7 +130,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) authorize(r *http.Request) (*Principal, error) {
 	if h.opts.Authorize == nil {
 		if !webguard.LocalAddressIsLoopback(r) {
-			h.log.Warn("remote: refused a request that did not come in at a loopback address: set Options.Authorize to serve it")
+			h.log.Warn("remote: refused a request that did not arrive at a loopback address: set Options.Authorize to serve it")
 			return nil, &stream.StatusError{Code: http.StatusForbidden}
 		}
 		return nil, nil

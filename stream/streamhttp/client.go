@@ -25,8 +25,8 @@ const (
 	silentLimit   = 60 * time.Second
 )
 
-// ErrUncertain is wrapped by the error of a request whose POST was cut before it was
-// accepted. The agent may have processed it.
+// ErrUncertain is wrapped by the error of a request whose POST was interrupted before it
+// was accepted. The agent may have processed it.
 var ErrUncertain = errors.New("streamhttp: the request may have been processed")
 
 // DialOptions configure [Dial], which copies them. The zero value selects the defaults.
@@ -46,8 +46,8 @@ type DialOptions struct {
 	// stream.DefaultMaxMessage.
 	MaxMessage int
 
-	// Silent is how long an event stream may be silent before it counts as cut; 0 means
-	// 60 s. Servers send a comment every 15 s.
+	// Silent is how long an event stream may be silent before it counts as interrupted; 0
+	// means 60 s. Servers send a comment every 15 s.
 	Silent time.Duration
 }
 
@@ -231,7 +231,7 @@ func (c *Client) fail(err error) {
 		return
 	}
 	close(c.ending)
-	c.running.Go(func() { // ends when no response is held back any more
+	c.running.Go(func() { // ends when no response is held back
 		c.holding.Wait()
 		c.in.end(err)
 		c.cancel()

@@ -190,9 +190,9 @@ func (c *Conn) checkIdle() {
 	}
 }
 
-// admit checks a message against its session header and records where its response
-// goes. It returns the violation, or "". awaited says that the message is the response to
-// a request of the agent.
+// admit checks a message against its session header and records where its response goes. It
+// returns the violation, or "". awaited reports whether the message is the response to a
+// request of the agent.
 func (c *Conn) admit(m *stream.Message, session string) (awaited bool, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -33,16 +33,16 @@
 //
 // # Loss
 //
-// A POST that was cut before its response is never repeated, since it may have been
-// processed. If it was a request, the call fails with an error that wraps [ErrUncertain]; if
-// it was a notification or a response, the connection ends. If the event stream of a
-// session is cut, the calls of that session fail with a *stream.LostError, and the next
-// message opens it again. If the event stream of the connection is cut, the connection
-// ends.
+// A POST whose connection is lost before the response is never repeated, because it may
+// have been processed. If it was a request, the call fails with an error that wraps
+// [ErrUncertain]; if it was a notification or a response, the connection ends. If the event
+// stream of a session is interrupted, the calls of that session fail with a
+// *stream.LostError, and the next message opens it again. If the event stream of the
+// connection is interrupted, the connection ends.
 //
 // A server with HandlerOptions.Resume numbers its events and keeps the last ones of each
-// stream, 4096 events or 8 MiB. The client then continues an event stream that was cut:
-// no call fails, and turns go on.
+// stream, 4096 events or 8 MiB. The client then continues an interrupted event stream: no
+// call fails, and turns go on.
 //
 // # Limits of the server
 //

@@ -65,8 +65,8 @@ type HandlerOptions struct {
 	// before its writers wait; 0 means 64 MiB.
 	MaxBuffered int64
 
-	// Resume numbers the events and keeps those that were sent, so that a client can
-	// continue an event stream that was cut.
+	// Resume numbers the events and keeps those that were sent, so that a client can continue
+	// an interrupted event stream.
 	Resume bool
 
 	// KeepAlive is the time between two comments on an idle event stream; 0 means 15 s.

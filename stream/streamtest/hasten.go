@@ -8,8 +8,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// hasten tells a stream that implements [stream.Hastener] to hasten at all times: while messages come one after the other, when nothing comes, and when Read is
-// interrupted.
+// hasten calls Hasten of a stream that implements [stream.Hastener] at all times: while
+// messages arrive one after the other, while none arrives, and when Read is interrupted.
 func hasten(t *testing.T, a, b stream.Stream) {
 	h, ok := b.(stream.Hastener)
 	if !ok {
@@ -36,7 +36,7 @@ func hasten(t *testing.T, a, b stream.Stream) {
 	sent := make(chan error, 1)
 	go func() { // ends when b has read all or is closed
 		for i := range 100 {
-			for range i % 5 * 10 { // nothing comes, for as long as it is told so many times
+			for range i % 5 * 10 { // nothing arrives while Hasten is called that often
 				select {
 				case <-told:
 				case <-over:

@@ -27,7 +27,7 @@ const (
 	writeGrace = 250 * time.Millisecond
 )
 
-// Options is for both ends. The zero value is the default.
+// Options are the options of both ends. The zero value selects the defaults.
 type Options struct {
 	// MaxMessage is the longest message in bytes that is read; 0 means
 	// stream.DefaultMaxMessage. Writing is not limited.

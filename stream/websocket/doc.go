@@ -8,10 +8,9 @@
 //
 // # Order and loss
 //
-// A connection keeps one total order in each direction, as standard input and output do.
-// A message that is longer than MaxMessage is skipped, and reading continues. A
-// connection that is cut cannot be resumed: dial again, initialize, and load or resume
-// the session.
+// A connection keeps one total order in each direction, as standard input and output do. A
+// message that is longer than MaxMessage is skipped, and reading continues. A connection
+// that is lost cannot be resumed: dial again, initialize, and load or resume the session.
 //
 // Each end sends a ping every 15 s (PingInterval) and gives up after 45 s (Timeout)
 // without a byte from the peer. The stream reads ahead, up to one message or 1 MiB, so

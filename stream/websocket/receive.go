@@ -83,7 +83,8 @@ func (c *Conn) readMessage(r io.Reader) ([]byte, error) {
 	}
 }
 
-// readFull fills b, or returns io.EOF with what is there at the end of the message.
+// readFull fills b. At the end of the message it returns the number of bytes read and
+// io.EOF.
 func readFull(r io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var m int

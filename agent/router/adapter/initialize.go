@@ -8,7 +8,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Initialize initializes the connection to the agent, and says what of the agent's
+// Initialize initializes the connection to the agent, and returns what of the agent's
 // capabilities version 2 has.
 func (a *adapter) Initialize(ctx context.Context, req *acp2.InitializeRequest) (*acp2.InitializeResponse, error) {
 	if err := a.start(ctx); err != nil {

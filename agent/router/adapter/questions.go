@@ -104,7 +104,7 @@ func (l *lower) CreateElicitation(ctx context.Context, req *acp.CreateElicitatio
 	return convert[acp.CreateElicitationResponse](res)
 }
 
-// CompleteElicitation tells the client that the user has finished on a web page.
+// CompleteElicitation reports to the client that the user has finished on a web page.
 func (l *lower) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitationNotification) error {
 	return l.a.above.CompleteElicitation(ctx, &acp2.CompleteElicitationNotification{
 		ElicitationID: acp2.ElicitationID(n.ElicitationID), Meta: n.Meta,

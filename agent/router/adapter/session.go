@@ -68,7 +68,7 @@ func (a *adapter) opens(s *session, cwd acp2.AbsolutePath, directories []acp2.Ab
 	}
 }
 
-// forgets records that a session is not open any more.
+// forgets records that a session is no longer open.
 func (a *adapter) forgets(id acp2.SessionID) {
 	own := acp.SessionID(id)
 	a.mu.Lock()

@@ -69,7 +69,7 @@ func Apply(s *permission.Scope, id acp.SessionID, u acp.SessionUpdate) {
 	}
 }
 
-// tool returns what a question says of its tool call.
+// tool returns the tool call of a question.
 func tool(u *acp.ToolCallUpdate) *permission.Tool {
 	t := &permission.Tool{
 		ID: string(u.ToolCallID), Name: u.Name.Or(""), Kind: string(u.Kind.Or("")), Title: u.Title.Or(""),
@@ -86,7 +86,7 @@ func tool(u *acp.ToolCallUpdate) *permission.Tool {
 	return t
 }
 
-// change returns what an update changes: null takes away what was said.
+// change returns what an update changes: null removes the earlier value.
 func change(u *acp.ToolCallUpdate) permission.ToolChange {
 	ch := permission.ToolChange{ID: string(u.ToolCallID), Name: text(u.Name), Kind: text(u.Kind), Title: text(u.Title)}
 	switch string(u.RawInput) {

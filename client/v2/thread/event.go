@@ -10,7 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// event returns the event that an update tells; nil for a nil update.
+// event returns the event of an update, or nil for a nil update.
 func event(u acp.SessionUpdate) thread.Event {
 	switch u := u.(type) {
 	case *acp.UserMessage:
@@ -160,7 +160,7 @@ func exit(s acp.TerminalExitStatus) *thread.Exit {
 }
 
 // output returns the event of a piece of output. Pieces are encoded one by one, so that
-// they are joined as bytes and never as text. One that is no base64 is shown as it came.
+// they are joined as bytes and never as text. One that is not base64 is shown unchanged.
 func output(u *acp.TerminalOutputChunk) thread.Event {
 	data, ok := decode(u.Data)
 	if !ok {

@@ -83,7 +83,7 @@ func (s *Set) opened(t *thread.Thread, result any, err error) {
 	}
 }
 
-// done tells what a call has changed.
+// done passes what a call has changed to the thread.
 func (s *Set) done(params, result any) {
 	switch r := result.(type) {
 	case *acp.NewSessionResponse:

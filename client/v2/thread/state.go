@@ -33,7 +33,7 @@ func idleState(s *acp.IdleStateUpdate) thread.StateChanged {
 	return c
 }
 
-// background returns nil for a nil list, which keeps what is there.
+// background returns nil for a nil list, which keeps the earlier list.
 func background(list []acp.BackgroundWork) *[]thread.Background {
 	if list == nil {
 		return nil
