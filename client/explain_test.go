@@ -70,6 +70,7 @@ func TestExplain(t *testing.T) {
 					&acp.AuthMethodTerminal{ID: "tty", Name: "Terminal", Description: "in a shell", Args: []string{"auth", "login"}},
 					&acp.AuthMethodAgent{ID: "old", Name: "Old", Meta: acp.Meta{"terminal-auth": map[string]any{"command": "/bin/agent", "args": []string{"login"}}}},
 					&acp.UnknownAuthMethod{Type: "env_var", Raw: []byte(`{"id":"key","name":"Key","type":"env_var","vars":[{"name":"A"},{"name":"B","optional":true}],"link":"https://k"}`)},
+					&acp.AuthMethodAgent{ID: "sly\x1b[2J", Name: "A\nB", Description: "\u202eevil"},
 				}}, nil
 			}}
 		}, nil)
@@ -79,6 +80,7 @@ func TestExplain(t *testing.T) {
 		assert.Equal(t, "Authentication required (-32000)\nSign in to the agent first.\n"+
 			"  tty: Terminal (in a shell); run the agent's command auth login\n"+
 			"  old: Old; run /bin/agent login\n"+
-			"  key: Key; set A in the agent's environment, with a value from https://k", client.Explain(conn, rpcerr.AuthRequired(nil)))
+			"  key: Key; set A in the agent's environment, with a value from https://k\n"+
+			"  sly[2J: A B (evil)", client.Explain(conn, rpcerr.AuthRequired(nil)))
 	})
 }

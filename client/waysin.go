@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/client/signin"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
 // signIn returns the text that explains how to sign in.
@@ -19,13 +20,14 @@ func signIn(c *Conn) string {
 	var b strings.Builder
 	b.WriteString("Sign in to the agent first.")
 	for _, w := range ways {
-		fmt.Fprintf(&b, "\n  %s: %s", w.ID, w.Name)
+		text := fmt.Sprintf("%s: %s", w.ID, w.Name)
 		if w.Description != "" {
-			fmt.Fprintf(&b, " (%s)", w.Description)
+			text += fmt.Sprintf(" (%s)", w.Description)
 		}
 		if how := w.Instruction("the agent's command"); how != "" {
-			b.WriteString("; " + how)
+			text += "; " + how
 		}
+		b.WriteString("\n  " + endpoint.Printable(text)) // all of it is the agent's
 	}
 	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
 // signIn returns the text that explains how to sign in.
@@ -15,10 +16,10 @@ func signIn(c *Conn) string {
 	for _, m := range c.AuthMethods() {
 		switch m := m.(type) {
 		case *acp.AuthMethodAgent:
-			writeWayIn(&b, m.MethodID, m.Name, m.Description)
+			writeWayIn(&b, m.MethodID, m.Name, m.Description, "")
 		case *acp.AuthMethodTerminal:
-			writeWayIn(&b, m.MethodID, m.Name, m.Description)
-			b.WriteString("; run the agent's command with: " + strings.Join(m.Args, " "))
+			writeWayIn(&b, m.MethodID, m.Name, m.Description,
+				"; run "+strings.Join(append([]string{"the agent's command"}, m.Args...), " "))
 		}
 	}
 	if b.Len() == 0 {
@@ -27,9 +28,10 @@ func signIn(c *Conn) string {
 	return "Sign in to the agent first." + b.String()
 }
 
-func writeWayIn(b *strings.Builder, id acp.AuthMethodID, name, description string) {
-	b.WriteString("\n  " + string(id) + ": " + name)
+func writeWayIn(b *strings.Builder, id acp.AuthMethodID, name, description, how string) {
+	text := string(id) + ": " + name
 	if description != "" {
-		b.WriteString(" (" + description + ")")
+		text += " (" + description + ")"
 	}
+	b.WriteString("\n  " + endpoint.Printable(text+how)) // all of it is the agent's
 }
