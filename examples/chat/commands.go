@@ -28,7 +28,7 @@ func commands() []command {
 		{"set", "[OPTION [VALUE]]", "show or change an option of the session", (*chat).setOption, (*chat).optionNames},
 		{"sessions", "", "list the sessions of this folder", func(c *chat, ctx context.Context, _ []string) error { return c.listSessions(ctx) }, nil},
 		{"load", "NUMBER|ID", "go on with a session", (*chat).loadSession, (*chat).sessionNames},
-		{"new", "", "start a new session", func(c *chat, ctx context.Context, _ []string) error { return c.open(ctx) }, nil},
+		{"new", "", "start a new session", (*chat).newSession, nil},
 		{"quit", "", "end the program, as Ctrl-D does", nil, nil},
 	}
 }
@@ -157,6 +157,14 @@ func (c *chat) optionNames(args []string) (names []string) {
 	return names
 }
 
+func (c *chat) newSession(ctx context.Context, _ []string) error {
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	c.screen.line(dim, "(a new session)")
+	return nil
+}
+
 // loadSession takes the number of a session as listed last, or its id.
 func (c *chat) loadSession(ctx context.Context, args []string) error {
 	if len(args) != 1 {
@@ -166,7 +174,11 @@ func (c *chat) loadSession(ctx context.Context, args []string) error {
 	if n, err := strconv.Atoi(args[0]); err == nil && n >= 1 && n <= len(c.sessions) {
 		id = c.sessions[n-1].ID
 	}
-	return c.load(ctx, id)
+	if err := c.load(ctx, id); err != nil {
+		return err
+	}
+	c.screen.line(dim, "(session %s)", id)
+	return nil
 }
 
 func (c *chat) sessionNames(args []string) (names []string) {

@@ -31,8 +31,8 @@ func TestCommands(t *testing.T) {
 		"no such command":    {":write\n", []string{"there is no command :write; :help lists them"}},
 		"which session":      {":load\n", []string{":sessions lists them"}},
 		"no such session":    {":load nope\nhelp\n", []string{"the session cannot be opened", "(end turn)"}},
-		"a new session":      {"help\n:new\n:sessions\n", []string{"  1  ", "  2  "}},
-		"back to a session":  {"read one\n:new\nread two\n:sessions\n:load 2\n", []string{"> read one"}},
+		"a new session":      {"help\n:new\n:sessions\n", []string{"(a new session)", "*  1  ", "   2  "}},
+		"back to a session":  {"read one\n:new\nread two\n:sessions\n:load 2\n", []string{"*  1  ", "   2  ", "> read one", "(session sess_"}},
 		"quit":               {":quit\nhelp\n", []string{"Talking to"}},
 		"commands of agents": {"/help\n", []string{"(end turn)"}},
 	} {
@@ -73,6 +73,9 @@ func TestStoredSessions(t *testing.T) {
 	assert.Contains(t, got, "✓ Write a.txt")
 	assert.Contains(t, got, "a.txt has 1 line.")
 	assert.Equal(t, 1, strings.Count(got, "(end turn)"))
+	s.prompt = ""
+	_, sessions, _ := strings.Cut(chat(s, ":new\n:sessions\n"), "(a new session)")
+	assert.Regexp(t, `\*  1  sess_[^*]*   2  `+found[1], sessions, "-load is for the first session only")
 }
 
 func TestCompletion(t *testing.T) {

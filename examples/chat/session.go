@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/thread"
@@ -18,6 +19,11 @@ func (c *chat) open(ctx context.Context) error {
 	if c.settings.load != "" {
 		return c.load(ctx, c.settings.load)
 	}
+	return c.begin(ctx)
+}
+
+// begin starts a session.
+func (c *chat) begin(ctx context.Context) error {
 	var session *negotiate.Session
 	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
 		session, err = c.conn.StartSession(ctx, &negotiate.SessionParams{Cwd: c.dir})
@@ -109,7 +115,17 @@ func (c *chat) listSessions(ctx context.Context) error {
 	}
 	for i, s := range found {
 		title, _, _ := strings.Cut(strings.TrimSpace(s.Title), "\n")
-		c.screen.line(plain, "%3d  %s  %s  %s", i+1, s.ID, s.UpdatedAt, short(title, 60))
+		line := fmt.Sprintf("%s%3d  %s  %s  ", marked(c.session != nil && s.ID == c.session.ID()), i+1, s.ID, day(s.UpdatedAt))
+		c.screen.line(plain, "%s%s", line, short(title, max(20, c.console.tty.width()-len(line)-len("..."))))
 	}
 	return nil
+}
+
+// day shows a time as people here write it. What is no time of RFC 3339 stays as it is.
+func day(at string) string {
+	t, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		return at
+	}
+	return t.Local().Format("2006-01-02 15:04")
 }
