@@ -64,7 +64,8 @@ func (s *session) questionsEnd() {
 	}
 }
 
-// CreateElicitation asks the client for input of the user.
+// CreateElicitation asks the client for input of the user. If the question belongs to a
+// session, its state says meanwhile that the user has to act.
 func (l *lower) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	o, err := objectOf(req)
 	if err != nil {
@@ -94,7 +95,15 @@ func (l *lower) CreateElicitation(ctx context.Context, req *acp.CreateElicitatio
 	if err != nil {
 		return nil, err
 	}
-	res, err := l.a.above.CreateElicitation(ctx, own)
+	ask := l.a.above.CreateElicitation
+	if raw, ok := o["sessionId"]; ok {
+		id, err := decode[acp2.SessionID](raw)
+		if err != nil {
+			return nil, err
+		}
+		ask = l.a.above.Session(*id).CreateElicitation
+	}
+	res, err := ask(ctx, own)
 	if err != nil {
 		return nil, err
 	}

@@ -106,7 +106,7 @@ func TestFilesAndTerminals(t *testing.T) {
 	}
 }
 
-// Input of the user is asked for in the same form.
+// Input of the user is asked for in the same form, and the state says so.
 func TestElicitation(t *testing.T) {
 	var values map[string]acp.ElicitationContentValue
 	var errs []error
@@ -121,11 +121,11 @@ func TestElicitation(t *testing.T) {
 	scene(t, a, a, func(p *peer) {
 		p.prompt(1, "ask")
 		p.want(user("m1", "ask"), running)
-		p.want(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Which?","mode":"form","sessionId":"s1","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}}`)
+		p.want(waiting, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Which?","mode":"form","sessionId":"s1","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}}`)
 		p.send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"a":"x"}}}`)
-		p.want(`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Which?","mode":"form","sessionId":"s1","requestedSchema":{"type":"object","properties":{}}}}`)
+		p.want(running, waiting, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Which?","mode":"form","sessionId":"s1","requestedSchema":{"type":"object","properties":{}}}}`)
 		p.send(`{"jsonrpc":"2.0","id":2,"result":{"action":"later"}}`)
-		p.want(idle("end_turn"))
+		p.want(running, idle("end_turn"))
 	})
 	assert.Equal(t, map[string]acp.ElicitationContentValue{"a": acp.ElicitationString("x")}, values)
 	assert.NoError(t, errs[0])

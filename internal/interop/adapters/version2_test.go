@@ -29,6 +29,7 @@ type conversation struct {
 	threads *thread.Set
 	conn    *client.Conn
 	session *client.Session
+	plain   bool // the agent speaks version 1, and has no terminals of its own
 }
 
 // Each agent holds a conversation with our client of version 2, through all that the protocol
@@ -69,6 +70,12 @@ func TestVersion2(t *testing.T) {
 // converse starts a process of the agent, which is gone when the test ends.
 func converse(t *testing.T, p *workplace, rec *recording) *conversation {
 	t.Helper()
+	return converseOver(t, p, func(_ *testing.T, s stream.Stream) stream.Stream { return rec.tap(s, "") })
+}
+
+// converseOver is converse with something between the client and the process.
+func converseOver(t *testing.T, p *workplace, link func(*testing.T, stream.Stream) stream.Stream) *conversation {
+	t.Helper()
 	process, err := stream.Command(p.command(), &stream.CommandOptions{
 		OnNoise: func(line []byte) { t.Errorf("the agent wrote what is no message: %s", line) },
 	})
@@ -76,7 +83,7 @@ func converse(t *testing.T, p *workplace, rec *recording) *conversation {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	c := &conversation{ctx: ctx, place: p, viewer: &asker{}, threads: thread.NewSet()}
-	c.conn = client.New(rec.tap(process, ""), func(*client.Conn) acp.Client { return c.viewer }, &client.Options{
+	c.conn = client.New(link(t, process), func(*client.Conn) acp.Client { return c.viewer }, &client.Options{
 		Unstable: true, Logger: newStrictLog(t),
 		OnDropped: func(method string, err error) { t.Errorf("dropped %s: %v", method, err) },
 		Receiving: []acp.Middleware{c.threads.Receiving}, Sending: []acp.Middleware{c.threads.Sending},
@@ -158,7 +165,7 @@ func (c *conversation) allowed(t *testing.T) {
 	require.NotEmpty(t, call.Content.Slice())
 	diff := call.Content.At(0).Diff
 	require.NotNil(t, diff)
-	assert.Contains(t, diff.Patch, "-old\n+new\n")
+	assert.Regexp(t, `(?m)^-old\n(\\ No newline.*\n)?\+new$`, diff.Patch)
 	require.Len(t, diff.Changes, 1)
 	assert.Contains(t, diff.Changes[0].Path, "out.txt")
 }
@@ -181,6 +188,12 @@ func (c *conversation) command(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, text, "It ran.")
 	s := c.snapshot()
+	if c.plain {
+		all := calls(s)
+		assert.Equal(t, model.ToolCompleted, all[len(all)-1].Status)
+		assert.Zero(t, s.Terminals.Len())
+		return
+	}
 	require.Positive(t, s.Terminals.Len())
 	terminal := s.Terminals.At(s.Terminals.Len() - 1)
 	assert.Contains(t, string(terminal.Output), "there")

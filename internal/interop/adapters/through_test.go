@@ -1,0 +1,74 @@
+package adapters_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/proxy"
+	fromv1 "github.com/acpkit/go-sdk/agent/router/adapter"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// The agents are reached through other parts of this module: the proxy, and the adapter that
+// serves what the agents say in version 1 to a client of version 2.
+func TestThrough(t *testing.T) {
+	for name, link := range map[string]func(*testing.T, stream.Stream) stream.Stream{"proxy": throughProxy, "adapter": throughAdapter} {
+		t.Run(name, func(t *testing.T) {
+			eachAdapter(t, func(t *testing.T, a *adapter) {
+				place := newWorkplace(t, a)
+				c := converseOver(t, place, link)
+				c.plain = name == "adapter"
+				c.start(t)
+				t.Run("text", c.text)
+				t.Run("thought", c.thought)
+				t.Run("allowed", c.allowed)
+				t.Run("rejected", c.rejected)
+				t.Run("command", c.command)
+				t.Run("cancel", c.cancel)
+				t.Run("cancel while asked", c.cancelAsked)
+				t.Run("prompts during a turn", c.queue)
+				t.Run("option", c.option)
+				t.Run("list", c.list)
+				t.Run("form", c.form)
+				t.Run("close", c.close)
+				t.Run("replay", c.replay)
+				t.Run("delete", c.delete)
+			})
+		})
+	}
+}
+
+func throughProxy(t *testing.T, process stream.Stream) stream.Stream {
+	near, far := stream.Pipe()
+	ended := make(chan error, 1)
+	go func() { // ends with the connection
+		ended <- proxy.New(far, process, &proxy.Options{Logger: newStrictLog(t)}).Run(context.Background())
+	}()
+	t.Cleanup(func() { assert.NoError(t, <-ended) })
+	return near
+}
+
+func throughAdapter(t *testing.T, process stream.Stream) stream.Stream {
+	near, far := stream.Pipe()
+	log := newStrictLog(t)
+	newV1 := func(caller *agent.Conn) acp.Agent {
+		c := client.New(process, func(*client.Conn) acp.Client { return caller }, &client.Options{Unstable: true, Logger: log})
+		require.NoError(t, c.Start(context.Background()))
+		caller.OnEnd(func() { _ = c.Close() })
+		return c
+	}
+	ended := make(chan error, 1)
+	go func() { // ends with the connection
+		ended <- agent2.Serve(context.Background(), far, fromv1.FromV1(newV1, &fromv1.Options{Agent: &agent.Options{Unstable: true, Logger: log}, Logger: log}),
+			&agent2.Options{Unstable: true, Logger: log})
+	}()
+	t.Cleanup(func() { assert.NoError(t, <-ended) })
+	return near
+}
