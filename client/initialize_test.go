@@ -62,6 +62,25 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 	}
 }
 
+// An agent of version 1 may ask the client before it responds to initialize.
+func TestAgentAsksBeforeItsInitializeResponse(t *testing.T) {
+	asked := 0
+	c, peer := dial(t, &peertest.Client{OnPermission: func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+		asked++
+		return acp.Selected("ok"), nil
+	}}, nil)
+	go func() { // ends with the response
+		m := peer.Expect("initialize")
+		peer.Call("1", "session/request_permission", `{"sessionId":"s1","toolCall":{"toolCallId":"c1"},"options":[]}`)
+		response, _ := peer.Recv()
+		assert.JSONEq(t, `{"outcome":{"outcome":"selected","optionId":"ok"}}`, string(response.Result))
+		peer.Answer(m, `{"protocolVersion":1}`)
+	}()
+	_, err := c.Initialize(t.Context(), nil)
+	require.NoError(t, err)
+	assert.Equal(t, 1, asked)
+}
+
 func TestInitializeAnswersOfOtherVersions(t *testing.T) {
 	for _, tt := range []struct {
 		name, answer string

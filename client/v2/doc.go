@@ -43,4 +43,8 @@
 //
 // The seven promises of package acp hold. The end of a turn is an update, so a handler of
 // updates must not wait for a turn: it would wait for itself.
+//
+// What the agent sends before its response to initialize is handled after that response. An
+// agent must not wait for the client before it has responded: it would wait for itself. In
+// version 1 it may.
 package client
