@@ -143,13 +143,6 @@ func StringValues[S ~string](e *Encoder, list []S) {
 	e.CloseArray()
 }
 
-// WriteOptStrings writes a member that is an array of strings unless it is nil.
-func WriteOptStrings[S ~string](e *Encoder, name string, list []S) {
-	if list != nil {
-		WriteStrings(e, name, list)
-	}
-}
-
 // Bool writes a member that is a boolean.
 func (e *Encoder) Bool(name string, v bool) {
 	e.Name(name)
@@ -182,13 +175,6 @@ func (e *Encoder) StringMap(name string, m map[string]string) {
 		e.b = appendString(e.b, m[key])
 	}
 	e.Close()
-}
-
-// OptStringMap writes a member that is an object of strings unless it is nil.
-func (e *Encoder) OptStringMap(name string, m map[string]string) {
-	if m != nil {
-		e.StringMap(name, m)
-	}
 }
 
 // Key writes the name of a member that is not known in advance.

@@ -51,15 +51,9 @@ func (e *Encoder) RawValue(raw []byte) {
 	e.b = appendOneLine(e.b, bytes.TrimSpace(raw))
 }
 
-// Unknown writes a variant that this version does not know: its raw JSON as it
-// came, or only its tag if there is no raw JSON.
-func (e *Encoder) Unknown(tag, value string, raw []byte) {
-	e.Open()
-	e.UnknownMembers(tag, value, raw)
-	e.Close()
-}
-
-// UnknownMembers is Unknown inside an object that is already open.
+// UnknownMembers writes, into an object that is open, a variant that this version does
+// not know: the members of its raw JSON as they came, or only its tag if there is no raw
+// JSON.
 func (e *Encoder) UnknownMembers(tag, value string, raw []byte) {
 	if len(raw) == 0 {
 		if tag == "" || value == "" {
