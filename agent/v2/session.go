@@ -87,7 +87,13 @@ func (s *Session) Title(ctx context.Context, title string) error {
 	if title == "" {
 		patch = acp.Null[string]()
 	}
-	return s.Update(ctx, &acp.SessionInfoUpdate{Title: patch})
+	return s.Info(ctx, &acp.SessionInfoUpdate{Title: patch})
+}
+
+// Info changes the information about this session that a list of sessions shows. Absent
+// members leave their value unchanged.
+func (s *Session) Info(ctx context.Context, info *acp.SessionInfoUpdate) error {
+	return s.Update(ctx, info)
 }
 
 // Usage reports the number of used tokens and the size of the context window in tokens.

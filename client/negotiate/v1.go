@@ -3,7 +3,6 @@ package negotiate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -102,30 +101,18 @@ func (b *backendV1) opened(s *client.Session, err error) (session, error) {
 
 func (b *backendV1) list(ctx context.Context, cwd string) iter.Seq2[SessionInfo, error] {
 	return func(yield func(SessionInfo, error) bool) {
-		page := &acp.ListSessionsRequest{Cwd: cwd}
-		for {
-			res, err := b.conn.ListSessions(ctx, page)
+		for i, err := range b.conn.Sessions(ctx, &acp.ListSessionsRequest{Cwd: cwd}) {
 			if err != nil {
 				yield(SessionInfo{}, err)
 				return
 			}
-			for _, i := range res.Sessions {
-				info := SessionInfo{
-					ID: string(i.SessionID), Cwd: i.Cwd, Title: i.Title, UpdatedAt: i.UpdatedAt,
-					AdditionalDirectories: i.AdditionalDirectories, Meta: thread.Meta(i.Meta),
-				}
-				if !yield(info, nil) {
-					return
-				}
+			info := SessionInfo{
+				ID: string(i.SessionID), Cwd: i.Cwd, Title: i.Title, UpdatedAt: i.UpdatedAt,
+				AdditionalDirectories: i.AdditionalDirectories, Meta: thread.Meta(i.Meta),
 			}
-			switch res.NextCursor {
-			case "":
-				return
-			case page.Cursor:
-				yield(SessionInfo{}, fmt.Errorf("negotiate: the agent returned the cursor %q of the page itself as that of the next page", page.Cursor))
+			if !yield(info, nil) {
 				return
 			}
-			page.Cursor = res.NextCursor
 		}
 	}
 }
