@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -31,19 +32,10 @@ type pair struct {
 func connect(t *testing.T, newAgent func(*agent.Conn) acp.Agent, c acp.Client, opts *agent.Options) *pair {
 	t.Helper()
 	as, cs := stream.Pipe()
-	p := &pair{agent: agent.New(as, newAgent, opts)}
-	p.client = client.New(cs, func(*client.Conn) acp.Client { return c }, &client.Options{Unstable: true})
-	ctx, cancel := context.WithCancel(context.Background())
-	require.NoError(t, p.agent.Start(ctx))
-	require.NoError(t, p.client.Start(ctx))
-	t.Cleanup(func() {
-		p.client.Close()
-		p.agent.Close()
-		p.client.Wait()
-		p.agent.Wait()
-		cancel()
-	})
-	return p
+	return &pair{
+		agent:  rawpeer.Start(t, agent.New(as, newAgent, opts)),
+		client: rawpeer.Start(t, client.New(cs, func(*client.Conn) acp.Client { return c }, &client.Options{Unstable: true})),
+	}
 }
 
 // open connects and goes through the handshake; caps is what the client advertises, nil

@@ -14,33 +14,8 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/wire"
 )
-
-// calls has valid params for every request a client can send.
-var calls = map[string]string{
-	"initialize":                `{"protocolVersion":1,"clientCapabilities":{}}`,
-	"authenticate":              `{"methodId":"m"}`,
-	"logout":                    `{}`,
-	"session/new":               `{"cwd":"/","mcpServers":[]}`,
-	"session/load":              `{"sessionId":"s","cwd":"/","mcpServers":[]}`,
-	"session/resume":            `{"sessionId":"s","cwd":"/"}`,
-	"session/list":              `{}`,
-	"session/delete":            `{"sessionId":"s"}`,
-	"session/close":             `{"sessionId":"s"}`,
-	"session/set_mode":          `{"sessionId":"s","modeId":"m"}`,
-	"session/set_config_option": `{"sessionId":"s","configId":"c","value":"v"}`,
-	"session/prompt":            `{"sessionId":"s","prompt":[]}`,
-	"providers/list":            `{}`,
-	"providers/set":             `{"providerId":"p","apiType":"openai","baseUrl":"https://x.test"}`,
-	"providers/disable":         `{"providerId":"p"}`,
-	"session/fork":              `{"sessionId":"s","cwd":"/"}`,
-	"session/archive":           `{"sessionId":"s"}`,
-	"session/unarchive":         `{"sessionId":"s"}`,
-	"session/status":            `{"sessionId":"s"}`,
-	"session/set_title":         `{"sessionId":"s","title":"t"}`,
-	"auth/status":               `{}`,
-	"_extension":                `{}`,
-}
 
 // results has a valid response for the methods where {} is none.
 var results = map[string]string{
@@ -68,7 +43,8 @@ var reckless = &client.Options{Unstable: true, IgnoreCapabilities: true, CancelG
 // A call ends with its ctx: before it is sent nothing is sent; while it waits the agent
 // is told, and the late response is dropped.
 func TestCtxOfEveryCall(t *testing.T) {
-	for method, params := range calls {
+	for _, method := range peertest.Requests(t, wire.Agent) {
+		params := peertest.Params[method]
 		t.Run(method, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)

@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -29,15 +28,7 @@ func TestMain(m *testing.M) {
 func dial(t *testing.T, c acp.Client, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	s, peer := rawpeer.Pipe(t)
-	conn := client.New(s, func(*client.Conn) acp.Client { return c }, opts)
-	ctx, cancel := context.WithCancel(context.Background())
-	require.NoError(t, conn.Start(ctx))
-	t.Cleanup(func() {
-		conn.Close()
-		conn.Wait()
-		cancel()
-	})
-	return conn, peer
+	return rawpeer.Start(t, client.New(s, func(*client.Conn) acp.Client { return c }, opts)), peer
 }
 
 // open is dial and the handshake; caps is the object that the agent advertises.

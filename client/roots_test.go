@@ -52,9 +52,7 @@ func openRooted(t *testing.T, caps string) (*rooted, *rawpeer.Peer) {
 	t.Helper()
 	r := &rooted{}
 	s, peer := rawpeer.Pipe(t)
-	r.conn = client.New(s, func(*client.Conn) acp.Client { return r }, &client.Options{Unstable: true})
-	require.NoError(t, r.conn.Start(context.Background()))
-	t.Cleanup(func() { r.conn.Close(); r.conn.Wait() })
+	r.conn = rawpeer.Start(t, client.New(s, func(*client.Conn) acp.Client { return r }, &client.Options{Unstable: true}))
 	done := make(chan struct{})
 	go func() { // ends with the response
 		defer close(done)

@@ -4,54 +4,20 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
-
-// sessions stands for a connection.
-type sessions struct {
-	mu           sync.Mutex // guards all below
-	roots        map[acp.SessionID][]string
-	onSessionEnd []func(acp.SessionID)
-	onEnd        []func()
-}
-
-func (s *sessions) SessionRoots(id acp.SessionID) ([]string, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	dirs, ok := s.roots[id]
-	return dirs, ok
-}
-
-func (s *sessions) OnSessionEnd(f func(acp.SessionID)) { s.onSessionEnd = append(s.onSessionEnd, f) }
-func (s *sessions) OnEnd(f func())                     { s.onEnd = append(s.onEnd, f) }
-
-func (s *sessions) set(id acp.SessionID, dirs ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.roots[id] = dirs
-}
-
-// end closes a session.
-func (s *sessions) end(id acp.SessionID) {
-	s.mu.Lock()
-	delete(s.roots, id)
-	s.mu.Unlock()
-	for _, f := range s.onSessionEnd {
-		f(id)
-	}
-}
 
 // fixture is a folder to work in, beside a secret that must stay as it is.
 type fixture struct {
 	*files.ReadWriter
 	t       testing.TB
-	conn    *sessions
+	conn    *peertest.Sessions
 	folders *files.Folders
 	base    string // holds all
 	work    string // the root
@@ -74,7 +40,7 @@ func newFixture(t testing.TB, opts files.Options, check files.Check) *fixture {
 	h.folders, err = files.Open(&opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { h.folders.Close() })
-	h.conn = &sessions{roots: map[acp.SessionID][]string{"s": {h.work}}}
+	h.conn = peertest.NewSessions(h.work, "s")
 	h.ReadWriter = h.folders.ReadWriter(h.conn, check)
 	return h
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -147,7 +148,7 @@ func TestRootThroughASymlink(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(base, "real"), alias))
 	root := filepath.Join(alias, "work")
 	h := newFixture(t, files.Options{Roots: []string{root}}, nil)
-	h.conn.set("s", root)
+	h.conn.Open("s", root)
 	var seen []string
 	h.ReadWriter = h.folders.ReadWriter(h.conn, recordPaths(&seen))
 	for _, path := range []string{filepath.Join(root, "a"), filepath.Join(base, "real", "work", "a")} {
@@ -190,7 +191,7 @@ func TestFirstRequestsAtOnce(t *testing.T) {
 	for range 50 {
 		all = &barrier{left: n, open: make(chan struct{})}
 		h.session += "s"
-		h.conn.set(h.session, h.work)
+		h.conn.Open(h.session, h.work)
 		var readers sync.WaitGroup
 		for range n {
 			readers.Go(func() { // ends after its read
@@ -224,13 +225,13 @@ func TestSessions(t *testing.T) {
 	h.mkdir("two")
 	h.put(h.at("one/a"), "a")
 	h.put(h.at("two/b"), "b")
-	h.conn.set("one", h.at("one"))
-	h.conn.set("both", h.at("one"), h.at("two"))
-	h.conn.set("outside", h.base)
-	h.conn.set("missing", h.at("three"))
+	h.conn.Open("one", h.at("one"))
+	h.conn.Open("both", h.at("one"), h.at("two"))
+	h.conn.Open("outside", h.base)
+	h.conn.Open("missing", h.at("three"))
 	link := filepath.Join(h.work, "to the secret")
 	require.NoError(t, os.Symlink(h.base, link))
-	h.conn.set("link", link)
+	h.conn.Open("link", link)
 	for _, tt := range []struct {
 		session acp.SessionID
 		path    string
@@ -255,7 +256,7 @@ func TestSessions(t *testing.T) {
 		}
 	}
 	h.session = "one"
-	h.conn.set("one", h.at("two")) // loaded again with another folder
+	h.conn.Open("one", h.at("two")) // loaded again with another folder
 	_, err := h.read(h.at("one/a"))
 	assert.ErrorIs(t, err, files.ErrOutside)
 	_, err = h.read(h.at("two/b"))
@@ -265,7 +266,7 @@ func TestSessions(t *testing.T) {
 func TestOtherConnection(t *testing.T) {
 	h := newFixture(t, files.Options{}, nil)
 	h.put(h.at("a"), "a")
-	other := h.folders.ReadWriter(&sessions{roots: map[acp.SessionID][]string{"theirs": {h.work}}}, nil)
+	other := h.folders.ReadWriter(peertest.NewSessions(h.work, "theirs"), nil)
 	_, err := other.ReadTextFile(t.Context(), &acp.ReadTextFileRequest{SessionID: "s", Path: h.at("a")})
 	assert.ErrorIs(t, err, files.ErrUnknownSession)
 }
@@ -287,15 +288,11 @@ func TestTheEndFreesTheFolders(t *testing.T) {
 		require.Error(t, err)
 		require.NoError(t, h.write(h.at("sub/a"), "a"))
 	}
-	for _, f := range h.conn.onSessionEnd {
-		f("s")
-	}
+	h.conn.Ended("s")
 	assert.Equal(t, with, open(), "after the session")
 	_, err := h.read(h.at("a"))
 	require.NoError(t, err, "it was opened again")
-	for _, f := range h.conn.onEnd {
-		f()
-	}
+	h.conn.End()
 	assert.Equal(t, with, open(), "after the connection")
 	_, err = h.read(h.at("a"))
 	assert.ErrorIs(t, err, files.ErrUnknownSession)

@@ -27,7 +27,7 @@ import (
 
 func TestSpecialFiles(t *testing.T) {
 	h := newFixture(t, files.Options{Roots: []string{"/"}}, nil)
-	h.conn.set("s", "/")
+	h.conn.Open("s", "/")
 	require.NoError(t, syscall.Mkfifo(h.at("fifo"), 0o600))
 	h.mkdir("folder")
 	h.link("fifo", "link")

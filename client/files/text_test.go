@@ -209,12 +209,12 @@ func TestACheckThatTookTooLong(t *testing.T) {
 func TestTheSessionEndsDuringTheCheck(t *testing.T) {
 	for _, name := range []string{"a", "sub/a"} { // in its own folder, and below
 		var h *fixture
-		h = newFixture(t, files.Options{}, func(context.Context, *files.Operation) error { h.conn.end("s"); return nil })
+		h = newFixture(t, files.Options{}, func(context.Context, *files.Operation) error { h.conn.Close("s"); return nil })
 		h.mkdir("sub")
 		h.put(h.at(name), "a")
 		_, err := h.read(h.at(name))
 		assert.ErrorIs(t, err, files.ErrUnknownSession)
-		h.conn.set("s", h.work)
+		h.conn.Open("s", h.work)
 		assert.ErrorIs(t, h.write(h.at(name), "changed"), files.ErrUnknownSession)
 		assert.Equal(t, "a", h.text(h.at(name)))
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -119,9 +120,7 @@ func TestTheEndOfAConnectionFreesItsParts(t *testing.T) {
 	connect := func() (*client.Conn, *script, acp.TerminalID) {
 		a, b := stream.Pipe()
 		s := &script{}
-		end := agent.New(a, func(c *agent.Conn) acp.Agent { s.Conn = c; return only{scripted{s}} }, &agent.Options{Logger: quiet})
-		require.NoError(t, end.Start(context.Background()))
-		t.Cleanup(func() { end.Close(); end.Wait() })
+		rawpeer.Start(t, agent.New(a, func(c *agent.Conn) acp.Agent { s.Conn = c; return only{scripted{s}} }, &agent.Options{Logger: quiet}))
 		conn, err := client.Connect(context.Background(), b, h.Client, &client.Options{Logger: quiet})
 		require.NoError(t, err)
 		t.Cleanup(func() { conn.Close(); conn.Wait() })

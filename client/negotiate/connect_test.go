@@ -191,6 +191,19 @@ func TestWhichVersion(t *testing.T) {
 	}
 }
 
+// acceptV1 plays an agent that must be asked in version 1 alone, and speaks it.
+func acceptV1(t *testing.T, p *rawpeer.Peer) {
+	t.Helper()
+	m := p.Expect("initialize")
+	params := asked(t, m)
+	assert.EqualValues(t, 1, params["protocolVersion"])
+	assert.Contains(t, params, "clientCapabilities")
+	assert.NotContains(t, params, "info")
+	assert.NotContains(t, params, "capabilities")
+	p.Answer(m, resultV1)
+	p.ExpectEnd()
+}
+
 // What the agent is asked: first in both versions, then in version 1 alone.
 func TestWhatIsAsked(t *testing.T) {
 	leak.Check(t)
@@ -203,16 +216,7 @@ func TestWhatIsAsked(t *testing.T) {
 		}
 		p.Fail(m, -32022, "no")
 		p.ExpectEnd()
-	}, func(p *rawpeer.Peer) {
-		m := p.Expect("initialize")
-		params := asked(t, m)
-		assert.EqualValues(t, 1, params["protocolVersion"])
-		assert.Contains(t, params, "clientCapabilities")
-		assert.NotContains(t, params, "info")
-		assert.NotContains(t, params, "capabilities")
-		p.Answer(m, resultV1)
-		p.ExpectEnd()
-	})
+	}, func(p *rawpeer.Peer) { acceptV1(t, p) })
 	conn, err := negotiate.Connect(t.Context(), a.dial, nil)
 	require.NoError(t, err)
 	end(t, conn)
@@ -221,16 +225,7 @@ func TestWhatIsAsked(t *testing.T) {
 // With Options.Only nothing but that version is offered.
 func TestOnlyOneVersion(t *testing.T) {
 	leak.Check(t)
-	a := newAgents(t, func(p *rawpeer.Peer) {
-		m := p.Expect("initialize")
-		params := asked(t, m)
-		assert.EqualValues(t, 1, params["protocolVersion"])
-		assert.Contains(t, params, "clientCapabilities")
-		assert.NotContains(t, params, "info")
-		assert.NotContains(t, params, "capabilities")
-		p.Answer(m, resultV1)
-		p.ExpectEnd()
-	}, func(p *rawpeer.Peer) {
+	a := newAgents(t, func(p *rawpeer.Peer) { acceptV1(t, p) }, func(p *rawpeer.Peer) {
 		m := p.Expect("initialize")
 		assert.NotContains(t, asked(t, m), "clientCapabilities")
 		p.Answer(m, resultV2)

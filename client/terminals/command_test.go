@@ -82,7 +82,7 @@ func TestFolder(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, os.Symlink(h.base, filepath.Join(h.work, "out")))
 	require.NoError(t, os.Symlink(sub, filepath.Join(h.work, "in")))
-	h.conn.set("two", sub, h.work)
+	h.conn.Open("two", sub, h.work)
 	for _, tt := range []struct {
 		session acp.SessionID
 		cwd     string

@@ -15,47 +15,15 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
 	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 )
-
-// sessions stands for a connection.
-type sessions struct {
-	mu           sync.Mutex // guards roots
-	roots        map[acp.SessionID][]string
-	onSessionEnd []func(acp.SessionID)
-	onEnd        []func()
-}
-
-func (s *sessions) SessionRoots(id acp.SessionID) ([]string, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	dirs, ok := s.roots[id]
-	return dirs, ok
-}
-
-func (s *sessions) OnSessionEnd(f func(acp.SessionID)) { s.onSessionEnd = append(s.onSessionEnd, f) }
-func (s *sessions) OnEnd(f func())                     { s.onEnd = append(s.onEnd, f) }
-
-// set opens a session, and closes it without folders.
-func (s *sessions) set(id acp.SessionID, dirs ...string) {
-	s.mu.Lock()
-	if len(dirs) > 0 {
-		s.roots[id] = dirs
-		s.mu.Unlock()
-		return
-	}
-	delete(s.roots, id)
-	s.mu.Unlock()
-	for _, f := range s.onSessionEnd {
-		f(id)
-	}
-}
 
 // runner runs commands in a folder.
 type runner struct {
 	*terminals.Terminals
 	t       testing.TB
-	conn    *sessions
+	conn    *peertest.Sessions
 	folders *files.Folders
 	pool    *terminals.Pool
 	base    string
@@ -73,7 +41,7 @@ func newRunner(t testing.TB, opts *terminals.Options, check terminals.Check) *ru
 	h.folders, err = files.Open(&files.Options{Roots: []string{h.work}})
 	require.NoError(t, err)
 	t.Cleanup(func() { h.folders.Close() })
-	h.conn = &sessions{roots: map[acp.SessionID][]string{"s": {h.work}, "other": {h.work}}}
+	h.conn = peertest.NewSessions(h.work, "s", "other")
 	h.pool = terminals.New(h.folders, opts)
 	t.Cleanup(func() { h.pool.Close() })
 	h.Terminals = h.pool.Terminals(h.conn, check)

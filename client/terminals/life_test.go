@@ -77,7 +77,7 @@ func TestReleaseWhileSomeoneWaits(t *testing.T) {
 	<-entered
 	h.release(id)
 	assert.Equal(t, "SIGTERM", (<-waited).Signal)
-	h.conn.set("s") // waits
+	h.conn.Close("s") // waits
 	gone(t, pids)
 }
 
@@ -122,14 +122,10 @@ const stubborn = `sh -c 'trap "" TERM; echo $$; : > ready; while :; do sleep 0.0
 func TestGrandchildren(t *testing.T) {
 	for name, rest := range map[string]string{"left behind": `exit 5`, "with the command": `trap "" TERM; echo $$; while :; do sleep 0.05; done`} {
 		for end, f := range map[string]func(*runner, acp.TerminalID){
-			"session": func(h *runner, _ acp.TerminalID) { h.conn.set("s") },
-			"close":   func(h *runner, _ acp.TerminalID) { h.pool.Close() },
-			"connection": func(h *runner, _ acp.TerminalID) {
-				for _, f := range h.conn.onEnd {
-					f()
-				}
-			},
-			"release": func(h *runner, id acp.TerminalID) { h.release(id); h.pool.Close() },
+			"session":    func(h *runner, _ acp.TerminalID) { h.conn.Close("s") },
+			"close":      func(h *runner, _ acp.TerminalID) { h.pool.Close() },
+			"connection": func(h *runner, _ acp.TerminalID) { h.conn.End() },
+			"release":    func(h *runner, id acp.TerminalID) { h.release(id); h.pool.Close() },
 		} {
 			t.Run(name+", "+end, func(t *testing.T) {
 				s := newSaid()
@@ -259,7 +255,7 @@ func TestCreateMeetsTheEnd(t *testing.T) {
 	s := newSaid()
 	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
 	for range 30 {
-		h.conn.set("s", h.work)
+		h.conn.Open("s", h.work)
 		var creates sync.WaitGroup
 		var made atomic.Int32
 		for range 8 {
@@ -269,16 +265,16 @@ func TestCreateMeetsTheEnd(t *testing.T) {
 				}
 			})
 		}
-		h.conn.set("s")
+		h.conn.Close("s")
 		creates.Wait()
 	}
-	h.conn.set("s")
+	h.conn.Close("s")
 	assert.NoError(t, h.pool.Close())
 }
 
 func TestTheSessionEndsDuringTheCheck(t *testing.T) {
 	var h *runner
-	h = newRunner(t, nil, func(context.Context, *terminals.Command) error { h.conn.set("s"); return nil })
+	h = newRunner(t, nil, func(context.Context, *terminals.Command) error { h.conn.Close("s"); return nil })
 	_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "touch", Args: []string{"made"}})
 	assert.ErrorIs(t, err, terminals.ErrUnknownSession)
 	assert.NoFileExists(t, h.work+"/made")

@@ -38,14 +38,10 @@ func TestEverythingThatACommandStartedEnds(t *testing.T) {
 			code(h.t, 1, h.wait(id))
 			h.pool.Close()
 		},
-		"session": func(h *runner, _ acp.TerminalID) { h.conn.set("s") },
-		"close":   func(h *runner, _ acp.TerminalID) { h.pool.Close() },
-		"connection": func(h *runner, _ acp.TerminalID) {
-			for _, f := range h.conn.onEnd {
-				f()
-			}
-		},
-		"release": func(h *runner, id acp.TerminalID) { h.release(id); h.pool.Close() },
+		"session":    func(h *runner, _ acp.TerminalID) { h.conn.Close("s") },
+		"close":      func(h *runner, _ acp.TerminalID) { h.pool.Close() },
+		"connection": func(h *runner, _ acp.TerminalID) { h.conn.End() },
+		"release":    func(h *runner, id acp.TerminalID) { h.release(id); h.pool.Close() },
 	} {
 		t.Run(end, func(t *testing.T) {
 			s := newSaid()

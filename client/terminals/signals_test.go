@@ -18,6 +18,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
 	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -31,7 +32,7 @@ func playClient(args []string) error {
 		return err
 	}
 	pool := terminals.New(folders, &terminals.Options{OnOutput: func(o terminals.Output) { os.Stdout.Write(o.Data) }})
-	conn := &sessions{roots: map[acp.SessionID][]string{"s": args}}
+	conn := peertest.NewSessions(args[0], "s")
 	h := &runner{Terminals: pool.Terminals(conn, nil), session: "s"}
 	if _, err := h.tryCreate(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", stubborn + `trap "" TERM; echo $$; while :; do sleep 0.05; done`}}); err != nil {
 		return err

@@ -47,18 +47,8 @@ func (v *viewer) SessionUpdate(ctx context.Context, n *acp.UpdateSessionNotifica
 func dial(t *testing.T, c *viewer, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	s, peer := rawpeer.Pipe(t)
-	conn := client.New(s, func(conn *client.Conn) acp.Client {
-		c.conn = conn
-		return c
-	}, opts)
-	ctx, cancel := context.WithCancel(context.Background())
-	require.NoError(t, conn.Start(ctx))
-	t.Cleanup(func() {
-		conn.Close()
-		conn.Wait()
-		cancel()
-	})
-	return conn, peer
+	newClient := func(conn *client.Conn) acp.Client { c.conn = conn; return c }
+	return rawpeer.Start(t, client.New(s, newClient, opts)), peer
 }
 
 // initialized is the response to initialize, with capabilities.

@@ -65,13 +65,7 @@ var reckless = &client.Options{Unstable: true, IgnoreCapabilities: true, CancelG
 func connect(t *testing.T, c acp.Client) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	s, peer := rawpeer.Pipe(t)
-	conn := client.New(s, func(*client.Conn) acp.Client { return c }, reckless)
-	require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
-	t.Cleanup(func() {
-		conn.Close()
-		conn.Wait()
-	})
-	return conn, peer
+	return rawpeer.Start(t, client.New(s, func(*client.Conn) acp.Client { return c }, reckless)), peer
 }
 
 // Every method of the protocol is handled if the client implements it, and only then.

@@ -9,7 +9,7 @@ import (
 
 // Params has valid params for every request of the protocol, and for an extension.
 var Params = map[string]string{
-	"initialize":                 `{"protocolVersion":1}`,
+	"initialize":                 `{"protocolVersion":1,"clientCapabilities":{}}`,
 	"authenticate":               `{"methodId":"m"}`,
 	"logout":                     `{}`,
 	"session/new":                `{"cwd":"/","mcpServers":[]}`,

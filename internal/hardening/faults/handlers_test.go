@@ -90,6 +90,21 @@ func (m misdeed) setup(log *pairtest.Log, armed *bool) pairtest.Setup {
 	}
 }
 
+// startSide starts one end, and returns its peer.
+func startSide(t *testing.T, side wire.Side, s pairtest.Setup) *rawpeer.Peer {
+	t.Helper()
+	over, peer := rawpeer.Pipe(t)
+	if side == wire.Client {
+		pairtest.StartClient(t, over, s)
+		return peer
+	}
+	pairtest.StartAgent(t, over, s)
+	peer.Call("0", "initialize", peertest.Params["initialize"])
+	_, ok := peer.Recv()
+	require.True(t, ok)
+	return peer
+}
+
 // Whatever the handler of whichever method does, it is answered -32603 and nothing of
 // it reaches the peer; the log has it all, and the connection goes on.
 func TestMisdeedsOfRequestHandlers(t *testing.T) {
@@ -99,15 +114,7 @@ func TestMisdeedsOfRequestHandlers(t *testing.T) {
 				pairtest.Bubble(t, func(t *testing.T) {
 					var log pairtest.Log
 					var armed bool
-					s, peer := rawpeer.Pipe(t)
-					if side == wire.Agent {
-						pairtest.StartAgent(t, s, m.setup(&log, &armed))
-						peer.Call("0", "initialize", peertest.Params["initialize"])
-						_, ok := peer.Recv()
-						require.True(t, ok)
-					} else {
-						pairtest.StartClient(t, s, m.setup(&log, &armed))
-					}
+					peer := startSide(t, side, m.setup(&log, &armed))
 					for i, method := range peertest.Requests(t, side) {
 						armed = true
 						id := fmt.Sprint(i + 1)
@@ -163,15 +170,7 @@ func TestMisdeedsOfNotificationHandlers(t *testing.T) {
 				pairtest.Bubble(t, func(t *testing.T) {
 					var log pairtest.Log
 					var armed bool
-					s, peer := rawpeer.Pipe(t)
-					if side == wire.Agent {
-						pairtest.StartAgent(t, s, m.setup(&log, &armed))
-						peer.Call("0", "initialize", peertest.Params["initialize"])
-						_, ok := peer.Recv()
-						require.True(t, ok)
-					} else {
-						pairtest.StartClient(t, s, m.setup(&log, &armed))
-					}
+					peer := startSide(t, side, m.setup(&log, &armed))
 					for method, params := range all {
 						armed = true
 						before := len(log.String())

@@ -14,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -252,23 +253,13 @@ func (w *world) connect2(
 		c := agent.New(over, f, &agent.Options{Unstable: true, IgnoreCapabilities: true, Logger: log, Limits: agent.Limits{
 			MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
 		}})
-		require.NoError(t, c.Start(context.Background()))
-		t.Cleanup(func() {
-			_ = c.Close()
-			_ = c.Wait()
-		})
-		return c
+		return rawpeer.Start(t, c)
 	}
 	newClient := func(over stream.Stream, f func(*client.Conn) acp.Client) *client.Conn {
 		c := client.New(over, f, &client.Options{Unstable: true, IgnoreCapabilities: true, Logger: log, Limits: client.Limits{
 			MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
 		}})
-		require.NoError(t, c.Start(context.Background()))
-		t.Cleanup(func() {
-			_ = c.Close()
-			_ = c.Wait()
-		})
-		return c
+		return rawpeer.Start(t, c)
 	}
 	forAgent, rest := link(t)
 	for range proxies {

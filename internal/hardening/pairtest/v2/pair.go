@@ -13,6 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -50,8 +51,7 @@ func Start(t testing.TB, s Setup) *Pair {
 		s.Streams = stream.Pipe
 	}
 	forAgent, forClient := s.Streams()
-	p := &Pair{Agent: StartAgent(t, forAgent, s), Client: StartClient(t, forClient, s)}
-	return p
+	return &Pair{Agent: StartAgent(t, forAgent, s), Client: StartClient(t, forClient, s)}
 }
 
 // StartAgent starts the agent's end alone, for a client played by hand.
@@ -65,13 +65,7 @@ func StartAgent(t testing.TB, over stream.Stream, s Setup) *agent.Conn {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := agent.New(over, s.Agent, &o)
-	require.NoError(t, c.Start(context.Background()))
-	t.Cleanup(func() {
-		_ = c.Close()
-		_ = c.Wait()
-	})
-	return c
+	return rawpeer.Start(t, agent.New(over, s.Agent, &o))
 }
 
 // StartClient starts the client's end alone, for an agent played by hand.
@@ -85,13 +79,7 @@ func StartClient(t testing.TB, over stream.Stream, s Setup) *client.Conn {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := client.New(over, s.Client, &o)
-	require.NoError(t, c.Start(context.Background()))
-	t.Cleanup(func() {
-		_ = c.Close()
-		_ = c.Wait()
-	})
-	return c
+	return rawpeer.Start(t, client.New(over, s.Client, &o))
 }
 
 // Proxy puts a proxy, with the options of s, before the agent that is reached over
