@@ -312,3 +312,20 @@ func TestCtxOfAPlainPrompt(t *testing.T) {
 		})
 	}
 }
+
+// A prompt whose response was read is accepted, also if the connection ends at once.
+func TestAcceptedJustBeforeTheEnd(t *testing.T) {
+	for range 20 { // whoever is woken first
+		bubble(t, func(t *testing.T) {
+			s, peer := session(t, &viewer{}, nil)
+			turn := s.Prompt(t.Context(), acp.Text("hi"))
+			peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
+			peer.Close()
+			res, err := turn.Accepted()
+			require.NoError(t, err)
+			assert.Equal(t, acp.MessageID("u1"), res.MessageID)
+			_, err = turn.Wait()
+			require.ErrorIs(t, err, acp.ErrClosed)
+		})
+	}
+}

@@ -71,8 +71,9 @@ func (s *Session) run(ctx context.Context, t *Turn, p *openPrompt, blocks []acp.
 			s.fail(t, p, err)
 		}
 	}()
-	// The end of the connection ends the turn. If there is an error, it is that of the call too.
-	owed, expectErr := s.conn.engine.Expect(methodPrompt.Method, string(s.id), func(err error) { s.fail(t, p, err) })
+	// The end of the connection ends the turn. What has come of the request is up to the call:
+	// its response may have been read. If there is an error, it is that of the call too.
+	owed, expectErr := s.conn.engine.Expect(methodPrompt.Method, string(s.id), func(err error) { s.end(t, p, err) })
 	if expectErr == nil {
 		defer owed.Met()
 	}
@@ -107,10 +108,15 @@ func (s *Session) run(ctx context.Context, t *Turn, p *openPrompt, blocks []acp.
 	}
 }
 
-// fail ends a turn with an error.
+// fail ends a prompt and its turn with an error.
 func (s *Session) fail(t *Turn, p *openPrompt, err error) {
-	s.conn.turns.drop(s.id, p)
 	t.accept(nil, err)
+	s.end(t, p, err)
+}
+
+// end ends a turn with an error.
+func (s *Session) end(t *Turn, p *openPrompt, err error) {
+	s.conn.turns.drop(s.id, p)
 	t.finish(nil, err)
 }
 

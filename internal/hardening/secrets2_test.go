@@ -73,7 +73,7 @@ func (a *buggyAgent2) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp
 		}
 		_, _ = s.AskPermission(ctx, "canary-title", &acp2.ToolCallPermissionSubject{ToolCall: acp2.ToolCallUpdate{ToolCallID: "canary-call", RawInput: json.RawMessage(`"canary-input"`)}})
 		_, _ = a.conn.RequestPermission(ctx, &acp2.RequestPermissionRequest{SessionID: "s", Title: "canary-title"}) // without options: not sent
-		_, _ = a.conn.CreateElicitation(ctx, &acp2.CreateElicitationRequest{Message: "canary-message", Mode: &acp2.ElicitationFormMode{Scope: &acp2.ElicitationSessionScope{SessionID: "s"}}})
+		_, _ = a.conn.CreateElicitation(ctx, &acp2.CreateElicitationRequest{Message: "canary-message", Mode: &acp2.ElicitationFormMode{RequestedSchema: acp2.ElicitationSchema{Type: acp2.ElicitationSchemaTypeObject, Title: "canary-title"}, Scope: &acp2.ElicitationSessionScope{SessionID: "s"}}})
 		_ = a.conn.Call(ctx, "_ext", map[string]string{"canary-key": "canary-ext"}, nil)
 		_ = a.conn.Notify(ctx, "_note", map[string]string{"canary-key": "canary-ext"})
 		_ = a.conn.Notify(ctx, "_note", func() {}) // cannot be encoded

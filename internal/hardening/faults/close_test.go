@@ -51,43 +51,37 @@ func TestCloseInsideHandlers(t *testing.T) {
 		},
 	}
 	for name, end := range ways {
-		for _, side := range []wire.Side{wire.Agent, wire.Client} {
-			names := peertest.Requests(t, side)
-			for method := range notifications[side] {
-				names = append(names, method+"!")
-			}
-			for _, method := range names {
-				t.Run(fmt.Sprintf("%s %s", name, method), func(t *testing.T) {
-					pairtest.Bubble(t, func(t *testing.T) {
-						var c conn
-						armed, called := false, false
-						do := func(ctx context.Context, _ string, _ any) (any, error) {
-							if armed && !called {
-								called = true
-								return nil, end(ctx, c)
+		for _, v := range protocols {
+			for _, side := range []wire.Side{wire.Agent, wire.Client} {
+				names := v.requests(t, side)
+				for method := range v.notes[side] {
+					names = append(names, method+"!")
+				}
+				for _, method := range names {
+					t.Run(fmt.Sprintf("%s %s of version %d", name, method, v.version), func(t *testing.T) {
+						pairtest.Bubble(t, func(t *testing.T) {
+							var c conn
+							var peer *rawpeer.Peer
+							armed, called := false, false
+							c, peer = v.start(t, side, func(ctx context.Context, _ string, _ any) (any, error) {
+								if armed && !called {
+									called = true
+									return nil, end(ctx, c)
+								}
+								return nil, nil
+							}, endOptions{})
+							armed = true
+							if note, ok := strings.CutSuffix(method, "!"); ok {
+								peer.Notify(note, v.notes[side][note])
+							} else {
+								peer.Call("1", method, v.params[method])
 							}
-							return nil, nil
-						}
-						s, peer := rawpeer.Pipe(t)
-						if side == wire.Agent {
-							c = pairtest.StartAgent(t, s, pairtest.Setup{Agent: func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: do} }})
-							peer.Call("0", "initialize", peertest.Params["initialize"])
-							_, ok := peer.Recv()
-							require.True(t, ok)
-						} else {
-							c = pairtest.StartClient(t, s, pairtest.Setup{Client: func(*client.Conn) acp.Client { return &peertest.FullClient{Do: do} }})
-						}
-						armed = true
-						if note, ok := strings.CutSuffix(method, "!"); ok {
-							peer.Notify(note, notifications[side][note])
-						} else {
-							peer.Call("1", method, peertest.Params[method])
-						}
-						require.NoError(t, c.Wait())
-						assert.True(t, called)
-						require.ErrorIs(t, c.Err(), acp.ErrClosed)
+							require.NoError(t, c.Wait())
+							assert.True(t, called)
+							require.ErrorIs(t, c.Err(), acp.ErrClosed)
+						})
 					})
-				})
+				}
 			}
 		}
 	}

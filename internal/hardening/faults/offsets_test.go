@@ -17,7 +17,9 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
+	client2 "github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/stream"
@@ -151,28 +153,51 @@ func (a *actor) check(how *course, run error) error {
 
 // The agent dies after every single byte that it says.
 func TestAgentDies(t *testing.T) {
-	eachOffset(t, true, func(t *testing.T, s stream.Stream, how *course) error {
-		c := client.New(s, newClient(how), &client.Options{Unstable: true, IgnoreCapabilities: true})
-		require.NoError(t, c.Start(context.Background()))
-		_ = talk(context.Background(), c, how)
+	died := func(t *testing.T, c conn) error {
 		err := c.Wait()
 		if c.Err() == nil || !errors.Is(c.Err(), acp.ErrClosed) {
 			t.Errorf("Err returned %v", c.Err())
 		}
 		return err
+	}
+	t.Run("version 1", func(t *testing.T) {
+		rec, _, _ := record(t)
+		eachOffset(t, rec, true, func(t *testing.T, s stream.Stream, how *course) error {
+			c := client.New(s, newClient(how), &client.Options{Unstable: true, IgnoreCapabilities: true})
+			require.NoError(t, c.Start(context.Background()))
+			_ = talk(context.Background(), c, how)
+			return died(t, c)
+		})
+	})
+	t.Run("version 2", func(t *testing.T) {
+		eachOffset(t, record2(t), true, func(t *testing.T, s stream.Stream, how *course) error {
+			c := client2.New(s, newClient2(how), &client2.Options{Unstable: true, IgnoreCapabilities: true})
+			require.NoError(t, c.Start(context.Background()))
+			_ = talk2(context.Background(), c, how)
+			return died(t, c)
+		})
 	})
 }
 
 // So does the client.
 func TestClientDies(t *testing.T) {
-	eachOffset(t, false, func(t *testing.T, s stream.Stream, how *course) error {
-		c := agent.New(s, newAgent(how), &agent.Options{Unstable: true, IgnoreCapabilities: true})
-		return c.Run(context.Background())
+	t.Run("version 1", func(t *testing.T) {
+		rec, _, _ := record(t)
+		eachOffset(t, rec, false, func(t *testing.T, s stream.Stream, how *course) error {
+			c := agent.New(s, newAgent(how), &agent.Options{Unstable: true, IgnoreCapabilities: true})
+			return c.Run(context.Background())
+		})
+	})
+	t.Run("version 2", func(t *testing.T) {
+		eachOffset(t, record2(t), false, func(t *testing.T, s stream.Stream, how *course) error {
+			c := agent2.New(s, newAgent2(how), &agent2.Options{Unstable: true, IgnoreCapabilities: true})
+			return c.Run(context.Background())
+		})
 	})
 }
 
-func eachOffset(t *testing.T, agentDies bool, run func(*testing.T, stream.Stream, *course) error) {
-	rec, _, _ := record(t)
+func eachOffset(t *testing.T, rec recording, agentDies bool, run func(*testing.T, stream.Stream, *course) error) {
+	t.Helper()
 	total, both := 0, 0
 	for _, f := range rec {
 		both += len(f.line)
@@ -181,8 +206,8 @@ func eachOffset(t *testing.T, agentDies bool, run func(*testing.T, stream.Stream
 		}
 	}
 	t.Logf("%d bytes of %d", total, both)
-	require.Greater(t, both, 15_000)
-	require.Greater(t, total, 5000)
+	require.Greater(t, both, 12_000)
+	require.Greater(t, total, 2500)
 	for i, end := range deaths {
 		step := *stride
 		switch {

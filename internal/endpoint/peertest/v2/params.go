@@ -1,6 +1,13 @@
 // Package peertest has an agent and a client of version 2 with every method.
 package peertest
 
+import (
+	"testing"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
 // Params has valid params for every request of the protocol, and for an extension.
 var Params = map[string]string{
 	"initialize":                 `{"protocolVersion":2,"info":{"name":"n","version":"v"}}`,
@@ -28,4 +35,20 @@ var Params = map[string]string{
 	"elicitation/create":         `{"sessionId":"s","message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`,
 	"mcp/message":                `{"serverId":"s","requestId":"r","method":"tools/list"}`,
 	"_extension":                 `{"n":1}`,
+}
+
+// Requests lists the requests that one side handles, an extension among them.
+func Requests(t testing.TB, side wire.Side) []string {
+	t.Helper()
+	all := []string{"_extension"}
+	for _, m := range wire.Methods(acp.ProtocolVersion) {
+		if m.Side&side == 0 || m.Notification {
+			continue
+		}
+		if Params[m.Name] == "" {
+			t.Errorf("Params lacks %s", m.Name)
+		}
+		all = append(all, m.Name)
+	}
+	return all
 }
