@@ -1,40 +1,58 @@
-//go:build unix
-
 package examples_test
 
 import (
-	"context"
+	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"strings"
-	"syscall"
+	"strconv"
 	"testing"
-
-	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/stream"
 )
 
-// The test binary plays the agents as well: this variable says which, and report names
-// the pipe to which the agent writes what happens to it.
-const (
-	playEnv   = "EXAMPLES_TEST_AGENT"
-	reportEnv = "EXAMPLES_TEST_REPORT"
-)
+// playEnv says which agent the test binary plays.
+const playEnv = "EXAMPLES_TEST_AGENT"
+
+// programsEnv names a folder that holds the examples, built, for systems on which there
+// is no go command.
+const programsEnv = "EXAMPLES_TEST_PROGRAMS"
+
+// plays are the agents that playEnv may name.
+var plays = map[string]func(){}
+
+// speak plays a program that is no agent, or hardly one. Its arguments follow the name.
+var speak = map[string]func(args []string){
+	// print writes to standard output and standard error, and exits with a code.
+	"print": func(args []string) {
+		fmt.Fprint(os.Stdout, args[0])
+		fmt.Fprint(os.Stderr, args[1])
+		code, err := strconv.Atoi(args[2])
+		if err != nil {
+			panic(err)
+		}
+		os.Exit(code)
+	},
+	// respond prints one line for each that it reads, and ends with its input.
+	"respond": func(args []string) {
+		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+			if len(args) > 0 {
+				fmt.Println(args[0])
+				args = args[1:]
+			}
+		}
+	},
+}
 
 // programs is the folder that holds the examples, built.
 var programs string
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(playEnv) {
-	case "deaf":
-		playDeaf()
+	if play := plays[os.Getenv(playEnv)]; play != nil {
+		play()
 		return
-	case "wait":
-		stay()
+	}
+	if len(os.Args) > 2 && os.Args[1] == "speak" {
+		speak[os.Args[2]](os.Args[3:])
 		return
 	}
 	code, err := buildAndRun(m)
@@ -46,6 +64,9 @@ func TestMain(m *testing.M) {
 }
 
 func buildAndRun(m *testing.M) (code int, err error) {
+	if programs = os.Getenv(programsEnv); programs != "" {
+		return m.Run(), nil
+	}
 	if programs, err = os.MkdirTemp("", "examples"); err != nil {
 		return 0, err
 	}
@@ -62,64 +83,4 @@ func buildAndRun(m *testing.M) (code int, err error) {
 		return 0, fmt.Errorf("%w: %s", err, out)
 	}
 	return m.Run(), nil
-}
-
-// playDeaf is an agent that ignores the end of its input and SIGTERM, as do a process
-// that it starts and, if the client has terminals, the command of a terminal. It reports
-// the ids of all three, each prompt and each cancel.
-func playDeaf() {
-	signal.Ignore(syscall.SIGTERM)
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), playEnv+"=wait")
-	if err := child.Start(); err != nil {
-		panic(err)
-	}
-	report("started %d %d", os.Getpid(), child.Process.Pid)
-	_ = agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return deaf{c} }, nil)
-	stay()
-}
-
-// stay lives until it is killed.
-func stay() {
-	over := make(chan os.Signal, 1)
-	signal.Notify(over, syscall.SIGHUP) // nobody sends it
-	<-over
-}
-
-func report(format string, args ...any) {
-	f, err := os.OpenFile(os.Getenv(reportEnv), os.O_WRONLY, 0)
-	if err != nil {
-		panic(err)
-	}
-	defer f.Close()
-	fmt.Fprintln(f, strings.TrimSpace(fmt.Sprintf(format, args...)))
-}
-
-type deaf struct{ conn *agent.Conn }
-
-func (deaf) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{}, nil
-}
-
-func (deaf) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "s"}, nil
-}
-
-func (d deaf) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	report("prompt")
-	if d.conn.ClientCapabilities().Has("terminal") {
-		script := `trap "" TERM; echo terminal $$ > "$1"; while :; do sleep 0.05; done`
-		_, err := d.conn.CreateTerminal(ctx, &acp.CreateTerminalRequest{
-			SessionID: req.SessionID, Command: "sh", Args: []string{"-c", script, "sh", os.Getenv(reportEnv)},
-		})
-		if err != nil {
-			panic(err)
-		}
-	}
-	select {}
-}
-
-func (deaf) Cancel(context.Context, *acp.CancelNotification) error {
-	report("cancel")
-	return nil
 }

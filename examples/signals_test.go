@@ -212,3 +212,16 @@ func TestEveryExampleEndsOnSignals(t *testing.T) {
 		assert.Contains(t, string(text), "stream.EndOnSignal(", name)
 	}
 }
+
+// ask waits for an agent that does not respond, and says so.
+func TestAskSaysThatItWaits(t *testing.T) {
+	cmd := exec.Command(filepath.Join(programs, "ask"), "hello", "sh", "-c", "echo Welcome; read x; read x")
+	out, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	assert.Equal(t, "ask: waiting for the agent to start; Ctrl-C ends it. Welcome\n", line)
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	assert.Error(t, cmd.Wait())
+}

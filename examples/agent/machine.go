@@ -76,49 +76,40 @@ func (t *turn) inFolder(path string, f func(root *os.Root, name string) error) e
 	return nil
 }
 
-// output runs a command, and returns what it has printed and its exit code.
+// output runs a command of the client, and returns what it has printed and its exit code.
 func (t *turn) output(ctx context.Context, command string, args ...string) (output string, code int, err error) {
-	if !t.worker.own {
-		res, err := t.worker.conn.RunTerminal(ctx, &acp.CreateTerminalRequest{
-			SessionID: t.session.ID, Command: command, Args: args, Cwd: t.session.CWD,
-		})
-		if err != nil {
-			return "", 0, err
-		}
-		if res.ExitCode == nil {
-			return res.Output, math.MaxInt, nil
-		}
-		return res.Output, int(*res.ExitCode), nil
+	res, err := t.worker.conn.RunTerminal(ctx, &acp.CreateTerminalRequest{
+		SessionID: t.session.ID, Command: command, Args: args, Cwd: t.session.CWD,
+	})
+	if err != nil {
+		return "", 0, err
 	}
-	cmd := exec.CommandContext(ctx, command, args...)
-	cmd.Dir = t.session.CWD
-	cmd.WaitDelay = time.Second // what the command has started may outlive it
-	out, err := cmd.CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		if exit.ExitCode() < 0 {
-			return string(out), math.MaxInt, nil // ended by a signal
-		}
-		return string(out), exit.ExitCode(), nil
+	if res.ExitCode == nil {
+		return res.Output, math.MaxInt, nil
 	}
-	return string(out), 0, err
+	return res.Output, int(*res.ExitCode), nil
 }
 
 // ownCommand runs a command line on this machine.
 func (t *turn) ownCommand(ctx context.Context, r request) (result, error) {
-	output, code, err := t.output(ctx, "sh", "-c", r.command)
-	if err != nil {
+	cmd := shellCommand(ctx, r.command)
+	cmd.Dir = t.session.CWD
+	cmd.WaitDelay = time.Second // what the command has started may outlive it
+	out, err := cmd.CombinedOutput()
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	if err != nil && !failed {
 		return result{}, err
 	}
-	shown := []acp.ToolCallContent{acp.ToolText(output)}
-	told := quote(t.shorten(output))
-	if code != 0 {
-		return result{told: told}, &commandError{exit: exitStatus(code), shown: shown[0]}
+	shown := []acp.ToolCallContent{acp.ToolText(string(out))}
+	told := quote(t.shorten(string(out)))
+	if failed {
+		return result{told: told}, &commandError{exit: exitStatus(exit.ExitCode()), shown: shown[0]}
 	}
 	return result{content: shown, told: fmt.Sprintf("`%s` printed:\n%s", r.command, told)}, nil
 }
 
 func exitStatus(code int) *acp.WaitForTerminalExitResponse {
-	if code == math.MaxInt {
+	if code < 0 {
 		return &acp.WaitForTerminalExitResponse{Signal: "a signal"}
 	}
 	return &acp.WaitForTerminalExitResponse{ExitCode: new(uint32(code))}

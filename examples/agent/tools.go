@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -187,37 +186,6 @@ func (t *turn) permitted(ctx context.Context, call *agent.ToolCall) error {
 	return t.out.ConfigOptions(ctx, t.session.configOptions()...)
 }
 
-// search lets grep look through the client's files.
-func (t *turn) search(ctx context.Context, _ *agent.ToolCall, path string, r request) (result, error) {
-	output, code, err := t.output(ctx, "grep", "-rnHIF", "--exclude-dir=.git", "-m", "20", "-e", r.text, "--", path)
-	if err != nil {
-		return result{}, err
-	}
-	if code > 1 { // 1: nothing found
-		return result{}, rpcerr.InternalError(nil).WithDetail("grep failed: " + firstLine(output, 200))
-	}
-	found := result{locations: matches(output), content: []acp.ToolCallContent{acp.ToolText(output)}}
-	if len(found.locations) == 0 {
-		found.told = fmt.Sprintf("%q does not occur in %s.\n", r.text, folderName(r.path))
-		return found, nil
-	}
-	found.told = fmt.Sprintf("%q occurs on %s:\n%s", r.text, lines(len(found.locations)), quote(t.shorten(output)))
-	return found, nil
-}
-
-// matches reads grep's PATH:LINE:TEXT lines.
-func matches(output string) []acp.ToolCallLocation {
-	var all []acp.ToolCallLocation
-	for line := range strings.Lines(output) {
-		path, rest, _ := strings.Cut(line, ":")
-		number, _, ok := strings.Cut(rest, ":")
-		if n, err := strconv.ParseUint(number, 10, 32); ok && err == nil {
-			all = append(all, acp.ToolCallLocation{Path: path, Line: new(uint32(n))})
-		}
-	}
-	return all
-}
-
 // command runs a command line in a terminal that the user can watch.
 func (t *turn) command(ctx context.Context, call *agent.ToolCall, _ string, r request) (result, error) {
 	if err := t.permitted(ctx, call); err != nil {
@@ -226,8 +194,9 @@ func (t *turn) command(ctx context.Context, call *agent.ToolCall, _ string, r re
 	if t.worker.own {
 		return t.ownCommand(ctx, r)
 	}
+	command, args := shell(r.command)
 	term, err := t.worker.conn.StartTerminal(ctx, &acp.CreateTerminalRequest{
-		SessionID: t.session.ID, Command: "sh", Args: []string{"-c", r.command},
+		SessionID: t.session.ID, Command: command, Args: args,
 		Cwd: t.session.CWD, OutputByteLimit: new(uint64(1 << 20)),
 	})
 	if err != nil {

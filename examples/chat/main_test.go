@@ -1,5 +1,3 @@
-//go:build unix
-
 package main
 
 import (
@@ -13,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,13 +27,20 @@ const playEnv = "CHAT_TEST_AGENT"
 // mainEnv makes the test binary run chat itself.
 const mainEnv = "CHAT_TEST_MAIN"
 
+// programsEnv names a folder that holds the examples, built, for systems on which there
+// is no go command.
+const programsEnv = "EXAMPLES_TEST_PROGRAMS"
+
 // example builds one of the example agents, once for all tests.
 var example = sync.OnceValues(func() (string, error) {
+	if dir := os.Getenv(programsEnv); dir != "" {
+		return filepath.Join(dir, "agent.exe"), nil
+	}
 	dir, err := os.MkdirTemp("", "example-agent")
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "agent")
+	path := filepath.Join(dir, "agent.exe") // any name will do elsewhere than on Windows
 	out, err := exec.Command("go", "build", "-o", path, "github.com/acpkit/go-sdk/examples/agent").CombinedOutput()
 	if err != nil {
 		os.Stderr.Write(out)
@@ -55,7 +59,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	if path, err := example(); err == nil {
+	if path, err := example(); err == nil && os.Getenv(programsEnv) == "" {
 		os.RemoveAll(filepath.Dir(path))
 	}
 	os.Exit(code)
@@ -167,5 +171,3 @@ func lock(t *testing.T, a lockedAgent) settings {
 func noConsole() *console {
 	return &console{in: strings.NewReader(""), out: new(bytes.Buffer), err: new(bytes.Buffer)}
 }
-
-func mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }

@@ -1,9 +1,8 @@
-//go:build unix
-
 package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"strings"
@@ -23,7 +22,9 @@ const (
 func olderWay(t *testing.T) string {
 	self, err := os.Executable()
 	require.NoError(t, err)
-	return `{"id":"old","name":"As before","_meta":{"terminal-auth":{"command":"` + self + `","args":["login"]}}}`
+	command, err := json.Marshal(self)
+	require.NoError(t, err)
+	return `{"id":"old","name":"As before","_meta":{"terminal-auth":{"command":` + string(command) + `,"args":["login"]}}}`
 }
 
 // A person signs in in each way that there is, wherever the agent asks for it.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,7 +107,7 @@ func TestSlowStartAndEnd(t *testing.T) {
 	agent, err := example()
 	require.NoError(t, err)
 	fifo := filepath.Join(t.TempDir(), "go")
-	require.NoError(t, mkfifo(fifo))
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
 	console := noConsole()
 	told := make(chan string, 8)
 	console.err = lineWriter(told)
