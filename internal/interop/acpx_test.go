@@ -54,7 +54,7 @@ func TestAcpx(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir, home := scratch(t), scratch(t)
-			got := run(t, dir, append(selfEnv(), "HOME="+home), "",
+			got := run(t, dir, append(selfEnv("agent"), "HOME="+home), "",
 				node(t, "node_modules/acpx/dist/cli.js", "--cwd", dir, "--agent", quoted(self(t)), test.flag, "--format", "json", "exec", test.prompt)...)
 			require.Equal(t, test.code, got.code, "stdout: %s\nstderr: %s", got.stdout, got.stderr)
 			assert.NotContains(t, got.stderr, "level=", "our agent has nothing to warn of")
@@ -74,7 +74,7 @@ func TestAcpx(t *testing.T) {
 func TestAcpxQuiet(t *testing.T) {
 	t.Parallel()
 	dir := scratch(t)
-	got := run(t, dir, append(selfEnv(), "HOME="+dir), "",
+	got := run(t, dir, append(selfEnv("agent"), "HOME="+dir), "",
 		node(t, "node_modules/acpx/dist/cli.js", "--cwd", dir, "--agent", quoted(self(t)), "--approve-all", "--format", "quiet", "exec", "say hello")...)
 	assert.Equal(t, outcome{stdout: "hello\n"}, got)
 }

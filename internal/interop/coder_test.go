@@ -117,7 +117,7 @@ func TestCoderAgentCancelled(t *testing.T) {
 func TestCoderClient(t *testing.T) {
 	t.Parallel()
 	dir := scratch(t)
-	got := run(t, dir, selfEnv(), "1\n", append([]string{coder(t, "client")}, self(t)...)...)
+	got := run(t, dir, selfEnv("agent"), "1\n", append([]string{coder(t, "client")}, self(t)...)...)
 	assert.Zero(t, got.code)
 	assert.NotContains(t, got.stderr, "level=")
 	for _, want := range []string{

@@ -26,7 +26,7 @@ func TestConversation(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			cmd := exec.Command(command[0], command[1:]...)
-			cmd.Env = selfEnv()
+			cmd.Env = selfEnv("agent")
 			h := newGoClient()
 			c := &conversation{ctx: ctx, conn: dial(t, cmd, h), handler: h, dir: scratch(t)}
 			c.all(t)

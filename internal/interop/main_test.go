@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/router"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -23,22 +25,32 @@ func TestMain(m *testing.M) {
 			_ = os.RemoveAll(dir) // what was built for the tests
 		}
 		os.Exit(code)
-	case "agent":
-		os.Exit(playAgent())
+	case "agent", "agent2", "router":
+		os.Exit(play(role))
 	default:
 		fmt.Fprintf(os.Stderr, "%s=%s is not a role\n", roleVar, role)
 		os.Exit(2)
 	}
 }
 
-// playAgent is the agent of peers/README.md over stdio. Whatever it logs is a
-// warning at least; the tests look for that on stderr.
-func playAgent() int {
+// play is an agent of peers/README.md over stdio: that of one version, or both behind the
+// router. Whatever it logs is a warning at least; the tests look for that on stderr.
+func play(role string) int {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	err := agent.Serve(context.Background(), stream.Stdio(), newGoAgent, &agent.Options{Unstable: true, Logger: log})
-	if err != nil {
+	if err := serve(context.Background(), role, stream.Stdio(), log); err != nil {
 		log.Error("agent ended", "err", err)
 		return 1
 	}
 	return 0
+}
+
+func serve(ctx context.Context, role string, s stream.Stream, log *slog.Logger) error {
+	first, second := &agent.Options{Unstable: true, Logger: log}, &agent2.Options{Unstable: true, Logger: log}
+	switch role {
+	case "agent":
+		return agent.Serve(ctx, s, newGoAgent, first)
+	case "agent2":
+		return agent2.Serve(ctx, s, newGoAgent2, second)
+	}
+	return router.Serve(ctx, s, &router.Agents{V1: newGoAgent, V2: newGoAgent2}, &router.Options{V1: first, V2: second})
 }

@@ -69,7 +69,7 @@ func node(t *testing.T, script string, args ...string) []string {
 	return append([]string{need(t, "node"), filepath.Join(peers(t), script)}, args...)
 }
 
-// self is the command that runs the test binary as the agent of main_test.go. The
+// self is the command that runs the test binary as an agent. The
 // caller sets selfEnv for it.
 func self(t *testing.T) []string {
 	t.Helper()
@@ -78,7 +78,8 @@ func self(t *testing.T) []string {
 	return []string{exe}
 }
 
-func selfEnv() []string { return append(os.Environ(), roleVar+"=agent") }
+// selfEnv is the environment that makes the test binary play a role of main_test.go.
+func selfEnv(role string) []string { return append(os.Environ(), roleVar+"="+role) }
 
 // scratch is a folder whose name is the same for every program, also where the
 // folder for temporary files is reached through a link.

@@ -3,7 +3,6 @@ package interop_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"net"
 	"os"
 	"os/exec"
@@ -15,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
@@ -67,12 +65,15 @@ func (w testWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// ourServer serves the agent of main_test.go and returns its URL.
-func ourServer(t *testing.T) string {
+// ourServer serves our agent of version 1 and returns its URL.
+func ourServer(t *testing.T) string { return ourServerOf(t, "agent") }
+
+// ourServerOf serves the agent of a role of main_test.go and returns its URL.
+func ourServerOf(t *testing.T, role string) string {
 	t.Helper()
 	log := newStrictLog(t)
 	handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
-		return agent.Serve(ctx, s, newGoAgent, &agent.Options{Unstable: true, Logger: log})
+		return serve(ctx, role, s, log)
 	}, &remote.Options{Logger: log})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -147,13 +148,7 @@ func TestTypeScriptClientRemote(t *testing.T) {
 		for profile, address := range map[string]func(string) string{"HTTP": func(url string) string { return url }, "WebSocket": webSocket} {
 			t.Run(server+" over "+profile, func(t *testing.T) {
 				t.Parallel()
-				dir := scratch(t)
-				got := run(t, dir, selfEnv(), "", append(node(t, "client.mjs", dir), address(start(t)))...)
-				var r report
-				require.NoError(t, json.Unmarshal([]byte(got.stdout), &r), "stdout: %s\nstderr: %s", got.stdout, got.stderr)
-				if r.Failed != nil {
-					t.Fatalf("check %q failed: %s\ndata: %v\nstderr: %s", r.Failed.Check, r.Failed.Message, r.Failed.Data, got.stderr)
-				}
+				r, got := driven(t, "client.mjs", "", address(start(t)))
 				assert.Empty(t, got.stderr, "nothing of this is worth a warning")
 				assert.Len(t, r.Checks, 25, "a check that was not made proves nothing: %q", r.Checks)
 			})

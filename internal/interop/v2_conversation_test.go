@@ -17,14 +17,14 @@ import (
 )
 
 // Our client of version 2 holds its whole conversation with an agent on the TypeScript
-// SDK.
+// SDK, and with ours.
 func TestConversationOfVersion2(t *testing.T) {
 	t.Parallel()
-	for name, command := range map[string][]string{"their agent": node(t, "v2/agent.mjs")} {
+	for name, command := range map[string][]string{"their agent": node(t, "v2/agent.mjs"), "our agent": self(t)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(command[0], command[1:]...)
-			cmd.Env = selfEnv()
+			cmd.Env = selfEnv("agent2")
 			converse2(t, spawn(t, cmd))
 		})
 	}

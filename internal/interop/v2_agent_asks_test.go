@@ -1,0 +1,130 @@
+package interop_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// The prompts of version 2 with which the agent asks.
+
+func (t turn2) question(kind string) *acp.RequestPermissionRequest {
+	req := &acp.RequestPermissionRequest{Title: "Edit a.txt?", Description: "It changes one line."}
+	for _, kind := range []acp.PermissionOptionKind{"allow_once", "allow_always", "reject_once", "reject_always", "_ask_later"} {
+		req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID("id-" + kind), Name: string(kind), Kind: kind})
+	}
+	switch kind {
+	case "tool_call":
+		req.Subject = &acp.ToolCallPermissionSubject{ToolCall: acp.ToolCallUpdate{
+			ToolCallID: "call-1", Title: acp.Some("Edit a.txt"), Kind: acp.Some(acp.ToolKindEdit), Status: acp.Some(acp.ToolCallStatusPending),
+			Content:   acp.Some([]acp.ToolCallContent{agent.Diff(t.file(), new("old\n"), new("new\n"))}),
+			Locations: acp.Some([]acp.ToolCallLocation{{Path: acp.AbsolutePath(t.file()), Line: new(uint32(1))}}),
+			RawInput:  json.RawMessage(`{"path":"a.txt"}`),
+		}}
+	case "command":
+		req.Subject = &acp.CommandPermissionSubject{Command: "make all", Cwd: t.session.cwd, ToolCallID: "call-1"}
+	case "other":
+		req.Subject = &acp.UnknownRequestPermissionSubject{Type: "_network", Raw: json.RawMessage(`{"type":"_network","host":"example.com"}`)}
+	}
+	return req
+}
+
+// ask asks, and says the outcome.
+func (t turn2) ask(ctx context.Context, kind string) (acp.StopReason, error) {
+	answer, err := t.out.RequestPermission(ctx, t.question(kind))
+	t.tell("permission", answer, err)
+	switch {
+	case ctx.Err() != nil: // taken back
+		return t.say(fmt.Sprintf("error %d", rpcerr.CodeRequestCancelled))
+	case err != nil:
+		return t.say(fmt.Sprintf("error %d", rpcerr.From(err).Code))
+	}
+	switch o := answer.Outcome.(type) {
+	case *acp.SelectedPermissionOutcome:
+		return t.say("selected " + string(o.OptionID))
+	case *acp.UnknownRequestPermissionOutcome:
+		return t.say(o.Type)
+	}
+	return t.say("cancelled")
+}
+
+func (t turn2) permission() (acp.StopReason, error) {
+	kind := "tool_call"
+	if len(t.args) > 0 {
+		kind = t.args[0]
+	}
+	return t.ask(t.ctx, kind)
+}
+
+// waitPermission asks detached from the turn's end, so that the answer to a cancelled turn
+// is seen.
+func (t turn2) waitPermission() (acp.StopReason, error) {
+	reason, err := t.ask(context.WithoutCancel(t.ctx), "tool_call")
+	<-t.ctx.Done()
+	return reason, err
+}
+
+// takeback takes its question back once the client has it.
+func (t turn2) takeback() (acp.StopReason, error) {
+	ctx, cancel := context.WithCancel(t.ctx)
+	defer cancel()
+	said := make(chan error, 1)
+	go func() { // ends when the call does: it is cancelled below
+		_, err := t.ask(ctx, "none")
+		said <- err
+	}()
+	err := t.conn.Call(t.ctx, "_interop/client_echo", map[string]string{"after": acp.MethodSessionRequestPermission}, nil)
+	cancel()
+	if asked := <-said; err == nil {
+		err = asked
+	}
+	return acp.StopReasonEndTurn, err
+}
+
+// form asks with one field of each kind, then with forms that are declined and postponed.
+func (t turn2) form() (acp.StopReason, error) {
+	elicit := func(label, message string, scope *acp.ElicitationSessionScope, form acp.ElicitationSchema) {
+		form.Type = acp.ElicitationSchemaTypeObject
+		answer, err := t.conn.CreateElicitation(t.ctx, &acp.CreateElicitationRequest{
+			Message: message, Mode: &acp.ElicitationFormMode{Scope: scope, RequestedSchema: form},
+		})
+		t.tell(label, answer, err)
+	}
+	elicit("form", "Settings?", &acp.ElicitationSessionScope{SessionID: t.session.id, ToolCallID: "call-1"}, acp.ElicitationSchema{
+		Title:    "Settings",
+		Required: []string{"name"},
+		Properties: map[string]acp.ElicitationPropertySchema{
+			"name":  &acp.StringPropertySchema{Title: "Name", MinLength: new(uint32(1)), MaxLength: new(uint32(20)), Default: acp.Some("")},
+			"mail":  &acp.StringPropertySchema{Format: acp.StringFormatEmail},
+			"level": &acp.IntegerPropertySchema{Minimum: new(int64(0)), Maximum: new(int64(9)), Default: acp.Some(int64(0))},
+			"share": &acp.NumberPropertySchema{Minimum: new(0.0), Maximum: new(1.0)},
+			"web":   &acp.BooleanPropertySchema{Default: acp.Some(false)},
+			"size":  &acp.StringPropertySchema{OneOf: []acp.EnumOption{{Const: "s", Title: "Small"}, {Const: "l", Title: "Large"}}},
+			"tags":  &acp.MultiSelectPropertySchema{MinItems: new(uint64(1)), Items: &acp.StringMultiSelectItems{Enum: []string{"a", "b", "c"}}},
+		},
+	})
+	for _, word := range []string{"decline", "postpone"} {
+		elicit("form "+word+"d", map[string]string{"decline": "Decline me", "postpone": "Postpone me"}[word],
+			&acp.ElicitationSessionScope{SessionID: t.session.id}, acp.ElicitationSchema{Properties: map[string]acp.ElicitationPropertySchema{}})
+	}
+	return acp.StopReasonEndTurn, nil
+}
+
+func (t turn2) url() (acp.StopReason, error) {
+	answer, err := t.conn.CreateElicitation(t.ctx, &acp.CreateElicitationRequest{
+		Message: "Open this",
+		Mode: &acp.ElicitationURLMode{
+			Scope:         &acp.ElicitationSessionScope{SessionID: t.session.id},
+			ElicitationID: "el-1", URL: "https://example.com/login",
+		},
+	})
+	t.tell("url", answer, err)
+	if err := t.conn.CompleteElicitation(t.ctx, &acp.CompleteElicitationNotification{ElicitationID: "el-1"}); err != nil {
+		return "", err
+	}
+	return t.say("completed")
+}
