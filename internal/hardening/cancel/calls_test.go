@@ -3,7 +3,9 @@ package cancel_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,11 +16,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
+	client2 "github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
+	pairtest2 "github.com/acpkit/go-sdk/internal/hardening/pairtest/v2"
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // callee is the side that handles the calls of a test.
@@ -62,39 +70,85 @@ func (c *callee) seen() (called int, cause error) {
 // caller makes a call by the method's name.
 type caller func(ctx context.Context, method string, params, result any) error
 
+// ways are both directions of a connection, in a version of the protocol: the caller's end
+// and its peer, which calls far.
+type ways struct {
+	version  int
+	params   map[string]string
+	requests func(t testing.TB, side wire.Side) []string
+	connect  func(t *testing.T, side wire.Side, proxied bool, far *callee) caller
+	// cancelled checks the outcome of a prompt whose ctx has ended.
+	cancelled func(t *testing.T, res json.RawMessage, err, cause error)
+}
+
+var versions = []ways{
+	{
+		version: 1, params: peertest.Params, requests: peertest.Requests,
+		connect: func(t *testing.T, side wire.Side, proxied bool, far *callee) caller {
+			s := pairtest.Setup{ClientOptions: client.Options{CancelGrace: time.Minute}}
+			if proxied {
+				s.Streams = pairtest.Proxied(t, s)
+			}
+			if side == wire.Client {
+				s.Client = func(*client.Conn) acp.Client { return &peertest.FullClient{Do: far.do} }
+				return pairtest.Connect(t, s).Agent.Call
+			}
+			s.Agent = func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: far.do} }
+			return pairtest.Connect(t, s).Client.Call
+		},
+		cancelled: func(t *testing.T, res json.RawMessage, err, cause error) {
+			require.NoError(t, err)
+			assert.JSONEq(t, `{"stopReason":"cancelled"}`, string(res))
+			assert.Equal(t, acp.ErrTurnCancelled, cause)
+		},
+	},
+	{
+		version: 2, params: peertest2.Params,
+		requests: func(t testing.TB, side wire.Side) []string {
+			// It must not be repeated after another request.
+			return slices.DeleteFunc(peertest2.Requests(t, side), func(name string) bool { return name == acp2.MethodInitialize })
+		},
+		connect: func(t *testing.T, side wire.Side, proxied bool, far *callee) caller {
+			s := pairtest2.Setup{ClientOptions: client2.Options{CancelGrace: time.Minute}}
+			if proxied {
+				s.Streams = pairtest2.Proxied(t, s)
+			}
+			if side == wire.Client {
+				s.Client = func(*client2.Conn) acp2.Client { return &peertest2.FullClient{Do: far.do} }
+				return pairtest2.Connect(t, s).Agent.Call
+			}
+			s.Agent = func(*agent2.Conn) acp2.Agent { return &peertest2.FullAgent{Do: far.do} }
+			return pairtest2.Connect(t, s).Client.Call
+		},
+		// A prompt that is held ends with -32800, and nothing else of its session ends.
+		cancelled: func(t *testing.T, _ json.RawMessage, err, cause error) {
+			require.ErrorIs(t, err, rpcerr.ErrRequestCancelled)
+			assert.NotErrorIs(t, cause, acp.ErrTurnCancelled)
+		},
+	},
+}
+
 // sides runs a test for every request of the protocol in its direction, directly and
 // through a proxy.
-func sides(t *testing.T, test func(t *testing.T, method string, call caller, far *callee)) {
-	for _, side := range []wire.Side{wire.Agent, wire.Client} {
-		for _, proxied := range []bool{false, true} {
-			for _, method := range peertest.Requests(t, side) {
-				if proxied && method == acp.MethodInitialize {
-					continue // a proxy is initialized already
-				}
-				name := method
-				if proxied {
-					name += " through a proxy"
-				}
-				t.Run(name, func(t *testing.T) {
-					pairtest.Bubble(t, func(t *testing.T) {
-						far := &callee{}
-						s := pairtest.Setup{ClientOptions: client.Options{CancelGrace: time.Minute}}
-						if proxied {
-							s.Streams = pairtest.Proxied(t, s)
-						}
-						if side == wire.Agent {
-							s.Agent = func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: far.do} }
-						} else {
-							s.Client = func(*client.Conn) acp.Client { return &peertest.FullClient{Do: far.do} }
-						}
-						p := pairtest.Connect(t, s)
-						if side == wire.Agent {
-							test(t, method, p.Client.Call, far)
-						} else {
-							test(t, method, p.Agent.Call, far)
-						}
+func sides(t *testing.T, test func(t *testing.T, v ways, method string, call caller, far *callee)) {
+	for _, v := range versions {
+		for _, side := range []wire.Side{wire.Agent, wire.Client} {
+			for _, proxied := range []bool{false, true} {
+				for _, method := range v.requests(t, side) {
+					if proxied && method == acp.MethodInitialize {
+						continue // a proxy is initialized already
+					}
+					name := fmt.Sprintf("%s of version %d", method, v.version)
+					if proxied {
+						name += " through a proxy"
+					}
+					t.Run(name, func(t *testing.T) {
+						pairtest.Bubble(t, func(t *testing.T) {
+							far := &callee{}
+							test(t, v, method, v.connect(t, side, proxied, far), far)
+						})
 					})
-				})
+				}
 			}
 		}
 	}
@@ -102,8 +156,8 @@ func sides(t *testing.T, test func(t *testing.T, method string, call caller, far
 
 // Every call of both ends, whose ctx ends before, during and after it.
 func TestCtxOfEveryCall(t *testing.T) {
-	sides(t, func(t *testing.T, method string, call caller, far *callee) {
-		params := json.RawMessage(peertest.Params[method])
+	sides(t, func(t *testing.T, v ways, method string, call caller, far *callee) {
+		params := json.RawMessage(v.params[method])
 
 		// Before: nothing is sent.
 		far.arm(true)
@@ -128,10 +182,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 			var res json.RawMessage
 			err := call(ctx, method, params, &res)
 			assert.Equal(t, time.Second, time.Since(begun))
-			if method == acp.MethodSessionPrompt {
-				require.NoError(t, err)
-				assert.JSONEq(t, `{"stopReason":"cancelled"}`, string(res))
-			} else {
+			if method != acp.MethodSessionPrompt {
 				require.Equal(t, way, err)
 			}
 			synctest.Wait()
@@ -139,7 +190,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 			assert.Equal(t, 1, called)
 			assert.Error(t, cause, "the handler's ctx has ended")
 			if method == acp.MethodSessionPrompt {
-				assert.Equal(t, acp.ErrTurnCancelled, cause)
+				v.cancelled(t, res, err, cause)
 			}
 			cancel()
 		}
@@ -160,15 +211,15 @@ func TestCtxOfEveryCall(t *testing.T) {
 // The ctx ends at the very moment of the answer: the caller gets one or the other, and
 // the next call gets its own answer.
 func TestCtxEndsWithTheAnswer(t *testing.T) {
-	sides(t, func(t *testing.T, method string, call caller, far *callee) {
-		params := json.RawMessage(peertest.Params[method])
+	sides(t, func(t *testing.T, v ways, method string, call caller, far *callee) {
+		params := json.RawMessage(v.params[method])
 		answered := 0
 		for range 30 {
 			ctx, cancel := context.WithCancel(t.Context())
 			go cancel() // ends at once
 			if err := call(ctx, method, params, nil); err == nil {
 				answered++
-			} else {
+			} else if method != acp.MethodSessionPrompt || !errors.Is(err, rpcerr.ErrRequestCancelled) { // a held prompt has an answer
 				require.Equal(t, context.Canceled, err)
 			}
 			var back int
