@@ -47,11 +47,17 @@ func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint
 		s.mu.Unlock()
 		return
 	}
+	if x.closed { // meanwhile: it is not to stay open at the agent
+		s.mu.Unlock()
+		if err == nil {
+			_ = b.Session.Close(ctx) // no one waits for it
+		}
+		return
+	}
 	x.err = nil
-	switch {
-	case err != nil:
+	if err != nil {
 		x.err = fmt.Errorf("supervise: bringing the session back: %w", err)
-	case !x.closed:
+	} else {
 		x.bound, x.id = b, b.Session.ID()
 	}
 	s.announce()

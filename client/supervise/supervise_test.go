@@ -414,6 +414,35 @@ func TestOpenStored(t *testing.T) {
 	})
 }
 
+// A session that is closed while it is being opened again does not stay open at the agent.
+func TestCloseDuringTheReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{resume: true, hold: make(chan struct{})}
+		ended := make(chan acp.SessionID, 1)
+		k := keep(t, w, func(o *supervise.Options) {
+			serve := o.Client
+			o.Client = func(c *client.Conn) acp.Client {
+				c.OnSessionEnd(func(id acp.SessionID) { ended <- id })
+				return serve(c)
+			}
+		})
+		require.NoError(t, k.Start(context.Background()))
+		s, err := k.Open(t.Context(), whole)
+		require.NoError(t, err)
+		w.kill()
+		<-k.downs
+		_, _, err = k.Conn(t.Context())
+		require.NoError(t, err)
+		synctest.Wait()
+		require.NoError(t, s.Close(t.Context()))
+		assert.Empty(t, ended)
+		close(w.hold)
+		synctest.Wait()
+		assert.EqualValues(t, "s1", <-ended)
+		assert.Empty(t, k.returns, "there is no one to tell")
+	})
+}
+
 func TestLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}

@@ -20,10 +20,11 @@ import (
 
 // world is where agents live and die. What they store survives them.
 type world struct {
-	resume, load bool // what agents can do
-	auth         bool // they ask for sign-in
-	dieAtOnce    int  // so many of the next agents die before initialize
-	dieOnResume  int  // and so many when they are asked to resume a session
+	resume, load bool          // what agents can do
+	auth         bool          // they ask for sign-in
+	dieAtOnce    int           // so many of the next agents die before initialize
+	dieOnResume  int           // and so many when they are asked to resume a session
+	hold         chan struct{} // they do not resume a session before it is closed; nil: at once
 
 	mu       sync.Mutex // guards all below
 	dials    int
@@ -244,6 +245,9 @@ func (r resumer) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest)
 	r.a.w.mu.Unlock()
 	if die {
 		return nil, errors.New("dying")
+	}
+	if r.a.w.hold != nil {
+		<-r.a.w.hold
 	}
 	s, err := r.a.stored(req.SessionID)
 	if err != nil {

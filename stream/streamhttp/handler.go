@@ -62,7 +62,8 @@ type HandlerOptions struct {
 	MaxMessage int
 
 	// MaxBuffered is how many bytes may be pending in each direction of a connection
-	// before its writers wait; 0 means 64 MiB.
+	// before its writers wait; 0 means 64 MiB. A message that arrives counts 1 KiB more than
+	// its length.
 	MaxBuffered int64
 
 	// Resume numbers the events and keeps those that were sent, so that a client can continue
