@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"context"
 	"encoding/json"
 	"testing"
 	"testing/synctest"
@@ -32,76 +31,29 @@ func TestEveryMethodIsHandled(t *testing.T) {
 	full := start(&peertest.FullAgent{})
 	bare := start(&peertest.Agent{})
 	baseline := map[string]bool{"initialize": true, "session/new": true, "session/prompt": true}
-	for _, m := range wire.Methods(acp.ProtocolVersion) {
-		if m.Side != wire.Agent || m.Notification {
-			continue
-		}
-		params, ok := peertest.Params[m.Name]
-		require.True(t, ok, m.Name)
-		full.Call(`1`, m.Name, params)
+	for _, method := range peertest.Requests(t, wire.Agent) {
+		full.Call(`1`, method, peertest.Params[method])
 		answer := full.Next()
-		assert.Nil(t, answer.Error, "%s: %s", m.Name, answer.Raw)
-		bare.Call(`1`, m.Name, params)
+		assert.Nil(t, answer.Error, "%s: %s", method, answer.Raw)
+		bare.Call(`1`, method, peertest.Params[method])
 		answer = bare.Next()
-		if !baseline[m.Name] {
-			require.NotNil(t, answer.Error, m.Name)
-			assert.Equal(t, -32601, answer.Error.Code, m.Name)
+		if !baseline[method] {
+			require.NotNil(t, answer.Error, method)
+			assert.Equal(t, -32601, answer.Error.Code, method)
 		}
 	}
-}
-
-// calls has valid params for every request an agent can send, and a valid response.
-var calls = map[string][2]string{
-	"session/request_permission": {`{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}`, `{"outcome":{"outcome":"cancelled"}}`},
-	"fs/read_text_file":          {`{"sessionId":"s","path":"/x"}`, `{"content":""}`},
-	"fs/write_text_file":         {`{"sessionId":"s","path":"/x","content":""}`, `{}`},
-	"terminal/create":            {`{"sessionId":"s","command":"ls"}`, `{"terminalId":"t"}`},
-	"terminal/output":            {`{"sessionId":"s","terminalId":"t"}`, `{"output":"","truncated":false}`},
-	"terminal/wait_for_exit":     {`{"sessionId":"s","terminalId":"t"}`, `{}`},
-	"terminal/kill":              {`{"sessionId":"s","terminalId":"t"}`, `null`},
-	"terminal/release":           {`{"sessionId":"s","terminalId":"t"}`, `{}`},
-	"elicitation/create":         {`{"sessionId":"s","message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`, `{"action":"cancel"}`},
-	"mcp/message":                {`{"serverId":"s","requestId":"r","method":"tools/list"}`, `{"result":{}}`},
-	"_extension":                 {`{"n":1}`, `[]`},
 }
 
 // A call ends with its ctx: before it is sent nothing is sent; while it waits the client
-// is told, and the late response is dropped.
+// receives a notification, and the late response is dropped.
 func TestCtxOfEveryCall(t *testing.T) {
-	for _, m := range wire.Methods(acp.ProtocolVersion) {
-		if m.Side == wire.Client && !m.Notification {
-			assert.Contains(t, calls, m.Name)
-		}
-	}
-	for method, row := range calls {
+	for _, method := range peertest.Requests(t, wire.Client) {
 		t.Run(method, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
 				s, peer := rawpeer.Pipe(t)
-				c := agent.New(s, good, &agent.Options{Unstable: true, IgnoreCapabilities: true})
-				require.NoError(t, c.Start(t.Context()))
-				defer c.Wait()
-				defer c.Close()
-				call := func(ctx context.Context) error { return c.Call(ctx, method, json.RawMessage(row[0]), nil) }
-
-				ctx, cancel := context.WithCancel(t.Context())
-				cancel()
-				require.ErrorIs(t, call(ctx), context.Canceled, "before")
-
-				ctx, cancel = context.WithCancel(t.Context())
-				ended := make(chan error, 1)
-				go func() { ended <- call(ctx) }() // ends with ctx
-				m := peer.Expect(method)
-				assert.JSONEq(t, row[0], string(m.Params))
-				cancel()
-				peer.Expect("$/cancel_request")
-				require.ErrorIs(t, <-ended, context.Canceled, "during")
-				peer.Answer(m, row[1])
-
-				go func() { peer.Answer(peer.Expect(method), row[1]) }() // ends with the response
-				ctx, cancel = context.WithCancel(t.Context())
-				require.NoError(t, call(ctx), "after")
-				cancel()
+				c := rawpeer.Start(t, agent.New(s, good, &agent.Options{Unstable: true, IgnoreCapabilities: true}))
+				peer.CallEndsWithCtx(c, method, peertest.Params[method], peertest.RawResult(method), "$/cancel_request")
 				synctest.Wait()
 			})
 		})

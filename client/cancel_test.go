@@ -17,62 +17,21 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// results has a valid response for the methods where {} is none.
-var results = map[string]string{
-	"initialize":                `{"protocolVersion":1}`,
-	"session/new":               `{"sessionId":"s"}`,
-	"session/list":              `{"sessions":[]}`,
-	"session/set_config_option": `{"configOptions":[]}`,
-	"session/prompt":            `{"stopReason":"end_turn"}`,
-	"providers/list":            `{"providers":[]}`,
-	"session/fork":              `{"sessionId":"s"}`,
-	"session/status":            `{"status":"open"}`,
-	"session/set_title":         `{"title":"t"}`,
-	"auth/status":               `{"state":"authenticated"}`,
-}
-
-func result(method string) string {
-	if r, ok := results[method]; ok {
-		return r
-	}
-	return `{}`
-}
-
 var reckless = &client.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: -1}
 
 // A call ends with its ctx: before it is sent nothing is sent; while it waits the agent
-// is told, and the late response is dropped.
+// receives a notification, and the late response is dropped.
 func TestCtxOfEveryCall(t *testing.T) {
 	for _, method := range peertest.Requests(t, wire.Agent) {
-		params := peertest.Params[method]
 		t.Run(method, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
-				c, peer := dial(t, &peertest.Client{}, reckless)
-				call := func(ctx context.Context) error { return c.Call(ctx, method, json.RawMessage(params), nil) }
-
-				ctx, cancel := context.WithCancel(t.Context())
-				cancel()
-				require.ErrorIs(t, call(ctx), context.Canceled, "before")
-
-				ctx, cancel = context.WithCancel(t.Context())
-				ended := make(chan error, 1)
-				go func() { ended <- call(ctx) }() // ends with ctx
-				m := peer.Expect(method)
-				assert.JSONEq(t, params, string(m.Params))
-				cancel()
-				told := "$/cancel_request"
+				cancel := "$/cancel_request"
 				if method == "session/prompt" {
-					told = "session/cancel"
+					cancel = "session/cancel"
 				}
-				peer.Expect(told)
-				require.ErrorIs(t, <-ended, context.Canceled, "during")
-				peer.Answer(m, result(method))
-
-				go func() { peer.Answer(peer.Expect(method), result(method)) }() // ends with the response
-				ctx, cancel = context.WithCancel(t.Context())
-				require.NoError(t, call(ctx), "after")
-				cancel()
+				c, peer := dial(t, &peertest.Client{}, reckless)
+				peer.CallEndsWithCtx(c, method, peertest.Params[method], peertest.RawResult(method), cancel)
 				synctest.Wait()
 			})
 		})

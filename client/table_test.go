@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -17,20 +16,15 @@ import (
 func TestEveryMethodIsHandled(t *testing.T) {
 	_, full := open(t, &peertest.FullClient{}, `{}`, &client.Options{Unstable: true})
 	_, bare := open(t, &peertest.Client{}, `{}`, nil)
-	for _, m := range wire.Methods(acp.ProtocolVersion) {
-		if m.Side != wire.Client || m.Notification {
-			continue
-		}
-		params, ok := peertest.Params[m.Name]
-		require.True(t, ok, m.Name)
-		full.Call(`1`, m.Name, params)
+	for _, method := range peertest.Requests(t, wire.Client) {
+		full.Call(`1`, method, peertest.Params[method])
 		answer := full.Next()
-		assert.Nil(t, answer.Error, "%s: %s", m.Name, answer.Raw)
-		bare.Call(`1`, m.Name, params)
+		assert.Nil(t, answer.Error, "%s: %s", method, answer.Raw)
+		bare.Call(`1`, method, peertest.Params[method])
 		answer = bare.Next()
-		if m.Name != "session/request_permission" {
-			require.NotNil(t, answer.Error, m.Name)
-			assert.Equal(t, -32601, answer.Error.Code, m.Name)
+		if method != "session/request_permission" {
+			require.NotNil(t, answer.Error, method)
+			assert.Equal(t, -32601, answer.Error.Code, method)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package peertest
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -43,15 +44,46 @@ var Params = map[string]string{
 	"_extension":                 `{"n":1}`,
 }
 
+// results has a valid result for the requests whose result must not be empty.
+var results = map[string]string{
+	"initialize":                 `{"protocolVersion":1}`,
+	"session/new":                `{"sessionId":"s"}`,
+	"session/list":               `{"sessions":[]}`,
+	"session/set_config_option":  `{"configOptions":[]}`,
+	"session/prompt":             `{"stopReason":"end_turn"}`,
+	"providers/list":             `{"providers":[]}`,
+	"session/fork":               `{"sessionId":"s"}`,
+	"session/status":             `{"status":"open"}`,
+	"session/set_title":          `{"title":"t"}`,
+	"auth/status":                `{"state":"authenticated"}`,
+	"session/request_permission": `{"outcome":{"outcome":"cancelled"}}`,
+	"fs/read_text_file":          `{"content":""}`,
+	"terminal/create":            `{"terminalId":"t"}`,
+	"terminal/output":            `{"output":"","truncated":false}`,
+	"terminal/kill":              `null`,
+	"elicitation/create":         `{"action":"cancel"}`,
+	"mcp/message":                `{"result":{}}`,
+	"_extension":                 `[]`,
+}
+
+// RawResult returns a valid result for a request.
+func RawResult(method string) string { return cmp.Or(results[method], `{}`) }
+
 // Requests lists the requests that one side handles, an extension among them.
 func Requests(t testing.TB, side wire.Side) []string {
 	t.Helper()
+	return RequestsWith(t, acp.ProtocolVersion, side, Params)
+}
+
+// RequestsWith is Requests for a version, whose params must have all of them.
+func RequestsWith(t testing.TB, version int, side wire.Side, params map[string]string) []string {
+	t.Helper()
 	all := []string{"_extension"}
-	for _, m := range wire.Methods(acp.ProtocolVersion) {
+	for _, m := range wire.Methods(version) {
 		if m.Side&side == 0 || m.Notification {
 			continue
 		}
-		if Params[m.Name] == "" {
+		if params[m.Name] == "" {
 			t.Errorf("Params lacks %s", m.Name)
 		}
 		all = append(all, m.Name)

@@ -2,15 +2,17 @@
 package peertest
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 // Params has valid params for every request of the protocol, and for an extension.
 var Params = map[string]string{
-	"initialize":                 `{"protocolVersion":2,"info":{"name":"n","version":"v"}}`,
+	"initialize":                 `{"protocolVersion":2,"info":{"name":"n","version":"v"},"capabilities":{}}`,
 	"auth/login":                 `{"methodId":"m"}`,
 	"auth/logout":                `{}`,
 	"session/new":                `{"cwd":"/"}`,
@@ -37,18 +39,25 @@ var Params = map[string]string{
 	"_extension":                 `{"n":1}`,
 }
 
+// results has a valid result for the requests whose result must not be empty.
+var results = map[string]string{
+	"initialize":                `{"protocolVersion":2,"info":{"name":"a","version":"1"}}`,
+	"session/new":               `{"sessionId":"s"}`,
+	"session/list":              `{"sessions":[]}`,
+	"session/set_config_option": `{"configOptions":[]}`,
+	"session/prompt":            `{"messageId":"u"}`,
+	"providers/list":            `{"providers":[]}`,
+	"session/fork":              `{"sessionId":"f"}`,
+	"session/status":            `{"status":"open"}`,
+	"session/set_title":         `{"title":"t"}`,
+	"auth/status":               `{"state":"authenticated"}`,
+}
+
+// RawResult returns a valid result for a request that an agent handles.
+func RawResult(method string) string { return cmp.Or(results[method], `{}`) }
+
 // Requests lists the requests that one side handles, an extension among them.
 func Requests(t testing.TB, side wire.Side) []string {
 	t.Helper()
-	all := []string{"_extension"}
-	for _, m := range wire.Methods(acp.ProtocolVersion) {
-		if m.Side&side == 0 || m.Notification {
-			continue
-		}
-		if Params[m.Name] == "" {
-			t.Errorf("Params lacks %s", m.Name)
-		}
-		all = append(all, m.Name)
-	}
-	return all
+	return peertest.RequestsWith(t, acp.ProtocolVersion, side, Params)
 }
