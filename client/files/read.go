@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -160,13 +159,6 @@ func readAll(r io.Reader, size, limit int64) (string, error) {
 			b = append(b, 0)[:len(b)]
 		}
 	}
-}
-
-func checkText(s string) error {
-	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
-		return ErrNotText
-	}
-	return nil
 }
 
 // lines returns at most limit lines of text from the line first on, counted from 1; 0
