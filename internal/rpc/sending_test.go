@@ -356,3 +356,30 @@ func TestShortMessagesAfterLongOnes(t *testing.T) {
 		assert.Greater(t, sent, 1000)
 	})
 }
+
+// written counts the messages that are written.
+type written struct {
+	stream.Stream
+	n atomic.Int64
+}
+
+func (s *written) Write([]byte) error { s.n.Add(1); return nil }
+
+// A sender may compute for long after it has sent: its message does not wait for that.
+func TestNotificationLeavesBeforeItsSenderGoesOn(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // nothing else runs until the sender waits
+	bubble(t, func(t *testing.T) {
+		near, _ := stream.Pipe()
+		s := &written{Stream: near}
+		c := startOn(t, rpc.Config{Stream: s})
+		late := 0
+		for n := range int64(100) {
+			require.NoError(t, c.Notify(t.Context(), mNote, &msg{}))
+			if s.n.Load() <= n {
+				late++
+			}
+			time.Sleep(time.Millisecond)
+		}
+		assert.Less(t, late, 5, "but for an interruption of the writer")
+	})
+}
