@@ -1,6 +1,6 @@
-// Package webguard holds the checks that every HTTP handler of the module makes before
-// it looks at a request: where a browser comes from, and which host it believes to
-// talk to.
+// Package webguard holds what the HTTP handlers of the module share: the checks that each
+// of them makes before it looks at a request (where a browser comes from, and which host
+// it believes to talk to), and how a panic is logged.
 package webguard
 
 import (

@@ -270,7 +270,7 @@ func (h *Handler) run(ctx context.Context, s stream.Stream) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if err = errPanic; p != http.ErrAbortHandler {
-				h.log.Error("remote: panic in serve", "panic", p, "stack", string(debug.Stack()))
+				h.log.Error("remote: panic in serve", "panic", webguard.PanicText(p), "stack", string(debug.Stack()))
 			}
 		}
 	}()

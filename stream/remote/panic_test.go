@@ -20,7 +20,7 @@ import (
 // not the server.
 func TestServePanics(t *testing.T) {
 	serve := func(ctx context.Context, s stream.Stream) error {
-		return agent.Serve(ctx, s, func(*agent.Conn) acp.Agent { panic("oops") }, nil)
+		return agent.Serve(ctx, s, func(*agent.Conn) acp.Agent { panic(struct{ content string }{"secret"}) }, nil)
 	}
 	for _, scheme := range []string{"ws", "http"} {
 		t.Run(scheme, func(t *testing.T) {
@@ -34,7 +34,10 @@ func TestServePanics(t *testing.T) {
 				_, err = s.Read()
 				assert.Error(t, err)
 				require.NoError(t, s.Close())
-				assert.Contains(t, <-records, "remote: panic in serve")
+				record := <-records
+				assert.Contains(t, record, "remote: panic in serve")
+				assert.Contains(t, record, "a value of type struct")
+				assert.NotContains(t, record, "secret")
 				assert.Contains(t, <-records, "remote: a connection failed")
 			}
 		})

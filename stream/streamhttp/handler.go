@@ -314,7 +314,7 @@ func report() {
 	if p == nil || p == http.ErrAbortHandler {
 		return
 	}
-	slog.Error("streamhttp: panic in serve", "panic", p, "stack", string(debug.Stack()))
+	slog.Error("streamhttp: panic in serve", "panic", webguard.PanicText(p), "stack", string(debug.Stack()))
 }
 
 var (
