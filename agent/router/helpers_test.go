@@ -17,7 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/router"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
-	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
 // seen records the initialize requests that the agents were given.
@@ -106,39 +106,27 @@ func (a *two) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Prompt
 
 func (a *two) Cancel(context.Context, *acp2.CancelSessionNotification) error { return nil }
 
-// peer is the client's end of a connection as lines.
-type peer struct {
-	t *testing.T
-	s stream.Stream
-}
-
-func (p *peer) send(line string) {
-	p.t.Helper()
-	require.NoError(p.t, p.s.Write([]byte(line)))
-}
-
-// want reads as many messages as there are lines, and compares them as JSON.
-func (p *peer) want(lines ...string) {
-	p.t.Helper()
-	for _, want := range lines {
-		got, err := p.s.Read()
-		require.NoError(p.t, err)
-		require.JSONEq(p.t, want, string(got))
-	}
-}
-
 // discarding are options of a router that logs nothing.
 var discarding = &router.Options{Logger: slog.New(slog.DiscardHandler)}
 
-// scene runs test in a bubble, at the other end of a router that serves agents.
-func scene(t *testing.T, agents *router.Agents, test func(p *peer)) {
+// serve serves agents, and returns the client that the test plays, and what ends both.
+func serve(t *testing.T, agents *router.Agents) (client *rawpeer.Peer, end func()) {
+	t.Helper()
+	far, p := rawpeer.Pipe(t)
+	served := make(chan error, 1)
+	go func() { served <- router.Serve(t.Context(), far, agents, discarding) }() // ends with the client
+	return p, func() {
+		p.Close()
+		require.NoError(t, <-served)
+	}
+}
+
+// scene runs test in a bubble, as the client of a router that serves agents.
+func scene(t *testing.T, agents *router.Agents, test func(p *rawpeer.Peer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		near, far := stream.Pipe()
-		served := make(chan error, 1)
-		go func() { served <- router.Serve(t.Context(), far, agents, discarding) }() // ends with near
-		test(&peer{t, near})
-		require.NoError(t, near.Close())
-		require.NoError(t, <-served)
+		p, end := serve(t, agents)
+		test(p)
+		end()
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/router"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -78,9 +78,9 @@ func TestChoice(t *testing.T) {
 			case "2":
 				agents.V1 = nil
 			}
-			scene(t, agents, func(p *peer) {
-				p.send(initialize("1", tt.params))
-				p.want(tt.want)
+			scene(t, agents, func(p *rawpeer.Peer) {
+				p.Send("%s", initialize("1", tt.params))
+				p.ExpectJSON(tt.want)
 			})
 			if tt.seen == "" {
 				assert.Empty(t, s.all())
@@ -92,92 +92,29 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// What cannot be routed gets its response, and the client may try again.
-func TestBeforeTheChoice(t *testing.T) {
-	const none = ""
-	badVersion := failure("1", -32602, "Invalid params: protocolVersion must be an integer from 0 to 65535")
-	for _, tt := range []struct{ name, sent, want string }{
-		{"another request", `{"jsonrpc":"2.0","id":"x","method":"session/new","params":{}}`,
-			failure(`"x"`, -32600, "Invalid request: ACP connection must be initialized before 'session/new'")},
-		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}]`,
-			failure("null", -32600, "Invalid request: JSON-RPC batches are not supported")},
-		{"a number", `7`, failure("null", -32600, "Invalid request")},
-		{"not JSON", `{"jsonrpc":`, failure("null", -32700, "Parse error")},
-		{"a notification", `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`, none},
-		{"initialize as a notification", `{"jsonrpc":"2.0","method":"initialize","params":{"protocolVersion":1}}`, none},
-		{"a result", `{"jsonrpc":"2.0","id":1,"result":{}}`, none},
-		{"an error", `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}`, none},
-		{"no params", `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, failure("1", -32602, "Invalid params: params must be an object")},
-		{"an array of params", initialize("1", `[1]`), failure("1", -32602, "Invalid params: params must be an object")},
-		{"no version", initialize("1", `{}`), badVersion},
-		{"a string", initialize("1", `{"protocolVersion":"1"}`), badVersion},
-		{"null", initialize("1", `{"protocolVersion":null}`), badVersion},
-		{"a fraction", initialize("1", `{"protocolVersion":1.5}`), badVersion},
-		{"negative", initialize("1", `{"protocolVersion":-1}`), badVersion},
-		{"too large", initialize("1", `{"protocolVersion":65536}`), badVersion},
-		{"a fractional id", initialize("1.5", `{"protocolVersion":2,"info":{"name":"c","version":"1"}}`),
-			failure("null", -32600, "Invalid request: id must be a string or an integer")},
-		{"id null", initialize("null", `{"protocolVersion":3}`), failure("null", -32600, "Invalid request: id must be a string or an integer")},
-		{"version 1 with a malformed member", initialize("1", `{"protocolVersion":1,"clientInfo":{"name":7}}`), none},
-		{"version 2 without info", initialize("1", `{"protocolVersion":2}`),
-			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"_errors":[],"info":{"_errors":["missing"]}}}}`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := &seen{}
-			scene(t, s.both(), func(p *peer) {
-				if tt.name == "version 1 with a malformed member" {
-					p.send(tt.sent) // the member is read leniently
-					p.want(initialized1)
-					return
-				}
-				p.send(tt.sent)
-				if tt.want != none {
-					p.want(tt.want)
-				}
-				assert.Empty(t, s.all())
-				p.send(initialize("1", `{"protocolVersion":1}`))
-				p.want(initialized1)
-				assert.Len(t, s.all(), 1)
-			})
-		})
-	}
-}
-
-// An id that version 1 allows reaches an agent of version 1.
-func TestFractionalIDOfVersion1(t *testing.T) {
-	scene(t, (&seen{}).both(), func(p *peer) {
-		p.send(initialize("1.5", `{"protocolVersion":1}`))
-		p.want(`{"jsonrpc":"2.0","id":1.5,"result":{"protocolVersion":1,"agentCapabilities":{},"authMethods":[]}}`)
+// What is read before the choice gets its response or is ignored, and what is read after
+// it reaches the agent.
+func TestRouting(t *testing.T) {
+	rawpeer.Dialogues(t, "testdata/routing.txtar", func(t *testing.T) (*rawpeer.Peer, func()) {
+		s := &seen{}
+		p, end := serve(t, s.both())
+		return p, func() {
+			assert.Len(t, s.all(), 1, "initialize of an agent")
+			end()
+		}
 	})
 }
 
-// What follows initialize in the same write reaches the agent, and a repeated initialize
-// goes to the agent that was chosen.
+// A repeated initialize goes to the agent that was chosen.
 func TestAfterTheChoice(t *testing.T) {
 	s := &seen{}
-	scene(t, s.both(), func(p *peer) {
-		p.send(initialize("1", `{"protocolVersion":2,"info":{"name":"c","version":"1"}}`))
-		p.send(initialize("2", `{"protocolVersion":1}`))
-		p.send(`{"jsonrpc":"2.0","id":3,"method":"session/new","params":{"cwd":"/"}}`)
-		p.want(initialized2)
-		var got []string
-		for range 2 {
-			msg, err := p.s.Read()
-			require.NoError(t, err)
-			got = append(got, string(msg))
-		}
-		assert.ElementsMatch(t, []string{
-			failure("2", -32600, "Invalid request: a repeated initialize must request protocol version 2 or later"),
-			`{"jsonrpc":"2.0","id":3,"result":{"sessionId":"two"}}`,
-		}, got)
+	scene(t, s.both(), func(p *rawpeer.Peer) {
+		p.Send("%s", initialize("1", `{"protocolVersion":1}`))
+		p.ExpectJSON(initialized1)
+		p.Send("%s", initialize("1", `{"protocolVersion":2,"info":{"name":"c","version":"1"}}`))
+		p.ExpectJSON(initialized1)
 	})
-	s = &seen{}
-	scene(t, s.both(), func(p *peer) {
-		p.send(initialize("1", `{"protocolVersion":1}`))
-		p.want(initialized1)
-		p.send(initialize("1", `{"protocolVersion":2,"info":{"name":"c","version":"1"}}`))
-		p.want(initialized1)
-	})
+	assert.Len(t, s.all(), 2)
 }
 
 func TestEndBeforeTheChoice(t *testing.T) {

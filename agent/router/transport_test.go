@@ -14,6 +14,7 @@ import (
 
 	"github.com/acpkit/go-sdk/agent/router"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -52,27 +53,25 @@ func TestTransports(t *testing.T) {
 	} {
 		for version, result := range map[string]string{"1": initialized1, "2": initialized2} {
 			t.Run(name+" version "+version, func(t *testing.T) {
-				p := &peer{t, dial(t)}
+				s := dial(t)
+				p := rawpeer.New(t, s)
 				if name == "lines" { // the network transports take one initialize
-					p.send(initialize("7", `{"protocolVersion":-1}`))
-					p.want(failure("7", -32602, "Invalid params: protocolVersion must be an integer from 0 to 65535"))
+					p.Send("%s", initialize("7", `{"protocolVersion":-1}`))
+					p.ExpectJSON(failure("7", -32602, "Invalid params: protocolVersion must be an integer from 0 to 65535"))
 				}
-				p.send(initialize("1", `{"protocolVersion":`+version+`,"info":{"name":"c","version":"1"}}`))
-				p.want(result)
-				p.send(`{"jsonrpc":"2.0","id":3,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`)
+				p.Send("%s", initialize("1", `{"protocolVersion":`+version+`,"info":{"name":"c","version":"1"}}`))
+				p.ExpectJSON(result)
+				p.Send("%s", `{"jsonrpc":"2.0","id":3,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`)
 				session := map[string]string{"1": "one", "2": "two"}[version]
-				p.want(`{"jsonrpc":"2.0","id":3,"result":{"sessionId":"` + session + `"}}`)
-				p.send(`{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"` + session + `","prompt":[{"type":"text","text":"x"}]}}`)
-				for {
-					msg, err := p.s.Read()
-					require.NoError(t, err)
-					if m := stream.ParseMessage(msg); m.IsResponse() {
-						assert.Equal(t, "4", string(m.ID))
-						assert.Equal(t, stream.KindResponse, m.Kind, "%s", msg)
-						break
-					}
+				p.ExpectJSON(`{"jsonrpc":"2.0","id":3,"result":{"sessionId":"` + session + `"}}`)
+				p.Send("%s", `{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"`+session+`","prompt":[{"type":"text","text":"x"}]}}`)
+				m := p.Next()
+				for m.Method != "" { // updates
+					m = p.Next()
 				}
-				require.NoError(t, p.s.Close())
+				assert.Equal(t, "4", string(m.ID))
+				assert.Nil(t, m.Error, m.Raw)
+				require.NoError(t, s.Close())
 			})
 		}
 	}
@@ -88,10 +87,9 @@ func TestRefusalOverHTTP(t *testing.T) {
 	defer server.Close()
 	s, err := remote.Dial(t.Context(), server.URL, nil)
 	require.NoError(t, err)
-	defer s.Close()
-	p := &peer{t, s}
-	p.send(initialize("1", `{"protocolVersion":1}`))
-	p.want(unsupported("1", "[2]"))
+	p := rawpeer.New(t, s)
+	p.Send("%s", initialize("1", `{"protocolVersion":1}`))
+	p.ExpectJSON(unsupported("1", "[2]"))
 }
 
 // The agent closes the stream that the router was given, with a reason for the peer.
@@ -101,9 +99,9 @@ func TestReasonOfTheEnd(t *testing.T) {
 		s := &reasoned{Stream: far, reasons: make(chan stream.Reason, 1)}
 		served := make(chan error, 1)
 		go func() { served <- router.Serve(t.Context(), s, (&seen{}).both(), discarding) }() // ends with near
-		p := &peer{t, near}
-		p.send(initialize("1", `{"protocolVersion":1}`))
-		p.want(initialized1)
+		p := rawpeer.New(t, near)
+		p.Send("%s", initialize("1", `{"protocolVersion":1}`))
+		p.ExpectJSON(initialized1)
 		require.NoError(t, near.Close())
 		require.ErrorIs(t, <-served, io.ErrUnexpectedEOF)
 		require.Len(t, s.reasons, 1)
