@@ -36,6 +36,12 @@ import (
 //
 // If a prompt is cancelled while it waits, it fails with -32800 and work is not called.
 func (s *Session) Accept(ctx context.Context, req *acp.PromptRequest, work func(ctx context.Context) (acp.StopReason, error)) (*acp.PromptResponse, error) {
+	return s.AcceptAs(ctx, NewMessageID(), req, work)
+}
+
+// AcceptAs is [Session.Accept] with the id of the user's message, for example the one under
+// which the agent stores the message. No other message of the session may have it.
+func (s *Session) AcceptAs(ctx context.Context, id acp.MessageID, req *acp.PromptRequest, work func(ctx context.Context) (acp.StopReason, error)) (*acp.PromptResponse, error) {
 	if earlier := rpc.Earlier(ctx); earlier != nil {
 		select {
 		case <-earlier:
@@ -47,7 +53,6 @@ func (s *Session) Accept(ctx context.Context, req *acp.PromptRequest, work func(
 	if err != nil {
 		return nil, err
 	}
-	id := NewMessageID()
 	if err := s.UserMessage(ctx, id, req.Prompt...); err != nil {
 		s.finish(w, acp.StopReasonCancelled, err)
 		return nil, err
