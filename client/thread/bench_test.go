@@ -52,6 +52,7 @@ func BenchmarkSnapshotAfterHistory(b *testing.B) {
 		b.Run(fmt.Sprint(items), func(b *testing.B) {
 			th := thread.New()
 			tellChunks(th, items, items, items)
+			th.Snapshot() // the first one writes all items
 			u := &acp.AgentMessageChunk{MessageID: "0", Content: acp.Text("x")}
 			for b.Loop() {
 				th.Apply(u)

@@ -58,7 +58,7 @@ func (c *chat) showQuestion(q *permission.Question) {
 		c.screen.line(yellow, "? %s", c.toolTitle(q.Tool.ID))
 	}
 	for _, o := range q.Operations {
-		c.screen.line(yellow, "? %s", effect(o))
+		c.screen.line(yellow, "? %s", effect(o, q.Workspace))
 	}
 }
 
@@ -72,14 +72,18 @@ func (c *chat) toolTitle(id string) string {
 	return id
 }
 
-// effect says in one line what an operation does.
-func effect(o permission.Operation) string {
+// effect says in one line what an operation does. The folder of a command is named if it is
+// not that of the session.
+func effect(o permission.Operation, workspace string) string {
 	if o.Action == permission.ActionWrite {
 		return "write " + o.Path
 	}
 	text := "run " + strings.Join(o.Argv, " ")
 	if !o.Shell {
 		text = fmt.Sprintf("run %q", o.Argv)
+	}
+	if o.Cwd != "" && o.Cwd != workspace {
+		text += " in " + o.Cwd
 	}
 	if len(o.Env) > 0 {
 		text += " with " + strings.Join(o.Env, ", ")
