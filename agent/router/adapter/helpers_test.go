@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/router/adapter"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
-	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -66,23 +66,18 @@ func endTurn() (*acp.PromptResponse, error) {
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 }
 
-// peer is a client of version 2 as lines.
+// peer is a client of version 2 that the test plays.
 type peer struct {
+	*rawpeer.Peer
 	t    *testing.T
-	s    stream.Stream
 	last string // the last message
 	// names are the ids that the adapter has made, in the order in which they were seen
 	names map[string]string
 }
 
-func (p *peer) send(format string, args ...any) {
-	p.t.Helper()
-	require.NoError(p.t, p.s.Write(fmt.Appendf(nil, format, args...)))
-}
-
 func (p *peer) call(id int, method, params string) {
 	p.t.Helper()
-	p.send(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
+	p.Call(fmt.Sprint(id), method, params)
 }
 
 func (p *peer) prompt(id int, text string) {
@@ -93,10 +88,8 @@ func (p *peer) prompt(id int, text string) {
 // read returns the next message, with made ids replaced by names.
 func (p *peer) read() string {
 	p.t.Helper()
-	line, err := p.s.Read()
-	require.NoError(p.t, err)
-	p.last = string(line)
-	text := string(line)
+	p.last = p.Next().Raw
+	text := p.last
 	for {
 		before, rest, found := strings.Cut(text, `"msg_`)
 		if !found {
@@ -186,13 +179,13 @@ func cancelled(id int) string {
 }
 
 // connect starts an adapter of an agent.
-func connect(t *testing.T, a acp.Agent, own *plain) (p *peer, end func()) {
-	near, far := stream.Pipe()
+func connect(t *testing.T, a acp.Agent, own *plain) (client *peer, end func()) {
+	over, p := rawpeer.Pipe(t)
 	newV1 := func(conn *agent.Conn) acp.Agent { own.conn = conn; return a }
-	conn := agent2.New(far, adapter.FromV1(newV1, &adapter.Options{Logger: quiet}), &agent2.Options{Logger: quiet})
+	conn := agent2.New(over, adapter.FromV1(newV1, &adapter.Options{Logger: quiet}), &agent2.Options{Logger: quiet})
 	require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
-	return &peer{t: t, s: near, names: map[string]string{}}, func() {
-		require.NoError(t, near.Close())
+	return &peer{Peer: p, t: t, names: map[string]string{}}, func() {
+		p.Close()
 		require.NoError(t, conn.Wait())
 	}
 }

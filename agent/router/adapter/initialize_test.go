@@ -15,6 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/router/adapter"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -84,9 +85,9 @@ func (a *signer) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutRespons
 func TestAuthentication(t *testing.T) {
 	own := &plain{}
 	scene(t, &signer{own}, own, func(p *peer) {
-		p.send(`{"jsonrpc":"2.0","id":"login","method":"auth/login","params":{"methodId":"m"}}`)
+		p.Send(`{"jsonrpc":"2.0","id":"login","method":"auth/login","params":{"methodId":"m"}}`)
 		p.want(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m","mode":"form","requestId":"login","requestedSchema":{"type":"object","properties":{}}}}`)
-		p.send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{}}}`)
+		p.Send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{}}}`)
 		p.want(`{"jsonrpc":"2.0","id":"login","result":{}}`)
 		p.call(3, "auth/logout", `{}`)
 		p.want(result(3, `{}`))
@@ -112,7 +113,7 @@ func TestExtensions(t *testing.T) {
 	scene(t, &pinging{own}, own, func(p *peer) {
 		p.call(9, "_x/ping", `{"a":1.50}`)
 		p.want(`{"jsonrpc":"2.0","id":1,"method":"_x/ping/back","params":{"a":1.50}}`)
-		p.send(`{"jsonrpc":"2.0","id":1,"result":[1]}`)
+		p.Send(`{"jsonrpc":"2.0","id":1,"result":[1]}`)
 		p.want(result(9, `[1]`))
 		require.NoError(t, own.conn.Notify(t.Context(), "_x/note", map[string]int{"b": 2}))
 		p.want(`{"jsonrpc":"2.0","method":"_x/note","params":{"b":2}}`)
@@ -139,15 +140,14 @@ func TestAgentThatCannotBeServed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log strings.Builder
 				logger := slog.New(slog.NewTextHandler(&log, nil))
-				near, far := stream.Pipe()
+				over, p := rawpeer.Pipe(t)
 				served := make(chan error, 1)
 				go func() { // ends with the connection
-					served <- agent2.Serve(t.Context(), far, adapter.FromV1(tt.newV1, &adapter.Options{Logger: logger}), &agent2.Options{Logger: logger})
+					served <- agent2.Serve(t.Context(), over, adapter.FromV1(tt.newV1, &adapter.Options{Logger: logger}), &agent2.Options{Logger: logger})
 				}()
-				p := &peer{t: t, s: near}
-				p.call(1, "initialize", initializeParams)
-				p.want(failure(1, -32603, "Internal error"))
-				require.NoError(t, near.Close())
+				p.Call("1", "initialize", initializeParams)
+				p.ExpectJSON(failure(1, -32603, "Internal error"))
+				p.Close()
 				require.NoError(t, <-served)
 				assert.Contains(t, log.String(), tt.want)
 			})

@@ -56,7 +56,7 @@ func TestPermission(t *testing.T) {
 			p.prompt(2+i, tt.text)
 			p.want(user(fmt.Sprint("m", 2+2*i), tt.text), running)
 			p.want(waiting, request(1+i, tt.title, tt.call))
-			p.send(`{"jsonrpc":"2.0","id":%d,"result":%s}`, 1+i, tt.answer)
+			p.Send(`{"jsonrpc":"2.0","id":%d,"result":%s}`, 1+i, tt.answer)
 			p.want(running, said(fmt.Sprint("m", 3+2*i), tt.want), idle("end_turn"))
 		}
 	})
@@ -70,14 +70,14 @@ func TestCancelDuringPermission(t *testing.T) {
 		p.want(user("m1", "ask"), running)
 		p.want(waiting, request(1, "T", `{"toolCallId":"t","title":"T"}`))
 		synctest.Wait()
-		p.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
+		p.Send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
 		var got []string
 		for len(got) == 0 || !strings.Contains(got[len(got)-1], `"idle"`) {
 			got = append(got, p.read())
 		}
 		assert.Contains(t, got, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`)
 		assert.JSONEq(t, full(idle("cancelled")), got[len(got)-1])
-		p.send(`{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"cancelled"}}}`)
+		p.Send(`{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"cancelled"}}}`)
 	})
 }
 
@@ -122,9 +122,9 @@ func TestElicitation(t *testing.T) {
 		p.prompt(1, "ask")
 		p.want(user("m1", "ask"), running)
 		p.want(waiting, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Which?","mode":"form","sessionId":"s1","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}}`)
-		p.send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"a":"x"}}}`)
+		p.Send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"a":"x"}}}`)
 		p.want(running, waiting, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Which?","mode":"form","sessionId":"s1","requestedSchema":{"type":"object","properties":{}}}}`)
-		p.send(`{"jsonrpc":"2.0","id":2,"result":{"action":"later"}}`)
+		p.Send(`{"jsonrpc":"2.0","id":2,"result":{"action":"later"}}`)
 		p.want(running, idle("end_turn"))
 	})
 	assert.Equal(t, map[string]acp.ElicitationContentValue{"a": acp.ElicitationString("x")}, values)
