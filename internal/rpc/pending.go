@@ -163,19 +163,22 @@ func (p *pending) leave(m *member) {
 }
 
 // endGroup ends the ctx of the members of a group, of background work only when all
-// is true. It returns the requests among them.
+// is true. It returns the requests among them. They end first: one that waits for the end
+// of work must not take its place.
 func (p *pending) endGroup(key string, all bool) (requests []*request) {
 	g := p.groups[key]
 	if g == nil {
 		return nil
 	}
 	for m := g.first; m != nil; m = m.next {
-		switch {
-		case m.work == nil:
+		if m.work == nil {
 			m.request.endedBy = endedByGroup
 			m.request.end(errGroupEnded)
 			requests = append(requests, m.request)
-		case all || !m.work.background:
+		}
+	}
+	for m := g.first; m != nil; m = m.next {
+		if m.work != nil && (all || !m.work.background) {
 			m.work.end(errGroupEnded)
 		}
 	}

@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -152,5 +153,59 @@ func TestWorkCountsAndCalls(t *testing.T) {
 		p.answer(2, 0)
 		_, err := rpc.Outlive(t.Context(), false)
 		require.Error(t, err)
+	})
+}
+
+// Requests that wait for the end of work read that they are cancelled before the work
+// does, so none of them takes its place.
+func TestWorkEndsAfterTheRequestsThatWaitForIt(t *testing.T) {
+	const waiting = 1000
+	bubble(t, func(t *testing.T) {
+		var mu sync.Mutex
+		ctxs := make([]context.Context, waiting+1) // guarded by mu
+		late := make(chan int, 1)
+		entry := on(mPrompt, func(ctx context.Context, m *msg) (*msg, error) {
+			mu.Lock()
+			ctxs[m.N] = ctx
+			mu.Unlock()
+			if m.N > 0 {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			w, err := rpc.Outlive(ctx, false)
+			if err != nil {
+				return nil, err
+			}
+			go func() { // ends with the work
+				defer w.End()
+				<-w.Context().Done()
+				mu.Lock()
+				defer mu.Unlock()
+				n := 0
+				for _, ctx := range ctxs[1:] {
+					if ctx.Err() == nil {
+						n++
+					}
+				}
+				late <- n
+			}()
+			return m, nil
+		})
+		entry.Group = true
+		cancel := on(mCancel, func(context.Context, *msg) (*msg, error) { return nil, nil })
+		cancel.Ends = rpc.EndsForeground
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{entry, cancel}})
+		prompt(p, 0, "a", "")
+		for id := range waiting {
+			p.Send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'sessionId':'a','n':%d}}`, id+1, id+1)
+		}
+		synctest.Wait()
+		p.Send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'a'}}`)
+		assert.Zero(t, <-late, "requests were not cancelled yet when the work ended")
+		for range waiting {
+			p.Next()
+		}
+		require.NoError(t, c.Close())
+		require.NoError(t, c.Wait())
 	})
 }
