@@ -19,7 +19,7 @@ func (s *seat) write(ctx context.Context, o *files.Operation) error {
 	}
 	return s.authorize(ctx, o.Session, permission.Operation{
 		Action: permission.ActionWrite, Path: o.Path, Digest: permission.DigestOf(o.Content),
-	})
+	}, &o.Content)
 }
 
 // command lets the policy judge a command, with the arguments that will run.
@@ -34,19 +34,19 @@ func (s *seat) command(ctx context.Context, c *terminals.Command) error {
 		slices.Sort(values)
 		o.EnvDigest = permission.DigestOf(values...)
 	}
-	if err := s.authorize(ctx, c.Session, o); err != nil {
+	if err := s.authorize(ctx, c.Session, o, nil); err != nil {
 		return err
 	}
 	c.Consented = c.Unlisted // the policy has judged them: they are in o.Env
 	return nil
 }
 
-// authorize judges what the agent does. If the turn is cancelled while the user thinks, it is
+// authorize judges what the agent does; text is what it writes, if anything. If the turn is cancelled while the user thinks, it is
 // not done.
-func (s *seat) authorize(ctx context.Context, id acp.SessionID, o permission.Operation) error {
+func (s *seat) authorize(ctx context.Context, id acp.SessionID, o permission.Operation, text *string) error {
 	ctx, stop := s.conn.TurnContext(ctx, id)
 	defer stop()
-	a := permission.Act{Session: string(id), Agent: s.agent(), Operation: o}
+	a := permission.Act{Session: string(id), Agent: s.agent(), Operation: o, Text: text}
 	a.Workspace, a.Turn = s.session(id)
 	err := s.scope.Authorize(ctx, a)
 	if errors.Is(err, acp.ErrTurnCancelled) {

@@ -238,7 +238,12 @@ func TestAllowIsForTheOperationThatWasAsked(t *testing.T) {
 		return nil
 	}))
 	x.gone("b")
+	for i, text := range []string{"text", "other", "text"} { // not asked about before: the person sees what would be written
+		require.NotNil(t, x.questions()[1+i].Text)
+		assert.Equal(t, text, *x.questions()[1+i].Text)
+	}
 	q := x.questions()[0]
+	assert.Nil(t, q.Text, "the agent has shown it")
 	assert.Equal(t, "scripted", q.Agent)
 	assert.Equal(t, x.dir, q.Workspace)
 	assert.True(t, q.Claimed)

@@ -148,6 +148,9 @@ type Question struct {
 	// agent and may be incomplete.
 	Operations []Operation
 	Claimed    bool
+	// Text is the new content of the file that would be written, if the agent did not ask;
+	// else nil, and the diffs of Tool are what the agent shows. It may be secret.
+	Text *string
 	// Options lists the options to choose from.
 	Options []Option
 }

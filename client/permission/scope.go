@@ -120,6 +120,8 @@ type Act struct {
 	Turn      uint64
 	Agent     string
 	Operation Operation
+	// Text is the new content of the file of a write, to be shown; nil if it is not known.
+	Text *string
 }
 
 // Authorize returns nil if the operation may be done now, once. It returns a *[DeniedError]
@@ -127,7 +129,7 @@ type Act struct {
 func (s *Scope) Authorize(ctx context.Context, a Act) error {
 	q := &Question{
 		Session: a.Session, Workspace: a.Workspace, Turn: a.Turn, Agent: a.Agent,
-		Operations: []Operation{a.Operation}, Options: ownOptions(),
+		Operations: []Operation{a.Operation}, Text: a.Text, Options: ownOptions(),
 	}
 	d := &decision{scope: s, q: q, keys: operationKeys(q)}
 	v := s.policy.judgeOperation(&a.Operation)

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/thread"
 )
 
 // askUser asks on the terminal whether something may be done, or answers as the flags say.
@@ -60,6 +62,29 @@ func (c *chat) showQuestion(q *permission.Question) {
 	for _, o := range q.Operations {
 		c.screen.line(yellow, "? %s", effect(o, q.Workspace))
 	}
+	if q.Text != nil && len(q.Operations) > 0 {
+		c.showWrite(q.Operations[0].Path, *q.Text)
+	}
+}
+
+// comparedAtMost is how many bytes a file may have whose change is shown.
+const comparedAtMost = 1 << 20
+
+// showWrite shows how a file would change that the agent writes without a question. What it
+// has shown of it before may be something else.
+func (c *chat) showWrite(path, text string) {
+	v := c.view.Load()
+	if v == nil {
+		return
+	}
+	d := &thread.Diff{Changes: []thread.FileChange{{Operation: thread.FileAdd, Path: path}}, NewText: &text}
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > comparedAtMost {
+		// shown as a new one
+	} else if old, err := os.ReadFile(path); err == nil {
+		d.Changes[0].Operation = thread.FileModify
+		d.OldText = new(string(old))
+	}
+	v.diff(d)
 }
 
 // toolTitle returns the title of a tool call.

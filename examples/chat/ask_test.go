@@ -1,12 +1,33 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/client/permission"
 )
+
+// An agent that does not ask, or writes something else than it has shown: the user sees what
+// would be written before it is.
+func TestWriteWithoutAQuestion(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.txt"), "one\ntwo\n")
+	got := say(t, settings{dir: dir}, ":mode auto\nwrite a.txt: three\n1\n")
+	_, question, found := strings.Cut(got, "? write "+filepath.Join(dir, "a.txt")+"\n")
+	require.True(t, found, got)
+	question, _, _ = strings.Cut(question, "Allow once")
+	for _, want := range []string{"a.txt  +1 -2\n", "  - one\n", "  - two\n", "  + three\n"} {
+		assert.Contains(t, question, want)
+	}
+	after, err := os.ReadFile(filepath.Join(dir, "a.txt"))
+	require.NoError(t, err)
+	assert.Equal(t, "three", strings.TrimSpace(string(after)))
+}
 
 // The user sees what will happen, also where and with which variables.
 func TestEffect(t *testing.T) {
