@@ -24,7 +24,7 @@ func TestChat(t *testing.T) {
 			t.Run(protocol, func(t *testing.T) {
 				place := newWorkplace(t, a)
 				agent := place.command()
-				args := append([]string{"-yes", "-protocol", protocol, "-prompt", scriptMark + "write", "--"}, agent.Args...)
+				args := append([]string{"-yes", "-protocol", protocol, "-prompt", scriptMark + place.writing(t), "--"}, agent.Args...)
 				cmd := exec.CommandContext(t.Context(), program, args...)
 				cmd.Dir, cmd.Env, cmd.WaitDelay = place.dir, place.env, time.Second
 				out, err := cmd.CombinedOutput()

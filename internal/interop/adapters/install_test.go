@@ -88,13 +88,14 @@ type workplace struct {
 	model     *scriptedModel
 	dir, home string
 	env       []string
+	file      string // that the agent changes
+	files     int
 }
 
 func newWorkplace(t *testing.T, a *adapter) *workplace {
 	t.Helper()
 	p := &workplace{adapter: a, dir: scratch(t), home: scratch(t)}
 	p.model = newScriptedModel(t, a.dialect, p.dir)
-	p.reset(t)
 	// Whoever tries to reach another computer must fail.
 	nowhere := "http://127.0.0.1:9"
 	p.env = append(a.prepare(t, p.home, p.model.url()),
@@ -103,16 +104,20 @@ func newWorkplace(t *testing.T, a *adapter) *workplace {
 	return p
 }
 
-// reset gives the file that the agent changes its first text.
-func (p *workplace) reset(t *testing.T) {
+// writing returns the prompt that makes the agent change a file, which is a new one each time:
+// claude-agent-acp refuses to write a file that someone else has changed since.
+func (p *workplace) writing(t *testing.T) string {
 	t.Helper()
-	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "out.txt"), []byte("old\n"), 0o600))
+	p.files++
+	p.file = fmt.Sprint("out", p.files, ".txt")
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, p.file), []byte("old\n"), 0o600))
+	return "write " + p.file
 }
 
-// text returns what is in the file that the agent changes.
+// text returns what is in that file.
 func (p *workplace) text(t *testing.T) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(p.dir, "out.txt"))
+	b, err := os.ReadFile(filepath.Join(p.dir, p.file))
 	require.NoError(t, err)
 	return string(b)
 }

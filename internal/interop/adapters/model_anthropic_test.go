@@ -105,7 +105,7 @@ func (anthropic) end(w *eventWriter, _ *scriptedModel, _ int64, s *modelStep) {
 func (s *modelStep) anthropicTool(dir string) (name string, input object) {
 	switch s.tool {
 	case toolWrite:
-		return "Write", object{"file_path": filepath.Join(dir, "out.txt"), "content": "new\n"}
+		return "Write", object{"file_path": filepath.Join(dir, s.file), "content": "new\n"}
 	case toolRun:
 		return "Bash", object{"command": commandText, "description": "greets"}
 	case toolBackground:

@@ -98,7 +98,7 @@ func (openai) write(w *eventWriter, _ *scriptedModel, id int64, s *modelStep) {
 func (s *modelStep) openaiTool() (name string, input any) {
 	switch s.tool {
 	case toolWrite:
-		return "apply_patch", "*** Begin Patch\n*** Update File: out.txt\n@@\n-old\n+new\n*** End Patch\n"
+		return "apply_patch", "*** Begin Patch\n*** Update File: " + s.file + "\n@@\n-old\n+new\n*** End Patch\n"
 	case toolRun:
 		return "exec_command", object{"cmd": commandText}
 	case toolBackground:

@@ -46,13 +46,14 @@ var modelScripts = map[string][]modelStep{
 type modelStep struct {
 	thought, text string
 	tool          string
-	wait          bool // the answer never ends
-	fail          bool // the model refuses the call
+	wait          bool   // the answer never ends
+	fail          bool   // the model refuses the call
+	file          string // of toolWrite: the second word of the prompt
 }
 
 // The tools that scripts use. Agents have other names for them.
 const (
-	toolWrite = "write" // writes "new\n" to out.txt
+	toolWrite = "write" // writes "new\n" to a file in which is "old\n"
 	toolRun   = "run"   // runs a command that needs no permission
 
 	toolAsk        = "ask"        // asks the user to choose "red" or "blue"
@@ -133,12 +134,14 @@ func (m *scriptedModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func step(c modelCall) *modelStep {
-	word, _, _ := strings.Cut(strings.TrimPrefix(c.prompt, scriptMark), " ")
-	script := modelScripts[strings.TrimSpace(word)]
+	words := append(strings.Fields(strings.TrimPrefix(c.prompt, scriptMark)), "", "")
+	script := modelScripts[words[0]]
 	if !c.tools || c.results >= len(script) {
 		return &modelStep{text: "Nothing more."}
 	}
-	return &script[c.results]
+	s := script[c.results]
+	s.file = words[1]
+	return &s
 }
 
 // chunks cuts a text after each space.

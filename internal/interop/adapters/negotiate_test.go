@@ -105,12 +105,11 @@ func (e *either) converse(t *testing.T, conn *negotiate.Conn) string {
 	assert.Equal(t, "end_turn", prompt("say").StopReason)
 	assert.Equal(t, "end_turn", prompt("think").StopReason)
 	e.pick = permission.AllowOnce
-	assert.Equal(t, "end_turn", prompt("write").StopReason)
+	assert.Equal(t, "end_turn", prompt(e.place.writing(t)).StopReason)
 	assert.Equal(t, "new\n", e.place.text(t))
 	assert.Equal(t, 1, e.asked)
-	e.place.reset(t)
 	e.pick = permission.RejectOnce
-	prompt("write")
+	prompt(e.place.writing(t))
 	assert.Equal(t, "old\n", e.place.text(t))
 	assert.Equal(t, 2, e.asked)
 	prompt("run")

@@ -2,6 +2,8 @@ package adapters_test
 
 import (
 	"context"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,12 +16,15 @@ import (
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// The agents are reached through other parts of this module: the proxy, and the adapter that
-// serves what the agents say in version 1 to a client of version 2.
+// The agents are reached through other parts of this module: the network, the proxy, and the
+// adapter that serves what the agents say in version 1 to a client of version 2.
 func TestThrough(t *testing.T) {
-	for name, link := range map[string]func(*testing.T, stream.Stream) stream.Stream{"proxy": throughProxy, "adapter": throughAdapter} {
+	for name, link := range map[string]func(*testing.T, stream.Stream) stream.Stream{
+		"proxy": throughProxy, "adapter": throughAdapter, "WebSocket": throughNetwork("ws"), "HTTP": throughNetwork("http"),
+	} {
 		t.Run(name, func(t *testing.T) {
 			eachAdapter(t, func(t *testing.T, a *adapter) {
 				place := newWorkplace(t, a)
@@ -71,4 +76,22 @@ func throughAdapter(t *testing.T, process stream.Stream) stream.Stream {
 	}()
 	t.Cleanup(func() { assert.NoError(t, <-ended) })
 	return near
+}
+
+// throughNetwork serves the process at an address, as examples/bridge does.
+func throughNetwork(scheme string) func(*testing.T, stream.Stream) stream.Stream {
+	return func(t *testing.T, process stream.Stream) stream.Stream {
+		handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
+			defer context.AfterFunc(ctx, func() { _ = process.Close() })()
+			return stream.Forward(s, process)
+		}, &remote.Options{Logger: newStrictLog(t)})
+		server := httptest.NewServer(handler)
+		t.Cleanup(func() {
+			assert.NoError(t, handler.Shutdown(context.Background()))
+			server.Close()
+		})
+		s, err := remote.Dial(t.Context(), scheme+strings.TrimPrefix(server.URL, "http"), nil)
+		require.NoError(t, err)
+		return s
+	}
 }

@@ -87,7 +87,7 @@ func TestHostKit(t *testing.T) {
 		session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: place.dir})
 		require.NoError(t, err)
 		require.NoError(t, session.SetOption(ctx, "mode", a.asking))
-		turn, err := session.Prompt(ctx, negotiate.Text(scriptMark+"write")).Wait()
+		turn, err := session.Prompt(ctx, negotiate.Text(scriptMark+place.writing(t))).Wait()
 		require.NoError(t, err)
 		assert.Equal(t, "end_turn", turn.StopReason)
 		assert.Equal(t, "new\n", place.text(t))
