@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -33,7 +35,7 @@ var plays = map[string]func(args []string) error{
 		if err := os.WriteFile(args[0], nil, 0o600); err != nil {
 			return err
 		}
-		time.Sleep(time.Hour)
+		waitForSignal()
 		return nil
 	},
 	// leave ends with a code, while what it has started waits and holds the output.
@@ -74,11 +76,19 @@ func exit(code string) error {
 
 func wait() error {
 	fmt.Println(os.Getpid())
-	time.Sleep(time.Hour)
+	waitForSignal()
 	return nil
 }
 
-// startReady starts ready and returns when the file is there.
+// waitForSignal lives until a signal ends the process.
+func waitForSignal() {
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGALRM) // nobody sends it
+	<-over
+}
+
+// startReady starts ready and returns when the file is there. It polls: what the process
+// prints goes to the test.
 func startReady(file string) error {
 	cmd := exec.Command(os.Args[0], "play", "ready", file)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // The test binary plays the commands as well: this variable says which.
@@ -52,7 +51,9 @@ func refuse() { signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIG
 
 func ready() error {
 	fmt.Println(os.Getpid())
-	time.Sleep(time.Hour)
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGHUP) // nobody sends it
+	<-over
 	return nil
 }
 
