@@ -17,14 +17,17 @@ import (
 )
 
 // Our client of version 2 holds its whole conversation with an agent on the TypeScript
-// SDK, and with ours.
+// SDK, and with ours, by itself and behind our router.
 func TestConversationOfVersion2(t *testing.T) {
 	t.Parallel()
-	for name, command := range map[string][]string{"their agent": node(t, "v2/agent.mjs"), "our agent": self(t)} {
+	for name, c := range map[string]struct {
+		role    string
+		command []string
+	}{"their agent": {"", node(t, "v2/agent.mjs")}, "our agent": {"agent2", self(t)}, "our router": {"router", self(t)}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(command[0], command[1:]...)
-			cmd.Env = selfEnv("agent2")
+			cmd := exec.Command(c.command[0], c.command[1:]...)
+			cmd.Env = selfEnv(c.role)
 			converse2(t, spawn(t, cmd))
 		})
 	}

@@ -194,17 +194,18 @@ func TestVersionErrorsOfTypeScript(t *testing.T) {
 		t.Run(c.client+" with "+c.peer, func(t *testing.T) {
 			t.Parallel()
 			peer := theirEndpoints[c.peer]
-			dials := ways(t, peer.script, peer.variables...)
-			for _, transport := range []string{"stdio", "HTTP"} {
-				var got *client.VersionError
-				require.ErrorAs(t, clients[c.client](t.Context(), dials[transport]), &got, transport)
-				if got.Supported != nil {
-					hasCode(t, rpcerr.CodeUnsupportedProtocolVersion, got.Err)
-				}
-				said := *got
-				said.Err = nil
-				assert.Equal(t, c.want, said, transport)
+			transport := "stdio"
+			if peer.variables != nil { // a router: one of each kind over the network is enough
+				transport = "HTTP"
 			}
+			var got *client.VersionError
+			require.ErrorAs(t, clients[c.client](t.Context(), ways(t, peer.script, peer.variables...)[transport]), &got)
+			if got.Supported != nil {
+				hasCode(t, rpcerr.CodeUnsupportedProtocolVersion, got.Err)
+			}
+			said := *got
+			said.Err = nil
+			assert.Equal(t, c.want, said)
 		})
 	}
 }
