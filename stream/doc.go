@@ -51,7 +51,7 @@
 //	MessageWriter      receives the envelope of a message, to route by it
 //	Drainer            asks the connection to drain and then to close
 //	ReasonCloser       sends the peer the reason why the connection ends
-//	SingleInitializer  reports that the endpoint takes one initialize
+//	SingleInitializer  reports whether the endpoint accepts only one initialize
 //
 // A network transport must keep three promises:
 //

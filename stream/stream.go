@@ -85,11 +85,11 @@ type TolerantReader interface {
 	Unchecked() (noise func(line []byte))
 }
 
-// SingleInitializer is an optional interface of a [Stream] to an endpoint that may take one
-// initialize only, and refuse or ignore another one, as those on a network do.
+// SingleInitializer is an optional interface of a [Stream] whose endpoint may accept only
+// one initialize for each connection, as network endpoints do.
 type SingleInitializer interface {
-	// SingleInitialize reports whether a client that has to initialize again must make
-	// another connection. It must be safe for concurrent use.
+	// SingleInitialize reports whether a client must connect again to send another initialize.
+	// It must be safe for concurrent use.
 	SingleInitialize() bool
 }
 

@@ -39,8 +39,8 @@ func (s *Session) Accept(ctx context.Context, req *acp.PromptRequest, work func(
 	return s.AcceptAs(ctx, NewMessageID(), req, work)
 }
 
-// AcceptAs is [Session.Accept] with the id of the user's message, for example the one under
-// which the agent stores the message. No other message of the session may have it.
+// AcceptAs is like [Session.Accept] with a given id for the user's message, for example the
+// id under which the agent stores it. No other message of the session may have that id.
 func (s *Session) AcceptAs(ctx context.Context, id acp.MessageID, req *acp.PromptRequest, work func(ctx context.Context) (acp.StopReason, error)) (*acp.PromptResponse, error) {
 	if earlier := rpc.Earlier(ctx); earlier != nil {
 		select {

@@ -8,8 +8,8 @@ import (
 
 // CreateElicitation sends req and returns the response of the client as it is. If the scope
 // of req is a session, it replaces the session's id in a copy of req. While it waits, the
-// session's state is requires_action as for [Session.AskPermission]. [Session.AskForm] and
-// [Session.OpenURL] are to be used unless the response itself is needed.
+// session's state is requires_action as for [Session.AskPermission]. Use [Session.AskForm]
+// or [Session.OpenURL] unless the response itself is needed.
 //
 // Protocol: elicitation/create. Capability: elicitation.form or elicitation.url.
 func (s *Session) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {

@@ -47,7 +47,7 @@ func (s *Session) AskPermission(ctx context.Context, title string, subject acp.R
 
 // RequestPermission sends req for the session and returns the response of the client as it
 // is. It replaces the session's id in a copy of req. While it waits, the session's state is
-// requires_action as for [Session.AskPermission], which is to be used unless the response
+// requires_action as for [Session.AskPermission]. Use that method unless the response
 // itself is needed.
 //
 // Protocol: session/request_permission.

@@ -25,10 +25,10 @@
 //
 // # Windows
 //
-// A program is found by its name with each extension of PATHEXT, as a shell does it. Names
-// that depend on the folder or the drive of this program (C:tool, \tool) and names of
-// streams (tool.exe:a) are refused. A batch file runs in cmd.exe: its arguments are put
-// between quotes, and a command whose arguments hold quotes, percent signs or line breaks
-// is refused, since cmd.exe could take parts of them for commands. A job object takes the
-// place of the process group; Options.Grace follows a Ctrl-Break event.
+// A program is found by its name with each extension of PATHEXT, as by a shell. Names that
+// depend on the folder or the drive of this program (C:tool, \tool) and names of streams
+// (tool.exe:a) are refused. A batch file runs in cmd.exe: its arguments are quoted, and a
+// command whose arguments contain quotes, percent signs or line breaks is refused, because
+// cmd.exe could take parts of them for commands. A job object takes the place of the
+// process group, and a Ctrl-Break event that of SIGTERM.
 package terminals

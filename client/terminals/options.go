@@ -51,8 +51,8 @@ type Options struct {
 	// Output is the number of bytes of output that are kept if the agent sets no limit, and
 	// MaxOutput is the maximum for any limit. 0 means 64 KiB and 1 MiB.
 	Output, MaxOutput int
-	// PerSession is how many terminals a session may have at once; 0 means 16. One that was
-	// released counts until its command has ended.
+	// PerSession is the number of terminals that a session may have at once; 0 means 16. A
+	// released terminal counts until its command has ended.
 	PerSession int
 	// Grace is how long a command may take to end after it was asked to (SIGTERM),
 	// before it is killed. 0 means 2 s, a negative value no time at all.

@@ -42,9 +42,9 @@
 // # Order
 //
 // The seven promises of package acp hold. The end of a turn is an update, so a handler of
-// updates must not wait for a turn: it would wait for itself.
+// updates must not wait for a turn, which would be a deadlock.
 //
-// What the agent sends before its response to initialize is handled after that response. An
-// agent must not wait for the client before it has responded: it would wait for itself. In
-// version 1 it may.
+// Messages that the agent sends before its response to initialize are handled after that
+// response. An agent must not wait for the client before it has responded, because that is
+// a deadlock; in version 1 it may.
 package client

@@ -62,9 +62,10 @@ type Handler struct {
 	http  *streamhttp.Handler
 }
 
-// NewHandler returns an http.Handler that calls serve for each connection, on a
-// goroutine of its own. serve must return when its stream or its ctx ends, as
-// agent.Serve does. A panic of serve is logged and ends its connection. Mount the handler at any path; clients use one URL for all.
+// NewHandler returns an http.Handler that calls serve for each connection, on a goroutine
+// of its own. serve must return when its stream or its ctx ends, as agent.Serve does. A
+// panic of serve is logged and ends its connection. The handler can be mounted at any path;
+// clients use one URL.
 func NewHandler(serve func(context.Context, stream.Stream) error, opts *Options) *Handler {
 	h := &Handler{serve: serve}
 	if opts != nil {

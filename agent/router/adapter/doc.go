@@ -16,8 +16,8 @@
 //     them if that has the same author. A prompt that the agent repeats is left out.
 //   - Tool calls and their updates become updates that create or change a call. A change of
 //     a file becomes a patch.
-//   - A request for permission gets the title of its tool call. While it waits, or an
-//     elicitation of the session, the state of the session is requires_action.
+//   - A permission request gets the title of its tool call. While it or an elicitation of
+//     the session is in flight, the state of the session is requires_action.
 //   - A plan becomes the plan with the id "plan". Modes become an option with the id
 //     "mode", unless the agent has options: then only the options are passed on.
 //   - session/resume becomes session/load if the client requests a replay, and
