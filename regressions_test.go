@@ -23,7 +23,7 @@ var regressions = []struct {
 	{"many small _meta took more than ten times the memory of their message", "internal/hardening", "TestManyMetas TestMetaBomb TestUnreadTurnWithMetas"},
 	{"many small _meta, each within its own limit", "internal/wire", "TestMapsShareTheBudget"},
 	{"a single _meta took more than ten times the memory of its message", "acp", "TestMemoryBound TestMemoryBoundOfRandomShapes"},
-	{"calls that were quicker than jsonrpc2 filled its memory", "internal/rpc", "TestCallsWaitForTheLibrary"},
+	{"calls that were quicker than jsonrpc2 filled its memory", "internal/rpc", "TestCallsWaitForTheLibrary TestDispatchWaitsForTheLibrary"},
 	{"a peer that reads was cut off because responses of the connection itself filled their reserve", "internal/rpc", "TestReaderPausesForOwnResponses TestBothEndsPauseForOwnResponses"},
 	{"MaxBacklog below Backlog had no effect", "internal/rpc", "TestMaxBacklogBelowBacklog"},
 	{"short messages in recycled buffers counted as long ones", "internal/rpc", "TestShortMessagesAfterLongOnes"},
@@ -52,6 +52,8 @@ var regressions = []struct {
 	{"a turn succeeded although its updates had been dropped", "client", "TestTurnWhoseUpdatesWereDropped"},
 	{"a turn failed because its result was null or empty", "client", "TestTurnWithoutAResult"},
 	{"a zero client.Conn panicked", "client", "TestZeroConn TestZeroConnIsRefused"},
+	{"a session that a network stream had lost could not be opened again", "client", "TestLostSessionIsOpenedAgain"},
+	{"the same in version 2", "client/v2", "TestLostSessionIsResumed"},
 
 	// Checks and forwarding.
 	{"own mistakes left unchecked from a handler of another connection", "internal/rpc", "TestForwardingIsNotStricter"},

@@ -48,6 +48,12 @@ func (c *Conn) handshake() *rpc.CallOptions { return &rpc.CallOptions{} }
 // strictIDs reports whether the id of a request must be a string or an integer.
 const strictIDs = false
 
+// reopens reports whether a call of the method opens a session again that the stream has
+// lost.
+func reopens(method string) bool {
+	return method == acp.MethodSessionLoad || method == acp.MethodSessionResume
+}
+
 // agentOf returns what the agent reports about itself.
 func agentOf(res *acp.InitializeResponse) *peer {
 	return &peer{info: res.AgentInfo, caps: res.AgentCapabilities, auth: res.AuthMethods}

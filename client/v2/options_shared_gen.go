@@ -90,6 +90,7 @@ func (o *Options) config() rpc.Config {
 		Role:         "client",
 		Defined:      func(method string) bool { return wire.Defines(acp.ProtocolVersion, method) },
 		StrictIDs:    strictIDs,
+		Reopens:      reopens,
 		Receiving:    endpoint.Middlewares(o.Receiving),
 		Sending:      endpoint.Middlewares(o.Sending),
 		Logger:       o.Logger,

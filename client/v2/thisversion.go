@@ -53,6 +53,10 @@ func (c *Conn) handshake() *rpc.CallOptions { return &rpc.CallOptions{Negotiates
 // strictIDs reports whether the id of a request must be a string or an integer.
 const strictIDs = true
 
+// reopens reports whether a call of the method opens a session again that the stream has
+// lost.
+func reopens(method string) bool { return method == acp.MethodSessionResume }
+
 // agentOf returns what the agent reports about itself.
 func agentOf(res *acp.InitializeResponse) *peer {
 	return &peer{info: &res.Info, caps: res.Capabilities, auth: res.AuthMethods}

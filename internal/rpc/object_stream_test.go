@@ -8,9 +8,14 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/sourcegraph/jsonrpc2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/rpc/outbox"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // heard is what the library reads.
@@ -81,5 +86,43 @@ func TestNobodyWaitsForTheLibraryOfAClosedConnection(t *testing.T) {
 		synctest.Wait()
 		assert.True(t, went)
 		s.await()
+	})
+}
+
+// deaf is what the library reads from in the next test: nothing.
+type deaf struct {
+	*objectStream
+	ended chan struct{}
+}
+
+func (d deaf) ReadObject(any) error { <-d.ended; return io.EOF }
+
+func (d deaf) Close() error { close(d.ended); return nil }
+
+func TestDispatchWaitsForTheLibrary(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		out := outbox.New(outbox.Config{Stream: near, Queue: 1 << 20, Reserve: 1 << 20, StallTimeout: time.Minute})
+		s := newObjectStream(out)
+		d := deaf{s, make(chan struct{})}
+		lib := jsonrpc2.NewConn(t.Context(), d, noHandler{}, jsonrpc2.OnSend(s.onSend), jsonrpc2.SetLogger(quiet{}))
+		f := outbox.NewFrame()
+		f.Data, f.Call = append(f.Data, "a call"...), mostOver+1
+		require.True(t, out.TryReserve(f))
+		for id := range uint64(mostOver) {
+			s.over(id)
+		}
+		sent := make(chan error, 1)
+		go func() { sent <- s.dispatch(t.Context(), lib, "m", f) }() // ends when the library has heard of one
+		synctest.Wait()
+		assert.Empty(t, sent)
+		require.NoError(t, s.ReadObject(new(heard)))
+		require.NoError(t, <-sent)
+		got, err := far.Read()
+		require.NoError(t, err)
+		assert.Equal(t, "a call", string(got))
+		require.NoError(t, lib.Close())
+		out.Close(io.EOF)
+		out.Abandon()
 	})
 }
