@@ -57,9 +57,12 @@ func TestKilledAndSupervised(t *testing.T) {
 
 		turn, err = session.Prompt(ctx, acp.Text(scriptMark+"wait"))
 		require.NoError(t, err)
+		said := ""
 		for u := range turn.Updates() {
-			if _, ok := u.(*acp.AgentMessageChunk); ok {
-				break // the model waits now
+			if chunk, ok := u.(*acp.AgentMessageChunk); ok {
+				if said += acp.PlainText(chunk.Content); said == "I wait." {
+					break // the model waits now
+				}
 			}
 		}
 		kill(t, int(pid.Load()))
@@ -78,8 +81,7 @@ func TestKilledAndSupervised(t *testing.T) {
 		text, err := turn.Text()
 		require.NoError(t, err)
 		assert.Contains(t, text, "One two three.")
-		said := messages(threads.Thread(session.ID()).Snapshot())
-		assert.Contains(t, said, "agent: I wait.")
+		assert.Contains(t, messages(threads.Thread(session.ID()).Snapshot()), "agent: I wait.")
 		assert.NoError(t, s.Close())
 		assert.NoError(t, s.Wait())
 	})
@@ -99,11 +101,7 @@ func TestKilledInVersion2(t *testing.T) {
 		c.start(t)
 		c.text(t)
 		turn := c.prompt("wait")
-		for u := range turn.Updates() {
-			if _, ok := u.(*acp2.AgentMessageChunk); ok {
-				break // the model waits now
-			}
-		}
+		waits(t, turn)
 		kill(t, pid)
 		_, err := turn.Wait()
 		var exit *stream.ExitError

@@ -203,14 +203,24 @@ func (c *conversation) command(t *testing.T) {
 	assert.Zero(t, *terminal.Exit.Code)
 }
 
-func (c *conversation) cancel(t *testing.T) {
-	turn := c.prompt("wait")
+// waits reads the turn until the model has said all, and waits.
+func waits(t *testing.T, turn *client.Turn) {
+	t.Helper()
+	text := ""
 	for u, err := range turn.Updates() {
 		require.NoError(t, err)
-		if _, ok := u.(*acp.AgentMessageChunk); ok {
-			break // the model waits now
+		if chunk, ok := u.(*acp.AgentMessageChunk); ok {
+			if text += acp.PlainText(chunk.Content); strings.Contains(text, "I wait.") {
+				return
+			}
 		}
 	}
+	assert.Fail(t, "the turn has ended", text)
+}
+
+func (c *conversation) cancel(t *testing.T) {
+	turn := c.prompt("wait")
+	waits(t, turn)
 	require.NoError(t, turn.Cancel(c.ctx))
 	end, err := turn.Wait()
 	require.NoError(t, err)
@@ -238,11 +248,10 @@ func (c *conversation) cancelAsked(t *testing.T) {
 
 func (c *conversation) queue(t *testing.T) {
 	first := c.prompt("wait")
-	_, err := first.Accepted()
-	require.NoError(t, err)
+	waits(t, first)
 	second := c.prompt("say")
 	require.NoError(t, first.Cancel(c.ctx))
-	_, err = first.Wait()
+	_, err := first.Wait()
 	require.NoError(t, err)
 	if _, err := second.Wait(); err != nil {
 		code, _ := rpcerr.CodeOf(err)

@@ -185,12 +185,7 @@ func (c *conversation) several(t *testing.T) {
 
 func (c *conversation) closeDuring(t *testing.T) {
 	turn := c.prompt("wait")
-	for u, err := range turn.Updates() {
-		require.NoError(t, err)
-		if _, ok := u.(*acp.AgentMessageChunk); ok {
-			break // the model waits now
-		}
-	}
+	waits(t, turn)
 	require.NoError(t, c.session.Close(c.ctx))
 	end, err := turn.Wait()
 	if err == nil {
