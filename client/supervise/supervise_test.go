@@ -484,3 +484,29 @@ func TestCloseWhileTheAgentIsAway(t *testing.T) {
 		assert.Equal(t, 1, w.dials)
 	})
 }
+
+// Wait waits for a Start that has not returned, because a process may be running already.
+func TestWaitDuringStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dialing, release := make(chan struct{}), make(chan struct{})
+		k := keep(t, &world{}, func(o *supervise.Options) {
+			o.Dial = func(ctx context.Context) (stream.Stream, error) {
+				close(dialing)
+				<-ctx.Done()
+				<-release // what it has begun it takes back
+				return nil, context.Cause(ctx)
+			}
+		})
+		started, waited := make(chan error, 1), make(chan error, 1)
+		go func() { started <- k.Start(context.Background()) }() // ends with the Supervisor
+		<-dialing
+		go func() { waited <- k.Wait() }() // ends with the Supervisor
+		synctest.Wait()
+		k.Close()
+		synctest.Wait()
+		assert.Empty(t, waited)
+		close(release)
+		assert.ErrorIs(t, <-started, supervise.ErrClosed)
+		assert.NoError(t, <-waited)
+	})
+}

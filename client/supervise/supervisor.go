@@ -15,7 +15,7 @@ import (
 // Supervisor keeps one agent running. All methods are safe for concurrent use.
 type Supervisor struct {
 	opts    Options
-	running sync.WaitGroup // the goroutines of run and of sessions that come back
+	running sync.WaitGroup // Start, and the goroutines of run and of sessions that come back
 
 	mu         sync.Mutex // guards all below
 	started    bool
@@ -66,6 +66,8 @@ func (s *Supervisor) Start(ctx context.Context) error {
 		return s.err
 	}
 	s.life, s.stop = context.WithCancelCause(ctx)
+	s.running.Add(1)
+	defer s.running.Done()
 	s.mu.Unlock()
 	conn, err := s.dial()
 	if err != nil {
@@ -82,13 +84,16 @@ func (s *Supervisor) Start(ctx context.Context) error {
 // Close, context.Cause after the end of Start's ctx, and an error that wraps [ErrGaveUp] if
 // the agent failed too often in a row.
 func (s *Supervisor) Wait() error {
+	s.mu.Lock()
+	started := s.started
+	s.mu.Unlock()
+	if !started {
+		return errNotStarted
+	}
 	s.running.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case !s.started:
-		return errNotStarted
-	case errors.Is(s.err, ErrClosed):
+	if errors.Is(s.err, ErrClosed) {
 		return nil
 	}
 	return s.err
