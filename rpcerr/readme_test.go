@@ -10,13 +10,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/wine"
 )
 
 // imports are the packages that the programs of the README use.
@@ -28,9 +29,7 @@ var imports = []string{
 // TestReadmePrograms compiles each program of the README, and holds that each row of the
 // table has one.
 func TestReadmePrograms(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil && runtime.GOOS == "windows" {
-		t.Skip("there is no go command under wine")
-	}
+	wine.Lacks(t, "a go command")
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	sections := regexp.MustCompile("(?s)\n## (\\d+)\\. ([^\n]+)\n(.*?)```go\n(.*?)```").FindAllSubmatch(readme, -1)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/wine"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
 	"github.com/acpkit/go-sdk/rpcerr/envelope"
@@ -158,9 +158,7 @@ func TestReading(t *testing.T) {
 
 // A misspelt reason is a compile error, not a surprise at run time.
 func TestTypoDoesNotCompile(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil && runtime.GOOS == "windows" {
-		t.Skip("there is no go command under wine")
-	}
+	wine.Lacks(t, "a go command")
 	const program = `package main
 
 import (
