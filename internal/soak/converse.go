@@ -31,16 +31,16 @@ func converse(ctx context.Context, l *load, seed uint64) error {
 	l.connections.Add(1)
 	c := &conversation{load: l, seed: seed, user: newUser(l)}
 	r := c.random(0)
-	forAgent, forClient, ends, err := join(r)
+	connect := c.connect
+	if r.IntN(2) == 0 {
+		l.second.Add(1)
+		connect = c.connect2
+	}
+	ends, play, err := connect(r)
 	if err != nil {
 		return err
 	}
-	l.proxies.Add(int64(len(ends) / 2))
-	worker := &worker{load: l, seed: seed}
-	ends = append(ends, agent.New(forAgent, func(conn *agent.Conn) acp.Agent { worker.conn = conn; return worker },
-		agentOptions))
-	c.conn = client.New(forClient, func(*client.Conn) acp.Client { return c.user }, clientOptions)
-	ends = append(ends, c.conn)
+	l.proxies.Add(int64(len(ends)/2 - 1))
 	// The connection outlives ctx: what has begun is brought to its end.
 	life := context.WithoutCancel(ctx)
 	for _, e := range ends {
@@ -57,7 +57,7 @@ func converse(ctx context.Context, l *load, seed uint64) error {
 		})
 		defer timer.Stop()
 	}
-	err = c.talk(ctx)
+	err = c.talk(ctx, play)
 	var all []error
 	for _, e := range ends {
 		if failed := e.Err(); failed != nil && !c.broken.Load() {
@@ -80,19 +80,36 @@ func converse(ctx context.Context, l *load, seed uint64) error {
 	return errors.Join(append(all, err)...)
 }
 
+// part is what the client of one version does: the handshake, and one session.
+type part struct {
+	initialize func(context.Context) error
+	session    func(context.Context, *rand.Rand) error
+}
+
+// connect connects two ends of version 1, and returns all ends, those of proxies first.
+func (c *conversation) connect(r *rand.Rand) ([]end, *part, error) {
+	forAgent, forClient, ends, err := join(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	worker := &worker{load: c.load, seed: c.seed}
+	c.conn = client.New(forClient, func(*client.Conn) acp.Client { return c.user }, clientOptions)
+	ends = append(ends, agent.New(forAgent, func(conn *agent.Conn) acp.Agent { worker.conn = conn; return worker }, agentOptions), c.conn)
+	return ends, &part{func(ctx context.Context) error { _, err := c.conn.Initialize(ctx, nil); return err }, c.session}, nil
+}
+
 // random returns the source of randomness for one part of the conversation.
 func (c *conversation) random(part uint64) *rand.Rand { return rand.New(rand.NewPCG(c.seed, part)) }
 
 // talk is the client's part.
-func (c *conversation) talk(ctx context.Context) error {
-	life := context.WithoutCancel(ctx)
-	if _, err := c.conn.Initialize(life, nil); err != nil {
+func (c *conversation) talk(ctx context.Context, play *part) error {
+	if err := play.initialize(context.WithoutCancel(ctx)); err != nil {
 		return c.excuse(err)
 	}
 	var wg sync.WaitGroup
 	errs := make([]error, 4)
 	for n := range errs {
-		wg.Go(func() { errs[n] = c.excuse(c.session(ctx, c.random(uint64(n+1)))) })
+		wg.Go(func() { errs[n] = c.excuse(play.session(ctx, c.random(uint64(n+1)))) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)

@@ -22,6 +22,7 @@ import (
 type load struct {
 	updates, prompts, cancels, calls, connections, bytes atomic.Int64
 	proxies, broken, loads, givenUp, terminals           atomic.Int64
+	second, held                                         atomic.Int64 // connections of version 2, prompts withdrawn in them
 
 	mu     sync.Mutex // guards errors
 	errors []string
@@ -59,6 +60,7 @@ func main() {
 		l.connections.Load(), l.proxies.Load(), l.broken.Load())
 	fmt.Printf("prompts %d, cancelled %d, updates %d, sessions loaded %d\n",
 		l.prompts.Load(), l.cancels.Load(), l.updates.Load(), l.loads.Load())
+	fmt.Printf("connections of version 2 %d, prompts withdrawn %d\n", l.second.Load(), l.held.Load())
 	fmt.Printf("other calls %d, given up %d, terminals %d, text %d MiB\n",
 		l.calls.Load(), l.givenUp.Load(), l.terminals.Load(), l.bytes.Load()>>20)
 	fmt.Printf("goroutines %d before, %d after\n", before.goroutines, after.goroutines)
