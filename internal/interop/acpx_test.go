@@ -64,7 +64,7 @@ func TestAcpx(t *testing.T) {
 				require.True(t, ok, line)
 				said = append(said, e)
 			}
-			assert.Contains(t, string(said[len(said)-1].Result), `"end_turn"`)
+			assert.Contains(t, string(said[len(said)-1].Result), `"end_turn"`, "last: %s %.300s", said[len(said)-1].Method, said[len(said)-1].Params)
 			test.check(t, dir, said)
 		})
 	}
