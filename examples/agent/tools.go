@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -184,6 +185,17 @@ func (t *turn) permitted(ctx context.Context, call *agent.ToolCall) error {
 		return err
 	}
 	return t.out.ConfigOptions(ctx, t.session.configOptions()...)
+}
+
+// commandInput is the input of a tool call that runs a command line, with all that the
+// client needs to recognize the terminal that the user has allowed.
+func (t *turn) commandInput(line string) json.RawMessage {
+	command, args := shell(line)
+	input, err := json.Marshal(map[string]any{"command": command, "args": args, "cwd": t.session.CWD})
+	if err != nil { // not possible with strings
+		return nil
+	}
+	return input
 }
 
 // command runs a command line in a terminal that the user can watch.

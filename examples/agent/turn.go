@@ -135,6 +135,9 @@ func (t *turn) carryOut(ctx context.Context, r request) (done bool, err error) {
 	if r.verb != verbRun && r.verb != verbSearch {
 		announced.Locations = []acp.ToolCallLocation{{Path: path}}
 	}
+	if r.verb == verbRun {
+		announced.RawInput = t.commandInput(r.command)
+	}
 	call, err := t.out.StartToolCall(ctx, announced)
 	if err != nil {
 		return false, err

@@ -105,13 +105,15 @@ func TestPermission(t *testing.T) {
 		typed    string
 		written  bool
 	}{
-		"flag yes":           {settings{yes: true}, "write a.txt: x\n", true},
-		"flag no":            {settings{no: true}, "write a.txt: x\n", false},
-		"typed yes":          {settings{}, "write a.txt: x\n1\n", true},
-		"typed no":           {settings{}, "write a.txt: x\n3\n", false},
-		"typed nonsense":     {settings{}, "write a.txt: x\nmaybe\n9\n1\n", true},
-		"nobody to ask":      {settings{}, "write a.txt: x\n", false},
-		"asked once for all": {settings{}, "write b.txt: y\n2\nwrite a.txt: x\n1\n", true},
+		"flag yes":                       {settings{yes: true}, "write a.txt: x\n", true},
+		"flag no":                        {settings{no: true}, "write a.txt: x\n", false},
+		"typed yes":                      {settings{}, "write a.txt: x\n1\n", true},
+		"typed no":                       {settings{}, "write a.txt: x\n3\n", false},
+		"typed nonsense":                 {settings{}, "write a.txt: x\nmaybe\n9\n1\n", true},
+		"nobody to ask":                  {settings{}, "write a.txt: x\n", false},
+		"asked once for all":             {settings{}, "write b.txt: y\n2\nwrite a.txt: x\n1\n", true},
+		"a command is asked about once":  {settings{}, "run echo x>a.txt\n1\n", true},
+		"a refused command does not run": {settings{}, "run echo x>a.txt\n3\n", false},
 		"an agent that asks no more is asked about": {settings{}, "write b.txt: y\n2\nwrite a.txt: x\n3\n", false},
 	}
 	for name, tt := range tests {
