@@ -221,10 +221,10 @@ func (t *calls) place(k, place *call) {
 		t.enqueue(k)
 		return
 	}
+	t.deliver(k) // Result comes before AtResponse
 	if place != nil {
 		t.enqueue(place)
 	}
-	t.deliver(k)
 }
 
 // enqueue delivers something at the end of the order.

@@ -196,10 +196,10 @@ func (c *reader) responded(id []byte, store func(*call)) {
 		c.placeResponse(k)
 		return
 	}
+	c.calls.deliver(k) // Result comes before AtResponse
 	if place != nil {
 		c.placeResponse(place)
 	}
-	c.calls.deliver(k)
 }
 
 // placeResponse delivers a response at its place in the order.
