@@ -114,7 +114,7 @@ func (c *Conn) CloseSession(ctx context.Context, req *acp.CloseSessionRequest) (
 //
 // Protocol: session/set_mode.
 func (c *Conn) SetSessionMode(ctx context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
-	return methodSetSessionMode.Call(ctx, &c.out, req, nil)
+	return c.setSessionMode(ctx, req)
 }
 
 // SetSessionConfigOption sets one option of a session, at any time. The response
@@ -122,7 +122,7 @@ func (c *Conn) SetSessionMode(ctx context.Context, req *acp.SetSessionModeReques
 //
 // Protocol: session/set_config_option.
 func (c *Conn) SetSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	return methodSetSessionConfigOption.Call(ctx, &c.out, req, nil)
+	return c.setSessionConfigOption(ctx, req)
 }
 
 // Prompt runs a turn and returns when it is over and all its updates have been handled.

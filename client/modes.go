@@ -22,12 +22,28 @@ func (s *Session) Modes() *acp.SessionModeState {
 
 // SetMode changes the mode of the session.
 func (s *Session) SetMode(ctx context.Context, id acp.SessionModeID) error {
-	req, response := &acp.SetSessionModeRequest{SessionID: s.id, ModeID: id}, &settingResponse{s: s}
-	_, err := methodSetSessionMode.Call(ctx, &s.conn.out, req, response.watch())
-	if err == nil {
-		response.tell(func(t *settings, at int) { t.setMode(at, id) })
-	}
+	_, err := s.conn.setMode(ctx, s, &acp.SetSessionModeRequest{SessionID: s.id, ModeID: id})
 	return err
+}
+
+func (c *Conn) setSessionMode(ctx context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+	if req == nil {
+		req = &acp.SetSessionModeRequest{}
+	}
+	return c.setMode(ctx, c.sessions.find(req.SessionID), req)
+}
+
+// setMode changes the mode of the session of s. If s is not nil, it stores the mode.
+func (c *Conn) setMode(ctx context.Context, s *Session, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+	if s == nil {
+		return methodSetSessionMode.Call(ctx, &c.out, req, nil)
+	}
+	response := &settingResponse{s: s}
+	res, err := methodSetSessionMode.Call(ctx, &c.out, req, response.watch())
+	if err == nil {
+		response.tell(func(t *settings, at int) { t.setMode(at, req.ModeID) })
+	}
+	return res, err
 }
 
 // versionedSettings are the settings that only this version has.

@@ -110,6 +110,30 @@ func TestSessionOptionsAndModes(t *testing.T) {
 	assert.Empty(t, s.ConfigOptions())
 }
 
+// A session knows what the plain methods of its connection set.
+func TestPlainMethodsSetOptionsAndModes(t *testing.T) {
+	conn, peer := open(t, &peertest.Client{}, `{}`, nil)
+	go func() { // ends with the response
+		peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
+		for range 2 {
+			peer.Answer(peer.Expect("session/set_mode"), `{}`)
+			peer.Answer(peer.Expect("session/set_config_option"), `{"configOptions":[{"id":"model","name":"Model","type":"select","currentValue":"big","options":[]}]}`)
+		}
+	}()
+	s, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+	require.NoError(t, err)
+	for _, id := range []acp.SessionID{"s1", "other"} {
+		_, err = conn.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: acp.SessionModeID("of " + id)})
+		require.NoError(t, err)
+		_, err = conn.SetSessionConfigOption(t.Context(), &acp.SetSessionConfigOptionRequest{
+			SessionID: id, ConfigID: "model", Value: &acp.SessionConfigValue{Value: "big"},
+		})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, acp.SessionModeID("of s1"), s.Modes().CurrentModeID)
+	assert.Len(t, s.ConfigOptions(), 1)
+}
+
 // Settings that the agent reports after its response are newer than those of the response,
 // even if the caller handles the response later.
 func TestSettingsReportedAfterAResponse(t *testing.T) {

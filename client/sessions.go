@@ -106,6 +106,13 @@ func (c *Conn) open(id acp.SessionID) *Session {
 	return session
 }
 
+// find returns the Session of id, or nil.
+func (s *sessions) find(id acp.SessionID) *Session {
+	s.lock()
+	defer s.mu.Unlock()
+	return s.attached[id]
+}
+
 // opened ends what open began. If the last load or resume has failed, and the Session was
 // never returned to the user, it is forgotten.
 func (s *sessions) opened(session *Session, ok bool) {

@@ -27,12 +27,29 @@ func (s *Session) SetConfigOptionBool(ctx context.Context, id acp.SessionConfigI
 }
 
 func (s *Session) setOption(ctx context.Context, id acp.SessionConfigID, value acp.SessionConfigOptionValue) error {
-	req, response := &acp.SetSessionConfigOptionRequest{SessionID: s.id, ConfigID: id, Value: value}, &settingResponse{s: s}
-	res, err := methodSetSessionConfigOption.Call(ctx, &s.conn.out, req, response.watch())
+	_, err := s.conn.setOption(ctx, s, &acp.SetSessionConfigOptionRequest{SessionID: s.id, ConfigID: id, Value: value})
+	return err
+}
+
+func (c *Conn) setSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+	if req == nil {
+		req = &acp.SetSessionConfigOptionRequest{}
+	}
+	return c.setOption(ctx, c.sessions.find(req.SessionID), req)
+}
+
+// setOption sets an option of the session of s. If s is not nil, it stores the options in
+// the response.
+func (c *Conn) setOption(ctx context.Context, s *Session, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+	if s == nil {
+		return methodSetSessionConfigOption.Call(ctx, &c.out, req, nil)
+	}
+	response := &settingResponse{s: s}
+	res, err := methodSetSessionConfigOption.Call(ctx, &c.out, req, response.watch())
 	if err == nil {
 		response.tell(func(t *settings, at int) { t.setOptions(at, res.ConfigOptions) })
 	}
-	return err
+	return res, err
 }
 
 // settings holds what an agent reports of a session, such as its options. Each has the place in the order of

@@ -97,7 +97,7 @@ func (c *Conn) Cancel(ctx context.Context, n *acp.CancelSessionNotification) err
 //
 // Protocol: session/set_config_option.
 func (c *Conn) SetSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	return methodSetSessionConfigOption.Call(ctx, &c.out, req, nil)
+	return c.setSessionConfigOption(ctx, req)
 }
 
 // DeleteSession removes a session from the list. For most agents a session that does

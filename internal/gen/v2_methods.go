@@ -11,7 +11,7 @@ var v2Methods = []methodRow{
 	{key: "session/prompt", name: "Prompt", role: "Agent", capability: "session", bits: none,
 		waits: true, streams: true, turn: true, callHook: true, handleHook: true},
 	{key: "session/cancel!", name: "Cancel", role: "Agent", capability: "session", bits: none, endsTurn: true, callHook: true},
-	{key: "session/set_config_option", name: "SetSessionConfigOption", role: "SessionConfigOptionSetter"},
+	{key: "session/set_config_option", name: "SetSessionConfigOption", role: "SessionConfigOptionSetter", callHook: true},
 	{key: "session/delete", name: "DeleteSession", role: "SessionDeleter", capability: "session.delete", callHook: true},
 	{key: "tool_call/cancel", name: "CancelToolCall", role: "ToolCallCanceller"},
 	{key: "terminal/cancel", name: "CancelTerminal", role: "TerminalCanceller"},
