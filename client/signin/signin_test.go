@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -136,7 +137,11 @@ func TestRunOnThisTerminal(t *testing.T) {
 	_, err = signin.Do(ctx, offer(t, terminal), &signin.Options{Command: again()})
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 	_, err = signin.Do(t.Context(), offer(t, terminal), &signin.Options{Command: func() *exec.Cmd { return exec.Command("/no/such/agent") }})
-	assert.ErrorIs(t, err, os.ErrNotExist)
+	missing := os.ErrNotExist
+	if runtime.GOOS == "windows" { // os/exec tries each extension of PATHEXT there
+		missing = exec.ErrNotFound
+	}
+	assert.ErrorIs(t, err, missing)
 }
 
 func TestVariables(t *testing.T) {

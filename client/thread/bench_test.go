@@ -97,14 +97,28 @@ func TestChunksAreLinear(t *testing.T) {
 func timesAsLong(enough float64, a, b func()) float64 {
 	best := math.Inf(1)
 	for range 5 {
-		begun := time.Now()
-		a()
-		between := time.Now()
-		b()
-		best = min(best, between.Sub(begun).Seconds()/time.Since(between).Seconds())
+		times, of := 1, took(1, b)
+		for of < shortest {
+			times *= 2
+			of = took(times, b)
+		}
+		best = min(best, took(times, a).Seconds()/of.Seconds())
 		if best < enough {
 			break
 		}
 	}
 	return best
+}
+
+// shortest is the shortest time that is compared. The clock of Windows may stand still for
+// more than a millisecond.
+const shortest = 2 * time.Millisecond
+
+// took returns how long it takes to do f that many times.
+func took(times int, f func()) time.Duration {
+	begun := time.Now()
+	for range times {
+		f()
+	}
+	return time.Since(begun)
 }

@@ -16,8 +16,7 @@ const (
 
 // openTTY returns nil if the file is no terminal.
 func openTTY(f *os.File) *tty {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 || f.Name() == os.DevNull {
+	if !isTerminal(f) {
 		return nil
 	}
 	return &tty{}
