@@ -219,6 +219,13 @@ func (c *Conn) admit(m *stream.Message, session string) (awaited bool, reason st
 	return false, ""
 }
 
+// asks reports whether the agent waits for a response of the client.
+func (c *Conn) asks() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.routes.asked) > 0
+}
+
 // withdraw undoes what admit recorded of a request that will not be read.
 func (c *Conn) withdraw(m *stream.Message) {
 	if m.Kind != stream.KindRequest {

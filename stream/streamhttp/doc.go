@@ -48,9 +48,17 @@
 //
 //	one message             32 MiB    MaxMessage
 //	waiting, each way       64 MiB    MaxBuffered; writers wait
+//	bodies being read       64 MiB    MaxBuffered; further ones get status 429
 //	no progress when full   60 s      Stall; the connection ends
 //	event streams           1024      a connection; the next one is refused
 //	sessions without one    1024      a connection; the next one ends it
 //	ids in headers          1024 bytes
 //	without event streams   5 min     Idle; 60 s with Resume
+//
+// A body is counted from the time it is read until its message has room in the queue. Each
+// connection has a budget for the bodies of its requests and notifications, and each owner
+// has one for requests that name no connection. Responses to requests of the agent have a
+// budget of their own, so they are not refused because of requests. Bodies of at most 4 KiB,
+// as those of cancels, are not counted. A client of this package does not exceed the
+// budgets, because it posts one request or notification at a time, and 64 MiB of responses.
 package streamhttp

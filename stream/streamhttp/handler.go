@@ -63,7 +63,9 @@ type HandlerOptions struct {
 
 	// MaxBuffered is how many bytes may be pending in each direction of a connection
 	// before its writers wait; 0 means 64 MiB. A message that arrives counts 1 KiB more than
-	// its length.
+	// its length. Bodies of requests and notifications that are being read, or wait for room, may
+	// take as much again, but never less than MaxMessage; further ones get status 429.
+	// Bodies of responses have 64 MiB, or MaxMessage if that is more.
 	MaxBuffered int64
 
 	// Resume numbers the events and keeps those that were sent, so that a client can continue
@@ -84,8 +86,9 @@ type HandlerOptions struct {
 
 // Handler is the server's end. It is made by [NewHandler].
 type Handler struct {
-	serve func(context.Context, stream.Stream) error
-	opts  HandlerOptions
+	serve  func(context.Context, stream.Stream) error
+	opts   HandlerOptions
+	bodies *bodies
 
 	mu    sync.Mutex // guards conns
 	conns map[string]*Conn
@@ -126,6 +129,7 @@ func NewHandler(serve func(context.Context, stream.Stream) error, opts *HandlerO
 			return ctx, cancel, nil
 		}
 	}
+	h.bodies = newBodies(o)
 	return h
 }
 
@@ -166,16 +170,24 @@ func refuseJSON(w http.ResponseWriter, code int, body string) {
 
 // find returns the connection that a request names, or answers the request.
 func (h *Handler) find(w http.ResponseWriter, r *http.Request) *Conn {
-	id := r.Header.Get(connectionHeader)
-	if id == "" {
+	if r.Header.Get(connectionHeader) == "" {
 		refuse(w, http.StatusBadRequest, "Missing "+connectionHeader)
 		return nil
 	}
-	h.mu.Lock()
-	c := h.conns[id]
-	h.mu.Unlock()
-	if c == nil || c.owner != h.opts.Owner(r) {
+	c := h.lookup(r)
+	if c == nil {
 		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
+	}
+	return c
+}
+
+// lookup returns the connection that a request names, or nil if its sender has none of that
+// name.
+func (h *Handler) lookup(r *http.Request) *Conn {
+	h.mu.Lock()
+	c := h.conns[r.Header.Get(connectionHeader)]
+	h.mu.Unlock()
+	if c != nil && c.owner != h.opts.Owner(r) {
 		return nil
 	}
 	return c
@@ -188,34 +200,34 @@ func (h *Handler) remove(c *Conn) {
 }
 
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every server has deadlines
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refuse(w, http.StatusUnsupportedMediaType, "Content-Type must be application/json")
 		return
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every server has deadlines
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(h.opts.MaxMessage)))
-	if err != nil {
-		// The deadline stays, because the server reads the rest before it responds.
-		w.Header().Set("Connection", "close")
-		code := http.StatusBadRequest
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			code = http.StatusRequestEntityTooLarge
-		}
-		refuse(w, code, http.StatusText(code))
+	c := h.lookup(r)
+	b := body{in: h.bodies, by: sender{conn: c}}
+	if c == nil {
+		b.by.owner = h.opts.Owner(r)
+	}
+	defer b.release()
+	data, ok := h.read(w, r, &b)
+	if !ok {
 		return
 	}
 	_ = control.SetReadDeadline(time.Time{})
-	m := stream.ParseMessage(body)
-	if m.Kind == stream.KindInvalid && !acceptable(w, body) {
+	m := stream.ParseMessage(data)
+	if m.Kind == stream.KindInvalid && !acceptable(w, data) {
 		return
 	}
 	if m.Kind == stream.KindRequest && m.Method == "initialize" {
+		b.release() // the queue of the connection counts it
 		h.initialize(w, r, m)
 		return
 	}
-	c := h.find(w, r)
 	if c == nil {
+		refuse(w, http.StatusBadRequest, "Missing "+connectionHeader)
 		return
 	}
 	if !c.beginPost() {
@@ -226,6 +238,11 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	awaited, reason := c.admit(&m, r.Header.Get(sessionHeader))
 	if reason != "" {
 		refuse(w, http.StatusBadRequest, reason)
+		return
+	}
+	if !awaited && b.isRequest() != nil {
+		c.withdraw(&m)
+		crowded(w)
 		return
 	}
 	if err := c.in.put(r.Context(), m, awaited); err != nil {

@@ -1,0 +1,195 @@
+package streamhttp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// freeBody is how many bytes of a body are not counted: the server holds as much for every
+// request that is open. So a cancel, or any other short message, is never refused because of
+// the bodies of others.
+const freeBody = 4 << 10
+
+var errCrowded = errors.New("streamhttp: too many bodies at once")
+
+// bodies counts the bytes of bodies that are being read, or wait for room in the queue of their
+// connection.
+type bodies struct {
+	requests  int64 // the most bytes of one sender, except for responses
+	responses int64 // the same for responses
+
+	mu   sync.Mutex // guards held
+	held map[sender]int64
+}
+
+// sender is whom a body is counted for. Responses are counted apart, because what fills the
+// budget of requests may be waiting for them.
+type sender struct {
+	conn     *Conn  // nil if the request names no connection; then owner says whose it is
+	owner    string // "" if there is a conn
+	response bool
+}
+
+func newBodies(o *HandlerOptions) *bodies {
+	// One message always fits. The responses that a client of this package posts at once fit
+	// as well.
+	return &bodies{
+		requests: max(o.MaxBuffered, int64(o.MaxMessage)), responses: max(maxBuffered, int64(o.MaxMessage)),
+		held: map[sender]int64{},
+	}
+}
+
+// add counts n more bytes for a sender. It reports whether they fit.
+func (b *bodies) add(s sender, n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	most := b.requests
+	if s.response {
+		most = b.responses
+	}
+	if b.held[s]+n > most {
+		return false
+	}
+	b.held[s] += n
+	return true
+}
+
+func (b *bodies) remove(s sender, n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held[s] -= n; b.held[s] <= 0 {
+		delete(b.held, s)
+	}
+}
+
+// body is the body of a POST, and what is counted for it.
+type body struct {
+	in *bodies
+	by sender
+	n  int64 // the bytes that are counted
+}
+
+// read reads a body whole; length is -1 if it is not known. The caller must release what is
+// counted for it.
+func (b *body) read(r io.Reader, length int64) ([]byte, error) {
+	if length >= 0 && length <= freeBody {
+		return io.ReadAll(r)
+	}
+	beginning := bufio.NewReaderSize(r, freeBody)
+	start, err := beginning.Peek(freeBody)
+	if err != nil { // it is short, or cannot be read
+		return io.ReadAll(beginning)
+	}
+	b.by.response = b.by.conn != nil && b.by.conn.asks() && beginsResponse(start)
+	if length < 0 {
+		return io.ReadAll(&countedReader{beginning, b})
+	}
+	if err := b.count(length); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(beginning)
+}
+
+func (b *body) count(n int64) error {
+	if !b.in.add(b.by, n) {
+		return errCrowded
+	}
+	b.n += n
+	return nil
+}
+
+// isRequest counts the body as one that is not a response, whatever it began like.
+func (b *body) isRequest() error {
+	if !b.by.response || b.n == 0 {
+		return nil
+	}
+	n := b.n
+	b.release()
+	b.by.response = false
+	return b.count(n)
+}
+
+// release gives back what is counted. Only the first call has an effect.
+func (b *body) release() {
+	if b.n > 0 {
+		b.in.remove(b.by, b.n)
+		b.n = 0
+	}
+}
+
+// countedReader counts a body whose length is not known.
+type countedReader struct {
+	r io.Reader
+	b *body
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if crowded := c.b.count(int64(n)); crowded != nil {
+		return n, crowded
+	}
+	return n, err
+}
+
+// read reads the body of a request, or answers the request.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []byte, ok bool) {
+	in := http.MaxBytesReader(w, r.Body, int64(h.opts.MaxMessage))
+	unknown := b.by.conn == nil && r.Header.Get(connectionHeader) != ""
+	var err error
+	if !unknown {
+		data, err = b.read(in, r.ContentLength)
+	}
+	full := err == errCrowded
+	if unknown || full {
+		b.release()
+		_, err = io.Copy(io.Discard, in) // many clients read the response only after they have sent the body
+	}
+	switch {
+	case err != nil:
+		// The deadline stays, because the server reads the rest before it responds.
+		w.Header().Set("Connection", "close")
+		code := http.StatusBadRequest
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			code = http.StatusRequestEntityTooLarge
+		}
+		refuse(w, code, http.StatusText(code))
+	case unknown:
+		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
+	case full:
+		crowded(w)
+	default:
+		return data, true
+	}
+	return nil, false
+}
+
+// crowded refuses a request while its sender has too many bodies under way.
+func crowded(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "1")
+	refuse(w, http.StatusTooManyRequests, http.StatusText(http.StatusTooManyRequests))
+}
+
+// beginsResponse reports whether the first bytes of a message look like those of a response.
+func beginsResponse(start []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(start))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	for {
+		switch key, _ := d.Token(); key { // nil if it is cut, or the message has ended
+		case "result", "error":
+			return true
+		case "method", nil, json.Delim('}'):
+			return false
+		}
+		var skipped json.RawMessage
+		if d.Decode(&skipped) != nil {
+			return false
+		}
+	}
+}

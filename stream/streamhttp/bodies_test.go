@@ -1,0 +1,179 @@
+package streamhttp_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/stream/streamhttp"
+)
+
+// crowd are options under which the bodies of one sender have 100 kB.
+func crowd() *streamhttp.HandlerOptions {
+	return &streamhttp.HandlerOptions{MaxMessage: 100_000, MaxBuffered: 100_000}
+}
+
+var padding = strings.Repeat("x", 60_000)
+
+func bigRequest(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"m","params":{"x":"%s"}}`, id, padding)
+}
+
+func bigResponse(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"x":"%s"}}`, id, padding)
+}
+
+// chunked is a POST whose length is not known.
+func chunked(id, body string) string {
+	return fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nAcp-Connection-Id: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", id, len(body), body)
+}
+
+// offer says something that the server may not read to its end.
+func (w *wires) offer(text string) net.Conn {
+	w.t.Helper()
+	c := w.say("")
+	go func() { _, _ = io.WriteString(c, text) }() // ends when it is read, or the connection ends
+	return c
+}
+
+// refused asserts that a POST is refused because of other bodies.
+func (w *wires) refused(end *serverEnd, body string) {
+	w.t.Helper()
+	resp := w.response(w.offer(post(end.ConnectionID(), body, len(body))))
+	assert.Equal(w.t, http.StatusTooManyRequests, resp.StatusCode)
+	assert.Equal(w.t, "1", resp.Header.Get("Retry-After"))
+}
+
+// ask sends a request of the agent.
+func ask(t *testing.T, end *serverEnd, id int) {
+	t.Helper()
+	require.NoError(t, end.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"ask"}`, id)))
+}
+
+// Bodies that are being read have a budget. Beyond it requests are refused; responses,
+// cancels and other connections are not.
+func TestBodiesThatAreRead(t *testing.T) {
+	first := bigRequest(1)
+	for name, tc := range map[string]struct {
+		begin func(id string) string
+		rest  string
+	}{
+		"length known":   {func(id string) string { return post(id, first[:50_000], len(first)) }, first[50_000:]},
+		"length unknown": {func(id string) string { return chunked(id, first[:50_000]) }, fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(first)-50_000, first[50_000:])},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := wired(t, crowd())
+				end, other := w.connect(), w.connect()
+				slow := w.say(tc.begin(end.ConnectionID()))
+				synctest.Wait()
+				w.refused(end, bigRequest(2))
+				assert.Equal(t, 0, end.Routes())
+
+				ask(t, end, 7)
+				assert.Equal(t, 202, <-w.later(end, bigResponse(7)))
+				assert.Equal(t, bigResponse(7), receive(t, end))
+				cancel := `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":9}}`
+				assert.Equal(t, 202, <-w.later(end, cancel))
+				assert.Equal(t, cancel, receive(t, end))
+				assert.Equal(t, 202, <-w.later(other, bigRequest(1)))
+
+				_, err := io.WriteString(slow, tc.rest)
+				require.NoError(t, err)
+				assert.Equal(t, 202, w.response(slow).StatusCode)
+				assert.Equal(t, first, receive(t, end))
+				assert.Equal(t, 202, <-w.later(end, bigRequest(2)), "there is room again")
+			})
+		})
+	}
+}
+
+// Bodies whose length is not known are counted as they are read: the one that finds no room
+// is refused, and the other goes on.
+func TestBodiesOfUnknownLength(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := wired(t, crowd())
+		end := w.connect()
+		body := bigRequest(1)
+		slow := w.say(chunked(end.ConnectionID(), body[:50_000]))
+		synctest.Wait()
+		assert.Equal(t, 429, w.response(w.offer(chunked(end.ConnectionID(), bigRequest(2))+"0\r\n\r\n")).StatusCode)
+		_, err := fmt.Fprintf(slow, "%x\r\n%s\r\n0\r\n\r\n", len(body)-50_000, body[50_000:])
+		require.NoError(t, err)
+		assert.Equal(t, 202, w.response(slow).StatusCode)
+	})
+}
+
+// A body counts until its message has room in the queue, or its sender has left.
+func TestBodiesThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := wired(t, crowd())
+		end := w.connect()
+		assert.Equal(t, 202, <-w.later(end, bigRequest(1)))
+		body := bigRequest(2)
+		c := w.say(post(end.ConnectionID(), body, len(body)))
+		synctest.Wait()
+		w.refused(end, bigRequest(3))
+
+		ask(t, end, 7)
+		stray := `{"jsonrpc":"2.0","id":8,"result":{"x":"` + padding + `"}}`
+		w.refused(end, stray)
+		liar := `{"jsonrpc":"2.0","id":9,"result":1,"method":"m","params":{"x":"` + padding + `"}}`
+		w.refused(end, liar)
+
+		require.NoError(t, c.Close())
+		synctest.Wait()
+		third := w.later(end, bigRequest(3))
+		synctest.Wait()
+		assert.Empty(t, third, "it waits")
+		assert.Equal(t, bigRequest(1), receive(t, end))
+		assert.Equal(t, 202, <-third)
+	})
+}
+
+// Responses have a budget of their own.
+func TestResponsesThatAreRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const length = 32 << 20
+		w := wired(t, nil)
+		end := w.connect()
+		ask(t, end, 7)
+		for range 2 {
+			w.say(post(end.ConnectionID(), bigResponse(7), length))
+		}
+		synctest.Wait()
+		w.refused(end, bigResponse(7))
+		assert.Equal(t, 202, <-w.later(end, bigRequest(1)))
+	})
+}
+
+// Requests that name no connection have a budget for each owner.
+func TestBodiesWithoutConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := crowd()
+		opts.Owner = func(r *http.Request) string { return r.Header.Get("Accept") } // as good as any
+		w := wired(t, opts)
+		from := func(owner, body string, length int) string {
+			return strings.Replace(post("", body, length), "Host: h", "Host: h\r\nAccept: "+owner, 1)
+		}
+		big := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"x":"` + padding + `"}}`
+		w.say(from("a", big[:50_000], len(big)))
+		synctest.Wait()
+		assert.Equal(t, 429, w.response(w.offer(from("a", big, len(big)))).StatusCode)
+		for _, quick := range []string{from("b", big, len(big)), from("a", initialize, len(initialize))} {
+			c := w.say(quick)
+			end := <-w.conns
+			t.Cleanup(func() { end.Close() })
+			receive(t, end)
+			require.NoError(t, end.Write([]byte(initialized)))
+			assert.Equal(t, 200, w.response(c).StatusCode)
+		}
+	})
+}
