@@ -148,46 +148,45 @@ func TestCloseInsideCallbacks(t *testing.T) {
 // Everybody closes both ends at once, again and again, in the middle of a
 // conversation.
 func TestCloseByMany(t *testing.T) {
-	for after := range 60 {
-		pairtest.Bubble(t, func(t *testing.T) {
-			agentSide, clientSide := &course{}, &course{}
-			p := pairtest.Start(t, pairtest.Setup{
-				Agent: newAgent(agentSide), Client: newClient(clientSide),
-				Streams: func() (stream.Stream, stream.Stream) {
-					a, c := stream.Pipe()
-					return &slowed{a}, &slowed{c}
-				},
-			})
-			talked := make(chan error, 1)
-			go func() { talked <- talk(context.Background(), p.Client, clientSide) }() // ends with the connection
-			time.Sleep(time.Duration(after) * time.Millisecond)
-			var wg sync.WaitGroup
-			for i := range 50 {
-				wg.Go(func() {
-					if i%2 == 0 {
-						assert.NoError(t, p.Agent.Close())
-					} else {
-						assert.NoError(t, p.Client.Close())
-					}
-				})
-			}
-			wg.Wait()
-			require.ErrorIs(t, <-talked, acp.ErrClosed)
-			for _, err := range []error{p.Agent.Wait(), p.Client.Wait()} {
-				if err != nil { // the other one was quicker, and it was writing
-					require.ErrorIs(t, err, acp.ErrClosed)
-				}
-			}
-			for _, how := range []*course{agentSide, clientSide} {
-				for i, err := range how.calls {
-					if i == len(how.calls)-1 && err != nil {
-						require.ErrorIs(t, err, acp.ErrClosed)
-						continue
-					}
-					require.NoError(t, err)
-				}
+	eachVersion(t, func(t *testing.T, v *protocol) {
+		for after := range 60 {
+			pairtest.Bubble(t, func(t *testing.T) { closeByMany(t, v, time.Duration(after)*time.Millisecond) })
+		}
+	})
+}
+
+func closeByMany(t *testing.T, v *protocol, after time.Duration) {
+	agentSide, clientSide := &course{}, &course{}
+	forAgent, forClient := stream.Pipe()
+	a, c, talk := v.converse(t, &slowed{forAgent}, &slowed{forClient}, agentSide, clientSide)
+	talked := make(chan error, 1)
+	go func() { talked <- talk() }() // ends with the connection
+	time.Sleep(after)
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			if i%2 == 0 {
+				assert.NoError(t, a.Close())
+			} else {
+				assert.NoError(t, c.Close())
 			}
 		})
+	}
+	wg.Wait()
+	require.ErrorIs(t, <-talked, acp.ErrClosed)
+	for _, err := range []error{a.Wait(), c.Wait()} {
+		if err != nil { // the other one was quicker, and it was writing
+			require.ErrorIs(t, err, acp.ErrClosed)
+		}
+	}
+	for _, how := range []*course{agentSide, clientSide} {
+		for i, err := range how.calls {
+			if i == len(how.calls)-1 && err != nil {
+				require.ErrorIs(t, err, acp.ErrClosed)
+				continue
+			}
+			require.NoError(t, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -31,6 +32,8 @@ type protocol struct {
 	notes       map[wire.Side]map[string]string // params of what the sides are told
 	startAgent  func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn
 	startClient func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn
+	// converse starts both ends for the conversation of record. talk holds it.
+	converse func(t testing.TB, forAgent, forClient stream.Stream, agentSide, clientSide *course) (a, c conn, talk func() error)
 }
 
 // endOptions are the options of either end.
@@ -69,6 +72,13 @@ var protocols = []*protocol{
 			}
 			return pairtest.StartClient(t, s, pairtest.Setup{Client: func(*client.Conn) acp.Client { return &peertest.FullClient{Do: do} }, ClientOptions: own})
 		},
+		converse: func(t testing.TB, forAgent, forClient stream.Stream, agentSide, clientSide *course) (conn, conn, func() error) {
+			p := pairtest.Start(t, pairtest.Setup{
+				Agent: newAgent(agentSide), Client: newClient(clientSide),
+				Streams: func() (stream.Stream, stream.Stream) { return forAgent, forClient },
+			})
+			return p.Agent, p.Client, func() error { return talk(context.Background(), p.Client, clientSide) }
+		},
 	},
 	{
 		version: 2, params: peertest2.Params,
@@ -104,6 +114,13 @@ var protocols = []*protocol{
 			c := pairtest2.StartClient(t, s, pairtest2.Setup{Client: func(*client2.Conn) acp2.Client { return &peertest2.FullClient{Do: do} }, ClientOptions: own})
 			return c
 		},
+		converse: func(t testing.TB, forAgent, forClient stream.Stream, agentSide, clientSide *course) (conn, conn, func() error) {
+			p := pairtest2.Start(t, pairtest2.Setup{
+				Agent: newAgent2(agentSide), Client: newClient2(clientSide),
+				Streams: func() (stream.Stream, stream.Stream) { return forAgent, forClient },
+			})
+			return p.Agent, p.Client, func() error { return talk2(context.Background(), p.Client, clientSide) }
+		},
 	},
 }
 
@@ -129,6 +146,13 @@ func (v *protocol) start(t testing.TB, side wire.Side, do peertest.Do, o endOpti
 }
 
 var sideNames = map[wire.Side]string{wire.Agent: "agent", wire.Client: "client"}
+
+// eachVersion runs a test for each version.
+func eachVersion(t *testing.T, test func(t *testing.T, v *protocol)) {
+	for _, v := range protocols {
+		t.Run(fmt.Sprint("version ", v.version), func(t *testing.T) { test(t, v) })
+	}
+}
 
 // eachSide runs a test in a bubble for each side of each version.
 func eachSide(t *testing.T, name string, test func(t *testing.T, v *protocol, side wire.Side)) {
