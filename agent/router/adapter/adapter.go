@@ -49,6 +49,7 @@ type adapter struct {
 	caps     *acp.AgentCapabilities
 	sessions map[acp.SessionID]*session
 	opened   []acp.SessionID             // of sessions that are open, in the order in which they were opened
+	resting  []*session                  // those that are not open, the longest silent first; see maxResting
 	outside  map[acp2.RequestID]struct{} // requests in flight that belong to no session
 }
 

@@ -42,6 +42,8 @@ func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequ
 	case !replay && known == nil: // it is open, and stays so
 		return a.resumed(ctx, s, nil, nil, nil)
 	case a.has("loadSession"):
+		_, release := a.hold(acp.SessionID(req.SessionID))
+		defer release()
 		var res *acp.LoadSessionResponse
 		res, err = a.load(ctx, replay, &acp.LoadSessionRequest{
 			SessionID: acp.SessionID(req.SessionID), Cwd: string(req.Cwd), AdditionalDirectories: paths(req.AdditionalDirectories),
@@ -56,8 +58,7 @@ func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequ
 	if err != nil {
 		return nil, err
 	}
-	s = a.session(acp.SessionID(req.SessionID))
-	a.opens(s, req.Cwd, req.AdditionalDirectories)
+	s = a.opens(acp.SessionID(req.SessionID), req.Cwd, req.AdditionalDirectories)
 	return a.resumed(ctx, s, modes, options, meta)
 }
 

@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -13,6 +12,9 @@ import (
 // session is what the adapter keeps of a session of the agent.
 type session struct {
 	id acp.SessionID
+
+	holds int  // calls that are opening it; guarded by adapter.mu
+	rests bool // it is in adapter.resting; guarded by adapter.mu
 
 	mu       sync.Mutex // guards all below
 	open     bool
@@ -25,64 +27,6 @@ type session struct {
 	others   map[string]struct{}        // ids of compactions and subagents that were mentioned
 	turn     *turn                      // in progress; nil if there is none
 	asked    map[chan struct{}]struct{} // requests for permission in flight; each is closed when it has ended
-}
-
-// session returns the session with that id, and makes one: the agent may send updates of
-// a session before the response that opens it.
-func (a *adapter) session(id acp.SessionID) *session {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := a.sessions[id]
-	if s == nil {
-		s = &session{id: id, titles: map[acp.ToolCallID]string{}, others: map[string]struct{}{}, asked: map[chan struct{}]struct{}{}}
-		a.sessions[id] = s
-	}
-	return s
-}
-
-// known returns a session that is open on this connection.
-func (a *adapter) known(id acp2.SessionID) (*session, error) {
-	a.mu.Lock()
-	s := a.sessions[acp.SessionID(id)]
-	a.mu.Unlock()
-	if s != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.open {
-			return s, nil
-		}
-	}
-	return nil, rpcerr.SessionNotFound(string(id))
-}
-
-// opens records that a session is open on this connection.
-func (a *adapter) opens(s *session, cwd acp2.AbsolutePath, directories []acp2.AbsolutePath) {
-	s.mu.Lock()
-	s.open, s.closed = true, false
-	s.info.SessionID, s.info.Cwd, s.info.AdditionalDirectories = acp2.SessionID(s.id), cwd, slices.Clone(directories)
-	s.mu.Unlock()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !slices.Contains(a.opened, s.id) {
-		a.opened = append(a.opened, s.id)
-	}
-}
-
-// forgets records that a session is no longer open.
-func (a *adapter) forgets(id acp2.SessionID) {
-	own := acp.SessionID(id)
-	a.mu.Lock()
-	s := a.sessions[own]
-	a.opened = slices.DeleteFunc(a.opened, func(o acp.SessionID) bool { return o == own })
-	a.mu.Unlock()
-	if s != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.open, s.closed = false, true
-		s.settings, s.messages = settings{}, messages{}
-		clear(s.titles)
-		clear(s.others)
-	}
 }
 
 // NewSession starts a session.
@@ -98,8 +42,7 @@ func (a *adapter) NewSession(ctx context.Context, req *acp2.NewSessionRequest) (
 	if err != nil {
 		return nil, err
 	}
-	s := a.session(res.SessionID)
-	a.opens(s, req.Cwd, req.AdditionalDirectories)
+	s := a.opens(res.SessionID, req.Cwd, req.AdditionalDirectories)
 	options, commands, err := s.started(res.Modes, res.ConfigOptions)
 	if err != nil {
 		return nil, err
@@ -139,11 +82,13 @@ func (a *adapter) ListSessions(ctx context.Context, req *acp2.ListSessionsReques
 		return convert[acp2.ListSessionsResponse](res)
 	}
 	a.mu.Lock()
-	opened := slices.Clone(a.opened)
+	opened := make([]*session, 0, len(a.opened))
+	for _, id := range a.opened {
+		opened = append(opened, a.sessions[id])
+	}
 	a.mu.Unlock()
 	out := &acp2.ListSessionsResponse{Sessions: []acp2.SessionInfo{}}
-	for _, id := range opened {
-		s := a.session(id)
+	for _, s := range opened {
 		s.mu.Lock()
 		if info := s.info; s.open && (req.Cwd == "" || info.Cwd == req.Cwd) {
 			out.Sessions = append(out.Sessions, info)
@@ -168,8 +113,10 @@ func (a *adapter) CloseSession(ctx context.Context, req *acp2.CloseSessionReques
 		}
 		res = &acp.CloseSessionResponse{}
 	}
-	if err := a.session(acp.SessionID(req.SessionID)).turnEnds(ctx); err != nil {
-		return nil, err
+	if s := a.lookup(req.SessionID); s != nil {
+		if err := s.turnEnds(ctx); err != nil {
+			return nil, err
+		}
 	}
 	a.forgets(req.SessionID)
 	return &acp2.CloseSessionResponse{Meta: res.Meta}, nil

@@ -1,0 +1,109 @@
+package adapter_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/router/adapter"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// forgetful is an agent that closes and deletes whatever it is asked to, and has no session to
+// load.
+type forgetful struct{ *complete }
+
+func (a *forgetful) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	return nil, rpcerr.SessionNotFound(string(req.SessionID))
+}
+
+// The adapter remembers open sessions, and a limited number of others.
+func TestSessionsAreForgotten(t *testing.T) {
+	const many, most = 1000, 256
+	close := func(p *peer, id int, session string) {
+		p.call(id, "session/close", `{"sessionId":"`+session+`"}`)
+		p.want(result(id, `{}`))
+	}
+	for name, tc := range map[string]struct {
+		each func(p *peer, own *plain, i int)
+		most int
+	}{
+		"that were closed": {func(p *peer, _ *plain, i int) {
+			p.call(2*i, "session/new", `{"cwd":"/"}`)
+			p.read()
+			close(p, 2*i+1, fmt.Sprint("s", i+2))
+		}, 1 + most},
+		"that the client invented and closes": {func(p *peer, _ *plain, i int) {
+			close(p, i, fmt.Sprint("x", i))
+		}, 1},
+		"that the client invented and deletes": {func(p *peer, _ *plain, i int) {
+			p.call(i, "session/delete", fmt.Sprintf(`{"sessionId":"x%d"}`, i))
+			p.want(result(i, `{}`))
+		}, 1},
+		"that the client invented and loads": {func(p *peer, _ *plain, i int) {
+			p.call(i, "session/resume", fmt.Sprintf(`{"sessionId":"x%d","cwd":"/","replayFrom":{"type":"start"}}`, i))
+			p.want(notFound(fmt.Sprint(i), fmt.Sprint("x", i)))
+		}, 1},
+		"that the client invented and uses": {func(p *peer, _ *plain, i int) {
+			p.call(i, "session/prompt", fmt.Sprintf(`{"sessionId":"x%d","prompt":[{"type":"text","text":"hi"}]}`, i))
+			p.want(notFound(fmt.Sprint(i), fmt.Sprint("x", i)))
+		}, 1},
+		"that only the agent named": {func(p *peer, own *plain, i int) {
+			id := fmt.Sprint("x", i)
+			require.NoError(p.t, own.conn.Session(acp.SessionID(id)).Message(p.t.Context(), "hello"))
+			require.JSONEq(p.t, inSession(id, said(fmt.Sprint("m", i+1), "hello")), p.read())
+		}, 1 + most},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				own := &plain{}
+				var made acp2.Agent
+				from := adapter.FromV1(func(conn *agent.Conn) acp.Agent { own.conn = conn; return &forgetful{&complete{plain: own}} }, &adapter.Options{Logger: quiet})
+				over, raw := rawpeer.Pipe(t)
+				conn := agent2.New(over, func(c *agent2.Conn) acp2.Agent { made = from(c); return made }, &agent2.Options{Logger: quiet})
+				require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
+				p := &peer{Peer: raw, t: t, names: map[string]string{}}
+				p.call(0, "initialize", initializeParams)
+				p.read()
+				p.call(0, "session/new", `{"cwd":"/"}`)
+				p.read()
+				for i := range many {
+					tc.each(p, own, i)
+				}
+				synctest.Wait()
+				assert.LessOrEqual(t, adapter.Sessions(made), tc.most)
+
+				p.prompt(7, "") // the session that is open still is
+				message := fmt.Sprint("m", len(p.names)+1)
+				p.want(user(message, ""), running, result(7, `{"messageId":"`+message+`"}`))
+				p.Close()
+				require.NoError(t, conn.Wait())
+			})
+		})
+	}
+}
+
+// The updates of a closed session do not reach the client as long as it sends any, whatever other
+// sessions there are.
+func TestUpdatesAfterClose(t *testing.T) {
+	a := &plain{}
+	scene(t, a, a, func(p *peer) {
+		p.call(1, "session/close", `{"sessionId":"s1"}`)
+		p.want(result(1, `{}`))
+		for i := range 300 {
+			id := fmt.Sprint("x", i)
+			require.NoError(t, a.conn.Session(acp.SessionID(id)).Message(t.Context(), "hello"))
+			require.NoError(t, a.conn.Session("s1").Message(t.Context(), "nobody listens"))
+			require.JSONEq(t, inSession(id, said(fmt.Sprint("m", i+1), "hello")), p.read())
+		}
+	})
+}
