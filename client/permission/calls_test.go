@@ -54,11 +54,11 @@ func TestQuestionsByIDAlone(t *testing.T) {
 }
 
 func TestRulesAndGrantsSeeWhatWasSaidBefore(t *testing.T) {
-	const call = `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T","content":[{"type":"diff","path":"/nowhere/a","newText":"2"}]}`
+	call := `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T","content":[{"type":"diff","path":"` + on("/nowhere/a") + `","newText":"2"}]}`
 	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
 	observe(t, d.Scope, call)
 	fromWire(t, d.Scope, asked)
-	require.NoError(t, d.Authorize(t.Context(), write("/nowhere/a", "2")))
+	require.NoError(t, d.Authorize(t.Context(), write(resolved("/nowhere/a"), "2")))
 	assert.Equal(t, 1, d.timesAsked())
 
 	d = newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Deny, Paths: []string{"/nowhere/**"}}}})
@@ -71,13 +71,13 @@ func TestRulesAndGrantsSeeWhatWasSaidBefore(t *testing.T) {
 func TestAQuestionDoesNotChange(t *testing.T) {
 	var d *desk
 	d = newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
-		observe(t, d.Scope, `{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"evil","content":[{"type":"diff","path":"/nowhere/b","newText":"3"}]}`)
+		observe(t, d.Scope, `{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"evil","content":[{"type":"diff","path":"`+on("/nowhere/b")+`","newText":"3"}]}`)
 		assert.Equal(t, "good", q.Tool.Title)
 		return q.Pick(permission.AllowOnce), nil
 	}})
-	observe(t, d.Scope, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"good","content":[{"type":"diff","path":"/nowhere/a","newText":"2"}]}`)
+	observe(t, d.Scope, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"good","content":[{"type":"diff","path":"`+on("/nowhere/a")+`","newText":"2"}]}`)
 	fromWire(t, d.Scope, asked)
-	require.NoError(t, d.Authorize(t.Context(), write("/nowhere/a", "2")))
+	require.NoError(t, d.Authorize(t.Context(), write(resolved("/nowhere/a"), "2")))
 	assert.Equal(t, 1, d.timesAsked())
 }
 

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -26,8 +27,8 @@ func (f *findings) shown() []Operation {
 	return f.claims
 }
 
-// find looks into a tool call.
-func (p *Policy) find(agent string, t *Tool) findings {
+// find looks into a tool call of a session in that workspace.
+func (p *Policy) find(agent, workspace string, t *Tool) findings {
 	var f findings
 	for _, d := range t.Diffs {
 		o := Operation{Action: ActionWrite, Path: realPath(d.Path)}
@@ -40,7 +41,7 @@ func (p *Policy) find(agent string, t *Tool) findings {
 	if p.opts.Extract != nil {
 		if found, ok := p.opts.Extract(agent, t); ok {
 			for i := range found {
-				found[i].Path, found[i].Cwd = realPath(found[i].Path), realPath(found[i].Cwd)
+				found[i].Path, found[i].Cwd = realPath(found[i].Path), realFolder(found[i].Cwd)
 			}
 			for _, o := range f.claims { // what is shown is part of it
 				if !slices.ContainsFunc(found, func(e Operation) bool { return e.Action == o.Action && e.Path == o.Path }) {
@@ -55,8 +56,11 @@ func (p *Policy) find(agent string, t *Tool) findings {
 			return f
 		}
 	}
-	for _, name := range append(slices.Clone(t.Paths), inputPaths(t.Input)...) {
+	for _, name := range t.Paths {
 		f.claims = append(f.claims, Operation{Action: ActionWrite, Path: realPath(name)})
+	}
+	for _, name := range inputPaths(t.Input) {
+		f.claims = append(f.claims, Operation{Action: ActionWrite, Path: realPath(below(workspace, name))})
 	}
 	f.claims = append(f.claims, inputCommands(t.Input)...)
 	f.claims = unique(f.claims)
@@ -82,7 +86,7 @@ func (f *findings) line(command, cwd string) {
 	if command == "" {
 		return
 	}
-	o := Operation{Action: ActionCommand, Argv: []string{command}, Shell: true, Cwd: realPath(cwd)}
+	o := Operation{Action: ActionCommand, Argv: []string{command}, Shell: true, Cwd: realFolder(cwd)}
 	f.certain = append(f.certain, o)
 	if f.all && slices.ContainsFunc(f.claims, func(e Operation) bool {
 		return e.Action == ActionCommand && strings.Join(e.Argv, " ") == command
@@ -102,6 +106,26 @@ func realPath(name string) string {
 		return ""
 	}
 	return full
+}
+
+// realFolder returns the resolved path of the folder of a command. One that cannot be
+// resolved is returned as it is, because commands in two such folders are not the same.
+func realFolder(name string) string {
+	if full := realPath(name); full != "" {
+		return full
+	}
+	return name
+}
+
+// below returns the path that a tool means with a name: a relative one is below the
+// workspace. What a tool may expand, and a path of Windows without a drive, is returned as it
+// is; it cannot be resolved.
+func below(workspace, name string) string {
+	if workspace == "" || filepath.IsAbs(name) || strings.HasPrefix(name, "~") || strings.ContainsAny(name, "$%:") ||
+		strings.IndexFunc(name, isSeparator) == 0 {
+		return name
+	}
+	return workspace + string(filepath.Separator) + name // not Join: it would remove ".." after a link
 }
 
 // The members in which agents commonly say what they will do.

@@ -13,7 +13,7 @@ import (
 )
 
 func edit(path, text string) permission.Tool {
-	return permission.Tool{ID: "1", Name: "edit", Kind: "edit", Diffs: []permission.Diff{{Path: path, NewText: &text}}}
+	return permission.Tool{ID: "1", Name: "edit", Kind: "edit", Diffs: []permission.Diff{{Path: on(path), NewText: &text}}}
 }
 
 // Writes and commands are asked about although the agent did not ask.
@@ -39,14 +39,14 @@ func TestActsWithoutAQuestion(t *testing.T) {
 
 // An allow is for the identical operation in the same turn, once.
 func TestAllowIsConsumed(t *testing.T) {
-	identical := write("/w/a", "text")
+	identical := write(resolved("/w/a"), "text")
 	for name, c := range map[string]struct {
 		act   permission.Act
 		asked int
 	}{
 		"identical":       {identical, 1},
-		"another file":    {write("/w/b", "text"), 2},
-		"another text":    {write("/w/a", "evil"), 2},
+		"another file":    {write(resolved("/w/b"), "text"), 2},
+		"another text":    {write(resolved("/w/a"), "evil"), 2},
 		"another turn":    {func() permission.Act { a := identical; a.Turn = 2; return a }(), 2},
 		"no turn":         {func() permission.Act { a := identical; a.Turn = 0; return a }(), 2},
 		"another session": {func() permission.Act { a := identical; a.Session = "t"; return a }(), 2},
@@ -71,9 +71,9 @@ func TestWhatGrantsNothing(t *testing.T) {
 		tool   permission.Tool
 	}{
 		"a denial":             {permission.RejectOnce, edit("/w/a", text)},
-		"a file without text":  {permission.AllowOnce, permission.Tool{Paths: []string{"/w/a"}}},
-		"a diff without text":  {permission.AllowOnce, permission.Tool{Diffs: []permission.Diff{{Path: "/w/a"}}}},
-		"a path in the input":  {permission.AllowOnce, permission.Tool{Input: json.RawMessage(`{"path":"/w/a"}`)}},
+		"a file without text":  {permission.AllowOnce, permission.Tool{Paths: []string{on("/w/a")}}},
+		"a diff without text":  {permission.AllowOnce, permission.Tool{Diffs: []permission.Diff{{Path: on("/w/a")}}}},
+		"a path in the input":  {permission.AllowOnce, permission.Tool{Input: json.RawMessage(`{"path":"` + on("/w/a") + `"}`)}},
 		"a kind of the agent'": {"allow_for_session", edit("/w/a", text)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,14 +82,14 @@ func TestWhatGrantsNothing(t *testing.T) {
 			q.Options = append(options("allow_for_session"), usual...)
 			d.Decide(t.Context(), q)
 			before := d.timesAsked()
-			d.Authorize(t.Context(), write("/w/a", text))
+			d.Authorize(t.Context(), write(resolved("/w/a"), text))
 			assert.Equal(t, before+1, d.timesAsked())
 		})
 	}
 	t.Run("a rule", func(t *testing.T) {
 		d := newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Tools: []string{"edit"}}}})
 		require.Equal(t, permission.Allow, d.Decide(t.Context(), question(edit("/w/a", text))).Decision)
-		assert.Error(t, d.Authorize(t.Context(), write("/w/a", text)))
+		assert.Error(t, d.Authorize(t.Context(), write(resolved("/w/a"), text)))
 	})
 	t.Run("when a rule denies the act", func(t *testing.T) {
 		d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce), Rules: []permission.Rule{{Decision: permission.Deny, Commands: []string{"rm"}}}})
@@ -100,11 +100,11 @@ func TestWhatGrantsNothing(t *testing.T) {
 
 func TestGrantOfACommand(t *testing.T) {
 	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce), Extract: func(_ string, tool *permission.Tool) ([]permission.Operation, bool) {
-		return []permission.Operation{{Action: permission.ActionCommand, Argv: []string{"make"}, Cwd: "/"}}, true
+		return []permission.Operation{{Action: permission.ActionCommand, Argv: []string{"make"}, Cwd: on("/")}}, true
 	}})
 	d.Decide(t.Context(), question(permission.Tool{}))
 	act := command("make")
-	act.Operation.Cwd = "/"
+	act.Operation.Cwd = resolved("/")
 	poisoned := act
 	poisoned.Operation.Env, poisoned.Operation.EnvDigest = []string{"LD_PRELOAD"}, permission.DigestOf("LD_PRELOAD=x")
 	require.NoError(t, d.Authorize(t.Context(), poisoned))
@@ -120,7 +120,7 @@ func TestTheSameCallAskedTwice(t *testing.T) {
 	}
 	assert.Equal(t, 2, d.timesAsked())
 	for range 2 { // two allows are two
-		require.NoError(t, d.Authorize(t.Context(), write("/w/a", "x")))
+		require.NoError(t, d.Authorize(t.Context(), write(resolved("/w/a"), "x")))
 	}
 	assert.Equal(t, 2, d.timesAsked())
 }
@@ -130,7 +130,7 @@ func TestGrantsAreConsumedOnceByMany(t *testing.T) {
 	d.Decide(t.Context(), question(edit("/w/a", "x")))
 	var all sync.WaitGroup
 	for range 20 {
-		all.Go(func() { assert.NoError(t, d.Authorize(t.Context(), write("/w/a", "x"))) })
+		all.Go(func() { assert.NoError(t, d.Authorize(t.Context(), write(resolved("/w/a"), "x"))) })
 	}
 	all.Wait()
 	assert.Equal(t, 20, d.timesAsked(), "19 of them, and the question")

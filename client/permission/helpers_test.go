@@ -3,6 +3,8 @@ package permission_test
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -72,6 +74,12 @@ func options(kinds ...string) []permission.Option {
 }
 
 var usual = options(permission.AllowAlways, permission.AllowOnce, permission.RejectOnce, permission.RejectAlways)
+
+// on returns a path as agents write it on this system: with a drive on Windows.
+func on(path string) string { return filepath.VolumeName(os.TempDir()) + path }
+
+// resolved returns the path of [on] as it is resolved.
+func resolved(path string) string { return filepath.FromSlash(on(path)) }
 
 func question(tool permission.Tool) *permission.Question {
 	return &permission.Question{Session: "s", Workspace: "/w", Turn: 1, Agent: "a", Tool: &tool, Options: usual}

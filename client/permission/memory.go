@@ -32,13 +32,17 @@ type private map[Key]Decision
 const privateAtMost = 10_000
 
 // toolKeys returns the keys of a question: that of its tool, if it has the name with, and
-// those of the operations that are certain.
+// those of the operations that are certain. If it cannot be told which file would be written,
+// there are none.
 func toolKeys(q *Question, certain []Operation) []Key {
 	var keys []Key
 	if q.Tool != nil && q.Tool.Name != "" && len(q.Tool.Input) > 0 {
 		keys = append(keys, Key{q.Workspace, "tool " + q.Tool.Name, DigestOf(normalised(q.Tool.Input))})
 	}
 	for i := range certain {
+		if certain[i].Action == ActionWrite && certain[i].Path == "" {
+			return nil
+		}
 		keys = append(keys, Key{q.Workspace, string(certain[i].Action), certain[i].argument()})
 	}
 	return keys

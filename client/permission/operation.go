@@ -31,7 +31,8 @@ type Operation struct {
 	// element: the command line of a shell.
 	Argv  []string `json:"argv,omitempty"`
 	Shell bool     `json:"shell,omitempty"`
-	// Cwd is the folder that the command runs in, with all symlinks resolved.
+	// Cwd is the folder that the command runs in, with all symlinks resolved. It is as the
+	// agent wrote it if it cannot be resolved.
 	Cwd string `json:"cwd,omitempty"`
 	// Env lists the names of the variables that the agent sets for the command. EnvDigest is
 	// the result of [DigestOf] for their values.

@@ -20,6 +20,13 @@ func matchesPath(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matchesElements(strings.Split(p, "/"), elements) })
 }
 
+// suspectsPath is matchesPath for rules that deny or ask: a pattern without a drive matches
+// on each drive of Windows.
+func suspectsPath(patterns []string, name string) bool {
+	volume := filepath.VolumeName(name)
+	return matchesPath(patterns, name) || volume != "" && matchesPath(patterns, name[len(volume):])
+}
+
 func matchesElements(pattern, elements []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {
@@ -58,11 +65,17 @@ func resolveLinks(name string, links int) (string, error) {
 	if !filepath.IsAbs(name) || links == 0 {
 		return "", errUnresolved
 	}
+	if runtime.GOOS == "windows" {
+		if !literal(name) {
+			return "", errUnresolved
+		}
+		name = filepath.Clean(name) // Windows removes .. before it looks for links
+	}
 	full, err := filepath.EvalSymlinks(name)
 	if err == nil {
 		return full, nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, fs.ErrNotExist) { // on Windows also a path through a junction
 		return "", errUnresolved
 	}
 	// Not filepath.Split and Clean: in a/link/../b the .. is that of the link's target.
@@ -88,6 +101,22 @@ func resolveLinks(name string, links int) (string, error) {
 		target = dir + string(filepath.Separator) + target
 	}
 	return resolveLinks(target, links-1)
+}
+
+// literal reports whether Windows takes the path literally. Other spellings are second names
+// of files, which no pattern would match: those of devices, of streams and of the shares of
+// whole drives, and names with a dot or a space at the end, which Windows removes.
+func literal(name string) bool {
+	volume := filepath.VolumeName(name)
+	drive := len(volume) == 2 && volume[1] == ':'
+	share := strings.FieldsFunc(volume, isSeparator)
+	if !drive && (len(share) != 2 || share[0] == "." || strings.ContainsAny(volume, "?:") || strings.HasSuffix(share[1], "$")) {
+		return false
+	}
+	return !slices.ContainsFunc(strings.FieldsFunc(name[len(volume):], isSeparator), func(e string) bool {
+		ends := strings.HasSuffix(e, ".") || strings.HasSuffix(e, " ")
+		return strings.Contains(e, ":") || ends && e != "." && e != ".."
+	})
 }
 
 func isSeparator(r rune) bool { return r == '/' || r == filepath.Separator }

@@ -73,6 +73,7 @@ type verdict struct {
 func (p *Policy) judgeOperation(o *Operation) verdict {
 	return p.judge(
 		func(r *Rule) bool { return r.suspects(o, "", o.kind()) },
+		func(r *Rule) bool { return r.unsure(o, "", o.kind()) },
 		func(r *Rule) bool { return r.allows(o, "") },
 	)
 }
@@ -86,29 +87,37 @@ func (p *Policy) judgeQuestion(t *Tool, claims []Operation, certain bool) verdic
 		}
 		return slices.ContainsFunc(claims, func(o Operation) bool { return r.suspects(&o, t.Name, t.Kind) })
 	}
+	unsure := func(r *Rule) bool {
+		return slices.ContainsFunc(claims, func(o Operation) bool { return r.unsure(&o, t.Name, t.Kind) })
+	}
 	if certain && len(claims) > 0 {
 		allowed := func(o Operation) bool {
 			return slices.ContainsFunc(p.opts.Rules, func(r Rule) bool { return r.Decision == Allow && r.allows(&o, t.Name) })
 		}
 		all := !slices.ContainsFunc(claims, func(o Operation) bool { return !allowed(o) })
-		return p.judge(suspects, func(r *Rule) bool { return all && r.allows(&claims[0], t.Name) })
+		return p.judge(suspects, unsure, func(r *Rule) bool { return all && r.allows(&claims[0], t.Name) })
 	}
-	return p.judge(suspects, func(r *Rule) bool {
+	return p.judge(suspects, unsure, func(r *Rule) bool {
 		return !r.specific() && len(r.Tools) > 0 && t.Name != "" && r.names(t.Name, t.Kind)
 	})
 }
 
-// judge returns the strictest decision of the rules that match.
-func (p *Policy) judge(suspects, allows func(*Rule) bool) verdict {
+// judge returns the strictest decision of the rules that match. A rule that denies or asks
+// and is unsure asks.
+func (p *Policy) judge(suspects, unsure, allows func(*Rule) bool) verdict {
 	v := verdict{}
 	for i := range p.opts.Rules {
 		r := &p.opts.Rules[i]
-		matches := suspects
-		if r.Decision == Allow {
-			matches = allows
+		decision := r.Decision
+		switch {
+		case decision == Allow && allows(r), decision != Allow && suspects(r):
+		case decision != Allow && unsure(r):
+			decision = Ask
+		default:
+			continue
 		}
-		if matches(r) && (!v.decided || strictness(r.Decision) > strictness(v.decision)) {
-			v = verdict{decision: r.Decision, rule: r.Name, decided: true}
+		if !v.decided || strictness(decision) > strictness(v.decision) {
+			v = verdict{decision: decision, rule: r.Name, decided: true}
 		}
 	}
 	return v

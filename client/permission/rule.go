@@ -46,7 +46,10 @@ type Rule struct {
 	Commands []string
 	// Paths lists patterns of absolute paths, which are matched element by element as by
 	// path.Match. The element "**" matches any number of elements. Elements are separated by
-	// "/" on all systems.
+	// "/" on all systems. On Windows the case of letters is ignored, and a pattern begins with
+	// a drive, such as "C:/work/**"; without one it matches on each drive if the rule denies or
+	// asks, and nothing if it allows. If a question names a file whose path cannot be resolved,
+	// a person is asked if a rule that denies or asks could match it.
 	Paths []string
 	// Env lists patterns, as of path.Match, of names of variables that the agent sets. A rule
 	// that allows matches only commands that set no other variables. A rule with Env that
@@ -134,11 +137,18 @@ func (r *Rule) suspects(o *Operation, tool, kind string) bool {
 	}
 	switch o.Action {
 	case ActionWrite:
-		return matchesPath(r.Paths, o.Path)
+		return suspectsPath(r.Paths, o.Path)
 	case ActionCommand:
 		return slices.ContainsFunc(r.Commands, func(c string) bool { return beginsWith(strings.Fields(c), o) })
 	}
 	return false
+}
+
+// unsure reports whether the rule, which must be one that denies or asks, may match a write
+// whose path could not be resolved.
+func (r *Rule) unsure(o *Operation, tool, kind string) bool {
+	return o.Action == ActionWrite && o.Path == "" && len(r.Paths) > 0 && len(r.Env) == 0 &&
+		(r.names(tool, kind) || r.names(tool, o.kind()))
 }
 
 func matchesName(patterns []string, name string) bool {

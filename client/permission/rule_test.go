@@ -141,7 +141,7 @@ func TestStrictestRuleWins(t *testing.T) {
 // A question is only a claim: its kind and its title allow nothing, nor do the arguments
 // that it shows.
 func TestQuestionsAreClaims(t *testing.T) {
-	input := json.RawMessage(`{"command":"go test","path":"/w/a"}`)
+	input := json.RawMessage(`{"command":"go test","path":"` + on("/w/a") + `"}`)
 	for name, c := range map[string]struct {
 		rule permission.Rule
 		tool permission.Tool
@@ -150,7 +150,7 @@ func TestQuestionsAreClaims(t *testing.T) {
 		"kind":                      {permission.Rule{Decision: permission.Allow, Kinds: []string{"read"}}, permission.Tool{Kind: "read"}, permission.ByNoOne},
 		"everything":                {permission.Rule{Decision: permission.Allow}, permission.Tool{Name: "t"}, permission.ByNoOne},
 		"command":                   {permission.Rule{Decision: permission.Allow, Commands: []string{"go test"}}, permission.Tool{Name: "t", Input: input}, permission.ByNoOne},
-		"path":                      {permission.Rule{Decision: permission.Allow, Paths: []string{"/w/**"}}, permission.Tool{Name: "t", Input: input, Paths: []string{"/w/a"}}, permission.ByNoOne},
+		"path":                      {permission.Rule{Decision: permission.Allow, Paths: []string{"/w/**"}}, permission.Tool{Name: "t", Input: input, Paths: []string{on("/w/a")}}, permission.ByNoOne},
 		"title":                     {permission.Rule{Decision: permission.Allow, Tools: []string{"ls"}}, permission.Tool{Title: "ls"}, permission.ByNoOne},
 		"tool":                      {permission.Rule{Decision: permission.Allow, Tools: []string{"t"}}, permission.Tool{Name: "t"}, permission.ByRule},
 		"tool, of a kind":           {permission.Rule{Decision: permission.Allow, Tools: []string{"t"}, Kinds: []string{"read"}}, permission.Tool{Name: "t", Kind: "other"}, permission.ByNoOne},
@@ -159,8 +159,8 @@ func TestQuestionsAreClaims(t *testing.T) {
 		"denied command in a list":  {permission.Rule{Decision: permission.Deny, Commands: []string{"rm"}}, permission.Tool{Input: json.RawMessage(`{"argv":["rm","x"]}`)}, permission.ByRule},
 		"denied path in the input":  {permission.Rule{Decision: permission.Deny, Paths: []string{"/w/**"}}, permission.Tool{Input: input}, permission.ByRule},
 		"denied path in a location": {permission.Rule{Decision: permission.Deny, Paths: []string{"/w/**"}}, permission.Tool{Paths: []string{"/w/x/../b"}}, permission.ByNoOne}, // cannot be resolved: asked
-		"denied path in a diff":     {permission.Rule{Decision: permission.Deny, Paths: []string{"/w/**"}}, permission.Tool{Diffs: []permission.Diff{{Path: "/w/b"}}}, permission.ByRule},
-		"another denied path":       {permission.Rule{Decision: permission.Deny, Paths: []string{"/x/**"}}, permission.Tool{Paths: []string{"/w/b"}, Input: input}, permission.ByNoOne},
+		"denied path in a diff":     {permission.Rule{Decision: permission.Deny, Paths: []string{"/w/**"}}, permission.Tool{Diffs: []permission.Diff{{Path: on("/w/b")}}}, permission.ByRule},
+		"another denied path":       {permission.Rule{Decision: permission.Deny, Paths: []string{"/x/**"}}, permission.Tool{Paths: []string{on("/w/b")}, Input: input}, permission.ByNoOne},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, permission.Options{Rules: []permission.Rule{c.rule}})
@@ -192,7 +192,7 @@ func TestExtractor(t *testing.T) {
 	var seen string
 	d := newDesk(t, permission.Options{
 		Rules: []permission.Rule{
-			{Decision: permission.Allow, Commands: []string{"go test *"}, Paths: []string{"/nowhere/**"}},
+			{Decision: permission.Allow, Commands: []string{"go test *"}, Paths: []string{on("/nowhere/**")}},
 			{Decision: permission.Deny, Commands: []string{"rm"}},
 		},
 		Extract: func(agent string, tool *permission.Tool) ([]permission.Operation, bool) {
@@ -215,10 +215,10 @@ func TestExtractor(t *testing.T) {
 		},
 	})
 	for input, want := range map[string]permission.Reason{
-		`{"argv":[["go","test"]]}`:                        permission.ByRule,
-		`{"argv":[["go","test"]],"write":"/nowhere/x"}`:   permission.ByRule,
-		`{"argv":[["go","test"],["ls"]]}`:                 permission.ByNoOne,
-		`{"argv":[["go","test"]],"write":"/elsewhere/x"}`: permission.ByNoOne,
+		`{"argv":[["go","test"]]}`:                                      permission.ByRule,
+		`{"argv":[["go","test"]],"write":"` + on("/nowhere/x") + `"}`:   permission.ByRule,
+		`{"argv":[["go","test"],["ls"]]}`:                               permission.ByNoOne,
+		`{"argv":[["go","test"]],"write":"` + on("/elsewhere/x") + `"}`: permission.ByNoOne,
 		`{"argv":[]}`: permission.ByNoOne,
 		`7`:           permission.ByNoOne,
 	} {
@@ -231,7 +231,7 @@ func TestExtractor(t *testing.T) {
 	// A diff that is shown beside is part of it.
 	text := "x"
 	o = d.Decide(t.Context(), question(permission.Tool{
-		Input: json.RawMessage(`{"argv":[["go","test"]]}`), Diffs: []permission.Diff{{Path: "/elsewhere/y", NewText: &text}},
+		Input: json.RawMessage(`{"argv":[["go","test"]]}`), Diffs: []permission.Diff{{Path: on("/elsewhere/y"), NewText: &text}},
 	}))
 	assert.Equal(t, permission.ByNoOne, o.By)
 }

@@ -171,7 +171,7 @@ func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 		if q.Title == "" {
 			q.Title = tool.Title
 		}
-		found = s.policy.find(q.Agent, tool)
+		found = s.policy.find(q.Agent, q.Workspace, tool)
 	}
 	found.line(q.Command, q.Cwd)
 	q.Operations = found.shown()

@@ -3,6 +3,7 @@ package permission_test
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -76,6 +77,7 @@ func TestWhoDecides(t *testing.T) {
 	extract := func(ops ...model.Operation) func(string, *model.Tool) ([]model.Operation, bool) {
 		return func(string, *model.Tool) ([]model.Operation, bool) { return ops, true }
 	}
+	drive := filepath.VolumeName(t.TempDir()) // only on Windows
 	test := model.Operation{Action: model.ActionCommand, Argv: []string{"go", "test", "./..."}}
 	known := `{"type":"command","command":"go test ./...","cwd":"/nowhere","toolCallId":"1"}`
 	for name, c := range map[string]struct {
@@ -94,8 +96,8 @@ func TestWhoDecides(t *testing.T) {
 		"nothing, and an extractor":               {none, model.Options{Rules: []model.Rule{allow(model.Rule{})}, Extract: extract(test)}, model.ByPerson, true},
 		"nothing, and a rule that denies all":     {none, model.Options{Rules: []model.Rule{deny(model.Rule{})}}, model.ByRule, false},
 		"something new, and a rule that allows":   {unknown, model.Options{Rules: []model.Rule{allow(model.Rule{})}, Extract: extract(test)}, model.ByPerson, true},
-		"a diff below a folder that is forbidden": {`{"type":"tool_call","toolCall":{"toolCallId":"1","content":[{"type":"diff","changes":[{"operation":"move","oldPath":"/nowhere/a","path":"/b"}]}]}}`, model.Options{Rules: []model.Rule{deny(model.Rule{Paths: []string{"/nowhere/**"}})}}, model.ByRule, false},
-		"a change of a kind that is not known":    {`{"type":"tool_call","toolCall":{"toolCallId":"1","content":[{"type":"diff","changes":[{"operation":"_swap","path":"/nowhere/a"}]}]}}`, model.Options{Rules: []model.Rule{deny(model.Rule{Paths: []string{"/nowhere/**"}})}}, model.ByRule, false},
+		"a diff below a folder that is forbidden": {`{"type":"tool_call","toolCall":{"toolCallId":"1","content":[{"type":"diff","changes":[{"operation":"move","oldPath":"` + drive + `/nowhere/a","path":"/b"}]}]}}`, model.Options{Rules: []model.Rule{deny(model.Rule{Paths: []string{"/nowhere/**"}})}}, model.ByRule, false},
+		"a change of a kind that is not known":    {`{"type":"tool_call","toolCall":{"toolCallId":"1","content":[{"type":"diff","changes":[{"operation":"_swap","path":"` + drive + `/nowhere/a"}]}]}}`, model.Options{Rules: []model.Rule{deny(model.Rule{Paths: []string{"/nowhere/**"}})}}, model.ByRule, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.opts.Ask = pick(model.AllowOnce)
@@ -134,6 +136,10 @@ func TestAlways(t *testing.T) {
 	d.ask(command)
 	d.ask(`{"type":"command","command":"go test ./...","cwd":"/elsewhere"}`)
 	assert.Equal(t, 2, d.asked, "in another folder")
+	for _, name := range []string{"a", "b"} { // below a folder that does not exist
+		d.ask(`{"type":"command","command":"go test ./...","cwd":"/nowhere/../` + name + `"}`)
+	}
+	assert.Equal(t, 4, d.asked, "in folders that cannot be resolved")
 }
 
 func TestWhatIsShown(t *testing.T) {

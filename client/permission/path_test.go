@@ -1,0 +1,77 @@
+package permission_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/client/permission"
+)
+
+// A rule that denies is not escaped with a path that cannot be resolved: a person is asked,
+// even if a rule or the memory allows the tool.
+func TestPathsThatAreNotResolvedAreAsked(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	below := filepath.ToSlash(dir) + "/no/../../x" // leads out of a folder that does not exist
+	if filepath.VolumeName(dir) != "" {
+		below = `\\?\` + dir + `\x`
+	}
+	deny := permission.Rule{Name: "deny", Decision: permission.Deny, Paths: []string{filepath.ToSlash(dir) + "/secret/**"}}
+	commands := permission.Rule{Name: "commands", Decision: permission.Deny, Commands: []string{"rm"}}
+	member := func(path string) permission.Tool {
+		input, err := json.Marshal(map[string]string{"path": path})
+		require.NoError(t, err)
+		return permission.Tool{Name: "t", Input: input}
+	}
+	for name, c := range map[string]struct {
+		rule permission.Rule
+		tool permission.Tool
+		by   permission.Reason
+	}{
+		"a diff":                            {deny, permission.Tool{Name: "t", Diffs: []permission.Diff{{Path: below}}}, permission.ByPerson},
+		"a location":                        {deny, permission.Tool{Name: "t", Paths: []string{below}}, permission.ByPerson},
+		"a location that is relative":       {deny, permission.Tool{Name: "t", Paths: []string{"open/a"}}, permission.ByPerson},
+		"input":                             {deny, member(below), permission.ByPerson},
+		"a folder that the tool may expand": {deny, member("~/x"), permission.ByPerson},
+		"a variable":                        {deny, member("$HOME/x"), permission.ByPerson},
+		"another path":                      {deny, member(filepath.Join(dir, "open/a")), permission.ByRule},
+		"below the workspace":               {deny, member("open/a"), permission.ByRule},
+		"a rule of commands":                {commands, member(below), permission.ByRule},
+		"a rule of other tools":             {permission.Rule{Decision: permission.Deny, Tools: []string{"u"}, Paths: deny.Paths}, member(below), permission.ByRule},
+	} {
+		t.Run(name, func(t *testing.T) {
+			allow := permission.Rule{Decision: permission.Allow, Tools: []string{"t"}}
+			d := newDesk(t, permission.Options{Rules: []permission.Rule{allow, c.rule}, Ask: pick(permission.AllowAlways)})
+			for range 2 {
+				q := question(c.tool)
+				q.Workspace = dir
+				o := d.Decide(t.Context(), q)
+				assert.Equal(t, permission.Allow, o.Decision)
+				assert.Equal(t, c.by, o.By)
+			}
+		})
+	}
+	t.Run("files that an extractor has found", func(t *testing.T) {
+		extract := func(_ string, tool *permission.Tool) ([]permission.Operation, bool) {
+			return []permission.Operation{{Action: permission.ActionWrite, Path: tool.Title}}, true
+		}
+		d := newDesk(t, permission.Options{Extract: extract, Ask: pick(permission.AllowAlways)})
+		d.Decide(t.Context(), question(permission.Tool{Title: below}))
+		o := d.Decide(t.Context(), question(permission.Tool{Title: below + "y"}))
+		assert.Equal(t, permission.ByPerson, o.By, "always was for another file")
+	})
+	t.Run("a relative path that is denied", func(t *testing.T) {
+		d := newDesk(t, permission.Options{Rules: []permission.Rule{deny}, Ask: pick(permission.AllowOnce)})
+		for _, path := range []string{"secret/a", "./secret/a", "open/../secret/a"} {
+			require.NoError(t, os.MkdirAll(filepath.Join(dir, "open"), 0o700))
+			q := question(member(path))
+			q.Workspace = dir
+			assert.Equal(t, permission.ByRule, d.Decide(t.Context(), q).By, path)
+		}
+	})
+}
