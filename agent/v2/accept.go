@@ -53,17 +53,30 @@ func (s *Session) AcceptAs(ctx context.Context, id acp.MessageID, req *acp.Promp
 	if err != nil {
 		return nil, err
 	}
-	if err := s.UserMessage(ctx, id, req.Prompt...); err != nil {
-		s.finish(w, acp.StopReasonCancelled, err)
-		return nil, err
-	}
-	if err := s.State(ctx); err != nil {
-		s.finish(w, acp.StopReasonCancelled, err)
-		return nil, err
+	failed := errExited
+	defer func() { // also if a middleware ends the goroutine
+		if failed != nil {
+			s.finish(w, acp.StopReasonCancelled, failed)
+		}
+	}()
+	if failed = s.announce(ctx, id, req); failed != nil {
+		return nil, failed
 	}
 	go s.run(w, work) // ends with work, whose ctx ends with the session
 	return &acp.PromptResponse{MessageID: id}, nil
 }
+
+// announce sends the user's message and the state running.
+func (s *Session) announce(ctx context.Context, id acp.MessageID, req *acp.PromptRequest) error {
+	if err := s.UserMessage(ctx, id, req.Prompt...); err != nil {
+		return err
+	}
+	return s.State(ctx)
+}
+
+// errExited is the error of what could not be sent because a middleware or an encoding
+// method ended the goroutine with runtime.Goexit.
+var errExited = errors.New("agent: the goroutine ended while it was sending")
 
 // begin waits until no work is in progress in the session, and marks it as working.
 func (s *Session) begin(ctx context.Context) (*rpc.Work, error) {
@@ -121,7 +134,14 @@ func (s *Session) finish(w *rpc.Work, reason acp.StopReason, err error) {
 	case err != nil:
 		idle.StopReason, idle.Error = acp.StopReasonError, s.wireError(ctx, err)
 	}
-	sendErr := s.conn.states.with(s.id, func(st *state) error {
+	sendErr := errExited
+	defer func() {
+		if sendErr != nil {
+			s.conn.log.Debug("acp: the end of the work on a prompt could not be sent", "error", sendErr)
+		}
+		w.End()
+	}()
+	sendErr = s.conn.states.with(s.id, func(st *state) error {
 		st.working = false
 		close(st.idle)
 		st.idle = nil
@@ -129,10 +149,6 @@ func (s *Session) finish(w *rpc.Work, reason acp.StopReason, err error) {
 		idle.Background = st.update().(*acp.IdleStateUpdate).Background
 		return s.sendState(ctx, idle)
 	})
-	if sendErr != nil {
-		s.conn.log.Debug("acp: the end of the work on a prompt could not be sent", "error", sendErr)
-	}
-	w.End()
 }
 
 // wireError returns the error that the client gets for an error of work. It runs on a

@@ -92,10 +92,13 @@ func (s *Session) wait(ctx context.Context, by int) error {
 		if !st.working || before == (st.waiting > 0) {
 			return nil
 		}
-		err := s.sendState(ctx, st.update())
-		if err != nil && by > 0 {
-			st.waiting -= by
-		}
+		err := errExited
+		defer func() { // also if a middleware ends the goroutine
+			if err != nil && by > 0 {
+				st.waiting -= by
+			}
+		}()
+		err = s.sendState(ctx, st.update())
 		return err
 	})
 }

@@ -107,13 +107,18 @@ func (s *Session) StartBackground(ctx context.Context, item acp.BackgroundWork) 
 		return nil, err
 	}
 	b := &Background{session: s, item: item, work: work}
-	err = s.conn.states.with(s.id, func(st *state) error {
+	failed := errExited
+	defer func() { // also if a middleware ends the goroutine
+		if failed != nil {
+			_ = b.End(ctx) // the state that could not be sent is the error to report
+		}
+	}()
+	failed = s.conn.states.with(s.id, func(st *state) error {
 		st.background = append(st.background, item)
 		return s.sendState(ctx, st.update())
 	})
-	if err != nil {
-		_ = b.End(ctx) // the state that could not be sent is the error to report
-		return nil, err
+	if failed != nil {
+		return nil, failed
 	}
 	return b, nil
 }
@@ -127,14 +132,15 @@ func (b *Background) Context() context.Context { return b.work.Context() }
 // the same error.
 func (b *Background) End(ctx context.Context) error {
 	b.once.Do(func() {
+		defer b.work.End() // also if a middleware ends the goroutine
 		s := b.session
+		b.err = errExited
 		b.err = s.conn.states.with(s.id, func(st *state) error {
 			i := slices.Index(st.background, b.item)
 			st.background = slices.Delete(st.background, i, i+1)
 			st.less()
 			return s.sendState(ctx, st.update())
 		})
-		b.work.End()
 	})
 	return b.err
 }
