@@ -22,7 +22,8 @@ const (
 // Operation is one action with an effect: a write or a command.
 type Operation struct {
 	Action Action `json:"action"`
-	// Path is the file of a write, with all symlinks resolved.
+	// Path is the file of a write, with all symlinks resolved. It is empty if it cannot be
+	// resolved; no rule allows that.
 	Path string `json:"path,omitempty"`
 	// Digest is the result of [DigestOf] for the new content of the file; empty if the content
 	// is unknown.
