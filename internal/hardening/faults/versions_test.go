@@ -131,10 +131,7 @@ func (v *protocol) start(t testing.TB, side wire.Side, do peertest.Do, o endOpti
 	if side == wire.Client {
 		c := v.startClient(t, s, do, o)
 		if c, ok := c.(*client2.Conn); ok { // it waits for the version
-			initialized := make(chan error, 1)
-			go func() { _, err := c.Initialize(t.Context(), nil); initialized <- err }() // ends with the response
-			peer.Answer(peer.Expect("initialize"), `{"protocolVersion":2,"info":{"name":"a","version":"1"}}`)
-			require.NoError(t, <-initialized)
+			initialize2(t, c, peer)
 		}
 		return c, peer
 	}
@@ -142,6 +139,24 @@ func (v *protocol) start(t testing.TB, side wire.Side, do peertest.Do, o endOpti
 	peer.Call("0", "initialize", v.params["initialize"])
 	_, ok := peer.Recv()
 	require.True(t, ok)
+	return c, peer
+}
+
+// initialize2 initializes a client of version 2 whose agent is played by hand.
+func initialize2(t testing.TB, c *client2.Conn, peer *rawpeer.Peer) {
+	t.Helper()
+	initialized := make(chan error, 1)
+	go func() { _, err := c.Initialize(t.Context(), nil); initialized <- err }() // ends with the response
+	peer.Answer(peer.Expect("initialize"), `{"protocolVersion":2,"info":{"name":"a","version":"1"}}`)
+	require.NoError(t, <-initialized)
+}
+
+// startClient2 starts a client of version 2 and initializes it.
+func startClient2(t testing.TB, s pairtest2.Setup) (*client2.Conn, *rawpeer.Peer) {
+	t.Helper()
+	over, peer := rawpeer.Pipe(t)
+	c := pairtest2.StartClient(t, over, s)
+	initialize2(t, c, peer)
 	return c, peer
 }
 
