@@ -1,5 +1,8 @@
 package permission
 
+// Matches lets tests match as on another system.
+var Matches = matches
+
 // Kept returns how many sessions there are, and how many bytes of their tool calls.
 func (s *Scope) Kept() (sessions, bytes int) {
 	s.mu.Lock()

@@ -11,20 +11,40 @@ import (
 	"strings"
 )
 
+// The systems whose file names are commonly equal in upper and lower case. A path is
+// resolved without looking at the case of its names on macOS, where few file systems tell
+// them apart: a rule that denies or asks must not miss such a file, and one that allows
+// must not take another file for it.
+const (
+	foldsAlways   = runtime.GOOS == "windows"
+	foldsSuspects = foldsAlways || runtime.GOOS == "darwin"
+)
+
 // matchesPath reports whether one of the patterns matches the path.
-func matchesPath(patterns []string, name string) bool {
-	if name == "" {
-		return false
-	}
-	elements := strings.Split(filepath.ToSlash(name), "/")
-	return slices.ContainsFunc(patterns, func(p string) bool { return matchesElements(strings.Split(p, "/"), elements) })
-}
+func matchesPath(patterns []string, name string) bool { return matches(patterns, name, foldsAlways) }
 
 // suspectsPath is matchesPath for rules that deny or ask: a pattern without a drive matches
 // on each drive of Windows.
 func suspectsPath(patterns []string, name string) bool {
 	volume := filepath.VolumeName(name)
-	return matchesPath(patterns, name) || volume != "" && matchesPath(patterns, name[len(volume):])
+	return matches(patterns, name, foldsSuspects) || volume != "" && matches(patterns, name[len(volume):], foldsSuspects)
+}
+
+// matches is matchesPath; fold ignores the case of letters.
+func matches(patterns []string, name string, fold bool) bool {
+	if name == "" {
+		return false
+	}
+	if name = filepath.ToSlash(name); fold {
+		name = strings.ToLower(name)
+	}
+	elements := strings.Split(name, "/")
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if fold {
+			p = strings.ToLower(p)
+		}
+		return matchesElements(strings.Split(p, "/"), elements)
+	})
 }
 
 func matchesElements(pattern, elements []string) bool {
@@ -40,11 +60,7 @@ func matchesElements(pattern, elements []string) bool {
 		if len(elements) == 0 {
 			return false
 		}
-		p, e := pattern[0], elements[0]
-		if runtime.GOOS == "windows" {
-			p, e = strings.ToLower(p), strings.ToLower(e)
-		}
-		if ok, _ := path.Match(p, e); !ok {
+		if ok, _ := path.Match(pattern[0], elements[0]); !ok {
 			return false
 		}
 		pattern, elements = pattern[1:], elements[1:]

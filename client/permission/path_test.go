@@ -75,3 +75,19 @@ func TestPathsThatAreNotResolvedAreAsked(t *testing.T) {
 		}
 	})
 }
+
+func TestCaseOfPaths(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, name string
+		exact, folded bool
+	}{
+		{"/w/secret/**", "/w/secret/x", true, true},
+		{"/w/secret/**", "/W/SECRET/x", false, true},
+		{"/w/Secret/*.[A-C]", "/w/secret/x.b", false, true},
+		{"/w/Ärger", "/w/ärger", false, true},
+		{"/w/secret/**", "/w/secrets/x", false, false},
+	} {
+		assert.Equal(t, tt.exact, permission.Matches([]string{tt.pattern}, tt.name, false), "%s %s", tt.pattern, tt.name)
+		assert.Equal(t, tt.folded, permission.Matches([]string{tt.pattern}, tt.name, true), "%s %s", tt.pattern, tt.name)
+	}
+}

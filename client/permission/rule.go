@@ -46,9 +46,9 @@ type Rule struct {
 	Commands []string
 	// Paths lists patterns of absolute paths, which are matched element by element as by
 	// path.Match. The element "**" matches any number of elements. Elements are separated by
-	// "/" on all systems. On Windows the case of letters is ignored, and a pattern begins with
-	// a drive, such as "C:/work/**"; without one it matches on each drive if the rule denies or
-	// asks, and nothing if it allows. If a question names a file whose path cannot be resolved,
+	// "/" on all systems. The case of letters is ignored on Windows, and on macOS if the rule
+	// denies or asks. On Windows a pattern begins with a drive, such as "C:/work/**"; without
+	// one it matches on each drive if the rule denies or asks, and nothing if it allows. If a question names a file whose path cannot be resolved,
 	// a person is asked if a rule that denies or asks could match it.
 	Paths []string
 	// Env lists patterns, as of path.Match, of names of variables that the agent sets. A rule
