@@ -45,8 +45,8 @@ func (c *Conn) ended() {
 }
 
 // OnSessionEnd arranges for f to be called each time a session has been closed or deleted,
-// before the call that did so returns. When the connection ends, f is not called for the
-// sessions that are still open; see [Conn.OnEnd].
+// before the call that did so returns, on the goroutine of that call. When the connection
+// ends, f is not called for the sessions that are still open; see [Conn.OnEnd].
 func (c *Conn) OnSessionEnd(f func(acp.SessionID)) {
 	c.ends.mu.Lock()
 	defer c.ends.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *Conn) sessionEnded(id acp.SessionID) {
 	c.ends.mu.Lock()
 	all := c.ends.sessions
 	c.ends.mu.Unlock()
-	for _, f := range all {
-		f(id)
+	for i := range all {
+		defer all[len(all)-1-i](id) // each of them, even if one panics
 	}
 }

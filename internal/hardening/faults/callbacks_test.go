@@ -43,6 +43,11 @@ func TestPanicsInCallbacks(t *testing.T) {
 				panic("in the loop")
 			}
 		}()
+		ended := 0
+		p.Client.OnSessionEnd(func(acp.SessionID) { panic("in OnSessionEnd") })
+		p.Client.OnSessionEnd(func(acp.SessionID) { ended++ })
+		assert.PanicsWithValue(t, "in OnSessionEnd", func() { _ = p.Client.Session("s").Close(t.Context()) }) // it runs on this goroutine
+		assert.Equal(t, 1, ended, "the others are called all the same")
 		for _, where := range []string{"in AfterResponse", "in OnUpdate"} {
 			assert.Contains(t, log.String(), where)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -16,6 +17,7 @@ import (
 	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
 	pairtest2 "github.com/acpkit/go-sdk/internal/hardening/pairtest/v2"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // sending2 is sending in version 2.
@@ -88,6 +90,70 @@ func TestValuesOfVersion2ThatCannotBeSent(t *testing.T) {
 				require.NoError(t, p.Agent.Call(t.Context(), "_x", nil, nil))
 				synctest.Wait()
 				assert.Equal(t, before+2, arrived, "nothing else was sent")
+			})
+		})
+	}
+}
+
+// TestAnswersThatCannotBeSent in version 2, by both sides.
+func TestAnswersOfVersion2ThatCannotBeSent(t *testing.T) {
+	answers := map[string]struct {
+		res any // what the handler returns
+		ask func(ctx context.Context, p *pairtest2.Pair) error
+	}{
+		"session/request_permission result: outcome": {
+			&acp2.RequestPermissionResponse{Outcome: (*acp2.SelectedPermissionOutcome)(nil)},
+			func(ctx context.Context, p *pairtest2.Pair) error {
+				_, err := p.Agent.Session("s").AskPermission(ctx, "May I?", nil)
+				return err
+			},
+		},
+		"elicitation/create result: action": {
+			&acp2.CreateElicitationResponse{Action: (*acp2.ElicitationAcceptAction)(nil)},
+			func(ctx context.Context, p *pairtest2.Pair) error {
+				_, err := p.Agent.Session("s").AskForm(ctx, "Which?", acp2.ElicitationSchema{Type: acp2.ElicitationSchemaTypeObject})
+				return err
+			},
+		},
+		"session/prompt result: messageId": {
+			&acp2.PromptResponse{},
+			func(ctx context.Context, p *pairtest2.Pair) error {
+				_, err := p.Client.Session("s").Prompt(ctx, acp2.Text("go")).Accepted()
+				return err
+			},
+		},
+		"session/new result: configOptions[0]": {
+			&acp2.NewSessionResponse{SessionID: "s", ConfigOptions: []acp2.SessionConfigOption{{Name: "n"}}},
+			func(ctx context.Context, p *pairtest2.Pair) error {
+				_, err := p.Client.StartSession(ctx, &acp2.NewSessionRequest{Cwd: "/"})
+				return err
+			},
+		},
+	}
+	for want, a := range answers {
+		t.Run(want, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
+				var log pairtest.Log
+				armed := true
+				do := func(_ context.Context, method string, _ any) (any, error) {
+					if armed && strings.HasPrefix(want, method+" ") {
+						return a.res, nil
+					}
+					return nil, nil
+				}
+				p := pairtest2.Connect(t, pairtest2.Setup{
+					Agent:         func(*agent2.Conn) acp2.Agent { return &peertest2.FullAgent{Do: do} },
+					Client:        func(*client2.Conn) acp2.Client { return &peertest2.FullClient{Do: do} },
+					AgentOptions:  agent2.Options{Logger: log.Logger()},
+					ClientOptions: client2.Options{Logger: log.Logger()},
+				})
+				code, _ := rpcerr.CodeOf(a.ask(t.Context(), p))
+				assert.Equal(t, rpcerr.CodeInternalError, code)
+				assert.Contains(t, log.String(), want)
+				armed = false
+				err := a.ask(t.Context(), p)
+				code, _ = rpcerr.CodeOf(err)
+				assert.NotEqual(t, rpcerr.CodeInternalError, code, "%v", err)
 			})
 		})
 	}
