@@ -198,40 +198,6 @@ func TestTurnThatDoesNotEnd(t *testing.T) {
 	})
 }
 
-// A peer that does not answer initialize: the deadline holds, and what comes late is
-// swallowed.
-func TestDeadlineOnInitialize(t *testing.T) {
-	pairtest.Bubble(t, func(t *testing.T) {
-		ours, peer := rawpeer.Pipe(t)
-		c := pairtest.StartClient(t, ours, pairtest.Setup{})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		begun := time.Now()
-		_, err := c.Initialize(ctx, nil)
-		require.Equal(t, context.DeadlineExceeded, err)
-		assert.Equal(t, time.Second, time.Since(begun))
-		assert.Zero(t, c.ProtocolVersion())
-		first := peer.Expect("initialize")
-		peer.Expect("$/cancel_request")
-		peer.Answer(first, `{"protocolVersion":1}`)
-		synctest.Wait()
-		assert.Zero(t, c.ProtocolVersion(), "an answer that came too late counts for nothing")
-
-		go func() { peer.Initialize(`{}`) }() // ends with the answer
-		_, err = c.Initialize(t.Context(), nil)
-		require.NoError(t, err)
-		assert.Equal(t, 1, c.ProtocolVersion())
-	})
-	pairtest.Bubble(t, func(t *testing.T) { // nobody reads at all
-		near, _ := stream.Pipe()
-		c := pairtest.StartClient(t, near, pairtest.Setup{})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := c.Initialize(ctx, nil)
-		require.Equal(t, context.DeadlineExceeded, err)
-	})
-}
-
 // A question is withdrawn by the agent: the client's handler hears of it, and the
 // answer it gives all the same goes nowhere.
 func TestAgentWithdrawsAQuestion(t *testing.T) {
