@@ -67,30 +67,29 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-// compare runs ours and theirs in turn, so that whatever else the machine does slows both,
-// and reports how many times as long ours takes: the median of groups of runs, each of which
-// is long enough to have its share of the garbage collector.
+// compare runs groups of ours and of theirs in turn, so that whatever else the machine does
+// slows both, and each group pays for the garbage that it makes. It reports how many times as
+// long ours takes: the median of the rounds.
 func compare(b *testing.B, bytes int, ours func(), name string, theirs func()) {
 	const group = 20
-	var our, their, ourGroup, theirGroup time.Duration
-	var times []float64
-	for n := 1; b.Loop(); n++ {
+	timed := func(f func()) time.Duration {
 		begun := time.Now()
-		ours()
-		between := time.Now()
-		theirs()
-		ourGroup += between.Sub(begun)
-		theirGroup += time.Since(between)
-		if n%group == 0 || n == b.N {
-			times = append(times, ourGroup.Seconds()/theirGroup.Seconds())
-			our, their = our+ourGroup, their+theirGroup
-			ourGroup, theirGroup = 0, 0
+		for range group {
+			f()
 		}
+		return time.Since(begun)
+	}
+	var our, their time.Duration
+	var times []float64
+	for b.Loop() {
+		o, t := timed(ours), timed(theirs)
+		our, their = our+o, their+t
+		times = append(times, o.Seconds()/t.Seconds())
 	}
 	slices.Sort(times)
-	perSecond := float64(b.N) * float64(bytes) / 1e6
-	b.ReportMetric(perSecond/our.Seconds(), "MB/s")
-	b.ReportMetric(perSecond/their.Seconds(), "MB/s-"+name)
+	megabytes := float64(len(times)) * group * float64(bytes) / 1e6
+	b.ReportMetric(megabytes/our.Seconds(), "MB/s")
+	b.ReportMetric(megabytes/their.Seconds(), "MB/s-"+name)
 	b.ReportMetric(times[len(times)/2], "times")
 	b.ReportMetric(0, "ns/op") // which would be that of both
 }

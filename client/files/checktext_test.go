@@ -12,9 +12,13 @@ import (
 // checkText agrees with package unicode/utf8 on every short text that can begin a character,
 // wherever it stands.
 func TestCheckText(t *testing.T) {
-	for _, before := range []int{0, bytesAtOnce - 2, bytesAtOnce - 1} {
-		for _, after := range []int{0, 1, bytesAtOnce} {
-			head, tail := strings.Repeat("a", before), strings.Repeat("z", after)
+	heads := []string{"", strings.Repeat("a", bytesAtOnce-2), strings.Repeat("a", bytesAtOnce-1)}
+	for at := range 3 { // around the first boundary of four parts
+		heads = append(heads, "é"+strings.Repeat("a", 2*bytesAtOnce-at))
+	}
+	for _, head := range heads {
+		for _, after := range []int{0, 1, bytesAtOnce, 6 * bytesAtOnce} {
+			tail := strings.Repeat("z", after)
 			for first := range 256 {
 				agree(t, head+string([]byte{byte(first)})+tail)
 				if first < 0xc0 {

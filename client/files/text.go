@@ -10,22 +10,23 @@ import (
 // same results, but takes two to five times as long for texts that are not ASCII: it branches
 // on their bytes, which no processor can guess. Most of the time of a read is spent here.
 func checkText(s string) error {
-	state := accept
 	for len(s) > 0 {
 		// A piece that fits into the processor's cache is looked at twice.
-		piece := s[:min(len(s), 16<<10)]
-		s = s[len(piece):]
-		if strings.IndexByte(piece, 0) >= 0 {
+		n := boundary(s, min(len(s), 16<<10))
+		if strings.IndexByte(s[:n], 0) >= 0 || !valid(s[:n]) {
 			return ErrNotText
 		}
-		if state = follow(state, piece); state == reject {
-			return ErrNotText
-		}
-	}
-	if state != accept {
-		return ErrNotText
+		s = s[n:]
 	}
 	return nil
+}
+
+// boundary returns the first index from i on at which no character of a valid text
+// continues. For another text it may return any index of the next three.
+func boundary(s string, i int) int {
+	for end := min(i+3, len(s)); i < end && s[i]&0xc0 == 0x80; i++ {
+	}
+	return i
 }
 
 // The states of an automaton that reads UTF-8 byte by byte: what may come next. A state is
@@ -42,8 +43,7 @@ const (
 	reject                        // nothing: it is not UTF-8
 	stateBits   uint64 = 63
 	highestBits uint64 = 0x8080808080808080
-	wordsAtOnce        = 8
-	bytesAtOnce        = 8 * wordsAtOnce
+	bytesAtOnce        = 64
 )
 
 // next has a row for each byte, with the state that follows on each state.
@@ -92,25 +92,49 @@ var next = func() (rows [256]uint64) {
 const rejectAll = reject<<accept | reject<<one | reject<<two | reject<<three |
 	reject<<afterE0 | reject<<afterED | reject<<afterF0 | reject<<afterF4 | reject<<reject
 
+// valid reports whether a text is valid UTF-8. It reads four parts of it at once, because
+// each state of the automaton has to wait for the one before.
+func valid(s string) bool {
+	for len(s) >= bytesAtOnce && isASCII(block(s, 0)) {
+		s = s[bytesAtOnce:]
+	}
+	quarter := len(s) / 4
+	j, k, l := boundary(s, quarter), boundary(s, 2*quarter), boundary(s, 3*quarter)
+	p0, p1, p2, p3 := s[:j], s[j:k], s[k:l], s[l:]
+	s0, s1, s2, s3 := accept, accept, accept, accept
+	shortest := min(len(p0), len(p1), len(p2), len(p3))
+	i := 0
+	for ; i+bytesAtOnce <= shortest; i += bytesAtOnce {
+		b0, b1, b2, b3 := block(p0, i), block(p1, i), block(p2, i), block(p3, i)
+		if s0|s1|s2|s3 == accept && isASCII(b0) && isASCII(b1) && isASCII(b2) && isASCII(b3) {
+			continue
+		}
+		for at := range bytesAtOnce {
+			s0 = next[b0[at]] >> (s0 & stateBits)
+			s1 = next[b1[at]] >> (s1 & stateBits)
+			s2 = next[b2[at]] >> (s2 & stateBits)
+			s3 = next[b3[at]] >> (s3 & stateBits)
+		}
+		s0, s1, s2, s3 = s0&stateBits, s1&stateBits, s2&stateBits, s3&stateBits
+	}
+	return follow(s0, p0[i:])|follow(s1, p1[i:])|follow(s2, p2[i:])|follow(s3, p3[i:]) == accept
+}
+
 // follow returns the state after a text.
 func follow(state uint64, s string) uint64 {
-	b := unsafe.Slice(unsafe.StringData(s), len(s)) // only read
-	for len(b) >= bytesAtOnce {
-		if state != accept || !isASCII((*[bytesAtOnce]byte)(b)) {
-			for _, c := range b[:bytesAtOnce] {
-				state = next[c] >> (state & stateBits)
-			}
-			state &= stateBits
-		}
-		b = b[bytesAtOnce:]
-	}
-	for _, c := range b {
-		state = next[c] >> (state & stateBits)
+	for i := range len(s) {
+		state = next[s[i]] >> (state & stateBits)
 	}
 	return state & stateBits
 }
 
+// block returns the block of a text that begins at i. It must only be read.
+func block(s string, i int) *[bytesAtOnce]byte {
+	return (*[bytesAtOnce]byte)(unsafe.Slice(unsafe.StringData(s), len(s))[i:])
+}
+
 func isASCII(b *[bytesAtOnce]byte) bool {
-	word := func(i int) uint64 { return binary.NativeEndian.Uint64(b[8*i:]) }
-	return (word(0)|word(1)|word(2)|word(3)|word(4)|word(5)|word(6)|word(7))&highestBits == 0
+	w := binary.NativeEndian
+	return (w.Uint64(b[0:])|w.Uint64(b[8:])|w.Uint64(b[16:])|w.Uint64(b[24:])|
+		w.Uint64(b[32:])|w.Uint64(b[40:])|w.Uint64(b[48:])|w.Uint64(b[56:]))&highestBits == 0
 }
