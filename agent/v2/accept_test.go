@@ -127,6 +127,7 @@ func sceneWith(t *testing.T, opts *agent.Options, works map[string]func(ctx cont
 		r.Send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"c","version":"1"},"capabilities":{"elicitation":{"form":{}}}}}`)
 		r.want("response 0")
 		test(r)
+		synctest.Wait() // what the agent still writes is written
 		far.Close()
 		assert.NoError(t, <-served)
 	})

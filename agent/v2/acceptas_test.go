@@ -48,6 +48,7 @@ func TestAcceptAs(t *testing.T) {
 		}
 		r.prompt(3, "shelf 8") // it goes on
 		assert.Contains(t, r.Next().Raw, `"messageId":"shelf 8"`)
+		synctest.Wait() // what the agent still writes is written
 		far.Close()
 		assert.NoError(t, <-served)
 	})

@@ -58,6 +58,7 @@ func TestNoHistory(t *testing.T) {
 			r.want("agent_message_chunk", "idle cancelled")
 		}
 		r.want("response 4")
+		synctest.Wait() // what the agent still writes is written
 		far.Close()
 		assert.NoError(t, <-served)
 	})
