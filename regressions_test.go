@@ -102,8 +102,10 @@ func TestRegressionsHaveTheirTests(t *testing.T) {
 		}
 		assert.False(t, seen[r.fault], "twice: %s", r.fault)
 		seen[r.fault] = true
-		for _, name := range strings.Fields(r.tests) {
-			assert.True(t, strings.Contains(sources[r.dir], "\nfunc "+name+"(t *testing.T)"), "%s has no %s: %s", r.dir, name, r.fault)
+		for name := range strings.FieldsSeq(r.tests) {
+			if !strings.Contains(sources[r.dir], "\nfunc "+name+"(t *testing.T)") { // assert.Contains would print all of it
+				t.Errorf("%s has no %s: %s", r.dir, name, r.fault)
+			}
 		}
 	}
 }

@@ -285,7 +285,7 @@ func TestBackPressureOfATurn(t *testing.T) {
 		synctest.Wait()
 		require.Greater(t, size.Load(), int64(1<<10))
 		require.Less(t, size.Load(), int64(3<<10))
-		assert.EqualValues(t, backlog/size.Load()+1, handled.Load(), "reading stops with the update that exceeds the backlog")
+		assert.Equal(t, backlog/size.Load()+1, handled.Load(), "reading stops with the update that exceeds the backlog")
 		texts, err := read(turn)
 		require.NoError(t, err)
 		assert.Len(t, texts, all)

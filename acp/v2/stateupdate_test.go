@@ -24,6 +24,6 @@ func TestStateUpdateKeepsWhatItDoesNotKnow(t *testing.T) {
 		out, err := json.Marshal(&n)
 		require.NoError(t, err)
 		assert.JSONEq(t, in, string(out))
-		assert.Equal(t, len(in), len(out), "no member is written twice: %s", out)
+		assert.Len(t, out, len(in), "no member is written twice: %s", out)
 	}
 }

@@ -3,6 +3,7 @@ package negotiate
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
@@ -73,7 +74,7 @@ func (a *answer) verdict() verdict {
 	if a.err != nil {
 		switch a.err.Code {
 		case rpcerr.CodeUnsupportedProtocolVersion:
-			if a.supported != nil && !contains(a.supported, 1) {
+			if a.supported != nil && !slices.Contains(a.supported, 1) {
 				return refuses
 			}
 			return tryV1
@@ -93,15 +94,6 @@ func (a *answer) verdict() verdict {
 		return speaksV1
 	}
 	return tryV1
-}
-
-func contains(list []int, n int) bool {
-	for _, m := range list {
-		if m == n {
-			return true
-		}
-	}
-	return false
 }
 
 // number reads a whole number, also one in a string; -1 if it is none.

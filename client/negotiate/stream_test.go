@@ -225,7 +225,7 @@ func TestUpdatesOutsideATurnAreNotKept(t *testing.T) {
 			s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
 			require.NoError(t, err)
 			require.Error(t, s.SetOption(t.Context(), "o", "v"), "after all updates")
-			assert.Equal(t, 2_000_000+len("agent: "), len(items(s.Thread())[0]))
+			assert.Len(t, items(s.Thread())[0], 2_000_000+len("agent: "))
 			end(t, conn)
 			assert.NotContains(t, log.String(), "OnUpdate")
 		})

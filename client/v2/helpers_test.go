@@ -123,7 +123,7 @@ func say(peer *rawpeer.Peer, line string) {
 	if listed {
 		background = `,"background":[]`
 	}
-	update := ""
+	var update string
 	switch word {
 	case "echo":
 		update = fmt.Sprintf(`"user_message","messageId":%q,"content":[{"type":"text","text":"hi"}]`, rest)

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"strings"
@@ -167,7 +166,7 @@ func idleError(idle *acp.IdleStateUpdate) error {
 	}
 	e := &rpcerr.RequestError{Code: rpcerr.Code(idle.Error.Code), Message: idle.Error.Message}
 	if idle.Error.Data != nil {
-		e.Data = json.RawMessage(idle.Error.Data)
+		e.Data = idle.Error.Data
 	}
 	return e
 }

@@ -3,6 +3,7 @@ package interop_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -26,9 +27,7 @@ func ask(label string, call map[string]any, kinds ...string) step {
 		options = append(options, map[string]string{"optionId": "id-" + kind, "name": kind, "kind": kind})
 	}
 	toolCall := map[string]any{"toolCallId": "call " + label, "title": label}
-	for name, v := range call {
-		toolCall[name] = v
-	}
+	maps.Copy(toolCall, call)
 	return step{Label: label, Method: acp.MethodSessionRequestPermission, Params: map[string]any{"toolCall": toolCall, "options": options}}
 }
 

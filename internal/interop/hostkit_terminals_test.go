@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -28,9 +29,7 @@ import (
 func sh(label, script string, more ...map[string]any) step {
 	s := step{Label: label, Method: acp.MethodTerminalCreate, Params: map[string]any{"command": "sh", "args": []string{"-c", script}}}
 	for _, m := range more {
-		for name, v := range m {
-			s.Params[name] = v
-		}
+		maps.Copy(s.Params, m)
 	}
 	return s
 }
@@ -224,7 +223,7 @@ type pids struct {
 func (p *pids) hear(o terminals.Output) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, word := range strings.Fields(string(o.Data)) {
+	for word := range strings.FieldsSeq(string(o.Data)) {
 		if pid, err := strconv.Atoi(word); err == nil {
 			p.all = append(p.all, pid)
 		} else {
