@@ -22,6 +22,8 @@ func FuzzPath(f *testing.F) {
 	f.Add("../work/sub/./b", "a")
 	f.Add("link", "/etc/passwd")
 	f.Add("sub/../../secret.txt", "link")
+	f.Add("a/", "a/")
+	f.Add("link/.", "sub/b/.")
 	f.Fuzz(func(t *testing.T, rel, target string) {
 		h := newFixture(t, files.Options{}, nil)
 		h.mkdir("sub/deep")

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -79,15 +80,17 @@ func (w *walker) walk(path string) (*place, error) {
 	for len(w.rest) > 0 {
 		name := w.rest[0]
 		w.rest = w.rest[1:]
-		if name == ".." {
+		switch name {
+		case ".": // behind a folder
+		case "..":
 			if err := w.up(); err != nil {
 				return nil, err
 			}
-			continue
-		}
-		at, err := w.down(name)
-		if at != nil || err != nil {
-			return at, err
+		default:
+			at, err := w.down(name)
+			if at != nil || err != nil {
+				return at, err
+			}
 		}
 	}
 	here := w.here()
@@ -157,6 +160,8 @@ func (w *walker) down(name string) (*place, error) {
 		return nil, w.follow(here.dir, name)
 	case info.IsDir():
 		return nil, w.enter(here, name, info)
+	case len(w.rest) > 0 && w.rest[0] == ".":
+		return nil, ErrNotFolder
 	case len(w.rest) > 0:
 		return nil, ErrNotFile // something below a file
 	}
@@ -208,6 +213,10 @@ func (w *walker) follow(dir *os.Root, name string) error {
 // missing returns the place of something that does not exist.
 func (w *walker) missing(name string) (*place, error) {
 	names := append([]string{name}, w.rest...)
+	if names[len(names)-1] == "." {
+		return nil, fs.ErrNotExist // a path of a folder creates no file
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "." })
 	for _, name := range names {
 		if name == ".." {
 			return nil, fs.ErrNotExist

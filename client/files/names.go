@@ -9,11 +9,16 @@ import (
 )
 
 // elements splits a path into its volume, if there is one, and its names. It does not
-// resolve "..", which means the folder above where a symlink leads.
+// resolve "..", which means the folder above where a symlink leads. A last "." stands for
+// a separator or a "." at the end: what is before it must be a folder.
 func elements(path string) []string {
 	volume := filepath.VolumeName(path)
 	names := strings.FieldsFunc(path[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
+	folder := len(names) > 0 && (names[len(names)-1] == "." || os.IsPathSeparator(path[len(path)-1]))
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "." })
+	if folder && len(names) > 0 {
+		names = append(names, ".")
+	}
 	if volume != "" {
 		return append([]string{filepath.FromSlash(volume)}, names...)
 	}

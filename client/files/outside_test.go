@@ -4,6 +4,7 @@ package files_test
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,6 +130,41 @@ func TestMissing(t *testing.T) {
 	h.put(h.at("file"), "")
 	_, err := h.read(h.at("file/below"))
 	assert.ErrorIs(t, err, files.ErrNotFile)
+}
+
+// A separator or a "." at the end makes the system look for a folder.
+func TestPathOfAFolder(t *testing.T) {
+	h := newFixture(t, files.Options{}, nil)
+	h.mkdir("sub")
+	h.put(h.at("sub/a"), "a")
+	h.link("sub/", "to sub")
+	h.link("sub/a/", "to a file as a folder")
+	h.link("new/", "to nothing")
+	for path, want := range map[string]error{
+		"sub/a/": files.ErrNotFolder, "sub/a/.": files.ErrNotFolder, "sub/a/./": files.ErrNotFolder, "sub/a//": files.ErrNotFolder,
+		"to sub/a/": files.ErrNotFolder, "to a file as a folder": files.ErrNotFolder,
+		"sub/": files.ErrNotFile, "sub/.": files.ErrNotFile, "to sub": files.ErrNotFile,
+		"new/": fs.ErrNotExist, "new/.": fs.ErrNotExist, "to nothing": fs.ErrNotExist,
+	} {
+		_, err := h.read(h.at(path))
+		assert.ErrorIs(t, err, want, path)
+		assert.ErrorIs(t, h.write(h.at(path), "x"), want, path)
+		if want == files.ErrNotFile {
+			want = nil
+		}
+		dir, _, err := h.folders.OpenFolder(h.conn, h.session, h.at(path))
+		assert.ErrorIs(t, err, want, path)
+		if dir != nil {
+			dir.Close()
+		}
+	}
+	for _, path := range []string{"./sub/./a", "to sub/a", "to sub/./a", "sub//a"} {
+		got, err := h.read(h.at(path))
+		assert.NoError(t, err, path)
+		assert.Equal(t, "a", got, path)
+	}
+	require.NoError(t, h.write(h.at("to nothing/./made"), "b"))
+	assert.Equal(t, "b", h.text(h.at("new/made")))
 }
 
 func TestParentsAreCreatedInsideOnly(t *testing.T) {
