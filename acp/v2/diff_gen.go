@@ -117,7 +117,8 @@ type DiffPatchFormat string
 
 // The known values of [DiffPatchFormat].
 const (
-	// DiffPatchFormatGitPatch is the format of git diff.
+	// DiffPatchFormatGitPatch is the format of git diff. Paths are absolute and have no
+	// prefixes such as a/ and b/.
 	DiffPatchFormatGitPatch DiffPatchFormat = "git_patch"
 )
 

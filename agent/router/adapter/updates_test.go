@@ -63,9 +63,9 @@ func TestUpdates(t *testing.T) {
 			`tool_call_update {"toolCallId":"t","title":"Edit","name":"edit","kind":"edit","status":"in_progress","rawInput":{"a":1},"_meta":{"m":true},` +
 				`"locations":[{"path":"/f"}],"content":[{"type":"content","content":{"type":"text","text":"out"}},{"type":"terminal","terminalId":"x"},` +
 				`{"type":"diff","changes":[{"operation":"modify","path":"/f","fileType":"text"}],"_meta":{"d":true},` +
-				`"patch":{"format":"git_patch","text":"diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"}},` +
+				`"patch":{"format":"git_patch","text":"diff --git /f /f\n--- /f\n+++ /f\n@@ -1 +1 @@\n-a\n+b\n"}},` +
 				`{"type":"diff","changes":[{"operation":"add","path":"/n","fileType":"text"}],` +
-				`"patch":{"format":"git_patch","text":"diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+n\n"}}]}`,
+				`"patch":{"format":"git_patch","text":"diff --git /n /n\nnew file mode 100644\n--- /dev/null\n+++ /n\n@@ -0,0 +1 @@\n+n\n"}}]}`,
 		}},
 		{"an empty list clears, an absent one does not", []acp.SessionUpdate{&acp.ToolCallUpdate{ToolCallID: "t", Content: []acp.ToolCallContent{}}}, []string{
 			`tool_call_update {"toolCallId":"t","content":[]}`,

@@ -74,7 +74,7 @@ function turns({ session, client, args, note }) {
   const options = ["allow_once", "allow_always", "reject_once", "reject_always", "_ask_later"].map((kind) => ({ optionId: `id-${kind}`, name: kind, kind }));
   const file = `${session.cwd}/a.txt`;
   const diff = { type: "diff", changes: [{ operation: "modify", path: file, fileType: "text" }],
-    patch: { format: "git_patch", text: `diff --git a${file} b${file}\n--- a${file}\n+++ b${file}\n@@ -1 +1 @@\n-old\n+new\n` } };
+    patch: { format: "git_patch", text: `diff --git ${file} ${file}\n--- ${file}\n+++ ${file}\n@@ -1 +1 @@\n-old\n+new\n` } };
   const subjects = {
     tool_call: { type: "tool_call", toolCall: { toolCallId: "call-1", title: "Edit a.txt", kind: "edit", status: "pending",
       content: [diff], locations: [{ path: file, line: 1 }], rawInput: { path: "a.txt" } } },
