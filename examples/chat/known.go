@@ -24,5 +24,6 @@ func knownTools(agent string, t *permission.Tool) ([]permission.Operation, bool)
 	}
 	return []permission.Operation{{
 		Action: permission.ActionCommand, Argv: append([]string{in.Command}, in.Args...), Cwd: in.Cwd,
+		Shell: len(in.Args) == 0, // that agent sends a command alone only as a line for the shell
 	}}, true
 }
