@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,21 +11,9 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
-
-// Bubble runs f in a synctest bubble, where time stands still while anything runs
-// and a circle of waiting is found at once. The test fails when a goroutine of ours
-// is left behind.
-func Bubble(t *testing.T, f func(t *testing.T)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		leak.Check(t)
-		f(t)
-	})
-}
 
 // Setup says what is connected. The zero value is a full agent and a full client of
 // peertest that do nothing of their own, over a pipe.
