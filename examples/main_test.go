@@ -32,8 +32,10 @@ var speak = map[string]func(args []string){
 		}
 		os.Exit(code)
 	},
-	// respond prints one line for each that it reads, and ends with its input.
+	// respond prints one line for each that it reads, and ends with its input. Its log is
+	// one line too.
 	"respond": func(args []string) {
+		fmt.Fprintln(os.Stderr, "the model is not loaded")
 		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 			if len(args) > 0 {
 				fmt.Println(args[0])

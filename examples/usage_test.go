@@ -51,6 +51,7 @@ func TestErrorsNameTheNextStep(t *testing.T) {
 		{"ask", []string{"hello", self, "speak", "print", "", "", "0"}, exited},
 		{"ask", []string{"hello", self, "speak", "print", "Usage: x\n", "", "0"}, `begins with "Usage: x"`},
 		{"ask", []string{"hello", self, "speak", "respond", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":{"details":"no key"}}}`}, "no key"},
+		{"ask", []string{"hello", self, "speak", "respond", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}`}, "Internal error (-32603)\nthe model is not loaded"},
 		{"ask", []string{"hello", self, "speak", "respond", `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"authMethods":[{"id":"b","name":"Browser"}]}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"Authentication required"}}`}, "Sign in to the agent first.\n  b: Browser"},
 		{"proxy", nil, "usage: proxy AGENT"},
 		{"proxy", []string{"no-such-agent"}, install},

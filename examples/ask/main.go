@@ -16,6 +16,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -29,12 +30,17 @@ func (asker) RequestPermission(context.Context, *acp.RequestPermissionRequest) (
 
 func ask(ctx context.Context, question string, agent *exec.Cmd) (text string, err error) {
 	var conn *client.Conn
+	process, err := stream.Command(agent, &stream.CommandOptions{StderrTail: 2000})
 	defer func() {
-		if err != nil { // Explain adds the next step, such as how to sign in
-			err = errors.New(client.Explain(conn, err))
+		if err == nil {
+			return
 		}
+		text := client.Explain(conn, err) // adds the next step, such as how to sign in
+		if errors.Is(err, rpcerr.ErrInternal) {
+			text += "\n" + process.Stderr() // an agent logs what it does not send
+		}
+		err = errors.New(text)
 	}()
-	process, err := stream.Command(agent, nil)
 	if err != nil {
 		return "", err
 	}

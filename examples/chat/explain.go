@@ -42,6 +42,8 @@ func (c *chat) explain(err error) error {
 	case c.settings.url == "" && len(c.settings.agent) == 0 && c.conn == nil:
 		text, _, _ = strings.Cut(text, "\n")
 		text += "\nWithout a command, chat runs examples/agent from its source: start chat in the repository, or name an agent, for example: chat -- gemini --acp"
+	case errors.Is(err, rpcerr.ErrInternal) && c.settings.url == "" && !c.settings.verbose:
+		text += "\nThe agent may have logged the reason. Start chat with -v to see what it logs."
 	}
 	return &explained{text, err}
 }

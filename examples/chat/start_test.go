@@ -32,6 +32,7 @@ func TestStartsThatFail(t *testing.T) {
 		"prints for ever":     {settings{dir: dir, agent: []string{"yes"}}, []string{`prints lines such as "y"`, "such as --acp"}},
 		"another version":     {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":9}}'; read line`), []string{"version 9", "speaks version 1"}},
 		"an error":            {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":"OPENAI_API_KEY is not set"}}'; read line`), []string{"OPENAI_API_KEY is not set"}},
+		"no reason":           {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}'; read line`), []string{"Internal error (-32603)", "chat with -v"}},
 		"no such folder":      {settings{dir: filepath.Join(dir, "none")}, []string{"there is no folder " + dir, "-dir"}},
 		"not a folder":        {settings{dir: file}, []string{"is not a folder", "-dir"}},
 		"no folder to record": {settings{dir: dir, record: filepath.Join(dir, "none", "x")}, []string{"-record"}},
