@@ -218,7 +218,11 @@ func (c *Client) do(ctx context.Context, method, session string, body []byte, he
 // refusal reads the response that refuses something.
 func refusal(resp *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
-	return &stream.StatusError{Code: resp.StatusCode, Body: string(body)}
+	var err error = &stream.StatusError{Code: resp.StatusCode, Body: string(body)}
+	if _, ok := notAccepted(resp); ok {
+		err = fmt.Errorf("%w: %w", ErrNotAccepted, err)
+	}
+	return err
 }
 
 // fail ends the connection.

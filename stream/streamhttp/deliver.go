@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
@@ -163,7 +162,7 @@ func (c *Client) awaitBarrier(s *eventStream) {
 		return
 	}
 	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":"_acpkit/barrier","params":{"sessionId":%s}}`, id, session)
-	resp, err := c.do(c.life, http.MethodPost, s.session, body, "Content-Type", "application/json", "Accept", accepted)
+	resp, err := c.submit(s.session, body, true)
 	if err != nil {
 		return
 	}

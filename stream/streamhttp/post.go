@@ -205,7 +205,8 @@ func (c *Client) post(o *outgoing) {
 			return
 		}
 	}
-	resp, err := c.do(c.life, http.MethodPost, o.session, o.m.Data, "Content-Type", "application/json", "Accept", accepted)
+	// A call can be repeated by its caller, who may rather give up.
+	resp, err := c.submit(o.session, o.m.Data, o.m.Kind != stream.KindRequest)
 	if err != nil {
 		if o.m.Kind == stream.KindRequest {
 			c.lost(o, fmt.Errorf("%w: %w", ErrUncertain, err))

@@ -157,7 +157,10 @@ func (c *Client) get(ctx context.Context, s *eventStream, last string) (*http.Re
 	if last != "" {
 		header = append(header, resumeHeader, last)
 	}
-	resp, err := c.do(ctx, http.MethodGet, s.session, nil, header...)
+	// The loop that continues an event stream has a patience of its own.
+	resp, err := c.insist(last == "", func() (*http.Response, error) {
+		return c.do(ctx, http.MethodGet, s.session, nil, header...)
+	})
 	if err != nil {
 		return nil, err
 	}

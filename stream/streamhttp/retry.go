@@ -1,0 +1,72 @@
+package streamhttp
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+const (
+	retryPatience = 30 * time.Second // how long what the server has not accepted is sent again
+	retryFirst    = 250 * time.Millisecond
+	retryLongest  = 5 * time.Second
+)
+
+// ErrNotAccepted is wrapped by the error of a message that the server refused with status 429
+// or 503 and a Retry-After header. The agent has not received it.
+var ErrNotAccepted = errors.New("streamhttp: the message was not accepted")
+
+// submit posts a message. With again it repeats one that the server has not accepted.
+func (c *Client) submit(session string, body []byte, again bool) (*http.Response, error) {
+	return c.insist(again, func() (*http.Response, error) {
+		return c.do(c.life, http.MethodPost, session, body, "Content-Type", "application/json", "Accept", accepted)
+	})
+}
+
+// insist sends a request. With again it repeats one that the server has not accepted, until
+// the server accepts it, but for no more than 30 s. What follows the request in order waits
+// meanwhile.
+func (c *Client) insist(again bool, send func() (*http.Response, error)) (*http.Response, error) {
+	began := time.Now()
+	for wait := retryFirst; ; wait = min(2*wait, retryLongest) {
+		resp, err := send()
+		if err != nil {
+			return nil, err
+		}
+		after, refused := notAccepted(resp)
+		pause := max(after, wait)
+		if !refused || !again || time.Since(began)+pause > retryPatience {
+			return resp, nil
+		}
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection is used again
+		_ = resp.Body.Close()
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-c.ending:
+			timer.Stop()
+			return nil, stream.ErrClosed
+		}
+	}
+}
+
+// notAccepted reports whether the server has not accepted a message now but may later, and
+// after how long. Without Retry-After these statuses do not say so: a proxy also sends 503
+// when it has passed the message on.
+func notAccepted(resp *http.Response) (after time.Duration, ok bool) {
+	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable {
+		return 0, false
+	}
+	value := resp.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second, true
+	}
+	if date, err := http.ParseTime(value); err == nil {
+		return max(0, time.Until(date)), true
+	}
+	return 0, false
+}

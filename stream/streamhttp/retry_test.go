@@ -1,0 +1,271 @@
+package streamhttp_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/streamhttp"
+)
+
+// busy answers that nothing is accepted now. It names no time if after is empty.
+func busy(w http.ResponseWriter, code int, after string) {
+	if after != "" {
+		w.Header().Set("Retry-After", after)
+	}
+	http.Error(w, "busy", code)
+}
+
+const cancelNote = `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`
+
+// A notification or a response that the server has not accepted is posted again, after the
+// time that the server names.
+func TestPostAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		msg   string
+		code  int
+		after string
+		times int
+		took  time.Duration
+	}{
+		"notification, 429":   {cancelNote, 429, "1", 1, time.Second},
+		"notification, 503":   {cancelNote, 503, "7", 2, 14 * time.Second},
+		"response, 429":       {`{"jsonrpc":"2.0","id":"a","result":{}}`, 429, "1", 3, 3 * time.Second},
+		"response, 503":       {`{"jsonrpc":"2.0","id":"a","result":{}}`, 503, "30", 1, 30 * time.Second},
+		"no time at all":      {cancelNote, 503, "0", 3, 1750 * time.Millisecond},
+		"a date":              {cancelNote, 503, "date", 1, 20 * time.Second},
+		"a date that is over": {cancelNote, 503, "Fri, 31 Dec 1999 12:00:00 GMT", 1, 250 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := bubblePeer(t)
+				refusals := 0
+				p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+					if string(m.Data) != tt.msg || refusals == tt.times {
+						return false
+					}
+					refusals++
+					after := tt.after
+					if after == "date" {
+						after = time.Now().Add(20 * time.Second).UTC().Format(http.TimeFormat)
+					}
+					busy(w, tt.code, after)
+					return true
+				}
+				c := p.dial(t, nil)
+				began := time.Now()
+				require.NoError(t, c.Write([]byte(tt.msg)))
+				assert.Equal(t, tt.msg, string((<-p.posts).Data))
+				assert.Equal(t, tt.took, time.Since(began))
+				assert.Equal(t, tt.times, refusals)
+				require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"next"}`)))
+				assert.Equal(t, "next", (<-p.posts).Method, "it is not repeated once it was accepted")
+			})
+		})
+	}
+}
+
+// A request that was not accepted fails its call with an error that says so, at once. The
+// connection goes on.
+func TestRequestIsNotAccepted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		code        int
+		after       string
+		notAccepted bool
+	}{
+		"429":                            {429, "1", true},
+		"503":                            {503, "3600", true},
+		"429 without Retry-After":        {429, "", false},
+		"503 with a Retry-After of text": {503, "soon", false},
+		"500 with Retry-After":           {500, "1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := bubblePeer(t)
+				ask := request(1, "session/prompt", "s")
+				posts := 0
+				p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+					if string(m.Data) == ask {
+						posts++
+						busy(w, tt.code, tt.after)
+					}
+					return string(m.Data) == ask
+				}
+				c := p.dial(t, nil)
+				began := time.Now()
+				require.NoError(t, c.Write([]byte(ask)))
+				l := lost(t, c)
+				assert.Equal(t, "1", string(l.ID))
+				assert.Equal(t, tt.notAccepted, isNotAccepted(l))
+				assert.NotErrorIs(t, l, streamhttp.ErrUncertain)
+				var status *stream.StatusError
+				require.ErrorAs(t, l, &status)
+				assert.Equal(t, tt.code, status.Code)
+				assert.Zero(t, time.Since(began))
+				assert.Equal(t, 1, posts)
+				require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"next"}`)))
+				assert.Equal(t, "next", (<-p.posts).Method)
+			})
+		})
+	}
+}
+
+// A server that accepts nothing ends the connection, after 30 s or as soon as it names a
+// longer time.
+func TestPostAgainHasLimits(t *testing.T) {
+	for name, tt := range map[string]struct {
+		after       string
+		longest     time.Duration
+		most        int
+		notAccepted bool
+	}{
+		"for ever":            {"0", 30 * time.Second, 12, true},
+		"a long time":         {"31", 0, 1, true},
+		"without Retry-After": {"", 0, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := bubblePeer(t)
+				posts := 0
+				p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+					if m.Method == "initialize" {
+						return false
+					}
+					posts++
+					busy(w, 503, tt.after)
+					return true
+				}
+				c := p.dial(t, nil)
+				began := time.Now()
+				require.NoError(t, c.Write([]byte(cancelNote)))
+				_, err := c.Read()
+				assert.Equal(t, tt.notAccepted, isNotAccepted(err))
+				var status *stream.StatusError
+				require.ErrorAs(t, err, &status)
+				assert.Equal(t, 503, status.Code)
+				assert.LessOrEqual(t, time.Since(began), tt.longest)
+				assert.LessOrEqual(t, posts, tt.most)
+				_, err = c.Read()
+				assert.NotErrorIs(t, err, io.EOF)
+			})
+		})
+	}
+}
+
+// What was written after a message that the server has not accepted arrives after it; only
+// a response does not wait for a request.
+func TestPostAgainKeepsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bubblePeer(t)
+		refusals := 0
+		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+			if m.Method == "first" && refusals < 4 {
+				refusals++
+				busy(w, 429, "2")
+				return true
+			}
+			return false
+		}
+		c := p.dial(t, nil)
+		for _, msg := range []string{
+			`{"jsonrpc":"2.0","method":"first"}`,
+			`{"jsonrpc":"2.0","method":"second"}`,
+			`{"jsonrpc":"2.0","id":"a","result":{}}`,
+		} {
+			require.NoError(t, c.Write([]byte(msg)))
+		}
+		assert.Equal(t, "first", (<-p.posts).Method)
+		assert.Equal(t, "second", (<-p.posts).Method)
+		response := <-p.posts
+		assert.True(t, response.IsResponse())
+		assert.Equal(t, 4, refusals)
+	})
+}
+
+// Close does not wait for a server that accepts nothing.
+func TestCloseWhilePostingAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bubblePeer(t)
+		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+			if m.Method == "initialize" {
+				return false
+			}
+			busy(w, 503, "20")
+			return true
+		}
+		c := p.dial(t, nil)
+		require.NoError(t, c.Write([]byte(cancelNote)))
+		require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","id":"a","result":{}}`)))
+		synctest.Wait()
+		began := time.Now()
+		require.NoError(t, c.Close())
+		assert.Equal(t, 2*time.Second, time.Since(began))
+	})
+}
+
+// The request of the barrier is posted again as well: without it the response would overtake
+// the replay.
+func TestBarrierAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bubblePeer(t)
+		refused := false
+		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+			if m.Kind == stream.KindRequest && m.Method == "session/load" {
+				p.say("", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID))
+				w.WriteHeader(202)
+				return true
+			}
+			if m.Kind == stream.KindRequest && m.Method != "initialize" {
+				if !refused {
+					refused = true
+					busy(w, 429, "1")
+					return true
+				}
+				p.say("s", `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}`)
+				p.say("s", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, m.ID))
+				w.WriteHeader(202)
+				return true
+			}
+			return false
+		}
+		c := p.dial(t, nil)
+		require.NoError(t, c.Write([]byte(request(1, "session/load", "s"))))
+		assert.Contains(t, receive(t, c), "session/update")
+		assert.Contains(t, receive(t, c), `"id":1`)
+		assert.True(t, refused)
+	})
+}
+
+// The GET of an event stream is repeated as well.
+func TestGetAgain(t *testing.T) {
+	for name, session := range map[string]string{"of the connection": "", "of a session": "s"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := bubblePeer(t)
+				refusals := 0
+				p.get = func(w http.ResponseWriter, r *http.Request) bool {
+					if r.Header.Get("Acp-Session-Id") != session || refusals == 2 {
+						return false
+					}
+					refusals++
+					busy(w, 503, "1")
+					return true
+				}
+				c := p.dial(t, nil)
+				require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
+				assert.Equal(t, "session/prompt", (<-p.posts).Method)
+				assert.Equal(t, 2, refusals)
+			})
+		})
+	}
+}
+
+func isNotAccepted(err error) bool { return errors.Is(err, streamhttp.ErrNotAccepted) }
