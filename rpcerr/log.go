@@ -3,12 +3,14 @@ package rpcerr
 import (
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 )
 
 // LogText returns the text of err for a log. It removes the query, the fragment and the
 // user from each URL in the text, because queries can contain keys and the errors of
-// net/http contain the whole URL. It returns "<nil>" for nil.
+// net/http contain the whole URL. Without a scheme, a URL is recognized by its query. LogText
+// returns "<nil>" for nil.
 func LogText(err error) string { return redactURLs(fmt.Sprint(err)) } // Sprint survives an Error method that panics
 
 // logAttr returns err for a log. An error that knows what a log may hold decides itself.
@@ -19,45 +21,83 @@ func logAttr(key string, err error) slog.Attr {
 	return slog.String(key, LogText(err))
 }
 
+// urlMark matches what a URL has and other text has not: the end of a scheme, or a query.
+var urlMark = regexp.MustCompile("://|\\?[^\\s\"'`<>\\\\]*=")
+
 // redactURLs shortens everything in s that looks like a URL.
 func redactURLs(s string) string {
-	const mark = "://"
-	at := strings.Index(s, mark)
-	if at < 0 {
+	if !urlMark.MatchString(s) {
 		return s
 	}
 	var b strings.Builder
-	for ; at >= 0; at = strings.Index(s, mark) {
-		at += len(mark)
-		b.WriteString(s[:at])
-		s = s[at:]
-		end := strings.IndexFunc(s, endsURL)
-		if end < 0 {
-			end = len(s)
+	done := 0 // how much of s is in b, or left out
+	for {
+		mark := urlMark.FindStringIndex(s[done:])
+		if mark == nil {
+			b.WriteString(s[done:])
+			return b.String()
 		}
-		url := s[:end]
-		s = s[end:]
-		url, cut := cutQuery(url)
-		host, path, slash := strings.Cut(url, "/")
-		if i := strings.LastIndexByte(host, '@'); i >= 0 {
-			host = "..." + host[i:]
+		at, rest := done+mark[0], done+mark[0] // rest: what the query or the fragment can stand in
+		if s[at] == ':' {
+			rest = done + mark[1]
 		}
-		b.WriteString(host)
-		if slash {
-			b.WriteString("/" + path)
+		url := s[rest : rest+lengthOfURL(s[:at], s[rest:])]
+		b.WriteString(s[done:rest])
+		done = rest
+		if rest > at { // the user stands before the host
+			host := url
+			if i := strings.IndexAny(url, "/?#"); i >= 0 {
+				host = url[:i]
+			}
+			if i := strings.LastIndexByte(host, '@'); i >= 0 {
+				b.WriteString("..." + host[i:])
+			} else {
+				b.WriteString(host)
+			}
+			done += len(host)
 		}
-		b.WriteString(cut)
+		if i := strings.IndexAny(url, "?#"); i >= 0 {
+			b.WriteString(s[done:rest+i+1] + "...")
+			done = rest + len(url)
+		}
 	}
-	b.WriteString(s)
-	return b.String()
 }
 
-// cutQuery removes what follows the path, and returns what to write in its place.
-func cutQuery(url string) (path, mark string) {
-	if i := strings.IndexAny(url, "?#"); i >= 0 {
-		return url[:i], url[i:i+1] + "..."
+// lengthOfURL returns the length of what is left of a URL after the text before. A URL that
+// begins after a quotation mark ends before the next one, and may contain anything.
+func lengthOfURL(before, left string) int {
+	if i := strings.LastIndexFunc(before, endsURL); i >= 0 && strings.IndexByte("\"'`", before[i]) >= 0 {
+		if n := untilQuote(left, before[i], i > 0 && before[i-1] == '\\'); n >= 0 {
+			return n
+		}
 	}
-	return url, ""
+	if i := strings.IndexFunc(left, endsURL); i >= 0 {
+		return i
+	}
+	return len(left)
+}
+
+// untilQuote returns the index of the quotation mark that ends a text, with its backslash if
+// the whole text is inside another quotation. It returns -1 if there is none.
+func untilQuote(s string, quote byte, escaped bool) int {
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == quote && !escaped:
+			return i
+		case s[i] != '\\':
+		case escaped && i+1 < len(s) && s[i+1] == quote:
+			return i
+		default:
+			i++                                          // the byte that the backslash escapes
+			if escaped && i+1 < len(s) && s[i] == '\\' { // and what that escapes
+				i++
+				if s[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return -1
 }
 
 func endsURL(r rune) bool {

@@ -2,9 +2,12 @@ package rpcerr_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -29,6 +32,22 @@ func TestLogText(t *testing.T) {
 		"://":                            "://",
 		"https://":                       "https://",
 		"postgres://admin:pw@db/x?sslmode=disable.": "postgres://...@db/x?...",
+
+		// A URL in quotes ends at the closing quote, and not at a space or an escaped byte.
+		`parse "https://a/b?key=x y": bad`:      `parse "https://a/b?...": bad`,
+		`parse "https://a/b?key=\x7fy\"z": bad`: `parse "https://a/b?...": bad`,
+		`"Get \"https://a/b?key=x y\": EOF"`:    `"Get \"https://a/b?...\": EOF"`,
+		`Get "https://me:p w@a/b": bad`:         `Get "https://...@a/b": bad`,
+		`open "https://a/b`:                     `open "https://a/b`,
+		`open "https://a/b?key=1 2`:             `open "https://a/b?... 2`,
+		"see `https://a/b?k=1` for more":        "see `https://a/b?...` for more",
+
+		// So does a query without a scheme, as in the error for a scheme that is missing.
+		`Get "a.b/c?key=1": unsupported protocol scheme ""`: `Get "a.b/c?...": unsupported protocol scheme ""`,
+		`Get "/c?key=1 2": no Host`:                         `Get "/c?...": no Host`,
+		"GET /v1/models?api_key=1 failed":                   "GET /v1/models?... failed",
+		"GET /v1?a&key=1 failed":                            "GET /v1?... failed",
+		"is it true? x=1":                                   "is it true? x=1",
 	} {
 		assert.Equal(t, want, rpcerr.LogText(errors.New(in)))
 	}
@@ -52,12 +71,33 @@ func TestLogsHideQueries(t *testing.T) {
 	}
 }
 
+// The URLs that net/http and net/url refuse hold keys too.
+func TestLogsHideQueriesOfBadURLs(t *testing.T) {
+	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("no network")
+	}}}
+	for _, address := range []string{
+		"api.example/v1?key=hunter2",
+		"127.0.0.1:8080/v1?key=hunter2",
+		"https://api.example/v1?key=a hunter2\n",
+		"https://api.example/v1?key=\x7fhunter2",
+		`https://api.example/v1?key="hunter2`,
+		"https://api.example/%zz?key=hunter2",
+	} {
+		_, err := client.Get(address)
+		if assert.Error(t, err, address) {
+			assert.NotContains(t, rpcerr.LogText(err), "hunter2")
+			assert.NotContains(t, rpcerr.LogText(fmt.Errorf("%q", err)), "hunter2")
+		}
+	}
+}
+
 func FuzzLogText(f *testing.F) {
 	f.Add("https://me:pw@a.b/c?key=1")
 	f.Fuzz(func(t *testing.T, s string) {
 		out := rpcerr.LogText(errors.New(s))
 		assert.Equal(t, out, rpcerr.LogText(errors.New(out)), "nothing is left to hide")
-		if !strings.Contains(s, "://") {
+		if !strings.Contains(s, "://") && !strings.Contains(s, "?") {
 			assert.Equal(t, s, out)
 		}
 	})
