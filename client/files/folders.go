@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 )
 
@@ -21,7 +22,7 @@ type Folders struct {
 
 // root is a folder that is open.
 type root struct {
-	given []string // the elements of the path it was opened by; nil if they are no use
+	given []string // the elements of the path it was opened by
 	real  string   // its path without symlinks
 	names []string // the elements of real
 	dir   *os.Root
@@ -69,7 +70,7 @@ func openRoot(dir string) (*root, error) {
 	if dir == "" {
 		return nil, errors.New("its path is empty")
 	}
-	abs, err := filepath.Abs(dir)
+	abs, err := absolute(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +89,27 @@ func openRoot(dir string) (*root, error) {
 	return newRoot(abs, real, opened), nil
 }
 
-func newRoot(given, real string, dir *os.Root) *root {
-	r := &root{real: real, names: elements(real), dir: dir}
-	if given == filepath.Clean(given) { // otherwise a .. may follow a symlink
-		r.given = elements(given)
+// absolute returns an absolute path of the folder that the system finds by dir. In a/link/..
+// that is the one above the target of the link, so a ".." stays. Windows removes it before
+// it looks for links, as filepath.Abs does.
+func absolute(dir string) (string, error) {
+	if filepath.IsAbs(dir) {
+		return dir, nil
 	}
-	return r
+	if runtime.GOOS == "windows" {
+		return filepath.Abs(dir)
+	}
+	wd, err := os.Getwd()
+	return wd + string(filepath.Separator) + dir, err
+}
+
+// newRoot returns the root of an open folder. An agent may name it as it was given.
+func newRoot(given, real string, dir *os.Root) *root {
+	names := elements(given)
+	if n := len(names); n > 0 && names[n-1] == "." { // agents put a separator and a name behind it
+		names = names[:n-1]
+	}
+	return &root{given: names, real: real, names: elements(real), dir: dir}
 }
 
 // Close closes the folders. Requests fail from then on.

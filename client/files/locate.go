@@ -104,7 +104,7 @@ func (w *walker) start(path string) error {
 	best := -1
 	for _, r := range w.allowed {
 		for _, prefix := range [][]string{r.given, r.names} {
-			if prefix != nil && len(prefix) > best && hasPrefix(names, prefix) {
+			if len(prefix) > best && hasPrefix(names, prefix) {
 				w.root, best = r, len(prefix)
 			}
 		}

@@ -2,6 +2,8 @@ package files
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -166,9 +168,15 @@ func openSession(allowed []*root, dirs []string) *session {
 	return s
 }
 
-// openSessionRoot returns nil if the folder is not allowed or does not exist.
+// openSessionRoot returns nil if the folder is not allowed or does not exist. The program
+// may have named it by symlinks that are in none of the roots.
 func openSessionRoot(allowed []*root, dir string) *root {
 	at, err := locate(allowed, dir)
+	if errors.Is(err, ErrOutside) {
+		if real, failed := filepath.EvalSymlinks(dir); failed == nil {
+			at, err = locate(allowed, real)
+		}
+	}
 	if err != nil {
 		return nil
 	}
