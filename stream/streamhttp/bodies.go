@@ -8,14 +8,24 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"time"
 )
 
-// freeBody is how many bytes of a body are not counted: the server holds as much for every
-// request that is open. So a cancel, or any other short message, is never refused because of
-// the bodies of others.
-const freeBody = 4 << 10
+const (
+	// freeBody is how many bytes of a body are not counted: the server holds as much for every
+	// request that is open. So a cancel, or any other short message, is never refused because
+	// of the bytes of others.
+	freeBody = 4 << 10
+	// maxReading is how many bodies of one sender are read at a time, however short they are:
+	// each takes a goroutine and its buffers, and HTTP/2 has thousands on one network
+	// connection. A client of this package posts at most half as many.
+	maxReading = 2 * maxFlying
+	// lateTimeout is how long a body beyond these may take if the agent waits for a response,
+	// which it may be. As many are read at a time.
+	lateTimeout = 5 * time.Second
+)
 
-var errCrowded = errors.New("streamhttp: too many bodies at once")
+var errCrowded = errors.New("streamhttp: too many messages at once")
 
 // bodies counts the bytes of bodies that are being read, or wait for room in the queue of their
 // connection.
@@ -23,8 +33,9 @@ type bodies struct {
 	requests  int64 // the most bytes of one sender, except for responses
 	responses int64 // the same for responses
 
-	mu   sync.Mutex // guards held
-	held map[sender]int64
+	mu      sync.Mutex // guards all below
+	held    map[sender]int64
+	reading map[sender]int
 }
 
 // sender is whom a body is counted for. Responses are counted apart, because what fills the
@@ -40,7 +51,27 @@ func newBodies(o *HandlerOptions) *bodies {
 	// as well.
 	return &bodies{
 		requests: max(o.MaxBuffered, int64(o.MaxMessage)), responses: max(maxBuffered, int64(o.MaxMessage)),
-		held: map[sender]int64{},
+		held: map[sender]int64{}, reading: map[sender]int{},
+	}
+}
+
+// begin counts a body that is about to be read. It reports whether its sender may have one more.
+func (b *bodies) begin(s sender) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.reading[s] >= maxReading {
+		return false
+	}
+	b.reading[s]++
+	return true
+}
+
+// end follows the end of reading.
+func (b *bodies) end(s sender) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.reading[s]--; b.reading[s] == 0 {
+		delete(b.reading, s)
 	}
 }
 
@@ -72,6 +103,18 @@ type body struct {
 	in *bodies
 	by sender
 	n  int64 // the bytes that are counted
+
+	late bool // there are too many already: only a response is accepted
+}
+
+// begin reports whether the body may be read. If it may, end follows.
+func (b *body) begin() (end func(), ok bool) {
+	by := b.by
+	if ok = b.in.begin(by); !ok && by.conn != nil && by.conn.asks() {
+		by.response, b.late = true, true
+		ok = b.in.begin(by)
+	}
+	return func() { b.in.end(by) }, ok
 }
 
 // read reads a body whole; length is -1 if it is not known. The caller must release what is
@@ -138,6 +181,15 @@ func (c *countedReader) Read(p []byte) (int, error) {
 
 // read reads the body of a request, or answers the request.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []byte, ok bool) {
+	end, ok := b.begin()
+	if !ok {
+		crowded(w)
+		return nil, false
+	}
+	defer end()
+	if b.late {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lateTimeout))
+	}
 	in := http.MaxBytesReader(w, r.Body, int64(h.opts.MaxMessage))
 	unknown := b.by.conn == nil && r.Header.Get(connectionHeader) != ""
 	var err error
@@ -156,6 +208,9 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []
 		code := http.StatusBadRequest
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			code = http.StatusRequestEntityTooLarge
+		} else if b.late {
+			crowded(w)
+			break
 		}
 		refuse(w, code, http.StatusText(code))
 	case unknown:
@@ -168,7 +223,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []
 	return nil, false
 }
 
-// crowded refuses a request while its sender has too many bodies under way.
+// crowded refuses a request while its sender has too many under way.
 func crowded(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "1")
 	refuse(w, http.StatusTooManyRequests, http.StatusText(http.StatusTooManyRequests))

@@ -55,6 +55,8 @@
 //	one message             32 MiB    MaxMessage
 //	waiting, each way       64 MiB    MaxBuffered; writers wait
 //	bodies being read       64 MiB    MaxBuffered; further ones get status 429
+//	POSTs being read        2048      a connection; further ones get status 429
+//	POSTs waiting for room  1024      a connection; further ones get status 429
 //	no progress when full   60 s      Stall; the connection ends
 //	event streams           1024      a connection; the next one is refused
 //	sessions without one    1024      a connection; the next one ends it
@@ -65,6 +67,7 @@
 // connection has a budget for the bodies of its requests and notifications, and each owner
 // has one for requests that name no connection. Responses to requests of the agent have a
 // budget of their own, so they are not refused because of requests. Bodies of at most 4 KiB,
-// as those of cancels, are not counted. A client of this package does not exceed the
-// budgets, because it posts one request or notification at a time, and 64 MiB of responses.
+// as those of cancels, are not counted. Responses to requests of the agent do not wait for
+// room, and are accepted while too many other POSTs are read. A client of this package does not exceed the limits, because it posts one request
+// or notification at a time, and 1024 responses of 64 MiB together.
 package streamhttp

@@ -240,12 +240,16 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, reason)
 		return
 	}
-	if !awaited && b.isRequest() != nil {
+	if !awaited && (b.late || b.isRequest() != nil) {
 		c.withdraw(&m)
 		crowded(w)
 		return
 	}
-	if err := c.in.put(r.Context(), m, awaited); err != nil {
+	if err := c.in.put(r.Context(), m, awaited); err == errCrowded {
+		c.withdraw(&m)
+		crowded(w)
+		return
+	} else if err != nil {
 		c.withdraw(&m)
 		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
 		return

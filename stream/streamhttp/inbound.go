@@ -16,10 +16,11 @@ type inbound struct {
 	closed  chan struct{} // closed when the reader's side was closed
 	over    chan struct{} // closed when nothing more arrives
 
-	mu    sync.Mutex // guards all below
-	queue []stream.Message
-	size  int64
-	err   error // what follows the last message, once over is closed
+	mu      sync.Mutex // guards all below
+	queue   []stream.Message
+	size    int64
+	waiting int   // messages that wait for room
+	err     error // what follows the last message, once over is closed
 }
 
 func newInbound(max int64) *inbound {
@@ -40,10 +41,18 @@ func signal(c chan struct{}) {
 // if it is short: the buffer of its body, and its envelope.
 const messageCost = 1 << 10
 
-// put adds a message. Most messages wait for room, one after the other. One that is awaited
-// does not, as a response: what fills the queue may be waiting for it.
+// maxWaiting is how many messages wait for room. Each takes a request that is open.
+const maxWaiting = 1024
+
+// put adds a message. Most messages wait for room, one after the other; errCrowded means that
+// too many do. One that is awaited does not wait, as a response: what fills the queue may be
+// waiting for it.
 func (in *inbound) put(ctx context.Context, m stream.Message, awaited bool) error {
 	if !awaited {
+		if !in.beginWait() {
+			return errCrowded
+		}
+		defer in.endWait()
 		select {
 		case in.turn <- struct{}{}:
 		case <-ctx.Done():
@@ -75,6 +84,22 @@ func (in *inbound) put(ctx context.Context, m stream.Message, awaited bool) erro
 	in.size += messageCost + int64(len(m.Data))
 	signal(in.arrived)
 	return nil
+}
+
+func (in *inbound) beginWait() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.waiting >= maxWaiting {
+		return false
+	}
+	in.waiting++
+	return true
+}
+
+func (in *inbound) endWait() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.waiting--
 }
 
 func (in *inbound) fits(n int) bool {
