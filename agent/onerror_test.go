@@ -72,6 +72,19 @@ func TestOnError(t *testing.T) {
 	assert.Equal(t, []string{"tool call t1"}, seen)
 }
 
+// Whoever logs errors in OnError learns where a handler panicked.
+func TestOnErrorSeesTheStackOfAPanic(t *testing.T) {
+	var log bytes.Buffer
+	hook := func(_ context.Context, _ string, err error) error {
+		slog.New(slog.NewTextHandler(&log, nil)).Error("failed", "error", err)
+		return nil
+	}
+	response, _, _ := prompted(t, agent.Options{OnError: hook}, func(context.Context, *agent.Session) error { panic("canary") })
+	assert.Nil(t, response.Error.Data)
+	assert.Contains(t, log.String(), "canary")
+	assert.Contains(t, log.String(), "TestOnErrorSeesTheStackOfAPanic")
+}
+
 func TestOnErrorLeavesAsItIs(t *testing.T) {
 	for name, hook := range map[string]func(context.Context, string, error) error{
 		"nil":     func(context.Context, string, error) error { return nil },

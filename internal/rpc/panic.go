@@ -39,6 +39,11 @@ type panicError struct {
 
 func (e *panicError) Error() string { return "panic: " + PanicText(e.value) }
 
+// LogValue returns the text with the stack, for who logs the error in place of this package.
+func (e *panicError) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("message", rpcerr.LogText(e)), slog.String("stack", string(e.stack)))
+}
+
 // PanicText tells a panic as the Go runtime does when it ends a program: errors, texts
 // and numbers as they are, of everything else the type. Who panics with a request
 // must not have its content in the log.

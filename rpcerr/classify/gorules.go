@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -134,6 +135,7 @@ var goRules = []rule{
 	as[*json.InvalidUnmarshalError](kind.Internal), // a wrong argument in the program
 	as[*json.SyntaxError](kind.Serialization),
 	as[*json.UnmarshalTypeError](kind.Serialization),
+	{"json: unknown field", unknownMember},
 	as[*json.UnsupportedTypeError](kind.Serialization),
 	as[*json.UnsupportedValueError](kind.Serialization),
 	as[*json.MarshalerError](kind.Serialization),
@@ -152,7 +154,14 @@ var goRules = []rule{
 	as[url.EscapeError](kind.Validation),
 	as[url.InvalidHostError](kind.Validation),
 	asWhen[*url.Error](kind.Validation, func(e *url.Error) bool { return e.Op == "parse" }),
+	asWhen[*url.Error](kind.Configuration, func(e *url.Error) bool { return refused(e.Err) }),
 	as[*url.Error](kind.ServiceUnavailable),
+}
+
+// refused reports whether net/http did not try to send a request because of its URL. The
+// errors have no exported names.
+func refused(err error) bool {
+	return err != nil && (strings.HasPrefix(err.Error(), "unsupported protocol scheme") || err.Error() == "http: no Host in request URL")
 }
 
 // timedOut looks at every error in the chain, because an outer one often
@@ -165,6 +174,17 @@ func timedOut(err error) (kind.Kind, bool) {
 		return found
 	})
 	return kind.Timeout, found
+}
+
+// unknownMember finds the error of a json.Decoder that allows no unknown members, which has
+// no exported name. Sprint survives an Error method that panics.
+func unknownMember(err error) (kind.Kind, bool) {
+	found := false
+	walk(err, func(err error) bool {
+		found = strings.HasPrefix(fmt.Sprint(err), "json: unknown field ")
+		return found
+	})
+	return kind.Serialization, found
 }
 
 // errno gives kinds to the error numbers that say more than io/fs does.

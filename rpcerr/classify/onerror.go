@@ -48,8 +48,13 @@ func (o *OnErrorOptions) leave(ctx context.Context, where string, err error) err
 	err = WithContext(ctx, err)
 	explicit, ok := kind.From(err)
 	if !ok && errors.Is(err, context.Canceled) {
-		// The connection knows how the error of a cancelled request leaves.
-		o.log(ctx, slog.LevelDebug, "request cancelled", where, err, slog.String("error", rpcerr.LogText(err)))
+		// The connection knows how the error of a cancelled request leaves, and that any
+		// other is unexpected.
+		level, message := slog.LevelDebug, "request cancelled"
+		if ctx.Err() == nil {
+			level, message = slog.LevelError, "request failed"
+		}
+		o.log(ctx, level, message, where, err, slog.String("error", rpcerr.LogText(err)))
 		return &logged{err}
 	}
 	if !ok && failsToolCall(err) {

@@ -60,11 +60,21 @@ func TestMasking(t *testing.T) {
 }
 
 func TestCancelledIsLeftToTheConnection(t *testing.T) {
-	err := fmt.Errorf("w: %w", context.Canceled)
-	_, log, returned := leaving(t, classify.OnErrorOptions{}, err)
-	assert.ErrorIs(t, returned, context.Canceled)
-	assert.Equal(t, rpcerr.CodeRequestCancelled, rpcerr.From(returned).Code)
-	assert.Contains(t, log, "level=DEBUG")
+	for _, cancelled := range []bool{true, false} {
+		var log bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		level := "level=ERROR" // some other ctx ended, and the peer reads "Internal error"
+		if cancelled {
+			cancel()
+			level = "level=DEBUG"
+		}
+		returned := classify.OnError(&classify.OnErrorOptions{Logger: logger})(ctx, "session/new", fmt.Errorf("w: %w", context.Canceled))
+		assert.ErrorIs(t, returned, context.Canceled)
+		assert.Equal(t, rpcerr.CodeRequestCancelled, rpcerr.From(returned).Code)
+		assert.Contains(t, log.String(), level)
+	}
 }
 
 func TestMap(t *testing.T) {

@@ -171,6 +171,9 @@ func TestGoErrors(t *testing.T) {
 		"URL":                     {second(url.Parse(text(":"))), kind.Validation},
 		"URL escape":              {second(url.PathUnescape("%zz")), kind.Validation},
 		"URL host":                {url.InvalidHostError("h"), kind.Validation},
+		"URL without a scheme":    {second(http.Get("api.example/v1")), kind.Configuration},
+		"URL without a host":      {second(http.Get("http:///v1")), kind.Configuration},
+		"JSON, unknown member":    {strictly(`{"x":1}`, new(struct{})), kind.Serialization},
 		"HTTP without a reason":   {&url.Error{Op: "Get", URL: "u", Err: errors.New("x")}, kind.ServiceUnavailable},
 		"plain":                   {errors.New("boom"), kind.Internal},
 		"explicit":                {kind.Conflict.New("m").WithCause(context.Canceled), kind.Conflict},
@@ -251,4 +254,11 @@ func closedPort(t *testing.T) string {
 	require.NoError(t, err)
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// strictly reads JSON that may have no other members than those of v.
+func strictly(text string, v any) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
 }

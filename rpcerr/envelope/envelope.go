@@ -19,9 +19,9 @@ type Envelope struct {
 }
 
 // Of returns the envelope of err. If err carries a kind, the envelope has its message;
-// the code is the reason of err, if that is a code with the same kind, and otherwise
-// follows from the kind. Errors of files, commands, JSON and contexts get the code that
-// fits and a fixed message. Every other error, and a nil err, gets the code internal and
+// the code follows from the kind, unless the reason of err is a more precise code: one of
+// that kind, or of the kind that the envelope implies anyway. Errors of files, commands, JSON,
+// validators and contexts get the code that fits and a fixed message. Every other error, and a nil err, gets the code internal and
 // its fixed message. The result is the same whether or not err was classified by package
 // classify before.
 //
@@ -66,11 +66,11 @@ func find(err error) (code Code, message string, hides bool) {
 }
 
 // codeOf returns the code of an error that carries a kind. Reasons of other programs may
-// have the name of a code: one whose kind is not that of the error yields to the code
-// that keeps the kind.
+// have the name of a code: one that implies another kind, which may be retryable, yields to
+// the code that follows from the kind.
 func codeOf(e *kind.Error) Code {
 	code, plain := Code(e.Reason), ofKind(e.Kind)
-	if code.Known() && (code.Kind() == e.Kind || plain.Kind() != e.Kind) {
+	if code.Known() && (code.Kind() == e.Kind || code.Kind() == plain.Kind()) {
 		return code
 	}
 	return plain

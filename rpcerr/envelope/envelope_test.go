@@ -17,11 +17,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/go-playground/validator/v10"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -57,6 +59,15 @@ func TestCodes(t *testing.T) {
 		assert.Equal(t, code == envelope.Timeout, e.Retryable, name)
 	}
 	assert.Len(t, envelope.All(), 13)
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// strictly reads JSON that may have no other members than those of v.
+func strictly(text string, v any) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
 }
 
 func TestOfGoErrors(t *testing.T) {
@@ -112,6 +123,15 @@ func TestOfGoErrors(t *testing.T) {
 		"too large a prompt":  {kind.ContextTooLarge.New("m"), envelope.TooLarge},
 		"EAGAIN":              {syscall.EAGAIN, envelope.IOError},
 		"reason beats kind":   {kind.Conflict.New("m").WithReason("no_match"), envelope.NoMatch},
+		"reason of its kind":  {kind.Forbidden.New("m").WithReason("path_escape"), envelope.PathEscape},
+		"reason of another":   {kind.Forbidden.New("m").WithReason("timeout"), envelope.IOError},
+		"reason as a guess":   {kind.InvalidParams.New("m").WithReason("is_binary"), envelope.IsBinary},
+		"large body, joined":  {errors.Join(errors.New("w"), &http.MaxBytesError{Limit: 1}), envelope.TooLarge},
+		"unknown member":      {strictly(`{"x":1}`, new(struct{})), envelope.InvalidInput},
+		"bad base64":          {json.Unmarshal([]byte(`"!"`), new([]byte)), envelope.InvalidInput},
+		"bad time":            {json.Unmarshal([]byte(`"noon"`), new(time.Time)), envelope.InvalidInput},
+		"bad number":          {second(strconv.Atoi("x")), envelope.InvalidInput},
+		"broken rule":         {validator.New().Var("", "required"), envelope.InvalidInput},
 		"foreign reason":      {kind.Timeout.New("m").WithReason("queue_full"), envelope.Timeout},
 		"plain":               {errors.New("secret"), envelope.Internal},
 		"nil":                 {nil, envelope.Internal},
@@ -123,6 +143,20 @@ func TestOfGoErrors(t *testing.T) {
 		if c.err != nil { // the order of envelope and classify does not matter
 			for _, classified := range []error{classify.Error(c.err), classify.Wrap(fmt.Errorf("w: %w", c.err)), toolerr.FromRecord(classify.Error(c.err))} {
 				assert.Equal(t, got, envelope.Of(classified, slog.New(slog.DiscardHandler)), name)
+			}
+		}
+	}
+}
+
+// A word that a program uses with another kind does not make the failure one that may pass.
+func TestReasonDoesNotChangeTheKind(t *testing.T) {
+	for _, k := range kind.All() {
+		plain := envelope.Of(k.New("m").WithHint("h"), slog.New(slog.DiscardHandler)).Err()
+		for _, code := range envelope.All() {
+			back := envelope.Of(k.New("m").WithHint("h").WithReason(string(code)), slog.New(slog.DiscardHandler)).Err()
+			if back.Kind != k {
+				assert.Equal(t, plain.Kind, back.Kind, "%s with the reason %s", k, code)
+				assert.Equal(t, plain.Retryable, back.Retryable, "%s with the reason %s", k, code)
 			}
 		}
 	}
@@ -246,4 +280,13 @@ func FuzzParse(f *testing.F) {
 		assert.Equal(t, e, again)
 		assert.True(t, e.Err().Kind.Known())
 	})
+}
+
+// pointed is an error type whose methods need a value.
+type pointed struct{ text string }
+
+func (p *pointed) Error() string { return p.text }
+
+func TestOfSurvivesAnErrorThatPanics(t *testing.T) {
+	assert.Equal(t, envelope.Internal, envelope.Of((*pointed)(nil), slog.New(slog.DiscardHandler)).Error)
 }

@@ -4,16 +4,22 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
+	"github.com/acpkit/go-sdk/internal/validate"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -45,6 +51,8 @@ var rules = []rule{
 	is(InvalidInput, fs.ErrInvalid),
 	{TooLarge, maxBytes},
 	{InvalidInput, badJSON},
+	{InvalidInput, badValue},
+	{InvalidInput, validate.IsValidation},
 	is(IOError, syscall.EAGAIN), // which calls itself a timeout
 	{Timeout, timedOut},
 	is(IOError, exec.ErrNotFound, exec.ErrDot), // a program that cannot be started is not a missing path of the caller's
@@ -70,16 +78,39 @@ func escapes(err error) bool {
 func badJSON(err error) bool {
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, member := errors.AsType[*json.UnmarshalTypeError](err)
-	return syntax || member
+	// A decoder that allows no unknown members has no exported name for its error. Sprint
+	// survives an Error method that panics.
+	return syntax || member || anyIn(err, func(err error) bool { return strings.HasPrefix(fmt.Sprint(err), "json: unknown field ") })
+}
+
+// badValue finds the errors of text that is not the number, time or bytes it should be,
+// inside JSON or not.
+func badValue(err error) bool {
+	_, number := errors.AsType[*strconv.NumError](err)
+	_, when := errors.AsType[*time.ParseError](err)
+	_, base64 := errors.AsType[base64.CorruptInputError](err)
+	return number || when || base64
 }
 
 // maxBytes finds the error of http.MaxBytesReader by the name of its type: a program
 // that writes envelopes must not link net/http.
 func maxBytes(err error) bool {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if t := reflect.TypeOf(err); t.Kind() == reflect.Pointer && t.Elem().PkgPath() == "net/http" && t.Elem().Name() == "MaxBytesError" {
-			return true
-		}
+	return anyIn(err, func(err error) bool {
+		t := reflect.TypeOf(err)
+		return t.Kind() == reflect.Pointer && t.Elem().PkgPath() == "net/http" && t.Elem().Name() == "MaxBytesError"
+	})
+}
+
+// anyIn reports whether match holds for err or for an error that it wraps.
+func anyIn(err error, match func(error) bool) bool {
+	if err == nil || match(err) {
+		return err != nil
+	}
+	switch w := err.(type) {
+	case interface{ Unwrap() error }:
+		return anyIn(w.Unwrap(), match)
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(w.Unwrap(), func(err error) bool { return anyIn(err, match) })
 	}
 	return false
 }
