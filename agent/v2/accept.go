@@ -34,7 +34,8 @@ import (
 // the client gets the code, message and data of an [rpcerr.RequestError] and only
 // "Internal error" of any other error, whose text is logged.
 //
-// If a prompt is cancelled while it waits, it fails with -32800 and work is not called.
+// If a prompt is cancelled while it waits, it fails with -32800 and work is not called. A
+// prompt that arrives while the session is being closed fails with -32002.
 func (s *Session) Accept(ctx context.Context, req *acp.PromptRequest, work func(ctx context.Context) (acp.StopReason, error)) (*acp.PromptResponse, error) {
 	return s.AcceptAs(ctx, NewMessageID(), req, work)
 }
@@ -84,6 +85,9 @@ func (s *Session) begin(ctx context.Context) (*rpc.Work, error) {
 		var busy chan struct{}
 		var w *rpc.Work
 		err := s.conn.states.with(s.id, func(st *state) (err error) {
+			if st.closing > 0 {
+				return rpcerr.SessionNotFound(string(s.id))
+			}
 			if st.working {
 				busy = st.idle
 				return nil
@@ -132,7 +136,7 @@ func (s *Session) finish(w *rpc.Work, reason acp.StopReason, err error) {
 	case errors.Is(context.Cause(ctx), acp.ErrTurnCancelled), err != nil && ctx.Err() != nil: // cancelled, or the client has left
 		idle.StopReason = acp.StopReasonCancelled
 	case err != nil:
-		idle.StopReason, idle.Error = acp.StopReasonError, s.wireError(ctx, err)
+		idle.StopReason, idle.Error = s.failure(ctx, err)
 	}
 	sendErr := errExited
 	defer func() {
@@ -151,10 +155,12 @@ func (s *Session) finish(w *rpc.Work, reason acp.StopReason, err error) {
 	})
 }
 
-// wireError returns the error that the client gets for an error of work. It runs on a
-// goroutine of the library, where a panic would end the program, and the methods of err may
-// panic, as those of a nil pointer do that was taken for no error.
-func (s *Session) wireError(ctx context.Context, err error) (out *acp.Error) {
+// failure returns the stop reason and the error that the client gets for an error of work.
+// Work that fails because the connection ends is cancelled. failure runs on a goroutine of the
+// library, where a panic would end the program, and the methods of err may panic, as those of a
+// nil pointer do that was taken for no error.
+func (s *Session) failure(ctx context.Context, err error) (reason acp.StopReason, out *acp.Error) {
+	reason = acp.StopReasonError
 	defer func() {
 		if p := recover(); p != nil {
 			s.conn.log.Error("acp: the work on a prompt returned an error whose methods panic",
@@ -163,6 +169,9 @@ func (s *Session) wireError(ctx context.Context, err error) (out *acp.Error) {
 		}
 	}()
 	engine := &s.conn.engine
+	if engine.Ordinary(err) {
+		return acp.StopReasonCancelled, nil
+	}
 	err = engine.Failed(ctx, acp.MethodSessionPrompt, err)
 	rpc.LogFailure(s.conn.log, err, "acp: the work on a prompt failed")
 	e := rpc.WithDetails(rpcerr.From(err), engine.Details(err))
@@ -172,7 +181,7 @@ func (s *Session) wireError(ctx context.Context, err error) (out *acp.Error) {
 			out.Data = raw
 		}
 	}
-	return out
+	return reason, out
 }
 
 // panicked is a panic of the work on a prompt.

@@ -212,6 +212,60 @@ func TestCloseIsRespondedToLast(t *testing.T) {
 	})
 }
 
+// What arrives behind session/close does not begin: the close would wait for it.
+func TestNothingBeginsBehindClose(t *testing.T) {
+	var late chan error // made in the bubble
+	scene(t, works{"work": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+		<-ctx.Done()
+		time.Sleep(time.Second) // in the bubble
+		_, err := s.StartBackground(ctx, &acp.BackgroundToolCall{ToolCallID: "t1"})
+		late <- err
+		time.Sleep(time.Minute) // in the bubble
+		return "", nil
+	}, "late": untilCancelled}, func(r *raw) {
+		late = make(chan error, 1)
+		r.prompt(1, "work")
+		r.want("user_message", "running", "response 1")
+		r.Send(`{"jsonrpc":"2.0","id":2,"method":"session/close","params":{"sessionId":"s1"}}`)
+		synctest.Wait()
+		r.prompt(3, "late")
+		r.want("error 3 -32002", "idle cancelled", "response 2")
+		assert.ErrorIs(t, <-late, acp.ErrTurnCancelled)
+		r.prompt(4, "late")
+		r.want("user_message", "running", "response 4") // whether the session can be used again is up to the agent
+		r.Send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
+		r.want("agent_message_chunk", "idle cancelled")
+	})
+}
+
+// Also a prompt that is handled before the close in front of it, because its handler was
+// faster, ends with the session.
+func TestPromptThatOvertakesClose(t *testing.T) {
+	slowClose := func(next acp.Handler) acp.Handler {
+		return func(ctx context.Context, method string, params any) (any, error) {
+			if method == acp.MethodSessionClose {
+				time.Sleep(time.Minute) // in the bubble
+			}
+			return next(ctx, method, params)
+		}
+	}
+	sceneWith(t, &agent.Options{Receiving: []acp.Middleware{slowClose}}, works{"late": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+		b, err := s.StartBackground(ctx, &acp.BackgroundToolCall{ToolCallID: "t1"})
+		if err != nil {
+			return "", err
+		}
+		<-b.Context().Done()
+		return "", b.End(ctx)
+	}}, func(r *raw) {
+		r.Send(`{"jsonrpc":"2.0","id":1,"method":"session/close","params":{"sessionId":"s1"}}`)
+		r.prompt(2, "late")
+		r.want("user_message", "running")
+		got := []string{r.read(), r.read()}
+		assert.ElementsMatch(t, []string{"response 2", "running with t1"}, got)
+		r.want("running", "idle cancelled", "response 1")
+	})
+}
+
 // A client that does not wait for the end of the work can cancel its request.
 func TestCloseThatIsCancelled(t *testing.T) {
 	release := make(chan struct{})

@@ -12,12 +12,32 @@ import (
 func (c *Conn) respondToCloseLast(e *rpc.Entry) {
 	handle := e.Handle
 	e.Handle = func(ctx context.Context, params any) (any, error) {
+		req, ok := params.(*acp.CloseSessionRequest)
+		if !ok {
+			return handle(ctx, params)
+		}
+		s := c.Session(req.SessionID)
+		defer s.closing(ctx)()
 		res, err := handle(ctx, params)
-		if req, ok := params.(*acp.CloseSessionRequest); ok && err == nil {
-			err = c.Session(req.SessionID).settle(ctx)
+		if err == nil {
+			err = s.settle(ctx)
 		}
 		return res, err
 	}
+}
+
+// closing lets no more work begin until done is called, and ends the work that has begun since
+// session/close was read.
+func (s *Session) closing(ctx context.Context) (done func()) {
+	add := func(n int) {
+		_ = s.conn.states.with(s.id, func(st *state) error { // never fails
+			st.closing += n
+			return nil
+		})
+	}
+	add(1)
+	rpc.EndAgain(ctx)
+	return func() { add(-1) }
 }
 
 // settle waits until no work of the session is in progress.

@@ -21,6 +21,7 @@ type state struct {
 	mu         sync.Mutex // guards all but uses; held while an update is sent, so that updates keep the order of the changes
 	waiting    int        // requests to the user that are in flight
 	working    bool       // foreground work is in progress
+	closing    int        // requests to close the session that are being handled
 	background []acp.BackgroundWork
 	uses       int           // guarded by states.mu
 	idle       chan struct{} // closed when the foreground work has ended; nil while there is none
@@ -51,7 +52,7 @@ func (s *states) with(id acp.SessionID, f func(*state) error) error {
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if st.uses--; st.uses == 0 && !st.working && st.waiting == 0 && len(st.background) == 0 {
+		if st.uses--; st.uses == 0 && !st.working && st.closing == 0 && st.waiting == 0 && len(st.background) == 0 {
 			delete(s.open, id)
 		}
 	}()
@@ -100,20 +101,28 @@ type Background struct {
 // that [Session.Accept] started.
 //
 // The work outlives the turn. session/cancel does not affect it; session/close cancels its
-// Context.
+// Context. While the session is being closed, StartBackground fails with
+// [acp.ErrTurnCancelled].
 func (s *Session) StartBackground(ctx context.Context, item acp.BackgroundWork) (*Background, error) {
 	work, err := rpc.Outlive(ctx, true)
 	if err != nil {
 		return nil, err
 	}
 	b := &Background{session: s, item: item, work: work}
-	failed := errExited
+	failed, added := errExited, false
 	defer func() { // also if a middleware ends the goroutine
-		if failed != nil {
+		switch {
+		case added && failed != nil:
 			_ = b.End(ctx) // the state that could not be sent is the error to report
+		case failed != nil:
+			work.End()
 		}
 	}()
 	failed = s.conn.states.with(s.id, func(st *state) error {
+		if st.closing > 0 {
+			return acp.ErrTurnCancelled
+		}
+		added = true
 		st.background = append(st.background, item)
 		return s.sendState(ctx, st.update())
 	})

@@ -15,6 +15,21 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
+// Whoever learns that the connection ends because something of it has failed cannot send
+// that to the peer any more.
+func TestCloseSendsNothingOfWhatItFails(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c, p := start(t, rpc.Config{})
+		failed := make(chan error, 1)
+		_, err := c.Expect(mPrompt, "s", func(error) { failed <- c.Notify(context.Background(), mNote, &msg{}) })
+		require.NoError(t, err)
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, <-failed, wire.ErrClosed)
+		_, more := p.Recv()
+		assert.False(t, more, "the stream has ended")
+	})
+}
+
 // calling starts a call and returns where its error goes.
 func calling(c *rpc.Conn, m *wire.Method, opts *rpc.CallOptions) chan error {
 	done := make(chan error, 1)

@@ -243,10 +243,11 @@ func (s *shutdown) run() {
 	}
 	e.close()
 	// In this order, so that calls made with the ctx of a handler end with the response
-	// that was read or with err, and not with their ctx.
+	// that was read or with err, and not with their ctx, and so that nothing is sent because
+	// a call has failed.
 	s.stopInput()
-	c.calls.fail(s.err, every)
 	c.out.Close(s.err)
+	c.calls.fail(s.err, every)
 	s.endContexts()
 	if !errors.Is(s.err, wire.ErrStalled) { // with a broken stream there is nothing to wait for
 		waitFor(c.out.Flushed(), c.limits.FlushGrace, nil)

@@ -24,6 +24,9 @@ func (c *Conn) Failed(ctx context.Context, where string, err error) error {
 	return err
 }
 
+// Ordinary reports whether err is what fails because the connection ends.
+func (c *Conn) Ordinary(err error) bool { return c.handlers.ordinary(err) }
+
 // Details returns what err keeps inside if Config.ExposeErrors is set, and "" otherwise:
 // the text of an unexpected error, and the cause of an error that was written for the peer.
 func (c *Conn) Details(err error) string {

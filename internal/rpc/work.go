@@ -81,6 +81,19 @@ func (in *inbound) earlier(r *request) <-chan struct{} {
 	return nil
 }
 
+// EndAgain ends the ctx of what has joined a group since the request was read that ends the
+// group. ctx must be that of the handler of this request.
+func EndAgain(ctx context.Context) {
+	s := scopeOf(ctx)
+	if s == nil || s.req == nil || s.req.entry == nil || s.req.entry.Ends == EndsNothing {
+		return
+	}
+	in := &s.conn.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.pending.endGroup(s.req.group, s.req.entry.Ends == EndsAll)
+}
+
 // Context returns the ctx of the work. It has the values of the handler's ctx, ends with
 // the work, the group and the connection, and is to be used for all that the work sends.
 func (w *Work) Context() context.Context { return w.ctx }
