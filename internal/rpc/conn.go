@@ -114,8 +114,7 @@ func (c *Conn) Start(ctx context.Context) error {
 		c.up = scopeOf(ctx)
 		c.life, c.endLife = context.WithCancelCause(ctx)
 		// The library gets no ctx of ours: how the connection ends is decided here.
-		c.lib = jsonrpc2.NewConn(context.Background(), c.objects, noHandler{},
-			jsonrpc2.OnSend(c.objects.onSend), jsonrpc2.SetLogger(quiet{}))
+		c.lib = jsonrpc2.NewConn(context.Background(), c.objects, noHandler{}, jsonrpc2.SetLogger(quiet{}))
 	})
 	if err != nil {
 		return err

@@ -28,8 +28,8 @@
 //
 // A request or response that is read while the queue is empty and no notification is
 // handled does not go through it. What is sent is encoded by the sender, given room in the
-// outgoing queue (package outbox), and handed over through sourcegraph/jsonrpc2; one
-// writer writes all that is there in one go.
+// outgoing queue (package outbox), and handed over, a call through sourcegraph/jsonrpc2;
+// one writer writes all that is there in one go.
 //
 // # The parts
 //
@@ -79,22 +79,23 @@
 //
 // # What jsonrpc2 does
 //
-// sourcegraph/jsonrpc2 owns the calls, their ids and the writing of what is sent, one
-// object at a time under its own locks. It does not read: its JSON handling takes several
-// passes over a message, and a line that is not JSON ends it. So [objectStream] hands it
-// only the id of each call that is over, in an envelope without a payload, which costs it
-// 19 allocations a call. It does not write either: the object that it hands to WriteObject
-// stands for a frame that was encoded before. Callers do not wait in it, and it gets no
-// request: both is done here, where the order is known. So calls can be over sooner than
-// it hears of them; when these are too many, new calls wait.
+// sourcegraph/jsonrpc2 owns the calls and their ids: each id is used once, and each call
+// ends once. It does not read: its JSON handling takes several passes over a message, and
+// a line that is not JSON ends it. So [objectStream] hands it only the id of each call
+// that is over, in an envelope without a payload, which costs it 19 allocations a call. It
+// does not write either: the object that it hands to WriteObject stands for a frame that
+// was encoded before. Notifications and responses pass it by, because it would keep
+// nothing of them. Callers do not wait in it, and it gets no request: both is done here,
+// where the order is known. So calls can be over sooner than it hears of them; when these
+// are too many, new calls wait.
 //
 // # Locks
 //
 // No lock is held while code of the user runs. They are, from the first that is taken to
 // the last:
 //
-//	objectStream.callMu, .noteMu, .respMu   the frame that a call of the library is about
-//	jsonrpc2's own                   its calls, and what it sends
+//	objectStream.callMu              the frame that a call of the library is about
+//	jsonrpc2's own                   its calls
 //	inbound.mu                       the order of what is read, and all its parts
 //	calls.mu                         our calls
 //	ending.mu                        how far the end has come

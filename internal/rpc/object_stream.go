@@ -27,24 +27,10 @@ const keptIDs = 1024
 
 // objectStream is the library's side of the connection. The library keeps the
 // calls, their ids and who waits for them; this hands it as little as it needs
-// for that: of a response only the id, and of what is sent nothing but a pointer
-// to the bytes.
+// for that: of a response only the id, and of a call that is sent nothing but a
+// pointer to the bytes. Notifications and responses do not concern it.
 type objectStream struct {
 	out *outbox.Box
-
-	// next is the frame that WriteObject is about to be called for. The library
-	// calls onSend and WriteObject while it holds a lock of its own, which guards both.
-	next *outbox.Frame
-	duty *outbox.Duty // is set to what the sender owes; nil: nothing to set
-
-	respMu   sync.Mutex    // guards the three below, while the library is called
-	resp     *outbox.Frame // the frame of the response being sent
-	respDuty outbox.Duty   // what its sender owes
-	response jsonrpc2.Response
-
-	noteMu   sync.Mutex    // guards the two below, while the library is called
-	note     *outbox.Frame // the frame of the notification being sent
-	noteDuty outbox.Duty   // what its sender owes
 
 	callMu sync.Mutex    // guards the one below, while the library is called
 	call   *outbox.Frame // the frame of the call being sent
@@ -92,45 +78,8 @@ func (s *objectStream) await() {
 	}
 }
 
-// onSend remembers which frame belongs to the object that WriteObject gets next.
-func (s *objectStream) onSend(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
-	s.next, s.duty = nil, nil
-	switch {
-	case req != nil && req.Notif:
-		s.next, s.duty = s.note, &s.noteDuty
-	case req != nil:
-		s.next = s.call
-	case resp == &s.response:
-		s.next, s.duty = s.resp, &s.respDuty
-	}
-}
-
-// respond sends a response for which room was reserved. A response has no field
-// that a frame could ride on, so it travels beside the library's own. duty is what the
-// caller owes.
-func (s *objectStream) respond(lib *jsonrpc2.Conn, f *outbox.Frame) (duty outbox.Duty, err error) {
-	s.respMu.Lock()
-	defer s.respMu.Unlock()
-	s.resp, s.respDuty = f, outbox.None
-	err = lib.SendResponse(context.Background(), &s.response)
-	s.resp = nil // a long response must not stay until the next one
-	return s.respDuty, err
-}
-
-// notify sends a notification for which room was reserved. Its frame travels beside
-// the library's request as well, which saves the library's options. duty is what the
-// caller owes.
-func (s *objectStream) notify(ctx context.Context, lib *jsonrpc2.Conn, method string, f *outbox.Frame) (duty outbox.Duty, err error) {
-	s.noteMu.Lock()
-	defer s.noteMu.Unlock()
-	s.note, s.noteDuty = f, outbox.None
-	err = lib.Notify(ctx, method, nil)
-	s.note = nil
-	return s.noteDuty, err
-}
-
 // dispatch sends a call for which room was reserved. Its frame travels beside the
-// library's request as well: an extra field of the request would cost two allocations.
+// library's request: an extra field of the request would cost two allocations.
 func (s *objectStream) dispatch(ctx context.Context, lib *jsonrpc2.Conn, method string, f *outbox.Frame) error {
 	s.await()
 	s.callMu.Lock()
@@ -141,19 +90,11 @@ func (s *objectStream) dispatch(ctx context.Context, lib *jsonrpc2.Conn, method 
 	return err
 }
 
-// WriteObject hands the frame over to the writer. It never blocks and never fails:
-// room was reserved before.
+// WriteObject hands the frame of a call over to the writer. It never blocks and never
+// fails: room was reserved before. The library calls it for nothing but calls.
 func (s *objectStream) WriteObject(any) error {
-	f := s.next
-	if f == nil {
-		return nil
-	}
-	s.next = nil
-	switch duty := s.out.Push(f); {
-	case s.duty != nil:
-		*s.duty = duty
-	case duty == outbox.Begin: // the caller is about to wait for the response
-		s.out.StartLater()
+	if s.out.Push(s.call) == outbox.Begin {
+		s.out.StartLater() // the caller is about to wait for the response
 	}
 	return nil
 }

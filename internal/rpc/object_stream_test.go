@@ -105,7 +105,7 @@ func TestDispatchWaitsForTheLibrary(t *testing.T) {
 		out := outbox.New(outbox.Config{Stream: near, Queue: 1 << 20, Reserve: 1 << 20, StallTimeout: time.Minute})
 		s := newObjectStream(out)
 		d := deaf{s, make(chan struct{})}
-		lib := jsonrpc2.NewConn(t.Context(), d, noHandler{}, jsonrpc2.OnSend(s.onSend), jsonrpc2.SetLogger(quiet{}))
+		lib := jsonrpc2.NewConn(t.Context(), d, noHandler{}, jsonrpc2.SetLogger(quiet{}))
 		f := outbox.NewFrame()
 		f.Data, f.Call = append(f.Data, "a call"...), mostOver+1
 		require.True(t, out.TryReserve(f))

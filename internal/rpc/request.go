@@ -174,17 +174,15 @@ func (r *request) queue(f *outbox.Frame, res any, ok bool) {
 		}
 		c.describe(f, m, lenHead(r.id))
 	}
+	duty := outbox.Dropped
 	err := r.reserve(f)
 	c.in.responded(r) // before the peer can read it, who may use its id again
 	if err == nil {
-		var duty outbox.Duty
-		if duty, err = c.objects.respond(c.lib, f); err != nil {
-			c.out.Return(f)
-		}
-		r.writes = duty == outbox.Begin
+		duty = c.out.Push(f)
 	}
+	r.writes = duty == outbox.Begin
 	c.in.relayed(r)
-	if err != nil {
+	if duty == outbox.Dropped {
 		c.log.Debug("acp: a response came too late", "method", shown(r.method))
 	}
 	if r.handshake {

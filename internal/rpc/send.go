@@ -101,16 +101,13 @@ func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params
 		f.Free()
 		return c.sooner(ctx, err)
 	}
-	duty, err := c.objects.notify(ctx, c.lib, method, f)
-	if err != nil {
-		c.out.Return(f)
-		return closed(c.end.cause())
-	}
-	switch duty {
+	switch c.out.Push(f) {
 	case outbox.Begin:
 		c.out.Start()
 	case outbox.Wait:
 		c.out.WaitBegun()
+	case outbox.Dropped:
+		return closed(c.end.cause())
 	}
 	return nil
 }

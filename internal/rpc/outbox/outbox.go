@@ -191,9 +191,10 @@ func (b *Box) giveLocked() {
 type Duty uint8
 
 const (
-	None  Duty = iota
-	Wait       // WaitBegun, unless it waits for something else
-	Begin      // Start, StartLater or Write: there is no writer
+	None    Duty = iota
+	Wait         // WaitBegun, unless it waits for something else
+	Begin        // Start, StartLater or Write: there is no writer
+	Dropped      // nothing: the frame will not be written, since nothing is any more
 )
 
 // Push queues a frame that has room.
@@ -202,7 +203,7 @@ func (b *Box) Push(f *Frame) Duty {
 	defer b.mu.Unlock()
 	if b.dead {
 		b.returnLocked(f.cost())
-		return None
+		return Dropped
 	}
 	switch {
 	case b.appendLocked(f):

@@ -315,6 +315,21 @@ func TestStreamsThatWantMessages(t *testing.T) {
 	})
 }
 
+// A sender may have its room and come too late all the same. It hears of that.
+func TestPushTooLate(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBox(t, &sink{}, nil)
+		f := frame("late")
+		require.NoError(t, b.Reserve(t.Context(), f))
+		b.Close(wire.ErrClosed)
+		flushed := b.Flushed()
+		b.Abandon()
+		assert.Equal(t, outbox.Dropped, b.Push(f))
+		<-flushed // the room was given back
+		assert.Empty(t, b.sink.written())
+	})
+}
+
 // After a write error nothing is written, everyone who waits is let go, and it is said once.
 func TestWriteErrors(t *testing.T) {
 	bubble(t, func(t *testing.T) {
