@@ -93,6 +93,7 @@ func NewHandler(serve func(context.Context, stream.Stream) error, opts *Options)
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	webguard.LimitBody(w, r)
 	if r.Method == http.MethodOptions && r.Header.Get("Origin") != "" {
 		h.preflight(w, r)
 		return
@@ -305,6 +306,9 @@ func NewServer(addr string, handler http.Handler) *http.Server {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 2048},
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: 2048,
+			WriteByteTimeout:     time.Minute, // a client that does not read would hold all its requests
+		},
 	}
 }

@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -37,6 +38,10 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	if c == nil {
 		return
 	}
+	if !skipBody(w, r) {
+		refuse(w, http.StatusBadRequest, "GET takes no body")
+		return
+	}
 	session := r.Header.Get(sessionHeader)
 	me := &receiver{replaced: make(chan struct{})}
 	e, status := c.attach(session, r.Header.Get(resumeHeader), me)
@@ -58,6 +63,19 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	if out.write(c.greeting(e)) == nil {
 		h.send(c, e, me, out, r)
 	}
+}
+
+// skipBody reads the body that a GET may have but has no use for: net/http reads it before it
+// sends anything. It reports whether the body was short and arrived in time.
+func skipBody(w http.ResponseWriter, r *http.Request) bool {
+	if r.ContentLength == 0 {
+		return true
+	}
+	if _, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, freeBody)); err != nil {
+		return false
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the event stream lasts
+	return true
 }
 
 // send writes events until either end closes the event stream.

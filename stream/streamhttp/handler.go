@@ -135,6 +135,7 @@ func NewHandler(serve func(context.Context, stream.Stream) error, opts *HandlerO
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	webguard.LimitBody(w, r)
 	if err := webguard.CheckOrigin(r, h.opts.AllowedOrigins); err != nil {
 		refuse(w, http.StatusForbidden, "Forbidden")
 		return
