@@ -27,6 +27,19 @@ func (f *findings) shown() []Operation {
 	return f.claims
 }
 
+// areCertain reports whether all that is suspected of a tool call of that kind is certain.
+func (f *findings) areCertain(kind string) bool {
+	certain := func(same func(o *Operation) bool) bool {
+		return slices.ContainsFunc(f.certain, func(o Operation) bool { return same(&o) })
+	}
+	if kind != "" && !certain(func(o *Operation) bool { return o.kind() == kind }) {
+		return false
+	}
+	return !slices.ContainsFunc(f.claims, func(claim Operation) bool {
+		return !certain(func(o *Operation) bool { return o.Action == claim.Action && o.argument() == claim.argument() })
+	})
+}
+
 // find looks into a tool call of a session in that workspace.
 func (p *Policy) find(agent, workspace string, t *Tool) findings {
 	var f findings
@@ -38,6 +51,7 @@ func (p *Policy) find(agent, workspace string, t *Tool) findings {
 		}
 		f.claims = append(f.claims, o)
 	}
+	f.certain = unique(f.certain)
 	if p.opts.Extract != nil {
 		if found, ok := p.opts.Extract(agent, t); ok {
 			for i := range found {
@@ -87,12 +101,12 @@ func (f *findings) line(command, cwd string) {
 		return
 	}
 	o := Operation{Action: ActionCommand, Argv: []string{command}, Shell: true, Cwd: realFolder(cwd)}
-	f.certain = append(f.certain, o)
 	if f.all && slices.ContainsFunc(f.claims, func(e Operation) bool {
 		return e.Action == ActionCommand && strings.Join(e.Argv, " ") == command
 	}) {
 		return
 	}
+	f.certain = append(f.certain, o)
 	f.claims = append(f.claims, o)
 }
 

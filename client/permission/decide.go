@@ -71,6 +71,7 @@ type decision struct {
 	scope  *Scope
 	q      *Question
 	keys   []Key       // what memory knows it by
+	whole  bool        // the keys say all that it is about
 	grants []Operation // what a person allows with it
 	rule   string
 	err    error
@@ -80,22 +81,31 @@ type decision struct {
 // person has allowed it already.
 func (d *decision) decide(ctx context.Context, v verdict, granted func() bool) Outcome {
 	d.rule = v.rule
-	remembered := d.scope.recall(d.q.Session, d.keys)
+	known := func() (Outcome, bool) { return d.known(ctx, v, granted) }
+	if o, ok := known(); ok {
+		return o
+	}
+	return d.ask(ctx, known)
+}
+
+// known decides without a person, if that is possible.
+func (d *decision) known(ctx context.Context, v verdict, granted func() bool) (o Outcome, ok bool) {
+	remembered := d.scope.recall(d.q.Session, d.keys, d.whole)
 	switch {
 	case ctx.Err() != nil || d.scope.isClosed():
-		return d.cancelled()
+		return d.cancelled(), true
 	case v.decision == Deny:
-		return d.deny(ByRule, "")
+		return d.deny(ByRule, ""), true
 	case remembered == Deny:
-		return d.deny(ByMemory, "")
+		return d.deny(ByMemory, ""), true
 	case granted != nil && granted():
-		return d.allow(ByGrant)
+		return d.allow(ByGrant), true
 	case v.decision != Ask && remembered == Allow && d.q.unique(AllowOnce) != "":
-		return d.allow(ByMemory)
+		return d.allow(ByMemory), true
 	case v.decision == Allow && d.q.unique(AllowOnce) != "":
-		return d.allow(ByRule)
+		return d.allow(ByRule), true
 	}
-	return d.ask(ctx)
+	return Outcome{}, false
 }
 
 // allow answers with allow_once, which must be offered.
@@ -120,8 +130,9 @@ func (d *decision) done(o Outcome) Outcome {
 	return o
 }
 
-// ask lets a person decide.
-func (d *decision) ask(ctx context.Context) Outcome {
+// ask lets a person decide. If it has to wait for another question, known is called again:
+// what the person said there may decide this one too.
+func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcome {
 	p := d.scope.policy
 	if p.opts.Ask == nil {
 		return d.deny(ByNoOne, "")
@@ -130,6 +141,9 @@ func (d *decision) ask(ctx context.Context) Outcome {
 		select {
 		case p.asking <- struct{}{}:
 			defer func() { <-p.asking }()
+			if o, ok := known(); ok {
+				return o
+			}
 		case <-ctx.Done():
 			return d.cancelled()
 		}

@@ -33,19 +33,24 @@ const privateAtMost = 10_000
 
 // toolKeys returns the keys of a question: that of its tool, if it has the name with, and
 // those of the operations that are certain. If it cannot be told which file would be written,
-// there are none.
-func toolKeys(q *Question, certain []Operation) []Key {
-	var keys []Key
-	if q.Tool != nil && q.Tool.Name != "" && len(q.Tool.Input) > 0 {
+// there are none. It reports whether the keys say all that the question is about; otherwise
+// what a person allowed always does not allow the question.
+func toolKeys(q *Question, f *findings) (keys []Key, whole bool) {
+	switch whole = f.all || q.Tool == nil; {
+	case q.Tool == nil:
+	case q.Tool.Name != "" && len(q.Tool.Input) > 0:
 		keys = append(keys, Key{q.Workspace, "tool " + q.Tool.Name, DigestOf(normalised(q.Tool.Input))})
+		whole = true
+	case !whole:
+		whole = len(q.Tool.Input) == 0 && f.areCertain(q.Tool.Kind)
 	}
-	for i := range certain {
-		if certain[i].Action == ActionWrite && certain[i].Path == "" {
-			return nil
+	for i := range f.certain {
+		if f.certain[i].Action == ActionWrite && f.certain[i].Path == "" {
+			return nil, false
 		}
-		keys = append(keys, Key{q.Workspace, string(certain[i].Action), certain[i].argument()})
+		keys = append(keys, Key{q.Workspace, string(f.certain[i].Action), f.certain[i].argument()})
 	}
-	return keys
+	return keys, whole
 }
 
 func operationKeys(q *Question) []Key {
@@ -69,8 +74,8 @@ func normalised(raw json.RawMessage) string {
 }
 
 // recall returns what was decided: Deny if any of the keys is denied, Allow if all are
-// allowed.
-func (s *Scope) recall(id string, keys []Key) Decision {
+// allowed and the keys are the whole of the question.
+func (s *Scope) recall(id string, keys []Key, whole bool) Decision {
 	if len(keys) == 0 {
 		return ""
 	}
@@ -83,7 +88,7 @@ func (s *Scope) recall(id string, keys []Key) Decision {
 			allowed++
 		}
 	}
-	if allowed == len(keys) {
+	if whole && allowed == len(keys) {
 		return Allow
 	}
 	return ""

@@ -84,8 +84,10 @@ func (s *Scope) grant(id string, turn uint64, operations []Operation) {
 		return
 	}
 	x.enter(turn)
+	named := map[string]bool{"": true}
 	for i := range operations {
-		if identity := operations[i].identity(); identity != "" {
+		if identity := operations[i].identity(); !named[identity] {
+			named[identity] = true // an agent may name an operation more than once
 			x.grants[identity]++
 		}
 	}
@@ -131,7 +133,7 @@ func (s *Scope) Authorize(ctx context.Context, a Act) error {
 		Session: a.Session, Workspace: a.Workspace, Turn: a.Turn, Agent: a.Agent,
 		Operations: []Operation{a.Operation}, Text: a.Text, Options: ownOptions(),
 	}
-	d := &decision{scope: s, q: q, keys: operationKeys(q)}
+	d := &decision{scope: s, q: q, keys: operationKeys(q), whole: true}
 	v := s.policy.judgeOperation(&a.Operation)
 	outcome := d.decide(ctx, v, func() bool { return s.consume(a.Session, a.Turn, &a.Operation) })
 	switch outcome.Decision {
@@ -175,7 +177,8 @@ func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 	}
 	found.line(q.Command, q.Cwd)
 	q.Operations = found.shown()
-	d := &decision{scope: s, q: &q, keys: toolKeys(&q, found.certain), grants: found.certain}
+	d := &decision{scope: s, q: &q, grants: found.certain}
+	d.keys, d.whole = toolKeys(&q, &found)
 	if len(q.Options) == 0 || q.ambiguous() {
 		return d.deny(ByOptions, "")
 	}
