@@ -68,6 +68,43 @@ func matchesElements(pattern, elements []string) bool {
 	return len(elements) == 0
 }
 
+// throughLinks adds to patterns what they mean if symlinks are followed, because the paths
+// that they are compared with have none.
+func throughLinks(patterns []string) []string {
+	all := slices.Clone(patterns)
+	for _, p := range patterns {
+		if real := followed(p); real != "" && real != p {
+			all = append(all, real)
+		}
+	}
+	return all
+}
+
+// followed returns a pattern with the symlinks resolved that are before the first element
+// that matches several names; empty if that is not possible.
+func followed(pattern string) string {
+	elements := strings.Split(pattern, "/")
+	n := slices.IndexFunc(elements, func(e string) bool { return strings.ContainsAny(e, metaCharacters) })
+	if n < 0 {
+		n = len(elements)
+	}
+	real, err := resolve(filepath.FromSlash(strings.Join(elements[:n], "/")))
+	if err != nil {
+		return ""
+	}
+	literal := strings.Split(filepath.ToSlash(real), "/")
+	for i, e := range literal {
+		for _, c := range metaCharacters { // the first is the one that escapes the others
+			e = strings.ReplaceAll(e, string(c), `\`+string(c))
+		}
+		literal[i] = e
+	}
+	return strings.Join(append(literal, elements[n:]...), "/")
+}
+
+// metaCharacters have a meaning in a pattern.
+const metaCharacters = `\*?[`
+
 // linksAtMost is how many dangling links of a path are followed.
 const linksAtMost = 40
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -90,4 +91,46 @@ func TestCaseOfPaths(t *testing.T) {
 		assert.Equal(t, tt.exact, permission.Matches([]string{tt.pattern}, tt.name, false), "%s %s", tt.pattern, tt.name)
 		assert.Equal(t, tt.folded, permission.Matches([]string{tt.pattern}, tt.name, true), "%s %s", tt.pattern, tt.name)
 	}
+}
+
+// A person writes a rule with the name by which the folder is known, which may have a symlink
+// in it.
+func TestPatternsWithSymlinks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows lacks what the test needs: symlinks without a privilege")
+	}
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	for _, dir := range []string{"real/work/secret", "real/other"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(base, dir), 0o700))
+	}
+	require.NoError(t, os.Symlink("real", filepath.Join(base, "alias")))
+	act := func(path string) permission.Act { return write(base+"/real/"+path, "x") }
+
+	d := newDesk(t, permission.Options{Rules: []permission.Rule{
+		{Decision: permission.Allow, Paths: []string{base + "/real/**", base + "/alias/**", base + "/alias2/**"}},
+		{Decision: permission.Deny, Paths: []string{base + "/alias/work/secret/**", base + "/alias/work/*.key", base + "/alias/work/later/**", base + "/alias/[x]/**"}},
+	}})
+	for path, denied := range map[string]bool{
+		"work/a": false, "work/new/a": false, "other/a": false, "x/a": true, "[x]/a": false,
+		"work/secret/a": true, "work/secret/deep/a": true, "work/a.key": true, "work/later/a": true,
+	} {
+		err := d.Authorize(t.Context(), act(path))
+		assert.Equal(t, denied, err != nil, "%s: %v", path, err)
+	}
+
+	// A symlink gives nothing to a rule that allows, and takes nothing from one that denies.
+	require.NoError(t, os.Symlink("/", filepath.Join(base, "alias2")))
+	assert.Error(t, d.Authorize(t.Context(), write("/work/a", "x")))
+	require.NoError(t, os.Remove(filepath.Join(base, "alias")))
+	require.NoError(t, os.Symlink("/", filepath.Join(base, "alias")))
+	assert.Error(t, d.Authorize(t.Context(), act("work/secret/a")))
+	assert.Error(t, d.Authorize(t.Context(), write("/work/a", "x")))
+
+	// The name of a folder is taken literally.
+	require.NoError(t, os.Mkdir(filepath.Join(base, `a[b]*\`), 0o700))
+	require.NoError(t, os.Symlink(`a[b]*\`, filepath.Join(base, "odd")))
+	d = newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow}, {Decision: permission.Deny, Paths: []string{base + "/odd/**"}}}})
+	assert.Error(t, d.Authorize(t.Context(), write(base+`/a[b]*\/x`, "x")))
+	assert.NoError(t, d.Authorize(t.Context(), write(base+`/abc\/x`, "x")))
 }

@@ -58,6 +58,9 @@ func New(opts *Options) (*Policy, error) {
 		}
 		r.Kinds, r.Tools, r.Env = slices.Clone(r.Kinds), slices.Clone(r.Tools), slices.Clone(r.Env)
 		r.Commands, r.Paths = slices.Clone(r.Commands), slices.Clone(r.Paths)
+		if r.Decision != Allow {
+			r.Paths = throughLinks(r.Paths)
+		}
 	}
 	return p, nil
 }

@@ -48,8 +48,13 @@ type Rule struct {
 	// path.Match. The element "**" matches any number of elements. Elements are separated by
 	// "/" on all systems. The case of letters is ignored on Windows, and on macOS if the rule
 	// denies or asks. On Windows a pattern begins with a drive, such as "C:/work/**"; without
-	// one it matches on each drive if the rule denies or asks, and nothing if it allows. If a question names a file whose path cannot be resolved,
-	// a person is asked if a rule that denies or asks could match it.
+	// one it matches on each drive if the rule denies or asks, and nothing if it allows. If a
+	// question names a file whose path cannot be resolved, a person is asked if a rule that
+	// denies or asks could match it.
+	//
+	// The paths that patterns are compared with have no symlinks. For a rule that denies or
+	// asks, New follows the symlinks in a pattern, up to the first element with a "*", "?" or
+	// "[". In a rule that allows, write the path without symlinks: an agent may have made them.
 	Paths []string
 	// Env lists patterns, as of path.Match, of names of variables that the agent sets. A rule
 	// that allows matches only commands that set no other variables. A rule with Env that
