@@ -96,11 +96,11 @@ func number(v acp.ElicitationContentValue) (float64, bool) {
 }
 
 func checkText(p *acp.StringPropertySchema, s string) string {
-	n := utf8.RuneCountInString(s)
+	n := uint64(utf8.RuneCountInString(s))
 	switch {
-	case p.MinLength != nil && n < int(*p.MinLength):
+	case p.MinLength != nil && n < uint64(*p.MinLength):
 		return fmt.Sprintf("must have at least %d characters", *p.MinLength)
-	case p.MaxLength != nil && n > int(*p.MaxLength):
+	case p.MaxLength != nil && n > uint64(*p.MaxLength):
 		return fmt.Sprintf("must have at most %d characters", *p.MaxLength)
 	case len(p.Enum) > 0 && !slices.Contains(p.Enum, s),
 		len(p.OneOf) > 0 && !slices.ContainsFunc(p.OneOf, func(o acp.EnumOption) bool { return o.Const == s }):
@@ -119,7 +119,10 @@ func checkFormat(f acp.StringFormat, s string) string {
 	var err error
 	switch f {
 	case acp.StringFormatEmail:
-		_, err = mail.ParseAddress(s)
+		var a *mail.Address
+		if a, err = mail.ParseAddress(s); err == nil && a.Address != s {
+			return "must be the address alone"
+		}
 	case acp.StringFormatURI:
 		var u *url.URL
 		if u, err = url.Parse(s); err == nil && !u.IsAbs() {

@@ -48,12 +48,13 @@ func TestCheck(t *testing.T) {
 		"two":    {[]acp.ElicitationContentValue{acp.ElicitationString("b")}, []acp.ElicitationContentValue{acp.ElicitationString("c")}},
 		"many":   {[]acp.ElicitationContentValue{acp.ElicitationStrings{"x", "y"}}, []acp.ElicitationContentValue{acp.ElicitationStrings{}, acp.ElicitationStrings{"x", "y", "z"}, acp.ElicitationStrings{"w"}, acp.ElicitationString("x")}},
 		"titled": {[]acp.ElicitationContentValue{acp.ElicitationStrings{"x"}, acp.ElicitationStrings{}}, []acp.ElicitationContentValue{acp.ElicitationStrings{"X"}}},
-		"mail":   {[]acp.ElicitationContentValue{acp.ElicitationString("a@b.c")}, []acp.ElicitationContentValue{acp.ElicitationString("a")}},
-		"uri":    {[]acp.ElicitationContentValue{acp.ElicitationString("https://a")}, []acp.ElicitationContentValue{acp.ElicitationString("a"), acp.ElicitationString("%zz:")}},
-		"date":   {[]acp.ElicitationContentValue{acp.ElicitationString("2026-02-28")}, []acp.ElicitationContentValue{acp.ElicitationString("2026-02-30")}},
-		"time":   {[]acp.ElicitationContentValue{acp.ElicitationString("2026-02-28T01:02:03Z")}, []acp.ElicitationContentValue{acp.ElicitationString("now")}},
-		"odd":    {[]acp.ElicitationContentValue{acp.ElicitationString("x")}, nil},
-		"other":  {nil, []acp.ElicitationContentValue{acp.ElicitationString("x")}},
+		"mail": {[]acp.ElicitationContentValue{acp.ElicitationString("a@b.c")},
+			[]acp.ElicitationContentValue{acp.ElicitationString("a"), acp.ElicitationString("A <a@b.c>"), acp.ElicitationString("<a@b.c>"), acp.ElicitationString(" a@b.c")}},
+		"uri":   {[]acp.ElicitationContentValue{acp.ElicitationString("https://a")}, []acp.ElicitationContentValue{acp.ElicitationString("a"), acp.ElicitationString("%zz:")}},
+		"date":  {[]acp.ElicitationContentValue{acp.ElicitationString("2026-02-28")}, []acp.ElicitationContentValue{acp.ElicitationString("2026-02-30")}},
+		"time":  {[]acp.ElicitationContentValue{acp.ElicitationString("2026-02-28T01:02:03Z")}, []acp.ElicitationContentValue{acp.ElicitationString("now")}},
+		"odd":   {[]acp.ElicitationContentValue{acp.ElicitationString("x")}, nil},
+		"other": {nil, []acp.ElicitationContentValue{acp.ElicitationString("x")}},
 	} {
 		for _, v := range c.good {
 			assert.NoError(t, elicitation.Check(schema, values{"name": acp.ElicitationString("joe"), field: v}), field)
@@ -141,4 +142,62 @@ func TestPages(t *testing.T) {
 	assert.ErrorIs(t, err, rpcerr.ErrInvalidParams, "pages were not advertised")
 	_, err = part.CreateElicitation(t.Context(), &acp.CreateElicitationRequest{Mode: &acp.UnknownElicitationMode{Type: "x"}})
 	assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
+}
+
+// The end of a page is reported once, and only of a page that the user has opened.
+func TestCompletedPages(t *testing.T) {
+	var done []acp.ElicitationID
+	var answer error
+	var part *elicitation.FormsAndPages
+	complete := func(id acp.ElicitationID) {
+		require.NoError(t, part.CompleteElicitation(t.Context(), &acp.CompleteElicitationNotification{ElicitationID: id}))
+	}
+	early := acp.ElicitationID("")
+	part = &elicitation.FormsAndPages{
+		Open: func(_ context.Context, p *elicitation.Page) error {
+			if p.ID == early {
+				complete(early)
+			}
+			return answer
+		},
+		Completed: func(id acp.ElicitationID) { done = append(done, id) },
+	}
+	open := func(id acp.ElicitationID) {
+		_, err := part.CreateElicitation(t.Context(), &acp.CreateElicitationRequest{Mode: &acp.ElicitationURLMode{
+			ElicitationID: id, URL: "https://example.com", Scope: &acp.ElicitationSessionScope{SessionID: "s"}}})
+		require.NoError(t, err)
+	}
+	complete("never opened")
+	assert.Empty(t, done)
+	open("a")
+	complete("b")
+	complete("a")
+	complete("a")
+	assert.Equal(t, []acp.ElicitationID{"a"}, done)
+	early = "early"
+	open(early)
+	complete(early)
+	assert.Equal(t, []acp.ElicitationID{"a", early}, done)
+	answer = elicitation.ErrDeclined
+	open("declined")
+	complete("declined")
+	assert.Equal(t, []acp.ElicitationID{"a", early}, done)
+}
+
+// The agent has withdrawn its request before the user is ready.
+func TestValuesThatComeLate(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	asked := 0
+	for _, values := range []map[string]acp.ElicitationContentValue{{"name": acp.ElicitationString("joe")}, nil} {
+		forms := &elicitation.Forms{Ask: func(context.Context, *elicitation.Form) (map[string]acp.ElicitationContentValue, error) {
+			cancel()
+			asked++
+			return values, nil
+		}}
+		res, err := forms.CreateElicitation(ctx, request(t, form))
+		require.NoError(t, err)
+		assert.Equal(t, &acp.ElicitationCancelAction{}, res.Action)
+	}
+	assert.Equal(t, 2, asked, "no one is asked again about a request that is over")
 }

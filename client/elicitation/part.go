@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -57,15 +58,18 @@ type AskForm func(ctx context.Context, f *Form) (map[string]acp.ElicitationConte
 type Forms struct{ Ask AskForm }
 
 // FormsAndPages is an [acp.Elicitor] that shows forms and web pages, and an
-// [acp.ElicitationCompleter]. Ask and Open must be set.
+// [acp.ElicitationCompleter]. Ask and Open must be set. Each connection needs one of its own.
 type FormsAndPages struct {
 	Ask AskForm
 	// Open asks the user whether the page may be opened, and opens it. It returns nil when the
 	// page is open, without waiting until the user has finished there.
 	Open func(ctx context.Context, p *Page) error
-	// Completed is called when the user has finished on a page. Agents need not report
-	// that. Completed may be nil.
+	// Completed is called, once, when the user has finished on a page that Open has opened.
+	// Agents need not report that. Completed may be nil.
 	Completed func(acp.ElicitationID)
+
+	mu   sync.Mutex                // guards all below
+	open map[acp.ElicitationID]int // how many pages with that id are not completed
 }
 
 var (
@@ -92,19 +96,44 @@ func (f *FormsAndPages) CreateElicitation(ctx context.Context, req *acp.CreateEl
 	case *acp.ElicitationFormMode:
 		return askForm(ctx, f.Ask, req.Message, m)
 	case *acp.ElicitationURLMode:
-		return f.open(ctx, req.Message, m)
+		return f.show(ctx, req.Message, m)
 	}
 	return nil, unknownMode()
 }
 
-// CompleteElicitation calls Completed.
+// CompleteElicitation calls Completed. An id that is unknown, or that was completed before, is
+// ignored.
 //
 // Protocol: elicitation/complete.
 func (f *FormsAndPages) CompleteElicitation(_ context.Context, n *acp.CompleteElicitationNotification) error {
-	if f.Completed != nil {
+	f.mu.Lock()
+	known := f.open[n.ElicitationID] > 0
+	delete(f.open, n.ElicitationID)
+	f.mu.Unlock()
+	if known && f.Completed != nil {
 		f.Completed(n.ElicitationID)
 	}
 	return nil
+}
+
+// opening notes that a page is about to be opened: its end may be reported before Open
+// returns.
+func (f *FormsAndPages) opening(id acp.ElicitationID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open == nil {
+		f.open = map[acp.ElicitationID]int{}
+	}
+	f.open[id]++
+}
+
+// notOpened undoes opening.
+func (f *FormsAndPages) notOpened(id acp.ElicitationID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open[id]--; f.open[id] <= 0 {
+		delete(f.open, id)
+	}
 }
 
 func unknownMode() error {
@@ -119,7 +148,7 @@ func askForm(ctx context.Context, ask AskForm, message string, m *acp.Elicitatio
 	f.Session, f.ToolCall = scope(m.Scope)
 	for range attempts {
 		values, err := ask(ctx, f)
-		if err != nil {
+		if err != nil || ctx.Err() != nil { // values that come late count no more
 			return refusal(ctx, err)
 		}
 		if f.Problem = Check(f.Schema, values); f.Problem == nil {
@@ -132,16 +161,24 @@ func askForm(ctx context.Context, ask AskForm, message string, m *acp.Elicitatio
 	return response(&acp.ElicitationCancelAction{})
 }
 
-func (f *FormsAndPages) open(ctx context.Context, message string, m *acp.ElicitationURLMode) (*acp.CreateElicitationResponse, error) {
+func (f *FormsAndPages) show(ctx context.Context, message string, m *acp.ElicitationURLMode) (*acp.CreateElicitationResponse, error) {
 	u, err := url.Parse(m.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, rpcerr.InvalidParams(nil).WithDetail("url must be the address of a web page")
 	}
 	p := &Page{ID: m.ElicitationID, Message: message, URL: m.URL, Host: u.Host}
 	p.Session, p.ToolCall = scope(m.Scope)
+	opened := false
+	f.opening(p.ID)
+	defer func() { // also when Open panics
+		if !opened {
+			f.notOpened(p.ID)
+		}
+	}()
 	if err := f.Open(ctx, p); err != nil {
 		return refusal(ctx, err)
 	}
+	opened = true
 	return response(&acp.ElicitationAcceptAction{})
 }
 

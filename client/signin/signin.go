@@ -128,15 +128,23 @@ func (o *Options) choose(ctx context.Context, ways []Way) (*Way, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signin: choosing how to sign in: %w", err)
 	}
-	i := slices.IndexFunc(ways, func(w Way) bool { return w.ID == id })
-	if i < 0 {
+	chosen := slices.DeleteFunc(ways, func(w Way) bool { return w.ID != id })
+	if len(chosen) == 0 {
 		return nil, fmt.Errorf("signin: Options.Choose chose %q, which was not offered", id)
 	}
-	return &ways[i], nil
+	for _, other := range chosen[1:] {
+		if !chosen[0].does(&other) {
+			return nil, fmt.Errorf("signin: the agent offers different ways to sign in with the same id %q, so it is not known which was chosen", id)
+		}
+	}
+	return &chosen[0], nil
 }
 
 // run runs the command of a way on the user's terminal.
 func (o *Options) run(ctx context.Context, w *Way) error {
+	if err := ctx.Err(); err != nil { // the user may have thought for long
+		return err
+	}
 	cmd := o.Command()
 	if w.Command != "" {
 		own := exec.Command(w.Command, w.Args...)

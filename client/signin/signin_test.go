@@ -178,3 +178,50 @@ func TestChoosing(t *testing.T) {
 	_, err = signin.Do(t.Context(), both, &signin.Options{Choose: func(context.Context, []signin.Way) (acp.AuthMethodID, error) { return "", no }})
 	assert.ErrorIs(t, err, no)
 }
+
+// The user has chosen one of two ways that the agent gives the same id.
+func TestWaysWithTheSameID(t *testing.T) {
+	opts := &signin.Options{
+		Command: func() *exec.Cmd { return exec.Command("agent") },
+		Run:     func(context.Context, *exec.Cmd) error { return errors.New("it was run") },
+		Choose: func(_ context.Context, ways []signin.Way) (acp.AuthMethodID, error) {
+			return ways[len(ways)-1].ID, nil
+		},
+	}
+	a := offer(t, `{"id":"login","name":"Terminal","type":"terminal","args":["x"]}`, call)
+	_, err := signin.Do(t.Context(), a, opts)
+	assert.ErrorContains(t, err, "same id")
+	assert.Empty(t, a.called)
+	a = offer(t, `{"id":"login","name":"Another name"}`, call)
+	_, err = signin.Do(t.Context(), a, opts)
+	assert.NoError(t, err, "both do the same")
+	assert.EqualValues(t, "login", a.called)
+}
+
+func TestInstruction(t *testing.T) {
+	for raw, want := range map[string]string{
+		terminal:  "run A=1 B=2 my agent --login",
+		olderTerm: "run X=1 /bin/agent login",
+		call:      "",
+		`{"id":"t","name":"T","type":"terminal","args":["a b","it's","","$HOME"],"env":{"K":"x y"}}`:                `run K='x y' my agent 'a b' 'it'\''s' '' '$HOME'`,
+		`{"id":"o","name":"O","_meta":{"terminal-auth":{"command":"/Applications/My Agent/run"}}}`:                  `run '/Applications/My Agent/run'`,
+		`{"id":"k","name":"K","type":"env_var","vars":["A",{"name":"B","optional":true},"C"],"link":"l"}`:           "set A, C in the agent's environment, with a value from l",
+		`{"id":"k","name":"K","type":"env_var","vars":[{"name":"A","optional":true},{"name":"B","optional":true}]}`: "set any of A, B in the agent's environment",
+	} {
+		ways := signin.Ways(offer(t, raw).methods)
+		require.Len(t, ways, 1)
+		assert.Equal(t, want, ways[0].Instruction("my agent"))
+	}
+}
+
+// Nothing is run when the user has given up meanwhile.
+func TestChoiceThatComesLate(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := signin.Do(ctx, offer(t, terminal), &signin.Options{
+		Command: func() *exec.Cmd { return exec.Command("agent") },
+		Run:     func(context.Context, *exec.Cmd) error { t.Error("it was run"); return nil },
+		Choose:  func(context.Context, []signin.Way) (acp.AuthMethodID, error) { cancel(); return "tty", nil },
+	})
+	assert.ErrorIs(t, err, context.Canceled)
+}

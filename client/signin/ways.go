@@ -2,6 +2,8 @@ package signin
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -39,30 +41,61 @@ type Way struct {
 	Link string
 }
 
-// Instruction returns a short text for users who sign in by hand: which command to run, or
-// which variables to set. command is the text for the agent's command. Instruction returns
-// "" if the user cannot do it by hand, as for a call.
+// does reports whether two ways do the same.
+func (w *Way) does(other *Way) bool {
+	return w.Kind == other.Kind && w.Command == other.Command && slices.Equal(w.Args, other.Args) &&
+		maps.Equal(w.Env, other.Env) && slices.Equal(w.Variables, other.Variables)
+}
+
+// Instruction returns a short text for users who sign in by hand: which command to run, as it
+// is written for a POSIX shell, or which variables to set. command is the text for the
+// agent's command. Instruction returns "" if the user cannot do it by hand, as for a call.
 func (w *Way) Instruction(command string) string {
-	switch {
-	case w.Kind == KindTerminal:
-		if w.Command != "" {
-			command = w.Command
+	switch w.Kind {
+	case KindTerminal:
+		words := []string{"run"}
+		for _, name := range slices.Sorted(maps.Keys(w.Env)) {
+			words = append(words, name+"="+quoted(w.Env[name]))
 		}
-		return "run " + strings.Join(append([]string{command}, w.Args...), " ")
-	case w.Kind == KindVariables:
-		var names []string
+		if w.Command != "" {
+			command = quoted(w.Command)
+		}
+		words = append(words, command)
+		for _, arg := range w.Args {
+			words = append(words, quoted(arg))
+		}
+		return strings.Join(words, " ")
+	case KindVariables:
+		var names, optional []string
 		for _, v := range w.Variables {
-			if !v.Optional {
+			if v.Optional {
+				optional = append(optional, v.Name)
+			} else {
 				names = append(names, v.Name)
 			}
 		}
-		text := "set " + strings.Join(names, ", ") + " in the agent's environment"
+		text := "set " + strings.Join(names, ", ")
+		if len(names) == 0 {
+			text = "set any of " + strings.Join(optional, ", ")
+		}
+		text += " in the agent's environment"
 		if w.Link != "" {
 			text += ", with a value from " + w.Link
 		}
 		return text
 	}
 	return ""
+}
+
+// quoted returns a word as it is written for a shell.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Variable is a variable in the environment of the agent.
