@@ -23,8 +23,8 @@ var (
 	// Prompt is cancelled when the client cancels the turn or closes the session. Whatever
 	// error Prompt then returns, the client receives the stop reason "cancelled".
 	ErrTurnCancelled = wire.ErrTurnCancelled
-	// ErrTurnRunning means that a turn is already running in the session. The client's
-	// session helper runs one turn at a time.
+	// ErrTurnRunning means that a turn is already running in the session. A Session of
+	// package client runs one turn at a time.
 	ErrTurnRunning = wire.ErrTurnRunning
 	// ErrHandlerStuck means that the connection has ended but a handler that ignores its
 	// ctx has not returned. Run and Wait return it with the names of the methods.

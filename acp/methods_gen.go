@@ -62,8 +62,8 @@ const (
 	//
 	// Unstable: the method may change or be removed.
 	MethodMCPMessage = "mcp/message"
-	// MethodProvidersDisable disables a provider. A required provider fails with -32602.
-	// It requires the providers capability.
+	// MethodProvidersDisable disables a provider. Disabling a required provider fails with
+	// -32602. It requires the providers capability.
 	//
 	// Unstable: the method may change or be removed.
 	MethodProvidersDisable = "providers/disable"

@@ -151,7 +151,7 @@ type WaitForTerminalExitResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// KillTerminalResponse reports that the command has ended.
+// KillTerminalResponse reports that the command has ended or was asked to end.
 //
 // Protocol: result of terminal/kill.
 type KillTerminalResponse struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// ToolFailure is an error that determines the last update of a failed tool call. The
-// agent's session helper searches the error chain for it; package rpcerr/toolerr provides
+// ToolFailure is an error that determines the last update of a failed tool call. The method
+// Fail of agent.ToolCall searches the error chain for it; package rpcerr/toolerr provides
 // an implementation. Implement it to give the client and the model more than a message,
 // such as whether a retry may succeed, or what to change.
 type ToolFailure interface {

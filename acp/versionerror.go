@@ -9,9 +9,9 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// VersionError means that the two ends of a connection support no common version of the
-// protocol, as far as this end asked. A client gets it from the call of initialize, whether
-// the agent responded with another version or with an error of the code -32022.
+// VersionError means that the two ends of a connection found no common version of the
+// protocol. A client gets it from the call of initialize, whether the agent responded with
+// another version or with an error of the code -32022.
 type VersionError struct {
 	// Requested is the version that this end requested, and Own lists the versions that it
 	// supports.

@@ -18,10 +18,10 @@ func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*S
 	return c.introduce(res.SessionID, res.Modes, res.ConfigOptions), nil
 }
 
-// StartLoadedSession opens a stored session, and the agent replays its history. onUpdate
-// is called with the updates of the replay, in order, before StartLoadedSession returns,
-// and then with later updates outside a turn. If onUpdate is nil, the updates are kept
-// until [Session.OnUpdate] is called, as far as there is room.
+// StartLoadedSession opens a stored session, and the agent replays its history. onUpdate is
+// called with the updates of the replay, in order, before StartLoadedSession returns, and
+// then with later updates outside a turn. If onUpdate is nil, the updates are kept until
+// [Session.OnUpdate] is called, within the limits that it states.
 //
 // If there already is a Session for the session, StartLoadedSession returns it, and
 // onUpdate replaces its function. If a turn of that Session is in flight, the error is

@@ -38,6 +38,6 @@
 // # More than a code
 //
 // The subpackages add what a program needs to decide what to do next: whether and when to
-// try again, and what would help. A table in README.md says when to use which. This
+// try again, and what would help. A table in rpcerr/README.md lists when to use which. This
 // package imports only the standard library.
 package rpcerr

@@ -62,6 +62,5 @@
 //   - The loss of one message or one session does not end the connection; a final
 //     error does.
 //
-// [Tap] shows the messages of any stream. [Forward] connects two streams without an
-// engine.
+// [Tap] shows the messages of any stream. [Forward] connects two streams directly.
 package stream

@@ -7,9 +7,9 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// NoHistory has the methods of [acp.Agent] that say little in an agent which keeps no
-// sessions after their connection. An agent that embeds it implements only Initialize,
-// NewSession and Prompt:
+// NoHistory implements the methods of [acp.Agent] that have nothing to do in an agent which
+// keeps no sessions after their connection. An agent that embeds it implements only
+// Initialize, NewSession and Prompt:
 //
 //	type echo struct {
 //		agent.NoHistory

@@ -15,7 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// FieldError is a violation by the value of one field.
+// FieldError reports that the value of one field violates the rules of the form.
 type FieldError struct {
 	Field   string
 	Problem string

@@ -43,8 +43,8 @@ type Buffers interface {
 type Sessions interface {
 	// SessionRoots returns the folders of a session, and false if it is not open.
 	SessionRoots(acp.SessionID) (dirs []string, ok bool)
-	// OnSessionEnd arranges for f to be called when a session was closed, and OnEnd for f
-	// to be called when all have ended.
+	// OnSessionEnd arranges for f to be called when a session was closed, and OnEnd for f to
+	// be called when the connection has ended and all its sessions with it.
 	OnSessionEnd(f func(acp.SessionID))
 	OnEnd(f func())
 }

@@ -21,8 +21,8 @@
 // denied if there is no one to ask, if the person does not choose within Options.Timeout,
 // or if Options.Ask fails or panics.
 //
-// A person's permission is valid for one operation: the one of the question, or an
-// identical one of the same turn that the question named.
+// A person's permission is valid for one operation. If the agent asked, it is valid for one
+// operation of the same turn that is identical to one in the question.
 //
 // # Options
 //

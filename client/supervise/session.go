@@ -40,7 +40,8 @@ type Session struct {
 	closed  bool
 }
 
-// Binding is the connection of a session and its Session there.
+// Binding is the current connection of a [Session] and the client.Session on that
+// connection.
 type Binding struct {
 	Conn       *client.Conn
 	Session    *client.Session
@@ -94,8 +95,8 @@ func (x *Session) ID() acp.SessionID {
 	return x.id
 }
 
-// Current returns the current connection of the session and its Session there. While the
-// agent is not running, Current waits until ctx is done. It is an error if the session
+// Current returns the current connection of the session and the client.Session on it. While
+// the agent is not running, Current waits until ctx is done. It is an error if the session
 // could not be reopened on the current connection, or if the Supervisor has ended.
 func (x *Session) Current(ctx context.Context) (*Binding, error) {
 	s := x.supervisor

@@ -45,7 +45,7 @@ func (t *Terminals) find(session acp.SessionID, id acp.TerminalID) (*terminal, e
 	return nil, unknown(id)
 }
 
-// TerminalOutput returns the end of the output of a command so far.
+// TerminalOutput returns the last part of what a command has printed so far.
 //
 // Protocol: terminal/output.
 func (t *Terminals) TerminalOutput(_ context.Context, req *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {

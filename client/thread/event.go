@@ -139,7 +139,7 @@ type StateChanged struct {
 	Usage      *Tokens
 	Background *[]Background
 	Meta       Meta
-	Raw        json.RawMessage // of a state that its reader does not know
+	Raw        json.RawMessage // of a state of an unknown kind
 }
 
 // SessionOpened reports that the session is open. Modes, Options and Commands are those of

@@ -209,8 +209,8 @@ type Terminal struct {
 	ID      string `json:"id"`
 	Command string `json:"command,omitempty"`
 	Cwd     string `json:"cwd,omitempty"`
-	// Output is the end of the output, at most [TerminalOutputLimit] bytes. It must not be
-	// modified.
+	// Output is the last part of the output, at most [TerminalOutputLimit] bytes. It must not
+	// be modified.
 	Output []byte `json:"output,omitempty"`
 	// Truncated reports whether earlier output was dropped.
 	Truncated bool `json:"truncated,omitempty"`

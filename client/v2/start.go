@@ -21,7 +21,7 @@ func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*S
 // StartResumedSession opens a stored session. If the request has ReplayFrom, the agent
 // replays the session's history, and onUpdate is called with its updates, in order, before
 // StartResumedSession returns. After that onUpdate gets the updates outside a turn. If it is
-// nil, they are kept until [Session.OnUpdate] is called, as far as there is room.
+// nil, they are kept until [Session.OnUpdate] is called, within the limits that it states.
 //
 // If there already is a Session for the session, StartResumedSession returns it, and
 // onUpdate replaces its function unless it is nil. If a turn of that Session is in flight

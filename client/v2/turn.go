@@ -134,8 +134,8 @@ func (t *Turn) Text() (string, error) {
 // Once the message is part of the conversation, the protocol cannot cancel a single turn:
 // Cancel then asks the agent to end the session's foreground work, with the stop reason
 // "cancelled", and to refuse all prompts that it holds, as [Session.Cancel] does. If the
-// message becomes part of the conversation while the agent reads that the prompt is
-// withdrawn, the work is cancelled as well.
+// message becomes part of the conversation before the agent has handled the withdrawal, the
+// work is cancelled as well.
 //
 // Cancel does not wait for the end of the turn: call Wait. If the turn has already ended,
 // Cancel does nothing.

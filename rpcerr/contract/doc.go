@@ -18,7 +18,8 @@
 // The reason is sent as data.reason, where clients compare it; a misspelt reason does not
 // compile. The declared recovery is sent only after WithRecovery. [Contract.Markdown]
 // prints the list. A declaration that lacks something panics when the program starts; the
-// analyzers of module rpcerr/errlint find that before, and weak recoveries with it.
+// analyzers of module rpcerr/errlint find such declarations, and weak recoveries, without
+// running the program.
 //
 // Code below the tool does not know the contract. It sets the reason with WithReason of
 // package kind, and [Hint] returns the recovery that the tool declares for it. Declare each

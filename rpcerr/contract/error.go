@@ -36,7 +36,7 @@ func (e *Error) WithRecovery() *Error { return e.WithHint(e.Mode().Recovery) }
 // which exist.
 func (e *Error) WithHint(hint string) *Error { return e.edit(e.Record().WithHint(hint)) }
 
-// WithData returns a copy whose data is v, as [kind.Error.WithData] has it.
+// WithData returns a copy whose data is v, encoded as by [kind.Error.WithData].
 func (e *Error) WithData(v any) *Error { return e.edit(e.Record().WithData(v)) }
 
 // With returns a copy that has one more member in its data.

@@ -16,10 +16,10 @@ var BadUse = &analysis.Analyzer{
 	Name: "erruse",
 	Doc: `check for errors that cannot be built
 
-A constructor that is given an empty message or a status that is none returns an internal
-error in place of the one asked for, and the peer learns nothing. If the argument is a
-constant, that happens each time. A context-required error without a hint leaves as an
-internal error too, because no one would know what to ask.`,
+A constructor that is given an empty message, or a number that is no HTTP error status,
+returns an internal error in place of the intended one, and the peer gets no details. If the
+argument is a constant, that happens each time. A context-required error without a hint is
+sent as an internal error too, because the receiver would not know what to ask.`,
 	URL:      "https://pkg.go.dev/" + pathKind,
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      runBadUse,

@@ -19,10 +19,10 @@ var Contract = &analysis.Analyzer{
 	Name: "errcontract",
 	Doc: `check the declarations of error contracts
 
-Every failure mode needs a reason in snake_case that is unique in its contract, a kind that
-exists and says something, and a When and a Recovery; a recovery of fewer than five
-words does not help. A mode of a kind that often passes says whether it may be retried. A
-contract without modes, and a mode that nothing can fail with, are mistakes too.`,
+Every failure mode needs a reason in snake_case that is unique in its contract, a known kind
+that is specific enough, a When, and a Recovery of at least five words. A mode of a retryable
+kind must set Retryable. A contract without modes is a mistake, and so is a mode that no code
+can fail with.`,
 	URL:        "https://pkg.go.dev/" + pathDecl,
 	Requires:   []*analysis.Analyzer{inspect.Analyzer},
 	FactTypes:  []analysis.Fact{new(declaredReason)},

@@ -11,12 +11,12 @@ import (
 // Embed checks that error types do not embed ours.
 var Embed = &analysis.Analyzer{
 	Name: "errembed",
-	Doc: `check that error types keep ours in a named field
+	Doc: `check that error types do not embed the error types of this module
 
 A struct that embeds *rpcerr.RequestError has a field RequestError, which hides the method
-by which an error says how it leaves: the error leaves as "Internal error". A struct that
-embeds *kind.Error, *toolerr.Error or *contract.Error has a field Error, which hides the
-method Error, and is no error at all. Keep it in a named field and write one method:
+of that name. The peer then reads only "Internal error". A struct that embeds *kind.Error,
+*toolerr.Error or *contract.Error has a field Error, which hides the method Error, so the
+struct is not an error. Use a named field and add a method:
 
 	type QuotaError struct {
 		wire  *rpcerr.RequestError

@@ -15,9 +15,9 @@ var Factory = &analysis.Analyzer{
 	Name: "errfactory",
 	Doc: `check that errors are built by the factory made for them
 
-A RequestError built by hand with a code of the protocol misses the message and the data
-that other programs look for; so does a tool error with a standard code. Codes of an
-application's own belong outside the reserved ranges.`,
+A RequestError with a code of the protocol that is not built by its factory lacks the message
+and the data that other programs look for; so does a tool error with a standard code. An
+application's own codes must lie outside the reserved ranges.`,
 	URL:      "https://pkg.go.dev/" + pathCore,
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      runFactory,

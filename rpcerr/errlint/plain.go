@@ -13,13 +13,13 @@ import (
 // Plain checks that handlers do not return errors without a kind.
 var Plain = &analysis.Analyzer{
 	Name: "errplain",
-	Doc: `check that handlers say what kind of error they return
+	Doc: `check that handlers return errors with a kind
 
 Of errors.New, and of fmt.Errorf without %w, the peer reads "Internal error" and nothing
 else. Methods of the agent and of the client, middleware, extension handlers and functions
-that have a contract return an error with a kind, and a tool call fails with one. An error
-of the standard library says as little, unless Options.OnError is set. A kind returned as it
-is says no more than its fixed text.`,
+that have a contract should return an error with a kind, and a tool call should fail with
+one. The same holds for errors of the standard library, unless Options.OnError is set. Of a
+kind that is returned by itself the peer reads only the fixed text.`,
 	URL:      "https://pkg.go.dev/" + pathKind,
 	Requires: []*analysis.Analyzer{inspect.Analyzer, Contract},
 	Run:      runPlain,

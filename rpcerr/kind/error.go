@@ -180,7 +180,7 @@ type UseError struct {
 	Problem string // what was wrong, such as "status 0 is not an HTTP error status"
 }
 
-// Error is "Func: Problem".
+// Error returns "Func: Problem".
 func (e *UseError) Error() string { return e.Func + ": " + e.Problem }
 
 // Is makes it match ErrBadUse.

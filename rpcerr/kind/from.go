@@ -7,10 +7,10 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// From returns the record that err carries: an [Error] in its chain, an error of
-// another package of this family, a bare [Kind], or an error that a peer
-// sent. It reports false for nil and for every error that was not written for the wire;
-// package classify makes records of those.
+// From returns the record that err carries: an [Error] in its chain, an error of another
+// package below rpcerr, a bare [Kind], or an error that a peer sent. It reports false for
+// nil and for every error that was not written for the wire; package classify makes records
+// of those.
 //
 // An Error is returned as it is and not as a copy.
 func From(err error) (*Error, bool) {

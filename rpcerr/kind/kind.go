@@ -145,9 +145,9 @@ func (k Kind) Retryable() bool { return k.facts().retryable }
 // Code returns the kind's error code on an ACP connection.
 func (k Kind) Code() rpcerr.Code { return k.facts().code }
 
-// MCPCode returns the number with which MCP servers of this family report the kind, for
-// programs that serve the same tools there. For a kind without a number, it returns that of
-// the nearest kind.
+// MCPCode returns a number for the kind in the error of an MCP server, for programs that
+// serve the same tools over MCP. For a kind without a number, it returns that of the
+// nearest kind.
 func (k Kind) MCPCode() int { return k.facts().mcp }
 
 // FromCode returns the kind of an error code of an ACP connection, and Unknown

@@ -7,9 +7,9 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// FailedToolCall makes an Error an [acp.ToolFailure]: the agent's session helper
-// ends the tool call with the message and the hint as text, for people and
-// models, and with the error object of the wire as raw output, for programs.
+// FailedToolCall implements [acp.ToolFailure]: the method Fail of agent.ToolCall ends the
+// tool call with the message and the hint as text, for people and models, and with the
+// error object of the wire as raw output, for programs.
 func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
 	if e == nil {
 		return nil

@@ -151,10 +151,11 @@ func spread(data json.RawMessage) (beside map[string]json.RawMessage, rest json.
 	return beside, rest
 }
 
-// FromRequestError reads an error of the wire: one that an Error became, and as far as it
-// goes that of any other program. Members with another meaning than in this package stay in
-// Data. Without a known kind, the code determines the kind; a code that no kind has is kept
-// in Number. The result wraps r's cause, if any.
+// FromRequestError returns the record of an error that a peer sent. If the peer built it
+// from an Error, the result equals that Error; for an error of another program it holds
+// what that error contains. Members with another meaning than in this package stay in Data.
+// Without a known kind, the code determines the kind; a code that no kind has is kept in
+// Number. The result wraps r's cause, if any.
 func FromRequestError(r *rpcerr.RequestError) *Error {
 	if r == nil {
 		return nil

@@ -45,8 +45,8 @@ type Error struct {
 	// It has no meaning if RetryAfter is positive.
 	NoDelay bool
 
-	// Reason, Hint, Status and Data are as in [kind.Error]. [Error.Text] has no
-	// place for them.
+	// Reason, Hint, Status and Data are as in [kind.Error]. [Error.Text] does not contain
+	// them.
 	Reason string
 	Hint   string
 	Status int

@@ -149,8 +149,9 @@ func (e *Error) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// FromRequestError returns the failure that a peer sent. It returns an equal value for what
-// an Error became on the wire, and as much as there is for the errors of other programs.
+// FromRequestError returns the failure that a peer sent. If the peer built it from an
+// Error, the result equals that Error; for an error of another program it holds what that
+// error contains.
 func FromRequestError(r *rpcerr.RequestError) *Error { return FromRecord(kind.FromRequestError(r)) }
 
 // From returns the failure that err carries, in whichever form. It reports false
@@ -163,9 +164,9 @@ func From(err error) (*Error, bool) {
 	return FromRecord(r), true
 }
 
-// FailedToolCall makes an Error an [acp.ToolFailure]: the agent's session helper ends the
-// tool call with [Error.Text] as content, a hint below the message, and with the record
-// as raw output.
+// FailedToolCall implements [acp.ToolFailure]: the method Fail of agent.ToolCall ends the
+// tool call with [Error.Text] as content, a hint below the message, and with the record as
+// raw output.
 func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
 	if e == nil {
 		return nil

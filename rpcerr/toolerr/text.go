@@ -54,8 +54,8 @@ const (
 //	{"code":"RATE_LIMITED","category":"rate_limit","retryable":true,"retryAfterMs":2000}
 //	```
 //
-// It has no place for Reason, Hint, Status, Data and a kind finer than the
-// category. A message of several lines stays one.
+// It does not contain Reason, Hint, Status, Data, nor a kind that is finer than the
+// category. Line breaks in the message are kept.
 func (e *Error) Text() string {
 	if e == nil {
 		return ""

@@ -59,7 +59,7 @@
 //	POSTs waiting for room  1024      a connection; further ones get status 429
 //	no progress when full   60 s      Stall; the connection ends
 //	event streams           1024      a connection; the next one is refused
-//	sessions without one    1024      a connection; the next one ends it
+//	sessions without stream 1024      a connection; the next one ends it
 //	ids in headers          1024 bytes
 //	without event streams   5 min     Idle; 60 s with Resume
 //
@@ -68,6 +68,7 @@
 // has one for requests that name no connection. Responses to requests of the agent have a
 // budget of their own, so they are not refused because of requests. Bodies of at most 4 KiB,
 // as those of cancels, are not counted. Responses to requests of the agent do not wait for
-// room, and are accepted while too many other POSTs are read. A client of this package does not exceed the limits, because it posts one request
-// or notification at a time, and 1024 responses of 64 MiB together.
+// room, and are accepted while too many other POSTs are read. A client of this package does
+// not exceed the limits, because it posts one request or notification at a time, and at most
+// 1024 responses with at most 64 MiB in all.
 package streamhttp

@@ -98,8 +98,8 @@ func start(ws *websocket.Conn, carrier *carrier, opts Options, c *Conn) *Conn {
 func (c *Conn) ConnectionID() string { return c.id }
 
 // Read implements stream.Stream. At a server the first message must be initialize; any
-// other request or notification ends the connection with code 1002. Another initialize
-// is answered with an error and not returned, unless the first was.
+// other request or notification ends the connection with code 1002. After a successful
+// initialize, another one gets an error as its response and is not returned.
 func (c *Conn) Read() ([]byte, error) {
 	for {
 		msg, err := c.in.take()
