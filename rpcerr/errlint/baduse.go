@@ -94,6 +94,19 @@ func checkUse(pass *analysis.Pass, call *ast.CallExpr) {
 		number(1, 1, 1<<63-1, "a time to wait")
 	case "(*" + pathKind + ".Error).WithStatus":
 		number(0, 100, 599, "an HTTP status")
+	case pathTool + ".New", pathTool + ".Errorf":
+		if len(call.Args) < 2 {
+			return
+		}
+		if category, constant := stringOf(pass, call.Args[1]); constant && category != "" && categoryKinds[category] == "" {
+			reportUse(pass, call.Args[1], fmt.Sprintf("%q is none of the categories: what leaves is an internal error", category))
+		}
+	case "(" + pathEnv + ".Code).New", "(" + pathEnv + ".Code).Errorf":
+		if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
+			if code, constant := stringOf(pass, sel.X); constant && envelopeKinds[code] == "" {
+				reportUse(pass, sel.X, fmt.Sprintf("%q is none of the codes of package envelope: what leaves is an internal error", code))
+			}
+		}
 	case "(" + pathKind + ".Kind).New", "(" + pathKind + ".Kind).Errorf":
 		if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
 			if k, constant := stringOf(pass, sel.X); constant && kindConstants(fn.Pkg())[k] == "" {

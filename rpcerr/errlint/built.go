@@ -203,10 +203,11 @@ func isOurs(t types.Type) bool {
 		isNamed(t, pathDecl, "Error") || isNamed(t, pathTool, "Error"))
 }
 
-// keeps reports whether the chain makes err its cause.
-func (c chain) keeps(pass *analysis.Pass, err types.Object) bool {
+// keeps reports whether the chain makes err its cause, as it is or inside another error.
+func (c chain) keeps(f *flow, err types.Object) bool {
+	pass := f.pass
 	for _, call := range c.refining {
-		if fn := callee(pass, call); fn != nil && fn.Name() == "WithCause" && len(call.Args) == 1 && mentions(pass, call.Args[0], err) {
+		if fn := callee(pass, call); fn != nil && fn.Name() == "WithCause" && len(call.Args) == 1 && f.holds(call.Args[0], err) {
 			return true
 		}
 	}
@@ -214,7 +215,7 @@ func (c chain) keeps(pass *analysis.Pass, err types.Object) bool {
 		return false
 	}
 	for i, verb := range verbsOf(pass, c.format) {
-		if verb.char == 'w' && i < len(c.operands) && mentions(pass, c.operands[i], err) {
+		if verb.char == 'w' && i < len(c.operands) && f.holds(c.operands[i], err) {
 			return true
 		}
 	}

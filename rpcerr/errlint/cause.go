@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
@@ -32,7 +33,7 @@ func runCause(pass *analysis.Pass) (any, error) {
 			return
 		}
 		for _, b := range builtIn(f, e) {
-			if !b.keepsAny(pass, errs) {
+			if !b.keepsAny(f, errs) {
 				reportCause(pass, b, errs[0])
 				return
 			}
@@ -48,8 +49,8 @@ type leaver struct {
 	more []ast.Expr
 	// fixable: at is where the error is built.
 	fixable bool
-	// bare is a constant of type kind.Kind.
-	bare bool
+	// bare is a constant of type kind.Kind, sentinel one of the variables of rpcerr.
+	bare, sentinel bool
 }
 
 // builtIn returns the errors of ours that e is: built there, held by a variable, or
@@ -61,6 +62,9 @@ func builtIn(f *flow, e ast.Expr) []leaver {
 	}
 	if isBare(pass, e) {
 		return []leaver{{at: e, bare: true}}
+	}
+	if isSentinel(pass, e) {
+		return []leaver{{at: e, sentinel: true}}
 	}
 	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && isErrorf(pass, call) {
 		var all []leaver
@@ -105,6 +109,16 @@ func isBare(pass *analysis.Pass, e ast.Expr) bool {
 	return ok && tv.Value != nil && isNamed(tv.Type, pathKind, "Kind")
 }
 
+// isSentinel reports whether e is a variable of rpcerr that stands for a code.
+func isSentinel(pass *analysis.Pass, e ast.Expr) bool {
+	sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	v, ok := pass.TypesInfo.Uses[sel.Sel].(*types.Var)
+	return ok && v.Pkg() != nil && v.Pkg().Path() == pathCore && !v.IsField() && v.Name() != "ErrNoData"
+}
+
 // isErrorf reports whether the call is one of fmt.Errorf with a format that can be read.
 func isErrorf(pass *analysis.Pass, call *ast.CallExpr) bool {
 	fn := callee(pass, call)
@@ -112,13 +126,13 @@ func isErrorf(pass *analysis.Pass, call *ast.CallExpr) bool {
 }
 
 // keepsAny reports whether the error keeps one of those that led to it.
-func (l leaver) keepsAny(pass *analysis.Pass, errs []*types.Var) bool {
+func (l leaver) keepsAny(f *flow, errs []*types.Var) bool {
 	for _, err := range errs {
-		if l.call != nil && l.keeps(pass, err) {
+		if l.call != nil && l.keeps(f, err) {
 			return true
 		}
 		for _, e := range l.more {
-			if object(pass, e) == err {
+			if f.holds(e, err) {
 				return true
 			}
 		}
@@ -129,6 +143,9 @@ func (l leaver) keepsAny(pass *analysis.Pass, errs []*types.Var) bool {
 func reportCause(pass *analysis.Pass, l leaver, err *types.Var) {
 	d := analysis.Diagnostic{Pos: l.at.Pos(), End: l.at.End(), Category: "error-cause",
 		Message: "this drops " + err.Name() + ": add .WithCause(" + err.Name() + "), the peer does not see it"}
+	if l.sentinel {
+		d.Message = "this drops " + err.Name() + ": build the error with a factory of package rpcerr and .WithCause(" + err.Name() + "), the peer does not see the cause"
+	}
 	if l.bare {
 		d.Message = "this drops " + err.Name() + ": build an error from the kind with Errorf and %w, the peer does not see the cause"
 	}
@@ -186,10 +203,8 @@ func occurred(f *flow, stack []ast.Node) []*types.Var {
 				errs = foundElse(pass, n.Cond)
 			}
 		case *ast.CaseClause:
-			if from = n.Colon; i >= 2 && untagged(stack[i-2]) {
-				for _, e := range n.List {
-					errs = append(errs, found(pass, e)...)
-				}
+			if from = n.Colon; i >= 2 {
+				errs = foundCase(pass, stack[i-2], n)
 			}
 		}
 		var live []*types.Var
@@ -205,9 +220,19 @@ func occurred(f *flow, stack []ast.Node) []*types.Var {
 	return nil
 }
 
-func untagged(n ast.Node) bool {
+// foundCase returns the errors that have occurred in a case of a switch.
+func foundCase(pass *analysis.Pass, n ast.Node, clause *ast.CaseClause) (errs []*types.Var) {
 	s, ok := n.(*ast.SwitchStmt)
-	return ok && s.Tag == nil
+	switch {
+	case !ok:
+	case s.Tag == nil:
+		for _, e := range clause.List {
+			errs = append(errs, found(pass, e)...)
+		}
+	case len(clause.List) > 0 && !slices.ContainsFunc(clause.List, func(e ast.Expr) bool { return isNil(pass, e) }):
+		return variable(pass, s.Tag) // switch err { case io.EOF: ... }
+	}
+	return errs
 }
 
 // found returns the errors that have occurred if a condition holds: err != nil,

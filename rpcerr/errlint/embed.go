@@ -46,12 +46,12 @@ func runEmbed(pass *analysis.Pass) (any, error) {
 			if len(field.Names) > 0 || !isOurs(t) {
 				continue
 			}
-			method := "Error"
+			hidden := "Error, so that this is no error"
 			if isNamed(t, pathCore, "RequestError") {
-				method = "RequestError"
+				hidden = "RequestError, so that this leaves as an internal error"
 			}
 			pass.Report(analysis.Diagnostic{Pos: field.Pos(), End: field.End(), Category: "error-embedded",
-				Message: "the embedded field hides the method " + method + ", so that this leaves as an internal error: give the field a name, and the type a method RequestError() *rpcerr.RequestError that returns it"})
+				Message: "the embedded field hides the method " + hidden + ": give the field a name, and the type a method RequestError() *rpcerr.RequestError"})
 		}
 	})
 	return nil, nil

@@ -137,6 +137,11 @@ func (f *flow) value(e ast.Expr, pos token.Pos) ast.Expr {
 	return e
 }
 
+// holds reports whether e, or what the variable that e names was assigned, mentions obj.
+func (f *flow) holds(e ast.Expr, obj types.Object) bool {
+	return mentions(f.pass, e, obj) || mentions(f.pass, f.value(e, e.Pos()), obj)
+}
+
 // changedBetween reports whether the variable is assigned after from and before pos.
 func (f *flow) changedBetween(obj types.Object, from, pos token.Pos) bool {
 	for _, a := range f.assigns[obj] {

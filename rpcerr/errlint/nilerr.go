@@ -33,6 +33,14 @@ var nilForNil = map[string]bool{
 	pathTool + ".FromRecord":               true,
 }
 
+// nilUnlessOK are the functions that return a nil pointer and false.
+var nilUnlessOK = map[string]bool{
+	pathKind + ".From":         true,
+	pathKind + ".FromToolCall": true,
+	pathTool + ".From":         true,
+	pathTool + ".FromToolCall": true,
+}
+
 func runNil(pass *analysis.Pass) (any, error) {
 	if !uses(pass) {
 		return nil, nil
@@ -46,7 +54,14 @@ func runNil(pass *analysis.Pass) (any, error) {
 		}
 		call, ok := f.value(e, e.Pos()).(*ast.CallExpr)
 		fn := calleeOf(pass, f.value(e, e.Pos()))
-		if !ok || fn == nil || !nilForNil[fn.FullName()] || len(call.Args) != 1 || !mayBeNil(pass, call.Args[0], stack) {
+		switch {
+		case !ok || fn == nil || len(call.Args) != 1:
+			return true
+		case nilUnlessOK[fn.FullName()]:
+			if !ignoresOK(f, e) {
+				return true
+			}
+		case !nilForNil[fn.FullName()] || !mayBeNil(pass, call.Args[0], stack):
 			return true
 		}
 		if call != e && !mayBeNil(pass, e, stack) {
@@ -64,6 +79,21 @@ func runNil(pass *analysis.Pass) (any, error) {
 		return true
 	})
 	return nil, nil
+}
+
+// ignoresOK reports whether the variable was assigned by a call whose second result is ignored.
+func ignoresOK(f *flow, e ast.Expr) bool {
+	obj := object(f.pass, e)
+	if obj == nil {
+		return false
+	}
+	a, _ := f.last(obj, e.Pos())
+	assign, ok := a.stmt.(*ast.AssignStmt)
+	if !ok || len(assign.Lhs) != 2 {
+		return false
+	}
+	id, ok := assign.Lhs[1].(*ast.Ident)
+	return ok && id.Name == "_"
 }
 
 // becomesError reports whether a value is converted to the type error: returned, assigned,
@@ -91,9 +121,15 @@ func becomesError(pass *analysis.Pass, e ast.Expr, stack []ast.Node) bool {
 	case *ast.CallExpr:
 		sig, ok := pass.TypesInfo.TypeOf(parent.Fun).(*types.Signature)
 		for i, arg := range parent.Args {
-			if arg == e && ok && i < sig.Params().Len() && !(sig.Variadic() && i >= sig.Params().Len()-1) {
-				return isErrorInterface(sig.Params().At(i).Type())
+			if arg != e || !ok || parent.Ellipsis.IsValid() {
+				continue
 			}
+			last := sig.Params().Len() - 1
+			if sig.Variadic() && i >= last {
+				list, ok := sig.Params().At(last).Type().(*types.Slice)
+				return ok && isErrorInterface(list.Elem())
+			}
+			return i <= last && isErrorInterface(sig.Params().At(i).Type())
 		}
 	}
 	return false

@@ -29,8 +29,12 @@ func runText(pass *analysis.Pass) (any, error) {
 	}
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	l := leaks{pass, flowOf(pass), encodedBy(pass, in)}
-	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
-		call := n.(*ast.CallExpr)
+	in.Preorder([]ast.Node{(*ast.CallExpr)(nil), (*ast.CompositeLit)(nil), (*ast.AssignStmt)(nil)}, func(n ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			l.fields(n)
+			return
+		}
 		if b, ok := builtBy(pass, call); ok {
 			for _, arg := range b.texts {
 				l.text(arg)
@@ -57,6 +61,40 @@ func runText(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
+// fields looks at what is assigned to the fields of an error of ours.
+func (l leaks) fields(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.CompositeLit:
+		if !isOurs(l.pass.TypesInfo.TypeOf(n)) {
+			return
+		}
+		for _, elt := range n.Elts {
+			if kv, ok := elt.(*ast.KeyValueExpr); ok {
+				l.field(kv.Key, kv.Value)
+			}
+		}
+	case *ast.AssignStmt:
+		for i, lhs := range n.Lhs {
+			if sel, ok := lhs.(*ast.SelectorExpr); ok && len(n.Lhs) == len(n.Rhs) && isOurs(l.pass.TypesInfo.TypeOf(sel.X)) {
+				l.field(sel.Sel, n.Rhs[i])
+			}
+		}
+	}
+}
+
+func (l leaks) field(name, value ast.Expr) {
+	id, ok := name.(*ast.Ident)
+	if !ok {
+		return
+	}
+	switch id.Name {
+	case "Message", "Hint", "Code", "Reason":
+		l.text(value)
+	case "Data":
+		l.data(value)
+	}
+}
+
 // leaks finds what must not reach the peer.
 type leaks struct {
 	pass    *analysis.Pass
@@ -69,8 +107,12 @@ func (l leaks) operands(b built) {
 	pass := l.pass
 	verbs := verbsOf(pass, b.format0())
 	for i, operand := range b.operands {
-		if !isError(pass, operand) || i >= len(verbs) {
+		if !isError(pass, operand) {
 			l.text(operand)
+			continue
+		}
+		if i >= len(verbs) { // the format cannot be read
+			l.report(operand, readsText)
 			continue
 		}
 		v := verbs[i]

@@ -166,4 +166,31 @@ func converted(name string) *acp.ToolCallUpdate {
 	return nil
 }
 
-var _ = []any{load, kept, tool, held, again, refined, converted}
+func wrapped(name string) error {
+	_, err := os.ReadFile(name)
+	if err != nil && name != "" {
+		cause := fmt.Errorf("reading: %w", err)
+		return kind.NotFound.New("no file").WithCause(cause)
+	}
+	if err != nil {
+		cause := fmt.Errorf("reading: %w", err)
+		return kind.NotFound.Errorf("no file: %w", cause)
+	}
+	return nil
+}
+
+func switched(name string) error {
+	_, err := os.ReadFile(name)
+	switch err {
+	case nil:
+		return kind.Conflict.New("it exists")
+	case io.EOF, io.ErrUnexpectedEOF:
+		return kind.Validation.New("empty") // want `this drops err`
+	}
+	if err == fs.ErrNotExist {
+		return rpcerr.ErrResourceNotFound // want `this drops err: build the error with a factory of package rpcerr`
+	}
+	return rpcerr.ErrInternal
+}
+
+var _ = []any{wrapped, switched, load, kept, tool, held, again, refined, converted}

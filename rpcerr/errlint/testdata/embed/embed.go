@@ -11,7 +11,7 @@ type Quota struct {
 }
 
 type Broken struct {
-	*kind.Error // want `the embedded field hides the method Error`
+	*kind.Error // want `the embedded field hides the method Error, so that this is no error: give the field a name`
 }
 
 type Named struct {

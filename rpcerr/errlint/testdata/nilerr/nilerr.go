@@ -35,10 +35,27 @@ func held(err error) error {
 	return e // want `a nil pointer in an error is not nil`
 }
 
+func ignored(err error) error {
+	e, _ := kind.From(err)
+	return e // want `a nil pointer in an error is not nil`
+}
+
+func believed(err error) error {
+	if e, ok := kind.From(err); ok {
+		return e
+	}
+	e, _ := kind.From(err)
+	if e == nil {
+		return err
+	}
+	return e
+}
+
 func given() {
-	log(classify.Error(save()))            // want `use classify.Wrap`
-	var err error = classify.Error(save()) // want `a nil pointer in an error is not nil`
-	err = c.Error(err)                     // want `a nil pointer in an error is not nil`
+	_ = errors.Join(nil, classify.Error(save())) // want `a nil pointer in an error is not nil`
+	log(classify.Error(save()))                  // want `use classify.Wrap`
+	var err error = classify.Error(save())       // want `a nil pointer in an error is not nil`
+	err = c.Error(err)                           // want `a nil pointer in an error is not nil`
 	log(classify.Wrap(save()))
 	slog.Info("x", "error", classify.Error(err)) // it knows nil pointers
 }
@@ -84,4 +101,4 @@ func pointer(err error) *kind.Error {
 	return classify.Error(err)
 }
 
-var _ = []any{held, given, heldAndChecked, direct, variable, named, checked, asked, pointer}
+var _ = []any{held, ignored, believed, given, heldAndChecked, direct, variable, named, checked, asked, pointer}

@@ -91,6 +91,17 @@ func fail(n int) error {
 	case 30:
 		msg := err.Error()
 		return kind.Internal.New("bad").With("length", len(msg))
+	case 31:
+		return kind.NotFound.Errorf("%[2]v %[1]d", n, err) // want `the peer reads the text of this error`
+	case 32:
+		return &rpcerr.RequestError{Code: 7, Message: err.Error()} // want `the peer reads the text of this error`
+	case 33:
+		e := kind.Internal.New("bad")
+		e.Message = err.Error() // want `the peer reads the text of this error`
+		e.Debug = err.Error()
+		return e
+	case 34:
+		return &rpcerr.RequestError{Code: 7, Data: err} // want `the peer reads this error, encoded as data`
 	case 26:
 		return errors.New(err.Error())
 	}

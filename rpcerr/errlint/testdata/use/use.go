@@ -33,7 +33,15 @@ func fail(n int, text string) error {
 		return typo.New("m") // want `"not_fuond" is none of the constants of package kind`
 	case 10:
 		return kind.ContextRequired.New("Which John?") // want `a context-required error needs a hint`
+	case 11:
+		return toolerr.New("X", "quota", "m") // want `"quota" is none of the categories`
+	case 12:
+		return toolerr.Errorf("X", "quota", "m %d", n) // want `"quota" is none of the categories`
+	case 13:
+		return envelope.Code("no_mach").New("m") // want `"no_mach" is none of the codes of package envelope`
 
+	case 19:
+		return toolerr.New("X", "", "m")
 	case 20:
 		return kind.ContextRequired.New("Which John?").With("a", 1).WithHint("Ask for the family name.")
 	case 21:
