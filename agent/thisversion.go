@@ -55,6 +55,12 @@ func updateBit(u acp.SessionUpdate) string {
 // asking calls ask, which waits for the user. Version 1 has no state that says so.
 func (s *Session) asking(_ context.Context, ask func() error) error { return ask() }
 
+// reopens reports whether a request of the method opens a session again that the stream has
+// lost.
+func reopens(method string) bool {
+	return method == acp.MethodSessionLoad || method == acp.MethodSessionResume
+}
+
 // versioned holds the fields of a Conn that only this version has.
 type versioned struct{}
 

@@ -131,6 +131,8 @@ type LostError struct {
 
 	// SessionID is the session that was lost if ID is nil. All its calls and turns in
 	// flight fail with Err, and so do new ones until the session is loaded or resumed.
+	// Only a stream that is a [MessageWriter] can lose a session: a connection does not
+	// look into the messages of others to know which calls belong to it.
 	SessionID string
 
 	// Err is the reason.

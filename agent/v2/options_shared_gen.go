@@ -90,6 +90,7 @@ func (o *Options) config() rpc.Config {
 		Handshake:      acp.MethodInitialize,
 		HandshakeFirst: initializeFirst,
 		StrictIDs:      strictIDs,
+		Reopens:        reopens,
 		Receiving:      endpoint.Middlewares(o.Receiving),
 		Sending:        endpoint.Middlewares(o.Sending),
 		Logger:         o.Logger,

@@ -78,6 +78,10 @@ func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 	return res, err
 }
 
+// reopens reports whether a request of the method opens a session again that the stream has
+// lost.
+func reopens(method string) bool { return method == acp.MethodSessionResume }
+
 // versioned holds the fields of a Conn that only this version has.
 type versioned struct {
 	states states // of the sessions

@@ -38,6 +38,7 @@ type call struct {
 	raw           *json.RawMessage // gets the result as it arrived
 	state         callState
 	session       string    // that it belongs to, if the stream can lose sessions
+	opens         bool      // its success opens the session again
 	dispatched    bool      // the library knows the call
 	lifting       bool      // lifts the back-pressure while it is pending
 	began         time.Time // when it was sent, if haste wants to know
@@ -185,6 +186,9 @@ func (t *calls) respondedLocked(k *call, store func(*call)) (place *call, liftin
 	t.haste.end(k)
 	k.state = callResponded
 	store(k)
+	if k.opens && k.err == nil && k.fault == nil {
+		delete(t.sessions, k.session)
+	}
 	lifting, k.lifting = k.lifting, false
 	return k.placeLocked(), lifting
 }
@@ -271,6 +275,9 @@ func (t *calls) fail(err error, pick func(*call) bool) {
 // every is for fail.
 func every(*call) bool { return true }
 
+// keptLost is how many lost sessions are remembered.
+const keptLost = 1 << 16
+
 // lose makes new calls of a session fail and returns those that wait for their response.
 func (t *calls) lose(e *stream.LostError) (ids []uint64) {
 	t.mu.Lock()
@@ -278,10 +285,13 @@ func (t *calls) lose(e *stream.LostError) (ids []uint64) {
 	if t.sessions == nil {
 		t.sessions = map[string]error{}
 	}
-	if len(t.sessions) >= keptMap { // a peer must not fill the memory with sessions
-		clear(t.sessions)
-	}
 	t.sessions[e.SessionID] = e
+	for session := range t.sessions { // a peer must not fill the memory with sessions
+		if len(t.sessions) <= keptLost {
+			break
+		}
+		delete(t.sessions, session)
+	}
 	for id, k := range t.pending {
 		if k.session == e.SessionID {
 			ids = append(ids, id)
@@ -290,16 +300,20 @@ func (t *calls) lose(e *stream.LostError) (ids []uint64) {
 	return ids
 }
 
-// join notes the session of a call. It fails if the session was lost, unless the call opens
-// it again.
+// reopen makes new calls of a session go on that was lost.
+func (t *calls) reopen(session string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.sessions, session)
+}
+
+// join notes the session of a call. It fails if the session was lost, unless the call is
+// to open it again.
 func (t *calls) join(k *call, session string, opens bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k.session = session
-	if opens {
-		delete(t.sessions, session)
-	}
-	if err := t.sessions[session]; err != nil && session != "" {
+	k.session, k.opens = session, opens
+	if err := t.sessions[session]; err != nil && session != "" && !opens {
 		return fmt.Errorf("acp: %s: %w", shown(k.method), err)
 	}
 	return nil

@@ -80,8 +80,9 @@ type Config struct {
 	// handshake.
 	StrictIDs bool
 
-	// Reopens reports whether a call of the method opens a session again that was lost,
-	// see stream.LostError. Nil: none does.
+	// Reopens reports whether a request of the method opens a session again that was lost,
+	// see stream.LostError: one of this end when it has succeeded, one of the peer when it
+	// is read, because its handler may call the peer. Nil: none does.
 	Reopens func(method string) bool
 
 	// Receiving and Sending wrap what arrives and what leaves. The first one is the

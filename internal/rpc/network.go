@@ -37,6 +37,9 @@ func (c *Conn) describe(f *outbox.Frame, m stream.Message, body int) {
 
 var colon = []byte(":")
 
+// reopens reports whether a request of the method opens a lost session again.
+func (c *Conn) reopens(method string) bool { return c.cfg.Reopens != nil && c.cfg.Reopens(method) }
+
 // lost fails the calls that a *stream.LostError names.
 func (c *reader) lost(e *stream.LostError) {
 	if e.ID != nil {

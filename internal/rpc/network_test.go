@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -154,6 +155,81 @@ func TestLost(t *testing.T) {
 		got = <-results
 		assert.Equal(t, "three", got.call)
 		require.NoError(t, got.err)
+	})
+}
+
+// A session that was lost stays lost when it cannot be opened again.
+func TestLostUntilReopened(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, _ := newNetwork()
+		c := startOn(t, rpc.Config{Stream: n, Reopens: func(method string) bool { return method == "t/echo" }})
+		why := errors.New("503")
+		n.in <- &stream.LostError{SessionID: "a", Err: why}
+		synctest.Wait()
+		ask := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := c.Call(ctx, mAsk, &msg{SessionID: "a"}, nil)
+			return err
+		}
+		reopened := make(chan error, 1)
+		reopen := func() {
+			go func() { // ends with the call
+				_, err := c.Call(t.Context(), mEcho, &msg{SessionID: "a"}, nil)
+				reopened <- err
+			}()
+			synctest.Wait()
+			require.ErrorIs(t, ask(), why, "it is not open yet")
+		}
+
+		reopen()
+		n.in <- `{"jsonrpc":"2.0","id":` + string(n.last().ID) + `,"error":{"code":-32002,"message":"gone"}}`
+		require.Error(t, <-reopened)
+		require.ErrorIs(t, ask(), why)
+
+		reopen()
+		n.in <- &stream.LostError{SessionID: "a", Err: why}
+		require.ErrorIs(t, <-reopened, why)
+		require.ErrorIs(t, ask(), why)
+	})
+}
+
+// The peer opens a session again, at the end that handles such requests.
+func TestLostUntilPeerReopens(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, _ := newNetwork()
+		var c *rpc.Conn
+		c = startOn(t, rpc.Config{Stream: n, Reopens: func(method string) bool { return method == "t/echo" }, Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				_, err := c.Call(ctx, mAsk, m, nil)
+				return m, err
+			}),
+		}})
+		n.in <- &stream.LostError{SessionID: "a", Err: errors.New("503")}
+		n.in <- `{"jsonrpc":"2.0","id":"x","method":"t/echo","params":{"sessionId":"a"}}`
+		synctest.Wait()
+		m := n.last()
+		assert.Equal(t, "t/ask", m.Method, string(m.Data))
+	})
+}
+
+// Sessions stay lost, however many they are.
+func TestManyLost(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, _ := newNetwork()
+		c := startOn(t, rpc.Config{Stream: n})
+		why := errors.New("503")
+		const many = 5000
+		for i := range many {
+			n.in <- &stream.LostError{SessionID: strconv.Itoa(i), Err: why}
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for i := range many {
+			_, err := c.Call(ctx, mAsk, &msg{SessionID: strconv.Itoa(i)}, nil)
+			require.ErrorIs(t, err, why, i)
+		}
 	})
 }
 

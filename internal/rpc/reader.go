@@ -135,6 +135,9 @@ func (c *reader) request(e *envelope.Envelope, size int64) {
 	if rows != nil {
 		r.resolve(rows)
 	}
+	if c.network && c.reopens(r.method) {
+		c.calls.reopen(envelope.SessionID(e.Params))
+	}
 	if refusal := c.in.request(r); refusal != nil {
 		c.respondOwn([]byte(r.id), refusal)
 	}
