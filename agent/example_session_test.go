@@ -10,6 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -143,7 +144,7 @@ func ExampleSession_AskPermission() {
 			return err
 		}
 		if !agent.Allows(choice) {
-			return call.Fail(ctx, errors.New("the user said no"))
+			return call.Fail(ctx, kind.Forbidden.New("The user rejected the command."))
 		}
 		return call.Finish(ctx)
 	})
