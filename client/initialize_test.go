@@ -120,6 +120,19 @@ func TestInitializeFailsWithWhatTheAgentSays(t *testing.T) {
 	assert.EqualError(t, err, "client: the agent does not support protocol version 1; this client supports version 1")
 }
 
+// What is not a version is not listed as one.
+func TestInitializeReadsTheVersionsOfTheAgent(t *testing.T) {
+	c, peer := dial(t, &peertest.Client{}, nil)
+	go func() { // ends with the response
+		m := peer.Expect("initialize")
+		peer.Write([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32022,"message":"m","data":{"supported":["3",4.0,"draft",null]}}}`))
+	}()
+	_, err := c.Initialize(t.Context(), nil)
+	var version *client.VersionError
+	require.ErrorAs(t, err, &version)
+	assert.Equal(t, []int{3, 4}, version.Supported)
+}
+
 func TestCapabilityWithoutItsMethodIsNotAdvertised(t *testing.T) {
 	c := client.New(silent{t}, good, nil)
 	require.NoError(t, c.Start(t.Context()))

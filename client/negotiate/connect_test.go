@@ -191,6 +191,34 @@ func TestWhichVersion(t *testing.T) {
 	}
 }
 
+// An agent that cannot read the request cannot know its id. The answer counts all the same.
+func TestIDOfTheResponse(t *testing.T) {
+	for name, c := range map[string]struct {
+		first string // ID stands for the id of the request
+		dials int
+	}{
+		"an error without an id":        {`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"m"}}`, 2},
+		"an id with a fraction of zero": {`{"jsonrpc":"2.0","id":ID.0,` + result(resultV1) + `}`, 1},
+		"that of another request first": {`{"jsonrpc":"2.0","id":77,"error":{"code":-32600,"message":"m"}}` + "\n" + `{"jsonrpc":"2.0","id":ID,` + result(resultV1) + `}`, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leak.Check(t)
+			a := newAgents(t, func(p *rawpeer.Peer) {
+				m := p.Expect("initialize")
+				for line := range strings.SplitSeq(c.first, "\n") {
+					p.Write([]byte(strings.ReplaceAll(line, "ID", string(m.ID))))
+				}
+				p.ExpectEnd()
+			}, func(p *rawpeer.Peer) { acceptV1(t, p) })
+			conn, err := negotiate.Connect(t.Context(), a.dial, &negotiate.Options{StartTimeout: 5 * time.Second})
+			require.NoError(t, err)
+			assert.Equal(t, 1, conn.ProtocolVersion())
+			assert.Equal(t, c.dials, a.dialed())
+			end(t, conn)
+		})
+	}
+}
+
 // acceptV1 plays an agent that must be asked in version 1 alone, and speaks it.
 func acceptV1(t *testing.T, p *rawpeer.Peer) {
 	t.Helper()

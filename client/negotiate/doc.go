@@ -35,8 +35,8 @@
 //   - Otherwise, and if the agent responds with an error or exits, Connect dials it again
 //     and sends an initialize request of version 1. ConnectOver sends that request over the
 //     same stream.
-//   - If the agent's error lists the supported versions and neither is among them, Connect
-//     does not try again.
+//   - If the agent's error lists the supported versions and version 1 is not among them, or
+//     means that the user must sign in (-32000), Connect does not try again.
 //
 // An endpoint that serves both versions may derive the capabilities of the client from the
 // members of version 2, which cannot express files, terminals and some other features.

@@ -104,7 +104,7 @@ func (p *probe) response(id string) (answer, error) {
 			case e.Kind == envelope.KindNotJSON && p.noise != nil:
 				p.noise(msg)
 				continue
-			case isResponse(&e) && string(e.ID) == id:
+			case isResponse(&e) && envelope.IDKey(string(e.ID)) == id, isRefusal(&e):
 				return answerOf(&e), nil
 			}
 		} else if err := p.lost(err, id); err != nil {
@@ -119,6 +119,12 @@ func (p *probe) response(id string) (answer, error) {
 
 func isResponse(e *envelope.Envelope) bool {
 	return e.Kind == envelope.KindResponse || e.Kind == envelope.KindErrorResponse || e.Kind == envelope.KindBadResponse
+}
+
+// isRefusal reports whether the message is an error without an id: the agent could not read
+// the request, and there is only one.
+func isRefusal(e *envelope.Envelope) bool {
+	return e.Kind == envelope.KindErrorResponse && (len(e.ID) == 0 || string(e.ID) == "null")
 }
 
 // lost returns the error if a response can no longer arrive. Reading goes on after the

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -39,33 +40,32 @@ func answerOf(e *envelope.Envelope) answer {
 	a := answer{version: -1}
 	if e.Kind == envelope.KindResponse {
 		a.result = bytes.Clone(e.Result)
-		a.version = number(envelope.Member(a.result, "protocolVersion"))
+		a.version = endpoint.Version(envelope.Member(a.result, "protocolVersion"))
 		return a
 	}
-	var said struct {
-		Code    rpcerr.Code
-		Message string
-		Data    json.RawMessage
-	}
-	a.failed = bytes.Clone(e.Error)
-	if json.Unmarshal(a.failed, &said) != nil {
+	a.err, a.failed = new(rpcerr.RequestError), withMessage(bytes.Clone(e.Error))
+	if json.Unmarshal(a.failed, a.err) != nil {
 		a.failed = []byte(`{"code":-32600,"message":"the response to initialize is malformed"}`)
-		_ = json.Unmarshal(a.failed, &said)
+		_ = json.Unmarshal(a.failed, a.err)
 	}
-	a.err = &rpcerr.RequestError{Code: said.Code, Message: said.Message}
-	if said.Data != nil {
-		a.err.Data = said.Data
-	}
-	var list []json.RawMessage
-	if isObject(said.Data) {
-		_ = json.Unmarshal(envelope.Member(said.Data, "supported"), &list) // it may be missing
-	}
-	for _, raw := range list {
-		if n := number(raw); n >= 0 {
-			a.supported = append(a.supported, n)
-		}
-	}
+	var data json.RawMessage
+	_ = a.err.DecodeData(&data) // it may be missing
+	a.supported = endpoint.SupportedVersions(data)
 	return a
+}
+
+// withMessage returns an error with the member message: without it the code is clear enough.
+func withMessage(failed []byte) []byte {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(failed, &members) != nil || members == nil || members["message"] != nil {
+		return failed
+	}
+	members["message"] = json.RawMessage(`""`)
+	b, err := json.Marshal(members)
+	if err != nil {
+		return failed
+	}
+	return b
 }
 
 // verdict decides by the shape of the response: an agent may repeat any version that it
@@ -78,10 +78,10 @@ func (a *answer) verdict() verdict {
 				return refuses
 			}
 			return tryV1
-		case rpcerr.CodeInvalidParams, rpcerr.CodeInvalidRequest, rpcerr.CodeInternalError, rpcerr.CodeMethodNotFound:
-			return tryV1
+		case rpcerr.CodeAuthRequired, rpcerr.CodeRequestCancelled:
+			return refuses
 		}
-		return refuses
+		return tryV1
 	}
 	has := func(name string) bool { return isObject(envelope.Member(a.result, name)) }
 	if !isObject(a.result) {
@@ -94,19 +94,6 @@ func (a *answer) verdict() verdict {
 		return speaksV1
 	}
 	return tryV1
-}
-
-// number reads a whole number, also one in a string; -1 if it is none.
-func number(raw []byte) int {
-	text := string(raw)
-	if s, ok := envelope.Text(raw); ok {
-		text = s
-	}
-	n, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return -1
-	}
-	return int(n)
 }
 
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }

@@ -37,6 +37,11 @@ func TestVerdict(t *testing.T) {
 		"invalid request":                  {`"error":{"code":-32600,"message":"m"}`, tryV1},
 		"internal error":                   {`"error":{"code":-32603,"message":"m"}`, tryV1},
 		"must sign in":                     {`"error":{"code":-32000,"message":"m"}`, refuses},
+		"cannot parse":                     {`"error":{"code":-32700,"message":"m"}`, tryV1},
+		"a code of its own":                {`"error":{"code":-32001,"message":"m"}`, tryV1},
+		"a code with a fraction of zero":   {`"error":{"code":-32022.0,"message":"m","data":{"supported":[3.0]}}`, refuses},
+		"no message":                       {`"error":{ "code":-32022,"data":{"supported":["3"]}}`, refuses},
+		"an empty error":                   {`"error":{}`, tryV1},
 		"no error":                         {`"error":7`, tryV1},
 	} {
 		t.Run(name, func(t *testing.T) {

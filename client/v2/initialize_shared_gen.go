@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -119,11 +120,11 @@ func (c *Conn) versionError(err error, requested, asked int) error {
 		if !ok || said.Code != rpcerr.CodeUnsupportedProtocolVersion {
 			return err
 		}
-		var data struct {
-			Supported []int `json:"supported"`
-		}
+		var data json.RawMessage
 		_ = said.DecodeData(&data) // an agent may leave it out
-		e = &VersionError{Requested: requested, Own: []int{acp.ProtocolVersion}, Supported: data.Supported, Err: err}
+		e = &VersionError{
+			Requested: requested, Own: []int{acp.ProtocolVersion}, Supported: endpoint.SupportedVersions(data), Err: err,
+		}
 	}
 	if c.remote && asked != requested {
 		return &proxiedVersionError{e, asked}
