@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	// Strings up to shortString bytes of one message share allocations of up to
-	// textBlock bytes. A string that is kept for long keeps no more than that.
+	// Strings up to shortString bytes of one message share allocations, of firstBlock bytes
+	// at first, and of up to textBlock bytes if there are many. A string that is kept for
+	// long keeps no more than that.
 	shortString = 256
+	firstBlock  = 256
 	textBlock   = 1 << 10
 )
 
@@ -22,6 +24,7 @@ const (
 type text struct {
 	block strings.Builder
 	room  int
+	next  int // the size of the next block
 }
 
 // take returns s as a string that shares its memory with others of the message, and
@@ -37,7 +40,8 @@ func (t *text) take(d *Decoder, s []byte) string {
 	if len(s) > t.room {
 		// The rest of the message cannot need more than its length, and s has been
 		// read already.
-		t.room = max(min(len(d.b)-d.i+len(s), textBlock), len(s))
+		t.next = min(max(2*t.next, firstBlock), textBlock)
+		t.room = max(min(len(d.b)-d.i+len(s), t.next), len(s))
 		t.block = strings.Builder{}
 		t.block.Grow(t.room)
 		d.Hold(t.room)
