@@ -3,11 +3,8 @@ package rpc
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 // scope is the ctx of one handler. It knows what is being handled and from whose
@@ -34,21 +31,18 @@ type scope struct {
 	// from it. It belongs to conn.in and is guarded by its lock.
 	inside int
 
-	mu      sync.Mutex // guards all below
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	ended   bool
-	cause   error
-	results *results // nil before the first result that is kept
+	life atomic.Pointer[lifetime] // nil: no context was needed yet, and it has not ended
 }
 
-// results are those of the latest calls that a request's handler made, of the type that it
-// returns itself: it may return one of them unchecked. Others are not kept, because a
-// handler may run for hours and read large files.
-type results struct {
-	of    [4]any
-	calls int
+// lifetime is what has become of a scope. It does not change.
+type lifetime struct {
+	ctx    context.Context // does the work; nil when the scope ended before one was needed
+	cancel context.CancelCauseFunc
+	cause  error // why the scope has ended; set if ctx is nil
 }
+
+// returned is the lifetime of most notification handlers.
+var returned = &lifetime{cause: errReturned}
 
 type scopeKey struct{}
 
@@ -60,39 +54,42 @@ func scopeOf(ctx context.Context) *scope {
 
 // real returns the context that does the work, and makes it at the first call.
 func (s *scope) real() context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ctx == nil {
-		s.ctx, s.cancel = context.WithCancelCause(s.parent)
-		if s.ended {
-			s.cancel(s.cause)
+	for {
+		was := s.life.Load()
+		if was != nil && was.ctx != nil {
+			return was.ctx
 		}
+		ctx, cancel := context.WithCancelCause(s.parent)
+		if was != nil {
+			cancel(was.cause)
+		}
+		if s.life.CompareAndSwap(was, &lifetime{ctx: ctx, cancel: cancel}) {
+			return ctx
+		}
+		cancel(nil) // another goroutine was quicker
 	}
-	return s.ctx
 }
 
-// peek returns the context that does the work, or nil when nothing was asked of
-// it yet and it has not ended.
-func (s *scope) peek() context.Context {
-	s.mu.Lock()
-	ctx, ended := s.ctx, s.ended
-	s.mu.Unlock()
-	if ctx == nil && ended {
-		return s.real()
+// now returns the context that has the state of the scope: its parent's as long as it has
+// not ended and none of its own was needed.
+func (s *scope) now() context.Context {
+	if s.life.Load() == nil {
+		return s.parent
 	}
-	return ctx
+	return s.real()
 }
 
 // end ends the ctx; the first cause stays.
 func (s *scope) end(cause error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
+	over := returned
+	if cause != errReturned {
+		over = &lifetime{cause: cause}
+	}
+	if s.life.CompareAndSwap(nil, over) {
 		return
 	}
-	s.ended, s.cause = true, cause
-	if s.cancel != nil {
-		s.cancel(cause)
+	if life := s.life.Load(); life.ctx != nil {
+		life.cancel(cause)
 	}
 }
 
@@ -108,10 +105,7 @@ func (s *scope) Done() <-chan struct{} {
 // Err implements context.Context.
 func (s *scope) Err() error {
 	s.entered.use()
-	if ctx := s.peek(); ctx != nil {
-		return ctx.Err()
-	}
-	return s.parent.Err()
+	return s.now().Err()
 }
 
 // Value implements context.Context. What it hands through lets package context
@@ -121,10 +115,7 @@ func (s *scope) Value(key any) any {
 	if _, ok := key.(scopeKey); ok {
 		return s
 	}
-	if ctx := s.peek(); ctx != nil {
-		return ctx.Value(key)
-	}
-	return s.parent.Value(key)
+	return s.now().Value(key)
 }
 
 // origin is what a call learns from the ctx it was given.
@@ -170,29 +161,6 @@ func (s *scope) leave(c *Conn, call bool) {
 			s.conn.in.requestLeaves(s.req)
 		}
 	}
-}
-
-// keep remembers the result of a call of m that was made with the handler's ctx, if the
-// handler could return it.
-func (s *scope) keep(m *wire.Method, result any) {
-	if s == nil || s.req == nil || s.req.entry == nil || s.req.entry.Result != m.Result || result == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.results == nil {
-		s.results = new(results)
-	}
-	r := s.results
-	r.of[r.calls%len(r.of)] = result
-	r.calls++
-}
-
-// brought reports whether v is the result of a call that keep remembers.
-func (s *scope) brought(v any) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.results != nil && slices.Contains(s.results.of[:], v)
 }
 
 // arrived reports whether the value, a pointer, is what a handler that ctx descends

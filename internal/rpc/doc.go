@@ -99,11 +99,11 @@
 //	inbound.mu                       the order of what is read, and all its parts
 //	calls.mu                         our calls
 //	ending.mu                        how far the end has come
-//	scope.mu                         one ctx; many are alike, and none is taken in another
-//	request.afterMu                  what AfterResponse registered; likewise
+//	request.afterMu                  what AfterResponse registered; many are alike, and none is taken in another
+//	results.mu                       what the handler of a request got from its calls; likewise
 //	objectStream.mu                  the ids that the library has yet to hear of
 //	outbox.Box.mu                    what is to be written
 //
-// inbound.mu may be held when the lock of the calls or of a scope is taken, the first two
-// when that of the outbox is. All others are taken alone.
+// inbound.mu may be held when the lock of the calls is taken, the first two when that of
+// the outbox is. All others are taken alone.
 package rpc

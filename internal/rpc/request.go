@@ -70,6 +70,8 @@ type request struct {
 	member    member
 	task      task
 
+	results results
+
 	// writes: the goroutine is to be the writer when it is done. Its own alone.
 	writes bool
 

@@ -64,7 +64,7 @@ func (h *handlers) appendResult(b []byte, r *request, res any) ([]byte, error) {
 			return b, fmt.Errorf("acp: %s: the handler returned no result: return a response or an error", r.method)
 		}
 	}
-	if strict := !r.brought(res); !codec.Valid(res, strict) {
+	if strict := !r.results.brought(res); !codec.Valid(res, strict) {
 		return b, h.invalid(r.method+" result", validate.Struct(res, strict))
 	}
 	b, err := codec.Append(b, res)
