@@ -180,9 +180,15 @@ func (c *Client) Written() int64 { return c.written.Load() }
 
 // do sends a request.
 func (c *Client) do(ctx context.Context, method, session string, body []byte, header ...string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, c.url, http.NoBody)
 	if err != nil {
 		return nil, errors.New("streamhttp: the request cannot be made")
+	}
+	if len(body) > 0 {
+		// net/http asks for the body again where it knows that the server saw nothing.
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(&meter{bytes.NewReader(body), &c.written}), nil }
+		req.Body, _ = req.GetBody()
+		req.ContentLength = int64(len(body))
 	}
 	if c.opts.Header != nil {
 		h, err := c.opts.Header(ctx)
@@ -213,6 +219,18 @@ func (c *Client) do(ctx context.Context, method, session string, body []byte, he
 		return nil, fmt.Errorf("streamhttp: %s: %w", method, err)
 	}
 	return resp, nil
+}
+
+// meter counts the bytes of a body when they leave.
+type meter struct {
+	r *bytes.Reader
+	n *atomic.Int64
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	m.n.Add(int64(n))
+	return n, err
 }
 
 // refusal reads the response that refuses something.

@@ -32,7 +32,7 @@ type Conn struct {
 	kept      int64         // bytes of events that were sent and are kept
 	age       uint64        // counts events
 	sent      chan struct{} // closed and replaced when room is made
-	progress  time.Time     // when an event was sent last
+	progress  time.Time     // when a part of an event was sent last
 	ended     bool
 	closed    bool
 	err       error // why Write fails

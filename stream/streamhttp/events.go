@@ -183,10 +183,8 @@ func (c *Conn) markSent(e *events, r *receiver, n int) {
 	}
 	for _, ev := range e.all[e.sent : e.sent+n] {
 		c.keepLocked(e, ev, 1)
-		c.written.Add(int64(len(ev.data)))
 	}
 	e.sent += n
-	c.progress = time.Now()
 	if !c.h.opts.Resume {
 		c.forgetLocked(e, e.sent)
 	}
@@ -197,6 +195,15 @@ func (c *Conn) markSent(e *events, r *receiver, n int) {
 	}
 	close(c.sent)
 	c.sent = make(chan struct{})
+}
+
+// progressed records that n bytes of events were sent: a client that reads a long event slowly
+// does read.
+func (c *Conn) progressed(n int) {
+	c.written.Add(int64(n))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.progress = time.Now()
 }
 
 // forgetLocked drops the n oldest events that were sent.

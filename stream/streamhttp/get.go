@@ -59,8 +59,8 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 		header.Set(sessionHeader, session)
 	}
 	w.WriteHeader(http.StatusOK)
-	out := &eventWriter{w: w, control: http.NewResponseController(w)}
-	if out.write(c.greeting(e)) == nil {
+	out := &eventWriter{w: w, control: http.NewResponseController(w), progress: c.progressed}
+	if out.write(c.greeting(e), nil) == nil {
 		h.send(c, e, me, out, r)
 	}
 }
@@ -105,7 +105,7 @@ func (h *Handler) send(c *Conn, e *events, me *receiver, out *eventWriter, r *ht
 		case <-r.Context().Done():
 			return
 		case <-keepAlive.C:
-			if out.write([]byte(comment)) != nil {
+			if out.write([]byte(comment), nil) != nil { // which is no progress
 				return
 			}
 		case <-c.closing:
@@ -118,8 +118,9 @@ func (h *Handler) send(c *Conn, e *events, me *receiver, out *eventWriter, r *ht
 
 // eventWriter writes to one event stream.
 type eventWriter struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	progress func(n int) // called while events are written, after each n bytes
 }
 
 // writeEvents writes several events at once. Only events with an epoch are numbered.
@@ -161,17 +162,20 @@ func (o *eventWriter) writeEvents(all []event, epoch string) error {
 		}
 		b.WriteByte('\n')
 	}
-	return o.write(b.Bytes())
+	return o.write(b.Bytes(), o.progress)
 }
 
-// write writes and flushes.
-func (o *eventWriter) write(b []byte) error {
+// write writes and flushes. It calls progress, if not nil, after each part.
+func (o *eventWriter) write(b []byte, progress func(n int)) error {
 	for {
 		part := b[:min(len(b), partSize)]
 		_ = o.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every server has deadlines
 		if len(part) > 0 {
 			if _, err := o.w.Write(part); err != nil {
 				return err
+			}
+			if progress != nil {
+				progress(len(part))
 			}
 		}
 		if b = b[len(part):]; len(b) == 0 {

@@ -216,7 +216,6 @@ func (c *Client) post(o *outgoing) {
 		return
 	}
 	defer resp.Body.Close()
-	c.written.Add(int64(len(o.m.Data)))
 	if resp.StatusCode/100 == 2 {
 		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection is used again
 		return
