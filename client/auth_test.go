@@ -120,6 +120,9 @@ func TestAuthenticateAndRetryOfPrompts(t *testing.T) {
 		{"an update", func(p *rawpeer.Peer) { p.Update("s", "working") }, false, nil},
 		{"a request", func(p *rawpeer.Peer) { read(p, "s") }, false, nil},
 		{"an extension", func(p *rawpeer.Peer) { p.Call(`"x"`, "_x/run", `{}`); p.Recv() }, false, nil},
+		{"a request that nobody handles", func(p *rawpeer.Peer) { p.Call(`"x"`, "terminal/create", `{}`); p.Recv() }, false, nil},
+		{"a request with bad params", func(p *rawpeer.Peer) { p.Call(`"x"`, "fs/read_text_file", `{}`); p.Recv() }, false, nil},
+		{"an update that is dropped", func(p *rawpeer.Peer) { p.Notify("session/update", `{"sessionId":"s","update":{}}`) }, false, nil},
 		{"an update of another session", func(p *rawpeer.Peer) { p.Update("other", "working") }, true, nil},
 		{"an update that a middleware keeps", func(p *rawpeer.Peer) { p.Update("s", "working") }, false,
 			&client.Options{Receiving: []acp.Middleware{func(acp.Handler) acp.Handler {

@@ -71,9 +71,18 @@ func (e *effects) note(params any) {
 	}
 }
 
-// noting changes cfg so that e sees every message for the handlers of cfg, including
-// messages that a middleware does not pass on to them.
+// noting changes cfg so that e sees every request and every update, including those that a
+// middleware does not pass on, that are refused and that are dropped. The session of what is
+// refused or dropped is not known.
 func (e *effects) noting(cfg *rpc.Config) {
+	cfg.OnRefused = func(string) { e.note(nil) }
+	onDropped := cfg.OnDropped
+	cfg.OnDropped = func(method string, err error) {
+		e.note(nil)
+		if onDropped != nil {
+			onDropped(method, err)
+		}
+	}
 	for _, entry := range cfg.Entries {
 		handle := entry.Handle
 		entry.Handle = func(ctx context.Context, params any) (any, error) {

@@ -95,6 +95,10 @@ type Config struct {
 	// the handshake, in their order.
 	OnDropped func(method string, err error)
 
+	// OnRefused is told of requests that no handler gets: nobody handles the method, or the
+	// params break the schema. Nil does nothing.
+	OnRefused func(method string)
+
 	// OnError sees the error of a request, or of something else that where names, before
 	// it is converted for the peer. What it returns takes the error's place; nil does not.
 	OnError func(ctx context.Context, where string, err error) error

@@ -86,6 +86,13 @@ func (h *handlers) dropped(method string, err error) {
 	}
 }
 
+// refused reports a request that no handler gets.
+func (h *handlers) refused(method string) {
+	if h.cfg.OnRefused != nil {
+		h.cfg.OnRefused(method)
+	}
+}
+
 // requestParams decodes the params of a request and lets the raw ones go.
 func (h *handlers) requestParams(r *request) (any, error) {
 	raw := r.params
@@ -95,6 +102,7 @@ func (h *handlers) requestParams(r *request) (any, error) {
 	}
 	v, held, fields := h.decodeParams(r.entry, raw)
 	if fields != nil {
+		h.refused(r.method)
 		return nil, rpcerr.InvalidParams(fields)
 	}
 	r.conn.in.grows(r, held+int64(len(h.kept(raw))-len(raw)))
@@ -152,6 +160,7 @@ func (h *handlers) handle(ctx context.Context, in incoming, method string, param
 	case in.notification:
 		return nil, h.cfg.ExtensionNotification(ctx, method, raw)
 	case h.cfg.Extension == nil || !h.isExtension(method):
+		h.refused(method)
 		return nil, rpcerr.MethodNotFound(shown(method))
 	}
 	return h.cfg.Extension(ctx, method, raw)
