@@ -11,7 +11,7 @@ import (
 )
 
 // linger is how long output is waited for after a command has ended while a process
-// that it started still holds the pipe.
+// that it started still holds the pipe. The time that OnOutput takes does not count.
 const linger = 500 * time.Millisecond
 
 // local is a command that runs as a child process.
@@ -20,6 +20,7 @@ type local struct {
 	group   *process.Group
 	grace   time.Duration
 	out     *os.File
+	taking  busy          // time in which output is taken, also by OnOutput
 	drained chan struct{} // closed when the output has ended
 	left    bool          // others of the group were left; set by Wait
 	ended   time.Time     // set by Wait
@@ -57,7 +58,7 @@ func (p *local) drain(output io.Writer) {
 	for {
 		n, err := p.out.Read(buf)
 		if n > 0 {
-			_, _ = output.Write(buf[:n]) // a sink never fails
+			p.taking.during(func() { _, _ = output.Write(buf[:n]) }) // a sink never fails
 		}
 		if err != nil {
 			return
@@ -70,10 +71,16 @@ func (p *local) drain(output io.Writer) {
 func (p *local) Wait() acp.TerminalExitStatus {
 	_ = p.cmd.Wait() // the state says all
 	p.ended = time.Now()
+	taken := p.taking.time()
 	if p.left = p.group.Reaped(); p.left {
 		p.group.Terminate()
 	}
-	within(linger, p.drained)
+	for {
+		left := linger + p.taking.time() - taken - time.Since(p.ended)
+		if left <= 0 || within(left, p.drained) {
+			break
+		}
+	}
 	p.out.Close()
 	return exitStatus(p.cmd.ProcessState)
 }

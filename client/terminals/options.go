@@ -64,7 +64,8 @@ type Options struct {
 	Exec func(ctx context.Context, c *Command, output io.Writer) (Process, error)
 
 	// OnOutput is called with the output of commands, without delay. The calls for one
-	// terminal are in order; a slow OnOutput slows its command down.
+	// terminal are in order. A slow OnOutput slows its command down, and the end of the command
+	// is reported when OnOutput has got all, so it must not wait for that.
 	OnOutput func(Output)
 }
 

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -95,6 +96,34 @@ func TestLiveOutput(t *testing.T) {
 	h.wait(id)
 	assert.Equal(t, "one\ntwo\nthree\n", text.String(), "whole, whatever is kept")
 	assert.Equal(t, map[string]bool{fmt.Sprint("s ", id): true}, seen)
+}
+
+// A command ends while OnOutput is still busy with what it printed before.
+func TestNothingIsLostBySlowOutput(t *testing.T) {
+	release := make(chan struct{})
+	var heard strings.Builder
+	h := newRunner(t, &terminals.Options{OnOutput: func(o terminals.Output) {
+		if heard.Len() == 0 {
+			<-release
+		}
+		heard.Write(o.Data)
+	}}, nil)
+	id := h.sh(`echo first; while [ ! -e go ]; do sleep 0.01; done; echo last`)
+	h.run(acp.CreateTerminalRequest{Command: "touch", Args: []string{"go"}})
+	waited := make(chan struct{})
+	go func() { // ends with the command
+		defer close(waited)
+		h.wait(id)
+	}()
+	select {
+	case <-waited:
+		t.Error("the end was reported before all of the output was taken")
+	case <-time.After(1500 * time.Millisecond): // three times as long as the pipe is held open
+	}
+	close(release)
+	<-waited
+	assert.Equal(t, "first\nlast\n", heard.String())
+	assert.Equal(t, "first\nlast\n", h.output(id).Output)
 }
 
 func TestOutputIsAlwaysValid(t *testing.T) {

@@ -1,0 +1,37 @@
+package terminals
+
+import (
+	"sync"
+	"time"
+)
+
+// busy measures how long something takes in all. The zero value is ready for use.
+type busy struct {
+	mu    sync.Mutex // guards all below
+	total time.Duration
+	since time.Time // zero while nothing goes on
+}
+
+// during calls f.
+func (b *busy) during(f func()) {
+	b.mu.Lock()
+	b.since = time.Now()
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.total += time.Since(b.since)
+		b.since = time.Time{}
+	}()
+	f()
+}
+
+// time returns how long all calls have taken so far.
+func (b *busy) time() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.since.IsZero() {
+		return b.total
+	}
+	return b.total + time.Since(b.since)
+}
