@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -198,5 +199,35 @@ func TestLargeInput(t *testing.T) {
 	for _, input := range []string{"", "null", "{", `"text"`, `[]`} {
 		q = question(permission.Tool{Name: "t", Input: json.RawMessage(input)})
 		assert.Equal(t, permission.ByPerson, d.Decide(t.Context(), q).By, input)
+	}
+}
+
+// An agent may name any number of files: the time that a question takes grows with them, not
+// with their square.
+func TestQuestionsWithManyFiles(t *testing.T) {
+	const n = 10_000
+	text := "x"
+	var byDiff, byPath permission.Tool
+	for i := range n {
+		name := on("/nowhere/" + strconv.Itoa(i))
+		byDiff.Diffs = append(byDiff.Diffs, permission.Diff{Path: name, NewText: &text})
+		byPath.Paths = append(byPath.Paths, name)
+	}
+	for name, extract := range map[string]func(string, *permission.Tool) ([]permission.Operation, bool){
+		"no extractor": nil,
+		"extractor": func(_ string, tool *permission.Tool) (all []permission.Operation, ok bool) {
+			for _, d := range tool.Diffs {
+				all = append(all, permission.Operation{Action: permission.ActionWrite, Path: d.Path, Digest: permission.DigestOf(*d.NewText)})
+			}
+			return all, true
+		},
+	} {
+		for _, tool := range []permission.Tool{byDiff, byPath} {
+			d := newDesk(t, permission.Options{Extract: extract, Ask: pick(permission.RejectOnce)})
+			begin := time.Now()
+			d.Decide(t.Context(), question(tool))
+			assert.Less(t, time.Since(begin), 10*time.Second, name)
+			assert.Equal(t, 1, d.timesAsked())
+		}
 	}
 }

@@ -23,10 +23,12 @@ type ToolChange struct {
 }
 
 // What is remembered of the tool calls of a session: how many that have not ended, and how
-// many bytes of them in all. Beyond that the oldest are forgotten.
+// many bytes of them in all. Beyond that the oldest are forgotten. The newest may have more
+// bytes, because one update may.
 const (
 	callsAtMost = 256
 	callBytes   = 32 << 20
+	callMost    = 64 << 20
 )
 
 // What is remembered of all sessions, because an agent may send updates of any number of
@@ -43,10 +45,17 @@ type calls struct {
 	bytes int
 }
 
+// The bytes that a tool call, a diff and a text take besides their letters, at least.
+const (
+	toolBytes = 256
+	diffBytes = 64
+	textBytes = 16
+)
+
 func size(t *Tool) int {
-	n := len(t.ID) + len(t.Name) + len(t.Kind) + len(t.Title) + len(t.Input)
+	n := toolBytes + len(t.ID) + len(t.Name) + len(t.Kind) + len(t.Title) + len(t.Input)
 	for _, d := range t.Diffs {
-		n += len(d.Path)
+		n += diffBytes + len(d.Path)
 		for _, text := range []*string{d.OldText, d.NewText} {
 			if text != nil {
 				n += len(*text)
@@ -55,7 +64,7 @@ func size(t *Tool) int {
 	}
 	for _, list := range [][]string{t.Paths, t.Patches} {
 		for _, s := range list {
-			n += len(s)
+			n += textBytes + len(s)
 		}
 	}
 	return n
@@ -102,7 +111,7 @@ func (c *calls) change(ch ToolChange) {
 	t.Patches = append(slices.Clip(t.Patches), ch.MorePatches...)
 	c.all = append(c.all, &t)
 	c.bytes += size(&t)
-	for len(c.all) > callsAtMost || c.bytes > callBytes && len(c.all) > 1 {
+	for len(c.all) > callsAtMost || c.bytes > callBytes && len(c.all) > 1 || c.bytes > callMost {
 		c.forget(c.all[0].ID)
 	}
 }

@@ -97,6 +97,30 @@ func TestCallsAreBounded(t *testing.T) {
 	assert.False(t, seen("1999"))
 }
 
+// A call is not larger than it is counted, whatever it is made of.
+func TestLargeCallsAreBounded(t *testing.T) {
+	text := strings.Repeat("x", 1<<20)
+	for name, change := range map[string]permission.ToolChange{
+		"more texts": {MoreDiffs: []permission.Diff{{NewText: &text}}},
+		"more empty": {MoreDiffs: make([]permission.Diff, 20_000)},
+		"patches":    {MorePatches: make([]string, 60_000)},
+	} {
+		d := newDesk(t, permission.Options{})
+		change.ID = "1"
+		for range 100 {
+			d.Observe("s", change)
+		}
+		_, bytes := d.Kept()
+		assert.LessOrEqual(t, bytes, 64<<20, name)
+		assert.Positive(t, bytes, name)
+	}
+	d := newDesk(t, permission.Options{})
+	diffs, paths := make([]permission.Diff, 1000), make([]string, 1000)
+	d.Observe("s", permission.ToolChange{ID: "1", Diffs: &diffs, Paths: &paths})
+	_, bytes := d.Kept()
+	assert.Greater(t, bytes, 1000*(32+16), "what Go needs for them")
+}
+
 // An agent may send updates of any number of sessions. What a person has decided is kept.
 func TestSessionsAreBounded(t *testing.T) {
 	d := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways)})

@@ -3,7 +3,6 @@ package permission
 import (
 	"encoding/json"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -29,15 +28,13 @@ func (f *findings) shown() []Operation {
 
 // areCertain reports whether all that is suspected of a tool call of that kind is certain.
 func (f *findings) areCertain(kind string) bool {
-	certain := func(same func(o *Operation) bool) bool {
-		return slices.ContainsFunc(f.certain, func(o Operation) bool { return same(&o) })
+	certain, known := map[string]bool{}, kind == ""
+	for i := range f.certain {
+		o := &f.certain[i]
+		certain[string(o.Action)+o.argument()] = true
+		known = known || o.kind() == kind
 	}
-	if kind != "" && !certain(func(o *Operation) bool { return o.kind() == kind }) {
-		return false
-	}
-	return !slices.ContainsFunc(f.claims, func(claim Operation) bool {
-		return !certain(func(o *Operation) bool { return o.Action == claim.Action && o.argument() == claim.argument() })
-	})
+	return known && !slices.ContainsFunc(f.claims, func(o Operation) bool { return !certain[string(o.Action)+o.argument()] })
 }
 
 // find looks into a tool call of a session in that workspace.
@@ -54,18 +51,23 @@ func (p *Policy) find(agent, workspace string, t *Tool) findings {
 	f.certain = unique(f.certain)
 	if p.opts.Extract != nil {
 		if found, ok := p.opts.Extract(agent, t); ok {
+			written := map[string]bool{}
 			for i := range found {
 				found[i].Path, found[i].Cwd = realPath(found[i].Path), realFolder(found[i].Cwd)
+				written[found[i].Path] = written[found[i].Path] || found[i].Action == ActionWrite
 			}
 			for _, o := range f.claims { // what is shown is part of it
-				if !slices.ContainsFunc(found, func(e Operation) bool { return e.Action == o.Action && e.Path == o.Path }) {
+				if !written[o.Path] {
+					written[o.Path] = true
 					found = append(found, o)
 				}
 			}
 			f.claims, f.all = found, true
-			f.certain = slices.DeleteFunc(f.certain, func(o Operation) bool {
-				return slices.ContainsFunc(found, func(e Operation) bool { return e.identity() == o.identity() })
-			})
+			extracted := map[string]bool{}
+			for i := range found {
+				extracted[found[i].identity()] = true
+			}
+			f.certain = slices.DeleteFunc(f.certain, func(o Operation) bool { return extracted[o.identity()] })
 			f.certain = append(f.certain, found...)
 			return f
 		}
@@ -85,9 +87,11 @@ func (p *Policy) find(agent, workspace string, t *Tool) findings {
 // the locations and in the input of a call, and a person needs to read it once.
 func unique(all []Operation) []Operation {
 	var once []Operation
-	for _, o := range all {
-		if !slices.ContainsFunc(once, func(e Operation) bool { return reflect.DeepEqual(e, o) }) {
-			once = append(once, o)
+	seen := map[string]bool{}
+	for i := range all {
+		if key := all[i].key(); !seen[key] {
+			seen[key] = true
+			once = append(once, all[i])
 		}
 	}
 	return once

@@ -75,6 +75,11 @@ func (o *Operation) identity() string {
 	return ""
 }
 
+// key is equal for operations that are equal in all that is known of them.
+func (o *Operation) key() string {
+	return DigestOf(string(o.Action), o.Path, o.Digest, o.argument(), o.EnvDigest)
+}
+
 // argument is what memory keeps of an operation: the file, or the command with its folder
 // and its variables.
 func (o *Operation) argument() string {

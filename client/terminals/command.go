@@ -24,7 +24,7 @@ func (o *Options) command(req *acp.CreateTerminalRequest, dir *os.Root, cwd stri
 		return nil, &Error{What: unlisted[0], Err: ErrEnv}
 	}
 	c := &Command{
-		Session: req.SessionID, Cwd: cwd, AgentEnv: slices.Clone(req.Env), Unlisted: unlisted,
+		Session: req.SessionID, Cwd: cwd, AgentEnv: effective(req.Env), Unlisted: unlisted,
 		Env: o.environment(cwd, req.Env),
 	}
 	if c.Shell = o.isLine(req); c.Shell {

@@ -5,6 +5,7 @@ package terminals_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -203,6 +204,26 @@ func TestEnvironment(t *testing.T) {
 			assert.ErrorContains(t, err, name)
 		}
 		assert.Equal(t, "1", env(newRunner(t, nil, nil), acp.EnvVariable{Name: "CI", Value: "1"})["CI"])
+	})
+	t.Run("named twice", func(t *testing.T) {
+		var seen []acp.EnvVariable
+		h := newRunner(t, &terminals.Options{AgentEnv: []string{"A", "B"}}, func(_ context.Context, c *terminals.Command) error {
+			seen = c.AgentEnv
+			return nil
+		})
+		got := env(h, acp.EnvVariable{Name: "A", Value: "1"}, acp.EnvVariable{Name: "B", Value: "2"}, acp.EnvVariable{Name: "A", Value: "3"})
+		assert.Equal(t, "3", got["A"])
+		assert.Equal(t, []acp.EnvVariable{{Name: "B", Value: "2"}, {Name: "A", Value: "3"}}, seen, "what the command gets")
+	})
+	t.Run("too many", func(t *testing.T) {
+		vars := make([]acp.EnvVariable, 100_000)
+		for i := range vars {
+			vars[i].Name = fmt.Sprint("LC_", i)
+		}
+		h := newRunner(t, nil, nil)
+		_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "true", Env: vars})
+		assert.ErrorIs(t, err, terminals.ErrEnv)
+		assert.Equal(t, "x", env(h, append(vars[:999:999], acp.EnvVariable{Name: "LC_X", Value: "x"})...)["LC_X"])
 	})
 	t.Run("with consent", func(t *testing.T) {
 		var seen *terminals.Command

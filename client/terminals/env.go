@@ -1,6 +1,7 @@
 package terminals
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"runtime"
@@ -50,8 +51,15 @@ func (o *Options) environment(cwd string, agent []acp.EnvVariable) []string {
 	return env
 }
 
+// maxEnv is how many variables an agent may set. Systems bound what a command gets to a few
+// MiB, but there is work to do before a command is refused for that.
+const maxEnv = 1000
+
 // unlisted returns the names of the variables that need a Check.
 func (o *Options) unlisted(agent []acp.EnvVariable) (names []string, err error) {
+	if len(agent) > maxEnv {
+		return nil, &Error{What: fmt.Sprintf("%d of them are too many", len(agent)), Err: ErrEnv}
+	}
 	for _, v := range agent {
 		if v.Name == "" || strings.ContainsAny(v.Name, "=\x00") || strings.Contains(v.Value, "\x00") {
 			return nil, &Error{What: strings.ToValidUTF8(v.Name, ""), Err: ErrEnv}
@@ -61,6 +69,17 @@ func (o *Options) unlisted(agent []acp.EnvVariable) (names []string, err error) 
 		}
 	}
 	return names, nil
+}
+
+// effective returns the variables that a command gets of those that an agent sets: of several
+// with the same name, the last.
+func effective(agent []acp.EnvVariable) []acp.EnvVariable {
+	var env []acp.EnvVariable
+	for _, v := range agent {
+		env = slices.DeleteFunc(env, func(old acp.EnvVariable) bool { return sameName(old.Name, v.Name) })
+		env = append(env, v)
+	}
+	return env
 }
 
 // withoutConsent returns the first variable that the Check has not consented to.

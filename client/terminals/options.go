@@ -45,7 +45,7 @@ type Options struct {
 	// AgentEnv lists the variables that an agent may set, as names or patterns. All others
 	// require the consent of a [Check], because many make a program run other programs:
 	// LD_PRELOAD, PATH, BASH_ENV, NODE_OPTIONS, GIT_SSH_COMMAND. Nil means a default list of
-	// harmless variables, such as CI and NO_COLOR.
+	// harmless variables, such as CI and NO_COLOR. A request with more than 1000 is refused.
 	AgentEnv []string
 
 	// Output is the number of bytes of output that are kept if the agent sets no limit, and
@@ -89,7 +89,7 @@ type Command struct {
 	Path string
 	// Cwd is the folder, without symlinks.
 	Cwd string
-	// AgentEnv lists the variables that the agent sets, and Unlisted the names of those that
+	// AgentEnv lists the variables that the agent sets, each once, and Unlisted the names of those that
 	// are not in Options.AgentEnv. The command runs only if the [Check] has put each name of
 	// Unlisted into Consented as well.
 	AgentEnv  []acp.EnvVariable
