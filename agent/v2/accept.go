@@ -34,6 +34,8 @@ import (
 // the client gets the code, message and data of an [rpcerr.RequestError] and only
 // "Internal error" of any other error, whose text is logged.
 //
+// [Session.SetTurnUsage] adds the tokens that work has consumed to the state idle.
+//
 // If a prompt is cancelled while it waits, it fails with -32800 and work is not called. A
 // prompt that arrives while the session is being closed fails with -32002.
 func (s *Session) Accept(ctx context.Context, req *acp.PromptRequest, work func(ctx context.Context) (acp.StopReason, error)) (*acp.PromptResponse, error) {
@@ -150,6 +152,7 @@ func (s *Session) finish(w *rpc.Work, reason acp.StopReason, err error) {
 		close(st.idle)
 		st.idle = nil
 		st.less()
+		idle.Usage, st.usage = st.usage, nil
 		idle.Background = st.update().(*acp.IdleStateUpdate).Background
 		return s.sendState(ctx, idle)
 	})

@@ -22,6 +22,7 @@ type state struct {
 	waiting    int        // requests to the user that are in flight
 	working    bool       // foreground work is in progress
 	closing    int        // requests to close the session that are being handled
+	usage      *acp.Usage // of the foreground work; nil: unknown
 	background []acp.BackgroundWork
 	uses       int           // guarded by states.mu
 	idle       chan struct{} // closed when the foreground work has ended; nil while there is none

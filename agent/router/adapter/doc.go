@@ -11,7 +11,8 @@
 //     client gets its message, the state running, and the response. Later prompts of the
 //     session wait until the agent has ended its turn, in the order in which they arrived.
 //     If the client cancels or closes the session, waiting prompts fail with -32800. The end
-//     of the turn becomes the state idle with the stop reason, or with the agent's error.
+//     of the turn becomes the state idle with the stop reason and the tokens that the turn has
+//     used, or with the agent's error.
 //   - Messages and thoughts get ids. Chunks that have no id belong to the message before
 //     them if that has the same author. A prompt that the agent repeats is left out.
 //   - Tool calls and their updates become updates that create or change a call. A change of
@@ -38,8 +39,8 @@
 //   - MCP servers of kinds other than stdio and http, which fail with -32602;
 //   - a replay of an agent that has no session/load, which fails with -32602;
 //   - cancelling a single tool call or terminal, which fails with -32602;
-//   - unstable methods, which fail with -32601, unstable system prompts, which fail with
-//     -32602, and the tokens that a turn has used.
+//   - unstable methods, which fail with -32601, and unstable system prompts, which fail with
+//     -32602.
 //
 // # Why there is no adapter from version 2 to version 1
 //

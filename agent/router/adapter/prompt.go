@@ -32,6 +32,7 @@ func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Pr
 		if err != nil {
 			return "", err
 		}
+		a.above.Session(req.SessionID).SetTurnUsage((*acp2.Usage)(res.Usage))
 		return acp2.StopReason(res.StopReason), nil
 	})
 }

@@ -33,6 +33,24 @@ func TestTurn(t *testing.T) {
 	})
 }
 
+func TestUsageOfTheTurn(t *testing.T) {
+	a := &plain{works: map[string]work{
+		"count": func(context.Context, *plain, *acp.PromptRequest) (*acp.PromptResponse, error) {
+			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn, Usage: &acp.Usage{TotalTokens: 3, InputTokens: 2, OutputTokens: 1}}, nil
+		},
+		"hi": sayHello,
+	}}
+	scene(t, a, a, func(p *peer) {
+		p.prompt(1, "count")
+		p.want(user("m1", "count"), running)
+		p.wantAny(result(1, `{"messageId":"m1"}`),
+			`state_update {"state":"idle","stopReason":"end_turn","usage":{"totalTokens":3,"inputTokens":2,"outputTokens":1},"background":[]}`)
+		p.prompt(2, "hi")
+		p.want(user("m2", "hi"), running)
+		p.wantAny(result(2, `{"messageId":"m2"}`), said("m3", "Hel"), said("m3", "lo"), idle("end_turn"))
+	})
+}
+
 func TestErrorOfTheTurn(t *testing.T) {
 	a := &plain{works: map[string]work{
 		"auth": func(context.Context, *plain, *acp.PromptRequest) (*acp.PromptResponse, error) {
