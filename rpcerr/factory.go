@@ -26,7 +26,7 @@ func InvalidParams(data any) *RequestError { return standard(CodeInvalidParams, 
 func InternalError(data any) *RequestError { return standard(CodeInternalError, data) }
 
 // RequestCancelled returns the error for work that ended because the peer cancelled the
-// request (-32800). context.Canceled is sent as this.
+// request (-32800). If the peer has cancelled the request, context.Canceled is sent as this.
 func RequestCancelled(data any) *RequestError { return standard(CodeRequestCancelled, data) }
 
 // AuthRequired returns the error for credentials that are absent or expired (-32000): the

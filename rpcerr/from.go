@@ -12,7 +12,8 @@ import (
 //   - the first error in the chain that has a method RequestError() *RequestError
 //     becomes what that method returns, unless it returns nil; a *RequestError is
 //     returned as it is;
-//   - context.Canceled becomes -32800;
+//   - context.Canceled becomes -32800; a connection sends this only if the peer has
+//     cancelled the request, and else -32603, because some other ctx ended;
 //   - everything else becomes -32603 "Internal error", without the text of err. This
 //     includes context.DeadlineExceeded, because the peer did not set the deadline.
 //

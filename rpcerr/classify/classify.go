@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -100,7 +101,7 @@ func (c *Classifier) Wrap(err error) error {
 // a request again because of a word in a text.
 //
 // No rule but the first returns an error that asks the user to log in: a key that another
-// service refused is sent as [kind.CodeUnauthorized].
+// service refused is sent as [kind.CodeUnauthorized], with the message "Not authorized".
 func (c *Classifier) Error(err error) *kind.Error {
 	if err == nil {
 		return nil
@@ -141,12 +142,22 @@ func (c *Classifier) adapted(err error) *kind.Error {
 	return nil
 }
 
-// withoutLogin returns e with a code that does not ask the user to log in.
+// notAuthorized is sent in place of the fixed text of kind.Unauthorized, which people read as
+// a request to log in.
+const notAuthorized = "Not authorized"
+
+// withoutLogin returns e with a code and a text that do not ask the user to log in.
 func withoutLogin(e *kind.Error) *kind.Error {
-	if e.Kind != kind.Unauthorized || e.Number != 0 && e.Number != kind.Unauthorized.Code() {
-		return e
+	switch {
+	case e.Kind == kind.Unauthorized && (e.Number == 0 || e.Number == rpcerr.CodeAuthRequired):
+		e = e.WithNumber(kind.CodeUnauthorized)
+		if e.Message == kind.Unauthorized.Message() {
+			e.Message = notAuthorized
+		}
+	case e.Number == rpcerr.CodeAuthRequired: // the code of another protocol, see kind.FromRequestError
+		e = e.WithNumber(e.Kind.Code())
 	}
-	return e.WithNumber(kind.CodeUnauthorized)
+	return e
 }
 
 // withRetryAfter returns e with a delay that is known, also if it is zero.

@@ -48,6 +48,7 @@ func TestOnlyAnAuthorAsksForALogin(t *testing.T) {
 		"toolerr":           {toolerr.Auth("m"), kind.CodeUnauthorized},
 		"adapter":           {classify.New(classify.Is(boom, kind.Unauthorized)).Error(boom), kind.CodeUnauthorized},
 		"adapter's own New": {classify.New(func(error) *kind.Error { return kind.Unauthorized.New("m") }).Error(boom), kind.CodeUnauthorized},
+		"adapter's number":  {classify.New(func(error) *kind.Error { return kind.Unauthorized.New("m").WithNumber(-32000) }).Error(boom), kind.CodeUnauthorized},
 		"Op.Kind":           {byOp(boom), kind.CodeUnauthorized},
 		"Op.Kind, explicit": {byOp(kind.Unauthorized.New("m")), rpcerr.CodeAuthRequired},
 	} {
@@ -64,6 +65,19 @@ func TestOnlyAnAuthorAsksForALogin(t *testing.T) {
 				wantAction = kind.ActionLogIn
 			}
 			assert.Equal(t, wantAction, kind.AdviceFor(r).Action, name)
+			if c.want != rpcerr.CodeAuthRequired { // editors show the text, and it must not ask for a login either
+				assert.NotEqual(t, kind.Unauthorized.Message(), r.Message, name)
+			}
 		}
+	}
+}
+
+// An adapter may read the error of a server for which -32000 means something else.
+func TestAdapterOfAnotherProtocol(t *testing.T) {
+	for _, data := range []any{nil, map[string]any{"kind": "timeout"}} {
+		c := classify.New(func(error) *kind.Error { return kind.FromRequestError(rpcerr.New(-32000, "server error", data)) })
+		err := rpcerr.From(c.Error(errors.New("boom")))
+		assert.NotErrorIs(t, err, rpcerr.ErrAuthRequired)
+		assert.Equal(t, "server error", err.Message)
 	}
 }
