@@ -99,7 +99,7 @@ var importRules = []importRule{
 		"terminals work in the folders that files are served from"},
 	{"client/elicitation", []string{"acp", "rpcerr"},
 		"forms and pages are served to whatever connection the client has"},
-	{"client/signin", []string{"acp"},
+	{"client/signin", []string{"acp", "internal/process"},
 		"it needs two methods of a connection and no connection"},
 	{"client/host", []string{"acp", "stream", "rpcerr", "client", "client/files", "client/terminals", "client/permission",
 		"client/elicitation", "client/signin", "client/thread", "internal/process"},

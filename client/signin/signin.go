@@ -38,7 +38,8 @@ type Options struct {
 	// cannot sign in on a terminal, not even with a command that the agent names.
 	Command func() *exec.Cmd
 	// Run runs a command on the user's terminal and returns when it has ended. Nil runs it
-	// on the standard streams of this program.
+	// on the standard streams of this program, and a signal that ends the program ends the
+	// command too if main has called stream.EndOnSignal.
 	Run func(context.Context, *exec.Cmd) error
 	// Variables asks the user for the values of w.Variables. Nil means that ways of this kind
 	// cannot be used.
@@ -161,12 +162,14 @@ func (o *Options) run(ctx context.Context, w *Way) error {
 		return o.Run(ctx, cmd)
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := cmd.Start(); err != nil {
+	ended, err := start(cmd)
+	if err != nil {
 		return err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // it may have ended
 	defer stop()
-	err := cmd.Wait()
+	err = cmd.Wait()
+	ended()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
