@@ -19,7 +19,7 @@ func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, err
 	c.showQuestion(q)
 	switch {
 	case c.settings.yes:
-		return q.Pick(permission.AllowOnce, permission.AllowAlways), nil
+		return q.Pick(permission.AllowOnce), nil // an agent may keep an "always" for other sessions
 	case c.settings.no:
 		return q.Pick(permission.RejectOnce), nil
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,33 @@ func TestWriteWithoutAQuestion(t *testing.T) {
 	after, err := os.ReadFile(filepath.Join(dir, "a.txt"))
 	require.NoError(t, err)
 	assert.Equal(t, "three", strings.TrimSpace(string(after)))
+}
+
+// A flag is no choice of "always": agents keep that for later sessions.
+func TestFlagsThatAnswer(t *testing.T) {
+	options := func(kinds ...string) (all []permission.Option) {
+		for _, kind := range kinds {
+			all = append(all, permission.Option{ID: kind, Name: kind, Kind: kind})
+		}
+		return all
+	}
+	all := options(permission.AllowAlways, permission.RejectAlways, permission.AllowOnce, permission.RejectOnce)
+	always := options(permission.AllowAlways, permission.RejectAlways)
+	for _, tt := range []struct {
+		flags   settings
+		options []permission.Option
+		want    string
+	}{
+		{settings{yes: true}, all, permission.AllowOnce},
+		{settings{yes: true}, always, ""},
+		{settings{no: true}, all, permission.RejectOnce},
+		{settings{no: true}, always, ""},
+	} {
+		c := &chat{settings: tt.flags, screen: newScreen(io.Discard, false)}
+		got, err := c.askUser(t.Context(), &permission.Question{Title: "May I?", Options: tt.options})
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, got)
+	}
 }
 
 // The user sees what will happen, also where and with which variables.

@@ -46,7 +46,7 @@ func parse(args []string, out io.Writer) (settings, error) {
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&s.prompt, "prompt", "", "send this `text` and end after the turn")
-	flags.BoolVar(&s.yes, "yes", false, "allow what the agent asks permission for")
+	flags.BoolVar(&s.yes, "yes", false, "allow what the agent asks permission for, once each time")
 	flags.BoolVar(&s.no, "no", false, "reject what the agent asks permission for")
 	flags.StringVar(&s.dir, "dir", ".", "`folder` to work in; the agent gets no files outside")
 	flags.StringVar(&s.record, "record", "", "write the conversation to this `file`, one JSON object a line")
