@@ -18,14 +18,14 @@ garbage collector. An update of this mix takes about 2 KB, half of it the line a
 and the collector runs whenever 4 MB are gone, since so small a program has next to no live heap. With GOGC=800 in the client
 the same work takes 22 % less time on the clock, which is beyond the floor; a program with some 30 MB of live heap of its own
 gets that by default. Tried without an effect beyond the noise of 1 to 3 %: unescaping in one pass, cutting lines out of shared
-blocks instead of copying them, a smaller backlog, smaller blocks for short strings. Using the memory of lines again saves 18 %
-of the bytes but 1 to 5 % of the time, and whoever wraps a stream could then read what has been overwritten.
+blocks instead of copying them, a smaller backlog. Using the memory of lines again saves 18 % of the bytes but 1 to 5 % of
+the time, and whoever wraps a stream could then read what has been overwritten.
 `
 
 const switches = `a thousand prompts at once are a thousand goroutines of the agent that take turns
-in sending one update each. What they cost more is theirs: stacks that are out of the cache at every turn and that every
-garbage collection looks through, and waiting in line for room in the queue. The sessions themselves cost little: see the
-curve of one prompt whose updates go to as many sessions.
+in sending a few updates each. What they cost more is theirs: stacks that are out of the cache at every turn and that every
+garbage collection looks through. The sessions themselves cost little: see the curve of one prompt whose updates go to as many
+sessions.
 `
 
 // explain writes what stopped the floors that were missed.

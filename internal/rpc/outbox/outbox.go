@@ -77,7 +77,8 @@ type Box struct {
 // waiter is a sender that waits for room.
 type waiter struct {
 	size  int64
-	given chan struct{} // closed when the sender has the room
+	given chan struct{} // closed when the sender has the room, or never will
+	err   error         // why it never will; set before
 }
 
 // New returns an empty Box. It starts nothing.
@@ -129,13 +130,7 @@ func (b *Box) Reserve(ctx context.Context, f *Frame) error {
 			return ctx.Err()
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed != nil {
-		b.returnLocked(size)
-		return b.closed
-	}
-	return nil
+	return w.err
 }
 
 // Return gives back the room of a frame that was not queued.
@@ -172,15 +167,22 @@ func (b *Box) leave(w *waiter) bool {
 	return true
 }
 
-// giveLocked gives room to the waiters, first come, first served. If the Box is closed it
-// lets all of them go; Reserve returns their room.
+// giveLocked gives room to the waiters, first come, first served, when a quarter of the
+// queue is free. So many of them go on at once, and can send more than one message before
+// they wait again: where a thousand send, each message would cost a wait otherwise. If the
+// Box is closed it lets all of them go.
 func (b *Box) giveLocked() {
+	if b.closed == nil && b.bytes > b.cfg.Queue-b.cfg.Queue/4 {
+		return
+	}
 	n := 0
 	for _, w := range b.waiters {
 		if b.closed == nil && !b.fitsLocked(w.size) {
 			break
 		}
-		b.bytes += w.size
+		if w.err = b.closed; w.err == nil {
+			b.bytes += w.size
+		}
 		close(w.given)
 		n++
 	}

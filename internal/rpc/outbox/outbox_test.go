@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -312,6 +313,34 @@ func TestStreamsThatWantMessages(t *testing.T) {
 		assert.Equal(t, "s", m.got[0].SessionID)
 		assert.Equal(t, stream.ParseMessage(m.got[1].Data), m.got[1], "a cancel says what it is")
 		assert.Empty(t, m.written())
+	})
+}
+
+// Senders that wait go on together, when a quarter of the queue is free, and none is left
+// behind.
+func TestRoomIsGivenToManyAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBox(t, &sink{each: time.Second}, func(c *outbox.Config) { c.Queue = 4 << 20 })
+		text := strings.Repeat("x", 60_000) // one write carries four
+		var sent atomic.Int64
+		for range 200 {
+			go func() { // ends when there is room
+				assert.NoError(t, b.send(t.Context(), text))
+				sent.Add(1)
+			}()
+		}
+		var went []int64 // so many in each second
+		for before := int64(0); before < 200; time.Sleep(time.Second) {
+			synctest.Wait()
+			went = append(went, sent.Load()-before)
+			before = sent.Load()
+		}
+		assert.Equal(t, int64(63), went[0], "the queue is full")
+		for i, n := range went[1:] {
+			assert.True(t, n == 0 || n >= 16 || i == len(went)-2, "%d went on after %d s", n, i+1)
+		}
+		<-b.Flushed()
+		assert.Len(t, b.sink.written(), 200)
 	})
 }
 
