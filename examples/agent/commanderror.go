@@ -6,7 +6,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// commandError says that a command ended badly. As an [acp.ToolFailure] it decides
+// commandError means that a command ended badly. As an [acp.ToolFailure] it decides
 // what the failed tool call shows: what it has printed stays, beside the exit status.
 type commandError struct {
 	exit  *acp.WaitForTerminalExitResponse

@@ -77,7 +77,7 @@ func runRemote(ctx context.Context, state, address string, hosts []string) error
 	return listen(ctx, address, token, hosts, serve(sessions, token != ""), os.Stdout)
 }
 
-// serve returns the function that serves one connection, whatever carries it. own says that
+// serve returns the function that serves one connection, whatever carries it. own means that
 // the agent may use this machine where the client has no files and terminals.
 func serve(sessions *store, own bool) func(context.Context, stream.Stream) error {
 	// Standard output belongs to the protocol, so logs go to standard error.

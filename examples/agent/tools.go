@@ -12,8 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// result is what a tool leaves behind: what the tool call shows and what the user
-// is told. A tool that fails may still have something to tell.
+// result is the result of a tool: what the tool call shows, and what the agent writes to
+// the user. A tool that fails may have one too.
 type result struct {
 	content   []acp.ToolCallContent
 	locations []acp.ToolCallLocation
@@ -129,7 +129,7 @@ func (t *turn) append(ctx context.Context, call *agent.ToolCall, path string, r 
 	return t.change(ctx, call, path, old, *old+r.text)
 }
 
-// existing reads a file that may not be there yet; nil says that it is not.
+// existing reads a file that may not be there yet; nil means that it does not exist.
 func (t *turn) existing(ctx context.Context, path string) (*string, error) {
 	text, err := t.readLines(ctx, path, 0, 0)
 	if errors.Is(err, rpcerr.ErrResourceNotFound) {

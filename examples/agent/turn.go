@@ -127,7 +127,7 @@ func (t *turn) say(ctx context.Context, text string) error {
 	return nil
 }
 
-// carryOut does one request as a tool call and tells the user what came of it. The
+// carryOut does one request as a tool call and shows the user the result. The
 // error is one that ends the turn; a tool call that fails is no such error.
 func (t *turn) carryOut(ctx context.Context, r request) (done bool, err error) {
 	path := t.absolute(r.path)
@@ -187,7 +187,7 @@ func readable(err error) error {
 	return e.WithLogged()
 }
 
-// message is what the user is told of an error: its text where it was written for
+// message is what the user reads of an error: its text where it was written for
 // users, and otherwise what the protocol would tell.
 func message(err error) string {
 	if failure, ok := errors.AsType[acp.ToolFailure](err); ok {

@@ -113,7 +113,7 @@ func (w *worker) DeleteSession(_ context.Context, req *acp.DeleteSessionRequest)
 // Cancel has nothing to do: the ctx of Prompt has ended already.
 func (w *worker) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
-// attach makes the session known to this connection and tells the client its
+// attach makes the session known to this connection and sends the client its
 // commands as soon as the client knows the session.
 func (w *worker) attach(ctx context.Context, s *session) {
 	w.mu.Lock()

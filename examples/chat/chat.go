@@ -131,7 +131,7 @@ func (c *chat) talk(ctx context.Context) error {
 	return c.loop(ctx)
 }
 
-// notice tells the user something that is no part of the conversation.
+// notice shows the user something that is no part of the conversation.
 func (c *chat) notice(text string) {
 	c.screen.lock()
 	defer c.screen.unlock()

@@ -18,8 +18,8 @@ type question struct {
 // A lineReader reads a line that the user types. The error is io.EOF at the end of input.
 type lineReader interface {
 	read(ask question) (string, error)
-	// change replaces the question of the read that goes on. leave says that no one waits
-	// for its line any more.
+	// change replaces the question of the read that goes on. leave means that no one waits
+	// for its line.
 	change(ask question)
 	leave()
 }
@@ -33,7 +33,7 @@ type lines struct {
 	mu      sync.Mutex // guards all below
 	asking  []*asking  // the last one gets the next line
 	reading bool
-	kept    *typed // a line for which no one waited any more
+	kept    *typed // a line for which no one waited
 	ended   bool
 }
 

@@ -38,7 +38,7 @@ func (c *chat) begin(ctx context.Context) error {
 	return nil
 }
 
-// load goes on with a session. What was said in it is shown if the agent tells it again.
+// load goes on with a session. Its history is shown if the agent replays it.
 func (c *chat) load(ctx context.Context, id string) error {
 	before := c.view.Load()
 	v := newView(c.screen, id, c.conn.Thread(id), c.dir)
@@ -64,8 +64,8 @@ func (c *chat) load(ctx context.Context, id string) error {
 	return nil
 }
 
-// turn sends a prompt and shows what comes of it. Ctrl-C cancels the turn: the agent is
-// told, and has a moment to say how far it came.
+// turn sends a prompt and shows the work on it. Ctrl-C cancels the turn: the agent is asked
+// to end it, and has a moment for its last updates.
 func (c *chat) turn(ctx context.Context, prompt string) error {
 	c.pending, c.signing = prompt, false
 	ctx, end := c.console.interrupts.turn(ctx)

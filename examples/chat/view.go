@@ -40,7 +40,7 @@ func newView(s *screen, id string, t *thread.Thread, dir string) *view {
 	return &view{id: id, thread: t, screen: s, dir: dir, items: map[int]*seen{}, ran: map[string]int{}}
 }
 
-// load sets whether the agent tells the history of the session.
+// load sets whether the agent replays the history of the session.
 func (v *view) load(on bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

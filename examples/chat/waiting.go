@@ -11,7 +11,7 @@ import (
 var patience, often = 2 * time.Second, 10 * time.Second
 
 // waiting says what the program waits for, with say, if that takes long. Call stop when it
-// does not wait any more.
+// no longer waits.
 func waiting(say func(string), what func() string) (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	start := time.Now()

@@ -56,8 +56,8 @@ func options(log *slog.Logger, passed *atomic.Int64) *proxy.Options {
 	}
 }
 
-// logging writes a line when a message has been dealt with. It tells the method and
-// how long it took, never what was said.
+// logging writes a line when a message has been handled. It contains the method and
+// how long it took, never the content.
 func logging(log *slog.Logger, passed *atomic.Int64, direction string) proxy.Middleware {
 	return func(next proxy.Handler) proxy.Handler {
 		return func(ctx context.Context, m *proxy.Message) (json.RawMessage, error) {

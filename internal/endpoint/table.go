@@ -9,7 +9,7 @@ import (
 
 // Table collects the methods that one end handles.
 type Table struct {
-	// Unstable says that roles with unstable methods are allowed.
+	// Unstable means that roles with unstable methods are allowed.
 	Unstable bool
 
 	Entries []*rpc.Entry

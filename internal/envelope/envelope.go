@@ -62,8 +62,8 @@ func Parse(frame []byte) Envelope {
 	var p envelopeParser
 	err := p.object(frame, i, Skip)
 	if errors.Is(err, ErrTooDeep) {
-		// What it is called and whose answer it is may stand behind the deep
-		// value, so the top level is read once more without looking inside.
+		// The method and the id may come after the deep value, so the top level is
+		// read once more without looking inside.
 		p = envelopeParser{}
 		err = p.object(frame, i, func(b []byte, i, _ int) (int, error) { return skipLoose(b, i) })
 		if err == nil {

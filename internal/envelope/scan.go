@@ -10,11 +10,11 @@ import (
 // MaxDepth is how deep objects and arrays may nest in one message.
 const MaxDepth = 1000
 
-// ErrTooDeep says that a JSON value nests deeper than the caller allows. The
+// ErrTooDeep means that a JSON value nests deeper than the caller allows. The
 // value may be well formed otherwise.
 var ErrTooDeep = errors.New("json: nested too deep")
 
-// SyntaxError says that bytes are not JSON.
+// SyntaxError means that bytes are not JSON.
 type SyntaxError struct {
 	Offset int // index of the first byte that does not fit
 	Msg    string

@@ -95,7 +95,7 @@ func emitKeepUnknown(f *file, x *goType) {
 	}
 }
 
-// emitDecodePresence writes the reading of a union whose variants are told apart
+// emitDecodePresence writes the reading of a union whose variants are distinguished
 // by their members. A value with the members of several is the first that fits.
 func emitDecodePresence(f *file, x *goType) {
 	u := x.Union

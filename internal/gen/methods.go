@@ -33,7 +33,7 @@ type methodRow struct {
 	callHook, handleHook bool
 }
 
-// none says that no capability promises a method.
+// none means that no capability promises a method.
 var none = []string{}
 
 // promises lists the capabilities that promise the method.

@@ -46,7 +46,7 @@ type goType struct {
 
 type enumValue struct{ Name, Value, Doc string }
 
-// union says how the variants of a unionType are told apart.
+// union is how the variants of a unionType are distinguished.
 type union struct {
 	Tag      string // the member that names the variant; "" if a member's presence does
 	Variants []variant
@@ -58,12 +58,12 @@ type union struct {
 	FallbackTag string // a tag that says so explicitly
 	Guesses     bool
 
-	// OneOf says that a value with the members of several variants is an error.
+	// OneOf means that a value with the members of several variants is an error.
 	OneOf bool
 	// Needs are members, beside the tag, that a variant which is not known must have.
 	Needs []string
 
-	// Flat says that the variant's members stand in the container's object,
+	// Flat means that the variant's members stand in the container's object,
 	// beside the common ones.
 	Flat   bool
 	Common []string

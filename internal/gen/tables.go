@@ -12,7 +12,7 @@ type tables struct {
 	builtins *table[baseKind]
 
 	// foreign are definitions whose Go type and codec are written by hand, because
-	// they are told apart by the kinds of JSON values.
+	// they are distinguished by the kinds of JSON values.
 	foreign *table[foreignRow]
 
 	// flat are definitions that mix members of their own with those of a union. The
@@ -51,7 +51,7 @@ type tables struct {
 	// prose are the rules of the protocol's text for members.
 	prose *table[string]
 
-	// boundURIs says that URIs are a rule of the schema, and not of the prose alone.
+	// boundURIs means that URIs are a rule of the schema, and not of the prose alone.
 	boundURIs bool
 
 	// groups are capabilities that mean nothing unless one of their members is there.

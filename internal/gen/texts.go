@@ -13,7 +13,7 @@ import (
 type texts struct {
 	text  map[string]string
 	topic map[string]string // of a key: the file that it stands in
-	files map[string]string // by topic, what the file says of itself
+	files map[string]string // by topic, the text about the file itself
 	used  map[string]bool
 	lost  []string // keys that were asked for in vain
 
@@ -86,7 +86,7 @@ func (t *texts) topicOf(key string) string {
 	return t.inherited.topicOf(key)
 }
 
-// file returns what the file of a topic says of itself.
+// file returns the text about the file of a topic itself.
 func (t *texts) file(topic string) string {
 	if text := t.files[topic]; text != "" || t.inherited == nil {
 		return text

@@ -66,7 +66,7 @@ func (g *Group) signal(sig syscall.Signal) {
 func (g *Group) Reaped() bool { return g.alive() }
 
 // alive reports whether others are left, after the leader has ended. Once it has
-// returned false, the group is not signalled any more.
+// returned false, the group is no longer signalled.
 func (g *Group) alive() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

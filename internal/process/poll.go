@@ -4,7 +4,7 @@ package process
 
 import "time"
 
-// poll waits until a group is not alive any more, and reports false if the deadline is
+// poll waits until a group is no longer alive, and reports false if the deadline is
 // earlier. The system does not report the end of a grandchild.
 func poll(alive func() bool, deadline time.Time) bool {
 	for pause := time.Millisecond; alive(); pause = min(2*pause, 50*time.Millisecond) {

@@ -23,7 +23,7 @@ func (c *Conn) Close() error {
 	return c.end.closeErr
 }
 
-// ended tells the owner that the connection has ended.
+// ended reports to its owner that the connection has ended.
 func (c *Conn) ended() {
 	if c.cfg.OnEnd != nil {
 		protect(c.log, "OnEnd", c.cfg.OnEnd)

@@ -91,11 +91,11 @@ type Config struct {
 	Receiving, Sending []Middleware
 
 	Logger *slog.Logger // nil means slog.Default()
-	// OnDropped is told of notifications that could not be decoded, or that arrived before
+	// OnDropped is called for notifications that could not be decoded, or that arrived before
 	// the handshake, in their order.
 	OnDropped func(method string, err error)
 
-	// OnRefused is told of requests that no handler gets: nobody handles the method, or the
+	// OnRefused is called for requests that no handler gets: nothing handles the method, or the
 	// params break the schema. Nil does nothing.
 	OnRefused func(method string)
 
@@ -114,7 +114,7 @@ type Config struct {
 	// OnEnd runs once, after Conn.Done is closed and before Wait returns; nil does nothing.
 	OnEnd func()
 
-	// Err says that the connection was put together wrongly. Start and every call
+	// Err means that the connection was put together wrongly. Start and every call
 	// return it, and nothing is sent.
 	Err error
 

@@ -186,7 +186,7 @@ func (c *Conn) Hold(n int64) { c.in.add(n) }
 // Release gives back what Hold counted.
 func (c *Conn) Release(n int64) { c.in.add(-n) }
 
-// outputFailed is called when nothing can be written any more.
+// outputFailed is called when nothing more can be written.
 func (c *Conn) outputFailed(err error) {
 	kind := endWrite
 	if errors.Is(err, wire.ErrStalled) {

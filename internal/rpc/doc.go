@@ -33,7 +33,7 @@
 //
 // # The parts
 //
-//	reader       reads and tells the others
+//	reader       reads, and calls the others
 //	inbound      order, gate, pending, slots, pressure: when what was read is handled
 //	worker       works off the queue
 //	request      the life of one request, from its goroutine to its response
@@ -41,11 +41,11 @@
 //	scope        the ctx of a handler: who waits for whom
 //	Work         what outlives its response
 //	calls        our calls, until their callers go on
-//	haste        for which of them the stream is told to hasten
+//	haste        for which of them Hasten of the stream is called
 //	outbox       what is to be written
 //	ending       how far the end has come; shutdown leads there
 //
-// A Conn joins them. Each part is told what happened; none reads another one's fields.
+// A Conn joins them. Each part is called for what happened; none reads another one's fields.
 //
 // # The promises
 //

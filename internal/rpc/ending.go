@@ -45,13 +45,13 @@ type ending struct {
 
 	// closing: what remains must not take long. Written under mu.
 	closing atomic.Bool
-	// muted: no one can be responded to any more. Guarded by mu.
+	// muted: no more responses can be sent. Guarded by mu.
 	muted bool
 
 	hurry      chan struct{} // closed when closing
 	mute       chan struct{} // closed when muted, or closing
 	done       chan struct{} // closed when the stream is
-	ended      chan struct{} // closed when nothing runs any more
+	ended      chan struct{} // closed when nothing runs
 	readerDone chan struct{} // closed by the reader
 	closeErr   error         // of the stream; set before done is closed
 }

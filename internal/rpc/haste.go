@@ -2,14 +2,14 @@ package rpc
 
 import "time"
 
-// haste decides for which calls the stream is told to hasten. That is worth
+// haste decides for which calls Hasten of the stream is called. That is worth
 // its price in a program that computes on all processors only. Such a program cannot be
-// recognized directly; its calls take long. So when a call has taken long, the stream is
-// told for those that follow. That goes on while it helps: some calls are left out to see
+// recognized directly; its calls take long. So when a call has taken long, Hasten is
+// called for those that follow. That goes on while it helps: some calls are left out to see
 // whether they would be as quick, and ever more of them while the peer itself is what takes
 // long. The owner guards it.
 type haste struct {
-	able bool // the stream can be told; set before anything else
+	able bool // the stream has Hasten; set before anything else
 
 	on     bool
 	told   int // calls since one was left out
@@ -23,7 +23,7 @@ const (
 	// fewCalls is how many may be in flight. Where there are more of them they share the
 	// wait, and the reader has other responses to read.
 	fewCalls = 4
-	// leftOut says that one of so many calls is left out to see what it takes: few, for a
+	// leftOut means that one of so many calls is left out to see what it takes: few, for a
 	// call in a hundred may take long for it.
 	leftOut = 1000
 	// allowedMisses is how many calls in a row may take long before some are left out.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// inbound decides when what was read is handled. It is told what happened, and starts
+// inbound decides when what was read is handled. It is called for what happened, and starts
 // the goroutines that have something to do by it. Its parts have no lock of their own:
 // every decision about the order depends on several of them.
 type inbound struct {
@@ -28,7 +28,7 @@ type inbound struct {
 	pending  pending
 	slots    slots
 	refusing bool // no new requests are taken
-	stopped  bool // nothing is handled any more
+	stopped  bool // nothing more is handled
 	ended    bool // nothing more is read
 	lost     bool // a notification was dropped because of that
 	idle     []chan struct{}
@@ -156,7 +156,7 @@ func (in *inbound) wakeLocked() {
 
 // waitRoom holds the reader back while too much waits to be handled. It does not while
 // something waits for what only the reader can bring, or for the peer, which may do the
-// same. It reports whether reading goes on; over says that far too much waits.
+// same. It reports whether reading goes on; over means that far too much waits.
 func (in *inbound) waitRoom() (goesOn, over bool) {
 	if !in.pressed.over.Load() {
 		return true, false

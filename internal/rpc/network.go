@@ -10,7 +10,7 @@ import (
 )
 
 // What streams need that cross a network: they route a message by its session, they lose
-// single messages or sessions, and they are told to drain.
+// single messages or sessions, and they are asked to drain.
 
 // describe sets what a network stream must know of a message whose Data is complete: m, and
 // the session that the params or the result name, which are what begins at f.Data[body:] if

@@ -54,8 +54,8 @@ func newObjectStream(out *outbox.Box) *objectStream {
 	return s
 }
 
-// over lets the library know that a call has its response, or needs none any more.
-// Nobody waits for the library to hear of it, so it is woken for many at a time.
+// over lets the library know that a call has its response, or no longer needs one.
+// Nothing waits for the library to hear of it, so it is woken for many at a time.
 func (s *objectStream) over(id uint64) {
 	s.mu.Lock()
 	s.ids = append(s.ids, id)
@@ -67,7 +67,7 @@ func (s *objectStream) over(id uint64) {
 }
 
 // await holds back the caller of a new call while the library remembers too many that are
-// over. That takes some milliseconds at most: the library waits for nobody.
+// over. That takes some milliseconds at most: the library waits for no one.
 func (s *objectStream) await() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -85,7 +85,7 @@ func (t *calls) abandon(k *call, err error) (abandoned, inFlight bool) {
 		t.mu.Unlock()
 		<-k.settled
 		return false, false
-	case callResponded: // AtResponse is told when the place of the response is reached
+	case callResponded: // AtResponse is called when the place of the response is reached
 		k.state, k.err = callSettled, err
 		k.result, k.fault = nil, nil // its place may be far
 		t.mu.Unlock()
@@ -114,7 +114,7 @@ func (t *calls) dropLocked(k *call, err error) (at func(error), lifting bool) {
 }
 
 // withdraw ends a call that was not sent, and returns why. If the end of the connection
-// was quicker, that is the reason, and AtResponse is told elsewhere.
+// was quicker, that is the reason, and AtResponse is called elsewhere.
 func (t *calls) withdraw(k *call, err error) error {
 	t.mu.Lock()
 	if k.state != callPending {

@@ -24,7 +24,7 @@ func (e *RawError) Unwrap() error { return e.err }
 // RequestError is the form in which other handlers pass the error on.
 func (e *RawError) RequestError() *rpcerr.RequestError { return e.err }
 
-// appendRawFault encodes err as it came, if a handler of extensions passes it on.
+// appendRawFault encodes err unchanged, if a handler of extensions passes it on.
 func appendRawFault(b []byte, r *request, err error) ([]byte, bool) {
 	raw, ok := errors.AsType[*RawError](err)
 	if !ok || r.entry != nil {

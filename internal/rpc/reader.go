@@ -189,7 +189,7 @@ func (c *reader) responded(id []byte, store func(*call)) {
 	}
 	if k == nil {
 		if c.calls.issued(n) {
-			c.log.Debug("acp: received a response that no call waits for any more", "id", n)
+			c.log.Debug("acp: received a response that no call waits for", "id", n)
 		} else {
 			c.log.Warn("acp: received a response to a call that was never made")
 		}

@@ -64,7 +64,7 @@ type request struct {
 	handshake bool          // its response opens the connection; set before it is started
 	before    []*request    // those whose handlers must have been entered before its own; set likewise
 	slot      bool          // it has a slot
-	served    bool          // nothing runs for it any more
+	served    bool          // nothing runs for it
 	over      chan struct{} // closed when it is done; nil while no one waits for that
 	relay     chan struct{} // closed when its response is queued, or its handler waits for something else
 	member    member
@@ -207,7 +207,7 @@ func (r *request) reserve(f *outbox.Frame) error {
 }
 
 // write makes the goroutine of the request the writer for as long as there is something
-// to write: no one waits for it any more, so it may block.
+// to write: no one waits for it, so it may block.
 func (r *request) write() {
 	if r.writes {
 		r.conn.out.Write()

@@ -43,8 +43,8 @@ func (in *inbound) grows(r *request, size int64) {
 	in.pending.grow(r, size)
 }
 
-// stalls: the response to a request waits for room in the outgoing queue; done says
-// that it does no longer.
+// stalls: the response to a request waits for room in the outgoing queue; done
+// means that it no longer does.
 func (in *inbound) stalls(r *request, size int64) (done func()) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -88,7 +88,7 @@ func (in *inbound) relayed(r *request) {
 	r.relayedLocked()
 }
 
-// ends: nothing runs for the request any more.
+// ends: nothing runs for the request.
 func (in *inbound) ends(r *request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -98,7 +98,7 @@ func EndAgain(ctx context.Context) {
 // the work, the group and the connection, and is to be used for all that the work sends.
 func (w *Work) Context() context.Context { return w.ctx }
 
-// End says that the work is over. Calls after the first do nothing.
+// End reports that the work is over. Calls after the first do nothing.
 func (w *Work) End() { w.done() }
 
 // workContext ends with its Context, has the values of another ctx, and is a scope of its
@@ -120,7 +120,7 @@ func (w *workContext) Value(key any) any {
 	return w.Context.Value(key)
 }
 
-// outlives: the handler of a request has begun work. done says that the work is over.
+// outlives: the handler of a request has begun work. done means that the work is over.
 // by is the work that begins it, nil if the handler does.
 func (in *inbound) outlives(r *request, by, w *Work) (done func(), err error) {
 	in.mu.Lock()

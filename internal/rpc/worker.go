@@ -58,7 +58,7 @@ func (in *inbound) next(s *scope) (item, bool) {
 		it, inTurn := in.order.pop()
 		switch it.kind {
 		case itemRequest:
-			if !inTurn { // it was started before
+			if !inTurn { // it has already started
 				continue
 			}
 			if it.request.state == requestQueued {

@@ -64,7 +64,7 @@ func (w *worker2) HandleExtension(ctx context.Context, method string, params jso
 	return params, nil
 }
 
-// Prompt sends as many updates as it is told, with questions and terminals between.
+// Prompt sends as many updates as the prompt requests, with questions and terminals between.
 func (w *worker2) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	updates, err := strconv.Atoi(acp.PlainText(req.Prompt...))
 	if err != nil {

@@ -68,7 +68,7 @@ func (w *worker) HandleExtension(ctx context.Context, method string, params json
 	return params, nil
 }
 
-// Prompt sends as many updates as it is told, with questions and files between.
+// Prompt sends as many updates as the prompt requests, with questions and files between.
 func (w *worker) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	updates, err := strconv.Atoi(acp.PlainText(req.Prompt...))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// EncodeError says that a value has no JSON form.
+// EncodeError means that a value has no JSON form.
 type EncodeError struct {
 	Path []string // leads to the bad member, such as update, content; may be empty
 	Msg  string

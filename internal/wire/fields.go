@@ -141,7 +141,7 @@ func (f *FieldErrors) names() []string {
 	})
 }
 
-// DecodeError says that JSON is well formed but not of the type that was asked
+// DecodeError means that JSON is well formed but not of the type that was asked
 // for. It is what Codec.Decode returns.
 type DecodeError struct{ Fields *FieldErrors }
 

@@ -3,7 +3,7 @@
 //
 // A sender encodes a [Frame], waits for room with [Box.Reserve] and hands the frame over
 // with [Box.Push]. There is at most one writer. It is started when the queue is not
-// empty, it writes what is there in one batch, and what is queued meanwhile leaves with
+// empty, it writes what is queued in one batch, and what is queued meanwhile leaves with
 // the next batch. When the queue is empty its goroutine waits for a second or two, and
 // ends. A goroutine that has nothing else to do may be the writer itself ([Box.Write]).
 //

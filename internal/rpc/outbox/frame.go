@@ -23,7 +23,7 @@ type Frame struct {
 	// for logs.
 	About string
 
-	// Awaited: when the frame was written the stream is told to hasten.
+	// Awaited: when the frame was written Hasten of the stream is called.
 	Awaited bool
 
 	own     bool     // the connection's own response: it uses the reserve

@@ -53,7 +53,7 @@ type Box struct {
 	own     int64     // of own responses, not counted in bytes
 	waiters []*waiter // senders that wait for room, in order
 	closed  error     // no more room is given
-	dead    bool      // nothing is written any more
+	dead    bool      // nothing more is written
 	empty   chan struct{}
 
 	writing       bool   // there is a writer, or a sender is about to be one
@@ -196,7 +196,7 @@ const (
 	None    Duty = iota
 	Wait         // WaitBegun, unless it waits for something else
 	Begin        // Start, StartLater or Write: there is no writer
-	Dropped      // nothing: the frame will not be written, since nothing is any more
+	Dropped      // nothing: the frame will not be written, since nothing more is
 )
 
 // Push queues a frame that has room.
@@ -264,7 +264,7 @@ func (b *Box) emptyLocked() {
 	}
 }
 
-// Ended returns a channel that is closed when nothing of the Box runs any more, after
+// Ended returns a channel that is closed when nothing of the Box runs, after
 // Abandon.
 func (b *Box) Ended() <-chan struct{} { return b.over }
 

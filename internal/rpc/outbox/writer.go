@@ -137,7 +137,7 @@ func (b *Box) checkRest() {
 	}
 }
 
-// stopLocked: there is no writer any more.
+// stopLocked: there is no writer.
 func (b *Box) stopLocked() {
 	b.writing = false
 	b.emptyLocked()
