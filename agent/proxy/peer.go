@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -37,9 +38,23 @@ func (x *Peer) Call(ctx context.Context, method string, params any) (json.RawMes
 	if err := x.end.add(r.id, r.waiting()); err != nil {
 		return nil, err
 	}
-	if err := p.ask(x.end, r, r.id, m); err != nil {
+	written := x.begin(func() error {
+		if !x.end.has(r.id, r) { // the end has left since the request was added
+			return x.end.left()
+		}
+		return x.write(m)
+	})
+	select {
+	case err := <-written:
+		if err != nil {
+			x.end.take(r.id)
+			return nil, err
+		}
+		written <- nil // for cancel
+	case <-ctx.Done():
 		x.end.take(r.id)
-		return nil, err
+		go x.cancel(r.id, method, written) // ends with its writes, at the end of the proxy at the latest
+		return nil, ctx.Err()
 	}
 	select {
 	case res, ok := <-r.response:
@@ -48,16 +63,14 @@ func (x *Peer) Call(ctx context.Context, method string, params any) (json.RawMes
 		}
 		return payload(res)
 	case <-ctx.Done():
+		x.end.take(r.id)
+		go x.cancel(r.id, method, written) // likewise
+		return nil, ctx.Err()
 	}
-	x.end.take(r.id)
-	if err := x.end.write(cancelOf(r.id)); err != nil {
-		p.broke(err)
-		p.log.Debug("proxy: a call could not be cancelled", "method", shown(method), "error", err.Error())
-	}
-	return nil, ctx.Err()
 }
 
-// Notify sends a notification. Params are as for [Peer.Call].
+// Notify sends a notification. Params are as for [Peer.Call], and so are the errors. If ctx
+// is done while the peer does not read, the notification may be sent later.
 func (x *Peer) Notify(ctx context.Context, method string, params any) error {
 	m, _, err := x.encode(method, params, nil)
 	if err != nil {
@@ -66,9 +79,41 @@ func (x *Peer) Notify(ctx context.Context, method string, params any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err = x.end.write(m)
+	select {
+	case err := <-x.begin(func() error { return x.write(m) }):
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// begin starts to write, and returns where the error goes: the peer may not read, and the
+// ctx of the caller may be done before the write is.
+func (x *Peer) begin(write func() error) (written chan error) {
+	written = make(chan error, 1)
+	go func() { written <- write() }() // ends with the write, at the end of the proxy at the latest
+	return written
+}
+
+// write sends a message. The error wraps acp.ErrClosed if the stream is broken.
+func (x *Peer) write(m stream.Message) error {
+	err := x.end.write(m)
 	x.proxy.broke(err)
+	if _, ok := errors.AsType[*outputError](err); ok {
+		return fmt.Errorf("%w: %w", wire.ErrClosed, err)
+	}
 	return err
+}
+
+// cancel cancels a request of which written says whether it was written.
+func (x *Peer) cancel(id json.RawMessage, method string, written <-chan error) {
+	err := <-written
+	if err == nil {
+		err = x.write(cancelOf(id))
+	}
+	if err != nil {
+		x.proxy.log.Debug("proxy: a call could not be cancelled", "method", shown(method), "error", err.Error())
+	}
 }
 
 func (x *Peer) encode(method string, params any, id json.RawMessage) (stream.Message, *request, error) {
