@@ -25,7 +25,8 @@ type SessionOptions struct {
 }
 
 // Session is a session that outlives connections. All methods are safe for concurrent
-// use. The pointer to a Session does not change and can serve as a key.
+// use. The pointer to a Session does not change and can serve as a key. Until the Supervisor
+// has learnt that the agent died, calls fail with acp.ErrClosed; later ones wait.
 type Session struct {
 	supervisor *Supervisor
 	opts       SessionOptions

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -213,6 +214,54 @@ func TestDeathOnReturn(t *testing.T) {
 		resume := "resume s1 " + wholeText
 		assert.Equal(t, []string{"new " + wholeText, resume, resume, resume, "prompt go on"}, w.take(), "never as a new one")
 	})
+}
+
+// Sessions come back one connection at a time, also if the agent dies before they begin to.
+func TestDeathBeforeTheReturn(t *testing.T) {
+	const deaths, sessions = 30, 4
+	w := &world{resume: true}
+	k := keep(t, w, func(o *supervise.Options) {
+		o.Restart = supervise.Restart{Min: time.Nanosecond, Max: time.Nanosecond, Limit: -1}
+		dial, n := o.Dial, 0
+		o.Dial = func(ctx context.Context) (stream.Stream, error) {
+			wire, err := dial(ctx)
+			if n++; n > 1 && n <= deaths+1 {
+				return &doomed{Stream: wire}, err
+			}
+			return wire, err
+		}
+	})
+	require.NoError(t, k.Start(context.Background()))
+	for range sessions {
+		_, err := k.Open(t.Context(), whole)
+		require.NoError(t, err)
+	}
+	w.kill()
+	for range deaths + 1 {
+		<-k.downs
+	}
+	for range sessions {
+		r := <-k.returns
+		b, err := r.Session.Current(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, supervise.HowResumed, r.How)
+		assert.EqualValues(t, deaths+2, b.Generation)
+		assert.EqualValues(t, deaths+2, r.Generation)
+	}
+}
+
+// doomed ends when it has passed one message.
+type doomed struct {
+	stream.Stream
+	read bool
+}
+
+func (d *doomed) Read() ([]byte, error) {
+	if d.read {
+		return nil, io.EOF
+	}
+	d.read = true
+	return d.Stream.Read()
 }
 
 func TestFailureToStartIsToldAtOnce(t *testing.T) {

@@ -217,8 +217,9 @@ func (s *Supervisor) run(conn *client.Conn) {
 		}
 		since = time.Now()
 		generation, sessions := s.up(conn)
+		current := conn // conn is another one when the agent has died again
 		for _, session := range sessions {
-			s.running.Go(func() { session.reopen(s.life, conn, generation) }) // ends with conn, at the latest
+			s.running.Go(func() { session.reopen(s.life, current, generation) }) // ends with current, at the latest
 		}
 	}
 }
