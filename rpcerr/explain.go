@@ -18,10 +18,10 @@ const maxReason = 512
 //	Internal error (-32603): OPENAI_API_KEY is not set
 //
 // The reason is the data if that is a string, and otherwise the string in its member
-// "details" or "detail". Explain shows it only if the error came from the peer, without
-// control characters and at most 512 bytes of it. An unsupported protocol version names the
-// versions that the peer supports. Explain returns "" for nil, and the text of err for an
-// error that carries no code.
+// "details" or "detail". Explain shows it only if the error came from the peer, whose data
+// is a json.RawMessage; without control characters and at most 512 bytes of it. An
+// unsupported protocol version names the versions that the peer supports. Explain returns ""
+// for nil, and the text of err for an error that carries no code.
 //
 // The text is for a screen. In a log, use the error itself: its text never contains data.
 func Explain(err error) string {

@@ -3,6 +3,7 @@ package rpcerr
 import (
 	"fmt"
 	"log/slog"
+	"reflect"
 	"regexp"
 	"strings"
 )
@@ -10,8 +11,13 @@ import (
 // LogText returns the text of err for a log. It removes the query, the fragment and the
 // user from each URL in the text, because queries can contain keys and the errors of
 // net/http contain the whole URL. Without a scheme, a URL is recognized by its query. LogText
-// returns "<nil>" for nil.
-func LogText(err error) string { return redactURLs(fmt.Sprint(err)) } // Sprint survives an Error method that panics
+// returns "<nil>" for nil, and names the type of a nil pointer that became an error.
+func LogText(err error) string {
+	if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {
+		return fmt.Sprintf("a nil %T in an error", err)
+	}
+	return redactURLs(fmt.Sprint(err)) // Sprint survives an Error method that panics
+}
 
 // logAttr returns err for a log. An error that knows what a log may hold decides itself.
 func logAttr(key string, err error) slog.Attr {

@@ -52,6 +52,7 @@ func TestLogText(t *testing.T) {
 		assert.Equal(t, want, rpcerr.LogText(errors.New(in)))
 	}
 	assert.Equal(t, "<nil>", rpcerr.LogText(nil))
+	assert.Equal(t, "a nil *kind.Error in an error", rpcerr.LogText((*kind.Error)(nil)))
 }
 
 // No log shows the query of a URL, however deep the error of net/http is.
@@ -60,6 +61,7 @@ func TestLogsHideQueries(t *testing.T) {
 	for _, err := range []error{
 		rpcerr.InternalError(nil).WithCause(inner),
 		kind.Internal.New("m").WithCause(inner),
+		kind.Internal.New("m").WithDebug(inner.Error()),
 		kind.Internal.Errorf("m: %w", fmt.Errorf("searching: %w", inner)),
 		toolerr.Internal("m").WithCause(inner),
 	} {

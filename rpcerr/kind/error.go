@@ -152,7 +152,9 @@ func (e *Error) LogValue() slog.Value {
 	if use := e.incomplete(); use != nil { // the peer reads something else
 		text("bad_use", use.mistake.Error())
 	}
-	text("debug", e.Debug)
+	if e.Debug != "" { // the text of another error, as often as not
+		text("debug", rpcerr.LogText(errors.New(e.Debug)))
+	}
 	attrs = append(attrs, e.Attrs...)
 	if cause := e.Unwrap(); cause != nil {
 		attrs = append(attrs, logAttr("cause", cause))

@@ -35,6 +35,9 @@ func FromStatus(status int) Kind {
 // FromUpstreamStatus returns the kind of an HTTP status that another service sent.
 // It differs from [FromStatus] for 500 and 501 only: a bug of another service is no bug
 // of this program, so the service counts as unavailable.
+//
+// To build an error use [Upstream], which also sets Status and Retryable: for status 401,
+// the New of the kind would ask the user to log in to this program.
 func FromUpstreamStatus(status int) Kind {
 	if status == 500 || status == 501 {
 		return ServiceUnavailable
