@@ -34,6 +34,7 @@ type Conn struct {
 	out       *outbox.Box
 	calls     calls
 	in        inbound
+	worker    worker
 	handlers  handlers
 	handshake handshake
 	end       ending
@@ -69,7 +70,8 @@ func (c *Conn) Configure(cfg Config) {
 	c.handlers.init(&c.cfg, c.log)
 	c.handlers.ending = c.end.begins
 	c.in.init(&c.cfg, c.limits)
-	c.in.ignores, c.in.serve, c.in.work = c.handlers.ignores, (*request).serve, func() { (&worker{c: c}).run() }
+	c.in.ignores, c.in.serve, c.in.work = c.handlers.ignores, (*request).serve, c.worker.run
+	c.worker.c = c
 	c.handshake = handshake{in: &c.in, negotiated: cfg.Negotiated, respond: c.respondOwn}
 	c.in.slow = slowWatch{in: &c.in, after: c.limits.SlowHandler, log: c.log, call: c.calls.first}
 	c.end.init()

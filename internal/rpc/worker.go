@@ -1,9 +1,11 @@
 package rpc
 
-// worker is the goroutine that handles what is in the queue, one after the other.
+// worker handles what is in the queue, one after the other. It is a goroutine while there
+// is something; one at a time, so what it has needs no lock.
 type worker struct {
 	c       *Conn
 	relayed relays
+	fresh   *scope // of the next notification; nil while one has it
 }
 
 func (w *worker) run() {
@@ -14,11 +16,14 @@ func (w *worker) run() {
 		}
 	}()
 	c := w.c
-	s := w.scope()
 	for {
 		if len(w.relayed) > 0 && !c.in.respondsNext() {
 			w.relayed.wait(c.end.hurry)
 		}
+		if w.fresh == nil {
+			w.fresh = w.scope()
+		}
+		s := w.fresh
 		it, ok := c.in.next(s)
 		if !ok {
 			finished = true
@@ -26,8 +31,8 @@ func (w *worker) run() {
 		}
 		switch it.kind {
 		case itemNotification, itemDropped:
+			w.fresh = nil
 			c.handlers.notification(s, &it)
-			s = w.scope()
 		case itemResponse:
 			if it.call.relays != nil {
 				w.relayed.add(it.call)
