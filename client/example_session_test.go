@@ -101,11 +101,11 @@ func (reader) RequestPermission(context.Context, *acp.RequestPermissionRequest) 
 func (r reader) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
 	name, err := filepath.Rel(r.root.Name(), req.Path)
 	if err != nil {
-		return nil, rpcerr.ResourceNotFound(req.Path)
+		return nil, rpcerr.ResourceNotFound(req.Path).WithCause(err)
 	}
 	f, err := r.root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, rpcerr.ResourceNotFound(req.Path)
+		return nil, rpcerr.ResourceNotFound(req.Path).WithCause(err)
 	}
 	if err != nil {
 		return nil, err

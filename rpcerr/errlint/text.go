@@ -192,7 +192,9 @@ func (l leaks) sources(e ast.Expr, report func(ast.Node, string)) {
 		sel, isSel := call.Fun.(*ast.SelectorExpr)
 		switch {
 		case fn.Name() == "Error" && isSel && fn.Signature().Recv() != nil && fn.Signature().Params().Len() == 0 && isError(pass, sel.X):
-			report(call, readsText)
+			if !l.written(sel.X) {
+				report(call, readsText)
+			}
 		case fn.FullName() == "runtime/debug.Stack":
 			report(call, "the peer reads this stack trace; log it instead")
 		case formats(fn):
@@ -204,6 +206,21 @@ func (l leaks) sources(e ast.Expr, report func(ast.Node, string)) {
 		}
 		return true
 	})
+}
+
+// written reports whether e is an error of the package whose text stands in its source.
+func (l leaks) written(e ast.Expr) bool {
+	obj := object(l.pass, e)
+	if obj == nil || obj.Parent() != l.pass.Pkg.Scope() {
+		return false
+	}
+	call, ok := l.flow.value(e, e.Pos()).(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 {
+		return false
+	}
+	fn := callee(l.pass, call)
+	_, constant := stringOf(l.pass, call.Args[0])
+	return fn != nil && fn.FullName() == "errors.New" && constant
 }
 
 // formats reports whether the function is one of the fmt.Sprint family.

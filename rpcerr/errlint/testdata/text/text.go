@@ -16,6 +16,11 @@ import (
 
 var NoMatch contract.Reason
 
+var (
+	errTooMany = errors.New("too many at once")
+	errWrapped = os.Remove("x")
+)
+
 func fail(n int) error {
 	_, err := os.ReadFile("x")
 	encoded, _ := json.Marshal(os.Environ())
@@ -102,6 +107,10 @@ func fail(n int) error {
 		return e
 	case 34:
 		return &rpcerr.RequestError{Code: 7, Data: err} // want `the peer reads this error, encoded as data`
+	case 35:
+		return kind.Conflict.New(errTooMany.Error())
+	case 36:
+		return kind.Conflict.New(errWrapped.Error()) // want `the peer reads the text of this error`
 	case 26:
 		return errors.New(err.Error())
 	}
