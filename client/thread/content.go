@@ -3,7 +3,7 @@ package thread
 import "encoding/json"
 
 // Meta contains data that both ends have agreed on: the _meta members of the protocol.
-// Items accumulate it; a newer value replaces an older one with the same key.
+// Items accumulate it, up to 1000 keys; a newer value replaces an older one with the same key.
 type Meta map[string]any
 
 // The types of a [Block]. Other values are possible.

@@ -1,7 +1,6 @@
 package thread
 
 import (
-	"maps"
 	"sync"
 )
 
@@ -173,19 +172,6 @@ func (t *Thread) add(n node, conversation bool) *entry {
 	}
 	t.touch(e)
 	return e
-}
-
-// merge returns old with what is in added. It changes neither.
-func merge(old, added Meta) Meta {
-	if len(added) == 0 {
-		return old
-	}
-	if len(old) == 0 {
-		return added
-	}
-	m := maps.Clone(old)
-	maps.Copy(m, added)
-	return m
 }
 
 // set changes *p if there is a new value.

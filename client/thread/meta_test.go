@@ -1,0 +1,37 @@
+package thread_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/acpkit/go-sdk/client/thread"
+)
+
+// An agent may send keys that are new each time: the Meta of an item does not grow forever,
+// and what is there can still be replaced.
+func TestMetaIsBounded(t *testing.T) {
+	th := thread.New()
+	chunk := func(meta thread.Meta) thread.Meta {
+		th.AddChunk(thread.MessageChunk{Role: thread.RoleAgent, ID: "1", Content: thread.Block{Type: thread.BlockText, Text: "x"}, Meta: meta})
+		return th.Snapshot().Items.At(0).(*thread.Message).Meta
+	}
+	before := chunk(thread.Meta{"first": 1})
+	for i := range 3000 {
+		chunk(thread.Meta{strconv.Itoa(i): i})
+	}
+	all := chunk(thread.Meta{"first": 2, "last": 1})
+	assert.Equal(t, 1000, len(all))
+	assert.Equal(t, 2, all["first"])
+	_, there := all["last"]
+	assert.False(t, there)
+	assert.Equal(t, thread.Meta{"first": 1}, before)
+	big := thread.Meta{}
+	for i := range 2000 {
+		big[strconv.Itoa(i)] = i
+	}
+	th = thread.New()
+	assert.Equal(t, 1000, len(chunk(big)))
+	assert.Equal(t, 2000, len(big))
+}
