@@ -121,6 +121,18 @@ func TestLargeCallsAreBounded(t *testing.T) {
 	assert.Greater(t, bytes, 1000*(32+16), "what Go needs for them")
 }
 
+// An agent may ask in any number of sessions, also ones that were never opened.
+func TestQuestionsAloneAreNotKept(t *testing.T) {
+	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+	for i := range 100 {
+		q := question(edit("/w/a", "x"))
+		q.Session, q.Turn = fmt.Sprint(i), 0
+		require.Equal(t, permission.Allow, d.Decide(t.Context(), q).Decision)
+	}
+	sessions, _ := d.Kept()
+	assert.Zero(t, sessions)
+}
+
 // An agent may send updates of any number of sessions. What a person has decided is kept.
 func TestSessionsAreBounded(t *testing.T) {
 	d := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways)})

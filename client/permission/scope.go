@@ -79,8 +79,11 @@ func (s *Scope) sessionOf(id string) *session {
 func (s *Scope) grant(id string, turn uint64, operations []Operation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if turn == 0 {
+		return
+	}
 	x := s.sessionOf(id)
-	if x == nil || turn == 0 || turn < x.turn {
+	if x == nil || turn < x.turn {
 		return
 	}
 	x.enter(turn)
