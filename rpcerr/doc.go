@@ -29,7 +29,7 @@
 // error is sent as -32603 "Internal error". [From] does the conversion. An error type of
 // your own defines its own conversion with a method RequestError. If the type holds a
 // RequestError, keep it in a named field, because an embedded field would hide the
-// method.
+// method. For errors.Is and errors.As on this end, return it from Unwrap too.
 //
 //	func (e *QuotaError) RequestError() *rpcerr.RequestError {
 //		return rpcerr.New(-31000, "quota used up", map[string]any{"limit": e.Limit})

@@ -62,8 +62,8 @@ func (o *Options) withDefaults() Options {
 // Do calls f until it succeeds, fails with an error that is not retryable, or was
 // called often enough. It returns the last error of f, wrapped with the number of attempts
 // if there was more than one. If ctx is done during a pause, the result wraps the error of
-// ctx and the error of f. If the deadline of ctx lies before the end of the pause, Do
-// returns at once. Nil options mean the defaults.
+// ctx and the error of f, and its kind is cancelled. If the deadline of ctx lies before the
+// end of the pause, Do returns at once. Nil options mean the defaults.
 func Do(ctx context.Context, f func(ctx context.Context) error, opts *Options) error {
 	_, err := Value(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }, opts)
 	return err
@@ -97,7 +97,9 @@ func Value[T any](ctx context.Context, f func(ctx context.Context) (T, error), o
 			o.OnRetry(attempt, err, pause)
 		}
 		if ended := sleep(ctx, pause); ended != nil {
-			return v, fmt.Errorf("waiting to try again: %w (attempt %d: %w)", ended, attempt, err)
+			// The end of ctx stands first and has a kind, so that the whole is not retryable.
+			stopped := kind.Cancelled.New(kind.Cancelled.Message()).WithCause(ended)
+			return v, fmt.Errorf("waiting to try again: %w (attempt %d: %w)", stopped, attempt, err)
 		}
 	}
 }

@@ -111,6 +111,8 @@ func TestBoundedByContext(t *testing.T) {
 		assert.ErrorIs(t, err, stop)
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.ErrorIs(t, err, kind.ServiceUnavailable)
+		assert.Equal(t, kind.Cancelled, kind.Of(err), "the caller does not want another attempt")
+		assert.Equal(t, kind.ActionGiveUp, kind.AdviceFor(err).Action)
 		assert.Equal(t, time.Second, time.Since(began))
 		assert.Equal(t, 1, calls)
 	})
