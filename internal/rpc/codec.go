@@ -118,24 +118,27 @@ func encodingError(what string, err error) error {
 }
 
 // decodeParams decodes and checks params, and returns the memory that they occupy. Absent
-// params are an empty object.
-func (c *codec) decodeParams(e *Entry, raw []byte) (any, int64, *wire.FieldErrors) {
+// params are an empty object. odd is v if it breaks a rule that holds only for what is
+// sent, and nil otherwise.
+func (c *codec) decodeParams(e *Entry, raw []byte) (v, odd any, held int64, fields *wire.FieldErrors) {
 	if raw == nil || string(raw) == "null" {
 		raw = emptyObject
 	}
 	v, held, err := e.Params.Decode(raw)
 	if err != nil {
-		return nil, 0, violations(err)
+		return nil, nil, 0, violations(err)
+	}
+	if e.Params.Valid(v, true) {
+		return v, nil, held, nil
 	}
 	strict := e.StrictParams && !c.cfg.LenientPaths
-	if !e.Params.Valid(v, strict) {
-		fields := validate.Struct(v, strict)
-		if fields == nil {
-			fields = wire.Violation("invalid")
-		}
-		return nil, 0, fields
+	if !strict && e.Params.Valid(v, false) {
+		return v, v, held, nil
 	}
-	return v, held, nil
+	if fields = validate.Struct(v, strict); fields == nil {
+		fields = wire.Violation("invalid")
+	}
+	return nil, nil, 0, fields
 }
 
 // decodeResult reads and checks a result. null stands for an empty object: older

@@ -17,7 +17,7 @@ type scope struct {
 	size   int64    // memory of the message: raw, then decoded
 	req    *request // nil: a notification is handled
 	work   *Work    // the work whose ctx it is, nil: a handler's
-	params any      // a pointer to what was decoded, nil for an extension; set before the handler runs
+	odd    any      // see codec.decodeParams; set before the handler runs
 
 	// up is the handler that this one descends from: the notification handler
 	// under whose exception a request was started, else the handler whose ctx
@@ -164,10 +164,11 @@ func (s *scope) leave(c *Conn, call bool) {
 }
 
 // arrived reports whether the value, a pointer, is what a handler that ctx descends
-// from was given: it is then passed on, and not this program's own.
+// from was given, and broke a rule for what is sent when it arrived: it is then passed on,
+// and the mistake is not this program's own.
 func arrived(ctx context.Context, v any) bool {
 	for s := scopeOf(ctx); s != nil; s = s.up {
-		if s.params != nil && s.params == v {
+		if s.odd != nil && s.odd == v {
 			return true
 		}
 	}

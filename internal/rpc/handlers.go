@@ -47,10 +47,11 @@ func (h *handlers) notification(s *scope, it *item) {
 		h.handled(s, h.invoke(s, nil, json.RawMessage(it.params), h.kept(it.params), nil))
 		return
 	}
+	var params any
 	var held int64
 	raw := h.kept(it.params)
 	var fields *wire.FieldErrors
-	err := safely(func() error { s.params, held, fields = h.decodeParams(it.entry, it.params); return nil })
+	err := safely(func() error { params, s.odd, held, fields = h.decodeParams(it.entry, it.params); return nil })
 	it.params = nil
 	s.size = held + int64(len(raw)) + notificationOverhead // what is left of the message from here on
 	if fields != nil {
@@ -65,7 +66,7 @@ func (h *handlers) notification(s *scope, it *item) {
 			r.entered.wait()
 		}
 	}
-	h.handled(s, h.invoke(s, it.entry, s.params, raw, nil))
+	h.handled(s, h.invoke(s, it.entry, params, raw, nil))
 }
 
 func (h *handlers) handled(s *scope, err error) {
@@ -100,7 +101,8 @@ func (h *handlers) requestParams(r *request) (any, error) {
 	if r.entry == nil {
 		return json.RawMessage(raw), nil
 	}
-	v, held, fields := h.decodeParams(r.entry, raw)
+	v, odd, held, fields := h.decodeParams(r.entry, raw)
+	r.scope.odd = odd
 	if fields != nil {
 		h.refused(r.method)
 		return nil, rpcerr.InvalidParams(fields)

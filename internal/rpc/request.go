@@ -121,9 +121,6 @@ func (r *request) serve() {
 	if err = safely(func() (err error) { params, err = c.handlers.requestParams(r); return err }); err != nil {
 		return
 	}
-	if r.entry != nil {
-		r.scope.params = params
-	}
 	err = errExited
 	for _, b := range r.before {
 		b.entered.wait()

@@ -12,7 +12,7 @@ import (
 const mostResults = 4
 
 // results are those of the latest calls that a request's handler made, of the type that it
-// returns itself: it may return one of them unchecked.
+// returns itself, and that break a rule for what is sent: it may return one of them.
 type results struct {
 	mu sync.Mutex // guards the one below
 	of []any
@@ -21,7 +21,7 @@ type results struct {
 // keep remembers the result of a call of m that was made with the handler's ctx, if the
 // handler could return it.
 func (s *scope) keep(m *wire.Method, result any) {
-	if s == nil || s.req == nil || s.work != nil || s.req.entry == nil || s.req.entry.Result != m.Result || result == nil {
+	if s == nil || s.req == nil || s.work != nil || s.req.entry == nil || s.req.entry.Result != m.Result || result == nil || !m.Result.Is(result) || m.Result.Valid(result, true) {
 		return
 	}
 	r := &s.req.results

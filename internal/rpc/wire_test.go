@@ -340,6 +340,39 @@ func TestResponsesWithoutAnIDAreLoggedOnce(t *testing.T) {
 	})
 }
 
+// A mistake that this end makes in what it passes on is its own.
+func TestForwardingIsCheckedWhenChanged(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		other, q := start(t, rpc.Config{})
+		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+				if m.Text == "change params" {
+					m.Text = "relative"
+				}
+				res, err := other.Call(ctx, mEcho, m, nil)
+				if err != nil {
+					return nil, err
+				}
+				if res.(*msg).Text == "change result" {
+					res.(*msg).Text = "relative"
+				}
+				return res.(*msg), nil
+			}),
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+				m.Text = "relative"
+				return nil, other.Notify(ctx, mNote, m)
+			}),
+		}})
+		p.Send(`{'jsonrpc':'2.0','method':'t/note','params':{}}`)
+		p.Send(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{'text':'change params'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`)
+		p.Send(`{'jsonrpc':'2.0','id':2,'method':'t/echo','params':{'text':'x'}}`)
+		q.ExpectJSON(`{'jsonrpc':'2.0','id':2,'method':'t/echo','params':{'text':'x'}}`)
+		q.Send(`{'jsonrpc':'2.0','id':2,'result':{'text':'change result'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':'Internal error'}}`)
+	})
+}
+
 // What arrived on another connection is passed on although a rule of the prose
 // would forbid to send it.
 func TestForwardingIsNotStricter(t *testing.T) {

@@ -34,7 +34,7 @@ func Outlive(ctx context.Context, background bool) (*Work, error) {
 	life, cancel := context.WithCancelCause(c.life)
 	w := &Work{background: background, end: func(cause error) { cancel(cause) }}
 	w.ctx = &workContext{Context: life, values: context.WithoutCancel(ctx),
-		scope: &scope{parent: life, conn: c, method: s.method, size: s.size, req: r, params: s.params, up: c.up}}
+		scope: &scope{parent: life, conn: c, method: s.method, size: s.size, req: r, odd: s.odd, up: c.up}}
 	w.ctx.scope.work = w
 	w.member.work, w.task.method = w, s.method
 	done, err := c.in.outlives(r, s.work, w)
