@@ -193,7 +193,7 @@ func (c *Client) do(ctx context.Context, method, session string, body []byte, he
 	if c.opts.Header != nil {
 		h, err := c.opts.Header(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("streamhttp: making the headers: %w", err)
+			return nil, fmt.Errorf("%w: making the headers: %w", ErrNotAccepted, err)
 		}
 		if h != nil {
 			req.Header = h.Clone()

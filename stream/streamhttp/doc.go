@@ -40,11 +40,12 @@
 // *stream.LostError, and the next message opens it again. If the event stream of the
 // connection is interrupted, the connection ends.
 //
-// A POST that gets status 429 or 503 with a Retry-After header was not accepted. The call of a
-// request fails with an error that wraps [ErrNotAccepted], so that its caller may repeat it. A
-// notification or a response is posted again, in its place in the order, after the time that
-// the server names and with growing pauses. If the server has not accepted it after 30 s, or
-// names a longer time, the connection ends with that error. A GET is repeated in the same way.
+// A POST that gets status 429 or 503 with a Retry-After header was not accepted, and one for
+// which no network connection could be made was not sent. The call of such a request fails
+// with an error that wraps [ErrNotAccepted], so that its caller may repeat it. A notification
+// or a response is posted again, in its place in the order, after the time that the server
+// names and with growing pauses. If the server has not accepted it after 30 s, or names a
+// longer time, the connection ends with that error. A GET is repeated in the same way.
 //
 // A server with HandlerOptions.Resume numbers its events and keeps the last ones of each
 // stream, 4096 events or 8 MiB. The client then continues an interrupted event stream: no

@@ -209,7 +209,7 @@ func (c *Client) post(o *outgoing) {
 	resp, err := c.submit(o.session, o.m.Data, o.m.Kind != stream.KindRequest)
 	if err != nil {
 		if o.m.Kind == stream.KindRequest {
-			c.lost(o, fmt.Errorf("%w: %w", ErrUncertain, err))
+			c.lost(o, unanswered(err))
 			return
 		}
 		c.fail(err)
@@ -231,6 +231,18 @@ func (c *Client) post(o *outgoing) {
 	default:
 		c.fail(err)
 	}
+}
+
+// unanswered returns the error of a call whose POST failed. It differs by whether the agent may
+// have received the request.
+func unanswered(err error) error {
+	switch {
+	case errors.Is(err, ErrNotAccepted):
+		return err
+	case notDialed(err):
+		return fmt.Errorf("%w: %w", ErrNotAccepted, err)
+	}
+	return fmt.Errorf("%w: %w", ErrUncertain, err)
 }
 
 func opensSession(method string) bool { return method == "session/load" || method == "session/resume" }

@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -16,8 +17,9 @@ const (
 	retryLongest  = 5 * time.Second
 )
 
-// ErrNotAccepted is wrapped by the error of a message that the server refused with status 429
-// or 503 and a Retry-After header. The agent has not received it.
+// ErrNotAccepted is wrapped by the error of a message that the agent has not received: the
+// server refused it with status 429 or 503 and a Retry-After header, or could not be reached,
+// or DialOptions.Header failed.
 var ErrNotAccepted = errors.New("streamhttp: the message was not accepted")
 
 // submit posts a message. With again it repeats one that the server has not accepted.
@@ -27,23 +29,25 @@ func (c *Client) submit(session string, body []byte, again bool) (*http.Response
 	})
 }
 
-// insist sends a request. With again it repeats one that the server has not accepted, until
-// the server accepts it, but for no more than 30 s. What follows the request in order waits
-// meanwhile.
+// insist sends a request. With again it repeats one that the server has not accepted, or for
+// which it could not be reached, until the server accepts it, but for no more than 30 s. What
+// follows the request in order waits meanwhile.
 func (c *Client) insist(again bool, send func() (*http.Response, error)) (*http.Response, error) {
 	began := time.Now()
 	for wait := retryFirst; ; wait = min(2*wait, retryLongest) {
 		resp, err := send()
-		if err != nil {
-			return nil, err
+		after, refused := time.Duration(0), notDialed(err)
+		if err == nil {
+			after, refused = notAccepted(resp)
 		}
-		after, refused := notAccepted(resp)
 		pause := max(after, wait)
 		if !refused || !again || time.Since(began)+pause > retryPatience {
-			return resp, nil
+			return resp, err
 		}
-		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection is used again
-		_ = resp.Body.Close()
+		if err == nil {
+			_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection is used again
+			_ = resp.Body.Close()
+		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
@@ -52,6 +56,13 @@ func (c *Client) insist(again bool, send func() (*http.Response, error)) (*http.
 			return nil, stream.ErrClosed
 		}
 	}
+}
+
+// notDialed reports whether a request failed because there was no network connection to send
+// it on.
+func notDialed(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }
 
 // notAccepted reports whether the server has not accepted a message now but may later, and

@@ -1,10 +1,13 @@
 package streamhttp_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -269,3 +272,63 @@ func TestGetAgain(t *testing.T) {
 }
 
 func isNotAccepted(err error) bool { return errors.Is(err, streamhttp.ErrNotAccepted) }
+
+// A message that could not be sent was not accepted either: the call of a request fails with
+// an error that says so, and the others are posted when the server can be reached again.
+func TestServerCannotBeReached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bubblePeer(t)
+		transport := p.client.Transport.(*http.Transport)
+		dial, down := transport.DialContext, new(atomic.Bool)
+		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if down.Load() {
+				return nil, &net.OpError{Op: "dial", Err: errors.New("no route")}
+			}
+			return dial(ctx, network, address)
+		}
+		c := p.dial(t, nil)
+		synctest.Wait()
+		transport.CloseIdleConnections()
+		down.Store(true)
+		require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`)))
+		l := lost(t, c)
+		assert.Equal(t, "1", string(l.ID))
+		assert.ErrorIs(t, l, streamhttp.ErrNotAccepted)
+		assert.NotErrorIs(t, l, streamhttp.ErrUncertain)
+
+		require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","id":"a","result":{}}`)))
+		require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"first"}`)))
+		time.Sleep(10 * time.Second)
+		assert.Empty(t, p.posts)
+		down.Store(false)
+		got := []stream.Message{<-p.posts, <-p.posts}
+		assert.True(t, got[0].IsResponse() != got[1].IsResponse())
+
+		synctest.Wait()
+		transport.CloseIdleConnections()
+		down.Store(true)
+		began := time.Now()
+		require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"second"}`)))
+		_, err := c.Read()
+		assert.ErrorContains(t, err, "no route")
+		assert.LessOrEqual(t, time.Since(began), 30*time.Second)
+	})
+}
+
+// If the headers of a request cannot be made, nothing of it was sent.
+func TestNoHeaders(t *testing.T) {
+	p := newPeer(t)
+	fails := new(atomic.Bool)
+	c := p.dial(t, &streamhttp.DialOptions{Header: func(context.Context) (http.Header, error) {
+		if fails.Load() {
+			return nil, errors.New("no token")
+		}
+		return nil, nil
+	}})
+	fails.Store(true)
+	require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`)))
+	l := lost(t, c)
+	assert.ErrorContains(t, l, "no token")
+	assert.ErrorIs(t, l, streamhttp.ErrNotAccepted)
+	assert.NotErrorIs(t, l, streamhttp.ErrUncertain)
+}
