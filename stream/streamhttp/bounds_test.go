@@ -149,3 +149,26 @@ func (b *lockedBuffer) String() string {
 	defer b.mu.Unlock()
 	return b.b.String()
 }
+
+// A server that names ever new sessions does not make the client open ever more event streams.
+func TestManySessionsAreNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bubblePeer(t)
+		var opened atomic.Int32
+		p.get = func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Header.Get("Acp-Session-Id") != "" {
+				opened.Add(1)
+			}
+			return false
+		}
+		c := p.dial(t, nil)
+		const many = 1100
+		for i := range many {
+			p.say("", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"s%d"}}`, i, i))
+			receive(t, c)
+		}
+		synctest.Wait()
+		assert.LessOrEqual(t, opened.Load(), int32(1024))
+		assert.GreaterOrEqual(t, opened.Load(), int32(1000))
+	})
+}

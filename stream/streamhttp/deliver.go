@@ -39,8 +39,8 @@ func (c *Client) deliver(s *eventStream, data []byte) {
 		}
 	case m.CancelID != nil && c.hold(m):
 	default:
-		if child := subagent(&m); child != "" && c.attends() < maxSessions {
-			c.stream(child) // its updates arrive there, and no response names it
+		if child := subagent(&m); child != "" {
+			c.attend(child) // its updates arrive there, and no response names it
 		}
 		c.in.put(arrival{msg: m})
 	}
@@ -60,11 +60,15 @@ func subagent(m *stream.Message) string {
 	return envelope.SessionID(update)
 }
 
-// attends returns how many event streams are open.
-func (c *Client) attends() int {
+// attend opens the event stream of a session that the server has named, unless too many are
+// open. The first message of the session opens it then.
+func (c *Client) attend(session string) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.streams)
+	many := len(c.streams) >= maxSessions
+	c.mu.Unlock()
+	if !many {
+		c.stream(session)
+	}
 }
 
 // hold keeps a cancel whose request has not arrived for a moment. It reports whether
@@ -111,7 +115,7 @@ func (c *Client) deliverResponse(s *eventStream, m stream.Message) {
 	}
 	k := c.answered(string(m.ID))
 	if m.SessionID != "" {
-		c.stream(m.SessionID) // its updates are waiting there
+		c.attend(m.SessionID) // its updates are waiting there
 	}
 	if s.session != "" || k.session == "" {
 		c.in.put(arrival{msg: m})
