@@ -59,6 +59,7 @@
 //	POSTs being read        2048      a connection; further ones get status 429
 //	POSTs waiting for room  1024      a connection; further ones get status 429
 //	no progress when full   60 s      Stall; the connection ends
+//	no progress             5 min     Idle; 60 s with Resume; the event stream ends
 //	event streams           1024      a connection; the next one is refused
 //	sessions without stream 1024      a connection; the next one ends it
 //	ids in headers          1024 bytes

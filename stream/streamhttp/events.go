@@ -39,9 +39,6 @@ type event struct {
 	data []byte
 }
 
-// receiver is one GET.
-type receiver struct{ replaced chan struct{} }
-
 func newEvents(session string) *events {
 	return &events{session: session, epoch: rand.Text()[:8], next: 1, wake: make(chan struct{}, 1)}
 }
@@ -239,6 +236,12 @@ func (c *Conn) forgetOldestLocked() bool {
 // attach makes r the receiver of a session's events. It returns an HTTP status if that
 // is not possible, else 0.
 func (c *Conn) attach(session, last string, r *receiver) (e *events, status int) {
+	var old *receiver
+	defer func() {
+		if old != nil {
+			old.replace() // without the mutex, which its GET needs to end
+		}
+	}()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e = c.streams[session]
@@ -249,12 +252,12 @@ func (c *Conn) attach(session, last string, r *receiver) (e *events, status int)
 		if e == nil || !c.rewindLocked(e, last) {
 			return nil, 410
 		}
-		if e.receiver != nil {
-			close(e.receiver.replaced)
-			c.attached--
-		}
-	} else if e != nil && e.receiver != nil {
+	} else if e != nil && e.receiver != nil && !e.receiver.dead() {
 		return nil, 409
+	}
+	if e != nil && e.receiver != nil {
+		old = e.receiver
+		c.attached--
 	}
 	if e == nil {
 		if len(c.streams) > maxSessions {

@@ -13,13 +13,6 @@ import (
 // comment is an event that clients ignore.
 const comment = ":\n\n"
 
-const (
-	// partSize is how many bytes are written at once. A client that takes longer than
-	// writeTimeout for them is gone.
-	partSize     = 64 << 10
-	writeTimeout = 30 * time.Second
-)
-
 // buffers are used while events are written, so that an idle event stream holds none.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
@@ -43,7 +36,9 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	session := r.Header.Get(sessionHeader)
-	me := &receiver{replaced: make(chan struct{})}
+	// A client whose reader pauses takes nothing either, so it has as long as one that is away.
+	me := newReceiver(w, h.opts.Idle, c.progressed)
+	defer me.close()
 	e, status := c.attach(session, r.Header.Get(resumeHeader), me)
 	if status != 0 {
 		refuse(w, status, http.StatusText(status))
@@ -59,9 +54,8 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 		header.Set(sessionHeader, session)
 	}
 	w.WriteHeader(http.StatusOK)
-	out := &eventWriter{w: w, control: http.NewResponseController(w), progress: c.progressed}
-	if out.write(c.greeting(e), nil) == nil {
-		h.send(c, e, me, out, r)
+	if me.write(c.greeting(e), nil) == nil {
+		h.send(c, e, me, r)
 	}
 }
 
@@ -79,7 +73,7 @@ func skipBody(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // send writes events until either end closes the event stream.
-func (h *Handler) send(c *Conn, e *events, me *receiver, out *eventWriter, r *http.Request) {
+func (h *Handler) send(c *Conn, e *events, me *receiver, r *http.Request) {
 	keepAlive := time.NewTicker(h.opts.KeepAlive)
 	defer keepAlive.Stop()
 	epoch := ""
@@ -92,7 +86,7 @@ func (h *Handler) send(c *Conn, e *events, me *receiver, out *eventWriter, r *ht
 			return
 		}
 		if len(next) > 0 {
-			if out.writeEvents(next, epoch) != nil {
+			if me.writeEvents(next, epoch) != nil {
 				return
 			}
 			c.markSent(e, me, len(next))
@@ -105,7 +99,7 @@ func (h *Handler) send(c *Conn, e *events, me *receiver, out *eventWriter, r *ht
 		case <-r.Context().Done():
 			return
 		case <-keepAlive.C:
-			if out.write([]byte(comment), nil) != nil { // which is no progress
+			if me.write([]byte(comment), nil) != nil { // which is no progress
 				return
 			}
 		case <-c.closing:
@@ -116,15 +110,8 @@ func (h *Handler) send(c *Conn, e *events, me *receiver, out *eventWriter, r *ht
 	}
 }
 
-// eventWriter writes to one event stream.
-type eventWriter struct {
-	w        http.ResponseWriter
-	control  *http.ResponseController
-	progress func(n int) // called while events are written, after each n bytes
-}
-
 // writeEvents writes several events at once. Only events with an epoch are numbered.
-func (o *eventWriter) writeEvents(all []event, epoch string) error {
+func (r *receiver) writeEvents(all []event, epoch string) error {
 	b := buffers.Get().(*bytes.Buffer)
 	defer func() {
 		if b.Cap() <= 2*batchBytes {
@@ -162,26 +149,5 @@ func (o *eventWriter) writeEvents(all []event, epoch string) error {
 		}
 		b.WriteByte('\n')
 	}
-	return o.write(b.Bytes(), o.progress)
-}
-
-// write writes and flushes. It calls progress, if not nil, after each part.
-func (o *eventWriter) write(b []byte, progress func(n int)) error {
-	for {
-		part := b[:min(len(b), partSize)]
-		_ = o.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every server has deadlines
-		if len(part) > 0 {
-			if _, err := o.w.Write(part); err != nil {
-				return err
-			}
-			if progress != nil {
-				progress(len(part))
-			}
-		}
-		if b = b[len(part):]; len(b) == 0 {
-			err := o.control.Flush()
-			_ = o.control.SetWriteDeadline(time.Time{})
-			return err
-		}
-	}
+	return r.write(b.Bytes(), r.progress)
 }

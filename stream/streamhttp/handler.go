@@ -79,8 +79,9 @@ type HandlerOptions struct {
 	// full, before the connection ends; 0 means 60 s.
 	Stall time.Duration
 
-	// Idle is how long a connection lives without event streams and requests; 0 means
-	// 5 min, or 60 s with Resume.
+	// Idle is how long a connection lives without event streams and requests, and how long
+	// the client may read nothing of what is being sent on an event stream before that ends;
+	// 0 means 5 min, or 60 s with Resume.
 	Idle time.Duration
 }
 

@@ -23,7 +23,9 @@ func TestSlowReaderOfALongEvent(t *testing.T) {
 		w := wired(t, &streamhttp.HandlerOptions{MaxBuffered: 100_000})
 		end := w.connect()
 		slow := w.say("GET / HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\nAcp-Connection-Id: " + end.ConnectionID() + "\r\n\r\n")
+		over := make(chan struct{})
 		go func() { // ends with the network connection
+			defer close(over)
 			for {
 				if _, err := io.ReadFull(slow, make([]byte, 4<<10)); err != nil {
 					return
@@ -42,6 +44,8 @@ func TestSlowReaderOfALongEvent(t *testing.T) {
 		}
 		require.NoError(t, end.Write(long), "it waits for room")
 		assert.Greater(t, time.Since(began), 100*time.Second)
+		require.NoError(t, slow.Close())
+		<-over // a bubble does not wait for one who sleeps
 	})
 }
 

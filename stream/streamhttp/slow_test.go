@@ -124,3 +124,29 @@ func TestDeadReceiver(t *testing.T) {
 		})
 	}
 }
+
+// A client whose reader pauses for minutes keeps its event stream. One that takes nothing for
+// longer than a connection may be idle loses it.
+func TestReceiverPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := wired(t, nil)
+		end := w.connect()
+		get := "GET / HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\nAcp-Session-Id: s\r\nAcp-Connection-Id: " + end.ConnectionID() + "\r\n\r\n"
+		resp := w.response(w.say(get))
+		require.Equal(t, 200, resp.StatusCode)
+		msg := `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","x":"` + strings.Repeat("x", 500_000) + `"}}`
+		require.NoError(t, end.Write([]byte(msg)))
+		time.Sleep(4 * time.Minute)
+		events := &rawEvents{t: t, resp: resp, r: bufio.NewReader(resp.Body)}
+		assert.Equal(t, msg, events.next())
+
+		require.NoError(t, end.Write([]byte(msg)))
+		time.Sleep(5*time.Minute + time.Second)
+		_, err := io.ReadAll(resp.Body)
+		require.Error(t, err)
+		next := w.response(w.say(get))
+		require.Equal(t, 200, next.StatusCode)
+		events = &rawEvents{t: t, resp: next, r: bufio.NewReader(next.Body)}
+		assert.Equal(t, msg, events.next(), "nothing is lost")
+	})
+}
