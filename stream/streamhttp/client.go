@@ -233,9 +233,28 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// responseRest is how long the rest of a response is waited for whose status is known.
+const responseRest = time.Second
+
+// rest reads the rest of a response, so that its network connection is used again, and closes
+// it. A server that does not end the response is not waited for.
+func rest(resp *http.Response, max int64) []byte {
+	if resp.ContentLength == 0 {
+		_ = resp.Body.Close()
+		return nil
+	}
+	enough := time.AfterFunc(responseRest, func() { _ = resp.Body.Close() })
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, max))
+	enough.Stop()
+	_ = resp.Body.Close()
+	return body
+}
+
+func discard(resp *http.Response) { rest(resp, 64<<10) }
+
 // refusal reads the response that refuses something.
 func refusal(resp *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+	body := rest(resp, 1<<10)
 	var err error = &stream.StatusError{Code: resp.StatusCode, Body: string(body)}
 	if _, ok := notAccepted(resp); ok {
 		err = fmt.Errorf("%w: %w", ErrNotAccepted, err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
@@ -170,8 +169,7 @@ func (c *Client) awaitBarrier(s *eventStream) {
 	if err != nil {
 		return
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
-	_ = resp.Body.Close()
+	discard(resp)
 	if resp.StatusCode/100 != 2 {
 		return
 	}

@@ -152,11 +152,11 @@ func (c *Client) initialize(o *outgoing) {
 		c.fail(err)
 		return
 	}
-	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		c.fail(fmt.Errorf("streamhttp: initializing: %w", refusal(resp)))
 		return
 	}
+	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.opts.MaxMessage)+1))
 	if err != nil {
 		c.fail(fmt.Errorf("streamhttp: initializing: %w", noEOF(err)))
@@ -215,9 +215,8 @@ func (c *Client) post(o *outgoing) {
 		c.fail(err)
 		return
 	}
-	defer resp.Body.Close()
 	if resp.StatusCode/100 == 2 {
-		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection is used again
+		discard(resp)
 		return
 	}
 	err = fmt.Errorf("streamhttp: posting: %w", refusal(resp))

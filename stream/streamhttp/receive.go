@@ -165,7 +165,6 @@ func (c *Client) get(ctx context.Context, s *eventStream, last string) (*http.Re
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		defer resp.Body.Close()
 		return nil, fmt.Errorf("streamhttp: opening an event stream: %w", refusal(resp))
 	}
 	return resp, nil

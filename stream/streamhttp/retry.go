@@ -2,7 +2,6 @@ package streamhttp
 
 import (
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -45,8 +44,7 @@ func (c *Client) insist(again bool, send func() (*http.Response, error)) (*http.
 			return resp, err
 		}
 		if err == nil {
-			_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection is used again
-			_ = resp.Body.Close()
+			discard(resp)
 		}
 		timer := time.NewTimer(pause)
 		select {

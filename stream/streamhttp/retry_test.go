@@ -332,3 +332,39 @@ func TestNoHeaders(t *testing.T) {
 	assert.ErrorIs(t, l, streamhttp.ErrNotAccepted)
 	assert.NotErrorIs(t, l, streamhttp.ErrUncertain)
 }
+
+// A server that does not end the response to a POST does not hold back the next one.
+func TestResponseHasNoEnd(t *testing.T) {
+	for _, code := range []int{202, 429, 500} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := bubblePeer(t)
+				refused := false
+				p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+					if m.Method != "first" && m.Method != "ask" || refused {
+						return false
+					}
+					refused = true
+					w.Header().Set("Retry-After", "0")
+					w.WriteHeader(code)
+					w.(http.Flusher).Flush()
+					<-r.Context().Done()
+					return true
+				}
+				c := p.dial(t, nil)
+				began := time.Now()
+				first := `{"jsonrpc":"2.0","method":"first"}`
+				if code == 500 {
+					first = `{"jsonrpc":"2.0","id":1,"method":"ask"}`
+				}
+				require.NoError(t, c.Write([]byte(first)))
+				require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"second"}`)))
+				if code == 429 {
+					assert.Equal(t, "first", (<-p.posts).Method)
+				}
+				assert.Equal(t, "second", (<-p.posts).Method)
+				assert.Less(t, time.Since(began), 3*time.Second)
+			})
+		})
+	}
+}
