@@ -27,7 +27,8 @@ func (c *Conn) SessionRoots(id acp.SessionID) (dirs []string, ok bool) {
 	return slices.Clone(f.dirs), true
 }
 
-// roots remembers the folders of the sessions that are open.
+// roots remembers the folders of the sessions that are open. It grows with those that are
+// never closed: a part that serves files would refuse the files of one that is forgotten.
 type roots struct {
 	mu  sync.Mutex // guards all
 	all map[acp.SessionID]*folders
