@@ -88,6 +88,36 @@ func TestQuestionsByNameAreLookedAt(t *testing.T) {
 	assert.Len(t, c.got, 1)
 }
 
+// An elicitation of a session names the session, whatever it named before, and its tool call.
+func TestCreateElicitationOfASession(t *testing.T) {
+	scope := &acp.ElicitationSessionScope{SessionID: "other", ToolCallID: "call"}
+	for name, mode := range map[string]acp.ElicitationMode{
+		"form": &acp.ElicitationFormMode{Scope: scope, RequestedSchema: acp.ElicitationSchema{Type: "object", Properties: map[string]acp.ElicitationPropertySchema{}}},
+		"page": &acp.ElicitationURLMode{Scope: scope, ElicitationID: "e", URL: "https://example.com"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &formFiller{action: &acp.ElicitationDeclineAction{}}
+			_, err := inPrompt(t, c, nil, func(ctx context.Context, s *agent.Session) error {
+				res, err := s.CreateElicitation(ctx, &acp.CreateElicitationRequest{Message: "m", Mode: mode})
+				require.NoError(t, err)
+				assert.IsType(t, &acp.ElicitationDeclineAction{}, res.Action, "as it is")
+				return nil
+			})
+			require.NoError(t, err)
+			require.Len(t, c.got, 1)
+			var got acp.ElicitationScope
+			switch mode := c.got[0].Mode.(type) {
+			case *acp.ElicitationFormMode:
+				got = mode.Scope
+			case *acp.ElicitationURLMode:
+				got = mode.Scope
+			}
+			assert.Equal(t, &acp.ElicitationSessionScope{SessionID: "s1", ToolCallID: "call"}, got)
+			assert.Equal(t, acp.SessionID("other"), scope.SessionID, "it is the caller's")
+		})
+	}
+}
+
 func TestElicitationNeedsTheCapability(t *testing.T) {
 	_, err := inPrompt(t, &peertest.Client{}, nil, func(ctx context.Context, s *agent.Session) error {
 		var missing *acp.CapabilityError

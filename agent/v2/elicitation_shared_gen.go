@@ -16,7 +16,8 @@ var ErrNoInput = errors.New("agent: the user gave no input")
 
 // AskForm asks the user to fill in a form, and returns the values by the names of their
 // fields. A field that the user left empty has no entry. The values are not checked
-// against the form: the caller must check them. A form must not ask for secrets.
+// against the form: the caller must check them. A form must not ask for secrets. To name the
+// tool call that needs the values, use [Session.CreateElicitation].
 //
 //	values, err := s.AskForm(ctx, "Which branch?", acp.ElicitationSchema{
 //		Properties: map[string]acp.ElicitationPropertySchema{
@@ -50,6 +51,43 @@ func (s *Session) OpenURL(ctx context.Context, message, url string) (acp.Elicita
 		return "", err
 	}
 	return id, nil
+}
+
+// CreateElicitation sends req and returns the response of the client as it is. If the scope
+// of req is a session, it replaces the session's id in a copy of req; that scope can name the
+// tool call that needs the input. Use [Session.AskForm] or [Session.OpenURL] unless the
+// response itself or such a scope is needed.
+//
+// Protocol: elicitation/create. Capability: elicitation.form or elicitation.url.
+func (s *Session) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	var own acp.CreateElicitationRequest
+	if req != nil {
+		own = *req
+	}
+	switch mode := own.Mode.(type) {
+	case *acp.ElicitationFormMode:
+		form := *mode
+		form.Scope = s.scoped(mode.Scope)
+		own.Mode = &form
+	case *acp.ElicitationURLMode:
+		page := *mode
+		page.Scope = s.scoped(mode.Scope)
+		own.Mode = &page
+	}
+	var res *acp.CreateElicitationResponse
+	err := s.asking(ctx, func() (err error) {
+		res, err = s.conn.CreateElicitation(ctx, &own)
+		return err
+	})
+	return res, err
+}
+
+// scoped returns the scope with the id of the session, if it is that of a session.
+func (s *Session) scoped(scope acp.ElicitationScope) acp.ElicitationScope {
+	if of, ok := scope.(*acp.ElicitationSessionScope); ok {
+		return &acp.ElicitationSessionScope{SessionID: s.id, ToolCallID: of.ToolCallID}
+	}
+	return scope
 }
 
 func (s *Session) scope() acp.ElicitationScope {
