@@ -108,6 +108,9 @@ func (t *Terminals) start(ctx context.Context, s *session, c *Command, dir *os.R
 	sink := &sink{term: term, hook: opts.OnOutput}
 	if opts.Exec != nil {
 		term.process, err = opts.Exec(ctx, c, sink)
+		if term.process == nil && err == nil {
+			err = errors.New("Options.Exec returned neither a process nor an error")
+		}
 	} else {
 		term.process, err = startLocal(c, dir, sink, opts.Grace)
 	}

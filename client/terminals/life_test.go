@@ -315,3 +315,13 @@ func TestExec(t *testing.T) {
 	h.pool.Close()
 	<-p.closed
 }
+
+// A hook with a mistake fails the request, and not the program later.
+func TestExecThatReturnsNothing(t *testing.T) {
+	h := newRunner(t, &terminals.Options{Exec: func(context.Context, *terminals.Command, io.Writer) (terminals.Process, error) {
+		return nil, nil
+	}}, nil)
+	_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "anything"})
+	assert.ErrorContains(t, err, "Options.Exec returned neither")
+	assert.ErrorIs(t, err, rpcerr.ErrInternal)
+}
