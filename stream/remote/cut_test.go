@@ -188,6 +188,8 @@ func converse(t *testing.T, url string, resume bool, network *cutter) (passed in
 	_ = h.Shutdown(ctx)
 	transport.CloseIdleConnections()
 	_ = server.Close()
+	network.mu.Lock() // a network connection may end later
+	defer network.mu.Unlock()
 	return network.passed, err
 }
 
