@@ -117,8 +117,8 @@ func TestUnexpectedErrorOfAToolCallStaysInside(t *testing.T) {
 	assert.Contains(t, string(b), "Internal error")
 }
 
-// A turn that the client cancels ends with "cancelled" whatever the agent makes of it,
-// and its last words get out.
+// A turn that the client cancels ends with the stop reason cancelled, unless the agent
+// returns a response of its own. An update that the agent sends after the cancel still arrives.
 func TestCancelledTurn(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -169,7 +169,8 @@ func TestCancelledTurn(t *testing.T) {
 	}
 }
 
-// A client may answer a question of a turn before it says that the turn is cancelled.
+// A client may answer a permission request with the outcome cancelled before it sends
+// session/cancel. If the agent returns the error of that request, the stop reason is cancelled.
 func TestTurnWhoseQuestionWasCancelled(t *testing.T) {
 	c := &peertest.Client{OnPermission: func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 		return acp.Cancelled(), nil

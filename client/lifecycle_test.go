@@ -66,8 +66,8 @@ func TestEndOfAConnection(t *testing.T) {
 	}
 }
 
-// Who waits for the end from within newClient is told of it also when the connection
-// is given up before it was started.
+// Close of a connection that was never started closes the channel that Done returns, also
+// when newClient called Done.
 func TestDoneOfWhatWasNeverStarted(t *testing.T) {
 	for name, s := range map[string]stream.Stream{"stream": silent{t}, "no stream": nil} {
 		t.Run(name, func(t *testing.T) {

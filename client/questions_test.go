@@ -127,7 +127,8 @@ func TestPanicOfAQuestionIsAnInternalError(t *testing.T) {
 	assert.NotContains(t, m.Error.Message, "secret")
 }
 
-// What goes wrong in a handler after its question was answered for it is told too.
+// The connection answers a question of a cancelled turn while the handler still runs. If the
+// handler panics afterwards, the panic is logged.
 func TestPanicAfterACancelledQuestionIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
@@ -156,7 +157,8 @@ func TestElicitationModeThatWasNotAdvertised(t *testing.T) {
 	assert.Equal(t, -32602, m.Error.Code)
 }
 
-// completer is told when a page was visited, so that pages may be asked for.
+// completer is an acp.ElicitationCompleter, so that the client advertises elicitation for
+// URLs.
 type completer struct{ *stubborn }
 
 func (completer) CompleteElicitation(context.Context, *acp.CompleteElicitationNotification) error {

@@ -412,7 +412,7 @@ func TestOnUpdateThatPanicsWhileUpdatesWait(t *testing.T) {
 				}()
 				<-ended
 				assert.Len(t, r.texts, 7)
-				for range 50 { // more than the backlog: nothing is held any more
+				for range 50 { // more than the backlog: updates are no longer held
 					peer.Update("s1", strings.Repeat("y", 1<<10))
 				}
 				synctest.Wait()

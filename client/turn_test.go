@@ -234,7 +234,8 @@ func TestPromptThatAMiddlewareAnswers(t *testing.T) {
 	assert.Equal(t, acp.StopReasonRefusal, res.StopReason)
 }
 
-// When ctx ends the agent is told, and has a grace to end the turn properly.
+// When the ctx of a prompt ends, the client sends session/cancel and waits for the response
+// during the grace period.
 func TestEndOfCtxCancelsTheTurn(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

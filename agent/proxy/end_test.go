@@ -287,7 +287,7 @@ func (s *picky) Write(msg []byte) error {
 	return s.Stream.Write(msg)
 }
 
-// A proxy that was never started owns its streams all the same, also if one is missing.
+// Close of a proxy that was never started closes its streams, also if one of them is missing.
 func TestCloseWithoutStart(t *testing.T) {
 	for name, missing := range map[string]stream.Stream{"both": nil, "a nil stream": nil, "a nil process": (*stream.Process)(nil)} {
 		t.Run(name, func(t *testing.T) {

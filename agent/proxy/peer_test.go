@@ -88,7 +88,7 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// When the proxy ends during a write, the error says that it has ended.
+// When the proxy ends during a write, Call and Notify return an error that matches acp.ErrClosed.
 func TestPeerAtTheEnd(t *testing.T) {
 	for name, send := range map[string]func(context.Context, *proxy.Peer) error{
 		"call": func(ctx context.Context, x *proxy.Peer) error {

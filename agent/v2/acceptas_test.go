@@ -26,7 +26,7 @@ func TestAcceptAs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := rawpeer.Pipe(t)
 		served := make(chan error, 1)
-		go func() { // ends when the client closes its side
+		go func() { // ends when the client closes its end
 			served <- agent.Serve(t.Context(), near, func(c *agent.Conn) acp.Agent { return &librarian{brief{conn: c}} }, nil)
 		}()
 		r := &raw{far, t}

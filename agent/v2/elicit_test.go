@@ -11,8 +11,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/v2"
 )
 
-// An elicitation of a session names the session, whatever it named before, and tells the
-// state.
+// CreateElicitation of a session sends the id of that session, whatever the caller has set.
+// After the response, the session's state is running again.
 func TestCreateElicitationOfASession(t *testing.T) {
 	req := &acp.CreateElicitationRequest{Message: "Which?", Mode: &acp.ElicitationFormMode{
 		RequestedSchema: acp.ElicitationSchema{Type: "object", Properties: map[string]acp.ElicitationPropertySchema{}},

@@ -25,8 +25,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Whatever is turned on together: the client has the methods of those parts and no others,
-// and the agent is told exactly these.
+// Whatever options are combined, the client has the methods of the parts that they turn on
+// and no others, and its capabilities are exactly those of these parts.
 func TestEveryCombinationOfOptions(t *testing.T) {
 	form := func(context.Context, *elicitation.Form) (map[string]acp.ElicitationContentValue, error) {
 		return nil, elicitation.ErrDeclined

@@ -181,7 +181,9 @@ func echo(text string) acp.CreateTerminalRequest {
 	return acp.CreateTerminalRequest{Command: "echo", Args: []string{text}}
 }
 
-// An agent that is told no, and one that does not ask, can neither write nor run.
+// An agent can neither write a file nor run a command if the user rejects it, nor if the
+// host has no function that asks the user. This also holds for operations for which the
+// agent has not requested permission.
 func TestNothingHappensWithoutAYes(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, *permission.Question) (string, error){"a person says no": pick(permission.RejectOnce), "nobody to ask": nil} {
 		t.Run(name, func(t *testing.T) {

@@ -191,7 +191,9 @@ func TestWhichVersion(t *testing.T) {
 	}
 }
 
-// An agent that cannot read the request cannot know its id. The answer counts all the same.
+// An agent that cannot parse the request cannot know its id: an error without an id is taken
+// for the response to initialize. An id may be written as 1.0 instead of 1, and the response
+// to another request is ignored.
 func TestIDOfTheResponse(t *testing.T) {
 	for name, c := range map[string]struct {
 		first string // ID stands for the id of the request

@@ -115,8 +115,8 @@ func TestFilesAreToldToAnEndpointThatTakesOneInitialize(t *testing.T) {
 	})
 }
 
-// An endpoint for both versions passes on what it derives from version 2. Its agent of
-// version 1 learns of the files all the same, and can use them.
+// A router derives the first initialize of its version 1 agent from version 2, which has no
+// capabilities for files. A second initialize has them, and the agent can read files.
 func TestFilesThroughARouter(t *testing.T) {
 	leak.Check(t)
 	var seen []*acp.ClientCapabilities

@@ -29,7 +29,8 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// The connection of the version that is not spoken is closed, and its client is told.
+// Before Connect returns, it closes the connection of the version that was not agreed on,
+// and the function that was given to OnEnd of that connection is called.
 func TestTheOtherConnectionIsClosed(t *testing.T) {
 	for version, r := range map[int]string{1: resultV1, 2: resultV2} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {

@@ -99,7 +99,7 @@ func TestCancelledWhileThePersonThinks(t *testing.T) {
 		require.ErrorAs(t, d.Authorize(t.Context(), write("/w/a", "x")), &denied)
 		assert.Equal(t, permission.ByPerson, denied.By)
 		assert.Equal(t, 3, d.timesAsked())
-		// What begins after the cancel is cancelled at once, and nobody is asked.
+		// What begins after the cancel is cancelled at once, without a question to the user.
 		assert.Equal(t, permission.Outcome{By: permission.ByCancel}, d.Decide(ctx, question(tool)))
 		assert.ErrorIs(t, d.Authorize(ctx, write("/w/a", "x")), acp.ErrTurnCancelled)
 		assert.Equal(t, 3, d.timesAsked())

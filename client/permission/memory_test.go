@@ -41,7 +41,8 @@ func TestMemoryAllowsNothingElse(t *testing.T) {
 	}
 }
 
-// A person who has just said always is not asked again by the questions that waited.
+// When a person answers always, pending questions about the same operation get the same
+// decision, and the person is asked only once.
 func TestAlwaysHoldsForWhatWaits(t *testing.T) {
 	for answer, want := range map[string]permission.Decision{permission.AllowAlways: permission.Allow, permission.RejectAlways: permission.Deny} {
 		synctest.Test(t, func(t *testing.T) {

@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// mortal is an agent that dies when it is told to.
+// mortal is an agent whose process exits when it receives a prompt.
 type mortal struct{ *basic }
 
 func (a mortal) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
@@ -83,8 +83,8 @@ func TestProcessThatDoesNotStart(t *testing.T) {
 	assert.Equal(t, err, k.Wait())
 }
 
-// A process that dies in a turn is told with its status and the end of its standard error,
-// and neither it nor what it has started outlives its connection.
+// If the agent's process exits during a turn, the error of the turn has the exit status and
+// the end of its standard error. The processes that it started do not outlive the connection.
 func TestProcess(t *testing.T) {
 	notes := filepath.Join(t.TempDir(), "children")
 	w := &world{}

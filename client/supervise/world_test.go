@@ -169,7 +169,8 @@ func (a *basic) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.
 	return &acp.NewSessionResponse{SessionID: id, Modes: modes, ConfigOptions: options}, nil
 }
 
-// settings are told with each response that opens a session.
+// settings returns the modes and the config options of s. Each response that opens a session
+// contains them.
 func settings(s *stored) (*acp.SessionModeState, []acp.SessionConfigOption) {
 	return &acp.SessionModeState{CurrentModeID: s.mode, AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask"}, {ID: "code", Name: "Code"}}},
 		[]acp.SessionConfigOption{{ID: "model", Name: "Model", Kind: &acp.SessionConfigSelect{CurrentValue: s.option,

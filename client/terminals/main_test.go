@@ -83,7 +83,7 @@ func wait() error {
 // waitForSignal lives until a signal ends the process.
 func waitForSignal() {
 	over := make(chan os.Signal, 1)
-	signal.Notify(over, syscall.SIGALRM) // nobody sends it
+	signal.Notify(over, syscall.SIGALRM) // no process sends SIGALRM
 	<-over
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// An agent may send keys that are new each time: the Meta of an item does not grow forever,
-// and what is there can still be replaced.
+// An agent may send new keys with each update. The Meta of an item holds at most 1000 keys,
+// and the value of a key that it has can still be replaced.
 func TestMetaIsBounded(t *testing.T) {
 	th := thread.New()
 	chunk := func(meta thread.Meta) thread.Meta {

@@ -15,7 +15,8 @@ import (
 // piece is a text of one speaker, to be cut anywhere.
 type piece struct{ kind, id, text string }
 
-// cut tells the pieces in chunks of random lengths, also empty ones.
+// cut applies the pieces to a new thread: a tool call as a whole, a text in chunks of random
+// lengths, some of them empty.
 func cut(r *rand.Rand, t *testing.T, pieces []piece) *thread.Thread {
 	th := thread.New()
 	for _, p := range pieces {

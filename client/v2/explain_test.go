@@ -32,7 +32,8 @@ func (guarded) Logout(context.Context, *acp.LogoutAuthRequest) (*acp.LogoutAuthR
 	return nil, nil
 }
 
-// What an agent says of its methods to sign in is shown on the user's terminal.
+// Explain shows the methods to sign in that the agent advertises, without control characters,
+// because the text is printed on the user's terminal.
 func TestExplainShowsMethods(t *testing.T) {
 	near, far := stream.Pipe()
 	go agent.Serve(t.Context(), far, func(*agent.Conn) acp.Agent { // ends with the connection

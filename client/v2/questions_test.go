@@ -124,7 +124,7 @@ func TestCancelEndsQuestionsOfPlainSessions(t *testing.T) {
 		synctest.Wait()
 		assert.Zero(t, conn.CurrentTurn("s1"))
 		assert.NotEqual(t, first, prompt())
-		say(peer, "idle cancelled +") // nothing is in the background any more
+		say(peer, "idle cancelled +") // the list of background work is now empty
 		ask(peer, `"again"`, aboutCall)
 		synctest.Wait()
 		require.NoError(t, conn.Cancel(t.Context(), &acp.CancelSessionNotification{SessionID: "s1"}))

@@ -149,7 +149,7 @@ func TestWithdrawnPromptWithoutResponse(t *testing.T) {
 		_, err := held.Wait()
 		assert.Equal(t, context.DeadlineExceeded, err)
 		assert.Equal(t, 4*time.Second, time.Since(begun))
-		peer.Fail(prompt, -32800, "Request cancelled") // nobody waits for it
+		peer.Fail(prompt, -32800, "Request cancelled") // the caller no longer waits for it
 		say(peer, "idle end_turn")
 		idle, err := first.Wait()
 		require.NoError(t, err)

@@ -156,7 +156,7 @@ func TestWhatIsShown(t *testing.T) {
 	assert.Nil(t, q.Tool)
 	assert.Equal(t, []model.Operation{{Action: model.ActionCommand, Argv: []string{"go test ./..."}, Shell: true, Cwd: "/nowhere"}}, q.Operations)
 
-	// A question is about what was said of the call before, and its subject is an update too.
+	// A question shows what earlier updates reported about the call. Its subject is an update too.
 	d.apply(`{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"T","name":"edit","rawInput":{"a":1},"locations":[{"path":"/p"}],
 		"content":[{"type":"diff","changes":[{"operation":"add","path":"/a"}],"patch":{"format":"git_patch","text":"P"}}]}`,
 		`{"sessionUpdate":"tool_call_content_chunk","toolCallId":"1","content":{"type":"diff","changes":[{"operation":"copy","oldPath":"/a","path":"/b"},{"operation":"delete","path":"/c"}],"patch":{"format":"git_patch","text":"Q"}}}`,
