@@ -53,7 +53,7 @@ var (
 	})(nil)
 )
 
-// What everybody's code names in package acp.
+// The names of package acp that almost every program uses.
 var (
 	_ = [1]struct{}{}[acp.ProtocolVersion-1]
 

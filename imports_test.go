@@ -238,7 +238,8 @@ func TestProgramsLinkOneVersion(t *testing.T) {
 	}
 }
 
-// matches tells whether name is pattern, or lies below a pattern with /... at the end.
+// matches reports whether the package name matches the pattern: a pattern that ends in
+// /... matches the package before it and all packages below that.
 func matches(pattern, name string) bool {
 	if base, below := strings.CutSuffix(pattern, "/..."); below {
 		return name == base || strings.HasPrefix(name, base+"/")

@@ -117,8 +117,9 @@ func sameConstant(v, c any) bool {
 	return ok && x.CanInt() && x.Int() == int64(n)
 }
 
-// knowsTag tells whether an object with that tag is read as a variant of its own:
-// it may be refused, because its members are missing, but must not be unknown.
+// knowsTag reports whether an object with that tag is decoded as a variant that the
+// package knows. The object may be refused, because members are missing, but it must
+// not be decoded as an unknown variant.
 func knowsTag(name, tag, value string) bool {
 	for _, c := range acp.Cases {
 		if c.Name != name {

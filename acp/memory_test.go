@@ -16,8 +16,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// decoded decodes raw and returns the value, what it says that it holds, and by how much
-// the heap has grown.
+// decoded decodes raw and returns the value, the number of bytes that the codec reports
+// for it, and the number of bytes by which the heap has grown.
 func decoded(t *testing.T, codec *wire.Codec, raw []byte) (v any, held, heap int64) {
 	t.Helper()
 	measure := func() int64 {

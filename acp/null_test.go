@@ -22,7 +22,7 @@ type jsonSchema struct {
 	OnNull     bool                   `json:"x-deserialize-default-on-null"`
 }
 
-// takesNull tells whether null is a value, or read as if it were none.
+// takesNull reports whether the schema accepts null, as a value or as an absent member.
 func (s *jsonSchema) takesNull() bool {
 	if s.OnError || s.OnNull || s.Type == "null" {
 		return true

@@ -42,7 +42,7 @@ func playDeaf() {
 // stay lives until it is killed.
 func stay() {
 	over := make(chan os.Signal, 1)
-	signal.Notify(over, syscall.SIGHUP) // nobody sends it
+	signal.Notify(over, syscall.SIGHUP) // no test sends SIGHUP
 	<-over
 }
 

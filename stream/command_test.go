@@ -208,7 +208,8 @@ func TestCommandLetsTheProcessFinish(t *testing.T) {
 	assert.FileExists(t, file, "what it writes at the end must not block it or kill it")
 }
 
-// A call that was sent just before the end tells the stream to hasten during the close.
+// Hasten may be called during Close, as it is for a call that was sent just before: the
+// process can still finish its work.
 func TestCommandLetsTheProcessFinishInHaste(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "done")
 	cmd := helper(t, "late")

@@ -69,7 +69,7 @@ func helperEcho() {
 // stay ignores the end of the input, and lives until a signal ends it.
 func stay() {
 	over := make(chan os.Signal, 1)
-	signal.Notify(over, syscall.SIGHUP) // nobody sends it
+	signal.Notify(over, syscall.SIGHUP) // no test sends SIGHUP
 	<-over
 }
 

@@ -39,7 +39,7 @@ func TestTapTellsWhyItIsClosed(t *testing.T) {
 	assert.ErrorIs(t, err, stream.ErrClosed, "a stream that cannot tell is closed")
 }
 
-// When one end of a bridge fails, the peer of the other one is told.
+// When one stream of a bridge ends or fails, both streams are closed with the reason.
 func TestForwardTellsWhyItCloses(t *testing.T) {
 	broken := errors.New("broken")
 	for name, tt := range map[string]struct {

@@ -156,8 +156,8 @@ func write(t *testing.T, path, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// What a command prints is shown as it comes, whole lines only, without what a terminal
-// would obey.
+// The output of a command is shown without delay, in whole lines, and without the
+// characters that control a terminal.
 func TestOutput(t *testing.T) {
 	var out bytes.Buffer
 	s := newScreen(&out, false)

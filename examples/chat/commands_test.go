@@ -47,7 +47,8 @@ func TestCommands(t *testing.T) {
 	assert.NotContains(t, say(t, settings{}, ":quit\nhelp\n"), "(end turn)")
 }
 
-// Sessions are listed and gone on with by flag too; what was said is shown again.
+// Flags list the stored sessions and load one of them. The messages of a loaded session
+// are shown again.
 func TestStoredSessions(t *testing.T) {
 	agent, err := example()
 	require.NoError(t, err)

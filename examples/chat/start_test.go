@@ -74,7 +74,8 @@ func TestNoiseIsShownAtOnce(t *testing.T) {
 	assert.Equal(t, "chat: the agent printed \"Welcome\", which is not a message of the protocol\n", notes.String())
 }
 
-// A start may take as long as it takes; after two seconds the user is told what it does.
+// The start of an agent has no time limit. After two seconds, and every ten seconds from
+// then on, the user sees what the program waits for.
 func TestWaitingSaysWhatFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
@@ -100,7 +101,7 @@ func TestWaitingSaysWhatFor(t *testing.T) {
 	})
 }
 
-// A slow agent is waited for, and the user is told.
+// The program waits for an agent that starts or ends slowly, and prints that it waits.
 func TestSlowStartAndEnd(t *testing.T) {
 	before := patience
 	patience = 0

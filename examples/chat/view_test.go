@@ -147,7 +147,7 @@ func TestPatched(t *testing.T) {
 	}
 }
 
-// What a command of the agent itself prints is shown as it comes.
+// The output of a command that the agent itself runs is shown without delay.
 func TestAgentsTerminals(t *testing.T) {
 	var out bytes.Buffer
 	th := thread.New()

@@ -59,7 +59,7 @@ func TestWorks(t *testing.T) {
 	}
 }
 
-// tooLong tells whether the contender is known to give up on lines that long.
+// tooLong reports whether the contender is known to give up on lines that long.
 func tooLong(c Contender, of Case) bool { return c.Name == "coder" && of.Size >= 10<<20 }
 
 // TestSessions shares the updates among prompts that run at once.

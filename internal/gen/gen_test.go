@@ -80,7 +80,7 @@ func TestTexts(t *testing.T) {
 	assert.ErrorContains(t, err, `no text for "type C"`)
 }
 
-// TestRowsAreUsed: a row of exceptions for something that is gone is told.
+// TestRowsAreUsed: a row of a table of exceptions is reported if nothing has used it.
 func TestRowsAreUsed(t *testing.T) {
 	rows := rows(map[string]yes{"Gone": {}, "Here": {}})
 	assert.True(t, rows.has("Here"))

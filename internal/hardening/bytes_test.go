@@ -97,8 +97,8 @@ func TestHostileLines(t *testing.T) {
 	})
 }
 
-// Answers to hostile lines do not repeat them: they may be secrets of somebody else
-// that went astray, and they may be long.
+// The response to a hostile line does not repeat the line: it may contain secrets, and it
+// may be long.
 func TestAnswersDoNotRepeatHostileInput(t *testing.T) {
 	ends(t, nil, func(t *testing.T, p *peer) {
 		for _, tt := range hostileLines {
@@ -160,7 +160,8 @@ func refusesDuplicates(t *testing.T, p *peer) {
 	}
 }
 
-// A long name is cut where the connection itself says that there is no such method.
+// The method-not-found response that the connection itself sends truncates a long method
+// name.
 func TestLongMethodNames(t *testing.T) {
 	for name, start := range deaf {
 		t.Run(name, func(t *testing.T) {

@@ -119,7 +119,8 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-// checkCall finds errors that a caller cannot tell apart.
+// checkCall checks that err is of one of the documented types, so that a caller can
+// distinguish it from other errors.
 func checkCall(t *testing.T, err error) {
 	t.Helper()
 	if err == nil {

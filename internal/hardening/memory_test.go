@@ -145,7 +145,8 @@ func TestQuestionsWithoutEnd(t *testing.T) {
 	})
 }
 
-// Members that nobody looks into do not grow into something many times their size.
+// Members of _meta that the handler does not use take a bounded multiple of their encoded
+// size in memory.
 func TestMetaBomb(t *testing.T) {
 	for name, meta := range map[string]string{
 		"empty objects":    `{"x":[{}` + strings.Repeat(`,{}`, 10<<20/3) + `]}`,
@@ -249,7 +250,7 @@ func TestUnreadTurnWithMetas(t *testing.T) {
 	})
 }
 
-// What is wrong with a hostile message is told in brief.
+// The error response to a message with very many violations is short.
 func TestManyViolations(t *testing.T) {
 	eachAgent(t, func(t *testing.T, version int, newAgent func(*testing.T, func(any)) *peer) {
 		p := newAgent(t, func(any) {})

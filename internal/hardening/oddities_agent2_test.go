@@ -12,7 +12,7 @@ import (
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 )
 
-// What clients of version 2 send, and what an agent makes of it.
+// Messages that clients of version 2 send, and the responses of an agent to them.
 func TestOdditiesOfClientsOfVersion2(t *testing.T) {
 	for _, tt := range []struct{ name, method, params, want string }{
 		{"no servers", "session/new", `{"cwd":"/"}`, "ok"},

@@ -88,7 +88,7 @@ func (o *oddAgent) ask(play func(m rawpeer.Message)) (*acp.RequestPermissionResp
 
 const selected = `{"outcome":{"outcome":"selected","optionId":"yes"}}`
 
-// What clients in use send, and what an agent makes of it.
+// Unusual messages that existing clients send, and how an agent handles them.
 var clientOddities = map[string]func(t *testing.T, o *oddAgent){
 	"answer without id": func(t *testing.T, o *oddAgent) {
 		_, err := o.ask(func(m rawpeer.Message) {

@@ -116,8 +116,8 @@ const (
 	running2 = "*acp.RunningStateUpdate"
 )
 
-// What agents of version 2 in use send, and what a client makes of it. After each the
-// connection is as good as before, and nothing was logged as an error.
+// Unusual messages that existing agents of version 2 send, and how a client handles them.
+// After each the connection still works, and no error was logged.
 var agentOddities2 = map[string]func(t *testing.T, o *oddClient2){
 	"answer without id": func(t *testing.T, o *oddClient2) {
 		require.NoError(t, o.call(func(m rawpeer.Message) {

@@ -81,8 +81,8 @@ func (o *oddClient) call(play func(m rawpeer.Message)) error {
 	}, func() { play(o.peer.Expect("session/list")) })
 }
 
-// What agents in use send, and what a client makes of it. After each the connection is
-// as good as before, and nothing was logged as an error.
+// Unusual messages that existing agents send, and how a client handles them. After each
+// the connection still works, and no error was logged.
 var agentOddities = map[string]func(t *testing.T, o *oddClient){
 	"answer without id": func(t *testing.T, o *oddClient) {
 		require.NoError(t, o.call(func(m rawpeer.Message) {

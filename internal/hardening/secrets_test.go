@@ -291,7 +291,7 @@ func TestNoSecretsOfBrokenMessagesInLogs(t *testing.T) {
 	})
 }
 
-// leaks are errors that nobody meant for the peer.
+// leaks are errors whose text must not be sent to the peer.
 var leaks = map[string]func() error{
 	"plain":   func() error { return errors.New("canary-plain") },
 	"wrapped": func() error { return fmt.Errorf("canary-wrap: %w", io.ErrUnexpectedEOF) },

@@ -23,7 +23,7 @@ import (
 type strictLog struct {
 	t    *testing.T
 	mu   sync.Mutex
-	done bool // the test is over: nothing may be logged to it any more
+	done bool // the test has ended: logging to t is no longer allowed
 }
 
 func newStrictLog(t *testing.T) *slog.Logger {

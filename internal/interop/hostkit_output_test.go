@@ -50,8 +50,8 @@ func TestHostKitOneGiBOfOutput(t *testing.T) {
 	assert.LessOrEqual(t, times, 2.0, "as one command and as four")
 }
 
-// The host is closed while commands run that ignore SIGTERM: nothing is left of them, and
-// the agent is told how they ended.
+// The host is closed while commands run that ignore SIGTERM: none of their processes is
+// left, and every pending request of the agent gets a response.
 func TestHostKitIsClosedWhileCommandsRun(t *testing.T) {
 	t.Parallel()
 	pids := &pids{}

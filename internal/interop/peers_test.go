@@ -32,8 +32,8 @@ func need(t *testing.T, program string) string {
 	return ""
 }
 
-// installed is the outcome of npm ci, which runs once, and only when what is there is
-// missing or older than the list of versions.
+// installed is the output and the error of npm ci. It runs once, and only if the packages
+// are not installed or are older than package-lock.json.
 var installed = sync.OnceValues(func() ([]byte, error) {
 	want, err := os.Stat("peers/package-lock.json")
 	if err != nil {

@@ -23,10 +23,10 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Every recorded conversation is held again with both of our ends in the middle: the
-// recorded client talks to our agent's end, which passes everything on to our
-// client's end, which talks to the recorded agent. What comes out on the other side
-// has to say the same, line by line, and nothing may be logged.
+// Every recorded conversation is replayed through both of our ends: the recorded client
+// sends to our agent's end, which forwards every message to our client's end, which sends
+// to the recorded agent. Each forwarded line must be equivalent to the recorded one, and
+// nothing may be logged.
 func TestReplay(t *testing.T) {
 	s := loadSchema(t, "v1")
 	for _, p := range transcripts(t) {
@@ -121,7 +121,7 @@ func (l *logBook) take(level slog.Level) []string {
 
 // pending is a request that waits for its answer.
 type pending struct {
-	id        json.RawMessage // that it has on the other side
+	id        json.RawMessage // of the forwarded request, at the other end
 	method    string
 	session   string
 	cancelled bool // by session/cancel

@@ -34,7 +34,8 @@ func TestTurnsOfVersion2(t *testing.T) {
 	assert.Greater(t, turns, 50)
 }
 
-// turnCase is one prompt: what the recording says of it, and what its Turn got.
+// turnCase is one prompt: its messages in the recording, and the updates that its Turn
+// delivered.
 type turnCase struct {
 	line, session string
 	sent          int // its place among the lines

@@ -22,7 +22,7 @@ type recorded struct {
 	line  int
 }
 
-// recordedProcess is what was said to one process.
+// recordedProcess holds the messages exchanged with one process.
 type recordedProcess struct {
 	name  string
 	probe bool // some of the lines sent are bad on purpose

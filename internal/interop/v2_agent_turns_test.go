@@ -197,7 +197,8 @@ func (t turn2) plan() (acp.StopReason, error) {
 	}}})
 }
 
-// wait says that it waits, ends by a cancel or by _interop/finish, and says a last word.
+// wait sends the message "waiting", blocks until a cancel or _interop/finish, and sends
+// the message "stopping".
 func (t turn2) wait() (acp.StopReason, error) {
 	finished, finish := context.WithCancel(t.ctx)
 	defer finish()

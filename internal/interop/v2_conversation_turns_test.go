@@ -134,7 +134,8 @@ func (c *conversation2) everyUpdate(t *testing.T) {
 	assert.Len(t, kinds, 24, "every kind that the protocol has, and one that it has not")
 }
 
-// Whole messages replace what was said, chunks of several messages interleave.
+// A whole message replaces the earlier content of that message. Chunks of several messages
+// may interleave.
 func (c *conversation2) messages(t *testing.T) {
 	said, _ := c.say(t, "messages")
 	assert.Equal(t, "final text.2a2b", said)

@@ -63,7 +63,7 @@ func TestNegotiateWithTypeScript(t *testing.T) {
 	}
 }
 
-// talk holds the conversation that names no version.
+// talk holds the conversation, by methods that are independent of the version.
 func talk(t *testing.T, ctx context.Context, conn *negotiate.Conn) {
 	session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: scratch(t)})
 	require.NoError(t, err)

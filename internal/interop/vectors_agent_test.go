@@ -190,7 +190,8 @@ func (f *standardAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*ac
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 }
 
-// eventOf tells about an error: what the peer said, or only that it is our own.
+// eventOf describes an error: the error that the peer sent, or only that it arose at this
+// end.
 func eventOf(err error) any {
 	if e := (*rpcerr.RequestError)(nil); errors.As(err, &e) {
 		return map[string]any{"name": "RequestError", "code": e.Code, "message": e.Message, "data": e.Data}

@@ -93,7 +93,8 @@ func (w *wire) write(b []byte) {
 	}
 }
 
-// settle waits until nothing moves any more, timers of less than a second included.
+// settle waits until all goroutines are blocked and timers of less than a second have
+// fired.
 func (w *wire) settle() {
 	synctest.Wait()
 	time.Sleep(time.Second)

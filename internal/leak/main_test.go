@@ -13,7 +13,7 @@ const playEnv = "LEAK_TEST_WAITS"
 func TestMain(m *testing.M) {
 	if os.Getenv(playEnv) != "" {
 		over := make(chan os.Signal, 1)
-		signal.Notify(over, syscall.SIGHUP) // nobody sends it
+		signal.Notify(over, syscall.SIGHUP) // no test sends SIGHUP
 		<-over
 	}
 	os.Exit(m.Run())

@@ -52,7 +52,7 @@ func refuse() { signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIG
 func ready() error {
 	fmt.Println(os.Getpid())
 	over := make(chan os.Signal, 1)
-	signal.Notify(over, syscall.SIGHUP) // nobody sends it
+	signal.Notify(over, syscall.SIGHUP) // no test sends SIGHUP
 	<-over
 	return nil
 }

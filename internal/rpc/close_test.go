@@ -15,8 +15,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Whoever learns that the connection ends because something of it has failed cannot send
-// that to the peer any more.
+// When Close fails an expectation, its callback can no longer send anything to the peer:
+// the connection has already ended.
 func TestCloseSendsNothingOfWhatItFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c, p := start(t, rpc.Config{})

@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// panicking is a stream that panics where it is told to.
+// panicking is a stream that panics in the methods whose fields are set.
 type panicking struct {
 	stream.Stream
 	read, write, close bool

@@ -22,14 +22,14 @@ type hastener struct {
 
 func (e *hastener) Hasten() { e.told.Add(1) }
 
-// A stream is told to hasten when calls take long, for as long as that helps.
+// Hasten is called when calls take long, as long as it makes them faster.
 func TestStreamIsToldOfUrgentCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
 		s := &hastener{Stream: near}
 		c, p := startOn(t, rpc.Config{Stream: s}), newPeer(t, far)
-		// calls makes n calls that take so long if the stream was not told, and so long if it
-		// was. It returns for how many of them the stream was told.
+		// calls makes n calls, which take otherwise, or told if Hasten was called. It returns
+		// for how many of them Hasten was called.
 		id := 0
 		calls := func(n int, m *wire.Method, otherwise, told time.Duration) int64 {
 			before := s.told.Load()
@@ -66,7 +66,7 @@ func TestStreamIsToldOfUrgentCalls(t *testing.T) {
 	})
 }
 
-// Many calls in flight share the wait for the scheduler, so the stream is told of the
+// Many calls in flight share the wait for the scheduler, so Hasten is called for the
 // first few of them only.
 func TestStreamIsNotToldOfManyCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestStreamIsNotToldOfManyCalls(t *testing.T) {
 			sent++
 		}
 		send()
-		time.Sleep(10 * time.Millisecond) // so that the stream is told of those that follow
+		time.Sleep(10 * time.Millisecond) // so that Hasten is called for the calls that follow
 		p.answer(1, 1)
 		synctest.Wait()
 		for range 2 {
@@ -97,7 +97,7 @@ func TestStreamIsNotToldOfManyCalls(t *testing.T) {
 			}
 			assert.Equal(t, []int64{1, 2, 3, 4, 4, 4, 4}, told)
 
-			// When some of them are over it is told again.
+			// When some of the calls have ended, Hasten is called again.
 			for id := first; id < first+4; id++ {
 				p.answer(id, 1)
 			}

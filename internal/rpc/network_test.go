@@ -70,7 +70,8 @@ func (n *network) last() stream.Message {
 	return n.out[len(n.out)-1]
 }
 
-// A stream that routes is told what a message is, and to which session it belongs.
+// A stream that routes messages receives the kind, the ids, the method and the session of
+// each.
 func TestMessagesAreDescribed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		n, _ := newNetwork()
@@ -250,7 +251,8 @@ func TestDraining(t *testing.T) {
 	})
 }
 
-// What a stream is told of a message is what parsing the message tells.
+// The description that a stream receives with a message is equal to the one that parsing
+// the message gives.
 func TestDescriptionsAreTrue(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		n, _ := newNetwork()

@@ -170,8 +170,8 @@ func TestMemoryOfTheBacklog(t *testing.T) {
 	}
 }
 
-// The answer of a call that nobody waits for any more is let go, however long its place
-// is held up.
+// The response to an abandoned call is freed, however long a handler delays its place in
+// the order.
 func TestMemoryOfAbandonedAnswers(t *testing.T) {
 	const size, calls = 1 << 20, 20
 	bubble(t, func(t *testing.T) {

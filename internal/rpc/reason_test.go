@@ -28,7 +28,8 @@ func (s *telling) CloseFor(why stream.Reason) error {
 	return s.Close()
 }
 
-// A stream that can tell its peer why it is closed is told the reason.
+// A stream that implements stream.ReasonCloser receives the reason why the connection
+// ends.
 func TestReasonOfClose(t *testing.T) {
 	blocked := []*rpc.Entry{on(mNote, func(ctx context.Context, _ *msg) (*msg, error) { <-ctx.Done(); return nil, nil })}
 	for name, tt := range map[string]struct {

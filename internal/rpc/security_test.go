@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The table of limits in SECURITY.md tells the defaults that hold.
+// The table of limits in SECURITY.md contains the defaults of the code.
 func TestTableOfLimits(t *testing.T) {
 	text, err := os.ReadFile("../../SECURITY.md")
 	require.NoError(t, err)

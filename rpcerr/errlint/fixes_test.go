@@ -26,8 +26,8 @@ func goIn(t *testing.T, dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// TestFixesBuild applies every fix that the analyzers suggest for testdata and builds what
-// comes out. A second round finds nothing to fix any more.
+// TestFixesBuild applies every fix that the analyzers suggest for testdata, and builds the
+// result. A second run of the analyzers suggests no further fixes.
 func TestFixesBuild(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "testdata")
 	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {

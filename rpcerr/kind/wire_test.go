@@ -147,8 +147,8 @@ func FuzzForeign(f *testing.F) {
 	})
 }
 
-// An error that a peer sent passes through as it came, also without the hint that its
-// kind needs here.
+// An error that a peer sent is passed on unchanged, even without the hint that its kind
+// requires of errors created by this package.
 func TestForeignContextRequired(t *testing.T) {
 	e := kind.FromRequestError(rpcerr.New(-31102, "which John?", nil))
 	assert.Equal(t, kind.ContextRequired, e.Kind)

@@ -36,7 +36,7 @@ func (a *busyAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.Prom
 	return nil, err
 }
 
-// The close code of a WebSocket tells the client why the server has ended it.
+// The close code of a WebSocket is the reason why the server has ended the connection.
 func TestCloseCodes(t *testing.T) {
 	serve := func(ctx context.Context, s stream.Stream) error {
 		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return &busyAgent{echoAgent{conn: c}} }, &agent.Options{

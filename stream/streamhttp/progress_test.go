@@ -58,7 +58,7 @@ func TestCommentsAreNoProgress(t *testing.T) {
 		lives := w.say("GET / HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\nAcp-Connection-Id: " + end.ConnectionID() + "\r\n\r\n")
 		go io.Copy(io.Discard, lives) // ends with the network connection
 		long := []byte(`{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","x":"` + strings.Repeat("x", 90_000) + `"}}`)
-		require.NoError(t, end.Write(long)) // nobody takes it
+		require.NoError(t, end.Write(long)) // the client does not read it
 		began := time.Now()
 		written := end.Written()
 		require.Error(t, end.Write(long))

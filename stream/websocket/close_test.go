@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/stream/websocket"
 )
 
-// The code tells the peer why the connection ends.
+// The close code that the peer receives is the reason why the connection ends.
 func TestCloseCodes(t *testing.T) {
 	const failed = `{"jsonrpc":"2.0","id":0,"error":{"code":-32603,"message":"Initialize failed"}}`
 	close := func(s *websocket.Conn) { s.Close() }

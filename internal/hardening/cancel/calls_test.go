@@ -195,7 +195,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 			cancel()
 		}
 
-		// After: nothing happens any more.
+		// After the response: cancelling has no effect.
 		far.arm(false)
 		ctx, cancel = context.WithCancel(t.Context())
 		require.NoError(t, call(ctx, method, params, nil))
@@ -230,8 +230,9 @@ func TestCtxEndsWithTheAnswer(t *testing.T) {
 	})
 }
 
-// Very many calls are given up that the peer never answers, and then it answers all of
-// them after all: nobody notices, and nothing is kept.
+// Very many calls are cancelled while the peer sends no responses. The connection keeps
+// nothing of them. The late responses to all of them have no effect on other calls, and
+// no warning is logged.
 func TestPeerNeverAnswersCancelledCalls(t *testing.T) {
 	n := 20_000
 	if pairtest.Race {

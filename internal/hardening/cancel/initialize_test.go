@@ -59,7 +59,7 @@ func TestDeadlineOnInitialize(t *testing.T) {
 				require.NoError(t, c.initialize(t.Context()))
 				assert.Equal(t, c.version, c.negotiated())
 			})
-			pairtest.Bubble(t, func(t *testing.T) { // nobody reads at all
+			pairtest.Bubble(t, func(t *testing.T) { // the peer does not read
 				near, _ := stream.Pipe()
 				c := newClient(t, near)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)

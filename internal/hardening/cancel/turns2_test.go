@@ -64,8 +64,9 @@ func eachWay2(t *testing.T, test func(t *testing.T, proxied bool, cancel func(*c
 	}
 }
 
-// TestCancelWithOpenQuestions in version 2: the last words and the idle state arrive, with
-// the stop reason cancelled, and the state of the session says that nobody waits any more.
+// TestCancelWithOpenQuestions in version 2: the last message of the turn arrives, then the
+// idle state with the stop reason cancelled. The session is then in the idle state, no
+// longer in the state requires_action.
 func TestCancelWithOpenQuestionsOfVersion2(t *testing.T) {
 	eachWay2(t, func(t *testing.T, proxied bool, cancel func(*client.Session, *client.Turn, func())) {
 		gate := make(chan struct{})

@@ -155,7 +155,7 @@ func TestCancelWithAnOpenTerminal(t *testing.T) {
 		res, err := turn.Wait()
 		require.NoError(t, err)
 		assert.Equal(t, acp.StopReasonCancelled, res.StopReason)
-		if !strings.HasPrefix(path.Base(t.Name()), "close") { // a closed session gets no updates any more
+		if !strings.HasPrefix(path.Base(t.Name()), "close") { // a closed session no longer receives updates
 			assert.Equal(t, []string{"killed"}, texts)
 		}
 		assert.EqualValues(t, 1, kills.Load())
@@ -198,8 +198,8 @@ func TestTurnThatDoesNotEnd(t *testing.T) {
 	})
 }
 
-// A question is withdrawn by the agent: the client's handler hears of it, and the
-// answer it gives all the same goes nowhere.
+// The agent cancels its permission request: the ctx of the client's handler is cancelled,
+// and the response that the handler returns nevertheless has no effect.
 func TestAgentWithdrawsAQuestion(t *testing.T) {
 	for _, proxied := range []bool{false, true} {
 		pairtest.Bubble(t, func(t *testing.T) {

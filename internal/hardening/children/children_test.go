@@ -82,7 +82,7 @@ func assertGone(t *testing.T, pids []int) {
 	}
 }
 
-// halt stops a process and waits until it does nothing any more.
+// halt sends SIGSTOP to a process group and waits until its leader is stopped.
 func halt(t *testing.T, pid int) {
 	t.Helper()
 	require.NoError(t, syscall.Kill(-pid, syscall.SIGSTOP))

@@ -33,7 +33,7 @@ var roles = map[string]func(){
 			line := []byte(strings.Repeat("x", 999) + "\n")
 			for range 100 << 20 / len(line) {
 				if _, err := os.Stderr.Write(line); err != nil {
-					os.Exit(8) // nobody reads any more
+					os.Exit(8) // the reader of stderr is gone
 				}
 			}
 		})
@@ -42,8 +42,8 @@ var roles = map[string]func(){
 		signal.Ignore(syscall.SIGTERM)
 		serve(stream.Stdio(), nil)
 		over := make(chan os.Signal, 1)
-		signal.Notify(over, syscall.SIGHUP) // nobody sends it
-		<-over                              // nor does it take notice of the end of its input
+		signal.Notify(over, syscall.SIGHUP) // no test sends SIGHUP
+		<-over                              // the end of its input does not end the process either
 	},
 	"parent": func() {
 		s := stream.Stdio()

@@ -202,7 +202,7 @@ func turnBeforeTheEnd2(t *testing.T, all string, end func(*io.PipeWriter)) {
 	require.NoError(t, err)
 	end(w)
 	_ = deaf.Close()
-	_ = c.Notify(t.Context(), "_note", nil) // cannot be written any more
+	_ = c.Notify(t.Context(), "_note", nil) // the write fails, because the peer has closed its input
 	turn := <-turns
 	n := 0
 	for u, err := range turn.Updates() {

@@ -145,8 +145,7 @@ func TestCloseInsideCallbacks(t *testing.T) {
 	})
 }
 
-// Everybody closes both ends at once, again and again, in the middle of a
-// conversation.
+// Many goroutines close both ends at the same time, at varying points of a conversation.
 func TestCloseByMany(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v *protocol) {
 		for after := range 60 {
@@ -232,7 +231,7 @@ func TestAnswerJustBeforeTheEnd(t *testing.T) {
 				require.NoError(t, err)
 				end(w)
 				_ = deaf.Close()
-				_ = c.Notify(t.Context(), "_note", nil) // cannot be written any more
+				_ = c.Notify(t.Context(), "_note", nil) // the write fails, because the peer has closed its input
 				tt := <-turn
 				n := 0
 				for u, err := range tt.Updates() {

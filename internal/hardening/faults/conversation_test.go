@@ -219,8 +219,8 @@ func (s *taped) Write(msg []byte) error {
 	return s.Stream.Write(msg)
 }
 
-// record lets the two talk without trouble, and returns what was said and how many
-// calls and notifications the sides had.
+// record holds the conversation without faults. It returns the messages that both ends
+// sent, and how many calls and notifications each end handled.
 func record(t *testing.T) (rec recording, agentSide, clientSide *course) {
 	t.Helper()
 	agentSide, clientSide = &course{}, &course{}

@@ -32,7 +32,7 @@ type death struct {
 	name string
 	// read is what reading its output gives at the end, nil for the end of input.
 	read error
-	// deaf: it does not read any more either, so that writing to it fails.
+	// deaf: it has also stopped reading, so that writing to it fails.
 	deaf bool
 }
 

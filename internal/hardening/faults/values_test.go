@@ -37,9 +37,10 @@ func prompt(path string, blocks ...acp.ContentBlock) sending {
 	}}
 }
 
-// A nil pointer in a union is no nil interface, so that it is easily overlooked: a func
-// that returns *acp.TextContent returns one. It is as wrong as nil, and is told so, like
-// all else that cannot be written. Nothing is sent.
+// A value that cannot be encoded is refused with an *acp.InvalidError that names its place,
+// and nothing is sent. That includes a nil pointer in a union, for example the nil result
+// of a func that returns *acp.TextContent: it is not a nil interface, and so is easily
+// overlooked.
 func TestValuesThatCannotBeSent(t *testing.T) {
 	for name, s := range map[string]sending{
 		"nil":                       prompt("prompt[1]", acp.Text("x"), nil),

@@ -29,7 +29,7 @@ type protocol struct {
 	version     int
 	params      map[string]string // of every request
 	requests    func(t testing.TB, side wire.Side) []string
-	notes       map[wire.Side]map[string]string // params of what the sides are told
+	notes       map[wire.Side]map[string]string // params of the notifications that each end receives
 	startAgent  func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn
 	startClient func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn
 	// converse starts both ends for the conversation of record. talk holds it.

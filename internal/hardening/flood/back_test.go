@@ -26,9 +26,9 @@ func fewer() (n, text int) {
 	return n / 10, 10*text + 500
 }
 
-// A client that calls the agent back for each update must go on reading, because the
-// answers come behind the updates that were sent before them. Nothing is lost, and no
-// more is kept than the agent has sent.
+// A client that calls the agent for each update must go on reading while it handles one,
+// because the responses arrive after the updates that were sent before them. Nothing is
+// lost, and the memory in use is bounded by the size of what the agent has sent.
 func TestUpdatesWithACallForEach(t *testing.T) {
 	n, text := fewer()
 	pairtest.Bubble(t, func(t *testing.T) {

@@ -25,8 +25,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Every method that sends leaves with its ctx when the peer does not read, also
-// those that wait for an answer, and nobody has to wait for anybody else.
+// When the peer does not read, every method that sends returns as soon as its ctx ends,
+// whether or not it expects a response, and independently of the other senders.
 func TestSendersLeaveWithTheirCtx(t *testing.T) {
 	pairtest.Bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
@@ -149,8 +149,8 @@ func TestNoFrameIsCut(t *testing.T) {
 	_ = r.Close()
 }
 
-// A peer that never reads ends the connection after a while, with an error that
-// everybody gets who waits.
+// The connection to a peer that never reads ends after the stall timeout. Every caller
+// that waits receives ErrStalled.
 func TestPeerThatNeverReads(t *testing.T) {
 	pairtest.Bubble(t, func(t *testing.T) {
 		near, _ := stream.Pipe()

@@ -125,7 +125,7 @@ func play(t *testing.T, r *rand.Rand, link func(*testing.T) (forAgent, forClient
 		return fmt.Errorf("with %d proxies: everybody waits for somebody", proxies)
 	}
 	took := time.Since(begun)
-	time.Sleep(time.Minute) // what nobody waits for
+	time.Sleep(time.Minute) // for work that the script does not wait for
 	if err := p.client.Shutdown(context.Background()); err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// An act is one step of a script. What one side sends carries what the other side's
-// handler does, to any depth.
+// An act is one step of a script. A message that one end sends contains the acts of the
+// peer's handler for it, to any depth.
 type act struct {
 	Kind    string `json:"kind"`
 	UID     int    `json:"uid,omitempty"`
@@ -32,11 +32,11 @@ type writer struct {
 	uid      int
 	sessions int
 	ownTurns bool // each turn has a session of its own
-	calm     bool // nobody gives up and nothing is cancelled
+	calm     bool // no call has a timeout, and nothing is cancelled
 }
 
-// acts makes up to most acts for one side; the acts of their handlers are the other
-// side's.
+// acts returns up to most acts of one end. Each act contains the acts of the handler that
+// the peer runs for it.
 func (w *writer) acts(kinds []string, agent bool, session, depth, most int) []act {
 	var all []act
 	for range w.IntN(most + 1) {

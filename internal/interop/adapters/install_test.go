@@ -17,8 +17,8 @@ import (
 // otherwise: npm installs almost a gigabyte for them.
 const adaptersVar = "ACPKIT_INTEROP_ADAPTERS"
 
-// installedAdapters is the outcome of npm ci, which runs once, and only when what is there is
-// missing or older than the list of versions.
+// installedAdapters is the output and the error of npm ci. It runs once, and only if the
+// packages are not installed or are older than package-lock.json.
 var installedAdapters = sync.OnceValues(func() ([]byte, error) {
 	want, err := os.Stat("package-lock.json")
 	if err != nil {
@@ -38,7 +38,7 @@ var installedAdapters = sync.OnceValues(func() ([]byte, error) {
 // adapter is an agent that other people wrote, and how to make it use a scripted model.
 type adapter struct {
 	name    string // the folder of its package, and of its recordings
-	version string // as it says itself
+	version string // as in its response to initialize
 	script  string // below node_modules
 	dialect dialect
 	// prepare fills the home of the agent, and returns what its environment has besides.
@@ -48,7 +48,7 @@ type adapter struct {
 	// askingMode is the value of the option collaboration_mode with which the model may ask
 	// the user; empty if it always may.
 	askingMode string
-	// lists says that the agent tells what goes on in the background, and has subagents.
+	// lists reports whether the agent sends its list of background work, and has subagents.
 	lists bool
 	// forgets is what a replay leaves out.
 	forgets []string

@@ -23,7 +23,8 @@ import (
 //	ACPKIT_INTEROP_ADAPTERS=1 go test ./internal/interop/adapters -record
 var record = flag.Bool("record", false, "write what the agents of this folder say to testdata, with filler for texts")
 
-// recording is what was said to the processes of one agent. It is safe for concurrent use.
+// recording holds the messages exchanged with the processes of one agent. It is safe for
+// concurrent use.
 type recording struct {
 	place *workplace
 	begin time.Time // of the process

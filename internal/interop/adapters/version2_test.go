@@ -295,7 +295,8 @@ func (c *conversation) close(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// replay resumes the session with its history, which tells of what was said before.
+// replay resumes the session with its history, and checks that the history contains the
+// earlier messages.
 func (c *conversation) replay(t *testing.T) {
 	before := messages(c.snapshot())
 	s, err := c.conn.StartResumedSession(c.ctx, &acp.ResumeSessionRequest{

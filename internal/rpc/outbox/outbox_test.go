@@ -344,7 +344,8 @@ func TestRoomIsGivenToManyAtOnce(t *testing.T) {
 	})
 }
 
-// A sender may have its room and come too late all the same. It hears of that.
+// A sender may have reserved room and nevertheless push its frame too late. Push then
+// returns Dropped.
 func TestPushTooLate(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBox(t, &sink{}, nil)
