@@ -91,8 +91,14 @@ func (p *pending) grow(r *request, size int64) {
 	}
 }
 
-// remove makes the id of a request free again.
+// remove makes the id of a request free again and takes it out of its group.
 func (p *pending) remove(r *request) {
+	p.free(r)
+	p.part(r)
+}
+
+// free makes the id of a request free again.
+func (p *pending) free(r *request) {
 	if r.state == requestDone {
 		return
 	}
@@ -101,12 +107,17 @@ func (p *pending) remove(r *request) {
 		p.open -= handlerOverhead
 	}
 	r.state = requestDone
-	if r.over != nil {
-		close(r.over)
-	}
 	delete(p.byID, r.key)
 	if len(p.byID) == 0 && p.most > keptMap {
 		p.byID, p.most = make(map[string]*request), 0
+	}
+}
+
+// part takes a request out of its group and lets those go on that wait for it there.
+func (p *pending) part(r *request) {
+	if r.over != nil {
+		close(r.over)
+		r.over = nil
 	}
 	p.leave(&r.member)
 }
@@ -171,7 +182,7 @@ func (p *pending) endGroup(key string, all bool) (requests []*request) {
 		return nil
 	}
 	for m := g.first; m != nil; m = m.next {
-		if m.work == nil {
+		if m.work == nil && m.request.state != requestDone {
 			m.request.endedBy = endedByGroup
 			m.request.end(errGroupEnded)
 			requests = append(requests, m.request)

@@ -65,7 +65,7 @@ type request struct {
 	before    []*request    // those whose handlers must have been entered before its own; set likewise
 	slot      bool          // it has a slot
 	served    bool          // nothing runs for it
-	over      chan struct{} // closed when it is done; nil while no one waits for that
+	over      chan struct{} // closed when its response is queued; nil while no one waits for that
 	relay     chan struct{} // closed when its response is queued, or its handler waits for something else
 	member    member
 	task      task

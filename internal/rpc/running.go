@@ -63,7 +63,7 @@ func (in *inbound) stalls(r *request, size int64) (done func()) {
 func (in *inbound) responded(r *request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.pending.remove(r)
+	in.pending.free(r)
 }
 
 // relays returns a channel that is closed when the response to a request is queued, or
@@ -81,10 +81,12 @@ func (in *inbound) relays(r *request) <-chan struct{} {
 	return r.relay
 }
 
-// relayed: the response to a request is in the outgoing queue.
+// relayed: the response to a request is in the outgoing queue. Handlers that wait for
+// that may send from now on, after the response.
 func (in *inbound) relayed(r *request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	in.pending.part(r)
 	r.relayedLocked()
 }
 

@@ -56,8 +56,9 @@ func InBackground(ctx context.Context) bool {
 }
 
 // Earlier returns a channel that is closed when the request that was read before this one
-// and belongs to the same group has been responded to. It is nil if there is none. A handler
-// that waits for it keeps the order in which the requests were read.
+// and belongs to the same group has been responded to: its response is in the outgoing queue.
+// It is nil if there is none. A handler that waits for it keeps the order in which the
+// requests were read, in its messages and in its response.
 func Earlier(ctx context.Context) <-chan struct{} {
 	s := scopeOf(ctx)
 	if s == nil || s.req == nil {

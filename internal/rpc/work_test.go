@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -207,5 +208,32 @@ func TestWorkEndsAfterTheRequestsThatWaitForIt(t *testing.T) {
 		}
 		require.NoError(t, c.Close())
 		require.NoError(t, c.Wait())
+	})
+}
+
+// A handler that waits for the earlier request of its group responds after it, also when many
+// handlers end at once.
+func TestEarlier(t *testing.T) {
+	const n = 3000
+	var release chan struct{} // made in the bubble
+	prompts := on(mPrompt, func(ctx context.Context, m *msg) (*msg, error) {
+		<-release
+		if earlier := rpc.Earlier(ctx); earlier != nil {
+			<-earlier
+		}
+		return m, nil
+	})
+	prompts.Group = true
+	bubble(t, func(t *testing.T) {
+		release = make(chan struct{})
+		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{prompts}})
+		for id := range n {
+			p.Send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'sessionId':'s'}}`, id)
+		}
+		synctest.Wait()
+		close(release)
+		for id := range n {
+			require.Equal(t, fmt.Sprint(id), string(p.Next().ID))
+		}
 	})
 }
