@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -89,7 +90,7 @@ func TestLogsHideQueriesOfBadURLs(t *testing.T) {
 		_, err := client.Get(address)
 		if assert.Error(t, err, address) {
 			assert.NotContains(t, rpcerr.LogText(err), "hunter2")
-			assert.NotContains(t, rpcerr.LogText(fmt.Errorf("%q", err)), "hunter2")
+			assert.NotContains(t, rpcerr.LogText(errors.New(strconv.Quote(err.Error()))), "hunter2")
 		}
 	}
 }

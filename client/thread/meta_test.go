@@ -22,7 +22,7 @@ func TestMetaIsBounded(t *testing.T) {
 		chunk(thread.Meta{strconv.Itoa(i): i})
 	}
 	all := chunk(thread.Meta{"first": 2, "last": 1})
-	assert.Equal(t, 1000, len(all))
+	assert.Len(t, all, 1000)
 	assert.Equal(t, 2, all["first"])
 	_, there := all["last"]
 	assert.False(t, there)
@@ -32,6 +32,6 @@ func TestMetaIsBounded(t *testing.T) {
 		big[strconv.Itoa(i)] = i
 	}
 	th = thread.New()
-	assert.Equal(t, 1000, len(chunk(big)))
-	assert.Equal(t, 2000, len(big))
+	assert.Len(t, chunk(big), 1000)
+	assert.Len(t, big, 2000)
 }

@@ -199,7 +199,7 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 	}
 	k := c.kind(lit, fields, report)
 	if fields["Retryable"] == nil && retryable[k] {
-		report(fields["Kind"], "contract-retryable", "failures of kind %s often pass: say Retryable: true, or Retryable: false if this one does not", k)
+		report(fields["Kind"], "contract-retryable", "failures of kind %s are usually temporary: say Retryable: true, or Retryable: false if this one does not", k)
 	}
 	c.text(lit, fields, "When", "contract-when-required", report)
 	recovery := c.text(lit, fields, "Recovery", "contract-recovery-required", report)

@@ -123,7 +123,7 @@ func requestError(pass *analysis.Pass, at ast.Node, code, message, data, fun ast
 	pass.Report(d)
 }
 
-// passingCategories are the categories of failures that often pass, and their factories.
+// passingCategories are the categories of failures that are usually temporary, and their factories.
 var passingCategories = map[string]string{"rate_limit": "RateLimited", "timeout": "Timeout"}
 
 // passing reports a tool error of such a category that does not say whether it may be
@@ -135,7 +135,7 @@ func passing(pass *analysis.Pass, call *ast.CallExpr, retried map[*ast.CallExpr]
 		return false
 	}
 	pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "error-retryable",
-		Message: fmt.Sprintf("this is not retryable, and failures of category %s often pass: use toolerr.%s and WithCode, or add WithRetryAfter or WithRetryable", category, factory)})
+		Message: fmt.Sprintf("this is not retryable, and failures of category %s are usually temporary: use toolerr.%s and WithCode, or add WithRetryAfter or WithRetryable", category, factory)})
 	return true
 }
 

@@ -16,7 +16,7 @@ var NoMatch = articles.Declare(contract.Mode{ // want NoMatch:"no_match not_foun
 
 var Twice = articles.Declare(contract.Mode{ // want Twice:"no_match timeout"
 	Reason:   "no_match",   // want `reason "no_match" is declared twice in this contract`
-	Kind:     kind.Timeout, // want `failures of kind timeout often pass: say Retryable: true, or Retryable: false`
+	Kind:     kind.Timeout, // want `failures of kind timeout are usually temporary: say Retryable: true, or Retryable: false`
 	When:     "It took too long.",
 	Recovery: "Ask for fewer articles and try again.",
 })
