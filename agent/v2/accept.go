@@ -45,8 +45,12 @@ func (s *Session) Accept(ctx context.Context, req *acp.PromptRequest, work func(
 // AcceptAs is like [Session.Accept] with a given id for the user's message, for example the
 // id under which the agent stores it. No other message of the session may have that id.
 func (s *Session) AcceptAs(ctx context.Context, id acp.MessageID, req *acp.PromptRequest, work func(ctx context.Context) (acp.StopReason, error)) (*acp.PromptResponse, error) {
-	if err := afterEarlier(ctx); err != nil {
-		return nil, err
+	if earlier := rpc.Earlier(ctx); earlier != nil {
+		select {
+		case <-earlier:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 	w, err := s.begin(ctx)
 	if err != nil {
@@ -63,20 +67,6 @@ func (s *Session) AcceptAs(ctx context.Context, id acp.MessageID, req *acp.Promp
 	}
 	go s.run(w, work) // ends with work, whose ctx ends with the session
 	return &acp.PromptResponse{MessageID: id}, nil
-}
-
-// afterEarlier waits until the prompt of the session that was read before has a response.
-func afterEarlier(ctx context.Context) error {
-	earlier := rpc.Earlier(ctx)
-	if earlier == nil {
-		return nil
-	}
-	select {
-	case <-earlier:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // announce sends the user's message and the state running.

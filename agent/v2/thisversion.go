@@ -64,13 +64,8 @@ func (c *Conn) amend(t *endpoint.Table) {
 
 // prompt handles session/prompt. A prompt fails with -32800 if its session is cancelled
 // or closed before the prompt is inserted.
-func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (res *acp.PromptResponse, err error) {
-	if c.remote { // it would pass on overlapping prompts at the same time, in any order
-		err = afterEarlier(ctx)
-	}
-	if err == nil {
-		res, err = c.agent.Prompt(ctx, req)
-	}
+func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	res, err := c.agent.Prompt(ctx, req)
 	if errors.Is(err, rpcerr.ErrRequestCancelled) {
 		return nil, err // such as that of another agent, with its data
 	}
