@@ -233,7 +233,7 @@ func TestNoSecretsOfBrokenMessagesInLogs(t *testing.T) {
 	}
 	sendAll := func(t *testing.T, p *peer) {
 		p.SendLines(lines...)
-		for _, m := range p.echo() {
+		for _, m := range p.said(14) {
 			if m.Error != nil && m.Error.Code != int(rpcerr.CodeInvalidParams) {
 				assertNoCanary(t, "an answer", strings.ReplaceAll(m.Raw, string(m.ID), ""))
 			}
