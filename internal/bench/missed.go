@@ -11,6 +11,9 @@ var stopped = map[string]string{
 	"mixed, two processes: times as fast as ts":                   collector,
 	"curve prompts, one process: last point against the second":   switches,
 	"curve prompts, two processes: last point against the second": switches,
+
+	"updates-synced, one process: time of version 2 in that of version 1":   messageID,
+	"updates-synced, two processes: time of version 2 in that of version 1": messageID,
 }
 
 const collector = `the client is the slower of the two processes, and a quarter of its CPU time is Go's
@@ -26,6 +29,11 @@ const switches = `a thousand prompts at once are a thousand goroutines of the ag
 in sending a few updates each. What they cost more is theirs: stacks that are out of the cache at every turn and that every
 garbage collection looks through. The sessions themselves cost little: see the curve of one prompt whose updates go to as many
 sessions.
+`
+
+const messageID = `a chunk of version 2 must name its message, so each update has a member more,
+messageId, which is encoded, read and checked. With the same member in the updates of version 1, where it is optional, version 2
+takes 0.93 to 0.98 times as long.
 `
 
 // explain writes what stopped the floors that were missed.
