@@ -29,10 +29,10 @@ import (
 // The ctx of work outlives the response. It is done, with the cause
 // [acp.ErrTurnCancelled], when the client cancels or closes the session, and it is done
 // when the connection ends. When work returns, Accept sends the state idle with the stop
-// reason that work returned. If the client has cancelled the work, the stop reason is
-// cancelled. Otherwise, if work returned an error or panicked, the stop reason is error:
-// the client gets the code, message and data of an [rpcerr.RequestError] and only
-// "Internal error" of any other error, whose text is logged.
+// reason that work returned. If the client has cancelled the work, or the error of work wraps
+// [acp.ErrTurnCancelled], the stop reason is cancelled. Otherwise, if work returned an error
+// or panicked, the stop reason is error: the client gets the code, message and data of an
+// [rpcerr.RequestError] and only "Internal error" of any other error, whose text is logged.
 //
 // [Session.SetTurnUsage] adds the tokens that work has consumed to the state idle.
 //
@@ -159,7 +159,9 @@ func (s *Session) finish(w *rpc.Work, reason acp.StopReason, err error) {
 }
 
 // failure returns the stop reason and the error that the client gets for an error of work.
-// Work that fails because the connection ends is cancelled. failure runs on a goroutine of the
+// Work that fails because the connection ends is cancelled, and so is work with an error that
+// says so: the client may cancel a question before its cancel or close of the session arrives.
+// failure runs on a goroutine of the
 // library, where a panic would end the program, and the methods of err may panic, as those of a
 // nil pointer do that was taken for no error.
 func (s *Session) failure(ctx context.Context, err error) (reason acp.StopReason, out *acp.Error) {
@@ -172,7 +174,7 @@ func (s *Session) failure(ctx context.Context, err error) (reason acp.StopReason
 		}
 	}()
 	engine := &s.conn.engine
-	if engine.Ordinary(err) {
+	if errors.Is(err, acp.ErrTurnCancelled) || engine.Ordinary(err) {
 		return acp.StopReasonCancelled, nil
 	}
 	err = engine.Failed(ctx, acp.MethodSessionPrompt, err)

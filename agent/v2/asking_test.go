@@ -33,6 +33,20 @@ func TestAskFormTellsTheState(t *testing.T) {
 	})
 }
 
+// A client may respond to a question with "cancelled" before it cancels the work or closes the
+// session. In both cases the work ends as cancelled.
+func TestQuestionThatIsCancelledFirst(t *testing.T) {
+	scene(t, works{"ask": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+		_, err := s.AskPermission(ctx, "May I?", nil)
+		return "", err
+	}}, func(r *raw) {
+		r.prompt(1, "ask")
+		r.wantInAnyOrder("user_message", "running", "response 1", "requires_action", "ask 1")
+		r.Send(`{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"cancelled"}}}`)
+		r.want("running", "idle cancelled")
+	})
+}
+
 // What background work asks does not block the foreground, and its state does not change.
 func TestBackgroundQuestionLeavesTheState(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, *agent.Session) error{
