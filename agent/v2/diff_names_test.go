@@ -45,10 +45,7 @@ func TestDiffAppliesAtAbsolutePath(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the names of this test are not possible on Windows")
 	}
-	if _, err := exec.LookPath("git"); err != nil {
-		require.Empty(t, os.Getenv("CI"), "git is not installed, which CI must have")
-		t.Skip("git is not installed: the test applies patches with it")
-	}
+	needGit(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	// Git removes a folder with the last file in it.
