@@ -122,7 +122,7 @@ var importRules = []importRule{
 		"a helper of tests that any package may use, except those below the transports"},
 	{"internal/leak", nil,
 		"a helper of tests that any package may use"},
-	{"examples/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote"},
+	{"examples/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "examples/agent/worker"},
 		"people copy examples into modules that cannot import internal packages"},
 	{"internal/hardening/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "internal/...",
 		"github.com/stretchr/testify/assert", "github.com/stretchr/testify/require"},

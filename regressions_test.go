@@ -84,7 +84,7 @@ var regressions = []struct {
 	// Programs.
 	{"signals left agents running", "examples", "TestEveryExampleEndsOnSignals TestSignalsEndAgents TestSignalsEndTerminals"},
 	{"an agent that prints something else was not quoted", "client", "TestConnectQuotesNoise"},
-	{"the example agent created no file when the client responds to a missing one with -32603", "examples/agent", "TestMissingFileOfAClientThatThrows"},
+	{"the example agent created no file when the client responds to a missing one with -32603", "examples/agent/worker", "TestMissingFileOfAClientThatThrows"},
 }
 
 func TestRegressionsHaveTheirTests(t *testing.T) {

@@ -1,11 +1,10 @@
 // Command agent is a coding agent without a language model: it understands a few
 // plain requests and carries them out for real, through the files, the permissions
-// and the terminals of the client that runs it. It shows how the parts of an agent
-// fit together; put a model where request.go parses.
+// and the terminals of the client that runs it. How it works is in the package worker.
 //
 // It speaks the protocol on its standard input and output, so it is started by a
-// client: go run ./examples/chat starts it by default. With -listen it serves over
-// WebSocket and HTTP instead, and prints its URL:
+// client; chat has it built in. With -listen it serves over WebSocket and HTTP instead, and
+// prints its URL:
 //
 //	go run ./examples/agent -listen 127.0.0.1:8080
 //	go run ./examples/chat -url http://127.0.0.1:8080/acp
@@ -22,22 +21,17 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
-	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/agent/router"
-	"github.com/acpkit/go-sdk/agent/router/adapter"
+	"github.com/acpkit/go-sdk/examples/agent/worker"
 	"github.com/acpkit/go-sdk/stream"
 )
 
 func main() {
-	state := flag.String("state", defaultState(), "folder in which sessions are kept")
+	state := flag.String("state", worker.DefaultState(), "folder in which sessions are kept")
 	address := flag.String("listen", "", "serve over WebSocket and HTTP at this address, such as 127.0.0.1:8080")
 	hosts := flag.String("hosts", "", "names under which clients may reach -listen, separated by commas")
 	flag.Usage = func() {
@@ -45,50 +39,25 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	var err error
-	if *address == "" {
-		stream.EndOnSignal(nil)
-		err = run(context.Background(), *state)
-	} else {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		err = runRemote(ctx, *state, *address, split(*hosts))
-		stop()
-	}
-	if err != nil {
+	if err := run(*state, *address, split(*hosts)); err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, state string) error {
-	sessions, err := openStore(state)
-	if err != nil {
-		return err
-	}
-	return serve(sessions, true)(ctx, stream.Stdio())
-}
-
-func runRemote(ctx context.Context, state, address string, hosts []string) error {
-	sessions, err := openStore(state)
-	if err != nil {
-		return err
-	}
+func run(state, address string, hosts []string) error {
 	token := os.Getenv(tokenVariable)
-	return listen(ctx, address, token, hosts, serve(sessions, token != ""), os.Stdout)
-}
-
-// serve returns the function that serves one connection, whatever carries it. own means that
-// the agent may use this machine where the client has no files and terminals.
-func serve(sessions *store, own bool) func(context.Context, stream.Stream) error {
-	// Standard output belongs to the protocol, so logs go to standard error.
-	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	agents := &router.Agents{
-		V1: func(conn *agent.Conn) acp.Agent { return newWorker(conn, sessions, false) },
-		V2: adapter.FromV1(func(conn *agent.Conn) acp.Agent { return newWorker(conn, sessions, own) }, &adapter.Options{Logger: logger}),
+	serve, err := worker.Serve(state, address == "" || token != "")
+	if err != nil {
+		return err
 	}
-	return func(ctx context.Context, s stream.Stream) error {
-		return router.Serve(ctx, s, agents, &router.Options{Logger: logger})
+	if address == "" {
+		stream.EndOnSignal(nil)
+		return serve(context.Background(), stream.Stdio())
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return listen(ctx, address, token, hosts, serve, os.Stdout)
 }
 
 // split splits a list at its commas.
@@ -97,12 +66,4 @@ func split(list string) []string {
 		return nil
 	}
 	return strings.Split(list, ",")
-}
-
-func defaultState() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		dir = os.TempDir()
-	}
-	return filepath.Join(dir, "acpkit-example-agent")
 }

@@ -27,7 +27,8 @@ func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 	if c.settings.verbose {
 		options.Stderr = c.console.err
 	}
-	cmd := exec.CommandContext(ctx, c.argv()[0], c.argv()[1:]...) // the end of ctx ends it without a grace
+	argv := c.settings.argv()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) // the end of ctx ends it without a grace
 	cmd.Env = c.environment()
 	process, err := stream.Command(cmd, options)
 	if err != nil {
@@ -37,12 +38,15 @@ func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 }
 
 // argv returns the command of the agent and its arguments.
-func (c *chat) argv() []string {
-	if len(c.settings.agent) == 0 {
-		// -v names each package that is compiled, which the user sees if it takes long.
-		return []string{"go", "run", "-v", "github.com/acpkit/go-sdk/examples/agent"}
+func (s *settings) argv() []string {
+	if len(s.agent) > 0 {
+		return s.agent
 	}
-	return c.settings.agent
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	return []string{self, "-agent"}
 }
 
 // environment returns the environment of the agent.
@@ -50,7 +54,8 @@ func (c *chat) environment() []string { return append(os.Environ(), c.env...) }
 
 // command returns the command of the agent for sign-in on the terminal.
 func (c *chat) command() *exec.Cmd {
-	cmd := exec.Command(c.argv()[0], c.argv()[1:]...)
+	argv := c.settings.argv()
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = c.environment()
 	return cmd
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/acpkit/go-sdk/client"
@@ -39,9 +38,6 @@ func (c *chat) explain(err error) error {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		text += "\nNo agent listens there. Start one, for example with: go run ./examples/agent -listen 127.0.0.1:8080"
-	case c.settings.url == "" && len(c.settings.agent) == 0 && c.conn == nil:
-		text, _, _ = strings.Cut(text, "\n")
-		text += "\nWithout a command, chat runs examples/agent from its source: start chat in the repository, or name an agent, for example: chat -- gemini --acp"
 	case errors.Is(err, rpcerr.ErrInternal) && c.settings.url == "" && !c.settings.verbose:
 		text += "\nThe agent may have logged the reason. Start chat with -v to see what it logs."
 	}

@@ -21,13 +21,14 @@ type settings struct {
 	load    string
 	// protocol is the version that is spoken: 1, 2 or newest. Empty means 1.
 	protocol string
-	agent    []string // the command; empty means examples/agent
+	agent    []string // the command; empty means the example agent
+	serve    bool     // be the example agent
 }
 
 const usage = `usage: chat [FLAG ...] [-- AGENT [ARG ...]]
 
-Chat talks to an agent of the Agent Client Protocol. Without an agent it builds and
-starts examples/agent, which needs no model. Others are, for example:
+Chat talks to an agent of the Agent Client Protocol. Without an agent it starts an example
+that is built in and needs no model. Others are, for example:
 
   chat -- gemini --acp
   chat -- npx @zed-industries/claude-code-acp
@@ -55,6 +56,7 @@ func parse(args []string, out io.Writer) (settings, error) {
 	flags.BoolVar(&s.list, "list", false, "list the sessions that the agent has stored for the folder, and end")
 	flags.StringVar(&s.load, "load", "", "go on with the session of this `id`")
 	flags.StringVar(&s.protocol, "protocol", "1", "`version` of the protocol: 1, 2 (a draft), or newest for the newest that the agent speaks")
+	flags.BoolVar(&s.serve, "agent", false, "be the example agent, on standard input and output; chat starts itself so")
 	flags.BoolVar(&s.verbose, "v", false, "show what the agent writes to its standard error")
 	if err := flags.Parse(args); err != nil {
 		return s, err

@@ -1,6 +1,6 @@
 // Command chat talks to any agent of the Agent Client Protocol on the terminal:
 //
-//	go run ./examples/chat                          # examples/agent, and a prompt to type at
+//	go run ./examples/chat                          # the example agent, and a prompt to type at
 //	go run ./examples/chat -yes -prompt "run ls"    # one turn, nothing asked
 //	go run ./examples/chat -- gemini --acp          # another agent
 //	go run ./examples/chat -url http://127.0.0.1:8080/acp    # one that listens
@@ -25,6 +25,7 @@ import (
 	"os"
 
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/examples/agent/worker"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -35,13 +36,27 @@ func main() {
 		return
 	case err != nil:
 		os.Exit(2) // the flag package has said why
+	case s.serve:
+		err = serve()
+	default:
+		console := openConsole()
+		stream.EndOnSignal(&stream.SignalOptions{Interrupt: console.interrupts.handle})
+		err = run(context.Background(), s, console)
 	}
-	console := openConsole()
-	stream.EndOnSignal(&stream.SignalOptions{Interrupt: console.interrupts.handle})
-	if err := run(context.Background(), s, console); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "chat:", text(err))
 		os.Exit(1)
 	}
+}
+
+// serve is the example agent, as chat starts it by default.
+func serve() error {
+	stream.EndOnSignal(nil)
+	serve, err := worker.Serve(worker.DefaultState(), true)
+	if err != nil {
+		return err
+	}
+	return serve(context.Background(), stream.Stdio())
 }
 
 // text returns the text of an error for the user.

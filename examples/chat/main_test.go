@@ -54,6 +54,10 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	if slices.Contains(os.Args, "-agent") {
+		main() // started as the default agent
+		return
+	}
 	if text := os.Getenv(playEnv); text != "" {
 		play(text)
 		return

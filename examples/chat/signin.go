@@ -64,7 +64,7 @@ func (c *chat) announce(w *signin.Way) {
 	case signin.KindAgent:
 		c.screen.note("Waiting for the agent to sign you in. It may have opened a page in your browser. Ctrl-C cancels.")
 	case signin.KindTerminal:
-		c.screen.note("Now: " + w.Instruction(c.settings.agentCommand()))
+		c.screen.note("Now: " + w.Instruction(strings.Join(c.settings.argv(), " ")))
 	}
 }
 
@@ -82,7 +82,7 @@ func (c *chat) describe(w *signin.Way) string {
 	if w.Description != "" {
 		text += " (" + w.Description + ")"
 	}
-	if how := w.Instruction(c.settings.agentCommand()); how != "" {
+	if how := w.Instruction(strings.Join(c.settings.argv(), " ")); how != "" {
 		text += ": " + how
 	}
 	return text
@@ -109,12 +109,4 @@ func (c *chat) askVariables(ctx context.Context, w *signin.Way) (map[string]stri
 		values[v.Name] = strings.TrimSpace(value)
 	}
 	return values, nil
-}
-
-// agentCommand returns the command of the agent as one would type it.
-func (s *settings) agentCommand() string {
-	if len(s.agent) == 0 {
-		return "go run github.com/acpkit/go-sdk/examples/agent"
-	}
-	return strings.Join(s.agent, " ")
 }

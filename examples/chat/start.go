@@ -17,7 +17,7 @@ import (
 const noiseLimit = 64 << 10
 
 // start follows an agent from its start to its first response. There is no deadline: an
-// agent may have to be compiled or downloaded first.
+// agent may have to be downloaded first.
 type start struct {
 	say func(string) // shows a line to the user
 
@@ -62,12 +62,7 @@ func (s *start) skipped(line []byte) {
 func (s *start) doing(agent string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case agent == "" && s.last != "":
-		return "the example agent: compiling " + short(s.last, 80)
-	case agent == "":
-		return "the example agent: compiling and starting"
-	case s.last != "":
+	if s.last != "" {
 		return agent + ", which says: " + short(s.last, 80)
 	}
 	return agent + " to start"
@@ -99,10 +94,13 @@ func (c *chat) initialize(alive context.Context, kill context.CancelCauseFunc, f
 	return err
 }
 
-// agentName returns a name for what is started or dialed; empty for the default agent.
+// agentName returns a name for what is started or dialed.
 func (s *settings) agentName() string {
-	if s.url != "" {
+	switch {
+	case s.url != "":
 		return s.url
+	case len(s.agent) == 0:
+		return "the example agent"
 	}
 	return short(strings.Join(s.agent, " "), 60)
 }

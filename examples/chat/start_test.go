@@ -52,14 +52,20 @@ func TestStartsThatFail(t *testing.T) {
 	}
 }
 
-// The default agent is compiled from its source. Where there is none, the error says so.
-func TestNoSourceOfTheDefaultAgent(t *testing.T) {
-	t.Chdir(t.TempDir())
-	t.Setenv("GOFLAGS", "-mod=mod")
-	t.Setenv("GOWORK", "off")
-	err := run(t.Context(), settings{dir: ".", prompt: "x"}, noConsole())
-	require.Error(t, err)
-	assert.Contains(t, text(err), "start chat in the repository, or name an agent")
+// The default agent is chat itself: there is nothing to compile, and it works anywhere.
+func TestDefaultAgentIsBuiltIn(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", "")
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "notes"), "one\ntwo\n")
+	for _, protocol := range []string{"1", "2"} {
+		var screen bytes.Buffer
+		console := noConsole()
+		console.out = &screen
+		require.NoError(t, run(t.Context(), settings{dir: dir, prompt: "read notes", protocol: protocol}, console))
+		assert.Contains(t, screen.String(), "notes has 2 lines.")
+	}
 }
 
 // What is printed beside messages is shown when it is printed, the first time.
@@ -91,7 +97,6 @@ func TestWaitingSaysWhatFor(t *testing.T) {
 			"2s waiting for gemini --acp to start",
 			"12s waiting for gemini --acp, which says: [2Kdownloading 40% (12 s)",
 		}, said)
-		assert.Equal(t, "the example agent: compiling [2Kdownloading 40%", s.doing(""))
 	})
 	synctest.Test(t, func(t *testing.T) {
 		stop := waiting(func(string) { t.Error("it did not take long") }, func() string { return "" })

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package worker
 
 import (
 	"context"
@@ -35,11 +35,11 @@ func (c *consenting) SessionUpdate(context.Context, *acp2.UpdateSessionNotificat
 // begin serves the agent to the returned stream.
 func begin(t *testing.T, own bool) stream.Stream {
 	t.Helper()
-	sessions, err := openStore(t.TempDir())
+	serve, err := Serve(t.TempDir(), own)
 	require.NoError(t, err)
 	near, far := stream.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- serve(sessions, own)(context.WithoutCancel(t.Context()), far) }() // ends with near
+	go func() { served <- serve(context.WithoutCancel(t.Context()), far) }() // ends with near
 	t.Cleanup(func() {
 		assert.NoError(t, near.Close())
 		assert.NoError(t, <-served)
