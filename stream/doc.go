@@ -62,5 +62,9 @@
 //   - The loss of one message or one session does not end the connection; a final
 //     error does.
 //
+// Errors that a caller sees should have a method Failure() (kind string, retryable bool), as
+// LostError has, with the name of a kind of package rpcerr/kind. By it package rpcerr/retry
+// does not repeat a request that the peer may have processed.
+//
 // [Tap] shows the messages of any stream. [Forward] connects two streams directly.
 package stream

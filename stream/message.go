@@ -2,6 +2,7 @@ package stream
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
@@ -147,3 +148,16 @@ func (e *LostError) Error() string {
 }
 
 func (e *LostError) Unwrap() error { return e.Err }
+
+// Failure returns what package rpcerr/classify reports: whether the call may be repeated is
+// known only to an Err that has this method too. It may not if no one knows.
+func (e *LostError) Failure() (kind string, retryable bool) {
+	var reason interface {
+		error
+		Failure() (kind string, retryable bool)
+	}
+	if errors.As(e.Err, &reason) {
+		return reason.Failure()
+	}
+	return "service_unavailable", false
+}

@@ -9,6 +9,9 @@ type StatusError struct {
 	Body string // the beginning of the body
 }
 
+// StatusCode returns Code. Package rpcerr/classify determines the kind of the error by it.
+func (e *StatusError) StatusCode() int { return e.Code }
+
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("stream: the server answered with HTTP status %d", e.Code)
 }

@@ -89,13 +89,16 @@ func (c *Classifier) Wrap(err error) error {
 //
 //  1. an error that carries a kind, or that came from a peer, is not changed;
 //  2. the adapters;
-//  3. the types and sentinels of the standard library, by errors.Is and errors.As;
-//  4. the HTTP status of a response inside err;
-//  5. patterns of particular services, over the text and the type names;
-//  6. patterns of everyday language, likewise;
-//  7. kind.Internal.
+//  3. a method Failure() (kind string, retryable bool), as the errors of package stream have:
+//     retryable is what it returns, and the HTTP status of a response inside err precedes
+//     the kind;
+//  4. the types and sentinels of the standard library, by errors.Is and errors.As;
+//  5. the HTTP status of a response inside err;
+//  6. patterns of particular services, over the text and the type names;
+//  7. patterns of everyday language, likewise;
+//  8. kind.Internal.
 //
-// By rules 3 to 7 the message is the kind's fixed text and there is no data, because
+// By rules 3 to 8 the message is the kind's fixed text and there is no data, because
 // the text of err was not written for the peer. err is the cause, and Debug names the
 // rule. A pattern is a guess: what it finds is not retryable, so that no program sends
 // a request again because of a word in a text.
@@ -115,12 +118,13 @@ func (c *Classifier) Error(err error) *kind.Error {
 	f := c.find(err)
 	e := withoutLogin(f.kind.New(f.kind.Message())).WithCause(err).WithDebug("classified by " + f.by).WithDerived()
 	if f.response.status != 0 {
-		e = e.WithStatus(f.response.status).WithRetryable(f.response.retryable())
+		e = e.WithStatus(f.response.status)
 	}
+	e = e.WithRetryable(f.retryable)
 	if f.response.wait {
 		e = withRetryAfter(e, f.response.after)
 	}
-	if f.guess || errors.Is(err, acp.ErrClosed) || errors.Is(err, acp.ErrStalled) || errors.Is(err, acp.ErrOverloaded) {
+	if errors.Is(err, acp.ErrClosed) || errors.Is(err, acp.ErrStalled) || errors.Is(err, acp.ErrOverloaded) {
 		e = e.WithRetryable(false) // a connection that has ended does not come back
 	}
 	return e
@@ -170,21 +174,24 @@ func withRetryAfter(e *kind.Error, after time.Duration) *kind.Error {
 
 // finding is what the tables say about an error.
 type finding struct {
-	kind     kind.Kind
-	response responded // the HTTP response that decided, if one did
-	by       string    // the rule
-	guess    bool      // the rule is a pattern
+	kind      kind.Kind
+	response  responded // the HTTP response that decided, if one did
+	by        string    // the rule
+	retryable bool
 }
 
 // find applies the tables.
 func (c *Classifier) find(err error) finding {
+	if f, ok := failureOf(err); ok {
+		return f
+	}
 	for _, r := range goRules {
 		if k, ok := r.match(err); ok {
-			return finding{kind: k, by: r.name}
+			return finding{kind: k, by: r.name, retryable: k.Retryable()}
 		}
 	}
 	if r, ok := responseOf(err); ok {
-		return finding{kind: kind.FromUpstreamStatus(r.status), response: r, by: "HTTP status"}
+		return finding{kind: kind.FromUpstreamStatus(r.status), response: r, by: "HTTP status", retryable: r.retryable()}
 	}
 	if c != nil && c.noPatterns {
 		return finding{kind: kind.Internal, by: "no rule"}
@@ -192,7 +199,7 @@ func (c *Classifier) find(err error) finding {
 	words := wordsOf(err)
 	for _, p := range patterns {
 		if k, ok := p.match(words); ok {
-			return finding{kind: k, by: p.name, guess: true}
+			return finding{kind: k, by: p.name} // a guess is not retryable
 		}
 	}
 	return finding{kind: kind.Internal, by: "no rule"}

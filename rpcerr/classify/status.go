@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -37,6 +39,31 @@ func responseOf(err error) (a responded, ok bool) {
 		return ok
 	})
 	return a, ok
+}
+
+// failureOf finds the first error in the chain of err that says what it is: the error of a
+// transport knows whether a request was received, and the error of the network inside does not.
+// A ctx that was cancelled precedes it.
+func failureOf(err error) (f finding, ok bool) {
+	walk(err, func(err error) bool {
+		own, has := err.(interface {
+			Failure() (kind string, retryable bool)
+		})
+		if has {
+			k, retryable := own.Failure()
+			f = finding{kind: kind.Kind(k), by: "Failure() method", retryable: retryable}
+			ok = f.kind.Known()
+		}
+		return ok
+	})
+	if !ok || errors.Is(err, context.Canceled) {
+		return f, false
+	}
+	if r, found := responseOf(err); found {
+		f.kind, f.response = kind.FromUpstreamStatus(r.status), r
+		f.response.wait = r.wait && f.retryable
+	}
+	return f, true
 }
 
 func fieldsOf(v reflect.Value) (a responded) {

@@ -2,10 +2,12 @@ package retry_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -14,10 +16,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/retry"
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/streamhttp"
 )
 
 // failing returns a function that fails with the errors in turn and then succeeds.
@@ -31,6 +36,11 @@ func failing(calls *int, errs ...error) func(context.Context) (int, error) {
 	}
 }
 
+// lost is the error of a call whose request did not get through.
+func lost(err error) error {
+	return &stream.LostError{ID: json.RawMessage("1"), Err: fmt.Errorf("streamhttp: posting: %w", err)}
+}
+
 func TestObeys(t *testing.T) {
 	busy := kind.ServiceUnavailable.New("busy")
 	for name, c := range map[string]struct {
@@ -40,30 +50,38 @@ func TestObeys(t *testing.T) {
 		err      error
 		min, max time.Duration // spent
 	}{
-		"success at once":      {calls: 1},
-		"retryable":            {errs: []error{busy, busy}, calls: 3, min: 750 * time.Millisecond, max: 2250 * time.Millisecond},
-		"not retryable":        {errs: []error{kind.NotFound.New("m")}, calls: 1, err: kind.NotFound},
-		"becomes fatal":        {errs: []error{busy, kind.Fatal.New("m")}, calls: 2, err: kind.Fatal, min: 1, max: time.Second},
-		"told not to":          {errs: []error{busy.WithRetryable(false)}, calls: 1, err: kind.ServiceUnavailable},
-		"five attempts":        {errs: []error{busy, busy, busy, busy, busy, busy}, calls: 5, err: kind.ServiceUnavailable, min: 3750 * time.Millisecond, max: 12 * time.Second},
-		"two attempts":         {errs: []error{busy, busy}, opts: &retry.Options{Attempts: 2}, calls: 2, err: kind.ServiceUnavailable, min: 1, max: time.Second},
-		"no limit":             {errs: []error{busy, busy, busy, busy, busy, busy, busy}, opts: &retry.Options{Attempts: -1}, calls: 8, min: 1, max: time.Hour},
-		"waits as told":        {errs: []error{busy.WithRetryAfter(time.Minute)}, calls: 2, min: time.Minute, max: time.Minute},
-		"told a short wait":    {errs: []error{busy.WithRetryAfter(20 * time.Millisecond)}, calls: 2, min: 20 * time.Millisecond, max: 20 * time.Millisecond},
-		"told not to wait":     {errs: []error{busy.WithNoDelay(), busy.WithNoDelay()}, calls: 3},
-		"a guess":              {errs: []error{errors.New("service unavailable")}, calls: 1},
-		"a guess of a peer":    {errs: []error{classify.Error(errors.New("status code 503")).RequestError()}, calls: 1},
-		"a status is no guess": {errs: []error{kind.Upstream("m", 500)}, calls: 2, min: 1, max: time.Second},
-		"told to wait for age": {errs: []error{busy.WithRetryAfter(time.Hour)}, calls: 1, err: kind.ServiceUnavailable},
-		"may wait an hour":     {errs: []error{busy.WithRetryAfter(time.Hour)}, opts: &retry.Options{MaxRetryAfter: time.Hour}, calls: 2, min: time.Hour, max: time.Hour},
-		"wrapped":              {errs: []error{fmt.Errorf("w: %w", busy)}, calls: 2, min: 1, max: time.Second},
-		"a peer's answer":      {errs: []error{busy.RequestError()}, calls: 2, min: 1, max: time.Second},
-		"a peer's refusal":     {errs: []error{rpcerr.AuthRequired(nil)}, calls: 1, err: rpcerr.ErrAuthRequired},
-		"refused connection":   {errs: []error{syscall.ECONNREFUSED}, calls: 2, min: 1, max: time.Second},
-		"missing file":         {errs: []error{fs.ErrNotExist}, calls: 1, err: fs.ErrNotExist},
-		"own bug":              {errs: []error{errors.New("x")}, calls: 1},
-		"own classification":   {errs: []error{fs.ErrNotExist}, opts: &retry.Options{Classify: func(error) *kind.Error { return busy }}, calls: 2, min: 1, max: time.Second},
-		"pauses are bounded":   {errs: []error{busy, busy, busy, busy}, opts: &retry.Options{FirstPause: time.Second, MaxPause: time.Second}, calls: 5, min: 2 * time.Second, max: 6 * time.Second},
+		"success at once":         {calls: 1},
+		"retryable":               {errs: []error{busy, busy}, calls: 3, min: 750 * time.Millisecond, max: 2250 * time.Millisecond},
+		"not retryable":           {errs: []error{kind.NotFound.New("m")}, calls: 1, err: kind.NotFound},
+		"becomes fatal":           {errs: []error{busy, kind.Fatal.New("m")}, calls: 2, err: kind.Fatal, min: 1, max: time.Second},
+		"told not to":             {errs: []error{busy.WithRetryable(false)}, calls: 1, err: kind.ServiceUnavailable},
+		"five attempts":           {errs: []error{busy, busy, busy, busy, busy, busy}, calls: 5, err: kind.ServiceUnavailable, min: 3750 * time.Millisecond, max: 12 * time.Second},
+		"two attempts":            {errs: []error{busy, busy}, opts: &retry.Options{Attempts: 2}, calls: 2, err: kind.ServiceUnavailable, min: 1, max: time.Second},
+		"no limit":                {errs: []error{busy, busy, busy, busy, busy, busy, busy}, opts: &retry.Options{Attempts: -1}, calls: 8, min: 1, max: time.Hour},
+		"waits as told":           {errs: []error{busy.WithRetryAfter(time.Minute)}, calls: 2, min: time.Minute, max: time.Minute},
+		"told a short wait":       {errs: []error{busy.WithRetryAfter(20 * time.Millisecond)}, calls: 2, min: 20 * time.Millisecond, max: 20 * time.Millisecond},
+		"told not to wait":        {errs: []error{busy.WithNoDelay(), busy.WithNoDelay()}, calls: 3},
+		"a guess":                 {errs: []error{errors.New("service unavailable")}, calls: 1},
+		"a guess of a peer":       {errs: []error{classify.Error(errors.New("status code 503")).RequestError()}, calls: 1},
+		"a status is no guess":    {errs: []error{kind.Upstream("m", 500)}, calls: 2, min: 1, max: time.Second},
+		"told to wait for age":    {errs: []error{busy.WithRetryAfter(time.Hour)}, calls: 1, err: kind.ServiceUnavailable},
+		"may wait an hour":        {errs: []error{busy.WithRetryAfter(time.Hour)}, opts: &retry.Options{MaxRetryAfter: time.Hour}, calls: 2, min: time.Hour, max: time.Hour},
+		"may have been processed": {errs: []error{lost(fmt.Errorf("%w: %w", streamhttp.ErrUncertain, syscall.ECONNRESET)), busy}, calls: 1, err: streamhttp.ErrUncertain},
+		"too late to be sure":     {errs: []error{lost(fmt.Errorf("%w: %w", streamhttp.ErrUncertain, os.ErrDeadlineExceeded))}, calls: 1, err: os.ErrDeadlineExceeded},
+		"a proxy's 504":           {errs: []error{lost(fmt.Errorf("posting: %w", &stream.StatusError{Code: 504}))}, calls: 1},
+		"a session is lost":       {errs: []error{&stream.LostError{SessionID: "s", Err: syscall.ECONNRESET}}, calls: 1, err: syscall.ECONNRESET},
+		"not accepted":            {errs: []error{lost(fmt.Errorf("%w: %w", streamhttp.ErrNotAccepted, &stream.StatusError{Code: 429})), lost(fmt.Errorf("%w: no token", streamhttp.ErrNotAccepted))}, calls: 3, min: 1, max: 3 * time.Second},
+		"not accepted at the end": {errs: []error{fmt.Errorf("%w: %w", acp.ErrClosed, streamhttp.ErrNotAccepted)}, calls: 1, err: acp.ErrClosed},
+		"cancelled first":         {errs: []error{fmt.Errorf("%w: %w", streamhttp.ErrNotAccepted, context.Canceled)}, calls: 1, err: context.Canceled},
+		"refused at first":        {errs: []error{&stream.StatusError{Code: 503}}, calls: 2, min: 1, max: time.Second},
+		"wrapped":                 {errs: []error{fmt.Errorf("w: %w", busy)}, calls: 2, min: 1, max: time.Second},
+		"a peer's answer":         {errs: []error{busy.RequestError()}, calls: 2, min: 1, max: time.Second},
+		"a peer's refusal":        {errs: []error{rpcerr.AuthRequired(nil)}, calls: 1, err: rpcerr.ErrAuthRequired},
+		"refused connection":      {errs: []error{syscall.ECONNREFUSED}, calls: 2, min: 1, max: time.Second},
+		"missing file":            {errs: []error{fs.ErrNotExist}, calls: 1, err: fs.ErrNotExist},
+		"own bug":                 {errs: []error{errors.New("x")}, calls: 1},
+		"own classification":      {errs: []error{fs.ErrNotExist}, opts: &retry.Options{Classify: func(error) *kind.Error { return busy }}, calls: 2, min: 1, max: time.Second},
+		"pauses are bounded":      {errs: []error{busy, busy, busy, busy}, opts: &retry.Options{FirstPause: time.Second, MaxPause: time.Second}, calls: 5, min: 2 * time.Second, max: 6 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

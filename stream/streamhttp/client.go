@@ -26,8 +26,8 @@ const (
 )
 
 // ErrUncertain is wrapped by the error of a request whose POST was interrupted before it
-// was accepted. The agent may have processed it.
-var ErrUncertain = errors.New("streamhttp: the request may have been processed")
+// was accepted. The agent may have processed it, so package rpcerr/retry does not repeat it.
+var ErrUncertain error = &failure{"streamhttp: the request may have been processed", false}
 
 // DialOptions configure [Dial], which copies them. The zero value selects the defaults.
 type DialOptions struct {

@@ -18,8 +18,17 @@ const (
 
 // ErrNotAccepted is wrapped by the error of a message that the agent has not received: the
 // server refused it with status 429 or 503 and a Retry-After header, or could not be reached,
-// or DialOptions.Header failed.
-var ErrNotAccepted = errors.New("streamhttp: the message was not accepted")
+// or DialOptions.Header failed. Package rpcerr/retry repeats the call.
+var ErrNotAccepted error = &failure{"streamhttp: the message was not accepted", true}
+
+// failure is an error that tells package rpcerr/classify what it is.
+type failure struct {
+	text      string
+	retryable bool
+}
+
+func (f *failure) Error() string                          { return f.text }
+func (f *failure) Failure() (kind string, retryable bool) { return "service_unavailable", f.retryable }
 
 // submit posts a message. With again it repeats one that the server has not accepted.
 func (c *Client) submit(session string, body []byte, again bool) (*http.Response, error) {
