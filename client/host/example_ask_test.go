@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
@@ -25,8 +26,11 @@ func Example() {
 		Roots:     []string{dir},
 		Terminals: &terminals.Options{},
 		Ask: func(_ context.Context, q *permission.Question) (string, error) {
-			for _, op := range q.Operations {
-				fmt.Println("allow", op.Action, filepath.Base(op.Path)+"? yes")
+			for _, line := range q.Lines() { // what is allowed, and nothing that the agent can fake
+				fmt.Println(strings.ReplaceAll(line, dir+string(filepath.Separator), ""))
+			}
+			for _, o := range q.Options {
+				fmt.Println("-", o.Label) // o.Name is what the agent calls it
 			}
 			return q.Pick(permission.AllowOnce), nil
 		},
@@ -48,7 +52,11 @@ func Example() {
 	text, err := session.Prompt(ctx, acp.Text("Write notes.txt")).Text()
 	fmt.Println(text, err)
 	// Output:
-	// allow write notes.txt? yes
+	// write notes.txt
+	// - Allow once
+	// - Always allow writing to notes.txt in this session
+	// - Reject
+	// - Always reject writing to notes.txt in this session
 	// Written. <nil>
 }
 

@@ -116,6 +116,9 @@ func ExampleHost_SignIn() {
 
 func project() string {
 	dir, err := os.MkdirTemp("", "project")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -68,13 +68,13 @@ func (e *DeniedError) Error() string {
 
 // decision is a decision on its way.
 type decision struct {
-	scope  *Scope
-	q      *Question
-	keys   []Key       // what memory knows it by
-	whole  bool        // the keys say all that it is about
-	grants []Operation // what a person allows with it
-	rule   string
-	err    error
+	scope   *Scope
+	q       *Question
+	keys    []Key       // what memory knows it by
+	whole   bool        // the keys say all that it is about
+	certain []Operation // what a person sees and allows with it
+	rule    string
+	err     error
 }
 
 // decide combines what the rules, the memory and a person say. Granted reports whether a
@@ -184,7 +184,9 @@ func (d *decision) chosen(id string) Outcome {
 	}
 	switch option.Kind {
 	case AllowOnce, AllowAlways:
-		d.scope.grant(d.q.Session, d.q.Turn, d.grants)
+		if d.q.Claimed {
+			d.scope.grant(d.q.Session, d.q.Turn, d.certain)
+		}
 		return d.done(Outcome{Allow, id, ByPerson})
 	}
 	return d.deny(ByPerson, id) // the agent knows what a kind of its own means; here it permits nothing

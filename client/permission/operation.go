@@ -126,7 +126,12 @@ const (
 
 // Option is one option of a [Question].
 type Option struct {
-	ID   string `json:"id"`
+	ID string `json:"id"`
+	// Label says on one line what choosing the option does. Show it: an agent may name an
+	// option that allows something for ever "Reject".
+	Label string `json:"label,omitempty"`
+	// Name is the text of the agent, to be shown beside the Label; empty if the agent did not
+	// ask.
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 }

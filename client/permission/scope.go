@@ -134,9 +134,10 @@ type Act struct {
 func (s *Scope) Authorize(ctx context.Context, a Act) error {
 	q := &Question{
 		Session: a.Session, Workspace: a.Workspace, Turn: a.Turn, Agent: a.Agent,
-		Operations: []Operation{a.Operation}, Text: a.Text, Options: ownOptions(),
+		Operations: []Operation{a.Operation}, Text: a.Text,
 	}
-	d := &decision{scope: s, q: q, keys: operationKeys(q), whole: true}
+	d := &decision{scope: s, q: q, keys: operationKeys(q), whole: true, certain: q.Operations}
+	q.Options = d.label(ownOptions)
 	v := s.policy.judgeOperation(&a.Operation)
 	outcome := d.decide(ctx, v, func() bool { return s.consume(a.Session, a.Turn, &a.Operation) })
 	switch outcome.Decision {
@@ -152,17 +153,14 @@ func (s *Scope) Authorize(ctx context.Context, a Act) error {
 }
 
 // ownOptions are the answers to a question that no agent has asked.
-func ownOptions() []Option {
-	return []Option{
-		{AllowOnce, "Allow once", AllowOnce},
-		{AllowAlways, "Allow always in this session", AllowAlways},
-		{RejectOnce, "Reject", RejectOnce},
-		{RejectAlways, "Reject always in this session", RejectAlways},
-	}
+var ownOptions = []Option{
+	{ID: AllowOnce, Kind: AllowOnce}, {ID: AllowAlways, Kind: AllowAlways},
+	{ID: RejectOnce, Kind: RejectOnce}, {ID: RejectAlways, Kind: RejectAlways},
 }
 
 // Decide decides a question of the agent. It takes what the question does not contain about
-// its tool call from earlier updates; see [Scope.Observe]. It sets Operations and Claimed.
+// its tool call from earlier updates; see [Scope.Observe]. It sets Operations, Claimed and the
+// labels of the options.
 // No rule allows a question that is about neither a tool call nor a command: a person is
 // asked unless a rule denies it.
 func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
@@ -180,8 +178,9 @@ func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 	}
 	found.line(q.Command, q.Cwd)
 	q.Operations = found.shown()
-	d := &decision{scope: s, q: &q, grants: found.certain}
+	d := &decision{scope: s, q: &q, certain: found.certain}
 	d.keys, d.whole = toolKeys(&q, &found)
+	q.Options = d.label(q.Options)
 	if len(q.Options) == 0 || q.ambiguous() {
 		return d.deny(ByOptions, "")
 	}

@@ -24,7 +24,7 @@ func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, err
 		return q.Pick(permission.RejectOnce), nil
 	}
 	for i, o := range q.Options {
-		c.screen.line(plain, "  %d %s", i+1, o.Name)
+		c.screen.line(plain, "  %d %s%s", i+1, o.Label, calls(&o))
 	}
 	n, err := c.number(ctx, len(q.Options))
 	switch {
@@ -50,17 +50,18 @@ func (c *chat) number(ctx context.Context, n int) (int, error) {
 	}
 }
 
-// showQuestion shows what would be done. What the agent says it would do is its word; what
-// is shown without a title is what will happen.
-func (c *chat) showQuestion(q *permission.Question) {
-	switch {
-	case q.Title != "":
-		c.screen.line(yellow, "? %s", q.Title)
-	case q.Tool != nil:
-		c.screen.line(yellow, "? %s", c.toolTitle(q.Tool.ID))
+// calls returns the agent's words for an option, if they are others than ours.
+func calls(o *permission.Option) string {
+	if o.Name == "" || o.Name == o.Label {
+		return ""
 	}
-	for _, o := range q.Operations {
-		c.screen.line(yellow, "? %s", effect(o, q.Workspace))
+	return fmt.Sprintf(" (the agent calls it %q)", o.Name)
+}
+
+// showQuestion shows what the agent says, and what would be done.
+func (c *chat) showQuestion(q *permission.Question) {
+	for _, line := range q.Lines() {
+		c.screen.line(yellow, "? %s", line)
 	}
 	if q.Text != nil && len(q.Operations) > 0 {
 		c.showWrite(q.Operations[0].Path, *q.Text)
@@ -85,33 +86,4 @@ func (c *chat) showWrite(path, text string) {
 		d.OldText = new(string(old))
 	}
 	v.diff(d)
-}
-
-// toolTitle returns the title of a tool call.
-func (c *chat) toolTitle(id string) string {
-	if v := c.view.Load(); v != nil {
-		if call := v.thread.Snapshot().ToolCall(id); call != nil && call.Title != "" {
-			return call.Title
-		}
-	}
-	return id
-}
-
-// effect says in one line what an operation does. The folder of a command is named if it is
-// not that of the session.
-func effect(o permission.Operation, workspace string) string {
-	if o.Action == permission.ActionWrite {
-		return "write " + o.Path
-	}
-	text := "run " + strings.Join(o.Argv, " ")
-	if !o.Shell {
-		text = fmt.Sprintf("run %q", o.Argv)
-	}
-	if o.Cwd != "" && o.Cwd != workspace {
-		text += " in " + o.Cwd
-	}
-	if len(o.Env) > 0 {
-		text += " with " + strings.Join(o.Env, ", ")
-	}
-	return text
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/permission"
 )
 
@@ -57,15 +60,39 @@ func TestFlagsThatAnswer(t *testing.T) {
 	}
 }
 
-// The user sees what will happen, also where and with which variables.
-func TestEffect(t *testing.T) {
-	for want, o := range map[string]permission.Operation{
-		"write /w/a":                         {Action: permission.ActionWrite, Path: "/w/a"},
-		`run ["rm" "-r" "a b"]`:              {Action: permission.ActionCommand, Argv: []string{"rm", "-r", "a b"}, Cwd: "/w"},
-		`run ["rm" "-r" "x"] in /w/sub`:      {Action: permission.ActionCommand, Argv: []string{"rm", "-r", "x"}, Cwd: "/w/sub"},
-		"run rm -r *; ls in /v with PATH, X": {Action: permission.ActionCommand, Argv: []string{"rm -r *; ls"}, Shell: true, Cwd: "/v", Env: []string{"PATH", "X"}},
-		"run make":                           {Action: permission.ActionCommand, Argv: []string{"make"}, Shell: true},
-	} {
-		assert.Equal(t, want, effect(o, "/w"))
-	}
+// An agent names its options and titles as it likes. The user reads on the menu what each
+// choice does, and no line of the program is the agent's.
+func TestARejectThatAllowsForEver(t *testing.T) {
+	var out bytes.Buffer
+	c := &chat{screen: newScreen(&out, false)}
+	c.lines = &lines{reader: &plainReader{screen: c.screen, in: bufio.NewReader(strings.NewReader("2\n"))}}
+	policy, err := permission.New(&permission.Options{Ask: c.askUser})
+	require.NoError(t, err)
+	dir := t.TempDir()
+	text := "x"
+	policy.Scope().Decide(t.Context(), &permission.Question{
+		Session: "s", Workspace: dir, Tool: &permission.Tool{Diffs: []permission.Diff{{Path: filepath.Join(dir, "a.go"), NewText: &text}}},
+		Title:   "Look at it\n? write nothing\n  1 Allow once",
+		Options: []permission.Option{{ID: "1", Name: "Reject", Kind: permission.AllowAlways}, {ID: "2", Name: "Allow once\n  3 Cancel", Kind: permission.RejectOnce}},
+	})
+	file, err := filepath.EvalSymlinks(dir)
+	require.NoError(t, err)
+	assert.Equal(t, `? the agent asks: "Look at it\n? write nothing\n \x201 Allow once"
+? write `+filepath.Join(file, "a.go")+`
+  1 Always allow writing to a.go in this session (the agent calls it "Reject")
+  2 Reject (the agent calls it "Allow once\n  3 Cancel")
+choose a number: `, out.String())
+}
+
+// What an agent names is on one line, wherever it is shown.
+func TestNamesOfAnAgentAreOneLine(t *testing.T) {
+	const evil = "Edit\n? write /w/a\u202e"
+	v, th, out := look("/work", false)
+	th.Apply(&acp.ToolCall{ToolCallID: "1", Title: evil, Content: []acp.ToolCallContent{&acp.Diff{Path: "/x/" + evil, NewText: "\tone\n"}}})
+	th.Apply(&acp.Notice{Severity: "info", Title: evil})
+	th.Apply(&acp.Plan{Entries: []acp.PlanEntry{{Content: evil}}})
+	v.draw()
+	assert.NotContains(t, out.String(), "\n? write")
+	assert.Equal(t, 4, strings.Count(out.String(), `Edit\n? write /w/a\u202e`), out.String())
+	assert.Contains(t, out.String(), "  + \tone\n")
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/acpkit/go-sdk/client/permission"
 )
 
 // screen prints a conversation. Its methods may be called from any goroutine.
@@ -69,13 +71,22 @@ func (s *screen) paint(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// line prints lines of their own.
+// line prints one line. A text of the agent does not end it, and obeys nothing.
 func (s *screen) line(style, format string, args ...any) {
 	s.lock()
 	defer s.unlock()
 	s.endLine()
-	for line := range strings.SplitSeq(printable(fmt.Sprintf(format, args...)), "\n") {
-		fmt.Fprintln(s.out, s.paint(style, line))
+	cells := strings.Split(fmt.Sprintf(format, args...), "\t")
+	for i, cell := range cells {
+		cells[i] = permission.OneLine(cell)
+	}
+	fmt.Fprintln(s.out, s.paint(style, strings.Join(cells, "\t")))
+}
+
+// lines prints a text of any number of lines.
+func (s *screen) lines(style, text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		s.line(style, "%s", line)
 	}
 }
 

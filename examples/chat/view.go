@@ -206,7 +206,8 @@ func (v *view) plan(plans []thread.Plan) {
 		case p.URI != "":
 			v.screen.line(plain, "plan: %s", p.URI)
 		case p.Markdown != "":
-			v.screen.line(plain, "plan:\n%s", p.Markdown)
+			v.screen.line(plain, "plan:")
+			v.screen.lines(plain, p.Markdown)
 		default:
 			v.screen.line(plain, "plan:")
 		}

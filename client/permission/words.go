@@ -1,0 +1,163 @@
+package permission
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// OneLine returns a text as one line that a terminal shows as it is: characters that
+// control a terminal, end a line or change the direction of the text are replaced by
+// escapes, such as \n. Use it for all that an agent names, so that it cannot imitate lines
+// of the program.
+func OneLine(text string) string {
+	var b strings.Builder
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case r != zeroWidthJoiner && r != zeroWidthNonJoiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+		text = text[n:]
+	}
+	return b.String()
+}
+
+// The joiners are parts of words and of emoji.
+const (
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+)
+
+// quoted returns a text of the agent on one line, between quotation marks.
+func quoted(text string) string { return `"` + strings.ReplaceAll(OneLine(text), `"`, `\"`) + `"` }
+
+// Lines returns what a person must see before choosing: what the agent says, in quotation
+// marks, and then what would be done, each on one line. There is at least one line. Without
+// a text of the agent, what is shown is what will happen.
+func (q *Question) Lines() []string {
+	var all []string
+	switch {
+	case q.Title != "":
+		all = append(all, "the agent asks: "+quoted(q.Title))
+	case q.Tool != nil:
+		all = append(all, "the agent asks about its tool call "+quoted(q.Tool.ID))
+	case q.Claimed:
+		all = append(all, "the agent asks without a text")
+	}
+	if q.Description != "" {
+		all = append(all, "the agent adds: "+quoted(q.Description))
+	}
+	for i := range q.Operations {
+		all = append(all, q.Operations[i].line(q.Workspace))
+	}
+	if len(q.Operations) == 0 {
+		all = append(all, "(it names no file and no command)")
+	}
+	for i, line := range all { // many spaces would push the rest into a line of its own
+		all[i] = strings.ReplaceAll(line, "  ", ` \x20`)
+	}
+	return all
+}
+
+// line returns in one line what an operation does. The folder of a command is named if it
+// is not the workspace.
+func (o *Operation) line(workspace string) string {
+	if o.Action != ActionCommand {
+		if o.Path == "" {
+			return string(o.Action) + " a file whose path cannot be resolved"
+		}
+		return string(o.Action) + " " + OneLine(o.Path)
+	}
+	text := "run " + o.words()
+	if o.Cwd != "" && o.Cwd != workspace && o.Cwd != realFolder(workspace) {
+		text += " in " + OneLine(o.Cwd)
+	}
+	if len(o.Env) > 0 {
+		text += " with " + OneLine(strings.Join(o.Env, ", "))
+	}
+	return text
+}
+
+// words returns a command on one line. An argument that is more than a word is quoted.
+func (o *Operation) words() string {
+	if o.Shell {
+		return OneLine(strings.Join(o.Argv, " "))
+	}
+	all := make([]string, len(o.Argv))
+	for i, arg := range o.Argv {
+		all[i] = OneLine(arg)
+		if arg == "" || strings.ContainsFunc(arg, separates) || all[i] != arg {
+			all[i] = "'" + strings.ReplaceAll(all[i], "'", `\'`) + "'"
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// longestWhat is how many characters of a command a label repeats: the whole is in
+// [Question.Lines].
+const longestWhat = 60
+
+// what returns what an "always" decision about the question holds for; empty if nothing of
+// it can be remembered.
+func (d *decision) what() string {
+	if len(d.keys) == 0 {
+		return ""
+	}
+	switch n := len(d.certain); {
+	case n == 0:
+		return quoted(d.q.Tool.Name) + " with this input"
+	case n > 1:
+		return fmt.Sprintf("these %d operations", n)
+	}
+	o := &d.certain[0]
+	if o.Action != ActionCommand {
+		name := o.Path
+		if rel, err := filepath.Rel(realFolder(d.q.Workspace), name); err == nil && filepath.IsLocal(rel) {
+			name = rel
+		}
+		return "writing to " + OneLine(name)
+	}
+	text := []rune(o.words())
+	if len(text) > longestWhat {
+		text = append(text[:longestWhat], []rune("...")...)
+	}
+	return "running " + string(text)
+}
+
+// label returns the options with labels that say what they do here.
+func (d *decision) label(options []Option) []Option {
+	what := d.what()
+	switch {
+	case what == "":
+		what = "(the agent decides what, and for how long)"
+	case d.scope.policy.opts.Memory != nil:
+		what += " in all sessions of this folder"
+	default:
+		what += " in this session"
+	}
+	labelled := make([]Option, len(options))
+	for i, o := range options {
+		switch o.Kind {
+		case AllowOnce:
+			o.Label = "Allow once"
+		case AllowAlways:
+			o.Label = "Always allow " + what
+		case RejectOnce:
+			o.Label = "Reject"
+		case RejectAlways:
+			o.Label = "Always reject " + what
+		default:
+			o.Label = "Something that only the agent knows; it allows nothing here"
+		}
+		labelled[i] = o
+	}
+	return labelled
+}

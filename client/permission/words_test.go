@@ -1,0 +1,107 @@
+package permission_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/client/permission"
+)
+
+// asks returns what a person is asked.
+func asks(t *testing.T, opts permission.Options, ask func(*permission.Scope)) *permission.Question {
+	t.Helper()
+	var asked *permission.Question
+	opts.Ask = func(_ context.Context, q *permission.Question) (string, error) {
+		asked = q
+		return "", nil
+	}
+	d := newDesk(t, opts)
+	ask(d.Scope)
+	require.NotNil(t, asked)
+	return asked
+}
+
+// labels returns the labels of the options.
+func labels(q *permission.Question) (all []string) {
+	for _, o := range q.Options {
+		all = append(all, o.Label)
+	}
+	return all
+}
+
+// An agent may call "always" a rejection: a person reads what the choice does.
+func TestLabelsSayWhatAnOptionDoes(t *testing.T) {
+	const once, no = "Allow once", "Reject"
+	lie := []permission.Option{{ID: "1", Name: "Reject", Kind: permission.AllowAlways}, {ID: "2", Name: "Allow once", Kind: permission.RejectAlways},
+		{ID: "3", Name: "Cancel", Kind: permission.AllowOnce}, {ID: "4", Name: "Yes", Kind: permission.RejectOnce}, {ID: "5", Name: "Reject", Kind: "allow_all"}}
+	const unknown = "Something that only the agent knows; it allows nothing here"
+	text := "x"
+	decide := func(tool *permission.Tool) func(*permission.Scope) {
+		return func(s *permission.Scope) {
+			q := question(permission.Tool{})
+			q.Workspace, q.Tool, q.Options = on("/w"), tool, lie
+			s.Decide(t.Context(), q)
+		}
+	}
+	ways := func(what string) []string {
+		return []string{"Always allow " + what, "Always reject " + what, once, no, unknown}
+	}
+	for name, c := range map[string]struct {
+		opts permission.Options
+		ask  func(*permission.Scope)
+		want []string
+	}{
+		"a write": {permission.Options{}, decide(&permission.Tool{Diffs: []permission.Diff{{Path: on("/w/a.go"), NewText: &text}}}), ways("writing to a.go in this session")},
+		"elsewhere": {permission.Options{}, decide(&permission.Tool{Diffs: []permission.Diff{{Path: on("/v/a.go"), NewText: &text}}}),
+			ways("writing to " + resolved("/v/a.go") + " in this session")},
+		"two writes": {permission.Options{}, decide(&permission.Tool{Diffs: []permission.Diff{{Path: on("/w/a"), NewText: &text}, {Path: on("/w/b"), NewText: &text}}}),
+			ways("these 2 operations in this session")},
+		"a tool": {permission.Options{}, decide(&permission.Tool{Name: "fetch\n1 Reject", Input: []byte(`{"x":1}`)}),
+			ways(`"fetch\n1 Reject" with this input in this session`)},
+		"nothing known": {permission.Options{}, decide(&permission.Tool{}), ways("(the agent decides what, and for how long)")},
+		"a memory that is shared": {permission.Options{Memory: &shared{kept: map[permission.Key]permission.Decision{}}},
+			decide(&permission.Tool{Diffs: []permission.Diff{{Path: on("/w/a.go"), NewText: &text}}}), ways("writing to a.go in all sessions of this folder")},
+		"an act": {permission.Options{}, func(s *permission.Scope) { _ = s.Authorize(t.Context(), command("go", "test", "a b")) },
+			[]string{once, "Always allow running go test 'a b' in this session", no, "Always reject running go test 'a b' in this session"}},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, labels(asks(t, c.opts, c.ask))) })
+	}
+}
+
+// The lines of a question are ours: no text of the agent begins one, or ends one.
+func TestLinesOfAQuestion(t *testing.T) {
+	text := "x"
+	evil := "Edit a\n? write /w/b\r\x1b[2K\u202e\u2028\x80  end \"of\" it"
+	const shown = `the agent asks: "Edit a\n? write /w/b\r\x1b[2K\u202e\u2028\x80 \x20end \"of\" it"`
+	for name, c := range map[string]struct {
+		ask  func(*permission.Scope)
+		want []string
+	}{
+		"a title": {func(s *permission.Scope) {
+			q := question(permission.Tool{Title: evil, Diffs: []permission.Diff{{Path: on("/w/a\nb"), NewText: &text}}})
+			q.Description = "why\nnot"
+			s.Decide(t.Context(), q)
+		}, []string{shown, `the agent adds: "why\nnot"`, `write ` + resolved(`/w/`) + `a\nb`}},
+		"no title": {func(s *permission.Scope) { s.Decide(t.Context(), question(permission.Tool{ID: "1\n2"})) },
+			[]string{`the agent asks about its tool call "1\n2"`, "(it names no file and no command)"}},
+		"nothing": {func(s *permission.Scope) { s.Decide(t.Context(), &permission.Question{Options: usual}) },
+			[]string{"the agent asks without a text", "(it names no file and no command)"}},
+		"no path": {func(s *permission.Scope) {
+			s.Decide(t.Context(), question(permission.Tool{Title: "T", Paths: []string{"a"}}))
+		},
+			[]string{`the agent asks: "T"`, "write a file whose path cannot be resolved"}},
+		"an act":  {func(s *permission.Scope) { _ = s.Authorize(t.Context(), write(on("/w/a"), "x")) }, []string{"write " + on("/w/a")}},
+		"a line":  {func(s *permission.Scope) { _ = s.Authorize(t.Context(), shell("ls\nrm x")) }, []string{`run ls\nrm x`}},
+		"a words": {func(s *permission.Scope) { _ = s.Authorize(t.Context(), command("ls", "a b", "", "it's", "\n")) }, []string{`run ls 'a b' '' 'it\'s' '\n'`}},
+		"elsewhere, with variables": {func(s *permission.Scope) {
+			a := command("ls")
+			a.Operation.Cwd, a.Operation.Env = "/v", []string{"PATH", "X"}
+			_ = s.Authorize(t.Context(), a)
+		}, []string{"run ls in /v with PATH, X"}},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, asks(t, permission.Options{}, c.ask).Lines()) })
+	}
+}
