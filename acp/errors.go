@@ -66,14 +66,8 @@ type InvalidError struct {
 	Fields []FieldError
 }
 
-// FieldError is one violation of a rule.
-type FieldError struct {
-	// Path is the path of the member in the JSON object, such as "prompt[0].uri". It is
-	// empty if the violation concerns the whole value.
-	Path string
-	// Message is the rule, such as "must be an absolute path".
-	Message string
-}
+// FieldError is one violation of a rule. [rpcerr.Fields] returns those of any error.
+type FieldError = rpcerr.FieldError
 
 // Error returns all violations on one line.
 func (e *InvalidError) Error() string {
@@ -87,14 +81,6 @@ func (e *InvalidError) Error() string {
 		sep = "; "
 	}
 	return b.String()
-}
-
-// Error returns the path and the rule.
-func (e FieldError) Error() string {
-	if e.Path == "" {
-		return e.Message
-	}
-	return e.Path + ": " + e.Message
 }
 
 // Unwrap returns the field errors, so that errors.As finds the first one.

@@ -20,7 +20,8 @@
 //
 // or errors.Is(err, rpcerr.ErrAuthRequired), or errors.As for the message and the data.
 // [Explain] returns the text to show to a person, with the reason that many programs put into
-// the data.
+// the data; [Fields] returns the violations of an error of invalid params, and [FromPeer]
+// reports whether the peer sent the error.
 //
 // # What reaches the peer
 //

@@ -24,6 +24,8 @@ type RequestError struct {
 
 	// cause stays in this process: Unwrap gives it out, nothing encodes it.
 	cause error
+	// received tells that the error was decoded, so that a peer has said all of it.
+	received bool
 }
 
 // New returns an error with a code of the application. For the codes of the protocol use the
@@ -107,6 +109,7 @@ func (e *RequestError) copy() *RequestError {
 		return InternalError(nil)
 	}
 	c := *e
+	c.received = false
 	return &c
 }
 

@@ -16,9 +16,10 @@ const maxReason = 512
 // that many programs put into the data they send.
 //
 //	Internal error (-32603): OPENAI_API_KEY is not set
+//	Invalid params (-32602): mcpServers[0].command: must not be empty
 //
-// The reason is the data if that is a string, and otherwise the string in its member
-// "details" or "detail". Explain shows it only if the error came from the peer, whose data
+// The reason is the data if that is a string, and otherwise the first three paths of [Fields],
+// or the string in the member "details" or "detail". Explain shows it only if the error came from the peer, whose data
 // is a json.RawMessage; without control characters and at most 512 bytes of it. An
 // unsupported protocol version names the versions that the peer supports. Explain returns ""
 // for nil, and the text of err for an error that carries no code.
@@ -46,16 +47,23 @@ func Explain(err error) string {
 	return text + ": " + reason
 }
 
+// FromPeer reports whether the peer sent the error: whether err is, or was made of, an error
+// that was decoded from JSON and not changed since. It is false for an error of this program,
+// such as that of a missing capability, also if its code is one of the protocol.
+func FromPeer(err error) bool {
+	r, _ := find(err)
+	return r != nil && sent(err, r) != nil
+}
+
 // sent returns the error of the peer that err is, or was made of, and nil if the error
-// was made in this process. What the peer sent has raw data; r is the form in which err
-// would leave.
+// was made in this process. r is the form in which err would leave.
 func sent(err error, r *RequestError) (found *RequestError) {
 	eachInChain(err, func(err error) bool {
 		p, ok := err.(*RequestError)
 		if !ok || p == nil {
 			return false
 		}
-		if _, raw := p.Data.(json.RawMessage); raw && p.Code == r.Code && p.cause == nil {
+		if p.received && p.Code == r.Code && p.Message == r.Message {
 			found = p
 		}
 		return true
@@ -106,6 +114,9 @@ func reasonOf(r *RequestError) string {
 	var text string
 	if r.DecodeData(&text) == nil {
 		return short(text)
+	}
+	if fields := short(r.firstFields()); fields != "" {
+		return fields
 	}
 	var data map[string]json.RawMessage
 	if r.DecodeData(&data) != nil {

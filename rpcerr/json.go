@@ -79,7 +79,7 @@ func (e *RequestError) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(members["message"], &message) != nil || message == nil {
 		return errors.New("decoding error object: message is not a string")
 	}
-	*e = RequestError{Code: code, Message: *message}
+	*e = RequestError{Code: code, Message: *message, received: true}
 	if data := members["data"]; data != nil && string(data) != "null" {
 		e.Data = data
 	}

@@ -1,0 +1,123 @@
+package rpcerr
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// FieldError is one violation of a rule.
+type FieldError struct {
+	// Path is the path of the member in the JSON object, such as "prompt[0].uri". It is
+	// empty if the violation concerns the whole value.
+	Path string
+	// Message is the rule, such as "must be an absolute path".
+	Message string
+}
+
+// Error returns the path and the rule.
+func (e FieldError) Error() string {
+	if e.Path == "" {
+		return e.Message
+	}
+	return e.Path + ": " + e.Message
+}
+
+// Bounds of what Fields reads, because a peer decides what the data contains.
+const (
+	maxFields = 100
+	maxNested = 16
+)
+
+// Fields returns the violations that err lists, at most 100, in the order of their paths: those
+// in the data of an error of invalid params, {"_errors": ["..."], "cwd": {"_errors": [...]}} or
+// {"missing": "cwd"}, or those of an *acp.InvalidError. It returns nil if there are none.
+func Fields(err error) []FieldError {
+	if r, _ := find(err); r != nil {
+		return r.fields()
+	}
+	var found []FieldError
+	eachInChain(err, func(err error) bool {
+		if f, ok := err.(FieldError); ok {
+			found = append(found, f)
+		}
+		return len(found) == maxFields
+	})
+	return found
+}
+
+func (e *RequestError) fields() (found []FieldError) {
+	var data map[string]json.RawMessage
+	if e.DecodeData(&data) != nil {
+		return nil
+	}
+	if _, ok := data["_errors"]; ok {
+		return appendFields(nil, data, "", 0)
+	}
+	var one string
+	var several []string
+	if json.Unmarshal(data["missing"], &one) == nil && one != "" {
+		several = []string{one}
+	} else if json.Unmarshal(data["missing"], &several) != nil {
+		return nil
+	}
+	for _, name := range several[:min(len(several), maxFields)] {
+		found = append(found, FieldError{name, "must be present"})
+	}
+	return found
+}
+
+// appendFields walks the tree of violations: each level has its own in the member "_errors".
+func appendFields(found []FieldError, level map[string]json.RawMessage, path string, depth int) []FieldError {
+	var own []string
+	if json.Unmarshal(level["_errors"], &own) != nil {
+		return found
+	}
+	for _, message := range own {
+		found = append(found, FieldError{path, message})
+	}
+	names := slices.SortedFunc(maps.Keys(level), func(a, b string) int { // elements by number
+		i, errA := strconv.Atoi(a)
+		j, errB := strconv.Atoi(b)
+		if errA == nil && errB == nil && i != j {
+			return i - j
+		}
+		return strings.Compare(a, b)
+	})
+	for _, name := range names {
+		var below map[string]json.RawMessage
+		if len(found) >= maxFields || depth == maxNested {
+			break
+		}
+		if name == "_errors" || json.Unmarshal(level[name], &below) != nil {
+			continue
+		}
+		at := name
+		if _, err := strconv.ParseUint(name, 10, 64); err == nil {
+			at = path + "[" + name + "]"
+		} else if path != "" {
+			at = path + "." + name
+		}
+		found = appendFields(found, below, at, depth+1)
+	}
+	return found[:min(len(found), maxFields)]
+}
+
+// firstFields returns the first violation of each of the first three paths.
+func (e *RequestError) firstFields() string {
+	var texts []string
+	last := ""
+	for i, f := range e.fields() {
+		switch {
+		case i > 0 && f.Path == last:
+			continue
+		case len(texts) == 3:
+			return strings.Join(append(texts, "and more"), "; ")
+		}
+		last = f.Path
+		texts = append(texts, f.Error())
+	}
+	return strings.Join(texts, "; ")
+}
