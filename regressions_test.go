@@ -23,7 +23,6 @@ var regressions = []struct {
 	{"many small _meta took more than ten times the memory of their message", "internal/hardening", "TestManyMetas TestMetaBomb TestUnreadTurnWithMetas"},
 	{"many small _meta, each within its own limit", "internal/wire", "TestMapsShareTheBudget"},
 	{"a single _meta took more than ten times the memory of its message", "acp", "TestMemoryBound TestMemoryBoundOfRandomShapes"},
-	{"calls that were quicker than jsonrpc2 filled its memory", "internal/rpc", "TestCallsWaitForTheLibrary TestDispatchWaitsForTheLibrary"},
 	{"a peer that reads was cut off because responses of the connection itself filled their reserve", "internal/rpc", "TestReaderPausesForOwnResponses TestBothEndsPauseForOwnResponses"},
 	{"MaxBacklog below Backlog had no effect", "internal/rpc", "TestMaxBacklogBelowBacklog"},
 	{"short messages in recycled buffers counted as long ones", "internal/rpc", "TestShortMessagesAfterLongOnes"},

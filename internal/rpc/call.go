@@ -174,17 +174,16 @@ func (c *Conn) dispatch(ctx context.Context, k *call, params any) error {
 		return c.sooner(ctx, err)
 	}
 	f.Awaited = c.calls.begin(k)
-	if err = c.objects.dispatch(ctx, c.lib, k.method, f); err != nil { // closed meanwhile
-		c.out.Return(f)
-		f.Free()
+	switch c.out.Push(f) {
+	case outbox.Begin:
+		c.out.StartLater() // the caller is about to wait for the response
+	case outbox.Dropped: // closed meanwhile
 		return closed(c.end.cause())
 	}
-	c.calls.sent(k)
 	return nil
 }
 
-// await waits for the response, or for the end of ctx. The library has a way to wait too,
-// but it wakes the caller only when it has read its own copy of the response.
+// await waits for the response, or for the end of ctx.
 func (c *Conn) await(ctx context.Context, k *call, opts *CallOptions) (any, error) {
 	if k.wait(ctx) {
 		return c.calls.outcome(k)

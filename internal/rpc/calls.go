@@ -39,7 +39,6 @@ type call struct {
 	state         callState
 	session       string    // that it belongs to, if the stream can lose sessions
 	opens         bool      // its success opens the session again
-	dispatched    bool      // the library knows the call
 	lifting       bool      // lifts the back-pressure while it is pending
 	began         time.Time // when it was sent, if haste wants to know
 	awaited       bool      // the stream was told to hasten
@@ -63,13 +62,11 @@ type call struct {
 type calls struct {
 	codec *codec
 	// last gives a call the last place in the order, and reports whether that is here and
-	// now; lift counts calls that the reader must not pause for; forget takes a call that
-	// is over out of the library; cause is why the connection ended. None of them is called
-	// while mu is held.
-	last   func(*call) (now bool)
-	lift   func(int)
-	forget func(id uint64)
-	cause  func() error
+	// now; lift counts calls that the reader must not pause for; cause is why the connection
+	// ended. None of them is called while mu is held.
+	last  func(*call) (now bool)
+	lift  func(int)
+	cause func() error
 
 	mu       sync.Mutex // guards all below, and the calls as said there
 	pending  map[uint64]*call
@@ -165,17 +162,6 @@ func (t *calls) begin(k *call) (awaited bool) {
 		t.lift(1)
 	}
 	return awaited
-}
-
-// sent notes that the library has the call.
-func (t *calls) sent(k *call) {
-	t.mu.Lock()
-	k.dispatched = true
-	over := k.state == callSettled
-	t.mu.Unlock()
-	if over { // its response was quicker
-		t.forget(k.id)
-	}
 }
 
 // respondedLocked takes a call out of those in flight: store says how it ended. It returns

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"sync/atomic"
 
-	"github.com/sourcegraph/jsonrpc2"
-
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -28,8 +26,6 @@ type Conn struct {
 	life    context.Context // of all handlers
 	endLife context.CancelCauseFunc
 	up      *scope // the handler whose ctx started the connection
-	lib     *jsonrpc2.Conn
-	objects *objectStream
 
 	out       *outbox.Box
 	calls     calls
@@ -100,8 +96,7 @@ func (c *Conn) Configure(cfg Config) {
 		}
 	}
 	c.out = outbox.New(out)
-	c.objects = newObjectStream(c.out)
-	c.calls.codec, c.calls.cause, c.calls.lift, c.calls.forget = &c.handlers.codec, c.end.cause, c.in.lift, c.objects.over
+	c.calls.codec, c.calls.cause, c.calls.lift = &c.handlers.codec, c.end.cause, c.in.lift
 	c.calls.last = func(k *call) (now bool) { return c.in.last(item{kind: itemResponse, call: k}) }
 	c.ready.Store(true)
 }
@@ -115,8 +110,6 @@ func (c *Conn) Start(ctx context.Context) error {
 	err := c.end.start(func() {
 		c.up = scopeOf(ctx)
 		c.life, c.endLife = context.WithCancelCause(ctx)
-		// The library gets no ctx of ours: how the connection ends is decided here.
-		c.lib = jsonrpc2.NewConn(context.Background(), c.objects, noHandler{}, jsonrpc2.SetLogger(quiet{}))
 	})
 	if err != nil {
 		return err
@@ -197,11 +190,6 @@ func (c *Conn) outputFailed(err error) {
 	c.finish(kind, err)
 	c.out.Close(closed(c.end.cause()))
 }
-
-// noHandler: the library never sees a request.
-type noHandler struct{}
-
-func (noHandler) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {}
 
 // shown is a method's name as it may stand in an error or a log.
 func shown(method string) string {

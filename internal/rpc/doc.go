@@ -28,8 +28,8 @@
 //
 // A request or response that is read while the queue is empty and no notification is
 // handled does not go through it. What is sent is encoded by the sender, given room in the
-// outgoing queue (package outbox), and handed over, a call through sourcegraph/jsonrpc2;
-// one writer writes all that is there in one go.
+// outgoing queue (package outbox), and handed over; one writer writes all that is there in
+// one go.
 //
 // # The parts
 //
@@ -77,33 +77,25 @@
 // proxy passes on; it waits for a short time only, unless the handler has returned, and not
 // while the handler calls.
 //
-// # What jsonrpc2 does
+// # Why the engine keeps its own calls
 //
-// sourcegraph/jsonrpc2 owns the calls and their ids: each id is used once, and each call
-// ends once. It does not read: its JSON handling takes several passes over a message, and
-// a line that is not JSON ends it. So [objectStream] hands it only the id of each call
-// that is over, in an envelope without a payload, which costs it 19 allocations a call. It
-// does not write either: the object that it hands to WriteObject stands for a frame that
-// was encoded before. Notifications and responses pass it by, because it would keep
-// nothing of them. Callers do not wait in it, and it gets no request: both is done here,
-// where the order is known. So calls can be over sooner than it hears of them; when these
-// are too many, new calls wait.
+// An update that passes through the connection of sourcegraph/jsonrpc2 takes about 23 µs and
+// 96 allocations, handlers run on its read loop, and one line that is not JSON ends it. So
+// the engine reads, orders and joins responses with calls itself. It uses that library's
+// Error as the error member of responses, package stream/objectstream connects its
+// streams and connections with ours, and tests use its Conn as an independent peer.
 //
 // # Locks
 //
 // No lock is held while code of the user runs. They are, from the first that is taken to
 // the last:
 //
-//	objectStream.callMu              the frame that a call of the library is about
-//	jsonrpc2's own                   its calls
 //	inbound.mu                       the order of what is read, and all its parts
 //	calls.mu                         our calls
 //	ending.mu                        how far the end has come
 //	request.afterMu                  what AfterResponse registered; many are alike, and none is taken in another
 //	results.mu                       what the handler of a request got from its calls; likewise
-//	objectStream.mu                  the ids that the library has yet to hear of
 //	outbox.Box.mu                    what is to be written
 //
-// inbound.mu may be held when the lock of the calls is taken, the first two when that of
-// the outbox is. All others are taken alone.
+// inbound.mu may be held when the lock of the calls is taken. All others are taken alone.
 package rpc

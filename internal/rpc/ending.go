@@ -252,7 +252,6 @@ func (s *shutdown) run() {
 	if !errors.Is(s.err, wire.ErrStalled) { // with a broken stream there is nothing to wait for
 		waitFor(c.out.Flushed(), c.limits.FlushGrace, nil)
 	}
-	_ = c.lib.Close() // says only that it was closed before
 	e.closeErr = c.closeStream(s.kind)
 	c.out.Abandon()
 	close(e.done)

@@ -41,13 +41,9 @@ func (t *calls) deliver(k *call) {
 func (t *calls) settle(k *call) {
 	t.mu.Lock()
 	k.state = callSettled
-	dispatched := k.dispatched
 	t.mu.Unlock()
 	if k.settled != nil {
 		close(k.settled)
-	}
-	if dispatched {
-		t.forget(k.id)
 	}
 }
 
@@ -89,13 +85,10 @@ func (t *calls) abandon(k *call, err error) (abandoned, inFlight bool) {
 		k.state, k.err = callSettled, err
 		k.result, k.fault = nil, nil // its place may be far
 		t.mu.Unlock()
-		t.forget(k.id)
 		return true, false
 	}
 	at, lifting := t.dropLocked(k, err)
 	t.mu.Unlock()
-
-	t.forget(k.id)
 	if lifting {
 		t.lift(-1)
 	}

@@ -220,7 +220,8 @@ func refusal(t *testing.T, a, b stream.Stream) {
 	}()
 	msg, err := read(t, b)
 	expectOK(t, "Read", err)
-	if bytes.Equal(msg, odd) {
+	// A stream that encodes messages again leaves out white space.
+	if bytes.Equal(msg, odd) || bytes.Equal(msg, message(0, 0)) {
 		msg = expect(t, b, message(1, 0))
 	}
 	if !bytes.Equal(msg, message(1, 0)) {

@@ -133,13 +133,6 @@ func (b *Box) Reserve(ctx context.Context, f *Frame) error {
 	return w.err
 }
 
-// Return gives back the room of a frame that was not queued.
-func (b *Box) Return(f *Frame) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.returnLocked(f.cost())
-}
-
 func (b *Box) returnLocked(size int64) {
 	b.bytes -= size
 	b.giveLocked()

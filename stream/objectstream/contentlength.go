@@ -1,0 +1,224 @@
+package objectstream
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+const (
+	// maxHeader is how long the header of a frame may be.
+	maxHeader = 4 << 10
+	// allocated is how much is allocated for a message before any of it has arrived.
+	allocated = 64 << 10
+)
+
+// ContentLength returns a stream that reads and writes frames with a Content-Length header,
+// as the base protocol of the Language Server Protocol defines them. It interoperates with
+// jsonrpc2.VSCodeObjectCodec. Other header fields are ignored.
+//
+// A message beyond the limit is skipped as it arrives and never held; Read returns a
+// *stream.TooLargeError and can be called again. A header without a valid Content-Length is a
+// final error, because nothing tells where the next frame begins.
+//
+// Close closes w first and then r, each if it is an io.Closer, and only once if they are the
+// same value. Whether it interrupts a blocked Read or Write depends on them: pipes, sockets
+// and io.Pipe do.
+func ContentLength(r io.Reader, w io.Writer, opts *Options) stream.Stream {
+	return &framed{r: r, w: w, in: bufio.NewReader(r), max: opts.maxMessage(), done: make(chan struct{})}
+}
+
+// framed is a stream of frames.
+type framed struct {
+	r   io.Reader
+	w   io.Writer
+	in  *bufio.Reader
+	max int
+
+	final  error // Read's alone: the error that ended it
+	broken error // Write's alone: the first failure
+
+	done     chan struct{} // closed when Close begins
+	close    sync.Once
+	closeErr error // set by the first Close
+}
+
+func (f *framed) Read() ([]byte, error) {
+	for f.final == nil && !f.isClosed() {
+		n, err := f.header()
+		if err == nil && n == 0 {
+			continue // an empty frame holds no message
+		}
+		var msg []byte
+		if err == nil && n > int64(f.max) {
+			if err = f.skip(n); !f.isClosed() && errors.As(err, new(*stream.TooLargeError)) {
+				return nil, err
+			}
+		} else if err == nil {
+			msg, err = f.body(int(n))
+		}
+		if err == nil {
+			return msg, nil
+		}
+		f.final = err
+	}
+	if f.isClosed() {
+		return nil, stream.ErrClosed
+	}
+	return nil, f.final
+}
+
+// header reads the header of a frame and returns the length of its message. It returns io.EOF
+// if the input ends before the header.
+func (f *framed) header() (int64, error) {
+	length, size := int64(-1), 0
+	for {
+		line, err := f.in.ReadSlice('\n')
+		size += len(line)
+		switch {
+		case errors.Is(err, io.EOF) && size == 0:
+			return 0, io.EOF
+		case errors.Is(err, io.EOF):
+			return 0, reading(io.ErrUnexpectedEOF)
+		case errors.Is(err, bufio.ErrBufferFull) || size > maxHeader:
+			return 0, fmt.Errorf("objectstream: the header of a frame is longer than %d bytes", maxHeader)
+		case err != nil:
+			return 0, reading(err)
+		}
+		field := strings.TrimRight(string(line), "\r\n")
+		if field == "" {
+			if length < 0 {
+				return 0, errors.New("objectstream: a frame has no Content-Length")
+			}
+			return length, nil
+		}
+		name, value, _ := strings.Cut(field, ":")
+		if !strings.EqualFold(name, "Content-Length") {
+			continue
+		}
+		n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 63)
+		if err != nil || length >= 0 && length != int64(n) {
+			return 0, errors.New("objectstream: a frame has no valid Content-Length")
+		}
+		length = int64(n)
+	}
+}
+
+// body reads a message of n bytes. It allocates as the bytes arrive: a header alone costs
+// nothing.
+func (f *framed) body(n int) ([]byte, error) {
+	if n <= allocated {
+		msg := make([]byte, n)
+		_, err := io.ReadFull(f.in, msg)
+		return msg, inFrame(err)
+	}
+	var buf bytes.Buffer
+	buf.Grow(allocated)
+	_, err := io.CopyN(&buf, f.in, int64(n))
+	return buf.Bytes(), inFrame(err)
+}
+
+// skip reads over a message and returns what was found in it.
+func (f *framed) skip(n int64) error {
+	var skim envelope.Skim
+	block := make([]byte, allocated)
+	for n > 0 {
+		part := block[:min(n, int64(len(block)))]
+		if _, err := io.ReadFull(f.in, part); err != nil {
+			return inFrame(err)
+		}
+		skim.Write(part)
+		n -= int64(len(part))
+	}
+	return tooLarge(&skim, f.max)
+}
+
+// inFrame turns the end of input within a frame into an error that is not the clean end.
+func inFrame(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.EOF):
+		err = io.ErrUnexpectedEOF
+	}
+	return reading(err)
+}
+
+func reading(err error) error { return fmt.Errorf("objectstream: reading: %w", err) }
+
+func (f *framed) Write(msg []byte) error {
+	one := [1][]byte{msg}
+	return f.WriteBatch(one[:])
+}
+
+// WriteBatch implements stream.BatchWriter.
+func (f *framed) WriteBatch(msgs [][]byte) error {
+	if f.isClosed() {
+		return stream.ErrClosed
+	}
+	if f.broken != nil {
+		return f.broken
+	}
+	size := 0
+	for _, msg := range msgs {
+		if len(msg) == 0 {
+			return &stream.MessageError{Reason: "it is empty"}
+		}
+		size += len(msg) + 32
+	}
+	frames := make([]byte, 0, size)
+	for _, msg := range msgs {
+		frames = fmt.Appendf(frames, "Content-Length: %d\r\n\r\n", len(msg))
+		frames = append(frames, msg...)
+	}
+	if n, err := f.w.Write(frames); err != nil || n < len(frames) {
+		if err == nil {
+			err = io.ErrShortWrite
+		}
+		if f.broken = fmt.Errorf("objectstream: writing: %w", err); f.isClosed() {
+			f.broken = stream.ErrClosed
+		}
+	}
+	return f.broken
+}
+
+func (f *framed) isClosed() bool {
+	select {
+	case <-f.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (f *framed) Close() error {
+	f.close.Do(func() {
+		close(f.done)
+		f.closeErr = closeOne(f.w)
+		if t := reflect.TypeOf(f.r); t == nil || !t.Comparable() || any(f.r) != any(f.w) {
+			f.closeErr = errors.Join(f.closeErr, closeOne(f.r))
+		}
+	})
+	return f.closeErr
+}
+
+func closeOne(v any) error {
+	c, ok := v.(io.Closer)
+	if !ok {
+		return nil
+	}
+	if err := c.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}
