@@ -135,7 +135,10 @@ func ExampleSession_StartToolCall() {
 // that nothing but a clear yes lets the command run.
 func ExampleSession_AskPermission() {
 	converse(func(ctx context.Context, s *agent.Session) error {
-		call, err := s.StartToolCall(ctx, &acp.ToolCall{Title: "rm -r build", Kind: acp.ToolKindExecute, Status: acp.ToolCallStatusPending})
+		call, err := s.StartToolCall(ctx, &acp.ToolCall{
+			Title: "rm -r build", Kind: acp.ToolKindExecute, Status: acp.ToolCallStatusPending,
+			RawInput: json.RawMessage(`{"command": "rm", "args": ["-r", "build"]}`), // what will run
+		})
 		if err != nil {
 			return err
 		}

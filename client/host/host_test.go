@@ -2,12 +2,14 @@ package host_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -250,6 +252,69 @@ func TestAllowIsForTheOperationThatWasAsked(t *testing.T) {
 	assert.Equal(t, x.dir, q.Workspace)
 	assert.True(t, q.Claimed)
 	assert.Equal(t, x.path("a"), q.Operations[0].Path)
+}
+
+// An agent that asks before it runs a command says in rawInput which. The user reads it and
+// answers once; what differs is asked about.
+func TestOneQuestionForOneCommand(t *testing.T) {
+	for name, c := range map[string]struct {
+		input any
+		req   acp.CreateTerminalRequest
+		asked int
+	}{
+		"words":             {map[string]any{"command": "go", "args": []string{"version"}}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 1},
+		"words, and where":  {map[string]any{"command": "go", "args": []string{"version"}, "cwd": "."}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 1},
+		"a list":            {map[string]any{"command": []string{"go", "version"}}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 1},
+		"a line":            {map[string]any{"command": "go version && go version", "description": "Say it"}, acp.CreateTerminalRequest{Command: "go version && go version"}, 1},
+		"a word":            {map[string]any{"command": "go"}, acp.CreateTerminalRequest{Command: "go"}, 1},
+		"other words":       {map[string]any{"command": "go", "args": []string{"version"}}, acp.CreateTerminalRequest{Command: "go", Args: []string{"env"}}, 2},
+		"no args":           {map[string]any{"command": "go"}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 2},
+		"a variable":        {map[string]any{"command": "go", "args": []string{"version"}}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}, Env: []acp.EnvVariable{{Name: "CI", Value: "1"}}}, 2},
+		"args of any shape": {map[string]any{"command": "go", "args": "version"}, acp.CreateTerminalRequest{Command: "go"}, 2},
+		"elsewhere":         {map[string]any{"command": "go", "args": []string{"version"}, "cwd": "sub"}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := sit(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
+			require.NoError(t, os.Mkdir(x.path("sub"), 0o700))
+			input, err := json.Marshal(c.input)
+			require.NoError(t, err)
+			require.NoError(t, x.run(func(ctx context.Context, id acp.SessionID) error {
+				call, err := x.agent.Session(id).StartToolCall(ctx, &acp.ToolCall{Title: "Run it", Kind: acp.ToolKindExecute, RawInput: input})
+				require.NoError(t, err)
+				_, err = call.AskPermission(ctx)
+				require.NoError(t, err)
+				require.NoError(t, x.command(ctx, c.req))
+				assert.Len(t, x.questions(), c.asked)
+				return x.command(ctx, c.req)
+			}))
+			assert.Len(t, x.questions(), c.asked+1, "one answer is for one command")
+			if c.asked == 1 {
+				assert.Equal(t, x.questions()[1].Lines(), x.questions()[0].Lines()[1:], "the user has read what runs")
+			}
+		})
+	}
+}
+
+// "Always" in the agent's own question holds for the command, and for the question when it
+// comes again.
+func TestAlwaysInTheQuestionOfACommand(t *testing.T) {
+	x := sit(t, host.Options{Ask: pick(permission.AllowAlways), Terminals: &terminals.Options{}})
+	for i, input := range []string{`{"command":"go","args":["version"]}`, `{"command":"go","args":["version"],"description":"Once more"}`} {
+		require.NoError(t, x.run(func(ctx context.Context, id acp.SessionID) error {
+			call, err := x.agent.Session(id).StartToolCall(ctx, &acp.ToolCall{
+				ToolCallID: acp.ToolCallID(strconv.Itoa(i)), Title: "Run it", Kind: acp.ToolKindExecute, RawInput: json.RawMessage(input)})
+			require.NoError(t, err)
+			choice, err := call.AskPermission(ctx,
+				acp.PermissionOption{OptionID: "1", Name: "Always", Kind: acp.PermissionOptionKindAllowAlways},
+				acp.PermissionOption{OptionID: "2", Name: "Once", Kind: acp.PermissionOptionKindAllowOnce})
+			require.NoError(t, err)
+			assert.True(t, agent.Allows(choice))
+			require.NoError(t, x.command(ctx, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}))
+			return x.command(ctx, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}})
+		}))
+	}
+	assert.Len(t, x.questions(), 1)
+	assert.Equal(t, "Always allow running go version in this session", x.questions()[0].Options[0].Label)
 }
 
 // Agents say in an update what they then ask about by its id alone.

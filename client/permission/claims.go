@@ -1,8 +1,6 @@
 package permission
 
 import (
-	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -14,16 +12,25 @@ type findings struct {
 	claims []Operation
 	all    bool
 	// certain is what a person sees and allows with the call: what the extractor has found,
-	// and writes of texts that are shown.
+	// writes of texts that are shown, and commands with all their arguments.
 	certain []Operation
+	// command reports that the input of the call only describes commands.
+	command bool
 }
 
-// shown is what a person is shown.
+// shown is what a person is shown: all that is certain, and other things that are
+// suspected.
 func (f *findings) shown() []Operation {
-	if len(f.certain) > 0 {
+	if f.all {
 		return f.certain
 	}
-	return f.claims
+	files := map[string]bool{}
+	for i := range f.certain {
+		files[f.certain[i].Path] = true
+	}
+	return unique(slices.DeleteFunc(slices.Clone(f.claims), func(o Operation) bool {
+		return o.Action == ActionWrite && o.Digest == "" && files[o.Path]
+	}))
 }
 
 // areCertain reports whether all that is suspected of a tool call of that kind is certain.
@@ -75,11 +82,16 @@ func (p *Policy) find(agent, workspace string, t *Tool) findings {
 	for _, name := range t.Paths {
 		f.claims = append(f.claims, Operation{Action: ActionWrite, Path: realPath(name)})
 	}
-	for _, name := range inputPaths(t.Input) {
+	in := readInput(t.Input)
+	for _, name := range in.paths() {
 		f.claims = append(f.claims, Operation{Action: ActionWrite, Path: realPath(below(workspace, name))})
 	}
-	f.claims = append(f.claims, inputCommands(t.Input)...)
-	f.claims = unique(f.claims)
+	commands, exact := in.commands(workspace)
+	f.claims = unique(append(f.claims, commands...))
+	if exact {
+		f.certain = append(f.certain, unique(commands)...)
+		f.command = in.onlyCommands()
+	}
 	return f
 }
 
@@ -99,14 +111,14 @@ func unique(all []Operation) []Operation {
 
 // line adds the command that the question itself names. A person sees it and allows it. It
 // is a line for a shell, so no rule allows it, unless the extractor has found the same
-// command in the tool call.
+// command in the tool call. The input of the tool call may name it too.
 func (f *findings) line(command, cwd string) {
 	if command == "" {
 		return
 	}
 	o := Operation{Action: ActionCommand, Argv: []string{command}, Shell: true, Cwd: realFolder(cwd)}
-	if f.all && slices.ContainsFunc(f.claims, func(e Operation) bool {
-		return e.Action == ActionCommand && strings.Join(e.Argv, " ") == command
+	if slices.ContainsFunc(f.certain, func(e Operation) bool {
+		return e.Action == ActionCommand && strings.Join(e.Argv, " ") == command && (f.all || e.Cwd == o.Cwd)
 	}) {
 		return
 	}
@@ -133,68 +145,4 @@ func realFolder(name string) string {
 		return full
 	}
 	return name
-}
-
-// below returns the path that a tool means with a name: a relative one is below the
-// workspace. What a tool may expand, and a path of Windows without a drive, is returned as it
-// is; it cannot be resolved.
-func below(workspace, name string) string {
-	if workspace == "" || filepath.IsAbs(name) || strings.HasPrefix(name, "~") || strings.ContainsAny(name, "$%:") ||
-		strings.IndexFunc(name, isSeparator) == 0 {
-		return name
-	}
-	return workspace + string(filepath.Separator) + name // not Join: it would remove ".." after a link
-}
-
-// The members in which agents commonly say what they will do.
-var (
-	pathMembers    = []string{"path", "file_path", "filePath", "abs_path", "absolute_path", "filename", "file", "target", "destination", "new_path"}
-	commandMembers = []string{"command", "cmd", "script", "argv"}
-)
-
-// inputPaths returns the paths that the input of a tool seems to name.
-func inputPaths(input json.RawMessage) []string {
-	var paths []string
-	for _, raw := range members(input, pathMembers) {
-		var s string
-		if json.Unmarshal(raw, &s) == nil {
-			paths = append(paths, s)
-		}
-	}
-	return paths
-}
-
-// inputCommands returns the commands that the input of a tool seems to name.
-func inputCommands(input json.RawMessage) []Operation {
-	var all []Operation
-	for _, raw := range members(input, commandMembers) {
-		var (
-			line string
-			argv []string
-		)
-		switch {
-		case json.Unmarshal(raw, &line) == nil && line != "":
-			all = append(all, Operation{Action: ActionCommand, Argv: []string{line}, Shell: true})
-		case json.Unmarshal(raw, &argv) == nil && len(argv) > 0:
-			all = append(all, Operation{Action: ActionCommand, Argv: argv})
-		}
-	}
-	return all
-}
-
-func members(input json.RawMessage, names []string) []json.RawMessage {
-	if len(input) == 0 || input[0] != '{' {
-		return nil
-	}
-	var read map[string]json.RawMessage
-	if json.Unmarshal(input, &read) != nil {
-		return nil
-	}
-	var found []json.RawMessage
-	for _, name := range names {
-		if raw, ok := read[name]; ok {
-			found = append(found, raw)
-		}
-	}
-	return found
 }

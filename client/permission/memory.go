@@ -39,10 +39,14 @@ func toolKeys(q *Question, f *findings) (keys []Key, whole bool) {
 	switch whole = f.all || q.Tool == nil; {
 	case q.Tool == nil:
 	case q.Tool.Name != "" && len(q.Tool.Input) > 0:
-		keys = append(keys, Key{q.Workspace, "tool " + q.Tool.Name, DigestOf(normalised(q.Tool.Input))})
+		raw := q.Tool.Input
+		if f.command {
+			raw = readInput(raw).withoutProse()
+		}
+		keys = append(keys, Key{q.Workspace, "tool " + q.Tool.Name, DigestOf(normalised(raw))})
 		whole = true
 	case !whole:
-		whole = len(q.Tool.Input) == 0 && f.areCertain(q.Tool.Kind)
+		whole = (len(q.Tool.Input) == 0 || f.command) && f.areCertain(q.Tool.Kind)
 	}
 	for i := range f.certain {
 		if f.certain[i].Action == ActionWrite && f.certain[i].Path == "" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Action is what an [Operation] does.
@@ -87,8 +88,16 @@ func (o *Operation) argument() string {
 		return DigestOf(o.Path)
 	}
 	env := slices.Sorted(slices.Values(o.Env))
-	texts := append([]string{fmt.Sprint(o.Shell), o.Cwd, fmt.Sprint(len(o.Argv))}, o.Argv...)
+	shell := o.Shell && slices.ContainsFunc(o.Argv, isNoWord) // to a shell, one word is a program
+	texts := append([]string{fmt.Sprint(shell), o.Cwd, fmt.Sprint(len(o.Argv))}, o.Argv...)
 	return DigestOf(append(append(texts, env...), o.EnvDigest)...)
+}
+
+// isNoWord reports whether a shell may read the text as anything but the name of a program.
+func isNoWord(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("_-./", r)
+	})
 }
 
 // Tool is the tool call that a question is about. All fields are claims of the agent.

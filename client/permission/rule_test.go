@@ -184,7 +184,7 @@ func TestQuestionsNameAnOperationOnce(t *testing.T) {
 	d.Decide(t.Context(), question(permission.Tool{Diffs: []permission.Diff{{Path: file}, {Path: file + "b"}}, Paths: []string{file}, Input: input}))
 	assert.Equal(t, []permission.Operation{
 		{Action: permission.ActionWrite, Path: file}, {Action: permission.ActionWrite, Path: file + "b"},
-		{Action: permission.ActionCommand, Argv: []string{"go test"}, Shell: true},
+		{Action: permission.ActionCommand, Argv: []string{"go test"}, Shell: true, Cwd: "/w"},
 	}, asked)
 }
 

@@ -59,13 +59,13 @@ func run(ctx context.Context, s settings, console *console) error {
 	}
 	c.host, err = host.New(&host.Options{
 		Roots: []string{dir}, Ask: c.askUser, SignIn: c.signIn(),
-		Terminals: &terminals.Options{OnOutput: c.output}, Permission: &permission.Options{Extract: knownTools},
+		Terminals: &terminals.Options{OnOutput: c.output},
 	})
 	if err != nil {
 		return err
 	}
 	defer c.host.Close()
-	if c.policy, err = permission.New(&permission.Options{Ask: c.askUser, Extract: knownTools}); err != nil {
+	if c.policy, err = permission.New(&permission.Options{Ask: c.askUser}); err != nil {
 		return err
 	}
 	for {
