@@ -37,7 +37,7 @@ import (
 // [Session.SetTurnUsage] adds the tokens that work has consumed to the state idle.
 //
 // If a prompt is cancelled while it waits, it fails with -32800 and work is not called. A
-// prompt that arrives while the session is being closed fails with -32002.
+// prompt that arrives while the session is being closed fails with -32002 or -32800.
 func (s *Session) Accept(ctx context.Context, req *acp.PromptRequest, work func(ctx context.Context) (acp.StopReason, error)) (*acp.PromptResponse, error) {
 	return s.AcceptAs(ctx, NewMessageID(), req, work)
 }
@@ -45,13 +45,6 @@ func (s *Session) Accept(ctx context.Context, req *acp.PromptRequest, work func(
 // AcceptAs is like [Session.Accept] with a given id for the user's message, for example the
 // id under which the agent stores it. No other message of the session may have that id.
 func (s *Session) AcceptAs(ctx context.Context, id acp.MessageID, req *acp.PromptRequest, work func(ctx context.Context) (acp.StopReason, error)) (*acp.PromptResponse, error) {
-	if earlier := rpc.Earlier(ctx); earlier != nil {
-		select {
-		case <-earlier:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
 	w, err := s.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -81,8 +74,13 @@ func (s *Session) announce(ctx context.Context, id acp.MessageID, req *acp.Promp
 // method ended the goroutine with runtime.Goexit.
 var errExited = errors.New("agent: the goroutine ended while it was sending")
 
-// begin waits until no work is in progress in the session, and marks it as working.
+// begin waits until the earlier prompts have been responded to and no work is in progress in
+// the session, and marks it as working.
 func (s *Session) begin(ctx context.Context) (*rpc.Work, error) {
+	defer rpc.Waits(ctx)()
+	if err := rpc.AwaitEarlier(ctx); err != nil {
+		return nil, err
+	}
 	for {
 		var busy chan struct{}
 		var w *rpc.Work

@@ -182,6 +182,36 @@ func TestAcceptHoldsPromptsInOrder(t *testing.T) {
 	})
 }
 
+// A held prompt that the client withdraws lets none of those behind it overtake one in front
+// of it.
+func TestWithdrawnPromptKeepsTheOrder(t *testing.T) {
+	var release chan struct{} // made in the bubble
+	scene(t, works{"first": func(context.Context, *agent.Session) (acp.StopReason, error) {
+		<-release
+		return "", nil
+	}, "next": func(context.Context, *agent.Session) (acp.StopReason, error) { return "", nil }}, func(r *raw) {
+		release = make(chan struct{})
+		r.prompt(1, "first")
+		r.want("user_message", "running", "response 1")
+		for id := 2; id < 12; id++ {
+			r.prompt(id, "next")
+		}
+		synctest.Wait()
+		for _, id := range []int{4, 8, 7} {
+			r.Send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%d}}`, id)
+			r.want(fmt.Sprintf("error %d -32800", id))
+		}
+		close(release)
+		for _, id := range []int{2, 3, 5, 6, 9, 10, 11} {
+			line := r.read()
+			for !strings.HasPrefix(line, "response") {
+				line = r.read()
+			}
+			require.Equal(t, fmt.Sprint("response ", id), line)
+		}
+	})
+}
+
 func TestCancelEndsWorkAndHeldPrompts(t *testing.T) {
 	scene(t, works{"work": untilCancelled}, func(r *raw) {
 		r.prompt(1, "work")

@@ -22,6 +22,9 @@ func (c *Conn) respondToCloseLast(e *rpc.Entry) {
 		if err == nil {
 			err = s.settle(ctx)
 		}
+		if err == nil {
+			rpc.EndAgain(ctx) // prompts that have arrived since and have not begun
+		}
 		return res, err
 	}
 }
@@ -42,6 +45,7 @@ func (s *Session) closing(ctx context.Context) (done func()) {
 
 // settle waits until no work of the session is in progress.
 func (s *Session) settle(ctx context.Context) error {
+	defer rpc.Waits(ctx)()
 	for {
 		var fewer chan struct{}
 		_ = s.conn.states.with(s.id, func(st *state) error { // never fails

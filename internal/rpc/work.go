@@ -55,18 +55,30 @@ func InBackground(ctx context.Context) bool {
 	return s != nil && s.work != nil && s.work.background
 }
 
-// Earlier returns a channel that is closed when the request that was read before this one
-// and belongs to the same group has been responded to: its response is in the outgoing queue.
-// It is nil if there is none. A handler that waits for it keeps the order in which the
-// requests were read, in its messages and in its response.
-func Earlier(ctx context.Context) <-chan struct{} {
+// AwaitEarlier waits until every request that was read before this one and belongs to the same
+// group has been responded to: its response is in the outgoing queue. A handler that calls it
+// keeps the order in which the requests were read, in its messages and in its response. It
+// returns the error of ctx if that is done first.
+func AwaitEarlier(ctx context.Context) error {
 	s := scopeOf(ctx)
 	if s == nil || s.req == nil {
 		return nil
 	}
-	return s.conn.in.earlier(s.req)
+	for { // one in the middle may be responded to before those in front of it
+		earlier := s.conn.in.earlier(s.req)
+		if earlier == nil {
+			return nil
+		}
+		select {
+		case <-earlier:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
+// earlier returns a channel that is closed when the nearest request in front of r in its group
+// has been responded to, or nil if there is none.
 func (in *inbound) earlier(r *request) <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -80,6 +92,18 @@ func (in *inbound) earlier(r *request) <-chan struct{} {
 		return m.request.over
 	}
 	return nil
+}
+
+// Waits notes that the handler which was given ctx waits for other handlers or for work, until
+// done is called. Like one that waits for a response it keeps no slot, and what another
+// connection has read behind a response to it does not wait for it.
+func Waits(ctx context.Context) (done func()) {
+	s := scopeOf(ctx)
+	if s == nil {
+		return func() {}
+	}
+	s.enter(s.conn, true)
+	return func() { s.leave(s.conn, true) }
 }
 
 // EndAgain ends the ctx of what has joined a group since the request was read that ends the

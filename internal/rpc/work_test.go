@@ -213,15 +213,12 @@ func TestWorkEndsAfterTheRequestsThatWaitForIt(t *testing.T) {
 
 // A handler that waits for the earlier request of its group responds after it, also when many
 // handlers end at once.
-func TestEarlier(t *testing.T) {
+func TestAwaitEarlier(t *testing.T) {
 	const n = 3000
 	var release chan struct{} // made in the bubble
 	prompts := on(mPrompt, func(ctx context.Context, m *msg) (*msg, error) {
 		<-release
-		if earlier := rpc.Earlier(ctx); earlier != nil {
-			<-earlier
-		}
-		return m, nil
+		return m, rpc.AwaitEarlier(ctx)
 	})
 	prompts.Group = true
 	bubble(t, func(t *testing.T) {
