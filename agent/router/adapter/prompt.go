@@ -24,7 +24,11 @@ func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Pr
 	}
 	return a.above.Session(req.SessionID).Accept(ctx, req, func(ctx context.Context) (acp2.StopReason, error) {
 		s.begin(own.Prompt)
-		defer s.end()
+		defer func() {
+			if s.end() {
+				a.forgets(req.SessionID)
+			}
+		}()
 		res, err := a.below.Prompt(ctx, own)
 		if ctx.Err() != nil {
 			s.questionsEnd() // the turn was cancelled, and with it its questions
@@ -58,41 +62,38 @@ func (a *adapter) accepts(blocks []acp2.ContentBlock) error {
 
 // turn is the work of the agent on a prompt.
 type turn struct {
-	echo echo
-	over chan struct{} // closed when it has ended
+	echo   echo
+	closes bool // the session was closed meanwhile
 }
 
 // begin records that the agent works on a prompt.
 func (s *session) begin(prompt []acp.ContentBlock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.turn = &turn{echo{want: prompt}, make(chan struct{})}
+	s.turn = &turn{echo: echo{want: prompt}}
 	s.messages.end()
 }
 
-// end records that the agent has ended its turn.
-func (s *session) end() {
+// end records that the agent has ended its turn. It reports whether the session was closed
+// meanwhile.
+func (s *session) end() (closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	close(s.turn.over)
+	closed = s.turn.closes
 	s.turn = nil
 	s.messages.end()
+	return closed
 }
 
-// turnEnds waits until the agent has ended its turn.
-func (s *session) turnEnds(ctx context.Context) error {
+// closes records that the agent has closed the session. It reports whether a turn is in
+// progress, whose last updates reach the client.
+func (s *session) closes() (busy bool) {
 	s.mu.Lock()
-	t := s.turn
-	s.mu.Unlock()
-	if t == nil {
-		return nil
+	defer s.mu.Unlock()
+	if s.turn != nil {
+		s.turn.closes = true
 	}
-	select {
-	case <-t.over:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return s.turn != nil
 }
 
 // Cancel does nothing: the ctx of the work is done, and with it the call of the agent, which

@@ -98,8 +98,8 @@ func (a *adapter) ListSessions(ctx context.Context, req *acp2.ListSessionsReques
 	return out, nil
 }
 
-// CloseSession closes a session. The engine has cancelled its turn; the response follows
-// the end of the turn.
+// CloseSession closes a session. The engine has cancelled its turn; package agent/v2 sends the
+// response after the end of the turn.
 func (a *adapter) CloseSession(ctx context.Context, req *acp2.CloseSessionRequest) (*acp2.CloseSessionResponse, error) {
 	var res *acp.CloseSessionResponse
 	if a.has("sessionCapabilities.close") {
@@ -113,12 +113,9 @@ func (a *adapter) CloseSession(ctx context.Context, req *acp2.CloseSessionReques
 		}
 		res = &acp.CloseSessionResponse{}
 	}
-	if s := a.lookup(req.SessionID); s != nil {
-		if err := s.turnEnds(ctx); err != nil {
-			return nil, err
-		}
+	if s := a.lookup(req.SessionID); s == nil || !s.closes() {
+		a.forgets(req.SessionID)
 	}
-	a.forgets(req.SessionID)
 	return &acp2.CloseSessionResponse{Meta: res.Meta}, nil
 }
 

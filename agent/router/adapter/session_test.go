@@ -116,7 +116,7 @@ func TestEmulatedSessionMethods(t *testing.T) {
 	})
 }
 
-// Closing a session ends its turn first, with the last updates.
+// Closing a session ends its turn first, with the last updates. Nothing else waits for that.
 func TestCloseDuringATurn(t *testing.T) {
 	works := map[string]work{"wait": func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 		<-ctx.Done()
@@ -134,7 +134,12 @@ func TestCloseDuringATurn(t *testing.T) {
 				p.prompt(1, "wait")
 				p.want(user("m1", "wait"), running, result(1, `{"messageId":"m1"}`))
 				synctest.Wait()
+				begun := time.Now()
 				p.call(2, "session/close", `{"sessionId":"s1"}`)
+				synctest.Wait()
+				p.call(20, "session/new", `{"cwd":"/"}`)
+				p.want(result(20, `{"sessionId":"s2"}`))
+				assert.Zero(t, time.Since(begun), "another session waited until the turn ended")
 				p.want(said("m2", "last words"), idle("cancelled"), result(2, `{}`))
 				p.prompt(3, "wait")
 				p.want(notFound("3", "s1"))
