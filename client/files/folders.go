@@ -14,6 +14,8 @@ type Folders struct {
 	opts  Options
 	turns turns
 
+	writing sync.RWMutex // held for reading while a file is written; taken before mu
+
 	mu     sync.Mutex // guards all below
 	closed bool
 	roots  []*root
@@ -112,8 +114,11 @@ func newRoot(given, real string, dir *os.Root) *root {
 	return &root{given: names, real: real, names: elements(real), dir: dir}
 }
 
-// Close closes the folders. Requests fail from then on.
+// Close closes the folders and returns when the writes in progress are done. Requests fail
+// from then on, also those that a [Check] decides about meanwhile.
 func (f *Folders) Close() error {
+	f.writing.Lock()
+	defer f.writing.Unlock()
 	f.mu.Lock()
 	roots, parts := f.roots, f.parts
 	f.closed, f.roots, f.parts = true, nil, nil
@@ -126,6 +131,12 @@ func (f *Folders) Close() error {
 		errs = append(errs, r.dir.Close())
 	}
 	return errors.Join(errs...)
+}
+
+func (f *Folders) isClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
 }
 
 func (f *Folders) allowed() []*root {

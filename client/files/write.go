@@ -50,6 +50,11 @@ func (p *part) write(ctx context.Context, req *acp.WriteTextFileRequest) error {
 			return nil
 		}
 	}
+	p.folders.writing.RLock()
+	defer p.folders.writing.RUnlock()
+	if p.folders.isClosed() {
+		return ErrUnknownSession
+	}
 	if err := at.makeFolders(); err != nil {
 		return err
 	}

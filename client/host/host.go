@@ -59,8 +59,9 @@ func New(opts *Options) (*Host, error) {
 	return h, nil
 }
 
-// Close ends all commands and closes the folders. Connections are not closed, and their
-// requests for files and terminals fail; close them first.
+// Close ends all commands and closes the folders. It returns nil when nothing is left of the
+// commands and the writes in progress are done; see [terminals.Pool.Close] for the error.
+// Connections are not closed, and their requests for files and terminals fail; close them first.
 func (h *Host) Close() error {
 	var errs []error
 	if h.pool != nil {

@@ -20,8 +20,8 @@ func (t *Terminals) CreateTerminal(ctx context.Context, req *acp.CreateTerminalR
 	made := false
 	defer func() { // also when a Check or Exec panics
 		if !made {
-			t.mu.Lock()
-			defer t.mu.Unlock()
+			t.pool.mu.Lock()
+			defer t.pool.mu.Unlock()
 			s.pending--
 		}
 	}()
@@ -39,17 +39,17 @@ func (t *Terminals) reserve(id acp.SessionID) (*session, error) {
 	if t.conn != nil {
 		_, known = t.conn.SessionRoots(id)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !known || t.over {
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
+	if !known || t.over || t.pool.closed {
 		return nil, &Error{What: string(id), Err: ErrUnknownSession}
 	}
 	s := t.sessions[id]
 	if s == nil {
-		s = &session{terminals: map[acp.TerminalID]*terminal{}, released: map[*terminal]struct{}{}}
+		s = &session{terminals: map[acp.TerminalID]*terminal{}}
 		t.sessions[id] = s
 	}
-	if s.pending+len(s.terminals)+len(s.released) >= t.pool.opts.PerSession {
+	if s.pending+len(s.terminals)+s.released >= t.pool.opts.PerSession {
 		return nil, &Error{What: string(id), Err: ErrTooMany}
 	}
 	s.pending++
@@ -94,41 +94,56 @@ func outputLimit(o *Options, asked *uint64) int {
 
 // start starts a command that was judged.
 func (t *Terminals) start(ctx context.Context, s *session, c *Command, dir *os.Root, limit int) (*terminal, error) {
-	t.starting.RLock()
-	defer t.starting.RUnlock()
-	t.mu.Lock()
-	ended := s.ended
-	t.mu.Unlock()
-	if ended { // meanwhile
+	term := newTerminal(t, s, c, limit)
+	t.pool.mu.Lock()
+	ended := s.ended || t.pool.closed // meanwhile
+	if !ended {
+		t.pool.running[term] = struct{}{}
+	}
+	t.pool.mu.Unlock()
+	if ended {
 		return nil, &Error{What: string(c.Session), Err: ErrUnknownSession}
 	}
-	opts := &t.pool.opts
-	term := newTerminal(c, opts.Grace, limit)
-	var err error
-	sink := &sink{term: term, hook: opts.OnOutput}
-	if opts.Exec != nil {
-		term.process, err = opts.Exec(ctx, c, sink)
-		if term.process == nil && err == nil {
-			err = errors.New("Options.Exec returned neither a process nor an error")
+	started := false
+	defer func() { // also when Exec panics
+		if !started {
+			term.forget()
 		}
-	} else {
-		term.process, err = startLocal(c, dir, sink, opts.Grace)
-	}
-	if err != nil {
+	}()
+	out := &sink{term: term, hook: t.pool.opts.OnOutput}
+	var err error
+	if term.process, err = t.exec(ctx, term, c, dir, out); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, &Error{What: c.Argv[0], Err: ErrNotFound}
+			err = ErrNotFound
 		}
 		return nil, &Error{What: c.Argv[0], Err: err}
 	}
-	t.mu.Lock()
-	s.pending--
-	s.terminals[term.id] = term
-	t.mu.Unlock()
-	go func() { // ends when nothing is left of the command
-		term.run()
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		delete(s.released, term)
-	}()
+	started = true
+	t.pool.mu.Lock()
+	if ended = s.ended || t.pool.closed; !ended {
+		s.pending--
+		s.terminals[term.id] = term
+	}
+	t.pool.mu.Unlock()
+	go term.run(out) // ends when nothing is left of the command
+	if ended {
+		return nil, &Error{What: string(c.Session), Err: ErrUnknownSession}
+	}
 	return term, nil
+}
+
+// exec runs the command of a terminal. If the terminal is stopped, it need not start.
+func (t *Terminals) exec(ctx context.Context, term *terminal, c *Command, dir *os.Root, out *sink) (Process, error) {
+	opts := &t.pool.opts
+	if opts.Exec == nil {
+		return startLocal(c, dir, out, opts.Grace)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(term.stopped, cancel)()
+	p, err := opts.Exec(ctx, c, out)
+	if p == nil && err == nil {
+		err = errors.New("Options.Exec returned neither a process nor an error")
+	}
+	return p, err
 }

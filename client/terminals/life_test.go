@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -148,6 +149,68 @@ func TestGrandchildren(t *testing.T) {
 		}
 	}
 }
+
+// A program that closes its host as it exits leaves no command behind, also if something else
+// began to end the command a moment earlier.
+func TestCloseWaitsForWhatOthersEnd(t *testing.T) {
+	for name, end := range map[string]func(*runner, acp.TerminalID){
+		"connection": func(h *runner, _ acp.TerminalID) { h.conn.End() },
+		"session":    func(h *runner, _ acp.TerminalID) { h.conn.Close("s") },
+		"kill":       func(h *runner, id acp.TerminalID) { h.kill(id) },
+		"release":    func(h *runner, id acp.TerminalID) { h.release(id) },
+		"close":      func(h *runner, _ acp.TerminalID) { h.pool.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSaid()
+			h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: 300 * time.Millisecond}, nil)
+			id := h.sh(`exec 2>/dev/null; trap 'echo $$' TERM; echo $$; while :; do sleep 0.02; done`)
+			s.pids(t, id, 1)
+			var ending sync.WaitGroup
+			ending.Go(func() { end(h, id) })
+			pids := s.pids(t, id, 2) // it was asked to end, and refuses
+			assert.NoError(t, h.pool.Close())
+			gone(t, pids)
+			ending.Wait()
+		})
+	}
+}
+
+// What Options.Exec starts while everything ends is ended too.
+func TestCloseWaitsForACommandThatStarts(t *testing.T) {
+	p := &elsewhere{ended: make(chan struct{}), closed: make(chan struct{})}
+	var h *runner
+	var closing sync.WaitGroup
+	h = newRunner(t, &terminals.Options{Exec: func(ctx context.Context, _ *terminals.Command, _ io.Writer) (terminals.Process, error) {
+		closing.Go(func() { assert.NoError(t, h.pool.Close()) })
+		<-ctx.Done() // starting in vain
+		return p, nil
+	}}, nil)
+	_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "anything"})
+	assert.ErrorIs(t, err, terminals.ErrUnknownSession)
+	closing.Wait()
+	<-p.closed
+}
+
+// Close says when a command could not be ended.
+func TestCloseReportsWhatItCannotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &immortal{elsewhere{ended: make(chan struct{}), closed: make(chan struct{})}}
+		h := newRunner(t, &terminals.Options{Exec: func(context.Context, *terminals.Command, io.Writer) (terminals.Process, error) {
+			return p, nil
+		}}, nil)
+		h.create(acp.CreateTerminalRequest{Command: "anything"})
+		h.conn.End()
+		assert.EqualError(t, h.pool.Close(), "terminals: 1 command has not ended although it was killed")
+		p.elsewhere.Terminate()
+		assert.NoError(t, h.pool.Close())
+	})
+}
+
+// immortal cannot be ended.
+type immortal struct{ elsewhere }
+
+func (*immortal) Terminate() {}
+func (*immortal) Kill()      {}
 
 func TestKillStubborn(t *testing.T) {
 	s := newSaid()

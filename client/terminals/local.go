@@ -58,7 +58,7 @@ func (p *local) drain(output io.Writer) {
 	for {
 		n, err := p.out.Read(buf)
 		if n > 0 {
-			p.taking.during(func() { _, _ = output.Write(buf[:n]) }) // a sink never fails
+			p.taking.during(func() { _, _ = output.Write(buf[:n]) }) // a sink fails after the end only
 		}
 		if err != nil {
 			return

@@ -60,7 +60,8 @@ type Options struct {
 
 	// Exec runs commands elsewhere, for example in a container or on a pseudo-terminal.
 	// It starts the command, returns at once, and writes what the command prints to
-	// output. Nil means that commands run as child processes.
+	// output. Ctx ends with the request, and when the command is to end before it has started.
+	// Nil means that commands run as child processes.
 	Exec func(ctx context.Context, c *Command, output io.Writer) (Process, error)
 
 	// OnOutput is called with the output of commands, without delay. The calls for one

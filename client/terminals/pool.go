@@ -1,7 +1,10 @@
 package terminals
 
 import (
+	"errors"
+	"fmt"
 	"sync"
+	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
@@ -12,14 +15,14 @@ type Pool struct {
 	folders *files.Folders
 	opts    Options
 
-	mu     sync.Mutex // guards all below
-	closed bool
-	parts  map[*Terminals]struct{} // that are not over
+	mu      sync.Mutex // guards all below, and what the parts and their sessions hold
+	closed  bool
+	running map[*terminal]struct{} // each from before its command starts until nothing is left of it
 }
 
 // New returns a Pool whose commands work in folders. It starts nothing.
 func New(folders *files.Folders, opts *Options) *Pool {
-	return &Pool{folders: folders, opts: opts.withDefaults(), parts: map[*Terminals]struct{}{}}
+	return &Pool{folders: folders, opts: opts.withDefaults(), running: map[*terminal]struct{}{}}
 }
 
 // Terminals returns the part of a client that runs commands. Conn is the connection to
@@ -28,35 +31,47 @@ func New(folders *files.Folders, opts *Options) *Pool {
 // Options.AgentEnv.
 func (p *Pool) Terminals(conn files.Sessions, check Check) *Terminals {
 	t := &Terminals{pool: p, conn: conn, check: check, sessions: map[acp.SessionID]*session{}}
-	p.mu.Lock()
-	t.over = p.closed
-	if !p.closed {
-		p.parts[t] = struct{}{}
-	}
-	p.mu.Unlock()
 	if conn != nil {
 		conn.OnSessionEnd(t.endSession)
-		conn.OnEnd(func() {
-			p.mu.Lock()
-			delete(p.parts, t)
-			p.mu.Unlock()
-			t.end()
-		})
+		conn.OnEnd(t.end)
 	}
 	return t
 }
 
-// Close ends all commands. It returns when nothing is left of their process groups, or
-// after a bounded time.
+// Close ends all commands. It returns nil when nothing is left of their process groups,
+// whatever began to end them, and an error if something is left long after it was killed.
 func (p *Pool) Close() error {
 	p.mu.Lock()
-	parts := p.parts
-	p.closed, p.parts = true, nil
+	p.closed = true
 	p.mu.Unlock()
-	var all sync.WaitGroup
-	for t := range parts {
-		all.Go(t.end)
+	return p.end(func(*terminal) bool { return true })
+}
+
+// end ends the commands that match, and waits for them.
+func (p *Pool) end(match func(*terminal) bool) error {
+	var all []*terminal
+	p.mu.Lock()
+	for term := range p.running {
+		if match(term) {
+			all = append(all, term)
+		}
 	}
-	all.Wait()
-	return nil
+	p.mu.Unlock()
+	for _, term := range all {
+		term.stop()
+	}
+	deadline := time.Now().Add(2*max(p.opts.Grace, 0) + 2*killPatience)
+	left := 0
+	for _, term := range all {
+		if !within(time.Until(deadline), term.done) {
+			left++
+		}
+	}
+	switch left {
+	case 0:
+		return nil
+	case 1:
+		return errors.New("terminals: 1 command has not ended although it was killed")
+	}
+	return fmt.Errorf("terminals: %d commands have not ended although they were killed", left)
 }

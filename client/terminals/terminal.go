@@ -1,6 +1,8 @@
 package terminals
 
 import (
+	"context"
+	"os"
 	"sync"
 	"time"
 
@@ -14,36 +16,40 @@ const killPatience = 5 * time.Second
 type terminal struct {
 	id      acp.TerminalID
 	session acp.SessionID
+	part    *Terminals
+	of      *session
 	output  tail
 	grace   time.Duration
-	process Process
+	process Process // set once the command has started
 
-	stopped  chan struct{} // closed by stop
-	stopOnce sync.Once
-	exited   chan struct{} // closed when the command has ended and status is set
-	done     chan struct{} // closed when nothing is left of it
-	status   acp.TerminalExitStatus
+	stopped context.Context // done once stop was called
+	stop    func()          // makes the command end; may be called again
+	exited  chan struct{}   // closed when the command has ended and status is set
+	done    chan struct{}   // closed when nothing is left of it
+	status  acp.TerminalExitStatus
+
+	released bool // counted in of.released; guarded by the Pool's mu
 }
 
-func newTerminal(c *Command, grace time.Duration, limit int) *terminal {
-	return &terminal{
-		id: c.Terminal, session: c.Session, output: tail{limit: limit}, grace: grace,
-		stopped: make(chan struct{}), exited: make(chan struct{}), done: make(chan struct{}),
+func newTerminal(t *Terminals, s *session, c *Command, limit int) *terminal {
+	term := &terminal{
+		id: c.Terminal, session: c.Session, part: t, of: s, output: tail{limit: limit}, grace: t.pool.opts.Grace,
+		exited: make(chan struct{}), done: make(chan struct{}),
 	}
+	term.stopped, term.stop = context.WithCancel(context.Background())
+	return term
 }
-
-// stop makes the command end.
-func (t *terminal) stop() { t.stopOnce.Do(func() { close(t.stopped) }) }
 
 func (t *terminal) hasExited() bool { return isClosed(t.exited) }
 
 // run returns when nothing is left of the command.
-func (t *terminal) run() {
-	defer close(t.done)
+func (t *terminal) run(out *sink) {
 	go t.end() // ends with the command
 	t.status = t.process.Wait()
+	out.close()
 	close(t.exited)
 	t.process.Close()
+	t.forget()
 }
 
 // end ends the command when it is asked to.
@@ -51,7 +57,7 @@ func (t *terminal) end() {
 	select {
 	case <-t.exited:
 		return
-	case <-t.stopped:
+	case <-t.stopped.Done():
 	}
 	t.process.Terminate()
 	if !within(t.grace, t.exited) {
@@ -59,17 +65,41 @@ func (t *terminal) end() {
 	}
 }
 
-// awaitEnd waits for the end of a command that was stopped.
-func (t *terminal) awaitEnd() { within(2*max(t.grace, 0)+2*killPatience, t.done) }
+// forget is called when nothing is left of the command, or it was not started.
+func (t *terminal) forget() {
+	p := t.part.pool
+	p.mu.Lock()
+	delete(p.running, t)
+	if t.released {
+		t.of.released--
+	}
+	p.mu.Unlock()
+	close(t.done)
+}
 
-// sink takes what a command prints.
+// sink takes what a command prints, until its end is reported: a process that is left may
+// hold the pipe for longer.
 type sink struct {
 	term *terminal
 	hook func(Output)
+
+	mu     sync.Mutex // guards closed; held during a Write
+	closed bool
+}
+
+func (s *sink) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
 }
 
 // Write implements io.Writer.
 func (s *sink) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, os.ErrClosed
+	}
 	n, err := s.term.output.Write(p)
 	if s.hook != nil {
 		s.hook(Output{Session: s.term.session, Terminal: s.term.id, Data: p})

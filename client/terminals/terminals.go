@@ -2,7 +2,6 @@ package terminals
 
 import (
 	"context"
-	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
@@ -14,29 +13,25 @@ type Terminals struct {
 	conn  files.Sessions
 	check Check
 
-	// starting is held for reading while a command starts, and for writing in between
-	// when commands are ended: none is missed then. It is taken without mu.
-	starting sync.RWMutex
-
-	mu       sync.Mutex // guards all below, and what the sessions hold
+	// The Pool's mu guards all below.
 	over     bool
 	sessions map[acp.SessionID]*session
 }
 
 var _ acp.TerminalHost = (*Terminals)(nil)
 
-// session holds the terminals of a session.
+// session holds the terminals of a session. The Pool's mu guards it.
 type session struct {
 	ended     bool
 	pending   int // terminals that are being made
 	terminals map[acp.TerminalID]*terminal
-	released  map[*terminal]struct{} // whose commands have not ended
+	released  int // terminals that are not in the map, of whose commands something is left
 }
 
 // find returns a terminal of a session.
 func (t *Terminals) find(session acp.SessionID, id acp.TerminalID) (*terminal, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
 	if s := t.sessions[session]; s != nil {
 		if term := s.terminals[id]; term != nil {
 			return term, nil
@@ -99,63 +94,39 @@ func (t *Terminals) ReleaseTerminal(_ context.Context, req *acp.ReleaseTerminalR
 	if err != nil {
 		return nil, err
 	}
-	t.mu.Lock()
-	if s := t.sessions[req.SessionID]; s != nil && s.terminals[term.id] == term {
-		delete(s.terminals, term.id)
-		if !isClosed(term.done) {
-			s.released[term] = struct{}{}
+	t.pool.mu.Lock()
+	if of := term.of; of.terminals[term.id] == term {
+		delete(of.terminals, term.id)
+		if _, runs := t.pool.running[term]; runs {
+			of.released++
+			term.released = true
 		}
 	}
-	t.mu.Unlock()
+	t.pool.mu.Unlock()
 	term.stop()
 	return &acp.ReleaseTerminalResponse{}, nil
 }
 
 func (t *Terminals) endSession(id acp.SessionID) {
-	t.mu.Lock()
+	t.pool.mu.Lock()
 	s := t.sessions[id]
 	delete(t.sessions, id)
 	if s != nil {
 		s.ended = true
 	}
-	t.mu.Unlock()
+	t.pool.mu.Unlock()
 	if s != nil {
-		t.endAll([]*session{s})
+		_ = t.pool.end(func(term *terminal) bool { return term.of == s }) // Pool.Close reports what is left
 	}
 }
 
-// end ends the commands of all sessions.
+// end ends the commands of all sessions, also of those that have ended.
 func (t *Terminals) end() {
-	t.mu.Lock()
-	var all []*session
+	t.pool.mu.Lock()
 	for _, s := range t.sessions {
 		s.ended = true
-		all = append(all, s)
 	}
 	t.over, t.sessions = true, nil
-	t.mu.Unlock()
-	t.endAll(all)
-}
-
-// endAll ends the commands of sessions that have ended, and waits for them.
-func (t *Terminals) endAll(sessions []*session) {
-	t.starting.Lock()
-	t.starting.Unlock() //lint:ignore SA2001 who has the lock waits until what was starting is known
-	var all []*terminal
-	t.mu.Lock()
-	for _, s := range sessions {
-		for _, term := range s.terminals {
-			all = append(all, term)
-		}
-		for term := range s.released {
-			all = append(all, term)
-		}
-	}
-	t.mu.Unlock()
-	for _, term := range all {
-		term.stop()
-	}
-	for _, term := range all {
-		term.awaitEnd()
-	}
+	t.pool.mu.Unlock()
+	_ = t.pool.end(func(term *terminal) bool { return term.part == t }) // Pool.Close reports what is left
 }
