@@ -40,5 +40,6 @@
 //
 // The subpackages add what a program needs to decide what to do next: whether and when to
 // try again, and what would help. A table in rpcerr/README.md lists when to use which. This
-// package imports only the standard library.
+// package imports only the standard library and, for the error member of a response,
+// github.com/sourcegraph/jsonrpc2.
 package rpcerr

@@ -3,12 +3,16 @@ package rpcerr
 import (
 	"context"
 	"errors"
+
+	"github.com/sourcegraph/jsonrpc2"
 )
 
 // From returns the error that goes to the peer for err. It is the one place where Go errors
 // become errors of the protocol. The first rule that fits wins:
 //
 //   - nil becomes nil;
+//   - a *jsonrpc2.Error of github.com/sourcegraph/jsonrpc2 becomes the same error; one that is
+//     wrapped is an error like any other, because another peer may have sent it;
 //   - the first error in the chain that has a method RequestError() *RequestError
 //     becomes what that method returns, unless it returns nil; a *RequestError is
 //     returned as it is;
@@ -21,6 +25,9 @@ import (
 func From(err error) *RequestError {
 	if err == nil {
 		return nil
+	}
+	if e, ok := err.(*jsonrpc2.Error); ok {
+		return fromWire(e)
 	}
 	if r := explicit(err); r != nil {
 		return r

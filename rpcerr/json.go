@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/sourcegraph/jsonrpc2"
 )
 
 // ErrNoData is returned by [RequestError.DecodeData] when the error carries no
@@ -61,7 +63,13 @@ func (e *RequestError) DecodeData(v any) error {
 
 // MarshalJSON writes the error object of JSON-RPC. It fails when Data cannot be
 // encoded.
-func (e RequestError) MarshalJSON() ([]byte, error) { return json.Marshal(e.ToErrorResponse()) }
+func (e RequestError) MarshalJSON() ([]byte, error) {
+	w, err := e.wire()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(w)
+}
 
 // UnmarshalJSON reads the error object of JSON-RPC. Data becomes a
 // json.RawMessage; null and a missing member both leave it nil. The code must be
@@ -79,10 +87,12 @@ func (e *RequestError) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(members["message"], &message) != nil || message == nil {
 		return errors.New("decoding error object: message is not a string")
 	}
-	*e = RequestError{Code: code, Message: *message, received: true}
-	if data := members["data"]; data != nil && string(data) != "null" {
-		e.Data = data
+	w := &jsonrpc2.Error{Code: int64(code), Message: *message}
+	if data, ok := members["data"]; ok {
+		w.Data = &data
 	}
+	*e = *fromWire(w)
+	e.received = true
 	return nil
 }
 

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+
+	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/validate"
@@ -112,13 +115,14 @@ func (h *handlers) ordinary(err error) bool {
 
 // appendFault encodes an error response. Data that cannot be encoded is left out.
 func appendFault(b []byte, id []byte, e *rpcerr.RequestError) []byte {
-	out := e.ToErrorResponse()
+	var out *jsonrpc2.Error
+	e.As(&out)
 	b = append(appendHead(b, id), `,"error":{"code":`...)
-	b = fmt.Appendf(b, "%d", out.Code)
+	b = strconv.AppendInt(b, out.Code, 10)
 	b = append(b, `,"message":`...)
 	b = wire.AppendString(b, out.Message)
 	if out.Data != nil {
-		if raw, err := encodeRaw(out.Data); err == nil && raw != nil {
+		if raw, err := encodeRaw(*out.Data); err == nil {
 			b = append(append(b, `,"data":`...), raw...)
 		}
 	}
