@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"reflect"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -42,24 +44,104 @@ func runBadUse(pass *analysis.Pass) (any, error) {
 	}
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) { checkUse(pass, n.(*ast.CallExpr)) })
-	leaving(pass, func(e ast.Expr, _ types.Type, _ []ast.Node) {
-		c, ok := chainOf(pass, e)
-		if !ok || c.kind != "context_required" || c.fn.Pkg().Path() != pathKind || c.refines(pass, "WithHint") {
-			return
+	leaving(pass, func(e ast.Expr, _ types.Type, _ []ast.Node) { checkHint(pass, e) })
+	in.WithStack([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
+		if !push {
+			return true
 		}
-		reportUse(pass, e, "a context-required error needs a hint that says what to ask the user: add .WithHint(...)")
+		e := n.(ast.Expr)
+		switch parent := stack[len(stack)-2].(type) {
+		case *ast.CompositeLit, *ast.KeyValueExpr:
+			checkHint(pass, e)
+		case *ast.CallExpr:
+			if becomesError(pass, e, stack) && failing(pass, parent) != e {
+				checkHint(pass, e)
+			}
+		}
+		return true
 	})
 	return nil, nil
 }
 
-// refines reports whether a method of that name stands in the chain.
-func (c chain) refines(pass *analysis.Pass, name string) bool {
+// checkHint reports an error that tells its receiver to ask the user, and not what.
+func checkHint(pass *analysis.Pass, e ast.Expr) {
+	c, ok := chainOf(pass, e)
+	if !ok || c.kind != "context_required" || c.fn.Pkg().Path() != pathKind || c.hinted(pass) {
+		return
+	}
+	reportUse(pass, e, "a context-required error needs a hint that says what to ask the user: add .WithHint(...)")
+}
+
+// hinted reports whether the chain gives the error a hint. An empty one removes it.
+func (c chain) hinted(pass *analysis.Pass) (yes bool) {
 	for _, call := range c.refining {
-		if fn := callee(pass, call); fn != nil && fn.Name() == name {
-			return true
+		if fn := callee(pass, call); fn != nil && fn.Name() == "WithHint" && len(call.Args) == 1 {
+			text, constant := stringOf(pass, call.Args[0])
+			yes = !constant || strings.TrimSpace(text) != ""
 		}
 	}
-	return false
+	return yes
+}
+
+// checkData reports a value that encoding/json cannot write.
+func checkData(pass *analysis.Pass, arg ast.Expr) {
+	report := func(e ast.Expr) bool {
+		t := unencodable(pass.TypesInfo.TypeOf(e), nil)
+		if t != nil {
+			reportUse(pass, e, "a "+types.TypeString(t, types.RelativeTo(pass.Pkg))+" cannot be encoded as JSON: the peer does not read it")
+		}
+		return t != nil
+	}
+	if report(arg) {
+		return
+	}
+	if lit, ok := ast.Unparen(arg).(*ast.CompositeLit); ok {
+		for _, elt := range lit.Elts {
+			if kv, ok := elt.(*ast.KeyValueExpr); ok {
+				elt = kv.Value
+			}
+			checkData(pass, elt)
+		}
+	}
+}
+
+// unencodable returns the part of a type that encoding/json cannot write, or nil.
+func unencodable(t types.Type, seen []types.Type) types.Type {
+	if t == nil || slices.Contains(seen, t) {
+		return nil
+	}
+	for _, name := range []string{"MarshalJSON", "MarshalText"} {
+		if m, _, _ := types.LookupFieldOrMethod(t, true, nil, name); m != nil {
+			return nil
+		}
+	}
+	seen = append(seen, t)
+	switch u := t.Underlying().(type) {
+	case *types.Chan, *types.Signature:
+		return t
+	case *types.Basic:
+		if u.Info()&types.IsComplex != 0 {
+			return t
+		}
+	case *types.Pointer:
+		return unencodable(u.Elem(), seen)
+	case *types.Slice:
+		return unencodable(u.Elem(), seen)
+	case *types.Array:
+		return unencodable(u.Elem(), seen)
+	case *types.Map:
+		return unencodable(u.Elem(), seen)
+	case *types.Struct:
+		for i := range u.NumFields() {
+			tag := reflect.StructTag(u.Tag(i)).Get("json")
+			if f := u.Field(i); f.Exported() && tag != "-" {
+				if t := unencodable(f.Type(), seen); t != nil {
+					return t
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func reportUse(pass *analysis.Pass, at ast.Node, message string) {
@@ -70,6 +152,13 @@ func checkUse(pass *analysis.Pass, call *ast.CallExpr) {
 	fn := callee(pass, call)
 	if fn == nil || fn.Pkg() == nil {
 		return
+	}
+	if b, ok := builtBy(pass, call); ok {
+		for _, arg := range b.data {
+			checkData(pass, arg)
+		}
+	} else if recv := fn.Signature().Recv(); recv != nil && isOurs(recv.Type()) && (fn.Name() == "WithData" || fn.Name() == "With") && len(call.Args) > 0 {
+		checkData(pass, call.Args[len(call.Args)-1])
 	}
 	name := fn.FullName()
 	for _, i := range requiredTexts[name] {

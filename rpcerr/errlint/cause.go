@@ -68,11 +68,8 @@ func builtIn(f *flow, e ast.Expr) []leaver {
 	}
 	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && isErrorf(pass, call) {
 		var all []leaver
-		for i, verb := range verbsOf(pass, call.Args[0]) {
-			if verb.char != 'w' || i+1 >= len(call.Args) {
-				continue
-			}
-			for _, b := range builtIn(f, call.Args[i+1]) {
+		for _, inside := range wrapped(pass, call) {
+			for _, b := range builtIn(f, inside) {
 				b.more = append(b.more, call.Args[1:]...)
 				all = append(all, b)
 			}
@@ -189,27 +186,29 @@ func means(pass *analysis.Pass, pos token.Pos, v *types.Var) bool {
 // assigned since then does not count.
 func occurred(f *flow, stack []ast.Node) []*types.Var {
 	pass := f.pass
+	var settled []*types.Var // what a condition further inside determines
 	for i := len(stack) - 2; i >= 0; i-- {
 		inside, from := stack[i+1], stack[i+1].Pos()
-		var errs []*types.Var
+		var errs, exact []*types.Var
 		switch n := stack[i].(type) {
 		case *ast.FuncLit, *ast.FuncDecl:
 			return nil
 		case *ast.IfStmt:
 			switch inside {
 			case n.Body:
-				errs = append(found(pass, n.Cond), asked(pass, n.Init)...)
+				errs, exact = append(found(pass, n.Cond), asked(pass, n.Init)...), known(pass, n.Cond)
 			case n.Else:
 				errs = foundElse(pass, n.Cond)
 			}
 		case *ast.CaseClause:
 			if from = n.Colon; i >= 2 {
-				errs = foundCase(pass, stack[i-2], n)
+				errs, exact = foundCase(pass, stack[i-2], n)
 			}
 		}
+		settled = append(settled, exact...)
 		var live []*types.Var
 		for _, err := range errs {
-			if !f.changedBetween(err, from, stack[len(stack)-1].Pos()) {
+			if !slices.Contains(settled, err) && !f.changedBetween(err, from, stack[len(stack)-1].Pos()) {
 				live = append(live, err)
 			}
 		}
@@ -220,23 +219,49 @@ func occurred(f *flow, stack []ast.Node) []*types.Var {
 	return nil
 }
 
-// foundCase returns the errors that have occurred in a case of a switch.
-func foundCase(pass *analysis.Pass, n ast.Node, clause *ast.CaseClause) (errs []*types.Var) {
+// foundCase returns the errors that have occurred in a case of a switch, and those that it determines.
+func foundCase(pass *analysis.Pass, n ast.Node, clause *ast.CaseClause) (errs, settled []*types.Var) {
 	s, ok := n.(*ast.SwitchStmt)
 	switch {
 	case !ok:
 	case s.Tag == nil:
 		for _, e := range clause.List {
 			errs = append(errs, found(pass, e)...)
+			settled = append(settled, known(pass, e)...)
 		}
-	case len(clause.List) > 0 && !slices.ContainsFunc(clause.List, func(e ast.Expr) bool { return isNil(pass, e) }):
-		return variable(pass, s.Tag) // switch err { case io.EOF: ... }
+	case len(clause.List) > 0:
+		settled = variable(pass, s.Tag) // switch err { case io.EOF: ... }
+	}
+	return errs, settled
+}
+
+// known returns the errors that a condition determines: of err == io.EOF a cause says no more
+// than the condition does.
+func known(pass *analysis.Pass, cond ast.Expr) (errs []*types.Var) {
+	e, ok := ast.Unparen(cond).(*ast.BinaryExpr)
+	if !ok {
+		return nil
+	}
+	switch e.Op {
+	case token.EQL:
+		if !isNil(pass, e.Y) {
+			return variable(pass, e.X)
+		}
+	case token.LAND:
+		return append(known(pass, e.X), known(pass, e.Y)...)
+	case token.LOR:
+		right := known(pass, e.Y)
+		for _, err := range known(pass, e.X) {
+			if slices.Contains(right, err) {
+				errs = append(errs, err)
+			}
+		}
 	}
 	return errs
 }
 
 // found returns the errors that have occurred if a condition holds: err != nil,
-// err == io.EOF, errors.Is(err, ...) and other functions of that form.
+// errors.Is(err, ...) and other functions of that form.
 func found(pass *analysis.Pass, cond ast.Expr) []*types.Var {
 	switch e := ast.Unparen(cond).(type) {
 	case *ast.BinaryExpr:
@@ -245,10 +270,6 @@ func found(pass *analysis.Pass, cond ast.Expr) []*types.Var {
 			return append(found(pass, e.X), found(pass, e.Y)...)
 		case token.NEQ:
 			if isNil(pass, e.Y) {
-				return variable(pass, e.X)
-			}
-		case token.EQL:
-			if !isNil(pass, e.Y) {
 				return variable(pass, e.X)
 			}
 		}

@@ -75,7 +75,7 @@ func runContract(pass *analysis.Pass) (any, error) {
 	}
 	c := &contractCheck{pass: pass, seen: map[string]map[string]bool{}, created: map[types.Object]*ast.CallExpr{}, handles: map[*ast.CallExpr]types.Object{}}
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
-	in.Preorder([]ast.Node{(*ast.ValueSpec)(nil), (*ast.AssignStmt)(nil)}, c.handle)
+	in.Preorder([]ast.Node{(*ast.ValueSpec)(nil), (*ast.AssignStmt)(nil), (*ast.CompositeLit)(nil)}, c.handle)
 	in.WithStack([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
 		if push {
 			c.declaration(n.(*ast.CallExpr), stack)
@@ -90,7 +90,7 @@ func runContract(pass *analysis.Pass) (any, error) {
 	}
 	for obj, r := range c.reasons {
 		found[obj] = r
-		if obj.Parent() == pass.Pkg.Scope() {
+		if obj.Parent() == pass.Pkg.Scope() || isField(obj) && obj.Exported() {
 			pass.ExportObjectFact(obj, r)
 		}
 	}
@@ -116,6 +116,16 @@ func key(obj types.Object) string {
 func (c *contractCheck) handle(n ast.Node) {
 	var names, values []ast.Expr
 	switch n := n.(type) {
+	case *ast.CompositeLit: // fields of a struct
+		if st, ok := c.pass.TypesInfo.TypeOf(n).Underlying().(*types.Struct); ok {
+			fields := fieldsOf(c.pass, n)
+			for field := range st.Fields() {
+				if v := fields[field.Name()]; v != nil {
+					c.keep(field, v)
+				}
+			}
+		}
+		return
 	case *ast.ValueSpec:
 		for _, id := range n.Names {
 			names = append(names, id)
@@ -128,20 +138,36 @@ func (c *contractCheck) handle(n ast.Node) {
 		return
 	}
 	for i, v := range values {
-		call, ok := ast.Unparen(v).(*ast.CallExpr)
-		id, isID := names[i].(*ast.Ident)
-		fn := calleeOf(c.pass, v)
-		if !ok || !isID || fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != pathDecl {
+		id := lastIdent(names[i])
+		if id == nil {
 			continue
 		}
-		obj := c.pass.TypesInfo.ObjectOf(id)
-		switch fn.Name() {
-		case "New":
-			c.created[obj] = call
-		case "Declare":
-			c.handles[call] = obj
+		if obj := c.pass.TypesInfo.ObjectOf(id); ast.Unparen(names[i]) == id || isField(obj) {
+			c.keep(obj, v)
 		}
 	}
+}
+
+// keep notes that a variable or a field gets a value.
+func (c *contractCheck) keep(obj types.Object, v ast.Expr) {
+	call, ok := ast.Unparen(v).(*ast.CallExpr)
+	fn := calleeOf(c.pass, v)
+	if !ok || fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != pathDecl {
+		return
+	}
+	switch fn.Name() {
+	case "New":
+		if !isField(obj) {
+			c.created[obj] = call
+		}
+	case "Declare":
+		c.handles[call] = obj
+	}
+}
+
+func isField(obj types.Object) bool {
+	v, ok := obj.(*types.Var)
+	return ok && v.IsField()
 }
 
 func calleeOf(pass *analysis.Pass, e ast.Expr) *types.Func {
@@ -170,7 +196,7 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 	}
 	handle := c.handles[call]
 	switch {
-	case handle == nil && !dropped(stack):
+	case handle == nil && !dropped(stack), isField(handle):
 		// It goes into a struct, a list or a function: something may fail with it.
 	case handle == nil || handle.Name() == "_":
 		report(call, "contract-unused", "nothing can fail with this mode: keep what Declare returns in a package-level variable")
@@ -214,8 +240,12 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 		if contract != nil {
 			tool = contract.Name()
 		}
-		c.reasons[handle] = &declaredReason{Contract: key(contract), Tool: tool, Name: handle.Name(), Reason: reason, Kind: k,
+		r := &declaredReason{Contract: key(contract), Tool: tool, Name: handle.Name(), Reason: reason, Kind: k,
 			Retryable: isTrue(c.pass, fields["Retryable"])}
+		if old := c.reasons[handle]; old != nil && *old != *r {
+			r = &declaredReason{} // a field of several structs: which contract it belongs to is not known
+		}
+		c.reasons[handle] = r
 	}
 }
 

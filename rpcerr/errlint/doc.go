@@ -3,8 +3,8 @@
 // finds: a contract with a weak recovery, a cause that is dropped, the text of an error of
 // another package in a message for the peer.
 //
-//	go install github.com/acpkit/go-sdk/rpcerr/errlint/cmd/errlint@latest
-//	go vet -vettool=$(which errlint) ./...
+//	go get -tool github.com/acpkit/go-sdk/rpcerr/errlint/cmd/errlint@latest
+//	go tool errlint ./...
 //
 // Add -fix to apply the suggested fixes. The name of an analyzer, as in -errcause, runs that
 // one alone. README.md lists the rules.

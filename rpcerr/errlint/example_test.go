@@ -33,6 +33,12 @@ func TestReadme(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	alone := exec.CommandContext(t.Context(), tool, "./...") // as go tool runs it
+	alone.Dir = "example"
+	out, err := alone.CombinedOutput()
+	if got := lines(string(out)); err == nil || !slices.Equal(got, want) {
+		t.Errorf("by itself, %v:\n%s\nwant:\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
 	if out := vet("-vettool="+tool, "-fix", "-diff", "./..."); !strings.Contains(out, "rpcerr.InternalError(err.Error()).WithCause(err)") {
 		t.Errorf("-diff does not show the fix:\n%s", out)
 	}

@@ -59,6 +59,9 @@ func runFactory(pass *analysis.Pass) (any, error) {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			fn := callee(pass, n)
+			if fn != nil && fn.FullName() == "(*"+pathKind+".Error).WithNumber" && len(n.Args) == 1 {
+				reservedCode(pass, n.Args[0])
+			}
 			if fn == nil || len(n.Args) < 3 {
 				return
 			}
@@ -100,10 +103,7 @@ func requestError(pass *analysis.Pass, at ast.Node, code, message, data, fun ast
 	}
 	f, ok := codeFactories[n]
 	if !ok {
-		if -32768 <= n && n <= -32000 || -32899 <= n && n <= -32800 {
-			pass.Report(analysis.Diagnostic{Pos: code.Pos(), End: code.End(), Category: "error-code-reserved",
-				Message: fmt.Sprintf("code %d is not assigned and lies in a reserved range; choose one outside -32768..-32000 and -32899..-32800", n)})
-		}
+		reservedCode(pass, code)
 		return
 	}
 	d := analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: "error-factory",
@@ -121,6 +121,15 @@ func requestError(pass *analysis.Pass, at ast.Node, code, message, data, fun ast
 		}
 	}
 	pass.Report(d)
+}
+
+// reservedCode reports a code that only a later version of the protocol may assign.
+func reservedCode(pass *analysis.Pass, code ast.Expr) {
+	n, ok := intOf(pass, code)
+	if _, assigned := codeFactories[n]; ok && !assigned && (-32768 <= n && n <= -32000 || -32899 <= n && n <= -32800) {
+		pass.Report(analysis.Diagnostic{Pos: code.Pos(), End: code.End(), Category: "error-code-reserved",
+			Message: fmt.Sprintf("code %d is not assigned and lies in a reserved range; choose one outside -32768..-32000 and -32899..-32800", n)})
+	}
 }
 
 // passingCategories are the categories of failures that are usually temporary, and their factories.

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
@@ -47,15 +48,27 @@ func runNil(pass *analysis.Pass) (any, error) {
 	}
 	f := flowOf(pass)
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+	returnsNil := nilReturns(pass, in)
 	in.WithStack([]ast.Node{(*ast.CallExpr)(nil), (*ast.Ident)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
 		e := n.(ast.Expr)
-		if !push || !isOurs(pass.TypesInfo.TypeOf(e)) || !becomesError(pass, e, stack) {
+		if !push || !isErrorPointer(pass.TypesInfo.TypeOf(e)) || !becomesError(pass, e, stack) {
+			return true
+		}
+		if f.neverSet(e, stack) && mayBeNil(pass, e, stack) {
+			pass.Report(analysis.Diagnostic{Pos: e.Pos(), End: e.End(), Category: "error-typed-nil", Message: typedNil + "return nil, or check for it first"})
 			return true
 		}
 		call, ok := f.value(e, e.Pos()).(*ast.CallExpr)
 		fn := calleeOf(pass, f.value(e, e.Pos()))
 		switch {
-		case !ok || fn == nil || len(call.Args) != 1:
+		case !ok || fn == nil:
+			return true
+		case returnsNil[fn]:
+			if call == e || mayBeNil(pass, e, stack) {
+				pass.Report(analysis.Diagnostic{Pos: e.Pos(), End: e.End(), Category: "error-typed-nil", Message: typedNil + "check for it first, or let " + fn.Name() + " return error"})
+			}
+			return true
+		case len(call.Args) != 1:
 			return true
 		case nilUnlessOK[fn.FullName()]:
 			if !ignoresOK(f, e) {
@@ -68,7 +81,7 @@ func runNil(pass *analysis.Pass) (any, error) {
 			return true // the variable was compared with nil
 		}
 		d := analysis.Diagnostic{Pos: e.Pos(), End: e.End(), Category: "error-typed-nil",
-			Message: "a nil pointer in an error is not nil: if nothing failed, the caller sees a failure; use classify.Wrap or check for nil first"}
+			Message: typedNil + "use classify.Wrap or check for nil first"}
 		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && call == e && fn.Pkg().Path() == pathFind {
 			d.SuggestedFixes = []analysis.SuggestedFix{{
 				Message:   "Keep nil nil",
@@ -79,6 +92,80 @@ func runNil(pass *analysis.Pass) (any, error) {
 		return true
 	})
 	return nil, nil
+}
+
+const typedNil = "a nil pointer in an error is not nil: if nothing failed, the caller sees a failure; "
+
+// isErrorPointer reports whether t is a pointer type that is an error.
+func isErrorPointer(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	_, ok := t.Underlying().(*types.Pointer)
+	return ok && types.Implements(t, errorType)
+}
+
+// nilReturns returns the functions of the package whose only result is such a pointer, and
+// which return nil somewhere.
+func nilReturns(pass *analysis.Pass, in *inspector.Inspector) map[*types.Func]bool {
+	found := map[*types.Func]bool{}
+	in.WithStack([]ast.Node{(*ast.ReturnStmt)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
+		results := n.(*ast.ReturnStmt).Results
+		if !push || len(results) != 1 || !isNil(pass, results[0]) {
+			return true
+		}
+		for _, outer := range slices.Backward(stack) {
+			if _, literal := outer.(*ast.FuncLit); literal {
+				break
+			}
+			if decl, ok := outer.(*ast.FuncDecl); ok {
+				fn, _ := pass.TypesInfo.Defs[decl.Name].(*types.Func)
+				if fn != nil && isErrorPointer(fn.Signature().Results().At(0).Type()) {
+					found[fn] = true
+				}
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// neverSet reports whether e is a local variable that was declared without a value and that
+// not every way to e sets: what sets it stands in a loop, or in an if without else.
+func (f *flow) neverSet(e ast.Expr, stack []ast.Node) bool {
+	v, ok := object(f.pass, e).(*types.Var)
+	if !ok || v.Parent() == f.pass.Pkg.Scope() || len(f.assigns[v]) == 0 {
+		return false
+	}
+	first := f.assigns[v][0]
+	if spec, ok := first.stmt.(*ast.ValueSpec); !ok || len(spec.Values) > 0 || first.stmt.End() > e.Pos() {
+		return false
+	}
+	for _, a := range f.assigns[v][1:] {
+		if _, address := a.stmt.(*ast.UnaryExpr); address || encloses(a.block, e.Pos()) || f.oneOfSeveral(a, stack) {
+			return false
+		}
+	}
+	return true
+}
+
+// oneOfSeveral reports whether the assignment stands in an if with an else, or in a switch: its
+// brothers may set the variable too.
+func (f *flow) oneOfSeveral(a assignment, stack []ast.Node) bool {
+	found := false
+	ast.Inspect(stack[0], func(n ast.Node) bool {
+		if n == nil || !encloses(n, a.stmt.Pos()) {
+			return false
+		}
+		switch i := n.(type) {
+		case *ast.IfStmt:
+			found = found || i.Else != nil && !encloses(n, stack[len(stack)-1].Pos())
+		case *ast.CaseClause, *ast.CommClause, *ast.FuncLit:
+			found = found || !encloses(n, stack[len(stack)-1].Pos())
+		}
+		return !found
+	})
+	return found
 }
 
 // ignoresOK reports whether the variable was assigned by a call whose second result is ignored.

@@ -125,9 +125,13 @@ func returnsError(sig *types.Signature) bool {
 }
 
 // isHandler recognises the methods of acp.Agent and acp.Client and their optional
-// interfaces by their shape, and acp.Handler and HandleExtension by theirs.
+// interfaces by their shape, and by theirs acp.Handler, HandleExtension and the function
+// that is given to Accept of version 2.
 func isHandler(sig *types.Signature) bool {
 	params, results := sig.Params(), sig.Results()
+	if params.Len() == 1 && results.Len() == 2 && isNamed(params.At(0).Type(), "context", "Context") {
+		return isNamed(results.At(0).Type(), pathACP+"/v2", "StopReason") // the work of a turn
+	}
 	if params.Len() < 2 || results.Len() != 2 || !isNamed(params.At(0).Type(), "context", "Context") {
 		return false
 	}
@@ -152,22 +156,52 @@ func (p *plainCheck) report(at ast.Node, category, message string) {
 
 // check reports an error without a kind, also one that a variable holds.
 func (p *plainCheck) check(e ast.Expr) {
+	if p.isPlain(e) {
+		p.report(e, "error-plain", `the peer reads only "Internal error" of this; return an error with a kind, such as kind.NotFound.New(message)`)
+	}
+}
+
+// isPlain reports whether e is an error without a kind: a text, or some that are wrapped or joined.
+func (p *plainCheck) isPlain(e ast.Expr) bool {
 	if p.adapted[object(p.pass, e)] {
-		return
+		return false
 	}
 	call, ok := p.flow.value(e, e.Pos()).(*ast.CallExpr)
-	if !ok {
-		return
+	fn := calleeOf(p.pass, p.flow.value(e, e.Pos()))
+	if !ok || fn == nil {
+		return false
 	}
-	switch fn := callee(p.pass, call); {
-	case fn == nil:
-		return
-	case fn.FullName() == "errors.New":
-	case fn.FullName() == "fmt.Errorf" && len(call.Args) > 0 && !wraps(p.pass, call.Args[0]):
-	default:
-		return
+	var inside []ast.Expr
+	switch fn.FullName() {
+	case "errors.New":
+		return true
+	case "errors.Join":
+		inside = call.Args
+	case "fmt.Errorf":
+		if len(call.Args) > 0 && !wraps(p.pass, call.Args[0]) {
+			return true
+		}
+		inside = wrapped(p.pass, call)
 	}
-	p.report(e, "error-plain", `the peer reads only "Internal error" of this; return an error with a kind, such as kind.NotFound.New(message)`)
+	for _, e := range inside {
+		if !p.isPlain(e) {
+			return false
+		}
+	}
+	return len(inside) > 0
+}
+
+// wrapped returns the operands of %w in a call of fmt.Errorf.
+func wrapped(pass *analysis.Pass, call *ast.CallExpr) (operands []ast.Expr) {
+	if !isErrorf(pass, call) {
+		return nil
+	}
+	for i, verb := range verbsOf(pass, call.Args[0]) {
+		if verb.char == 'w' && i+1 < len(call.Args) {
+			operands = append(operands, call.Args[i+1])
+		}
+	}
+	return operands
 }
 
 // bare reports a kind that leaves as it is.
@@ -192,10 +226,8 @@ func (p *plainCheck) raw(at, e ast.Expr) {
 	switch {
 	case fn == nil || fn.Pkg() == nil:
 	case isErrorf(p.pass, call):
-		for i, verb := range verbsOf(p.pass, call.Args[0]) {
-			if verb.char == 'w' && i+1 < len(call.Args) {
-				p.raw(at, call.Args[i+1])
-			}
+		for _, inside := range wrapped(p.pass, call) {
+			p.raw(at, inside)
 		}
 	case standard(fn.Pkg().Path()):
 		p.report(at, "error-raw", `the peer reads only "Internal error" of an error of package `+fn.Pkg().Path()+

@@ -257,6 +257,8 @@ func (l leaks) held(e ast.Expr) {
 		}
 	case *ast.UnaryExpr:
 		l.held(e.X)
+	case *ast.IndexExpr:
+		l.held(e.X)
 	case *ast.CallExpr:
 		fn := callee(l.pass, e)
 		if l.pass.TypesInfo.Types[e.Fun].IsType() || fn != nil && (formats(fn) || fn.Pkg() != nil && fn.Pkg().Path() == "strings") {

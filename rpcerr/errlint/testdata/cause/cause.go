@@ -24,7 +24,7 @@ func load(name string) error {
 		return rpcerr.InvalidParams(nil) // want `this drops err`
 	}
 	if err == io.EOF {
-		return toolerr.Validation("empty").WithHint("Write something.") // want `this drops err`
+		return toolerr.Validation("empty").WithHint("Write something.") // the condition says all of it
 	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return kind.Internal.New(e.Op) // want `this drops err`
@@ -185,9 +185,17 @@ func switched(name string) error {
 	case nil:
 		return kind.Conflict.New("it exists")
 	case io.EOF, io.ErrUnexpectedEOF:
-		return kind.Validation.New("empty") // want `this drops err`
+		return kind.Validation.New("empty")
 	}
-	if err == fs.ErrNotExist {
+	if err != nil {
+		if err == io.EOF || err == io.ErrUnexpectedEOF && name != "" {
+			return kind.Validation.New("empty")
+		}
+		if err == io.EOF || name == "" {
+			return kind.Validation.New("empty") // want `this drops err`
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return rpcerr.ErrResourceNotFound // want `this drops err: build the error with a factory of package rpcerr`
 	}
 	return rpcerr.ErrInternal

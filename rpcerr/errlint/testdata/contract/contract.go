@@ -79,8 +79,8 @@ func init() {
 	})
 }
 
-// Reasons that are kept elsewhere are checked, but not followed.
-var kept = struct{ Gone, Typo contract.Reason }{
+// Reasons in the fields of a struct are followed, those in a list or a map are only checked.
+var kept = struct{ Gone, Typo contract.Reason }{ // want Gone:"gone not_found" Typo:"Typo not_found"
 	Gone: books.Declare(contract.Mode{Reason: "gone", Kind: kind.NotFound, When: "Now and then.", Recovery: "Nothing can be done about it."}),
 	Typo: books.Declare(contract.Mode{Reason: "Typo", Kind: kind.NotFound, When: "Now and then.", Recovery: "Nothing can be done about it."}), // want `reason "Typo" is not in snake_case`
 }

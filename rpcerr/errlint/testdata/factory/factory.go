@@ -33,6 +33,8 @@ var errs = []error{
 	&toolerr.Error{Code: "X"}, // want `build it with a factory, or with toolerr.New`
 }
 
+var numbered = kind.Conflict.New("mine").WithNumber(-32001) // want `code -32001 is not assigned and lies in a reserved range`
+
 func code(c rpcerr.Code) error { return rpcerr.New(c, "passed on", nil) }
 
-var _ = []any{errs, code, &kind.Error{}}
+var _ = []any{errs, numbered, code, &kind.Error{}}

@@ -160,6 +160,27 @@ func limited() error {
 	return kind.RateLimited.New("busy") // want `use Busy.Fail`
 }
 
+var shop = contract.New("shop")
+
+var Shop = struct{ Sold, Gone contract.Reason }{
+	Sold: shop.Declare(contract.Mode{
+		Reason: "sold", Kind: kind.Conflict, When: "Someone else was quicker.", Recovery: "Choose another one from the list.",
+	}),
+	Gone: shop.Declare(contract.Mode{
+		Reason: "gone", Kind: kind.NotFound, When: "It is no longer sold.", Recovery: "Choose another one from the list.",
+	}),
+}
+
+func buy(n int) error {
+	switch n {
+	case 0:
+		return Shop.Sold.Fail("")
+	case 1:
+		return kind.Conflict.New("sold") // want `kind conflict is declared by contract shop: use Sold.Fail`
+	}
+	return kind.Fatal.New("closed") // want `kind fatal, which contract shop does not declare`
+}
+
 // A function without a contract may fail as it likes.
 func free() error {
 	if errors.Is(nil, nil) {
@@ -168,4 +189,4 @@ func free() error {
 	return kind.Conflict.New("taken")
 }
 
-var _ = []any{pointer, shadowed, caller, upstream, limited, fetch, free, tools, register}
+var _ = []any{pointer, shadowed, caller, upstream, limited, buy, fetch, free, tools, register}

@@ -92,6 +92,61 @@ func asked(err error) error {
 	return classify.Error(errors.New("never nil"))
 }
 
+// quotaError is an error type of the program.
+type quotaError struct{ limit int }
+
+func (*quotaError) Error() string { return "quota" }
+
+func quota(n int) *quotaError {
+	if n < 7 {
+		return nil
+	}
+	return &quotaError{7}
+}
+
+func always() *quotaError { return &quotaError{} }
+
+func own(n int) (int, error) {
+	switch n {
+	case 0:
+		var e *quotaError
+		return 0, e // want `a nil pointer in an error is not nil`
+	case 1:
+		return 0, quota(n) // want `a nil pointer in an error is not nil`
+	case 2:
+		e := quota(n)
+		return 0, e // want `a nil pointer in an error is not nil`
+	case 3:
+		return 0, always()
+	}
+	var late *quotaError
+	for range n {
+		if n > 5 {
+			late = &quotaError{n}
+		}
+	}
+	return 0, late // want `a nil pointer in an error is not nil`
+}
+
+func ownChecked(n int, err error) error {
+	var e, either, found *quotaError
+	if e = quota(n); e != nil {
+		return e
+	}
+	if n == 1 {
+		either = &quotaError{1}
+	} else {
+		either = &quotaError{2}
+	}
+	if n == 2 {
+		return either
+	}
+	if !errors.As(err, &found) {
+		return err
+	}
+	return found
+}
+
 // A pointer stays a pointer.
 func pointer(err error) *kind.Error {
 	e := classify.Error(err)
@@ -101,4 +156,4 @@ func pointer(err error) *kind.Error {
 	return classify.Error(err)
 }
 
-var _ = []any{held, ignored, believed, given, heldAndChecked, direct, variable, named, checked, asked, pointer}
+var _ = []any{held, ignored, believed, given, heldAndChecked, direct, variable, named, checked, asked, pointer, own, ownChecked}

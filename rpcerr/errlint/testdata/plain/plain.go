@@ -10,6 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	sdk "github.com/acpkit/go-sdk/agent"
+	sdk2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -30,6 +31,13 @@ func (agent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptRes
 	}
 	check := func() error { return errors.New("not the handler's own result") }
 	return nil, check()
+}
+
+// accept starts a turn of version 2: the error of the work ends it.
+func accept(ctx context.Context, s *sdk2.Session, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
+	return s.Accept(ctx, req, func(context.Context) (acp2.StopReason, error) {
+		return "", errors.New("no model") // want `the peer reads only "Internal error" of this`
+	})
 }
 
 // Resume is a handler of version 2.
@@ -93,6 +101,15 @@ func (agent) Held(_ context.Context, req *acp.PromptRequest) (res *acp.PromptRes
 	if len(req.Prompt) == 3 {
 		return nil, kind.NotFound // want `the peer reads only the fixed text of kind not_found`
 	}
+	if len(req.Prompt) == 4 {
+		return nil, fmt.Errorf("asking: %w", errBusy) // want `the peer reads only "Internal error" of this`
+	}
+	if len(req.Prompt) == 5 {
+		return nil, errors.Join(errBusy, errors.New("too late")) // want `the peer reads only "Internal error" of this`
+	}
+	if len(req.Prompt) == 6 {
+		return nil, errors.Join(errBusy, kind.Conflict.New("too late"))
+	}
 	return nil, errKnown
 }
 
@@ -118,4 +135,4 @@ func load(name string) (string, error) { return name, nil }
 // helper is neither a handler nor a tool.
 func helper() error { return errors.New("fine") }
 
-var _ = []any{raw, classifier, agent{}, deny, run, helper, failing}
+var _ = []any{raw, classifier, agent{}, accept, deny, run, helper, failing}

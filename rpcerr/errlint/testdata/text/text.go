@@ -119,4 +119,9 @@ func fail(n int) error {
 
 func describe(error) string { return "something we say ourselves" }
 
-var _ = fail
+func listed(err error) error {
+	hints := []string{"Look up.", err.Error()}
+	return kind.NotFound.New("m").WithHint(hints[1]) // want `the peer reads the text of an error, which hints holds`
+}
+
+var _ = []any{fail, listed}

@@ -1,11 +1,26 @@
 package use
 
 import (
+	"errors"
+	"time"
+
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
 	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
+
+type held struct {
+	ID     string
+	Events []chan int
+}
+
+type written struct {
+	ID     string
+	next   *written
+	Events chan int `json:"-"`
+}
 
 const typo kind.Kind = "not_fuond"
 
@@ -39,6 +54,21 @@ func fail(n int, text string) error {
 		return toolerr.Errorf("X", "quota", "m %d", n) // want `"quota" is none of the categories`
 	case 13:
 		return envelope.Code("no_mach").New("m") // want `"no_mach" is none of the codes of package envelope`
+
+	case 14:
+		return kind.ContextRequired.New("Which John?").WithHint(" ") // want `a context-required error needs a hint`
+	case 15:
+		return errors.Join([]error{kind.ContextRequired.New("Which John?")}...) // want `a context-required error needs a hint`
+	case 16:
+		return errors.Join(nil, kind.ContextRequired.New("Which John?")) // want `a context-required error needs a hint`
+	case 17:
+		return kind.NotFound.New("m").WithData(make(chan int)) // want `a chan int cannot be encoded as JSON`
+	case 18:
+		return kind.NotFound.New("m").With("a", map[string]any{"f": func() {}}) // want `a func\(\) cannot be encoded as JSON`
+	case 24:
+		return rpcerr.InvalidParams(held{}) // want `a chan int cannot be encoded as JSON`
+	case 25:
+		return rpcerr.New(-31001, "m", []any{text, &written{next: nil}, time.Now(), map[int]string{}})
 
 	case 19:
 		return toolerr.New("X", "", "m")
