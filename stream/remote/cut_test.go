@@ -143,9 +143,15 @@ func (c *asked) RequestPermission(ctx context.Context, r *acp.RequestPermissionR
 	return c.orderClient.RequestPermission(ctx, r)
 }
 
+// network is what a conversation goes over.
+type network interface {
+	net.Listener
+	DialContext(ctx context.Context, network, address string) (net.Conn, error)
+}
+
 // converse prompts once over a network that is cut. It returns the error of the
-// conversation, and how many bytes passed.
-func converse(t *testing.T, url string, resume bool, network *cutter) (passed int, err error) {
+// conversation.
+func converse(t *testing.T, url string, resume bool, transport *http.Transport, over network) (err error) {
 	var prompts atomic.Int32
 	h := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
 		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
@@ -155,8 +161,8 @@ func converse(t *testing.T, url string, resume bool, network *cutter) (passed in
 		return &remote.Principal{ID: "x"}, nil
 	}})
 	server := remote.NewServer("", h)
-	go server.Serve(network) // ends with Close
-	transport := &http.Transport{DialContext: network.DialContext}
+	go server.Serve(over) // ends with Close
+	transport.DialContext = over.DialContext
 	c := &asked{orderClient: orderClient{t: t}}
 	patience, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // longer than any call may take
 	defer cancel()
@@ -188,9 +194,7 @@ func converse(t *testing.T, url string, resume bool, network *cutter) (passed in
 	_ = h.Shutdown(ctx)
 	transport.CloseIdleConnections()
 	_ = server.Close()
-	network.mu.Lock() // a network connection may end later
-	defer network.mu.Unlock()
-	return network.passed, err
+	return err
 }
 
 // A network connection that is dropped after any number of bytes, in either direction,
@@ -227,7 +231,10 @@ func TestCutAnywhere(t *testing.T) {
 							leak.Check(t)
 							began := time.Now()
 							network := &cutter{Listener: pipenet.Listen(), fromClient: fromClient, gone: gone, left: n}
-							passed, err = converse(t, p.url, p.resume, network)
+							err = converse(t, p.url, p.resume, &http.Transport{}, network)
+							network.mu.Lock() // a network connection may end later
+							defer network.mu.Unlock()
+							passed = network.passed
 							assert.LessOrEqual(t, time.Since(began), p.patience+2*time.Second, "a call hung")
 							if network.events && !gone {
 								continued++

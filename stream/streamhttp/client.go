@@ -23,7 +23,19 @@ const (
 	deleteTimeout = 2 * time.Second
 	endGrace      = 5 * time.Second // how long the other streams may take to end as well
 	silentLimit   = 60 * time.Second
+
+	// getLimit is how long the headers of an event stream may take.
+	getLimit = 30 * time.Second
+	// postLimit is how long a POST may take in which no byte of the body leaves: longer than
+	// a server of this package lets it wait for room.
+	postLimit = defaultStall + 15*time.Second
+	// pingAfter is how long a network connection of HTTP/2 is silent before a ping is sent, and
+	// how long the answer may take.
+	pingAfter = 15 * time.Second
 )
+
+// errUnanswered is the error of a request whose response has not begun in time.
+var errUnanswered = errors.New("the server does not answer")
 
 // ErrUncertain is wrapped by the error of a request whose POST was interrupted before it
 // was accepted. The agent may have processed it, so package rpcerr/retry does not repeat it.
@@ -36,7 +48,9 @@ type DialOptions struct {
 	Header func(context.Context) (http.Header, error)
 
 	// Client sends the requests. Nil means one of its own. Its Timeout is not used, and
-	// redirects are not followed.
+	// redirects are not followed. If a network goes silent, its idle network connections are
+	// closed. Over HTTP/2 one that is in use is replaced only if Transport.HTTP2 sends pings;
+	// those of the default Client do, every 15 s of silence.
 	Client *http.Client
 
 	// Jar keeps cookies. Nil means that of Client, or one of its own.
@@ -137,6 +151,9 @@ func (c *Client) setClient() error {
 		client = *c.opts.Client
 	} else if base, ok := http.DefaultTransport.(*http.Transport); ok {
 		c.own = base.Clone()
+		if c.own.HTTP2 == nil {
+			c.own.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter}
+		}
 		client.Transport = c.own
 	}
 	if c.opts.Jar != nil {
@@ -178,15 +195,39 @@ func (c *Client) Write(msg []byte) error { return c.WriteMessage(stream.ParseMes
 // Written implements stream.ProgressWriter.
 func (c *Client) Written() int64 { return c.written.Load() }
 
-// do sends a request.
-func (c *Client) do(ctx context.Context, method, session string, body []byte, header ...string) (*http.Response, error) {
+// do sends a request and returns its response when the headers have arrived. It fails if for
+// the time of limit neither they arrive nor a byte of the body leaves. The caller closes the
+// body of the response.
+func (c *Client) do(ctx context.Context, limit time.Duration, method, session string, body []byte, header ...string) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	watch := time.AfterFunc(limit, func() { cancel(errUnanswered) })
+	resp, err := c.send(ctx, &meter{n: &c.written, watch: watch, limit: limit}, method, session, body, header)
+	if !watch.Stop() && err == nil {
+		_ = resp.Body.Close()
+		err = errUnanswered
+	}
+	if err == nil {
+		resp.Body = &responseBody{resp.Body, cancel}
+		return resp, nil
+	}
+	if context.Cause(ctx) == errUnanswered {
+		c.http.CloseIdleConnections() // they are likely to be dead as well
+		if !errors.Is(err, ErrNotAccepted) {
+			err = fmt.Errorf("streamhttp: %s: %w within %v", method, errUnanswered, limit)
+		}
+	}
+	cancel(nil)
+	return nil, err
+}
+
+func (c *Client) send(ctx context.Context, m *meter, method, session string, body []byte, header []string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.url, http.NoBody)
 	if err != nil {
 		return nil, errors.New("streamhttp: the request cannot be made")
 	}
 	if len(body) > 0 {
 		// net/http asks for the body again where it knows that the server saw nothing.
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(&meter{bytes.NewReader(body), &c.written}), nil }
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(&metered{bytes.NewReader(body), m}), nil }
 		req.Body, _ = req.GetBody()
 		req.ContentLength = int64(len(body))
 	}
@@ -221,16 +262,36 @@ func (c *Client) do(ctx context.Context, method, session string, body []byte, he
 	return resp, nil
 }
 
-// meter counts the bytes of a body when they leave.
+// meter counts the bytes of a body when they leave, and gives the request more time.
 type meter struct {
-	r *bytes.Reader
-	n *atomic.Int64
+	n     *atomic.Int64
+	watch *time.Timer
+	limit time.Duration
 }
 
-func (m *meter) Read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
-	m.n.Add(int64(n))
+type metered struct {
+	r *bytes.Reader
+	m *meter
+}
+
+func (b *metered) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if n > 0 && b.m.watch.Stop() {
+		b.m.watch.Reset(b.m.limit)
+	}
+	b.m.n.Add(int64(n))
 	return n, err
+}
+
+// responseBody ends the ctx of its request.
+type responseBody struct {
+	io.ReadCloser
+	cancel context.CancelCauseFunc
+}
+
+func (b *responseBody) Close() error {
+	defer b.cancel(nil)
+	return b.ReadCloser.Close()
 }
 
 // responseRest is how long the rest of a response is waited for whose status is known.
@@ -302,7 +363,7 @@ func (c *Client) Close() error {
 	c.mu.Unlock()
 	if id != "" && !over {
 		ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
-		if resp, err := c.do(ctx, http.MethodDelete, "", nil); err == nil {
+		if resp, err := c.do(ctx, deleteTimeout, http.MethodDelete, "", nil); err == nil {
 			_ = resp.Body.Close()
 		}
 		cancel()

@@ -30,6 +30,8 @@ type peer struct {
 	headers []http.Header
 	streams map[string]chan string // what is written to an event stream; "end" ends it, "cut" cuts it
 
+	// keepAlive is the time between two comments on an event stream; 0 means never.
+	keepAlive time.Duration
 	// post answers a POST in place of 202 if it returns true.
 	post func(w http.ResponseWriter, r *http.Request, m stream.Message) bool
 	// get answers a GET in place of an event stream if it returns true.
@@ -44,12 +46,15 @@ func newPeer(t *testing.T) *peer {
 }
 
 // bubblePeer is a peer in memory, with time that a test controls.
-func bubblePeer(t *testing.T) *peer {
+func bubblePeer(t *testing.T) *peer { return bubblePeerOver(t, nil) }
+
+// bubblePeerOver is bubblePeer with other protocols than HTTP/1.1.
+func bubblePeerOver(t *testing.T, protocols *http.Protocols) *peer {
 	p := &peer{posts: make(chan stream.Message, 100), streams: map[string]chan string{}}
 	listener := pipenet.Listen()
-	s := &http.Server{Handler: p}
+	s := &http.Server{Handler: p, Protocols: protocols}
 	go s.Serve(listener) // ends with the test
-	transport := &http.Transport{DialContext: listener.DialContext}
+	transport := &http.Transport{DialContext: listener.DialContext, Protocols: protocols}
 	p.client = &http.Client{Transport: transport}
 	t.Cleanup(func() { transport.CloseIdleConnections(); s.Close() })
 	return p
@@ -95,10 +100,17 @@ func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.(http.Flusher).Flush()
 		said := p.on(r.Header.Get("Acp-Session-Id"))
+		var comments <-chan time.Time
+		if p.keepAlive > 0 {
+			comments = time.Tick(p.keepAlive)
+		}
 		for {
 			select {
 			case <-r.Context().Done():
 				return
+			case <-comments:
+				io.WriteString(w, ":\n\n")
+				w.(http.Flusher).Flush()
 			case s := <-said:
 				switch s {
 				case "end":

@@ -49,6 +49,23 @@ func TestManyWait(t *testing.T) {
 	})
 }
 
+// A message that finds no room for the time of Stall is refused, so that its sender knows
+// that it was not accepted.
+func TestNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := wired(t, &streamhttp.HandlerOptions{MaxBuffered: 10_000})
+		end := w.connect()
+		assert.Equal(t, 202, <-w.later(end, bigRequest(0)))
+		began := time.Now()
+		body := request(1, "m", "s")
+		resp := w.response(w.say(post(end.ConnectionID(), body, len(body))))
+		assert.Equal(t, http.StatusTooManyRequests, resp.StatusCode)
+		assert.Equal(t, "1", resp.Header.Get("Retry-After"))
+		assert.Equal(t, 60*time.Second, time.Since(began))
+		assert.Equal(t, 1, end.Routes())
+	})
+}
+
 // Of one sender 2048 short bodies are read at a time, and no more.
 func TestManyAreRead(t *testing.T) {
 	for name, tt := range map[string]struct{ named, ends bool }{

@@ -47,14 +47,20 @@
 // names and with growing pauses. If the server has not accepted it after 30 s, or names a
 // longer time, the connection ends with that error. A GET is repeated in the same way.
 //
+// A server or a network that goes silent is noticed. The headers of an event stream may take
+// 30 s. A POST of which nothing leaves and that gets no answer for 75 s counts as interrupted,
+// and the requests that wait behind it fail with ErrNotAccepted. An event stream on which
+// nothing arrives for 60 s (DialOptions.Silent) counts as interrupted too.
+//
 // A server with HandlerOptions.Resume numbers its events and keeps the last ones of each
 // stream, 4096 events or 8 MiB. The client then continues an interrupted event stream: no
-// call fails, and turns go on.
+// call fails, and turns go on. It tries to for 60 s after the last byte that arrived, and for
+// 25 s at least.
 //
 // # Limits of the server
 //
 //	one message             32 MiB    MaxMessage
-//	waiting, each way       64 MiB    MaxBuffered; writers wait
+//	waiting, each way       64 MiB    MaxBuffered; writers wait, a POST up to Stall
 //	bodies being read       64 MiB    MaxBuffered; further ones get status 429
 //	POSTs being read        2048      a connection; further ones get status 429
 //	POSTs waiting for room  1024      a connection; further ones get status 429

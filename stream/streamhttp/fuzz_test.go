@@ -14,11 +14,13 @@ import (
 	"github.com/acpkit/go-sdk/stream/streamhttp"
 )
 
-// plainEvents reads events as the standard says, from the whole text at once.
+// plainEvents reads events as the standard says, from the whole text at once. Only an event
+// that the end cuts counts as well, if none has an id.
 func plainEvents(text string) (all []string) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	var data []string
+	numbered := false
 	for line := range strings.SplitSeq(text, "\n") {
 		field, value, _ := strings.Cut(line, ":")
 		switch {
@@ -26,9 +28,11 @@ func plainEvents(text string) (all []string) {
 			all, data = append(all, strings.Join(data, "\n")), nil
 		case field == "data":
 			data = append(data, strings.TrimPrefix(value, " "))
+		case strings.HasPrefix(line, "id:"):
+			numbered = strings.TrimPrefix(value, " ") != ""
 		}
 	}
-	if data != nil {
+	if data != nil && !numbered {
 		all = append(all, strings.Join(data, "\n"))
 	}
 	return all
@@ -37,7 +41,7 @@ func plainEvents(text string) (all []string) {
 func FuzzEvents(f *testing.F) {
 	for _, s := range []string{
 		"data: a\n\n", "data: a\r\ndata: b\r\n\r\n", "data:a\r\rdata\r\r", "\ufeffdata: x\n\n", ":\n\nid: 1\nevent: e\ndata: x\n\n", "data: a", "datax: a\n\n",
-		"\n\n\n", "data:\n\ndata: \n\n", "id: " + strings.Repeat("x", 2000) + "\ndata: y\n\n", "data: " + strings.Repeat("y", 9000) + "\n\n", "\xef\xbb", "\xef\xbbdata: x\n\n", "d", "data: x\r",
+		"\n\n\n", "data:\n\ndata: \n\n", "id: " + strings.Repeat("x", 2000) + "\ndata: y\n\n", "data: " + strings.Repeat("y", 9000) + "\n\n", "\xef\xbb", "\xef\xbbdata: x\n\n", "d", "data: x\r", "id: 1\ndata: a\n\ndata: b", "id: 1\ndata: a\nid:\ndata: b\n",
 	} {
 		f.Add([]byte(s))
 	}

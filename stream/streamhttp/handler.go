@@ -76,7 +76,8 @@ type HandlerOptions struct {
 	KeepAlive time.Duration
 
 	// Stall is how long a client may read nothing while the queue of its connection is
-	// full, before the connection ends; 0 means 60 s.
+	// full, before the connection ends, and how long a POST waits for room before it gets
+	// status 429; 0 means 60 s.
 	Stall time.Duration
 
 	// Idle is how long a connection lives without event streams and requests, and how long
@@ -247,7 +248,10 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		crowded(w)
 		return
 	}
-	if err := c.in.put(r.Context(), m, awaited); err == errCrowded {
+	// The sender learns that its message was not accepted before it gives up waiting.
+	ctx, cancel := context.WithTimeout(r.Context(), h.opts.Stall)
+	defer cancel()
+	if err := c.in.put(ctx, m, awaited); err == errCrowded || err == context.DeadlineExceeded {
 		c.withdraw(&m)
 		crowded(w)
 		return

@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,7 +148,10 @@ func (c *Client) postsRequest() bool {
 
 // initialize posts the first message. Its response is that of the POST.
 func (c *Client) initialize(o *outgoing) {
-	resp, err := c.do(c.life, http.MethodPost, "", o.m.Data, "Content-Type", "application/json", "Accept", accepted)
+	ctx, cancel := context.WithCancelCause(c.life)
+	defer cancel(nil)
+	defer time.AfterFunc(postLimit, func() { cancel(errUnanswered) }).Stop() // it holds for the whole response
+	resp, err := c.do(ctx, postLimit, http.MethodPost, "", o.m.Data, "Content-Type", "application/json", "Accept", accepted)
 	if err != nil {
 		c.fail(err)
 		return
@@ -158,6 +162,9 @@ func (c *Client) initialize(o *outgoing) {
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.opts.MaxMessage)+1))
+	if context.Cause(ctx) == errUnanswered {
+		err = errUnanswered
+	}
 	if err != nil {
 		c.fail(fmt.Errorf("streamhttp: initializing: %w", noEOF(err)))
 		return
@@ -210,6 +217,9 @@ func (c *Client) post(o *outgoing) {
 	if err != nil {
 		if o.m.Kind == stream.KindRequest {
 			c.lost(o, unanswered(err))
+			if errors.Is(err, errUnanswered) {
+				c.dropRequests()
+			}
 			return
 		}
 		c.fail(err)
@@ -229,6 +239,28 @@ func (c *Client) post(o *outgoing) {
 		c.lost(o, err)
 	default:
 		c.fail(err)
+	}
+}
+
+// dropRequests gives up the requests that wait behind one that the server has not answered:
+// each of them could wait as long again.
+func (c *Client) dropRequests() {
+	var dropped []*outgoing
+	c.mu.Lock()
+	kept := c.lane[:1:1]
+	for _, o := range c.lane[1:] {
+		if o.m.Kind == stream.KindRequest {
+			dropped = append(dropped, o)
+			c.queued -= len(o.m.Data)
+		} else {
+			kept = append(kept, o)
+		}
+	}
+	c.lane = kept
+	c.mu.Unlock()
+	for _, o := range dropped {
+		c.lost(o, fmt.Errorf("%w: %w, which the request before it has shown", ErrNotAccepted, errUnanswered))
+		close(o.done)
 	}
 }
 

@@ -11,8 +11,15 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// resumePatience is how long the client tries to continue an event stream that was cut.
-const resumePatience = 60 * time.Second
+const (
+	// resumePatience is how long the client tries to continue an event stream after the last
+	// byte of it, and retryAtLeast after it has found out that it is interrupted.
+	resumePatience = 60 * time.Second
+	retryAtLeast   = 25 * time.Second
+	// greetingTime is how long after the headers bytes may be the beginning of an event stream
+	// alone, which is no sign that events arrive.
+	greetingTime = time.Second
+)
 
 // eventStream is one event stream of a client: that of the connection if session is
 // empty.
@@ -21,7 +28,11 @@ type eventStream struct {
 	ready   chan struct{} // closed when the headers have arrived, or err is set
 	err     error         // why it could not be opened
 	done    chan struct{} // closed when it has ended
-	last    atomic.Int64  // when something arrived, in nanoseconds since 1970
+	last    atomic.Int64  // when an event arrived, in nanoseconds since 1970
+
+	// For the goroutine that reads it:
+	heard time.Time // when something arrived
+	until time.Time // when it gives up; zero while events can arrive
 }
 
 // stream returns the event stream of a session and opens it if it is not open.
@@ -105,7 +116,6 @@ func (c *Client) awaitStreams() {
 // ended it.
 func (c *Client) open(s *eventStream) (err error, clean bool) {
 	last, opened := "", false
-	var cut time.Time
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		ctx, cancel := context.WithCancel(c.life)
 		var resp *http.Response
@@ -116,8 +126,6 @@ func (c *Client) open(s *eventStream) (err error, clean bool) {
 				opened = true
 				close(s.ready)
 			}
-			wait = 50 * time.Millisecond
-			cut = time.Time{}
 			got, err = c.read(s, resp, cancel)
 			if got != "" {
 				last = got
@@ -133,10 +141,11 @@ func (c *Client) open(s *eventStream) (err error, clean bool) {
 			close(s.ready)
 			return err, false
 		}
-		if cut.IsZero() {
-			cut = time.Now()
+		if s.until.IsZero() {
+			wait = 50 * time.Millisecond
+			s.until = time.Now().Add(max(retryAtLeast, resumePatience-time.Since(s.heard)))
 		}
-		if last == "" || refused(err) || time.Since(cut) > resumePatience || c.life.Err() != nil {
+		if last == "" || refused(err) || time.Until(s.until) < wait || c.life.Err() != nil {
 			return err, clean
 		}
 		select {
@@ -159,7 +168,7 @@ func (c *Client) get(ctx context.Context, s *eventStream, last string) (*http.Re
 	}
 	// The loop that continues an event stream has a patience of its own.
 	resp, err := c.insist(last == "", func() (*http.Response, error) {
-		return c.do(ctx, http.MethodGet, s.session, nil, header...)
+		return c.do(ctx, s.limit(getLimit), http.MethodGet, s.session, nil, header...)
 	})
 	if err != nil {
 		return nil, err
@@ -174,12 +183,14 @@ func (c *Client) get(ctx context.Context, s *eventStream, last string) (*http.Re
 // when the server has ended it.
 func (c *Client) read(s *eventStream, resp *http.Response, cancel context.CancelFunc) (last string, err error) {
 	defer resp.Body.Close()
+	s.heard = time.Now()
 	var silent atomic.Bool
-	watch := time.AfterFunc(c.opts.Silent, func() { silent.Store(true); cancel() })
+	watch := time.AfterFunc(s.limit(c.opts.Silent), func() { silent.Store(true); cancel() })
 	defer watch.Stop()
-	events := newEventReader(&watched{resp.Body, watch, c.opts.Silent}, c.opts.MaxMessage)
+	body := &watched{r: resp.Body, s: s, watch: watch, limit: c.opts.Silent, opened: s.heard}
+	events := newEventReader(body, c.opts.MaxMessage)
 	for {
-		watch.Reset(c.opts.Silent)
+		watch.Reset(s.limit(c.opts.Silent))
 		data, err := events.next()
 		watch.Stop() // while our own reader is waited for
 		if long, ok := err.(*stream.TooLargeError); ok {
@@ -188,32 +199,47 @@ func (c *Client) read(s *eventStream, resp *http.Response, cancel context.Cancel
 			c.in.put(arrival{err: long})
 			continue
 		}
-		if silent.Load() {
+		switch {
+		case err == nil: // it has arrived, even if the time is over now
+		case silent.Load():
+			c.http.CloseIdleConnections() // they are likely to be dead as well
 			return events.id, fmt.Errorf("streamhttp: an event stream was silent for %v", c.opts.Silent)
-		}
-		if err == io.EOF {
+		case err == io.EOF:
 			return events.id, io.EOF
-		}
-		if err != nil {
+		default:
 			return events.id, fmt.Errorf("streamhttp: an event stream was cut: %w", err)
 		}
+		s.until = time.Time{}
 		s.last.Store(time.Now().UnixNano())
 		c.in.wait()
 		c.deliver(s, data)
 	}
 }
 
+// limit returns how long something may take that may take d, while the client has patience.
+func (s *eventStream) limit(d time.Duration) time.Duration {
+	if s.until.IsZero() {
+		return d
+	}
+	return min(d, time.Until(s.until))
+}
+
 // watched resets a timer with each read.
 type watched struct {
-	r     io.Reader
-	timer *time.Timer
-	d     time.Duration
+	r      io.Reader
+	s      *eventStream
+	watch  *time.Timer
+	limit  time.Duration
+	opened time.Time
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
-	if n > 0 {
-		w.timer.Reset(w.d)
+	if n > 0 && err == nil { // with an error come bytes that net/http has held back
+		if w.s.heard = time.Now(); w.s.heard.Sub(w.opened) >= greetingTime {
+			w.s.until = time.Time{}
+		}
+		w.watch.Reset(w.s.limit(w.limit))
 	}
 	return n, err
 }

@@ -33,7 +33,7 @@ func (f *failure) Failure() (kind string, retryable bool) { return "service_unav
 // submit posts a message. With again it repeats one that the server has not accepted.
 func (c *Client) submit(session string, body []byte, again bool) (*http.Response, error) {
 	return c.insist(again, func() (*http.Response, error) {
-		return c.do(c.life, http.MethodPost, session, body, "Content-Type", "application/json", "Accept", accepted)
+		return c.do(c.life, postLimit, http.MethodPost, session, body, "Content-Type", "application/json", "Accept", accepted)
 	})
 }
 

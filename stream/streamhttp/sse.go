@@ -27,13 +27,13 @@ func newEventReader(r io.Reader, max int) *eventReader {
 }
 
 // next returns the data of the next event that has some, or *stream.TooLargeError in
-// place of one that is too long. An event that the end of input cuts counts when its
-// line is complete.
+// place of one that is too long. The last event counts although the end of input cuts it,
+// unless events are numbered: then it can be asked for again.
 func (e *eventReader) next() ([]byte, error) {
 	for {
 		field, err := e.line()
 		if err != nil {
-			if err == io.EOF && e.lines > 0 {
+			if err == io.EOF && e.lines > 0 && e.newID == "" {
 				return e.take()
 			}
 			return nil, err

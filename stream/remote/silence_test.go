@@ -1,0 +1,204 @@
+package remote_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/pipenet"
+)
+
+// swallower is a network that goes silent after a number of bytes from the server, or from the
+// client: what is written is lost, nothing arrives, and neither end learns that the other has
+// closed its connection.
+type swallower struct {
+	*pipenet.Listener
+	fromClient bool // which bytes count
+	scope      silence
+
+	mu     sync.Mutex // guards all below
+	left   int
+	silent bool
+	passed int
+	conns  []*mutableConn
+}
+
+// silence says what goes silent.
+type silence string
+
+const (
+	oneConnection    silence = "one connection"
+	oldConnections   silence = "all connections" // as if a router on the way had forgotten them
+	newConnectionsTo silence = "the network"
+)
+
+func (n *swallower) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	n.mu.Lock()
+	gone := n.silent && n.scope == newConnectionsTo
+	n.mu.Unlock()
+	if gone {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	conn, err := n.Listener.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	c := &mutableConn{Conn: conn, n: n}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.conns = append(n.conns, c)
+	return c, nil
+}
+
+// pass returns how many of size bytes pass. Those after them, and all that follows, are lost.
+func (n *swallower) pass(c *mutableConn, size int, fromClient bool) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if c.muted {
+		return 0
+	}
+	if fromClient != n.fromClient || n.silent {
+		return size
+	}
+	n.passed += size
+	if size < n.left {
+		n.left -= size
+		return size
+	}
+	n.silent, c.muted = true, true
+	if n.scope != oneConnection {
+		for _, other := range n.conns {
+			other.muted = true
+		}
+	}
+	return n.left
+}
+
+// shut ends all connections.
+func (n *swallower) shut() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, c := range n.conns {
+		c.Conn.Close()
+	}
+}
+
+// mutableConn is a connection of a swallower, at the client. The mutex of the network guards
+// its state.
+type mutableConn struct {
+	net.Conn
+	n             *swallower
+	muted, closed bool
+}
+
+func (c *mutableConn) Read(b []byte) (int, error) {
+	for {
+		size, err := c.Conn.Read(b)
+		c.n.mu.Lock()
+		closed := c.closed
+		c.n.mu.Unlock()
+		if closed {
+			return 0, net.ErrClosed
+		}
+		if size = c.n.pass(c, size, false); size > 0 || err != nil {
+			return size, err
+		}
+	}
+}
+
+func (c *mutableConn) Write(b []byte) (int, error) {
+	if pass := c.n.pass(c, len(b), true); pass > 0 {
+		if n, err := c.Conn.Write(b[:pass]); err != nil {
+			return n, err
+		}
+	}
+	return len(b), nil
+}
+
+func (c *mutableConn) Close() error {
+	c.n.mu.Lock()
+	defer c.n.mu.Unlock()
+	if !c.muted || c.closed {
+		c.closed = true
+		return c.Conn.Close()
+	}
+	c.closed = true
+	_ = c.Conn.SetReadDeadline(time.Now()) // its reader returns
+	time.AfterFunc(time.Millisecond, func() {
+		_ = c.Conn.SetReadDeadline(time.Time{})
+		_, _ = io.Copy(io.Discard, c.Conn) // until shut
+	})
+	return nil
+}
+
+// A network that goes silent at any byte leaves no call waiting: within 90 s it fails with an
+// error, or the conversation has gone on.
+func TestSilenceAnywhere(t *testing.T) {
+	step := 29
+	switch {
+	case testing.Short():
+		step = 211
+	case raceEnabled:
+		step = 97
+	}
+	two := new(http.Protocols)
+	two.SetUnencryptedHTTP2(true)
+	pings := &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second}
+	for name, transport := range map[string]*http.Transport{
+		"HTTP/1.1":             {},
+		"HTTP/2":               {Protocols: two, HTTP2: pings},
+		"HTTP/2 without pings": {Protocols: two},
+	} {
+		for _, resume := range []bool{false, true} {
+			for _, scope := range []silence{oneConnection, oldConnections, newConnectionsTo} {
+				for _, fromClient := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%s, resume %v, %s, from the client %v", name, resume, scope, fromClient), func(t *testing.T) {
+						t.Parallel()
+						once := func(n int) (passed int, err error) {
+							synctest.Test(t, func(t *testing.T) {
+								leak.Check(t)
+								network := &swallower{Listener: pipenet.Listen(), fromClient: fromClient, scope: scope, left: n}
+								began := time.Now()
+								err = converse(t, "http://server/", resume, transport.Clone(), network)
+								// Close has 2 s for what was accepted, and 2 s for the DELETE.
+								assert.LessOrEqual(t, time.Since(began), 94*time.Second, "a call hung: %v", err)
+								network.shut()
+								synctest.Wait()
+								network.mu.Lock()
+								defer network.mu.Unlock()
+								passed = network.passed
+							})
+							return passed, err
+						}
+						whole, err := once(1 << 30)
+						require.NoError(t, err)
+						completed := 0
+						for n := 0; n < whole; n += step {
+							if _, err := once(n); err == nil {
+								completed++
+							}
+							if t.Failed() {
+								t.Fatalf("silent after %d of %d bytes", n, whole)
+							}
+						}
+						t.Logf("%d of %d conversations were completed", completed, 1+whole/step)
+						if resume && !fromClient && scope != newConnectionsTo && name != "HTTP/2 without pings" {
+							assert.Positive(t, completed, "event streams are continued")
+						}
+					})
+				}
+			}
+		}
+	}
+}
