@@ -34,13 +34,19 @@ func (l *handlers) find(from *end, id json.RawMessage) *handling {
 	return l.byID[from.name+idKey(id)]
 }
 
+// forget makes the id of a request free again.
+func (l *handlers) forget(h *handling) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if key := h.from.name + idKey(h.m.ID); l.byID[key] == h {
+		delete(l.byID, key)
+	}
+}
+
 func (l *handlers) remove(h *handling) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.all, h)
-	if key := h.from.name + idKey(h.m.ID); h.request != nil && l.byID[key] == h {
-		delete(l.byID, key)
-	}
 	if l.none != nil && len(l.all) == 0 {
 		close(l.none)
 		l.none = nil

@@ -32,7 +32,8 @@ type handling struct {
 
 	mu   sync.Mutex      // guards all below; held while the request is written
 	over bool            // the sender has cancelled the request
-	hop  json.RawMessage // the id under which the other end handles the request, or nil
+	hop  json.RawMessage // the id under which the other end has the request; nil before that
+	said bool            // the other end has responded to it
 
 	// Used only by the goroutine of the handler.
 	attempts int
@@ -123,6 +124,7 @@ func (h *handling) finish(ctx context.Context, result json.RawMessage, err error
 		}
 		m = errorResponse(h.m.ID, err)
 	}
+	p.handlers.forget(h) // before the sender can read the response
 	p.broke(p.returned(h.from.write(m), h.from, m))
 }
 
@@ -208,7 +210,7 @@ func (h *handling) ask(r *request, id json.RawMessage, m stream.Message) error {
 	if err := h.proxy.ask(h.to, r, id, m); err != nil {
 		return err
 	}
-	h.hop = id
+	h.hop, h.said = id, false
 	return nil
 }
 
@@ -216,11 +218,11 @@ func (h *handling) ask(r *request, id json.RawMessage, m stream.Message) error {
 func (h *handling) answered() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.hop = nil
+	h.said = true
 }
 
-// cancelled ends the handler's ctx, and passes the cancel m on if the other end has the
-// request.
+// cancelled ends the handler's ctx, and passes the cancel m on if the other end has or had
+// the request.
 func (h *handling) cancelled(m stream.Message) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -229,7 +231,7 @@ func (h *handling) cancelled(m stream.Message) error {
 	switch {
 	case h.hop == nil:
 		return nil
-	case bytes.Equal(h.hop, m.CancelID):
+	case h.said, bytes.Equal(h.hop, m.CancelID):
 		return h.to.write(m)
 	}
 	return h.to.write(cancelOf(h.hop))

@@ -17,7 +17,9 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/proxy"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 const (
@@ -143,6 +145,97 @@ func TestCancelFollowsItsRequest(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A cancel that is read when the other end has responded passes unchanged: while the
+// middleware still has the response, and right after it.
+func TestCancelAfterTheResponse(t *testing.T) {
+	const (
+		response = `{"jsonrpc":"2.0","id":1,"result":2}`
+		next     = `{"jsonrpc":"2.0","method":"next"}`
+	)
+	t.Run("in the middleware", func(t *testing.T) {
+		var goOn chan struct{} // made in the bubble
+		slow := func(next proxy.Handler) proxy.Handler {
+			return func(ctx context.Context, m *proxy.Message) (json.RawMessage, error) {
+				res, err := next(ctx, m)
+				if m.Method == "ask" {
+					<-goOn
+				}
+				return res, err
+			}
+		}
+		with(t, slow, func(t *testing.T, _ *proxy.Proxy, client, agent *far) {
+			goOn = make(chan struct{})
+			client.say(ask)
+			assert.Equal(t, ask, agent.hear())
+			agent.say(response)
+			synctest.Wait()
+			client.say(cancel)
+			client.say(next)
+			assert.Equal(t, cancel, agent.hear())
+			assert.Equal(t, next, agent.hear())
+			close(goOn)
+			assert.Equal(t, response, client.hear())
+		})
+	})
+	byItself := func(proxy.Handler) proxy.Handler {
+		return func(ctx context.Context, _ *proxy.Message) (json.RawMessage, error) {
+			proxy.Release(ctx)
+			return json.RawMessage(`2`), nil
+		}
+	}
+	for name, m := range map[string]proxy.Middleware{"after": watching, "after one of the middleware": byItself} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				a, left := stream.Pipe()
+				right, b := stream.Pipe()
+				client, agent := &far{t, a}, &far{t, b}
+				gone := make(chan struct{})
+				quick := &quickClient{left, func() { // the client reads the response before the write has returned
+					assert.Equal(t, response, client.hear())
+					client.say(cancel)
+					synctest.Wait()
+					close(gone)
+				}}
+				only := func(next proxy.Handler) proxy.Handler {
+					return func(ctx context.Context, msg *proxy.Message) (json.RawMessage, error) {
+						if msg.Method == "ask" {
+							return m(next)(ctx, msg)
+						}
+						return next(ctx, msg)
+					}
+				}
+				p := proxy.New(quick, right, &proxy.Options{FromClient: []proxy.Middleware{only}})
+				rawpeer.Start(t, p)
+				client.say(ask)
+				if name == "after" {
+					assert.Equal(t, ask, agent.hear())
+					agent.say(response)
+				}
+				<-gone
+				client.say(next)
+				assert.Equal(t, cancel, agent.hear())
+				assert.Equal(t, next, agent.hear())
+				a.Close()
+				b.Close()
+			})
+		})
+	}
+}
+
+// quickClient is the proxy's end of the stream to a client that goes on before a write to it
+// has returned.
+type quickClient struct {
+	stream.Stream
+	goOn func()
+}
+
+func (c *quickClient) Write(msg []byte) error {
+	err := c.Stream.Write(msg)
+	c.goOn()
+	return err
 }
 
 // A request that is cancelled before it was passed on never is.
