@@ -20,6 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
 // prompted serves one prompt and returns the response, the update of a tool call that
@@ -107,7 +108,10 @@ func TestExposeErrorsCoversToolCalls(t *testing.T) {
 		want string // in the data
 	}{
 		{errors.New("canary"), `{"details":"canary"}`},
-		{fmt.Errorf("w: %w", kept), `{"uri":"notes","details":"open /canary: file does not exist"}`},
+		{kept, `{"uri":"notes","details":"open /canary: file does not exist"}`},
+		{fmt.Errorf("w: %w", kept), `{"uri":"notes","details":"w: Resource not found: notes (-32002); open /canary: file does not exist"}`},
+		{errors.Join(errors.New("canary"), rpcerr.InternalError(nil).WithCause(errors.New("second"))), `{"details":"canary\nInternal error (-32603); second"}`},
+		{kind.Internal.New("m").WithDebug("canary"), `{"kind":"internal","retryable":false,"details":"canary"}`},
 		{rpcerr.InternalError("text").WithCause(errors.New("canary")), `"text"`},
 		{rpcerr.InvalidParams(map[string]int{"details": 1}).WithCause(errors.New("canary")), `{"details":1}`},
 	} {

@@ -43,9 +43,10 @@ type Options struct {
 	RawParams bool
 
 	// ExposeErrors sends the details of errors to the peer: the text of an unexpected
-	// error, of which the peer otherwise reads only "Internal error", and the causes of
-	// other errors. Set it for development only: such texts contain paths, host names and
-	// other text of other packages.
+	// error, of which the peer otherwise reads only "Internal error", and what
+	// other errors wrap, what is wrapped around them or joined with them, and their texts for
+	// developers. Set it for development only: such texts contain paths, host names and other
+	// text of other packages.
 	ExposeErrors bool
 
 	// Logger receives what cannot be returned to a caller: dropped messages, errors of

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -26,21 +25,6 @@ func (c *Conn) Failed(ctx context.Context, where string, err error) error {
 
 // Ordinary reports whether err is what fails because the connection ends.
 func (c *Conn) Ordinary(err error) bool { return c.handlers.ordinary(err) }
-
-// Details returns what err keeps inside if Config.ExposeErrors is set, and "" otherwise:
-// the text of an unexpected error, and the cause of an error that was written for the peer.
-func (c *Conn) Details(err error) string {
-	if !c.cfg.ExposeErrors || err == nil {
-		return ""
-	}
-	if !isMeant(err) {
-		return fmt.Sprint(err)
-	}
-	if cause := kept(err); cause != nil {
-		return fmt.Sprint(cause)
-	}
-	return ""
-}
 
 // WithDetails returns e with details as a member of its data, if the data has room for it.
 func WithDetails(e *rpcerr.RequestError, details string) *rpcerr.RequestError {
