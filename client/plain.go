@@ -12,6 +12,7 @@ import (
 // of sessions that are used with these methods go only to Client.SessionUpdate.
 
 func (c *Conn) newSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	defer c.sessions.create()()
 	res, err := c.callNew(ctx, req)
 	if err == nil {
 		c.sessions.setPlain(res.SessionID)
@@ -20,6 +21,7 @@ func (c *Conn) newSession(ctx context.Context, req *acp.NewSessionRequest) (*acp
 }
 
 func (c *Conn) forkSession(ctx context.Context, req *acp.ForkSessionRequest) (*acp.ForkSessionResponse, error) {
+	defer c.sessions.create()()
 	res, err := c.callFork(ctx, req)
 	if err == nil {
 		c.sessions.setPlain(res.SessionID)

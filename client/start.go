@@ -11,6 +11,7 @@ import (
 //
 // Protocol: session/new.
 func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*Session, error) {
+	defer c.sessions.create()()
 	res, err := c.callNew(ctx, req)
 	if err != nil {
 		return nil, err
@@ -76,6 +77,7 @@ func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRe
 // Unstable: see Options.Unstable. Protocol: session/fork. Capability:
 // sessionCapabilities.fork.
 func (c *Conn) StartForkedSession(ctx context.Context, req *acp.ForkSessionRequest) (*Session, error) {
+	defer c.sessions.create()()
 	res, err := c.callFork(ctx, req)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/files"
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/terminals"
@@ -47,10 +48,30 @@ func (s *seat) authorize(ctx context.Context, id acp.SessionID, o permission.Ope
 	ctx, stop := s.conn.TurnContext(ctx, id)
 	defer stop()
 	a := permission.Act{Session: string(id), Agent: s.agent(), Operation: o, Text: text}
-	a.Workspace, a.Turn = s.session(id)
+	a.Workspace, a.Turn, _ = s.session(id)
 	err := s.scope.Authorize(ctx, a)
 	if errors.Is(err, acp.ErrTurnCancelled) {
 		return rpcerr.RequestCancelled(nil).WithCause(err)
 	}
 	return err
+}
+
+// elicitor shows forms and pages of sessions that are open, and of none.
+type elicitor struct {
+	acp.Elicitor
+	conn *client.Conn
+}
+
+func (e elicitor) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	var scope acp.ElicitationScope
+	switch m := req.Mode.(type) {
+	case *acp.ElicitationFormMode:
+		scope = m.Scope
+	case *acp.ElicitationURLMode:
+		scope = m.Scope
+	}
+	if s, ok := scope.(*acp.ElicitationSessionScope); ok && !e.conn.HasSession(s.SessionID) {
+		return nil, rpcerr.InvalidParams(nil).WithDetail("the session is not open")
+	}
+	return e.Elicitor.CreateElicitation(ctx, req)
 }

@@ -100,9 +100,9 @@ func (h *Host) parts(conn *client.Conn, s *seat) parts {
 	switch {
 	case h.opts.Page != nil:
 		both := &elicitation.FormsAndPages{Ask: h.opts.Form, Open: h.opts.Page, Completed: h.opts.PageDone}
-		p.elicitor, p.completer = both, both
+		p.elicitor, p.completer = elicitor{both, conn}, both
 	case h.opts.Form != nil:
-		p.elicitor = &elicitation.Forms{Ask: h.opts.Form}
+		p.elicitor = elicitor{&elicitation.Forms{Ask: h.opts.Form}, conn}
 	}
 	return p
 }
@@ -139,12 +139,12 @@ func (s *seat) SessionUpdate(ctx context.Context, n *acp.SessionNotification) er
 	return s.update(ctx, n)
 }
 
-// session returns the folder and the turn of a session.
-func (s *seat) session(id acp.SessionID) (workspace string, turn uint64) {
+// session returns the folder and the turn of a session, and reports whether it is open.
+func (s *seat) session(id acp.SessionID) (workspace string, turn uint64, known bool) {
 	if dirs, ok := s.conn.SessionRoots(id); ok && len(dirs) > 0 {
 		workspace = dirs[0]
 	}
-	return workspace, s.conn.CurrentTurn(id)
+	return workspace, s.conn.CurrentTurn(id), s.conn.HasSession(id)
 }
 
 // agent returns the name of the agent; empty if it is unknown.

@@ -33,6 +33,7 @@ type script struct {
 	*agent.Conn
 	cwd  string // of the last session
 	turn func(ctx context.Context, id acp.SessionID) error
+	open func(ctx context.Context, id acp.SessionID) // before the response that names the session; may be nil
 }
 
 type scripted struct{ *script }
@@ -41,8 +42,11 @@ func (s scripted) Initialize(context.Context, *acp.InitializeRequest) (*acp.Init
 	return &acp.InitializeResponse{AgentInfo: &acp.Implementation{Name: "scripted", Version: "1"}}, nil
 }
 
-func (s scripted) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+func (s scripted) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	s.cwd = req.Cwd
+	if s.open != nil {
+		s.open(ctx, "s")
+	}
 	return &acp.NewSessionResponse{SessionID: "s"}, nil
 }
 
@@ -100,7 +104,7 @@ func sit(t *testing.T, opts host.Options) *table {
 	require.NoError(t, err)
 	a, b := stream.Pipe()
 	quiet := slog.New(slog.DiscardHandler)
-	end := agent.New(a, func(c *agent.Conn) acp.Agent { x.agent.Conn = c; return only{scripted{x.agent}} }, &agent.Options{Logger: quiet})
+	end := agent.New(a, func(c *agent.Conn) acp.Agent { x.agent.Conn = c; return only{scripted{x.agent}} }, &agent.Options{Logger: quiet, IgnoreCapabilities: true})
 	require.NoError(t, end.Start(context.Background()))
 	x.conn, err = client.Connect(context.Background(), b, func(c *client.Conn) acp.Client { x.client = x.host.Client(c); return x.client }, &client.Options{Logger: quiet})
 	require.NoError(t, err)
@@ -433,6 +437,47 @@ func TestUnknownSessionsAreNotServed(t *testing.T) {
 	}))
 	assert.Empty(t, x.questions(), "nobody is asked about what cannot be done")
 	x.gone("a")
+}
+
+// Nobody reads a question of a session that there is not. A subagent's session is one, and
+// so is a session that is just being opened.
+func TestQuestionsOfUnknownSessions(t *testing.T) {
+	forms := 0
+	form := func(context.Context, *elicitation.Form) (map[string]acp.ElicitationContentValue, error) {
+		forms++
+		return nil, elicitation.ErrDeclined
+	}
+	x := sit(t, host.Options{Ask: pick(permission.AllowOnce), Form: form})
+	question := func(ctx context.Context, id acp.SessionID) error {
+		_, err := x.agent.RequestPermission(ctx, &acp.RequestPermissionRequest{
+			SessionID: id, ToolCall: acp.ToolCallUpdate{ToolCallID: "1"},
+			Options: []acp.PermissionOption{{OptionID: "y", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}}})
+		_, other := x.agent.CreateElicitation(ctx, &acp.CreateElicitationRequest{Message: "m", Mode: &acp.ElicitationFormMode{
+			Scope: &acp.ElicitationSessionScope{SessionID: id}}})
+		assert.Equal(t, err == nil, other == nil, "%v, %v", err, other)
+		return err
+	}
+	announce := func(ctx context.Context, by, id acp.SessionID) error {
+		return x.agent.SessionUpdate(ctx, &acp.SessionNotification{SessionID: by, Update: &acp.SubagentUpdate{SessionID: id}})
+	}
+	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
+		require.NoError(t, announce(ctx, "foreign", "child of foreign"))
+		for _, id := range []acp.SessionID{"foreign", "child", "child of foreign"} {
+			assert.ErrorIs(t, question(ctx, id), rpcerr.ErrInvalidParams, "%s", id)
+		}
+		assert.Empty(t, x.questions())
+		assert.Zero(t, forms)
+		require.NoError(t, announce(ctx, "s", "child"))
+		require.NoError(t, question(ctx, "child"))
+		return question(ctx, "s")
+	}))
+	assert.Len(t, x.questions(), 2)
+	assert.Equal(t, 2, forms)
+
+	x.agent.open = func(ctx context.Context, id acp.SessionID) { assert.NoError(t, question(ctx, "t")) }
+	_, err := x.conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: x.dir})
+	require.NoError(t, err)
+	assert.Len(t, x.questions(), 3)
 }
 
 func TestCapabilitiesFollowTheOptions(t *testing.T) {

@@ -18,12 +18,12 @@ type plainV1 struct{ permission.Requests }
 func clientV1(policy *permission.Policy, conn *client.Conn) acp.Client {
 	c := &plainV1{permission.Requests{
 		Scope: policy.Scope(),
-		Session: func(id acp.SessionID) (string, uint64) {
+		Session: func(id acp.SessionID) (string, uint64, bool) {
 			folder := ""
 			if dirs, ok := conn.SessionRoots(id); ok && len(dirs) > 0 {
 				folder = dirs[0]
 			}
-			return folder, conn.CurrentTurn(id)
+			return folder, conn.CurrentTurn(id), conn.HasSession(id)
 		},
 		Agent: func() string {
 			if info := conn.PeerInfo(); info != nil {
@@ -49,8 +49,10 @@ type plainV2 struct{ permission2.Requests }
 // of a session.
 func clientV2(policy *permission.Policy, conn *client2.Conn, folder func(id string) string) acp2.Client {
 	c := &plainV2{permission2.Requests{
-		Scope:   policy.Scope(),
-		Session: func(id acp2.SessionID) (string, uint64) { return folder(string(id)), conn.CurrentTurn(id) },
+		Scope: policy.Scope(),
+		Session: func(id acp2.SessionID) (string, uint64, bool) {
+			return folder(string(id)), conn.CurrentTurn(id), conn.HasSession(id)
+		},
 		Agent: func() string {
 			if info := conn.PeerInfo(); info != nil {
 				return info.Name

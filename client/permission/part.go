@@ -23,8 +23,9 @@ func (e *DeniedError) RequestError() *rpcerr.RequestError {
 // embedding in a client. All fields but Scope are optional.
 type Requests struct {
 	Scope *Scope
-	// Session returns the folder and the turn of a session; see [Question].
-	Session func(id acp.SessionID) (workspace string, turn uint64)
+	// Session returns the folder and the turn of a session; see [Question]. If known is
+	// false, the request fails with -32602 and no person is asked.
+	Session func(id acp.SessionID) (workspace string, turn uint64, known bool)
 	// Agent returns the name of the agent.
 	Agent func() string
 }
@@ -36,7 +37,10 @@ type Requests struct {
 func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	q := &Question{Session: string(req.SessionID), Title: req.ToolCall.Title, Tool: tool(&req.ToolCall)}
 	if r.Session != nil {
-		q.Workspace, q.Turn = r.Session(req.SessionID)
+		known := false
+		if q.Workspace, q.Turn, known = r.Session(req.SessionID); !known {
+			return nil, rpcerr.InvalidParams(nil).WithDetail("the session is not open")
+		}
 	}
 	if r.Agent != nil {
 		q.Agent = r.Agent()

@@ -11,6 +11,7 @@ import (
 // of sessions that are used with these methods go only to Client.SessionUpdate.
 
 func (c *Conn) newSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	defer c.sessions.create()()
 	res, err := methodNewSession.Call(ctx, &c.out, req, nil)
 	if err == nil {
 		c.sessions.setPlain(res.SessionID)
@@ -19,6 +20,7 @@ func (c *Conn) newSession(ctx context.Context, req *acp.NewSessionRequest) (*acp
 }
 
 func (c *Conn) forkSession(ctx context.Context, req *acp.ForkSessionRequest) (*acp.ForkSessionResponse, error) {
+	defer c.sessions.create()()
 	res, err := methodForkSession.Call(ctx, &c.out, req, nil)
 	if err == nil {
 		c.sessions.setPlain(res.SessionID)

@@ -25,6 +25,8 @@ const (
 	// opened with the plain methods, and those that were closed.
 	plainAtMost  = 4096
 	closedAtMost = 4096
+	// The number of remembered sessions of subagents.
+	announcedAtMost = 4096
 )
 
 // sessions delivers updates to their Session. An agent may send updates of a session
@@ -40,6 +42,10 @@ type sessions struct {
 	plain recent[acp.SessionID]
 	// closed holds the sessions that were closed: their late updates are dropped.
 	closed recent[acp.SessionID]
+	// announced holds the sessions of subagents that updates of other sessions have named.
+	announced recent[acp.SessionID]
+	// creating is how many sessions are being created, whose ids are not known yet.
+	creating int
 	// unknown holds the updates kept for sessions that have no Session yet. order holds
 	// their ids, the oldest first; it may also hold ids that are no longer in unknown.
 	unknown map[acp.SessionID]*kept
@@ -54,6 +60,7 @@ func (s *sessions) lock() {
 		s.attached = map[acp.SessionID]*Session{}
 		s.plain = newRecent[acp.SessionID](plainAtMost)
 		s.closed = newRecent[acp.SessionID](closedAtMost)
+		s.announced = newRecent[acp.SessionID](announcedAtMost)
 		s.unknown = map[acp.SessionID]*kept{}
 	}
 }
@@ -62,8 +69,42 @@ func (s *sessions) lock() {
 // the update to its Session.
 func (c *Conn) sessionUpdate(ctx context.Context, n *updateNotification) error {
 	id, u := n.SessionID, n.Update
+	c.sessions.announce(id, u)
 	defer c.deliver(ctx, id, u) // also when the handler panics
 	return c.client.SessionUpdate(ctx, n)
+}
+
+// announce records the session of a subagent that an update has named.
+func (s *sessions) announce(id acp.SessionID, u acp.SessionUpdate) {
+	if sub, ok := u.(*acp.SubagentUpdate); ok && len(sub.SessionID) <= longestID && s.has(id) {
+		s.lock()
+		defer s.mu.Unlock()
+		s.announced.add(sub.SessionID)
+	}
+}
+
+// HasSession reports whether a question of the agent about a session can be meant: the
+// session is open or being opened, or it is that of a subagent that an update has announced.
+// While a session is being created, any id may be its id.
+func (c *Conn) HasSession(id acp.SessionID) bool { return c.sessions.has(id) }
+
+func (s *sessions) has(id acp.SessionID) bool {
+	s.lock()
+	defer s.mu.Unlock()
+	return s.attached[id] != nil || s.plain.has(id) || s.announced.has(id) || s.creating > 0 && !s.closed.has(id)
+}
+
+// create records that a session is being created. The caller must call created when its id
+// is known.
+func (s *sessions) create() (created func()) {
+	s.lock()
+	defer s.mu.Unlock()
+	s.creating++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.creating--
+	}
 }
 
 // deliver delivers an update to its Session. It is called by one goroutine at a time, in

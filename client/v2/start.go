@@ -11,6 +11,7 @@ import (
 //
 // Protocol: session/new. Capability: session.
 func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*Session, error) {
+	defer c.sessions.create()()
 	res, err := methodNewSession.Call(ctx, &c.out, req, nil)
 	if err != nil {
 		return nil, err
@@ -70,6 +71,7 @@ func (s *Session) beginResume(replay bool, onUpdate listener) (ended func(ok boo
 //
 // Unstable: see Options.Unstable. Protocol: session/fork. Capability: session.fork.
 func (c *Conn) StartForkedSession(ctx context.Context, req *acp.ForkSessionRequest) (*Session, error) {
+	defer c.sessions.create()()
 	res, err := methodForkSession.Call(ctx, &c.out, req, nil)
 	if err != nil {
 		return nil, err

@@ -5,14 +5,16 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // Requests answers session/request_permission. It is made for embedding in a client. All
 // fields but Scope are optional.
 type Requests struct {
 	Scope *permission.Scope
-	// Session returns the folder and the turn of a session; see [permission.Question].
-	Session func(id acp.SessionID) (workspace string, turn uint64)
+	// Session returns the folder and the turn of a session; see [permission.Question]. If known is
+	// false, the request fails with -32602 and no person is asked.
+	Session func(id acp.SessionID) (workspace string, turn uint64, known bool)
 	// Agent returns the name of the agent.
 	Agent func() string
 }
@@ -23,11 +25,14 @@ type Requests struct {
 // Protocol: session/request_permission.
 func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	q := question(req)
+	if r.Session != nil {
+		known := false
+		if q.Workspace, q.Turn, known = r.Session(req.SessionID); !known {
+			return nil, rpcerr.InvalidParams(nil).WithDetail("the session is not open")
+		}
+	}
 	if s, ok := req.Subject.(*acp.ToolCallPermissionSubject); ok {
 		r.Scope.Observe(string(req.SessionID), change(&s.ToolCall)) // the subject is an update too
-	}
-	if r.Session != nil {
-		q.Workspace, q.Turn = r.Session(req.SessionID)
 	}
 	if r.Agent != nil {
 		q.Agent = r.Agent()

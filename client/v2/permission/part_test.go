@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 	model "github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/v2/permission"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // desk is a policy with one connection, which notes its decisions.
@@ -47,7 +48,7 @@ func (d *desk) ask(subject string) acp.RequestPermissionOutcome {
 	var req acp.RequestPermissionRequest
 	require.NoError(d.t, json.Unmarshal([]byte(`{"sessionId":"s","title":"May I?","description":"d","subject":`+subject+`,"options":[
 		{"optionId":"a","name":"A","kind":"allow_always"},{"optionId":"y","name":"Y","kind":"allow_once"},{"optionId":"n","name":"N","kind":"reject_once"}]}`), &req))
-	part := permission.Requests{Scope: d.scope, Session: func(acp.SessionID) (string, uint64) { return "/w", 3 }, Agent: func() string { return "agent" }}
+	part := permission.Requests{Scope: d.scope, Session: func(acp.SessionID) (string, uint64, bool) { return "/w", 3, true }, Agent: func() string { return "agent" }}
 	res, err := part.RequestPermission(d.t.Context(), &req)
 	require.NoError(d.t, err)
 	return res.Outcome
@@ -125,6 +126,18 @@ func TestWhoDecides(t *testing.T) {
 
 // What a person allows for always holds for the same command, and never for a question
 // about nothing.
+// Nobody reads a question of a session that there is not.
+func TestQuestionOfAnUnknownSession(t *testing.T) {
+	policy, err := model.New(&model.Options{Ask: func(context.Context, *model.Question) (string, error) {
+		t.Error("somebody was asked")
+		return "", nil
+	}})
+	require.NoError(t, err)
+	part := permission.Requests{Scope: policy.Scope(), Session: func(acp.SessionID) (string, uint64, bool) { return "", 0, false }}
+	_, err = part.RequestPermission(t.Context(), &acp.RequestPermissionRequest{SessionID: "s", Title: "May I?"})
+	assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
+}
+
 func TestAlways(t *testing.T) {
 	for subject, times := range map[string]int{command: 1, none: 2, unknown: 2} {
 		d := newDesk(t, model.Options{Ask: pick(model.AllowAlways)})
