@@ -71,7 +71,7 @@ func (e elicitor) CreateElicitation(ctx context.Context, req *acp.CreateElicitat
 		scope = m.Scope
 	}
 	if s, ok := scope.(*acp.ElicitationSessionScope); ok && !e.conn.HasSession(s.SessionID) {
-		return nil, rpcerr.InvalidParams(nil).WithDetail("the session is not open")
+		return nil, permission.ErrUnknownSession
 	}
 	return e.Elicitor.CreateElicitation(ctx, req)
 }

@@ -439,7 +439,7 @@ func TestUnknownSessionsAreNotServed(t *testing.T) {
 	x.gone("a")
 }
 
-// Nobody reads a question of a session that there is not. A subagent's session is one, and
+// No person reads a question of a session that there is not. A subagent's session is one, and
 // so is a session that is just being opened.
 func TestQuestionsOfUnknownSessions(t *testing.T) {
 	forms := 0

@@ -10,6 +10,10 @@ import (
 // Code is the code of the error with which a denied request of the agent fails.
 const Code rpcerr.Code = 403
 
+// ErrUnknownSession is the error of a question about a session that is not open. The agent
+// receives the code -32602.
+var ErrUnknownSession error = rpcerr.InvalidParams(nil).WithDetail("the session is not open")
+
 // RequestError returns the error that the agent receives.
 func (e *DeniedError) RequestError() *rpcerr.RequestError {
 	what := "running this command"
@@ -39,7 +43,7 @@ func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermis
 	if r.Session != nil {
 		known := false
 		if q.Workspace, q.Turn, known = r.Session(req.SessionID); !known {
-			return nil, rpcerr.InvalidParams(nil).WithDetail("the session is not open")
+			return nil, ErrUnknownSession
 		}
 	}
 	if r.Agent != nil {

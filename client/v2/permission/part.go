@@ -5,7 +5,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/permission"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // Requests answers session/request_permission. It is made for embedding in a client. All
@@ -28,7 +27,7 @@ func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermis
 	if r.Session != nil {
 		known := false
 		if q.Workspace, q.Turn, known = r.Session(req.SessionID); !known {
-			return nil, rpcerr.InvalidParams(nil).WithDetail("the session is not open")
+			return nil, permission.ErrUnknownSession
 		}
 	}
 	if s, ok := req.Subject.(*acp.ToolCallPermissionSubject); ok {

@@ -12,7 +12,6 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 	model "github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/v2/permission"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // desk is a policy with one connection, which notes its decisions.
@@ -126,7 +125,7 @@ func TestWhoDecides(t *testing.T) {
 
 // What a person allows for always holds for the same command, and never for a question
 // about nothing.
-// Nobody reads a question of a session that there is not.
+// No person reads a question of a session that there is not.
 func TestQuestionOfAnUnknownSession(t *testing.T) {
 	policy, err := model.New(&model.Options{Ask: func(context.Context, *model.Question) (string, error) {
 		t.Error("somebody was asked")
@@ -135,7 +134,7 @@ func TestQuestionOfAnUnknownSession(t *testing.T) {
 	require.NoError(t, err)
 	part := permission.Requests{Scope: policy.Scope(), Session: func(acp.SessionID) (string, uint64, bool) { return "", 0, false }}
 	_, err = part.RequestPermission(t.Context(), &acp.RequestPermissionRequest{SessionID: "s", Title: "May I?"})
-	assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
+	assert.ErrorIs(t, err, model.ErrUnknownSession)
 }
 
 func TestAlways(t *testing.T) {
