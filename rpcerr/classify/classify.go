@@ -2,11 +2,13 @@ package classify
 
 import (
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -115,8 +117,16 @@ func (c *Classifier) Error(err error) *kind.Error {
 	if e := c.adapted(err); e != nil {
 		return e
 	}
+	if embeds(err) {
+		return kind.Internal.New(kind.Internal.Message()).WithCause(err).WithDerived().
+			WithDebug("an embedded RequestError hides the method of that name: give the field a name")
+	}
 	f := c.find(err)
-	e := withoutLogin(f.kind.New(f.kind.Message())).WithCause(err).WithDebug("classified by " + f.by).WithDerived()
+	e := withoutLogin(f.kind.New(f.kind.Message()))
+	if code := envelope.Of(err, quiet).Error; code != envelope.Internal && code != envelope.Of(e, quiet).Error {
+		e = e.WithReason(string(code)) // for the other end, which has the kind alone
+	}
+	e = e.WithCause(err).WithDebug("classified by " + f.by).WithDerived()
 	if f.response.status != 0 {
 		e = e.WithStatus(f.response.status)
 	}
@@ -129,6 +139,8 @@ func (c *Classifier) Error(err error) *kind.Error {
 	}
 	return e
 }
+
+var quiet = slog.New(slog.DiscardHandler)
 
 // adapted returns the result of the first adapter that recognizes err, or nil.
 func (c *Classifier) adapted(err error) *kind.Error {

@@ -121,3 +121,25 @@ func TestToolFailureStaysAsItIs(t *testing.T) {
 func TestOnErrorOfNothing(t *testing.T) {
 	assert.NoError(t, classify.OnError(nil)(t.Context(), "m", nil))
 }
+
+// quota embeds a RequestError, which errlint reports: its field hides the method of that name.
+type quota struct {
+	*rpcerr.RequestError
+	limit int
+}
+
+// What is sent of such an error does not depend on words in its text or on its cause.
+func TestEmbeddedErrorStaysInternal(t *testing.T) {
+	quiet := classify.OnError(&classify.OnErrorOptions{Logger: slog.New(slog.DiscardHandler)})
+	for _, err := range []error{
+		&quota{rpcerr.ResourceNotFound("x"), 1}, quota{rpcerr.New(-31000, "rate limit", nil), 1},
+		fmt.Errorf("w: %w", &quota{rpcerr.InvalidParams(nil).WithCause(fs.ErrNotExist), 1}),
+	} {
+		assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(err).Code)
+		sent := rpcerr.From(quiet(t.Context(), "m", err))
+		assert.Equal(t, rpcerr.CodeInternalError, sent.Code, "%v", err)
+		assert.Nil(t, sent.Data, "%v", err)
+		assert.Contains(t, classify.Error(err).Debug, "give the field a name")
+	}
+	assert.Equal(t, 1, quota{limit: 1}.limit)
+}

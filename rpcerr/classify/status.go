@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -64,6 +65,19 @@ func failureOf(err error) (f finding, ok bool) {
 		f.response.wait = r.wait && f.retryable
 	}
 	return f, true
+}
+
+// embeds reports whether an error embeds a RequestError, which does not define what is sent:
+// neither may a word in its text.
+func embeds(err error) (found bool) {
+	walk(err, func(err error) bool {
+		if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct {
+			f, ok := v.Type().FieldByName("RequestError")
+			found = ok && f.Anonymous && (f.Type == reflect.TypeFor[*rpcerr.RequestError]() || f.Type == reflect.TypeFor[rpcerr.RequestError]())
+		}
+		return found
+	})
+	return found
 }
 
 func fieldsOf(v reflect.Value) (a responded) {

@@ -200,6 +200,7 @@ var asking = contract.New("find_person").Declare(contract.Mode{
 func TestContextRequired(t *testing.T) {
 	for _, e := range []*contract.Error{asking.Fail("canary"), asking.Fail("canary").WithRecovery().WithHint("")} {
 		assert.ErrorIs(t, rpcerr.From(e), kind.ErrBadUse)
+		assert.ErrorIs(t, e, kind.ErrBadUse)
 		b, err := json.Marshal([]any{rpcerr.From(e), e, e.FailedToolCall()})
 		require.NoError(t, err)
 		assert.NotContains(t, string(b), "canary")

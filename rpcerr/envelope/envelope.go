@@ -23,7 +23,8 @@ type Envelope struct {
 // that kind, or of the kind that the envelope implies anyway. Errors of files, commands, JSON,
 // validators and contexts get the code that fits and a fixed message. Every other error, and a nil err, gets the code internal and
 // its fixed message. The result is the same whether or not err was classified by package
-// classify before.
+// classify before, and a classified error has the same code at the other end of a connection,
+// unless only a pattern recognized it.
 //
 // What the envelope leaves out, the text of an error and its cause, is logged once to
 // logger; nil means slog.Default().
@@ -54,8 +55,11 @@ func find(err error) (code Code, message string, hides bool) {
 	case ok && e.Derived() && errors.Unwrap(e) != nil && !Code(e.Reason).Known(): // the cause says more than the kind
 		err = errors.Unwrap(e)
 	case ok:
-		code = codeOf(e)
-		return code, e.Error(), code == Internal || e.Debug != "" || errors.Unwrap(e) != nil && errors.Unwrap(e) != err
+		code, message = codeOf(e), e.Error()
+		if string(code) == e.Reason && message == e.Kind.Message() {
+			message = code.Message() // no one wrote a message, and the code says more than the kind
+		}
+		return code, message, code == Internal || e.Debug != "" || errors.Unwrap(e) != nil && errors.Unwrap(e) != err
 	}
 	for _, r := range rules {
 		if r.match(err) {
@@ -67,10 +71,11 @@ func find(err error) (code Code, message string, hides bool) {
 
 // codeOf returns the code of an error that carries a kind. Reasons of other programs may
 // have the name of a code: one that implies another kind, which may be retryable, yields to
-// the code that follows from the kind.
+// the code that follows from the kind, except where package classify gives an error without a
+// message of its own one of the general codes.
 func codeOf(e *kind.Error) Code {
 	code, plain := Code(e.Reason), ofKind(e.Kind)
-	if code.Known() && (code.Kind() == e.Kind || code.Kind() == plain.Kind()) {
+	if code.Known() && (code.Kind() == e.Kind || code.Kind() == plain.Kind() || e.Message == e.Kind.Message() && (code == IOError || code == InvalidInput)) {
 		return code
 	}
 	return plain

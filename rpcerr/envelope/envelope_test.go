@@ -143,6 +143,11 @@ func TestOfGoErrors(t *testing.T) {
 		if c.err != nil { // the order of envelope and classify does not matter
 			for _, classified := range []error{classify.Error(c.err), classify.Wrap(fmt.Errorf("w: %w", c.err)), toolerr.FromRecord(classify.Error(c.err))} {
 				assert.Equal(t, got, envelope.Of(classified, slog.New(slog.DiscardHandler)), name)
+				b, err := json.Marshal(rpcerr.From(classified))
+				require.NoError(t, err)
+				var received rpcerr.RequestError
+				require.NoError(t, json.Unmarshal(b, &received))
+				assert.Equal(t, got.Error, envelope.Of(&received, slog.New(slog.DiscardHandler)).Error, "%s, at the other end: %s", name, b)
 			}
 		}
 	}

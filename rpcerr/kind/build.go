@@ -161,8 +161,7 @@ func (e *Error) WithReason(reason string) *Error {
 }
 
 // WithHint returns a copy with the hint. An empty hint removes it. An error of kind
-// [ContextRequired] needs a hint before it is sent: without one its wire form is that of a
-// bad use.
+// [ContextRequired] needs a hint: without one it is bad use.
 func (e *Error) WithHint(hint string) *Error {
 	return e.edit(func(c *Error) { c.Hint = clean(hint) })
 }

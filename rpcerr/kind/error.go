@@ -75,8 +75,8 @@ func (e *Error) Unwrap() error {
 	switch {
 	case e == nil:
 		return nil
-	case e.mistake != nil:
-		return join([]error{e.mistake, e.cause})
+	case e.Mistake() != nil:
+		return join([]error{e.Mistake(), e.cause})
 	}
 	return e.cause
 }
@@ -89,6 +89,9 @@ func (e *Error) Is(target error) bool {
 	}
 	switch t := target.(type) {
 	case Kind:
+		if use := e.incomplete(); use != nil {
+			e = use
+		}
 		return e.Kind == t
 	case *rpcerr.RequestError:
 		return e.RequestError().Is(t)
@@ -149,14 +152,16 @@ func (e *Error) LogValue() slog.Value {
 		attrs = append(attrs, slog.Duration("retry_after", e.RetryAfter))
 	}
 	text("hint", e.Hint)
+	cause := e.Unwrap()
 	if use := e.incomplete(); use != nil { // the peer reads something else
 		text("bad_use", use.mistake.Error())
+		cause = e.cause
 	}
 	if e.Debug != "" { // the text of another error, as often as not
 		text("debug", rpcerr.LogText(errors.New(e.Debug)))
 	}
 	attrs = append(attrs, e.Attrs...)
-	if cause := e.Unwrap(); cause != nil {
+	if cause != nil {
 		attrs = append(attrs, logAttr("cause", cause))
 	}
 	return slog.GroupValue(attrs...)

@@ -257,13 +257,18 @@ func TestLog(t *testing.T) {
 	assert.NotPanics(t, func() { log.Info("x", "err", (*kind.Error)(nil)) })
 }
 
-// A context-required error without a hint is bad use by the time it leaves, in each form.
+// A context-required error without a hint is bad use, at this end and in each form that leaves.
 func TestContextRequiredNeedsAHint(t *testing.T) {
 	for _, e := range []*kind.Error{
 		kind.ContextRequired.New("which John?"), kind.ContextRequired.New("which John?").WithHint("y").WithHint(" "),
 		kind.ContextRequired.Errorf("which John?").WithHint(contract.Hint(t.Context(), "no contract")),
 	} {
-		assert.ErrorIs(t, e, kind.ContextRequired, "not before")
+		assert.ErrorIs(t, e, kind.ErrBadUse)
+		assert.NotErrorIs(t, e, kind.ContextRequired)
+		assert.Equal(t, kind.Internal, kind.Of(e))
+		assert.Equal(t, kind.Advice{Action: kind.ActionGiveUp}, kind.AdviceFor(e), "nobody knows what to ask")
+		assert.ErrorIs(t, e.WithHint("Which John?"), kind.ContextRequired)
+		assert.NotErrorIs(t, e.WithHint("Which John?"), kind.ErrBadUse)
 		r := rpcerr.From(fmt.Errorf("w: %w", e))
 		assert.ErrorIs(t, r, kind.ErrBadUse)
 		b, err := json.Marshal([]any{r, e, e.FailedToolCall()})

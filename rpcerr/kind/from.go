@@ -12,9 +12,15 @@ import (
 // nil and for every error that was not written for the wire; package classify makes records
 // of those.
 //
-// An Error is returned as it is and not as a copy.
+// An Error is returned as it is and not as a copy, except for one that lacks what its kind
+// needs: in its place From returns what is sent, an internal error that wraps [ErrBadUse].
 func From(err error) (*Error, bool) {
 	e, r, own := find(err)
+	if e != nil {
+		if use := e.incomplete(); use != nil {
+			return use, true
+		}
+	}
 	if r != nil {
 		e = FromRequestError(r)
 		if own != error(r) && e.cause != nil && !errors.Is(err, e.cause) {

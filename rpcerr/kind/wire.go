@@ -46,8 +46,8 @@ type recovery struct {
 // by Unwrap.
 //
 // An error of kind [ContextRequired] without a hint is bad use, because the receiver would
-// not know what to ask. Its wire form is then that of [ErrBadUse], except for an error that
-// a peer sent.
+// not know what to ask: until it has one, errors.Is finds [ErrBadUse] in it and not its kind,
+// and its wire form is that of an internal error. An error that a peer sent is as it came.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	if e == nil {
 		return nil

@@ -207,6 +207,7 @@ func TestCauseThatIsBadUse(t *testing.T) {
 	}
 	incomplete := toolerr.FromRecord(kind.ContextRequired.New("canary"))
 	assert.ErrorIs(t, rpcerr.From(incomplete), kind.ErrBadUse)
+	assert.ErrorIs(t, incomplete, kind.ErrBadUse)
 	b, err := json.Marshal([]any{rpcerr.From(incomplete), incomplete.FailedToolCall()})
 	require.NoError(t, err)
 	assert.NotContains(t, string(b), "canary")
