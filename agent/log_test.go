@@ -105,7 +105,8 @@ func TestFailedToolCallsAreLogged(t *testing.T) {
 	assert.Contains(t, log.String(), "toolCallId=unexpected error=canary-plain")
 	assert.Contains(t, log.String(), "toolCallId=masked")
 	assert.Contains(t, log.String(), "canary-cause")
-	assert.Equal(t, 2, strings.Count(log.String(), "a tool call failed"), log.String())
+	assert.Contains(t, log.String(), `toolCallId=stopped error="context canceled"`, "nobody has cancelled it")
+	assert.Equal(t, 3, strings.Count(log.String(), "a tool call failed"), log.String())
 }
 
 type ownFailure struct{}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -81,7 +83,7 @@ func TestOnErrorSeesTheStackOfAPanic(t *testing.T) {
 		return nil
 	}
 	response, _, _ := prompted(t, agent.Options{OnError: hook}, func(context.Context, *agent.Session) error { panic("canary") })
-	assert.Nil(t, response.Error.Data)
+	assert.NotContains(t, string(response.Error.Data), "canary")
 	assert.Contains(t, log.String(), "canary")
 	assert.Contains(t, log.String(), "TestOnErrorSeesTheStackOfAPanic")
 }
@@ -132,13 +134,88 @@ func TestExposeErrorsCoversToolCalls(t *testing.T) {
 				assert.NotContains(t, string(response.Error.Data)+string(update), "canary")
 				continue
 			}
-			assert.JSONEq(t, c.want, string(response.Error.Data))
-			assert.JSONEq(t, c.want, string(u.Update.RawOutput.Data))
+			assert.JSONEq(t, c.want, withoutID(response.Error.Data))
+			assert.JSONEq(t, c.want, withoutID(u.Update.RawOutput.Data))
 			assert.Contains(t, string(update), "Details: ")
 			assert.Contains(t, string(update), "canary")
 		}
 	}
 }
+
+// withoutID returns the data of an error without the id of an internal error.
+func withoutID(data json.RawMessage) string {
+	return regexp.MustCompile(`"errorId":"[a-z2-7]{8}",?`).ReplaceAllString(string(data), "")
+}
+
+// A person who reads "Internal error" finds the reason in the log by its id.
+func TestInternalErrorsCarryAnID(t *testing.T) {
+	id := regexp.MustCompile(`errorId"?[:=]"?([a-z2-7]{8})`)
+	var path *fs.PathError
+	for name, err := range map[string]error{
+		"text": errors.New("boom"), "typed nil": path, "cause": rpcerr.InternalError(nil).WithCause(errors.New("boom")),
+		"object": rpcerr.InternalError(map[string]int{"n": 1}).WithCause(errors.New("boom")), "panic": nil,
+	} {
+		response, _, log := prompted(t, agent.Options{}, func(context.Context, *agent.Session) error {
+			if name == "panic" {
+				panic("boom")
+			}
+			return err
+		})
+		require.Regexp(t, id, string(response.Error.Data), name)
+		assert.Equal(t, id.FindStringSubmatch(string(response.Error.Data))[1], id.FindStringSubmatch(log)[1], name)
+		if name == "panic" {
+			continue
+		}
+		_, update, log := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error { return s.ToolCall("t1").Fail(ctx, err) })
+		require.Regexp(t, id, string(update), name)
+		assert.Equal(t, id.FindStringSubmatch(string(update))[1], id.FindStringSubmatch(log)[1], name)
+	}
+	for name, err := range map[string]error{
+		"not internal": rpcerr.InvalidParams(nil).WithCause(errors.New("boom")), "text": rpcerr.InternalError("text").WithCause(errors.New("boom")),
+		"nothing is hidden": rpcerr.InternalError(nil),
+	} {
+		response, _, _ := prompted(t, agent.Options{}, func(context.Context, *agent.Session) error { return err })
+		assert.NotContains(t, string(response.Error.Data), "errorId", name)
+	}
+	// what another agent has said is passed on as it is
+	response, _, _ := prompted(t, agent.Options{}, func(context.Context, *agent.Session) error {
+		return fmt.Errorf("w: %w", rpcerr.InternalError(json.RawMessage(`{"errorId":"theirs"}`)).WithCause(errors.New("boom")))
+	})
+	assert.JSONEq(t, `{"errorId":"theirs"}`, string(response.Error.Data))
+}
+
+// A panic is a bug of the agent, whatever its text says and whichever error it was called
+// with: the client does not read that it should have sent something else.
+func TestPanicsAreInternalErrors(t *testing.T) {
+	for _, value := range []any{"key not found", "invalid memory address", "rate limit", fs.ErrNotExist, rpcerr.AuthRequired(nil), context.Canceled} {
+		var log bytes.Buffer
+		opts := &classify.OnErrorOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))}
+		response, _, _ := prompted(t, agent.Options{OnError: classify.OnError(opts)}, func(context.Context, *agent.Session) error { panic(value) })
+		assert.Equal(t, -32603, response.Error.Code, "%v", value)
+		assert.Equal(t, "Internal error", response.Error.Message, "%v", value)
+		assert.Contains(t, log.String(), "level=ERROR", "%v", value)
+		assert.Contains(t, log.String(), "TestPanicsAreInternalErrors", "the stack")
+	}
+}
+
+// A tool fails with an error whose methods panic: the client learns that the tool call has
+// ended, and the turn goes on.
+func TestToolCallsFailWithRudeErrors(t *testing.T) {
+	var path *fs.PathError
+	for name, err := range map[string]error{"typed nil": path, "wrapped": errors.Join(path), "failure": (*rudeFailure)(nil)} {
+		response, update, log := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error { return s.ToolCall("t1").Fail(ctx, err) })
+		assert.Nil(t, response.Error, name)
+		assert.Contains(t, string(update), `"status":"failed"`, name)
+		assert.Contains(t, string(update), "Internal error", name)
+		assert.Contains(t, log, "a method of an error", name)
+	}
+}
+
+// rudeFailure is a failure that a nil pointer cannot describe.
+type rudeFailure struct{ update acp.ToolCallUpdate }
+
+func (f *rudeFailure) Error() string                       { return "rude" }
+func (f *rudeFailure) FailedToolCall() *acp.ToolCallUpdate { u := f.update; return &u }
 
 // keeping is a failure of a tool that decides itself what the client reads.
 type keeping struct{ cause error }

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -86,32 +85,35 @@ func (t *ToolCall) Finish(ctx context.Context, content ...acp.ToolCallContent) e
 // sent are logged. The function OnError of rpcerr/classify returns a function for
 // Options.OnError that classifies the errors of other packages, so that more can be sent.
 func (t *ToolCall) Fail(ctx context.Context, err error) error {
-	engine := &t.session.conn.engine
-	err = engine.Failed(ctx, "tool call "+string(t.id), err)
-	_, meant := rpcerr.CodeOf(err)
-	own, isOwn := errors.AsType[acp.ToolFailure](err)
-	if log := t.session.conn.log; meant || !isOwn {
-		rpc.LogFailure(log, err, "acp: a tool call failed", "toolCallId", string(t.id))
-	} else {
-		rpc.LogKept(log, err, errors.Unwrap(own), "acp: a tool call failed", "toolCallId", string(t.id))
-	}
-	update := acp.FailToolCall(t.id, err)
-	if details := engine.Details(err); details != "" {
-		expose(update, details)
+	var update *acp.ToolCallUpdate
+	fault := t.session.conn.engine.Leave(ctx, "tool call "+string(t.id), err, func(err error) { update = t.failed(ctx, err) })
+	if fault != nil {
+		update = acp.FailToolCall(t.id, fault)
 	}
 	return t.session.Update(ctx, update)
 }
 
-// expose adds the details of an error to the update, for development.
-func expose(update *acp.ToolCallUpdate, details string) {
-	update.Content = append(slices.Clip(update.Content), acp.ToolText("Details: "+details))
-	var e rpcerr.RequestError
-	if json.Unmarshal(update.RawOutput, &e) != nil {
-		return
+// failed returns the update of a tool call that failed with err, and logs what it hides.
+func (t *ToolCall) failed(ctx context.Context, err error) *acp.ToolCallUpdate {
+	engine := &t.session.conn.engine
+	const msg = "acp: a tool call failed"
+	_, meant := rpcerr.CodeOf(err)
+	details, errorID := engine.Details(err), ""
+	if own, ok := errors.AsType[acp.ToolFailure](err); ok && !meant {
+		engine.LogKept(err, errors.Unwrap(own), msg, "toolCallId", string(t.id))
+	} else {
+		var fault *rpcerr.RequestError
+		fault, errorID = engine.Fault(ctx, err, msg, "toolCallId", string(t.id))
+		if !ok {
+			err = fault
+		}
 	}
-	if raw, err := json.Marshal(rpc.WithDetails(&e, details)); err == nil {
-		update.RawOutput = raw
+	update := acp.FailToolCall(t.id, err)
+	if details != "" { // for development
+		update.Content = append(slices.Clip(update.Content), acp.ToolText("Details: "+details))
 	}
+	update.RawOutput = rpc.Annotate(update.RawOutput, errorID, details)
+	return update
 }
 
 // AskPermission asks the user whether this tool call may proceed; see

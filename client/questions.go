@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
@@ -90,24 +88,24 @@ func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, about mat
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	type outcome struct {
-		res      *R
-		err      error
-		panicked any
+		res *R
+		err error
 	}
 	done, abandoned := make(chan outcome), make(chan struct{})
 	go func() { // ends when the handler returns
 		defer lingered()
 		o := outcome{err: errExited}
 		defer func() {
-			if p := recover(); p != nil {
-				o.panicked = fmt.Sprintf("%s\n\n%s", rpc.PanicText(p), debug.Stack())
+			p := recover()
+			if p != nil {
+				o.err = rpc.Panicked(p) // the engine logs it and sends the response
 			}
 			c.turns.answered(id, q)
 			select {
 			case done <- o:
 			case <-abandoned:
-				if o.panicked != nil {
-					c.log.Error("acp: panic in a handler whose question was cancelled", "panic", o.panicked)
+				if p != nil {
+					c.log.Error("acp: panic in a handler whose question was cancelled", "error", o.err)
 				}
 			}
 		}()
@@ -115,9 +113,6 @@ func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, about mat
 	}()
 	select {
 	case o := <-done:
-		if o.panicked != nil {
-			panic(o.panicked) // the engine logs it and sends the response
-		}
 		return o.res, o.err
 	case <-q.cancelled:
 		close(abandoned)

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -85,7 +86,7 @@ func (p *Proxy) handle(ctx context.Context, h *handling, handle Handler) {
 		defer close(h.done)
 		defer h.end()
 		if v := recover(); v != nil {
-			p.log.Error("proxy: panic in a middleware", "method", shown(h.m.Method), "panic", rpc.PanicText(v), "stack", string(debug.Stack()))
+			p.log.Error("proxy: panic in a middleware", "method", shown(h.m.Method), "panic", panics.Text(v), "stack", string(debug.Stack()))
 			err = errPanicked
 		}
 		h.finish(ctx, result, err)
@@ -105,27 +106,46 @@ var (
 // finish writes the response to the sender.
 func (h *handling) finish(ctx context.Context, result json.RawMessage, err error) {
 	p := h.proxy
-	if h.request == nil {
-		if err != nil && ctx.Err() == nil {
-			p.log.Error("proxy: a notification could not be passed on", "method", shown(h.m.Method), "error", err.Error())
-		}
-		return
-	}
-	if h.attempts == 0 { // the middleware responds by itself
+	if h.request != nil && h.attempts == 0 { // the middleware responds by itself
 		h.to.take(h.m.ID)
 	}
-	m, err := h.responseTo(result, err)
-	if err != nil {
-		var said *Error
-		if !errors.As(err, &said) && ctx.Err() == nil {
-			if _, meant := rpcerr.CodeOf(err); !meant {
-				p.log.Error("proxy: a request could not be passed on", "method", shown(h.m.Method), "error", err.Error())
-			}
-		}
-		m = errorResponse(h.m.ID, err)
+	var m stream.Message
+	if failed := rpc.Contained(func() { m = h.outcome(ctx, result, err) }); failed != nil { // methods of err may do anything
+		m = h.internal(fmt.Errorf("proxy: an error of type %T whose methods fail: %w", err, failed))
 	}
-	p.handlers.forget(h) // before the sender can read the response
-	p.broke(p.returned(h.from.write(m), h.from, m))
+	if h.request != nil {
+		p.handlers.forget(h) // before the sender can read the response
+		p.broke(p.returned(h.from.write(m), h.from, m))
+	}
+}
+
+// outcome returns the response to a request, and logs what it does not say.
+func (h *handling) outcome(ctx context.Context, result json.RawMessage, err error) stream.Message {
+	if h.request != nil {
+		var m stream.Message
+		if m, err = h.responseTo(result, err); err == nil {
+			return m
+		}
+	}
+	if err == nil {
+		return stream.Message{}
+	}
+	var said *Error
+	if _, meant := rpcerr.CodeOf(err); ctx.Err() == nil && (h.request == nil || !meant && !errors.As(err, &said)) {
+		return h.internal(err)
+	}
+	return errorResponse(h.m.ID, err)
+}
+
+// internal logs an error and returns the response for it.
+func (h *handling) internal(err error) stream.Message {
+	what := "request"
+	if h.request == nil {
+		what = "notification"
+	}
+	id := rpc.NewErrorID()
+	h.proxy.log.Error("proxy: a "+what+" could not be passed on", "method", shown(h.m.Method), "error", rpcerr.LogText(err), "errorId", id)
+	return errorResponse(h.m.ID, rpc.InternalError(id))
 }
 
 // responseTo returns the response with the result or the error that the middleware

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"runtime"
 	"strings"
@@ -90,13 +91,15 @@ func TestMiddlewareRespondsByItself(t *testing.T) {
 			return nil, &proxy.Error{Raw: json.RawMessage(`{"message":"m","code":7,"x":1}`)}
 		}, `"error":{"message":"m","code":7,"x":1}`, ""},
 		"other error": {func(context.Context, *proxy.Message) (json.RawMessage, error) { return nil, errors.New("secret") },
-			`"error":{"code":-32603,"message":"Internal error"}`, "secret"},
+			`"error":{"code":-32603,"message":"Internal error","data":{"errorId":"ID"}}`, "secret"},
 		"not JSON": {func(context.Context, *proxy.Message) (json.RawMessage, error) { return json.RawMessage(`{`), nil },
-			`"error":{"code":-32603,"message":"Internal error"}`, "not JSON"},
+			`"error":{"code":-32603,"message":"Internal error","data":{"errorId":"ID"}}`, "not JSON"},
 		"panic": {func(context.Context, *proxy.Message) (json.RawMessage, error) { panic("oh") },
-			`"error":{"code":-32603,"message":"Internal error"}`, "panic=oh"},
+			`"error":{"code":-32603,"message":"Internal error","data":{"errorId":"ID"}}`, "panic=oh"},
 		"exit": {func(context.Context, *proxy.Message) (json.RawMessage, error) { runtime.Goexit(); return nil, nil },
-			`"error":{"code":-32603,"message":"Internal error"}`, "ended its goroutine"},
+			`"error":{"code":-32603,"message":"Internal error","data":{"errorId":"ID"}}`, "ended its goroutine"},
+		"typed nil": {func(context.Context, *proxy.Message) (json.RawMessage, error) { var err *fs.PathError; return nil, err },
+			`"error":{"code":-32603,"message":"Internal error","data":{"errorId":"ID"}}`, "whose methods fail"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -115,7 +118,8 @@ func TestMiddlewareRespondsByItself(t *testing.T) {
 				})
 				for range 2 { // the id is free again
 					client.say(ask)
-					assert.Equal(t, `{"jsonrpc":"2.0","id":1,`+tt.want+`}`, client.hear())
+					heard := rawpeer.NameErrorIDs(client.hear())
+					assert.Equal(t, `{"jsonrpc":"2.0","id":1,`+tt.want+`}`, heard)
 				}
 				client.say(`{"jsonrpc":"2.0","method":"go on"}`)
 				assert.Contains(t, agent.hear(), "go on", "nothing was passed on before")

@@ -1,11 +1,10 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/internal/rpc"
@@ -117,8 +116,7 @@ func (s *Session) run(w *rpc.Work, work func(context.Context) (acp.StopReason, e
 	reason, err := acp.StopReason(""), errors.New("agent: the function given to Accept ended its goroutine: it must return")
 	defer func() { // also if work ends its goroutine
 		if p := recover(); p != nil {
-			s.conn.log.Error("acp: panic in the work on a prompt", "panic", rpc.PanicText(p), "stack", string(debug.Stack()))
-			err = &panicked{rpc.PanicText(p)}
+			err = rpc.Panicked(p)
 		}
 		s.finish(w, reason, err)
 	}()
@@ -159,38 +157,23 @@ func (s *Session) finish(w *rpc.Work, reason acp.StopReason, err error) {
 // failure returns the stop reason and the error that the client gets for an error of work.
 // Work that fails because the connection ends is cancelled, and so is work with an error that
 // says so: the client may cancel a question before its cancel or close of the session arrives.
-// failure runs on a goroutine of the
-// library, where a panic would end the program, and the methods of err may panic, as those of a
-// nil pointer do that was taken for no error.
-func (s *Session) failure(ctx context.Context, err error) (reason acp.StopReason, out *acp.Error) {
-	reason = acp.StopReasonError
-	defer func() {
-		if p := recover(); p != nil {
-			s.conn.log.Error("acp: the work on a prompt returned an error whose methods panic",
-				"returned", fmt.Sprintf("%T", err), "panic", rpc.PanicText(p), "stack", string(debug.Stack()))
-			out = &acp.Error{Code: acp.ErrorCode(rpcerr.CodeInternalError), Message: rpcerr.InternalError(nil).Message}
-		}
-	}()
+func (s *Session) failure(ctx context.Context, err error) (acp.StopReason, *acp.Error) {
 	engine := &s.conn.engine
-	if errors.Is(err, acp.ErrTurnCancelled) || engine.Ordinary(err) {
+	cancelled := false
+	fault := engine.Look(acp.MethodSessionPrompt, err, func() {
+		cancelled = errors.Is(err, acp.ErrTurnCancelled) || engine.Ordinary(err)
+	})
+	if cancelled {
 		return acp.StopReasonCancelled, nil
 	}
-	err = engine.Failed(ctx, acp.MethodSessionPrompt, err)
-	rpc.LogFailure(s.conn.log, err, "acp: the work on a prompt failed")
-	e := rpc.WithDetails(rpcerr.From(err), engine.Details(err))
-	out = &acp.Error{Code: acp.ErrorCode(e.Code), Message: e.Message}
-	if e.Data != nil {
-		if raw, err := json.Marshal(e.Data); err == nil {
-			out.Data = raw
-		}
+	if fault == nil {
+		out := new(rpcerr.RequestError)
+		fault = engine.Leave(ctx, acp.MethodSessionPrompt, err, func(err error) {
+			out, _ = engine.Fault(ctx, err, "acp: the work on a prompt failed")
+		})
+		fault = cmp.Or(fault, out)
 	}
-	return reason, out
+	out := &acp.Error{Code: acp.ErrorCode(fault.Code), Message: fault.ToErrorResponse().Message}
+	out.Data, _ = fault.Data.(json.RawMessage)
+	return acp.StopReasonError, out
 }
-
-// panicked is a panic of the work on a prompt.
-type panicked struct{ text string }
-
-func (e *panicked) Error() string { return "panic: " + e.text }
-
-// Logged reports that the panic is in the log, with its stack.
-func (e *panicked) Logged() bool { return true }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
 )
 
 // broken is an error whose methods panic, as those of a nil pointer do.
@@ -22,6 +25,15 @@ func (*broken) Unwrap() error     { panic("no cause") }
 func (*broken) Is(error) bool     { panic("no comparison") }
 func (*broken) As(any) bool       { panic("no conversion") }
 func (*broken) RequestError() any { panic("no error") }
+
+// exiting is an error whose methods end their goroutine.
+type exiting struct{}
+
+func (exiting) Error() string { runtime.Goexit(); return "" }
+func (exiting) Unwrap() error { runtime.Goexit(); return nil }
+
+// errPanic stands for a panic.
+var errPanic = errors.New("panic")
 
 // limited is an error that defines what the peer receives.
 type limited struct{}
@@ -35,9 +47,16 @@ func (limited) RequestError() *rpcerr.RequestError {
 // would end the program.
 func TestErrorOfWork(t *testing.T) {
 	fails := func(err error) works {
-		return works{"go": func(context.Context, *agent.Session) (acp.StopReason, error) { return "", err }}
+		return works{"go": func(context.Context, *agent.Session) (acp.StopReason, error) {
+			if err == errPanic {
+				panic("key not found")
+			}
+			return "", err
+		}}
 	}
 	secret := errors.New("/home/me is full")
+	var path *fs.PathError
+	classified := agent.Options{OnError: classify.OnError(&classify.OnErrorOptions{Logger: slog.New(slog.DiscardHandler)})}
 	for name, c := range map[string]struct {
 		err    error
 		opts   agent.Options
@@ -49,10 +68,16 @@ func TestErrorOfWork(t *testing.T) {
 			want: "idle error Internal error", logged: "/home/me is full"},
 		"OnError replaces": {err: secret, opts: agent.Options{OnError: func(context.Context, string, error) error { return limited{} }},
 			want: "idle error Rate limited", silent: true},
-		"defines itself":    {err: limited{}, want: "idle error Rate limited", silent: true},
-		"keeps its cause":   {err: rpcerr.AuthRequired(nil).WithCause(secret), want: "idle error Authentication required", logged: "/home/me is full"},
-		"methods panic":     {err: &broken{}, want: "idle error Internal error", logged: "panic"},
-		"text of its cause": {err: secret, opts: agent.Options{ExposeErrors: true}, want: "idle error Internal error", logged: "/home/me is full"},
+		"defines itself":                  {err: limited{}, want: "idle error Rate limited", silent: true},
+		"keeps its cause":                 {err: rpcerr.AuthRequired(nil).WithCause(secret), want: "idle error Authentication required", logged: "/home/me is full"},
+		"methods panic":                   {err: &broken{}, want: "idle error Internal error", logged: "panic"},
+		"typed nil":                       {err: path, want: "idle error Internal error", logged: "nil pointer"},
+		"typed nil, looked at by OnError": {err: path, opts: classified, want: "idle error Internal error", logged: "nil pointer"},
+		"methods exit":                    {err: exiting{}, want: "idle error Internal error", logged: "Goexit"},
+		"some other ctx has ended":        {err: context.Canceled, want: "idle error Internal error", logged: "context canceled"},
+		"panic":                           {err: errPanic, want: "idle error Internal error", logged: "key not found"},
+		"panic, classified":               {err: errPanic, opts: classified, want: "idle error Internal error"},
+		"text of its cause":               {err: secret, opts: agent.Options{ExposeErrors: true}, want: "idle error Internal error", logged: "/home/me is full"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer

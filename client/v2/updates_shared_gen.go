@@ -4,7 +4,6 @@ package client
 
 import (
 	"context"
-	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/internal/rpc"
@@ -63,8 +62,7 @@ func (s *Session) callLocked(f listener, it update) {
 	defer s.mu.Lock()
 	defer func() {
 		if p := recover(); p != nil {
-			s.conn.log.Error("acp: panic in the function given to OnUpdate",
-				"panic", rpc.PanicText(p), "stack", string(debug.Stack()))
+			s.conn.log.Error("acp: panic in the function given to OnUpdate", "error", rpc.Panicked(p))
 		}
 	}()
 	f(it.ctx, it.u)

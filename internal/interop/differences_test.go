@@ -33,8 +33,8 @@ var differences = []difference{
 		}),
 	},
 	{
-		why:     "the text of an unexpected error does not leave the program",
-		rewrite: errorOf("-32603", func(e map[string]any) { delete(e, "data") }),
+		why:     "the text of an unexpected error does not leave the program, but an id under which the log has it",
+		rewrite: errorOf("-32603", func(e map[string]any) { e["data"] = map[string]any{"errorId": "ID"} }),
 	},
 	{
 		why: "the message of -32022 names the version, for programs that show nothing else",
@@ -107,12 +107,12 @@ var differences = []difference{
 	{
 		why:      "a validation error raised by the agent's own code is not the client's mistake",
 		names:    []string{"handler.zodError"},
-		received: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}`, alive99},
+		received: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":{"errorId":"ID"}}}`, alive99},
 	},
 	{
 		why:      "a result that JSON cannot hold is an error of that request alone, not silently null",
 		names:    []string{"handler.returnNaN"},
-		received: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}`, alive99},
+		received: []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":{"errorId":"ID"}}}`, alive99},
 	},
 	{
 		why:      "what was asked before the end of input is answered",
@@ -258,8 +258,8 @@ var differences = []difference{
 		why:   "a result of the agent that breaks the schema is not the client's mistake",
 		names: []string{"v2.bad_response_from_handler"},
 		received: []string{
-			`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}`,
-			`{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Internal error"}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":{"errorId":"ID"}}}`,
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Internal error","data":{"errorId":"ID"}}}`,
 		},
 	},
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -181,7 +182,7 @@ func (p *Peer) ExpectEnd() {
 }
 
 // ExpectJSON waits for messages that are equal as JSON, in any order. Quotes are as in
-// [Peer.Send].
+// [Peer.Send]. The id of an internal error is random: every one equals 'ID'.
 func (p *Peer) ExpectJSON(want ...string) {
 	p.t.Helper()
 	missing := map[string]int{}
@@ -214,8 +215,13 @@ func (p *Peer) canonical(s string) string {
 	if err != nil {
 		p.fail("%v: %s", err, s)
 	}
-	return string(b)
+	return NameErrorIDs(string(b))
 }
+
+// NameErrorIDs returns text with ID in place of the random id of every internal error.
+func NameErrorIDs(text string) string { return errorID.ReplaceAllString(text, `"errorId":"ID"`) }
+
+var errorID = regexp.MustCompile(`"errorId":"[a-z2-7]{8}"`)
 
 // quoted replaces single quotes if the first quote is one.
 func quoted(s string) string {

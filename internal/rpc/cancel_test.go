@@ -32,7 +32,7 @@ func TestCancelFromThePeer(t *testing.T) {
 		{"ctx error", func(ctx context.Context) error { return ctx.Err() }, cancelled},
 		{"cause", context.Cause, cancelled},
 		{"another error", func(context.Context) error { return errors.New("x") },
-			`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`},
+			`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`},
 		{"a result", func(context.Context) error { return nil }, `{'jsonrpc':'2.0','id':1,'result':{}}`},
 	}
 	for _, tt := range tests {
@@ -237,7 +237,7 @@ func TestHandshake(t *testing.T) {
 		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':5}}`)
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':5,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':5}}}`)
 		gate <- errors.New("no")
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`)
 		assert.Contains(t, p.Next().Raw, `"id":2,"error":{"code":-32600`)
 		gate <- nil
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{}}`)

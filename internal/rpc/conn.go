@@ -64,7 +64,6 @@ func (c *Conn) Configure(cfg Config) {
 	}
 	c.send = wrap(cfg.Sending, c.sendWrapped)
 	c.handlers.init(&c.cfg, c.log)
-	c.handlers.ending = c.end.begins
 	c.in.init(&c.cfg, c.limits)
 	c.in.ignores, c.in.serve, c.in.work = c.handlers.ignores, (*request).serve, c.worker.run
 	c.worker.c = c
@@ -115,7 +114,7 @@ func (c *Conn) Start(ctx context.Context) error {
 		return err
 	}
 	c.started.Store(true)
-	c.end.onClose(context.AfterFunc(ctx, func() { c.finish(endCtx, context.Cause(ctx)) }))
+	c.end.onClose(context.AfterFunc(ctx, func() { c.finish(endCtx, Sound(context.Cause(ctx))) }))
 	r := &reader{Conn: c, stream: c.cfg.Stream.(*guarded)}
 	r.noise = r.stream.unchecked()
 	go r.run() // ends with the stream

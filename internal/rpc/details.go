@@ -32,7 +32,7 @@ func (d *details) add(err error) {
 		return
 	}
 	own, ok := err.(interface{ RequestError() *rpcerr.RequestError })
-	if ok && !d.sent && own.RequestError() != nil {
+	if _, panicked := err.(*panicError); ok && !panicked && !d.sent && own.RequestError() != nil {
 		d.sent = true
 	} else {
 		d.text(fmt.Sprint(err))

@@ -1,86 +1,164 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 
+	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Failed gives an error that is about to leave to Config.OnError and returns the error
-// that leaves.
-func (c *Conn) Failed(ctx context.Context, where string, err error) error {
-	if c.cfg.OnError == nil || err == nil {
-		return err
-	}
-	protect(c.log, "OnError", func() {
-		if e := c.cfg.OnError(ctx, where, err); e != nil {
-			err = e
+// Leave gives an error that is about to leave to Config.OnError, and calls look with the error
+// that leaves. Both call methods of an error of the user, see [Contained]. If look does not
+// return, Leave logs that and returns the error that leaves in place of err, and otherwise nil.
+func (c *Conn) Leave(ctx context.Context, where string, err error, look func(err error)) *rpcerr.RequestError {
+	out := err
+	if c.cfg.OnError != nil && err != nil {
+		failed := Contained(func() {
+			if e := c.cfg.OnError(ctx, shown(where), err); e != nil {
+				out = e
+			}
+		})
+		if failed != nil {
+			c.log.Error("acp: panic in OnError", errorAttr(failed))
 		}
-	})
-	return err
+	}
+	return c.Look(where, out, func() { look(out) })
 }
 
-// Ordinary reports whether err is what fails because the connection ends.
-func (c *Conn) Ordinary(err error) bool { return c.handlers.ordinary(err) }
-
-// WithDetails returns e with details as a member of its data, if the data has room for it.
-func WithDetails(e *rpcerr.RequestError, details string) *rpcerr.RequestError {
-	if details == "" {
-		return e
+// Look runs look, which calls methods of err, an error of the user, see [Contained]. If look
+// does not return, Look logs that and returns what leaves in place of err, and otherwise nil.
+func (c *Conn) Look(where string, err error, look func()) *rpcerr.RequestError {
+	failed := Contained(look)
+	if failed == nil {
+		return nil
 	}
-	const member = "details"
-	data := map[string]json.RawMessage{}
-	if err := e.DecodeData(&data); err != nil && !errors.Is(err, rpcerr.ErrNoData) || data[member] != nil {
-		return e
-	}
-	raw, err := json.Marshal(details)
-	if err != nil { // a string always can be encoded
-		return e
-	}
-	data[member] = raw
-	return e.WithData(data)
+	id := NewErrorID()
+	c.log.Error("acp: a method of an error panicked or did not return", "where", shown(where),
+		"type", fmt.Sprintf("%T", err), memberErrorID, id, errorAttr(failed))
+	return InternalError(id)
 }
 
-// LogFailure logs what is not sent of an error. It is for failures that are not the
-// response to a request. An error of another kind than internal is logged, as a warning,
-// for the cause it keeps.
-func LogFailure(log *slog.Logger, err error, msg string, args ...any) {
-	e := rpcerr.From(err)
+// InternalError returns the error from which the peer learns nothing but the id.
+func InternalError(id string) *rpcerr.RequestError {
+	return rpcerr.InternalError(withMember(nil, memberErrorID, id))
+}
+
+// Ordinary reports whether something failed with err because the connection ends, which is no
+// fault of its own.
+func (c *Conn) Ordinary(err error) bool {
+	return (errors.Is(err, context.Canceled) || errors.Is(err, wire.ErrClosed)) && c.end.begins()
+}
+
+// The members of the data of an error that this package adds.
+const (
+	memberErrorID = "errorId" // also in the log
+	memberDetails = "details"
+)
+
+// NewErrorID returns an id under which a person finds an internal error in the log.
+func NewErrorID() string { return strings.ToLower(rand.Text()[:8]) }
+
+// withMember returns the data of an error with a member more, if it is absent or an object
+// without that member, and an unchanged data otherwise. The value "" is none.
+func withMember(data json.RawMessage, name, value string) json.RawMessage {
+	var members map[string]json.RawMessage
+	if value == "" || data != nil && (json.Unmarshal(data, &members) != nil || members == nil || members[name] != nil) {
+		return data
+	}
+	b := []byte{'{'}
+	if len(members) > 0 {
+		b = append(bytes.TrimSuffix(bytes.Clone(bytes.TrimSpace(data)), []byte{'}'}), ',')
+	}
+	b = append(wire.AppendString(b, name), ':')
+	return append(wire.AppendString(b, value), '}')
+}
+
+// Fault decides in which form an error leaves that is not the response to a request, and
+// logs what is not sent of it: an internal error with the id that it returns, and an error of
+// another kind, as a warning, for the cause it keeps. ctx is that of what failed. The result
+// holds nothing of err. Call Fault inside Leave only.
+func (c *Conn) Fault(ctx context.Context, err error, msg string, args ...any) (e *rpcerr.RequestError, id string) {
+	s := scopeOf(ctx)
+	e, id = c.fault(err, ctx.Err() != nil || s != nil && s.Err() != nil, msg, args...)
+	if e.Code != rpcerr.CodeInternalError && isMeant(err) && !isLogged(err) && kept(err) != nil {
+		writeFailure(c.log, slog.LevelWarn, err, "", msg, args...)
+	}
+	return e, id
+}
+
+// fault does the same for a response, where only internal errors are logged: an error that
+// was written for the peer only for what it keeps inside, and none twice. cancelled: the
+// peer has asked for the end of what failed.
+func (c *Conn) fault(err error, cancelled bool, msg string, args ...any) (e *rpcerr.RequestError, id string) {
+	meant := isMeant(err)
+	if e = rpcerr.From(err); e == nil {
+		return rpcerr.InternalError(nil), ""
+	}
+	if e.Code == rpcerr.CodeRequestCancelled && !meant && !cancelled {
+		// Some other ctx ended: the peer did not ask for that.
+		e = rpcerr.InternalError(nil).WithCause(err)
+	}
 	switch {
-	case e == nil || isLogged(err):
-	case e.Code == rpcerr.CodeInternalError:
-		logFailure(log, err, e, msg, args...)
-	case isMeant(err) && kept(err) != nil:
-		writeFailure(log, slog.LevelWarn, err, msg, args...)
+	case e.Code != rpcerr.CodeInternalError || meant && e.Unwrap() == nil || isLogged(err):
+	case !meant && c.Ordinary(err):
+		c.log.Debug(msg+" with the connection", args...)
+	default:
+		id = NewErrorID()
+		writeFailure(c.log, slog.LevelError, err, id, msg, args...)
 	}
+	var data json.RawMessage
+	if safely(func() (err error) { data, err = encodeRaw(e.Data); return err }) != nil {
+		data = nil // data that cannot be encoded must not hide the code
+	}
+	if data = withMember(withMember(data, memberErrorID, id), memberDetails, c.Details(err)); data != nil {
+		return rpcerr.New(e.Code, e.Message, data), id
+	}
+	return rpcerr.New(e.Code, e.Message, nil), id
+}
+
+// Annotate returns the error object of a failed tool call with the id and the details in its
+// data, where its data has room for them; see [withMember]. Other output is returned as it is.
+func Annotate(output json.RawMessage, id, details string) json.RawMessage {
+	var e rpcerr.RequestError
+	if id == "" && details == "" || e.UnmarshalJSON(output) != nil {
+		return output
+	}
+	data, _ := e.Data.(json.RawMessage)
+	if data = withMember(withMember(data, memberErrorID, id), memberDetails, details); data != nil {
+		e.Data = data
+	}
+	raw, err := json.Marshal(e)
+	if err != nil { // what was decoded can be encoded
+		return output
+	}
+	return raw
 }
 
 // LogKept logs an error that defines what the peer receives, with the cause that is not
 // sent. It does nothing if cause is nil.
-func LogKept(log *slog.Logger, err, cause error, msg string, args ...any) {
+func (c *Conn) LogKept(err, cause error, msg string, args ...any) {
 	if cause != nil && !isLogged(err) {
-		writeFailure(log, slog.LevelWarn, err, msg, append(args, "cause", rpcerr.LogText(cause))...)
+		writeFailure(c.log, slog.LevelWarn, err, "", msg, append(args, "cause", rpcerr.LogText(cause))...)
 	}
 }
 
-// logFailure does the same for err, which is sent as e in the response to a request. An
-// error that was written for the peer is logged only for what it keeps inside, and none
-// is logged twice. Errors that the peer brought about are not logged.
-func logFailure(log *slog.Logger, err error, e *rpcerr.RequestError, msg string, args ...any) {
-	if e.Code != rpcerr.CodeInternalError || isMeant(err) && e.Unwrap() == nil || isLogged(err) {
-		return
-	}
-	writeFailure(log, slog.LevelError, err, msg, args...)
-}
-
-func writeFailure(log *slog.Logger, level slog.Level, err error, msg string, args ...any) {
+func writeFailure(log *slog.Logger, level slog.Level, err error, id, msg string, args ...any) {
 	args = append(args, errorAttr(err))
+	if id != "" {
+		args = append(args, slog.String(memberErrorID, id))
+	}
 	var inside slog.LogValuer
 	if isMeant(err) && errors.As(err, &inside) { // the text does not say all
-		args = append(args, slog.Any("inside", inside))
+		if _, shown := inside.(*panicError); !shown {
+			args = append(args, slog.Any("inside", inside))
+		}
 	}
 	log.Log(context.Background(), level, msg, args...)
 }

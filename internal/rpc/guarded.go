@@ -1,8 +1,9 @@
 package rpc
 
 import (
+	"errors"
+	"io"
 	"log/slog"
-	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/stream"
@@ -108,10 +109,16 @@ func (g *guarded) CloseFor(why stream.Reason) (err error) {
 	return s.CloseFor(why)
 }
 
+// recover makes the error of a method one that the connection can keep and return. That of
+// a panic is no error of a handler.
 func (g *guarded) recover(err *error) {
 	if p := recover(); p != nil {
-		e := &panicError{value: p, stack: debug.Stack()}
-		g.log.Error("acp: panic in the stream", errorAttr(e))
-		*err = e
+		panicked := Panicked(p)
+		g.log.Error("acp: panic in the stream", errorAttr(panicked))
+		*err = errors.New(panicked.Error())
+		return
+	}
+	if *err != nil && *err != io.EOF {
+		*err = Sound(*err)
 	}
 }

@@ -16,8 +16,6 @@ import (
 type handlers struct {
 	codec
 	receive Handler // the middlewares around handle; nil without any
-	// ending reports whether the connection has begun to end.
-	ending func() bool
 }
 
 func (h *handlers) init(cfg *Config, log *slog.Logger) {
@@ -70,13 +68,16 @@ func (h *handlers) notification(s *scope, it *item) {
 }
 
 func (h *handlers) handled(s *scope, err error) {
-	switch {
-	case err == nil:
-	case h.ordinary(err):
-		h.log.Debug("acp: a notification handler ended with the connection", "method", shown(s.method))
-	default:
-		h.log.Error("acp: a notification handler failed", "method", shown(s.method), errorAttr(err))
+	if err == nil {
+		return
 	}
+	s.conn.Look(s.method, err, func() {
+		if s.conn.Ordinary(err) {
+			h.log.Debug("acp: a notification handler ended with the connection", "method", shown(s.method))
+			return
+		}
+		h.log.Error("acp: a notification handler failed", "method", shown(s.method), errorAttr(err))
+	})
 }
 
 // dropped reports a notification that could not be handed on.

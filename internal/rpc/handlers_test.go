@@ -19,7 +19,7 @@ import (
 
 func TestWhatHandlersReturn(t *testing.T) {
 	secret := errors.New("secret /home/user")
-	invalidAnswer := `{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`
+	invalidAnswer := `{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`
 	tests := []struct {
 		name   string
 		handle handle
@@ -68,7 +68,7 @@ func TestExposeErrors(t *testing.T) {
 			on(mEcho, func(context.Context, *msg) (*msg, error) { return nil, errors.New("boom") }),
 		}})
 		p.request(1, "t/echo", 1)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'details':'boom'}}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID','details':'boom'}}}`)
 	})
 }
 
@@ -174,7 +174,7 @@ func TestPanicWhileEncoding(t *testing.T) {
 			return explosive{}, nil
 		}})
 		p.Send(`{'jsonrpc':'2.0','id':1,'method':'_result'}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`)
 		p.Send(`{'jsonrpc':'2.0','id':2,'method':'_data'}`)
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':5,'message':'m'}}`)
 	})

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"runtime/debug"
 
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -15,7 +15,7 @@ import (
 func safely(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &panicError{value: p, stack: debug.Stack()}
+			err = Panicked(p)
 		}
 	}()
 	return f()
@@ -23,39 +23,62 @@ func safely(f func() error) (err error) {
 
 // protect runs a function of the user whose error no one could be given.
 func protect(log *slog.Logger, what string, f func()) {
-	defer func() {
-		if p := recover(); p != nil {
-			log.Error("acp: panic in "+what, "panic", PanicText(p), "stack", string(debug.Stack()))
-		}
-	}()
-	f()
+	if p := safely(func() error { f(); return nil }); p != nil {
+		log.Error("acp: panic in "+what, errorAttr(p))
+	}
 }
 
-// panicError is a panic of a handler.
+// Contained runs code that calls methods of an error of the user. They may panic, as those
+// of a nil pointer do that was taken for no error, and they may end their goroutine, so
+// they get one of their own. Contained returns an error if f did not return.
+func Contained(f func()) (err error) {
+	err = errors.New("runtime.Goexit was called")
+	done := make(chan struct{})
+	go func() { // ends with f
+		defer close(done)
+		err = safely(func() error { f(); return nil })
+	}()
+	<-done
+	return err
+}
+
+// Sound returns err if its methods can be called, and otherwise an error that names its
+// type. It is for errors of the user that are kept and returned by other methods.
+func Sound(err error) error {
+	if err == nil {
+		return nil
+	}
+	failed := Contained(func() {
+		var none *panicError // calls every method As
+		_, _, _ = err.Error(), errors.Is(err, errNone), errors.As(err, &none)
+	})
+	if failed == nil {
+		return err
+	}
+	return fmt.Errorf("acp: an error of type %T whose methods fail: %w", err, failed)
+}
+
+var errNone = errors.New("none") // which no error is
+
+// panicError is a panic of a handler, or of other code of the user. It is an internal error
+// whatever its text, and does not match the error that was passed to panic.
 type panicError struct {
-	value any
+	text  string
 	stack []byte
 }
 
-func (e *panicError) Error() string { return "panic: " + PanicText(e.value) }
+// Panicked returns the error for a value that was recovered. It must be called where the
+// panic is recovered, and logs as its text with the stack.
+func Panicked(v any) error { return &panicError{panics.Text(v), debug.Stack()} }
+
+func (e *panicError) Error() string { return "panic: " + e.text }
+
+// RequestError is the form in which the panic leaves.
+func (e *panicError) RequestError() *rpcerr.RequestError { return rpcerr.InternalError(nil) }
 
 // LogValue returns the text with the stack, for who logs the error in place of this package.
 func (e *panicError) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("message", rpcerr.LogText(e)), slog.String("stack", string(e.stack)))
-}
-
-// PanicText tells a panic as the Go runtime does when it ends a program: errors, texts
-// and numbers as they are, of everything else the type. Who panics with a request
-// must not have its content in the log.
-func PanicText(v any) string {
-	if err, ok := v.(error); ok {
-		return fmt.Sprint(err) // which survives an Error method that panics
-	}
-	switch kind := reflect.ValueOf(v).Kind(); {
-	case kind == reflect.String, reflect.Bool <= kind && kind <= reflect.Complex128:
-		return fmt.Sprint(reflect.ValueOf(v))
-	}
-	return fmt.Sprintf("a value of type %T", v)
 }
 
 func errorAttr(err error) slog.Attr {

@@ -5,61 +5,148 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"runtime"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
 )
 
-type badError struct{ text *string }
-
-func (e *badError) Error() string { return *e.text }
-
-// badData is an error that means itself for the peer, and fails at it.
-type badData struct{ answer *rpcerr.RequestError }
-
-func (e *badData) Error() string                      { return "bad" }
-func (e *badData) RequestError() *rpcerr.RequestError { return e.answer }
-
-// Errors that panic when they are asked something spoil one answer.
-func TestErrorsThatPanic(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		errs := []error{&badError{}, (*badError)(nil), (*badData)(nil), fmt.Errorf("wrapped: %w", (*badData)(nil)), errors.Join((*badError)(nil))}
-		var l logs
-		_, p := start(t, rpc.Config{Logger: l.logger(), ExposeErrors: true, Entries: []*rpc.Entry{
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return nil, errs[m.N] }),
-			on(mNote, func(_ context.Context, m *msg) (*msg, error) { return nil, errs[m.N] }),
-		}})
-		for i := range errs {
-			p.note(i)
-			p.request(i+1, "t/echo", i)
-			assert.Contains(t, p.Next().Raw, fmt.Sprintf(`"id":%d,"error":{"code":-32603,"message":"Internal error"`, i+1))
-		}
-		assert.Contains(t, l.String(), "t/echo")
-	})
+// rude is an error one of whose methods does not return.
+type rude struct {
+	in  string // the name of the method
+	how func()
 }
 
-func TestPanicText(t *testing.T) {
-	type name string
-	for want, v := range map[string]any{
-		"text":                           "text",
-		"named":                          name("named"),
-		"an error":                       errors.New("an error"),
-		"7":                              7,
-		"true":                           true,
-		"1.5":                            1.5,
-		"5000000000":                     int64(5 * time.Second),
-		"a value of type rpc_test.msg":   msg{Text: "secret"},
-		"a value of type *rpc_test.msg":  &msg{Text: "secret"},
-		"a value of type map[string]int": map[string]int{"secret": 1},
-		"a value of type []uint8":        []byte("secret"),
-		"file does not exist":            fs.ErrNotExist,
-	} {
-		assert.Equal(t, want, rpc.PanicText(v))
+func (e *rude) act(method string) {
+	if e.in == method {
+		e.how()
 	}
-	assert.NotPanics(t, func() { rpc.PanicText(&badError{}) })
-	assert.NotPanics(t, func() { rpc.PanicText((*badError)(nil)) })
+}
+
+func (e *rude) Error() string { e.act("Error"); return "rude" }
+func (e *rude) Is(error) bool { e.act("Is"); return false }
+func (e *rude) As(any) bool   { e.act("As"); return false }
+func (e *rude) Unwrap() error { e.act("Unwrap"); return nil }
+func (e *rude) Logged() bool  { e.act("Logged"); return false }
+func (e *rude) LogValue() slog.Value {
+	e.act("LogValue")
+	return slog.StringValue("rude")
+}
+
+func (e *rude) RequestError() *rpcerr.RequestError {
+	e.act("RequestError")
+	return rpcerr.InternalError(e).WithCause(e)
+}
+
+func (e *rude) MarshalJSON() ([]byte, error) { e.act("MarshalJSON"); return []byte(`{}`), nil }
+
+// rudeErrors are errors whose methods panic, as those of a nil pointer do that was taken for
+// no error, or end the goroutine.
+func rudeErrors() map[string]error {
+	var path *fs.PathError
+	errs := map[string]error{
+		"typed nil":          path,
+		"wrapped typed nil":  fmt.Errorf("w: %w", path),
+		"joined typed nil":   errors.Join(errors.New("a"), path),
+		"typed nil of ours":  (*rude)(nil),
+		"cause is typed nil": rpcerr.InvalidParams(nil).WithCause(path),
+	}
+	for how, do := range map[string]func(){"panics": func() { panic("rude") }, "exits": runtime.Goexit} {
+		for _, method := range []string{"Error", "Is", "As", "Unwrap", "Logged", "LogValue", "RequestError", "MarshalJSON"} {
+			errs[method+" "+how] = &rude{method, do}
+			errs[method+" "+how+" below"] = errors.Join(&rude{method, do})
+		}
+	}
+	return errs
+}
+
+// An agent returns an error whose methods panic. The peer gets one response to its request,
+// and the process and the connection go on, with and without the hooks that look at errors.
+func TestErrorsWithRudeMethods(t *testing.T) {
+	looks := func(_ context.Context, _ string, err error) error {
+		_ = err.Error()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	for name, rudeErr := range rudeErrors() {
+		for _, onError := range []func(context.Context, string, error) error{nil, looks} {
+			t.Run(name, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					var l logs
+					fails := func(context.Context, *msg) (*msg, error) { return nil, rudeErr }
+					cancel := on(mCancel, func(context.Context, *msg) (*msg, error) { return nil, nil })
+					cancel.Ends = rpc.EndsForeground
+					_, p := start(t, rpc.Config{Logger: l.logger(), ExposeErrors: true, OnError: onError, Entries: []*rpc.Entry{
+						on(mEcho, fails), on(mNote, fails), cancel,
+						ended(on(mPrompt, func(ctx context.Context, _ *msg) (*msg, error) { <-ctx.Done(); return nil, rudeErr })),
+						on(mAsk, func(context.Context, *msg) (*msg, error) { return &msg{Text: "alive"}, nil }),
+					}})
+					p.note(1)
+					p.request(1, "t/echo", 1)
+					assert.Contains(t, p.Next().Raw, `"id":1,"error":{"code":-32603,"message":"Internal error"`)
+					p.Send(`{"jsonrpc":"2.0","id":2,"method":"t/prompt","params":{"sessionId":"s"}}`)
+					p.Send(`{"jsonrpc":"2.0","method":"t/cancel","params":{"sessionId":"s"}}`)
+					assert.Contains(t, p.Next().Raw, `"id":2,"result":{"text":"cancelled"}`)
+					p.request(3, "t/ask", 1)
+					assert.Contains(t, p.Next().Raw, "alive")
+					assert.Contains(t, l.String(), "t/echo")
+				})
+			})
+		}
+	}
+}
+
+// failing is a stream that fails with a given error.
+type failing struct {
+	stream.Stream
+	err error
+}
+
+func (s *failing) Read() ([]byte, error) { return nil, s.err }
+
+// A stream, a ctx or a sending middleware of the user has an error whose methods panic. Who
+// uses the connection gets an error that can be asked anything.
+func TestRudeErrorsThatAreKept(t *testing.T) {
+	for name, rudeErr := range rudeErrors() {
+		if strings.Contains(name, "Logged") || strings.Contains(name, "LogValue") || strings.Contains(name, "RequestError") || strings.Contains(name, "MarshalJSON") {
+			continue // never asked for, and the user's own matter later
+		}
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				near, far := stream.Pipe()
+				defer far.Close()
+				defer near.Close()
+				c := rpc.New(rpc.Config{Stream: &failing{near, rudeErr}})
+				require.NoError(t, c.Start(t.Context()))
+				_, err := c.Call(t.Context(), mEcho, &msg{}, nil)
+				require.ErrorIs(t, err, wire.ErrClosed)
+				assert.ErrorContains(t, c.Wait(), "whose methods fail")
+
+				ctx, cancel := context.WithCancelCause(t.Context())
+				near, far = stream.Pipe()
+				defer far.Close()
+				c = rpc.New(rpc.Config{Stream: near})
+				require.NoError(t, c.Start(ctx))
+				cancel(rudeErr)
+				assert.ErrorContains(t, c.Wait(), "whose methods fail")
+
+				c, _ = start(t, rpc.Config{Sending: []rpc.Middleware{func(rpc.Handler) rpc.Handler {
+					return func(context.Context, string, any) (any, error) { return nil, rudeErr }
+				}}})
+				_, err = c.Call(t.Context(), mEcho, &msg{}, nil)
+				assert.ErrorContains(t, err, "whose methods fail")
+				assert.False(t, errors.Is(err, fs.ErrNotExist))
+			})
+		})
+	}
 }

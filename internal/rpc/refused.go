@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // maxOwnResponses is how many bytes of the connection's own responses may wait to be
@@ -19,8 +18,9 @@ func (c *Conn) frameRefused(f *outbox.Frame, err error) {
 		c.calls.failOne(f.Call, err)
 		return
 	case f.Request != "" && !f.IsOwn():
-		c.log.Error("acp: stream refused a response", "method", shown(f.About), "error", err)
-		c.respondOwn([]byte(f.Request), rpcerr.InternalError(nil))
+		id := NewErrorID()
+		c.log.Error("acp: stream refused a response", "method", shown(f.About), "error", err, memberErrorID, id)
+		c.respondOwn([]byte(f.Request), InternalError(id))
 		return
 	}
 	c.log.Error("acp: stream refused a message", "method", shown(cmp.Or(f.About, "response")), "error", err)

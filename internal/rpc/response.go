@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,23 +24,32 @@ func (h *handlers) appendResponse(f *outbox.Frame, r *request, res any, err erro
 		err = encode()
 	}
 	if err != nil && ended == endedByGroup && r.entry != nil && r.entry.Ended != nil {
-		h.log.Info("acp: handler of a cancelled turn failed", "method", r.method, errorAttr(err))
+		r.conn.Look(r.method, err, func() {
+			h.log.Info("acp: handler of a cancelled turn failed", "method", r.method, errorAttr(err))
+		})
 		res = r.entry.Ended()
 		err = encode()
 	}
 	if err == nil {
 		return true
 	}
-	err = r.conn.Failed(r, r.method, err)
-	if raw, ok := appendRawFault(f.Data[:0], r, err); ok {
-		f.Data = raw
-		return false
-	}
-	fault := h.safeFault(r, err, ended != endedByNone)
-	if safely(func() error { f.Data = appendFault(f.Data[:0], []byte(r.id), fault); return nil }) != nil {
-		f.Data = appendFault(f.Data[:0], []byte(r.id), fault.WithData(nil))
+	unsound := r.conn.Leave(r, r.method, err, func(err error) { f.Data = h.appendError(f.Data[:0], r, err, ended != endedByNone) })
+	if unsound != nil {
+		f.Data = appendFault(f.Data[:0], []byte(r.id), unsound)
 	}
 	return false
+}
+
+// appendError encodes the response with an error.
+func (h *handlers) appendError(b []byte, r *request, err error, cancelled bool) []byte {
+	if raw, ok := appendRawFault(b, r, err); ok {
+		return raw
+	}
+	fault, _ := r.conn.fault(err, cancelled, "acp: a request handler failed", "method", shown(r.method))
+	if fault.Code == rpcerr.CodeRequestCancelled && cancelled && fault.Data == nil {
+		fault = cancelledResponse(r)
+	}
+	return appendFault(b, []byte(r.id), fault)
 }
 
 // appendResult encodes a result.
@@ -75,42 +83,6 @@ func (h *handlers) appendResult(b []byte, r *request, res any) ([]byte, error) {
 		return b, h.unencodable(r.method+" result", err)
 	}
 	return append(b, '}'), nil
-}
-
-// safeFault is fault for errors whose methods may panic, as those of a nil pointer do
-// that was taken for no error.
-func (h *handlers) safeFault(r *request, err error, cancelled bool) (e *rpcerr.RequestError) {
-	panicked := safely(func() error { e = h.fault(r, err, cancelled); return nil })
-	if panicked != nil {
-		h.log.Error("acp: a request handler returned an error whose methods panic", "method", shown(r.method), "returned", fmt.Sprintf("%T", err), errorAttr(panicked))
-		e = rpcerr.InternalError(nil)
-	}
-	return e
-}
-
-// fault decides how an error leaves, and logs what the peer must not see.
-func (h *handlers) fault(r *request, err error, cancelled bool) *rpcerr.RequestError {
-	meant := isMeant(err)
-	e := rpcerr.From(err)
-	switch {
-	case e.Code == rpcerr.CodeRequestCancelled && cancelled && e.Data == nil:
-		return cancelledResponse(r)
-	case e.Code == rpcerr.CodeRequestCancelled && !meant && !cancelled:
-		// Some other ctx ended: the peer did not ask for that.
-		e = rpcerr.InternalError(nil).WithCause(err)
-	}
-	if !meant && h.ordinary(err) {
-		h.log.Debug("acp: a handler ended with the connection", "method", shown(r.method))
-	} else {
-		logFailure(h.log, err, e, "acp: a request handler failed", "method", shown(r.method))
-	}
-	return WithDetails(e, r.conn.Details(err))
-}
-
-// ordinary reports whether a handler failed because the connection ends, which is no
-// fault of its own.
-func (h *handlers) ordinary(err error) bool {
-	return (errors.Is(err, context.Canceled) || errors.Is(err, wire.ErrClosed)) && h.ending()
 }
 
 // appendFault encodes an error response. Data that cannot be encoded is left out.

@@ -62,7 +62,7 @@ func (c *Conn) sendThrough(ctx context.Context, out *outgoing, method string, pa
 		c.log.Error("acp: panic in a sending middleware", "method", shown(method), errorAttr(p))
 		return nil, fmt.Errorf("acp: %s: sending middleware: %w", shown(method), err)
 	}
-	return res, err
+	return res, Sound(err)
 }
 
 // sendWrapped is what the sending middlewares wrap.

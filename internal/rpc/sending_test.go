@@ -107,7 +107,7 @@ func TestRefusedMessages(t *testing.T) {
 				p.Send(`{'jsonrpc':'2.0','id':'b','method':'t/echo','params':{'text':'taken'}}`)
 				synctest.Wait()
 				close(gate)
-				p.ExpectJSON(`{'jsonrpc':'2.0','id':'a','error':{'code':-32603,'message':'Internal error'}}`,
+				p.ExpectJSON(`{'jsonrpc':'2.0','id':'a','error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`,
 					`{'jsonrpc':'2.0','id':'b','result':{'text':'taken'}}`)
 				go func() { p.Next(); p.answer(2, 1) }() // ends with the call
 				_, err = c.Call(t.Context(), mEcho, &msg{Text: "taken"}, nil)
@@ -323,7 +323,7 @@ func TestResultsThatEndTheGoroutine(t *testing.T) {
 		})
 		for id, method := range []string{"_result", "_error", "_result"} {
 			p.request(id, method, 1)
-			p.ExpectJSON(fmt.Sprintf(`{'jsonrpc':'2.0','id':%d,'error':{'code':-32603,'message':'Internal error'}}`, id))
+			p.ExpectJSON(fmt.Sprintf(`{'jsonrpc':'2.0','id':%d,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`, id))
 		}
 		require.NoError(t, c.Shutdown(t.Context()))
 	})

@@ -365,11 +365,11 @@ func TestForwardingIsCheckedWhenChanged(t *testing.T) {
 		}})
 		p.Send(`{'jsonrpc':'2.0','method':'t/note','params':{}}`)
 		p.Send(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{'text':'change params'}}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`)
 		p.Send(`{'jsonrpc':'2.0','id':2,'method':'t/echo','params':{'text':'x'}}`)
 		q.ExpectJSON(`{'jsonrpc':'2.0','id':2,'method':'t/echo','params':{'text':'x'}}`)
 		q.Send(`{'jsonrpc':'2.0','id':2,'result':{'text':'change result'}}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':'Internal error'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`)
 	})
 }
 
@@ -410,15 +410,15 @@ func TestForwardingIsNotStricter(t *testing.T) {
 
 		for _, own := range []string{"t/call", "t/notify"} { // what a handler composes is checked, on whatever connection
 			p.Send(`{'jsonrpc':'2.0','id':3,'method':'%s','params':{'text':'relative'}}`, own)
-			p.ExpectJSON(`{'jsonrpc':'2.0','id':3,'error':{'code':-32603,'message':'Internal error'}}`)
+			p.ExpectJSON(`{'jsonrpc':'2.0','id':3,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`)
 		}
 		p.Send(`{'jsonrpc':'2.0','id':4,'method':'t/compose','params':{'text':'relative'}}`)
 		q.ExpectJSON(`{'jsonrpc':'2.0','id':3,'method':'t/ask','params':{'text':'relative'}}`)
 		q.Send(`{'jsonrpc':'2.0','id':3,'result':{'text':'relative'}}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':4,'error':{'code':-32603,'message':'Internal error'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':4,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`)
 
 		p.Send(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{'text':'relative'}}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':'Internal error'}}`)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`)
 		require.Error(t, c.Notify(t.Context(), mNote, &msg{Text: "relative"}))
 	})
 }

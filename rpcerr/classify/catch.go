@@ -3,12 +3,11 @@ package classify
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
-	"reflect"
 	"runtime/debug"
 
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -82,14 +81,7 @@ type PanicError struct {
 // numbers as they are, and the type of any other value. The content of a request that is
 // passed to panic must not reach the log.
 func (p *PanicError) Error() string {
-	if err, ok := p.Value.(error); ok {
-		return "panic: " + fmt.Sprint(err) // which survives an Error method that panics
-	}
-	switch k := reflect.ValueOf(p.Value).Kind(); {
-	case k == reflect.String, reflect.Bool <= k && k <= reflect.Complex128:
-		return "panic: " + fmt.Sprint(reflect.ValueOf(p.Value))
-	}
-	return fmt.Sprintf("panic: a value of type %T", p.Value)
+	return "panic: " + panics.Text(p.Value)
 }
 
 // Unwrap returns the value when it is an error.

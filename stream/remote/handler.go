@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/webguard"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/streamhttp"
@@ -272,7 +273,7 @@ func (h *Handler) run(ctx context.Context, s stream.Stream) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if err = errPanic; p != http.ErrAbortHandler {
-				h.log.Error("remote: panic in serve", "panic", webguard.PanicText(p), "stack", string(debug.Stack()))
+				h.log.Error("remote: panic in serve", "panic", panics.Text(p), "stack", string(debug.Stack()))
 			}
 		}
 	}()

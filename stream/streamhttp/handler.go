@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/webguard"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -341,7 +342,7 @@ func report() {
 	if p == nil || p == http.ErrAbortHandler {
 		return
 	}
-	slog.Error("streamhttp: panic in serve", "panic", webguard.PanicText(p), "stack", string(debug.Stack()))
+	slog.Error("streamhttp: panic in serve", "panic", panics.Text(p), "stack", string(debug.Stack()))
 }
 
 var (

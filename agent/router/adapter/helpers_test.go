@@ -89,7 +89,7 @@ func (p *peer) prompt(id int, text string) {
 func (p *peer) read() string {
 	p.t.Helper()
 	p.last = p.Next().Raw
-	text := p.last
+	text := rawpeer.NameErrorIDs(p.last)
 	for {
 		before, rest, found := strings.Cut(text, `"msg_`)
 		if !found {

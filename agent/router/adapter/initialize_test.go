@@ -146,7 +146,7 @@ func TestAgentThatCannotBeServed(t *testing.T) {
 					served <- agent2.Serve(t.Context(), over, adapter.FromV1(tt.newV1, &adapter.Options{Logger: logger}), &agent2.Options{Logger: logger})
 				}()
 				p.Call("1", "initialize", initializeParams)
-				p.ExpectJSON(failure(1, -32603, "Internal error"))
+				p.ExpectJSON(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":{"errorId":"ID"}}}`)
 				p.Close()
 				require.NoError(t, <-served)
 				assert.Contains(t, log.String(), tt.want)

@@ -68,7 +68,7 @@ func TestErrorOfTheTurn(t *testing.T) {
 		p.prompt(2, "secret")
 		p.want(user("m2", "secret"), running)
 		p.wantAny(result(2, `{"messageId":"m2"}`),
-			`state_update {"state":"idle","stopReason":"error","error":{"code":-32603,"message":"Internal error"},"background":[]}`)
+			`state_update {"state":"idle","stopReason":"error","error":{"code":-32603,"message":"Internal error","data":{"errorId":"ID"}},"background":[]}`)
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/hardening/pairtest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -102,9 +103,12 @@ func TestMisdeedsOfRequestHandlers(t *testing.T) {
 				require.NotNil(t, answer.Error, method)
 				assert.Equal(t, -32603, answer.Error.Code, method)
 				assert.Equal(t, "Internal error", answer.Error.Message, method)
-				assert.Nil(t, answer.Error.Data, method)
+				assert.JSONEq(t, `{"errorId":"ID"}`, rawpeer.NameErrorIDs(string(answer.Error.Data)), method)
 				synctest.Wait()
 				said := log.String()[before:]
+				var data struct{ ErrorID string }
+				require.NoError(t, json.Unmarshal(answer.Error.Data, &data))
+				assert.Contains(t, said, "errorId="+data.ErrorID, method)
 				assert.Contains(t, said, method, "the log names the method")
 				assert.Equal(t, m.stack, strings.Contains(said, "stack="), "%s: %s", method, said)
 

@@ -1,14 +1,15 @@
-package webguard
+// Package panics describes the panics of code of the user.
+package panics
 
 import (
 	"fmt"
 	"reflect"
 )
 
-// PanicText tells a panic of the code that serves a connection: errors, texts and numbers
-// as they are, of everything else the type, because the content of a message must not be
-// in the log.
-func PanicText(v any) string {
+// Text returns the text of a panic as the Go runtime prints it when it ends a program: errors, texts and
+// numbers as they are, and the type of every other value. Code that panics with a request
+// must not have its content in the log.
+func Text(v any) string {
 	if err, ok := v.(error); ok {
 		return fmt.Sprint(err) // which survives an Error method that panics
 	}
