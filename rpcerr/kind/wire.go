@@ -47,7 +47,7 @@ type recovery struct {
 //
 // An error of kind [ContextRequired] without a hint is bad use, because the receiver would
 // not know what to ask: until it has one, errors.Is finds [ErrBadUse] in it and not its kind,
-// and its wire form is that of an internal error. An error that a peer sent is as it came.
+// and its wire form is that of an internal error. An error that a peer sent stays unchanged.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	if e == nil {
 		return nil
