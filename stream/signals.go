@@ -37,12 +37,13 @@ type SignalOptions struct {
 // Without EndOnSignal such processes outlive the program: they run in process groups
 // of their own, which do not receive the signals of the terminal.
 //
-// On SIGTERM, SIGHUP and SIGINT it asks all process groups to end, kills what is left
-// after Grace, and ends the program by the same signal; a second signal shortens Grace.
-// As with any program that a signal ends, deferred calls do not run. After the signal
-// no process can be started, and the end of a process is not reported, so that main
-// cannot exit before all groups have ended. A signal that was ignored when
-// the program started, such as SIGHUP under nohup, stays ignored.
+// On SIGTERM, SIGHUP, SIGINT and SIGQUIT it asks all process groups to end, kills what is
+// left after Grace, and ends the program by the same signal; a second signal shortens
+// Grace. On SIGQUIT the Go runtime prints all goroutines as it does without EndOnSignal. As
+// with any program that a signal ends, deferred calls do not run. After the signal no
+// process can be started, and the end of a process is not reported, so that main cannot
+// exit before all groups have ended. A signal that was ignored when the program started,
+// such as SIGHUP under nohup, stays ignored.
 //
 // The function that EndOnSignal returns stops it; signals then have their default
 // effect.

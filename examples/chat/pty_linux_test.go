@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,12 +152,14 @@ func TestSignalsRestoreTheTerminal(t *testing.T) {
 		"Ctrl-C":  func(s *session) { s.send("\x03") },
 		"SIGTERM": func(s *session) { assert.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM)) },
 		"SIGHUP":  func(s *session) { assert.NoError(t, s.cmd.Process.Signal(syscall.SIGHUP)) },
+		"SIGQUIT": func(s *session) { assert.NoError(t, s.cmd.Process.Signal(syscall.SIGQUIT)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := onPTY(t, nil, "-dir", t.TempDir(), "--", agent, "-state", t.TempDir())
 			s.expect("> ")
 			require.False(t, s.cooked())
 			end(s)
+			go io.Copy(io.Discard, s.master) // what SIGQUIT prints; ends with the test
 			assert.Error(t, s.cmd.Wait(), "a signal ends it")
 			assert.True(t, s.cooked())
 		})
