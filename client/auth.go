@@ -12,8 +12,9 @@ import (
 
 // AuthenticateAndRetry calls call. If the agent responds that authentication is required
 // (-32000), AuthenticateAndRetry signs the user in and calls call once more. choose selects
-// one of the methods that the agent offers, for example by asking the user. If choose is
-// nil, the only usable method is selected, and it is an error if there are several.
+// one of the methods that the agent offers, for example by asking the user; required is the
+// agent's error, whose reason the user should see. If choose is nil, the only usable method
+// is selected, and it is an error if there are several.
 //
 // A prompt that has already had an effect is not sent again. If call sends a prompt with
 // the ctx that it is given, and the agent sends an update of that session or a request
@@ -30,7 +31,7 @@ import (
 // must be made. Some agents need a new connection after any sign-in; the error of the
 // second call is then rpcerr.ErrAuthRequired again.
 func (c *Conn) AuthenticateAndRetry(ctx context.Context,
-	choose func(context.Context, []acp.AuthMethod) (acp.AuthMethodID, error),
+	choose func(ctx context.Context, required error, methods []acp.AuthMethod) (acp.AuthMethodID, error),
 	call func(context.Context) error,
 ) error {
 	if call == nil {
@@ -40,7 +41,7 @@ func (c *Conn) AuthenticateAndRetry(ctx context.Context,
 		choose = onlyMethod
 	}
 	return c.SignInAndRetry(ctx, func(ctx context.Context, required error) error {
-		id, err := choose(ctx, c.AuthMethods())
+		id, err := choose(ctx, required, c.AuthMethods())
 		if err != nil {
 			return errors.Join(fmt.Errorf("choosing how to sign in: %w", err), required)
 		}
@@ -73,7 +74,7 @@ func (c *Conn) SignInAndRetry(ctx context.Context,
 }
 
 // onlyMethod returns the only method that needs no terminal.
-func onlyMethod(_ context.Context, methods []acp.AuthMethod) (acp.AuthMethodID, error) {
+func onlyMethod(_ context.Context, _ error, methods []acp.AuthMethod) (acp.AuthMethodID, error) {
 	var usable []acp.AuthMethodID
 	var others, unknown []string
 	for _, m := range methods {

@@ -23,11 +23,14 @@ func TestAuthenticateAndRetry(t *testing.T) {
 		terminal = `[{"id":"tty","name":"TTY","type":"terminal"}]`
 		unknown  = `[{"id":"env","name":"Key","type":"env_var","vars":[{"name":"KEY"}]}]`
 	)
-	pick := func(_ context.Context, m []acp.AuthMethod) (acp.AuthMethodID, error) { return "web", nil }
+	pick := func(_ context.Context, required error, m []acp.AuthMethod) (acp.AuthMethodID, error) {
+		assert.ErrorContains(t, required, "log in")
+		return "web", nil
+	}
 	for _, tt := range []struct {
 		name    string
 		methods string
-		choose  func(context.Context, []acp.AuthMethod) (acp.AuthMethodID, error)
+		choose  func(context.Context, error, []acp.AuthMethod) (acp.AuthMethodID, error)
 		agent   func(*rawpeer.Peer)
 		want    string // part of the error
 		auth    bool   // the error is still ErrAuthRequired
@@ -61,7 +64,7 @@ func TestAuthenticateAndRetry(t *testing.T) {
 		{"of unknown kinds", unknown, nil, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32000, "log in") }, `"env_var"`, true},
 		{"none", `[]`, nil, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "no method", true},
 		{"another error", one, nil, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32603, "broken") }, "broken", false},
-		{"user declines", one, func(context.Context, []acp.AuthMethod) (acp.AuthMethodID, error) {
+		{"user declines", one, func(context.Context, error, []acp.AuthMethod) (acp.AuthMethodID, error) {
 			return "", errors.New("declined")
 		}, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "declined", true},
 	} {

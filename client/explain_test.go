@@ -2,9 +2,12 @@ package client_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,7 +44,10 @@ func TestExplain(t *testing.T) {
 		"no such file":   {start(exec.Command(missing)), "Install it, or give the path of its program."},
 		"no such folder": {start(inside), "cannot run in the folder " + missing},
 		"exits":          {start(exec.Command(os.Args[0], "-test.run=^$")), "The agent exited before it responded."},
-		"version":        {&client.VersionError{Requested: 1, Answered: 2}, "Look for a version of the agent"},
+		"version":        {&client.VersionError{Requested: 2, Own: []int{2}, Answered: 1}, "to a request for version 2; this client supports version 2\nLook for a version of the agent that speaks version 2 of the protocol."},
+		"two versions":   {fmt.Errorf("%w (before: x)", &client.VersionError{Requested: 2, Own: []int{1, 2}, Answered: 9}), "Look for a version of the agent that speaks version 1 or 2 of the protocol."},
+		"nobody listens": {fmt.Errorf("streamhttp: POST: %w", syscall.ECONNREFUSED), "No agent listens there."},
+		"no token":       {fmt.Errorf("websocket: connecting: %w", &stream.StatusError{Code: 401}), "wants a token"},
 		"no method":      {rpcerr.AuthRequired(nil), "Sign in to the agent first, with its own command."},
 		"late":           {context.DeadlineExceeded, "The agent has not responded."},
 		"another error":  {rpcerr.InvalidParams(nil).WithDetail("x"), "Invalid params: x (-32602)"},
@@ -53,6 +59,18 @@ func TestExplain(t *testing.T) {
 			}
 			assert.Contains(t, got, c.want)
 		})
+	}
+
+	// Names of packages are for programmers. What the agent says stays as it is.
+	for want, err := range map[string]error{
+		`signing in with "key": Invalid params (-32602)`:         fmt.Errorf("host: %w", fmt.Errorf("signin: signing in with %q: %w", "key", rpcerr.InvalidParams(nil))),
+		"initializing: the server answered with HTTP status 500": fmt.Errorf("negotiate: %w", fmt.Errorf("streamhttp: initializing: %w", &stream.StatusError{Code: 500})),
+		"client: host: bad (-32001)":                             &rpcerr.RequestError{Code: -32001, Message: "client: host: bad"},
+		"calling: client: bad (-32001)":                          fmt.Errorf("agent: calling: %w", &rpcerr.RequestError{Code: -32001, Message: "client: bad"}),
+		"process exited with status 3: stream: no":               fmt.Errorf("client: %w", &stream.ExitError{Status: 3, Stderr: "stream: no"}),
+	} {
+		text, _, _ := strings.Cut(client.Explain(nil, err), "\n")
+		assert.Equal(t, want, text)
 	}
 
 	t.Run("methods", func(t *testing.T) {

@@ -1,6 +1,9 @@
 package examples_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +43,8 @@ func TestErrorsNameTheNextStep(t *testing.T) {
 	if runtime.GOOS == "windows" { // a file is a program by its extension
 		notExecutable = install
 	}
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer locked.Close()
 	for _, tt := range []struct {
 		program string
 		args    []string
@@ -56,14 +61,20 @@ func TestErrorsNameTheNextStep(t *testing.T) {
 		{"proxy", nil, "usage: proxy AGENT"},
 		{"proxy", []string{"no-such-agent"}, install},
 		{"proxy", []string{self, "speak", "print", "", "no model\n", "3"}, "no model"},
+		{"proxy", []string{self, "speak", "print", "Welcome to \x1b[1mthe\n", "", "1"}, `said="Welcome to \x1b[1mthe"`},
 		{"bridge", nil, "usage: bridge -url URL"},
 		{"bridge", []string{"-url", "x"}, "ws, wss, http or https"},
+		{"bridge", []string{"-url", "http://127.0.0.1:1/acp"}, "bridge: POST: dial tcp 127.0.0.1:1: connect: connection refused\nNo agent listens there."},
+		{"bridge", []string{"-url", "ws://127.0.0.1:1/acp"}, "connection refused\nNo agent listens there."},
+		{"bridge", []string{"-url", locked.URL + "/acp"}, "HTTP status 401\nThe agent wants a token: it got none, or not the one that it expects. Set it in ACP_TOKEN."},
 	} {
 		t.Run(tt.program+" "+tt.want, func(t *testing.T) {
 			cmd := exec.Command(filepath.Join(programs, tt.program), tt.args...)
 			in, err := cmd.StdinPipe() // stays open
 			require.NoError(t, err)
 			defer in.Close()
+			_, err = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`+"\n")
+			require.NoError(t, err)
 			out, err := cmd.CombinedOutput()
 			assert.Error(t, err)
 			assert.Contains(t, string(out), tt.want)

@@ -85,7 +85,7 @@ func ExampleHost_Client_middleware() {
 // A program that starts agents signs its user in wherever an agent asks for it.
 func ExampleHost_SignIn() {
 	h, err := host.New(&host.Options{SignIn: &signin.Options{
-		Choose: func(_ context.Context, ways []signin.Way) (acp.AuthMethodID, error) {
+		Choose: func(_ context.Context, _ error, ways []signin.Way) (acp.AuthMethodID, error) {
 			fmt.Println("signing in with", ways[0].Name)
 			return ways[0].ID, nil
 		},

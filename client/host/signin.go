@@ -43,7 +43,7 @@ func (h *Host) SignIn(ctx context.Context, conn *client.Conn, call func(context.
 		return call(ctx)
 	}
 	signIn := func(ctx context.Context, required error) error {
-		signed, err := signin.Do(ctx, conn, h.opts.SignIn)
+		signed, err := signin.Do(ctx, conn, required, h.opts.SignIn)
 		switch {
 		case errors.Is(err, signin.ErrNoWay):
 			return errors.Join(fmt.Errorf("host: %w", err), required)

@@ -33,7 +33,7 @@ func TestSignalsEndTheCommand(t *testing.T) {
 		select {} // the user thinks
 	case "program":
 		stream.EndOnSignal(nil)
-		_, err := signin.Do(context.Background(), offer(t, terminal), &signin.Options{Command: func() *exec.Cmd { return again("login") }})
+		_, err := signin.Do(context.Background(), offer(t, terminal), errRequired, &signin.Options{Command: func() *exec.Cmd { return again("login") }})
 		t.Fatal("the program is not to hear of the end:", err)
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
@@ -49,7 +49,7 @@ func TestSignalsEndTheCommand(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, program.Process.Pid, group, "it can read from the terminal")
 		require.NoError(t, program.Process.Signal(sig))
-		_ = program.Wait() // the state says all
+		_ = program.Wait()                                                                     // the state says all
 		if status := program.ProcessState.Sys().(syscall.WaitStatus); sig == syscall.SIGQUIT { // the runtime prints the goroutines
 			assert.Equal(t, 2, status.ExitStatus())
 		} else {

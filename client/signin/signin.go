@@ -4,7 +4,7 @@
 //
 //	_, err := conn.StartSession(ctx, req)
 //	if errors.Is(err, rpcerr.ErrAuthRequired) {
-//		done, err := signin.Do(ctx, conn, &signin.Options{Command: agentCommand, Choose: chooseOnTerminal})
+//		done, err := signin.Do(ctx, conn, err, &signin.Options{Command: agentCommand, Choose: chooseOnTerminal})
 //		...
 //		if done.Reconnect {
 //			// start the agent again, with done.Env, and connect anew
@@ -44,9 +44,11 @@ type Options struct {
 	// Variables asks the user for the values of w.Variables. Nil means that ways of this kind
 	// cannot be used.
 	Variables func(ctx context.Context, w *Way) (map[string]string, error)
-	// Choose returns the ID of one of the ways. Nil takes the only one that can be used,
-	// and fails if there are several.
-	Choose func(ctx context.Context, ways []Way) (acp.AuthMethodID, error)
+	// Choose returns the ID of one of the ways. required is the error with which the agent
+	// asks for it; show its reason (see client.Explain), because it may say that a way has
+	// been tried and why it failed. Nil takes the only way that can be used, and fails if
+	// there are several.
+	Choose func(ctx context.Context, required error, ways []Way) (acp.AuthMethodID, error)
 }
 
 // Result is the result of [Do].
@@ -64,13 +66,13 @@ type Result struct {
 // ErrNoWay is the error of [Do] if the agent offers no way that the Options can use.
 var ErrNoWay = errors.New("signin: the agent offers no way to sign in that can be used here")
 
-// Do signs the user in.
-func Do(ctx context.Context, conn Conn, opts *Options) (*Result, error) {
+// Do signs the user in. required is the error with which the agent asks for it.
+func Do(ctx context.Context, conn Conn, required error, opts *Options) (*Result, error) {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
-	w, err := o.choose(ctx, Ways(conn.AuthMethods()))
+	w, err := o.choose(ctx, required, Ways(conn.AuthMethods()))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +116,7 @@ func (o *Options) usable(w *Way) bool {
 	return false
 }
 
-func (o *Options) choose(ctx context.Context, ways []Way) (*Way, error) {
+func (o *Options) choose(ctx context.Context, required error, ways []Way) (*Way, error) {
 	ways = o.Usable(ways)
 	if len(ways) == 0 {
 		return nil, ErrNoWay
@@ -125,7 +127,7 @@ func (o *Options) choose(ctx context.Context, ways []Way) (*Way, error) {
 		}
 		return &ways[0], nil
 	}
-	id, err := o.Choose(ctx, slices.Clone(ways))
+	id, err := o.Choose(ctx, required, slices.Clone(ways))
 	if err != nil {
 		return nil, fmt.Errorf("signin: choosing how to sign in: %w", err)
 	}

@@ -18,7 +18,10 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/signin"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
+
+var errRequired = rpcerr.AuthRequired(nil)
 
 var _ signin.Conn = (*client.Conn)(nil)
 
@@ -70,12 +73,12 @@ func TestWays(t *testing.T) {
 
 func TestCall(t *testing.T) {
 	a := offer(t, call, terminal)
-	r, err := signin.Do(t.Context(), a, nil)
+	r, err := signin.Do(t.Context(), a, errRequired, nil)
 	require.NoError(t, err, "without a command it is the only one")
 	assert.False(t, r.Reconnect)
 	assert.EqualValues(t, "login", a.called)
 	a.err = errors.New("refused")
-	_, err = signin.Do(t.Context(), a, nil)
+	_, err = signin.Do(t.Context(), a, errRequired, nil)
 	assert.ErrorIs(t, err, a.err)
 }
 
@@ -90,24 +93,24 @@ func TestTerminal(t *testing.T) {
 		Run: func(_ context.Context, cmd *exec.Cmd) error { ran = cmd; return nil },
 	}
 	a := offer(t, terminal)
-	r, err := signin.Do(t.Context(), a, opts)
+	r, err := signin.Do(t.Context(), a, errRequired, opts)
 	require.NoError(t, err)
 	assert.True(t, r.Reconnect)
 	assert.Empty(t, a.called, "never passed to authenticate")
 	assert.Equal(t, []string{"agent", "--acp", "--login"}, ran.Args)
 	assert.Equal(t, []string{"HOME=/h", "A=1", "B=2"}, ran.Env)
 
-	_, err = signin.Do(t.Context(), offer(t, olderTerm), opts)
+	_, err = signin.Do(t.Context(), offer(t, olderTerm), errRequired, opts)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"/bin/agent", "login"}, ran.Args)
 	assert.Equal(t, []string{"HOME=/h", "X=1"}, ran.Env, "the environment of the agent")
 	opts.Command = func() *exec.Cmd { return exec.Command("agent") }
-	_, err = signin.Do(t.Context(), a, opts)
+	_, err = signin.Do(t.Context(), a, errRequired, opts)
 	require.NoError(t, err)
 	assert.Greater(t, len(ran.Env), 2, "the environment of this program")
 
 	opts.Run = func(context.Context, *exec.Cmd) error { return errors.New("status 1") }
-	_, err = signin.Do(t.Context(), a, opts)
+	_, err = signin.Do(t.Context(), a, errRequired, opts)
 	assert.ErrorContains(t, err, "status 1")
 }
 
@@ -128,15 +131,15 @@ func TestRunOnThisTerminal(t *testing.T) {
 		}
 	}
 	var exit *exec.ExitError
-	_, err := signin.Do(t.Context(), offer(t, `{"id":"t","name":"T","type":"terminal"}`), &signin.Options{Command: again()})
+	_, err := signin.Do(t.Context(), offer(t, `{"id":"t","name":"T","type":"terminal"}`), errRequired, &signin.Options{Command: again()})
 	require.ErrorAs(t, err, &exit)
 	assert.Equal(t, 4, exit.ExitCode())
 
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err = signin.Do(ctx, offer(t, terminal), &signin.Options{Command: again()})
+	_, err = signin.Do(ctx, offer(t, terminal), errRequired, &signin.Options{Command: again()})
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
-	_, err = signin.Do(t.Context(), offer(t, terminal), &signin.Options{Command: func() *exec.Cmd { return exec.Command("/no/such/agent") }})
+	_, err = signin.Do(t.Context(), offer(t, terminal), errRequired, &signin.Options{Command: func() *exec.Cmd { return exec.Command("/no/such/agent") }})
 	missing := os.ErrNotExist
 	if runtime.GOOS == "windows" { // os/exec tries each extension of PATHEXT there
 		missing = exec.ErrNotFound
@@ -147,35 +150,38 @@ func TestRunOnThisTerminal(t *testing.T) {
 func TestVariables(t *testing.T) {
 	values := map[string]string{"API_KEY": "k", "PLAIN": "p", "UNASKED": "x"}
 	opts := &signin.Options{Variables: func(_ context.Context, w *signin.Way) (map[string]string, error) { return values, nil }}
-	r, err := signin.Do(t.Context(), offer(t, variables), opts)
+	r, err := signin.Do(t.Context(), offer(t, variables), errRequired, opts)
 	require.NoError(t, err)
 	assert.True(t, r.Reconnect)
 	assert.Equal(t, []string{"API_KEY=k", "PLAIN=p"}, r.Env)
 	delete(values, "API_KEY")
-	_, err = signin.Do(t.Context(), offer(t, variables), opts)
+	_, err = signin.Do(t.Context(), offer(t, variables), errRequired, opts)
 	assert.ErrorContains(t, err, "API_KEY has no value")
 	opts.Variables = func(context.Context, *signin.Way) (map[string]string, error) { return nil, errors.New("no") }
-	_, err = signin.Do(t.Context(), offer(t, variables), opts)
+	_, err = signin.Do(t.Context(), offer(t, variables), errRequired, opts)
 	assert.ErrorContains(t, err, "no")
 }
 
 func TestChoosing(t *testing.T) {
-	_, err := signin.Do(t.Context(), offer(t, variables, terminal), nil)
+	_, err := signin.Do(t.Context(), offer(t, variables, terminal), errRequired, nil)
 	assert.ErrorIs(t, err, signin.ErrNoWay)
-	_, err = signin.Do(t.Context(), offer(t), nil)
+	_, err = signin.Do(t.Context(), offer(t), errRequired, nil)
 	assert.ErrorIs(t, err, signin.ErrNoWay)
-	_, err = signin.Do(t.Context(), offer(t, olderTerm), nil)
+	_, err = signin.Do(t.Context(), offer(t, olderTerm), errRequired, nil)
 	assert.ErrorIs(t, err, signin.ErrNoWay, "there is no terminal for the command that it names either")
 	both := offer(t, call, `{"id":"b","name":"B"}`, other)
-	_, err = signin.Do(t.Context(), both, nil)
+	_, err = signin.Do(t.Context(), both, errRequired, nil)
 	assert.ErrorContains(t, err, "ways to sign in")
 	for id, ok := range map[acp.AuthMethodID]bool{"b": true, "c": false} {
-		_, err = signin.Do(t.Context(), both, &signin.Options{Choose: func(context.Context, []signin.Way) (acp.AuthMethodID, error) { return id, nil }})
+		_, err = signin.Do(t.Context(), both, errRequired, &signin.Options{Choose: func(context.Context, error, []signin.Way) (acp.AuthMethodID, error) { return id, nil }})
 		assert.Equal(t, ok, err == nil)
 	}
 	assert.EqualValues(t, "b", both.called)
 	no := errors.New("no")
-	_, err = signin.Do(t.Context(), both, &signin.Options{Choose: func(context.Context, []signin.Way) (acp.AuthMethodID, error) { return "", no }})
+	_, err = signin.Do(t.Context(), both, errRequired, &signin.Options{Choose: func(_ context.Context, required error, _ []signin.Way) (acp.AuthMethodID, error) {
+		assert.Equal(t, errRequired, required, "its reason is for the user")
+		return "", no
+	}})
 	assert.ErrorIs(t, err, no)
 }
 
@@ -184,16 +190,16 @@ func TestWaysWithTheSameID(t *testing.T) {
 	opts := &signin.Options{
 		Command: func() *exec.Cmd { return exec.Command("agent") },
 		Run:     func(context.Context, *exec.Cmd) error { return errors.New("it was run") },
-		Choose: func(_ context.Context, ways []signin.Way) (acp.AuthMethodID, error) {
+		Choose: func(_ context.Context, _ error, ways []signin.Way) (acp.AuthMethodID, error) {
 			return ways[len(ways)-1].ID, nil
 		},
 	}
 	a := offer(t, `{"id":"login","name":"Terminal","type":"terminal","args":["x"]}`, call)
-	_, err := signin.Do(t.Context(), a, opts)
+	_, err := signin.Do(t.Context(), a, errRequired, opts)
 	assert.ErrorContains(t, err, "same id")
 	assert.Empty(t, a.called)
 	a = offer(t, `{"id":"login","name":"Another name"}`, call)
-	_, err = signin.Do(t.Context(), a, opts)
+	_, err = signin.Do(t.Context(), a, errRequired, opts)
 	assert.NoError(t, err, "both do the same")
 	assert.EqualValues(t, "login", a.called)
 }
@@ -218,10 +224,10 @@ func TestInstruction(t *testing.T) {
 func TestChoiceThatComesLate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := signin.Do(ctx, offer(t, terminal), &signin.Options{
+	_, err := signin.Do(ctx, offer(t, terminal), errRequired, &signin.Options{
 		Command: func() *exec.Cmd { return exec.Command("agent") },
 		Run:     func(context.Context, *exec.Cmd) error { t.Error("it was run"); return nil },
-		Choose:  func(context.Context, []signin.Way) (acp.AuthMethodID, error) { cancel(); return "tty", nil },
+		Choose:  func(context.Context, error, []signin.Way) (acp.AuthMethodID, error) { cancel(); return "tty", nil },
 	})
 	assert.ErrorIs(t, err, context.Canceled)
 }

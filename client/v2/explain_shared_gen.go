@@ -8,25 +8,32 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
 
-	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
 // Explain returns a text that explains err to the user, and names the next step if there
-// is one: the agent is not installed, it exits before it responds, it requires the user to
-// sign in, or it supports only another version of the protocol. err may be an error of
-// [stream.Command], [Connect] or any call. c may be nil; if it is not, the text lists the
-// methods to sign in that the agent offers.
+// is one: the agent is not installed, it exits before it responds, no agent listens at its
+// address, it requires the user to sign in, or it supports only another version of the
+// protocol. err may be an error of [stream.Command], [Connect] or any call. c may be nil; if
+// it is not, the text lists the methods to sign in that the agent offers. The names of the
+// packages of this module are left out.
 //
-//	stream: starting gemini: exec: "gemini": executable file not found in $PATH
+//	starting gemini: exec: "gemini": executable file not found in $PATH
 //	The agent is not installed here. Install it, or give the path of its program.
 //
 // Like [rpcerr.Explain], the text contains the reason from the data of the agent's error.
 // Show it on a screen and do not log it.
 func Explain(c *Conn, err error) string {
-	text := rpcerr.Explain(err)
+	text := withoutPackages(rpcerr.Explain(err), err)
+	if version, ok := errors.AsType[*VersionError](err); ok {
+		text = withoutPackages(version.Error(), nil) // it has the code and the data in words
+	}
 	next := nextStep(c, err)
 	if next == "" || text == "" {
 		return text
@@ -34,11 +41,32 @@ func Explain(c *Conn, err error) string {
 	return text + "\n" + next
 }
 
+// packages finds the names of packages with which errors begin, and those within that wrap
+// others.
+var packages = regexp.MustCompile(`(^|: |; |\()((acp|agent|client|elicitation|files|host|negotiate|permission|proxy|router|rpcerr|signin|stream|streamhttp|remote|supervise|terminals|thread|websocket): )+`)
+
+// withoutPackages returns the text of err without the names of packages. What comes from the
+// peer stays as it is.
+func withoutPackages(text string, err error) string {
+	if said, ok := errors.AsType[*rpcerr.RequestError](err); ok {
+		if i := strings.Index(text, endpoint.Printable(said.Error())); i >= 0 { // the reason follows
+			return packages.ReplaceAllString(text[:i], "$1") + text[i:]
+		}
+	} else if exit, ok := errors.AsType[*stream.ExitError](err); ok {
+		said := endpoint.Printable(exit.Error())
+		if before, after, ok := strings.Cut(text, said); ok {
+			return packages.ReplaceAllString(before, "$1") + said + packages.ReplaceAllString(after, "$1")
+		}
+	}
+	return packages.ReplaceAllString(text, "$1")
+}
+
 func nextStep(c *Conn, err error) string {
 	var (
 		path    *fs.PathError
 		exit    *stream.ExitError
 		version *VersionError
+		status  *stream.StatusError
 	)
 	switch {
 	case errors.As(err, &path) && path.Op == "chdir":
@@ -48,7 +76,12 @@ func nextStep(c *Conn, err error) string {
 	case errors.Is(err, fs.ErrPermission) && errors.As(err, &path) && path.Op == "fork/exec":
 		return "The agent's program cannot be executed. Check its permissions."
 	case errors.As(err, &version):
-		return fmt.Sprintf("Look for a version of the agent that speaks version %d of the protocol.", acp.ProtocolVersion)
+		own := strings.ReplaceAll(strings.Trim(fmt.Sprint(version.Own), "[]"), " ", " or ")
+		return "Look for a version of the agent that speaks version " + own + " of the protocol."
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "No agent listens there."
+	case errors.As(err, &status) && status.Code == 401:
+		return "The agent wants a token: it got none, or not the one that it expects."
 	case errors.Is(err, rpcerr.ErrAuthRequired):
 		return signIn(c)
 	case errors.As(err, &exit) && (c == nil || c.ProtocolVersion() == 0):

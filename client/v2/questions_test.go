@@ -171,7 +171,7 @@ func TestAcceptedPromptIsNotSentAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		v := &viewer{}
 		s, peer := session(t, v, nil)
-		login := func(context.Context, []acp.AuthMethod) (acp.AuthMethodID, error) { return "key", nil }
+		login := func(context.Context, error, []acp.AuthMethod) (acp.AuthMethodID, error) { return "key", nil }
 		attempts := 0
 		prompt := func(ctx context.Context) error {
 			attempts++

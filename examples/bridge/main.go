@@ -52,7 +52,11 @@ func main() {
 		os.Exit(2)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bridge:", client.Explain(nil, err))
+		text := client.Explain(nil, err)
+		if status, ok := errors.AsType[*stream.StatusError](err); ok && status.Code == http.StatusUnauthorized {
+			text += " Set it in " + tokenVariable + "."
+		}
+		fmt.Fprintln(os.Stderr, "bridge:", text)
 		os.Exit(1)
 	}
 }

@@ -47,6 +47,7 @@ func (c *chat) number(ctx context.Context, n int) (int, error) {
 		if err == nil && chosen >= 1 && chosen <= n {
 			return chosen - 1, nil
 		}
+		c.screen.note(fmt.Sprintf("Type a number from 1 to %d.", n))
 	}
 }
 

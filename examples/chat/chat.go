@@ -34,6 +34,7 @@ type chat struct {
 
 	// Of the connection.
 	start    *start
+	process  *stream.Process // nil if the agent was not started here
 	conn     *negotiate.Conn // nil until the agent has responded
 	session  *negotiate.Session
 	sessions []negotiate.SessionInfo // as listed last
@@ -75,7 +76,7 @@ func run(ctx context.Context, s settings, console *console) error {
 			return err
 		}
 		c.env = append(c.env, restart.Env...)
-		c.screen.note("Signed in. The agent is started again.")
+		c.restarted(restart)
 	}
 }
 
@@ -97,13 +98,20 @@ func (c *chat) converse(ctx context.Context, file io.Writer) error {
 	alive, kill := context.WithCancelCause(ctx)
 	defer kill(nil)
 	if err := c.initialize(alive, kill, file); err != nil {
-		return c.explain(err)
+		return c.explain("", err)
 	}
-	err := c.explain(c.talk(ctx))
+	err := c.explain("", c.talk(ctx))
 	stop := waiting(c.notice, func() string { return "the agent to end; after a while it is ended" })
-	defer stop()
+	lived := c.conn.Err() == nil
 	c.conn.Close()
-	return errors.Join(err, ignoreEnd(c.conn.Wait()))
+	err = errors.Join(err, ignoreEnd(c.conn.Wait()))
+	stop()
+	if c.process != nil && lived {
+		if exit, ok := errors.AsType[*stream.ExitError](c.process.Wait()); ok && exit.Signal != "" {
+			c.notice("the agent did not end by itself and was ended (signal: " + exit.Signal + ")")
+		}
+	}
+	return err
 }
 
 // ignoreEnd drops the error of an agent that did not take the end of its input

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,11 +16,7 @@ const tokenVariable = "ACP_TOKEN"
 // connect dials the agent at -url, or starts the one that is named.
 func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 	if c.settings.url != "" {
-		wire, err := remote.Dial(ctx, c.settings.url, &remote.DialOptions{Header: header})
-		if err != nil {
-			return nil, fmt.Errorf("reaching the agent: %w", err)
-		}
-		return wire, nil
+		return remote.Dial(ctx, c.settings.url, &remote.DialOptions{Header: header})
 	}
 	options := &stream.CommandOptions{OnStderr: c.start.stderr, OnNoise: c.start.skipped}
 	if c.settings.verbose {
@@ -32,8 +27,9 @@ func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 	cmd.Env = c.environment()
 	process, err := stream.Command(cmd, options)
 	if err != nil {
-		return nil, fmt.Errorf("starting the agent: %w", err)
+		return nil, err
 	}
+	c.process = process
 	return process, nil
 }
 

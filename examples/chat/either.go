@@ -77,7 +77,7 @@ func (c *chat) signedIn(ctx context.Context, call func(context.Context) error) e
 		return c.host.SignIn(ctx, conn, call)
 	}
 	return c.conn.V2().SignInAndRetry(ctx, func(ctx context.Context, required error) error {
-		signed, err := signin.Do(ctx, signInV2{c.conn}, c.signIn())
+		signed, err := signin.Do(ctx, signInV2{c.conn}, required, c.signIn())
 		switch {
 		case errors.Is(err, signin.ErrNoWay):
 			return errors.Join(err, required)

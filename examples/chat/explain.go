@@ -4,14 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // explained is an error with a text for the user, which may have several lines.
@@ -23,8 +29,8 @@ type explained struct {
 func (e *explained) Error() string { return e.text }
 func (e *explained) Unwrap() error { return e.err }
 
-// explain adds the next step to an error.
-func (c *chat) explain(err error) error {
+// explain adds what failed, if that is said, and the next step to an error.
+func (c *chat) explain(what string, err error) error {
 	if _, done := errors.AsType[*explained](err); done || err == nil {
 		return err
 	}
@@ -35,11 +41,24 @@ func (c *chat) explain(err error) error {
 		return &explained{client.Explain(c.v1(), asked), err} // it lists the ways, to be taken elsewhere
 	}
 	text := client.Explain(c.v1(), err)
+	status, _ := errors.AsType[*stream.StatusError](err)
+	version, _ := errors.AsType[*client.VersionError](err)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		text += "\nNo agent listens there. Start one, for example with: go run ./examples/agent -listen 127.0.0.1:8080"
-	case errors.Is(err, rpcerr.ErrInternal) && c.settings.url == "" && !c.settings.verbose:
+		text += " Start one, for example with: go run ./examples/agent -listen 127.0.0.1:8080"
+	case status != nil && status.Code == http.StatusUnauthorized:
+		text += " Set it in " + tokenVariable + "."
+	case version != nil:
+		for _, other := range []int{acp.ProtocolVersion, acp2.ProtocolVersion} {
+			if other != version.Requested && slices.Contains(append(version.Supported, version.Answered), other) {
+				text += fmt.Sprintf(" This one speaks version %d: start chat with -protocol %d.", other, other)
+			}
+		}
+	case strings.HasSuffix(text, "Internal error (-32603)") && c.settings.url == "" && !c.settings.verbose:
 		text += "\nThe agent may have logged the reason. Start chat with -v to see what it logs."
+	}
+	if what != "" {
+		text = what + ": " + text
 	}
 	return &explained{text, err}
 }

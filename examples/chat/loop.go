@@ -47,7 +47,7 @@ func (c *chat) loop(ctx context.Context) error {
 		}
 		if err != nil { // the session goes on
 			c.pending = ""
-			c.screen.lines(red, text(c.explain(err)))
+			c.screen.lines(red, text(c.explain("", err)))
 		}
 	}
 }

@@ -77,6 +77,7 @@ type lockedAgent struct {
 	Reopens bool   // it looks at Door when it starts only
 	Never   bool   // signing in does not help
 	Hangs   bool   // signing in takes for ever
+	Fails   bool   // signing in fails
 
 	conn *agent.Conn
 	open bool
@@ -136,6 +137,9 @@ func (a *lockedAgent) Authenticate(ctx context.Context, _ *acp.AuthenticateReque
 	if a.Hangs {
 		<-ctx.Done()
 		return nil, ctx.Err()
+	}
+	if a.Fails {
+		return nil, rpcerr.InvalidParams(nil).WithDetail("no such account")
 	}
 	if !a.Never {
 		a.unlock()

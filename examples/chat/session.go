@@ -40,13 +40,17 @@ func (c *chat) begin(ctx context.Context) error {
 
 // load goes on with a session. Its history is shown if the agent replays it.
 func (c *chat) load(ctx context.Context, id string) error {
+	f := c.conn.Features()
+	if !f.Load && !f.Resume {
+		return &explained{c.agentTitle() + " can neither load nor resume a session", nil}
+	}
 	before := c.view.Load()
 	v := newView(c.screen, id, c.conn.Thread(id), c.dir)
 	v.load(true)
 	c.view.Store(v)
 	var session *negotiate.Session
 	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
-		if f := c.conn.Features(); !f.Load && f.Resume {
+		if !f.Load {
 			session, err = c.conn.ResumeSession(ctx, id, &negotiate.SessionParams{Cwd: c.dir})
 			return err
 		}
@@ -55,7 +59,7 @@ func (c *chat) load(ctx context.Context, id string) error {
 	})
 	if err != nil {
 		c.view.Store(before)
-		return fmt.Errorf("the session cannot be opened: %w", err)
+		return c.explain("the session cannot be opened", err)
 	}
 	c.session = session
 	c.draw()
@@ -83,7 +87,7 @@ func (c *chat) turn(ctx context.Context, prompt string) error {
 	case errors.Is(err, context.Canceled):
 		c.screen.note("(the agent did not stop in time; the turn was left)")
 	case err != nil:
-		return fmt.Errorf("the turn failed: %w", err)
+		return c.explain("the turn failed", err)
 	default:
 		c.screen.line(dim, "(%s)", words(over.StopReason))
 	}
@@ -93,6 +97,9 @@ func (c *chat) turn(ctx context.Context, prompt string) error {
 
 // listSessions lists what the agent has stored for the folder, the newest first.
 func (c *chat) listSessions(ctx context.Context) error {
+	if !c.conn.Features().List {
+		return &explained{c.agentTitle() + " cannot list its sessions", nil}
+	}
 	var found []negotiate.SessionInfo
 	err := c.signedIn(ctx, func(ctx context.Context) error {
 		found = nil
@@ -107,7 +114,7 @@ func (c *chat) listSessions(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("listing sessions: %w", err)
+		return c.explain("listing sessions", err)
 	}
 	c.sessions = found
 	if len(found) == 0 {

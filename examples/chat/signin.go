@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/signin"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // signIn says how the user can sign in: by a call always, on the terminal if there is one,
@@ -23,14 +25,15 @@ func (c *chat) signIn() *signin.Options {
 	return o
 }
 
-// chooseWay takes the way that -auth names, or asks.
-func (c *chat) chooseWay(ctx context.Context, ways []signin.Way) (acp.AuthMethodID, error) {
+// chooseWay takes the way that -auth names, or asks. required is why the agent asks for it.
+func (c *chat) chooseWay(ctx context.Context, required error, ways []signin.Way) (acp.AuthMethodID, error) {
 	c.signing = true
+	reason := rpcerr.Explain(required)
 	if id := acp.AuthMethodID(c.settings.auth); id != "" {
 		w, ok := find(ways, id)
 		switch {
 		case c.authUsed:
-			return "", &explained{fmt.Sprintf("you signed in with -auth %s, and the agent still asks for it\nTry another way:%s", id, c.list(ways)), nil}
+			return "", &explained{fmt.Sprintf("you signed in with -auth %s, and the agent still asks for it: %s\nTry another way:%s", id, reason, c.list(ways)), nil}
 		case !ok:
 			return "", &explained{fmt.Sprintf("the agent offers no way %q to sign in that can be used here\nUse one of these:%s", id, c.list(ways)), nil}
 		}
@@ -38,13 +41,13 @@ func (c *chat) chooseWay(ctx context.Context, ways []signin.Way) (acp.AuthMethod
 		c.announce(w)
 		return id, nil
 	}
-	c.screen.note("The agent asks you to sign in:")
+	c.screen.note("The agent asks you to sign in: " + reason)
 	for i, w := range ways {
 		c.screen.note(fmt.Sprintf("  %d %s", i+1, c.describe(&w)))
 	}
 	n, err := c.number(ctx, len(ways))
 	if err != nil {
-		return "", &explained{"the agent asks you to sign in\nRun chat again in one of these ways:" + c.list(ways), err}
+		return "", &explained{"the agent asks you to sign in: " + reason + "\nRun chat again in one of these ways:" + c.list(ways), err}
 	}
 	c.announce(&ways[n])
 	return ways[n].ID, nil
@@ -104,9 +107,18 @@ func (c *chat) askVariables(ctx context.Context, w *signin.Way) (map[string]stri
 		}
 		value, err := c.lines.next(ctx, question{prompt: printable(prompt) + ": ", secret: v.Secret})
 		if err != nil {
-			return nil, &explained{"the agent needs variables\nRun chat again where " + w.Instruction("") + ".", err}
+			return nil, &explained{"the agent needs variables: " + w.Instruction("") + ", and start chat again", err}
 		}
 		values[v.Name] = strings.TrimSpace(value)
 	}
 	return values, nil
+}
+
+// restarted says why the agent is started again.
+func (c *chat) restarted(restart *host.RestartError) {
+	if restart.Way.Kind == signin.KindAgent { // it would have gone on otherwise
+		c.screen.note("Signed in, but the agent still asks for it: " + rpcerr.Explain(restart.Err) + ". It is started again.")
+	} else {
+		c.screen.note("Signed in. The agent is started again.")
+	}
 }

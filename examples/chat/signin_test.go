@@ -35,12 +35,14 @@ func TestSigningIn(t *testing.T) {
 		want              string
 	}{
 		"a call":                    {callWay, "1\n", "", false, "Waiting for the agent to sign you in."},
+		"a reason":                  {callWay, "1\n", "", false, "The agent asks you to sign in: Authentication required (-32000): no account"},
 		"a call by flag":            {callWay + "," + terminalWay, "", "browser", false, "Waiting for the agent to sign you in."},
-		"a call, then a new start":  {callWay, "1\n", "", true, "The agent is started again."},
+		"a call, then a new start":  {callWay, "1\n", "", true, "Signed in, but the agent still asks for it: Authentication required (-32000): no account. It is started again."},
 		"a terminal":                {terminalWay, "1\n", "", true, "login"},
 		"a terminal by flag":        {callWay + "," + terminalWay, "", "tty", true, "login"},
 		"a variable":                {variableWay, "1\nsecret\n", "", true, "You get the value at https://keys"},
 		"a variable after nonsense": {callWay + "," + variableWay, "x\n7\n2\nsecret\n", "", true, "2 A key: set CHAT_TEST_KEY"},
+		"nonsense":                  {callWay + "," + variableWay, "x\n7\n1\n", "", false, "Type a number from 1 to 2."},
 		"older agents":              {olderWay(t), "1\n", "", true, "login"},
 	} {
 		for _, refuses := range []string{"session/new", "session/prompt"} {
@@ -65,16 +67,17 @@ func TestNotSigningIn(t *testing.T) {
 		want              []string
 		not               string
 	}{
-		"no input":               {callWay + "," + terminalWay, "", "", true, []string{"-auth browser    In the browser", "-auth tty    In a shell: run ", " login"}, ""},
+		"no input":               {callWay + "," + terminalWay, "", "", true, []string{"no account", "-auth browser    In the browser", "-auth tty    In a shell: run ", " login"}, ""},
 		"no terminal":            {callWay + "," + terminalWay, "", "", false, []string{"-auth browser"}, "tty"},
 		"no such way":            {callWay, "", "other", true, []string{`no way "other"`, "-auth browser"}, ""},
 		"no way at all":          {"", "", "", true, []string{"no account", "use its own command"}, "-auth"},
 		"only another terminal":  {olderWay(t), "", "", false, []string{"no account", "old: As before; run ", " login"}, "-auth"},
 		"an unknown way":         {`{"id":"x","name":"X","type":"hologram"}`, "", "", true, []string{"x: X"}, "-auth"},
-		"no value of a variable": {variableWay, "1\n", "", true, []string{"set CHAT_TEST_KEY in the agent's environment"}, ""},
+		"no value of a variable": {variableWay, "1\n", "", true, []string{"the agent needs variables: set CHAT_TEST_KEY in the agent's environment, with a value from https://keys, and start chat again"}, ""},
+		"a call that fails":      {callWay, "1\n", "", true, []string{`signing in with "browser": Invalid params: no such account (-32602)`}, "signin:"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := lock(t, lockedAgent{Methods: "[" + tt.ways + "]", Refuses: "session/new"})
+			s := lock(t, lockedAgent{Methods: "[" + tt.ways + "]", Refuses: "session/new", Fails: name == "a call that fails"})
 			s.prompt, s.auth = "hello", tt.auth
 			console := onTerminal(tt.typed, io.Discard)
 			if !tt.terminal {
@@ -98,7 +101,7 @@ func TestSignInThatDoesNotHelp(t *testing.T) {
 	s.prompt, s.auth = "hello", "browser"
 	err := run(t.Context(), s, noConsole())
 	require.Error(t, err)
-	assert.Contains(t, text(err), "you signed in with -auth browser, and the agent still asks for it")
+	assert.Contains(t, text(err), "you signed in with -auth browser, and the agent still asks for it: Authentication required (-32000): no account\n")
 }
 
 // In a conversation, a turn that fails does not end the program.

@@ -4,8 +4,11 @@ package main
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -20,7 +23,15 @@ func TestStartsThatFail(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	write(t, file, "text")
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer locked.Close()
 	sh := func(script string) settings { return settings{dir: dir, agent: []string{"sh", "-c", script}} }
+	version2 := func(script string) settings {
+		s := sh(script)
+		s.protocol = "2"
+		return s
+	}
+	const plain = `read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentInfo":{"name":"plain","version":"3"}}}'; read line`
 	for name, tt := range map[string]struct {
 		s     settings
 		wants []string
@@ -30,8 +41,15 @@ func TestStartsThatFail(t *testing.T) {
 		"exits":               {sh("echo no such model >&2; exit 3"), []string{"exited with status 3", "no such model", "exited before it responded"}},
 		"prints its usage":    {sh("echo Usage: agent; exit 0"), []string{`its standard output begins with "Usage: agent"`, "such as --acp"}},
 		"prints for ever":     {settings{dir: dir, agent: []string{"yes"}}, []string{`prints lines such as "y"`, "such as --acp"}},
+		"only version 1":      {version2(`read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'; read line`), []string{"version 1 to a request for version 2", "speaks version 2", "-protocol 1"}},
+		"only version 2":      {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"x","data":{"requested":1,"supported":[2]}}}'; read line`), []string{"version 1, only version 2", "-protocol 2"}},
+		"cannot list":         {settings{dir: dir, list: true, agent: []string{"sh", "-c", plain}}, []string{"plain 3 cannot list its sessions"}},
+		"cannot load":         {settings{dir: dir, load: "x", agent: []string{"sh", "-c", plain}}, []string{"plain 3 can neither load nor resume a session"}},
 		"another version":     {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":9}}'; read line`), []string{"version 9", "speaks version 1"}},
+		"a reason":            {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"API key is missing"}}'; read line`), []string{"API key is missing (-32603)"}},
 		"an error":            {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":"OPENAI_API_KEY is not set"}}'; read line`), []string{"OPENAI_API_KEY is not set"}},
+		"no token":            {settings{dir: dir, url: locked.URL + "/acp"}, []string{"HTTP status 401", "Set it in ACP_TOKEN."}},
+		"no token, WebSocket": {settings{dir: dir, url: "ws" + strings.TrimPrefix(locked.URL, "http") + "/acp"}, []string{"HTTP status 401", "Set it in ACP_TOKEN."}},
 		"no reason":           {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}'; read line`), []string{"Internal error (-32603)", "chat with -v"}},
 		"no such folder":      {settings{dir: filepath.Join(dir, "none")}, []string{"there is no folder " + dir, "-dir"}},
 		"not a folder":        {settings{dir: file}, []string{"is not a folder", "-dir"}},
@@ -47,6 +65,10 @@ func TestStartsThatFail(t *testing.T) {
 			for _, want := range tt.wants {
 				assert.Contains(t, text(err), want)
 			}
+			if name != "no reason" {
+				assert.NotContains(t, text(err), "chat with -v")
+			}
+			assert.NotRegexp(t, "(stream|streamhttp|websocket|negotiate|client|host|acp): ", text(err))
 			assert.Less(t, time.Since(began), 4*time.Second, "without waiting for a grace")
 		})
 	}
@@ -126,6 +148,19 @@ func TestSlowStartAndEnd(t *testing.T) {
 	assert.Contains(t, <-told, "chat: waiting for the agent to end")
 	require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0))
 	require.NoError(t, <-done)
+}
+
+// An agent that does not end by itself is ended, and the user reads that.
+func TestStuckAgent(t *testing.T) {
+	t.Parallel() // it is given some seconds
+	agent, err := example()
+	require.NoError(t, err)
+	var notes bytes.Buffer
+	console := noConsole()
+	console.err = &notes
+	s := settings{dir: t.TempDir(), prompt: "help", agent: []string{"sh", "-c", `"$0" -state "$1"; exec sleep 1000`, agent, t.TempDir()}}
+	require.NoError(t, run(t.Context(), s, console))
+	assert.Contains(t, notes.String(), "chat: the agent did not end by itself and was ended (signal: terminated)\n")
 }
 
 // lineWriter passes on each write.

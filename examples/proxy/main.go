@@ -23,6 +23,9 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
+// shown is how much is logged of a line that is not a message, in bytes.
+const shown = 200
+
 func main() {
 	stream.EndOnSignal(nil) // a signal ends the agent too
 	flag.Usage = func() {
@@ -35,7 +38,7 @@ func main() {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	process, err := stream.Command(exec.Command(flag.Arg(0), flag.Args()[1:]...), &stream.CommandOptions{
 		Stderr:  os.Stderr, // what the agent says while it starts, for example
-		OnNoise: func(line []byte) { log.Warn("the agent printed a line that is not a message", "bytes", len(line)) },
+		OnNoise: func(line []byte) { log.Warn("the agent printed a line that is not a message", "said", string(line[:min(len(line), shown)])) },
 	})
 	if err == nil {
 		var passed atomic.Int64
