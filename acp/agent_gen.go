@@ -53,8 +53,9 @@ type Agent interface {
 
 	// Cancel is called after the client has cancelled the turn of a session. The ctx of
 	// the corresponding Prompt was already cancelled when the message was read, so most
-	// agents leave the method empty. Cancel is called after that Prompt has been entered,
-	// and also if no turn is running. A returned error is logged.
+	// agents leave the method empty. Cancel is called after that Prompt has been called,
+	// and also if no turn is running. What Prompt registers when it begins may not be
+	// found yet. A returned error is logged.
 	//
 	// Protocol: session/cancel.
 	Cancel(context.Context, *CancelNotification) error

@@ -7,7 +7,9 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // An extension is called by its name, which begins with an underscore. The client
@@ -95,4 +97,20 @@ func ExampleAfterResponse() {
 	// set: <nil>
 	// mode: ask
 	// set: Invalid params: there is no mode fast (-32602)
+}
+
+// filter passes on what it is asked to the agent that it keeps in a field.
+type filter struct{ acp.Agent }
+
+func (f filter) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	req.Prompt = append(req.Prompt, acp.Text("Answer in one sentence."))
+	return f.Agent.Prompt(ctx, req)
+}
+
+func ExampleOptions_relay() {
+	serve := func(ctx context.Context, below *client.Conn) error {
+		opts := &agent.Options{Relay: true}
+		return agent.Serve(ctx, stream.Stdio(), func(*agent.Conn) acp.Agent { return filter{below} }, opts)
+	}
+	_ = serve // with a connection to another agent
 }

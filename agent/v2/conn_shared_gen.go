@@ -70,6 +70,7 @@ func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 		cfg.Entries = c.table.Entries
 		endpoint.Extensions(&cfg, c, c.agent)
 	}
+	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(c.agent)
 	c.engine.Configure(cfg)
 	return c
 }
@@ -155,3 +156,10 @@ func (c *Conn) verdict(err error) error {
 	}
 	return err
 }
+
+// Release lets messages continue that were read over another connection after a response to
+// a handler of a relay, see Options.Relay. They wait until the response of the handler is
+// queued, its ctx is done or it makes its next call. A middleware of a relay must call Release
+// before it waits for anything else after the next handler has returned; otherwise the wait
+// may be a deadlock. ctx must be the ctx of the handler or one derived from it.
+func Release(ctx context.Context) { rpc.Release(ctx) }

@@ -74,6 +74,7 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 		endpoint.Extensions(&cfg, c, c.client)
 		c.effects.noting(&cfg)
 	}
+	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(c.client)
 	c.engine.Configure(cfg)
 	return c
 }
@@ -139,3 +140,10 @@ func (c *Conn) Done() <-chan struct{} { return c.engine.Done() }
 // Err returns nil until the connection has ended, and after that the reason why it
 // ended.
 func (c *Conn) Err() error { return c.engine.Err() }
+
+// Release lets messages continue that were read over another connection after a response to
+// a handler of a relay, see Options.Relay. They wait until the response of the handler is
+// queued, its ctx is done or it makes its next call. A middleware of a relay must call Release
+// before it waits for anything else after the next handler has returned; otherwise the wait
+// may be a deadlock. ctx must be the ctx of the handler or one derived from it.
+func Release(ctx context.Context) { rpc.Release(ctx) }

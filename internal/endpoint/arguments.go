@@ -47,6 +47,19 @@ func joinPath(path []string) string {
 	return b.String()
 }
 
+// Relay is implemented by agents and clients of this module that pass requests on over
+// another connection without being one. Other modules cannot implement it.
+type Relay interface{ Relays(Own) }
+
+// Own makes the method of Relay one that only this module can have.
+type Own struct{}
+
+// IsRelay reports whether v is a [Relay].
+func IsRelay(v any) bool {
+	_, ok := v.(Relay)
+	return ok
+}
+
 // IsNil reports whether v is nil or holds a nil pointer, func, map, slice, channel or
 // interface.
 func IsNil(v any) bool {

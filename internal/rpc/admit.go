@@ -172,7 +172,7 @@ func (in *inbound) cancel(key string) (unstarted *request, refused []refusal) {
 	unstarted = &request{id: r.id}
 	in.pending.remove(r)
 	in.pending.empty(r)
-	r.entered.over()
+	r.wasCalled()
 	if r.handshake {
 		refused = in.openLocked(nil)
 	}

@@ -179,28 +179,43 @@ func TestGroups(t *testing.T) {
 	})
 }
 
-// The handler of the cancel is never called before that of its prompt, however
-// close they are.
-func TestPromptIsEnteredBeforeItsCancel(t *testing.T) {
+// The handler of the cancel is called after that of its prompt, however close they are and
+// whatever middleware the prompt passes through, and does not wait for what the prompt does.
+func TestPromptIsCalledBeforeItsCancel(t *testing.T) {
 	for i := range 400 {
 		bubble(t, func(t *testing.T) {
 			var ev events
 			end := func(context.Context, *msg) (*msg, error) { ev.add("cancel"); return nil, nil }
 			cancel, send := on(mCancel, end), `{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'a'}}`
-			answers := []string{`{'jsonrpc':'2.0','id':1,'result':{'text':'cancelled'}}`}
+			var own []string
 			if i%2 == 1 { // a request does so, too
 				cancel, send = on(request("t/close"), end), `{'jsonrpc':'2.0','id':2,'method':'t/close','params':{'sessionId':'a'}}`
-				answers = append(answers, `{'jsonrpc':'2.0','id':2,'result':{}}`)
+				own = []string{`{'jsonrpc':'2.0','id':2,'result':{}}`}
 			}
 			cancel.Ends = rpc.EndsForeground
-			_, p := start(t, rpc.Config{Entries: []*rpc.Entry{cancel,
-				ended(on(mPrompt, func(ctx context.Context, _ *msg) (*msg, error) { ev.add("prompt"); <-ctx.Done(); return nil, ctx.Err() })),
+			slow, busy := make(chan struct{}), make(chan struct{})
+			middleware := func(next rpc.Handler) rpc.Handler {
+				return func(ctx context.Context, method string, params any) (any, error) {
+					if method == "t/prompt" {
+						<-slow
+						ev.add("prompt")
+					}
+					return next(ctx, method, params)
+				}
+			}
+			_, p := start(t, rpc.Config{Receiving: []rpc.Middleware{middleware}, Entries: []*rpc.Entry{cancel,
+				ended(on(mPrompt, func(ctx context.Context, _ *msg) (*msg, error) { <-busy; return nil, ctx.Err() })),
 			}})
 			p.Send(`{'jsonrpc':'2.0','id':1,'method':'t/prompt','params':{'sessionId':'a'}}`)
 			p.Send("%s", send)
-			p.ExpectJSON(answers...)
+			synctest.Wait()
+			require.Empty(t, ev.list())
+			close(slow)
 			synctest.Wait()
 			require.Equal(t, []string{"prompt", "cancel"}, ev.list())
+			p.ExpectJSON(own...)
+			close(busy)
+			p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'text':'cancelled'}}`)
 		})
 	}
 }

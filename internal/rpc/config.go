@@ -65,6 +65,10 @@ type Config struct {
 	// $/cancel_request. A Conn without Entries and Handshake then passes on all there is.
 	Fallback bool
 
+	// Relay: the handlers pass requests on over other connections and return what they get
+	// there. What such a connection reads after a response waits for the handler's own.
+	Relay bool
+
 	// Handshake is the request that opens the connection. Before it requests are refused
 	// with -32600 and notifications are dropped; what is read after it waits for its
 	// response. Empty: the connection is open from the start.

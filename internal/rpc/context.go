@@ -24,9 +24,6 @@ type scope struct {
 	// started the connection. It is set before the handler runs.
 	up *scope
 
-	// entered hears of the first use of the ctx; nil when no one asks.
-	entered *entered
-
 	// inside counts the Conn methods that wait with this ctx or one that descends
 	// from it. It belongs to conn.in and is guarded by its lock.
 	inside int
@@ -97,21 +94,14 @@ func (s *scope) end(cause error) {
 func (s *scope) Deadline() (time.Time, bool) { return s.parent.Deadline() }
 
 // Done implements context.Context.
-func (s *scope) Done() <-chan struct{} {
-	s.entered.use()
-	return s.real().Done()
-}
+func (s *scope) Done() <-chan struct{} { return s.real().Done() }
 
 // Err implements context.Context.
-func (s *scope) Err() error {
-	s.entered.use()
-	return s.now().Err()
-}
+func (s *scope) Err() error { return s.now().Err() }
 
 // Value implements context.Context. What it hands through lets package context
 // find its own, so that deriving from a scope needs no goroutine.
 func (s *scope) Value(key any) any {
-	s.entered.use()
 	if _, ok := key.(scopeKey); ok {
 		return s
 	}
@@ -122,8 +112,8 @@ func (s *scope) Value(key any) any {
 type origin struct {
 	// exempt: a notification handler waits for the call.
 	exempt bool
-	// relays is the request of another connection whose handler makes the call: its
-	// response is likely to be the result of the call.
+	// relays is the request whose handler, that of a relay, makes the call: its response is
+	// likely to be the result of the call.
 	relays *request
 }
 
@@ -134,7 +124,7 @@ type origin struct {
 // handler's, as in a proxy, it is work like any other: the peer that is too slow there
 // slows down the peer that sends here, and what was sent here stays in its order.
 func (s *scope) enter(c *Conn, call bool) (o origin) {
-	if s != nil && s.req != nil && s.conn != c {
+	if s != nil && s.req != nil && s.conn != c && s.conn.cfg.Relay {
 		o.relays = s.req
 	}
 	for ; s != nil; s = s.up {

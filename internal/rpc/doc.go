@@ -69,13 +69,12 @@
 //  7. The end of the connection fails every pending call with an error that is
 //     wire.ErrClosed and wraps the cause.
 //
-// Three more orders hold. The handler of a message that ends a group is called when the
-// handlers of the group's earlier requests have been entered. What is read during a
-// handshake does not hold back the responses to calls that the handshake's own handler
-// makes. What is read after a response to a call that a handler of another connection made
-// waits until the response of that handler is queued, so that nothing overtakes what a
-// proxy passes on; it waits for a short time only, unless the handler has returned, and not
-// while the handler calls.
+// Three more orders hold. The handler of a message that ends a group is called after the
+// handlers of the group's earlier requests. What is read during a handshake does not hold back
+// the responses to calls that the handshake's own handler makes. In a relay (Config.Relay) what
+// is read after a response waits until the response of the handler that made the call is
+// queued, so that nothing overtakes what the relay passes on. That wait ends too with the ctx
+// of the handler, with its next call and with Release.
 //
 // # Why the engine keeps its own calls
 //

@@ -201,7 +201,8 @@ func TestRequestWaitsWhileAnotherConnectionIsSlow(t *testing.T) {
 	})
 }
 
-// A response that a handler passes on is queued there before what was read after it.
+// A response that the handler of a relay passes on is queued there before what was read after
+// it.
 func TestForwardedResponseKeepsItsPlace(t *testing.T) {
 	runs := 5000
 	if testing.Short() {
@@ -221,7 +222,7 @@ func TestForwardedResponseKeepsItsPlace(t *testing.T) {
 		},
 	})
 	near, nearPeer := stream.Pipe()
-	front = startOn(t, rpc.Config{Stream: near,
+	front = startOn(t, rpc.Config{Stream: near, Relay: true,
 		Entries: []*rpc.Entry{on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
 			res, err := back.Call(ctx, mEcho, m, nil)
 			if err != nil {
@@ -262,45 +263,71 @@ func TestForwardedResponseKeepsItsPlace(t *testing.T) {
 	}
 }
 
-// What was read after such a response waits for the handler, but not for long, and not
-// while the handler calls.
-func TestForwardedResponseHoldsUpNothingForLong(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		handled := make(chan time.Time, 2)
-		back, q := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mNote, func(context.Context, *msg) (*msg, error) { handled <- time.Now(); return nil, nil }),
-		}})
-		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
-				if _, err := back.Call(ctx, mEcho, m, nil); err != nil {
-					return nil, err
+// What is read after a response to the handler of a relay waits for what the wait is for, or
+// for an end, and for no time. Other handlers hold back nothing.
+func TestWhatARelayHoldsBack(t *testing.T) {
+	type world struct {
+		back   *rpc.Conn
+		p, q   peer
+		gate   chan struct{}
+		passed chan time.Time // when the notification after the response was handled
+	}
+	for name, tt := range map[string]struct {
+		relay bool
+		after func(ctx context.Context, w *world) // in the handler, once it has its response
+		held  time.Duration                       // how long the notification waits
+		ends  func(w *world)                      // after an hour; nil: the handler returns
+		warns bool
+	}{
+		"another handler thinks": {false, func(_ context.Context, w *world) { <-w.gate }, 0, nil, false},
+		"a relay thinks":         {true, func(_ context.Context, w *world) { <-w.gate }, time.Hour, nil, true},
+		"a relay returns":        {true, func(context.Context, *world) {}, 0, nil, false},
+		"a relay calls Release":  {true, func(ctx context.Context, w *world) { rpc.Release(ctx); <-w.gate }, 0, nil, false},
+		"a relay makes another call": {true, func(ctx context.Context, w *world) {
+			_, err := w.back.Call(ctx, mEcho, &msg{}, nil)
+			assert.NoError(t, err)
+		}, 0, func(w *world) { w.q.Next(); w.q.answer(2, 1) }, false},
+		"the request is cancelled": {true, func(_ context.Context, w *world) { <-w.gate }, time.Hour,
+			func(w *world) { w.p.Send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`) }, true},
+		"the connection is closed": {true, func(_ context.Context, w *world) { <-w.gate }, time.Hour,
+			func(w *world) { assert.NoError(t, w.back.Close()) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := &world{gate: make(chan struct{}), passed: make(chan time.Time, 1)}
+				w.back, w.q = start(t, rpc.Config{Entries: []*rpc.Entry{
+					on(mNote, func(context.Context, *msg) (*msg, error) { w.passed <- time.Now(); return nil, nil }),
+				}})
+				var log logs
+				_, w.p = start(t, rpc.Config{Relay: tt.relay, Logger: log.logger(), Entries: []*rpc.Entry{
+					on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+						_, err := w.back.Call(ctx, mEcho, m, nil)
+						tt.after(ctx, w)
+						return m, err
+					}),
+				}})
+				w.p.request(1, "t/echo", 1)
+				w.q.Next()
+				begun := time.Now()
+				w.q.answer(1, 1)
+				w.q.note(1)
+				synctest.Wait()
+				assert.Equal(t, tt.held > 0, len(w.passed) == 0)
+				time.Sleep(tt.held)
+				if tt.ends != nil {
+					tt.ends(w)
+				} else {
+					close(w.gate)
 				}
-				if m.N == 1 {
-					<-gate
-					return m, nil
+				synctest.Wait()
+				if w.back.Err() == nil {
+					assert.Equal(t, tt.held, (<-w.passed).Sub(begun))
 				}
-				_, err := back.Call(ctx, mEcho, m, nil)
-				return m, err
-			}),
-		}})
-		p.request(1, "t/echo", 1)
-		q.Next()
-		begun := time.Now()
-		q.answer(1, 1)
-		q.note(1)
-		assert.Equal(t, 200*time.Millisecond, (<-handled).Sub(begun))
-		close(gate)
-		p.Next()
-
-		p.request(2, "t/echo", 2)
-		q.Next()
-		begun = time.Now()
-		q.answer(2, 1)
-		q.note(2)
-		assert.Zero(t, (<-handled).Sub(begun))
-		q.Next()
-		q.answer(3, 1)
-		p.Next()
-	})
+				assert.Equal(t, tt.warns, strings.Contains(log.String(), "keeps messages of another connection waiting"))
+				if tt.ends != nil {
+					close(w.gate)
+				}
+			})
+		})
+	}
 }

@@ -75,7 +75,7 @@ func (in *inbound) openLocked(to *rows) (refused []refusal) {
 func (in *inbound) refuseLocked(r *request, err *rpcerr.RequestError) refusal {
 	in.pending.forget(r)
 	in.pending.remove(r)
-	r.entered.over()
+	r.wasCalled()
 	return refusal{r.id, err}
 }
 

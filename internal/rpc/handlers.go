@@ -60,9 +60,7 @@ func (h *handlers) notification(s *scope, it *item) {
 		return
 	}
 	if it.rare != nil {
-		for _, r := range it.rare.after {
-			r.entered.wait()
-		}
+		waitCalled(s, it.rare.after)
 	}
 	h.handled(s, h.invoke(s, it.entry, params, raw, nil))
 }
@@ -118,7 +116,7 @@ func (h *handlers) invoke(s *scope, e *Entry, params any, raw []byte, res *any) 
 	return safely(func() (err error) {
 		var v any
 		ctx := h.keepRaw(s, raw)
-		in := incoming{entry: e, notification: s.req == nil}
+		in := incoming{entry: e, request: s.req}
 		if h.receive != nil {
 			v, err = h.receive(context.WithValue(ctx, incomingKey{h}, in), s.method, params)
 		} else {
@@ -133,8 +131,8 @@ func (h *handlers) invoke(s *scope, e *Entry, params any, raw []byte, res *any) 
 
 // incoming is what a message's way through the receiving middlewares leads to.
 type incoming struct {
-	entry        *Entry
-	notification bool
+	entry   *Entry
+	request *request // nil: a notification
 }
 
 type incomingKey struct{ h *handlers }
@@ -150,6 +148,7 @@ func (h *handlers) handleWrapped(ctx context.Context, method string, params any)
 
 func (h *handlers) handle(ctx context.Context, in incoming, method string, params any) (any, error) {
 	if in.entry != nil {
+		in.request.wasCalled()
 		return in.entry.Handle(ctx, params)
 	}
 	raw, ok := params.(json.RawMessage)
@@ -160,7 +159,7 @@ func (h *handlers) handle(ctx context.Context, in incoming, method string, param
 		}
 	}
 	switch {
-	case in.notification:
+	case in.request == nil:
 		return nil, h.cfg.ExtensionNotification(ctx, method, raw)
 	case h.cfg.Extension == nil || !h.isExtension(method):
 		h.refused(method)

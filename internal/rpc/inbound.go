@@ -102,7 +102,7 @@ func (in *inbound) stop() (responses []*call, dropped int) {
 	for _, r := range in.pending.byID {
 		if r.state < requestRunning {
 			in.pending.remove(r)
-			r.entered.over()
+			r.wasCalled()
 		}
 	}
 	in.slow.stop()

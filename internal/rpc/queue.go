@@ -30,7 +30,7 @@ type item struct {
 // rare is what few notifications need.
 type rare struct {
 	name   string     // of an extension, or before the row is known
-	after  []*request // those whose handlers must have been entered before
+	after  []*request // those whose handlers must have been called before
 	reason error      // why it is not handled
 }
 

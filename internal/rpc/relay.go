@@ -1,19 +1,17 @@
 package rpc
 
-import "time"
-
-// What was read after a response waits for the handler of another connection that the
-// response was for, and that has not returned: relayRounds times for relayRound. A machine
-// with too much to do may not let the handler run for as long as all of them, but it lets
-// it run between some of them.
-const (
-	relayRound  = 10 * time.Millisecond
-	relayRounds = 20
+import (
+	"context"
+	"time"
 )
 
-// relays are the responses of this connection that handlers of another one wait for. In
-// a proxy such a response is the result of the handler, and what was read after it must
-// not leave before it. The worker's own.
+// In a relay, such as a typed proxy, a handler passes its request on over another connection,
+// and the response from there is likely to become its own. What that connection reads after
+// the response must not leave before the handler's response does, so it waits until that is
+// queued. The handlers of other connections hold back nothing.
+
+// relays are the responses of this connection that handlers of relays got and that what is
+// read next waits for. The worker's own.
 type relays []relay
 
 type relay struct {
@@ -29,26 +27,30 @@ func (w *relays) add(k *call) {
 	}
 }
 
-// wait waits until the responses of all handlers are queued. It waits in no circle: a
-// handler has a short time to return, and is not waited for when it begins a call. When
-// it has returned, nothing but its peer's reading is waited for.
+// wait waits for each handler until its response is queued, its ctx has ended, it makes
+// another call, or it has called Release; and no longer than the connection lives.
 func (w *relays) wait(closing <-chan struct{}) {
-	defer func() { *w = nil }()
-	t := time.NewTimer(relayRound)
-	defer t.Stop()
-	rounds := 0
 	for _, r := range *w {
-		for waits := true; waits; {
-			select {
-			case <-r.done:
-				waits = false
-			case <-closing:
-				return
-			case <-t.C:
-				rounds++
-				waits = rounds < relayRounds || r.request.conn.in.isResponding(r.request)
-				t.Reset(relayRound)
-			}
+		c := r.request.conn
+		slow := time.AfterFunc(c.limits.SlowHandler, func() {
+			c.log.Warn("acp: a request handler keeps messages of another connection waiting; if it waits for something else than the call it passed on, call Release before",
+				"handler", shown(r.request.method), "for", c.limits.SlowHandler)
+		})
+		select {
+		case <-r.done:
+		case <-r.request.Done():
+		case <-closing:
 		}
+		slow.Stop()
+	}
+	*w = nil
+}
+
+// Release lets messages go on that wait until the response to the request that is being
+// handled is queued. ctx must be that of the handler or one derived from it; otherwise Release
+// does nothing.
+func Release(ctx context.Context) {
+	if s := scopeOf(ctx); s != nil && s.req != nil {
+		s.conn.in.release(s.req)
 	}
 }

@@ -58,15 +58,21 @@ type request struct {
 	params []byte
 	group  string
 
+	// called is closed when the handler of a group's request is called, or never will be; nil
+	// without a group.
+	called     chan struct{}
+	calledOnce sync.Once
+
 	// Guarded by the lock of inbound.
 	state     requestState
 	endedBy   endedBy
 	handshake bool          // its response opens the connection; set before it is started
-	before    []*request    // those whose handlers must have been entered before its own; set likewise
+	before    []*request    // those whose handlers must have been called before its own; set likewise
 	slot      bool          // it has a slot
 	served    bool          // nothing runs for it
 	over      chan struct{} // closed when its response is queued; nil while no one waits for that
 	relay     chan struct{} // closed when its response is queued, or its handler waits for something else
+	released  bool          // Release was called
 	member    member
 	task      task
 
@@ -91,8 +97,8 @@ func (r *request) resolve(rows *rows) {
 		if e.Group || e.Ends != EndsNothing {
 			r.group = groupKey(r.params)
 		}
-		if e.Group && r.entered == nil {
-			r.entered = newEntered()
+		if e.Group && r.called == nil {
+			r.called = make(chan struct{})
 			r.size += groupOverhead
 		}
 	}
@@ -112,7 +118,7 @@ func (r *request) serve() {
 	res, err := any(nil), errExited
 	defer func() {
 		defer r.end(errReturned) // respond may not return
-		r.entered.over()
+		r.wasCalled()
 		r.respond(res, err)
 	}()
 	c := r.conn
@@ -122,11 +128,28 @@ func (r *request) serve() {
 		return
 	}
 	err = errExited
-	for _, b := range r.before {
-		b.entered.wait()
-	}
-	r.entered.call()
+	waitCalled(&r.scope, r.before)
 	err = c.handlers.invoke(&r.scope, r.entry, params, raw, &res)
+}
+
+// wasCalled notes that the handler is being called, or never will be.
+func (r *request) wasCalled() {
+	if r != nil && r.called != nil {
+		r.calledOnce.Do(func() { close(r.called) })
+	}
+}
+
+// waitCalled waits until the handlers of all requests were called, for the handler of the
+// message that has ended their group. A goroutine cannot know that a function has executed
+// its first statement, so what the handler registers may not be found; its ctx had ended
+// before.
+func waitCalled(s *scope, requests []*request) {
+	for _, r := range requests {
+		select {
+		case <-r.called:
+		case <-s.parent.Done(): // the connection ends
+		}
+	}
 }
 
 // handlerStack is what decoding, a short handler and encoding take of a stack, or a

@@ -72,13 +72,21 @@ func (in *inbound) responded(r *request) {
 func (in *inbound) relays(r *request) <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if r.state != requestRunning || r.inside > 1 {
+	if r.state != requestRunning || r.inside > 1 || r.released {
 		return nil
 	}
 	if r.relay == nil {
 		r.relay = make(chan struct{})
 	}
 	return r.relay
+}
+
+// release: nothing waits for the response to a request from now on.
+func (in *inbound) release(r *request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	r.released = true
+	r.relayedLocked()
 }
 
 // relayed: the response to a request is in the outgoing queue. Handlers that wait for
@@ -113,12 +121,4 @@ func (in *inbound) begin(t *task) (end func()) {
 		in.pending.unlink(t)
 		in.idleLocked()
 	})
-}
-
-// isResponding reports whether the handler of a request has returned and its response is
-// not queued.
-func (in *inbound) isResponding(r *request) bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return r.state == requestResponding
 }

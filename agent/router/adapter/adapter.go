@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -29,7 +30,7 @@ func FromV1(newV1 func(*agent.Conn) acp.Agent, opts *Options) func(*agent2.Conn)
 		near, far := stream.Pipe()
 		a.agent = agent.New(far, newV1, o.Agent)
 		a.below = client.New(near, func(*client.Conn) acp.Client { return &lower{a} },
-			&client.Options{CancelGrace: o.CancelGrace, Logger: o.Logger})
+			&client.Options{CancelGrace: o.CancelGrace, Logger: o.Logger, Relay: true})
 		conn.OnEnd(a.end)
 		return a
 	}
@@ -61,6 +62,10 @@ var (
 	_ acp2.ExtensionHandler             = (*adapter)(nil)
 	_ acp2.ExtensionNotificationHandler = (*adapter)(nil)
 )
+
+// Relays marks the connection to the client as one whose requests the agent of version 1
+// responds to.
+func (a *adapter) Relays(endpoint.Own) {}
 
 // start starts the connection to the agent. The ctx is that of a handler; only its values
 // are used.

@@ -163,6 +163,7 @@ func (w *world) connect(
 		rest = pairtest.Proxy(t, rest, limits())
 	}
 	s := limits()
+	s.AgentOptions.Receiving = []acp.Middleware{w.noteCall}
 	s.Streams = func() (stream.Stream, stream.Stream) {
 		return &wire{forAgent, w, w.agent}, &wire{rest, w, w.other}
 	}

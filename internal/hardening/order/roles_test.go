@@ -118,11 +118,7 @@ func (w *world) agentSide(conn *agent.Conn) acp.Agent {
 	return &peertest.FullAgent{Do: func(ctx context.Context, method string, params any) (any, error) {
 		switch p := params.(type) {
 		case *acp.PromptRequest:
-			a := carried(p.Prompt[0].(*acp.TextContent).Meta)
-			w.mu.Lock()
-			w.entered[a.UID] = true
-			w.mu.Unlock()
-			return nil, s.request(ctx, a)
+			return nil, s.request(ctx, carried(p.Prompt[0].(*acp.TextContent).Meta))
 		case *acp.CancelNotification:
 			w.cancelled(sessionNumber(string(p.SessionID)), carried(p.Meta).UID)
 		case *acp.LoadSessionRequest:
@@ -136,8 +132,24 @@ func (w *world) agentSide(conn *agent.Conn) acp.Agent {
 	}}
 }
 
+// noteCall notes that a prompt is being called: this middleware is the innermost one.
+func (w *world) noteCall(next acp.Handler) acp.Handler {
+	return func(ctx context.Context, method string, params any) (any, error) {
+		if p, ok := params.(*acp.PromptRequest); ok {
+			w.called(carried(p.Prompt[0].(*acp.TextContent).Meta).UID)
+		}
+		return next(ctx, method, params)
+	}
+}
+
+func (w *world) called(uid int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.prompts[uid] = true
+}
+
 // cancelled checks that the handlers of the prompts that arrived before this cancel
-// were entered.
+// were called.
 func (w *world) cancelled(session, uid int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,7 +158,7 @@ func (w *world) cancelled(session, uid int) {
 	}
 	n := w.cancels[session]
 	w.cancels[session]++
-	// In version 2 a single prompt can be cancelled, also before it is entered.
+	// In version 2 a single prompt can be cancelled, also before it is called.
 	given := map[string]bool{}
 	for _, m := range w.agent.arrived {
 		given[m.target] = true
@@ -156,8 +168,8 @@ func (w *world) cancelled(session, uid int) {
 			continue
 		}
 		switch {
-		case m.method == acp.MethodSessionPrompt && !w.entered[m.uid] && !given[m.id]:
-			w.errs = append(w.errs, errors.New("Cancel was called before prompt "+strconv.Itoa(m.uid)+" was entered"))
+		case m.method == acp.MethodSessionPrompt && !w.prompts[m.uid] && !given[m.id]:
+			w.errs = append(w.errs, errors.New("Cancel was called before prompt "+strconv.Itoa(m.uid)+" was called"))
 		case m.method == acp.MethodSessionCancel && n == 0:
 			return
 		case m.method == acp.MethodSessionCancel:

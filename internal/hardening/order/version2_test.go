@@ -104,9 +104,6 @@ func (w *world) agentSide2(conn *agent.Conn) acp.Agent {
 		switch p := params.(type) {
 		case *acp.PromptRequest:
 			a := promptAct(p)
-			w.mu.Lock()
-			w.entered[a.UID] = true
-			w.mu.Unlock()
 			if a.Kind != "turn" { // its work has no end of its own
 				return s.request(ctx, a)
 			}
@@ -249,8 +246,8 @@ func (w *world) connect2(
 	t *testing.T, r *rand.Rand, proxies int, link func(*testing.T) (forAgent, forClient stream.Stream),
 ) (*ends, *side) {
 	log := slog.New(slog.DiscardHandler)
-	newAgent := func(over stream.Stream, f func(*agent.Conn) acp.Agent) *agent.Conn {
-		c := agent.New(over, f, &agent.Options{Unstable: true, IgnoreCapabilities: true, Logger: log, Limits: agent.Limits{
+	newAgent := func(over stream.Stream, f func(*agent.Conn) acp.Agent, middleware ...acp.Middleware) *agent.Conn {
+		c := agent.New(over, f, &agent.Options{Unstable: true, IgnoreCapabilities: true, Logger: log, Receiving: middleware, Limits: agent.Limits{
 			MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
 		}})
 		return rawpeer.Start(t, c)
@@ -269,7 +266,14 @@ func (w *world) connect2(
 		})
 		rest = toProxy
 	}
-	a := newAgent(&wire{forAgent, w, w.agent}, w.agentSide2)
+	a := newAgent(&wire{forAgent, w, w.agent}, w.agentSide2, func(next acp.Handler) acp.Handler {
+		return func(ctx context.Context, method string, params any) (any, error) {
+			if p, ok := params.(*acp.PromptRequest); ok {
+				w.called(promptAct(p).UID)
+			}
+			return next(ctx, method, params)
+		}
+	})
 	var top *side
 	c := newClient(&wire{rest, w, w.other}, func(c *client.Conn) acp.Client {
 		cl, s := w.clientSide2(c)

@@ -22,7 +22,7 @@ type world struct {
 	proxied bool
 
 	handled map[int]bool // updates whose handlers have returned
-	entered map[int]bool // prompts whose handlers were entered
+	prompts map[int]bool // those whose handlers were called
 	cancels map[int]int  // how many cancels of each session reached the agent's handler
 }
 
@@ -48,7 +48,7 @@ type entry struct {
 func newWorld() *world {
 	return &world{
 		agent: &end{sent: map[int][]int{}}, other: &end{sent: map[int][]int{}},
-		handled: map[int]bool{}, entered: map[int]bool{}, cancels: map[int]int{},
+		handled: map[int]bool{}, prompts: map[int]bool{}, cancels: map[int]int{},
 	}
 }
 
