@@ -5,7 +5,8 @@ import (
 	"testing/synctest"
 )
 
-// The id of a request is a string or an integer, before and after initialize.
+// The id of a request is a string or an integer, before and after initialize. A response has
+// no other id either, whatever else is wrong with the message.
 func TestIDsAreStringsOrIntegers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, end := connect(t, &scripted{})
@@ -13,7 +14,7 @@ func TestIDsAreStringsOrIntegers(t *testing.T) {
 		refused := func(id, method, params string) {
 			t.Helper()
 			r.Send(`{"jsonrpc":"2.0","id":%s,"method":%q,%s`, id, method, params)
-			r.ExpectJSON(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32600,"message":"Invalid request: id must be a string or an integer"}}`)
+			r.ExpectJSON(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: id must be a string or an integer"}}`)
 		}
 		refused("null", "initialize", params)
 		refused("1.5", "initialize", params)
@@ -21,6 +22,8 @@ func TestIDsAreStringsOrIntegers(t *testing.T) {
 		r.ExpectJSON(`{"jsonrpc":"2.0","id":"a",` + okay + `}`)
 		refused("null", "session/new", `"params":{"cwd":"/"}}`)
 		refused("1e-1", "session/new", `"params":{"cwd":"/"}}`)
+		r.Send(`{"jsonrpc":"2.0","id":1.5,"method":7}`)
+		r.ExpectJSON(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request"}}`)
 		r.Send(`{"jsonrpc":"2.0","id":9007199254740993,"method":"session/new","params":{"cwd":"/"}}`)
 		r.ExpectJSON(`{"jsonrpc":"2.0","id":9007199254740993,"result":{"sessionId":"s1"}}`)
 		end()

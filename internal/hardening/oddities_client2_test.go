@@ -150,7 +150,7 @@ var agentOddities2 = map[string]func(t *testing.T, o *oddClient2){
 	"ids of all kinds": func(t *testing.T, o *oddClient2) {
 		for id, want := range map[string]string{
 			`0`: "ok 0", `-1`: "ok -1", `""`: `ok ""`, `"x"`: `ok "x"`, `9007199254740993`: "ok 9007199254740993",
-			`1.5`: "-32600 1.5", `null`: "-32600 null", // refused in this version
+			`1.5`: "-32600 null", `null`: "-32600 null", // refused in this version
 		} {
 			o.peer.Send(`{"jsonrpc":"2.0","id":%s,"method":"_echo","params":1}`, id)
 			assert.Equal(t, want, o.peer.Next().String())

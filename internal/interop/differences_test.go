@@ -244,11 +244,6 @@ var differences = []difference{
 		received: []string{initialized2, `{"jsonrpc":"2.0","id":2,"result":{"v":2,"params":1}}`},
 	},
 	{
-		why:      "-32600 carries the id of the message also where version 2 does not allow it, so that its sender knows which call failed",
-		names:    []string{"v2.id_fractional"},
-		received: []string{initialized2, `{"jsonrpc":"2.0","id":1.5,"error":{"code":-32600,"message":"Invalid request"}}`},
-	},
-	{
 		why:      "a relative path is refused where a session begins, also that of an MCP server",
 		names:    []string{"v2.mcp_servers"},
 		received: []string{initialized2, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Invalid params"}}`},

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -163,9 +164,12 @@ func (c *Conn) usable() error {
 	return nil
 }
 
-// respondOwn queues a response of the connection itself. It never waits: the reader
-// calls it.
+// respondOwn queues a response of the connection itself, with the id null if the version
+// does not allow the one that the peer wrote. It never waits: the reader calls it.
 func (c *Conn) respondOwn(id []byte, e *rpcerr.RequestError) {
+	if rows := cmp.Or(c.in.rows.Load(), c.in.initial); !rows.allows(idKey(string(id))) {
+		id = nil
+	}
 	f := outbox.NewFrame()
 	f.Data = appendFault(f.Data, id, e)
 	f = f.Own()

@@ -22,13 +22,15 @@ type refusal struct {
 
 // checkID returns why a request with this id is refused, or nil.
 func (t *rows) checkID(r *request) *rpcerr.RequestError {
-	if !t.strictIDs || strings.HasPrefix(r.key, `"`) {
+	if t.allows(r.key) {
 		return nil
 	}
-	if r.key == "null" || strings.ContainsAny(r.key, ".eE") {
-		return rpcerr.InvalidRequest(nil).WithDetail("id must be a string or an integer")
-	}
-	return nil
+	return rpcerr.InvalidRequest(nil).WithDetail("id must be a string or an integer")
+}
+
+// allows reports whether a request may have the id with this key.
+func (t *rows) allows(key string) bool {
+	return !t.strictIDs || strings.HasPrefix(key, `"`) || key != "null" && !strings.ContainsAny(key, ".eE")
 }
 
 // handshake leads from the result of a handshake to the rows that hold from then on.

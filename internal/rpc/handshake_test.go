@@ -48,14 +48,14 @@ func TestHandshakeDecidesAboutTheMethods(t *testing.T) {
 		close(gate)
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':null,'result':{'n':2}}`)
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'result':{'n':2}}`, `{'jsonrpc':'2.0','id':3,'result':{'n':3}}`,
-			`{'jsonrpc':'2.0','id':1.5,'error':{'code':-32600,'message':'Invalid request: id must be a string or an integer'}}`)
+			`{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'Invalid request: id must be a string or an integer'}}`)
 		assert.Equal(t, []string{"version 2: note 7"}, ev.list())
 		for id, fine := range map[string]bool{"null": false, "1e-1": false, "9007199254740993": true, "1e3": true, "-1": true, "'x'": true} {
 			p.Send(`{'jsonrpc':'2.0','id':%s,'method':'t/echo'}`, id)
 			if fine {
 				p.ExpectJSON(`{'jsonrpc':'2.0','id':` + id + `,'result':{'n':2}}`)
 			} else {
-				p.ExpectJSON(`{'jsonrpc':'2.0','id':` + id + `,'error':{'code':-32600,'message':'Invalid request: id must be a string or an integer'}}`)
+				p.ExpectJSON(`{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'Invalid request: id must be a string or an integer'}}`)
 			}
 		}
 	})
