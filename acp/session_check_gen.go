@@ -8,7 +8,7 @@ import (
 )
 
 func validNewSessionResponse(v *NewSessionResponse, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if v.SessionID == "" {
 		return false
 	}
 	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
@@ -35,7 +35,7 @@ func validLoadSessionResponse(v *LoadSessionResponse, strict bool) bool {
 }
 
 func validForkSessionResponse(v *ForkSessionResponse, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if v.SessionID == "" {
 		return false
 	}
 	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {

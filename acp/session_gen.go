@@ -15,7 +15,7 @@ type SessionID string
 // Protocol: result of session/new.
 type NewSessionResponse struct {
 	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
+	SessionID SessionID `json:"sessionId" acp:"min=1"`
 	// Modes lists the modes of the session and the current one; nil means that the session
 	// has no modes. Clients ignore it if the agent also sent config options.
 	Modes *SessionModeState `json:"modes,omitempty"`
@@ -50,7 +50,7 @@ type LoadSessionResponse struct {
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type ForkSessionResponse struct {
 	// SessionID identifies the new session.
-	SessionID SessionID `json:"sessionId" acp:"id"`
+	SessionID SessionID `json:"sessionId" acp:"min=1"`
 	// Modes lists the modes of the session and the current one; nil means that the session
 	// has no modes. Clients ignore it if the agent also sent config options.
 	Modes *SessionModeState `json:"modes,omitempty"`

@@ -61,7 +61,7 @@ func validKillTerminalRequest(v *KillTerminalRequest, strict bool) bool {
 }
 
 func validCreateTerminalResponse(v *CreateTerminalResponse, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.TerminalID)) {
+	if v.TerminalID == "" {
 		return false
 	}
 	return true

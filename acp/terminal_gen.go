@@ -97,7 +97,7 @@ type KillTerminalRequest struct {
 // Protocol: result of terminal/create.
 type CreateTerminalResponse struct {
 	// TerminalID identifies the terminal.
-	TerminalID TerminalID `json:"terminalId" acp:"id"`
+	TerminalID TerminalID `json:"terminalId" acp:"min=1"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

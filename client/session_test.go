@@ -82,6 +82,17 @@ func TestSessionThatCannotBeLoaded(t *testing.T) {
 	require.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
 }
 
+// A session without an id is none: a response that names none is malformed.
+func TestSessionWithoutAnID(t *testing.T) {
+	c, peer := open(t, &peertest.Client{}, `{}`, nil)
+	for _, result := range []string{`{}`, `{"sessionId":""}`} {
+		go func() { peer.Answer(peer.Expect("session/new"), result) }() // ends with the response
+		_, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+		require.ErrorAs(t, err, new(*acp.InvalidError), result)
+		assert.ErrorContains(t, err, "sessionId", result)
+	}
+}
+
 func TestResumedSession(t *testing.T) {
 	c, peer := open(t, &peertest.Client{}, `{"sessionCapabilities":{"resume":{}}}`, nil)
 	go func() { peer.Answer(peer.Expect("session/resume"), `{}`) }() // ends with the response

@@ -8,7 +8,7 @@ import (
 )
 
 func validPromptResponse(v *PromptResponse, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MessageID)) {
+	if v.MessageID == "" {
 		return false
 	}
 	return true

@@ -38,7 +38,7 @@ type Usage struct {
 type PromptResponse struct {
 	// MessageID identifies the message. The update that contains the message has the same
 	// id.
-	MessageID MessageID `json:"messageId" acp:"id"`
+	MessageID MessageID `json:"messageId" acp:"min=1"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func validNewSessionResponse(v *NewSessionResponse, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if v.SessionID == "" {
 		return false
 	}
 	for i := range v.ConfigOptions {
@@ -25,7 +25,7 @@ func validNewSessionResponse(v *NewSessionResponse, strict bool) bool {
 }
 
 func validForkSessionResponse(v *ForkSessionResponse, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if v.SessionID == "" {
 		return false
 	}
 	for i := range v.ConfigOptions {

@@ -19,7 +19,7 @@ type SessionID string
 // Protocol: result of session/new.
 type NewSessionResponse struct {
 	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
+	SessionID SessionID `json:"sessionId" acp:"min=1"`
 	// ConfigOptions lists all config options of the session, in the agent's order of
 	// importance. It replaces the previous list. Options of an unreadable kind are
 	// skipped.
@@ -41,7 +41,7 @@ type SessionListCursor string
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type ForkSessionResponse struct {
 	// SessionID identifies the new session.
-	SessionID SessionID `json:"sessionId" acp:"id"`
+	SessionID SessionID `json:"sessionId" acp:"min=1"`
 	// ConfigOptions lists all config options of the session, in the agent's order of
 	// importance. It replaces the previous list. Options of an unreadable kind are
 	// skipped.

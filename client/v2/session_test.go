@@ -188,6 +188,21 @@ func TestEndOfAnUnknownSession(t *testing.T) {
 	}
 }
 
+// A session or a message without an id is none: a response that names none is malformed.
+func TestResponsesWithoutAnID(t *testing.T) {
+	v := &viewer{}
+	s, peer := session(t, v, nil)
+	for _, result := range []string{`{}`, `{"sessionId":""}`} {
+		go func() { peer.Answer(peer.Expect("session/new"), result) }() // ends with the response
+		_, err := v.conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+		require.ErrorAs(t, err, new(*acp.InvalidError), result)
+		assert.ErrorContains(t, err, "sessionId", result)
+	}
+	go func() { peer.Answer(peer.Expect("session/prompt"), `{"messageId":""}`) }() // ends with the response
+	_, err := s.Prompt(t.Context(), acp.Text("hi")).Accepted()
+	assert.ErrorAs(t, err, new(*acp.InvalidError))
+}
+
 // The empty string is a cursor like any other, and a cursor must not repeat itself.
 func TestSessions(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -64,6 +64,9 @@ func v1Tables() *tables {
 		}),
 		notIDs: rows(map[string]yes{"SessionConfigValueId": {}}),
 		prose: rows(map[string]string{
+			"NewSessionResponse.sessionId":               "min=1", // without it there is nothing to go on with
+			"ForkSessionResponse.sessionId":              "min=1",
+			"CreateTerminalResponse.terminalId":          "min=1",
 			"NewSessionRequest.cwd":                      "abspath",
 			"NewSessionRequest.additionalDirectories":    "abspath",
 			"LoadSessionRequest.cwd":                     "abspath",

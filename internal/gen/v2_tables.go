@@ -89,6 +89,9 @@ func v2Tables() *tables {
 		}),
 		notIDs: rows(map[string]yes{"SessionConfigValueId": {}, "SessionListCursor": {}, "MediaType": {}}),
 		prose: rows(map[string]string{
+			"NewSessionResponse.sessionId":               "min=1", // without it there is nothing to go on with
+			"ForkSessionResponse.sessionId":              "min=1",
+			"PromptResponse.messageId":                   "min=1",
 			"NewSessionRequest.cwd":                      "abspath",
 			"NewSessionRequest.additionalDirectories":    "abspath",
 			"ResumeSessionRequest.cwd":                   "abspath",
