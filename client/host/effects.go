@@ -26,6 +26,9 @@ func (s *seat) write(ctx context.Context, o *files.Operation) error {
 // command lets the policy judge a command, with the arguments that will run.
 func (s *seat) command(ctx context.Context, c *terminals.Command) error {
 	o := permission.Operation{Action: permission.ActionCommand, Argv: slices.Clone(c.Argv), Shell: c.Shell, Cwd: c.Cwd}
+	if !c.Shell {
+		o.Program = c.Path
+	}
 	var values []string
 	for _, v := range c.AgentEnv {
 		o.Env = append(o.Env, v.Name)

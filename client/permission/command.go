@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"os/exec"
 	"path"
 	"slices"
 	"strings"
@@ -8,12 +9,34 @@ import (
 )
 
 // runners are programs that run what stands in their arguments or their input. The first
-// word of such a command says nothing of what it does.
+// word of such a command says nothing of what it does. The list cannot be complete.
 var runners = []string{
-	"sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "csh", "tcsh", "ash", "busybox", "nu", "elvish", "xonsh",
+	"sh", "bash", "rbash", "dash", "zsh", "fish", "ksh", "rksh", "mksh", "csh", "tcsh", "ash", "busybox", "toybox", "nu", "elvish", "xonsh",
 	"cmd", "powershell", "pwsh", "wsl", "env", "exec", "eval", "command", "builtin", "xargs", "parallel", "find", "nohup", "setsid", "nice", "ionice",
-	"time", "timeout", "stdbuf", "script", "watch", "strace", "ltrace", "sudo", "doas", "su", "runuser", "pkexec",
-	"chroot", "unshare", "nsenter", "flock", "start", "call", "forfiles", "rundll32", "wscript", "cscript", "mshta",
+	"time", "timeout", "stdbuf", "script", "watch", "strace", "ltrace", "sudo", "doas", "su", "runuser", "pkexec", "setpriv", "capsh", "taskset", "chrt",
+	"prlimit", "systemd-run", "chroot", "unshare", "nsenter", "bwrap", "proot", "fakeroot", "flock", "unbuffer", "expect", "awk", "gawk", "mawk", "nawk",
+	"start", "call", "forfiles", "rundll32", "wscript", "cscript", "mshta",
+}
+
+// manyInOne are runners that do what the name says by which they are called, so that a link
+// to one of them is that program.
+var manyInOne = []string{"busybox", "toybox"}
+
+// loaders are the beginnings of the names of programs that start the program that is their
+// argument.
+var loaders = []string{"ld-", "ld.so", "ld64.so"}
+
+// inline are options by which interpreters run a text of the command line, by the name of
+// the interpreter without its version. Letters may stand together, as in -ne.
+var inline = map[string]struct {
+	letters string
+	words   []string
+}{
+	"perl": {"eE", nil}, "python": {"c", nil}, "pypy": {"c", nil}, "ruby": {"e", nil}, "lua": {"e", nil}, "luajit": {"e", nil}, "php": {"rBRE", nil},
+	"node": {"ep", []string{"--eval", "--print"}}, "nodejs": {"ep", []string{"--eval", "--print"}}, "bun": {"ep", []string{"--eval", "--print"}},
+	"deno": {"", []string{"eval"}}, "osascript": {"e", nil}, "tclsh": {"c", nil},
+	// A variable of git may be an alias or a pager, which is a command line.
+	"git": {"c", []string{"--config-env", "--exec-path"}},
 }
 
 // program returns the name of a program without its folder and extension.
@@ -25,11 +48,53 @@ func program(word string) string {
 	return name
 }
 
-// runsArguments reports whether the program runs its arguments. A batch file does: its
-// arguments go through a shell.
-func runsArguments(word string) bool {
-	lower := strings.ToLower(word)
-	return slices.Contains(runners, program(word)) || strings.HasSuffix(lower, ".bat") || strings.HasSuffix(lower, ".cmd")
+// isRunner reports whether a program runs its arguments, by its name. A batch file does:
+// its arguments go through a shell.
+func isRunner(word string) bool {
+	name, lower := program(word), strings.ToLower(word)
+	return slices.Contains(runners, name) || strings.HasSuffix(lower, ".bat") || strings.HasSuffix(lower, ".cmd") ||
+		slices.ContainsFunc(loaders, func(l string) bool { return strings.HasPrefix(name, l) })
+}
+
+// runsArguments reports whether the command, which must be no line for a shell, may run what
+// stands in its arguments or its input. The program is judged by its name and by the name of
+// the file that it leads to.
+func (o *Operation) runsArguments() bool {
+	name := o.Argv[0]
+	if isRunner(name) || runsInline(name, o.Argv[1:]) {
+		return true
+	}
+	file := o.file()
+	return file != "" && (isRunner(file) && !slices.Contains(manyInOne, program(file)) || runsInline(file, o.Argv[1:]))
+}
+
+// file returns the file of the program of a command without symlinks; empty if it is not
+// known.
+func (o *Operation) file() string {
+	name := o.Program
+	switch {
+	case name != "":
+	case !strings.ContainsFunc(o.Argv[0], isSeparator):
+		name, _ = exec.LookPath(o.Argv[0])
+	default:
+		name = below(o.Cwd, o.Argv[0])
+	}
+	return realPath(name)
+}
+
+// runsInline reports whether an interpreter gets its program as an argument. It errs to
+// yes: options of the program itself are not told apart.
+func runsInline(name string, args []string) bool {
+	name = program(name)
+	option, ok := inline[name]
+	if !ok {
+		option, ok = inline[strings.TrimRight(name, "0123456789.-")]
+	}
+	return ok && slices.ContainsFunc(args, func(arg string) bool {
+		word, _, _ := strings.Cut(arg, "=")
+		short := strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--")
+		return short && strings.ContainsAny(arg, option.letters) || slices.Contains(option.words, word)
+	})
 }
 
 // beginsWith reports whether the command, or any command that may be in a shell line or
@@ -42,7 +107,7 @@ func beginsWith(pattern []string, o *Operation) bool {
 		return false
 	}
 	words := o.Argv
-	anywhere := o.Shell || runsArguments(o.Argv[0])
+	anywhere := o.Shell || o.runsArguments()
 	if anywhere {
 		words = nil
 		for _, arg := range o.Argv {

@@ -33,6 +33,9 @@ type Operation struct {
 	// element: the command line of a shell.
 	Argv  []string `json:"argv,omitempty"`
 	Shell bool     `json:"shell,omitempty"`
+	// Program is the file that will be started, if it is known. Rules that allow look at the
+	// file that it leads to.
+	Program string `json:"program,omitempty"`
 	// Cwd is the folder that the command runs in, with all symlinks resolved. It is as the
 	// agent wrote it if it cannot be resolved.
 	Cwd string `json:"cwd,omitempty"`

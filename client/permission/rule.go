@@ -18,14 +18,17 @@ const (
 )
 
 // Rule is a decision about the operations and questions that it matches. An empty field
-// matches everything, but a rule with only Commands matches no write, and a rule with only
-// Paths no command. A rule with both matches commands by Commands and writes by Paths.
+// matches everything, but a rule with only Commands matches no file, and a rule with only
+// Paths no command. A rule with both matches commands by Commands and files by Paths. A rule
+// that allows matches only commands that its Commands name.
 //
 // A rule that denies or asks matches generously: it considers the claims of the agent in a
 // question, the first words of a command, and each word of a shell command line. A rule
 // that allows is strict. It matches
 //
-//   - no shell command line, no shell, and no program that runs its arguments, such as env;
+//   - no shell command line, no shell, and no program that runs its arguments, such as env
+//     and perl -e, as far as these are known by the name of the command and that of the file
+//     that it leads to;
 //   - a command only as a whole, with all its variables;
 //   - a question only by the name of its tool, or by the operations that Options.Extract
 //     returned for it, each of which must be allowed. It ignores the kind of a tool call,
@@ -115,7 +118,7 @@ func (r *Rule) allows(o *Operation, tool string) bool {
 		}
 		return len(r.Paths) == 0 || matchesPath(r.Paths, o.Path)
 	case ActionCommand:
-		if len(r.Paths) > 0 && len(r.Commands) == 0 || o.Shell || len(o.Argv) == 0 || runsArguments(o.Argv[0]) {
+		if o.Shell || len(o.Argv) == 0 {
 			return false
 		}
 		for _, name := range o.Env {
@@ -123,7 +126,8 @@ func (r *Rule) allows(o *Operation, tool string) bool {
 				return false
 			}
 		}
-		return len(r.Commands) == 0 || slices.ContainsFunc(r.Commands, func(c string) bool { return matchesWords(strings.Fields(c), o.Argv) })
+		matches := func(c string) bool { return matchesWords(strings.Fields(c), o.Argv) }
+		return slices.ContainsFunc(r.Commands, matches) && !o.runsArguments()
 	}
 	return false
 }

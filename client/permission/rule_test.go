@@ -49,7 +49,7 @@ func TestCommandRules(t *testing.T) {
 		"a shell line":                   {permission.Rule{Commands: []string{"ls *"}}, shell("ls; rm -rf /"), false},
 		"a harmless shell line":          {permission.Rule{Commands: []string{"ls *"}}, shell("ls"), false},
 		"a shell line, everything":       {permission.Rule{}, shell("ls"), false},
-		"a command, everything":          {permission.Rule{}, command("ls"), true},
+		"a command, everything":          {permission.Rule{}, command("ls"), false},
 		"bash -c":                        {permission.Rule{Commands: []string{"bash *"}}, command("bash", "-c", "ls"), false},
 		"/bin/sh":                        {permission.Rule{Commands: []string{"/bin/sh *"}}, command("/bin/sh", "x"), false},
 		"cmd.exe":                        {permission.Rule{Commands: []string{"*"}}, command(`C:\Windows\System32\CMD.EXE`, "/c", "dir"), false},
@@ -59,7 +59,8 @@ func TestCommandRules(t *testing.T) {
 		"a variable that is allowed":     {permission.Rule{Commands: []string{"ls"}, Env: []string{"LC_*"}}, withEnv(command("ls"), "LC_ALL"), true},
 		"one that is and one that isn't": {permission.Rule{Commands: []string{"ls"}, Env: []string{"LC_*"}}, withEnv(command("ls"), "LC_ALL", "PATH"), false},
 		"a rule of paths":                {permission.Rule{Paths: []string{"/**"}}, command("ls"), false},
-		"a rule of kinds":                {permission.Rule{Kinds: []string{"execute"}}, command("ls"), true},
+		"a rule of kinds":                {permission.Rule{Kinds: []string{"execute"}}, command("ls"), false},
+		"of kinds and commands":          {permission.Rule{Kinds: []string{"execute"}, Commands: []string{"ls"}}, command("ls"), true},
 		"a rule of other kinds":          {permission.Rule{Kinds: []string{"edit"}}, command("ls"), false},
 		"a rule of tools":                {permission.Rule{Tools: []string{"bash"}}, command("ls"), false},
 		"no command":                     {permission.Rule{}, command(), false},
@@ -68,6 +69,62 @@ func TestCommandRules(t *testing.T) {
 			c.rule.Decision = permission.Allow
 			d := newDesk(t, permission.Options{Rules: []permission.Rule{c.rule}})
 			assert.Equal(t, c.matches, d.Authorize(t.Context(), c.act) == nil)
+		})
+	}
+}
+
+// A rule never allows a shell, whatever it is called by.
+func TestRulesAllowNoShellByAnotherName(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows lacks what the test needs: symlinks without a privilege")
+	}
+	dir := t.TempDir()
+	for link, target := range map[string]string{"go": "/bin/sh", "ls": "busybox", "deep": "go", "fine": "tool"} {
+		require.NoError(t, os.Symlink(target, filepath.Join(dir, link)))
+	}
+	for _, name := range []string{"busybox", "tool"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/true\n"), 0o700))
+	}
+	in := func(argv ...string) permission.Act {
+		a := command(argv...)
+		a.Operation.Cwd = dir
+		return a
+	}
+	started := func(file string, argv ...string) permission.Act {
+		a := in(argv...)
+		a.Operation.Program = file
+		return a
+	}
+	for name, c := range map[string]struct {
+		act  permission.Act
+		want bool
+	}{
+		"a link":                     {in(dir+"/go", "test"), false},
+		"a link, relative":           {in("./go", "test"), false},
+		"a link to a link":           {in("./deep"), false},
+		"found elsewhere":            {started(dir+"/go", "go", "test"), false},
+		"rbash":                      {in("rbash", "-c", "x"), false},
+		"a loader":                   {in("/lib64/ld-linux-x86-64.so.2", "/bin/sh"), false},
+		"another loader":             {in("/lib/ld-musl-x86_64.so.1", "/bin/sh"), false},
+		"setpriv":                    {in("setpriv", "sh"), false},
+		"busybox":                    {in("./busybox", "sh"), false},
+		"perl -e":                    {in("perl", "-e", "system 1"), false},
+		"perl -ne":                   {in("perl", "-w", "-ne", "system 1"), false},
+		"python -c":                  {in("/usr/bin/python3.12", "-c", "1"), false},
+		"node --eval":                {in("node", "--eval=1"), false},
+		"awk":                        {in("awk", "BEGIN{system(1)}"), false},
+		"git -c":                     {in("git", "-c", "alias.x=!sh", "x"), false},
+		"git --config-env":           {in("git", "--config-env=alias.x=X", "x"), false},
+		"git":                        {in("git", "log", "-p"), true},
+		"a program of python":        {in("python3", "test.py", "-v"), true},
+		"a script of perl":           {in("perl", "test.pl"), true},
+		"a link to a program":        {in("./fine"), true},
+		"a program of many in one":   {in("./ls"), true},
+		"a program that is not here": {in("no-such-program"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Commands: []string{"* *"}}}})
+			assert.Equal(t, c.want, d.Authorize(t.Context(), c.act) == nil)
 		})
 	}
 }
@@ -121,7 +178,7 @@ func TestPathRules(t *testing.T) {
 
 func TestStrictestRuleWins(t *testing.T) {
 	rules := []permission.Rule{
-		{Name: "all", Decision: permission.Allow}, {Name: "push", Decision: permission.Ask, Commands: []string{"git push"}},
+		{Name: "all", Decision: permission.Allow, Commands: []string{"git *"}}, {Name: "push", Decision: permission.Ask, Commands: []string{"git push"}},
 		{Name: "force", Decision: permission.Deny, Commands: []string{"git push --force"}},
 	}
 	d := newDesk(t, permission.Options{Rules: rules, Ask: pick(permission.AllowOnce)})
