@@ -13,44 +13,38 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// write lets the policy judge a write.
-func (s *seat) write(ctx context.Context, o *files.Operation) error {
-	if !o.Write {
-		return nil
+// file lets the policy judge a read or a write.
+func (s *seat) file(ctx context.Context, o *files.Operation) error {
+	a := permission.Act{Operation: permission.Operation{Action: permission.ActionRead, Path: o.Path}}
+	if o.Write {
+		a.Operation.Action, a.Operation.Digest = permission.ActionWrite, permission.DigestOf(o.Content)
+		a.Text = &o.Content
 	}
-	return s.authorize(ctx, o.Session, permission.Operation{
-		Action: permission.ActionWrite, Path: o.Path, Digest: permission.DigestOf(o.Content),
-	}, &o.Content)
+	return s.authorize(ctx, o.Session, a)
 }
 
 // command lets the policy judge a command, with the arguments that will run.
 func (s *seat) command(ctx context.Context, c *terminals.Command) error {
-	o := permission.Operation{Action: permission.ActionCommand, Argv: slices.Clone(c.Argv), Shell: c.Shell, Cwd: c.Cwd}
+	a := permission.Act{Operation: permission.Operation{Action: permission.ActionCommand, Argv: slices.Clone(c.Argv), Shell: c.Shell, Cwd: c.Cwd}}
 	if !c.Shell {
-		o.Program = c.Path
+		a.Operation.Program = c.Path
 	}
-	var values []string
 	for _, v := range c.AgentEnv {
-		o.Env = append(o.Env, v.Name)
-		values = append(values, v.Name+"="+v.Value)
+		a.Variables = append(a.Variables, permission.Variable{Name: v.Name, Value: v.Value})
 	}
-	if len(values) > 0 {
-		slices.Sort(values)
-		o.EnvDigest = permission.DigestOf(values...)
-	}
-	if err := s.authorize(ctx, c.Session, o, nil); err != nil {
+	if err := s.authorize(ctx, c.Session, a); err != nil {
 		return err
 	}
-	c.Consented = c.Unlisted // the policy has judged them: they are in o.Env
+	c.Consented = c.Unlisted // the policy has judged them: they are in Operation.Env
 	return nil
 }
 
-// authorize judges what the agent does; text is what it writes, if anything. If the turn is cancelled while the user thinks, it is
-// not done.
-func (s *seat) authorize(ctx context.Context, id acp.SessionID, o permission.Operation, text *string) error {
+// authorize judges what the agent does. If the turn is cancelled while the user thinks, it
+// is not done.
+func (s *seat) authorize(ctx context.Context, id acp.SessionID, a permission.Act) error {
 	ctx, stop := s.conn.TurnContext(ctx, id)
 	defer stop()
-	a := permission.Act{Session: string(id), Agent: s.agent(), Operation: o, Text: text}
+	a.Session, a.Agent = string(id), s.agent()
 	a.Workspace, a.Turn, _ = s.session(id)
 	err := s.scope.Authorize(ctx, a)
 	if errors.Is(err, acp.ErrTurnCancelled) {

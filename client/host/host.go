@@ -89,9 +89,9 @@ func (h *Host) parts(conn *client.Conn, s *seat) parts {
 	switch {
 	case h.folders == nil:
 	case h.opts.ReadOnly:
-		p.reader = h.folders.Reader(conn, nil)
+		p.reader = h.folders.Reader(conn, s.file)
 	default:
-		both := h.folders.ReadWriter(conn, s.write)
+		both := h.folders.ReadWriter(conn, s.file)
 		p.reader, p.writer = both, both
 	}
 	if h.pool != nil {

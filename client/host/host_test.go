@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -80,6 +81,9 @@ type table struct {
 func sit(t *testing.T, opts host.Options) *table {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
+	if len(opts.Roots) > 0 {
+		dir = opts.Roots[0]
+	}
 	x := &table{t: t, dir: dir, agent: &script{}}
 	opts.Roots = []string{dir}
 	var rules permission.Options
@@ -221,6 +225,44 @@ func TestReadsAreNotAsked(t *testing.T) {
 		}
 		return err
 	}))
+}
+
+// Rules hold for reads too.
+func TestRulesForReads(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	rule := func(d permission.Decision, path string) permission.Rule {
+		return permission.Rule{Name: path, Decision: d, Paths: []string{filepath.ToSlash(dir) + path}}
+	}
+	for name, readOnly := range map[string]bool{"files": false, "read only": true} {
+		t.Run(name, func(t *testing.T) {
+			x := sit(t, host.Options{Roots: []string{dir}, ReadOnly: readOnly, Ask: pick(permission.AllowAlways), Permission: &permission.Options{
+				Rules: []permission.Rule{rule(permission.Deny, "/secrets/**"), rule(permission.Ask, "/private/**"), {Decision: permission.Deny, Kinds: []string{"edit"}}}}})
+			for _, name := range []string{"a", "secrets/a", "private/a"} {
+				require.NoError(t, os.MkdirAll(filepath.Dir(x.path(name)), 0o700))
+				require.NoError(t, os.WriteFile(x.path(name), []byte("hello"), 0o600))
+			}
+			require.NoError(t, x.run(func(ctx context.Context, id acp.SessionID) error {
+				read := func(name string) error {
+					_, err := x.agent.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: id, Path: x.path(name)})
+					return err
+				}
+				require.NoError(t, read("a"))
+				denied(t, read("secrets/a"))
+				denied(t, read("secrets/none"))
+				require.NoError(t, read("private/a"))
+				return nil
+			}))
+			require.Len(t, x.questions(), 1)
+			assert.Equal(t, []string{"read " + x.path("private/a")}, x.questions()[0].Lines())
+			assert.Equal(t, "Always allow reading private/a in this session", x.questions()[0].Options[1].Label)
+			var by []permission.Reason
+			for _, r := range x.records {
+				by = append(by, r.Outcome.By)
+			}
+			assert.Equal(t, []permission.Reason{permission.ByDefault, permission.ByRule, permission.ByRule, permission.ByPerson}, by)
+		})
+	}
 }
 
 // What a person allows in a question is done without asking again, once and in that turn.
@@ -529,7 +571,8 @@ func TestOptionsThatContradict(t *testing.T) {
 	}
 }
 
-// A person who is asked sees the names of the variables, so an allow is the consent to them.
+// A person who is asked sees the variables with their values, so an allow is the consent to
+// them. Rules and records have only the names.
 func TestAllowIsConsentToTheVariables(t *testing.T) {
 	x := sit(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
 	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
@@ -539,4 +582,7 @@ func TestAllowIsConsentToTheVariables(t *testing.T) {
 	}))
 	require.Len(t, x.questions(), 1)
 	assert.Equal(t, []string{"NODE_OPTIONS", "CI"}, x.questions()[0].Operations[0].Env)
+	assert.Contains(t, x.questions()[0].Lines()[0], ` with NODE_OPTIONS="--x", CI="1"`)
+	assert.Empty(t, x.records[0].Question.Variables)
+	assert.NotContains(t, fmt.Sprintf("%+v", x.records[0].Question.Operations), "--x")
 }

@@ -29,7 +29,7 @@ func (f *findings) shown() []Operation {
 		files[f.certain[i].Path] = true
 	}
 	return unique(slices.DeleteFunc(slices.Clone(f.claims), func(o Operation) bool {
-		return o.Action == ActionWrite && o.Digest == "" && files[o.Path]
+		return o.Action != ActionCommand && o.Digest == "" && files[o.Path]
 	}))
 }
 
@@ -79,12 +79,16 @@ func (p *Policy) find(agent, workspace string, t *Tool) findings {
 			return f
 		}
 	}
+	action := ActionWrite
+	if t.Kind == "read" || t.Kind == "search" {
+		action = ActionRead
+	}
 	for _, name := range t.Paths {
-		f.claims = append(f.claims, Operation{Action: ActionWrite, Path: realPath(name)})
+		f.claims = append(f.claims, Operation{Action: action, Path: realPath(name)})
 	}
 	in := readInput(t.Input)
 	for _, name := range in.paths() {
-		f.claims = append(f.claims, Operation{Action: ActionWrite, Path: realPath(below(workspace, name))})
+		f.claims = append(f.claims, Operation{Action: action, Path: realPath(below(workspace, name))})
 	}
 	commands, exact := in.commands(workspace)
 	f.claims = unique(append(f.claims, commands...))

@@ -15,6 +15,8 @@ type Reason string
 const (
 	// ByRule means a rule of the policy.
 	ByRule Reason = "rule"
+	// ByDefault means that no rule is about a read.
+	ByDefault Reason = "default"
 	// ByMemory means an earlier "always" decision of a person.
 	ByMemory Reason = "memory"
 	// ByGrant means that a person allowed the identical operation in the same turn.
@@ -68,13 +70,14 @@ func (e *DeniedError) Error() string {
 
 // decision is a decision on its way.
 type decision struct {
-	scope   *Scope
-	q       *Question
-	keys    []Key       // what memory knows it by
-	whole   bool        // the keys say all that it is about
-	certain []Operation // what a person sees and allows with it
-	rule    string
-	err     error
+	scope     *Scope
+	q         *Question
+	keys      []Key       // what memory knows it by
+	whole     bool        // the keys say all that it is about
+	certain   []Operation // what a person sees and allows with it
+	variables []Variable  // which only a person sees
+	rule      string
+	err       error
 }
 
 // decide combines what the rules, the memory and a person say. Granted reports whether a
@@ -102,6 +105,8 @@ func (d *decision) known(ctx context.Context, v verdict, granted func() bool) (o
 		return d.allow(ByGrant), true
 	case v.decision != Ask && remembered == Allow && d.q.unique(AllowOnce) != "":
 		return d.allow(ByMemory), true
+	case v.decision == Allow && !v.decided:
+		return d.allow(ByDefault), true
 	case v.decision == Allow && d.q.unique(AllowOnce) != "":
 		return d.allow(ByRule), true
 	}
@@ -137,6 +142,7 @@ func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcom
 	if p.opts.Ask == nil {
 		return d.deny(ByNoOne, "")
 	}
+	d.q.Options = d.label(d.q.Options)
 	if !p.opts.Concurrent {
 		select {
 		case p.asking <- struct{}{}:
@@ -203,6 +209,7 @@ func (d *decision) person(ctx context.Context) (string, error) {
 	}
 	chosen := make(chan choice, 1)
 	q := *d.q
+	q.Variables = d.variables
 	go func() { // ends when Ask returns
 		c := choice{err: errNoChoice}
 		defer func() {

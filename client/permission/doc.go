@@ -1,10 +1,10 @@
 // Package permission decides what an agent may do: it answers the permission requests of
-// the agent, and it authorizes writes and commands that the agent did not ask about.
+// the agent, and it authorizes reads, writes and commands that the agent did not ask about.
 //
 // An agent need not ask before it writes a file or starts a command, and the content of a
 // question is only a claim. One [Policy] therefore serves both: [Scope.Decide] answers a
-// question, and [Scope.Authorize] decides about a write with its resolved path, or about a
-// command with the arguments that will run. Package client/host calls both.
+// question, and [Scope.Authorize] decides about a read or a write with its resolved path, or
+// about a command with the arguments that will run. Package client/host calls both.
 //
 //	policy, err := permission.New(&permission.Options{
 //		Rules: []permission.Rule{
@@ -17,9 +17,9 @@
 // # Who decides
 //
 // The first of these decides: a rule that denies, a rule that asks, an "always" decision of
-// a person, a rule that allows. If there is none, a person is asked. The operation is
-// denied if there is no one to ask, if the person does not choose within Options.Timeout,
-// or if Options.Ask fails or panics.
+// a person, a rule that allows. If there is none, a read is allowed and a person is asked
+// about anything else. The operation is denied if there is no one to ask, if the person does
+// not choose within Options.Timeout, or if Options.Ask fails or panics.
 //
 // A person's permission is valid for one operation. If the agent asked, it is valid for one
 // operation of the same turn that is identical to one in the question.

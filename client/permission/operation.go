@@ -14,16 +14,18 @@ type Action string
 
 // The values of [Action].
 const (
+	// ActionRead reads a file. It is allowed unless a rule or a person denies it.
+	ActionRead Action = "read"
 	// ActionWrite creates a file or replaces what is in it.
 	ActionWrite Action = "write"
 	// ActionCommand runs a command.
 	ActionCommand Action = "command"
 )
 
-// Operation is one action with an effect: a write or a command.
+// Operation is one action: a read, a write or a command.
 type Operation struct {
 	Action Action `json:"action"`
-	// Path is the file of a write, with all symlinks resolved. It is empty if it cannot be
+	// Path is the file of a read or a write, with all symlinks resolved. It is empty if it cannot be
 	// resolved; no rule allows that.
 	Path string `json:"path,omitempty"`
 	// Digest is the result of [DigestOf] for the new content of the file; empty if the content
@@ -40,12 +42,15 @@ type Operation struct {
 	// agent wrote it if it cannot be resolved.
 	Cwd string `json:"cwd,omitempty"`
 	// Env lists the names of the variables that the agent sets for the command. EnvDigest is
-	// the result of [DigestOf] for their values.
+	// equal for equal values only.
 	Env       []string `json:"env,omitempty"`
 	EnvDigest string   `json:"envDigest,omitempty"`
 }
 
-// DigestOf returns a digest of texts for Operation.Digest and Operation.EnvDigest: the
+// Variable is a variable of the environment of a command.
+type Variable struct{ Name, Value string }
+
+// DigestOf returns a digest of texts for Operation.Digest: the
 // SHA-256 of the texts and their lengths, in hex.
 func DigestOf(texts ...string) string {
 	h := sha256.New()
@@ -56,12 +61,21 @@ func DigestOf(texts ...string) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
+// setEnv sets Env and EnvDigest. The order of the variables makes no difference.
+func (o *Operation) setEnv(variables []Variable) {
+	o.Env = nil
+	var values []string
+	for _, v := range variables {
+		o.Env = append(o.Env, v.Name)
+		values = append(values, v.Name+"="+v.Value)
+	}
+	slices.Sort(values)
+	o.EnvDigest = DigestOf(values...)
+}
+
 // kind returns the kind of tool call that does such a thing.
 func (o *Operation) kind() string {
-	if o.Action == ActionWrite {
-		return "edit"
-	}
-	return "execute"
+	return map[Action]string{ActionRead: "read", ActionWrite: "edit", ActionCommand: "execute"}[o.Action]
 }
 
 // identity is equal for identical operations only. It is empty for a write whose content
@@ -87,7 +101,7 @@ func (o *Operation) key() string {
 // argument is what memory keeps of an operation: the file, or the command with its folder
 // and its variables.
 func (o *Operation) argument() string {
-	if o.Action == ActionWrite {
+	if o.Action != ActionCommand {
 		return DigestOf(o.Path)
 	}
 	env := slices.Sorted(slices.Values(o.Env))
@@ -172,6 +186,9 @@ type Question struct {
 	// agent and may be incomplete.
 	Operations []Operation
 	Claimed    bool
+	// Variables are what the agent sets for the command that would run, if it did not ask. They
+	// may be secret. A [Record] has none.
+	Variables []Variable
 	// Text is the new content of the file that would be written, if the agent did not ask;
 	// else nil, and the diffs of Tool are what the agent shows. It may be secret.
 	Text *string

@@ -16,10 +16,7 @@ var ErrUnknownSession error = rpcerr.InvalidParams(nil).WithDetail("the session 
 
 // RequestError returns the error that the agent receives.
 func (e *DeniedError) RequestError() *rpcerr.RequestError {
-	what := "running this command"
-	if e.Operation.Action == ActionWrite {
-		what = "writing this file"
-	}
+	what := map[Action]string{ActionRead: "reading this file", ActionWrite: "writing this file", ActionCommand: "running this command"}[e.Operation.Action]
 	return &rpcerr.RequestError{Code: Code, Message: "Permission denied: " + what + " was not allowed"}
 }
 

@@ -33,7 +33,7 @@ type Options struct {
 	// own Memory, which is lost with the session.
 	Memory Memory
 
-	// Audit is called for each decision, by the goroutine that decides.
+	// Audit is called for each decision, also about reads, by the goroutine that decides.
 	Audit func(Record)
 }
 
@@ -84,14 +84,21 @@ func (p *Policy) judgeOperation(o *Operation) verdict {
 // judgeQuestion asks the rules about a tool call. Claims is all that may be in it; certain
 // reports whether an extractor found it and it is complete.
 func (p *Policy) judgeQuestion(t *Tool, claims []Operation, certain bool) verdict {
+	suspected := claims
+	for _, o := range claims {
+		if o.Action == ActionRead { // that it only reads is a claim
+			o.Action = ActionWrite
+			suspected = append(slices.Clip(suspected), o)
+		}
+	}
 	suspects := func(r *Rule) bool {
 		if !r.specific() {
 			return r.names(t.Name, t.Kind)
 		}
-		return slices.ContainsFunc(claims, func(o Operation) bool { return r.suspects(&o, t.Name, t.Kind) })
+		return slices.ContainsFunc(suspected, func(o Operation) bool { return r.suspects(&o, t.Name, t.Kind) })
 	}
 	unsure := func(r *Rule) bool {
-		return slices.ContainsFunc(claims, func(o Operation) bool { return r.unsure(&o, t.Name, t.Kind) })
+		return slices.ContainsFunc(suspected, func(o Operation) bool { return r.unsure(&o, t.Name, t.Kind) })
 	}
 	if certain && len(claims) > 0 {
 		allowed := func(o Operation) bool {

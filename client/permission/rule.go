@@ -37,8 +37,8 @@ type Rule struct {
 	// Name identifies the rule in a [Record].
 	Name     string
 	Decision Decision
-	// Kinds lists kinds of tool calls, such as "edit" and "execute". Every write has the kind
-	// "edit" and every command the kind "execute", whatever the agent claims.
+	// Kinds lists kinds of tool calls. Every read has the kind "read", every write "edit" and
+	// every command "execute", whatever the agent claims.
 	Kinds []string
 	// Tools lists names of tools. An operation that the agent did not ask about has none.
 	Tools []string
@@ -112,7 +112,7 @@ func (r *Rule) allows(o *Operation, tool string) bool {
 		return false
 	}
 	switch o.Action {
-	case ActionWrite:
+	case ActionRead, ActionWrite:
 		if len(r.Commands) > 0 && len(r.Paths) == 0 || o.Path == "" {
 			return false
 		}
@@ -145,7 +145,7 @@ func (r *Rule) suspects(o *Operation, tool, kind string) bool {
 		return true
 	}
 	switch o.Action {
-	case ActionWrite:
+	case ActionRead, ActionWrite:
 		return suspectsPath(r.Paths, o.Path)
 	case ActionCommand:
 		return slices.ContainsFunc(r.Commands, func(c string) bool { return beginsWith(strings.Fields(c), o) })
@@ -153,10 +153,10 @@ func (r *Rule) suspects(o *Operation, tool, kind string) bool {
 	return false
 }
 
-// unsure reports whether the rule, which must be one that denies or asks, may match a write
+// unsure reports whether the rule, which must be one that denies or asks, may match a file
 // whose path could not be resolved.
 func (r *Rule) unsure(o *Operation, tool, kind string) bool {
-	return o.Action == ActionWrite && o.Path == "" && len(r.Paths) > 0 && len(r.Env) == 0 &&
+	return o.Action != ActionCommand && o.Path == "" && len(r.Paths) > 0 && len(r.Env) == 0 &&
 		(r.names(tool, kind) || r.names(tool, o.kind()))
 }
 

@@ -117,7 +117,7 @@ func (s *Scope) consume(id string, turn uint64, o *Operation) bool {
 	return true
 }
 
-// Act is a write or a command for which the agent did not ask.
+// Act is a read, a write or a command for which the agent did not ask.
 type Act struct {
 	// Session, Workspace, Turn and Agent are as in [Question].
 	Session   string
@@ -125,6 +125,8 @@ type Act struct {
 	Turn      uint64
 	Agent     string
 	Operation Operation
+	// Variables are what the agent sets for a command. Authorize takes Operation.Env from them.
+	Variables []Variable
 	// Text is the new content of the file of a write, to be shown; nil if it is not known.
 	Text *string
 }
@@ -132,13 +134,19 @@ type Act struct {
 // Authorize returns nil if the operation may be done now, once. It returns a *[DeniedError]
 // if the operation is denied, and the error of ctx if ctx is done first.
 func (s *Scope) Authorize(ctx context.Context, a Act) error {
+	if len(a.Variables) > 0 {
+		a.Operation.setEnv(a.Variables)
+	}
 	q := &Question{
 		Session: a.Session, Workspace: a.Workspace, Turn: a.Turn, Agent: a.Agent,
 		Operations: []Operation{a.Operation}, Text: a.Text,
 	}
-	d := &decision{scope: s, q: q, keys: operationKeys(q), whole: true, certain: q.Operations}
-	q.Options = d.label(ownOptions)
+	d := &decision{scope: s, q: q, keys: operationKeys(q), whole: true, certain: q.Operations, variables: a.Variables}
+	q.Options = ownOptions
 	v := s.policy.judgeOperation(&a.Operation)
+	if a.Operation.Action == ActionRead && !v.decided {
+		v.decision = Allow
+	}
 	outcome := d.decide(ctx, v, func() bool { return s.consume(a.Session, a.Turn, &a.Operation) })
 	switch outcome.Decision {
 	case Allow:
@@ -159,8 +167,8 @@ var ownOptions = []Option{
 }
 
 // Decide decides a question of the agent. It takes what the question does not contain about
-// its tool call from earlier updates; see [Scope.Observe]. It sets Operations, Claimed and the
-// labels of the options.
+// its tool call from earlier updates; see [Scope.Observe]. It sets Operations, Claimed and,
+// if a person is asked, the labels of the options.
 // No rule allows a question that is about neither a tool call nor a command: a person is
 // asked unless a rule denies it.
 func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
@@ -180,7 +188,6 @@ func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 	q.Operations = found.shown()
 	d := &decision{scope: s, q: &q, certain: found.certain}
 	d.keys, d.whole = toolKeys(&q, &found)
-	q.Options = d.label(q.Options)
 	if len(q.Options) == 0 || q.ambiguous() {
 		return d.deny(ByOptions, "")
 	}

@@ -3,6 +3,7 @@ package permission
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -56,7 +57,7 @@ func (q *Question) Lines() []string {
 		all = append(all, "the agent adds: "+quoted(q.Description))
 	}
 	for i := range q.Operations {
-		all = append(all, q.Operations[i].line(q.Workspace))
+		all = append(all, q.Operations[i].line(q.Workspace, q.Variables))
 	}
 	if len(q.Operations) == 0 {
 		all = append(all, "(it names no file and no command)")
@@ -68,8 +69,8 @@ func (q *Question) Lines() []string {
 }
 
 // line returns in one line what an operation does. The folder of a command is named if it
-// is not the workspace.
-func (o *Operation) line(workspace string) string {
+// is not the workspace, and the variables with their values if these are given.
+func (o *Operation) line(workspace string, variables []Variable) string {
 	if o.Action != ActionCommand {
 		if o.Path == "" {
 			return string(o.Action) + " a file whose path cannot be resolved"
@@ -80,8 +81,12 @@ func (o *Operation) line(workspace string) string {
 	if o.Cwd != "" && o.Cwd != workspace && o.Cwd != realFolder(workspace) {
 		text += " in " + OneLine(o.Cwd)
 	}
-	if len(o.Env) > 0 {
-		text += " with " + OneLine(strings.Join(o.Env, ", "))
+	env := slices.Clone(o.Env)
+	for i, v := range variables {
+		env[i] = v.Name + "=" + quoted(v.Value)
+	}
+	if len(env) > 0 {
+		text += " with " + OneLine(strings.Join(env, ", "))
 	}
 	return text
 }
@@ -123,7 +128,7 @@ func (d *decision) what() string {
 		if rel, err := filepath.Rel(realFolder(d.q.Workspace), name); err == nil && filepath.IsLocal(rel) {
 			name = rel
 		}
-		return "writing to " + OneLine(name)
+		return map[Action]string{ActionRead: "reading ", ActionWrite: "writing to "}[o.Action] + OneLine(name)
 	}
 	text := []rune(o.words())
 	if len(text) > longestWhat {
