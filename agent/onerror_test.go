@@ -150,6 +150,7 @@ func withoutID(data json.RawMessage) string {
 // A person who reads "Internal error" finds the reason in the log by its id.
 func TestInternalErrorsCarryAnID(t *testing.T) {
 	id := regexp.MustCompile(`errorId"?[:=]"?([a-z2-7]{8})`)
+	var logged bytes.Buffer
 	var path *fs.PathError
 	for name, err := range map[string]error{
 		"text": errors.New("boom"), "typed nil": path, "cause": rpcerr.InternalError(nil).WithCause(errors.New("boom")),
@@ -169,6 +170,19 @@ func TestInternalErrorsCarryAnID(t *testing.T) {
 		_, update, log := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error { return s.ToolCall("t1").Fail(ctx, err) })
 		require.Regexp(t, id, string(update), name)
 		assert.Equal(t, id.FindStringSubmatch(string(update))[1], id.FindStringSubmatch(log)[1], name)
+	}
+	// the same if OnError logs it, or what failed has logged it
+	for name, err := range map[string]error{
+		"plain": errors.New("boom"), "explicit": kind.Internal.New("m"), "cancelled": context.Canceled,
+		"caught": func() (err error) {
+			defer classify.Op{Name: "op", Logger: slog.New(slog.NewTextHandler(&logged, nil))}.Catch(t.Context(), &err)
+			return errors.New("boom")
+		}(),
+	} {
+		opts := &classify.OnErrorOptions{Logger: slog.New(slog.NewTextHandler(&logged, nil))}
+		response, _, _ := prompted(t, agent.Options{OnError: classify.OnError(opts)}, func(context.Context, *agent.Session) error { return err })
+		require.Regexp(t, id, string(response.Error.Data), name)
+		assert.Equal(t, 1, strings.Count(logged.String(), "errorId="+id.FindStringSubmatch(string(response.Error.Data))[1]), name)
 	}
 	for name, err := range map[string]error{
 		"not internal": rpcerr.InvalidParams(nil).WithCause(errors.New("boom")), "text": rpcerr.InternalError("text").WithCause(errors.New("boom")),

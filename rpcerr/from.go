@@ -2,7 +2,9 @@ package rpcerr
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"strings"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -47,6 +49,12 @@ func CodeOf(err error) (Code, bool) {
 	}
 	return 0, false
 }
+
+// NewErrorID returns an id under which a person who reads an internal error finds it in the
+// log. A connection logs each internal error with one and sends it in data.errorId. An error
+// that was logged before, whose method Logged() bool returns true, has it in a method
+// ErrorID() string if its log record has it.
+func NewErrorID() string { return strings.ToLower(rand.Text()[:8]) }
 
 // RequestError returns e, so that [From] finds the outermost RequestError of a chain.
 func (e *RequestError) RequestError() *RequestError { return e }

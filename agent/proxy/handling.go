@@ -143,7 +143,7 @@ func (h *handling) internal(err error) stream.Message {
 	if h.request == nil {
 		what = "notification"
 	}
-	id := rpc.NewErrorID()
+	id := rpcerr.NewErrorID()
 	h.proxy.log.Error("proxy: a "+what+" could not be passed on", "method", shown(h.m.Method), "error", rpcerr.LogText(err), "errorId", id)
 	return errorResponse(h.m.ID, rpc.InternalError(id))
 }

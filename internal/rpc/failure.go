@@ -3,12 +3,10 @@ package rpc
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -39,7 +37,7 @@ func (c *Conn) Look(where string, err error, look func()) *rpcerr.RequestError {
 	if failed == nil {
 		return nil
 	}
-	id := NewErrorID()
+	id := rpcerr.NewErrorID()
 	c.log.Error("acp: a method of an error panicked or did not return", "where", shown(where),
 		"type", fmt.Sprintf("%T", err), memberErrorID, id, errorAttr(failed))
 	return InternalError(id)
@@ -61,9 +59,6 @@ const (
 	memberErrorID = "errorId" // also in the log
 	memberDetails = "details"
 )
-
-// NewErrorID returns an id under which a person finds an internal error in the log.
-func NewErrorID() string { return strings.ToLower(rand.Text()[:8]) }
 
 // withMember returns the data of an error with a member more, if it is absent or an object
 // without that member, and an unchanged data otherwise. The value "" is none.
@@ -106,11 +101,18 @@ func (c *Conn) fault(err error, cancelled bool, msg string, args ...any) (e *rpc
 		e = rpcerr.InternalError(nil).WithCause(err)
 	}
 	switch {
-	case e.Code != rpcerr.CodeInternalError || meant && e.Unwrap() == nil || isLogged(err):
+	case e.Code != rpcerr.CodeInternalError || meant && e.Unwrap() == nil:
+	case isLogged(err):
+		if l, ok := errors.AsType[interface {
+			error
+			ErrorID() string
+		}](err); ok {
+			id = l.ErrorID()
+		}
 	case !meant && c.Ordinary(err):
 		c.log.Debug(msg+" with the connection", args...)
 	default:
-		id = NewErrorID()
+		id = rpcerr.NewErrorID()
 		writeFailure(c.log, slog.LevelError, err, id, msg, args...)
 	}
 	var data json.RawMessage

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // maxOwnResponses is how many bytes of the connection's own responses may wait to be
@@ -18,7 +19,7 @@ func (c *Conn) frameRefused(f *outbox.Frame, err error) {
 		c.calls.failOne(f.Call, err)
 		return
 	case f.Request != "" && !f.IsOwn():
-		id := NewErrorID()
+		id := rpcerr.NewErrorID()
 		c.log.Error("acp: stream refused a response", "method", shown(f.About), "error", err, memberErrorID, id)
 		c.respondOwn([]byte(f.Request), InternalError(id))
 		return

@@ -107,11 +107,11 @@ func (o Op) caught(ctx context.Context, err error, stack []byte) error {
 			e = mapped
 		}
 	}
-	if loggedBelow(err) {
-		return e.WithLogged()
+	e = e.WithLogged()
+	if !loggedBelow(err) {
+		o.log(ctx, e, err, stack)
 	}
-	o.log(ctx, e, err, stack)
-	return e.WithLogged()
+	return e
 }
 
 func (o Op) classify(err error) *kind.Error {
@@ -149,7 +149,7 @@ func (o Op) log(ctx context.Context, e *kind.Error, err error, stack []byte) {
 		name = "(unnamed operation)"
 	}
 	attrs := append([]slog.Attr{slog.String("operation", name)}, o.Attrs...)
-	attrs = append(attrs, slog.Any("error", e))
+	attrs = append(append(attrs, slog.Any("error", e)), errorID(e)...)
 	if stack != nil {
 		attrs = append(attrs, slog.String("stack", string(stack)))
 	}

@@ -54,12 +54,10 @@ func (o *OnErrorOptions) leave(ctx context.Context, where string, err error) err
 		if ctx.Err() == nil {
 			level, message = slog.LevelError, "request failed"
 		}
-		o.log(ctx, level, message, where, err, slog.String("error", rpcerr.LogText(err)))
-		return &logged{err}
+		return o.logged(ctx, level, message, where, err, slog.String("error", rpcerr.LogText(err)))
 	}
 	if !ok && failsToolCall(err) {
-		o.log(ctx, slog.LevelWarn, "request failed", where, err, slog.String("error", rpcerr.LogText(err)))
-		return &logged{err}
+		return o.logged(ctx, slog.LevelWarn, "request failed", where, err, slog.String("error", rpcerr.LogText(err)))
 	}
 	e := explicit
 	if !ok {
@@ -77,11 +75,26 @@ func (o *OnErrorOptions) leave(ctx context.Context, where string, err error) err
 	if ok && error(explicit) != err { // what was wrapped around it
 		attrs = append(attrs, slog.String("wrapped", rpcerr.LogText(err)))
 	}
-	o.log(ctx, levelOf(e.Kind), "request failed", where, err, attrs...)
-	if e == explicit {
-		return &logged{err} // its type and the form of its data stay as they are
+	if e == explicit { // its type and the form of its data stay as they are
+		return o.logged(ctx, levelOf(e.Kind), "request failed", where, err, attrs...)
 	}
-	return e.WithLogged()
+	e = e.WithLogged()
+	attrs[0] = slog.Any("error", e)
+	o.log(ctx, levelOf(e.Kind), "request failed", where, err, append(attrs, errorID(e)...)...)
+	return e
+}
+
+// logged logs err and returns it with the mark that it is in the log.
+func (o *OnErrorOptions) logged(ctx context.Context, level slog.Level, message, where string, err error, attrs ...slog.Attr) error {
+	l := &logged{error: err}
+	if below, ok := errors.AsType[identified](err); ok {
+		l.id = below.ErrorID()
+	}
+	if l.id == "" {
+		l.id = rpcerr.NewErrorID()
+	}
+	o.log(ctx, level, message, where, err, append(attrs, errorID(l)...)...)
+	return l
 }
 
 func (o *OnErrorOptions) log(ctx context.Context, level slog.Level, message, where string, err error, attrs ...slog.Attr) {
@@ -101,11 +114,29 @@ func failsToolCall(err error) bool {
 	return ok && f.FailedToolCall() != nil
 }
 
-// logged says to the connection that the error inside is in the log already.
-type logged struct{ error }
+// logged marks the error inside for the connection as one that is in the log already.
+type logged struct {
+	error
+	id string
+}
 
-func (l *logged) Unwrap() error { return l.error }
-func (*logged) Logged() bool    { return true }
+func (l *logged) Unwrap() error   { return l.error }
+func (*logged) Logged() bool      { return true }
+func (l *logged) ErrorID() string { return l.id }
+
+// identified is an error that is in the log under an id.
+type identified interface {
+	error
+	ErrorID() string
+}
+
+// errorID returns the id of an error for the log, if the connection sends it.
+func errorID(err identified) []slog.Attr {
+	if code := rpcerr.From(err).Code; code != rpcerr.CodeInternalError && code != rpcerr.CodeRequestCancelled {
+		return nil
+	}
+	return []slog.Attr{slog.String("errorId", err.ErrorID())}
+}
 
 func loggedBelow(err error) bool {
 	e, ok := errors.AsType[interface {

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -243,10 +244,10 @@ func (e *Error) WithAttrs(attrs ...slog.Attr) *Error {
 }
 
 // WithLogged returns a copy whose [Error.Logged] reports true, so that callers do not log
-// it again.
+// it again. Log the copy's [Error.ErrorID] with it.
 func (e *Error) WithLogged() *Error {
 	c := e.copy()
-	c.logged = true
+	c.errorID = cmp.Or(c.ErrorID(), rpcerr.NewErrorID())
 	return c
 }
 

@@ -54,8 +54,8 @@ type Error struct {
 
 	cause   error
 	mistake *UseError // this error stands in for one that could not be built
-	logged  bool
-	derived bool // a program chose the kind by looking at the cause
+	errorID string    // under which it is in the log already
+	derived bool      // a program chose the kind by looking at the cause
 }
 
 // Error returns the message, without anything that must not leave the process, such as the
@@ -118,7 +118,7 @@ func (e *Error) Derived() bool { return e != nil && e.derived }
 
 // Logged reports whether the error, or what it wraps, is in the log already.
 func (e *Error) Logged() bool {
-	if e == nil || e.logged {
+	if e == nil || e.errorID != "" {
 		return e != nil
 	}
 	below, ok := errors.AsType[interface {
@@ -126,6 +126,25 @@ func (e *Error) Logged() bool {
 		Logged() bool
 	}](e.cause)
 	return ok && below.Logged()
+}
+
+// ErrorID returns the id under which the error is in the log, and "" if it is not there or
+// was logged without one. A connection sends it with an internal error.
+func (e *Error) ErrorID() string {
+	if e == nil {
+		return ""
+	}
+	if e.errorID != "" {
+		return e.errorID
+	}
+	below, ok := errors.AsType[interface {
+		error
+		ErrorID() string
+	}](e.cause)
+	if !ok {
+		return ""
+	}
+	return below.ErrorID()
 }
 
 // LogValue returns everything except Data, which may contain input of a user.
