@@ -28,7 +28,9 @@ func FromV1(newV1 func(*agent.Conn) acp.Agent, opts *Options) func(*agent2.Conn)
 		}
 		a := &adapter{above: conn, log: o.Logger, sessions: map[acp.SessionID]*session{}, outside: map[acp2.RequestID]struct{}{}}
 		near, far := stream.Pipe()
-		a.agent = agent.New(far, newV1, o.Agent)
+		own := *o.Agent
+		own.Receiving = append([]acp.Middleware{a.withMessageID}, own.Receiving...)
+		a.agent = agent.New(far, newV1, &own)
 		a.below = client.New(near, func(*client.Conn) acp.Client { return &lower{a} },
 			&client.Options{CancelGrace: o.CancelGrace, Logger: o.Logger, Relay: true})
 		conn.OnEnd(a.end)

@@ -13,8 +13,9 @@
 //     If the client cancels or closes the session, waiting prompts fail with -32800. The end
 //     of the turn becomes the state idle with the stop reason and the tokens that the turn has
 //     used, or with the agent's error.
-//   - Messages and thoughts get ids. Chunks that have no id belong to the message before
-//     them if that has the same author. A prompt that the agent repeats is left out.
+//   - Messages and thoughts keep the ids that the agent gives them, and get ids if it gives
+//     none. Chunks that have no id belong to the message before them if that has the same
+//     author. A prompt that the agent repeats is left out; [UserMessageID] is its id.
 //   - Tool calls and their updates become updates that create or change a call. A change of
 //     a file becomes a patch.
 //   - A permission request gets the title of its tool call. While it or an elicitation of
@@ -23,7 +24,8 @@
 //     "mode", unless the agent has options: then only the options are passed on.
 //   - session/resume becomes session/load if the client requests a replay, and
 //     session/resume of version 1 otherwise. If the agent can only load, the history that the
-//     client did not request is left out. Messages of a replay get new ids.
+//     client did not request is left out. In a replay, each message begins with a whole
+//     message, which replaces what a client has under that id.
 //   - If the agent lacks session/list, session/resume or session/close, the sessions that
 //     this connection has opened can be listed, resumed without a replay, and closed. For
 //     any other session these methods fail with -32002.

@@ -34,28 +34,29 @@ type messageKey struct {
 	id   acp2.MessageID
 }
 
-// idOf returns the id of the message that a chunk belongs to. It is empty if the chunk
-// says nothing and begins no message.
-func (m *messages) idOf(r role, own acp.MessageID, empty bool) acp2.MessageID {
+// idOf returns the id of the message that a chunk belongs to, and whether the chunk begins it.
+// The id is empty if the chunk says nothing and begins no message.
+func (m *messages) idOf(r role, own acp.MessageID, empty bool) (id acp2.MessageID, begins bool) {
 	if own != "" {
 		key := messageKey{r, acp2.MessageID(own)}
-		if _, ok := m.seen[key]; !ok && !empty {
-			if m.seen == nil {
-				m.seen = map[messageKey]struct{}{}
-			}
-			m.seen[key] = struct{}{}
-			m.newest.role, m.newest.id = r, key.id
+		if _, ok := m.seen[key]; ok || empty {
+			return key.id, false
 		}
-		return key.id
+		if m.seen == nil {
+			m.seen = map[messageKey]struct{}{}
+		}
+		m.seen[key] = struct{}{}
+		m.newest.role, m.newest.id = r, key.id
+		return key.id, true
 	}
 	if m.newest.role == r {
-		return m.newest.id
+		return m.newest.id, false
 	}
 	if empty {
-		return ""
+		return "", false
 	}
 	m.newest.role, m.newest.id = r, agent2.NewMessageID()
-	return m.newest.id
+	return m.newest.id, true
 }
 
 // end records that no chunk without an id continues the newest message.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -22,8 +23,9 @@ func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Pr
 	if err != nil {
 		return nil, rpcerr.InvalidParams(nil).WithDetail("prompt: the agent cannot read all of its content").WithCause(err)
 	}
-	return a.above.Session(req.SessionID).Accept(ctx, req, func(ctx context.Context) (acp2.StopReason, error) {
-		s.begin(own.Prompt)
+	id := agent2.NewMessageID()
+	return a.above.Session(req.SessionID).AcceptAs(ctx, id, req, func(ctx context.Context) (acp2.StopReason, error) {
+		s.begin(id, own.Prompt)
 		defer func() {
 			if s.end() {
 				a.forgets(req.SessionID)
@@ -39,6 +41,33 @@ func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Pr
 		a.above.Session(req.SessionID).SetTurnUsage((*acp2.Usage)(res.Usage))
 		return acp2.StopReason(res.StopReason), nil
 	})
+}
+
+type messageIDKey struct{}
+
+// UserMessageID returns the id that the prompt has as a message of the user in version 2. ctx
+// must be the ctx of the agent's Prompt, or one derived from it; ok is false if the client
+// speaks version 1. An agent that stores its sessions stores the id with the prompt, and sends
+// it with the prompt when it replays the session, so that a client finds the message again.
+func UserMessageID(ctx context.Context) (id acp.MessageID, ok bool) {
+	id, ok = ctx.Value(messageIDKey{}).(acp.MessageID)
+	return id, ok
+}
+
+// withMessageID is the middleware of the agent that prepares [UserMessageID].
+func (a *adapter) withMessageID(next acp.Handler) acp.Handler {
+	return func(ctx context.Context, method string, params any) (any, error) {
+		if req, ok := params.(*acp.PromptRequest); ok {
+			if s := a.lookup(acp2.SessionID(req.SessionID)); s != nil {
+				s.mu.Lock()
+				if s.turn != nil {
+					ctx = context.WithValue(ctx, messageIDKey{}, acp.MessageID(s.turn.message))
+				}
+				s.mu.Unlock()
+			}
+		}
+		return next(ctx, method, params)
+	}
 }
 
 // accepts returns an error if a prompt has content that the agent did not advertise.
@@ -62,15 +91,16 @@ func (a *adapter) accepts(blocks []acp2.ContentBlock) error {
 
 // turn is the work of the agent on a prompt.
 type turn struct {
-	echo   echo
-	closes bool // the session was closed meanwhile
+	message acp2.MessageID // of the prompt
+	echo    echo
+	closes  bool // the session was closed meanwhile
 }
 
 // begin records that the agent works on a prompt.
-func (s *session) begin(prompt []acp.ContentBlock) {
+func (s *session) begin(id acp2.MessageID, prompt []acp.ContentBlock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.turn = &turn{echo: echo{want: prompt}}
+	s.turn = &turn{message: id, echo: echo{want: prompt}}
 	s.messages.end()
 }
 

@@ -71,7 +71,7 @@ func (a *adapter) load(ctx context.Context, replay bool, req *acp.LoadSessionReq
 		return nil, rpcerr.InvalidRequest(nil).WithDetail("the session is working on a prompt: cancel it, or resume without replayFrom")
 	}
 	before := s.closed
-	s.closed, s.silent = false, !replay
+	s.closed, s.replays, s.silent = false, true, !replay
 	s.messages = messages{}
 	clear(s.titles)
 	clear(s.others)
@@ -79,7 +79,7 @@ func (a *adapter) load(ctx context.Context, replay bool, req *acp.LoadSessionReq
 	res, err := a.below.LoadSession(ctx, req)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.silent = false
+	s.replays, s.silent = false, false
 	s.messages.end()
 	if err != nil {
 		s.closed = before

@@ -19,6 +19,7 @@ type session struct {
 	mu       sync.Mutex // guards all below
 	open     bool
 	closed   bool // it was open: nothing of it reaches the client
+	replays  bool // it is being loaded
 	silent   bool // it is being loaded, and the client has not requested its history
 	info     acp2.SessionInfo
 	settings settings

@@ -2,6 +2,11 @@ package adapter_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/agent/router/adapter"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -163,11 +170,11 @@ func TestResumeByLoad(t *testing.T) {
 	scene(t, a, own, func(p *peer) {
 		p.call(1, "session/resume", `{"sessionId":"old","cwd":"/old","additionalDirectories":["/more"],"replayFrom":{"type":"start"}}`)
 		p.want(
-			in(`user_message_chunk {"messageId":"m1","content":{"type":"text","text":"first"}}`),
+			in(user("m1", "first")),
 			in(`user_message_chunk {"messageId":"m1","content":{"type":"text","text":" question"}}`),
-			in(`agent_thought_chunk {"messageId":"m2","content":{"type":"text","text":"hm"}}`),
-			in(said("m3", "answer")),
-			in(`user_message_chunk {"messageId":"m4","content":{"type":"text","text":"second"}}`),
+			in(`agent_thought {"messageId":"m2","content":[{"type":"text","text":"hm"}]}`),
+			in(`agent_message {"messageId":"m3","content":[{"type":"text","text":"answer"}]}`),
+			in(user("m4", "second")),
 			in(`session_info_update {"title":"a title"}`),
 			in(`available_commands_update {"availableCommands":`+commands+`}`),
 			in(plainIdle),
@@ -187,6 +194,85 @@ func TestResumeByLoad(t *testing.T) {
 		a.fail = rpcerr.SessionNotFound("gone")
 		p.call(4, "session/resume", `{"sessionId":"gone","cwd":"/","replayFrom":{"type":"start"}}`)
 		p.want(notFound("4", "gone"))
+	})
+}
+
+// storing is an agent that stores its messages under their ids.
+type storing struct {
+	*plain
+	stored []acp.SessionUpdate
+}
+
+func (a *storing) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	id, ok := adapter.UserMessageID(ctx)
+	if !ok {
+		return nil, errors.New("the prompt has no id")
+	}
+	answer := []acp.SessionUpdate{
+		&acp.AgentThoughtChunk{MessageID: "t1", Content: acp.Text("hm")},
+		&acp.AgentMessageChunk{MessageID: "a1", Content: acp.Text("an")},
+		&acp.AgentMessageChunk{MessageID: "a1", Content: acp.Text("swer")},
+	}
+	for _, u := range answer {
+		if err := a.conn.Session(req.SessionID).Update(ctx, u); err != nil {
+			return nil, err
+		}
+	}
+	a.stored = append([]acp.SessionUpdate{&acp.UserMessageChunk{MessageID: id, Content: req.Prompt[0]}}, answer...)
+	return endTurn()
+}
+
+func (a *storing) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	for _, u := range a.stored {
+		if err := a.conn.Session(req.SessionID).Update(ctx, u); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// A client that resumes a session which it has open finds each message again, and each of them
+// once: as the client has concatenated it, so it is after the replay.
+func TestReplayOfALiveSession(t *testing.T) {
+	a := &storing{plain: &plain{}}
+	scene(t, a, a.plain, func(p *peer) {
+		messages := map[string]string{}
+		read := func(until string) {
+			for !strings.Contains(p.read(), until) {
+				var m struct {
+					Params acp2.UpdateSessionNotification
+				}
+				require.NoError(t, json.Unmarshal([]byte(p.last), &m))
+				switch u := m.Params.Update.(type) {
+				case *acp2.UserMessage:
+					content, _ := u.Content.Get()
+					messages["user "+string(u.MessageID)] = acp2.PlainText(content...)
+				case *acp2.AgentMessage:
+					content, _ := u.Content.Get()
+					messages["agent "+string(u.MessageID)] = acp2.PlainText(content...)
+				case *acp2.AgentThought:
+					content, _ := u.Content.Get()
+					messages["thought "+string(u.MessageID)] = acp2.PlainText(content...)
+				case *acp2.UserMessageChunk:
+					messages["user "+string(u.MessageID)] += acp2.PlainText(u.Content)
+				case *acp2.AgentMessageChunk:
+					messages["agent "+string(u.MessageID)] += acp2.PlainText(u.Content)
+				case *acp2.AgentThoughtChunk:
+					messages["thought "+string(u.MessageID)] += acp2.PlainText(u.Content)
+				}
+			}
+		}
+		p.prompt(1, "hi")
+		read(`"idle"`)
+		live := maps.Clone(messages)
+		require.Len(t, live, 3)
+		assert.Equal(t, "hm", live["thought t1"])
+		assert.Equal(t, "answer", live["agent a1"])
+		for id := 2; id < 4; id++ {
+			p.call(id, "session/resume", `{"sessionId":"s1","cwd":"/","replayFrom":{"type":"start"}}`)
+			read(fmt.Sprintf(`"id":%d,"result"`, id))
+			assert.Equal(t, live, messages)
+		}
 	})
 }
 

@@ -53,15 +53,9 @@ func isHistory(u acp.SessionUpdate) bool {
 func (s *session) translateLocked(u acp.SessionUpdate) ([]acp2.SessionUpdate, error) {
 	switch u := u.(type) {
 	case *acp.AgentMessageChunk:
-		id := s.messages.idOf(roleAgent, u.MessageID, isEmpty(u.Content, u.Meta))
-		return s.chunk(id, u.Content, func(c acp2.ContentBlock) acp2.SessionUpdate {
-			return &acp2.AgentMessageChunk{MessageID: id, Content: c, Meta: u.Meta}
-		})
+		return s.chunk(roleAgent, u.MessageID, u.Content, u.Meta)
 	case *acp.AgentThoughtChunk:
-		id := s.messages.idOf(roleThought, u.MessageID, isEmpty(u.Content, u.Meta))
-		return s.chunk(id, u.Content, func(c acp2.ContentBlock) acp2.SessionUpdate {
-			return &acp2.AgentThoughtChunk{MessageID: id, Content: c, Meta: u.Meta}
-		})
+		return s.chunk(roleThought, u.MessageID, u.Content, u.Meta)
 	case *acp.UserMessageChunk:
 		return s.userChunk(u)
 	case *acp.ToolCall:
@@ -92,7 +86,11 @@ func (s *session) translateLocked(u acp.SessionUpdate) ([]acp2.SessionUpdate, er
 	case *acp.SessionInfoUpdate:
 		s.info.Title, s.info.UpdatedAt = u.Title.Apply(s.info.Title), u.UpdatedAt.Apply(s.info.UpdatedAt)
 	case *acp.CompactionUpdate:
-		s.mention("compaction/" + string(u.CompactionID))
+		if s.mention("compaction/"+string(u.CompactionID)) && s.replays && u.Summary.IsZero() {
+			again := *u
+			again.Summary = acp.Null[[]acp.ContentBlock]() // it follows in chunks
+			return sameForm(&again)
+		}
 	case *acp.CompactionSummaryChunk:
 		s.mention("compaction/" + string(u.CompactionID))
 	case *acp.SubagentUpdate:
@@ -125,12 +123,15 @@ func sameForm(u acp.SessionUpdate) ([]acp2.SessionUpdate, error) {
 	return one(n.Update), nil
 }
 
-// mention records the newest item of the conversation that is not a message.
-func (s *session) mention(key string) {
-	if _, ok := s.others[key]; !ok {
-		s.others[key] = struct{}{}
-		s.messages.end()
+// mention records the newest item of the conversation that is not a message. It reports
+// whether the item is new.
+func (s *session) mention(key string) bool {
+	if _, ok := s.others[key]; ok {
+		return false
 	}
+	s.others[key] = struct{}{}
+	s.messages.end()
+	return true
 }
 
 // tool returns an update of a tool call. v is the update of version 1.
@@ -160,19 +161,46 @@ func isEmpty(b acp.ContentBlock, meta acp.Meta) bool {
 	return ok && meta == nil && text.Text == "" && text.Annotations == nil && text.Meta == nil
 }
 
-// chunk returns an update with content in the form of version 2.
-func (s *session) chunk(id acp2.MessageID, c acp.ContentBlock, wrap func(acp2.ContentBlock) acp2.SessionUpdate) ([]acp2.SessionUpdate, error) {
+// chunk returns the update for a chunk of a message. In a replay, the chunk that begins a
+// message becomes the whole message: a client that has the message already replaces it.
+func (s *session) chunk(r role, own acp.MessageID, c acp.ContentBlock, meta acp.Meta) ([]acp2.SessionUpdate, error) {
+	id, begins := s.messages.idOf(r, own, isEmpty(c, meta))
 	if id == "" {
 		return nil, nil
 	}
+	block, err := contentBlock(c)
+	if err != nil {
+		return nil, err
+	}
+	if begins && s.replays {
+		whole := acp2.Some([]acp2.ContentBlock{block})
+		switch r {
+		case roleUser:
+			return one(&acp2.UserMessage{MessageID: id, Content: whole, Meta: meta}), nil
+		case roleThought:
+			return one(&acp2.AgentThought{MessageID: id, Content: whole, Meta: meta}), nil
+		}
+		return one(&acp2.AgentMessage{MessageID: id, Content: whole, Meta: meta}), nil
+	}
+	switch r {
+	case roleUser:
+		return one(&acp2.UserMessageChunk{MessageID: id, Content: block, Meta: meta}), nil
+	case roleThought:
+		return one(&acp2.AgentThoughtChunk{MessageID: id, Content: block, Meta: meta}), nil
+	}
+	return one(&acp2.AgentMessageChunk{MessageID: id, Content: block, Meta: meta}), nil
+}
+
+// contentBlock returns content in the form of version 2.
+func contentBlock(c acp.ContentBlock) (acp2.ContentBlock, error) {
 	if text, ok := c.(*acp.TextContent); ok && text.Annotations == nil && text.Meta == nil {
-		return one(wrap(acp2.Text(text.Text))), nil
+		return acp2.Text(text.Text), nil
 	}
 	content, err := convert[acp2.Content](&acp.Content{Content: c})
 	if err != nil {
 		return nil, err
 	}
-	return one(wrap(content.Content)), nil
+	return content.Content, nil
 }
 
 // userChunk returns the updates for a chunk of a message of the user, unless it repeats the
@@ -188,10 +216,7 @@ func (s *session) userChunk(u *acp.UserMessageChunk) ([]acp2.SessionUpdate, erro
 	}
 	var out []acp2.SessionUpdate
 	for _, c := range chunks {
-		id := s.messages.idOf(roleUser, c.MessageID, isEmpty(c.Content, c.Meta))
-		more, err := s.chunk(id, c.Content, func(b acp2.ContentBlock) acp2.SessionUpdate {
-			return &acp2.UserMessageChunk{MessageID: id, Content: b, Meta: c.Meta}
-		})
+		more, err := s.chunk(roleUser, c.MessageID, c.Content, c.Meta)
 		if err != nil {
 			return nil, err
 		}
