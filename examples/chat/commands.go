@@ -111,7 +111,7 @@ func (c *chat) setOption(ctx context.Context, args []string) error {
 	o := &options[i]
 	switch {
 	case len(args) == 1:
-		c.screen.line(plain, "%s: %s (%s)", o.ID, value(o), strings.Join(values(o), " | "))
+		c.screen.line(plain, "%s: %s%s", o.ID, value(o), inBrackets(strings.Join(values(o), " | ")))
 		return nil
 	case o.Type == thread.OptionBoolean && !slices.Contains(values(o), args[1]):
 		return fmt.Errorf("%s is on or off", o.ID)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -22,16 +23,26 @@ type diffLine struct {
 
 // diff prints how files change.
 func (v *view) diff(d *thread.Diff) {
-	var all []diffLine
 	if d.NewText != nil {
 		old := ""
 		if d.OldText != nil {
 			old = *d.OldText
 		}
-		all = compare(split(old), split(*d.NewText))
-	} else {
-		all = patched(d.Patch)
+		v.file(d.Changes, compare(split(old), split(*d.NewText)))
+		return
 	}
+	files := strings.SplitAfter(d.Patch, "\ndiff --git ")
+	if len(files) != len(d.Changes) {
+		v.file(d.Changes, patched(d.Patch))
+		return
+	}
+	for i, patch := range files {
+		v.file(d.Changes[i:i+1], patched(patch))
+	}
+}
+
+// file prints how a file changes. If there are several, it is not known which lines are whose.
+func (v *view) file(files []thread.FileChange, all []diffLine) {
 	added, removed := 0, 0
 	for _, l := range all {
 		switch l.op {
@@ -41,12 +52,15 @@ func (v *view) diff(d *thread.Diff) {
 			removed++
 		}
 	}
-	for _, f := range d.Changes {
+	for _, f := range files {
 		name := f.Path
 		if below, err := filepath.Rel(v.dir, f.Path); err == nil && filepath.IsLocal(below) {
 			name = filepath.ToSlash(below)
 		}
-		v.screen.line(bold, "  %s  +%d -%d", name, added, removed)
+		if len(files) == 1 {
+			name = fmt.Sprintf("%s  +%d -%d", name, added, removed)
+		}
+		v.screen.line(bold, "  %s", name)
 	}
 	shown := around(all)
 	for i, l := range shown {

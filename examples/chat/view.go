@@ -31,8 +31,8 @@ type view struct {
 
 // seen is how much of an item has been printed.
 type seen struct {
-	block, offset int    // of a message
-	status, title string // of a tool call
+	blocks        []string // of a message
+	status, title string   // of a tool call
 	diffs         int
 }
 
@@ -86,15 +86,17 @@ func (v *view) draw() {
 
 // item prints what is new of an item, and reports whether there may be more.
 func (v *view) item(item thread.Item, p *seen) (more bool) {
-	first := *p == seen{}
 	switch it := item.(type) {
 	case *thread.Message:
 		v.message(it, p)
 	case *thread.ToolCall:
 		return v.toolCall(it, p)
 	case *thread.Notice:
-		if first {
+		if p.status == "" {
 			v.screen.line(yellow, "%s: %s", it.Severity, it.Title)
+			if it.Description != "" {
+				v.screen.lines(dim, "  "+strings.ReplaceAll(strings.TrimSpace(it.Description), "\n", "\n  "))
+			}
 		}
 	case *thread.Compaction:
 		if p.status != it.Status {
@@ -125,22 +127,35 @@ func (v *view) message(m *thread.Message, p *seen) {
 	case thread.RoleThought:
 		style, mark = dim, "· "
 	}
-	for ; p.block < m.Content.Len(); p.block++ {
-		b := m.Content.At(p.block)
-		if b.Type != thread.BlockText {
-			v.screen.line(dim, "%s[%s %s]", mark, words(b.Type), b.URI)
-			p.offset = 0
-			continue
+	for i, was := range p.blocks {
+		if i >= m.Content.Len() || !strings.HasPrefix(blockText(m.Content.At(i)), was) {
+			p.blocks = nil // the agent has replaced the message: all of it is shown
+			break
 		}
-		if len(b.Text) > p.offset {
-			v.screen.stream(style, mark, b.Text[p.offset:], p.offset == 0 && p.block == 0)
-			p.offset = len(b.Text)
-		}
-		if p.block == m.Content.Len()-1 {
-			return // it may grow
-		}
-		p.offset = 0
 	}
+	for i := max(0, len(p.blocks)-1); i < m.Content.Len(); i++ {
+		if i == len(p.blocks) {
+			p.blocks = append(p.blocks, "")
+		}
+		b := m.Content.At(i)
+		text, was := blockText(b), p.blocks[i]
+		switch {
+		case text == was:
+		case b.Type == thread.BlockText:
+			v.screen.stream(style, mark, text[len(was):], i == 0 && was == "")
+		default:
+			v.screen.line(dim, "%s%s", mark, text)
+		}
+		p.blocks[i] = text
+	}
+}
+
+// blockText returns what is shown of a block of a message.
+func blockText(b thread.Block) string {
+	if b.Type == thread.BlockText {
+		return b.Text
+	}
+	return "[" + strings.TrimSpace(words(b.Type)+" "+b.URI) + "]"
 }
 
 // toolCall prints that a call begins, what it changes, and how it ends.
@@ -179,7 +194,7 @@ func (v *view) toolCall(c *thread.ToolCall, p *seen) (more bool) {
 			v.screen.line(red, "✗ %s", title)
 			v.reason(c)
 		default:
-			v.screen.line(dim, "◦ %s (%s)", title, words(status))
+			v.screen.line(dim, "◦ %s%s", title, inBrackets(status))
 		}
 	}
 	return status == "ended" // a late update may still tell how
@@ -227,6 +242,14 @@ func (v *view) plan(plans []thread.Plan) {
 func samePlan(a, b thread.Plan) bool {
 	return a.URI == b.URI && a.Markdown == b.Markdown && slices.EqualFunc(a.Entries, b.Entries,
 		func(a, b thread.PlanEntry) bool { return a.Content == b.Content && a.Status == b.Status })
+}
+
+// inBrackets returns a value of the protocol as an addition to a line.
+func inBrackets(value string) string {
+	if value == "" {
+		return ""
+	}
+	return " (" + words(value) + ")"
 }
 
 // words makes a value of the protocol readable.

@@ -51,6 +51,8 @@ func TestView(t *testing.T) {
 			&acp.Plan{Entries: []acp.PlanEntry{entry("a", acp.PlanEntryStatusCompleted), entry("b", acp.PlanEntryStatusInProgress)}},
 		}, "plan:\n  ▸ a\n  · b\nplan:\n  ✓ a\n  ▸ b\n"},
 		"a notice":                {[]acp.SessionUpdate{&acp.Notice{Severity: "warning", Title: "slow today"}}, "warning: slow today\n"},
+		"a notice with details":   {[]acp.SessionUpdate{&acp.Notice{Severity: "warning", Title: "slow today", Description: "The model is busy.\nWait."}}, "warning: slow today\n  The model is busy.\n  Wait.\n"},
+		"an image":                {[]acp.SessionUpdate{&acp.AgentMessageChunk{Content: &acp.ImageContent{Data: "x", MIMEType: "image/png"}}}, "[image]\n"},
 		"what chat does not know": {[]acp.SessionUpdate{&acp.UnknownSessionUpdate{Type: "x", Raw: []byte(`{"sessionUpdate":"x"}`)}, say("Hi")}, "Hi"},
 		"an id comes back": {[]acp.SessionUpdate{
 			&acp.AgentMessageChunk{MessageID: "1", Content: acp.Text("one")}, &acp.AgentMessageChunk{MessageID: "2", Content: acp.Text("two")},
@@ -82,6 +84,34 @@ func TestCallsThatTheTurnLeftOpen(t *testing.T) {
 	th.Apply(&acp.ToolCallUpdate{ToolCallID: "1", Status: acp.ToolCallStatusFailed})
 	v.draw()
 	assert.Equal(t, "▸ Run\n◦ Run (ended)\n"+strings.Repeat("info: later\n", 2*recent)+"✗ Run\n", out.String())
+}
+
+// Version 2 replaces messages, and shows changes of several files as one patch.
+func TestReplacedMessages(t *testing.T) {
+	v, th, out := look("/", false)
+	blocks := func(texts ...string) *[]thread.Block {
+		var all []thread.Block
+		for _, text := range texts {
+			all = append(all, thread.Block{Type: thread.BlockText, Text: text})
+		}
+		return &all
+	}
+	for _, content := range []*[]thread.Block{blocks("One thing."), blocks("One thing. And another."), blocks("Short."), blocks("Short.", " More."), blocks("New.", " More.")} {
+		th.Do(thread.MessageChanged{ID: "m", Role: thread.RoleAgent, Content: content})
+		v.draw()
+	}
+	v.draw()
+	assert.Equal(t, "One thing. And another.\nShort. More.\nNew. More.", out.String())
+}
+
+func TestDiffOfSeveralFiles(t *testing.T) {
+	v, _, out := look("/w", false)
+	const patch = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1,2 @@\n-x\n+y\n+z\n" + "diff --git a/b b/b\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"
+	v.diff(&thread.Diff{Changes: []thread.FileChange{{Path: "/w/a"}, {Path: "/w/b"}}, Patch: patch})
+	assert.Equal(t, "  a  +2 -1\n  - x\n  + y\n  + z\n  b  +0 -1\n  - b\n", out.String())
+	out.Reset()
+	v.diff(&thread.Diff{Changes: []thread.FileChange{{Path: "/w/a"}, {Path: "/w/b"}}, Patch: "-x\n+y\n"})
+	assert.Equal(t, "  a\n  b\n  - x\n  + y\n", out.String(), "it is not known whose lines they are")
 }
 
 func TestColors(t *testing.T) {

@@ -14,19 +14,15 @@ import (
 
 // talk is what the user types, each line when chat asks for one.
 var talk = []string{
-	":mode auto",
-	`plan: edit greet.go: replace "Hello" with "Bonjour", then run go run greet.go`,
+	`edit greet.go: replace "Hello" with "Bonjour"`,
 	"1",
+	"run go run greet.go",
 	"1",
 }
 
 const program = `package main
 
-import "fmt"
-
-func main() {
-	fmt.Println("Hello, world!")
-}
+func main() { println("Hello, world!") }
 `
 
 // place is what the picture shows in place of the folder that the talk is held in.

@@ -165,7 +165,7 @@ func (t *turn) permitted(ctx context.Context, call *agent.ToolCall) error {
 		return nil
 	}
 	choice, err := call.AskPermission(ctx,
-		acp.PermissionOption{OptionID: "once", Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
+		acp.PermissionOption{OptionID: "once", Name: "Allow once", Kind: acp.PermissionOptionKindAllowOnce},
 		acp.PermissionOption{OptionID: "always", Name: "Allow everything in this session", Kind: acp.PermissionOptionKindAllowAlways},
 		acp.PermissionOption{OptionID: "no", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce},
 	)
