@@ -71,8 +71,8 @@ var reasons = []error{
 }
 
 // RequestError returns the error that the agent receives: -32002 for a file that does not
-// exist and -32602 for everything that this package refuses. The error of the system is not
-// sent.
+// exist and -32602 for everything that this package refuses. Of an error of the system only the
+// reason is sent, such as "no space left on device", without paths.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	data := map[string]any{"path": e.Path}
 	for _, reason := range reasons {
@@ -86,5 +86,9 @@ func (e *Error) RequestError() *rpcerr.RequestError {
 	case errors.Is(e.Err, fs.ErrPermission):
 		return rpcerr.InvalidParams(data).WithDetail("permission denied").WithCause(e)
 	}
-	return rpcerr.InternalError(data).WithDetail("the file could not be used").WithCause(e)
+	detail := "the file could not be used"
+	if errno, ok := errors.AsType[syscall.Errno](e.Err); ok {
+		detail += ": " + errno.Error()
+	}
+	return rpcerr.InternalError(data).WithDetail(detail).WithCause(e)
 }

@@ -16,26 +16,32 @@ const (
 	maxName  = 255  // bytes
 )
 
-// place is where a path leads. Close frees its folders.
+// place is where a path leads. It keeps one folder open, and not those on the way, because a
+// person may think about it for long. Close frees it.
 type place struct {
 	path string // absolute, without symlinks
 	// dir is the folder that holds the last element that exists. If folder is set it is
 	// what the path names, and name is empty.
 	dir    *os.Root
+	own    bool // dir is not that of a root
 	folder bool
 	name   string
 	info   fs.FileInfo // of name, which is no symlink; nil if it does not exist
 	// missing are the folders between dir and name, which do not exist.
 	missing []string
 	dev     uint64 // of dir
-
-	open []*os.Root // all folders on the way
 }
 
 func (p *place) close() {
-	for _, dir := range p.open {
-		dir.Close()
+	if p.own {
+		p.dir.Close()
 	}
+}
+
+// enter makes a folder in dir the dir.
+func (p *place) enter(next *os.Root) {
+	p.close()
+	p.dir, p.own = next, true
 }
 
 // walker follows a path element by element, as the system does, and opens each folder on
@@ -46,7 +52,6 @@ type walker struct {
 	below   []folder // the folders below root that lead to where the walker is
 	rest    []string // the elements that follow
 	links   int
-	opened  []*os.Root
 }
 
 type folder struct {
@@ -63,14 +68,19 @@ func locate(allowed []*root, path string) (*place, error) {
 	}
 	w := &walker{allowed: allowed}
 	at, err := w.walk(path)
-	if err != nil {
-		for _, dir := range w.opened {
-			dir.Close()
-		}
-		return nil, err
+	if n := len(w.below); n > 0 && err == nil {
+		at.own, w.below = true, w.below[:n-1]
 	}
-	at.open = w.opened
-	return at, nil
+	w.leave(0)
+	return at, err
+}
+
+// leave closes the folders that are more than depth below the root.
+func (w *walker) leave(depth int) {
+	for _, f := range w.below[depth:] {
+		f.dir.Close()
+	}
+	w.below = w.below[:depth]
 }
 
 func (w *walker) walk(path string) (*place, error) {
@@ -100,7 +110,8 @@ func (w *walker) walk(path string) (*place, error) {
 // start goes to the innermost root that holds an absolute path.
 func (w *walker) start(path string) error {
 	names := elements(path)
-	w.root, w.below = nil, w.below[:0]
+	w.leave(0)
+	w.root = nil
 	best := -1
 	for _, r := range w.allowed {
 		for _, prefix := range [][]string{r.given, r.names} {
@@ -125,8 +136,8 @@ func (w *walker) limit() error {
 
 // up goes to the folder above. Above a root it may be in another one.
 func (w *walker) up() error {
-	if len(w.below) > 0 {
-		w.below = w.below[:len(w.below)-1]
+	if n := len(w.below); n > 0 {
+		w.leave(n - 1)
 		return nil
 	}
 	return w.restart(filepath.Dir(w.root.real))
@@ -174,7 +185,7 @@ func (w *walker) enter(here folder, name string, info fs.FileInfo) error {
 	if err != nil {
 		return changed(err)
 	}
-	w.opened = append(w.opened, next)
+	w.below = append(w.below, folder{name: name, dir: next})
 	now, err := next.Stat(".")
 	if err != nil {
 		return err
@@ -183,12 +194,10 @@ func (w *walker) enter(here folder, name string, info fs.FileInfo) error {
 		return ErrChanged
 	}
 	dev := deviceOf(now)
+	w.below[len(w.below)-1].dev = dev
 	if dev != here.dev {
-		if err := refusePseudo(next); err != nil {
-			return err
-		}
+		return refusePseudo(next)
 	}
-	w.below = append(w.below, folder{name, next, dev})
 	return nil
 }
 

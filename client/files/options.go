@@ -14,7 +14,8 @@ type Options struct {
 	// that are in one of Roots.
 	Roots []string
 
-	// MaxRead and MaxWrite are the maximum size of a file in bytes; 0 means 16 MiB.
+	// MaxRead and MaxWrite are the maximum size of a text in bytes; 0 means 16 MiB. An agent can
+	// read a larger file in parts, by line and limit.
 	MaxRead, MaxWrite int64
 
 	// InPlace overwrites files instead of replacing them. Files keep their inode, owner

@@ -3,11 +3,8 @@ package files
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
-	"strings"
-	"unsafe"
 
 	"github.com/acpkit/go-sdk/acp"
 )
@@ -20,7 +17,7 @@ func (p *part) readTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (
 	if err != nil {
 		return nil, wrap(req.Path, err)
 	}
-	return &acp.ReadTextFileResponse{Content: lines(text, req.Line, req.Limit)}, nil
+	return &acp.ReadTextFileResponse{Content: text}, nil
 }
 
 // refused is an error of a Check or of Buffers, which is passed on as it is.
@@ -52,7 +49,7 @@ func (p *part) read(ctx context.Context, req *acp.ReadTextFileRequest) (string, 
 			return "", refused{err}
 		}
 		if ok {
-			return text, checkText(text)
+			return lines(text, req.Line, req.Limit), checkText(text)
 		}
 	}
 	if at.info == nil {
@@ -63,11 +60,15 @@ func (p *part) read(ctx context.Context, req *acp.ReadTextFileRequest) (string, 
 		return "", err
 	}
 	defer f.Close()
-	text, err := readAll(f, info.Size(), p.folders.opts.MaxRead)
+	limit := p.folders.opts.MaxRead
+	if info.Size() > limit && (req.Line != nil || req.Limit != nil) {
+		return readLines(ctx, f, req.Line, req.Limit, limit)
+	}
+	text, err := readAll(f, info.Size(), limit)
 	if err != nil {
 		return "", err
 	}
-	return text, checkText(text)
+	return lines(text, req.Line, req.Limit), checkText(text)
 }
 
 // locate finds the place of a file.
@@ -137,51 +138,4 @@ func (p *place) openFile(flags int) (*os.File, fs.FileInfo, error) {
 		}
 	}
 	return nil, nil, ErrChanged
-}
-
-// readAll reads a file of about that size.
-func readAll(r io.Reader, size, limit int64) (string, error) {
-	if size > limit {
-		return "", ErrTooLarge
-	}
-	b := make([]byte, 0, size+1) // one more, so that the end is seen
-	for {
-		n, err := r.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		switch {
-		case int64(len(b)) > limit:
-			return "", ErrTooLarge
-		case errors.Is(err, io.EOF):
-			return unsafe.String(unsafe.SliceData(b), len(b)), nil // b is not used again
-		case err != nil:
-			return "", err
-		case len(b) == cap(b):
-			b = append(b, 0)[:len(b)]
-		}
-	}
-}
-
-// lines returns at most limit lines of text from the line first on, counted from 1; 0
-// means 1. Lines end with "\n", and keep it.
-func lines(text string, first, limit *uint32) string {
-	if first != nil {
-		for n := uint32(1); n < *first && text != ""; n++ {
-			text = text[lineEnd(text):]
-		}
-	}
-	if limit == nil {
-		return text
-	}
-	end := 0
-	for n := uint32(0); n < *limit && end < len(text); n++ {
-		end += lineEnd(text[end:])
-	}
-	return text[:end]
-}
-
-func lineEnd(text string) int {
-	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		return i + 1
-	}
-	return len(text)
 }

@@ -76,6 +76,33 @@ func TestInPlace(t *testing.T) {
 	assert.Equal(t, secretText, h.text(h.secret))
 }
 
+// While a person thinks about a file, one folder is open for it, however deep it is and
+// however many links lead there.
+func TestFewDescriptorsWhileAPersonThinks(t *testing.T) {
+	var h *fixture
+	var open []int
+	h = newFixture(t, files.Options{}, func(context.Context, *files.Operation) error {
+		names, err := os.ReadDir("/dev/fd")
+		require.NoError(t, err)
+		open = append(open, len(names))
+		return nil
+	})
+	deep := strings.Repeat("d/", 50)
+	h.mkdir(deep)
+	h.link(h.work, deep+"top")
+	h.put(h.at("a"), "a")
+	h.put(h.at(deep+"a"), "a")
+	for _, path := range []string{
+		"a", deep + "a", deep + "top/" + deep + "top/" + deep + "top/" + deep + "a", deep + strings.Repeat("../", 50) + deep + "a",
+	} {
+		_, err := h.read(h.at(path))
+		require.NoError(t, err)
+	}
+	for _, n := range open[1:] {
+		assert.LessOrEqual(t, n, open[0]+1)
+	}
+}
+
 func TestMode(t *testing.T) {
 	h := newFixture(t, files.Options{}, nil)
 	for _, mode := range []os.FileMode{0o600, 0o644, 0o755, 0o640 | os.ModeSetuid, 0o755 | os.ModeSetgid | os.ModeSticky} {

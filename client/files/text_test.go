@@ -2,7 +2,10 @@ package files_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -101,6 +104,66 @@ func TestTooLarge(t *testing.T) {
 	assert.ErrorIs(t, err, files.ErrTooLarge)
 	assert.NoError(t, h.write(h.at("fits"), strings.Repeat("x", 50)))
 	assert.ErrorIs(t, h.write(h.at("fits"), strings.Repeat("x", 51)), files.ErrTooLarge)
+}
+
+// Of a log that is larger than the limit, an agent reads the lines that it asks for.
+func TestLinesOfALargeFile(t *testing.T) {
+	h := newFixture(t, files.Options{MaxRead: 1000}, nil)
+	var b strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&b, "line %d\n", i+1)
+	}
+	h.put(h.at("log"), b.String()+strings.Repeat("x", 200_000)+"\nlast")
+	read := func(line, limit *uint32) (string, error) {
+		res, err := h.ReadTextFile(t.Context(), &acp.ReadTextFileRequest{SessionID: "s", Path: h.at("log"), Line: line, Limit: limit})
+		if err != nil {
+			return "", err
+		}
+		return res.Content, nil
+	}
+	for _, c := range []struct {
+		line, limit *uint32
+		want        string
+	}{
+		{nil, new(uint32(2)), "line 1\nline 2\n"},
+		{new(uint32(0)), new(uint32(1)), "line 1\n"},
+		{new(uint32(99_999)), new(uint32(2)), "line 99999\nline 100000\n"},
+		{new(uint32(100_002)), nil, "last"},
+		{new(uint32(100_002)), new(uint32(math.MaxUint32)), "last"},
+		{new(uint32(100_003)), nil, ""},
+		{new(uint32(5)), new(uint32(0)), ""},
+	} {
+		text, err := read(c.line, c.limit)
+		assert.NoError(t, err)
+		assert.Equal(t, c.want, text)
+	}
+	for _, tooMuch := range [][2]*uint32{{nil, nil}, {nil, new(uint32(1000))}, {new(uint32(100_001)), nil}} {
+		_, err := read(tooMuch[0], tooMuch[1])
+		assert.ErrorIs(t, err, files.ErrTooLarge)
+	}
+	h.put(h.at("log"), "text\n"+strings.Repeat("x\n", 500)+"\x00\n\xff\n")
+	text, err := read(nil, new(uint32(1)))
+	assert.NoError(t, err)
+	assert.Equal(t, "text\n", text)
+	for _, line := range []uint32{502, 503} {
+		_, err = read(&line, nil)
+		assert.ErrorIs(t, err, files.ErrNotText)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = h.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: "s", Path: h.at("log"), Limit: new(uint32(1))})
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// An agent hears why the system refused, and no path that it did not name.
+func TestReasonsOfTheSystem(t *testing.T) {
+	for errno, want := range map[syscall.Errno]string{syscall.ENOSPC: syscall.ENOSPC.Error(), syscall.EROFS: syscall.EROFS.Error()} {
+		failed := &os.PathError{Op: "write", Path: "/home/secret/.acpkit.tmp", Err: errno}
+		answer, err := json.Marshal((&files.Error{Path: "/work/a", Err: errors.Join(failed, nil)}).RequestError())
+		require.NoError(t, err)
+		assert.Contains(t, string(answer), "the file could not be used: "+want)
+		assert.NotContains(t, string(answer), "secret")
+	}
 }
 
 func TestDefaultLimits(t *testing.T) {

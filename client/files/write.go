@@ -82,11 +82,10 @@ func (p *place) makeFolders() error {
 		if err != nil {
 			return changed(err)
 		}
-		p.open = append(p.open, next)
+		p.enter(next)
 		if now, err := next.Stat("."); err != nil || !os.SameFile(made, now) || deviceOf(now) != p.dev {
 			return ErrChanged
 		}
-		p.dir = next
 	}
 	p.missing = nil
 	return nil

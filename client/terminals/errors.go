@@ -2,6 +2,7 @@ package terminals
 
 import (
 	"errors"
+	"syscall"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -41,7 +42,8 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Is(target error) bool { return e.RequestError().Is(target) }
 
 // RequestError returns the error that the agent receives: -32602 for everything that this
-// package refuses. The error of the system is not sent.
+// package refuses. Of an error of the system only the reason is sent, such as "permission
+// denied", without paths.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	for _, reason := range []error{ErrUnknownSession, ErrNotFound, ErrCwd, ErrCommand, ErrEnv} {
 		if errors.Is(e.Err, reason) {
@@ -51,7 +53,11 @@ func (e *Error) RequestError() *rpcerr.RequestError {
 	if errors.Is(e.Err, ErrTooMany) {
 		return rpcerr.InternalError(nil).WithDetail(ErrTooMany.Error()).WithCause(e)
 	}
-	return rpcerr.InternalError(nil).WithDetail("the command could not be started").WithCause(e)
+	detail := "the command could not be started"
+	if errno, ok := errors.AsType[syscall.Errno](e.Err); ok {
+		detail += ": " + errno.Error()
+	}
+	return rpcerr.InternalError(nil).WithDetail(detail).WithCause(e)
 }
 
 // unknown is the error for a terminal that the session does not have.
