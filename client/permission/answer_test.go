@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,6 +104,62 @@ func TestCancelledWhileThePersonThinks(t *testing.T) {
 		assert.Equal(t, permission.Outcome{By: permission.ByCancel}, d.Decide(ctx, question(tool)))
 		assert.ErrorIs(t, d.Authorize(ctx, write("/w/a", "x")), acp.ErrTurnCancelled)
 		assert.Equal(t, 3, d.timesAsked())
+	})
+}
+
+// A person who reads from a terminal sees one question at a time, also if the code that reads
+// the keys takes no notice of the end of a question. The wait for it counts as thinking.
+func TestOneQuestionAtATimeAlsoAfterACancel(t *testing.T) {
+	for _, timeout := range []time.Duration{0, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			var open atomic.Int32
+			key := make(chan struct{})
+			d := newDesk(t, permission.Options{Timeout: timeout, Ask: func(_ context.Context, q *permission.Question) (string, error) {
+				assert.EqualValues(t, 1, open.Add(1))
+				defer open.Add(-1)
+				<-key
+				return q.Pick(permission.AllowOnce), nil
+			}})
+			ctx, cancel := context.WithCancel(t.Context())
+			first, second := make(chan permission.Outcome, 1), make(chan permission.Outcome, 1)
+			go func() { first <- d.Decide(ctx, question(permission.Tool{})) }() // ends with ctx
+			synctest.Wait()
+			go func() { second <- d.Decide(t.Context(), question(permission.Tool{})) }() // ends with the second key
+			cancel()
+			assert.Equal(t, permission.ByCancel, (<-first).By)
+			synctest.Wait()
+			assert.Equal(t, 1, d.timesAsked())
+			if timeout > 0 {
+				assert.Equal(t, permission.ByTimeout, (<-second).By)
+				key <- struct{}{}
+				return
+			}
+			key <- struct{}{}
+			key <- struct{}{}
+			assert.Equal(t, permission.Allow, (<-second).Decision)
+		})
+	}
+}
+
+// A window that waits for an answer about one agent does not hold the others up.
+func TestConnectionsDoNotWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		d := newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+			if q.Session == "waits" {
+				<-answer
+			}
+			return q.Pick(permission.AllowOnce), nil
+		}})
+		q := question(permission.Tool{})
+		q.Session = "waits"
+		waits := make(chan permission.Outcome, 1)
+		go func() { waits <- d.Decide(t.Context(), q) }() // ends with the answer
+		synctest.Wait()
+		other := d.policy.Scope()
+		assert.Equal(t, permission.Allow, other.Decide(t.Context(), question(permission.Tool{})).Decision)
+		close(answer)
+		assert.Equal(t, permission.Allow, (<-waits).Decision)
 	})
 }
 

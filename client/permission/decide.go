@@ -145,8 +145,8 @@ func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcom
 	d.q.Options = d.label(d.q.Options)
 	if !p.opts.Concurrent {
 		select {
-		case p.asking <- struct{}{}:
-			defer func() { <-p.asking }()
+		case d.scope.asking <- struct{}{}:
+			defer func() { <-d.scope.asking }()
 			if o, ok := known(); ok {
 				return o
 			}
@@ -207,12 +207,22 @@ func (d *decision) person(ctx context.Context) (string, error) {
 		id  string
 		err error
 	}
+	called := func() {}
+	if !d.scope.policy.opts.Concurrent {
+		select {
+		case d.scope.calling <- struct{}{}:
+			called = func() { <-d.scope.calling }
+		case <-ctx.Done(): // a call before took no notice of its own
+			return "", ctx.Err()
+		}
+	}
 	chosen := make(chan choice, 1)
 	q := *d.q
 	q.Variables = d.variables
 	go func() { // ends when Ask returns
 		c := choice{err: errNoChoice}
 		defer func() {
+			called()
 			if v := recover(); v != nil {
 				c = choice{err: fmt.Errorf("permission: Options.Ask panicked: %v\n\n%s", v, debug.Stack())}
 			}

@@ -16,11 +16,14 @@ type Options struct {
 	// the question. Nil means that there is no one to ask.
 	Ask func(ctx context.Context, q *Question) (optionID string, err error)
 
-	// Concurrent allows concurrent calls of Ask. Without it, Ask is called for one question at
-	// a time, and other questions wait.
+	// Concurrent allows concurrent calls of Ask for one connection. Without it, Ask is called for
+	// one question of a connection at a time, and other questions of the connection wait, also
+	// for a call whose ctx is done and that has not returned. Questions of different connections
+	// do not wait for each other.
 	Concurrent bool
 
-	// Timeout is how long a call of Ask may take. Zero means no limit.
+	// Timeout is how long a person may take to answer. Zero means no limit. For a question that
+	// waits it begins when the questions before it are decided.
 	Timeout time.Duration
 
 	// Extract returns the operations of a question's tool call, and reports whether these are
@@ -39,14 +42,11 @@ type Options struct {
 
 // Policy decides what agents may do. It is safe for concurrent use. One Policy may serve
 // any number of connections, each with a [Scope] of its own.
-type Policy struct {
-	opts   Options
-	asking chan struct{} // holds a token while a person is asked
-}
+type Policy struct{ opts Options }
 
 // New returns a Policy. It is an error if a rule is invalid.
 func New(opts *Options) (*Policy, error) {
-	p := &Policy{asking: make(chan struct{}, 1)}
+	p := &Policy{}
 	if opts != nil {
 		p.opts = *opts
 	}

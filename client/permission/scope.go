@@ -11,6 +11,9 @@ import (
 // session. It is safe for concurrent use.
 type Scope struct {
 	policy *Policy
+	// The channels hold a token each: asking while a question is put to a person, and calling
+	// while Options.Ask runs, which may go on after its question is decided.
+	asking, calling chan struct{}
 
 	mu       sync.Mutex // guards all below
 	sessions map[string]*session
@@ -28,7 +31,7 @@ type session struct {
 
 // Scope returns a new Scope for one connection.
 func (p *Policy) Scope() *Scope {
-	return &Scope{policy: p, sessions: map[string]*session{}}
+	return &Scope{policy: p, asking: make(chan struct{}, 1), calling: make(chan struct{}, 1), sessions: map[string]*session{}}
 }
 
 // EndSession removes what was decided in a session.
