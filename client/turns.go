@@ -23,8 +23,9 @@ type openTurns struct {
 // openPrompt is a prompt in flight.
 type openPrompt struct {
 	number    uint64
-	sent      bool // it is queued for sending, before any later message
-	cancelled bool // a cancel for it was sent to the agent
+	sent      bool          // it is queued for sending, before any later message
+	cancelled bool          // a cancel for it was sent to the agent
+	over      chan struct{} // closed when it is no longer in flight
 }
 
 // question is a request to the user that has no response yet.
@@ -54,7 +55,7 @@ func (t *turns) begin(id acp.SessionID) *openPrompt {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.begun++
-	p := &openPrompt{number: t.begun}
+	p := &openPrompt{number: t.begun, over: make(chan struct{})}
 	t.of(id).prompts[p] = struct{}{}
 	return p
 }
@@ -66,16 +67,26 @@ func (t *turns) begin(id acp.SessionID) *openPrompt {
 // With it a client can determine to which turn a request of the agent belongs, so that a
 // permission for one turn does not apply to the next.
 func (c *Conn) CurrentTurn(id acp.SessionID) uint64 {
-	c.turns.mu.Lock()
-	defer c.turns.mu.Unlock()
-	newest := uint64(0)
-	if o := c.turns.open[id]; o != nil {
+	return c.turns.newest(id).number
+}
+
+// newest returns the newest prompt of a session; the zero value if there is none.
+func (t *turns) newest(id acp.SessionID) (newest openPrompt) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if o := t.open[id]; o != nil {
 		for p := range o.prompts {
-			newest = max(newest, p.number)
+			if p.number > newest.number {
+				newest = *p
+			}
 		}
 	}
 	return newest
 }
+
+// over returns a channel that is closed when the turn in flight has ended; nil if there is
+// none.
+func (t *turns) over(id acp.SessionID) <-chan struct{} { return t.newest(id).over }
 
 // sent records that a prompt is queued for sending.
 func (t *turns) sent(p *openPrompt) {
@@ -88,6 +99,7 @@ func (t *turns) sent(p *openPrompt) {
 func (t *turns) end(id acp.SessionID, p *openPrompt) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	close(p.over)
 	if o := t.open[id]; o != nil {
 		delete(o.prompts, p)
 		t.tidyLocked(id, o)

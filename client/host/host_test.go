@@ -423,6 +423,36 @@ func TestRulesSeeWhatWillHappen(t *testing.T) {
 	assert.True(t, x.records[4].Question.Operations[0].Shell)
 }
 
+// An agent that does not wait for its requests ends the turn while a person thinks about
+// them. What the person says later is not done.
+func TestAYesAfterTheEndOfTheTurn(t *testing.T) {
+	withdrawn, click := make(chan struct{}, 1), make(chan struct{})
+	x := sit(t, host.Options{Terminals: &terminals.Options{}, Ask: func(ctx context.Context, q *permission.Question) (string, error) {
+		withdrawn <- struct{}{} // room for the first
+		<-ctx.Done()
+		withdrawn <- struct{}{}
+		<-click // takes no notice of the end
+		return q.Pick(permission.AllowOnce), nil
+	}})
+	for name, act := range map[string]func(ctx context.Context) error{
+		"write": func(ctx context.Context) error { return x.write(ctx, "a", "text") },
+		"command": func(ctx context.Context) error {
+			return x.command(ctx, acp.CreateTerminalRequest{Command: "touch", Args: []string{"a"}})
+		},
+	} {
+		failed := make(chan error, 1)
+		require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
+			go func() { failed <- act(context.WithoutCancel(ctx)) }() // ends with the response
+			<-withdrawn
+			return nil
+		}))
+		<-withdrawn
+		click <- struct{}{}
+		assert.ErrorIs(t, <-failed, rpcerr.ErrRequestCancelled, name)
+		x.gone("a")
+	}
+}
+
 func TestCancelledWhileThePersonThinksAboutAWrite(t *testing.T) {
 	thinking, click := make(chan struct{}, 2), make(chan struct{})
 	x := sit(t, host.Options{Terminals: &terminals.Options{}, Ask: func(_ context.Context, q *permission.Question) (string, error) {

@@ -12,6 +12,9 @@ type question struct {
 	cancelled chan struct{}
 }
 
+// over returns nil: in this version the agent may work on after a turn, and ask.
+func (*turns) over(acp.SessionID) <-chan struct{} { return nil }
+
 // cancelling must be called before a cancel for a session is sent. The caller must call
 // cancelled after the cancel is queued for sending. A prompt that is sent between the two
 // calls is not affected. Questions about background work end only if all is true.

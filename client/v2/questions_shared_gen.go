@@ -53,10 +53,11 @@ func (c *Conn) elicit(ctx context.Context, h acp.Elicitor, req *acp.CreateElicit
 }
 
 // TurnContext returns a copy of ctx that is also done, with the cause
-// [acp.ErrTurnCancelled], when the session's turn is cancelled. Use it in a handler other
-// than those of permissions and elicitations that asks the user, for example before a
-// write, so that the user is not asked about a cancelled turn. If the turn is already
-// cancelled, the returned ctx is done. The caller must call stop when the user has decided.
+// [acp.ErrTurnCancelled], when the session's turn is cancelled or, in version 1, when it has
+// ended. Use it in a handler other than those of permissions and elicitations that asks the
+// user, for example before a write, so that the user is not asked about a turn that is over.
+// If the turn is already cancelled, the returned ctx is done. The caller must call stop when
+// the user has decided.
 func (c *Conn) TurnContext(ctx context.Context, id acp.SessionID) (turn context.Context, stop context.CancelFunc) {
 	turn, end := context.WithCancelCause(ctx)
 	q := c.turns.ask(id, matter{})
@@ -64,10 +65,13 @@ func (c *Conn) TurnContext(ctx context.Context, id acp.SessionID) (turn context.
 		end(acp.ErrTurnCancelled)
 		return turn, func() {}
 	}
+	over := c.turns.over(id)
 	go func() { // ends when stop is called, or with ctx or the turn
 		defer c.turns.answered(id, q)
 		select {
 		case <-q.cancelled:
+			end(acp.ErrTurnCancelled)
+		case <-over:
 			end(acp.ErrTurnCancelled)
 		case <-turn.Done():
 		}
