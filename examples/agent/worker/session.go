@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"crypto/rand"
 	"slices"
 	"sync"
 	"time"
@@ -25,6 +26,8 @@ type record struct {
 	Detail    acp.SessionConfigValueID  `json:"detail"`
 	History   []acp.SessionNotification `json:"history,omitempty"`
 }
+
+func newMessageID() acp.MessageID { return acp.MessageID("msg_" + rand.Text()) }
 
 // begin marks the session as busy; it reports false when it is already.
 func (s *session) begin() bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/router/adapter"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 )
@@ -30,8 +31,12 @@ func (w *worker) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Promp
 	defer s.end()
 
 	t := &turn{worker: w, session: s, out: w.conn.Session(s.ID)}
+	id, ok := adapter.UserMessageID(ctx)
+	if !ok { // the client speaks version 1, in which a prompt has no id
+		id = newMessageID()
+	}
 	for _, block := range req.Prompt {
-		s.remember(&acp.UserMessageChunk{Content: block})
+		s.remember(&acp.UserMessageChunk{MessageID: id, Content: block})
 	}
 	err = t.run(ctx, promptText(req.Prompt))
 	if saveErr := w.store.save(s.snapshot()); err == nil {
@@ -116,11 +121,13 @@ func (t *turn) followPlan(ctx context.Context, requests []request) error {
 	return t.say(ctx, "Everything is done.\n")
 }
 
-// say streams text to the user, a line at a time as a model would, and remembers it.
+// say streams text to the user, a line at a time as a model would, and remembers it under the
+// same id, by which a client that has it finds it again.
 func (t *turn) say(ctx context.Context, text string) error {
-	t.session.remember(acp.AgentText(text))
+	id := newMessageID()
+	t.session.remember(&acp.AgentMessageChunk{MessageID: id, Content: acp.Text(text)})
 	for line := range strings.Lines(text) {
-		if err := t.out.Message(ctx, line); err != nil {
+		if err := t.out.Update(ctx, &acp.AgentMessageChunk{MessageID: id, Content: acp.Text(line)}); err != nil {
 			return err
 		}
 	}

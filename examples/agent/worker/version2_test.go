@@ -15,7 +15,9 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/thread"
 	client2 "github.com/acpkit/go-sdk/client/v2"
+	thread2 "github.com/acpkit/go-sdk/client/v2/thread"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -88,6 +90,44 @@ func TestVersion2(t *testing.T) {
 		require.NoError(t, conn.Close())
 		require.NoError(t, conn.Wait())
 	}
+}
+
+// viewing is a client of version 2 that shows a session.
+type viewing struct {
+	consenting
+	shown *thread.Thread
+}
+
+func (c *viewing) SessionUpdate(_ context.Context, n *acp2.UpdateSessionNotification) error {
+	thread2.Apply(c.shown, n.Update)
+	return nil
+}
+
+// A client that resumes the session which it shows, with its history, shows the same as before.
+func TestReplayOfWhatIsShown(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "notes"), []byte("one\n"), 0o600))
+	c := &viewing{shown: thread.New()}
+	conn := client2.New(begin(t, true), func(*client2.Conn) acp2.Client { return c }, nil)
+	require.NoError(t, conn.Start(t.Context()))
+	_, err := conn.Initialize(t.Context(), &acp2.InitializeRequest{Info: acp2.Implementation{Name: "c", Version: "1"}})
+	require.NoError(t, err)
+	session, err := conn.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: acp2.AbsolutePath(folder)})
+	require.NoError(t, err)
+	for _, prompt := range []string{"help", "read notes"} {
+		_, err := session.Prompt(t.Context(), acp2.Text(prompt)).Wait()
+		require.NoError(t, err)
+	}
+	items := func() []thread.Item { return c.shown.Snapshot().Items.Slice() }
+	before := items()
+	require.Len(t, before, 5, "two prompts, two answers and a tool call")
+	_, err = conn.ResumeSession(t.Context(), &acp2.ResumeSessionRequest{SessionID: session.ID(), Cwd: acp2.AbsolutePath(folder), ReplayFrom: &acp2.ReplayFromStart{}})
+	require.NoError(t, err)
+	assert.Equal(t, before, items())
+	_, err = conn.ListSessions(t.Context(), &acp2.ListSessionsRequest{Cursor: new(acp2.SessionListCursor("elsewhere"))})
+	assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
+	require.NoError(t, conn.Close())
+	require.NoError(t, conn.Wait())
 }
 
 // throwing is a client of version 1 that reports a missing file as an internal error.

@@ -77,7 +77,11 @@ func (w *worker) ResumeSession(ctx context.Context, req *acp.ResumeSessionReques
 	return &acp.ResumeSessionResponse{Modes: s.modes(), ConfigOptions: s.configOptions()}, nil
 }
 
+// ListSessions returns all sessions at once, so no cursor is one of its own.
 func (w *worker) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
+	if req.Cursor != "" {
+		return nil, rpcerr.InvalidParams(nil).WithDetail("cursor: unknown")
+	}
 	records, err := w.store.list()
 	if err != nil {
 		return nil, err
