@@ -170,6 +170,8 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("SSH_AUTH_SOCK", "/s3cr3t")
 	t.Setenv("LC_PAPER", "a4")
 	t.Setenv("FOO_BAR", "inherited")
+	t.Setenv("https_proxy", "http://proxy")
+	t.Setenv("NO_PROXY", "localhost")
 	env := func(h *runner, vars ...acp.EnvVariable) map[string]string {
 		out := map[string]string{}
 		for line := range strings.Lines(h.run(acp.CreateTerminalRequest{Command: "env", Args: []string{"-u", "_"}, Env: vars})) {
@@ -189,13 +191,30 @@ func TestEnvironment(t *testing.T) {
 		assert.NotContains(t, got, "FOO_BAR")
 	})
 	t.Run("lists", func(t *testing.T) {
-		got := env(newRunner(t, &terminals.Options{Inherit: []string{"PATH", "FOO_*"}, Env: []string{"OWN=1", "PAGER=more"}, AgentEnv: []string{"A", "OWN"}}, nil),
+		got := env(newRunner(t, &terminals.Options{Inherit: []string{"!*", "PATH", "FOO_*"}, Env: []string{"OWN=1", "PAGER=more"}, AgentEnv: []string{"A", "OWN"}}, nil),
 			acp.EnvVariable{Name: "A", Value: "a=b"}, acp.EnvVariable{Name: "OWN", Value: "2"}, acp.EnvVariable{Name: "A", Value: "last"})
 		assert.Equal(t, "inherited", got["FOO_BAR"])
 		assert.Equal(t, "2", got["OWN"])
 		assert.Equal(t, "more", got["PAGER"])
 		assert.Equal(t, "last", got["A"])
 		assert.NotContains(t, got, "HOME")
+	})
+	t.Run("more than the default", func(t *testing.T) {
+		opts := &terminals.Options{Inherit: []string{"FOO_*", "!LC_*", terminals.Proxy, terminals.SSHAgent}, AgentEnv: []string{"A", "!TZ"}}
+		got := env(newRunner(t, opts, nil), acp.EnvVariable{Name: "A", Value: "1"}, acp.EnvVariable{Name: "CI", Value: "1"})
+		assert.Equal(t, "inherited", got["FOO_BAR"])
+		assert.Equal(t, os.Getenv("HOME"), got["HOME"], "the default list stays")
+		assert.NotContains(t, got, "LC_PAPER", "but for what is excluded")
+		assert.Equal(t, "http://proxy", got["https_proxy"])
+		assert.Equal(t, "localhost", got["NO_PROXY"])
+		assert.Equal(t, "/s3cr3t", got["SSH_AUTH_SOCK"])
+		assert.Equal(t, "1", got["A"])
+		assert.Equal(t, "1", got["CI"])
+		_, err := newRunner(t, opts, nil).tryCreate(acp.CreateTerminalRequest{Command: "true", Env: []acp.EnvVariable{{Name: "TZ", Value: "x"}}})
+		assert.ErrorIs(t, err, terminals.ErrEnv)
+		got = env(newRunner(t, nil, nil))
+		assert.NotContains(t, got, "https_proxy")
+		assert.NotContains(t, got, "SSH_AUTH_SOCK")
 	})
 	t.Run("of the agent", func(t *testing.T) {
 		for _, name := range []string{"LD_PRELOAD", "PATH", "BASH_ENV", "ENV", "NODE_OPTIONS", "GIT_SSH_COMMAND", "PAGER", "EDITOR", "HOME", "IFS"} {

@@ -11,7 +11,14 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// inherited is the default of Options.Inherit.
+// For Options.Inherit: the variables of a proxy, which may hold a password, and the one that
+// lets commands sign with the keys of the user.
+const (
+	Proxy    = "*_[pP][rR][oO][xX][yY]"
+	SSHAgent = "SSH_AUTH_SOCK"
+)
+
+// inherited is the default list of Options.Inherit.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LANG", "LANGUAGE", "LC_*", "TZ",
 	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
@@ -21,7 +28,7 @@ var inherited = []string{
 	"APPDATA", "LOCALAPPDATA", "ProgramData", "ProgramFiles", "ProgramFiles(x86)", "CommonProgramFiles", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
 }
 
-// harmless is the default of Options.AgentEnv.
+// harmless is the default list of Options.AgentEnv.
 var harmless = []string{
 	"CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "COLUMNS", "LINES", "LANG", "LC_*", "TZ",
 	"RUST_BACKTRACE", "PYTHONUNBUFFERED", "CLAUDECODE",
@@ -99,14 +106,18 @@ func splitEnv(e string) (name, value string) {
 	return e, ""
 }
 
-func matchesAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
+// matchesAny reports whether the last of the patterns that matches a name lists it.
+func matchesAny(patterns []string, name string) (listed bool) {
+	for _, pattern := range patterns {
+		pattern, excludes := strings.CutPrefix(pattern, "!")
 		if runtime.GOOS == "windows" {
 			pattern, name = strings.ToUpper(pattern), strings.ToUpper(name)
 		}
-		ok, err := path.Match(pattern, name)
-		return ok && err == nil
-	})
+		if ok, err := path.Match(pattern, name); ok && err == nil {
+			listed = !excludes
+		}
+	}
+	return listed
 }
 
 func sameName(a, b string) bool {

@@ -3,6 +3,7 @@ package terminals
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -36,16 +37,18 @@ type Options struct {
 	// -c, and on Windows cmd.exe.
 	Shell []string
 
-	// Inherit lists the variables of this program's environment that commands get, as names or
-	// patterns of path.Match. Nil means a default list of variables that programs need and
-	// that are unlikely to be secret, such as PATH, HOME and LC_*.
+	// Inherit lists variables of this program's environment that commands get, as names or
+	// patterns of path.Match, after a default list of variables that programs need and that are
+	// unlikely to be secret, such as PATH, HOME and LC_*. A pattern that begins with "!" excludes
+	// variables that earlier ones list; "!*" clears the default list. [Proxy] and [SSHAgent] are
+	// not in it.
 	Inherit []string
 	// Env lists further variables, as "NAME=value".
 	Env []string
-	// AgentEnv lists the variables that an agent may set, as names or patterns. All others
-	// require the consent of a [Check], because many make a program run other programs:
-	// LD_PRELOAD, PATH, BASH_ENV, NODE_OPTIONS, GIT_SSH_COMMAND. Nil means a default list of
-	// harmless variables, such as CI and NO_COLOR. A request with more than 1000 is refused.
+	// AgentEnv lists variables that an agent may set, as Inherit does, after a default list of
+	// harmless ones, such as CI and NO_COLOR. All others require the consent of a [Check],
+	// because many make a program run other programs: LD_PRELOAD, PATH, BASH_ENV, NODE_OPTIONS,
+	// GIT_SSH_COMMAND. A request with more than 1000 is refused.
 	AgentEnv []string
 
 	// Output is the number of bytes of output that are kept if the agent sets no limit, and
@@ -130,12 +133,8 @@ func (o *Options) withDefaults() Options {
 	if out.Shell == nil {
 		out.Shell = systemShell()
 	}
-	if out.Inherit == nil {
-		out.Inherit = inherited
-	}
-	if out.AgentEnv == nil {
-		out.AgentEnv = harmless
-	}
+	out.Inherit = slices.Concat(inherited, out.Inherit)
+	out.AgentEnv = slices.Concat(harmless, out.AgentEnv)
 	if out.MaxOutput <= 0 {
 		out.MaxOutput = defaultMaxOutput
 	}
