@@ -73,6 +73,10 @@ func (h *Host) Close() error {
 	return errors.Join(errs...)
 }
 
+// Policy returns what decides for all connections: with it rules can be changed, and what
+// the user has allowed can be listed and revoked.
+func (h *Host) Policy() *permission.Policy { return h.policy }
+
 // Client returns the client of one connection. It has the methods of the enabled parts, and
 // no others. Pass this method to client.New or client.Connect.
 func (h *Host) Client(conn *client.Conn) acp.Client {

@@ -184,9 +184,9 @@ func (d *decision) chosen(id string) Outcome {
 	}
 	switch option.Kind {
 	case AllowAlways:
-		d.scope.remember(d.q.Session, d.keys, Allow)
+		d.scope.remember(Remembered{d.q.Session, d.keys, Allow, d.what()})
 	case RejectAlways:
-		d.scope.remember(d.q.Session, d.keys, Deny)
+		d.scope.remember(Remembered{d.q.Session, d.keys, Deny, d.what()})
 	}
 	switch option.Kind {
 	case AllowOnce, AllowAlways:

@@ -201,10 +201,12 @@ func (s *shared) Recall(k permission.Key) permission.Decision {
 	return s.kept[k]
 }
 
-func (s *shared) Remember(k permission.Key, d permission.Decision) {
+func (s *shared) Remember(r permission.Remembered) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kept[k] = d
+	for _, k := range r.Keys {
+		s.kept[k] = r.Decision
+	}
 }
 
 func TestSharedMemory(t *testing.T) {

@@ -2,7 +2,11 @@ package permission
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // Memory stores the "always" decisions of a person. It must be safe for concurrent use. If
@@ -11,8 +15,63 @@ import (
 type Memory interface {
 	// Recall returns Allow, Deny, or "" if there is no decision.
 	Recall(Key) Decision
-	// Remember keeps a decision.
-	Remember(Key, Decision)
+	// Remember keeps a decision about each of its keys.
+	Remember(Remembered)
+}
+
+// Remembered is an "always" decision of a person.
+type Remembered struct {
+	// Session is the session in which the person decided.
+	Session string
+	// Keys are all that was decided together.
+	Keys     []Key
+	Decision Decision
+	// What says on one line what the decision is about, such as "writing to a.go".
+	What string
+}
+
+// Remembered returns the decisions that are kept for the open sessions. It returns none if
+// Options.Memory is set, which keeps them then.
+func (p *Policy) Remembered() []Remembered {
+	var all []Remembered
+	for _, s := range p.open() {
+		s.mu.Lock()
+		for _, x := range s.sessions {
+			seen := map[*Remembered]bool{}
+			for _, r := range x.memory {
+				if !seen[r] {
+					seen[r] = true
+					all = append(all, *r)
+				}
+			}
+		}
+		s.mu.Unlock()
+	}
+	slices.SortFunc(all, func(a, b Remembered) int {
+		return cmp.Or(strings.Compare(a.Session, b.Session), strings.Compare(a.What, b.What))
+	})
+	return all
+}
+
+// Revoke forgets a decision that Remembered has returned, so that a person is asked about
+// it. What was allowed and has begun is not undone.
+func (p *Policy) Revoke(r Remembered) {
+	for _, s := range p.open() {
+		s.mu.Lock()
+		if x := s.sessions[r.Session]; x != nil {
+			for _, k := range r.Keys {
+				delete(x.memory, k)
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+// open returns the scopes that are not closed.
+func (p *Policy) open() []*Scope {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.scopes))
 }
 
 // Key identifies what a decision is about: a tool with its argument, in a workspace.
@@ -26,7 +85,7 @@ type Key struct {
 }
 
 // private is the memory of one session.
-type private map[Key]Decision
+type private map[Key]*Remembered
 
 // privateAtMost is how many decisions are kept for a session.
 const privateAtMost = 10_000
@@ -104,24 +163,25 @@ func (s *Scope) recallOne(id string, k Key) Decision {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x := s.sessions[id]; x != nil {
-		return x.memory[k]
+	if x := s.sessions[id]; x != nil && x.memory[k] != nil {
+		return x.memory[k].Decision
 	}
 	return ""
 }
 
-func (s *Scope) remember(id string, keys []Key, d Decision) {
+func (s *Scope) remember(r Remembered) {
+	if len(r.Keys) == 0 {
+		return
+	}
 	if m := s.policy.opts.Memory; m != nil {
-		for _, k := range keys {
-			m.Remember(k, d)
-		}
+		m.Remember(r)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x := s.sessionOf(id); x != nil && len(x.memory)+len(keys) <= privateAtMost {
-		for _, k := range keys {
-			x.memory[k] = d
+	if x := s.sessionOf(r.Session); x != nil && len(x.memory)+len(r.Keys) <= privateAtMost {
+		for _, k := range r.Keys {
+			x.memory[k] = &r
 		}
 	}
 }

@@ -126,3 +126,45 @@ func TestOneAllowIsOneOperation(t *testing.T) {
 		})
 	}
 }
+
+// A program can add rules while its agents run, and list and revoke what a person has
+// allowed always.
+func TestRulesAndDecisionsChange(t *testing.T) {
+	d := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways)})
+	require.NoError(t, d.Authorize(t.Context(), command("ls", "-l")))
+	require.NoError(t, d.Authorize(t.Context(), write(resolved("/w/a"), "x")))
+	all := d.policy.Remembered()
+	require.Len(t, all, 2)
+	assert.Equal(t, "running ls -l", all[0].What)
+	assert.Equal(t, permission.Allow, all[0].Decision)
+	assert.Equal(t, "s", all[0].Session)
+
+	d.policy.Revoke(all[0])
+	assert.Equal(t, all[1:], d.policy.Remembered())
+	require.NoError(t, d.Authorize(t.Context(), command("ls", "-l")))
+	assert.Equal(t, permission.ByPerson, d.last().Outcome.By)
+	require.NoError(t, d.Authorize(t.Context(), write(resolved("/w/a"), "y")))
+	assert.Equal(t, permission.ByMemory, d.last().Outcome.By)
+
+	require.NoError(t, d.policy.SetRules(append(d.policy.Rules(), permission.Rule{Name: "no", Decision: permission.Deny, Commands: []string{"ls"}})...))
+	assert.Error(t, d.Authorize(t.Context(), command("ls", "-l")))
+	assert.Error(t, d.policy.SetRules(permission.Rule{}))
+	require.Len(t, d.policy.Rules(), 1, "a rule that is invalid changes nothing")
+	require.NoError(t, d.policy.SetRules())
+	require.NoError(t, d.Authorize(t.Context(), command("ls", "-l")))
+
+	// A question of several things is one decision.
+	tool := permission.Tool{Name: "t", Kind: "execute", Input: json.RawMessage(`{"command":"make","args":["x"]}`)}
+	d.Decide(t.Context(), question(tool))
+	all = d.policy.Remembered()
+	require.Len(t, all, 3)
+	assert.Equal(t, "running make x", all[1].What)
+	d.policy.Revoke(all[1])
+	require.NoError(t, d.Authorize(t.Context(), command("make", "x")))
+	assert.Equal(t, permission.ByGrant, d.last().Outcome.By, "once, for the answer")
+	require.NoError(t, d.Authorize(t.Context(), command("make", "x")))
+	assert.Equal(t, permission.ByPerson, d.last().Outcome.By)
+
+	d.Close()
+	assert.Empty(t, d.policy.Remembered())
+}

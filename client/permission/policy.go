@@ -3,12 +3,14 @@ package permission
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 )
 
 // Options configure a [Policy]. The zero value denies everything, because there is no one
 // to ask. A nil *Options is equivalent to it.
 type Options struct {
+	// Rules are the first rules; see [Policy.SetRules].
 	Rules []Rule
 
 	// Ask asks a person and returns the id of one of the question's options. An empty id or an
@@ -42,19 +44,35 @@ type Options struct {
 
 // Policy decides what agents may do. It is safe for concurrent use. One Policy may serve
 // any number of connections, each with a [Scope] of its own.
-type Policy struct{ opts Options }
+type Policy struct {
+	opts Options
+
+	mu     sync.Mutex // guards both
+	rules  []Rule     // replaced whole
+	scopes map[*Scope]struct{}
+}
 
 // New returns a Policy. It is an error if a rule is invalid.
 func New(opts *Options) (*Policy, error) {
-	p := &Policy{}
+	p := &Policy{scopes: map[*Scope]struct{}{}}
 	if opts != nil {
 		p.opts = *opts
 	}
-	p.opts.Rules = slices.Clone(p.opts.Rules)
-	for i := range p.opts.Rules {
-		r := &p.opts.Rules[i]
+	if err := p.SetRules(p.opts.Rules...); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// SetRules replaces the rules for all that is decided from now on; questions that a person
+// is being asked stay. It is an error if a rule is invalid; then nothing changes. To add a
+// rule, pass it after those of [Policy.Rules].
+func (p *Policy) SetRules(rules ...Rule) error {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		r := &rules[i]
 		if err := r.check(); err != nil {
-			return nil, err
+			return err
 		}
 		r.Kinds, r.Tools, r.Env = slices.Clone(r.Kinds), slices.Clone(r.Tools), slices.Clone(r.Env)
 		r.Commands, r.Paths = slices.Clone(r.Commands), slices.Clone(r.Paths)
@@ -62,7 +80,17 @@ func New(opts *Options) (*Policy, error) {
 			r.Paths = throughLinks(r.Paths)
 		}
 	}
-	return p, nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rules = rules
+	return nil
+}
+
+// Rules returns the rules. The result must not be modified.
+func (p *Policy) Rules() []Rule {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clip(p.rules)
 }
 
 // verdict is what the rules say.
@@ -102,7 +130,7 @@ func (p *Policy) judgeQuestion(t *Tool, claims []Operation, certain bool) verdic
 	}
 	if certain && len(claims) > 0 {
 		allowed := func(o Operation) bool {
-			return slices.ContainsFunc(p.opts.Rules, func(r Rule) bool { return r.Decision == Allow && r.allows(&o, t.Name) })
+			return slices.ContainsFunc(p.Rules(), func(r Rule) bool { return r.Decision == Allow && r.allows(&o, t.Name) })
 		}
 		all := !slices.ContainsFunc(claims, func(o Operation) bool { return !allowed(o) })
 		return p.judge(suspects, unsure, func(r *Rule) bool { return all && r.allows(&claims[0], t.Name) })
@@ -116,8 +144,9 @@ func (p *Policy) judgeQuestion(t *Tool, claims []Operation, certain bool) verdic
 // and is unsure asks.
 func (p *Policy) judge(suspects, unsure, allows func(*Rule) bool) verdict {
 	v := verdict{}
-	for i := range p.opts.Rules {
-		r := &p.opts.Rules[i]
+	rules := p.Rules()
+	for i := range rules {
+		r := &rules[i]
 		decision := r.Decision
 		switch {
 		case decision == Allow && allows(r), decision != Allow && suspects(r):

@@ -29,9 +29,13 @@ type session struct {
 	calls  calls
 }
 
-// Scope returns a new Scope for one connection.
+// Scope returns a new Scope for one connection, which must be closed at its end.
 func (p *Policy) Scope() *Scope {
-	return &Scope{policy: p, asking: make(chan struct{}, 1), calling: make(chan struct{}, 1), sessions: map[string]*session{}}
+	s := &Scope{policy: p, asking: make(chan struct{}, 1), calling: make(chan struct{}, 1), sessions: map[string]*session{}}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.scopes[s] = struct{}{}
+	return s
 }
 
 // EndSession removes what was decided in a session.
@@ -54,6 +58,9 @@ var ErrClosed = errors.New("permission: the scope is closed because its connecti
 // Close removes the state of all sessions. Call it when the connection has ended. After
 // Close, the outcome of every question is "cancelled", and Authorize returns [ErrClosed].
 func (s *Scope) Close() {
+	s.policy.mu.Lock()
+	delete(s.policy.scopes, s)
+	s.policy.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed, s.observed = true, 0
