@@ -2,7 +2,7 @@
 // prints one table. Run it in its own folder:
 //
 //	go run .                        everything; writes RESULTS.md
-//	go run . -quick                 everything with small counts, once
+//	go run . -quick                 everything with small counts, once; floors are not judged
 //	go run . -work updates,rtt64 -contender acpkit,coder -mode stdio -n 3
 //
 // A run builds one program for each contender (peers/..., and ts/peer.mjs with

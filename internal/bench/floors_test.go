@@ -63,3 +63,17 @@ func TestFloors(t *testing.T) {
 	assert.Equal(t, "2.0 times as long", r.againstStdio(Key{"updates", "ws", "acpkit"}), "a message")
 	assert.Empty(t, r.againstStdio(Key{"updates", "ws", "ts"}))
 }
+
+// A look with small counts, for which a machine is warm or not, says nothing about the floors.
+func TestQuickJudgesNoFloors(t *testing.T) {
+	r := Results{
+		{"rtt64", "pair", "acpkit"}: {{Wall: 1}},
+		{"rtt64", "pair", "coder"}:  {{Wall: 1.5}},
+	}
+	for _, quick := range []bool{false, true} {
+		var out strings.Builder
+		r.report(&out, nil, nil, options{rounds: 1, quick: quick})
+		assert.Equal(t, !quick, strings.Contains(out.String(), "missed"), out.String())
+		assert.Equal(t, quick, strings.Contains(out.String(), "not judged"))
+	}
+}

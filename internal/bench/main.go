@@ -30,7 +30,7 @@ func main() {
 	flag.StringVar(&o.contenders, "contender", "", "only these contenders, separated by commas")
 	flag.StringVar(&o.modes, "mode", "", "only this mode: pair, stdio, ws or http")
 	flag.IntVar(&o.rounds, "n", 5, "rounds")
-	flag.BoolVar(&o.quick, "quick", false, "small counts and one round")
+	flag.BoolVar(&o.quick, "quick", false, "small counts and one round; floors are not judged")
 	flag.StringVar(&o.out, "o", "", "write the tables to this `file` too (a whole run writes RESULTS.md)")
 	flag.StringVar(&o.raw, "json", "", "write all measurements to this `file`")
 	flag.StringVar(&o.with, "with", "", "report this `file` of an earlier run's measurements too, where they are not made again")
@@ -86,7 +86,7 @@ func run(ctx context.Context, o options) error {
 		defer f.Close()
 		out = io.MultiWriter(os.Stdout, f)
 	}
-	results.report(out, contenders, shown, o.rounds, o.with != "")
+	results.report(out, contenders, shown, o)
 	return nil
 }
 

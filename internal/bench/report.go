@@ -45,10 +45,10 @@ func (t *table) write(w io.Writer) {
 }
 
 // report writes everything that was measured.
-func (r Results) report(w io.Writer, contenders []Contender, shown []Case, rounds int, several bool) {
+func (r Results) report(w io.Writer, contenders []Contender, shown []Case, o options) {
 	fmt.Fprintf(w, "# Results\n\nWritten by `go run .` in `internal/bench`; doc.go says how it measures, work/task.go what the works are.\n\n")
-	fmt.Fprintf(w, "- %s, %d cores, %s, %s\n- medians of %d rounds\n", cpuName(), runtime.NumCPU(), runtime.Version(), nodeVersion(), rounds)
-	if several {
+	fmt.Fprintf(w, "- %s, %d cores, %s, %s\n- medians of %d rounds\n", cpuName(), runtime.NumCPU(), runtime.Version(), nodeVersion(), o.rounds)
+	if o.with != "" {
 		fmt.Fprintln(w, "- from several runs (`-with`); what is compared was measured in the same one")
 	}
 	fmt.Fprintln(w)
@@ -62,9 +62,13 @@ func (r Results) report(w io.Writer, contenders []Contender, shown []Case, round
 	r.small(w, contenders)
 	fmt.Fprintf(w, "## Curves of acpkit\n\nMicroseconds a message, nanoseconds a byte.\n\n")
 	r.curveTable(w)
-	fmt.Fprintf(w, "## Floors\n\n")
-	r.floorTable(w)
-	r.explain(w)
+	if o.quick {
+		fmt.Fprintf(w, "Floors are not judged: small counts and one round (`-quick`) say nothing about them.\n\n")
+	} else {
+		fmt.Fprintf(w, "## Floors\n\n")
+		r.floorTable(w)
+		r.explain(w)
+	}
 	r.failures(w)
 }
 

@@ -19,7 +19,7 @@ import (
 // is installed beside the project and never part of its module.
 const (
 	coderModule  = "github.com/coder/acp-go-sdk"
-	coderVersion = "v0.13.0"
+	coderVersion = "v0.13.5"
 )
 
 var coderBin = sync.OnceValues(func() (string, error) {

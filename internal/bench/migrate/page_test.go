@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,17 +90,81 @@ func page(t *testing.T) string {
 }
 
 func TestEveryNameIsOnThePage(t *testing.T) {
-	out, err := exec.Command("go", "list", "-m", "-json", "github.com/coder/acp-go-sdk").Output()
-	require.NoError(t, err)
-	var module struct{ Dir, Version string }
-	require.NoError(t, json.Unmarshal(out, &module))
+	module := coder(t)
 	text := page(t)
-	assert.Contains(t, text, module.Version)
-	for name := range exported(t, module.Dir) {
-		if !strings.Contains(name, ".") { // methods and fields follow their type
-			assert.Contains(t, text, "`"+name+"`")
+	assert.True(t, strings.Contains(text, module.Version), module.Version)
+	missing, there := []string{}, exported(t, module.Dir)
+	for name := range there {
+		if !strings.Contains(name, ".") && !strings.Contains(text, "`"+name+"`") { // methods and fields follow their type
+			missing = append(missing, name)
 		}
 	}
+	assert.Empty(t, missing, "names that are not on the page")
+	gone := []string{}
+	for line := range strings.Lines(text) {
+		if row, ok := strings.CutPrefix(line, "| "); ok { // the names there stand in the first column
+			line, _, _ = strings.Cut(row, " |")
+		}
+		for _, m := range regexp.MustCompile("`([A-Z]\\w*)`").FindAllStringSubmatch(line, -1) {
+			if !there[m[1]] {
+				gone = append(gone, m[1])
+			}
+		}
+	}
+	assert.Empty(t, gone, "names that do not exist there")
+}
+
+// The table of fields says what the compiler reports.
+func TestTypesOfFields(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs/coming-from-coder.md"))
+	require.NoError(t, err)
+	_, section, _ := strings.Cut(string(text), "\n## What has another type\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := regexp.MustCompile("(?m)^\\| `(\\w+)\\.(\\w+)` \\| `(.+)` \\| `(.+)` \\|$").FindAllStringSubmatch(section, -1)
+	require.NotEmpty(t, rows)
+	there, here := fields(t, coder(t).Dir), fields(t, filepath.Join(root, "acp"))
+	for _, row := range rows {
+		name := strings.ToLower(row[1] + "." + row[2]) // initials are in one case here
+		assert.Equal(t, row[3], there[name], "%s, there", row[0])
+		assert.Equal(t, row[4], here[name], "%s, here", row[0])
+	}
+}
+
+// fields returns the types of the fields of a package, by their names in lower case.
+func fields(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if st, ok := spec.Type.(*ast.StructType); ok {
+				for _, f := range st.Fields.List {
+					for _, id := range f.Names {
+						all[strings.ToLower(spec.Name.Name+"."+id.Name)] = types.ExprString(f.Type)
+					}
+				}
+			}
+			return true
+		})
+	}
+	return all
+}
+
+type module struct{ Dir, Version string }
+
+func coder(t *testing.T) (m module) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-m", "-json", "github.com/coder/acp-go-sdk").Output()
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(out, &m))
+	return m
 }
 
 func TestEveryNewNameExists(t *testing.T) {
@@ -111,5 +176,24 @@ func TestEveryNewNameExists(t *testing.T) {
 	require.NotEmpty(t, found)
 	for _, m := range found {
 		assert.True(t, packages[m[1]][m[2]], "%s does not exist", m[0])
+	}
+}
+
+// A variant of a union is a pointer.
+func TestVariantsArePointers(t *testing.T) {
+	variants := map[string]bool{}
+	files, err := filepath.Glob(filepath.Join(root, "acp", "*.go"))
+	require.NoError(t, err)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`(?m)^func \(\*(\w+)\) is[A-Z]\w*\(\)\s*\{\}$`).FindAllStringSubmatch(string(text), -1) {
+			variants[m[1]] = true
+		}
+	}
+	require.NotEmpty(t, variants)
+	named, _, _ := strings.Cut(page(t), "\n## What is spelled otherwise\n")
+	for _, m := range regexp.MustCompile("(?m)^\\| `.*` \\| `acp\\.(\\w+)` \\|$").FindAllStringSubmatch(named, -1) {
+		assert.False(t, variants[m[1]], "%s: a program uses a pointer", m[0])
 	}
 }

@@ -107,6 +107,10 @@ func (a *agent) SetSessionConfigOption(context.Context, acp.SetSessionConfigOpti
 }
 
 // Update implements work.Agent, like ReadFile and Sync.
+func (a *agent) Logout(context.Context, acp.LogoutRequest) (acp.LogoutResponse, error) {
+	return acp.LogoutResponse{}, errUnused
+}
+
 func (a *agent) Update(ctx context.Context, kind, sessionID string, i int) error {
 	corpus := corpora[kind]()
 	return a.conn.SessionUpdate(ctx, acp.SessionNotification{
