@@ -23,6 +23,7 @@ import (
 type scripted struct {
 	conn       *agent.Conn
 	initialize chan struct{} // Initialize waits for it unless it is nil
+	mcp        *acp.MCPCapabilities
 	works      map[string]func(ctx context.Context, s *agent.Session) (acp.StopReason, error)
 }
 
@@ -30,7 +31,7 @@ func (a *scripted) Initialize(context.Context, *acp.InitializeRequest) (*acp.Ini
 	if a.initialize != nil {
 		<-a.initialize
 	}
-	return &acp.InitializeResponse{Info: acp.Implementation{Name: "scripted", Version: "1"}, Capabilities: &acp.AgentCapabilities{Session: &acp.SessionCapabilities{}}}, nil
+	return &acp.InitializeResponse{Info: acp.Implementation{Name: "scripted", Version: "1"}, Capabilities: &acp.AgentCapabilities{Session: &acp.SessionCapabilities{MCP: a.mcp}}}, nil
 }
 
 func (a *scripted) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {

@@ -30,6 +30,12 @@
 // prompts that still wait fail with -32800. session/close does the same, and also cancels
 // the background work that [Session.StartBackground] started.
 //
+// # MCP servers
+//
+// A request that opens a session fails with -32602 if it has two MCP servers of one name, or
+// one of a type that the agent did not advertise in session.mcp. Types that begin with an
+// underscore are left to the agent.
+//
 // # Order
 //
 // The seven promises of package acp hold.

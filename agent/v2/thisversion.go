@@ -42,6 +42,7 @@ func baseline() *acp.AgentCapabilities {
 
 // amend changes the generated rows of the table.
 func (c *Conn) amend(t *endpoint.Table) {
+	c.checkServers(t)
 	e := t.Entry(methodInitialize.Method)
 	method, params := *e.Method, *e.Params
 	params.Decode = decodeInitialize

@@ -55,8 +55,9 @@ func (o object) setDefault(name, value string) {
 	}
 }
 
-// mcpServers returns servers in the form of version 1, which has other kinds.
-func (a *adapter) mcpServers(list []acp2.MCPServer) ([]acp.MCPServer, error) {
+// mcpServers returns servers in the form of version 1, which has other kinds. Package agent/v2
+// has compared them with the capabilities of the agent.
+func mcpServers(list []acp2.MCPServer) ([]acp.MCPServer, error) {
 	var out []acp.MCPServer
 	for _, server := range list {
 		switch s := server.(type) {
@@ -67,9 +68,6 @@ func (a *adapter) mcpServers(list []acp2.MCPServer) ([]acp.MCPServer, error) {
 			}
 			out = append(out, v)
 		case *acp2.MCPServerHTTP:
-			if !a.has("mcpCapabilities.http") {
-				return nil, rpcerr.InvalidParams(nil).WithDetail("mcpServers: the agent did not advertise servers of type http")
-			}
 			v := &acp.MCPServerHTTP{Name: s.Name, URL: s.URL, Meta: s.Meta}
 			for _, h := range s.Headers {
 				v.Headers = append(v.Headers, acp.HTTPHeader{Name: h.Name, Value: h.Value, Meta: h.Meta})

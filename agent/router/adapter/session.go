@@ -62,7 +62,7 @@ func (a *adapter) opening(servers []acp2.MCPServer, directories []acp2.AbsoluteP
 	case prompt != nil:
 		return nil, rpcerr.InvalidParams(nil).WithDetail("systemPrompt: the agent did not advertise session.systemPrompt")
 	}
-	return a.mcpServers(servers)
+	return mcpServers(servers)
 }
 
 // ListSessions lists the sessions of the agent, or those that this connection has opened.

@@ -81,6 +81,8 @@ func TestEmulatedSessionMethods(t *testing.T) {
 	scene(t, a, a, func(p *peer) {
 		p.call(1, "session/new", `{"cwd":"/b","additionalDirectories":[],"mcpServers":[{"type":"stdio","name":"m","command":"/bin/m","env":[{"name":"A","value":"1"}]},{"type":"http","name":"h","url":"http://h"}]}`)
 		p.want(failure(1, -32602, "Invalid params: mcpServers: the agent did not advertise servers of type http"))
+		p.call(1, "session/new", `{"cwd":"/b","mcpServers":[{"type":"stdio","name":"m","command":"/bin/m"},{"type":"stdio","name":"m","command":"/bin/n"}]}`)
+		p.want(failure(1, -32602, "Invalid params: mcpServers: two servers have the same name"))
 		p.call(1, "session/new", `{"cwd":"/b","mcpServers":[{"type":"stdio","name":"m","command":"/bin/m","env":[{"name":"A","value":"1"}]}]}`)
 		p.want(result(1, `{"sessionId":"s2"}`))
 		p.call(2, "session/new", `{"cwd":"/b","additionalDirectories":["/c"]}`)
