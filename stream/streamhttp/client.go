@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptrace"
 	"net/url"
 	"sync"
 	"sync/atomic"
@@ -92,6 +93,7 @@ type Client struct {
 	room     chan struct{} // closed and replaced when room is made
 	lastNote *outgoing     // the last notification
 	streams  map[string]*eventStream
+	known    map[string]bool // sessions whose event stream was open
 	calls    map[string]call
 	asked    map[string]string // the server's requests by id, and their sessions
 	cancels  map[string]stream.Message
@@ -135,7 +137,7 @@ func Dial(address string, opts *DialOptions) (*Client, error) {
 	}
 	c := &Client{
 		url: address, opts: o, in: newInbox(), ending: make(chan struct{}), room: make(chan struct{}),
-		streams: map[string]*eventStream{}, calls: map[string]call{}, asked: map[string]string{},
+		streams: map[string]*eventStream{}, known: map[string]bool{}, calls: map[string]call{}, asked: map[string]string{},
 		cancels: map[string]stream.Message{}, barriers: map[string]chan struct{}{},
 	}
 	if err := c.setClient(); err != nil {
@@ -201,6 +203,8 @@ func (c *Client) Written() int64 { return c.written.Load() }
 func (c *Client) do(ctx context.Context, limit time.Duration, method, session string, body []byte, header ...string) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watch := time.AfterFunc(limit, func() { cancel(errUnanswered) })
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	resp, err := c.send(ctx, &meter{n: &c.written, watch: watch, limit: limit}, method, session, body, header)
 	if !watch.Stop() && err == nil {
 		_ = resp.Body.Close()
@@ -217,8 +221,16 @@ func (c *Client) do(ctx context.Context, limit time.Duration, method, session st
 		}
 	}
 	cancel(nil)
+	if !connected.Load() {
+		err = &notConnected{err}
+	}
 	return nil, err
 }
+
+// notConnected is the error of a request for which there was no network connection.
+type notConnected struct{ error }
+
+func (e *notConnected) Unwrap() error { return e.error }
 
 func (c *Client) send(ctx context.Context, m *meter, method, session string, body []byte, header []string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.url, http.NoBody)

@@ -214,7 +214,7 @@ func (c *Conn) admit(m *stream.Message, session string) (awaited bool, reason st
 		session = m.SessionID
 	}
 	if m.Kind == stream.KindRequest {
-		c.routes.pending[string(m.ID)] = route{session: session, load: m.Method == "session/load"}
+		c.routes.pending[string(m.ID)] = route{session: session, load: m.Method == "session/load", effect: effectOf(m.Method)}
 	}
 	return false, ""
 }

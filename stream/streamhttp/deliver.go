@@ -116,8 +116,12 @@ func (c *Client) deliverResponse(s *eventStream, m stream.Message) {
 	if m.SessionID != "" {
 		c.attend(m.SessionID) // its updates are waiting there
 	}
-	if s.session != "" || k.session == "" {
+	put := func() {
 		c.in.put(arrival{msg: m})
+		c.settle(k, m.Kind == stream.KindResponse)
+	}
+	if s.session != "" || k.session == "" {
+		put()
 		return
 	}
 	other := c.stream(k.session)
@@ -128,13 +132,13 @@ func (c *Client) deliverResponse(s *eventStream, m stream.Message) {
 	}
 	c.mu.Unlock()
 	if over {
-		c.in.put(arrival{msg: m})
+		put()
 		return
 	}
 	c.running.Go(func() { // ends with the barrier, the stream, or the connection
 		defer c.holding.Done()
 		c.awaitBarrier(other)
-		c.in.put(arrival{msg: m})
+		put()
 	})
 }
 

@@ -26,7 +26,10 @@
 //     has not arrived, the client holds a $/cancel_request for up to 1 s.
 //
 // The client opens the event stream of a session before it sends a message of it, when a
-// response names the session, and when the update subagent_update announces it.
+// response names the session, and when the update subagent_update announces it. It closes the
+// event stream when the session was closed or deleted, or could not be opened. What the agent
+// sends for such a session later arrives on the stream of the connection. If a client has as many
+// event streams as it may, the server ends that of a closed session to make room.
 //
 // The response to session/new may arrive after the first updates of that session. A
 // client of this module keeps the updates of sessions that it does not know yet.
@@ -45,7 +48,8 @@
 // with an error that wraps [ErrNotAccepted], so that its caller may repeat it. A notification
 // or a response is posted again, in its place in the order, after the time that the server
 // names and with growing pauses. If the server has not accepted it after 30 s, or names a
-// longer time, the connection ends with that error. A GET is repeated in the same way.
+// longer time, the connection ends with that error. A GET is repeated in the same way, and for
+// 5 s if it was cut, or if the server has not noticed yet that the one before it was cut.
 //
 // A server or a network that goes silent is noticed. The headers of an event stream may take
 // 30 s. A POST of which nothing leaves and that gets no answer for 75 s counts as interrupted,

@@ -30,8 +30,13 @@ type events struct {
 	next     uint64  // the number of the next event
 	high     uint64  // the highest number that a receiver was given
 	receiver *receiver
+	closed   bool          // the session was closed or deleted
+	left     uint64        // the age of the connection when the last receiver left
 	wake     chan struct{} // one waits in it when there is something to do
 }
+
+// idle reports whether no one listens and nothing waits.
+func (e *events) idle() bool { return e.receiver == nil && len(e.all) == e.sent }
 
 type event struct {
 	n    uint64
@@ -91,9 +96,16 @@ func (c *Conn) pushLocked(m stream.Message) (room <-chan struct{}, err error) {
 	case c.waiting > 0 && c.waiting+int64(len(m.Data)) > c.h.opts.MaxBuffered:
 		return c.sent, nil
 	}
-	e, err := c.eventsLocked(c.routes.out(&m, c.attachedLocked))
+	session, to := c.routes.out(&m, c.attachedLocked)
+	if e := c.streams[session]; e != nil && e.closed && e.receiver == nil && !c.routes.busy(session) {
+		session = "" // no one will listen there
+	}
+	e, err := c.eventsLocked(session)
 	if err != nil {
 		return nil, err
+	}
+	if own := c.streams[to.session]; m.Kind == stream.KindResponse && to.effect != noEffect && own != nil {
+		own.closed = to.effect == closes
 	}
 	c.age++
 	if c.waiting == 0 {
@@ -119,10 +131,29 @@ func (c *Conn) eventsLocked(session string) (*events, error) {
 		if unattended >= maxSessions {
 			return nil, errUnattended
 		}
-		e = newEvents(session)
-		c.streams[session] = e
+		e = c.newEventsLocked(session)
 	}
 	return e, nil
+}
+
+// newEventsLocked makes an event stream. If there are many, it forgets the one that has been
+// idle for longest, which only a client that was cut asks for.
+func (c *Conn) newEventsLocked(session string) *events {
+	if len(c.streams) > maxSessions {
+		var oldest *events
+		for _, e := range c.streams {
+			if e.idle() && (oldest == nil || e.left < oldest.left) {
+				oldest = e
+			}
+		}
+		if oldest != nil {
+			c.kept -= oldest.kept
+			delete(c.streams, oldest.session)
+		}
+	}
+	e := newEvents(session)
+	c.streams[session] = e
+	return e
 }
 
 func (c *Conn) attachedLocked(session string) bool {
@@ -248,6 +279,9 @@ func (c *Conn) attach(session, last string, r *receiver) (e *events, status int)
 	if c.ended || c.closed && (e == nil || len(e.all) == e.sent) {
 		return nil, 404
 	}
+	if last == beforeFirst && (e == nil || e.closed) {
+		last = ""
+	}
 	if last != "" && c.h.opts.Resume {
 		if e == nil || !c.rewindLocked(e, last) {
 			return nil, 410
@@ -259,17 +293,30 @@ func (c *Conn) attach(session, last string, r *receiver) (e *events, status int)
 		old = e.receiver
 		c.attached--
 	}
-	if e == nil {
-		if len(c.streams) > maxSessions {
+	if (e == nil || e.receiver == nil) && c.attached > maxSessions {
+		// Some clients keep the event streams of sessions that they have closed.
+		if old = c.detachClosedLocked(); old == nil {
 			return nil, 429
 		}
-		e = newEvents(session)
-		c.streams[session] = e
+	}
+	if e == nil {
+		e = c.newEventsLocked(session)
 	}
 	e.receiver = r
 	c.attached++
 	c.restlessLocked()
 	return e, 0
+}
+
+// detachClosedLocked makes the receiver of a session that was closed leave, and returns it.
+func (c *Conn) detachClosedLocked() *receiver {
+	for _, e := range c.streams {
+		if r := e.receiver; e.closed && r != nil && len(e.all) == e.sent && !c.routes.busy(e.session) {
+			c.detachLocked(e)
+			return r
+		}
+	}
+	return nil
 }
 
 // greeting is what an event stream begins with, because proxies hold headers back until
@@ -289,6 +336,9 @@ func (c *Conn) greeting(e *events) []byte {
 // whether they are all there.
 func (c *Conn) rewindLocked(e *events, last string) bool {
 	epoch, number, _ := strings.Cut(last, "-")
+	if last == beforeFirst {
+		epoch, number = e.epoch, last
+	}
 	n, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || epoch != e.epoch || n > e.high {
 		return false // it is not from here, or was never sent
@@ -331,8 +381,9 @@ func (c *Conn) detach(e *events, r *receiver) {
 
 func (c *Conn) detachLocked(e *events) {
 	e.receiver = nil
+	e.left = c.age
 	c.attached--
-	if len(e.all) == 0 && !c.h.opts.Resume && c.streams[e.session] == e {
+	if len(e.all) == 0 && !c.h.opts.Resume && !e.closed && c.streams[e.session] == e {
 		delete(c.streams, e.session)
 	}
 	c.restlessLocked()

@@ -20,3 +20,17 @@ func (c *Conn) Routes() int {
 	defer c.mu.Unlock()
 	return len(c.routes.pending)
 }
+
+// Streams returns how many event streams there are, and how many of them have a receiver.
+func (c *Conn) Streams() (all, attached int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.streams), c.attached
+}
+
+// Streams returns how many event streams are open.
+func (c *Client) Streams() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.streams)
+}

@@ -85,6 +85,11 @@ func TestPostFails(t *testing.T) {
 	}
 }
 
+// inBubble runs a test in a bubble.
+func inBubble(test func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) { synctest.Test(t, test) }
+}
+
 func TestStreamFails(t *testing.T) {
 	refuse := func(code int, session string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
@@ -96,8 +101,8 @@ func TestStreamFails(t *testing.T) {
 		}
 	}
 	for _, code := range []int{403, 404, 409, 500} {
-		t.Run(fmt.Sprint("session ", code), func(t *testing.T) {
-			p := newPeer(t)
+		t.Run(fmt.Sprint("session ", code), inBubble(func(t *testing.T) {
+			p := bubblePeer(t)
 			p.get = refuse(code, "s")
 			c := p.dial(t, nil)
 			require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
@@ -112,19 +117,17 @@ func TestStreamFails(t *testing.T) {
 					break
 				}
 			}
-		})
-		t.Run(fmt.Sprint("connection ", code), func(t *testing.T) {
-			p := newPeer(t)
+		}))
+		t.Run(fmt.Sprint("connection ", code), inBubble(func(t *testing.T) {
+			p := bubblePeer(t)
 			p.get = refuse(code, "")
-			c, err := streamhttp.Dial(p.URL, nil)
-			require.NoError(t, err)
-			defer c.Close()
+			c := p.raw(t)
 			require.NoError(t, c.Write([]byte(initialize)))
-			_, err = c.Read()
+			_, err := c.Read()
 			var status *stream.StatusError
 			require.ErrorAs(t, err, &status)
 			assert.Equal(t, code, status.Code)
-		})
+		}))
 	}
 }
 

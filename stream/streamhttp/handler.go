@@ -26,6 +26,10 @@ const (
 	resumeHeader     = "Last-Event-ID"
 )
 
+// beforeFirst in resumeHeader asks for all events. A client sends it that does not know whether an
+// event stream that it could not open has carried some.
+const beforeFirst = "0"
+
 const (
 	maxHeaderID = 1024             // bytes of a connection or session id
 	maxSessions = 1024             // streams of one connection, and those without a receiver

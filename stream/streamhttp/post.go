@@ -207,7 +207,7 @@ func (c *Client) post(o *outgoing) {
 			return
 		}
 		// Some servers know a session only after it was loaded.
-		if s.err != nil && !(opensSession(o.m.Method) && isStatus(s.err, http.StatusForbidden, http.StatusNotFound)) {
+		if s.err != nil && !(effectOf(o.m.Method) == opens && isStatus(s.err, http.StatusForbidden, http.StatusNotFound)) {
 			c.lost(o, s.err)
 			return
 		}
@@ -275,8 +275,6 @@ func unanswered(err error) error {
 	}
 	return fmt.Errorf("%w: %w", ErrUncertain, err)
 }
-
-func opensSession(method string) bool { return method == "session/load" || method == "session/resume" }
 
 func isStatus(err error, codes ...int) bool {
 	status, ok := errors.AsType[*stream.StatusError](err)

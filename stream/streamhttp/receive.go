@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,9 @@ const (
 	// byte of it, and retryAtLeast after it has found out that it is interrupted.
 	resumePatience = 60 * time.Second
 	retryAtLeast   = 25 * time.Second
+	// openPatience is how long the client opens an event stream again that is cut before its
+	// headers, or whose cut the server has not noticed yet.
+	openPatience = 5 * time.Second
 	// greetingTime is how long after the headers bytes may be the beginning of an event stream
 	// alone, which is no sign that events arrive.
 	greetingTime = time.Second
@@ -29,6 +33,10 @@ type eventStream struct {
 	err     error         // why it could not be opened
 	done    chan struct{} // closed when it has ended
 	last    atomic.Int64  // when an event arrived, in nanoseconds since 1970
+	events  atomic.Int64  // how many have arrived
+	life    context.Context
+	cancel  context.CancelFunc
+	closed  bool // the session was closed or deleted; the mutex of the client guards it
 
 	// For the goroutine that reads it:
 	heard time.Time // when something arrived
@@ -42,11 +50,13 @@ func (c *Client) stream(session string) *eventStream {
 	s := c.streams[session]
 	if s == nil {
 		s = &eventStream{session: session, ready: make(chan struct{}), done: make(chan struct{})}
+		s.life, s.cancel = context.WithCancel(c.life)
 		c.streams[session] = s
 		if c.over {
 			s.err = stream.ErrClosed
 			close(s.ready)
 			close(s.done)
+			s.cancel()
 			return s
 		}
 		c.running.Go(func() { c.receive(s) }) // ends with the stream, or with life
@@ -59,13 +69,15 @@ func (c *Client) stream(session string) *eventStream {
 func (c *Client) receive(s *eventStream) {
 	err, clean := c.open(s)
 	c.mu.Lock()
-	if c.streams[s.session] == s {
+	ours := c.streams[s.session] == s
+	if ours {
 		delete(c.streams, s.session) // the next message opens it again
 	}
 	c.mu.Unlock()
 	close(s.done)
+	s.cancel()
 	switch {
-	case c.life.Err() != nil:
+	case c.life.Err() != nil, !ours:
 	case s.session == "" && clean:
 		c.awaitStreams()
 		c.fail(io.EOF)
@@ -83,11 +95,40 @@ func (c *Client) opens(session string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range c.calls {
-		if k.session == session && opensSession(k.method) {
+		if k.session == session && effectOf(k.method) == opens {
 			return true
 		}
 	}
 	return false
+}
+
+// settle follows the delivery of a response. It ends the event stream of a session that is
+// closed, or that could not be opened, when no other call of the session waits.
+func (c *Client) settle(k call, success bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, does := c.streams[k.session], effectOf(k.method)
+	if s == nil || k.session == "" {
+		return
+	}
+	switch {
+	case does == noEffect:
+	case success:
+		s.closed = does == closes
+	case s.events.Load() <= 1: // it has carried this response alone
+		s.closed = s.closed || does == opens || k.method == "session/delete"
+	}
+	if !s.closed {
+		return
+	}
+	for _, other := range c.calls {
+		if other.session == k.session {
+			return
+		}
+	}
+	delete(c.streams, k.session)
+	delete(c.known, k.session)
+	s.cancel()
 }
 
 // awaitStreams waits for the end of the other event streams, after the server has ended
@@ -115,20 +156,24 @@ func (c *Client) awaitStreams() {
 // open opens an event stream and reads it to its end. clean reports that the server has
 // ended it.
 func (c *Client) open(s *eventStream) (err error, clean bool) {
-	last, opened := "", false
+	last, opened, began := "", false, time.Now()
+	from := "" // the event after which it is to begin
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
-		ctx, cancel := context.WithCancel(c.life)
+		ctx, cancel := context.WithCancel(s.life)
 		var resp *http.Response
 		var got string
-		resp, err = c.get(ctx, s, last)
+		resp, err = c.get(ctx, s, from, last == "")
 		if err == nil {
 			if !opened {
 				opened = true
+				c.mu.Lock()
+				c.known[s.session] = true
+				c.mu.Unlock()
 				close(s.ready)
 			}
 			got, err = c.read(s, resp, cancel)
 			if got != "" {
-				last = got
+				last, from = got, got
 			}
 		}
 		cancel()
@@ -137,6 +182,15 @@ func (c *Client) open(s *eventStream) (err error, clean bool) {
 			err = fmt.Errorf("streamhttp: the server has ended an event stream: %w", io.ErrUnexpectedEOF)
 		}
 		if !opened {
+			if time.Since(began)+wait < openPatience && cutOpening(err) && s.life.Err() == nil {
+				c.mu.Lock()
+				if !c.known[s.session] {
+					from = beforeFirst // the server may have sent something into the void
+				}
+				c.mu.Unlock()
+				c.pause(s, wait)
+				continue
+			}
 			s.err = err
 			close(s.ready)
 			return err, false
@@ -145,15 +199,31 @@ func (c *Client) open(s *eventStream) (err error, clean bool) {
 			wait = 50 * time.Millisecond
 			s.until = time.Now().Add(max(retryAtLeast, resumePatience-time.Since(s.heard)))
 		}
-		if last == "" || refused(err) || time.Until(s.until) < wait || c.life.Err() != nil {
+		if last == "" || refused(err) || time.Until(s.until) < wait || s.life.Err() != nil {
 			return err, clean
 		}
-		select {
-		case <-time.After(wait):
-		case <-c.life.Done():
+		if !c.pause(s, wait) {
 			return err, false
 		}
 	}
+}
+
+// pause waits. It reports whether the event stream is still wanted.
+func (c *Client) pause(s *eventStream, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-s.life.Done():
+		return false
+	}
+}
+
+// cutOpening reports whether opening an event stream failed for a reason that may be over soon:
+// it was cut, or the server has not noticed yet that the one before it was.
+func cutOpening(err error) bool {
+	_, answered := errors.AsType[*stream.StatusError](err)
+	_, unsent := errors.AsType[*notConnected](err)
+	return !answered && !unsent || isStatus(err, http.StatusConflict)
 }
 
 // refused reports whether the server has said that a stream cannot be opened.
@@ -161,13 +231,15 @@ func refused(err error) bool {
 	return isStatus(err, 400, 401, 403, 404, 405, 406, 409, 410)
 }
 
-func (c *Client) get(ctx context.Context, s *eventStream, last string) (*http.Response, error) {
+// get requests the events after one of them, or those that are to come if from is "". With again
+// it is repeated if the server does not accept it: the loop that continues an event stream has a
+// patience of its own.
+func (c *Client) get(ctx context.Context, s *eventStream, from string, again bool) (*http.Response, error) {
 	header := []string{"Accept", "text/event-stream"}
-	if last != "" {
-		header = append(header, resumeHeader, last)
+	if from != "" {
+		header = append(header, resumeHeader, from)
 	}
-	// The loop that continues an event stream has a patience of its own.
-	resp, err := c.insist(last == "", func() (*http.Response, error) {
+	resp, err := c.insist(again, func() (*http.Response, error) {
 		return c.do(ctx, s.limit(getLimit), http.MethodGet, s.session, nil, header...)
 	})
 	if err != nil {
@@ -210,6 +282,7 @@ func (c *Client) read(s *eventStream, resp *http.Response, cancel context.Cancel
 			return events.id, fmt.Errorf("streamhttp: an event stream was cut: %w", err)
 		}
 		s.until = time.Time{}
+		s.events.Add(1)
 		s.last.Store(time.Now().UnixNano())
 		c.in.wait()
 		c.deliver(s, data)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -367,4 +368,59 @@ func TestResponseHasNoEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An event stream that is cut while it is opened, or that the server believes to be open still,
+// is opened again for some seconds. After the first cut the client asks for all events.
+func TestOpeningIsCut(t *testing.T) {
+	for name, session := range map[string]string{"of the connection": "", "of a session": "s"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := bubblePeer(t)
+				var asked []string
+				p.get = func(w http.ResponseWriter, r *http.Request) bool {
+					if r.Header.Get("Acp-Session-Id") != session {
+						return false
+					}
+					switch asked = append(asked, r.Header.Get("Last-Event-ID")); len(asked) {
+					case 1:
+						panic(http.ErrAbortHandler)
+					case 2, 3:
+						http.Error(w, "it is open", http.StatusConflict)
+						return true
+					}
+					return false
+				}
+				c := p.dial(t, nil)
+				require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
+				assert.Equal(t, "session/prompt", (<-p.posts).Method)
+				assert.Equal(t, "", asked[0])
+				assert.Equal(t, "0", asked[len(asked)-1], "net/http may repeat the first one itself")
+			})
+		})
+	}
+}
+
+// With Resume nothing is lost that the server had sent before the client could read it.
+func TestOpeningIsCutAfterEvents(t *testing.T) {
+	h, conns := handler(&streamhttp.HandlerOptions{Resume: true})
+	cut := new(atomic.Bool)
+	s := &server{conns: conns, Server: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Acp-Session-Id") == "s" && cut.CompareAndSwap(false, true) {
+			ctx, cancel := context.WithTimeout(r.Context(), 100*time.Millisecond) // the events are sent by then
+			defer cancel()
+			h.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
+			panic(http.ErrAbortHandler)
+		}
+		h.ServeHTTP(w, r)
+	}))}
+	t.Cleanup(s.Close)
+	client, end := s.connect(t, nil)
+	defer client.Close()
+	defer end.Close()
+	update := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}`
+	require.NoError(t, end.Write([]byte(update)))
+	require.NoError(t, client.Write([]byte(request(1, "session/prompt", "s"))))
+	assert.Equal(t, update, receive(t, client))
+	assert.True(t, cut.Load())
 }

@@ -19,24 +19,44 @@ type routes struct {
 type route struct {
 	session string
 	load    bool // the response follows a replay
+	effect  effect
+}
+
+// effect is what the success of a request does to the event stream of its session.
+type effect uint8
+
+const (
+	noEffect effect = iota
+	opens           // the session begins or goes on
+	closes          // it ends
+)
+
+func effectOf(method string) effect {
+	switch method {
+	case "session/load", "session/resume":
+		return opens
+	case "session/close", "session/delete":
+		return closes
+	}
+	return noEffect
 }
 
 func newRoutes() routes {
 	return routes{pending: map[string]route{}, asked: map[string]string{}, elicitations: map[string]string{}}
 }
 
-// out returns the session on whose stream m leaves, or "" for that of the connection.
-// attached reports whether a session's stream has a receiver.
-func (r *routes) out(m *stream.Message, attached func(session string) bool) string {
+// out returns the session on whose stream m leaves, or "" for that of the connection, and of a
+// response the route of its request. attached reports whether a session's stream has a receiver.
+func (r *routes) out(m *stream.Message, attached func(session string) bool) (session string, to route) {
 	id := string(m.ID)
 	switch {
 	case m.IsResponse():
-		to := r.pending[id]
+		to = r.pending[id]
 		delete(r.pending, id)
 		if to.load && !attached(to.session) {
-			return ""
+			return "", to
 		}
-		return to.session
+		return to.session, to
 	case m.Kind == stream.KindRequest:
 		r.asked[id] = m.SessionID
 		if m.Method == "elicitation/create" && len(r.elicitations) < maxElicitations {
@@ -45,14 +65,24 @@ func (r *routes) out(m *stream.Message, attached func(session string) bool) stri
 			}
 		}
 	case m.CancelID != nil:
-		return r.asked[string(m.CancelID)]
+		return r.asked[string(m.CancelID)], to
 	case m.Method == "elicitation/complete":
 		elicitation := elicitationID(m.Data)
-		session := r.elicitations[elicitation]
+		session = r.elicitations[elicitation]
 		delete(r.elicitations, elicitation)
-		return session
+		return session, to
 	}
-	return m.SessionID
+	return m.SessionID, to
+}
+
+// busy reports whether a request of a session waits for its response.
+func (r *routes) busy(session string) bool {
+	for _, to := range r.pending {
+		if to.session == session {
+			return true
+		}
+	}
+	return false
 }
 
 // elicitationID returns the member elicitationId of a message's params.
