@@ -349,3 +349,38 @@ func TestCancelOneItem(t *testing.T) {
 		assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
 	})
 }
+
+// The sessions that an agent may ask about: those that are open or being opened, and the
+// subagents of those.
+func TestHasSession(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		conn, peer := open(t, &viewer{}, `{"session":{"delete":{}}}`, nil)
+		subagent := func(by, id string) {
+			peer.Notify("session/update", `{"sessionId":"`+by+`","update":{"sessionUpdate":"subagent_update","sessionId":"`+id+`"}}`)
+			synctest.Wait()
+		}
+		subagent("s1", "early")
+		assert.False(t, conn.HasSession("s1"))
+		assert.False(t, conn.HasSession("early"))
+
+		opened := make(chan error, 1)
+		go func() { // ends with the response
+			_, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+			opened <- err
+		}()
+		m := peer.Expect("session/new")
+		assert.True(t, conn.HasSession("s1"), "any id may be that of the new session")
+		peer.Answer(m, `{"sessionId":"s1"}`)
+		require.NoError(t, <-opened)
+		assert.True(t, conn.HasSession("s1"))
+		assert.False(t, conn.HasSession("s2"))
+		subagent("s1", "child")
+		assert.True(t, conn.HasSession("child"))
+
+		closed := make(chan error, 1)
+		go func() { closed <- conn.Session("s1").Close(t.Context()) }() // ends with the response
+		peer.Answer(peer.Expect("session/close"), `{}`)
+		require.NoError(t, <-closed)
+		assert.False(t, conn.HasSession("s1"))
+	})
+}
