@@ -60,7 +60,6 @@ type Conn struct {
 func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn {
 	c := &Conn{opts: opts.clone()}
 	c.out = endpoint.Sender{Engine: &c.engine, Guard: c.guard}
-	c.log = c.opts.Logger
 	cfg := c.opts.config()
 	cfg.OnEnd = c.ended
 	if !endpoint.IsNil(s) {
@@ -74,6 +73,7 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 	}
 	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(c.client)
 	c.engine.Configure(cfg)
+	c.log = c.engine.Logger()
 	return c
 }
 

@@ -11,13 +11,20 @@ import (
 // LogText returns the text of err for a log. It removes the query, the fragment and the
 // user from each URL in the text, because queries can contain keys and the errors of
 // net/http contain the whole URL. Without a scheme, a URL is recognized by its query. LogText
-// returns "<nil>" for nil, and names the type of a nil pointer that became an error.
+// cuts a text of more than 4 KiB, returns "<nil>" for nil, and names the type of a nil pointer that became an error.
 func LogText(err error) string {
 	if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {
 		return fmt.Sprintf("a nil %T in an error", err)
 	}
-	return redactURLs(fmt.Sprint(err)) // Sprint survives an Error method that panics
+	text := fmt.Sprint(err) // which survives an Error method that panics
+	if len(text) > maxLogText {
+		text = strings.ToValidUTF8(text[:maxLogText], "") + "..."
+	}
+	return redactURLs(text)
 }
+
+// maxLogText bounds a text in the log: a peer may have named a part of it.
+const maxLogText = 4 << 10
 
 // logAttr returns err for a log. An error that knows what a log may hold decides itself.
 func logAttr(key string, err error) slog.Attr {

@@ -59,7 +59,6 @@ type Conn struct {
 func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 	c := &Conn{opts: opts.clone()}
 	c.out = endpoint.Sender{Engine: &c.engine, Guard: c.guard}
-	c.log = c.opts.Logger
 	cfg := c.opts.config()
 	cfg.OnEnd = c.ended
 	if !endpoint.IsNil(s) {
@@ -72,6 +71,7 @@ func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 	}
 	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(c.agent)
 	c.engine.Configure(cfg)
+	c.log = c.engine.Logger()
 	return c
 }
 

@@ -25,6 +25,7 @@ func (c *Conn) Close() error {
 
 // ended reports to its owner that the connection has ended.
 func (c *Conn) ended() {
+	c.lines.end(c.log)
 	if c.cfg.OnEnd != nil {
 		protect(c.log, "OnEnd", c.cfg.OnEnd)
 	}

@@ -20,6 +20,7 @@ type Conn struct {
 	cfg    Config
 	limits Limits
 	log    *slog.Logger
+	lines  *lines // of log
 
 	send Handler // the middlewares around sendWrapped; nil without any
 
@@ -57,6 +58,8 @@ func (c *Conn) Configure(cfg Config) {
 	if c.log == nil {
 		c.log = slog.Default()
 	}
+	c.lines = new(lines)
+	c.log = slog.New(budgeted{c.log.Handler(), c.lines})
 	if cfg.Role != "" {
 		c.log = c.log.With("end", cfg.Role)
 	}
@@ -138,6 +141,10 @@ func (c *Conn) Run(ctx context.Context) error {
 	}
 	return c.Wait()
 }
+
+// Logger returns the logger of the connection, whose lines have a budget: a peer can cause
+// most of them.
+func (c *Conn) Logger() *slog.Logger { return c.log }
 
 // Started reports whether Start has succeeded.
 func (c *Conn) Started() bool { return c.started.Load() }

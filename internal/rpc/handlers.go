@@ -86,11 +86,13 @@ func (h *handlers) dropped(method string, err error) {
 	}
 }
 
-// refused reports a request that no handler gets.
-func (h *handlers) refused(method string) {
+// refused reports a request that no handler gets, and returns the error of its response.
+func (h *handlers) refused(method string, e *rpcerr.RequestError) error {
+	h.log.Debug("acp: refused a request", "method", shown(method), "code", int(e.Code))
 	if h.cfg.OnRefused != nil {
 		h.cfg.OnRefused(method)
 	}
+	return &peerMistake{e}
 }
 
 // requestParams decodes the params of a request and lets the raw ones go.
@@ -103,8 +105,7 @@ func (h *handlers) requestParams(r *request) (any, error) {
 	v, odd, held, fields := h.decodeParams(r.entry, raw)
 	r.scope.odd = odd
 	if fields != nil {
-		h.refused(r.method)
-		return nil, rpcerr.InvalidParams(fields)
+		return nil, h.refused(r.method, rpcerr.InvalidParams(fields))
 	}
 	r.conn.in.grows(r, held+int64(len(h.kept(raw))-len(raw)))
 	return v, nil
@@ -162,8 +163,7 @@ func (h *handlers) handle(ctx context.Context, in incoming, method string, param
 	case in.request == nil:
 		return nil, h.cfg.ExtensionNotification(ctx, method, raw)
 	case h.cfg.Extension == nil || !h.isExtension(method):
-		h.refused(method)
-		return nil, rpcerr.MethodNotFound(shown(method))
+		return nil, h.refused(method, rpcerr.MethodNotFound(shown(method)))
 	}
 	return h.cfg.Extension(ctx, method, raw)
 }

@@ -26,3 +26,20 @@ func (c *Conn) frameRefused(f *outbox.Frame, err error) {
 	}
 	c.log.Error("acp: stream refused a message", "method", shown(cmp.Or(f.About, "response")), "error", err)
 }
+
+// peerMistake is the error of a request that the peer got wrong: no failure of this end, so
+// OnError need not log it.
+type peerMistake struct{ response *rpcerr.RequestError }
+
+func (e *peerMistake) Error() string                      { return e.response.Error() }
+func (e *peerMistake) Is(target error) bool               { return e.response.Is(target) }
+func (e *peerMistake) RequestError() *rpcerr.RequestError { return e.response }
+func (*peerMistake) Logged() bool                         { return true }
+
+func (e *peerMistake) As(target any) bool {
+	r, ok := target.(**rpcerr.RequestError)
+	if ok {
+		*r = e.response
+	}
+	return ok
+}

@@ -25,7 +25,7 @@ func (h *handlers) appendResponse(f *outbox.Frame, r *request, res any, err erro
 	}
 	if err != nil && ended == endedByGroup && r.entry != nil && r.entry.Ended != nil {
 		r.conn.Look(r.method, err, func() {
-			h.log.Info("acp: handler of a cancelled turn failed", "method", r.method, errorAttr(err))
+			h.log.Info("acp: handler of a cancelled turn failed", "method", shown(r.method), errorAttr(err))
 		})
 		res = r.entry.Ended()
 		err = encode()
