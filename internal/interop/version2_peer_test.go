@@ -38,8 +38,8 @@ func TestTypeScriptClientOfVersion2(t *testing.T) {
 		"tool_call_update completed", "agent_message_chunk", "state_update idle",
 	}, story(report.Seen))
 	assert.Equal(t, []string{
-		"user_message_chunk", "tool_call_update completed", "agent_message_chunk", "user_message_chunk", "tool_call_update completed", "agent_message_chunk",
-		"user_message_chunk", "tool_call_update completed", "agent_message_chunk", "state_update idle",
+		"user_message", "tool_call_update completed", "agent_message", "user_message", "tool_call_update completed", "agent_message",
+		"user_message", "tool_call_update completed", "agent_message", "state_update idle",
 	}, story(report.Replayed))
 	assert.Equal(t, []string{"read notes"}, report.Listed)
 	assert.Equal(t, "auto", report.Mode)
