@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -91,6 +92,9 @@ func (p *program) terminal() {
 
 func (p *program) signal(sig syscall.Signal) {
 	p.t.Helper()
+	if signal.Ignored(sig) {
+		p.t.Skip("the tests run with this signal ignored, as under nohup, and so does what they start")
+	}
 	require.NoError(p.t, p.cmd.Process.Signal(sig))
 }
 
