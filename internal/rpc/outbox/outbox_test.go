@@ -225,49 +225,6 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// A sender that computes goes on only when its message is on its way, and in a flood when
-// a few are waiting.
-func TestSenderLetsTheWriterBegin(t *testing.T) {
-	// With one processor, the writer of a sender that does not wait begins when the sender
-	// is interrupted, or waits for something else.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	bubble(t, func(t *testing.T) {
-		s := &sink{}
-		b := newBox(t, s, nil)
-		sent, late := 0, 0
-		send := func() (waiting int) {
-			require.NoError(t, b.send(t.Context(), fmt.Sprint(sent)))
-			sent++
-			return sent - len(s.written())
-		}
-		for range 100 {
-			if send() > 0 {
-				late++
-			}
-			time.Sleep(time.Millisecond)
-		}
-		assert.Less(t, late, 5, "but for an interruption, each message is written before the sender goes on")
-		eager, long := 0, 0
-		for range 10 {
-			most := 0
-			for range 300 { // no time passes: a flood
-				most = max(most, send())
-			}
-			if most < 10 {
-				eager++
-			}
-			if most > 100 {
-				long++
-			}
-			synctest.Wait()
-		}
-		assert.Less(t, eager, 5, "in a flood the sender does not wait for each message")
-		assert.Less(t, long, 5, "but for a few, unless the writer is interrupted")
-		synctest.Wait()
-		assert.Len(t, s.written(), sent)
-	})
-}
-
 // A frame that the stream refuses is reported; those around it leave.
 func TestRefusedFrames(t *testing.T) {
 	bubble(t, func(t *testing.T) {
