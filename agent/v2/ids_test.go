@@ -24,6 +24,8 @@ func TestIDsAreStringsOrIntegers(t *testing.T) {
 		refused("1e-1", "session/new", `"params":{"cwd":"/"}}`)
 		r.Send(`{"jsonrpc":"2.0","id":1.5,"method":7}`)
 		r.ExpectJSON(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request"}}`)
+		r.Send(`{"jsonrpc":"2.0","id":{},"method":"session/list"}`)
+		r.ExpectJSON(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: id must be a string, a finite number or null"}}`)
 		r.Send(`{"jsonrpc":"2.0","id":9007199254740993,"method":"session/new","params":{"cwd":"/"}}`)
 		r.ExpectJSON(`{"jsonrpc":"2.0","id":9007199254740993,"result":{"sessionId":"s1"}}`)
 		end()

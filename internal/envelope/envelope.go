@@ -195,7 +195,9 @@ func (p *envelopeParser) classify() Envelope {
 		e.Reason = "both a request and a response"
 	case len(p.id) > MaxID:
 		e.Reason = "id is too long"
-	case !ok, string(p.version) != `"2.0"` && !isVersion(p.version), p.id != nil && e.ID == nil:
+	case p.id != nil && e.ID == nil:
+		e.Reason = "id must be a string, a finite number or null"
+	case !ok, string(p.version) != `"2.0"` && !isVersion(p.version):
 	case p.id != nil:
 		e.Kind = KindRequest
 	default:
