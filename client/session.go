@@ -88,3 +88,18 @@ func (s *Session) ended(err error) error {
 	}
 	return err
 }
+
+// StopError is the error of [Turn.Text] for a turn that ended without an error, but with
+// another stop reason than end_turn: the agent refused to go on, reached a limit, or was
+// cancelled. The text may lack its end.
+type StopError struct{ Reason acp.StopReason }
+
+func (e *StopError) Error() string { return "the agent stopped: " + string(e.Reason) }
+
+// stopError returns the error for a stop reason, or nil.
+func stopError(reason acp.StopReason) error {
+	if reason == acp.StopReasonEndTurn || reason == "" {
+		return nil
+	}
+	return &StopError{reason}
+}

@@ -58,7 +58,8 @@ func (t *Turn) Wait() (*acp.PromptResponse, error) {
 
 // Text reads the remaining updates and returns the text of the agent's messages in them,
 // without thoughts, tool calls and other updates. If the turn failed, Text also returns
-// the error. Use [Turn.Wait] for the response.
+// the error; if it ended with another stop reason than end_turn, a *[StopError]. Use
+// [Turn.Wait] for the response.
 func (t *Turn) Text() (string, error) {
 	var b strings.Builder
 	for u, err := range t.Updates() {
@@ -69,7 +70,11 @@ func (t *Turn) Text() (string, error) {
 			b.WriteString(acp.PlainText(chunk.Content))
 		}
 	}
-	return b.String(), nil
+	res, err := t.Wait()
+	if err == nil {
+		err = stopError(res.StopReason)
+	}
+	return b.String(), err
 }
 
 // Cancel asks the agent to end the turn, which then ends with the stop reason "cancelled".

@@ -3,6 +3,7 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -118,6 +119,28 @@ func TestTurnFailsWithWhatTheAgentSays(t *testing.T) {
 	require.ErrorIs(t, err, rpcerr.ErrAuthRequired)
 	_, err = turn.Text()
 	require.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+}
+
+// A text whose end is missing is not taken for a whole one.
+func TestTextOfATurnThatStops(t *testing.T) {
+	for reason, stops := range map[string]bool{"end_turn": false, "max_tokens": true, "max_turn_requests": true, "refusal": true, "cancelled": true, "_other": true} {
+		s, peer := session(t, &peertest.Client{}, nil)
+		turn := s.Prompt(t.Context(), acp.Text("hi"))
+		m := peer.Expect("session/prompt")
+		peer.Update("s1", "half of")
+		peer.Answer(m, `{"stopReason":"`+reason+`"}`)
+		text, err := turn.Text()
+		assert.Equal(t, "half of", text)
+		stop, ok := errors.AsType[*client.StopError](err)
+		assert.Equal(t, stops, ok, reason)
+		if stops {
+			assert.Equal(t, reason, string(stop.Reason))
+		} else {
+			assert.NoError(t, err)
+		}
+		_, err = turn.Wait()
+		assert.NoError(t, err, "the response has the stop reason")
+	}
 }
 
 func TestPromptThatCannotBeSent(t *testing.T) {

@@ -330,6 +330,25 @@ func on(value bool) []acp.SessionConfigOption {
 	return []acp.SessionConfigOption{{ConfigID: "c", Name: "C", Kind: &acp.SessionConfigBoolean{CurrentValue: value}}}
 }
 
+// A text whose end is missing is not taken for a whole one.
+func TestTextOfATurnThatStops(t *testing.T) {
+	for reason, want := range map[string]error{
+		"end_turn": nil, "refusal": &client.StopError{Reason: acp.StopReasonRefusal}, "cancelled": &client.StopError{Reason: acp.StopReasonCancelled},
+	} {
+		bubble(t, func(t *testing.T) {
+			s, peer := session(t, &viewer{}, nil)
+			go func() { // ends with the end of the turn
+				peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
+				say(peer, "half of")
+				say(peer, "idle "+reason)
+			}()
+			text, err := s.Prompt(t.Context(), acp.Text("hi")).Text()
+			assert.Equal(t, "half of", text)
+			assert.Equal(t, want, err)
+		})
+	}
+}
+
 // One tool call or terminal can be cancelled.
 func TestCancelOneItem(t *testing.T) {
 	bubble(t, func(t *testing.T) {

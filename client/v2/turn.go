@@ -97,8 +97,8 @@ func (t *Turn) Wait() (*acp.IdleStateUpdate, error) {
 
 // Text reads the remaining updates and returns the text of the agent's messages in them,
 // without thoughts, tool calls and other updates. The text of a message that the agent
-// replaces is replaced. If the turn failed, Text also returns the error. Use [Turn.Wait] for
-// the stop reason.
+// replaces is replaced. If the turn failed, Text also returns the error; if it ended with
+// another stop reason than end_turn, a *[StopError]. Use [Turn.Wait] for the state.
 func (t *Turn) Text() (string, error) {
 	var order []acp.MessageID
 	texts := map[acp.MessageID]*strings.Builder{}
@@ -125,6 +125,12 @@ func (t *Turn) Text() (string, error) {
 	var all strings.Builder
 	for _, id := range order {
 		all.WriteString(texts[id].String())
+	}
+	if failed == nil {
+		idle, err := t.Wait()
+		if failed = err; err == nil {
+			failed = stopError(idle.StopReason)
+		}
 	}
 	return all.String(), failed
 }
