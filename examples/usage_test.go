@@ -58,6 +58,8 @@ func TestErrorsNameTheNextStep(t *testing.T) {
 		{"ask", []string{"hello", self, "speak", "respond", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":{"details":"no key"}}}`}, "no key"},
 		{"ask", []string{"hello", self, "speak", "respond", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}`}, "Internal error (-32603)\nthe model is not loaded"},
 		{"ask", []string{"hello", self, "speak", "respond", `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"authMethods":[{"id":"b","name":"Browser"}]}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"Authentication required"}}`}, "Sign in to the agent first.\n  b: Browser"},
+		{"ask", []string{"hello", self, "speak", "respond", `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`, `{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}`, `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"refusal"}}`}, "ask: the agent stopped: refusal"},
+		{"chat", []string{"-prompt", "hello", "--", self, "speak", "respond", `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`, `{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}`, `{"jsonrpc":"2.0","id":3,"result":{"stopReason":"max_tokens"}}`}, "chat: the agent stopped: max_tokens"},
 		{"proxy", nil, "usage: proxy AGENT"},
 		{"proxy", []string{"no-such-agent"}, install},
 		{"proxy", []string{self, "speak", "print", "", "no model\n", "3"}, "no model"},

@@ -70,8 +70,10 @@ func main() {
 		os.Exit(2)
 	}
 	text, err := ask(context.Background(), flag.Arg(0), exec.Command(flag.Arg(1), flag.Args()[2:]...))
+	if text != "" {
+		fmt.Println(text) // if the agent stopped early, this is what it has said
+	}
 	if err != nil {
 		log.Fatal("ask: ", err)
 	}
-	fmt.Println(text)
 }

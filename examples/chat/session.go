@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/thread"
 )
@@ -89,7 +92,10 @@ func (c *chat) turn(ctx context.Context, prompt string) error {
 	case err != nil:
 		return c.explain("the turn failed", err)
 	default:
-		c.screen.line(dim, "(%s)", words(over.StopReason))
+		c.screen.line(dim, "(%s)", words(cmp.Or(over.StopReason, "ended")))
+		if stop := acp.StopReason(over.StopReason); c.settings.prompt != "" && stop != acp.StopReasonEndTurn {
+			return &client.StopError{Reason: stop} // for the exit status
+		}
 	}
 	c.pending = ""
 	return nil
