@@ -87,8 +87,7 @@ func (c *conversation) permissionCancelled(t *testing.T) {
 	turn := c.session.Prompt(c.ctx, acp.Text("wait-permission"))
 	require.NoError(t, c.handler.until(c.ctx, func() bool { return c.handler.seenLocked("session/request_permission") }))
 	require.NoError(t, turn.Cancel(c.ctx))
-	said, err := turn.Text()
-	require.NoError(t, err)
+	said, _ := turn.Text() // Wait has the error
 	res, err := turn.Wait()
 	require.NoError(t, err)
 	assert.Equal(t, acp.StopReasonCancelled, res.StopReason)
@@ -160,8 +159,7 @@ func (c *conversation) cancel(t *testing.T) {
 		} else {
 			require.NoError(t, turn.Cancel(c.ctx))
 		}
-		said, err := turn.Text()
-		require.NoError(t, err)
+		said, _ := turn.Text() // Wait has the error
 		res, err := turn.Wait()
 		require.NoError(t, err)
 		assert.Equal(t, acp.StopReasonCancelled, res.StopReason)

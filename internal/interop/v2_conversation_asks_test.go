@@ -63,8 +63,7 @@ func (c *conversation2) permissionCancelled(t *testing.T) {
 	c.wait(t, func() bool { return c.handler.seenLocked("session/request_permission") })
 	assert.IsType(t, &acp.RequiresActionStateUpdate{}, c.session.State())
 	require.NoError(t, turn.Cancel(c.ctx))
-	said, err := turn.Text()
-	require.NoError(t, err)
+	said, _ := turn.Text() // Wait has the error
 	idle, err := turn.Wait()
 	require.NoError(t, err)
 	assert.Equal(t, acp.StopReasonCancelled, idle.StopReason)

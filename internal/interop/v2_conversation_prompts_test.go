@@ -31,8 +31,7 @@ func (c *conversation2) finish(t *testing.T) {
 // ends waits for the end of a turn.
 func (c *conversation2) ends(t *testing.T, turn *client.Turn, reason acp.StopReason, said string) {
 	t.Helper()
-	text, err := turn.Text()
-	require.NoError(t, err)
+	text, _ := turn.Text() // Wait has the error
 	assert.Equal(t, said, text)
 	idle, err := turn.Wait()
 	require.NoError(t, err)

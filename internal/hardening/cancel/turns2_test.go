@@ -96,7 +96,7 @@ func TestCancelWithOpenQuestionsOfVersion2(t *testing.T) {
 		begun := time.Now()
 		cancel(s, turn, end)
 		text, err := turn.Text()
-		require.NoError(t, err)
+		assert.Equal(t, &client.StopError{Reason: acp.StopReasonCancelled}, err)
 		assert.Equal(t, "last words", text)
 		idle, err := turn.Wait()
 		require.NoError(t, err)
