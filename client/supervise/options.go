@@ -23,7 +23,8 @@ type Options struct {
 	// Initialize is the first request on each connection. Nil means the default of
 	// client.Conn.Initialize.
 	Initialize *acp.InitializeRequest
-	// StartTimeout is how long Dial and the handshake may take. Zero means 1 minute.
+	// StartTimeout is how long Dial and the handshake may take, and the first time also the end of
+	// an agent that fails. Zero means 1 minute.
 	StartTimeout time.Duration
 
 	Restart Restart

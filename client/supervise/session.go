@@ -25,8 +25,8 @@ type SessionOptions struct {
 }
 
 // Session is a session that outlives connections. All methods are safe for concurrent
-// use. The pointer to a Session does not change and can serve as a key. Until the Supervisor
-// has learnt that the agent died, calls fail with acp.ErrClosed; later ones wait.
+// use. The pointer to a Session does not change and can serve as a key. The calls during which
+// the agent dies fail with acp.ErrClosed; later ones wait for the next agent.
 type Session struct {
 	supervisor *Supervisor
 	opts       SessionOptions
@@ -109,6 +109,9 @@ func (x *Session) Current(ctx context.Context) (*Binding, error) {
 			err = client.ErrSessionClosed
 		case s.err != nil:
 			err = s.err
+		}
+		if b != nil && s.liveLocked() != b.Conn {
+			b = nil
 		}
 		s.mu.Unlock()
 		if err != nil {

@@ -85,6 +85,73 @@ func TestSessionsReturn(t *testing.T) {
 	}
 }
 
+// A program that prompts again as soon as a turn has failed does not spin while an agent dies,
+// which takes a while.
+func TestCallsWaitWhileTheAgentDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, release := &world{resume: true}, make(chan struct{})
+		k := keep(t, w, func(o *supervise.Options) {
+			o.Dial = func(ctx context.Context) (stream.Stream, error) {
+				wire, err := w.dial(ctx)
+				return &slowEnd{wire, release}, err
+			}
+		})
+		require.NoError(t, k.Start(context.Background()))
+		s, err := k.Open(t.Context(), whole)
+		require.NoError(t, err)
+		b, err := s.Current(t.Context())
+		require.NoError(t, err)
+		conn := b.Conn
+		failed := 0
+		w.kill()
+		<-conn.Ending()
+		time.AfterFunc(time.Second, func() { close(release) })
+		for conn == b.Conn {
+			turn, err := s.Prompt(t.Context(), acp.Text("hi"))
+			require.NoError(t, err)
+			if _, err = turn.Wait(); err != nil {
+				failed++
+				require.Less(t, failed, 1000)
+			}
+			b, err = s.Current(t.Context())
+			require.NoError(t, err)
+		}
+		assert.Zero(t, failed)
+	})
+}
+
+// An agent that neither answers nor ends takes no longer than the limit for starting.
+func TestStartTimeoutIncludesTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		release := make(chan struct{})
+		k := keep(t, w, func(o *supervise.Options) {
+			o.StartTimeout = time.Second
+			o.Dial = func(context.Context) (stream.Stream, error) {
+				_, b := stream.Pipe()
+				return &slowEnd{b, release}, nil
+			}
+		})
+		began := time.Now()
+		assert.ErrorIs(t, k.Start(context.Background()), context.DeadlineExceeded)
+		assert.Equal(t, time.Second, time.Since(began))
+		time.AfterFunc(10*time.Second, func() { close(release) })
+		assert.ErrorIs(t, k.Wait(), context.DeadlineExceeded)
+		assert.Equal(t, 11*time.Second, time.Since(began), "Wait waits for it")
+	})
+}
+
+// slowEnd is a stream whose Close takes long.
+type slowEnd struct {
+	stream.Stream
+	release chan struct{}
+}
+
+func (s *slowEnd) Close() error {
+	<-s.release
+	return s.Stream.Close()
+}
+
 func TestSettingsAreSetAgainWhereTheyDiffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true}

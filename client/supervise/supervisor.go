@@ -49,7 +49,8 @@ func New(opts *Options) *Supervisor {
 }
 
 // Start starts the agent and waits for its handshake. If that fails, Start returns the
-// error at once and nothing is running: an agent that never worked is not started again.
+// error at once: an agent that never worked is not started again. If it takes too long to end,
+// Start does not wait for it longer than Options.StartTimeout; [Supervisor.Wait] does.
 // The Supervisor lives until ctx is done or Close is called.
 func (s *Supervisor) Start(ctx context.Context) error {
 	if s.opts.Dial == nil || s.opts.Client == nil {
@@ -69,7 +70,7 @@ func (s *Supervisor) Start(ctx context.Context) error {
 	s.running.Add(1)
 	defer s.running.Done()
 	s.mu.Unlock()
-	conn, err := s.dial()
+	conn, err := s.dial(true)
 	if err != nil {
 		err = fmt.Errorf("supervise: starting the agent: %w", err)
 		s.end(err)
@@ -131,7 +132,7 @@ func (s *Supervisor) announce() {
 func (s *Supervisor) Conn(ctx context.Context) (*client.Conn, uint64, error) {
 	for {
 		s.mu.Lock()
-		conn, generation, err, changed := s.conn, s.generation, s.err, s.changed
+		conn, generation, err, changed := s.liveLocked(), s.generation, s.err, s.changed
 		if err == nil && !s.started {
 			err = errNotStarted
 		}
@@ -147,8 +148,21 @@ func (s *Supervisor) Conn(ctx context.Context) (*client.Conn, uint64, error) {
 	}
 }
 
-// dial makes a connection that is ready for sessions.
-func (s *Supervisor) dial() (*client.Conn, error) {
+// liveLocked returns the current connection; nil if it begins to end, before down takes it away.
+func (s *Supervisor) liveLocked() *client.Conn {
+	if s.conn != nil {
+		select {
+		case <-s.conn.Ending():
+			return nil
+		default:
+		}
+	}
+	return s.conn
+}
+
+// dial makes a connection that is ready for sessions. If that fails, it waits for the end of the
+// agent; the first time not longer than StartTimeout in all.
+func (s *Supervisor) dial(first bool) (*client.Conn, error) {
 	ctx, cancel := context.WithTimeout(s.life, s.opts.StartTimeout)
 	defer cancel()
 	wire, err := s.opts.Dial(ctx)
@@ -163,9 +177,21 @@ func (s *Supervisor) dial() (*client.Conn, error) {
 	if err == nil {
 		return conn, nil
 	}
-	conn.Close()
-	if why := conn.Wait(); why != nil && errors.Is(err, acp.ErrClosed) {
-		err = why // says more
+	over := make(chan error, 1)
+	s.running.Go(func() { // ends with the agent, which is killed if it does not end
+		conn.Close()
+		over <- conn.Wait()
+	})
+	var late <-chan struct{}
+	if first {
+		late = ctx.Done()
+	}
+	select {
+	case why := <-over:
+		if why != nil && errors.Is(err, acp.ErrClosed) {
+			err = why // says more
+		}
+	case <-late:
 	}
 	return nil, err
 }
@@ -197,8 +223,9 @@ func (s *Supervisor) down() {
 func (s *Supervisor) run(conn *client.Conn) {
 	failures, since := 0, time.Now()
 	for {
-		<-conn.Done()
+		<-conn.Ending()
 		s.down()
+		<-conn.Done()
 		conn.Close()
 		err := conn.Wait()
 		if s.ended() {
@@ -241,7 +268,7 @@ func (s *Supervisor) redial(failures *int, err error) *client.Conn {
 		if s.ended() {
 			return nil
 		}
-		conn, failed := s.dial()
+		conn, failed := s.dial(false)
 		if failed == nil {
 			return conn
 		}

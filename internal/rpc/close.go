@@ -78,6 +78,9 @@ func (c *Conn) Wait() error {
 	return c.end.wait()
 }
 
+// Ending is closed when the end of the connection begins.
+func (c *Conn) Ending() <-chan struct{} { return c.end.whenBegun() }
+
 // Done is closed when the connection has ended.
 func (c *Conn) Done() <-chan struct{} { return c.end.whenDone() }
 

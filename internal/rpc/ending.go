@@ -48,6 +48,7 @@ type ending struct {
 	// muted: no more responses can be sent. Guarded by mu.
 	muted bool
 
+	began      chan struct{} // closed when over
 	hurry      chan struct{} // closed when closing
 	mute       chan struct{} // closed when muted, or closing
 	done       chan struct{} // closed when the stream is
@@ -58,6 +59,7 @@ type ending struct {
 
 func (e *ending) init() {
 	e.whenDone()
+	e.whenBegun()
 	e.hurry, e.mute = make(chan struct{}), make(chan struct{})
 	e.ended, e.readerDone = make(chan struct{}), make(chan struct{})
 }
@@ -71,6 +73,17 @@ func (e *ending) whenDone() <-chan struct{} {
 		e.done = make(chan struct{})
 	}
 	return e.done
+}
+
+// whenBegun returns a channel that is closed when the end begins. It can be asked for before
+// init.
+func (e *ending) whenBegun() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.began == nil {
+		e.began = make(chan struct{})
+	}
+	return e.began
 }
 
 // start runs f unless the connection was started or closed before.
@@ -94,6 +107,7 @@ func (e *ending) closeEarly(closeStream func() error, ended func()) bool {
 	begun := e.begun
 	if !begun {
 		e.begun, e.over = true, true
+		close(e.began)
 		e.hurryLocked()
 	}
 	e.mu.Unlock()
@@ -127,6 +141,7 @@ func (e *ending) begin(kind endKind, why error) (first bool) {
 	first = !e.over
 	if first {
 		e.over, e.kind, e.why = true, kind, why
+		close(e.began)
 		switch kind {
 		case endCtx:
 			e.run = why
