@@ -40,6 +40,7 @@ type Options struct {
 
 	// MaxConnections is the number of connections that may exist at a time; 0 means 4096.
 	// MaxPrincipalConnections is the number of them that one principal may have; 0 means 256.
+	// Without Authorize there are no principals, and only MaxConnections holds.
 	MaxConnections, MaxPrincipalConnections int
 
 	// MaxMessage is the longest message in bytes that is read; 0 means
@@ -49,8 +50,8 @@ type Options struct {
 	// Resume lets clients of streamable HTTP continue an interrupted event stream.
 	Resume bool
 
-	// Logger receives a record for each request that is refused and each connection
-	// that fails. Nil means slog.Default().
+	// Logger receives a record for each request that is refused, at most 20 in a minute, and
+	// each connection that fails. Nil means slog.Default().
 	Logger *slog.Logger
 }
 
@@ -61,6 +62,8 @@ type Handler struct {
 	log   *slog.Logger
 	reg   *registry
 	http  *streamhttp.Handler
+
+	refusals webguard.Refusals
 }
 
 // NewHandler returns an http.Handler that calls serve for each connection, on a goroutine
@@ -88,6 +91,7 @@ func NewHandler(serve func(context.Context, stream.Stream) error, opts *Options)
 		AllowedOrigins: h.opts.AllowedOrigins,
 		MaxMessage:     h.opts.MaxMessage,
 		Resume:         h.opts.Resume,
+		Logger:         h.log,
 	})
 	return h
 }
@@ -105,12 +109,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := webguard.CheckHost(r, h.opts.AllowedHosts); err != nil {
-		h.log.Warn("remote: refused a request: name the host in Options.AllowedHosts to serve it", "reason", err)
+		h.refusals.Log(h.log, slog.LevelWarn, "remote: refused a request: name the host in Options.AllowedHosts to serve it", "reason", err)
 		http.Error(w, "Forbidden", http.StatusForbidden)
 		return
 	}
 	if err := webguard.CheckOrigin(r, h.opts.AllowedOrigins); err != nil {
-		h.log.Warn("remote: refused a request: name the origin in Options.AllowedOrigins to serve it", "reason", err)
+		h.refusals.Log(h.log, slog.LevelWarn, "remote: refused a request: name the origin in Options.AllowedOrigins to serve it", "reason", err)
 		http.Error(w, "Forbidden", http.StatusForbidden)
 		return
 	}
@@ -133,7 +137,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) authorize(r *http.Request) (*Principal, error) {
 	if h.opts.Authorize == nil {
 		if !webguard.LocalAddressIsLoopback(r) {
-			h.log.Warn("remote: refused a request that did not arrive at a loopback address: set Options.Authorize to serve it")
+			h.refusals.Log(h.log, slog.LevelWarn, "remote: refused a request that did not arrive at a loopback address: set Options.Authorize to serve it")
 			return nil, &stream.StatusError{Code: http.StatusForbidden}
 		}
 		return nil, nil
@@ -164,9 +168,8 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	code := http.StatusUnauthorized
 	if status, ok := errors.AsType[*stream.StatusError](err); ok && status.Code >= 400 && status.Code < 600 {
 		code = status.Code
-	} else {
-		h.log.Info("remote: refused a request", "method", r.Method, "reason", err)
 	}
+	h.refusals.Log(h.log, slog.LevelInfo, "remote: refused a request", "method", r.Method, "status", code, "reason", err)
 	if code == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
@@ -211,7 +214,7 @@ func (h *Handler) serveWebSocket(w http.ResponseWriter, r *http.Request, p *Prin
 		AllowedOrigins: h.opts.AllowedOrigins,
 	})
 	if err != nil {
-		h.log.Info("remote: refused a WebSocket", "reason", err)
+		h.refusals.Log(h.log, slog.LevelWarn, "remote: refused a WebSocket", "reason", err)
 		return
 	}
 	h.reg.setDrain(e, conn.Drain)

@@ -29,8 +29,9 @@ func PrincipalFrom(ctx context.Context) (*Principal, bool) {
 }
 
 // BearerToken returns a function for Options.Authorize that accepts the requests whose
-// Authorization header is "Bearer" and the secret. Their principal is "bearer". It
-// accepts nothing if the secret is empty.
+// Authorization header is "Bearer" and the secret. It accepts nothing if the secret is empty.
+// All share the principal "bearer", and with it the limit of connections of one principal:
+// set Options.MaxPrincipalConnections for more than 256.
 func BearerToken(secret string) func(*http.Request) (*Principal, error) {
 	return func(r *http.Request) (*Principal, error) {
 		if secret == "" {

@@ -49,7 +49,7 @@ func (g *registry) add(ctx context.Context, p *Principal) (_ context.Context, e 
 	if g.closing || len(g.live) >= g.max {
 		return nil, nil, nil, &stream.StatusError{Code: http.StatusServiceUnavailable}
 	}
-	if g.owners[e.owner] >= g.maxEach {
+	if p != nil && g.owners[e.owner] >= g.maxEach {
 		return nil, nil, nil, &stream.StatusError{Code: http.StatusTooManyRequests}
 	}
 	ctx, e.cancel = context.WithCancelCause(ctx)

@@ -357,6 +357,18 @@ func TestConnectionLimits(t *testing.T) {
 	}, 5*time.Second, 10*time.Millisecond)
 }
 
+// Without Authorize there are no principals, so their limit does not apply: one user's clients
+// would exclude each other.
+func TestNoPrincipalLimitWithoutAuthorize(t *testing.T) {
+	_, s := start(t, &remote.Options{MaxConnections: 4, MaxPrincipalConnections: 2}, nil)
+	for range 2 {
+		talk(t, s.URL, nil)
+		talk(t, wsURL(s), nil)
+	}
+	_, err := remote.Dial(t.Context(), wsURL(s), nil)
+	assert.Equal(t, 503, code(err))
+}
+
 func code(err error) int {
 	if status, ok := errors.AsType[*stream.StatusError](err); ok {
 		return status.Code

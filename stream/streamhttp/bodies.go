@@ -183,7 +183,7 @@ func (c *countedReader) Read(p []byte) (int, error) {
 func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []byte, ok bool) {
 	end, ok := b.begin()
 	if !ok {
-		crowded(w)
+		h.crowded(w)
 		return nil, false
 	}
 	defer end()
@@ -209,14 +209,14 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			code = http.StatusRequestEntityTooLarge
 		} else if b.late {
-			crowded(w)
+			h.crowded(w)
 			break
 		}
 		refuse(w, code, http.StatusText(code))
 	case unknown:
 		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
 	case full:
-		crowded(w)
+		h.crowded(w)
 	default:
 		return data, true
 	}
@@ -224,7 +224,8 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []
 }
 
 // crowded refuses a request while its sender has too many under way.
-func crowded(w http.ResponseWriter) {
+func (h *Handler) crowded(w http.ResponseWriter) {
+	h.refused(http.StatusTooManyRequests, "too many messages at once")
 	w.Header().Set("Retry-After", "1")
 	refuse(w, http.StatusTooManyRequests, http.StatusText(http.StatusTooManyRequests))
 }

@@ -197,11 +197,11 @@ func (c *Conn) admit(m *stream.Message, session string) (awaited bool, reason st
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m.IsResponse() {
-		asked, known := c.routes.asked[string(m.ID)]
+		asked, known := c.routes.asked.session(string(m.ID))
 		if known && session != "" && session != asked {
 			return false, sessionHeader + " does not match the request"
 		}
-		delete(c.routes.asked, string(m.ID))
+		c.routes.asked.remove(string(m.ID))
 		return known, ""
 	}
 	if len(m.SessionID) > maxHeaderID {
@@ -223,7 +223,7 @@ func (c *Conn) admit(m *stream.Message, session string) (awaited bool, reason st
 func (c *Conn) asks() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.routes.asked) > 0
+	return !c.routes.asked.empty()
 }
 
 // withdraw undoes what admit recorded of a request that will not be read.

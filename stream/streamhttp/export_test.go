@@ -34,3 +34,10 @@ func (c *Client) Streams() int {
 	defer c.mu.Unlock()
 	return len(c.streams)
 }
+
+// Asked returns how many requests of the agent are remembered.
+func (c *Conn) Asked() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.routes.asked.recent) + len(c.routes.asked.older)
+}

@@ -41,6 +41,9 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	defer me.close()
 	e, status := c.attach(session, r.Header.Get(resumeHeader), me)
 	if status != 0 {
+		if status == http.StatusTooManyRequests {
+			h.refused(status, "the connection has too many event streams")
+		}
 		refuse(w, status, http.StatusText(status))
 		return
 	}
@@ -54,8 +57,8 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 		header.Set(sessionHeader, session)
 	}
 	w.WriteHeader(http.StatusOK)
-	if me.write(c.greeting(e), nil) == nil {
-		h.send(c, e, me, r)
+	if me.write(c.greeting(e), nil) != nil || h.send(c, e, me, r) != nil {
+		panic(http.ErrAbortHandler) // to return would be a clean end
 	}
 }
 
@@ -72,8 +75,8 @@ func skipBody(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// send writes events until either end closes the event stream.
-func (h *Handler) send(c *Conn, e *events, me *receiver, r *http.Request) {
+// send writes events until either end closes the event stream. The error is that of writing.
+func (h *Handler) send(c *Conn, e *events, me *receiver, r *http.Request) error {
 	keepAlive := time.NewTicker(h.opts.KeepAlive)
 	defer keepAlive.Stop()
 	epoch := ""
@@ -83,11 +86,11 @@ func (h *Handler) send(c *Conn, e *events, me *receiver, r *http.Request) {
 	for {
 		next, ok := c.batch(e, me)
 		if !ok {
-			return
+			return nil
 		}
 		if len(next) > 0 {
-			if me.writeEvents(next, epoch) != nil {
-				return
+			if err := me.writeEvents(next, epoch); err != nil {
+				return err
 			}
 			c.markSent(e, me, len(next))
 			continue
@@ -95,16 +98,16 @@ func (h *Handler) send(c *Conn, e *events, me *receiver, r *http.Request) {
 		select {
 		case <-e.wake:
 		case <-me.replaced:
-			return
+			return nil
 		case <-r.Context().Done():
-			return
+			return nil
 		case <-keepAlive.C:
-			if me.write([]byte(comment), nil) != nil { // which is no progress
-				return
+			if err := me.write([]byte(comment), nil); err != nil { // which is no progress
+				return err
 			}
 		case <-c.closing:
 			if next, _ := c.batch(e, me); len(next) == 0 {
-				return
+				return nil
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -89,6 +90,10 @@ type HandlerOptions struct {
 	// the client may read nothing of what is being sent on an event stream before that ends;
 	// 0 means 5 min, or 60 s with Resume.
 	Idle time.Duration
+
+	// Logger receives a record for each request that is refused because of a limit, at most 20
+	// in a minute, and for each panic. Nil means slog.Default().
+	Logger *slog.Logger
 }
 
 // Handler is the server's end. It is made by [NewHandler].
@@ -96,6 +101,9 @@ type Handler struct {
 	serve  func(context.Context, stream.Stream) error
 	opts   HandlerOptions
 	bodies *bodies
+	log    *slog.Logger
+
+	refusals webguard.Refusals
 
 	mu    sync.Mutex // guards conns
 	conns map[string]*Conn
@@ -136,6 +144,9 @@ func NewHandler(serve func(context.Context, stream.Stream) error, opts *HandlerO
 			return ctx, cancel, nil
 		}
 	}
+	if h.log = o.Logger; h.log == nil {
+		h.log = slog.Default()
+	}
 	h.bodies = newBodies(o)
 	return h
 }
@@ -145,6 +156,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	webguard.LimitBody(w, r)
 	if err := webguard.CheckOrigin(r, h.opts.AllowedOrigins); err != nil {
 		refuse(w, http.StatusForbidden, "Forbidden")
+		return
+	}
+	if !webguard.CanFlush(w) {
+		h.refusals.Log(h.log, slog.LevelError, "streamhttp: refused a request: its ResponseWriter cannot flush; a middleware that wraps it needs a method Unwrap, and http.TimeoutHandler cannot be used", "type", fmt.Sprintf("%T", w))
+		refuse(w, http.StatusInternalServerError, http.StatusText(http.StatusInternalServerError))
 		return
 	}
 	if len(r.Header.Get(connectionHeader)) > maxHeaderID || len(r.Header.Get(sessionHeader)) > maxHeaderID {
@@ -168,6 +184,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func refuse(w http.ResponseWriter, code int, text string) { http.Error(w, text, code) }
+
+// refused logs that a request was refused because of a limit.
+func (h *Handler) refused(code int, reason string) {
+	h.refusals.Log(h.log, slog.LevelWarn, "streamhttp: refused a request", "status", code, "reason", reason)
+}
 
 // refuseJSON refuses with the body that a JSON-RPC client understands.
 func refuseJSON(w http.ResponseWriter, code int, body string) {
@@ -250,7 +271,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 	if !awaited && (b.late || b.isRequest() != nil) {
 		c.withdraw(&m)
-		crowded(w)
+		h.crowded(w)
 		return
 	}
 	// The sender learns that its message was not accepted before it gives up waiting.
@@ -258,7 +279,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := c.in.put(ctx, m, awaited); err == errCrowded || err == context.DeadlineExceeded {
 		c.withdraw(&m)
-		crowded(w)
+		h.crowded(w)
 		return
 	} else if err != nil {
 		c.withdraw(&m)
@@ -314,7 +335,7 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Me
 	stop := context.AfterFunc(ctx, func() { c.end(context.Cause(ctx)) })
 	served := make(chan struct{})
 	go func() { // ends when serve returns, which it does when the stream or its ctx ends
-		defer report() // a panic ends this connection alone, as it would in a handler of net/http
+		defer h.report() // a panic ends this connection alone, as it would in a handler of net/http
 		defer done()
 		defer stop()
 		defer close(served)
@@ -341,12 +362,12 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Me
 }
 
 // report logs a panic.
-func report() {
+func (h *Handler) report() {
 	p := recover()
 	if p == nil || p == http.ErrAbortHandler {
 		return
 	}
-	slog.Error("streamhttp: panic in serve", "panic", panics.Text(p), "stack", string(debug.Stack()))
+	h.log.Error("streamhttp: panic in serve", "panic", panics.Text(p), "stack", string(debug.Stack()))
 }
 
 var (

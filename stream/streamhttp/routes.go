@@ -12,7 +12,7 @@ const maxElicitations = 1024
 // routes knows on which stream a message of the agent leaves.
 type routes struct {
 	pending      map[string]route  // the client's requests, by id
-	asked        map[string]string // the sessions of the agent's requests, by id
+	asked        asked             // the agent's requests
 	elicitations map[string]string // the sessions of elicitations, by their own id
 }
 
@@ -41,8 +41,38 @@ func effectOf(method string) effect {
 	return noEffect
 }
 
+// maxAsked is how many of the agent's requests are remembered for certain. As many older ones may
+// be as well; a client that never answers makes the oldest go.
+const maxAsked = 4096
+
+// asked holds the sessions of the agent's requests, by id.
+type asked struct{ recent, older map[string]string }
+
+func newAsked() asked { return asked{recent: map[string]string{}} }
+
+func (a *asked) add(id, session string) {
+	if len(a.recent) >= maxAsked {
+		a.older, a.recent = a.recent, map[string]string{}
+	}
+	a.recent[id] = session
+}
+
+func (a *asked) session(id string) (session string, known bool) {
+	if session, known = a.recent[id]; !known {
+		session, known = a.older[id]
+	}
+	return session, known
+}
+
+func (a *asked) remove(id string) {
+	delete(a.recent, id)
+	delete(a.older, id)
+}
+
+func (a *asked) empty() bool { return len(a.recent)+len(a.older) == 0 }
+
 func newRoutes() routes {
-	return routes{pending: map[string]route{}, asked: map[string]string{}, elicitations: map[string]string{}}
+	return routes{pending: map[string]route{}, asked: newAsked(), elicitations: map[string]string{}}
 }
 
 // out returns the session on whose stream m leaves, or "" for that of the connection, and of a
@@ -58,14 +88,15 @@ func (r *routes) out(m *stream.Message, attached func(session string) bool) (ses
 		}
 		return to.session, to
 	case m.Kind == stream.KindRequest:
-		r.asked[id] = m.SessionID
+		r.asked.add(id, m.SessionID)
 		if m.Method == "elicitation/create" && len(r.elicitations) < maxElicitations {
 			if elicitation := elicitationID(m.Data); elicitation != "" {
 				r.elicitations[elicitation] = m.SessionID
 			}
 		}
 	case m.CancelID != nil:
-		return r.asked[string(m.CancelID)], to
+		session, _ = r.asked.session(string(m.CancelID))
+		return session, to
 	case m.Method == "elicitation/complete":
 		elicitation := elicitationID(m.Data)
 		session = r.elicitations[elicitation]

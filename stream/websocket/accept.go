@@ -36,6 +36,10 @@ func Accept(w http.ResponseWriter, r *http.Request, opts *AcceptOptions) (*Conn,
 		http.Error(w, "Forbidden", http.StatusForbidden)
 		return nil, fmt.Errorf("websocket: %w", err)
 	}
+	if !webguard.CanHijack(w) {
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return nil, fmt.Errorf("websocket: the network connection cannot be taken over from a %T: a middleware that wraps the ResponseWriter needs a method Unwrap, and http.TimeoutHandler cannot be used", w)
+	}
 	hijacker := &captureHijacker{ResponseWriter: w}
 	c := &Conn{id: rand.Text()}
 	w.Header().Set(connectionHeader, c.id)

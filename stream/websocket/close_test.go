@@ -1,6 +1,11 @@
 package websocket_test
 
 import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
@@ -133,4 +138,61 @@ func TestInitializeForEver(t *testing.T) {
 			check(t, client, server, time.Millisecond)
 		})
 	})
+}
+
+// rawFrames opens a WebSocket by hand and sends bytes. It returns the close code of the server.
+func rawFrames(t *testing.T, frames ...byte) int {
+	t.Helper()
+	handler, conns := accepting(nil)
+	s := httptest.NewServer(handler)
+	defer s.Close()
+	c, err := net.Dial("tcp", s.Listener.Addr().String())
+	require.NoError(t, err)
+	defer c.Close()
+	_, err = io.WriteString(c, "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+	require.NoError(t, err)
+	server := <-conns
+	defer server.Close()
+	go func() { // ends with the connection
+		for {
+			if _, err := server.Read(); err != nil {
+				return
+			}
+		}
+	}()
+	r := bufio.NewReader(c)
+	for line := ""; line != "\r\n"; {
+		line, err = r.ReadString('\n')
+		require.NoError(t, err)
+	}
+	_, err = c.Write(frames)
+	require.NoError(t, err)
+	head := make([]byte, 4)
+	_, err = io.ReadFull(r, head)
+	require.NoError(t, err, "the server must say why")
+	assert.Equal(t, byte(0x88), head[0])
+	return int(head[2])<<8 | int(head[3])
+}
+
+// A violation of RFC 6455 closes with the code that it names.
+func TestViolations(t *testing.T) {
+	assert.Equal(t, 1007, rawFrames(t, 0x81, 0x82, 0, 0, 0, 0, 0xff, 0xfe), "a text that is not UTF-8")
+	assert.Equal(t, 1002, rawFrames(t, 0x81, 0x02, '{', '}'), "a frame that is not masked")
+	assert.Equal(t, 1002, rawFrames(t, 0x83, 0x80, 0, 0, 0, 0), "an opcode that does not exist")
+}
+
+// A middleware that hides the network connection is refused at once, with an error that tells
+// what it needs.
+func TestMiddlewareThatCannotHijack(t *testing.T) {
+	refused := make(chan error, 1)
+	s := httptest.NewServer(http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := websocket.Accept(w, r, nil)
+		refused <- err
+	}), time.Minute, ""))
+	defer s.Close()
+	_, err := websocket.Dial(t.Context(), s.URL, nil)
+	status, ok := errors.AsType[*stream.StatusError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, 500, status.Code)
+	assert.ErrorContains(t, <-refused, "Unwrap")
 }

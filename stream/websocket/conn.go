@@ -103,6 +103,9 @@ func (c *Conn) ConnectionID() string { return c.id }
 func (c *Conn) Read() ([]byte, error) {
 	for {
 		msg, err := c.in.take()
+		if err == errNotUTF8 {
+			_ = c.CloseWith(1007, "a text message is not UTF-8")
+		}
 		switch {
 		case c.client || err != nil:
 			return msg, err

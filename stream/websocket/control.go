@@ -7,8 +7,9 @@ import (
 
 // The opcodes of control frames, with the bit that marks a complete frame.
 const (
-	framePing = 0x89
-	framePong = 0x8a
+	frameClose = 0x88
+	framePing  = 0x89
+	framePong  = 0x8a
 )
 
 // controlFrame returns a control frame. Those of a client are masked. The payload has

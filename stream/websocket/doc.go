@@ -26,7 +26,8 @@
 //
 //	1000  the connection has done its work
 //	1001  the server shuts down
-//	1002  the first message is not initialize
+//	1002  the first message is not initialize, or the peer broke the rules for frames
+//	1007  the peer sent a text message that is not UTF-8
 //	1008  the peer exceeded a limit, reads nothing, or may not go on
 //	1011  this end failed, or ended before it responded to initialize
 package websocket

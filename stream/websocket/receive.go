@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
@@ -31,6 +33,7 @@ func (c *Conn) receive() {
 		}
 		kind, r, err := c.ws.Reader(c.life)
 		if err != nil {
+			c.tellViolation(err)
 			c.in.end(c.endError(err))
 			return
 		}
@@ -45,6 +48,9 @@ func (c *Conn) receive() {
 		if _, skipped := errors.AsType[*stream.TooLargeError](err); err != nil && !skipped {
 			c.in.end(c.endError(err))
 			return
+		}
+		if err == nil && !utf8.Valid(msg) {
+			msg, err = nil, errNotUTF8
 		}
 		c.in.put(arrival{msg, err})
 	}
@@ -92,6 +98,18 @@ func readFull(r io.Reader, b []byte) (n int, err error) {
 		n += m
 	}
 	return n, err
+}
+
+// errNotUTF8 ends a connection whose peer sends a text that is none.
+var errNotUTF8 = errors.New("websocket: a text message is not UTF-8")
+
+// tellViolation sends the close code for a frame of a client that is not masked. The library
+// sends the codes for all other violations.
+func (c *Conn) tellViolation(err error) {
+	if strings.Contains(err.Error(), "unmasked frame") && c.sending.try() {
+		_, _ = c.carrier.Write(controlFrame(frameClose, []byte{1002 >> 8, 1002 & 0xff}, c.client))
+		c.sending.release()
+	}
 }
 
 // errSilent ends a connection whose peer sends nothing, not even pings.

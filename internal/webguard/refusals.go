@@ -1,0 +1,40 @@
+package webguard
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// refusalLines is how many refusals are logged in each minute: any peer can cause them.
+const refusalLines = 20
+
+// Refusals logs requests that are refused, and leaves out those beyond a number. The zero value
+// is ready to use. It is safe for concurrent use.
+type Refusals struct {
+	mu     sync.Mutex // guards all below
+	since  time.Time
+	lines  int
+	hidden int // that were not logged
+}
+
+// Log logs a refusal. The first line of a minute tells how many the last one left out.
+func (r *Refusals) Log(log *slog.Logger, level slog.Level, msg string, args ...any) {
+	r.mu.Lock()
+	if time.Since(r.since) >= time.Minute {
+		if r.since, r.lines = time.Now(), 0; r.hidden > 0 {
+			args = append(args, "not_logged_before", r.hidden)
+			r.hidden = 0
+		}
+	}
+	r.lines++
+	hide := r.lines > refusalLines
+	if hide {
+		r.hidden++
+	}
+	r.mu.Unlock()
+	if !hide {
+		log.Log(context.Background(), level, msg, args...)
+	}
+}
