@@ -26,6 +26,10 @@ type Limits struct {
 	// fail in the same way. A running request counts 8 KiB more than its length, so the
 	// default of 1 GiB allows about 130,000 short requests.
 	MaxOpen int64
+	// Results is the number of bytes that results may occupy, in memory and encoded, from
+	// the return of their handlers until they are written. While they exceed it, requests
+	// that count for MaxHandlers are not started. The default is 64 MiB.
+	Results int64
 	// SendQueue is the number of bytes that may wait to be written before senders must
 	// wait. The default is 8 MiB. SendReserve is additional room for responses that the
 	// connection itself sends. The default is 1 MiB. While these responses exceed it,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -36,6 +37,8 @@ type Conn struct {
 	out    endpoint.Sender
 	opts   Options
 	log    *slog.Logger
+
+	results *reserve.Budget // nil: not shared
 
 	client acp.Client
 	table  endpoint.Table
@@ -67,7 +70,7 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 	}
 	cfg.Err = c.build(s, newClient)
 	if cfg.Err == nil {
-		cfg.Entries = c.table.Entries
+		cfg.Entries, cfg.Results = c.table.Entries, c.results
 		endpoint.Extensions(&cfg, c, c.client)
 		c.effects.noting(&cfg)
 	}

@@ -1,6 +1,10 @@
 package client
 
-import "time"
+import (
+	"time"
+
+	"github.com/acpkit/go-sdk/internal/reserve"
+)
 
 // Limits bound the memory, the handlers and the waiting times of a connection. The zero
 // value of a field means its default. The maximum length of a message is a limit of the
@@ -26,6 +30,13 @@ type Limits struct {
 	// fail in the same way. A running request counts 8 KiB more than its length, so the
 	// default of 1 GiB allows about 130,000 short requests.
 	MaxOpen int64
+	// Results is the number of bytes that results may occupy, in memory and encoded, until
+	// they are written. Handlers that reserve room, as those of packages client/files and
+	// client/terminals do, wait before they load a result of 64 KiB or more; one of any size
+	// is always admitted if the connection has no other in flight. While results of other
+	// handlers exceed it, requests that count for MaxHandlers are not started. The default
+	// is 64 MiB.
+	Results int64
 	// SendQueue is the number of bytes that may wait to be written before senders must
 	// wait. The default is 8 MiB. SendReserve is additional room for responses that the
 	// connection itself sends. The default is 1 MiB. While these responses exceed it,
@@ -48,3 +59,13 @@ type Limits struct {
 	// warning is logged. The default is 10 s.
 	SlowHandler time.Duration
 }
+
+// ResultBudget counts the results of several connections together; see [Conn.ShareResults].
+// The zero value is ready for use.
+type ResultBudget struct{ budget reserve.Budget }
+
+// ShareResults makes the results of c count together with those of all connections that
+// share b: those of c wait while all of them exceed the Limits.Results of c. Each of the
+// connections can still load one result at a time, whether or not the other agents read.
+// ShareResults must be called by the function given to [New]; later it has no effect.
+func (c *Conn) ShareResults(b *ResultBudget) { c.results = &b.budget }

@@ -32,8 +32,8 @@ func readAll(r io.Reader, size, limit int64) (string, error) {
 	}
 }
 
-// readLines returns what lines does, of a file that is too large to be read as a whole. Only
-// what it returns is checked.
+// readLines returns what lines does, without reading the file as a whole. Only what it
+// returns is checked.
 func readLines(ctx context.Context, f io.Reader, first, limit *uint32, largest int64) (string, error) {
 	r := bufio.NewReaderSize(&ending{ctx, f}, 64<<10)
 	var text strings.Builder

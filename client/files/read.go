@@ -55,20 +55,7 @@ func (p *part) read(ctx context.Context, req *acp.ReadTextFileRequest) (string, 
 	if at.info == nil {
 		return "", fs.ErrNotExist
 	}
-	f, info, err := at.openFile(os.O_RDONLY)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	limit := p.folders.opts.MaxRead
-	if info.Size() > limit && (req.Line != nil || req.Limit != nil) {
-		return readLines(ctx, f, req.Line, req.Limit, limit)
-	}
-	text, err := readAll(f, info.Size(), limit)
-	if err != nil {
-		return "", err
-	}
-	return lines(text, req.Line, req.Limit), checkText(text)
+	return p.load(ctx, req, at)
 }
 
 // locate finds the place of a file.

@@ -21,6 +21,7 @@ type Host struct {
 	policy  *permission.Policy
 	folders *files.Folders  // nil without roots
 	pool    *terminals.Pool // nil if terminals are off
+	results client.ResultBudget
 }
 
 // New opens the folders and returns a Host. It is an error if a folder cannot be opened, or
@@ -81,6 +82,7 @@ func (h *Host) Policy() *permission.Policy { return h.policy }
 // no others. Pass this method to client.New or client.Connect.
 func (h *Host) Client(conn *client.Conn) acp.Client {
 	s := &seat{conn: conn, scope: h.policy.Scope(), update: h.opts.Update}
+	conn.ShareResults(&h.results)
 	s.Requests = permission.Requests{Scope: s.scope, Session: s.session, Agent: s.agent}
 	conn.OnSessionEnd(func(id acp.SessionID) { s.scope.EndSession(string(id)) })
 	conn.OnEnd(s.scope.Close)

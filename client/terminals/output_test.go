@@ -3,6 +3,7 @@
 package terminals_test
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -11,9 +12,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/reserve"
 )
 
 const isLinux = runtime.GOOS == "linux"
@@ -47,6 +50,38 @@ func TestOutput(t *testing.T) {
 			assert.Equal(t, tt.cut, out.Truncated)
 			h.release(id)
 		})
+	}
+}
+
+// reserver stands for the connection: it calls itself for each reservation.
+type reserver func(size int64) error
+
+func (r reserver) ReserveResult(_ context.Context, size int64) error { return r(size) }
+
+// Room for an output is reserved before it is copied: for a long one as much as it may become
+// meanwhile.
+func TestRoomIsReservedForOutput(t *testing.T) {
+	const limit = 2 * reserve.Small
+	h := newRunner(t, nil, nil)
+	for _, length := range []int{10, reserve.Small - 1, reserve.Small, limit} {
+		id := h.create(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", fmt.Sprintf("head -c %d /dev/zero", length)}, OutputByteLimit: new(uint64(limit))})
+		h.wait(id)
+		reserved := int64(0)
+		output := func(r reserver) (*acp.TerminalOutputResponse, error) {
+			ctx := context.WithValue(t.Context(), reserve.Key{}, reserve.Reserver(r))
+			return h.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: h.session, TerminalID: id})
+		}
+		res, err := output(func(size int64) error { reserved = size; return nil })
+		require.NoError(t, err)
+		assert.Len(t, res.Output, length)
+		if length < reserve.Small {
+			assert.EqualValues(t, length, reserved)
+		} else {
+			assert.EqualValues(t, limit, reserved)
+		}
+		_, err = output(func(int64) error { return context.Canceled })
+		assert.Equal(t, context.Canceled, err)
+		h.release(id)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/internal/reserve"
 )
 
 // tail keeps the end of what is written to it.
@@ -32,6 +34,17 @@ func (t *tail) Write(p []byte) (int, error) {
 	}
 	t.buf = append(t.buf, p...)
 	return n, nil
+}
+
+// most returns how long the text may be that is asked for next. What is short may grow a
+// little until then, and what is long up to the limit, because its reader may have to wait.
+func (t *tail) most() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.buf) < reserve.Small {
+		return int64(min(len(t.buf), t.limit))
+	}
+	return int64(t.limit)
 }
 
 // text returns the end as valid UTF-8 of at most limit bytes, and whether something

@@ -5,6 +5,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/internal/reserve"
 )
 
 // Terminals is an [acp.TerminalHost] for one connection, made for embedding.
@@ -43,9 +44,12 @@ func (t *Terminals) find(session acp.SessionID, id acp.TerminalID) (*terminal, e
 // TerminalOutput returns the last part of what a command has printed so far.
 //
 // Protocol: terminal/output.
-func (t *Terminals) TerminalOutput(_ context.Context, req *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
+func (t *Terminals) TerminalOutput(ctx context.Context, req *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
 	term, err := t.find(req.SessionID, req.TerminalID)
 	if err != nil {
+		return nil, err
+	}
+	if err := reserve.Result(ctx, term.output.most()); err != nil {
 		return nil, err
 	}
 	res := &acp.TerminalOutputResponse{}

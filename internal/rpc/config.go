@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -123,6 +124,9 @@ type Config struct {
 	Err error
 
 	Limits Limits
+	// Results counts the results of this connection with those of others; nil: they count
+	// alone.
+	Results *reserve.Budget
 }
 
 // Limits bound memory, handlers and waiting. Zero means the default.
@@ -142,6 +146,9 @@ type Limits struct {
 	// MaxOpen is how many bytes of requests may be open, waiting or running, before
 	// new ones are refused: 1 GiB. One that runs counts 8 KiB on top.
 	MaxOpen int64
+	// Results is how many bytes the results may take whose responses are not written, in
+	// memory and encoded, before reservations wait: 64 MiB. See package reserve.
+	Results int64
 	// SendQueue is how many bytes may wait to be written before senders wait:
 	// 8 MiB. SendReserve is room beyond it for the responses of the connection
 	// itself, before the reader pauses: 1 MiB.
@@ -182,6 +189,7 @@ func (l Limits) withDefaults() Limits {
 	l.MaxBacklog = max(l.MaxBacklog, l.Backlog)
 	size(&l.MaxWaiting, 64<<20)
 	size(&l.MaxOpen, 1<<30)
+	size(&l.Results, 64<<20)
 	size(&l.SendQueue, 8<<20)
 	size(&l.SendReserve, 1<<20)
 	if l.MaxHandlers <= 0 {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -30,6 +31,7 @@ type Conn struct {
 	up      *scope // the handler whose ctx started the connection
 
 	out       *outbox.Box
+	results   *reserve.Share
 	calls     calls
 	in        inbound
 	worker    worker
@@ -68,7 +70,12 @@ func (c *Conn) Configure(cfg Config) {
 	}
 	c.send = wrap(cfg.Sending, c.sendWrapped)
 	c.handlers.init(&c.cfg, c.log)
+	if c.cfg.Results == nil {
+		c.cfg.Results = new(reserve.Budget)
+	}
+	c.results = c.cfg.Results.Share(c.limits.Results, c.in.resume)
 	c.in.init(&c.cfg, c.limits)
+	c.in.slots.exceeded = c.results.Exceeded
 	c.in.ignores, c.in.serve, c.in.work = c.handlers.ignores, (*request).serve, c.worker.run
 	c.worker.c = c
 	c.handshake = handshake{in: &c.in, negotiated: cfg.Negotiated, respond: c.respondOwn}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"sync/atomic"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/reserve"
 )
 
 // scope is the ctx of one handler. It knows what is being handled and from whose
@@ -102,10 +104,33 @@ func (s *scope) Err() error { return s.now().Err() }
 // Value implements context.Context. What it hands through lets package context
 // find its own, so that deriving from a scope needs no goroutine.
 func (s *scope) Value(key any) any {
-	if _, ok := key.(scopeKey); ok {
+	switch key.(type) {
+	case scopeKey, reserve.Key:
 		return s
 	}
 	return s.now().Value(key)
+}
+
+// ReserveResult implements reserve.Reserver. A handler that has to wait needs no slot
+// meanwhile.
+func (s *scope) ReserveResult(ctx context.Context, size int64) error {
+	r, c := s.req, s.conn
+	if r == nil || c.results.TryReserve(&r.result, size, s.insideNotification()) {
+		return nil
+	}
+	c.in.requestEnters(r)
+	defer c.in.requestLeaves(r)
+	return c.sooner(ctx, c.results.Reserve(ctx, s.Done(), &r.result, size))
+}
+
+// insideNotification reports whether a notification handler may wait for this handler.
+func (s *scope) insideNotification() bool {
+	for s = s.up; s != nil; s = s.up {
+		if s.req == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // origin is what a call learns from the ctx it was given.
@@ -136,6 +161,7 @@ func (s *scope) enter(c *Conn, call bool) (o origin) {
 			}
 		case call:
 			s.conn.in.requestEnters(s.req)
+			s.conn.results.Release(&s.req.result)
 		}
 	}
 	return o

@@ -38,6 +38,7 @@
 //	worker       works off the queue
 //	request      the life of one request, from its goroutine to its response
 //	handlers     decodes, calls the user's handlers, encodes what they return
+//	reserve      how much the results may take that are not written
 //	scope        the ctx of a handler: who waits for whom
 //	Work         what outlives its response
 //	calls        our calls, until their callers go on
@@ -94,7 +95,9 @@
 //	ending.mu                        how far the end has come
 //	request.afterMu                  what AfterResponse registered; many are alike, and none is taken in another
 //	results.mu                       what the handler of a request got from its calls; likewise
+//	reserve.Budget.mu                the results that are not written, of all connections that share it
 //	outbox.Box.mu                    what is to be written
 //
-// inbound.mu may be held when the lock of the calls is taken. All others are taken alone.
+// inbound.mu may be held when the lock of the calls is taken, or that of
+// the budget. All others are taken alone.
 package rpc

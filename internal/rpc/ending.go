@@ -269,6 +269,7 @@ func (s *shutdown) run() {
 	}
 	e.closeErr = c.closeStream(s.kind)
 	c.out.Abandon()
+	c.results.End()
 	close(e.done)
 	c.ended()
 

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -77,6 +78,7 @@ type request struct {
 	task      task
 
 	results results
+	result  reserve.Claim // what the handler has reserved
 
 	// writes: the goroutine is to be the writer when it is done. Its own alone.
 	writes bool
@@ -119,7 +121,9 @@ func (r *request) serve() {
 	defer func() {
 		defer r.end(errReturned) // respond may not return
 		r.wasCalled()
-		r.respond(res, err)
+		result := res
+		res = nil // respond lets go of it when it is encoded
+		r.respond(result, err)
 	}()
 	c := r.conn
 	var params any
@@ -179,6 +183,9 @@ func (r *request) respond(res any, err error) {
 		if !encoded {
 			r.conn.handlers.appendResponse(f, r, nil, errExited, ended)
 		}
+		if !r.handshake {
+			res = nil // only the frame takes memory while it waits
+		}
 		r.queue(f.Fit(), res, ok)
 	}()
 	ok = r.conn.handlers.appendResponse(f, r, res, err, ended)
@@ -189,6 +196,8 @@ func (r *request) respond(res any, err error) {
 func (r *request) queue(f *outbox.Frame, res any, ok bool) {
 	c := r.conn
 	f.Request, f.About = r.id, r.method
+	// A result that is decoded takes about as much memory as it does encoded.
+	f.Result = c.results.Count(&r.result, int64(len(f.Data)), int64(cap(f.Data)))
 	if c.network {
 		m := stream.Message{Kind: stream.KindErrorResponse, ID: json.RawMessage(r.id)}
 		if ok {

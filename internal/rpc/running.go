@@ -25,6 +25,13 @@ func (in *inbound) requestLeaves(r *request) {
 	}
 }
 
+// resume starts requests that waited until fewer results were in flight.
+func (in *inbound) resume() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.startWaitingLocked()
+}
+
 // responds: the handler of a request has returned. It reports how its ctx was ended
 // before.
 func (in *inbound) responds(r *request) endedBy {

@@ -27,7 +27,7 @@ func TestTableOfLimits(t *testing.T) {
 	want := map[string]string{}
 	for name, v := range map[string]int64{
 		"Backlog": l.Backlog, "MaxBacklog": l.MaxBacklog, "MaxHandlers": int64(l.MaxHandlers), "MaxWaiting": l.MaxWaiting, "MaxOpen": l.MaxOpen,
-		"SendQueue": l.SendQueue, "SendReserve": l.SendReserve, "StallTimeout": int64(l.StallTimeout), "DrainGrace": int64(l.DrainGrace),
+		"Results": l.Results, "SendQueue": l.SendQueue, "SendReserve": l.SendReserve, "StallTimeout": int64(l.StallTimeout), "DrainGrace": int64(l.DrainGrace),
 		"HandlerGrace": int64(l.HandlerGrace), "FlushGrace": int64(l.FlushGrace), "SlowHandler": int64(l.SlowHandler),
 	} {
 		want[name] = strconv.FormatInt(v, 10)

@@ -9,13 +9,17 @@ type slots struct {
 	// are as many as there are slots no request is started: a peer that asks and does not
 	// read must not get a goroutine for every question.
 	stalled int
+	// exceeded reports whether too many results without a reservation are in flight. No
+	// counted request is started then, but those that a notification handler may wait for.
+	// The budget calls inbound.resume when the others may be started.
+	exceeded func() bool
 
 	counted, uncounted []*request // those that wait, in order
 }
 
 // free reports whether the request may be started.
 func (s *slots) free(r *request) bool {
-	return s.stalled < s.limit && (!r.counted() || s.taken < s.limit)
+	return s.stalled < s.limit && (!r.counted() || s.taken < s.limit && (r.insideNotification() || !s.exceeded()))
 }
 
 // wait puts the request at the end of those that wait.

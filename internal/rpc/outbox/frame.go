@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sync"
 
+	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -23,6 +24,9 @@ type Frame struct {
 	// for logs.
 	About string
 
+	// Result is what the result of the response counts for, until the frame was written.
+	Result reserve.Claim
+
 	// Awaited: when the frame was written Hasten of the stream is called.
 	Awaited bool
 
@@ -37,7 +41,7 @@ const (
 	// collector, so that one long message does not stay in memory.
 	widest = 64 << 10
 	// overhead is the memory that a frame takes in addition to its bytes.
-	overhead = 160
+	overhead = 224
 )
 
 // The buffers to encode in are few and grow with what is encoded; those in which short

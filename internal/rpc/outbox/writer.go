@@ -265,6 +265,9 @@ func isRefusal(err error) bool {
 
 // written accounts for a batch that was written, or never will be.
 func (b *Box) written(batch []*Frame, err error) {
+	for _, f := range batch {
+		f.Result.Release()
+	}
 	seen := b.measure()
 	b.mu.Lock()
 	for _, f := range batch {

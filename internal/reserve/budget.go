@@ -1,0 +1,278 @@
+package reserve
+
+import (
+	"container/list"
+	"context"
+	"slices"
+	"sync"
+)
+
+// looseShare is which part of the limit the results without a reservation may make up
+// before they hold back new handlers. Below it only the responses of short requests are
+// in flight, and a request to end something must not wait for them.
+const looseShare = 8
+
+// Budget counts the results of one or more connections. The zero value is ready for use.
+// It is safe for concurrent use.
+type Budget struct {
+	mu      sync.Mutex // guards all below, and the Shares and Claims
+	used    int64
+	loose   int64    // of it, results without a reservation
+	asked   uint64   // reservations that had to wait so far
+	waiting []*Share // that have reservations which wait
+	held    []*Share // that hold back handlers
+}
+
+// Share is the part of a Budget that one connection has. It is safe for concurrent use.
+type Share struct {
+	budget *Budget
+	limit  int64
+	resume func()
+
+	over    chan struct{} // closed by End, under the lock
+	used    int64
+	loose   int64
+	large   int       // results in flight that are not small
+	waiters list.List // of *waiter, in order
+}
+
+// Claim is what one result counts for. The zero value counts for nothing.
+type Claim struct {
+	share        *Share
+	bytes        int64
+	loose, large bool
+	settled      bool // the handler has returned: nothing more is reserved
+}
+
+// waiter is a reservation that waits.
+type waiter struct {
+	claim *Claim
+	bytes int64
+	place uint64        // among those of all connections
+	given chan struct{} // closed when the reservation is granted
+}
+
+// Share adds a connection to the Budget. Its reservations wait while all results of the
+// Budget exceed limit. resume is called, without a lock, when handlers may be started
+// again that were held back because of [Share.Exceeded].
+func (b *Budget) Share(limit int64, resume func()) *Share {
+	return &Share{budget: b, limit: limit, resume: resume, over: make(chan struct{})}
+}
+
+// End gives back everything that the connection holds, and lets its reservations go.
+func (s *Share) End() {
+	b := s.budget
+	b.mu.Lock()
+	defer b.unlock()
+	if s.isOver() {
+		return
+	}
+	close(s.over)
+	b.used -= s.used
+	b.loose -= s.loose
+	is := func(other *Share) bool { return other == s }
+	b.held = slices.DeleteFunc(b.held, is)
+	b.waiting = slices.DeleteFunc(b.waiting, is)
+}
+
+func (s *Share) isOver() bool { return isClosed(s.over) }
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+// TryReserve reserves room for a result of size bytes, if that is possible without
+// waiting. If now is set it always is.
+func (s *Share) TryReserve(c *Claim, size int64, now bool) bool {
+	b := s.budget
+	b.mu.Lock()
+	defer b.unlock()
+	if c.settled || s.isOver() {
+		return true
+	}
+	c.dropLocked()
+	bytes := 2 * size // in memory, and encoded
+	waits := len(b.waiting) > 0 || b.used+bytes > s.limit
+	if s.large == 0 {
+		waits = s.waiters.Len() > 0
+	}
+	if waits && size >= Small && !now {
+		return false
+	}
+	c.setLocked(s, bytes, false, size >= Small)
+	return true
+}
+
+// Reserve waits until there is room for a large result of size bytes. It fails if ctx is
+// done, or life is closed.
+func (s *Share) Reserve(ctx context.Context, life <-chan struct{}, c *Claim, size int64) error {
+	b := s.budget
+	b.mu.Lock()
+	b.asked++
+	w := &waiter{claim: c, bytes: 2 * size, place: b.asked, given: make(chan struct{})}
+	if s.waiters.Len() == 0 {
+		b.waiting = append(b.waiting, s)
+	}
+	place := s.waiters.PushBack(w)
+	b.unlock() // there may be room by now
+	select {
+	case <-w.given:
+		return nil
+	case <-ctx.Done():
+	case <-life:
+	case <-s.over:
+	}
+	b.mu.Lock()
+	defer b.unlock() // it may have stood in the way of others
+	if !isClosed(w.given) {
+		s.leaveLocked(place)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return context.Canceled
+}
+
+// leaveLocked takes a reservation out of those that wait.
+func (s *Share) leaveLocked(place *list.Element) *waiter {
+	w, _ := s.waiters.Remove(place).(*waiter)
+	if b := s.budget; s.waiters.Len() == 0 {
+		b.waiting = slices.DeleteFunc(b.waiting, func(other *Share) bool { return other == s })
+	}
+	return w
+}
+
+// Count settles what a result counts for whose handler has returned: its size in memory
+// and that of its frame. The Claim of the handler must not be used for anything else.
+func (s *Share) Count(c *Claim, size, frame int64) Claim {
+	b := s.budget
+	b.mu.Lock()
+	defer b.unlock()
+	reserved := c.bytes > 0
+	c.dropLocked()
+	c.settled = true
+	var held Claim
+	held.setLocked(s, size+frame, !reserved, size >= Small)
+	return held
+}
+
+// Release gives back what a result counts for.
+func (s *Share) Release(c *Claim) {
+	b := s.budget
+	b.mu.Lock()
+	defer b.unlock()
+	c.dropLocked()
+}
+
+// Release gives back what a result counts for, if anything.
+func (c *Claim) Release() {
+	if c.share != nil {
+		c.share.Release(c)
+	}
+}
+
+// Exceeded reports whether results without a reservation make the Budget exceeded. If so,
+// resume is called when they no longer do.
+func (s *Share) Exceeded() bool {
+	b := s.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !s.exceededLocked() {
+		return false
+	}
+	if !slices.Contains(b.held, s) {
+		b.held = append(b.held, s)
+	}
+	return true
+}
+
+func (s *Share) exceededLocked() bool {
+	return !s.isOver() && s.budget.used > s.limit && s.budget.loose > s.limit/looseShare
+}
+
+// setLocked makes an empty Claim count, unless the connection has ended.
+func (c *Claim) setLocked(s *Share, bytes int64, loose, large bool) {
+	if s.isOver() {
+		return
+	}
+	c.share, c.bytes, c.loose, c.large = s, bytes, loose, large
+	c.addLocked(1)
+}
+
+// dropLocked makes the Claim count for nothing.
+func (c *Claim) dropLocked() {
+	if c.share != nil && !c.share.isOver() {
+		c.addLocked(-1)
+	}
+	*c = Claim{settled: c.settled}
+}
+
+func (c *Claim) addLocked(sign int64) {
+	s, b := c.share, c.share.budget
+	b.used += sign * c.bytes
+	s.used += sign * c.bytes
+	if c.loose {
+		b.loose += sign * c.bytes
+		s.loose += sign * c.bytes
+	}
+	if c.large {
+		s.large += int(sign)
+	}
+}
+
+// unlock grants what can be granted, unlocks, and lets those connections go on that held
+// back handlers.
+func (b *Budget) unlock() {
+	b.grantLocked()
+	var resume []*Share
+	if len(b.held) > 0 {
+		b.held = slices.DeleteFunc(b.held, func(s *Share) bool {
+			if s.exceededLocked() {
+				return false
+			}
+			resume = append(resume, s)
+			return true
+		})
+	}
+	b.mu.Unlock()
+	for _, s := range resume {
+		s.resume()
+	}
+}
+
+// grantLocked grants the reservations that there is room for, and the first one of each
+// connection that has no large result in flight.
+func (b *Budget) grantLocked() {
+	for len(b.waiting) > 0 {
+		first := b.waiting[0]
+		for _, s := range b.waiting {
+			if s.large == 0 {
+				first = s
+				break
+			}
+			if s.firstLocked().place < first.firstLocked().place {
+				first = s
+			}
+		}
+		if first.large > 0 && b.used+first.firstLocked().bytes > first.limit {
+			return
+		}
+		w := first.leaveLocked(first.waiters.Front())
+		if !w.claim.settled {
+			w.claim.dropLocked()
+			w.claim.setLocked(first, w.bytes, false, true)
+		}
+		close(w.given)
+	}
+}
+
+// firstLocked returns the reservation that waits longest; there must be one.
+func (s *Share) firstLocked() *waiter {
+	w, _ := s.waiters.Front().Value.(*waiter)
+	return w
+}
