@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -271,10 +272,13 @@ func TestSilentConnectionIsReplaced(t *testing.T) {
 		listener := pipenet.Listen()
 		hs := &http.Server{Handler: h, Protocols: two}
 		go hs.Serve(listener) // ends with Close
+		var mu sync.Mutex     // the transport may dial at the same time
 		var dialed []*deafConn
 		before := http.DefaultTransport
 		http.DefaultTransport = &http.Transport{Protocols: two, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := listener.DialContext(ctx, network, address)
+			mu.Lock()
+			defer mu.Unlock()
 			dialed = append(dialed, &deafConn{Conn: conn})
 			return dialed[len(dialed)-1], err
 		}}
@@ -282,8 +286,10 @@ func TestSilentConnectionIsReplaced(t *testing.T) {
 		client, end := (&server{conns: conns}).connect(t, nil)
 		open(t, client, end)
 		synctest.Wait() // the event stream of the session is open
+		mu.Lock()
 		require.Len(t, dialed, 1)
 		dialed[0].deaf.Store(true)
+		mu.Unlock()
 		began := time.Now()
 		update := `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"` + session + `"}}`
 		require.NoError(t, end.Write([]byte(update)))
