@@ -38,7 +38,7 @@ func decodeAuthMethodList(d *wire.Decoder, p *[]AuthMethod, skip bool) *wire.Fie
 	for a.Next(d) {
 		var x AuthMethod
 		if a.Keep(decodeAuthMethod(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)
@@ -384,7 +384,7 @@ func decodeAuthAccountList(d *wire.Decoder, p *[]AuthAccount, skip bool) *wire.F
 	for a.Next(d) {
 		var x AuthAccount
 		if a.Keep(decodeAuthAccount(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

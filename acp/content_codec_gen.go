@@ -63,7 +63,7 @@ func decodeContentBlockList(d *wire.Decoder, p *[]ContentBlock, skip bool) *wire
 	for a.Next(d) {
 		var x ContentBlock
 		if a.Keep(decodeContentBlock(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

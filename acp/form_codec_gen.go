@@ -237,7 +237,7 @@ func decodeEnumOptionList(d *wire.Decoder, p *[]EnumOption, skip bool) *wire.Fie
 	for a.Next(d) {
 		var x EnumOption
 		if a.Keep(decodeEnumOption(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

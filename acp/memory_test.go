@@ -105,6 +105,31 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
+// While a long list is read, little more is taken than what it holds in the end: it does not
+// grow in steps.
+func TestMemoryOfReadingALongList(t *testing.T) {
+	taken := func(raw []byte) (times float64, err error) {
+		var before, after runtime.MemStats
+		codec := wire.Request(1, acp.MethodSessionNew).Params
+		runtime.ReadMemStats(&before)
+		_, _, err = codec.Decode(raw)
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc-before.TotalAlloc) / float64(len(raw)), err
+	}
+	const open, end = `{"cwd":"/","mcpServers":[{"name":"","command":"","env":[],"args":[`, `]}]}`
+	times, err := taken(repeated(4<<20, open, `""`, end))
+	require.NoError(t, err)
+	assert.Less(t, times, 10.)
+
+	// Nor is anything taken for what is wrong beyond the violations that are listed.
+	times, err = taken(repeated(20<<20, open, `1`, end))
+	require.Error(t, err)
+	assert.Less(t, times, 0.1)
+	times, err = taken(repeated(20<<20, `{"cwd":"/","mcpServers":[`, `1`, end[1:]))
+	require.Error(t, err)
+	assert.Less(t, times, 0.1)
+}
+
 // TestMemoryBoundOfRandomShapes does the same for messages of random shape: typed values
 // and, in their `_meta`, anything.
 func TestMemoryBoundOfRandomShapes(t *testing.T) {

@@ -121,7 +121,7 @@ func decodePermissionOptionList(d *wire.Decoder, p *[]PermissionOption, skip boo
 	for a.Next(d) {
 		var x PermissionOption
 		if a.Keep(decodePermissionOption(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

@@ -40,7 +40,7 @@ func decodePlanEntryList(d *wire.Decoder, p *[]PlanEntry, skip bool) *wire.Field
 	for a.Next(d) {
 		var x PlanEntry
 		if a.Keep(decodePlanEntry(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

@@ -125,7 +125,7 @@ func decodeSessionInfoList(d *wire.Decoder, p *[]SessionInfo, skip bool) *wire.F
 	for a.Next(d) {
 		var x SessionInfo
 		if a.Keep(decodeSessionInfo(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

@@ -36,7 +36,7 @@ func decodeAvailableCommandList(d *wire.Decoder, p *[]AvailableCommand, skip boo
 	for a.Next(d) {
 		var x AvailableCommand
 		if a.Keep(decodeAvailableCommand(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

@@ -49,7 +49,7 @@ func decodeSessionConfigOptionList(d *wire.Decoder, p *[]SessionConfigOption, sk
 	for a.Next(d) {
 		var x SessionConfigOption
 		if a.Keep(decodeSessionConfigOption(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)
@@ -181,7 +181,7 @@ func decodeSessionConfigSelectOptionList(d *wire.Decoder, p *[]SessionConfigSele
 	for a.Next(d) {
 		var x SessionConfigSelectOption
 		if a.Keep(decodeSessionConfigSelectOption(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)
@@ -243,7 +243,7 @@ func decodeSessionConfigSelectGroupList(d *wire.Decoder, p *[]SessionConfigSelec
 	for a.Next(d) {
 		var x SessionConfigSelectGroup
 		if a.Keep(decodeSessionConfigSelectGroup(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

@@ -41,7 +41,7 @@ func decodeDiffChangeList(d *wire.Decoder, p *[]DiffChange, skip bool) *wire.Fie
 	for a.Next(d) {
 		var x DiffChange
 		if a.Keep(decodeDiffChange(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

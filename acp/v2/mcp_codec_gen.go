@@ -122,7 +122,7 @@ func decodeMCPServerList(d *wire.Decoder, p *[]MCPServer, skip bool) *wire.Field
 	for a.Next(d) {
 		var x MCPServer
 		if a.Keep(decodeMCPServer(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)
@@ -203,7 +203,7 @@ func decodeHTTPHeaderList(d *wire.Decoder, p *[]HTTPHeader, skip bool) *wire.Fie
 	for a.Next(d) {
 		var x HTTPHeader
 		if a.Keep(decodeHTTPHeader(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

@@ -113,7 +113,7 @@ func decodeProviderInfoList(d *wire.Decoder, p *[]ProviderInfo, skip bool) *wire
 	for a.Next(d) {
 		var x ProviderInfo
 		if a.Keep(decodeProviderInfo(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

@@ -174,7 +174,7 @@ func decodeBackgroundWorkList(d *wire.Decoder, p *[]BackgroundWork, skip bool) *
 	for a.Next(d) {
 		var x BackgroundWork
 		if a.Keep(decodeBackgroundWork(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

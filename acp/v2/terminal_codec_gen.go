@@ -77,7 +77,7 @@ func decodeEnvVariableList(d *wire.Decoder, p *[]EnvVariable, skip bool) *wire.F
 	for a.Next(d) {
 		var x EnvVariable
 		if a.Keep(decodeEnvVariable(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

@@ -222,7 +222,7 @@ func decodeToolCallContentList(d *wire.Decoder, p *[]ToolCallContent, skip bool)
 	for a.Next(d) {
 		var x ToolCallContent
 		if a.Keep(decodeToolCallContent(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)
@@ -353,7 +353,7 @@ func decodeToolCallLocationList(d *wire.Decoder, p *[]ToolCallLocation, skip boo
 	for a.Next(d) {
 		var x ToolCallLocation
 		if a.Keep(decodeToolCallLocation(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

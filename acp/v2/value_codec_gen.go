@@ -48,7 +48,7 @@ func decodeIconList(d *wire.Decoder, p *[]Icon, skip bool) *wire.FieldErrors {
 	for a.Next(d) {
 		var x Icon
 		if a.Keep(decodeIcon(d, &x), skip) {
-			list = append(list, x)
+			list = wire.Append(d, list, x)
 		}
 	}
 	return wire.EndList(d, &a, p, list)

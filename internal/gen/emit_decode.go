@@ -300,7 +300,7 @@ func emitDecodeList(f *file, x *goType) {
 	f.p("for a.Next(d) {")
 	f.p("var x %s", x.Name)
 	f.p("if a.Keep(decode%s(d, &x), skip) {", x.Name)
-	f.p("list = append(list, x)")
+	f.p("list = wire.Append(d, list, x)")
 	f.p("}")
 	f.p("}")
 	f.p("return wire.EndList(d, &a, p, list)")

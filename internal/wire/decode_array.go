@@ -30,6 +30,15 @@ func (a *Array) Next(d *Decoder) bool {
 		d.i++
 		c = d.peek()
 	}
+	if a.bad >= maxViolations { // no more are listed, and there is no value
+		for c != ']' && c != 0 {
+			d.Skip()
+			if c = d.peek(); c == ',' {
+				d.i++
+				c = d.peek()
+			}
+		}
+	}
 	if c == ']' || c == 0 {
 		a.open = false
 		d.i = min(d.i+1, len(d.b))
@@ -60,6 +69,31 @@ func (a *Array) Keep(errs *FieldErrors, skip bool) bool {
 // End returns all violations.
 func (a *Array) End() *FieldErrors { return a.errs }
 
+// countFrom is the size in bytes from which on a list gets room for all of its elements at
+// once. A list that grows in steps takes several times what it holds in the end.
+const countFrom = 4 << 10
+
+// Append appends an element that was just read to the list of its array.
+func Append[T any](d *Decoder, list []T, x T) []T {
+	if len(list) == cap(list) && cap(list)*sizeOf[T]() >= countFrom {
+		list = append(make([]T, 0, len(list)+1+d.elementsLeft()), list...)
+	}
+	return append(list, x)
+}
+
+// elementsLeft returns how many elements of the array follow the one that was just read.
+func (d *Decoder) elementsLeft() (n int) {
+	start := d.i
+	for d.peek() == ',' {
+		d.i++
+		d.peek()
+		d.Skip()
+		n++
+	}
+	d.i = start
+	return n
+}
+
 // EndList ends the reading of an array into list, and charges it.
 func EndList[T any](d *Decoder, a *Array, p *[]T, list []T) *FieldErrors {
 	if a.errs == nil {
@@ -85,7 +119,7 @@ func ReadStrings[S ~string](d *Decoder, p *[]S, skip bool) *FieldErrors {
 	for a.Next(d) {
 		var s string
 		if a.Keep(d.String(&s), skip) {
-			list = append(list, S(s))
+			list = Append(d, list, S(s))
 		}
 	}
 	return EndList(d, &a, p, list)
@@ -99,7 +133,7 @@ func ReadUints[T ~uint16 | ~uint32 | ~uint64](d *Decoder, p *[]T, skip bool) *Fi
 	for a.Next(d) {
 		var n T
 		if a.Keep(ReadUint(d, &n), skip) {
-			list = append(list, n)
+			list = Append(d, list, n)
 		}
 	}
 	return EndList(d, &a, p, list)
