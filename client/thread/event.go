@@ -36,9 +36,11 @@ type Prompted struct {
 	Content []Block
 }
 
-// ToolCallChanged creates or changes a tool call.
+// ToolCallChanged creates or changes a tool call. If Begins is set and the tool call with the id
+// belongs to an earlier turn, it creates another one.
 type ToolCallChanged struct {
 	ID                        string
+	Begins                    bool
 	Title, Name, Kind, Status *string
 	Content                   *[]ToolContent
 	Append                    []ToolContent // added after Content

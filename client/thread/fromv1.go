@@ -11,7 +11,7 @@ func event(u acp.SessionUpdate) Event {
 	switch u := u.(type) {
 	case *acp.ToolCall:
 		return ToolCallChanged{
-			ID: string(u.ToolCallID), Title: said(u.Title), Name: said(u.Name), Kind: said(string(u.Kind)), Status: said(string(u.Status)),
+			ID: string(u.ToolCallID), Begins: true, Title: said(u.Title), Name: said(u.Name), Kind: said(string(u.Kind)), Status: said(string(u.Status)),
 			Content: toolContents(u.Content), Locations: locations(u.Locations),
 			RawInput: present(u.RawInput), RawOutput: present(u.RawOutput), Meta: Meta(u.Meta),
 		}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // metaAtMost is how many keys a Meta may have. Each update of an item copies its Meta, because
@@ -39,7 +40,7 @@ func merge(old, added Meta) Meta {
 }
 
 // UnmarshalJSON decodes a number as a float64, or as a json.Number if it is an integer that
-// a float64 cannot represent exactly.
+// would be encoded with other digits as a float64.
 func (m *Meta) UnmarshalJSON(data []byte) error {
 	var read map[string]any
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -62,7 +63,7 @@ func floats(v any) any {
 		if err != nil {
 			return v
 		}
-		if i, err := strconv.ParseInt(v.String(), 10, 64); err == nil && (f >= 1<<63 || int64(f) != i) {
+		if !strings.ContainsAny(v.String(), ".eE") && strconv.FormatFloat(f, 'f', -1, 64) != v.String() {
 			return v
 		}
 		return f

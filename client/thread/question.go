@@ -17,17 +17,44 @@ func (t *Thread) Ask(p Permission, events ...Event) (answered func()) {
 	return func() { t.Do(PermissionAnswered{key}) }
 }
 
+// permissionsAtOnce is how many pending permission requests a snapshot lists. The others follow
+// as these are answered: a change copies the list, and an agent may ask without end.
+const permissionsAtOnce = 100
+
 func (c PermissionAsked) apply(t *Thread) {
 	t.asked++
 	c.Permission.Key = t.asked
-	t.now.Permissions = append(slices.Clip(t.now.Permissions), c.Permission)
-	t.changed(PartPermissions)
+	t.unlisted[t.asked] = c.Permission
+	t.listPermissions()
 }
 
 func (c PermissionAnswered) apply(t *Thread) {
+	delete(t.unlisted, c.Key)
 	i := slices.IndexFunc(t.now.Permissions, func(p Permission) bool { return p.Key == c.Key })
 	if i >= 0 {
 		t.now.Permissions = slices.Delete(slices.Clone(t.now.Permissions), i, i+1)
+		t.changed(PartPermissions)
+		t.listPermissions()
+	}
+}
+
+// listPermissions moves requests into the snapshot while it has room.
+func (t *Thread) listPermissions() {
+	for len(t.unlisted) > 0 && len(t.now.Permissions) < permissionsAtOnce {
+		t.listed++
+		if p, pending := t.unlisted[t.listed]; pending {
+			delete(t.unlisted, t.listed)
+			t.now.Permissions = append(slices.Clip(t.now.Permissions), p)
+			t.changed(PartPermissions)
+		}
+	}
+}
+
+// dropPermissions removes all pending requests.
+func (t *Thread) dropPermissions() {
+	t.unlisted, t.listed = map[uint64]Permission{}, t.asked
+	if len(t.now.Permissions) > 0 {
+		t.now.Permissions = nil
 		t.changed(PartPermissions)
 	}
 }

@@ -44,7 +44,7 @@ func (t *Thread) restore(item Item) {
 			t.messages[messageKey{item.Role, item.ID}] = e
 		}
 	case *ToolCall:
-		n := &toolNode{*item}
+		n := &toolNode{call: *item}
 		e := t.add(n, true)
 		t.now.index.note(t.now.index.tools, item.ID, e.index)
 		if item.Open() {

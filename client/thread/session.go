@@ -2,11 +2,15 @@ package thread
 
 import "slices"
 
+// plansAtMost is how many plans are kept. Each change copies the list.
+const plansAtMost = 100
+
 func (c PlanChanged) apply(t *Thread) {
 	i := slices.IndexFunc(t.now.Plans, func(p Plan) bool { return p.ID == c.Plan.ID })
 	plans := slices.Clone(t.now.Plans)
 	if i < 0 {
 		plans = append(plans, c.Plan)
+		plans = plans[max(0, len(plans)-plansAtMost):]
 	} else {
 		plans[i] = c.Plan
 	}
@@ -71,7 +75,7 @@ func (c SessionOpened) apply(t *Thread) {
 	if c.Commands != nil && !(c.New && t.now.Commands != nil) {
 		CommandsChanged{*c.Commands}.apply(t)
 	}
-	if !c.New && (t.now.Turn.State == "" || t.now.Turn.State == StateIdle) {
+	if !c.New && !t.working() {
 		t.endCalls(t.now.Turn.Background)
 		t.closeMessage()
 	}

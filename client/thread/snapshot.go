@@ -17,8 +17,10 @@ type Snapshot struct {
 	Terminals List[*Terminal] `json:"terminals,omitzero"`
 	// Queued are the prompts that wait to become part of the conversation.
 	Queued []Queued `json:"queued,omitempty"`
-	Plans  []Plan   `json:"plans,omitempty"`
-	// Permissions are the pending permission requests.
+	// Plans are the plans of the agent, at most the 100 newest.
+	Plans []Plan `json:"plans,omitempty"`
+	// Permissions are the pending permission requests. If there are more than 100, these are the
+	// oldest ones.
 	Permissions []Permission `json:"permissions,omitempty"`
 	Usage       *Usage       `json:"usage,omitempty"`
 	// Modes is nil if the session has none.
@@ -59,7 +61,8 @@ func (x *index) note(in map[string]int, id string, i int) {
 	in[id] = i
 }
 
-// ToolCall returns the tool call with the id, or nil if there is none.
+// ToolCall returns the tool call with the id, or nil if there is none. If there are several,
+// it returns the newest.
 func (s *Snapshot) ToolCall(id string) *ToolCall {
 	if s.index == nil {
 		return nil

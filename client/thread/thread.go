@@ -22,7 +22,10 @@ type Thread struct {
 	open      map[int]*toolNode // tool calls that are open, by index
 	last      *entry            // the newest item that a chunk may continue
 	echoes    []*echo
+	turns     uint64 // how many have begun
 	asked     uint64 // the newest key of a question
+	listed    uint64 // the newest key of a question that the snapshot lists or has listed
+	unlisted  map[uint64]Permission
 	queued    uint64 // the newest key of a prompt that waits
 	parts     [partEnd]*entry
 
@@ -71,6 +74,7 @@ func (t *Thread) clear() {
 	t.others = map[string]*entry{}
 	t.open = map[int]*toolNode{}
 	t.last, t.echoes = nil, nil
+	t.unlisted, t.listed = map[uint64]Permission{}, t.asked
 	t.parts = [partEnd]*entry{}
 	t.ring = entry{}
 	t.ring.newer, t.ring.older = &t.ring, &t.ring

@@ -1,7 +1,10 @@
 package thread
 
 // toolNode is a tool call while it changes.
-type toolNode struct{ call ToolCall }
+type toolNode struct {
+	call ToolCall
+	turn uint64 // in which it began; 0 if that is not known
+}
 
 func (n *toolNode) freeze(s *Snapshot, i int) {
 	call := n.call
@@ -10,10 +13,10 @@ func (n *toolNode) freeze(s *Snapshot, i int) {
 
 func (c ToolCallChanged) apply(t *Thread) {
 	var e *entry
-	if i, ok := t.now.index.find(t.now.index.tools, c.ID); ok {
+	if i, ok := t.now.index.find(t.now.index.tools, c.ID); ok && !(c.Begins && t.isEarlier(i)) {
 		e = t.items[i]
 	} else {
-		e = t.add(&toolNode{ToolCall{ID: c.ID, Kind: "other", Status: ToolPending}}, true)
+		e = t.add(&toolNode{ToolCall{ID: c.ID, Kind: "other", Status: ToolPending}, t.turns}, true)
 		t.now.index.note(t.now.index.tools, c.ID, e.index)
 	}
 	n := e.node.(*toolNode)
@@ -41,4 +44,11 @@ func (c ToolCallChanged) apply(t *Thread) {
 		delete(t.open, e.index)
 	}
 	t.touch(e)
+}
+
+// isEarlier reports whether the tool call at an index belongs to an earlier turn than the one
+// in progress. During a replay no turn is.
+func (t *Thread) isEarlier(i int) bool {
+	n := t.items[i].node.(*toolNode)
+	return t.working() && n.turn < t.turns && !n.call.Open()
 }

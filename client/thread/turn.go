@@ -13,18 +13,21 @@ func (c StateChanged) apply(t *Thread) {
 		turn.StopReason, turn.Error, turn.Usage = c.StopReason, c.Error, c.Usage
 		t.endCalls(turn.Background)
 		t.closeMessage()
-		if len(t.now.Permissions) > 0 && len(turn.Background) == 0 {
-			t.now.Permissions = nil
-			t.changed(PartPermissions)
+		if len(turn.Background) == 0 {
+			t.dropPermissions()
 		}
 	default:
-		if t.now.Turn.State == StateIdle || t.now.Turn.State == "" {
+		if !t.working() {
+			t.turns++
 			t.endCalls(turn.Background) // left over from what was loaded
 		}
 	}
 	t.now.Turn = turn
 	t.changed(PartTurn)
 }
+
+// working reports whether a turn is in progress.
+func (t *Thread) working() bool { return t.now.Turn.State != StateIdle && t.now.Turn.State != "" }
 
 // endCalls marks the open tool calls as ended that do not go on in the background.
 func (t *Thread) endCalls(background []Background) {
