@@ -58,9 +58,6 @@ func (s *Session) UserMessage(ctx context.Context, id acp.MessageID, content ...
 	return s.Update(ctx, &acp.UserMessage{MessageID: id, Content: acp.Some(content)})
 }
 
-// ToolCall creates or changes a tool call. Absent members leave their value unchanged.
-func (s *Session) ToolCall(ctx context.Context, u *acp.ToolCallUpdate) error { return s.Update(ctx, u) }
-
 // AddToolContent adds one item to the content of a tool call.
 func (s *Session) AddToolContent(ctx context.Context, id acp.ToolCallID, item acp.ToolCallContent) error {
 	return s.Update(ctx, &acp.ToolCallContentChunk{ToolCallID: id, Content: item})

@@ -39,7 +39,7 @@ func TestSessionSendsUpdates(t *testing.T) {
 		"message that is emptied": {func(ctx context.Context, s *agent.Session) error { return s.UserMessage(ctx, "m") },
 			[]string{`{"sessionUpdate":"user_message","messageId":"m","content":[]}`}},
 		"tool call": {func(ctx context.Context, s *agent.Session) error {
-			return s.ToolCall(ctx, &acp.ToolCallUpdate{ToolCallID: "c", Title: acp.Some("T")})
+			return s.Update(ctx, &acp.ToolCallUpdate{ToolCallID: "c", Title: acp.Some("T")})
 		}, []string{`{"sessionUpdate":"tool_call_update","toolCallId":"c","title":"T"}`}},
 		"content of a tool call": {func(ctx context.Context, s *agent.Session) error {
 			return s.AddToolContent(ctx, "c", &acp.Content{Content: acp.Text("x")})

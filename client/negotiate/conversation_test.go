@@ -180,7 +180,7 @@ func (a *two) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Prompt
 		if agent2.Allows(chosen) {
 			call.Status = acp2.Some(acp2.ToolCallStatusCompleted)
 		}
-		if err := s.ToolCall(ctx, &call); err != nil {
+		if err := s.Update(ctx, &call); err != nil {
 			return "", err
 		}
 		return acp2.StopReasonEndTurn, s.Message(ctx, agent2.NewMessageID(), "Done.")

@@ -64,7 +64,7 @@ func (a *buggyAgent2) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp
 	}
 	return s.Accept(ctx, req, func(ctx context.Context) (acp2.StopReason, error) {
 		_ = s.Message(ctx, "m", "canary-said")
-		_ = s.ToolCall(ctx, &acp2.ToolCallUpdate{ToolCallID: "canary-call", RawInput: json.RawMessage(`"canary-input"`), Content: acp2.Some([]acp2.ToolCallContent{agent2.Diff("/canary-path", nil, new("canary-content\n"))})})
+		_ = s.Update(ctx, &acp2.ToolCallUpdate{ToolCallID: "canary-call", RawInput: json.RawMessage(`"canary-input"`), Content: acp2.Some([]acp2.ToolCallContent{agent2.Diff("/canary-path", nil, new("canary-content\n"))})})
 		if term, err := s.StartTerminal(ctx, &acp2.TerminalUpdate{TerminalID: "canary-terminal"}); err == nil {
 			_, _ = term.Write([]byte("canary-output"))
 		}

@@ -107,7 +107,7 @@ func (w *worker2) distract(ctx context.Context, s *agent.Session, r *mathrand.Ra
 		return term.Exited(0)
 	case 2:
 		call := acp.ToolCallID(rand.Text())
-		if err := s.ToolCall(ctx, &acp.ToolCallUpdate{ToolCallID: call, Title: acp.Some("Soak")}); err != nil {
+		if err := s.Update(ctx, &acp.ToolCallUpdate{ToolCallID: call, Title: acp.Some("Soak")}); err != nil {
 			return err
 		}
 		b, err := s.StartBackground(ctx, &acp.BackgroundToolCall{ToolCallID: call})

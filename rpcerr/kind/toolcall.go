@@ -43,8 +43,14 @@ func FromToolCall(u *acp.ToolCallUpdate) (*Error, bool) {
 	if u == nil || u.Status != acp.ToolCallStatusFailed {
 		return nil, false
 	}
+	return FromRawOutput(u.RawOutput)
+}
+
+// FromRawOutput is [FromToolCall] for the raw output alone, of a failed tool call of any
+// version of the protocol.
+func FromRawOutput(raw json.RawMessage) (*Error, bool) {
 	var r rpcerr.RequestError
-	if json.Unmarshal(u.RawOutput, &r) != nil {
+	if json.Unmarshal(raw, &r) != nil {
 		return nil, false
 	}
 	return FromRequestError(&r), true

@@ -67,7 +67,7 @@ func turn2(ctx context.Context, s *agent2.Session, conn *agent2.Conn, how *cours
 		},
 		func() error { return say2(ctx, s, 12) },
 		func() error {
-			return s.ToolCall(ctx, &acp2.ToolCallUpdate{ToolCallID: "c1", Title: acp2.Some("Edit go.mod"), Content: acp2.Some([]acp2.ToolCallContent{
+			return s.Update(ctx, &acp2.ToolCallUpdate{ToolCallID: "c1", Title: acp2.Some("Edit go.mod"), Content: acp2.Some([]acp2.ToolCallContent{
 				agent2.Diff(file, new("old\n"), new(strings.Repeat("new line\n", 40))),
 			})})
 		},

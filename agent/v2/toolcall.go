@@ -1,0 +1,119 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+
+	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// ToolCall reports the progress of one tool call of a session. Like [Session], it holds
+// no state, and it also sends if ctx is done.
+type ToolCall struct {
+	session *Session
+	id      acp.ToolCallID
+}
+
+// StartToolCall announces a tool call and returns a ToolCall for the updates that follow.
+// It replaces an empty ToolCallID by a new one and an absent Status by in_progress. The
+// argument call is neither modified nor retained.
+func (s *Session) StartToolCall(ctx context.Context, call *acp.ToolCallUpdate) (*ToolCall, error) {
+	if call == nil {
+		return nil, errors.New("agent: StartToolCall was given no call: pass at least its Title")
+	}
+	c := *call
+	if c.ToolCallID == "" {
+		// The id is random because a session, and with it the id, outlives this process.
+		c.ToolCallID = acp.ToolCallID("call_" + rand.Text())
+	}
+	if c.Status.IsZero() {
+		c.Status = acp.Some(acp.ToolCallStatusInProgress)
+	}
+	if err := s.Update(ctx, &c); err != nil {
+		return nil, err
+	}
+	return s.ToolCall(c.ToolCallID), nil
+}
+
+// ToolCall returns a ToolCall for a tool call that has already been announced.
+func (s *Session) ToolCall(id acp.ToolCallID) *ToolCall { return &ToolCall{s, id} }
+
+// ID returns the id of the tool call.
+func (t *ToolCall) ID() acp.ToolCallID { return t.id }
+
+// Update changes the tool call. Absent members keep their value. Update fills in the id.
+func (t *ToolCall) Update(ctx context.Context, u *acp.ToolCallUpdate) error {
+	if u == nil {
+		u = &acp.ToolCallUpdate{}
+	}
+	c := *u
+	c.ToolCallID = t.id
+	return t.session.Update(ctx, &c)
+}
+
+// Progress reports that the tool call is in progress. The content, if there is any,
+// replaces the previous content.
+func (t *ToolCall) Progress(ctx context.Context, content ...acp.ToolCallContent) error {
+	return t.status(ctx, acp.ToolCallStatusInProgress, content)
+}
+
+// Finish reports that the tool call has succeeded. The content, if there is any, replaces
+// the previous content.
+func (t *ToolCall) Finish(ctx context.Context, content ...acp.ToolCallContent) error {
+	return t.status(ctx, acp.ToolCallStatusCompleted, content)
+}
+
+func (t *ToolCall) status(ctx context.Context, status acp.ToolCallStatus, content []acp.ToolCallContent) error {
+	u := &acp.ToolCallUpdate{Status: acp.Some(status)}
+	if len(content) > 0 {
+		u.Content = acp.Some(content)
+	}
+	return t.Update(ctx, u)
+}
+
+// Fail reports that the tool call has failed with err. It first calls Options.OnError with
+// err. The function [acp.FailToolCall] decides what the client and the model read. Details
+// that are not sent are logged. The function OnError of rpcerr/classify returns a function for
+// Options.OnError that classifies the errors of other packages, so that more can be sent.
+func (t *ToolCall) Fail(ctx context.Context, err error) error {
+	var update *acp.ToolCallUpdate
+	fault := t.session.conn.engine.Leave(ctx, "tool call "+string(t.id), err, func(err error) { update = t.failed(ctx, err) })
+	if fault != nil {
+		update = acp.FailToolCall(t.id, fault)
+	}
+	return t.session.Update(ctx, update)
+}
+
+// failed returns the update of a tool call that failed with err, and logs what it hides.
+func (t *ToolCall) failed(ctx context.Context, err error) *acp.ToolCallUpdate {
+	engine := &t.session.conn.engine
+	const msg = "acp: a tool call failed"
+	_, meant := rpcerr.CodeOf(err)
+	details, errorID := engine.Details(err), ""
+	if own, ok := errors.AsType[acp.ToolFailure](err); ok && !meant {
+		engine.LogKept(err, errors.Unwrap(own), msg, "toolCallId", string(t.id))
+	} else {
+		var fault *rpcerr.RequestError
+		fault, errorID = engine.Fault(ctx, err, msg, "toolCallId", string(t.id))
+		if !ok {
+			err = fault
+		}
+	}
+	update := acp.FailToolCall(t.id, err)
+	if details != "" { // for development
+		content, _ := update.Content.Get()
+		update.Content = acp.Some(append(slices.Clip(content), acp.ToolCallContent(acp.ToolText("Details: "+details))))
+	}
+	update.RawOutput = rpc.Annotate(update.RawOutput, errorID, details)
+	return update
+}
+
+// AskPermission asks the user whether this tool call may proceed; see
+// [Session.AskPermission].
+func (t *ToolCall) AskPermission(ctx context.Context, title string, options ...acp.PermissionOption) (acp.PermissionOption, error) {
+	return t.session.AskPermission(ctx, title, &acp.ToolCallPermissionSubject{ToolCall: acp.ToolCallUpdate{ToolCallID: t.id}}, options...)
+}
