@@ -198,7 +198,7 @@ var (
 	_ func(*exec.Cmd, *stream.CommandOptions) (*stream.Process, error) = stream.Command
 	_ stream.Stream                                                    = (*stream.Process)(nil)
 	_ func(*stream.SignalOptions) func()                               = stream.EndOnSignal
-	_ interface{ WriteBatch(msgs [][]byte) error }                     = (*stream.Process)(nil)
+	_ interface{ Features() *stream.Features }                         = (*stream.Process)(nil)
 	_ error                                                            = &stream.TooLargeError{Method: "", ID: json.RawMessage(nil), HasResult: false}
 	_ error                                                            = &stream.ExitError{Status: 0, Stderr: ""}
 )

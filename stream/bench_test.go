@@ -30,7 +30,7 @@ func oneWay(b *testing.B, w, r stream.Stream, size, batch int) {
 				}
 				continue
 			}
-			if err := w.(stream.BatchWriter).WriteBatch(msgs[:min(batch, left)]); err != nil {
+			if err := stream.FeaturesOf(w).WriteBatch(msgs[:min(batch, left)]); err != nil {
 				errs <- err
 				return
 			}

@@ -226,7 +226,7 @@ func TestCommandLetsTheProcessFinishInHaste(t *testing.T) {
 			case <-closed:
 				return
 			default:
-				p.Hasten()
+				p.Features().Hasten()
 			}
 		}
 	}()

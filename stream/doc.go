@@ -40,18 +40,8 @@
 // # Other transports
 //
 // To carry messages in another way, implement [Stream] and check it with package
-// streamtest. A transport may also implement any of these interfaces; a connection looks
-// for them once:
-//
-//	BatchWriter        sends several messages in one write
-//	ProgressWriter     distinguishes a slow peer from one that does not read
-//	TolerantReader     lets the connection find what is not JSON
-//	Hastener           reads a response sooner if it knows that one is awaited
-//	MessageReader      returns the envelope, which it has parsed already
-//	MessageWriter      receives the envelope of a message, to route by it
-//	Drainer            asks the connection to drain and then to close
-//	ReasonCloser       sends the peer the reason why the connection ends
-//	SingleInitializer  reports whether the endpoint accepts only one initialize
+// streamtest. What a transport can do beside that, such as sending several messages in one
+// write, it says with a method that returns [Features].
 //
 // A network transport must keep three promises:
 //

@@ -20,8 +20,8 @@ const (
 //
 // After the end of input of one stream, Forward waits up to 5 s for the responses to
 // the requests that it has read from it. It returns nil after a clean end, else the
-// error that ended it. To stop it, close a or b. When one of them is a [Drainer] and
-// drains, Forward ends as soon as no request is in flight.
+// error that ended it. To stop it, close a or b. When one of them drains
+// (see [Features]), Forward ends as soon as no request is in flight.
 //
 // A message that cannot be passed on does not end the others. A request that is too long
 // for its reader, or that the other stream refuses or loses, gets an error as its
@@ -38,7 +38,7 @@ func Forward(a, b Stream) error {
 	if err != nil && !clean {
 		why = ReasonFailure
 	}
-	_, _ = closeFor(a, why), closeFor(b, why)
+	_, _ = x.close(why), y.close(why)
 	for range open {
 		select {
 		case <-ended:

@@ -14,6 +14,8 @@ const maxForwarded = 1 << 16
 type forwardEnd struct {
 	s     Stream
 	read  func() (Message, error)
+	send  func(Message) error
+	close func(Reason) error
 	drain <-chan struct{} // nil if the stream never drains
 
 	// writing is held during each write: both directions write to an end, because an
@@ -26,20 +28,11 @@ type forwardEnd struct {
 }
 
 func newForwardEnd(s Stream) *forwardEnd {
-	e := &forwardEnd{s: s, pending: map[string]string{}}
-	if r, ok := s.(MessageReader); ok {
-		e.read = r.ReadMessage
-	} else {
-		e.read = func() (Message, error) {
-			msg, err := s.Read()
-			if err != nil {
-				return Message{}, err
-			}
-			return ParseMessage(msg), nil
-		}
-	}
-	if d, ok := s.(Drainer); ok {
-		e.drain = d.Draining()
+	f := FeaturesOf(s)
+	e := &forwardEnd{s: s, drain: f.Draining, pending: map[string]string{}}
+	e.read, e.send = f.Messages(s)
+	if e.close = f.CloseFor; e.close == nil {
+		e.close = func(Reason) error { return s.Close() }
 	}
 	return e
 }
@@ -47,10 +40,7 @@ func newForwardEnd(s Stream) *forwardEnd {
 func (e *forwardEnd) write(m Message) error {
 	e.writing.Lock()
 	defer e.writing.Unlock()
-	if w, ok := e.s.(MessageWriter); ok {
-		return w.WriteMessage(m)
-	}
-	return e.s.Write(m.Data)
+	return e.send(m)
 }
 
 // asked records a request that this end has sent.

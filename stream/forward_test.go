@@ -107,7 +107,7 @@ func (o *odd) Write(msg []byte) error {
 	return o.Stream.Write(msg)
 }
 
-func (o *odd) Draining() <-chan struct{} { return o.drain }
+func (o *odd) Features() *stream.Features { return &stream.Features{Draining: o.drain} }
 
 func TestForwardAnswersWhatCannotBeCarried(t *testing.T) {
 	const request = `{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s"}}`

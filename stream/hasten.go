@@ -8,17 +8,6 @@ import (
 	"time"
 )
 
-// Hastener is an optional interface of a [Stream] that can read a response sooner if it
-// knows that one is awaited. While goroutines compute on all processors, Go looks for
-// input every 10 ms only, and then lets the goroutine that reads wait for its turn.
-type Hastener interface {
-	// Hasten reports that a request was written whose response is likely to arrive within
-	// a millisecond. The Read that is waiting, or the next one, may occupy its processor
-	// for that time. Hasten changes nothing that Read returns. It must not block, and
-	// must be safe for concurrent use.
-	Hasten()
-}
-
 // hasteWait is how long a Read after Hasten keeps its processor.
 const hasteWait = time.Millisecond
 
@@ -26,7 +15,7 @@ const hasteWait = time.Millisecond
 // uses, to stop reading and to interrupt a Read that shall wait in another way.
 type inlet struct {
 	f    *os.File
-	told atomic.Bool // Read is to wait in the system, see Hasten
+	told atomic.Bool // Read is to wait in the system, see Features.Hasten
 
 	mu   sync.Mutex // guards the one below, and the deadline of f
 	stop time.Time  // when reading stops; zero: it does not
@@ -52,9 +41,9 @@ func (in *inlet) resetDeadline() error {
 	return in.f.SetReadDeadline(in.stop)
 }
 
-// Hasten makes a Read that waits for Go's scheduler wait in the system instead, for a
+// hasten makes a Read that waits for Go's scheduler wait in the system instead, for a
 // moment.
-func (in *inlet) Hasten() {
+func (in *inlet) hasten() {
 	if !canAwaitInput || in.told.Load() {
 		return
 	}

@@ -76,19 +76,21 @@ func newLines(r io.Reader, w io.Writer, opts *LinesOptions) *lines {
 		o.MaxMessage = DefaultMaxMessage
 	}
 	l := &lines{r: r, w: w, done: make(chan struct{})}
-	if e, ok := r.(Hastener); ok {
-		l.hasten = e.Hasten
+	if e, ok := r.(interface{ hasten() }); ok {
+		l.hasten = e.hasten
 	}
 	l.lineReader = lineReader{src: r, opts: o, done: l.done}
 	l.lineWriter = lineWriter{dst: w, done: l.done}
 	return l
 }
 
-// Hasten implements [Hastener].
-func (l *lines) Hasten() {
-	if l.hasten != nil {
-		l.hasten()
+// Features returns what a stream of lines can do.
+func (l *lines) Features() *Features {
+	f := &Features{WriteBatch: l.WriteBatch, Written: l.written.Load, Hasten: l.hasten}
+	if l.opts.Tolerant {
+		f.Unchecked = l.leaveUnchecked
 	}
+	return f
 }
 
 func (l *lines) Close() error {

@@ -154,7 +154,7 @@ func TestLinesWrite(t *testing.T) {
 				require.NoError(t, s.Write([]byte(m)))
 				all = append(all, []byte(m))
 			}
-			require.NoError(t, stream.Lines(nil, &batch, nil).(stream.BatchWriter).WriteBatch(all))
+			require.NoError(t, stream.FeaturesOf(stream.Lines(nil, &batch, nil)).WriteBatch(all))
 			want := strings.Join(msgs, "\n") + "\n"
 			assert.Equal(t, want, single.String())
 			assert.Equal(t, want, batch.String())
@@ -168,7 +168,7 @@ func TestLinesWriteRefuses(t *testing.T) {
 		s := stream.Lines(nil, &out, nil)
 		var refused *stream.MessageError
 		require.ErrorAs(t, s.Write([]byte(msg)), &refused)
-		require.ErrorAs(t, s.(stream.BatchWriter).WriteBatch([][]byte{[]byte("{}"), []byte(msg)}), &refused)
+		require.ErrorAs(t, stream.FeaturesOf(s).WriteBatch([][]byte{[]byte("{}"), []byte(msg)}), &refused)
 		assert.Empty(t, out.String(), "nothing of a refused batch is sent")
 		assert.NoError(t, s.Write([]byte("{}")), "the stream stays usable")
 	}

@@ -95,32 +95,6 @@ func ParseMessage(data []byte) Message {
 	return m
 }
 
-// MessageReader is an optional interface of a [Stream] that has parsed the messages which
-// it reads. A connection calls ReadMessage in place of Read. The rules of Read hold for
-// it; a caller must not use both.
-type MessageReader interface {
-	ReadMessage() (Message, error)
-}
-
-// MessageWriter is an optional interface of a [Stream] that needs more than the bytes of
-// a message: a network transport routes by session and matches responses to requests. A
-// connection calls WriteMessage in place of Write and WriteBatch. Their rules hold for
-// it; a caller uses it for every message or for none.
-//
-// WriteMessage returns when the message is accepted, which may be before it is sent.
-// It waits while the stream has no room. If a message is lost after it was accepted,
-// reading returns a *[LostError].
-type MessageWriter interface {
-	WriteMessage(Message) error
-}
-
-// Drainer is an optional interface of a [Stream] that asks its connection to drain: to
-// let running turns end, to accept no new ones, and then to close the stream. The stream
-// of a server that shuts down closes the channel; the connection then runs Shutdown.
-type Drainer interface {
-	Draining() <-chan struct{}
-}
-
 // LostError is returned by Read or ReadMessage in place of what will not arrive: a
 // message that Write accepted and that could not be delivered, or all messages in flight
 // of one session. Reading goes on. The connection as a whole is not
@@ -132,8 +106,8 @@ type LostError struct {
 
 	// SessionID is the session that was lost if ID is nil. All its calls and turns in
 	// flight fail with Err, and so do new ones until the session is loaded or resumed.
-	// Only a stream that is a [MessageWriter] can lose a session: a connection does not
-	// look into the messages of others to know which calls belong to it.
+	// Only a stream with Features.WriteMessage can lose a session: for other streams a
+	// connection does not know which calls belong to which session.
 	SessionID string
 
 	// Err is the reason.

@@ -60,7 +60,10 @@ func (p *pipeEnd) Write(msg []byte) error {
 	return p.WriteBatch(one[:])
 }
 
-// WriteBatch implements [BatchWriter].
+// Features returns what a pipe can do.
+func (p *pipeEnd) Features() *Features { return &Features{WriteBatch: p.WriteBatch} }
+
+// WriteBatch is the Features.WriteBatch of a pipe.
 func (p *pipeEnd) WriteBatch(msgs [][]byte) error {
 	for _, msg := range msgs {
 		if len(msg) == 0 {

@@ -67,7 +67,7 @@ func TestPipeRefusesEmptyMessages(t *testing.T) {
 	a, b := stream.Pipe()
 	_, refused := errors.AsType[*stream.MessageError](a.Write(nil))
 	assert.True(t, refused)
-	_, refused = errors.AsType[*stream.MessageError](a.(stream.BatchWriter).WriteBatch([][]byte{[]byte("1"), {}}))
+	_, refused = errors.AsType[*stream.MessageError](stream.FeaturesOf(a).WriteBatch([][]byte{[]byte("1"), {}}))
 	assert.True(t, refused)
 	require.NoError(t, a.Write([]byte("2")))
 	msg, err := b.Read()

@@ -78,11 +78,12 @@ func (p *Process) skipped(line []byte) {
 	}
 }
 
-// Written implements [ProgressWriter].
-func (p *Process) Written() int64 { return p.lines.Written() }
-
-// Hasten implements [Hastener].
-func (p *Process) Hasten() { p.lines.Hasten() }
+// Features returns what the stream of a process can do.
+func (p *Process) Features() *Features {
+	f := p.lines.Features()
+	f.WriteBatch = p.writeBatch
+	return f
+}
 
 // Done returns a channel that is closed when the process has ended and no process of
 // its group is left. Read may still have messages to return then.
@@ -109,9 +110,6 @@ func (p *Process) exitError() *ExitError {
 	return &exit
 }
 
-// Unchecked implements [TolerantReader]. The result is nil with CommandOptions.Strict.
-func (p *Process) Unchecked() (noise func(line []byte)) { return p.lines.Unchecked() }
-
 // Read implements [Stream]. After the process has ended, the error is an
 // *[ExitError]; if the status was 0, errors.Is(err, io.EOF) holds.
 func (p *Process) Read() ([]byte, error) {
@@ -136,11 +134,11 @@ func (p *Process) Read() ([]byte, error) {
 // *[ExitError].
 func (p *Process) Write(msg []byte) error {
 	one := [1][]byte{msg}
-	return p.WriteBatch(one[:])
+	return p.writeBatch(one[:])
 }
 
-// WriteBatch implements [BatchWriter].
-func (p *Process) WriteBatch(msgs [][]byte) error {
+// writeBatch writes several messages.
+func (p *Process) writeBatch(msgs [][]byte) error {
 	err := p.lines.WriteBatch(msgs)
 	if err == nil {
 		return nil

@@ -167,11 +167,8 @@ func lineLen(line []byte) int {
 	return len(line)
 }
 
-// Unchecked implements [TolerantReader].
-func (r *lineReader) Unchecked() (noise func(line []byte)) {
-	if !r.opts.Tolerant {
-		return nil
-	}
+// leaveUnchecked is the Features.Unchecked of a tolerant stream.
+func (r *lineReader) leaveUnchecked() (noise func(line []byte)) {
 	r.unchecked = true
 	return r.report
 }

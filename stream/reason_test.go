@@ -24,19 +24,11 @@ func (s *telling) Read() ([]byte, error) {
 	return s.Stream.Read()
 }
 
-func (s *telling) CloseFor(why stream.Reason) error {
-	s.why <- why
-	return s.Close()
-}
-
-func TestTapTellsWhyItIsClosed(t *testing.T) {
-	a, b := stream.Pipe()
-	s := &telling{Stream: a, why: make(chan stream.Reason, 1)}
-	assert.NoError(t, stream.Tap(s, func(stream.Direction, []byte) {}).(stream.ReasonCloser).CloseFor(stream.ReasonLimit))
-	assert.Equal(t, stream.ReasonLimit, <-s.why)
-	assert.NoError(t, stream.Tap(b, func(stream.Direction, []byte) {}).(stream.ReasonCloser).CloseFor(stream.ReasonLimit))
-	_, err := b.Read()
-	assert.ErrorIs(t, err, stream.ErrClosed, "a stream that cannot tell is closed")
+func (s *telling) Features() *stream.Features {
+	return &stream.Features{CloseFor: func(why stream.Reason) error {
+		s.why <- why
+		return s.Close()
+	}}
 }
 
 // When one stream of a bridge ends or fails, both streams are closed with the reason.

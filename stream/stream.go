@@ -34,65 +34,6 @@ type Stream interface {
 	Close() error
 }
 
-// BatchWriter is an optional interface of a [Stream] that can send several messages in
-// one write. Only one of Write and WriteBatch may be called at a time. WriteBatch must
-// not retain or modify msgs or the messages in it. The messages arrive in order; when one
-// of them is refused with a *[MessageError], none is sent.
-type BatchWriter interface {
-	WriteBatch(msgs [][]byte) error
-}
-
-// ProgressWriter is an optional interface of a [Stream]. With it a connection
-// distinguishes a slow peer from one that does not read.
-type ProgressWriter interface {
-	// Written returns how many bytes have been sent so far, including those of a Write
-	// that has not returned yet. It must be safe for concurrent use, and must not wait
-	// for a Write: it is called while a Write is blocked.
-	Written() int64
-}
-
-// Reason is the reason why a connection closes its stream.
-type Reason uint8
-
-const (
-	// ReasonDone is the end of a connection that has done its work: its owner closes it,
-	// or the peer has ended it.
-	ReasonDone Reason = iota
-	// ReasonLimit is the end of a connection whose peer has exceeded a limit, or reads
-	// nothing.
-	ReasonLimit
-	// ReasonFailure is the end of a connection that cannot go on because this end has
-	// failed.
-	ReasonFailure
-)
-
-// ReasonCloser is an optional interface of a [Stream] that can tell the peer why it is
-// closed. A connection that ends for a reason other than [ReasonDone] calls CloseFor in
-// place of Close. The rules of Close hold for it, and only the first call of either has an
-// effect.
-type ReasonCloser interface {
-	CloseFor(Reason) error
-}
-
-// TolerantReader is an optional interface of a [Stream] whose Read skips what is not
-// JSON. A connection parses every message, so the stream need not check it too.
-type TolerantReader interface {
-	// Unchecked makes Read return every message that begins like an object, without
-	// further checks. It returns a function: instead of answering a message that is
-	// not JSON, the caller passes it to that function, on the goroutine that reads.
-	// Unchecked is called before the first Read. It returns nil if the stream is not
-	// tolerant.
-	Unchecked() (noise func(line []byte))
-}
-
-// SingleInitializer is an optional interface of a [Stream] whose endpoint may accept only
-// one initialize for each connection, as network endpoints do.
-type SingleInitializer interface {
-	// SingleInitialize reports whether a client must connect again to send another initialize.
-	// It must be safe for concurrent use.
-	SingleInitialize() bool
-}
-
 // DefaultMaxMessage is the longest message that is read unless an option says
 // otherwise: 32 MiB.
 const DefaultMaxMessage = 32 << 20

@@ -17,7 +17,7 @@ func TestUnchecked(t *testing.T) {
 	s := stream.Lines(strings.NewReader("banner\n{\"broken\n{\"a\":1}\n"), io.Discard, &stream.LinesOptions{
 		Tolerant: true, OnNoise: func(line []byte) { noise = append(noise, string(line)) },
 	})
-	report := s.(stream.TolerantReader).Unchecked()
+	report := stream.FeaturesOf(s).Unchecked()
 	require.NotNil(t, report)
 
 	msg, err := s.Read()
@@ -29,5 +29,5 @@ func TestUnchecked(t *testing.T) {
 	assert.Equal(t, `{"a":1}`, string(msg))
 	assert.Equal(t, []string{"banner", `{"broken`}, noise)
 
-	assert.Nil(t, stream.Lines(strings.NewReader(""), io.Discard, nil).(stream.TolerantReader).Unchecked(), "not tolerant")
+	assert.Nil(t, stream.FeaturesOf(stream.Lines(strings.NewReader(""), io.Discard, nil)).Unchecked, "not tolerant")
 }

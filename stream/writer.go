@@ -23,15 +23,12 @@ type lineWriter struct {
 // maxWrite is how much is written at once, so that progress can be seen.
 const maxWrite = 256 << 10
 
-// Written implements [ProgressWriter].
-func (w *lineWriter) Written() int64 { return w.written.Load() }
-
 func (w *lineWriter) Write(msg []byte) error {
 	one := [1][]byte{msg}
 	return w.WriteBatch(one[:])
 }
 
-// WriteBatch implements [BatchWriter].
+// WriteBatch is the Features.WriteBatch of a stream of lines.
 func (w *lineWriter) WriteBatch(msgs [][]byte) error {
 	if isClosed(w.done) {
 		return ErrClosed

@@ -19,6 +19,7 @@ type end struct {
 	name  string // "client" or "agent"
 	s     stream.Stream
 	read  func() (stream.Message, error)
+	send  func(stream.Message) error
 	drain <-chan struct{} // nil if the stream never drains
 
 	writing sync.Mutex // held during each write: both directions write to an end
@@ -54,21 +55,9 @@ func newEnd(name string, s stream.Stream, max int) *end {
 	if isNil(s) {
 		return e
 	}
-	e.s = s
-	if r, ok := s.(stream.MessageReader); ok {
-		e.read = r.ReadMessage
-	} else {
-		e.read = func() (stream.Message, error) {
-			msg, err := s.Read()
-			if err != nil {
-				return stream.Message{}, err
-			}
-			return stream.ParseMessage(msg), nil
-		}
-	}
-	if d, ok := s.(stream.Drainer); ok {
-		e.drain = d.Draining()
-	}
+	f := stream.FeaturesOf(s)
+	e.s, e.drain = s, f.Draining
+	e.read, e.send = f.Messages(s)
 	return e
 }
 
@@ -96,12 +85,7 @@ func (e *outputError) Unwrap() error { return e.err }
 func (e *end) write(m stream.Message) error {
 	e.writing.Lock()
 	defer e.writing.Unlock()
-	var err error
-	if w, ok := e.s.(stream.MessageWriter); ok {
-		err = w.WriteMessage(m)
-	} else {
-		err = e.s.Write(m.Data)
-	}
+	err := e.send(m)
 	if _, refused := errors.AsType[*stream.MessageError](err); err == nil || refused {
 		return err
 	}

@@ -140,12 +140,8 @@ func (r *router) refuse(id []byte, err *rpcerr.RequestError) error {
 	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	b = append(b, `,"error":`...)
 	b = append(append(b, fault...), '}')
-	var writeErr error
-	if w, ok := r.s.(stream.MessageWriter); ok {
-		writeErr = w.WriteMessage(stream.ParseMessage(b))
-	} else {
-		writeErr = r.s.Write(b)
-	}
+	_, write := r.features.Messages(r.s)
+	writeErr := write(stream.ParseMessage(b))
 	if _, ok := errors.AsType[*stream.MessageError](writeErr); ok {
 		r.log.Warn("router: the stream refused a response", "error", writeErr)
 		return nil

@@ -176,9 +176,9 @@ func (s *endable) Read() ([]byte, error) {
 	}
 }
 
-func (s *endable) Write([]byte) error        { return io.ErrClosedPipe }
-func (s *endable) Close() error              { close(s.closed); return nil }
-func (s *endable) Draining() <-chan struct{} { return s.drain }
+func (s *endable) Write([]byte) error         { return io.ErrClosedPipe }
+func (s *endable) Close() error               { close(s.closed); return nil }
+func (s *endable) Features() *stream.Features { return &stream.Features{Draining: s.drain} }
 
 func TestArguments(t *testing.T) {
 	assert.ErrorContains(t, router.Serve(t.Context(), nil, (&seen{}).both(), nil), "nil stream")

@@ -34,12 +34,12 @@ func Serve(ctx context.Context, s stream.Stream, agents *Agents, opts *Options) 
 		return errors.Join(errors.New("router: Serve was given no agent: set V1 or V2 of Agents"), s.Close())
 	}
 	o := opts.clone()
-	r := &router{s: s, v1: agents.V1 != nil, v2: agents.V2 != nil, log: o.Logger.With("end", "agent")}
+	r := &router{s: s, features: stream.FeaturesOf(s), v1: agents.V1 != nil, v2: agents.V2 != nil, log: o.Logger.With("end", "agent")}
 	chosen, err := r.choose(ctx)
 	if chosen == nil {
 		return err
 	}
-	over := handover(s, chosen.first, r.noise)
+	over := handover(s, r.features, chosen.first, r.noise)
 	if chosen.version == acp2.ProtocolVersion {
 		return agent2.Serve(ctx, over, agents.V2, o.V2)
 	}
@@ -60,10 +60,11 @@ type outcome struct {
 
 // router reads a stream until an agent can be chosen.
 type router struct {
-	s      stream.Stream
-	v1, v2 bool // which agents there are
-	noise  func([]byte)
-	log    *slog.Logger
+	s        stream.Stream
+	features *stream.Features // of s
+	v1, v2   bool             // which agents there are
+	noise    func([]byte)
+	log      *slog.Logger
 }
 
 // choose reads until an agent can be chosen. Otherwise it closes the stream and returns
@@ -74,7 +75,7 @@ func (r *router) choose(ctx context.Context) (*choice, error) {
 	var out outcome
 	select {
 	case out = <-read:
-	case <-draining(r.s): // nothing is in flight
+	case <-r.features.Draining: // nothing is in flight
 		return nil, r.leave(read)
 	case <-ctx.Done():
 		return nil, errors.Join(context.Cause(ctx), r.leave(read))
@@ -110,8 +111,8 @@ func (r *router) read() (out outcome) {
 			out = outcome{err: errors.New("panic in the stream")}
 		}
 	}()
-	if s, ok := r.s.(stream.TolerantReader); ok {
-		r.noise = s.Unchecked()
+	if r.features.Unchecked != nil {
+		r.noise = r.features.Unchecked()
 	}
 	for {
 		msg, err := r.s.Read()

@@ -123,7 +123,9 @@ func (s *reasoned) Read() ([]byte, error) {
 	return msg, err
 }
 
-func (s *reasoned) CloseFor(why stream.Reason) error {
-	s.reasons <- why
-	return s.Close()
+func (s *reasoned) Features() *stream.Features {
+	return &stream.Features{CloseFor: func(why stream.Reason) error {
+		s.reasons <- why
+		return s.Close()
+	}}
 }

@@ -34,14 +34,14 @@ type half struct {
 }
 
 func (a *attempt) newHalf(version int) *half {
-	return &half{version: version, end: newEnd(a.probe.s, a.probe.noise), done: make(chan error, 1)}
+	return &half{version: version, end: newEnd(a.probe), done: make(chan error, 1)}
 }
 
 // startV1 starts the connection of version 1. It sends nothing yet.
 func (a *attempt) startV1() *half {
 	h, o := a.newHalf(acp.ProtocolVersion), &a.n.opts
 	var served acp.Client
-	conn := client.New(h.end.as(), func(c *client.Conn) acp.Client {
+	conn := client.New(h.end, func(c *client.Conn) acp.Client {
 		if o.V1 == nil {
 			served = clientV1(o.Permission, c)
 		} else {
@@ -69,7 +69,7 @@ func (a *attempt) startV1() *half {
 func (a *attempt) startV2() *half {
 	h, o := a.newHalf(acp2.ProtocolVersion), &a.n.opts
 	var served acp2.Client
-	conn := client2.New(h.end.as(), func(c *client2.Conn) acp2.Client {
+	conn := client2.New(h.end, func(c *client2.Conn) acp2.Client {
 		if o.V2 == nil {
 			served = clientV2(o.Permission, c, a.conn.folder)
 		} else {
@@ -206,7 +206,7 @@ func (a *attempt) alone(h *half) error {
 // over another one if the endpoint takes one initialize.
 func (a *attempt) speaksV1(said answer) error {
 	if params := a.v1.params(); lossy(params) {
-		single := singleInitialize(a.probe.s)
+		single := a.probe.features.SingleInitialize
 		if single && a.n.dial != nil {
 			return &againError{errSingle}
 		}
@@ -225,11 +225,6 @@ func (a *attempt) speaksV1(said answer) error {
 }
 
 var errSingle = errors.New("negotiate: the endpoint takes one initialize, which may not have told the agent of all capabilities")
-
-func singleInitialize(s stream.Stream) bool {
-	single, ok := s.(stream.SingleInitializer)
-	return ok && single.SingleInitialize()
-}
 
 // tryV1 asks again in version 1: on a new stream if there can be one, because the agent
 // may have lost its way.

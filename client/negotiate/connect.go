@@ -106,10 +106,7 @@ func (e *againError) Error() string { return e.err.Error() }
 
 // attempt connects over s in one of the versions, or in the newer one of both.
 func (n *negotiation) attempt(s stream.Stream, first, second bool) (*Conn, error) {
-	a := &attempt{n: n, probe: &probe{s: s}, conn: newConn(s)}
-	if t, ok := s.(stream.TolerantReader); ok {
-		a.probe.noise = t.Unchecked()
-	}
+	a := &attempt{n: n, probe: newProbe(s), conn: newConn(s)}
 	if first {
 		a.v1 = a.startV1()
 	}

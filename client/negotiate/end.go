@@ -11,8 +11,10 @@ import (
 // connection writes its initialize, which is taken and not sent. Once it is known which
 // version the agent speaks, the end of that version is attached, or else closed.
 type end struct {
-	below stream.Stream
-	noise func([]byte) // what below returned for Unchecked, or nil
+	below    stream.Stream
+	features *stream.Features           // of below
+	send     func(stream.Message) error // writes to below
+	noise    func([]byte)               // what below returned for Unchecked, or nil
 
 	wants    chan stream.Message // the initialize that the connection wants to send; one at most
 	attached chan struct{}       // closed by attach
@@ -36,9 +38,9 @@ type read struct {
 	err error
 }
 
-func newEnd(below stream.Stream, noise func([]byte)) *end {
+func newEnd(below *probe) *end {
 	return &end{
-		below: below, noise: noise, wants: make(chan stream.Message, 1),
+		below: below.s, features: below.features, send: below.send, noise: below.noise, wants: make(chan stream.Message, 1),
 		attached: make(chan struct{}), closed: make(chan struct{}),
 	}
 }
@@ -58,7 +60,7 @@ func (e *end) attach(first []read) error {
 	defer e.writing.Unlock()
 	e.ready = true
 	for _, m := range e.kept {
-		if err := send(e.below, m); err != nil {
+		if err := e.send(m); err != nil {
 			return err
 		}
 	}
@@ -118,14 +120,6 @@ func (e *end) Read() ([]byte, error) {
 // Close closes the stream below if the end is attached.
 func (e *end) Close() error { return e.close(func() error { return e.below.Close() }) }
 
-// CloseFor implements [stream.ReasonCloser].
-func (e *end) CloseFor(why stream.Reason) error {
-	if s, ok := e.below.(stream.ReasonCloser); ok {
-		return e.close(func() error { return s.CloseFor(why) })
-	}
-	return e.Close()
-}
-
 func (e *end) close(below func() error) error {
 	e.once.Do(func() {
 		e.mu.Lock()
@@ -142,32 +136,27 @@ func (e *end) close(below func() error) error {
 	return below()
 }
 
-// Unchecked implements [stream.TolerantReader].
-func (e *end) Unchecked() func([]byte) { return e.noise }
-
-// Draining implements [stream.Drainer]. A stream without one never drains.
-func (e *end) Draining() <-chan struct{} {
-	if d, ok := e.below.(stream.Drainer); ok {
-		return d.Draining()
+// Features returns those of the stream below, so that the connection over the end behaves
+// like one over that stream.
+func (e *end) Features() *stream.Features {
+	below := e.features
+	f := below.Information()
+	if below.CloseFor != nil {
+		f.CloseFor = func(why stream.Reason) error { return e.close(func() error { return below.CloseFor(why) }) }
 	}
-	return nil
+	if e.noise != nil {
+		f.Unchecked = func() func([]byte) { return e.noise }
+	}
+	if below.WriteBatch != nil {
+		f.WriteBatch = e.writeBatch
+	}
+	if below.WriteMessage != nil {
+		f.WriteMessage = e.writeMessage
+	}
+	return f
 }
 
-// Hasten implements [stream.Hastener]. It changes nothing for a stream without one.
-func (e *end) Hasten() {
-	if h, ok := e.below.(stream.Hastener); ok {
-		h.Hasten()
-	}
-}
-
-// messageEnd, batchEnd and meterEnd add what a stream may have besides.
-type (
-	messageEnd struct{ *end }
-	batchEnd   struct{ *end }
-	meterEnd   struct{ *end }
-)
-
-func (e messageEnd) WriteMessage(m stream.Message) error {
+func (e *end) writeMessage(m stream.Message) error {
 	e.writing.Lock()
 	defer e.writing.Unlock()
 	switch {
@@ -176,62 +165,20 @@ func (e messageEnd) WriteMessage(m stream.Message) error {
 	case e.keep(m):
 		return nil
 	}
-	return e.below.(stream.MessageWriter).WriteMessage(m)
+	return e.features.WriteMessage(m)
 }
 
-func (e batchEnd) WriteBatch(msgs [][]byte) error {
+func (e *end) writeBatch(msgs [][]byte) error {
 	e.writing.Lock()
 	defer e.writing.Unlock()
 	if e.isClosed() {
 		return stream.ErrClosed
 	}
 	if e.ready {
-		return e.below.(stream.BatchWriter).WriteBatch(msgs)
+		return e.features.WriteBatch(msgs)
 	}
 	for _, msg := range msgs {
 		e.keep(stream.Message{Data: msg})
 	}
 	return nil
-}
-
-func (e meterEnd) Written() int64 { return e.below.(stream.ProgressWriter).Written() }
-
-// as returns the end with the optional interfaces of the stream below, so that the
-// connection over it behaves like one over that stream.
-func (e *end) as() stream.Stream {
-	_, messages := e.below.(stream.MessageWriter)
-	_, batches := e.below.(stream.BatchWriter)
-	_, meter := e.below.(stream.ProgressWriter)
-	switch {
-	case messages:
-		return struct {
-			*end
-			stream.MessageWriter
-		}{e, messageEnd{e}}
-	case batches && meter:
-		return struct {
-			*end
-			stream.BatchWriter
-			stream.ProgressWriter
-		}{e, batchEnd{e}, meterEnd{e}}
-	case batches:
-		return struct {
-			*end
-			stream.BatchWriter
-		}{e, batchEnd{e}}
-	case meter:
-		return struct {
-			*end
-			stream.ProgressWriter
-		}{e, meterEnd{e}}
-	}
-	return e
-}
-
-// send writes a message as the stream wants it.
-func send(s stream.Stream, m stream.Message) error {
-	if w, ok := s.(stream.MessageWriter); ok {
-		return w.WriteMessage(m)
-	}
-	return s.Write(m.Data)
 }

@@ -73,7 +73,7 @@ func TestFilesAreToldAgain(t *testing.T) {
 // single is a stream to an endpoint that takes one initialize.
 type single struct{ stream.Stream }
 
-func (single) SingleInitialize() bool { return true }
+func (single) Features() *stream.Features { return &stream.Features{SingleInitialize: true} }
 
 // An endpoint that takes one initialize is dialed again, where that is possible, and asked
 // once over each stream.

@@ -24,11 +24,22 @@ var errEarly = fmt.Errorf("negotiate: the agent has sent more than %d bytes befo
 
 // probe asks the agent at the other end of a stream which version it speaks.
 type probe struct {
-	s     stream.Stream
-	noise func([]byte)
-	early []read // what came before the response
-	bytes int
-	asked int
+	s        stream.Stream
+	features *stream.Features // of s
+	send     func(stream.Message) error
+	noise    func([]byte) // what s returned for Unchecked, or nil
+	early    []read       // what came before the response
+	bytes    int
+	asked    int
+}
+
+func newProbe(s stream.Stream) *probe {
+	p := &probe{s: s, features: stream.FeaturesOf(s)}
+	_, p.send = p.features.Messages(s)
+	if p.features.Unchecked != nil {
+		p.noise = p.features.Unchecked()
+	}
+	return p
 }
 
 // ask sends initialize with the params and returns the response. If ctx is done it closes
@@ -80,7 +91,7 @@ func (p *probe) exchange(id string, params []byte) (answer, error) {
 			}
 			sent <- err
 		}()
-		err = send(p.s, stream.ParseMessage(append(request, '}')))
+		err = p.send(stream.ParseMessage(append(request, '}')))
 	}()
 	a, err := p.response(id)
 	if err != nil {

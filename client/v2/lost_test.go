@@ -24,7 +24,9 @@ func (l losing) Read() ([]byte, error) {
 	return b, err
 }
 
-func (l losing) WriteMessage(m stream.Message) error { return l.Stream.Write(m.Data) }
+func (l losing) Features() *stream.Features {
+	return &stream.Features{WriteMessage: func(m stream.Message) error { return l.Stream.Write(m.Data) }}
+}
 
 // What is lost of a session fails its turns until the session is resumed.
 func TestLostSessionIsResumed(t *testing.T) {

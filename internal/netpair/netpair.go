@@ -116,11 +116,18 @@ func (e *serverEnd) Read() ([]byte, error) {
 
 func (e *serverEnd) Write(msg []byte) error { return e.WriteMessage(stream.ParseMessage(msg)) }
 
+// Features returns those that a network stream needs.
+func (e *serverEnd) Features() *stream.Features {
+	return &stream.Features{WriteMessage: e.WriteMessage}
+}
+
+// WriteMessage waits until the end has come to be.
 func (e *serverEnd) WriteMessage(m stream.Message) error {
 	if !e.there() {
 		return stream.ErrClosed
 	}
-	return e.s.(stream.MessageWriter).WriteMessage(m)
+	_, write := stream.FeaturesOf(e.s).Messages(e.s)
+	return write(m)
 }
 
 func (e *serverEnd) Close() error {

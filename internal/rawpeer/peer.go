@@ -87,7 +87,7 @@ func (p *Peer) SendBatch(lines ...string) {
 	}
 	p.writing <- struct{}{}
 	defer func() { <-p.writing }()
-	if err := p.s.(stream.BatchWriter).WriteBatch(batch); err != nil {
+	if err := stream.FeaturesOf(p.s).WriteBatch(batch); err != nil {
 		p.fail("the peer cannot send: %v", err)
 	}
 }

@@ -86,24 +86,9 @@ func (c *Conn) Configure(cfg Config) {
 		Failed: c.outputFailed, Refused: c.frameRefused,
 	}
 	if cfg.Stream != nil {
-		g := &guarded{s: cfg.Stream, log: c.log}
-		c.cfg.Stream, out.Stream = g, g
-		if batch, ok := cfg.Stream.(stream.BatchWriter); ok {
-			g.batch, out.Batch = batch, g
-		}
-		if hastener, ok := cfg.Stream.(stream.Hastener); ok {
-			g.hastener, out.Hasten, c.calls.haste.able = hastener, g.Hasten, true
-		}
-		if meter, ok := cfg.Stream.(stream.ProgressWriter); ok {
-			g.meter, out.Meter = meter, g
-		}
-		g.parses, _ = cfg.Stream.(stream.MessageReader)
-		if messages, ok := cfg.Stream.(stream.MessageWriter); ok {
-			g.messages, out.Message, c.network = messages, g, true
-		}
-		if d, ok := cfg.Stream.(stream.Drainer); ok {
-			c.drains = d.Draining()
-		}
+		g := guard(cfg.Stream, c.log)
+		c.cfg.Stream, out.Stream, out.Features = g, g, g.features
+		c.calls.haste.able, c.network, c.drains = g.features.Hasten != nil, g.features.WriteMessage != nil, g.features.Draining
 	}
 	c.out = outbox.New(out)
 	c.calls.codec, c.calls.cause, c.calls.lift = &c.handlers.codec, c.end.cause, c.in.lift

@@ -284,16 +284,16 @@ func (s *shutdown) run() {
 	close(e.ended)
 }
 
-// closeStream closes the stream and tells it why, if it wants to know.
+// closeStream closes the stream and gives it the reason.
 func (c *Conn) closeStream(kind endKind) error {
-	g, ok := c.cfg.Stream.(*guarded)
-	switch {
-	case ok && kind == endBroken:
-		return g.CloseFor(stream.ReasonLimit)
-	case ok && (kind == endRead || kind == endWrite):
-		return g.CloseFor(stream.ReasonFailure)
+	why := stream.ReasonDone
+	switch kind {
+	case endBroken:
+		why = stream.ReasonLimit
+	case endRead, endWrite:
+		why = stream.ReasonFailure
 	}
-	return c.cfg.Stream.Close()
+	return c.cfg.Stream.(*guarded).features.CloseFor(why)
 }
 
 func (s *shutdown) endContexts() {

@@ -14,13 +14,61 @@ import (
 // is given comes from the peer: so a panic ends the connection.
 type guarded struct {
 	s        stream.Stream
-	batch    stream.BatchWriter    // nil when s has no batches
-	messages stream.MessageWriter  // nil when s does not route messages
-	parses   stream.MessageReader  // nil when s does not parse messages
-	meter    stream.ProgressWriter // nil when s does not tell
-	hastener stream.Hastener       // nil when s does not care
-	noise    func([]byte)          // nil when s is not tolerant
+	features *stream.Features // of s, guarded too
+	noise    func([]byte)     // nil if s is not tolerant
 	log      *slog.Logger
+}
+
+func guard(s stream.Stream, log *slog.Logger) *guarded {
+	g := &guarded{s: s, log: log, features: new(stream.Features)}
+	var below *stream.Features
+	func() {
+		defer g.recover(new(error))
+		below = stream.FeaturesOf(s)
+	}()
+	if below == nil { // Features has panicked: it is used without
+		return g
+	}
+	f := g.features
+	f.Unchecked, f.Draining = below.Unchecked, below.Draining
+	if read := below.ReadMessage; read != nil {
+		f.ReadMessage = func() (m stream.Message, err error) {
+			defer g.recover(&err)
+			return read()
+		}
+	}
+	if write := below.WriteMessage; write != nil {
+		f.WriteMessage = func(m stream.Message) (err error) {
+			defer g.recover(&err)
+			return write(m)
+		}
+	}
+	if write := below.WriteBatch; write != nil {
+		f.WriteBatch = func(msgs [][]byte) (err error) {
+			defer g.recover(&err)
+			return write(msgs)
+		}
+	}
+	if written := below.Written; written != nil {
+		f.Written = func() (n int64) { // no progress if the stream panics
+			defer g.recover(new(error))
+			return written()
+		}
+	}
+	if hasten := below.Hasten; hasten != nil {
+		f.Hasten = func() {
+			defer g.recover(new(error))
+			hasten()
+		}
+	}
+	f.CloseFor = func(why stream.Reason) (err error) {
+		defer g.recover(&err)
+		if why == stream.ReasonDone || below.CloseFor == nil {
+			return s.Close()
+		}
+		return below.CloseFor(why)
+	}
+	return g
 }
 
 func (g *guarded) Read() (msg []byte, err error) {
@@ -30,13 +78,13 @@ func (g *guarded) Read() (msg []byte, err error) {
 
 // next reads a message and takes it apart, unless the stream has done that.
 func (g *guarded) next() (msg []byte, e envelope.Envelope, err error) {
-	if g.parses == nil {
+	if g.features.ReadMessage == nil {
 		if msg, err = g.Read(); err == nil {
 			e = envelope.Parse(msg)
 		}
 		return msg, e, err
 	}
-	m, err := g.readMessage()
+	m, err := g.features.ReadMessage()
 	if err != nil {
 		return nil, e, err
 	}
@@ -46,15 +94,10 @@ func (g *guarded) next() (msg []byte, e envelope.Envelope, err error) {
 	return m.Data, envelope.Parse(m.Data), nil
 }
 
-func (g *guarded) readMessage() (m stream.Message, err error) {
-	defer g.recover(&err)
-	return g.parses.ReadMessage()
-}
-
 // unchecked asks a tolerant stream to leave the checking to the connection.
 func (g *guarded) unchecked() (noise func([]byte) error) {
-	if s, ok := g.s.(stream.TolerantReader); ok {
-		if g.noise = s.Unchecked(); g.noise != nil {
+	if g.features.Unchecked != nil {
+		if g.noise = g.features.Unchecked(); g.noise != nil {
 			return g.report
 		}
 	}
@@ -73,40 +116,9 @@ func (g *guarded) Write(msg []byte) (err error) {
 	return g.s.Write(msg)
 }
 
-func (g *guarded) WriteMessage(m stream.Message) (err error) {
-	defer g.recover(&err)
-	return g.messages.WriteMessage(m)
-}
-
-func (g *guarded) WriteBatch(msgs [][]byte) (err error) {
-	defer g.recover(&err)
-	return g.batch.WriteBatch(msgs)
-}
-
-// Written tells of no progress when the stream panics.
-func (g *guarded) Written() (n int64) {
-	defer g.recover(new(error))
-	return g.meter.Written()
-}
-
-func (g *guarded) Hasten() {
-	defer g.recover(new(error))
-	g.hastener.Hasten()
-}
-
 func (g *guarded) Close() (err error) {
 	defer g.recover(&err)
 	return g.s.Close()
-}
-
-// CloseFor is Close for a stream that can tell the peer why.
-func (g *guarded) CloseFor(why stream.Reason) (err error) {
-	s, ok := g.s.(stream.ReasonCloser)
-	if !ok {
-		return g.Close()
-	}
-	defer g.recover(&err)
-	return s.CloseFor(why)
 }
 
 // recover makes the error of a method one that the connection can keep and return. That of

@@ -34,7 +34,9 @@ func (s *waiting) Write(b []byte) error {
 	return s.held.Write(b)
 }
 
-func (s *waiting) Written() int64 {
+func (s *waiting) Features() *stream.Features { return &stream.Features{Written: s.written} }
+
+func (s *waiting) written() int64 {
 	if s.panic {
 		panic("boom")
 	}

@@ -20,7 +20,9 @@ type hastener struct {
 	told atomic.Int64
 }
 
-func (e *hastener) Hasten() { e.told.Add(1) }
+func (e *hastener) Features() *stream.Features {
+	return &stream.Features{Hasten: func() { e.told.Add(1) }}
+}
 
 // Hasten is called when calls take long, as long as it makes them faster.
 func TestStreamIsToldOfUrgentCalls(t *testing.T) {

@@ -52,7 +52,11 @@ func (n *network) Close() error {
 	return n.Stream.Close()
 }
 
-func (n *network) WriteMessage(m stream.Message) error {
+func (n *network) Features() *stream.Features {
+	return &stream.Features{WriteMessage: n.writeMessage, Draining: n.drain}
+}
+
+func (n *network) writeMessage(m stream.Message) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	m.Data = append([]byte(nil), m.Data...)
@@ -61,8 +65,6 @@ func (n *network) WriteMessage(m stream.Message) error {
 	n.out = append(n.out, m)
 	return nil
 }
-
-func (n *network) Draining() <-chan struct{} { return n.drain }
 
 func (n *network) last() stream.Message {
 	n.mu.Lock()
@@ -305,7 +307,9 @@ type parsing struct {
 	in chan stream.Message
 }
 
-func (p *parsing) ReadMessage() (stream.Message, error) {
+func (p *parsing) Features() *stream.Features { return &stream.Features{ReadMessage: p.readMessage} }
+
+func (p *parsing) readMessage() (stream.Message, error) {
 	m, ok := <-p.in
 	if !ok {
 		return m, io.EOF

@@ -31,7 +31,7 @@ func (s *counted) Read() ([]byte, error) {
 	return b, err
 }
 
-func (s *counted) WriteBatch(m [][]byte) error { return s.Stream.(stream.BatchWriter).WriteBatch(m) }
+func (s *counted) Features() *stream.Features { return stream.FeaturesOf(s.Stream) }
 
 func startCounted(t *testing.T, cfg rpc.Config) (*rpc.Conn, peer, *counted) {
 	t.Helper()

@@ -135,6 +135,8 @@ type tapped struct {
 
 func (s *tapped) Write(b []byte) error { return s.WriteBatch([][]byte{b}) }
 
+func (s *tapped) Features() *stream.Features { return &stream.Features{WriteBatch: s.WriteBatch} }
+
 func (s *tapped) WriteBatch(all [][]byte) error {
 	s.w.mu.Lock()
 	for _, b := range all {
@@ -159,8 +161,8 @@ func (s *tapped) WriteBatch(all [][]byte) error {
 		}
 	}
 	s.w.mu.Unlock()
-	if batches, ok := s.Stream.(stream.BatchWriter); ok {
-		return batches.WriteBatch(all)
+	if f := stream.FeaturesOf(s.Stream); f.WriteBatch != nil {
+		return f.WriteBatch(all)
 	}
 	for _, b := range all {
 		if err := s.Stream.Write(b); err != nil {

@@ -21,14 +21,16 @@ type telling struct {
 	why []stream.Reason
 }
 
-func (s *telling) CloseFor(why stream.Reason) error {
-	s.mu.Lock()
-	s.why = append(s.why, why)
-	s.mu.Unlock()
-	return s.Close()
+func (s *telling) Features() *stream.Features {
+	return &stream.Features{CloseFor: func(why stream.Reason) error {
+		s.mu.Lock()
+		s.why = append(s.why, why)
+		s.mu.Unlock()
+		return s.Close()
+	}}
 }
 
-// A stream that implements stream.ReasonCloser receives the reason why the connection
+// A stream with Features.CloseFor receives the reason why the connection
 // ends.
 func TestReasonOfClose(t *testing.T) {
 	blocked := []*rpc.Entry{on(mNote, func(ctx context.Context, _ *msg) (*msg, error) { <-ctx.Done(); return nil, nil })}

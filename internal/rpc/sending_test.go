@@ -71,13 +71,15 @@ func (s *picky) Write(b []byte) error {
 // pickyBatch refuses the whole batch.
 type pickyBatch struct{ picky }
 
-func (s *pickyBatch) WriteBatch(msgs [][]byte) error {
+func (s *pickyBatch) Features() *stream.Features { return &stream.Features{WriteBatch: s.writeBatch} }
+
+func (s *pickyBatch) writeBatch(msgs [][]byte) error {
 	for _, b := range msgs {
 		if bytes.Contains(b, []byte("refused")) {
 			return &stream.MessageError{Reason: "not this one"}
 		}
 	}
-	return s.Stream.(stream.BatchWriter).WriteBatch(msgs)
+	return stream.FeaturesOf(s.Stream).WriteBatch(msgs)
 }
 
 // A message that the stream refuses fails its call, or its request, and nothing else.

@@ -158,11 +158,13 @@ func reading(err error) error { return fmt.Errorf("objectstream: reading: %w", e
 
 func (f *framed) Write(msg []byte) error {
 	one := [1][]byte{msg}
-	return f.WriteBatch(one[:])
+	return f.writeBatch(one[:])
 }
 
-// WriteBatch implements stream.BatchWriter.
-func (f *framed) WriteBatch(msgs [][]byte) error {
+// Features returns what a stream of frames can do.
+func (f *framed) Features() *stream.Features { return &stream.Features{WriteBatch: f.writeBatch} }
+
+func (f *framed) writeBatch(msgs [][]byte) error {
 	if f.isClosed() {
 		return stream.ErrClosed
 	}

@@ -66,8 +66,7 @@ type DialOptions struct {
 	Silent time.Duration
 }
 
-// Client is the client's end of a connection. It is a stream.Stream, and a
-// stream.MessageReader, stream.MessageWriter and stream.ProgressWriter as well.
+// Client is the client's end of a connection, a stream.Stream.
 type Client struct {
 	url     string
 	http    *http.Client
@@ -188,14 +187,14 @@ func (c *Client) Read() ([]byte, error) {
 	return m.Data, err
 }
 
-// ReadMessage implements stream.MessageReader.
-func (c *Client) ReadMessage() (stream.Message, error) { return c.in.take() }
-
 // Write implements stream.Stream.
-func (c *Client) Write(msg []byte) error { return c.WriteMessage(stream.ParseMessage(msg)) }
+func (c *Client) Write(msg []byte) error { return c.writeMessage(stream.ParseMessage(msg)) }
 
-// Written implements stream.ProgressWriter.
-func (c *Client) Written() int64 { return c.written.Load() }
+// Features returns what the client's end can do. A server takes initialize as the beginning
+// of a connection and at no other time.
+func (c *Client) Features() *stream.Features {
+	return &stream.Features{ReadMessage: c.in.take, WriteMessage: c.writeMessage, Written: c.written.Load, SingleInitialize: true}
+}
 
 // do sends a request and returns its response when the headers have arrived. It fails if for
 // the time of limit neither they arrive nor a byte of the body leaves. The caller closes the
@@ -351,10 +350,6 @@ func (c *Client) fail(err error) {
 		c.cancel()
 	})
 }
-
-// SingleInitialize implements [stream.SingleInitializer]: a server takes initialize as the
-// beginning of a connection and at no other time.
-func (c *Client) SingleInitialize() bool { return true }
 
 // Close ends the connection. It waits up to 2 s until the accepted messages are posted,
 // closes the event streams and sends a DELETE. It never fails.

@@ -85,7 +85,7 @@ func TestClosedAndLoaded(t *testing.T) {
 				update := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + session + `"}}`
 				go func() { // ends with the connection
 					for {
-						m, err := end.ReadMessage()
+						m, err := end.Features().ReadMessage()
 						if err != nil {
 							return
 						}

@@ -10,9 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Conn is the server's end of a connection. It is a stream.Stream, and a
-// stream.MessageReader, stream.MessageWriter, stream.ProgressWriter and stream.Drainer
-// as well.
+// Conn is the server's end of a connection, a stream.Stream.
 type Conn struct {
 	h         *Handler
 	id, owner string
@@ -59,19 +57,15 @@ func (c *Conn) Read() ([]byte, error) {
 	return m.Data, err
 }
 
-// ReadMessage implements stream.MessageReader.
-func (c *Conn) ReadMessage() (stream.Message, error) { return c.in.take() }
-
 // Write implements stream.Stream.
 func (c *Conn) Write(msg []byte) error {
-	return c.WriteMessage(stream.ParseMessage(msg))
+	return c.writeMessage(stream.ParseMessage(msg))
 }
 
-// Written implements stream.ProgressWriter.
-func (c *Conn) Written() int64 { return c.written.Load() }
-
-// Draining implements stream.Drainer.
-func (c *Conn) Draining() <-chan struct{} { return c.drain }
+// Features returns what the server's end can do.
+func (c *Conn) Features() *stream.Features {
+	return &stream.Features{ReadMessage: c.in.take, WriteMessage: c.writeMessage, Written: c.written.Load, Draining: c.drain}
+}
 
 // Drain asks the connection that owns the stream to let running turns end and then to
 // close it.

@@ -54,9 +54,9 @@ func (e *events) drop() {
 	signal(e.wake)
 }
 
-// WriteMessage implements stream.MessageWriter: it queues the message on the event
+// writeMessage queues the message on the event
 // stream that it belongs to.
-func (c *Conn) WriteMessage(m stream.Message) error {
+func (c *Conn) writeMessage(m stream.Message) error {
 	if len(m.Data) == 0 {
 		return &stream.MessageError{Reason: "it is empty"}
 	}

@@ -17,9 +17,9 @@ import (
 // after the POST of a request.
 const responsePatience = time.Second
 
-// WriteMessage implements stream.MessageWriter: it accepts the message and posts it
+// writeMessage accepts the message and posts it
 // later.
-func (c *Client) WriteMessage(m stream.Message) error {
+func (c *Client) writeMessage(m stream.Message) error {
 	if len(m.Data) == 0 {
 		return &stream.MessageError{Reason: "it is empty"}
 	}

@@ -39,8 +39,8 @@ func TestSlowReaderOfALongEvent(t *testing.T) {
 		last := int64(0)
 		for range 3 {
 			time.Sleep(20 * time.Second)
-			assert.Greater(t, end.Written(), last)
-			last = end.Written()
+			assert.Greater(t, end.Features().Written(), last)
+			last = end.Features().Written()
 		}
 		require.NoError(t, end.Write(long), "it waits for room")
 		assert.Greater(t, time.Since(began), 100*time.Second)
@@ -60,10 +60,10 @@ func TestCommentsAreNoProgress(t *testing.T) {
 		long := []byte(`{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","x":"` + strings.Repeat("x", 90_000) + `"}}`)
 		require.NoError(t, end.Write(long)) // the client does not read it
 		began := time.Now()
-		written := end.Written()
+		written := end.Features().Written()
 		require.Error(t, end.Write(long))
 		assert.Equal(t, time.Minute, time.Since(began))
-		assert.Equal(t, written, end.Written())
+		assert.Equal(t, written, end.Features().Written())
 	})
 }
 
@@ -88,14 +88,14 @@ func TestWrittenDuringPost(t *testing.T) {
 		transport := &http.Transport{DialContext: listener.DialContext}
 		defer transport.CloseIdleConnections()
 		c := (&peer{client: &http.Client{Transport: transport}}).dial(t, nil)
-		before := c.Written()
+		before := c.Features().Written()
 		require.NoError(t, c.Write(bytes.Join([][]byte{[]byte(`{"jsonrpc":"2.0","method":"m","params":"`), []byte(`"}`)}, bytes.Repeat([]byte("x"), 1_000_000-42))))
 		synctest.Wait()
-		half := c.Written() - before
+		half := c.Features().Written() - before
 		assert.GreaterOrEqual(t, half, int64(500_000))
 		assert.Less(t, half, int64(1_000_000))
 		close(read)
 		synctest.Wait()
-		assert.EqualValues(t, 1_000_000, c.Written()-before)
+		assert.EqualValues(t, 1_000_000, c.Features().Written()-before)
 	})
 }

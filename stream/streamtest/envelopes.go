@@ -10,18 +10,17 @@ import (
 
 // envelopes: WriteMessage and ReadMessage do what Write and Read do, with the envelope.
 func envelopes(t *testing.T, a, b stream.Stream) {
-	w, writes := a.(stream.MessageWriter)
-	r, reads := b.(stream.MessageReader)
-	if !writes && !reads {
-		t.Skip("the stream has neither WriteMessage nor ReadMessage: implementing them is optional")
+	write, read := stream.FeaturesOf(a).WriteMessage, stream.FeaturesOf(b).ReadMessage
+	if write == nil && read == nil {
+		t.Skip("the stream has neither WriteMessage nor ReadMessage: they are optional")
 	}
 	sent := make(chan error, 1)
 	go func() { // ends when b has read all or is closed
 		sent <- func() error {
 			for i, size := range someSizes {
 				var err error
-				if msg := message(i, size); writes {
-					err = w.WriteMessage(stream.ParseMessage(msg))
+				if msg := message(i, size); write != nil {
+					err = write(stream.ParseMessage(msg))
 					clear(msg)
 				} else {
 					err = a.Write(msg)
@@ -34,11 +33,11 @@ func envelopes(t *testing.T, a, b stream.Stream) {
 		}()
 	}()
 	for i, size := range someSizes {
-		if !reads {
+		if read == nil {
 			expect(t, b, message(i, size))
 			continue
 		}
-		m, err := await(t, r.ReadMessage)
+		m, err := await(t, read)
 		expectOK(t, "ReadMessage", err)
 		if want := stream.ParseMessage(message(i, size)); !same(m, want) {
 			t.Fatalf("ReadMessage: got %.200v, want %.200v", m, want)

@@ -170,14 +170,14 @@ func ownership(t *testing.T, a, b stream.Stream) {
 }
 
 func batches(t *testing.T, a, b stream.Stream) {
-	w, ok := a.(stream.BatchWriter)
-	if !ok {
-		t.Skip("the stream has no WriteBatch: implementing stream.BatchWriter is optional")
+	writeBatch := stream.FeaturesOf(a).WriteBatch
+	if writeBatch == nil {
+		t.Skip("the stream has no WriteBatch: it is optional")
 	}
 	sent := make(chan error, 1)
 	go func() { // ends when b has read all or is closed
 		sent <- func() error {
-			if err := w.WriteBatch(nil); err != nil {
+			if err := writeBatch(nil); err != nil {
 				return err
 			}
 			for i := range 20 {
@@ -185,7 +185,7 @@ func batches(t *testing.T, a, b stream.Stream) {
 				for _, size := range someSizes[:i%len(someSizes)] {
 					msgs = append(msgs, message(i, size))
 				}
-				if err := w.WriteBatch(msgs); err != nil {
+				if err := writeBatch(msgs); err != nil {
 					return err
 				}
 				for _, msg := range msgs {

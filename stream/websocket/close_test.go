@@ -26,7 +26,7 @@ func TestCloseCodes(t *testing.T) {
 	const failed = `{"jsonrpc":"2.0","id":0,"error":{"code":-32603,"message":"Initialize failed"}}`
 	close := func(s *websocket.Conn) { s.Close() }
 	closeFor := func(why stream.Reason) func(*websocket.Conn) {
-		return func(s *websocket.Conn) { s.CloseFor(why) }
+		return func(s *websocket.Conn) { s.Features().CloseFor(why) }
 	}
 	drained := func(then func(*websocket.Conn)) func(*websocket.Conn) {
 		return func(s *websocket.Conn) { s.Drain(); then(s) }
@@ -59,7 +59,7 @@ func TestCloseCodes(t *testing.T) {
 			assert.Equal(t, initialize, receive(t, server))
 			if !tt.unanswered {
 				// Two at once, because the writer of a connection joins them.
-				require.NoError(t, server.WriteBatch([][]byte{[]byte(initialized), []byte(`{"jsonrpc":"2.0","method":"x"}`)}))
+				require.NoError(t, server.Features().WriteBatch([][]byte{[]byte(initialized), []byte(`{"jsonrpc":"2.0","method":"x"}`)}))
 				for range 2 {
 					_, _, err := client.Read(t.Context())
 					require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestCloseCodes(t *testing.T) {
 			_, _, err := client.Read(t.Context())
 			assert.Equal(t, tt.code, raw.CloseStatus(err))
 			<-ended
-			assert.NoError(t, server.CloseFor(stream.ReasonFailure), "only the first call has an effect")
+			assert.NoError(t, server.Features().CloseFor(stream.ReasonFailure), "only the first call has an effect")
 		})
 	}
 }

@@ -40,8 +40,7 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// Conn is one end of a connection. It is a stream.Stream, and a stream.BatchWriter,
-// stream.ProgressWriter, stream.Drainer and stream.ReasonCloser as well.
+// Conn is one end of a connection, a stream.Stream.
 type Conn struct {
 	ws      *websocket.Conn
 	carrier *carrier
@@ -139,11 +138,11 @@ var errNotGreeted = errors.New("websocket: the first message was not initialize"
 // text frame cannot carry them.
 func (c *Conn) Write(msg []byte) error {
 	one := [1][]byte{msg}
-	return c.WriteBatch(one[:])
+	return c.writeBatch(one[:])
 }
 
-// WriteBatch implements stream.BatchWriter.
-func (c *Conn) WriteBatch(msgs [][]byte) error {
+// writeBatch sends several messages in one write.
+func (c *Conn) writeBatch(msgs [][]byte) error {
 	for _, msg := range msgs {
 		if len(msg) == 0 {
 			return &stream.MessageError{Reason: "it is empty"}
@@ -208,19 +207,16 @@ func (c *Conn) write(msgs [][]byte) error {
 	return c.carrier.flush()
 }
 
-// Written implements stream.ProgressWriter.
-func (c *Conn) Written() int64 { return c.carrier.written.Load() }
-
-// Draining implements stream.Drainer.
-func (c *Conn) Draining() <-chan struct{} { return c.drain }
+// Features returns what a WebSocket connection can do. Servers refuse or ignore another
+// initialize. The code of CloseFor is 1008 for stream.ReasonLimit, 1011 for
+// stream.ReasonFailure, and that of Close for others.
+func (c *Conn) Features() *stream.Features {
+	return &stream.Features{WriteBatch: c.writeBatch, Written: c.carrier.written.Load, CloseFor: c.closeFor, Draining: c.drain, SingleInitialize: true}
+}
 
 // Drain asks the connection that owns the stream to let running turns end and then to
 // close it.
 func (c *Conn) Drain() { c.draining.Do(func() { close(c.drain) }) }
-
-// SingleInitialize implements [stream.SingleInitializer]: servers refuse or ignore another
-// initialize.
-func (c *Conn) SingleInitialize() bool { return true }
 
 // Close ends the connection with code 1000, or 1001 after Drain. It waits up to 2 s for
 // the peer to close as well. It never fails.
@@ -233,9 +229,8 @@ func (c *Conn) Close() error {
 	}
 }
 
-// CloseFor implements stream.ReasonCloser: the code is 1008 for stream.ReasonLimit, 1011
-// for stream.ReasonFailure, and that of Close for others.
-func (c *Conn) CloseFor(why stream.Reason) error {
+// closeFor closes the connection with the code for a reason.
+func (c *Conn) closeFor(why stream.Reason) error {
 	switch why {
 	case stream.ReasonLimit:
 		return c.CloseWith(1008, "a limit was exceeded")
@@ -246,7 +241,7 @@ func (c *Conn) CloseFor(why stream.Reason) error {
 }
 
 // CloseWith closes the connection as Close does, with a code and a reason for the peer of
-// at most 123 bytes. Only the first call of Close, CloseFor or CloseWith has an effect. A
+// at most 123 bytes. Only the first call of Close or CloseWith has an effect. A
 // server that closes before it has responded to initialize responds with an error first,
 // and uses 1011 in place of 1000.
 func (c *Conn) CloseWith(code int, reason string) error {

@@ -292,13 +292,13 @@ func TestDrain(t *testing.T) {
 	defer client.Close()
 	defer server.Close()
 	select {
-	case <-server.Draining():
+	case <-server.Features().Draining:
 		t.Fatal("it drains already")
 	default:
 	}
 	server.Drain()
 	server.Drain()
-	<-server.Draining()
+	<-server.Features().Draining
 }
 
 // Two idle ends keep each other alive.

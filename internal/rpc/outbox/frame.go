@@ -12,7 +12,7 @@ import (
 // [NewFrame].
 type Frame struct {
 	// Message is what is written. Its Data is set by the sender; the other members are
-	// needed if the stream is a stream.MessageWriter, and for frames that the stream may
+	// needed if the stream has Features.WriteMessage, and for frames that the stream may
 	// refuse.
 	stream.Message
 

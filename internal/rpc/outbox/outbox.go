@@ -13,11 +13,8 @@ import (
 // Config is what New needs.
 type Config struct {
 	Stream stream.Stream
-	// The optional interfaces of Stream; nil where it has them not.
-	Batch   stream.BatchWriter
-	Message stream.MessageWriter
-	Meter   stream.ProgressWriter
-	Hasten  func()
+	// Features are those of Stream.
+	Features *stream.Features
 
 	// Queue is how many bytes may wait to be written before senders wait. Reserve is how
 	// many bytes of own responses may wait before the reader does, MaxOwn how many if the

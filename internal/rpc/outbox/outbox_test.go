@@ -80,7 +80,7 @@ type box struct {
 func newBox(t *testing.T, s *sink, change func(*outbox.Config)) *box {
 	b := &box{sink: s}
 	cfg := outbox.Config{
-		Stream: s, Batch: s, Queue: 1 << 20, Reserve: 2000, MaxOwn: 100_000, StallTimeout: time.Minute,
+		Stream: s, Features: &stream.Features{WriteBatch: s.WriteBatch}, Queue: 1 << 20, Reserve: 2000, MaxOwn: 100_000, StallTimeout: time.Minute,
 		Failed: func(err error) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -260,7 +260,7 @@ func (m *messages) WriteMessage(msg stream.Message) error {
 func TestStreamsThatWantMessages(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := &messages{sink: &sink{}}
-		b := newBox(t, m.sink, func(c *outbox.Config) { c.Message = m })
+		b := newBox(t, m.sink, func(c *outbox.Config) { c.Features.WriteMessage = m.WriteMessage })
 		f := frame("text")
 		f.Kind, f.Message.Method, f.SessionID = stream.KindNotification, "session/update", "s"
 		require.NoError(t, b.Reserve(t.Context(), f))
@@ -373,7 +373,7 @@ func TestStallOfTheReserve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s := &sink{each: test.each}
-				b := newBox(t, s, func(c *outbox.Config) { c.Batch = nil })
+				b := newBox(t, s, func(c *outbox.Config) { c.Features.WriteBatch = nil })
 				for range 20 {
 					b.PushOwn(frame(strings.Repeat("x", 200)).Own())
 				}

@@ -57,10 +57,10 @@ func (b *Box) watch() {
 // measure asks the stream how much has left. No lock is held: a stream of the user may let
 // it wait for a Write that is stuck.
 func (b *Box) measure() int64 {
-	if b.cfg.Meter == nil {
+	if b.cfg.Features.Written == nil {
 		return 0
 	}
-	return b.cfg.Meter.Written()
+	return b.cfg.Features.Written()
 }
 
 func (b *Box) checkStall() {

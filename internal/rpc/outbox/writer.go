@@ -154,7 +154,7 @@ func (b *Box) Write() {
 		}
 		err := b.send(batch)
 		if err == nil && slices.ContainsFunc(batch, (*Frame).isAwaited) {
-			b.cfg.Hasten()
+			b.cfg.Features.Hasten()
 		}
 		b.written(batch, err)
 		if err != nil {
@@ -188,7 +188,7 @@ func (b *Box) take() []*Frame {
 
 // send writes a batch. What the stream refuses is left out.
 func (b *Box) send(batch []*Frame) error {
-	if b.cfg.Batch != nil && b.cfg.Message == nil && (len(batch) > 1 || batch[0].cancels != nil) {
+	if b.cfg.Features.WriteBatch != nil && b.cfg.Features.WriteMessage == nil && (len(batch) > 1 || batch[0].cancels != nil) {
 		all := b.msgs[:0]
 		for _, f := range batch {
 			if f.cancels == nil {
@@ -197,7 +197,7 @@ func (b *Box) send(batch []*Frame) error {
 				all = appendCancels(all, f.cancels)
 			}
 		}
-		err := b.cfg.Batch.WriteBatch(all)
+		err := b.cfg.Features.WriteBatch(all)
 		clear(all)
 		b.msgs = all[:0]
 		if cap(all) > keptQueue {
@@ -228,8 +228,8 @@ func (b *Box) send(batch []*Frame) error {
 
 // sendOne writes one message of the frame f.
 func (b *Box) sendOne(f *Frame, m stream.Message) (err error) {
-	if b.cfg.Message != nil {
-		err = b.cfg.Message.WriteMessage(m)
+	if b.cfg.Features.WriteMessage != nil {
+		err = b.cfg.Features.WriteMessage(m)
 	} else {
 		err = b.cfg.Stream.Write(m.Data)
 	}
