@@ -2,6 +2,7 @@ package examples_test
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -57,6 +58,7 @@ func TestMain(m *testing.M) {
 		speak[os.Args[2]](os.Args[3:])
 		return
 	}
+	_ = flag.Set("test.parallel", "16") // the tests wait for processes that end late, not for processors
 	code, err := buildAndRun(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

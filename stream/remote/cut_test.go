@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -197,16 +198,15 @@ func converse(t *testing.T, url string, resume bool, transport *http.Transport, 
 	return err
 }
 
+var step = flag.Int("step", 13, "TestCutAnywhere drops the connection after each multiple of so many bytes")
+
 // A network connection that is dropped after any number of bytes, in either direction,
 // leaves no call hanging. No message is lost or doubled without an error, and with resume
 // none of an event stream is lost at all.
 func TestCutAnywhere(t *testing.T) {
-	step := 1
-	switch {
-	case testing.Short():
+	step := *step
+	if testing.Short() || raceEnabled {
 		step = 97
-	case raceEnabled:
-		step = 13
 	}
 	for _, p := range []struct {
 		name, url string

@@ -69,6 +69,7 @@ type story struct {
 	r       *rand.Rand
 	history []acp.SessionUpdate // of a session that is loaded first, if there is any
 	turns   []storyTurn
+	parts   int // histories and turns so far
 }
 
 type storyTurn struct {
@@ -99,6 +100,7 @@ func newStory(r *rand.Rand) *story {
 func (s *story) text() string { return fmt.Sprint("text", s.r.IntN(1000), " ") }
 
 func (s *story) updates(most int, replay bool) (list []acp.SessionUpdate) {
+	s.parts++
 	for range s.r.IntN(most) {
 		list = append(list, s.update(replay))
 	}
@@ -123,7 +125,8 @@ func (s *story) update(replay bool) acp.SessionUpdate {
 	if s.r.IntN(4) == 0 {
 		id = acp.MessageID(fmt.Sprint("own", s.r.IntN(4)))
 	}
-	tool := acp.ToolCallID(fmt.Sprint("t", s.r.IntN(4)))
+	// Version 2 has no way to begin a tool call anew, so the ids of a part are its own.
+	tool := acp.ToolCallID(fmt.Sprint("t", s.parts, "-", s.r.IntN(4)))
 	switch n := s.r.IntN(16); {
 	case n < 4:
 		return &acp.AgentMessageChunk{MessageID: id, Content: s.block()}
