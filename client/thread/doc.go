@@ -14,6 +14,10 @@
 // the previous one, not to the length of the session, so an interface may take one for each
 // frame that it draws.
 //
+// A thread keeps all that it receives, so its size grows with the session. Only the output of
+// each terminal and the numbers of plans and of pending permission requests are bounded. A
+// program whose sessions last for long calls [Thread.Drop] for the items that it no longer shows.
+//
 // # What updates do not contain
 //
 // In version 1 of the protocol, updates contain neither the user's prompts nor the end of a

@@ -8,7 +8,7 @@ import (
 
 // Item is one element of the conversation. Items are immutable: after a change, a later
 // snapshot holds another Item at the same index. The variants are [*Message], [*ToolCall],
-// [*Notice], [*Compaction], [*Subagent] and [*Unknown].
+// [*Notice], [*Compaction], [*Subagent], [*Unknown] and [*Dropped].
 type Item interface{ itemKind() string }
 
 func (*Message) itemKind() string    { return "message" }
@@ -17,6 +17,7 @@ func (*Notice) itemKind() string     { return "notice" }
 func (*Compaction) itemKind() string { return "compaction" }
 func (*Subagent) itemKind() string   { return "subagent" }
 func (*Unknown) itemKind() string    { return "unknown" }
+func (*Dropped) itemKind() string    { return "dropped" }
 
 // Role is the author of a [Message].
 type Role string
@@ -154,3 +155,6 @@ type Unknown struct {
 	// Raw is the whole update.
 	Raw json.RawMessage `json:"raw,omitempty"`
 }
+
+// Dropped is an item whose content was removed; see [Thread.Drop]. Show nothing for it.
+type Dropped struct{}

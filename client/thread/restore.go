@@ -8,9 +8,6 @@ func (t *Thread) Restore(s *Snapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.clear()
-	for _, item := range s.Items.All() {
-		t.restore(item)
-	}
 	for _, terminal := range s.Terminals.All() {
 		n := &terminalNode{terminal: *terminal}
 		n.terminal.Output, n.terminal.Truncated = nil, false
@@ -20,6 +17,9 @@ func (t *Thread) Restore(s *Snapshot) {
 		t.terminals = append(t.terminals, e)
 		t.now.index.note(t.now.index.terminals, terminal.ID, e.index)
 		t.touch(e)
+	}
+	for _, item := range s.Items.All() {
+		t.restore(item)
 	}
 	t.now.Plans, t.now.Usage, t.now.Modes = s.Plans, s.Usage, s.Modes
 	t.now.Options, t.now.Commands = s.Options, s.Commands

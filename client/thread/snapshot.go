@@ -3,6 +3,7 @@ package thread
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -11,9 +12,10 @@ import (
 type Snapshot struct {
 	// Revision counts the changes of the thread.
 	Revision uint64 `json:"revision"`
-	// Items is the conversation. The index of an item never changes.
+	// Items is the conversation. The index of an item never changes. The contents of old items
+	// may have been dropped; see [Thread.Drop].
 	Items List[Item] `json:"items"`
-	// Terminals are the terminals whose output is known.
+	// Terminals are the terminals whose output is known. The index of a terminal never changes.
 	Terminals List[*Terminal] `json:"terminals,omitzero"`
 	// Queued are the prompts that wait to become part of the conversation.
 	Queued []Queued `json:"queued,omitempty"`
@@ -38,27 +40,33 @@ type Snapshot struct {
 }
 
 // index finds tool calls and terminals by their ids. All snapshots of a thread share it,
-// up to a Reset: an item keeps its index.
+// up to a Reset or Drop: an item keeps its index.
 type index struct {
 	mu               sync.RWMutex // guards both
-	tools, terminals map[string]int
+	tools, terminals map[string][]int
 }
 
 func newIndex() *index {
-	return &index{tools: map[string]int{}, terminals: map[string]int{}}
+	return &index{tools: map[string][]int{}, terminals: map[string][]int{}}
 }
 
-func (x *index) find(in map[string]int, id string) (int, bool) {
+// find returns the newest index of an id that is less than n.
+func (x *index) find(in map[string][]int, id string, n int) (int, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	i, ok := in[id]
-	return i, ok
+	all := in[id]
+	i, _ := slices.BinarySearch(all, n)
+	if i == 0 {
+		return 0, false
+	}
+	return all[i-1], true
 }
 
-func (x *index) note(in map[string]int, id string, i int) {
+// note adds an index, which is greater than the earlier ones of the id.
+func (x *index) note(in map[string][]int, id string, i int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	in[id] = i
+	in[id] = append(in[id], i)
 }
 
 // ToolCall returns the tool call with the id, or nil if there is none. If there are several,
@@ -67,7 +75,7 @@ func (s *Snapshot) ToolCall(id string) *ToolCall {
 	if s.index == nil {
 		return nil
 	}
-	if i, ok := s.index.find(s.index.tools, id); ok && i < s.Items.Len() {
+	if i, ok := s.index.find(s.index.tools, id, s.Items.Len()); ok {
 		return s.Items.At(i).(*ToolCall)
 	}
 	return nil
@@ -78,7 +86,7 @@ func (s *Snapshot) Terminal(id string) *Terminal {
 	if s.index == nil {
 		return nil
 	}
-	if i, ok := s.index.find(s.index.terminals, id); ok && i < s.Terminals.Len() {
+	if i, ok := s.index.find(s.index.terminals, id, s.Terminals.Len()); ok {
 		return s.Terminals.At(i)
 	}
 	return nil
@@ -114,14 +122,14 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 	for i, item := range read.Items {
 		s.Items = s.Items.append(item.Item)
 		if call, ok := item.Item.(*ToolCall); ok {
-			s.index.tools[call.ID] = i
+			s.index.note(s.index.tools, call.ID, i)
 		}
 	}
 	for i, terminal := range s.Terminals.All() {
 		if terminal == nil {
 			return fmt.Errorf("thread: terminal %d of the snapshot is null", i)
 		}
-		s.index.terminals[terminal.ID] = i
+		s.index.note(s.index.terminals, terminal.ID, i)
 	}
 	return nil
 }
@@ -149,7 +157,7 @@ func (j *jsonItem) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &head); err != nil {
 		return err
 	}
-	for _, item := range []Item{&Message{}, &ToolCall{}, &Notice{}, &Compaction{}, &Subagent{}, &Unknown{}} {
+	for _, item := range []Item{&Message{}, &ToolCall{}, &Notice{}, &Compaction{}, &Subagent{}, &Unknown{}, &Dropped{}} {
 		if item.itemKind() == head.Item {
 			j.Item = item
 			return json.Unmarshal(data, item)

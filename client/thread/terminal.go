@@ -40,7 +40,7 @@ func (n *terminalNode) write(p []byte) {
 
 func (c TerminalChanged) apply(t *Thread) {
 	var e *entry
-	if i, ok := t.now.index.find(t.now.index.terminals, c.ID); ok {
+	if i, ok := t.now.index.find(t.now.index.terminals, c.ID, len(t.terminals)); ok {
 		e = t.terminals[i]
 	} else {
 		e = &entry{part: PartTerminal, index: len(t.terminals), node: &terminalNode{terminal: Terminal{ID: c.ID}}}

@@ -15,8 +15,9 @@ type Thread struct {
 	taken *Snapshot
 	dirty []*entry
 
-	items     []*entry
-	terminals []*entry
+	items     []*entry // nil for those that were dropped
+	terminals []*entry // also
+	dropped   int      // the items before it were dropped
 	messages  map[messageKey]*entry
 	others    map[string]*entry // compactions and subagents, by kind and id
 	open      map[int]*toolNode // tool calls that are open, by index
@@ -32,7 +33,7 @@ type Thread struct {
 	// The entries form a ring, the one changed last first; revision counts the changes.
 	ring     entry
 	revision uint64
-	reset    uint64        // the revision of the newest Reset
+	reset    uint64        // the revision of the newest Reset or Drop
 	wake     chan struct{} // closed at the next change; nil if no reader waits
 }
 
@@ -69,7 +70,7 @@ func New() *Thread {
 func (t *Thread) clear() {
 	t.now = Snapshot{index: newIndex()}
 	t.taken, t.dirty = nil, nil
-	t.items, t.terminals = nil, nil
+	t.items, t.terminals, t.dropped = nil, nil, 0
 	t.messages = map[messageKey]*entry{}
 	t.others = map[string]*entry{}
 	t.open = map[int]*toolNode{}
@@ -145,7 +146,7 @@ func (t *Thread) touch(e *entry) {
 	}
 	if t.ring.older != e {
 		if e.newer != nil {
-			e.newer.older, e.older.newer = e.older, e.newer
+			e.unlink()
 		}
 		e.newer, e.older = &t.ring, t.ring.older
 		e.older.newer, t.ring.older = e, e

@@ -13,7 +13,7 @@ func (n *toolNode) freeze(s *Snapshot, i int) {
 
 func (c ToolCallChanged) apply(t *Thread) {
 	var e *entry
-	if i, ok := t.now.index.find(t.now.index.tools, c.ID); ok && !(c.Begins && t.isEarlier(i)) {
+	if i, ok := t.now.index.find(t.now.index.tools, c.ID, len(t.items)); ok && !(c.Begins && t.isEarlier(i)) {
 		e = t.items[i]
 	} else {
 		e = t.add(&toolNode{ToolCall{ID: c.ID, Kind: "other", Status: ToolPending}, t.turns}, true)

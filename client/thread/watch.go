@@ -12,7 +12,7 @@ type Part int
 // The parts of a snapshot.
 const (
 	// PartAll is the whole thread: this is the first snapshot, or the thread was reset or
-	// restored.
+	// restored, or contents were dropped.
 	PartAll Part = iota
 	// PartItem is the item at Change.Index of Snapshot.Items.
 	PartItem
