@@ -109,8 +109,8 @@ func Command(cmd *exec.Cmd, opts *CommandOptions) (*Process, error) {
 	return p, nil
 }
 
-// checkDir returns an error that names the folder if a process cannot run in it. The
-// error of the system names the program instead.
+// checkDir returns an error that names the folder if a process cannot run in it. The error of the
+// operating system names the program instead.
 func checkDir(dir string) error {
 	if dir == "" {
 		return nil
@@ -128,7 +128,7 @@ func checkDir(dir string) error {
 	return &fs.PathError{Op: "chdir", Path: dir, Err: err}
 }
 
-// start makes the pipes and the process. On failure nothing stays open.
+// start makes the pipes and starts the process. If it fails, it closes what it has opened.
 func (p *Process) start() (err error) {
 	var files []*os.File
 	pipe := func() (r, w *os.File) {

@@ -130,7 +130,7 @@ func TestCommandSkipsNoise(t *testing.T) {
 	assert.Equal(t, "Welcome!", string(got))
 }
 
-// A program that is no agent mostly says on its standard output what it is.
+// A program that is not an agent usually says on its standard output what it is.
 func TestCommandQuotesNoise(t *testing.T) {
 	p := start(t, helper(t, "usage"), nil)
 	_, err := p.Read()
@@ -141,8 +141,8 @@ func TestCommandQuotesNoise(t *testing.T) {
 	assert.Equal(t, p.Noise(), exit.Noise)
 }
 
-// The first message cannot be written to a program that has exited. That error has the
-// reason too.
+// Writing the first message to a program that has exited fails. That error contains what the
+// program printed, too.
 func TestCommandQuotesNoiseToTheWriter(t *testing.T) {
 	p := start(t, helper(t, "usage"), nil)
 	<-p.Exited()
@@ -208,8 +208,8 @@ func TestCommandLetsTheProcessFinish(t *testing.T) {
 	assert.FileExists(t, file, "what it writes at the end must not block it or kill it")
 }
 
-// Hasten may be called during Close, as it is for a call that was sent just before: the
-// process can still finish its work.
+// Hasten may be called during Close, for a call that was sent just before. The process can still
+// finish its work.
 func TestCommandLetsTheProcessFinishInHaste(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "done")
 	cmd := helper(t, "late")

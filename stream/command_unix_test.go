@@ -21,10 +21,10 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// quick keeps the graces of tests short where they are used up.
+// quick has short graces, for tests that wait until they are over.
 var quick = &stream.CommandOptions{Grace: 100 * time.Millisecond, TermGrace: 300 * time.Millisecond}
 
-// shell runs a script that gets the way to start the helper as $0.
+// shell runs a script. Its $0 is the command line of the helper.
 func shell(t testing.TB, name, script string) *exec.Cmd {
 	cmd := helper(t, name)
 	sh := exec.Command("sh", "-c", script, cmd.Path)
@@ -34,7 +34,7 @@ func shell(t testing.TB, name, script string) *exec.Cmd {
 
 func init() { helpers["outside"] = helperOutside }
 
-// helperOutside leaves a process behind that holds the pipes, outside of the group.
+// helperOutside starts a process outside of the process group that holds the pipes, and exits.
 func helperOutside() {
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), helperEnv+"=mute")
@@ -48,7 +48,7 @@ func helperOutside() {
 	os.Exit(5)
 }
 
-// readPID takes a message {"pid":N}.
+// readPID reads a message {"pid":N}.
 func readPID(t testing.TB, s stream.Stream) int {
 	t.Helper()
 	msg, err := s.Read()

@@ -23,8 +23,8 @@ func init() {
 	helpers["wrapper"] = func() { startMute(); stay() }
 }
 
-// startMute starts a process that ignores the end of its input and holds the pipes, and
-// says which in a message.
+// startMute starts a process that ignores the end of its input and holds the pipes. It writes the
+// process id in a message.
 func startMute() {
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), helperEnv+"=mute")
@@ -36,7 +36,7 @@ func startMute() {
 	fmt.Printf("{\"pid\":%d}\n", child.Process.Pid)
 }
 
-// readPID takes a message {"pid":N}.
+// readPID reads a message {"pid":N}.
 func readPID(t testing.TB, s stream.Stream) int {
 	t.Helper()
 	msg, err := s.Read()
@@ -46,7 +46,7 @@ func readPID(t testing.TB, s stream.Stream) int {
 	return pid
 }
 
-// What an agent leaves behind ends with it, and does not delay its error.
+// Processes that an agent leaves behind end with it, and do not delay its error.
 func TestCommandLeavesNothingBehind(t *testing.T) {
 	p := start(t, helper(t, "leaver"), nil)
 	pid := readPID(t, p)

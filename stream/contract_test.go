@@ -45,10 +45,10 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// relay starts a process that passes on between its standard input and output
-// and two pipes, whose other ends make the far end.
+// relay starts a process that connects its standard input and output with two pipes. The other ends
+// of these pipes are the far end.
 func relay(t testing.TB) (near, far stream.Stream) {
-	if runtime.GOOS == "windows" { // a child inherits no files there but the standard ones
+	if runtime.GOOS == "windows" { // a child process inherits only the standard files there
 		return relayOverTCP(t)
 	}
 	r1, w1, err := os.Pipe()
@@ -64,7 +64,7 @@ func relay(t testing.TB) (near, far stream.Stream) {
 	return near, stream.Lines(r2, w1, nil)
 }
 
-// relayOverTCP is relay over a connection that the process makes to this one.
+// relayOverTCP is like relay, but the process connects to this one over TCP.
 func relayOverTCP(t testing.TB) (near, far stream.Stream) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -12,9 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// framed is a Stream over a network connection in which each message follows its
-// length. The connection's own Close makes a blocked Read or Write return, as a Stream
-// must.
+// framed is a Stream over a network connection. The length of each message is written before it.
+// Closing the connection makes a blocked Read or Write return, as a Stream must.
 type framed struct {
 	net.Conn
 	in *bufio.Reader
@@ -25,10 +24,10 @@ func newFramed(conn net.Conn) stream.Stream { return framed{conn, bufio.NewReade
 func (s framed) Read() ([]byte, error) {
 	var size uint32
 	if err := binary.Read(s.in, binary.BigEndian, &size); err != nil {
-		return nil, err // io.EOF between two messages is a clean end
+		return nil, err // io.EOF between two messages is a normal end
 	}
 	if size > 1<<20 {
-		// The message is skipped, and reading goes on after it.
+		// Skip the message. Reading continues with the next one.
 		_, err := s.in.Discard(int(size))
 		if err == nil {
 			err = &stream.TooLargeError{Size: int64(size), Limit: 1 << 20}
@@ -42,7 +41,7 @@ func (s framed) Read() ([]byte, error) {
 
 func (s framed) Write(msg []byte) error {
 	frame := binary.BigEndian.AppendUint32(nil, uint32(len(msg)))
-	_, err := s.Conn.Write(append(frame, msg...)) // one call, so that no half of a frame is left
+	_, err := s.Conn.Write(append(frame, msg...)) // one call, so that the frame is written as a whole
 	return err
 }
 

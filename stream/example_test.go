@@ -29,7 +29,7 @@ func ExamplePipe() {
 	// Output: you said {"hello":"world"} <nil>
 }
 
-// A message that is too long is skipped, and what it was about is known.
+// A message that is too long is skipped. The error says which message it was.
 func ExampleLines() {
 	in := strings.NewReader("{\"id\":1,\"result\":{}}\r\n" +
 		"{\"id\":2,\"result\":\"" + strings.Repeat("very ", 1000) + "long\"}\n" +

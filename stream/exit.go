@@ -29,7 +29,7 @@ type ExitError struct {
 }
 
 func newExitError(state *os.ProcessState, tail string) *ExitError {
-	if state == nil { // other code has taken the status
+	if state == nil { // other code has already waited for the process
 		return &ExitError{Status: -1, Stderr: tail}
 	}
 	return &ExitError{Status: state.ExitCode(), Signal: process.SignalName(state), Stderr: tail}
@@ -58,10 +58,10 @@ func (e *ExitError) Unwrap() error {
 	return nil
 }
 
-// noiseShown is how much of a skipped line the text of an error repeats.
+// noiseShown is the maximum length of a skipped line in the text of an error.
 const noiseShown = 120
 
-// firstLine returns the beginning of a skipped line for people to read.
+// firstLine returns the beginning of a skipped line, for a person to read.
 func firstLine(line []byte) string {
 	text := []rune(strings.TrimSpace(printable(string(line[:min(len(line), 4*noiseShown)]))))
 	if len(text) > noiseShown {
@@ -70,11 +70,11 @@ func firstLine(line []byte) string {
 	return string(text)
 }
 
-// saidLimit is how much of standard error the text of an error repeats.
+// saidLimit is the maximum length of standard error in the text of an error.
 const saidLimit = 1 << 10
 
-// printable returns the end of s, whole lines where possible, without control
-// characters: the text is for logs and terminals, and the process may be hostile.
+// printable returns the end of s without control characters, in whole lines where possible. The
+// text is for logs and terminals, and the process may be hostile.
 func printable(s string) string {
 	s = strings.TrimSpace(s)
 	if cut := len(s) - saidLimit; cut > 0 {

@@ -9,8 +9,8 @@ import (
 const (
 	// forwardGrace is how long Forward waits for responses after the end of input.
 	forwardGrace = 5 * time.Second
-	// forwardRest is how long Forward waits for the last messages of a broken end, and
-	// for a Read that Close does not interrupt.
+	// forwardRest is how long Forward waits for the last messages of a broken end, and for a Read
+	// that Close does not interrupt.
 	forwardRest = time.Second
 )
 
@@ -74,20 +74,20 @@ func awaitForward(x, y *forwardEnd, ended <-chan error) (open int, err error) {
 		return 1, err
 	}
 	select {
-	case <-idle: // every request that was read has its response
+	case <-idle: // every request that was read has been answered
 		return 1, err
 	case <-time.After(rest):
 		return 1, err
 	case second := <-ended:
 		if _, ok := errors.AsType[*inputEnd](second); ok {
-			err = second // it has sent all that it had to send
+			err = second // the other end has sent everything too
 		}
 		return 0, err
 	}
 }
 
-// awaitIdle waits until no request is in flight either way. It returns nil then, or
-// the error that ended a direction before.
+// awaitIdle waits until no request is in flight in either direction, and returns nil. If a
+// direction ends before that, it returns the error of that direction.
 func awaitIdle(ended <-chan error, x, y *forwardEnd) error {
 	for _, e := range []*forwardEnd{x, y} {
 		select {
@@ -99,18 +99,18 @@ func awaitIdle(ended <-chan error, x, y *forwardEnd) error {
 	return nil
 }
 
-// inputEnd reports that a stream has sent all that it had to send.
+// inputEnd means that the input of a stream has ended.
 type inputEnd struct{ of *forwardEnd }
 
 func (e *inputEnd) Error() string { return io.EOF.Error() }
 
-// outputError reports that a stream takes no more messages.
+// outputError means that writing to a stream has failed.
 type outputError struct{ err error }
 
 func (e *outputError) Error() string { return e.err.Error() }
 func (e *outputError) Unwrap() error { return e.err }
 
-// forward carries what from sends to to, until either of them fails.
+// forward passes the messages of from on to to, until reading or writing fails.
 func forward(from, to *forwardEnd) error {
 	for {
 		m, err := from.read()

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// maxForwarded is how many requests of one end are remembered. One beyond it is
-// forwarded too, but Forward cannot answer it if it is lost.
+// maxForwarded is how many requests of one end are remembered. Further requests are forwarded too,
+// but Forward cannot answer them if they are lost.
 const maxForwarded = 1 << 16
 
 // forwardEnd is one of the two streams of Forward.
@@ -18,13 +18,13 @@ type forwardEnd struct {
 	close func(Reason) error
 	drain <-chan struct{} // nil if the stream never drains
 
-	// writing is held during each write: both directions write to an end, because an
-	// error for a request that failed goes back to the end that sent it.
+	// writing is held during each write. Both directions write to an end, because an error for a
+	// request that failed is sent back to the end it came from.
 	writing sync.Mutex
 
 	mu      sync.Mutex        // guards pending and settled
-	pending map[string]string // the requests that this end waits for, and their sessions
-	settled chan struct{}     // closed when pending is empty; nil if no one waits for that
+	pending map[string]string // requests of this end that are in flight, with their sessions
+	settled chan struct{}     // closed when pending becomes empty; nil if nothing waits for that
 }
 
 func newForwardEnd(s Stream) *forwardEnd {
@@ -63,7 +63,7 @@ func (e *forwardEnd) answered(id json.RawMessage) {
 	}
 }
 
-// idle returns a channel that is closed as soon as this end waits for no response.
+// idle returns a channel that is closed when no request of this end is in flight.
 func (e *forwardEnd) idle() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()

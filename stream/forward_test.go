@@ -17,8 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/stream/streamtest"
 )
 
-// forwarded returns the outer ends of two pipes whose inner ends are forwarded, and
-// what Forward returns.
+// forwarded creates two pipes and forwards between their inner ends. It returns the outer ends and
+// the result of Forward.
 func forwarded(inner func(a, b stream.Stream) (stream.Stream, stream.Stream)) (a, b stream.Stream, done chan error) {
 	a, x := stream.Pipe()
 	y, b := stream.Pipe()
@@ -49,8 +49,8 @@ func TestForwardContract(t *testing.T) {
 	})
 }
 
-// halfClosed forwards between b and a peer that sends asked and then the end of
-// input, but goes on to read.
+// halfClosed forwards between b and a peer that sends asked, closes its output, and continues to
+// read.
 func halfClosed(asked string) (said *strings.Builder, b stream.Stream, done chan error) {
 	said = new(strings.Builder)
 	y, b := stream.Pipe()
@@ -85,11 +85,11 @@ func TestForwardDoesNotWaitForEver(t *testing.T) {
 	})
 }
 
-// odd is a stream whose reading or writing fails as told.
+// odd is a stream whose reads or writes fail as configured.
 type odd struct {
 	stream.Stream
 	read   func(stream.Stream) ([]byte, error)
-	refuse string // part of the messages that are refused
+	refuse string // Write refuses messages that contain it
 	drain  chan struct{}
 }
 
@@ -166,7 +166,7 @@ func TestForwardEndsWithTheError(t *testing.T) {
 	}
 }
 
-// A bridge ends although its standard input cannot be interrupted.
+// Forward returns although standard input cannot be interrupted.
 func TestForwardLeavesABlockedRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// naive reads lines the obvious way. A line beyond the limit is nil.
+// naive reads lines in the most obvious way. A line beyond the limit is nil.
 func naive(in []byte, limit int, tolerant bool) (want [][]byte, noise [][]byte) {
 	lines := bytes.SplitSeq(in, []byte("\n"))
 	for line := range lines {
@@ -35,10 +35,10 @@ func naive(in []byte, limit int, tolerant bool) (want [][]byte, noise [][]byte) 
 	return want, noise
 }
 
-// jsSpace: JavaScript does not count U+0085 as white space, but U+FEFF.
+// jsSpace reports whether JavaScript counts r as white space: U+FEFF is, U+0085 is not.
 func jsSpace(r rune) bool { return r != 0x85 && unicode.IsSpace(r) || r == 0xFEFF }
 
-// pieces gives its content in reads of the lengths listed, over and over.
+// pieces returns its content in reads of the given lengths, repeatedly.
 type pieces struct {
 	data    []byte
 	lengths []byte
@@ -67,7 +67,7 @@ var fuzzSeeds = []string{
 	"{\"a\":" + strings.Repeat("{\"a\":[", 80) + strings.Repeat("]}", 80) + "}\n",
 }
 
-// fuzzLines are the lines of the above, and what programs in use have written.
+// fuzzLines adds lines of the tests above and lines that real programs have written.
 func fuzzLines(f *testing.F) (lines [][]byte) {
 	for _, s := range fuzzSeeds {
 		lines = append(lines, bytes.Split([]byte(s), []byte("\n"))...)
@@ -99,7 +99,7 @@ func FuzzLines(f *testing.F) {
 			}
 			large, skipped := errors.AsType[*stream.TooLargeError](err)
 			if tolerant {
-				// Whether a line that was not held is noise is a guess.
+				// A line that was not kept may be counted as noise or as a message.
 				for skipped == false && len(want) > 0 && want[0] == nil {
 					want = want[1:]
 				}
@@ -135,7 +135,7 @@ func FuzzLines(f *testing.F) {
 		for _, line := range wantNoise {
 			require.NotEmpty(t, short)
 			for len(short) > 1 && !bytes.Equal(line, short[0]) {
-				short = short[1:] // what was left of a line beyond the limit
+				short = short[1:] // the rest of a line beyond the limit
 			}
 			require.Equal(t, string(line), string(short[0]))
 			short = short[1:]
@@ -143,7 +143,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// FuzzTooLarge compares what is picked out of a passing message with a parser.
+// FuzzTooLarge compares what Skim finds in a message with what a parser finds.
 func FuzzTooLarge(f *testing.F) {
 	for _, line := range fuzzLines(f) {
 		f.Add(line, []byte{0})
@@ -153,7 +153,7 @@ func FuzzTooLarge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line, lengths []byte) {
 		line = bytes.TrimFunc(bytes.ReplaceAll(line, []byte("\n"), nil), jsSpace)
 		if len(line) < 2 {
-			return // too short to be too long
+			return // not beyond the limit
 		}
 		s := stream.Lines(&pieces{data: line, lengths: lengths}, nil, &stream.LinesOptions{MaxMessage: 1})
 		_, err := s.Read()
@@ -185,7 +185,7 @@ func FuzzTooLarge(f *testing.F) {
 	})
 }
 
-// topLevel takes an object apart; nil if it is none.
+// topLevel returns the members of an object, or nil if line is not an object.
 func topLevel(line []byte) (members map[string]json.RawMessage, duplicate bool) {
 	if line[0] != '{' || !json.Valid(line) {
 		return nil, false

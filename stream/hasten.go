@@ -11,17 +11,16 @@ import (
 // hasteWait is how long a Read after Hasten keeps its processor.
 const hasteWait = time.Millisecond
 
-// inlet reads a file that has deadlines: a pipe or a socket. Its deadline has two
-// uses, to stop reading and to interrupt a Read that shall wait in another way.
+// inlet reads a file with deadlines: a pipe or a socket. The deadline stops reading, and interrupts
+// a Read that must start waiting in the system.
 type inlet struct {
 	f    *os.File
-	told atomic.Bool // Read is to wait in the system, see Features.Hasten
+	told atomic.Bool // the next Read waits in the system, see Features.Hasten
 
-	mu   sync.Mutex // guards the one below, and the deadline of f
-	stop time.Time  // when reading stops; zero: it does not
+	mu   sync.Mutex // guards stop and the deadline of f
+	stop time.Time  // when reading stops; zero if it does not
 }
 
-// Read implements io.Reader.
 func (in *inlet) Read(p []byte) (int, error) {
 	for {
 		n, err := in.f.Read(p)
@@ -41,8 +40,7 @@ func (in *inlet) resetDeadline() error {
 	return in.f.SetReadDeadline(in.stop)
 }
 
-// hasten makes a Read that waits for Go's scheduler wait in the system instead, for a
-// moment.
+// hasten makes a blocked Read wait in the system for a moment, instead of in Go's scheduler.
 func (in *inlet) hasten() {
 	if !canAwaitInput || in.told.Load() {
 		return
@@ -52,7 +50,7 @@ func (in *inlet) hasten() {
 	if !in.stop.IsZero() || in.told.Swap(true) {
 		return
 	}
-	if in.f.SetReadDeadline(longAgo) != nil { // no deadlines here
+	if in.f.SetReadDeadline(longAgo) != nil { // f has no deadlines
 		in.told.Store(false)
 	}
 }
@@ -60,7 +58,7 @@ func (in *inlet) hasten() {
 // longAgo is a deadline that interrupts at once.
 var longAgo = time.Unix(1, 0)
 
-// stopAt makes Read fail with os.ErrDeadlineExceeded from t on; the zero time undoes it.
+// stopAt makes Read fail with os.ErrDeadlineExceeded from t on. The zero time cancels that.
 func (in *inlet) stopAt(t time.Time) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -68,5 +66,4 @@ func (in *inlet) stopAt(t time.Time) error {
 	return in.f.SetReadDeadline(t)
 }
 
-// Close implements io.Closer.
 func (in *inlet) Close() error { return in.f.Close() }

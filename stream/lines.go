@@ -28,7 +28,7 @@ type LinesOptions struct {
 	OnNoise func(line []byte)
 }
 
-// lines is a Stream of one message a line.
+// lines is a Stream with one message a line.
 type lines struct {
 	lineReader
 	lineWriter
@@ -36,7 +36,7 @@ type lines struct {
 	r io.Reader
 	w io.Writer
 
-	hasten func() // of r; nil if it has none
+	hasten func() // makes r hasten; nil if r cannot
 
 	done     chan struct{} // closed when Close begins
 	close    sync.Once
@@ -84,7 +84,6 @@ func newLines(r io.Reader, w io.Writer, opts *LinesOptions) *lines {
 	return l
 }
 
-// Features returns what a stream of lines can do.
 func (l *lines) Features() *Features {
 	f := &Features{WriteBatch: l.WriteBatch, Written: l.written.Load, Hasten: l.hasten}
 	if l.opts.Tolerant {
@@ -126,8 +125,8 @@ func closeOne(v any) error {
 	return nil
 }
 
-// same reports whether both sides are one value. Values that cannot be compared
-// count as different.
+// same reports whether both sides are the same value. Values that cannot be compared count as
+// different.
 func same(w, r any) bool {
 	t := reflect.TypeOf(w)
 	return t != nil && t == reflect.TypeOf(r) && t.Comparable() && w == r
@@ -142,9 +141,9 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// retry reports whether to repeat an operation on a descriptor that another process
-// has made non-blocking, and waits before it returns true. Such descriptors are
-// inherited: node, for one, leaves its pipes in this mode.
+// retry reports whether to repeat an operation on a descriptor in non-blocking mode, and waits
+// before it returns true. Another process may have set that mode: node, for example, leaves its
+// pipes in it.
 func retry(err error, attempt int, done <-chan struct{}) bool {
 	if errors.Is(err, syscall.EINTR) {
 		return !isClosed(done)
@@ -162,9 +161,8 @@ func retry(err error, attempt int, done <-chan struct{}) bool {
 	}
 }
 
-// blockSize is what a pipe of the operating system usually holds.
+// blockSize is the usual capacity of a pipe.
 const blockSize = 64 << 10
 
-// blocks are shared by the readers of long lines and by the writers, who need
-// them for moments only.
+// blocks are shared by the readers of long lines and by the writers, which use them only briefly.
 var blocks = sync.Pool{New: func() any { return new([blockSize]byte) }}

@@ -64,7 +64,7 @@ func TestLinesSlicesHaveTheirOwnMemory(t *testing.T) {
 
 var xs = strings.Repeat("x", 64<<10)
 
-// endless gives a line of n bytes and watches the heap meanwhile.
+// endless returns a line of n bytes and measures the heap while it is read.
 type endless struct {
 	left, most uint64
 	head       string
@@ -108,7 +108,7 @@ func TestLinesHugeLineIsNotHeld(t *testing.T) {
 			if piece < 1000 {
 				size /= 2
 			}
-			var before runtime.MemStats // what earlier tests have left counts too
+			var before runtime.MemStats // the baseline includes what earlier tests left
 			runtime.GC()
 			runtime.ReadMemStats(&before)
 			e := &endless{left: size, head: `{"id":42,"result":"`, piece: piece}
@@ -191,7 +191,7 @@ func TestLinesWriterErrors(t *testing.T) {
 	})
 }
 
-// TestLinesNonBlocking: descriptors may be inherited in non-blocking mode.
+// Descriptors may be inherited in non-blocking mode.
 func TestLinesNonBlocking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
@@ -229,7 +229,7 @@ func TestLinesNonBlockingClose(t *testing.T) {
 			ended <- err
 		}()
 		go func() { ended <- s.Write([]byte("{}")) }() // ends with the close
-		time.Sleep(time.Minute)                        // of the bubble
+		time.Sleep(time.Minute)                        // synctest time
 		require.NoError(t, s.Close())
 		assert.ErrorIs(t, <-ended, stream.ErrClosed)
 		assert.ErrorIs(t, <-ended, stream.ErrClosed)
@@ -240,14 +240,14 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// closer notes when it is closed.
+// closer records that it was closed.
 type closer struct {
 	io.Reader
 	io.Writer
 	name string
 	log  *[]string
 	err  error
-	_    []int // not comparable
+	_    []int // makes the type not comparable
 }
 
 func (c closer) Close() error {

@@ -15,8 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// readAll reads to the end. Skipped messages stand in the result as
-// "too large: ...".
+// readAll reads to the end. A message that was too long becomes "too large: ...".
 func readAll(t testing.TB, s stream.Stream) []string {
 	t.Helper()
 	var got []string
@@ -172,4 +171,25 @@ func TestLinesWriteRefuses(t *testing.T) {
 		assert.Empty(t, out.String(), "nothing of a refused batch is sent")
 		assert.NoError(t, s.Write([]byte("{}")), "the stream stays usable")
 	}
+}
+
+// A connection checks itself whether a line is a message, and reports the lines that are not.
+func TestUnchecked(t *testing.T) {
+	var noise []string
+	s := stream.Lines(strings.NewReader("banner\n{\"broken\n{\"a\":1}\n"), io.Discard, &stream.LinesOptions{
+		Tolerant: true, OnNoise: func(line []byte) { noise = append(noise, string(line)) },
+	})
+	report := stream.FeaturesOf(s).Unchecked()
+	require.NotNil(t, report)
+
+	msg, err := s.Read()
+	require.NoError(t, err)
+	assert.Equal(t, `{"broken`, string(msg))
+	report(msg)
+	msg, err = s.Read()
+	require.NoError(t, err)
+	assert.Equal(t, `{"a":1}`, string(msg))
+	assert.Equal(t, []string{"banner", `{"broken`}, noise)
+
+	assert.Nil(t, stream.FeaturesOf(stream.Lines(strings.NewReader(""), io.Discard, nil)).Unchecked, "not tolerant")
 }

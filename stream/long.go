@@ -8,14 +8,12 @@ import (
 	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// keptBlocks is how many blocks of a long line are used again. The others are left
-// to the garbage collector, so that they do not stay in memory beside the line while
-// the caller works with it.
+// keptBlocks is how many blocks of a long line are returned to the pool. The garbage collector
+// frees the others, so that they do not stay in memory while the caller works with the line.
 const keptBlocks = 4
 
-// long takes a line that is longer than the buffer. Its bytes are gathered in
-// blocks, whose content goes into one slice of the right length at the end; when
-// they pass the limit, the rest of the line is only looked at.
+// long reads a line that is longer than the buffer. It collects the bytes in blocks and copies them
+// into one slice of the right length at the end. If the line passes the limit, the rest is skipped.
 func (r *lineReader) long() ([]byte, error) {
 	var held []*[blockSize]byte // from the pool
 	defer func() {
@@ -54,16 +52,16 @@ func (r *lineReader) long() ([]byte, error) {
 	return nil, r.skipRest(s)
 }
 
-// tooLong reports whether a line that has not ended is beyond the limit already. Its
-// last byte may still turn out to be the CR of a CRLF.
+// tooLong reports whether an unfinished line is already beyond the limit. Its last byte may be the
+// CR of a CRLF.
 func (r *lineReader) tooLong(size int, last []byte) bool {
 	over := size - r.opts.MaxMessage
 	return over > 1 || over == 1 && last[len(last)-1] != '\r'
 }
 
-// part reads more of a line until the block is full or the line complete, which
-// ended reports; rest is what was read after it. The end of input ends the line too;
-// a nil part means that reading failed.
+// part reads more of a line until the block is full or the line is complete; ended reports the
+// latter. rest is what was read after the line. The end of input ends the line too. part is nil if
+// reading failed.
 func (r *lineReader) part(block *[blockSize]byte) (part, rest []byte, ended bool) {
 	n := 0
 	for n < len(block) {
@@ -85,7 +83,7 @@ func (r *lineReader) part(block *[blockSize]byte) (part, rest []byte, ended bool
 	return block[:], nil, false
 }
 
-// refill makes rest the content of the buffer.
+// refill sets the content of the buffer to rest.
 func (r *lineReader) refill(rest []byte) {
 	if len(rest) > len(r.buf) {
 		r.buf = make([]byte, blockSize)
@@ -99,7 +97,7 @@ func (r *lineReader) deliverParts(parts [][]byte) ([]byte, error) {
 		size += len(part)
 	}
 	if size > r.opts.MaxMessage {
-		// A CR may be the one byte too many.
+		// The line may be too long only because of its CR.
 		var s envelope.Skim
 		for _, part := range parts {
 			s.Write(part)
@@ -115,7 +113,7 @@ func (r *lineReader) deliverParts(parts [][]byte) ([]byte, error) {
 	return slices.Clip(line), nil
 }
 
-// skipRest reads up to the end of a line that is beyond the limit.
+// skipRest reads to the end of a line that is beyond the limit.
 func (r *lineReader) skipRest(s *envelope.Skim) error {
 	block := blocks.Get().(*[blockSize]byte)
 	defer blocks.Put(block)

@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The test binary plays the child processes as well: TestMain runs one of the
-// helpers when this variable names it.
+// The test binary is also the child process: TestMain runs the helper that this variable names.
 const helperEnv = "STREAM_TEST_HELPER"
 
 var helpers = map[string]func(){
@@ -49,7 +48,7 @@ func helper(t testing.TB, name string) *exec.Cmd {
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.Command(exe)
-	// Under the race detector a process would linger for a second at its end.
+	// Under the race detector a process would wait for a second before it exits.
 	cmd.Env = append(os.Environ(), helperEnv+"="+name, "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
@@ -66,7 +65,7 @@ func helperEcho() {
 	}
 }
 
-// stay ignores the end of the input, and lives until a signal ends it.
+// stay ignores the end of the input and blocks until a signal ends the process.
 func stay() {
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGHUP) // no test sends SIGHUP
@@ -95,7 +94,7 @@ func helperChatter() {
 	helperEcho()
 }
 
-// helperLate writes a lot after its input ended, and then that it is done.
+// helperLate writes much output after its input has ended, and then a last message.
 func helperLate() {
 	helperEcho()
 	for range 10_000 {

@@ -52,7 +52,7 @@ type Message struct {
 	parsed *parsed // nil if the message was not made by ParseMessage
 }
 
-// parsed is an envelope and the bytes in which it lies.
+// parsed is an envelope and the bytes it points into.
 type parsed struct {
 	envelope.Envelope
 	data []byte

@@ -49,7 +49,7 @@ func TestLostError(t *testing.T) {
 	assert.EqualError(t, &stream.LostError{SessionID: "secret", Err: cause}, "stream: session was lost: 503")
 }
 
-// A connection takes the envelope over only while the message has the bytes that were
+// A connection uses the envelope of a message only while the message still has the bytes that were
 // parsed.
 func TestEnvelopeIsHandedOn(t *testing.T) {
 	data := []byte(`{"jsonrpc":"2.0","id":1,"method":"a","params":{"n":1}}`)

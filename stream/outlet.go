@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// leftover is how much is read from the pipe of a process that has ended while
-// another process keeps writing to it. It is more than a pipe holds.
+// leftover limits how much is read after the process has ended while another process keeps writing
+// to its pipe. It is more than a pipe holds.
 const leftover = 4 << 20
 
 // outlet reads the standard output of a process.
 type outlet struct {
 	inlet
-	closed atomic.Bool // Read returns nothing more
+	closed atomic.Bool // Read returns io.EOF
 
 	reading sync.Mutex // held while f is read
-	over    bool       // the time after the process's end is up
-	read    int        // bytes read since
+	over    bool       // the time for reading after the end of the process is over
+	read    int        // bytes read after the process has ended
 }
 
-// Read implements io.Reader. It is interrupted by deadlines: the one set by
-// finish turns the end of what is in the pipe into the end of input.
+// Read implements io.Reader. After the deadline set by finish, it returns what is left in the pipe,
+// and then io.EOF.
 func (o *outlet) Read(p []byte) (int, error) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
@@ -49,21 +49,21 @@ func (o *outlet) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish makes the end of input come at t at the latest, because the process has
-// ended. What is in the pipe then can still be read.
+// finish is called when the process has ended. It makes Read return io.EOF at t at the latest,
+// after everything that is in the pipe then.
 func (o *outlet) finish(t time.Time) {
 	if o.stopAt(t) != nil {
-		time.AfterFunc(time.Until(t), func() { o.f.Close() }) // no deadlines here
+		time.AfterFunc(time.Until(t), func() { o.f.Close() }) // f has no deadlines
 	}
 }
 
-// discard makes Read return and reads for it, so that the process does not block
-// while it ends. It returns with the end of input or when f is closed.
+// discard interrupts Read and reads in its place, so that the process does not block while it ends.
+// It returns at the end of input or when f is closed.
 func (o *outlet) discard() {
 	o.closed.Store(true)
-	_ = o.stopAt(longAgo) // without deadlines Read ends with the process
+	_ = o.stopAt(longAgo) // if f has no deadlines, Read ends with the process
 	o.reading.Lock()
 	defer o.reading.Unlock()
 	_ = o.stopAt(time.Time{})
-	_, _ = io.Copy(io.Discard, &o.inlet) // it may still be told to hasten
+	_, _ = io.Copy(io.Discard, &o.inlet) // an interrupt by hasten does not end it
 }

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// readReady is not reached where pipes have no deadlines.
+// readReady is never called where pipes have no deadlines.
 func readReady(*os.File, []byte) (int, error) { return 0, io.EOF }

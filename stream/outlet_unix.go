@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// readReady reads what is in the pipe and takes an empty one for the end.
+// readReady reads what is in the pipe. It reports an empty pipe as io.EOF.
 func readReady(f *os.File, p []byte) (int, error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -21,7 +21,7 @@ func readReady(f *os.File, p []byte) (int, error) {
 		var readErr error
 		err := conn.Read(func(fd uintptr) bool {
 			n, readErr = syscall.Read(int(fd), p)
-			return true // never wait
+			return true // do not wait
 		})
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):

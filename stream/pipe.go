@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// These limits bound what waits in one direction of a pipe before Write blocks. A
-// message that is longer than the limit passes when nothing else waits.
+// These limits bound how much one direction of a pipe holds before Write blocks. A longer message
+// is accepted if the pipe is empty.
 const (
 	pipeBytes    = 256 << 10
 	pipeMessages = 256
@@ -26,16 +26,16 @@ func Pipe() (Stream, Stream) {
 	return &pipeEnd{in: ba, out: ab}, &pipeEnd{in: ab, out: ba}
 }
 
-// pipeEnd is one end. Reading it takes all that waits at once, so the lock is
-// taken once for many messages.
+// pipeEnd is one end. Read takes everything that waits at once, so that the lock is taken once for
+// many messages.
 type pipeEnd struct {
 	in, out *conduit
 	closed  atomic.Bool
 
-	taken [][]byte // Read's alone: messages already taken out of in
-	next  int      // the first of them not yet returned
+	taken [][]byte // used by Read only: messages already taken from in
+	next  int      // index of the next message in taken
 
-	copies [][]byte // Write's alone: what it is about to hand over
+	copies [][]byte // used by Write only: the messages to hand over
 }
 
 func (p *pipeEnd) Read() ([]byte, error) {
@@ -100,10 +100,10 @@ func (p *pipeEnd) Close() error {
 type conduit struct {
 	arrived, room sync.Cond // both use mu
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	waiting [][]byte
 	size    int // bytes of waiting
-	// Which of the two ends was closed.
+	// The ends that were closed.
 	writerClosed, readerClosed bool
 }
 
@@ -113,8 +113,8 @@ func newConduit() *conduit {
 	return c
 }
 
-// take waits for messages and returns all of them. It keeps spent, the slice
-// that the last call returned, for the messages to come.
+// take waits for messages and returns all of them. It reuses spent, the slice that the last call
+// returned.
 func (c *conduit) take(spent [][]byte) ([][]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,7 +133,7 @@ func (c *conduit) take(spent [][]byte) ([][]byte, error) {
 	return taken, nil
 }
 
-// put waits for room and takes the messages over. The slice msgs stays the caller's.
+// put waits for room and takes the messages. The slice msgs still belongs to the caller.
 func (c *conduit) put(msgs [][]byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +167,7 @@ func (c *conduit) closeWriter() {
 	c.room.Broadcast()
 }
 
-// closeReader drops what will no longer be read.
+// closeReader discards the messages that were not read.
 func (c *conduit) closeReader() {
 	c.mu.Lock()
 	c.readerClosed, c.waiting, c.size = true, nil, 0

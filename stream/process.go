@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	// statusPatience is how long Read and Write wait for the exit status, in addition
-	// to the time for which other processes may hold the pipes, before they return an
-	// error without it.
+	// statusPatience is how long Read and Write wait for the exit status before they return an
+	// error without it. It is added to the time for which other processes may hold the pipes.
 	statusPatience = time.Second
 	// killPatience is how long Close waits for a process that was killed.
 	killPatience = 5 * time.Second
@@ -34,7 +33,7 @@ type Process struct {
 	stdout *outlet
 	stderr *stderr
 
-	release func() // the pipes need no more room
+	release func() // releases the share of wide pipes
 
 	noise atomic.Pointer[string] // the first line that was skipped
 
@@ -103,7 +102,7 @@ func (p *Process) Wait() error {
 	return p.exitError()
 }
 
-// exitError returns how the process ended, with what it wrote instead of messages.
+// exitError returns how the process ended, and what it printed instead of messages.
 func (p *Process) exitError() *ExitError {
 	exit := *p.exit
 	exit.Noise = p.Noise()
@@ -147,7 +146,7 @@ func (p *Process) writeBatch(msgs [][]byte) error {
 		return err
 	}
 	if exit := p.awaitExit(); exit != nil {
-		// What the process printed instead of messages may not have been read yet.
+		// Read may not have reached what the process printed instead of messages.
 		if exit.Noise == "" && p.within(statusPatience, p.drained) {
 			exit.Noise = p.Noise()
 		}
@@ -159,8 +158,8 @@ func (p *Process) writeBatch(msgs [][]byte) error {
 	return err
 }
 
-// awaitExit waits a moment for the exit status. It returns nil when there is
-// none, or when Close is what ended the process.
+// awaitExit waits a moment for the exit status. It returns nil if there is none, or if Close ended
+// the process.
 func (p *Process) awaitExit() *ExitError {
 	if isClosed(p.closing) {
 		return nil
@@ -194,8 +193,8 @@ func (p *Process) Close() error {
 	return p.closeErr
 }
 
-// end carries out the steps of Close. When the process itself is gone, watch
-// ends its group in the same way.
+// end carries out the steps of Close. If the process has already ended, watch ends its group in the
+// same way.
 func (p *Process) end() error {
 	if p.within(p.opts.Grace, p.exited) {
 		if p.within(p.linger+p.opts.TermGrace+killPatience, p.done) {
@@ -232,12 +231,11 @@ func (p *Process) within(d time.Duration, done <-chan struct{}) bool {
 	}
 }
 
-// watch waits for the process, settles what Read and Wait report, and ends the
-// rest of its group.
+// watch waits for the process, sets what Read and Wait report, and ends the rest of its group.
 func (p *Process) watch() {
-	_ = p.cmd.Wait() // the state holds the result; the command has no pipes of its own
+	_ = p.cmd.Wait() // exit holds the result; the command has no pipes of its own
 	ended := time.Now()
-	p.stdin.Close() // what reads it now will not answer
+	p.stdin.Close() // a process that still reads the pipe will not answer
 	p.stdout.finish(ended.Add(p.linger))
 	left := p.group.Reaped()
 	if left {
@@ -248,7 +246,7 @@ func (p *Process) watch() {
 		p.within(statusPatience, p.stderr.drained) // unless the caller's writer blocks
 	}
 	p.exit = newExitError(p.cmd.ProcessState, p.stderr.tail.String())
-	if process.Ending() { // the end of this process is not reported; see EndOnSignal
+	if process.Ending() { // this program is ending because of a signal; see EndOnSignal
 		if left {
 			p.endGroup(ended.Add(p.opts.TermGrace))
 		}
@@ -264,7 +262,7 @@ func (p *Process) watch() {
 	close(p.done)
 }
 
-// endGroup waits for the group to vanish and kills it when the time is up.
+// endGroup waits for the group to end, and kills it after the deadline.
 func (p *Process) endGroup(deadline time.Time) {
 	if !p.group.Vanishes(deadline) {
 		p.group.Kill()

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// A reader that waits holds this much; busy ones grow up to a block.
+	// An idle reader has a buffer of this size. A busy one grows up to blockSize.
 	smallBuffer = 4 << 10
-	// After this many reads that would have fitted a small buffer, a large one is
-	// given back.
+	// A large buffer is replaced by a small one after this many reads in a row for which a small
+	// one was enough.
 	quietReads = 64
-	// The length at which a skipped line is cut for OnNoise.
+	// Skipped lines are cut at this length for OnNoise.
 	noiseLimit = 4 << 10
 )
 
@@ -25,14 +25,14 @@ type lineReader struct {
 	opts LinesOptions
 	done <-chan struct{} // closed by Close
 
-	buf   []byte // what was read: buf[start:end] is not yet returned
+	buf   []byte // buf[start:end] was read and is not yet returned
 	start int
 	end   int
-	seen  int   // in buf[start:start+seen] there is no line feed
-	quiet int   // reads in a row that needed little room
+	seen  int   // buf[start:start+seen] holds no line feed
+	quiet int   // reads in a row for which a small buffer was enough
 	err   error // the last error of src
 
-	unchecked bool // the caller checks objects itself
+	unchecked bool // the caller checks that lines are objects
 }
 
 func (r *lineReader) Read() ([]byte, error) {
@@ -47,7 +47,7 @@ func (r *lineReader) Read() ([]byte, error) {
 	}
 }
 
-// line takes the next line. It returns nil, nil for a line to skip.
+// line returns the next line, or nil, nil for a line that is skipped.
 func (r *lineReader) line() ([]byte, error) {
 	for {
 		unread := r.buf[r.start:r.end]
@@ -77,7 +77,7 @@ func (r *lineReader) consume(n int) {
 	r.seen = 0
 }
 
-// fill makes room and reads more after the bytes that are there.
+// fill makes room and reads more.
 func (r *lineReader) fill() {
 	unread := r.end - r.start
 	switch {
@@ -96,7 +96,7 @@ func (r *lineReader) fill() {
 	n := r.readInto(r.buf[r.end:])
 	r.end += n
 	if n == len(r.buf)-unread && len(r.buf) < blockSize {
-		// It filled the room, so more is likely waiting.
+		// The read filled the room, so more input is probably waiting.
 		buf := make([]byte, min(4*len(r.buf), blockSize))
 		copy(buf, r.buf[:r.end])
 		r.buf = buf
@@ -108,7 +108,7 @@ func (r *lineReader) fill() {
 	}
 }
 
-// readInto reads once, at least one byte, or sets r.err.
+// readInto reads at least one byte, or sets r.err.
 func (r *lineReader) readInto(b []byte) int {
 	if r.src == nil {
 		r.err = io.EOF
@@ -145,7 +145,7 @@ func (r *lineReader) readInto(b []byte) int {
 	}
 }
 
-// deliver makes a message of a line that lies in the buffer.
+// deliver returns a line in the buffer as a message.
 func (r *lineReader) deliver(line []byte) ([]byte, error) {
 	if lineLen(line) > r.opts.MaxMessage {
 		var s envelope.Skim
@@ -159,7 +159,7 @@ func (r *lineReader) deliver(line []byte) ([]byte, error) {
 	return bytes.Clone(line), nil
 }
 
-// lineLen is the length of a line without the CR of a CRLF.
+// lineLen returns the length of a line without the CR of a CRLF.
 func lineLen(line []byte) int {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		return n - 1
@@ -167,13 +167,13 @@ func lineLen(line []byte) int {
 	return len(line)
 }
 
-// leaveUnchecked is the Features.Unchecked of a tolerant stream.
+// leaveUnchecked implements Features.Unchecked of a tolerant stream.
 func (r *lineReader) leaveUnchecked() (noise func(line []byte)) {
 	r.unchecked = true
 	return r.report
 }
 
-// noise reports whether the line is to be skipped, after giving it to OnNoise.
+// noise reports whether to skip the line, and passes a skipped line to OnNoise.
 func (r *lineReader) noise(line []byte) bool {
 	if !r.opts.Tolerant || line[0] == '{' && (r.unchecked || envelope.Parse(line).Kind != envelope.KindNotJSON) {
 		return false
@@ -188,10 +188,10 @@ func (r *lineReader) report(line []byte) {
 	}
 }
 
-// skipped turns a line beyond the limit into its error, or into noise.
+// skipped returns the error for a line beyond the limit, or handles the line as noise.
 func (r *lineReader) skipped(s *envelope.Skim) error {
 	if s.Blank() {
-		return nil // nothing but white space
+		return nil // only white space
 	}
 	if r.opts.Tolerant && !s.Complete() {
 		r.report(envelope.Trim(s.Head()))
@@ -200,7 +200,7 @@ func (r *lineReader) skipped(s *envelope.Skim) error {
 	return tooLarge(s, r.opts.MaxMessage)
 }
 
-// tooLarge returns what was found in a message that is longer than the limit.
+// tooLarge returns the error for a message that is longer than the limit.
 func tooLarge(s *envelope.Skim, limit int) error {
 	return &TooLargeError{Method: s.Method(), ID: s.ID(), HasResult: s.HasResult(), Size: s.Len(), Limit: int64(limit)}
 }

@@ -14,7 +14,7 @@ import (
 type telling struct {
 	stream.Stream
 	why chan stream.Reason
-	err error // what Read returns; nil: what the stream below does
+	err error // what Read returns; if nil, Read reads from the stream below
 }
 
 func (s *telling) Read() ([]byte, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/process"
 )
 
-// defaultSignalGrace is shorter than the graces of [CommandOptions], because the
-// sender of a signal waits for the program to end.
+// defaultSignalGrace is shorter than the graces of [CommandOptions], because the sender of the
+// signal waits for this program to end.
 const defaultSignalGrace = 2 * time.Second
 
 // SignalOptions configure [EndOnSignal], which copies them. The zero value selects the
@@ -56,7 +56,7 @@ func EndOnSignal(opts *SignalOptions) (stop func()) {
 		o.Grace = defaultSignalGrace
 	}
 	watched := slices.DeleteFunc(slices.Clone(endingSignals), signal.Ignored)
-	if len(watched) == 0 { // Notify would take none for all
+	if len(watched) == 0 { // Notify without signals would watch all of them
 		return func() {}
 	}
 	signals := make(chan os.Signal, 8)

@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// SIGTERM stands for the end of the console, of the login and of the system on Windows.
+// On Windows, SIGTERM is sent when the console is closed, the user logs off or the system shuts
+// down.
 var endingSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
-// endBy ends this program. Programs cannot be ended by signals here.
+// endBy ends this program. It exits because a program cannot end itself by a signal here.
 func endBy(os.Signal) { os.Exit(1) }

@@ -11,9 +11,9 @@ import (
 
 var endingSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
-// endBy ends this program by sig, so that its parent sees which signal it was. On SIGQUIT
-// the runtime prints the goroutines and exits with status 2. The first process of a
-// container is not ended by a signal, so it exits.
+// endBy ends this program by sig, so that its parent sees the signal. On SIGQUIT the runtime prints
+// the goroutines and exits with status 2. The first process of a container is not ended by a
+// signal, so it exits.
 func endBy(sig os.Signal) {
 	signal.Reset(sig)
 	number, _ := sig.(syscall.Signal)

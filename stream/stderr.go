@@ -12,13 +12,13 @@ import (
 // lineLimit is the length at which lines are cut for OnStderr.
 const lineLimit = 64 << 10
 
-// stderr empties the standard error of a process.
+// stderr reads the standard error of a process.
 type stderr struct {
 	f       *os.File
 	tail    tail
-	out     io.Writer         // nil after it failed
+	out     io.Writer         // nil after writing to it has failed
 	onLine  func(line string) // may be nil
-	line    []byte            // the unfinished one
+	line    []byte            // the last line, not yet complete
 	drained chan struct{}     // closed at the end
 }
 
@@ -29,7 +29,7 @@ func newStderr(f *os.File, opts *CommandOptions) *stderr {
 	}
 }
 
-// drain reads until the last writer has closed the other end, or f is closed.
+// drain reads until every writer has closed the pipe, or f is closed.
 func (s *stderr) drain() {
 	defer close(s.drained)
 	defer s.f.Close()
@@ -77,7 +77,7 @@ type tail struct {
 
 	mu   sync.Mutex // guards buf and cut
 	buf  []byte     // up to twice the limit
-	lost bool       // something before it was dropped
+	lost bool       // an earlier part was discarded
 }
 
 func (t *tail) write(b []byte) {
@@ -90,7 +90,7 @@ func (t *tail) write(b []byte) {
 	}
 }
 
-// String returns the end as valid UTF-8. It does not begin within a character.
+// String returns the end as valid UTF-8. It never begins within a character.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

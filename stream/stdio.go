@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// errStdioTaken is the error of every Stdio stream of a process after the first.
+// errStdioTaken is returned by every Stdio stream of a process except the first.
 var errStdioTaken = errors.New("stream: Stdio was already called in this process")
 
 var stdioTaken atomic.Bool
@@ -45,7 +45,7 @@ func StdioLines(opts *LinesOptions) Stream {
 	return Lines(&inlet{f: in}, out, opts)
 }
 
-// broken is a stream that never worked.
+// broken is a stream whose calls all fail.
 type broken struct{ err error }
 
 func (b broken) Read() ([]byte, error) { return nil, b.err }

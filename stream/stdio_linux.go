@@ -16,5 +16,5 @@ func reopen(fd, mode int, name string) *os.File {
 	return os.NewFile(uintptr(own), name)
 }
 
-// dup2 goes by dup3, because newer architectures lack the older call.
+// dup2 uses dup3, because newer architectures have no dup2.
 func dup2(from, to int) error { return os.NewSyscallError("dup3", syscall.Dup3(from, to, 0)) }

@@ -4,7 +4,7 @@ package stream
 
 import "os"
 
-// takeStdio swaps the variables of package os; these systems offer no more.
+// takeStdio replaces only the variables of package os, because these systems offer no more.
 func takeStdio() (in, out *os.File, err error) {
 	null, err := devNull()
 	if err != nil {

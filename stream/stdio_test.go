@@ -29,16 +29,16 @@ func init() {
 	helpers["stdio short"] = func() { echo(stream.StdioLines(&stream.LinesOptions{MaxMessage: 10})) }
 }
 
-// helperStray prints wherever it can, before, between and after its messages.
+// helperStray prints to every standard output it can reach: before, between and after its messages.
 func helperStray() {
-	fmt.Println("before") // Stdio was not called yet: the client sees it
+	fmt.Println("before") // before Stdio is called, so the client sees it
 	s := stream.Stdio()
 	for i := range 3 {
 		fmt.Println("stray", i)
 		_, _ = os.Stdout.WriteString("direct\n")
 		_, _ = syscall.Write(1, []byte("raw\n"))
 		child := exec.Command("sh", "-c", "echo child; cat")
-		child.Stdin, child.Stdout = os.Stdin, os.Stdout // cat must not eat what the client sends
+		child.Stdin, child.Stdout = os.Stdin, os.Stdout // cat must not read what the client sends
 		check(child.Run())
 		check(s.Write(fmt.Appendf(nil, `{"n":%d}`, i)))
 	}
@@ -85,7 +85,7 @@ func TestStdioKeepsStrayOutputAway(t *testing.T) {
 	assert.Equal(t, want+"after\n", stderr.String())
 }
 
-// helperPipe writes until its client is gone and tells a file how that looked.
+// helperPipe writes until the client is gone, and writes the error to a file.
 func helperPipe() {
 	s := stream.Stdio()
 	var err error
@@ -93,10 +93,10 @@ func helperPipe() {
 		err = s.Write([]byte("{}"))
 	}
 	for range 100 {
-		fmt.Println("nobody reads this") // broken as well by now
+		fmt.Println("nobody reads this") // this pipe is broken as well
 		fmt.Fprintln(os.Stderr, "nor this")
 	}
-	// A socket whose other end had not read all is reset first.
+	// A socket is reset if its other end had unread data.
 	verdict := fmt.Sprintf("broken: %v", errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET))
 	check(os.WriteFile(os.Getenv("STREAM_TEST_FILE"), []byte(verdict), 0o600))
 }
@@ -123,8 +123,8 @@ func TestStdioSurvivesABrokenPipe(t *testing.T) {
 	}
 }
 
-// filePair returns two connected files. What is written to far can be read from
-// near; over a socket the other way round too.
+// filePair returns two connected files. What is written to far can be read from near. A socket
+// works in the other direction too.
 func filePair(t testing.TB, kind string) (near, far *os.File) {
 	t.Helper()
 	if kind == "pipe" {
@@ -139,8 +139,8 @@ func filePair(t testing.TB, kind string) (near, far *os.File) {
 	return os.NewFile(uintptr(fds[0]), "near"), os.NewFile(uintptr(fds[1]), "far")
 }
 
-// helperInterrupt closes its stream while a read and a write are blocked, says so
-// on descriptor 4 and stays until descriptor 3 ends.
+// helperInterrupt closes its stream while a read and a write are blocked. It reports that on
+// descriptor 4 and runs until descriptor 3 ends.
 func helperInterrupt() {
 	s := stream.Stdio()
 	ended := make(chan error, 2)

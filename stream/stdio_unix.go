@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// takeStdio moves standard input and output to private descriptors and puts the
-// null device and standard error in their places.
+// takeStdio moves standard input and output to private descriptors. It replaces them with the null
+// device and standard error.
 func takeStdio() (in, out *os.File, err error) {
 	null, err := devNull()
 	if err != nil {
@@ -36,14 +36,13 @@ func takeStdio() (in, out *os.File, err error) {
 	return in, out, nil
 }
 
-// catchSIGPIPE keeps a write to a broken descriptor 1 or 2 from ending the
-// process: package os raises the signal itself for those two. The signal is
-// caught and not ignored, because children would inherit the latter.
+// catchSIGPIPE prevents a write to a broken descriptor 1 or 2 from ending the process: package os
+// raises SIGPIPE for these two. The signal is caught, not ignored, because children would inherit
+// the latter.
 func catchSIGPIPE() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// private returns what descriptor fd stands for under another descriptor, which
-// children do not inherit. A pipe or socket is put into non-blocking mode, so that
-// the runtime can interrupt reads and writes.
+// private duplicates descriptor fd to one that children do not inherit. A pipe or socket is put
+// into non-blocking mode, so that the runtime can interrupt reads and writes.
 func private(fd, mode int, name string) (*os.File, error) {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil {
@@ -51,7 +50,7 @@ func private(fd, mode int, name string) (*os.File, error) {
 	}
 	kind := st.Mode & syscall.S_IFMT
 	if kind == syscall.S_IFIFO {
-		// Opened anew, it has a mode of its own, which affects no other descriptor.
+		// A file that is opened again has its own mode, which affects no other descriptor.
 		if f := reopen(fd, mode, name); f != nil {
 			return f, nil
 		}
@@ -66,8 +65,8 @@ func private(fd, mode int, name string) (*os.File, error) {
 		return nil, os.NewSyscallError("dup", err)
 	}
 	if (kind == syscall.S_IFIFO || kind == syscall.S_IFSOCK) && !sharedWithStderr(&st) {
-		// The mode belongs to the open file, and so affects every descriptor that
-		// shares it; one that was standard error too must go on blocking.
+		// The mode belongs to the open file and affects every descriptor that shares it. If
+		// standard error shares it, it must stay blocking.
 		_ = syscall.SetNonblock(own, true)
 	}
 	return os.NewFile(uintptr(own), name), nil

@@ -11,9 +11,9 @@ var (
 	procSetStdHandle = kernel32.NewProc("SetStdHandle")
 )
 
-// takeStdio keeps the handles of standard input and output and puts the null
-// device and standard error in their places, for the variables of package os
-// and for the calls of the system that return them.
+// takeStdio keeps the handles of standard input and output. It replaces them with the null device
+// and standard error, both in the variables of package os and for the system calls that return
+// them.
 func takeStdio() (in, out *os.File, err error) {
 	null, err := devNull()
 	if err != nil {

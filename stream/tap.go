@@ -57,7 +57,7 @@ func Tap(s Stream, see func(dir Direction, msg []byte)) Stream {
 	return t
 }
 
-// tap is a stream that shows what it carries.
+// tap is a stream that shows the messages it carries.
 type tap struct {
 	Stream
 
@@ -65,7 +65,6 @@ type tap struct {
 	features *Features
 }
 
-// Features returns those of the stream below.
 func (t *tap) Features() *Features { return t.features }
 
 func (t *tap) Read() ([]byte, error) {

@@ -15,7 +15,7 @@ import (
 
 // seen records what a tap shows.
 type seen struct {
-	mu  sync.Mutex // guards all
+	mu  sync.Mutex // guards the fields below
 	all []string
 }
 
@@ -45,7 +45,7 @@ func TestTapContract(t *testing.T) {
 	})
 }
 
-// What a tolerant stream skips is not a message and is not shown.
+// A line that a tolerant stream skips is not a message, so a tap does not show it.
 func TestTapDoesNotShowNoise(t *testing.T) {
 	var noise []string
 	s := stream.Lines(strings.NewReader("banner\n{oops}\n{\"n\":1}\n"), nil, &stream.LinesOptions{Tolerant: true, OnNoise: func(line []byte) {
@@ -59,8 +59,7 @@ func TestTapDoesNotShowNoise(t *testing.T) {
 	assert.Equal(t, []string{"banner", "{oops}"}, noise)
 }
 
-// No way to send or receive a message passes a tap unseen, and nothing that a stream can do is
-// lost.
+// A tap shows every message, whichever function carries it, and keeps all features.
 func TestTapKeepsFeatures(t *testing.T) {
 	streamtest.TestWrapper(t, func(s stream.Stream, see func([]byte)) stream.Stream {
 		return stream.Tap(s, func(_ stream.Direction, msg []byte) { see(msg) })

@@ -15,12 +15,12 @@ import (
 type lineWriter struct {
 	dst  io.Writer
 	done <-chan struct{} // closed by Close
-	err  error           // the first failure; a frame may have been cut by it
+	err  error           // the first failure; it may have cut a frame
 
 	written atomic.Int64
 }
 
-// maxWrite is how much is written at once, so that progress can be seen.
+// maxWrite is the maximum size of one write, so that progress can be observed.
 const maxWrite = 256 << 10
 
 func (w *lineWriter) Write(msg []byte) error {
@@ -55,8 +55,8 @@ func checkLine(msg []byte) error {
 	return nil
 }
 
-// writeLines joins short messages in a block and writes long ones from where
-// they are, except for the end, which goes with the line feed.
+// writeLines joins short messages in a block. A long message is written directly from its slice,
+// except for its end, which is joined with the line feed.
 func (w *lineWriter) writeLines(msgs [][]byte) error {
 	block := blocks.Get().(*[blockSize]byte)
 	defer blocks.Put(block)
@@ -80,8 +80,7 @@ func (w *lineWriter) writeLines(msgs [][]byte) error {
 	return w.writeAll(joined)
 }
 
-// writeAll goes on after short writes, which a descriptor in non-blocking mode
-// may do.
+// writeAll continues after a short write, which can happen on a descriptor in non-blocking mode.
 func (w *lineWriter) writeAll(b []byte) error {
 	for attempt := 0; len(b) > 0; attempt++ {
 		if w.dst == nil {

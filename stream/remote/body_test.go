@@ -15,8 +15,8 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// A client that promises a body and sends none gets its response in a limited time, whoever it
-// is: it would hold its network connection forever otherwise.
+// A client that announces a body and does not send it gets a response after a limited time.
+// Otherwise it would hold its network connection forever.
 func TestBodyThatIsNotSent(t *testing.T) {
 	const kind = "Content-Type: application/json\r\nAccept: text/event-stream\r\n"
 	for name, tt := range map[string]struct {

@@ -18,8 +18,8 @@ import (
 	"github.com/acpkit/go-sdk/stream/websocket"
 )
 
-// busyAgent does not return from the handler of a notification, and asks the client in
-// its prompts.
+// busyAgent blocks in the handler of a notification, and sends a request to the client in each
+// prompt.
 type busyAgent struct{ echoAgent }
 
 func (a *busyAgent) Cancel(ctx context.Context, _ *acp.CancelNotification) error {
@@ -28,7 +28,7 @@ func (a *busyAgent) Cancel(ctx context.Context, _ *acp.CancelNotification) error
 }
 
 func (a *busyAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	// The cancel must not end the question, for then the reader may pause.
+	// The cancel must not end the request, because then the reader may pause.
 	_, err := a.conn.RequestPermission(context.WithoutCancel(ctx), &acp.RequestPermissionRequest{
 		SessionID: p.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: "t"},
 		Options: []acp.PermissionOption{{OptionID: "y", Name: "y", Kind: acp.PermissionOptionKindAllowOnce}},
@@ -36,7 +36,7 @@ func (a *busyAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.Prom
 	return nil, err
 }
 
-// The close code of a WebSocket is the reason why the server has ended the connection.
+// The close code of a WebSocket tells why the server ended the connection.
 func TestCloseCodes(t *testing.T) {
 	serve := func(ctx context.Context, s stream.Stream) error {
 		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return &busyAgent{echoAgent{conn: c}} }, &agent.Options{
@@ -55,7 +55,7 @@ func TestCloseCodes(t *testing.T) {
 				_, err := c.Read()
 				require.NoError(t, err)
 				write(t, c, `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"x"}]}}`)
-				_, err = c.Read() // the agent asks: its reader must not pause now
+				_, err = c.Read() // the agent waits for a response, so its reader must not pause
 				require.NoError(t, err)
 				for range 200 {
 					if c.Write([]byte(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)) != nil {
@@ -76,7 +76,7 @@ func TestCloseCodes(t *testing.T) {
 			serve: func(ctx context.Context, s stream.Stream) error {
 				_, _ = s.Read()
 				_ = s.Write([]byte(initialized))
-				<-ctx.Done() // it does not drain
+				<-ctx.Done() // the handler ignores Shutdown
 				return s.Close()
 			},
 			then: func(_ *testing.T, h *remote.Handler, _ *websocket.Conn, _ func()) {

@@ -26,18 +26,17 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// cutter is a network that drops one connection after a number of bytes from the server,
-// or from the client.
+// cutter is a network that drops one connection after a number of bytes in one direction.
 type cutter struct {
 	*pipenet.Listener
-	fromClient bool // which bytes count
-	gone       bool // no connection can be made afterwards
+	fromClient bool // the direction in which bytes count
+	gone       bool // no new connection can be made after the drop
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	left   int
 	cut    bool
-	passed int  // bytes that counted
-	events bool // what was dropped was an event stream that can be continued
+	passed int  // bytes so far in that direction
+	events bool // the dropped connection carried an event stream that can be resumed
 }
 
 func (n *cutter) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
@@ -54,8 +53,8 @@ func (n *cutter) DialContext(ctx context.Context, network, address string) (net.
 	return &cutConn{Conn: c, n: n}, nil
 }
 
-// take counts bytes. It returns how many of them pass, and whether the connection is
-// dropped then.
+// take counts size bytes. It returns how many of them pass, and whether the connection is dropped
+// after them.
 func (n *cutter) take(size int) (pass int, drop bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -68,7 +67,7 @@ func (n *cutter) take(size int) (pass int, drop bool) {
 	return pass, true
 }
 
-// cutConn is a connection of a cutter, at the client.
+// cutConn is the client's end of a connection of a cutter.
 type cutConn struct {
 	net.Conn
 	n   *cutter
@@ -108,7 +107,7 @@ func (c *cutConn) Write(b []byte) (int, error) {
 	return size, err
 }
 
-// cutAgent answers a prompt with eight updates and a question in their middle.
+// cutAgent answers a prompt with eight updates and one request in the middle.
 type cutAgent struct {
 	echoAgent
 	prompts *atomic.Int32
@@ -133,7 +132,7 @@ func (a *cutAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.Promp
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 }
 
-// asked counts the questions that a client gets.
+// asked counts the requests that a client gets.
 type asked struct {
 	orderClient
 	questions atomic.Int32
@@ -144,14 +143,13 @@ func (c *asked) RequestPermission(ctx context.Context, r *acp.RequestPermissionR
 	return c.orderClient.RequestPermission(ctx, r)
 }
 
-// network is what a conversation goes over.
+// network makes the connections of a conversation.
 type network interface {
 	net.Listener
 	DialContext(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// converse prompts once over a network that is cut. It returns the error of the
-// conversation.
+// converse prompts once over a network that is cut. It returns the error of the conversation.
 func converse(t *testing.T, url string, resume bool, transport *http.Transport, over network) (err error) {
 	var prompts atomic.Int32
 	h := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
@@ -200,9 +198,9 @@ func converse(t *testing.T, url string, resume bool, transport *http.Transport, 
 
 var step = flag.Int("step", 13, "TestCutAnywhere drops the connection after each multiple of so many bytes")
 
-// A network connection that is dropped after any number of bytes, in either direction,
-// leaves no call hanging. No message is lost or doubled without an error, and with resume
-// none of an event stream is lost at all.
+// If a network connection is dropped after any number of bytes in either direction, no call hangs.
+// Every lost or repeated message causes an error. With resume, no message of an event stream is
+// lost.
 func TestCutAnywhere(t *testing.T) {
 	step := *step
 	if testing.Short() || raceEnabled {
@@ -211,7 +209,7 @@ func TestCutAnywhere(t *testing.T) {
 	for _, p := range []struct {
 		name, url string
 		resume    bool
-		patience  time.Duration // how long a call may go on
+		patience  time.Duration // the maximum duration of a call
 	}{
 		{"WebSocket", "ws://server/", false, 0},
 		{"HTTP", "http://server/", false, time.Second},

@@ -39,7 +39,7 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (stream.Stream
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("remote: the URL cannot be parsed") // it may hold a secret
+		return nil, errors.New("remote: the URL cannot be parsed") // the URL may contain a secret
 	}
 	switch u.Scheme {
 	case "ws", "wss":

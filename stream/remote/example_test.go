@@ -23,10 +23,10 @@ func serveAgents(ctx context.Context, listener net.Listener, token string) error
 		Authorize:    remote.BearerToken(token),
 		AllowedHosts: []string{"agent.example.com"},
 	})
-	return handler.Serve(ctx, listener) // when ctx is done, running turns may end first
+	return handler.Serve(ctx, listener) // when ctx is done, turns in flight may still end
 }
 
-// connect reaches the agent at a URL.
+// connect connects to the agent at a URL.
 func connect(ctx context.Context, url, token string) (*client.Conn, error) {
 	s, err := remote.Dial(ctx, url, &remote.DialOptions{
 		Header: func(context.Context) (http.Header, error) {

@@ -133,7 +133,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.http.ServeHTTP(w, r)
 }
 
-// authorize decides about a request. The principal is nil if there is no Authorize.
+// authorize returns the principal of a request. It is nil if there is no Authorize.
 func (h *Handler) authorize(r *http.Request) (*Principal, error) {
 	if h.opts.Authorize == nil {
 		if !webguard.LocalAddressIsLoopback(r) {
@@ -181,8 +181,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 const exposedHeaders = "Acp-Connection-Id, Acp-Session-Id"
 
-// preflight answers the request by which a browser asks whether a page may use the
-// server.
+// preflight answers the request by which a browser asks whether a page may use the server.
 func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
 	if webguard.CheckOrigin(r, h.opts.AllowedOrigins) != nil || webguard.CheckHost(r, h.opts.AllowedHosts) != nil {
 		http.Error(w, "Forbidden", http.StatusForbidden)
@@ -208,7 +207,7 @@ func (h *Handler) serveWebSocket(w http.ResponseWriter, r *http.Request, p *Prin
 		return
 	}
 	defer done()
-	// The library checks the Origin again, against the same list.
+	// The library checks Origin again, with the same list.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Options:        websocket.Options{MaxMessage: h.opts.MaxMessage},
 		AllowedOrigins: h.opts.AllowedOrigins,
@@ -218,8 +217,8 @@ func (h *Handler) serveWebSocket(w http.ResponseWriter, r *http.Request, p *Prin
 		return
 	}
 	h.reg.setDrain(e, conn.Drain)
-	// The ctx of serve ends after the stream is closed: serve would close it with another
-	// code.
+	// serving ends after the stream is closed. If it ended before, serve would close the stream
+	// with another code.
 	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		_ = conn.CloseWith(endCode(ctx), "")
@@ -235,7 +234,7 @@ func (h *Handler) serveWebSocket(w http.ResponseWriter, r *http.Request, p *Prin
 	}
 }
 
-// endCode returns the close code for a connection that is ended from outside.
+// endCode returns the close code for a connection that ends because ctx is done.
 func endCode(ctx context.Context) int {
 	if errors.Is(context.Cause(ctx), errRevoked) {
 		return 1008
@@ -271,7 +270,7 @@ func (h *Handler) serveHTTPStream(ctx context.Context, s stream.Stream) error {
 	return err
 }
 
-// run calls serve. A panic ends this connection alone, over either transport.
+// run calls serve. A panic ends only this connection, over either transport.
 func (h *Handler) run(ctx context.Context, s stream.Stream) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -312,7 +311,7 @@ func NewServer(addr string, handler http.Handler) *http.Server {
 		MaxHeaderBytes:    64 << 10,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: 2048,
-			WriteByteTimeout:     time.Minute, // a client that does not read would hold all its requests
+			WriteByteTimeout:     time.Minute, // a client that does not read would block all its requests
 		},
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// rawServer is a server on a TCP listener.
+// rawServer serves on a TCP listener.
 func rawServer(t testing.TB) (address string) {
 	t.Helper()
 	h := remote.NewHandler(serving(nil), &remote.Options{Logger: quiet, MaxConnections: 20_000, MaxPrincipalConnections: 20_000})
@@ -32,8 +32,8 @@ func rawServer(t testing.TB) (address string) {
 	return listener.Addr().String()
 }
 
-// exchange sends a request on a connection that it opens, and returns the connection
-// and the response's header, without its end. Nothing is kept beside.
+// exchange opens a connection and sends a request. It returns the connection and the header of the
+// response, and reads no further.
 func exchange(t testing.TB, address, request string) (net.Conn, http.Header) {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
@@ -46,7 +46,7 @@ func exchange(t testing.TB, address, request string) (net.Conn, http.Header) {
 	return c, resp.Header
 }
 
-// idleHTTP opens a connection with its event stream.
+// idleHTTP opens a connection of streamable HTTP with its event stream.
 func idleHTTP(t testing.TB, address string) net.Conn {
 	post, header := exchange(t, address, fmt.Sprintf("POST /acp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(initialize), initialize))
 	post.Close()
@@ -86,7 +86,7 @@ func idleWebSocket(t testing.TB, address string) net.Conn {
 
 var idles = map[string]func(testing.TB, string) net.Conn{"HTTP": idleHTTP, "WebSocket": idleWebSocket}
 
-// inUse is what the heap and the stacks take.
+// inUse returns the size of the heap and the stacks.
 func inUse() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -95,9 +95,9 @@ func inUse() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// idleBound is what an idle connection may cost, with the part of net/http. On Windows
-// the smallest stack of a goroutine has 8 KiB instead of 2 (runtime.stackSystem), and a
-// connection has six or seven goroutines. The heap is the same.
+// idleBound is how much memory an idle connection may take, including that of net/http. On Windows
+// the smallest stack of a goroutine is 8 KiB instead of 2 (runtime.stackSystem), and a connection
+// has six or seven goroutines. The heap is the same.
 func idleBound() int64 {
 	if runtime.GOOS == "windows" {
 		return 96 << 10
@@ -131,7 +131,7 @@ func TestIdleConnectionsAreCheap(t *testing.T) {
 
 var drops = flag.Int("drops", 1000, "how many connections TestManyDrops makes over each transport")
 
-// What connects and drops leaves nothing behind.
+// Connections that are opened and dropped leave nothing behind.
 func TestManyDrops(t *testing.T) {
 	count := *drops
 	if testing.Short() || raceEnabled {
@@ -161,7 +161,7 @@ func TestManyDrops(t *testing.T) {
 	}
 }
 
-// BenchmarkIdle counts what an idle connection costs.
+// BenchmarkIdle measures the memory of an idle connection.
 func BenchmarkIdle(b *testing.B) {
 	for name, idle := range idles {
 		b.Run(name, func(b *testing.B) {

@@ -22,13 +22,13 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// orderAgent sends numbered updates, asks in between, and replays what it has sent.
+// orderAgent sends numbered updates with a request in between, and can replay what it has sent.
 type orderAgent struct {
 	echoAgent
 
 	mu   sync.Mutex // guards sent
 	sent map[acp.SessionID]int
-	hold chan struct{} // closed to let a turn go on from its middle; nil: it does not stop
+	hold chan struct{} // a turn waits in its middle until this is closed; nil: it does not wait
 }
 
 func (a *orderAgent) say(ctx context.Context, id acp.SessionID, n int) error {
@@ -76,7 +76,7 @@ func (a *orderAgent) LoadSession(ctx context.Context, req *acp.LoadSessionReques
 type orderClient struct {
 	t       *testing.T
 	handled atomic.Int64
-	gets    atomic.Int64 // event streams that were asked for
+	gets    atomic.Int64 // requests for an event stream
 }
 
 func (c *orderClient) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
@@ -133,7 +133,7 @@ func ordered(t *testing.T, opts *remote.Options, ws bool, hold chan struct{}) (*
 	return conn, c, s
 }
 
-// The promises of order hold over every transport.
+// Messages keep their order over every transport.
 func TestOrder(t *testing.T) {
 	for name, tt := range map[string]struct {
 		opts *remote.Options
@@ -159,7 +159,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// With resume a turn survives the loss of every network connection.
+// With resume, a turn survives the loss of all its network connections.
 func TestTurnSurvivesCuts(t *testing.T) {
 	hold := make(chan struct{})
 	conn, c, s := ordered(t, &remote.Options{Resume: true}, false, hold)

@@ -16,8 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// An agent that cannot be made, because of a fault in the program, ends its connection and
-// not the server.
+// A panic while an agent is made ends its connection, not the server.
 func TestServePanics(t *testing.T) {
 	serve := func(ctx context.Context, s stream.Stream) error {
 		return agent.Serve(ctx, s, func(*agent.Conn) acp.Agent { panic(struct{ content string }{"secret"}) }, nil)
@@ -30,7 +29,7 @@ func TestServePanics(t *testing.T) {
 			for range 2 {
 				s, err := remote.Dial(t.Context(), scheme+server.URL[len("http"):], &remote.DialOptions{Client: &http.Client{Transport: &http.Transport{}}})
 				require.NoError(t, err)
-				_ = s.Write([]byte(initialize)) // it may have ended
+				_ = s.Write([]byte(initialize)) // the connection may have ended
 				_, err = s.Read()
 				assert.Error(t, err)
 				require.NoError(t, s.Close())
@@ -44,7 +43,7 @@ func TestServePanics(t *testing.T) {
 	}
 }
 
-// recording returns a logger, and what it writes.
+// recording returns a logger and the channel that gets its output.
 func recording() (*slog.Logger, <-chan string) {
 	records := make(lines, 10)
 	return slog.New(slog.NewTextHandler(records, nil)), records

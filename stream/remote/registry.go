@@ -9,22 +9,22 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// registry knows the connections of both profiles that live.
+// registry holds the open connections of both transports.
 type registry struct {
 	max, maxEach int
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	live    map[*entry]struct{}
 	owners  map[string]int
 	closing bool
-	empty   chan struct{} // closed when the last one ends, once closing is set
+	empty   chan struct{} // closed when closing is set and the last connection has ended
 }
 
 // entry is one connection.
 type entry struct {
 	owner  string
 	cancel context.CancelCauseFunc
-	drain  func() // nil until the stream is there
+	drain  func() // nil until the stream exists
 }
 
 var (
@@ -36,8 +36,8 @@ func newRegistry(max, maxEach int) *registry {
 	return &registry{max: max, maxEach: maxEach, live: map[*entry]struct{}{}, owners: map[string]int{}, empty: make(chan struct{})}
 }
 
-// add admits a connection, or returns a *stream.StatusError. ctx ends when the
-// connection must; done ends its entry.
+// add admits a connection, or returns a *stream.StatusError. The ctx it returns ends when the
+// connection must end. done removes the entry.
 func (g *registry) add(ctx context.Context, p *Principal) (_ context.Context, e *entry, done func(), err error) {
 	e = &entry{}
 	if p != nil {
@@ -92,8 +92,8 @@ func (g *registry) setDrain(e *entry, drain func()) {
 	}
 }
 
-// shutDown refuses new connections, drains the others, and cancels those that live when
-// ctx is done.
+// shutDown refuses new connections and drains the others. When ctx is done, it cancels those that
+// are still open.
 func (g *registry) shutDown(ctx context.Context) error {
 	g.mu.Lock()
 	first := !g.closing
@@ -121,6 +121,6 @@ func (g *registry) shutDown(ctx context.Context) error {
 		e.cancel(errShutdown)
 	}
 	g.mu.Unlock()
-	<-g.empty // a handler that ignores its ctx is left by its connection
+	<-g.empty // the connection does not wait for a handler that ignores its ctx
 	return context.Cause(ctx)
 }

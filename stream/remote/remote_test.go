@@ -32,10 +32,10 @@ const (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// echoAgent says back what it is prompted with.
+// echoAgent repeats each prompt.
 type echoAgent struct {
 	conn *agent.Conn
-	ctx  chan context.Context // gets the ctx of each prompt
+	ctx  chan context.Context // receives the ctx of each prompt
 }
 
 func (a *echoAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
@@ -77,7 +77,7 @@ func (silentClient) RequestPermission(context.Context, *acp.RequestPermissionReq
 }
 func (silentClient) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
 
-// talk opens a session at a URL.
+// talk connects to a URL and opens a session.
 func talk(t *testing.T, url string, opts *remote.DialOptions) (*client.Conn, *client.Session) {
 	t.Helper()
 	s, err := remote.Dial(t.Context(), url, opts)
@@ -147,7 +147,7 @@ func TestPrincipalReachesHandlers(t *testing.T) {
 	}
 }
 
-// requests are one of each kind, made without the client.
+// requests returns one request of each kind, made without package remote.
 func requests(url string) map[string]*http.Request {
 	get := httptest.NewRequest("GET", url, nil)
 	get.Header.Set("Accept", "text/event-stream")
@@ -199,7 +199,7 @@ func TestAuthorizeRunsFirst(t *testing.T) {
 				if tt.header != "" {
 					r.Header.Set("Authorization", tt.header)
 				}
-				r.Header.Set("Origin", "https://evil.example") // it is not looked at yet
+				r.Header.Set("Origin", "https://evil.example") // Origin is checked later
 				r.Host = "evil.example"
 				assert.Equal(t, tt.want, status(t, r), kind)
 			}
@@ -252,8 +252,8 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// Without Authorize a request that comes in at another address than a loopback one is
-// refused, whatever its headers say.
+// Without Authorize, a request that arrives at an address other than loopback is refused, whatever
+// its headers say.
 func TestOnlyLoopbackWithoutAuthorize(t *testing.T) {
 	h := remote.NewHandler(serving(nil), &remote.Options{Logger: quiet, AllowedHosts: []string{"example.com"}})
 	for address, want := range map[string]int{"127.0.0.1": 200, "::1": 200, "10.1.2.3": 403, "192.168.0.1": 403} {
@@ -271,7 +271,7 @@ func TestOnlyLoopbackWithoutAuthorize(t *testing.T) {
 	_ = h.Shutdown(ctx)
 }
 
-// A connection belongs to its principal.
+// Other principals cannot use a connection.
 func TestConnectionsOfOthers(t *testing.T) {
 	_, s := start(t, &remote.Options{Authorize: func(r *http.Request) (*remote.Principal, error) {
 		return &remote.Principal{ID: r.Header.Get("Authorization")}, nil
@@ -318,7 +318,7 @@ func TestRevoked(t *testing.T) {
 				var closed *websocket.CloseError
 				require.ErrorAs(t, err, &closed)
 				assert.Equal(t, 1008, closed.Code)
-			} else { // the agent's own error, or the end of either event stream: what comes first
+			} else { // the agent's own error or the end of an event stream, whichever comes first
 				require.Error(t, err)
 			}
 			<-conn.Done()
@@ -357,7 +357,7 @@ func TestConnectionLimits(t *testing.T) {
 	}, 5*time.Second, 10*time.Millisecond)
 }
 
-// Without Authorize there are no principals, so their limit does not apply: one user's clients
+// Without Authorize there are no principals, so their limit does not apply: the clients of one user
 // would exclude each other.
 func TestNoPrincipalLimitWithoutAuthorize(t *testing.T) {
 	_, s := start(t, &remote.Options{MaxConnections: 4, MaxPrincipalConnections: 2}, nil)
@@ -403,7 +403,7 @@ func TestShutdown(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// A turn that does not end is cut when ctx is done.
+// A turn that does not end is cancelled when the ctx of Shutdown is done.
 func TestShutdownIsPatientUntilItsCtxEnds(t *testing.T) {
 	for name, ws := range map[string]bool{"HTTP": false, "WebSocket": true} {
 		t.Run(name, func(t *testing.T) {
@@ -446,7 +446,7 @@ func TestDialRefuses(t *testing.T) {
 	}
 }
 
-// What a refused request looks like is logged without secrets.
+// The log of a refused request contains no secrets.
 func TestLogsHoldNoSecrets(t *testing.T) {
 	var log bytes.Buffer
 	h := remote.NewHandler(serving(nil), &remote.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Authorize: remote.BearerToken("secret")})
@@ -459,12 +459,12 @@ func TestLogsHoldNoSecrets(t *testing.T) {
 	}
 }
 
-// The limits of NewServer hold.
+// A server of NewServer enforces its limits.
 func TestNewServer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	s := remote.NewServer("", remote.NewHandler(serving(nil), &remote.Options{Logger: quiet}))
-	s.ReadHeaderTimeout = 200 * time.Millisecond // for the test
+	s.ReadHeaderTimeout = 200 * time.Millisecond // short, for the test
 	go s.Serve(listener)                         // ends with the test
 	defer s.Close()
 	for name, tt := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// A token in a URL is no token: URLs end up in logs.
+// A token in a URL is ignored, because URLs are often logged.
 func TestTokensInURLsAreIgnored(t *testing.T) {
 	_, s := start(t, &remote.Options{Authorize: remote.BearerToken("secret")}, nil)
 	for kind, r := range requests(s.URL + "/?token=secret&access_token=secret&authorization=Bearer+secret") {
@@ -23,7 +23,7 @@ func TestTokensInURLsAreIgnored(t *testing.T) {
 	}
 }
 
-// A body may have 32 MiB, unless an option says otherwise.
+// The default limit of a body is 32 MiB.
 func TestBodyLimit(t *testing.T) {
 	_, s := start(t, nil, nil)
 	for size, want := range map[int]int{stream.DefaultMaxMessage: 404, stream.DefaultMaxMessage + 1: 413} {
@@ -37,7 +37,7 @@ func TestBodyLimit(t *testing.T) {
 	}
 }
 
-// The server agrees to no compression, which would let a page guess secrets.
+// The server refuses compression, because its result would let a page guess secrets.
 func TestNoCompression(t *testing.T) {
 	_, s := start(t, nil, nil)
 	r := requests(s.URL)["upgrade"]
@@ -55,7 +55,7 @@ func TestNoCompression(t *testing.T) {
 	assert.Empty(t, resp.Header.Get("Content-Encoding"))
 }
 
-// NewServer speaks HTTP/2 without TLS, for proxies.
+// NewServer speaks HTTP/2 without TLS, which proxies use.
 func TestNewServerSpeaksHTTP2(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

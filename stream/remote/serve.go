@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// shutdownGrace is how long Serve lets turns run on when its ctx has ended.
+// shutdownGrace is how long Serve waits for turns in flight after its ctx has ended.
 const shutdownGrace = 10 * time.Second
 
 // Serve accepts connections on a listener until ctx ends, with the limits of
@@ -29,7 +29,7 @@ func (h *Handler) Serve(ctx context.Context, listener net.Listener) error {
 	case err = <-served:
 	case <-ctx.Done():
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
-		_ = h.Shutdown(grace) // what has not ended by then is cut
+		_ = h.Shutdown(grace) // cancels what has not ended by then
 		cancel()
 		_ = server.Close()
 		err = <-served

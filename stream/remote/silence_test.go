@@ -18,27 +18,26 @@ import (
 	"github.com/acpkit/go-sdk/internal/pipenet"
 )
 
-// swallower is a network that goes silent after a number of bytes from the server, or from the
-// client: what is written is lost, nothing arrives, and neither end learns that the other has
-// closed its connection.
+// swallower is a network that goes silent after a number of bytes in one direction. What is written
+// then is lost, nothing arrives, and neither end learns that the other has closed its connection.
 type swallower struct {
 	*pipenet.Listener
-	fromClient bool // which bytes count
+	fromClient bool // the direction in which bytes count
 	scope      silence
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	left   int
 	silent bool
 	passed int
 	conns  []*mutableConn
 }
 
-// silence says what goes silent.
+// silence says which connections go silent.
 type silence string
 
 const (
 	oneConnection    silence = "one connection"
-	oldConnections   silence = "all connections" // as if a router on the way had forgotten them
+	oldConnections   silence = "all connections" // as if a router had lost their state
 	newConnectionsTo silence = "the network"
 )
 
@@ -61,7 +60,7 @@ func (n *swallower) DialContext(ctx context.Context, network, address string) (n
 	return c, nil
 }
 
-// pass returns how many of size bytes pass. Those after them, and all that follows, are lost.
+// pass returns how many of size bytes pass. All bytes after them are lost.
 func (n *swallower) pass(c *mutableConn, size int, fromClient bool) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -94,7 +93,7 @@ func (n *swallower) shut() {
 	}
 }
 
-// mutableConn is a connection of a swallower, at the client. The mutex of the network guards
+// mutableConn is the client's end of a connection of a swallower. The mutex of the network guards
 // its state.
 type mutableConn struct {
 	net.Conn
@@ -134,16 +133,16 @@ func (c *mutableConn) Close() error {
 		return c.Conn.Close()
 	}
 	c.closed = true
-	_ = c.Conn.SetReadDeadline(time.Now()) // its reader returns
+	_ = c.Conn.SetReadDeadline(time.Now()) // makes its Read return
 	time.AfterFunc(time.Millisecond, func() {
 		_ = c.Conn.SetReadDeadline(time.Time{})
-		_, _ = io.Copy(io.Discard, c.Conn) // until shut
+		_, _ = io.Copy(io.Discard, c.Conn) // until shut closes it
 	})
 	return nil
 }
 
-// A network that goes silent at any byte leaves no call waiting: within 90 s it fails with an
-// error, or the conversation has gone on.
+// If a network goes silent after any byte, no call hangs: within 90 s it fails, or the conversation
+// has continued.
 func TestSilenceAnywhere(t *testing.T) {
 	step := 29
 	switch {
@@ -171,7 +170,8 @@ func TestSilenceAnywhere(t *testing.T) {
 								network := &swallower{Listener: pipenet.Listen(), fromClient: fromClient, scope: scope, left: n}
 								began := time.Now()
 								err = converse(t, "http://server/", resume, transport.Clone(), network)
-								// Close has 2 s for what was accepted, and 2 s for the DELETE.
+								// Close waits up to 2 s for accepted messages and 2 s for the
+								// DELETE.
 								assert.LessOrEqual(t, time.Since(began), 94*time.Second, "a call hung: %v", err)
 								network.shut()
 								synctest.Wait()

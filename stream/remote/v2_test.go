@@ -22,7 +22,7 @@ import (
 type secondAgent struct {
 	conn *agent.Conn
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	sessions int
 	sent     map[acp.SessionID]int
 }
@@ -64,7 +64,7 @@ func (a *secondAgent) CloseSession(ctx context.Context, req *acp.CloseSessionReq
 
 func (a *secondAgent) Cancel(context.Context, *acp.CancelSessionNotification) error { return nil }
 
-// Prompt works after its response: messages, a question, messages.
+// Prompt continues after its response: it sends messages, a request, and more messages.
 func (a *secondAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	s := a.conn.Session(req.SessionID)
 	return s.Accept(ctx, req, func(ctx context.Context) (acp.StopReason, error) {
@@ -89,12 +89,12 @@ func (a *secondAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.
 	})
 }
 
-// secondClient checks the order of what it gets.
+// secondClient checks the order of what it receives.
 type secondClient struct {
 	t   *testing.T
-	ask func(context.Context) error // nil: it allows everything
+	ask func(context.Context) error // nil: everything is allowed
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	next  map[acp.SessionID]int
 	state map[acp.SessionID]string
 }
@@ -130,8 +130,8 @@ func (c *secondClient) RequestPermission(ctx context.Context, r *acp.RequestPerm
 	return acp.Selected("y"), nil
 }
 
-// Version 2 works over both profiles: its updates belong to sessions, prompts end with a
-// state, and a replay comes before the response to session/resume.
+// Version 2 works over both transports: updates belong to sessions, prompts end with a state, and a
+// replay comes before the response to session/resume.
 func TestVersion2(t *testing.T) {
 	for name, tt := range map[string]struct{ ws, resume bool }{"HTTP": {}, "HTTP with resume": {resume: true}, "WebSocket": {ws: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestVersion2(t *testing.T) {
 				c.mu.Unlock()
 			}
 
-			// The agent withdraws its question when the work is cancelled.
+			// The agent withdraws its request when the work is cancelled.
 			withdrawn := make(chan struct{})
 			c.ask = func(ctx context.Context) error {
 				assert.NoError(t, sessions[1].Cancel(context.WithoutCancel(ctx)))

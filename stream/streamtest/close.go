@@ -12,7 +12,7 @@ import (
 
 func endOfInput(t *testing.T, a, b stream.Stream) {
 	closed := make(chan error, 1)
-	go func() { // ends when b has read all or is closed
+	go func() { // ends when b has read everything or is closed
 		closed <- func() error {
 			for i := range 3 {
 				if err := a.Write(message(i, 1000)); err != nil {
@@ -105,7 +105,7 @@ func interruptWrite(t *testing.T, a, b stream.Stream) {
 	for blocked := false; !blocked; {
 		select {
 		case <-progress:
-		case <-time.After(200 * time.Millisecond): // no longer moving
+		case <-time.After(200 * time.Millisecond): // nothing was read meanwhile
 			blocked = true
 		}
 	}

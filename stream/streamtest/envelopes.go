@@ -8,7 +8,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// envelopes: WriteMessage and ReadMessage do what Write and Read do, with the envelope.
+// envelopes tests that WriteMessage and ReadMessage carry the same messages as Write and Read.
 func envelopes(t *testing.T, a, b stream.Stream) {
 	write, read := stream.FeaturesOf(a).WriteMessage, stream.FeaturesOf(b).ReadMessage
 	if write == nil && read == nil {
@@ -46,7 +46,7 @@ func envelopes(t *testing.T, a, b stream.Stream) {
 	wait(t, sent, "writing")
 }
 
-// same compares what a message says. Only ParseMessage can set the rest.
+// same compares the exported fields of two messages. Only ParseMessage sets the others.
 func same(a, b stream.Message) bool {
 	return bytes.Equal(a.Data, b.Data) && a.Kind == b.Kind && bytes.Equal(a.ID, b.ID) && a.Method == b.Method &&
 		a.SessionID == b.SessionID && bytes.Equal(a.CancelID, b.CancelID)

@@ -8,8 +8,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// hasten calls Hasten of a stream that has it at all times: while
-// messages arrive one after the other, while none arrives, and when Read is interrupted.
+// hasten calls Features.Hasten at all times: while messages arrive one after the other, while none
+// arrives, and when Read is interrupted.
 func hasten(t *testing.T, a, b stream.Stream) {
 	hasten := stream.FeaturesOf(b).Hasten
 	if hasten == nil {
@@ -36,7 +36,7 @@ func hasten(t *testing.T, a, b stream.Stream) {
 	sent := make(chan error, 1)
 	go func() { // ends when b has read all or is closed
 		for i := range 20 {
-			for range i % 5 * 10 { // nothing arrives while Hasten is called that often
+			for range i % 5 * 10 { // pauses in which no message arrives
 				select {
 				case <-told:
 				case <-over:

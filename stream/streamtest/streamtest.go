@@ -12,7 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// patience is how long the kit waits for what must happen.
+// patience is how long a test waits for something that must happen.
 const patience = 20 * time.Second
 
 // SessionID is the session that all messages of the kit belong to.
@@ -72,15 +72,15 @@ var checks = []struct {
 	{"close by many", closeByMany},
 }
 
-// message returns a notification of about n bytes that names i.
+// message returns a notification of about n bytes that contains i.
 func message(i, n int) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","n":%d,"é":"%s"}}`, SessionID, i, strings.Repeat("x", n))
 }
 
-// someSizes are around what pipes and buffers hold, and beyond.
+// someSizes are near the sizes of pipes and buffers, and above.
 var someSizes = []int{0, 1, 100, 4000, 4096, 65_400, 65_536, 70_000, 131_072, 1 << 20}
 
-// someMessages has many short ones of them and a few long ones.
+// someMessages are many short messages and a few long ones.
 var someMessages = func() (all [][]byte) {
 	for _, size := range someSizes {
 		for range max(1, min(20, 200_000/(size+1))) {
@@ -157,7 +157,7 @@ func ownership(t *testing.T, a, b stream.Stream) {
 	}()
 	first := expect(t, b, message(1, 100))
 	for i := range first[:cap(first)] {
-		first[:cap(first)][i] = '!' // it is ours, up to its capacity
+		first[:cap(first)][i] = '!' // the slice belongs to the reader, up to its capacity
 	}
 	kept := expect(t, b, message(2, 100))
 	for i := range 50 {
@@ -205,7 +205,7 @@ func batches(t *testing.T, a, b stream.Stream) {
 	wait(t, sent, "writing")
 }
 
-// refusal: a stream that cannot carry a message must return a *stream.MessageError.
+// refusal tests that a stream which cannot carry a message returns a *stream.MessageError.
 func refusal(t *testing.T, a, b stream.Stream) {
 	odd := bytes.Replace(message(0, 0), []byte("{"), []byte("{\n"), 1)
 	sent := make(chan error, 1)
@@ -220,7 +220,7 @@ func refusal(t *testing.T, a, b stream.Stream) {
 	}()
 	msg, err := read(t, b)
 	expectOK(t, "Read", err)
-	// A stream that encodes messages again leaves out white space.
+	// A stream that encodes messages again removes white space.
 	if bytes.Equal(msg, odd) || bytes.Equal(msg, message(0, 0)) {
 		msg = expect(t, b, message(1, 0))
 	}
@@ -236,8 +236,8 @@ func read(t *testing.T, s stream.Stream) ([]byte, error) {
 	return await(t, s.Read)
 }
 
-// await waits for next with a deadline. After the deadline the test fails, and the
-// goroutine stays until the connection is closed.
+// await calls next and waits for it with a deadline. After the deadline the test fails, and the
+// goroutine runs until the connection is closed.
 func await[T any](t *testing.T, next func() (T, error)) (T, error) {
 	t.Helper()
 	type result struct {

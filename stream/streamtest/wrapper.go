@@ -78,7 +78,7 @@ func testWrapper(t *testing.T, wrap func(stream.Stream, func([]byte)) stream.Str
 	var seen [][]byte
 	s := wrap(below, func(msg []byte) { seen = append(seen, bytes.Clone(msg)) })
 	f := stream.FeaturesOf(s)
-	// carried checks that the messages which step carries are seen once.
+	// carried checks that each message that step carries is seen once.
 	carried := func(what string, want int, step func() error) {
 		t.Helper()
 		seen, below.sent = nil, nil
