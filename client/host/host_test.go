@@ -407,7 +407,8 @@ func TestRulesSeeWhatWillHappen(t *testing.T) {
 		assert.NoError(t, x.command(ctx, echo("; rm -rf /")), "an argument is no shell line")
 		denied(t, x.command(ctx, acp.CreateTerminalRequest{Command: "echo x; echo y"}))
 		denied(t, x.command(ctx, acp.CreateTerminalRequest{Command: "A=1 echo x"}))
-		denied(t, x.command(ctx, acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "echo x"}}))
+		denied(t, x.command(ctx, acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "echo x; echo y"}}))
+		assert.NoError(t, x.command(ctx, acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "echo x"}}))
 		preload := echo("x")
 		preload.Env = []acp.EnvVariable{{Name: "LD_PRELOAD", Value: "/evil.so"}}
 		denied(t, x.command(ctx, preload))

@@ -177,6 +177,10 @@ func (s *Scope) known(sessionID string, t *Tool) *Tool {
 			*p = v
 		}
 	}
+	in := readInput(t.Input)
+	if (t.Input == nil || in != nil && len(in) == 0) && len(t.Diffs)+len(t.Paths)+len(t.Patches) == 0 {
+		return &merged // some agents fill in empty values, which would hide what they have said
+	}
 	if t.Input != nil {
 		merged.Input = t.Input
 	}

@@ -60,7 +60,13 @@ func (p *Policy) find(agent, workspace string, t *Tool) findings {
 		if found, ok := p.opts.Extract(agent, t); ok {
 			written := map[string]bool{}
 			for i := range found {
-				found[i].Path, found[i].Cwd = realPath(found[i].Path), realFolder(found[i].Cwd)
+				if found[i].Path != "" {
+					found[i].Path = realPath(below(workspace, found[i].Path))
+				}
+				if found[i].Action == ActionCommand && found[i].Cwd == "" {
+					found[i].Cwd = workspace
+				}
+				found[i].Cwd = realFolder(found[i].Cwd)
 				written[found[i].Path] = written[found[i].Path] || found[i].Action == ActionWrite
 			}
 			for _, o := range f.claims { // what is shown is part of it

@@ -1,8 +1,11 @@
 package permission
 
 import (
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -67,6 +70,58 @@ func (o *Operation) runsArguments() bool {
 	file := o.file()
 	return file != "" && (isRunner(file) && !slices.Contains(manyInOne, program(file)) || runsInline(file, o.Argv[1:]))
 }
+
+// plainShells are the shells whose argument after -c rules look into.
+var plainShells = []string{"sh", "bash", "dash", "zsh"}
+
+// takenApart returns what a rule that allows may match: the command, or the one in a line for
+// a shell. It returns nil if there is none.
+func (o *Operation) takenApart() *Operation {
+	if len(o.Argv) == 0 {
+		return nil
+	}
+	folder, name := path.Split(o.Argv[0])
+	dashC := len(o.Argv) == 3 && o.Argv[1] == "-c" && slices.Contains(plainShells, name) && slices.Contains([]string{"", "/bin/", "/usr/bin/"}, folder)
+	if !o.Shell && !dashC {
+		return o
+	}
+	words := plainWords(o.Argv[len(o.Argv)-1])
+	if words == nil {
+		return nil
+	}
+	return &Operation{Action: ActionCommand, Argv: words, Cwd: o.Cwd, Env: o.Env, EnvDigest: o.EnvDigest}
+}
+
+// plainWords returns the words of a line that every shell reads as one command with
+// arguments; nil for other lines. It knows none if a shell may find the program in the folder
+// that the command runs in, which the agent may have written: by a PATH with relative
+// folders, or on Windows.
+func plainWords(line string) []string {
+	relative := func(folder string) bool { return !filepath.IsAbs(folder) }
+	if runtime.GOOS == "windows" || slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), relative) {
+		return nil
+	}
+	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
+	if len(words) == 0 || isNoWord(words[0]) || slices.ContainsFunc(words[1:], isNoArgument) {
+		return nil
+	}
+	return words
+}
+
+// isNoArgument reports whether a shell may read the text as anything but an argument. A
+// leading "=" or "@" means something to zsh and to PowerShell.
+func isNoArgument(text string) bool {
+	return strings.ContainsAny(text[:1], "=@") || isNoWord(strings.Map(func(r rune) rune {
+		if strings.ContainsRune("=:@+,", r) {
+			return '_'
+		}
+		return r
+	}, text))
+}
+
+// isInert reports whether a variable only tells a program which session started it. Goose
+// sets one for each command.
+func isInert(name string) bool { return name == "AGENT_SESSION_ID" }
 
 // file returns the file of the program of a command without symlinks; empty if it is not
 // known.

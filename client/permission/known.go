@@ -1,54 +1,104 @@
 package permission
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
 
-// knownTools are the tools of agents in use that run a line of a shell: by the name of the
-// agent, the name of the tool, and members of its input that do not change what runs.
-var knownTools = map[string]struct {
-	tool  string
+// knownAgent says how an agent describes its tools in a question.
+type knownAgent struct {
+	// shell is the name of the tool that runs a line of a shell, which codex-acp sends only
+	// after its question, and call is what the ids of its calls begin with; empty if the kind
+	// of a tool call tells it.
+	shell, call string
+	// titled reports whether titles tell the tool, because kinds do not.
+	titled bool
+	// extra lists members of the input of a command that do not change what runs.
 	extra []string
-}{
-	"@agentclientprotocol/claude-agent-acp": {"Bash", []string{"timeout", "run_in_background"}},
-	"@agentclientprotocol/codex-acp":        {"exec_command", nil},
 }
 
-// ExtractKnown is an Options.Extract for agents in use: with it, a rule that allows "go test"
-// allows their questions about that command. It knows the commands of claude-agent-acp and
-// codex-acp, which run them themselves. A line that a shell reads as words and nothing else
-// is taken as a command with arguments; no rule allows others. The agent is trusted to run
-// what it asks about: the name of an agent is a claim too.
+// knownAgents are agents in use, by name.
+var knownAgents = map[string]knownAgent{
+	"@agentclientprotocol/claude-agent-acp": {shell: "Bash", extra: []string{"timeout", "run_in_background"}},
+	"@agentclientprotocol/codex-acp":        {shell: "exec_command"},
+	"gemini-cli":                            {call: "run_shell_command__"},
+	"goose":                                 {titled: true, extra: []string{"timeout_secs"}},
+	"OpenCode":                              {extra: []string{"timeout"}},
+	"qwen-code":                             {extra: []string{"timeout", "is_background"}},
+}
+
+// titledKinds are the kinds of the tools of goose, whose questions have the kind "other".
+var titledKinds = map[string]string{"shell": "execute", "read": "read", "write": "edit", "edit": "edit"}
+
+// ExtractKnown is an Options.Extract for agents in use: with it, a rule that allows "go test *"
+// allows their questions about such commands, and a rule that allows paths their questions
+// about files. It knows claude-agent-acp, codex-acp, gemini-cli, goose, opencode and
+// qwen-code. The agent is trusted to do what it asks about and nothing else: its name, and the
+// kinds and titles that distinguish its tools, are claims too.
 func ExtractKnown(agent string, t *Tool) ([]Operation, bool) {
-	known, ok := knownTools[agent]
-	if !ok || t.Name != known.tool || len(t.Diffs) > 0 {
+	a, ok := knownAgents[agent]
+	if !ok {
 		return nil, false
 	}
-	in := readInput(t.Input)
-	for _, name := range known.extra {
+	in, kind := readInput(t.Input), t.Kind
+	if a.titled {
+		tool, object, _ := strings.Cut(t.Title, " · ")
+		if kind = titledKinds[tool]; object == "" || object != in.text("command") && object != in.text("path") {
+			return nil, false
+		}
+	}
+	switch kind {
+	case "execute":
+		return a.command(t, in)
+	case "read":
+		all := files(t, in, ActionRead)
+		return all, len(all) > 0 && len(t.Diffs) == 0
+	case "edit":
+		all := files(t, in, ActionWrite)
+		return all, len(all) > 0
+	}
+	return nil, false
+}
+
+// command returns the command of a tool call.
+func (a *knownAgent) command(t *Tool, in input) ([]Operation, bool) {
+	if len(t.Diffs) > 0 || a.shell != "" && t.Name != "" && t.Name != a.shell {
+		return nil, false
+	}
+	if a.call != "" { // there is no input, and the title is the line
+		found := t.Title != "" && strings.HasPrefix(t.ID, a.call) && len(t.Input) == 0
+		return []Operation{{Action: ActionCommand, Argv: []string{t.Title}, Shell: true}}, found
+	}
+	for _, name := range a.extra {
 		delete(in, name)
 	}
 	// The folder is what the agent says, or the one that its shell is in.
 	all, exact := in.commands("")
-	if !exact || len(all) != 1 || !in.onlyCommands() {
-		return nil, false
-	}
-	if o := &all[0]; o.Shell {
-		words := strings.Fields(o.Argv[0])
-		if len(words) > 0 && !slices.ContainsFunc(words, isNoArgument) && !strings.ContainsAny(o.Argv[0], "\r\n") && !isNoWord(words[0]) {
-			o.Argv, o.Shell = words, false
-		}
-	}
-	return all, true
+	return all, exact && len(all) == 1 && in.onlyCommands()
 }
 
-// isNoArgument reports whether a shell may read the text as anything but an argument.
-func isNoArgument(text string) bool {
-	return isNoWord(strings.Map(func(r rune) rune {
-		if strings.ContainsRune("=:@%+,", r) {
-			return '_'
+// files returns what a tool call that reads or writes does to each file that it names.
+func files(t *Tool, in input, action Action) []Operation {
+	var all []Operation
+	seen := map[string]bool{}
+	for _, d := range t.Diffs {
+		o := Operation{Action: action, Path: d.Path}
+		if d.NewText != nil {
+			o.Digest = DigestOf(*d.NewText)
 		}
-		return r
-	}, text))
+		all, seen[d.Path] = append(all, o), true
+	}
+	for _, name := range slices.Concat(t.Paths, in.paths()) {
+		if !seen[name] {
+			all, seen[name] = append(all, Operation{Action: action, Path: name}), true
+		}
+	}
+	return all
+}
+
+// text returns a member that is a string; empty if there is none.
+func (in input) text(name string) (s string) {
+	_ = json.Unmarshal(in[name], &s) // s stays empty
+	return s
 }

@@ -42,7 +42,7 @@ type Operation struct {
 	// agent wrote it if it cannot be resolved.
 	Cwd string `json:"cwd,omitempty"`
 	// Env lists the names of the variables that the agent sets for the command. EnvDigest is
-	// equal for equal values only.
+	// equal for equal values only; AGENT_SESSION_ID is not part of it.
 	Env       []string `json:"env,omitempty"`
 	EnvDigest string   `json:"envDigest,omitempty"`
 }
@@ -63,14 +63,17 @@ func DigestOf(texts ...string) string {
 
 // setEnv sets Env and EnvDigest. The order of the variables makes no difference.
 func (o *Operation) setEnv(variables []Variable) {
-	o.Env = nil
+	o.Env, o.EnvDigest = nil, ""
 	var values []string
 	for _, v := range variables {
 		o.Env = append(o.Env, v.Name)
-		values = append(values, v.Name+"="+v.Value)
+		if !isInert(v.Name) {
+			values = append(values, v.Name+"="+v.Value)
+		}
 	}
-	slices.Sort(values)
-	o.EnvDigest = DigestOf(values...)
+	if slices.Sort(values); len(values) > 0 {
+		o.EnvDigest = DigestOf(values...)
+	}
 }
 
 // kind returns the kind of tool call that does such a thing.
@@ -104,7 +107,7 @@ func (o *Operation) argument() string {
 	if o.Action != ActionCommand {
 		return DigestOf(o.Path)
 	}
-	env := slices.Sorted(slices.Values(o.Env))
+	env := slices.DeleteFunc(slices.Sorted(slices.Values(o.Env)), isInert)
 	shell := o.Shell && slices.ContainsFunc(o.Argv, isNoWord) // to a shell, one word is a program
 	texts := append([]string{fmt.Sprint(shell), o.Cwd, fmt.Sprint(len(o.Argv))}, o.Argv...)
 	return DigestOf(append(append(texts, env...), o.EnvDigest)...)

@@ -31,8 +31,9 @@ type Options struct {
 	// Extract returns the operations of a question's tool call, and reports whether these are
 	// all of its operations. It is for agents whose tools are known, such as [ExtractKnown];
 	// agent is the name of the agent. Rules that allow commands or paths rely on it for
-	// questions. The paths that it returns may contain symlinks. Nil means that no agent is
-	// trusted in this way.
+	// questions. The paths that it returns may contain symlinks, and are relative to the
+	// workspace; a command without Cwd runs there. Nil means that no agent is trusted in this
+	// way.
 	Extract func(agent string, t *Tool) ([]Operation, bool)
 
 	// Memory stores the "always" decisions of a person. Nil means that each session has its

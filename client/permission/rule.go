@@ -26,13 +26,14 @@ const (
 // question, the first words of a command, and each word of a shell command line. A rule
 // that allows is strict. It matches
 //
-//   - no shell command line, no shell, and no program that runs its arguments, such as env
-//     and perl -e, as far as these are known by the name of the command and that of the file
-//     that it leads to;
-//   - a command only as a whole, with all its variables;
+//   - no shell, and no program that runs its arguments, such as env and perl -e, as far as
+//     these are known by the name of the command and that of the file that it leads to. A
+//     shell command line, also that of sh -c, is the command in it if every shell reads it as
+//     words and nothing else, which is never assumed on Windows;
+//   - a command only as a whole, with all its variables, except AGENT_SESSION_ID;
 //   - a question only by the name of its tool, or by the operations that Options.Extract
 //     returned for it, each of which must be allowed. It ignores the kind of a tool call,
-//     which is only a claim. Titles are never considered.
+//     which is only a claim, and the title.
 type Rule struct {
 	// Name identifies the rule in a [Record].
 	Name     string
@@ -118,11 +119,11 @@ func (r *Rule) allows(o *Operation, tool string) bool {
 		}
 		return len(r.Paths) == 0 || matchesPath(r.Paths, o.Path)
 	case ActionCommand:
-		if o.Shell || len(o.Argv) == 0 {
+		if o = o.takenApart(); o == nil {
 			return false
 		}
 		for _, name := range o.Env {
-			if !matchesName(r.Env, name) {
+			if !matchesName(r.Env, name) && !isInert(name) {
 				return false
 			}
 		}

@@ -47,7 +47,6 @@ func TestCommandRules(t *testing.T) {
 		"a word that contains others":    {permission.Rule{Commands: []string{"go test"}}, command("go test"), false},
 		"another program of the name":    {permission.Rule{Commands: []string{"go test"}}, command("/tmp/go", "test"), false},
 		"a shell line":                   {permission.Rule{Commands: []string{"ls *"}}, shell("ls; rm -rf /"), false},
-		"a harmless shell line":          {permission.Rule{Commands: []string{"ls *"}}, shell("ls"), false},
 		"a shell line, everything":       {permission.Rule{}, shell("ls"), false},
 		"a command, everything":          {permission.Rule{}, command("ls"), false},
 		"bash -c":                        {permission.Rule{Commands: []string{"bash *"}}, command("bash", "-c", "ls"), false},
@@ -127,6 +126,48 @@ func TestRulesAllowNoShellByAnotherName(t *testing.T) {
 			assert.Equal(t, c.want, d.Authorize(t.Context(), c.act) == nil)
 		})
 	}
+}
+
+// A line for a shell is the command in it, if no shell can read more or other things in it.
+func TestRulesTakeSimpleLinesApart(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("on Windows no rule looks into lines for a shell")
+	}
+	run := func(a permission.Act) bool {
+		rules := []permission.Rule{{Decision: permission.Allow, Commands: []string{"go test *", "env *", "ls"}, Env: []string{"FOO"}}}
+		return newDesk(t, permission.Options{Rules: rules}).Authorize(t.Context(), a) == nil
+	}
+	for line, want := range map[string]bool{
+		"go test ./...": true, " go  test\t-run=TestA,b pkg@v1:2+3 ": true, "ls": true,
+		"go test; rm x": false, "go test\nrm x": false, "go test\rrm x": false, "go test & rm x": false, "go test | sh": false,
+		"go test > x": false, "go test < x": false, "go test $X": false, "go test `x`": false, "go test $(x)": false, "go test {a,b}": false,
+		"go test *": false, "go test ?": false, "go test [a]": false, "go test ~": false, "go test !x": false, "go test #x": false,
+		"go test 'x'": false, `go test "x"`: false, `go test \x`: false, "go test (x)": false, "go test %X%": false, "go test ^x": false,
+		"go test =ls": false, "go test @x": false, "go test\u00a0x": false, "X=1 go test": false, "go vet": false, "env ls": false, "sh x": false,
+		"": false, " ": false,
+	} {
+		assert.Equal(t, want, run(shell(line)), "%q", line)
+		for _, sh := range []string{"sh", "/bin/bash", "/usr/bin/dash", "zsh"} {
+			assert.Equal(t, want, run(command(sh, "-c", line)), "%s %q", sh, line)
+		}
+	}
+	for _, argv := range [][]string{
+		{"./sh", "-c", "ls"}, {"/tmp/sh", "-c", "ls"}, {"fish", "-c", "ls"}, {"sh", "-lc", "ls"}, {"sh", "-c", "ls", "x"}, {"sh", "ls"}, {"sh", "-i", "-c", "ls"},
+	} {
+		assert.False(t, run(command(argv...)), "%q", argv)
+	}
+	set := func(names ...string) permission.Act {
+		a := command("sh", "-c", "ls")
+		for _, name := range names {
+			a.Variables = append(a.Variables, permission.Variable{Name: name, Value: "x"})
+		}
+		return a
+	}
+	assert.True(t, run(set("FOO", "AGENT_SESSION_ID")))
+	assert.False(t, run(set("BASH_ENV")))
+	t.Setenv("PATH", os.Getenv("PATH")+":")
+	assert.False(t, run(shell("ls")), "the shell may find it in the folder that it runs in")
+	assert.True(t, run(command("ls")))
 }
 
 func TestRulesThatDenyMatchOnSuspicion(t *testing.T) {

@@ -230,13 +230,16 @@ func TestHostKitRules(t *testing.T) {
 	}
 	got := k.run(
 		writeStep("allowed", root+"/a", "x"), writeStep("denied", root+"/private/a", "x"), writeStep("by a link", root+"/open/a", "x"), writeStep("by dots", root+"/sub/../private/a", "x"),
-		command("echo", "echo", "hello"), command("shell", "echo hello; touch "+root+"/b"), command("bash -c", "bash", "-c", "echo hello"), command("env", "env", "A=1", "echo", "x"),
+		command("echo", "echo", "hello"), command("shell", "echo hello; touch "+root+"/b"), command("bash -c", "bash", "-c", "echo hello; touch "+root+"/b"),
+		command("sh -c", "sh", "-c", "echo hello"), command("env", "env", "A=1", "echo", "x"),
 		ask("claim", map[string]any{"kind": "execute", "title": "echo hello", "rawInput": map[string]any{"command": "echo hello"}}, usual...),
 	)
 	for label, want := range map[string]string{"allowed": "{}", "denied": "403", "by a link": "403", "by dots": "403", "shell": "403", "bash -c": "403", "env": "403", "claim": selected("reject_once")} {
 		assert.Equal(t, want, got.get(label), label)
 	}
-	assert.True(t, strings.HasPrefix(got.get("echo"), `{"terminalId":`), got.get("echo"))
+	for _, label := range []string{"echo", "sh -c"} {
+		assert.True(t, strings.HasPrefix(got.get(label), `{"terminalId":`), got.get(label))
+	}
 	assert.NoFileExists(t, root+"/b")
 }
 
