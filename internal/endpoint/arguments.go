@@ -7,12 +7,13 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// Middlewares turns a vocabulary's middlewares into the engine's.
+// Middlewares converts the middlewares of a vocabulary to those of the engine.
 func Middlewares[M ~func(H) H, H ~func(context.Context, string, any) (any, error)](list []M) []rpc.Middleware {
 	var all []rpc.Middleware
 	for _, m := range list {
@@ -31,7 +32,7 @@ func EachField(fields *wire.FieldErrors, add func(path, message string)) {
 	fields.Walk(func(path []string, msg string) { add(joinPath(path), msg) })
 }
 
-// joinPath writes prompt, 0, uri as "prompt[0].uri".
+// joinPath joins a path: prompt, 0, uri become "prompt[0].uri".
 func joinPath(path []string) string {
 	var b strings.Builder
 	for _, name := range path {
@@ -47,11 +48,11 @@ func joinPath(path []string) string {
 	return b.String()
 }
 
-// Relay is implemented by agents and clients of this module that pass requests on over
-// another connection without being one. Other modules cannot implement it.
+// Relay is implemented by agents and clients of this module that pass requests on over another
+// connection and are not connections themselves. Other modules cannot implement it.
 type Relay interface{ Relays(Own) }
 
-// Own makes the method of Relay one that only this module can have.
+// Own is a parameter type that prevents other modules from implementing Relay.
 type Own struct{}
 
 // IsRelay reports whether v is a [Relay].
@@ -73,9 +74,9 @@ func IsNil(v any) bool {
 	return false
 }
 
-// CheckWebURL returns an error if raw is not the URL of a web page. A client passes the URL
-// to the operating system, which for other URLs could run a program or open a file, so both
-// ends refuse them.
+// CheckWebURL returns an error if raw is not the URL of a web page. A client passes the URL to the
+// operating system, which could run a program or open a file for other URLs, so both ends refuse
+// them.
 func CheckWebURL(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -85,4 +86,18 @@ func CheckWebURL(raw string) error {
 		return errors.New("must be an http or https URL with a host")
 	}
 	return nil
+}
+
+// Printable returns a text of the peer on one line, without control characters and marks of writing
+// direction, which could control a terminal or reorder the text. White space becomes a space.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// ByName holds the typed calls of an end of type C by the names of their methods, so that
-// a call by name does the same as the typed call.
+// ByName holds the typed calls of an end of type C by method name, so that a call by name does the
+// same as the typed call.
 type ByName[C any] struct {
 	Requests      map[string]func(c C, ctx context.Context, params, result any) error
 	Notifications map[string]func(c C, ctx context.Context, params any) error
 	// Peer is the role of the other end, for error texts.
 	Peer string
-	// Version is the version whose methods these are.
+	// Version is the version of the methods.
 	Version int
-	// Invalid is the engine's, see rpc.Config.
+	// Invalid is rpc.Config.Invalid.
 	Invalid func(where string, fields *wire.FieldErrors) error
 }
 
@@ -46,7 +46,7 @@ func RequestByName[C, P, R any](m Request[P, R], f func(C, context.Context, *P) 
 		case raw != nil:
 			return assign(m.Name, result, raw)
 		}
-		return assign(m.Name, result, res) // a middleware's own
+		return assign(m.Name, result, res) // the result is a middleware's own
 	}
 }
 
@@ -109,7 +109,7 @@ func (b *ByName[C]) checkExtension(method string, defined bool) error {
 	return fmt.Errorf("acp: %q is not a method of the protocol; names of extensions begin with an underscore", method)
 }
 
-// invalidParams are params that break the schema of their method.
+// invalidParams is the error for params that break the schema of their method.
 type invalidParams struct {
 	where  string
 	fields *wire.FieldErrors
@@ -117,7 +117,7 @@ type invalidParams struct {
 
 func (e *invalidParams) Error() string { return "acp: invalid " + e.where }
 
-// told converts the error for params that break the schema to the error of the vocabulary.
+// told converts an invalidParams error to the error of the vocabulary.
 func (b *ByName[C]) told(err error) error {
 	if bad, ok := err.(*invalidParams); ok {
 		return b.Invalid(bad.where, bad.fields)

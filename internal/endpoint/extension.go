@@ -7,12 +7,11 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// fromKey marks the ctx of an extension handler with the connection that the
-// message came from.
+// fromKey is the key of the connection in the ctx of an extension handler.
 type fromKey struct{}
 
-// Extensions sets the handlers of cfg for methods without a row, if v has such handlers.
-// cfg is the configuration of the connection self.
+// Extensions sets the handlers of cfg for extension methods and notifications, if v has them. cfg
+// is the configuration of the connection self.
 func Extensions(cfg *rpc.Config, self, v any) {
 	if h, ok := v.(interface {
 		HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error)
@@ -30,11 +29,11 @@ func Extensions(cfg *rpc.Config, self, v any) {
 	}
 }
 
-// CameFrom reports whether the extension message that ctx belongs to arrived over the
-// connection self. Forwarding it there would return it to its sender.
+// CameFrom reports whether the extension message of ctx arrived over the connection self.
+// Forwarding the message to self would return it to its sender.
 func CameFrom(ctx context.Context, self any) bool { return ctx.Value(fromKey{}) == self }
 
-// OrAbsent keeps absent params absent: a nil json.RawMessage in an any is not nil.
+// OrAbsent returns nil for absent params. A nil json.RawMessage in an any would not be nil.
 func OrAbsent(params json.RawMessage) any {
 	if params == nil {
 		return nil

@@ -26,7 +26,8 @@ func NotificationOf[P any](version int, name string) Notification[P] {
 	return Notification[P]{known(wire.Notification(version, name), name)}
 }
 
-// known panics if there is no row. The generator writes both from the same facts.
+// known panics if m is nil. The generator writes the rows and the calls of RequestOf from the same
+// facts.
 func known(m *wire.Method, name string) *wire.Method {
 	if m == nil {
 		panic("endpoint: no row for " + name)
@@ -34,8 +35,8 @@ func known(m *wire.Method, name string) *wire.Method {
 	return m
 }
 
-// Sender sends the messages of one end: it calls the guard and then the engine, which
-// encodes the message.
+// Sender sends the messages of one end. It calls Guard, and then the engine, which encodes the
+// message.
 type Sender struct {
 	Engine *rpc.Conn
 	// Guard returns an error if the message must not be sent.
@@ -49,9 +50,9 @@ func (s *Sender) guard(m *wire.Method, params any) error {
 	return s.Guard(m, params)
 }
 
-// Call sends the request and returns the typed result. Nil params stand for empty ones;
-// where the schema requires members, the check names them. Result and error come together
-// if updates that were read before the response were dropped because the connection ended.
+// Call sends the request and returns the typed result. Nil params are sent as empty params; if the
+// schema requires members, the check names them. Call returns both a result and an error if updates
+// that were read before the response were dropped because the connection ended.
 func (m Request[P, R]) Call(ctx context.Context, s *Sender, params *P, opts *rpc.CallOptions) (*R, error) {
 	if params == nil {
 		params = new(P)
@@ -73,7 +74,7 @@ func (m Request[P, R]) Call(ctx context.Context, s *Sender, params *P, opts *rpc
 	return r, nil
 }
 
-// Notify sends the notification; nil params stand for empty ones.
+// Notify sends the notification. Nil params are sent as empty params.
 func (m Notification[P]) Notify(ctx context.Context, s *Sender, params *P) error {
 	if params == nil {
 		params = new(P)
@@ -96,7 +97,7 @@ func (m Request[P, R]) Handle(t *Table, f func(context.Context, *P) (*R, error))
 			return nil, err
 		}
 		if res == nil {
-			// An empty result. Most methods allow it; for the others, the check of the
+			// Return an empty result. Most methods allow it; for the others, the check of the
 			// encoded result returns an error.
 			res = new(R)
 		}
@@ -115,7 +116,7 @@ func (m Notification[P]) Handle(t *Table, f func(context.Context, *P) error) *rp
 	}})
 }
 
-// badParams is the error for a middleware that passes on params of another type.
+// badParams is the error for a middleware that passes on params of a wrong type.
 func badParams[P any](name string, params any) error {
 	return fmt.Errorf("acp: %s: a middleware passed on %T instead of %T", name, params, new(P))
 }

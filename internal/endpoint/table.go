@@ -5,6 +5,7 @@ import (
 
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // Table collects the methods that one end handles.
@@ -58,11 +59,11 @@ func (t *Table) has(method string) bool {
 	return false
 }
 
-// Promise is a capability that promises a method, and the role that has the method.
+// Promise is a capability that promises a method, and the role that defines the method.
 type Promise struct{ Capability, Method, Role string }
 
-// Broken returns the first promise whose capability is advertised, as has reports, and
-// whose method the table does not have.
+// Broken returns the first promise that is advertised and whose method is not in the table. has
+// reports whether a capability is advertised.
 func (t *Table) Broken(promises []Promise, has func(path string) bool) (p Promise, broken bool) {
 	for _, p := range promises {
 		if has(p.Capability) && !t.has(p.Method) {
@@ -72,10 +73,26 @@ func (t *Table) Broken(promises []Promise, has func(path string) bool) (p Promis
 	return Promise{}, false
 }
 
-// Present makes sure that *p points to a value, and returns it.
+// Present returns *p, after setting it to a new value if it is nil.
 func Present[T any](p **T) *T {
 	if *p == nil {
 		*p = new(T)
 	}
 	return *p
+}
+
+// notEnabled is the error for an unstable method without Options.Unstable.
+type notEnabled struct{ end, method string }
+
+// NotEnabled returns the error for an unstable method that the options do not allow. end is the
+// name of the package of the end.
+func NotEnabled(end, method string) error { return &notEnabled{end, method} }
+
+func (e *notEnabled) Error() string {
+	return fmt.Sprintf("%s: %s is an unstable method: set Options.Unstable to call it", e.end, e.method)
+}
+
+// RequestError returns the error for the peer of a proxy: method not found.
+func (e *notEnabled) RequestError() *rpcerr.RequestError {
+	return rpcerr.MethodNotFound(e.method).WithCause(e)
 }

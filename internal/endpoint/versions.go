@@ -6,9 +6,8 @@ import (
 	"strconv"
 )
 
-// Version reads a version of the protocol in any form that peers use: a whole number, one
-// with a fraction of zero, or a string that contains it. It returns -1 if raw is none of
-// them.
+// Version reads a version of the protocol in any form that peers use: a whole number, a number with
+// a fraction of zero, or a string with one of these. It returns -1 for anything else.
 func Version(raw []byte) int {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -21,8 +20,8 @@ func Version(raw []byte) int {
 	return int(f)
 }
 
-// SupportedVersions returns the versions that the data of an error -32022 lists as
-// supported. It leaves out what is not a version, and returns nil if nothing is left.
+// SupportedVersions returns the supported versions in the data of an error -32022. It skips invalid
+// entries. It returns nil if there are no valid ones.
 func SupportedVersions(data []byte) []int {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(data, &members) != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
-// An agent may list its versions in any form, and what is not a version is not one.
+// An agent may list its versions in any form. Invalid entries are skipped.
 func TestSupportedVersions(t *testing.T) {
 	for data, want := range map[string][]int{
 		`{"requested":2,"supported":[1]}`:                        {1},

@@ -7,46 +7,45 @@ import (
 	"strconv"
 )
 
-// Kind says what a frame is.
+// Kind is the kind of a frame.
 type Kind uint8
 
 const (
-	KindBlank         Kind = iota // nothing but white space: ignored
-	KindRequest                   // wants an answer
-	KindNotification              // wants none
-	KindResponse                  // carries a result
-	KindErrorResponse             // carries an error
-	KindBadRequest                // answered with -32600, with the id if there is a usable one
-	KindBadResponse               // fails the call it names; never answered, so that two peers cannot play ping-pong
+	KindBlank         Kind = iota // only white space; ignored
+	KindRequest                   // needs a response
+	KindNotification              // never answered
+	KindResponse                  // has a result
+	KindErrorResponse             // has an error
+	KindBadRequest                // answered with -32600, and with the id if it is usable
+	KindBadResponse               // fails the call with its id; never answered, so that two peers do not answer each other's errors without end
 	KindNotJSON                   // answered with -32700 and id null
 )
 
-// MaxID is the longest id in bytes that is taken and echoed.
+// MaxID is the maximum length of an id in bytes. A longer id is not echoed.
 const MaxID = 1 << 10
 
-// Envelope is one frame, taken apart. All slices lie in the frame, unless a name
-// had to be unescaped.
+// Envelope holds the parts of one frame. All slices point into the frame, unless a name contained
+// escapes.
 type Envelope struct {
 	Kind Kind
-	// TooDeep: the frame is a KindBadRequest or KindBadResponse because it nests deeper
+	// TooDeep means that the frame is a KindBadRequest or KindBadResponse because it nests deeper
 	// than MaxDepth.
 	TooDeep bool
-	// ID is the id as it was written; nil when there is none that may be echoed.
+	// ID is the id as it was written. It is nil if there is no id that may be echoed.
 	ID []byte
 	// Method is the method's name without quotes and escapes.
 	Method []byte
-	// Params, Result and Error are raw values; nil when absent.
+	// Params, Result and Error are raw values. They are nil if absent.
 	Params, Result, Error []byte
-	// Reason says what is wrong with a bad frame, without showing any of it. Empty
-	// where there is nothing to add to the name of the error.
+	// Reason says what is wrong with a bad frame, without any of its content. It is empty if the
+	// name of the error says everything.
 	Reason string
 }
 
 var bom = []byte("\xef\xbb\xbf")
 
-// Parse takes a frame apart in one pass. It checks that the whole frame
-// is one well-formed JSON value, what of it is a message, and nothing of what
-// params, result and error hold.
+// Parse finds the parts of a frame in one pass. It checks that the whole frame is one well-formed
+// JSON value, and that it is a message. It does not check the content of params, result and error.
 func Parse(frame []byte) Envelope {
 	i := SkipSpace(frame, 0)
 	if i < len(frame) && frame[i] == bom[0] {
@@ -62,8 +61,8 @@ func Parse(frame []byte) Envelope {
 	var p envelopeParser
 	err := p.object(frame, i, Skip)
 	if errors.Is(err, ErrTooDeep) {
-		// The method and the id may come after the deep value, so the top level is
-		// read once more without looking inside.
+		// The method and the id may come after the value that is too deep, so read the top level
+		// again without looking inside values.
 		p = envelopeParser{}
 		err = p.object(frame, i, func(b []byte, i, _ int) (int, error) { return skipLoose(b, i) })
 		if err == nil {
@@ -79,7 +78,7 @@ func Parse(frame []byte) Envelope {
 
 const reasonTooDeep = "message is nested too deep"
 
-// parseOther names frames that are not objects.
+// parseOther returns the envelope of a frame that is not an object.
 func parseOther(frame []byte, i int) Envelope {
 	end, err := Skip(frame, i, MaxDepth)
 	if errors.Is(err, ErrTooDeep) {
@@ -104,7 +103,7 @@ type envelopeParser struct {
 	duplicate             string
 }
 
-// object reads the frame's object at b[i]; skip finds the end of a value.
+// object reads the object at b[i]. skip finds the end of a value.
 func (p *envelopeParser) object(b []byte, i int, skip func([]byte, int, int) (int, error)) error {
 	i = SkipSpace(b, i+1)
 	if i < len(b) && b[i] == '}' {
@@ -228,7 +227,7 @@ func (p *envelopeParser) response(e Envelope) Envelope {
 	return e
 }
 
-// tooDeep tells whose message it was that nests too deep.
+// tooDeep returns the envelope of a frame that nests too deep.
 func (p *envelopeParser) tooDeep() Envelope {
 	e := p.classify()
 	switch e.Kind {
@@ -242,8 +241,8 @@ func (p *envelopeParser) tooDeep() Envelope {
 	return e
 }
 
-// usableID returns the id if it may be echoed: a string, null, or a number that
-// is finite in every language.
+// usableID returns the id if it may be echoed: a string, null, or a number that every language can
+// represent as finite.
 func (p *envelopeParser) usableID() []byte {
 	if len(p.id) == 0 || len(p.id) > MaxID {
 		return nil
@@ -273,13 +272,12 @@ func (p *envelopeParser) methodName() ([]byte, bool) {
 	return name, true
 }
 
-// isVersion finds "2.0" in an unusual spelling.
+// isVersion reports whether raw is "2.0", with escapes or not.
 func isVersion(raw []byte) bool {
 	return len(raw) > 5 && raw[0] == '"' && string(unescapeName(raw[1:len(raw)-1])) == "2.0"
 }
 
-// unescapeName takes the escapes out of a string that was found to be well
-// formed; quotes are not part of name.
+// unescapeName returns a string without its escapes. name is well formed and has no quotes.
 func unescapeName(name []byte) []byte {
 	var s string
 	quoted := append(append([]byte{'"'}, name...), '"')
@@ -289,8 +287,8 @@ func unescapeName(name []byte) []byte {
 	return []byte(s)
 }
 
-// skipLoose finds the end of a value of any depth. It checks strings and
-// scalars, and of objects and arrays only that they close again.
+// skipLoose finds the end of a value of any depth. It checks strings and scalars. Of objects and
+// arrays it checks only that they are closed.
 func skipLoose(b []byte, i int) (int, error) {
 	if i >= len(b) || b[i] != '{' && b[i] != '[' {
 		return Skip(b, i, 0)
@@ -315,3 +313,8 @@ func skipLoose(b []byte, i int) (int, error) {
 	}
 	return syntax(len(b), "unexpected end")
 }
+
+// Handed returns the envelope from which package stream made a *stream.Message, so that it need not
+// be parsed again. It returns nil if the message was made in another way or its data was replaced.
+// Package stream sets Handed, because the envelope is in an unexported field.
+var Handed func(message any) *Envelope

@@ -69,22 +69,21 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// document returns the JSON text of a frame: what follows white space and a byte
-// order mark.
+// document returns the JSON text of a frame, without leading white space and byte order mark.
 func document(frame []byte) []byte {
 	frame = bytes.TrimPrefix(bytes.TrimLeft(frame, " \t\r\n"), []byte("\ufeff"))
 	return bytes.TrimLeft(frame, " \t\r\n")
 }
 
-// wellFormed reports whether encoding/json accepts a frame, and as an object.
+// wellFormed reports whether encoding/json accepts a frame, and whether it accepts it as an object.
 func wellFormed(frame []byte) (valid, object bool) {
 	doc := document(frame)
 	valid = json.Valid(doc)
 	return valid, valid && doc[0] == '{'
 }
 
-// members returns the members of an object as encoding/json reads them. It is nil for
-// an object with a name that occurs twice, of which libraries take different ones.
+// members returns the members of an object as encoding/json reads them. It returns nil if a name
+// occurs twice, because libraries choose different values then.
 func members(t *testing.T, frame []byte) map[string]json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(document(frame)))
 	_, err := dec.Token()
@@ -118,7 +117,7 @@ func usable(id json.RawMessage) bool {
 	return json.Unmarshal(id, &number) == nil
 }
 
-// requireMembers compares a message with what encoding/json finds in it.
+// requireMembers compares an envelope with what encoding/json finds in the frame.
 func requireMembers(t *testing.T, frame []byte, e envelope.Envelope) {
 	m := members(t, frame)
 	if m == nil {

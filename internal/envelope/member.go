@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"math"
+	"strconv"
+	"strings"
 )
 
-// members returns the members of a well-formed object, names without quotes and
-// escapes, values as they are written. It ends early at what is not well formed.
+// members returns the members of a well-formed object. Names have no quotes and escapes; values are
+// as written. The sequence ends early at anything that is not well formed.
 func members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		i := SkipSpace(object, 0)
@@ -41,8 +44,8 @@ func members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Member returns the raw value of a member of a well-formed object, or nil. Of
-// members with the same name the first one counts.
+// Member returns the raw value of a member of a well-formed object, or nil. If the name occurs more
+// than once, it returns the first value.
 func Member(object []byte, name string) []byte {
 	for key, value := range members(object) {
 		if string(key) == name {
@@ -52,8 +55,8 @@ func Member(object []byte, name string) []byte {
 	return nil
 }
 
-// Repeated returns the first of the named members that occurs more than once in a
-// well-formed object, or "". At most 64 names may be given.
+// Repeated returns the first of the names that occurs more than once in a well-formed object, or
+// "". It takes at most 64 names.
 func Repeated(object []byte, names ...string) string {
 	var seen uint64
 	for key := range members(object) {
@@ -70,7 +73,7 @@ func Repeated(object []byte, names ...string) string {
 	return ""
 }
 
-// Text returns the text of a raw JSON string, and reports whether raw is one.
+// Text returns the text of a raw JSON string. ok reports whether raw is a string.
 func Text(raw []byte) (s string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
@@ -82,9 +85,27 @@ func Text(raw []byte) (s string, ok bool) {
 	return s, err == nil
 }
 
-// SessionID returns the member sessionId of params or of a result if it is a string,
-// else "".
+// SessionID returns the member sessionId of params or of a result, or "" if it is not a string.
 func SessionID(payload []byte) string {
 	s, _ := Text(Member(payload, "sessionId"))
 	return s
+}
+
+// IDKey returns a map key for an id. Different spellings of one id have the same key.
+func IDKey(id string) string {
+	if strings.HasPrefix(id, `"`) {
+		var s string
+		if strings.IndexByte(id, '\\') < 0 || json.Unmarshal([]byte(id), &s) != nil {
+			return id
+		}
+		return `"` + s + `"`
+	}
+	if !strings.ContainsAny(id, ".eE-") {
+		return id
+	}
+	f, err := strconv.ParseFloat(id, 64)
+	if err != nil || f > 1<<53 || f < -1<<53 || f != math.Trunc(f) {
+		return id
+	}
+	return strconv.FormatInt(int64(f), 10)
 }

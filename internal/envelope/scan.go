@@ -10,8 +10,8 @@ import (
 // MaxDepth is how deep objects and arrays may nest in one message.
 const MaxDepth = 1000
 
-// ErrTooDeep means that a JSON value nests deeper than the caller allows. The
-// value may be well formed otherwise.
+// ErrTooDeep means that a JSON value nests deeper than the caller allows. The value may otherwise
+// be well formed.
 var ErrTooDeep = errors.New("json: nested too deep")
 
 // SyntaxError means that bytes are not JSON.
@@ -28,15 +28,14 @@ func syntax(at int, msg string) (int, error) {
 	return at, &SyntaxError{Offset: at, Msg: msg}
 }
 
-// Skip checks the JSON value that begins at b[i], after optional white space,
-// and returns the index behind it. What follows the value is not looked at.
+// Skip checks the JSON value at b[i], after optional white space, and returns the index after it.
+// It does not look at what follows.
 //
-// depth is how many levels of objects and arrays the value may open: 0 allows
-// scalars only, MaxDepth is what a whole message gets. One level more is
-// ErrTooDeep; everything else wrong is a *SyntaxError.
+// depth is how many levels of objects and arrays the value may have: 0 allows only scalars, and a
+// whole message gets MaxDepth. A deeper value is ErrTooDeep. Every other error is a *SyntaxError.
 //
-// Strings may hold bytes that are not UTF-8 and escapes of lone surrogates,
-// because peers send them; member names may repeat. Otherwise it is strict.
+// Strings may contain bytes that are not UTF-8 and escapes of lone surrogates, because peers send
+// them. Member names may repeat. Everything else is checked strictly.
 func Skip(b []byte, i, depth int) (end int, err error) {
 	i = SkipSpace(b, i)
 	if i >= len(b) {
@@ -183,8 +182,7 @@ func SkipString(b []byte, i int) (int, error) {
 		case '"':
 			return i + 1, nil
 		case '\\':
-			// Escapes often follow each other, as the end of a line and the tabs after
-			// it do.
+			// Escapes often come in groups, such as the end of a line and the tabs after it.
 			for i+1 < len(b) && b[i] == '\\' && ShortEscapes[b[i+1]] != 0 {
 				i += 2
 			}
@@ -202,7 +200,7 @@ func SkipString(b []byte, i int) (int, error) {
 	}
 }
 
-// skipUnicode checks the escape of six characters that begins at b[i].
+// skipUnicode checks the \u escape, which has six characters, at b[i].
 func skipUnicode(b []byte, i int) (int, error) {
 	for k := i + 1; k < i+6; k++ {
 		switch {
@@ -223,21 +221,20 @@ const (
 	Highs = 0x8080808080808080
 )
 
-// ShortEscapes holds, at the second character of an escape of two characters, the
-// byte that the escape stands for.
+// ShortEscapes maps the second character of an escape of two characters to the byte that the escape
+// stands for.
 var ShortEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// Special marks, in the top bit of each byte, the bytes of a little-endian word
-// that end a run of plain string bytes: quotes, backslashes and control
-// characters. Only the lowest mark is exact, which is the one asked for.
+// Special sets the top bit of each byte of a little-endian word that is a quote, a backslash or a
+// control character. Only the lowest of these bits is exact.
 func Special(w uint64) uint64 {
 	quote := w ^ Ones*'"'
 	slash := w ^ Ones*'\\'
 	return ((quote-Ones)&^quote | (slash-Ones)&^slash | (w-Ones*0x20)&^w) & Highs
 }
 
-// Plain returns the index of the first byte from b[i] on that is a quote, a
-// backslash or a control character, or len(b).
+// Plain returns the index of the first quote, backslash or control character from b[i] on, or
+// len(b).
 func Plain(b []byte, i int) int {
 	for ; i+32 <= len(b); i += 32 {
 		s := b[i : i+32 : i+32]

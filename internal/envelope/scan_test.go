@@ -14,8 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/seed"
 )
 
-// reference returns what Skip must return, according to encoding/json: where the
-// first value ends, and whether there is one.
+// reference returns the result that Skip must have, according to encoding/json.
 func reference(b []byte) (end int, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	var v json.RawMessage
@@ -25,7 +24,7 @@ func reference(b []byte) (end int, ok bool) {
 	return int(dec.InputOffset()), true
 }
 
-// depthOf counts brackets outside of strings: an upper bound of the nesting.
+// depthOf counts brackets outside of strings. This is an upper bound of the depth.
 func depthOf(b []byte) int { return bytes.Count(b, []byte{'['}) + bytes.Count(b, []byte{'{'}) }
 
 func FuzzSkip(f *testing.F) {

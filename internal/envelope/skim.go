@@ -6,33 +6,32 @@ import (
 )
 
 const (
-	headLimit = 4 << 10 // this much of the beginning is kept
-	maxKey    = 64      // a key of ours fits even when all of it is escaped
-	maxMethod = 256     // longer methods are cut, after decoding
+	headLimit = 4 << 10 // length of the beginning that is kept
+	maxKey    = 64      // the keys that matter fit even if every character is escaped
+	maxMethod = 256     // longer methods are cut, after unescaping
 )
 
-// Skim looks at a message of any length while it passes by in pieces, and keeps
-// what its top level says about it. It needs the same few KiB for every message.
-// It is not a check: it finds its way by quotes and brackets alone, so that what
-// a message tells before it goes wrong is found as well.
+// Skim reads a message of any length in pieces and keeps what its top level says. It needs the same
+// few KiB for every message. It does not check the message: it follows only quotes and brackets, so
+// that it also finds what comes before an error.
 type Skim struct {
 	size   int64
 	lastCR bool
-	head   []byte // the beginning
+	head   []byte // the beginning of the message
 
 	depth    int
 	inString bool
 	escaped  bool // the last byte of the string was a backslash
-	started  bool // something that is not white space was seen
-	object   bool // and it opened an object
-	ended    bool // which was closed
-	spoiled  bool // and then more came, or it was closed once too often
+	started  bool // a byte other than white space was seen
+	object   bool // the message begins with an object
+	ended    bool // the object was closed
+	spoiled  bool // something came after the object, or a bracket was closed that was not open
 
-	// Within the top level's object:
-	value bool   // behind a colon, so a value is awaited or under way
-	token []byte // the key, or the id's or method's value, as written
-	keep  int    // how much of the token is kept; 0: it is of no interest
-	over  bool   // the token was longer
+	// These fields describe the top level of the object.
+	value bool   // after a colon: a value begins or continues
+	token []byte // the key, or the value of the id or the method, as written
+	keep  int    // maximum length of the token that is kept; 0: the token is not needed
+	over  bool   // the token was longer than keep
 	field field  // the last key
 
 	id        []byte
@@ -42,7 +41,7 @@ type Skim struct {
 	hasResult bool
 }
 
-// field is a top-level key that says something about a message.
+// field is a top-level key that matters.
 type field uint8
 
 const (
@@ -52,7 +51,7 @@ const (
 	resultField
 )
 
-// Write takes the next piece of the message.
+// Write reads the next piece of the message.
 func (s *Skim) Write(b []byte) {
 	s.size += int64(len(b))
 	if len(b) > 0 {
@@ -77,8 +76,8 @@ func (s *Skim) Write(b []byte) {
 	}
 }
 
-// nested takes bytes below the top level, up to the next string or the end of the
-// nesting, and returns what follows. Nothing there is of interest.
+// nested skips bytes below the top level, up to the next string or the end of the nesting. It
+// returns the rest.
 func (s *Skim) nested(b []byte) []byte {
 	for i, c := range b {
 		switch c {
@@ -96,7 +95,7 @@ func (s *Skim) nested(b []byte) []byte {
 	return nil
 }
 
-// str takes bytes of a string up to its end and returns what follows.
+// str reads bytes of a string up to its end and returns the rest.
 func (s *Skim) str(b []byte) []byte {
 	for i := 0; i < len(b); i++ {
 		if s.escaped {
@@ -121,7 +120,7 @@ func (s *Skim) str(b []byte) []byte {
 	return nil
 }
 
-// record keeps bytes of a token that is of interest.
+// record keeps bytes of a token that is needed.
 func (s *Skim) record(b []byte) {
 	if s.keep == 0 {
 		return
@@ -139,10 +138,10 @@ func (s *Skim) recordByte(c byte) {
 	}
 }
 
-// begin starts a token of which up to n bytes are kept.
+// begin starts a token, of which at most n bytes are kept.
 func (s *Skim) begin(n int) { s.token, s.keep, s.over = s.token[:0], n, false }
 
-// step takes one byte outside of strings.
+// step reads one byte outside of strings.
 func (s *Skim) step(c byte) {
 	if c == ' ' || c == '\t' || c == '\r' {
 		return
@@ -154,7 +153,7 @@ func (s *Skim) step(c byte) {
 		return
 	}
 	if s.ended {
-		s.spoiled = s.spoiled || c < utf8.RuneSelf // white space beyond ASCII is let pass
+		s.spoiled = s.spoiled || c < utf8.RuneSelf // accept white space beyond ASCII
 		return
 	}
 	switch c {
@@ -186,7 +185,7 @@ func (s *Skim) step(c byte) {
 	}
 }
 
-// endString follows the closing quote: at top level a key is complete.
+// endString is called after a closing quote. At the top level a key may be complete.
 func (s *Skim) endString() {
 	if s.depth != 1 || s.value {
 		return
@@ -212,7 +211,7 @@ func (s *Skim) beginValue() {
 	case idField:
 		s.begin(MaxID)
 	case methodField:
-		s.begin(6*maxMethod + 2) // every byte may be an escape of six
+		s.begin(6*maxMethod + 2) // every byte may be written as an escape of six
 	case resultField:
 		s.hasResult = true
 	}
@@ -237,7 +236,7 @@ func (s *Skim) endValue() {
 	s.keep, s.field = 0, otherField
 }
 
-// scalarID reports whether a value is one that JSON-RPC allows for an id.
+// scalarID reports whether JSON-RPC allows the value as an id.
 func scalarID(b []byte) bool {
 	if len(b) == 0 || !json.Valid(b) {
 		return false
@@ -249,7 +248,7 @@ func scalarID(b []byte) bool {
 	return '0' <= b[0] && b[0] <= '9'
 }
 
-// decodeMethod reads a string that may have been cut.
+// decodeMethod unescapes a string that may have been cut.
 func decodeMethod(token []byte, cut bool) string {
 	var method string
 	if !cut {
@@ -257,7 +256,7 @@ func decodeMethod(token []byte, cut bool) string {
 			return ""
 		}
 	} else {
-		// The cut may have gone through an escape, of six bytes at most.
+		// The end may be in the middle of an escape, which has at most six bytes.
 		for n := len(token); n > len(token)-6; n-- {
 			whole := append(token[:n:n], '"')
 			if json.Unmarshal(whole, &method) == nil {
@@ -281,7 +280,7 @@ func (s *Skim) Len() int64 {
 	return s.size
 }
 
-// Blank reports whether nothing but white space was seen.
+// Blank reports whether the message has only white space so far.
 func (s *Skim) Blank() bool { return !s.started }
 
 // Complete reports whether the message looks like one object.

@@ -2,9 +2,8 @@ package envelope
 
 import "unicode/utf8"
 
-// Trim cuts white space and byte order marks from both ends. White space is what
-// JavaScript takes for it, because most peers are written in it and trim lines
-// that way.
+// Trim removes white space and byte order marks from both ends. White space is what JavaScript
+// counts as such, because most peers are written in it and trim lines that way.
 func Trim(line []byte) []byte { return trimEnd(trimStart(line)) }
 
 func trimStart(line []byte) []byte {

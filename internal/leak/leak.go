@@ -10,21 +10,19 @@ import (
 	"time"
 )
 
-// module marks the frames that make a goroutine ours.
+// module is the import path that marks the frames of this module.
 const module = "github.com/acpkit/go-sdk"
 
-// patience is how long goroutines that are on their way out may take. Tests of
-// this package shorten it.
+// patience is how long goroutines may take to end. Tests of this package shorten it.
 var patience = 5 * time.Second
 
-// Check makes the test fail when it ends while goroutines of this module that
-// it started are still there. Call it first, so that its look comes after all
-// other clean-up. Goroutines that were there before are left out; a test that
-// runs in parallel with others cannot use it, because their goroutines look like
-// its own.
+// Check makes the test fail if goroutines of this module that it started still run when it ends.
+// Call it first, so that it checks after all other clean-up. Goroutines that ran before are
+// ignored. Tests that run in parallel with others cannot use it, because it cannot tell their
+// goroutines apart.
 //
-// It works inside a synctest bubble as well: there it looks at the goroutines of
-// the bubble alone, once all of them are blocked for good, and no time passes.
+// In a synctest bubble it checks only the goroutines of the bubble, once all of them are durably
+// blocked, and no time passes.
 func Check(t testing.TB) {
 	t.Helper()
 	before := map[string]bool{}
@@ -39,8 +37,8 @@ func Check(t testing.TB) {
 	})
 }
 
-// remaining returns the goroutines that do not end although they were given
-// time. Outside a bubble it polls: the runtime does not report the end of a goroutine.
+// remaining returns the goroutines that do not end within patience. Outside of a bubble it polls,
+// because the runtime does not report the end of a goroutine.
 func remaining(before map[string]bool) []goroutine {
 	self := current()
 	if self.bubble != "" {
@@ -74,8 +72,8 @@ type goroutine struct {
 	stack  string
 }
 
-// ours returns the goroutines with a frame of this module, the caller's and
-// those that run test functions aside. A bubble limits them to its own.
+// ours returns the goroutines with a frame of this module, except the caller's and those that run
+// tests. If bubble is not empty, it returns only the goroutines of that bubble.
 func ours(bubble string) []goroutine {
 	self := current()
 	var found []goroutine
@@ -91,8 +89,8 @@ func ours(bubble string) []goroutine {
 	return found
 }
 
-// runsTest reports whether the goroutine belongs to package testing: it runs a
-// test, a benchmark, a fuzz target or TestMain, and testing waits for it itself.
+// runsTest reports whether the goroutine belongs to package testing, which waits for it itself: it
+// runs a test, a benchmark, a fuzz target or TestMain.
 func runsTest(stack string) bool {
 	for _, frame := range []string{
 		"\ntesting.tRunner(", "\ntesting.(*B).runN(", "\ntesting.(*M).", "\ntesting.fRunner(",
@@ -122,8 +120,8 @@ func dump(all bool) []byte {
 	}
 }
 
-// parse splits a dump as runtime.Stack writes it. A header reads
-// "goroutine 7 [select, 2 minutes, synctest bubble 3]:".
+// parse splits a dump of runtime.Stack. A header is "goroutine 7 [select, 2 minutes, synctest
+// bubble 3]:".
 func parse(dump []byte) []goroutine {
 	var all []goroutine
 	for block := range bytes.SplitSeq(dump, []byte("\n\n")) {

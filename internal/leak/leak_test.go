@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/leak"
 )
 
-// recorder stands for the test that leak.Check watches.
+// recorder replaces the test that leak.Check watches.
 type recorder struct {
 	testing.TB
 	cleanup []func()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The test binary plays a process that waits, if this variable is set.
+// If this variable is set, the test binary is a process that waits.
 const playEnv = "LEAK_TEST_WAITS"
 
 func TestMain(m *testing.M) {
@@ -18,3 +18,11 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// stateRecorder is a test that may fail.
+type stateRecorder struct {
+	testing.TB
+	failed bool
+}
+
+func (r *stateRecorder) Errorf(string, ...any) { r.failed = true }

@@ -12,21 +12,21 @@ import (
 	"testing"
 )
 
-// ProcessState returns the letter by which the system says what a process does, such
-// as T for one that was stopped and Z for one that has ended and waits to be asked for
-// its status; it is empty when there is none.
+// ProcessState returns the letter that the system uses for the state of a process, such as T for
+// stopped and Z for a process that has ended and was not waited for. It is empty if there is no
+// such process.
 func ProcessState(t testing.TB, pid int) string {
 	t.Helper()
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return ""
 	}
-	// "pid (name) state ...", and the name may hold anything.
+	// The line is "pid (name) state ...", and the name may contain any character.
 	if stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil {
 		return string(bytes.TrimSpace(stat[bytes.LastIndexByte(stat, ')')+1:])[:1])
 	}
 	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
-		return "" // it ended just now
+		return "" // it has just ended
 	}
 	if err != nil || len(out) == 0 {
 		t.Fatalf("asking for the state of process %d: %v", pid, err)
@@ -34,8 +34,8 @@ func ProcessState(t testing.TB, pid int) string {
 	return string(out[:1])
 }
 
-// CheckProcess fails the test when the process is still there; one that only waits to
-// be asked for its status is not.
+// CheckProcess fails the test if the process still runs. A process that has ended and was not
+// waited for does not count.
 func CheckProcess(t testing.TB, pid int) {
 	t.Helper()
 	if state := ProcessState(t, pid); state != "" && state != "Z" && state != "X" {

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// invalidParameter is what OpenProcess returns for an id that no process has.
+// invalidParameter is what OpenProcess returns if no process has the id.
 const invalidParameter = syscall.Errno(87)
 
-// CheckProcess fails the test when the process is still there.
+// CheckProcess fails the test if the process still runs.
 func CheckProcess(t testing.TB, pid int) {
 	t.Helper()
 	handle, err := syscall.OpenProcess(syscall.SYNCHRONIZE, false, uint32(pid))
@@ -20,7 +20,7 @@ func CheckProcess(t testing.TB, pid int) {
 		t.Fatalf("looking for process %d: %v", pid, err)
 	}
 	defer syscall.CloseHandle(handle)
-	// The id stays taken while someone holds a handle of a process that has ended.
+	// The id stays in use while something holds a handle of the process that has ended.
 	switch event, err := syscall.WaitForSingleObject(handle, 0); event {
 	case syscall.WAIT_OBJECT_0:
 	case syscall.WAIT_TIMEOUT:

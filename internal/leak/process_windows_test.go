@@ -20,7 +20,7 @@ func TestCheckProcess(t *testing.T) {
 	assert.True(t, failed.failed, "a process that runs is found")
 
 	require.NoError(t, cmd.Process.Kill())
-	_, err := cmd.Process.Wait() // ends, and the id may stay taken
+	_, err := cmd.Process.Wait() // has ended, but the id may stay in use
 	require.NoError(t, err)
 	leak.CheckProcess(t, cmd.Process.Pid)
 }

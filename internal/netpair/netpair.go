@@ -1,5 +1,5 @@
-// Package netpair connects the two ends of a network stream in memory, so that tests of
-// whole connections run over every transport, also in a synctest bubble.
+// Package netpair connects the two ends of a network stream in memory, so that tests of connections
+// run over every transport, even in a synctest bubble.
 package netpair
 
 import (
@@ -24,11 +24,11 @@ const (
 	HTTPResume Profile = "HTTP with resume"
 )
 
-// Profiles are all of them.
+// Profiles lists all profiles.
 var Profiles = []Profile{WebSocket, HTTP, HTTPResume}
 
-// Connect returns the ends of a connection that is not initialized. The network below it
-// is closed when the test ends; the caller closes the ends.
+// Connect returns the ends of a connection that is not initialized. The network between them is
+// closed when the test ends. The caller closes the ends.
 func Connect(t testing.TB, p Profile) (server, client stream.Stream) {
 	t.Helper()
 	end := newServerEnd()
@@ -75,7 +75,7 @@ func dial(p Profile, c *http.Client) (stream.Stream, error) {
 	return streamhttp.Dial("http://server/", &streamhttp.DialOptions{Client: c})
 }
 
-// serverEnd is the end of a server that comes to be with the first message of the client.
+// serverEnd is a server's end. The server makes its stream after the first message of the client.
 type serverEnd struct {
 	ready  chan struct{} // closed when s is set
 	closed chan struct{} // closed by Close
@@ -92,7 +92,7 @@ func (e *serverEnd) become(s stream.Stream) {
 	close(e.ready)
 }
 
-// there reports whether the end has come to be, and waits for that.
+// there waits until the stream exists, and reports whether it does.
 func (e *serverEnd) there() bool {
 	select {
 	case <-e.ready:
@@ -116,12 +116,12 @@ func (e *serverEnd) Read() ([]byte, error) {
 
 func (e *serverEnd) Write(msg []byte) error { return e.WriteMessage(stream.ParseMessage(msg)) }
 
-// Features returns those that a network stream needs.
+// Features returns the features that a network stream needs.
 func (e *serverEnd) Features() *stream.Features {
 	return &stream.Features{WriteMessage: e.WriteMessage}
 }
 
-// WriteMessage waits until the end has come to be.
+// WriteMessage waits until the stream exists.
 func (e *serverEnd) WriteMessage(m stream.Message) error {
 	if !e.there() {
 		return stream.ErrClosed
@@ -138,7 +138,7 @@ func (e *serverEnd) Close() error {
 	return e.s.Close()
 }
 
-// Greet initializes a connection of which nothing was written yet.
+// Greet sends initialize and its response over a new connection.
 func Greet(t testing.TB, server, client stream.Stream) {
 	t.Helper()
 	const (

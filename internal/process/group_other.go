@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Group is the process alone on systems without groups.
+// Group is only the process on systems without groups.
 type Group struct{ leader *os.Process }
 
 func newGroup(*exec.Cmd) *Group { return &Group{} }

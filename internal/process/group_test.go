@@ -38,7 +38,7 @@ func TestTerminate(t *testing.T) {
 	assert.Contains(t, r.groups, rude, "it was asked and goes on")
 }
 
-// What the leader leaves behind is still in the group. Only a kill is sure to end it.
+// Processes that the leader leaves behind are still in the group. Only Kill ends them reliably.
 func TestTheRestOfTheGroup(t *testing.T) {
 	leak.Check(t)
 	r := &registry{groups: map[*Group]chan struct{}{}}
@@ -57,7 +57,7 @@ func TestTheRestOfTheGroup(t *testing.T) {
 	assert.Len(t, pids, 2)
 	gone(t, pids)
 	assert.False(t, g.Reaped())
-	g.Kill() // does nothing
+	g.Kill() // has no effect
 	g.release()
 	g.Kill()
 }

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// Group is a process and everything that it started and that did not leave its process
-// group. Its methods are safe for concurrent use.
+// Group is a process and everything that it started and that stayed in its process group. Its
+// methods are safe for concurrent use.
 type Group struct {
 	leader *os.Process
-	own    bool // the process leads the group; otherwise only the process is meant
+	own    bool // the process leads a process group; otherwise Group is only the process
 
 	mu   sync.Mutex // guards gone; held while signalling
-	gone bool       // nothing is left: the number may belong to other processes
+	gone bool       // the group is empty, and its number may belong to other processes
 }
 
-// newGroup arranges for cmd to lead a process group, unless the caller has
-// arranged that already or wants another one.
+// newGroup makes cmd the leader of a process group, unless the caller has already configured a
+// group.
 func newGroup(cmd *exec.Cmd) *Group {
 	var attr syscall.SysProcAttr
 	if cmd.SysProcAttr != nil {
@@ -39,8 +39,8 @@ func (g *Group) started(p *os.Process) error {
 	return nil
 }
 
-// Terminate asks all processes of the group to end. It also wakes those that were
-// stopped, because they could not react otherwise.
+// Terminate asks all processes of the group to end. It also continues stopped processes, which
+// could not react otherwise.
 func (g *Group) Terminate() {
 	g.signal(syscall.SIGTERM)
 	g.signal(syscall.SIGCONT)
@@ -55,17 +55,17 @@ func (g *Group) signal(sig syscall.Signal) {
 	switch {
 	case g.gone:
 	case g.own:
-		_ = syscall.Kill(-g.leader.Pid, sig) // they may be gone, or not ours to signal
+		_ = syscall.Kill(-g.leader.Pid, sig) // they may have ended, or belong to another user
 	default:
 		_ = g.leader.Signal(sig)
 	}
 }
 
-// Reaped must be called after the leader was waited for. It reports whether other
-// processes of the group are left.
+// Reaped must be called after the leader was waited for. It reports whether the group still has
+// processes.
 func (g *Group) Reaped() bool { return g.alive() }
 
-// alive reports whether others are left, after the leader has ended. Once it has
+// alive reports whether the group still has processes after its leader has ended. Once it has
 // returned false, the group is no longer signalled.
 func (g *Group) alive() bool {
 	g.mu.Lock()
@@ -78,14 +78,13 @@ func (g *Group) alive() bool {
 	return alive
 }
 
-// Vanishes waits until nothing is left of the group, and reports false if the deadline
-// is earlier.
+// Vanishes waits until the group is empty. It returns false if it is not empty at the deadline.
 func (g *Group) Vanishes(deadline time.Time) bool { return poll(g.alive, deadline) }
 
 func (g *Group) release() {}
 
-// SignalName returns the name of the signal that ended a process, as the system spells
-// it ("killed"), and "" if none did.
+// SignalName returns the system's name of the signal that ended a process ("killed"), or "" if no
+// signal did.
 func SignalName(state *os.ProcessState) string {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return status.Signal().String()

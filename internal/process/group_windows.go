@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// createSuspended starts a process that does not run yet.
+// createSuspended starts a process suspended.
 const createSuspended = 0x4
 
-// Group is a process and everything that it started: a job object, which ends its
-// processes when its last handle is closed. If there can be no job, the group is the
-// process alone. The methods are safe for concurrent use.
+// Group is a process and everything that it started. It is a job object, which ends its processes
+// when its last handle is closed. If no job can be made, the group is only the process. The methods
+// are safe for concurrent use.
 type Group struct {
 	leader *os.Process
 	held   bool // the process was started suspended and must be resumed
@@ -23,9 +23,9 @@ type Group struct {
 	job job
 }
 
-// newGroup makes cmd the root of a console group, so that it alone can be sent a
-// Ctrl-Break. The process is put into its job before it runs: what it starts could
-// otherwise be outside.
+// newGroup makes cmd the root of a console group, so that a Ctrl-Break can be sent to it alone. The
+// process is put into its job before it runs, because a process that it starts earlier would be
+// outside of the job.
 func newGroup(cmd *exec.Cmd) *Group {
 	var attr syscall.SysProcAttr
 	if cmd.SysProcAttr != nil {
@@ -37,8 +37,8 @@ func newGroup(cmd *exec.Cmd) *Group {
 	return &Group{held: held}
 }
 
-// started puts the process into a job and lets it run. If it returns an error, the
-// process does not run and never will.
+// started puts the process into a job and resumes it. If it returns an error, the process has not
+// run and never will.
 func (g *Group) started(p *os.Process) error {
 	g.leader = p
 	g.job = newJob(p)
@@ -53,8 +53,8 @@ func (g *Group) started(p *os.Process) error {
 	return nil
 }
 
-// resume lets a suspended process run. The handle of its first thread is not to be had,
-// so the whole process is resumed.
+// resume resumes a suspended process as a whole, because the handle of its first thread is not
+// available.
 func resume(p *os.Process) error {
 	var status uintptr
 	err := p.WithHandle(func(handle uintptr) {
@@ -66,10 +66,10 @@ func resume(p *os.Process) error {
 	return err
 }
 
-// Terminate asks all processes of the group to end by a Ctrl-Break event. Programs
-// without a console do not receive it, nor does a group whose leader was waited for.
+// Terminate asks all processes of the group to end, by a Ctrl-Break event. Programs without a
+// console do not receive it. Nor does a group whose leader was waited for.
 func (g *Group) Terminate() {
-	_ = g.leader.WithHandle(func(uintptr) { // so that the id is not another process's
+	_ = g.leader.WithHandle(func(uintptr) { // so that the id cannot belong to another process
 		_, _, _ = procGenerateConsoleCtrlEvent.Call(ctrlBreakEvent, uintptr(g.leader.Pid))
 	})
 }
@@ -82,8 +82,8 @@ func (g *Group) Kill() {
 	_ = g.leader.Kill()
 }
 
-// Reaped must be called after the leader was waited for. It kills what is left, since
-// no gentler way reaches it, and reports whether there still is something.
+// Reaped must be called after the leader was waited for. It kills the remaining processes, because
+// nothing gentler reaches them, and reports whether any are left.
 func (g *Group) Reaped() bool {
 	g.Kill()
 	return g.alive()
@@ -95,8 +95,8 @@ func (g *Group) alive() bool {
 	return g.job.alive()
 }
 
-// Vanishes waits until nothing is left of the group, and reports false if the deadline
-// is earlier. A process that was killed takes a moment to end, so Vanishes polls.
+// Vanishes waits until the group is empty. It returns false if it is not empty at the deadline. A
+// killed process takes a moment to end, so Vanishes polls.
 func (g *Group) Vanishes(deadline time.Time) bool { return poll(g.alive, deadline) }
 
 func (g *Group) release() {
@@ -106,5 +106,5 @@ func (g *Group) release() {
 	g.job = 0
 }
 
-// SignalName returns "": no signal ends a process here.
+// SignalName returns "", because no signal ends a process here.
 func SignalName(*os.ProcessState) string { return "" }

@@ -15,7 +15,7 @@ func init() {
 	plays["in a job?"] = inJob
 }
 
-// owner starts a group and is killed.
+// owner starts a group and waits until it is killed.
 func owner() error {
 	cmd := command("family")
 	out, err := cmd.StdoutPipe()
@@ -31,7 +31,7 @@ func owner() error {
 	return ready()
 }
 
-// inJob says whether this process is in a job object, as early as it can.
+// inJob reports whether this process is in a job object, as early as possible.
 func inJob() error {
 	var in int32
 	self, _, _ := kernel32.NewProc("GetCurrentProcess").Call()
@@ -57,7 +57,7 @@ func TestTheGroupEndsWithItsOwner(t *testing.T) {
 	gone(t, pids)
 }
 
-// A process is in the group before it runs, so that nothing it starts is outside.
+// A process is in the group before it runs, so that everything it starts is in the group too.
 func TestInTheGroupFromTheStart(t *testing.T) {
 	for range 20 {
 		cmd := command("in a job?")

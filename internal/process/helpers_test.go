@@ -35,7 +35,7 @@ func run(t *testing.T, r *registry, name string) (*Group, []int) {
 	return g, pids
 }
 
-// readPIDs reads the ids of processes, the last of which is known.
+// readPIDs reads the ids of processes up to last, which is known.
 func readPIDs(t *testing.T, out io.Reader, last int) (pids []int) {
 	t.Helper()
 	for lines := bufio.NewReader(out); len(pids) == 0 || pids[len(pids)-1] != last; {

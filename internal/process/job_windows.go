@@ -32,7 +32,7 @@ type jobLimits struct {
 	activeProcessLimit                           uint32
 	affinity                                     uintptr
 	priorityClass, schedulingClass               uint32
-	_                                            [8 - unsafe.Sizeof(uintptr(0))]byte // C aligns what follows to 8
+	_                                            [8 - unsafe.Sizeof(uintptr(0))]byte // C aligns the next field to 8
 	ioCounters                                   [6]uint64
 	processMemoryLimit, jobMemoryLimit           uintptr
 	peakProcessMemoryUsed, peakJobMemoryUsed     uintptr
@@ -44,11 +44,11 @@ type jobAccounting struct {
 	pageFaults, totalProcesses, activeProcesses, terminatedProcesses         uint32
 }
 
-// job is the handle of a job object. 0 is none, for which the methods do nothing.
+// job is the handle of a job object. The methods of 0 do nothing.
 type job syscall.Handle
 
-// newJob puts a process into a job that ends with its last handle. It returns 0 if that
-// is not possible.
+// newJob puts a process into a job that ends with its last handle. It returns 0 if that is not
+// possible.
 func newJob(p *os.Process) job {
 	handle, _, _ := procCreateJobObject.Call(0, 0)
 	if handle == 0 {

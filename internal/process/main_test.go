@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// The test binary plays the commands as well: this variable says which.
+// The test binary is also the commands of the tests. This variable names the command.
 const playEnv = "PROCESS_TEST_PLAYS"
 
-// plays are the commands. Each prints a line with its process id when it is ready, after
-// the lines of what it started.
+// plays are the commands. When a command is ready, it prints the lines of the processes it started
+// and then a line with its process id.
 var plays = map[string]func() error{
 	// polite ends when it is asked to.
 	"polite": func() error { return ready() },
-	// rude does not.
+	// rude ignores the request to end.
 	"rude": func() error { refuse(); return ready() },
 	// leaver ends and leaves a process behind.
 	"leaver": func() error {
@@ -30,7 +30,7 @@ var plays = map[string]func() error{
 		os.Exit(7)
 		return nil
 	},
-	// family is three generations, none of which ends when it is asked to.
+	// family is three generations that all ignore the request to end.
 	"family": func() error { return parent("rude family") },
 	"rude family": func() error {
 		refuse()
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// refuse makes this program ignore what asks it to end.
+// refuse makes this program ignore signals that ask it to end.
 func refuse() { signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM) }
 
 func ready() error {
@@ -64,7 +64,7 @@ func parent(of string) error {
 	return ready()
 }
 
-// child starts another command and passes on what it prints until it is ready.
+// child starts another command and passes on its output until it is ready.
 func child(name string) error {
 	cmd := command(name)
 	out, err := cmd.StdoutPipe()
@@ -84,7 +84,7 @@ func command(name string) *exec.Cmd {
 	return cmd
 }
 
-// passOn prints the lines of a command up to its own.
+// passOn passes on the lines of a command up to the one with its own id.
 func passOn(out io.Reader, pid int) error {
 	lines := bufio.NewReader(out)
 	for {

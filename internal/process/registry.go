@@ -14,11 +14,11 @@ const killPatience = 5 * time.Second
 // ErrEnding is the error of [Start] after [EndAll] was called.
 var ErrEnding = errors.New("the program is shutting down and starts no more processes")
 
-// registry lists the groups that are not closed.
+// registry holds the groups that are not closed.
 type registry struct {
-	starting sync.RWMutex // held for reading while a process starts
+	starting sync.RWMutex // locked for reading while a process starts
 
-	mu     sync.Mutex // guards all below; taken after starting
+	mu     sync.Mutex // guards the fields below; locked after starting
 	ending bool
 	groups map[*Group]chan struct{} // each channel is closed by Group.Close
 }
@@ -56,8 +56,8 @@ func (r *registry) isEnding() bool {
 	return r.ending
 }
 
-// Close removes the group from the list and frees what the system holds for it. It is
-// called once nothing is left of the group; further calls do nothing.
+// Close removes the group from the registry and frees its resources. It is called once the group is
+// empty. Further calls do nothing.
 func (g *Group) Close() {
 	g.release()
 	groups.remove(g)
@@ -72,9 +72,9 @@ func (r *registry) remove(g *Group) {
 	}
 }
 
-// EndAll ends all groups of this program: it asks them to end, kills after grace or
-// once hurry is closed what is left, and returns when all groups are closed or after a
-// bounded time. Further calls of [Start] fail. EndAll is for a program that exits next.
+// EndAll ends all groups of this program. It asks them to end, and kills the rest after grace or
+// when hurry is closed. It returns when all groups are closed, or after a bounded time. After that,
+// [Start] fails. EndAll is for a program that is about to exit.
 func EndAll(grace time.Duration, hurry <-chan struct{}) { groups.endAll(grace, hurry) }
 
 func (r *registry) endAll(grace time.Duration, hurry <-chan struct{}) {
@@ -98,7 +98,8 @@ func (r *registry) endAll(grace time.Duration, hurry <-chan struct{}) {
 	awaitClosed(left, killPatience, nil)
 }
 
-// awaitClosed removes the groups that are closed. It reports whether none is left.
+// awaitClosed waits for the groups in left and removes those that are closed. It reports whether
+// none is left.
 func awaitClosed(left map[*Group]chan struct{}, d time.Duration, hurry <-chan struct{}) bool {
 	timer := time.NewTimer(max(d, 0))
 	defer timer.Stop()
@@ -118,11 +119,24 @@ func awaitClosed(left map[*Group]chan struct{}, d time.Duration, hurry <-chan st
 // Ending reports whether [EndAll] was called.
 func Ending() bool { return groups.isEnding() }
 
-// Hold returns at once, and never after [EndAll] was called. Whoever reports the end of
-// a process calls it first: a program that hears of that end might exit before its
+// Hold blocks for ever after [EndAll] was called, and otherwise returns at once. It is called
+// before the end of a process is reported: a program that learns of that end might exit before its
 // other processes have ended.
 func Hold() {
 	if Ending() {
-		select {} // the program exits
+		select {} // until the program exits
 	}
+}
+
+// poll waits until a group is no longer alive. It returns false if the group is alive at the
+// deadline. It polls because the system does not report the end of a grandchild.
+func poll(alive func() bool, deadline time.Time) bool {
+	for pause := time.Millisecond; alive(); pause = min(2*pause, 50*time.Millisecond) {
+		left := time.Until(deadline)
+		if left <= 0 {
+			return false
+		}
+		time.Sleep(min(pause, left))
+	}
+	return true
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/leak"
 )
 
-// The tests look inside because the real list can be ended only once a program.
+// The tests use a registry of their own, because the real one can be ended only once in a program.
 
 func TestEndAll(t *testing.T) {
 	leak.Check(t)

@@ -2,5 +2,5 @@
 
 package process
 
-// onlyZombies is not known here; it reports false. The wait for a group is bounded.
+// onlyZombies returns false, because it cannot be determined here. The wait for a group is bounded.
 func onlyZombies(int) bool { return false }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// onlyZombies reports whether all processes of a group have ended and only their status
-// was not asked for. In a container without an init process no one may ever ask.
+// onlyZombies reports whether all processes of a group have ended, but nothing has waited for them.
+// In a container without an init process, nothing ever does.
 func onlyZombies(pgid int) bool {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -25,9 +25,9 @@ func onlyZombies(pgid int) bool {
 		}
 		stat, err := os.ReadFile("/proc/" + name + "/stat")
 		if err != nil {
-			continue // it ended just now
+			continue // it has just ended
 		}
-		// "pid (name) state ppid pgrp ...", and the name may hold anything.
+		// The line is "pid (name) state ppid pgrp ...", and the name may contain any character.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) < 3 || string(fields[2]) != strconv.Itoa(pgid) {
 			continue

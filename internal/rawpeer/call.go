@@ -5,16 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"testing"
 )
 
-// Caller is an end of a connection that sends requests by their names.
+// Caller is an end of a connection that sends requests by name.
 type Caller interface {
 	Call(ctx context.Context, method string, params, result any) error
 }
 
-// CallEndsWithCtx checks that a call ends with its ctx: before it is sent, nothing is sent;
-// while it is in flight, the peer receives the notification cancel, and its late response
-// is dropped. After that the next call succeeds.
+// CallEndsWithCtx checks that a call ends with its ctx. If ctx is done before the call, nothing is
+// sent. If it ends while the call is in flight, the peer receives the notification cancel, and its
+// late response is dropped. The next call succeeds.
 func (p *Peer) CallEndsWithCtx(c Caller, method, params, result, cancel string) {
 	p.t.Helper()
 	call := func(ctx context.Context) error { return c.Call(ctx, method, json.RawMessage(params), nil) }
@@ -47,4 +48,24 @@ func (p *Peer) CallEndsWithCtx(c Caller, method, params, result, cancel string) 
 func sameJSON(a, b string) bool {
 	var x, y any
 	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// Conn is the connection under test, in any version of the protocol.
+type Conn interface {
+	Start(context.Context) error
+	Close() error
+	Wait() error
+}
+
+// Start starts a connection and returns it. The connection ends with the test.
+func Start[C Conn](t testing.TB, conn C) C {
+	t.Helper()
+	if err := conn.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = conn.Close()
+		_ = conn.Wait() // a test that needs the error has checked it
+	})
+	return conn
 }

@@ -8,11 +8,10 @@ import (
 	"testing/synctest"
 )
 
-// Dialogues runs each dialogue of a file as a test, in a synctest bubble. The file is in
-// the txtar format: a comment, and then a section for each dialogue, under its name. In a
-// dialogue, a line after > is sent, and a line after < must come; several < in a row may
-// come in any order. Other lines are comments. Connect returns the peer of a new
-// connection, and what ends it.
+// Dialogues runs each dialogue of a file as a test, in a synctest bubble. The file is in the txtar
+// format: a comment, and then a named section for each dialogue. In a dialogue, a line after > is
+// sent, and a line after < must be received. Several < in a row may be received in any order. Other
+// lines are comments. Connect returns the peer of a new connection, and a function that ends it.
 func Dialogues(t *testing.T, file string, connect func(t *testing.T) (p *Peer, end func())) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -56,8 +55,8 @@ func (p *Peer) Play(dialogue string) {
 
 var section = regexp.MustCompile(`(?m)^-- (.+) --\n`)
 
-// sections returns the sections of a txtar file. This is all that is needed of the
-// format, so the module requires no parser of it.
+// sections returns the sections of a txtar file. The tests need no more of the format, so the
+// module does not require a parser for it.
 func sections(text string) (names, contents []string) {
 	heads := section.FindAllStringSubmatchIndex(text, -1)
 	for i, head := range heads {

@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// patience is how long a peer made by [Lines] waits for a message. A test that waits so
-// long has failed.
+// patience is how long a peer made by [Lines] waits for a message before the test fails.
 const patience = time.Minute
 
-// Lines returns a peer that plays its end byte by byte, and the reader and writer of the
-// end under test. The peer reads all the time, like a program that does nothing else.
+// Lines returns a peer that writes bytes, and the reader and writer of the end under test. The peer
+// reads all the time, like a program that does nothing else.
 func Lines(t testing.TB) (*Peer, io.ReadCloser, io.WriteCloser) {
 	in, to := io.Pipe()
 	from, out := io.Pipe()

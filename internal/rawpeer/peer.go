@@ -1,7 +1,6 @@
-// Package rawpeer plays one end of a connection in tests, message by message: the test
-// writes what the peer sends and says what it must receive. It knows no version of the
-// protocol. A wrong message fails the test and closes the connection, so that nothing
-// waits for it.
+// Package rawpeer lets a test play one end of a connection: the test writes the messages of the
+// peer and states which messages the peer must receive. It knows no version of the protocol. A
+// wrong message fails the test and closes the connection, so that nothing waits for it.
 package rawpeer
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Peer is the end of a connection that the test plays. Several goroutines may play it.
+// Peer is the end of a connection that the test plays. It is safe for concurrent use.
 type Peer struct {
 	// Bytes is what a peer made by [Lines] writes to, for input that is not a line.
 	Bytes io.WriteCloser
@@ -24,8 +23,8 @@ type Peer struct {
 	t testing.TB
 	s stream.Stream
 
-	// A stream has one reader and one writer at a time. Goroutines wait for these
-	// channels, and not for a mutex, because a synctest bubble sees who waits for one.
+	// A stream has one reader and one writer at a time. These channels are used in place of
+	// mutexes, because goroutines that wait for a channel are durably blocked in a synctest bubble.
 	reading, writing chan struct{}
 }
 
@@ -52,22 +51,22 @@ func (p *Peer) fail(format string, args ...any) {
 	p.Close()
 }
 
-// Write sends one message exactly. Unlike the other methods it returns the error of a
-// connection that has ended.
+// Write sends one message unchanged. Unlike the other methods it returns the error if the
+// connection has ended.
 func (p *Peer) Write(msg []byte) error {
 	p.writing <- struct{}{}
 	defer func() { <-p.writing }()
 	return p.s.Write(msg)
 }
 
-// Send sends one message. If its first quote is a single one, all single quotes are sent
-// as double quotes.
+// Send sends one message. If its first quote is a single one, all single quotes are replaced by
+// double quotes.
 func (p *Peer) Send(format string, args ...any) {
 	p.t.Helper()
 	p.SendLines(quoted(fmt.Sprintf(format, args...)))
 }
 
-// SendLines sends messages exactly as they are.
+// SendLines sends messages unchanged.
 func (p *Peer) SendLines(lines ...string) {
 	p.t.Helper()
 	for _, line := range lines {
@@ -92,7 +91,7 @@ func (p *Peer) SendBatch(lines ...string) {
 	}
 }
 
-// Call sends a request with the id, of any JSON.
+// Call sends a request. The id is any JSON.
 func (p *Peer) Call(id, method, params string) {
 	p.t.Helper()
 	p.Send(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params)
@@ -116,15 +115,14 @@ func (p *Peer) Fail(m Message, code int, text string) {
 	p.Send(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, m.ID, code, text)
 }
 
-// Update sends an update of a session, a piece of text that needs no escaping.
+// Update sends an update of a session with text, which must need no escaping.
 func (p *Peer) Update(session, text string) {
 	p.t.Helper()
 	p.Notify("session/update", `{"sessionId":"`+session+`","update":`+
 		`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"`+text+`"}}}`)
 }
 
-// Initialize plays the agent's side of the handshake of version 1; capabilities is an
-// object.
+// Initialize handles initialize as an agent of version 1. capabilities is an object.
 func (p *Peer) Initialize(capabilities string) Message {
 	p.t.Helper()
 	m := p.Expect("initialize")
@@ -132,7 +130,7 @@ func (p *Peer) Initialize(capabilities string) Message {
 	return m
 }
 
-// Recv waits for the next message; false at the end.
+// Recv waits for the next message. It returns false at the end of the connection.
 func (p *Peer) Recv() (Message, bool) {
 	p.t.Helper()
 	p.reading <- struct{}{}
@@ -153,7 +151,7 @@ func (p *Peer) Recv() (Message, bool) {
 	return m, true
 }
 
-// Next waits for the next message, which must come.
+// Next waits for the next message. The end of the connection fails the test.
 func (p *Peer) Next() Message {
 	p.t.Helper()
 	m, ok := p.Recv()
@@ -163,7 +161,7 @@ func (p *Peer) Next() Message {
 	return m
 }
 
-// Expect waits for the next message, which must be a call of method.
+// Expect waits for the next message, which must be a request or notification of method.
 func (p *Peer) Expect(method string) Message {
 	p.t.Helper()
 	m := p.Next()
@@ -173,7 +171,7 @@ func (p *Peer) Expect(method string) Message {
 	return m
 }
 
-// ExpectEnd waits for the end of the connection; no message may come before it.
+// ExpectEnd waits for the end of the connection. A message before it fails the test.
 func (p *Peer) ExpectEnd() {
 	p.t.Helper()
 	if m, ok := p.Recv(); ok {
@@ -181,8 +179,8 @@ func (p *Peer) ExpectEnd() {
 	}
 }
 
-// ExpectJSON waits for messages that are equal as JSON, in any order. Quotes are as in
-// [Peer.Send]. The id of an internal error is random: every one equals 'ID'.
+// ExpectJSON waits for messages that are equal to want as JSON, in any order. Quotes are as in
+// [Peer.Send]. The random id of an internal error is replaced by 'ID'.
 func (p *Peer) ExpectJSON(want ...string) {
 	p.t.Helper()
 	missing := map[string]int{}
@@ -218,15 +216,42 @@ func (p *Peer) canonical(s string) string {
 	return NameErrorIDs(string(b))
 }
 
-// NameErrorIDs returns text with ID in place of the random id of every internal error.
+// NameErrorIDs replaces the random id of every internal error by ID.
 func NameErrorIDs(text string) string { return errorID.ReplaceAllString(text, `"errorId":"ID"`) }
 
 var errorID = regexp.MustCompile(`"errorId":"[a-z2-7]{8}"`)
 
-// quoted replaces single quotes if the first quote is one.
+// quoted replaces single quotes by double quotes if the first quote is a single one.
 func quoted(s string) string {
 	if i := strings.IndexAny(s, `'"`); i < 0 || s[i] == '"' {
 		return s
 	}
 	return strings.ReplaceAll(s, "'", `"`)
+}
+
+// Message holds the parts of any message.
+type Message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int             `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	} `json:"error"`
+
+	// Raw is the whole message as it arrived.
+	Raw string `json:"-"`
+}
+
+// String returns a short form for tables: "ok 1", "-32600 null", "session/cancel".
+func (m Message) String() string {
+	switch {
+	case m.Method != "":
+		return m.Method
+	case m.Error != nil:
+		return fmt.Sprintf("%d %s", m.Error.Code, m.ID)
+	}
+	return fmt.Sprintf("ok %s", m.ID)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// messageOf says in a sentence which rule is broken. It never repeats the value,
-// which may be secret.
+// messageOf returns a sentence that says which rule is broken. It never repeats the value, which
+// may be secret.
 func messageOf(e validator.FieldError) string {
 	switch e.Tag() {
 	case "required":
@@ -29,7 +29,7 @@ func messageOf(e validator.FieldError) string {
 	return "must keep the rule " + e.Tag()
 }
 
-// limit words a bound: of a size, or of a number.
+// limit describes the bound of a size or of a number.
 func limit(e validator.FieldError, bound string) string {
 	if u := unit(e.Kind()); u != "" {
 		return "must have " + bound + e.Param() + u

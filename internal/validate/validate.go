@@ -13,10 +13,9 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// Struct checks v, a pointer to a struct, and returns what is wrong with it, or
-// nil. Strict adds the rules of the protocol's prose to those of the schema. It is
-// safe for concurrent use. A type whose tags validator cannot work with panics,
-// which the tests of the vocabulary rule out.
+// Struct checks v, a pointer to a struct, and returns its violations, or nil. Strict adds the rules
+// of the protocol's prose to those of the schema. It is safe for concurrent use. It panics if the
+// validator cannot handle the tags of a type; tests of the vocabulary prevent that.
 func Struct(v any, strict bool) *wire.FieldErrors {
 	value := reflect.ValueOf(v)
 	for value.Kind() == reflect.Pointer {
@@ -26,7 +25,7 @@ func Struct(v any, strict bool) *wire.FieldErrors {
 		value = value.Elem()
 	}
 	if value.Kind() != reflect.Struct {
-		return nil // a bare union or text: its codec has said all there is to say
+		return nil // a union or a text; its codec has reported everything
 	}
 	err := instance().StructCtx(context.WithValue(context.Background(), checkKey{}, &check{strict: strict}), v)
 	if err == nil {
@@ -43,9 +42,8 @@ func Struct(v any, strict bool) *wire.FieldErrors {
 	return fields
 }
 
-// IsValidation reports whether a validator has raised err or one that it wraps.
-// Users run validators of their own: such an error out of a handler says nothing
-// of the peer's params.
+// IsValidation reports whether err is or wraps an error of a validator. Handlers may use validators
+// of their own, so such an error does not mean that the params of the peer are wrong.
 func IsValidation(err error) bool {
 	if _, ok := errors.AsType[validator.ValidationErrors](err); ok {
 		return true
@@ -57,21 +55,21 @@ func IsValidation(err error) bool {
 	return errors.As(err, &misused)
 }
 
-// maxViolations is how many violations of one value are listed. A peer may send a
-// list of a million relative paths.
+// maxViolations is how many violations of one value are listed. A peer may send a list of a million
+// relative paths.
 const maxViolations = 100
 
 // check is one run of the validator.
 type check struct {
 	strict bool
-	broken int // how many strict rules were
+	broken int // number of broken strict rules
 }
 
 // checkKey carries the check to the strict rules.
 type checkKey struct{}
 
-// instance is built on first use: programs that never send or get a bad value pay
-// nothing. Its cache of types makes one instance for all callers the right number.
+// instance is created on first use, so programs without invalid values pay nothing. All callers
+// share it because it caches types.
 var instance = sync.OnceValue(func() *validator.Validate {
 	v := validator.New(validator.WithRequiredStructEnabled())
 	v.SetTagName("acp")
@@ -89,9 +87,8 @@ var instance = sync.OnceValue(func() *validator.Validate {
 	return v
 })
 
-// strictly applies a rule for text to strict checks only. Once enough violations are
-// listed it lets everything pass: the validator cannot be stopped, but what
-// passes costs it little.
+// strictly applies a rule for text in strict checks only. Once enough violations are listed, every
+// value passes: the validator cannot be stopped, but values that pass are cheap.
 func strictly(holds func(string) bool) validator.FuncCtx {
 	return func(ctx context.Context, field validator.FieldLevel) bool {
 		c, _ := ctx.Value(checkKey{}).(*check)
@@ -103,12 +100,11 @@ func strictly(holds func(string) bool) validator.FuncCtx {
 	}
 }
 
-// mark precedes every name in the namespaces that validator builds. Keys of maps
-// may hold dots and brackets; no name and no key of ours holds a NUL in front of a
-// name, so that the steps can be told apart again.
+// mark precedes every name in the namespaces that the validator builds, so that they can be split
+// again. Keys of maps may contain dots and brackets, but no name and no key of ours contains a NUL.
 const mark = "\x00"
 
-// stepOf gives validator the JSON name of a field in place of the Go name.
+// stepOf returns the JSON name of a field, which the validator uses in place of the Go name.
 func stepOf(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	switch name {
@@ -120,8 +116,8 @@ func stepOf(field reflect.StructField) string {
 	return mark + name
 }
 
-// pathOf splits a namespace, such as "PromptRequest.\0prompt[0].\0uri", into its
-// steps without the name of the root.
+// pathOf splits a namespace, such as "PromptRequest.\0prompt[0].\0uri", into its steps, without the
+// name of the root.
 func pathOf(namespace string) []string {
 	var path []string
 	for i, step := range strings.Split(namespace, "."+mark) {

@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// Shapes as the generator writes them: a request with lists, a union, an inlined
+// These types have the forms that the generator writes: a request with lists, a union, an inlined
 // union, a patch field and maps.
 type (
 	request struct {
@@ -70,8 +70,8 @@ func TestStruct(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*request)
-		strict string // what a strict check finds
-		schema string // what the other finds
+		strict string // violations of a strict check
+		schema string // violations of a check of the schema only
 	}{
 		{"good", func(*request) {}, "", ""},
 		{"empty id", func(r *request) { r.ID = "" }, "sessionId: must not be empty", ""},

@@ -1,6 +1,5 @@
-// Package webguard holds what the HTTP handlers of the module share: the checks that each
-// of them makes before it looks at a request (where a browser comes from, and which host
-// it believes to talk to), and how a panic is logged.
+// Package webguard contains what the HTTP handlers of the module share: the checks of Host and
+// Origin that each of them makes before it handles a request, and how a panic is logged.
 package webguard
 
 import (
@@ -14,10 +13,9 @@ import (
 	"strings"
 )
 
-// CheckOrigin refuses a request that a page of another site sends. A request without
-// Origin does not come from a page and is allowed; one from the host that it is sent
-// to is allowed, and so are those that are listed, each as scheme://host or
-// scheme://host:port. "null" is refused unless it is listed.
+// CheckOrigin refuses a request from a page of another site. A request without Origin does not come
+// from a page and is allowed. A page from the same host is allowed, and so are the listed origins,
+// each as scheme://host or scheme://host:port. "null" is refused unless it is listed.
 func CheckOrigin(r *http.Request, allowed []string) error {
 	origins := r.Header.Values("Origin")
 	switch {
@@ -36,10 +34,9 @@ func CheckOrigin(r *http.Request, allowed []string) error {
 	return fmt.Errorf("origin %.100q is not allowed", origin)
 }
 
-// CheckHost refuses a request whose Host header names neither a loopback host nor one
-// that is listed: a page of a foreign site can make its own name resolve to an address
-// in the user's network. A listed name matches with every port; one with a port matches
-// that port alone.
+// CheckHost refuses a request whose Host header is neither a loopback host nor listed. A page of
+// another site can make its own name resolve to an address in the user's network. A listed name
+// matches every port; one with a port matches only that port.
 func CheckHost(r *http.Request, allowed []string) error {
 	name := hostname(r.Host)
 	if isLoopbackName(name) {
@@ -69,9 +66,9 @@ func isLoopbackName(name string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// LocalAddressIsLoopback reports whether the request came in at a loopback address of
-// this machine, or through a Unix socket. It looks at the address that was listened
-// on: the address of the peer proves nothing behind a proxy.
+// LocalAddressIsLoopback reports whether the request arrived at a loopback address of this machine,
+// or through a Unix socket. It checks the local address, because behind a proxy the address of the
+// peer proves nothing.
 func LocalAddressIsLoopback(r *http.Request) bool {
 	switch a := r.Context().Value(http.LocalAddrContextKey).(type) {
 	case *net.TCPAddr:

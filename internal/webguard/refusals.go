@@ -7,19 +7,20 @@ import (
 	"time"
 )
 
-// refusalLines is how many refusals are logged in each minute: any peer can cause them.
+// refusalLines is how many refusals are logged in each minute, because any peer can cause them.
 const refusalLines = 20
 
-// Refusals logs requests that are refused, and leaves out those beyond a number. The zero value
-// is ready to use. It is safe for concurrent use.
+// Refusals logs refused requests, up to a number each minute. The zero value is ready to use. It is
+// safe for concurrent use.
 type Refusals struct {
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	since  time.Time
 	lines  int
-	hidden int // that were not logged
+	hidden int // refusals that were not logged
 }
 
-// Log logs a refusal. The first line of a minute tells how many the last one left out.
+// Log logs a refusal. The first line of a minute says how many refusals of the last minute were not
+// logged.
 func (r *Refusals) Log(log *slog.Logger, level slog.Level, msg string, args ...any) {
 	r.mu.Lock()
 	if time.Since(r.since) >= time.Minute {

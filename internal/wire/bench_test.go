@@ -12,8 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// texts are what strings of the protocol hold, 1 MiB each: source code, which has an
-// escape about every 30 bytes, and lines of 63 characters.
+// texts are typical strings of the protocol, 1 MiB each: source code, with an escape about every 30
+// bytes, and lines of 63 characters.
 func texts(b *testing.B) map[string]string {
 	var source strings.Builder
 	files, err := filepath.Glob("*.go")

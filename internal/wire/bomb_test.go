@@ -12,13 +12,13 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// list is a JSON array of n times the same.
+// list returns a JSON array with n times the same item.
 func list(n int, item string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
 }
 
-// A member that the protocol does not look into is decoded as far as the budget of the
-// message allows it, and charged as what it takes.
+// A member that the protocol does not define further is decoded within the budget of the message,
+// and its memory is charged.
 func TestMapKeepsToTheBudget(t *testing.T) {
 	const n = 1 << 20
 	for name, tt := range map[string]struct {
@@ -51,8 +51,8 @@ func TestMapKeepsToTheBudget(t *testing.T) {
 	}
 }
 
-// A large member costs a small one nothing: what there is no budget for stays raw in its
-// place, and the others are decoded.
+// A large member does not affect a small one: a member without enough budget stays raw, and the
+// others are decoded.
 func TestMapPartly(t *testing.T) {
 	bomb := list(1<<16, `{"":0}`)
 	raw := []byte(`{"a":{"b":[1,"x"]},"bomb":` + bomb + `,"c":{"d":{}},"e":` + bomb + `,"f":[[]]}`)
@@ -75,7 +75,7 @@ func TestMapPartly(t *testing.T) {
 	assert.Equal(t, `{"m":`+string(raw)+`}`, string(again))
 }
 
-// The budget is that of the message: many small members share it.
+// The budget belongs to the message: many small members share it.
 func TestMapsShareTheBudget(t *testing.T) {
 	small := `{"x":` + list(5000, `{"":0}`) + `}`
 	raw := []byte(list(1000, small))
@@ -99,7 +99,7 @@ func TestMapsShareTheBudget(t *testing.T) {
 	assert.Greater(t, kept, 700)
 }
 
-// grown returns by how many bytes the heap has grown.
+// grown returns by how many bytes f grows the heap.
 func grown(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -112,7 +112,7 @@ func grown(f func()) int64 {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
-// Violations are counted where they come together, not level by level.
+// The limit of violations holds for the whole value, not for each level.
 func TestViolationsAreBounded(t *testing.T) {
 	d := wire.NewDecoder([]byte(list(200, list(200, list(200, "0")))))
 	var read func(depth int) *wire.FieldErrors

@@ -6,31 +6,31 @@ import (
 	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// Decoder reads the typed form of one JSON value. It belongs to one goroutine.
+// Decoder reads one JSON value into Go types. It must not be used by several goroutines at once.
 //
-// Every method that reads a value consumes exactly that value, whether or not it
-// fits what was asked for, so the caller can continue after it. A value that does not
-// fit is a violation (a FieldErrors tree without path) and leaves the target unchanged.
+// Every method that reads a value consumes exactly that value, whether or not it fits, so the
+// caller can continue after it. A value that does not fit is a violation (a FieldErrors tree
+// without path) and leaves the target unchanged.
 //
-// The bytes have been checked by envelope.Skip. A Decoder does not check them again, but
-// stays within bounds on any input.
+// The bytes have been checked by envelope.Skip. A Decoder does not check them again, but stays
+// within bounds on any input.
 type Decoder struct {
 	b    []byte
 	i    int
 	text text
-	held int // bytes of memory that what was read so far takes
+	held int // memory in bytes of everything read so far
 
-	// What Map needs: see there.
+	// The fields below belong to Map.
 	limit   int
 	counts  []int32
-	counted int // of counts
+	counted int // how many of counts are used
 }
 
-// NewDecoder returns a Decoder for the JSON value raw, which is only read and
-// not kept beyond the decoding.
+// NewDecoder returns a Decoder for the JSON value raw. It does not change raw, and does not keep it
+// after decoding.
 func NewDecoder(raw []byte) Decoder { return Decoder{b: raw} }
 
-// End turns the outcome of decoding into that of Codec.Decode.
+// End returns the results of Codec.Decode.
 func (d *Decoder) End(v any, errs *FieldErrors) (any, int64, error) {
 	if errs != nil {
 		return nil, 0, &DecodeError{Fields: errs}
@@ -38,8 +38,8 @@ func (d *Decoder) End(v any, errs *FieldErrors) (any, int64, error) {
 	return v, d.Held(), nil
 }
 
-// Absent reports whether raw holds nothing: no bytes or null. Types without
-// required members read it as their zero value.
+// Absent reports whether raw is empty or null. Types without required members decode it as their
+// zero value.
 func Absent(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
 	return len(raw) == 0 || string(raw) == "null"
@@ -75,17 +75,17 @@ func (d *Decoder) Null() bool {
 	return true
 }
 
-// Mark returns the place of the next value for Return.
+// Mark returns the position of the next value, for Return.
 func (d *Decoder) Mark() int {
 	d.peek()
 	return d.i
 }
 
-// Return goes back to a place that Mark returned, to read a value once more.
+// Return goes back to a position that Mark returned, so that a value can be read again.
 func (d *Decoder) Return(mark int) { d.i = mark }
 
-// Kind returns what the next value is: '"', '{', '[', 't' for booleans, 'n' for
-// null, '0' for numbers, 0 if there is none.
+// Kind returns the kind of the next value: '"', '{', '[', 't' for booleans, 'n' for null, '0' for
+// numbers, 0 if there is none.
 func (d *Decoder) Kind() byte {
 	switch c := d.peek(); c {
 	case '"', '{', '[', 't', 'n', 0:
@@ -97,7 +97,7 @@ func (d *Decoder) Kind() byte {
 	}
 }
 
-// Mismatch consumes a value that is not what was asked for and says so.
+// Mismatch consumes a value of the wrong type and returns the violation.
 func (d *Decoder) Mismatch(want string) *FieldErrors {
 	got := kindNames[d.Kind()]
 	d.Skip()
@@ -117,7 +117,7 @@ func (d *Decoder) String(p *string) *FieldErrors {
 	return nil
 }
 
-// Text returns text that has been read as a string.
+// Text returns text, which has been read as a string.
 func (d *Decoder) Text(text []byte) string { return d.text.take(d, text) }
 
 // NonEmpty reads a string that must have at least one character.
@@ -142,7 +142,7 @@ func (d *Decoder) StringPtr(p **string) *FieldErrors {
 	return errs
 }
 
-// Enum reads a string whose usual values are known; those are not allocated.
+// Enum reads a string. Known values are not allocated.
 func (d *Decoder) Enum(p *string, known []string) *FieldErrors {
 	if d.peek() != '"' {
 		return d.Mismatch("string")
@@ -177,12 +177,12 @@ func (d *Decoder) BoolPtr(p **bool) *FieldErrors {
 	var v bool
 	errs := d.Bool(&v)
 	if errs == nil {
-		*p = &v // shared by the runtime: nothing is allocated for it
+		*p = &v // the runtime shares both values, so this allocates nothing
 	}
 	return errs
 }
 
-// Raw copies a value as it is.
+// Raw copies a value unchanged.
 func (d *Decoder) Raw(p *[]byte) *FieldErrors {
 	d.peek()
 	start := d.i
@@ -192,7 +192,7 @@ func (d *Decoder) Raw(p *[]byte) *FieldErrors {
 	return nil
 }
 
-// RawObject copies an object as it is.
+// RawObject copies an object unchanged.
 func (d *Decoder) RawObject(p *[]byte) *FieldErrors {
 	if d.peek() != '{' {
 		return d.Mismatch("object")

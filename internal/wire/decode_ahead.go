@@ -2,10 +2,9 @@ package wire
 
 import "unicode/utf8"
 
-// Tag looks ahead into the object that comes next for a member that holds a
-// string, and returns that string. The object is not consumed. found is false
-// when there is no such member, or no object; a member that is not a string is
-// nil with found true.
+// Tag returns the string value of a member of the next object, without consuming the object. found
+// is false if there is no such member, or no object. If the member is not a string, tag is nil and
+// found is true.
 func (d *Decoder) Tag(name string) (tag []byte, found bool) {
 	if tag = d.firstTag(name); tag != nil {
 		return tag, true
@@ -31,8 +30,8 @@ func (d *Decoder) Tag(name string) (tag []byte, found bool) {
 	return tag, found
 }
 
-// firstTag is Tag for objects that begin with it and have no white space, as
-// nearly all have that programs write.
+// firstTag is Tag for an object that begins with the member and has no white space, as most
+// programs write it.
 func (d *Decoder) firstTag(name string) []byte {
 	b := d.b[d.i:]
 	n := len(name)
@@ -51,21 +50,21 @@ func (d *Decoder) firstTag(name string) []byte {
 	return nil
 }
 
-// Has looks ahead into the object that comes next for a member.
+// Has reports whether the next object has the member. It consumes nothing.
 func (d *Decoder) Has(name string) bool {
 	_, found := d.Tag(name)
 	return found
 }
 
-// HasString looks ahead into the object that comes next for a member that holds a
-// string.
+// HasString reports whether the next object has the member and the member is a string. It consumes
+// nothing.
 func (d *Decoder) HasString(name string) bool {
 	tag, _ := d.Tag(name)
 	return tag != nil
 }
 
-// Needs consumes a union's value that lacks one of the members, and says so. A value
-// that has them is not consumed.
+// Needs consumes a value of a union that lacks one of the members, and returns the violation. It
+// does not consume a value that has all of them.
 func (d *Decoder) Needs(names ...string) *FieldErrors {
 	var errs *FieldErrors
 	for _, name := range names {
@@ -83,7 +82,7 @@ func (d *Decoder) Needs(names ...string) *FieldErrors {
 	return errs
 }
 
-// Untagged consumes a union's value that names no variant, and says so.
+// Untagged consumes a value of a union that names no variant, and returns the violation.
 func (d *Decoder) Untagged(member string, found bool) *FieldErrors {
 	if d.peek() != '{' {
 		return d.Mismatch("object")
@@ -98,8 +97,7 @@ func (d *Decoder) Untagged(member string, found bool) *FieldErrors {
 	return errs
 }
 
-// Without copies the object that comes next as it is, but leaves out the members
-// that are named.
+// Without copies the next object, without the named members.
 func (d *Decoder) Without(p *[]byte, names ...string) *FieldErrors {
 	o := d.Object()
 	out := []byte{'{'}

@@ -9,13 +9,12 @@ import (
 	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// Map reads an object as encoding/json would, for members that the protocol does
-// not look into. Numbers are float64; an integer that a float64 would change, and
-// a number beyond its range, is a json.Number instead.
+// Map reads an object like encoding/json, for members whose content the protocol does not define.
+// Numbers are float64. An integer that a float64 cannot represent, or a number beyond its range, is
+// a json.Number.
 //
-// The object is decoded as a whole if the budget of the message allows it. Otherwise
-// each of its members that holds an object or an array is decoded if the budget allows
-// it, and is a json.RawMessage if not.
+// The whole object is decoded if the budget of the message allows it. Otherwise each member that is
+// an object or an array is decoded if the budget allows it, and is a json.RawMessage if not.
 func (d *Decoder) Map(p *map[string]any) *FieldErrors {
 	if d.peek() != '{' {
 		return d.Mismatch("object")
@@ -26,7 +25,7 @@ func (d *Decoder) Map(p *map[string]any) *FieldErrors {
 	if *p = d.object(envelope.MaxDepth); d.held <= d.limit {
 		return nil
 	}
-	*p = nil // let the collector have it
+	*p = nil // allow the garbage collector to free it
 	d.i, d.held, d.limit = start, held, math.MaxInt
 	cost := d.measure(envelope.MaxDepth)
 	end := d.i
@@ -40,13 +39,12 @@ func (d *Decoder) Map(p *map[string]any) *FieldErrors {
 	return nil
 }
 
-// trial is how much memory an object may take to be decoded at once. One that takes
-// more is measured first.
+// trial is how much memory an object may take to be decoded without measuring. A larger one is
+// measured first.
 const trial = 8 << 10
 
-// measure consumes a value and returns the memory that it takes when it is decoded. It
-// appends the number of members or elements of each object and array to d.counts, in
-// the order in which they begin.
+// measure consumes a value and returns the memory of its decoded form. It appends the number of
+// members or elements of each object and array to d.counts, in the order in which they begin.
 func (d *Decoder) measure(depth int) (cost int) {
 	c := d.peek()
 	start := d.i
@@ -81,7 +79,7 @@ func (d *Decoder) measure(depth int) (cost int) {
 // anySlot is the size of a member of a map[string]any.
 const anySlot = 2 * stringHeader
 
-// textSize returns the memory of a text of n bytes. Short ones share blocks.
+// textSize returns the memory of a text of n bytes. Short texts share blocks.
 func textSize(n int) int {
 	if n <= shortString {
 		return n + n/4
@@ -90,14 +88,13 @@ func textSize(n int) int {
 }
 
 func numberSize(text []byte) int {
-	if len(text) > 15 { // it may become a json.Number
+	if len(text) > 15 { // the number may become a json.Number
 		return stringHeader + allocated(len(text))
 	}
 	return 8
 }
 
-// count takes the next of the counts that measure has left. It returns -1 if there
-// was no measuring.
+// count returns the next count from measure. It returns -1 if nothing was measured.
 func (d *Decoder) count() int {
 	if d.counts == nil {
 		return -1
@@ -106,7 +103,7 @@ func (d *Decoder) count() int {
 	return int(d.counts[d.counted-1])
 }
 
-// object reads an object. It gives up when the message holds more than d.limit.
+// object reads an object. It stops when the message holds more than d.limit.
 func (d *Decoder) object(depth int) map[string]any {
 	n := d.count()
 	m := make(map[string]any, max(n, 0))
@@ -121,8 +118,8 @@ func (d *Decoder) object(depth int) map[string]any {
 	return m
 }
 
-// partialObject reads an object that has been measured and is too large: the objects
-// and arrays among its members for which there is no budget stay raw.
+// partialObject reads an object that was measured and is too large. Members that are objects or
+// arrays stay raw if the budget does not allow them.
 func (d *Decoder) partialObject() map[string]any {
 	m := map[string]any{}
 	d.held += mapSize(int(d.counts[0]), anySlot)
@@ -173,7 +170,7 @@ func (d *Decoder) value(depth int) any {
 	return numberValue(text)
 }
 
-// list reads an array. It gives up when the message holds more than d.limit.
+// list reads an array. It stops when the message holds more than d.limit.
 func (d *Decoder) list(depth int) []any {
 	n := d.count()
 	list := make([]any, 0, max(n, 0))

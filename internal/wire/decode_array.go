@@ -2,12 +2,12 @@ package wire
 
 import "strconv"
 
-// Array is the reading of one array, element by element.
+// Array reads one array, element by element.
 type Array struct {
-	n    int // elements begun
+	n    int // elements read so far, including the current one
 	open bool
 	errs *FieldErrors
-	bad  int // violations so far
+	bad  int // number of violations so far
 }
 
 // Array begins to read an array.
@@ -19,8 +19,8 @@ func (d *Decoder) Array() Array {
 	return Array{open: true}
 }
 
-// Next goes to the next element, which must then be consumed. It returns false
-// after the last one.
+// Next advances to the next element, which the caller must then consume. It returns false after the
+// last one.
 func (a *Array) Next(d *Decoder) bool {
 	if !a.open {
 		return false
@@ -30,7 +30,7 @@ func (a *Array) Next(d *Decoder) bool {
 		d.i++
 		c = d.peek()
 	}
-	if a.bad >= maxViolations { // no more are listed, and there is no value
+	if a.bad >= maxViolations { // too many to list, and the value is invalid anyway
 		for c != ']' && c != 0 {
 			d.Skip()
 			if c = d.peek(); c == ',' {
@@ -48,8 +48,8 @@ func (a *Array) Next(d *Decoder) bool {
 	return true
 }
 
-// Keep takes the violations of the current element, or nil, and reports whether to
-// keep the element. With skip a bad element is dropped in silence.
+// Keep records the violations of the current element, or nil, and reports whether to keep the
+// element. With skip a bad element is dropped and not reported.
 func (a *Array) Keep(errs *FieldErrors, skip bool) bool {
 	if errs == nil {
 		return true
@@ -69,11 +69,11 @@ func (a *Array) Keep(errs *FieldErrors, skip bool) bool {
 // End returns all violations.
 func (a *Array) End() *FieldErrors { return a.errs }
 
-// countFrom is the size in bytes from which on a list gets room for all of its elements at
-// once. A list that grows in steps takes several times what it holds in the end.
+// countFrom is the size in bytes from which a list is allocated for all its elements at once. A
+// list that grows in steps allocates several times its final size.
 const countFrom = 4 << 10
 
-// Append appends an element that was just read to the list of its array.
+// Append appends the element just read to the list.
 func Append[T any](d *Decoder, list []T, x T) []T {
 	if len(list) == cap(list) && cap(list)*sizeOf[T]() >= countFrom {
 		list = append(make([]T, 0, len(list)+1+d.elementsLeft()), list...)
@@ -94,7 +94,7 @@ func (d *Decoder) elementsLeft() (n int) {
 	return n
 }
 
-// EndList ends the reading of an array into list, and charges it.
+// EndList finishes reading an array into list, and charges the list.
 func EndList[T any](d *Decoder, a *Array, p *[]T, list []T) *FieldErrors {
 	if a.errs == nil {
 		*p = trim(d, list)
@@ -102,7 +102,7 @@ func EndList[T any](d *Decoder, a *Array, p *[]T, list []T) *FieldErrors {
 	return a.errs
 }
 
-// trim charges a list, and copies a long one that has grown far beyond its elements.
+// trim charges a list. It copies a long list whose capacity is much larger than its length.
 func trim[T any](d *Decoder, list []T) []T {
 	size := sizeOf[T]()
 	if spare := (cap(list) - len(list)) * size; spare > 1<<10 && spare > cap(list)*size/8 {
@@ -112,7 +112,7 @@ func trim[T any](d *Decoder, list []T) []T {
 	return list
 }
 
-// ReadStrings reads an array of strings. With skip it drops what is not a string.
+// ReadStrings reads an array of strings. With skip it drops other elements.
 func ReadStrings[S ~string](d *Decoder, p *[]S, skip bool) *FieldErrors {
 	a := d.Array()
 	list := []S{}
@@ -125,8 +125,7 @@ func ReadStrings[S ~string](d *Decoder, p *[]S, skip bool) *FieldErrors {
 	return EndList(d, &a, p, list)
 }
 
-// ReadUints reads an array of unsigned numbers. With skip, items of other kinds are left
-// out.
+// ReadUints reads an array of unsigned numbers. With skip it drops other elements.
 func ReadUints[T ~uint16 | ~uint32 | ~uint64](d *Decoder, p *[]T, skip bool) *FieldErrors {
 	a := d.Array()
 	list := []T{}

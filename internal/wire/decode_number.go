@@ -80,7 +80,7 @@ func ReadIntPtr[T ~int32 | ~int64](d *Decoder, p **T) *FieldErrors {
 	return errs
 }
 
-// Float reads any number that a float64 can come close to.
+// Float reads any number in the range of float64.
 func (d *Decoder) Float(p *float64) *FieldErrors {
 	text, errs := d.number()
 	if errs != nil {
@@ -105,8 +105,8 @@ func (d *Decoder) FloatPtr(p **float64) *FieldErrors {
 	return errs
 }
 
-// integer reads the text of a JSON number as sign and magnitude. Numbers with a
-// fraction or an exponent are integers too when their value is one: 5.0, 1e3.
+// integer reads the text of a JSON number as sign and magnitude. A number with a fraction or an
+// exponent is an integer if its value is one: 5.0, 1e3.
 func integer(text []byte) (neg bool, v uint64, ok bool) {
 	if len(text) > 0 && text[0] == '-' {
 		neg = true
@@ -134,9 +134,8 @@ func integer(text []byte) (neg bool, v uint64, ok bool) {
 	return neg, v, len(text) > 0
 }
 
-// digitsOf writes a number that has a fraction or an exponent as digits and the
-// count of zeros after them. ok is false when it is no integer, or far beyond
-// 64 bits.
+// digitsOf writes a number that has a fraction or an exponent as digits, followed by a count of
+// zeros. ok is false if the number is not an integer, or is far beyond 64 bits.
 func digitsOf(text []byte) (digits []byte, zeros int, ok bool) {
 	mantissa, exponent := text, 0
 	if e := bytes.IndexAny(text, "eE"); e >= 0 {

@@ -20,14 +20,14 @@ import "encoding/json"
 // Members that must be there have the numbers from 0 on, in the order in which
 // End lists them; the others follow.
 type Object struct {
-	Name []byte // of the current member, unescaped
+	Name []byte // name of the current member, unescaped
 
-	found bool // there is an object
-	open  bool // its end has not been seen
+	found bool // the value is an object
+	open  bool // its end has not been read
 	more  bool // at least one member has been read
 	seen  uint64
 	errs  *FieldErrors
-	bad   int // violations so far
+	bad   int // number of violations so far
 }
 
 // Object begins to read an object.
@@ -39,8 +39,8 @@ func (d *Decoder) Object() Object {
 	return Object{found: true, open: true}
 }
 
-// Next goes to the next member; its value must then be consumed. It returns
-// false after the last one.
+// Next advances to the next member, whose value the caller must then consume. It returns false
+// after the last one.
 func (o *Object) Next(d *Decoder) bool {
 	if !o.open {
 		return false
@@ -81,7 +81,7 @@ func (o *Object) Is(d *Decoder, number uint) bool {
 	return true
 }
 
-// Duplicate consumes the value of a member that must not come again.
+// Duplicate consumes the value of a repeated member and records the violation.
 func (o *Object) Duplicate(d *Decoder) {
 	d.Skip()
 	o.Check(Violation("duplicate member"))
@@ -100,10 +100,10 @@ func (o *Object) Keep(d *Decoder, extra *map[string]json.RawMessage) {
 	d.held += mapSize(len(*extra), stringHeader+sliceHeader) - mapSize(before, stringHeader+sliceHeader)
 }
 
-// Found reports whether there was an object at all.
+// Found reports whether the value was an object.
 func (o *Object) Found() bool { return o.found }
 
-// Check takes the violations of the current member, or nil.
+// Check records the violations of the current member, or nil.
 func (o *Object) Check(errs *FieldErrors) {
 	if errs != nil {
 		o.check(errs)
@@ -122,12 +122,11 @@ func (o *Object) member(name string, errs *FieldErrors) {
 	o.bad += errs.count()
 }
 
-// maxViolations is the number of violations that are recorded for one object or array,
-// including those of what is in it: a hostile message must not grow into a tree many
-// times its size.
+// maxViolations is how many violations are recorded for one object or array, including everything
+// in it. Without it, a hostile message could become a tree many times its size.
 const maxViolations = 100
 
-// Merge takes the violations of the object itself, from another reading of it.
+// Merge adds the violations of another reading of the same object.
 func (o *Object) Merge(errs *FieldErrors) {
 	if errs == nil {
 		return
@@ -138,8 +137,8 @@ func (o *Object) Merge(errs *FieldErrors) {
 	o.errs.merge(errs)
 }
 
-// End returns all violations. The members it is given, those numbered from 0 on,
-// must have been seen.
+// End returns all violations. The required members, which have the numbers from 0 on, must have
+// been read.
 func (o *Object) End(required ...string) *FieldErrors {
 	all := uint64(1)<<len(required) - 1
 	if o.seen&all != all && o.found {
@@ -173,7 +172,7 @@ func (d *Decoder) StringMap(p *map[string]string) *FieldErrors {
 	return EndMap(d, &o, p, m)
 }
 
-// EndMap ends the reading of an object into m, and charges it.
+// EndMap finishes reading an object into m, and charges the map.
 func EndMap[T any](d *Decoder, o *Object, p *map[string]T, m map[string]T) *FieldErrors {
 	d.held += mapSize(len(m), stringHeader+sizeOf[T]())
 	if o.errs == nil {

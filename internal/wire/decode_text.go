@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// Strings up to shortString bytes of one message share allocations, of firstBlock bytes
-	// at first, and of up to textBlock bytes if there are many. A string that is kept for
-	// long keeps no more than that.
+	// Strings of one message up to shortString bytes share allocations. The first one has
+	// firstBlock bytes; if there are many strings, later ones have up to textBlock bytes. A string
+	// that is kept for long keeps no more than one of them in memory.
 	shortString = 256
 	firstBlock  = 256
 	textBlock   = 1 << 10
@@ -27,8 +27,8 @@ type text struct {
 	next  int // the size of the next block
 }
 
-// take returns s as a string that shares its memory with others of the message, and
-// charges it to d.
+// take returns s as a string that shares its memory with others of the message, and charges it to
+// d.
 func (t *text) take(d *Decoder, s []byte) string {
 	if len(s) == 0 {
 		return ""
@@ -38,8 +38,7 @@ func (t *text) take(d *Decoder, s []byte) string {
 		return string(s)
 	}
 	if len(s) > t.room {
-		// The rest of the message cannot need more than its length, and s has been
-		// read already.
+		// The rest of the message needs at most its own length, and s was already read.
 		t.next = min(max(2*t.next, firstBlock), textBlock)
 		t.room = max(min(len(d.b)-d.i+len(s), t.next), len(s))
 		t.block = strings.Builder{}
@@ -70,8 +69,7 @@ func (d *Decoder) readString() string {
 	return s.String()
 }
 
-// unquote consumes a string and returns it unescaped; the bytes may be a part of
-// the message.
+// unquote consumes a string and returns it unescaped. The result may point into the message.
 func (d *Decoder) unquote() []byte {
 	start := d.i
 	if seg, ok := d.segment(); ok {
@@ -82,9 +80,8 @@ func (d *Decoder) unquote() []byte {
 	return appendUnescaped(nil, raw)
 }
 
-// segment consumes the string whose opening quote is next if it stands in the
-// message as it is: UTF-8 without escapes. Otherwise ok is false and the decoder
-// is anywhere in the string.
+// segment consumes the next string if it is UTF-8 without escapes, and returns its bytes in the
+// message. Otherwise ok is false, and the position of the decoder is anywhere in the string.
 func (d *Decoder) segment() (seg []byte, ok bool) {
 	start := d.i + 1
 	end, ascii := plainASCII(d.b, start)
@@ -97,7 +94,7 @@ func (d *Decoder) segment() (seg []byte, ok bool) {
 	return seg, ascii || utf8.Valid(seg)
 }
 
-// plainASCII is envelope.Plain that also reports whether all bytes on the way were ASCII.
+// plainASCII is envelope.Plain that also reports whether all bytes up to end are ASCII.
 func plainASCII(b []byte, i int) (end int, ascii bool) {
 	var seen uint64
 	for ; i+8 <= len(b); i += 8 {
@@ -119,9 +116,8 @@ func plainASCII(b []byte, i int) (end int, ascii bool) {
 	return i, seen&envelope.Highs == 0
 }
 
-// quoted consumes the string whose opening quote is next and returns what stands
-// between the quotes, and whether there are escapes in it. It looks for quotes
-// only, many bytes at a time, and is meant for long strings.
+// quoted consumes the next string and returns the bytes between its quotes, and whether they
+// contain escapes. It looks only for quotes, many bytes at a time, and is meant for long strings.
 func (d *Decoder) quoted() (raw []byte, escaped bool) {
 	start := d.i + 1
 	for end := start; ; end++ {
@@ -143,8 +139,8 @@ func (d *Decoder) quoted() (raw []byte, escaped bool) {
 	}
 }
 
-// unescape writes the text of a long string. The room it takes is what the raw
-// form needs: escapes shrink, and only bytes that are not UTF-8 grow.
+// unescape writes the text of a long string. The length of the raw form is a good estimate of the
+// room: escapes shrink, and only bytes that are not UTF-8 grow.
 func unescape(s *strings.Builder, raw []byte, escaped bool) {
 	s.Grow(len(raw))
 	if !escaped && utf8.Valid(raw) {
@@ -167,10 +163,10 @@ func unescape(s *strings.Builder, raw []byte, escaped bool) {
 	}
 }
 
-// unescapeBlock fills out, which has room for 16 bytes at least, with the text at
-// the beginning of raw. It copies words, up to the next backslash. Escapes often follow
-// each other, as the end of a line and the tabs after it do, so the bytes after an escape
-// are looked at one by one. What is not ASCII is collected in seen.
+// unescapeBlock writes the text at the beginning of raw to out, which has room for at least 16
+// bytes. It copies words up to the next backslash. Escapes often come in groups, such as the end of
+// a line and the tabs after it, so the bytes after an escape are read one by one. seen collects
+// bytes that are not ASCII.
 func unescapeBlock(out, raw []byte, seen uint64) (written, read int, _ uint64) {
 	o, r := out, raw
 	for len(r) >= 9 && len(o) >= 8+utf8.UTFMax { // an escape may begin with the last byte of the word
@@ -183,7 +179,7 @@ func unescapeBlock(out, raw []byte, seen uint64) (written, read int, _ uint64) {
 			o, r = o[8:], r[8:]
 			continue
 		}
-		n := bits.TrailingZeros64(m) >> 3 & 7 // never more than 7: this saves checks
+		n := bits.TrailingZeros64(m) >> 3 & 7 // never more than 7; the mask removes bounds checks
 		o, r = o[n:], r[n:]
 		for len(r) >= 2 && r[0] == '\\' && len(o) >= utf8.UTFMax {
 			if c := envelope.ShortEscapes[r[1]]; c != 0 {
@@ -228,9 +224,8 @@ func appendUnescaped(out, raw []byte) []byte {
 	return out
 }
 
-// decodeEscape reads the escape at the beginning of raw, or two that make one
-// character. A lone surrogate reads as U+FFFD. It returns how many bytes it has
-// read, at least one.
+// decodeEscape reads the escape at the beginning of raw, or two that make one character. A lone
+// surrogate becomes U+FFFD. n is the number of bytes read, at least one.
 func decodeEscape(raw []byte) (r rune, n int) {
 	if len(raw) < 2 {
 		return utf8.RuneError, len(raw)
@@ -251,8 +246,8 @@ func decodeEscape(raw []byte) (r rune, n int) {
 	return r, 6
 }
 
-// hexRune reads the escape of six characters at the beginning of raw; negative
-// means there is none.
+// hexRune reads the \u escape at the beginning of raw. It returns a negative number if there is
+// none.
 func hexRune(raw []byte) rune {
 	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
 		return -1

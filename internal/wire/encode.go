@@ -31,18 +31,18 @@ func (e *EncodeError) Error() string {
 	return "json: " + s.String() + ": " + e.Msg
 }
 
-// Fields returns the failure as a violation of the member.
+// Fields returns the error as a violation of the member.
 func (e *EncodeError) Fields() *FieldErrors {
 	f := &FieldErrors{}
 	f.Add(e.Path, e.Msg)
 	return f
 }
 
-// Encoder appends JSON. It belongs to one goroutine. The first failure is kept
-// and makes the whole output worthless.
+// Encoder appends JSON to a buffer. It must not be used by several goroutines at once. After the
+// first failure the output is discarded.
 //
-// Names of members are given ready to append, with the comma in front and the
-// colon after it: `,"path":`.
+// Names of members are given ready to append, with the comma in front and the colon after it:
+// `,"path":`.
 type Encoder struct {
 	b     []byte
 	start int
@@ -52,7 +52,8 @@ type Encoder struct {
 // NewEncoder returns an Encoder that appends to b.
 func NewEncoder(b []byte) Encoder { return Encoder{b: b, start: len(b)} }
 
-// End returns the bytes, or what NewEncoder was given and the failure.
+// End returns the bytes. After a failure it returns the bytes that NewEncoder was given, and the
+// error.
 func (e *Encoder) End() ([]byte, error) {
 	if e.err != nil {
 		return e.b[:e.start], e.err
@@ -60,15 +61,15 @@ func (e *Encoder) End() ([]byte, error) {
 	return e.b, nil
 }
 
-// Fail records that the value which would come next cannot be written.
+// Fail records that the next value cannot be written.
 func (e *Encoder) Fail(msg string) {
 	if e.err == nil {
-		// The way to the value can be read from what has been written.
+		// The output so far shows the path to the value.
 		e.err = &EncodeError{Path: openPath(e.b[e.start:]), Msg: msg}
 	}
 }
 
-// Missing records that the member of that name is not there and must be.
+// Missing records that the required member of that name is absent.
 func (e *Encoder) Missing(name string) {
 	e.Name(`,"` + name + `":`)
 	e.Fail("missing")
@@ -91,7 +92,7 @@ func (e *Encoder) Name(name string) {
 // OpenArray begins an array.
 func (e *Encoder) OpenArray() { e.b = append(e.b, '[') }
 
-// Element must be called in front of every element.
+// Element must be called before every element.
 func (e *Encoder) Element() {
 	if e.b[len(e.b)-1] != '[' {
 		e.b = append(e.b, ',')
@@ -186,8 +187,7 @@ func (e *Encoder) Key(key string) {
 	e.b = append(e.b, ':')
 }
 
-// openPath reads, from the beginning of a JSON value, which members and elements
-// lead to its end.
+// openPath returns the names and indexes that lead to the end of an unfinished JSON value.
 func openPath(b []byte) []string {
 	type level struct {
 		name  string
@@ -222,7 +222,7 @@ func openPath(b []byte) []string {
 		switch {
 		case l.index >= 0:
 			steps = append(steps, strconv.Itoa(l.index))
-		case l.name != "": // else no member of it has begun
+		case l.name != "": // otherwise no member of the object has begun
 			steps = append(steps, l.name)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 // SortedKeys returns the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Map writes a member that holds anything encoding/json takes, unless it is nil.
-// Keys are sorted.
+// Map writes a member with any content that encoding/json can encode, unless it is nil. Keys are
+// sorted.
 func (e *Encoder) Map(name string, m map[string]any) {
 	if m == nil {
 		return
@@ -70,7 +70,7 @@ func (e *Encoder) value(v any, depth int) {
 	}
 }
 
-// other leaves to encoding/json what the protocol does not define.
+// other writes a value of another type with encoding/json.
 func (e *Encoder) other(v any) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -6,20 +6,20 @@ import (
 	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// Raw writes a member that is ready made JSON.
+// Raw writes a member whose value is already JSON.
 func (e *Encoder) Raw(name string, raw []byte) {
 	e.Name(name)
 	e.RawValue(raw)
 }
 
-// OptRaw writes a member that is ready made JSON unless it is empty.
+// OptRaw writes a member whose value is already JSON, unless it is empty.
 func (e *Encoder) OptRaw(name string, raw []byte) {
 	if len(raw) > 0 {
 		e.Raw(name, raw)
 	}
 }
 
-// RawObject writes a member that is a ready made JSON object.
+// RawObject writes a member whose value is already a JSON object.
 func (e *Encoder) RawObject(name string, raw []byte) {
 	e.Name(name)
 	if i := envelope.SkipSpace(raw, 0); i == len(raw) || raw[i] != '{' {
@@ -29,16 +29,15 @@ func (e *Encoder) RawObject(name string, raw []byte) {
 	e.RawValue(raw)
 }
 
-// OptRawObject writes a member that is a ready made JSON object unless it is
-// empty.
+// OptRawObject writes a member whose value is already a JSON object, unless it is empty.
 func (e *Encoder) OptRawObject(name string, raw []byte) {
 	if len(raw) > 0 {
 		e.RawObject(name, raw)
 	}
 }
 
-// RawValue writes ready made JSON. It must be one value; line breaks between its
-// tokens are left out, because they would end the message on a stream of lines.
+// RawValue writes JSON, which must be one value. It removes line breaks between tokens, because
+// they would end the message on a stream of lines.
 func (e *Encoder) RawValue(raw []byte) {
 	if len(raw) == 0 {
 		e.Fail("missing")
@@ -51,9 +50,8 @@ func (e *Encoder) RawValue(raw []byte) {
 	e.b = appendOneLine(e.b, bytes.TrimSpace(raw))
 }
 
-// UnknownMembers writes, into an object that is open, a variant that this version does
-// not know: the members of its raw JSON as they came, or only its tag if there is no raw
-// JSON.
+// UnknownMembers writes a variant that this version does not know into an open object: the members
+// of its raw JSON unchanged, or only its tag if there is no raw JSON.
 func (e *Encoder) UnknownMembers(tag, value string, raw []byte) {
 	if len(raw) == 0 {
 		if tag == "" || value == "" {
@@ -83,7 +81,7 @@ func (e *Encoder) UnknownMembers(tag, value string, raw []byte) {
 	e.b = appendOneLine(e.b, raw)
 }
 
-// Check reports whether raw is one JSON value and nothing else.
+// Check returns an error unless raw is exactly one JSON value.
 func Check(raw []byte) error {
 	end, err := envelope.Skip(raw, 0, envelope.MaxDepth)
 	if err != nil {
@@ -95,8 +93,8 @@ func Check(raw []byte) error {
 	return nil
 }
 
-// appendOneLine appends well-formed JSON without line breaks between tokens;
-// inside of strings there are none.
+// appendOneLine appends well-formed JSON without line breaks between tokens. Strings contain no
+// line breaks.
 func appendOneLine(b, raw []byte) []byte {
 	for {
 		i := bytes.IndexAny(raw, "\r\n")

@@ -11,12 +11,12 @@ import (
 	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// plainString is the longest string that is looked at as a whole first, because most of
-// that length need no escape.
+// plainString is the maximum length of a string that is first checked as a whole, because most
+// strings of that length need no escape.
 const plainString = 128
 
-// AppendString appends s as a JSON string to b. Only what JSON demands is
-// escaped; bytes that are not UTF-8 leave as U+FFFD.
+// AppendString appends s as a JSON string to b. It escapes only what JSON requires, and replaces
+// bytes that are not UTF-8 by U+FFFD.
 func AppendString[S ~string](b []byte, s S) []byte { return appendString(b, string(s)) }
 
 func appendString(b []byte, s string) []byte {
@@ -40,12 +40,12 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// appendEscaped appends the characters of s, escaped where they must be. What is not ASCII
-// is collected in seen.
+// appendEscaped appends the characters of s, with escapes where they are required. seen collects
+// bytes that are not ASCII.
 func appendEscaped(b []byte, s string, seen uint64) ([]byte, uint64) {
 	for len(s) > 0 {
-		// Even source code has fewer escapes than one in six. Too little room only
-		// costs a copy.
+		// Even source code has fewer escapes than one in six characters. If the room is too small,
+		// the only cost is a copy.
 		b = slices.Grow(b, len(s)+len(s)/6+escapeRoom)
 		var written, read int
 		written, read, seen = escape(b[len(b):cap(b)], s, seen)
@@ -54,14 +54,13 @@ func appendEscaped(b []byte, s string, seen uint64) ([]byte, uint64) {
 	return b, seen
 }
 
-// escapeRoom is the room that escape needs to write anything: a word, in front of an
-// escape, and another for that.
+// escapeRoom is how much room escape needs to make progress: one word before an escape, and one for
+// the escape.
 const escapeRoom = 16
 
-// escape writes the characters at the beginning of s to out, escaped where they must be,
-// until either ends. It copies words, up to the next escape. Escapes often follow each
-// other, as the end of a line and the tabs after it do, so the bytes after an escape are
-// looked at one by one.
+// escape writes the characters at the beginning of s to out, with escapes where they are required,
+// until s or out ends. It copies words up to the next escape. Escapes often come in groups, such as
+// the end of a line and the tabs after it, so the bytes after an escape are read one by one.
 func escape(out []byte, s string, seen uint64) (written, read int, _ uint64) {
 	o, r := out, s
 	for len(r) >= 8 && len(o) >= escapeRoom {
@@ -73,7 +72,7 @@ func escape(out []byte, s string, seen uint64) (written, read int, _ uint64) {
 			o, r = o[8:], r[8:]
 			continue
 		}
-		n := bits.TrailingZeros64(m) >> 3 & 7 // never more than 7: this saves checks
+		n := bits.TrailingZeros64(m) >> 3 & 7 // never more than 7; the mask removes bounds checks
 		o, r = o[n:], r[n:]
 		for len(r) > 0 && len(o) >= 8 {
 			form := forms[r[0]]
@@ -93,8 +92,8 @@ func escape(out []byte, s string, seen uint64) (written, read int, _ uint64) {
 	return len(out) - len(o), len(s) - len(r), seen
 }
 
-// forms are what the bytes become in a string: up to six characters, and their number in
-// the top byte.
+// forms maps each byte to its form in a string: up to six characters, and their number in the top
+// byte.
 var forms = func() (all [256]uint64) {
 	for c := range all {
 		form := string([]byte{byte(c)})
@@ -111,7 +110,7 @@ var forms = func() (all [256]uint64) {
 	return all
 }()
 
-// isPlain reports whether s stands in JSON as it is, and is ASCII.
+// isPlain reports whether s is ASCII and needs no escape.
 func isPlain(s string) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
@@ -127,8 +126,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// load reads eight bytes as a little-endian word; the compiler makes it one
-// instruction.
+// load reads eight bytes as a little-endian word. The compiler makes it one instruction.
 func load(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |

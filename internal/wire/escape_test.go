@@ -12,8 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// Long strings are unescaped in blocks of 1 KiB. Wherever an escape stands, and
-// however long what it means is, it fits.
+// Long strings are unescaped in blocks of 1 KiB. An escape at the boundary of a block is read
+// correctly, whatever the length of its text.
 func TestEscapesAtTheEndOfABlock(t *testing.T) {
 	for _, escape := range []string{`\n`, `\u0041`, `\u00e9`, `\u20ac`, `\ud83d\ude00`, `\ud800`, `\ud800\n`, "\U0001F600", "\xff"} {
 		for before := 1000; before < 1050; before++ {
@@ -27,8 +27,8 @@ func TestEscapesAtTheEndOfABlock(t *testing.T) {
 	}
 }
 
-// Strings of all lengths, with escapes at all places and one after the other, are written,
-// checked and read as by encoding/json. Some escapes are bad, and found.
+// Strings of all lengths, with escapes at all places and in groups, are written, checked and read
+// as by encoding/json. Bad escapes are found.
 func TestEscapesEverywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	good := []string{`\n`, `\n\t\t`, `\"`, `\\`, `\\\"`, `\/`, `\b\f\r`, `\u0000`, `\u001f`, `\u00e9`, `\ud83d\ude00`, "é", "\U0001f600"}

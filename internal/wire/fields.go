@@ -1,16 +1,16 @@
 package wire
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// FieldErrors is what is wrong with one value: its own violations, and those of
-// its members and elements. It is the tree that travels as the data of an
-// invalid params error. The nil tree has no violations. It is not safe for
-// concurrent use while it is built.
+// FieldErrors describes what is wrong with one value: its own violations, and those of its members
+// and elements. The tree is sent as the data of an invalid params error. The nil tree has no
+// violations. It must not be changed by several goroutines at once.
 type FieldErrors struct {
 	Errors []string                // violations of the value itself
 	Fields map[string]*FieldErrors // by member name or element index
@@ -19,8 +19,7 @@ type FieldErrors struct {
 // Violation returns a tree with one violation of the value itself.
 func Violation(msg string) *FieldErrors { return &FieldErrors{Errors: []string{msg}} }
 
-// Add records a violation of the value that path leads to; the empty path
-// means the value itself.
+// Add records a violation of the value at path. The empty path means the value itself.
 func (f *FieldErrors) Add(path []string, msg string) {
 	for _, name := range path {
 		f = f.Field(name)
@@ -28,8 +27,7 @@ func (f *FieldErrors) Add(path []string, msg string) {
 	f.Errors = append(f.Errors, msg)
 }
 
-// Field returns the part of the tree for a member or an element and makes it
-// when there is none.
+// Field returns the subtree for a member or an element. It creates the subtree if there is none.
 func (f *FieldErrors) Field(name string) *FieldErrors {
 	if f.Fields == nil {
 		f.Fields = map[string]*FieldErrors{}
@@ -72,8 +70,8 @@ func (f *FieldErrors) Empty() bool {
 	return len(f.Errors) == 0
 }
 
-// Walk calls visit for every violation, a value's own first, members in the
-// order of their names.
+// Walk calls visit for every violation: first those of the value itself, then those of the members
+// in the order of their names.
 func (f *FieldErrors) Walk(visit func(path []string, msg string)) { f.walk(nil, visit) }
 
 func (f *FieldErrors) walk(path []string, visit func([]string, string)) {
@@ -88,7 +86,7 @@ func (f *FieldErrors) walk(path []string, visit func([]string, string)) {
 	}
 }
 
-// String puts all violations on one line: "cwd: missing; mcpServers.0: ...".
+// String returns all violations on one line: "cwd: missing; mcpServers.0: ...".
 func (f *FieldErrors) String() string {
 	var s strings.Builder
 	f.Walk(func(path []string, msg string) {
@@ -104,8 +102,8 @@ func (f *FieldErrors) String() string {
 	return s.String()
 }
 
-// MarshalJSON writes {"_errors":[...],"member":{...}} with members in the order
-// of their names; every level has "_errors".
+// MarshalJSON returns {"_errors":[...],"member":{...}} with members in the order of their names.
+// Every level has "_errors".
 func (f *FieldErrors) MarshalJSON() ([]byte, error) { return f.appendJSON(nil), nil }
 
 func (f *FieldErrors) appendJSON(b []byte) []byte {
@@ -129,7 +127,7 @@ func (f *FieldErrors) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// names sorts members by name; element indexes by number.
+// names sorts members by name and elements by index.
 func (f *FieldErrors) names() []string {
 	return slices.SortedFunc(maps.Keys(f.Fields), func(a, b string) int {
 		i, errA := strconv.Atoi(a)
@@ -141,8 +139,18 @@ func (f *FieldErrors) names() []string {
 	})
 }
 
-// DecodeError means that JSON is well formed but not of the type that was asked
-// for. It is what Codec.Decode returns.
+// DecodeError is the error of Codec.Decode for JSON that is well formed but does not fit the type.
 type DecodeError struct{ Fields *FieldErrors }
 
 func (e *DecodeError) Error() string { return "json: " + e.Fields.String() }
+
+// These sentinels are shared by the engine and the vocabulary. They are here because neither
+// package may import the other. Package acp exports them.
+var (
+	ErrClosed        = errors.New("acp: connection closed")
+	ErrOverloaded    = errors.New("acp: too much unhandled input")
+	ErrStalled       = errors.New("acp: peer does not read")
+	ErrTurnCancelled = errors.New("acp: turn cancelled")
+	ErrTurnRunning   = errors.New("acp: a turn is already running in this session")
+	ErrHandlerStuck  = errors.New("acp: handler did not return")
+)

@@ -16,7 +16,7 @@ func TestFieldErrors(t *testing.T) {
 	assert.Empty(t, none.String())
 	raw, err := json.Marshal(none)
 	require.NoError(t, err)
-	assert.Equal(t, `null`, string(raw)) // encoding/json does not ask nil pointers
+	assert.Equal(t, `null`, string(raw)) // encoding/json does not call MarshalJSON of a nil pointer
 
 	f := &wire.FieldErrors{}
 	assert.True(t, f.Empty())

@@ -5,17 +5,17 @@ import (
 	"unsafe"
 )
 
-// A message may hold at most ten times its length once it is decoded. Everything that
-// a Decoder builds is charged to it as what the allocator takes for it. Fields of the
-// protocol have fixed types, so they are charged and never refused. What a `_meta`
-// holds is decoded only as far as the budget allows (see Decoder.Map).
+// A decoded message may hold at most ten times its length. A Decoder charges everything it builds,
+// with the size that the allocator uses for it. Fields of the protocol have fixed types, so they
+// are charged and never refused. The content of a `_meta` is decoded only within the budget (see
+// Decoder.Map).
 const (
-	// memoryFactor times the bytes read so far is the budget at any place in the
-	// message. It is less than ten because the fields that follow may need more than
-	// their share, and because slices grow in steps.
+	// memoryFactor times the bytes read so far is the budget at any place in the message. It is
+	// less than ten because later fields may need more than their share, and because slices grow in
+	// steps.
 	memoryFactor = 8
-	// memoryFree is the budget that every message has, so that the `_meta` of a short
-	// message is decoded as deep as it is.
+	// memoryFree is an additional budget of every message, so that the `_meta` of a short message
+	// is decoded completely.
 	memoryFree = 16 << 10
 )
 
@@ -34,7 +34,7 @@ func (d *Decoder) affords(n, end int) bool {
 // New returns a new T and charges it.
 func New[T any](d *Decoder) *T {
 	v := new(T)
-	d.Hold(int(unsafe.Sizeof(*v))) // Sizeof is a constant; nothing unsafe is done with it
+	d.Hold(int(unsafe.Sizeof(*v))) // Sizeof is a constant; nothing unsafe happens
 	return v
 }
 
@@ -44,8 +44,8 @@ func sizeOf[T any]() int {
 	return int(unsafe.Sizeof(v))
 }
 
-// allocated returns what the allocator takes for n bytes. It is never much less than
-// that, and at most an eighth more for more than a few bytes.
+// allocated returns the size that the allocator uses for n bytes. For more than a few bytes it is
+// at most an eighth more than n.
 func allocated(n int) int {
 	if n <= 512 {
 		return (n + 15) &^ 15
@@ -58,11 +58,11 @@ const (
 	sliceHeader  = 24
 	stringHeader = 16
 	mapHeader    = 48
-	mapGroup     = 8 // members that a map has room for once it has one
+	mapGroup     = 8 // a map with one member has room for this many
 )
 
-// mapSize returns the size of a map with n members that take slot bytes each. A map
-// takes twice the room when it is seven eighths full.
+// mapSize returns the size of a map with n members of slot bytes each. A map doubles its room when
+// it is seven eighths full.
 func mapSize(n, slot int) int {
 	if n == 0 {
 		return mapHeader

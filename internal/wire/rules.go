@@ -1,14 +1,13 @@
 package wire
 
-// The rules of the protocol's prose that a program can check. Generated checks and
+// These are the rules in the protocol's prose that a program can check. Generated checks and
 // package validate both call these functions, so that they cannot disagree.
 
-// IsFilled reports whether s is there: ids, commands and enumerations are never empty.
+// IsFilled reports whether s is not empty. Ids, commands and enumerations are never empty.
 func IsFilled(s string) bool { return s != "" }
 
-// IsAbsPath reports whether s is an absolute path on any system. The peer may run on
-// another one, so the rules of this machine do not count: POSIX (/x), drives (C:\x
-// and C:/x) and UNC (\\host\share) are all fine.
+// IsAbsPath reports whether s is an absolute path on any system. The peer may run on another
+// system, so POSIX paths (/x), drives (C:\x and C:/x) and UNC (\\host\share) are all absolute.
 func IsAbsPath(s string) bool {
 	switch {
 	case s == "":
@@ -22,9 +21,9 @@ func IsAbsPath(s string) bool {
 	}
 }
 
-// IsURI reports whether s is a URI with a scheme. A scheme of one letter is taken for
-// a drive, so that C:\x is no URI. Characters beyond ASCII are allowed, because
-// people write IRIs; white space and control characters are not.
+// IsURI reports whether s is a URI with a scheme. A scheme of one letter is a drive, so C:\x is not
+// a URI. Characters beyond ASCII are allowed, because people write IRIs. White space and control
+// characters are not.
 func IsURI(s string) bool {
 	colon := -1
 	for i := range len(s) {

@@ -11,7 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// jsonString is s in its JSON form by encoding/json.
+// jsonString returns s as encoding/json writes it.
 func jsonString(t testing.TB, s string) []byte {
 	raw, err := json.Marshal(s)
 	require.NoError(t, err)
@@ -33,7 +33,7 @@ func FuzzReadString(f *testing.F) {
 		if json.Unmarshal(b, &want) != nil || want == nil {
 			return
 		}
-		for _, pad := range []string{"", strings.Repeat(" ", 40)} { // the tail of the message decides which loop runs
+		for _, pad := range []string{"", strings.Repeat(" ", 40)} { // the bytes after the string decide which loop runs
 			d := wire.NewDecoder(append(bytes.Clone(b), pad...))
 			var got string
 			require.Nil(t, d.String(&got))
@@ -51,6 +51,6 @@ func FuzzAppendString(f *testing.F) {
 		require.Equal(t, byte('x'), raw[0])
 		var got string
 		require.NoError(t, json.Unmarshal(raw[1:], &got), "%q", raw)
-		require.Equal(t, string([]rune(s)), got) // every bad byte is one U+FFFD
+		require.Equal(t, string([]rune(s)), got) // every bad byte becomes one U+FFFD
 	})
 }

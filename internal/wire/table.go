@@ -8,24 +8,21 @@ type Side uint8
 const (
 	Agent    Side             = 1 << iota // the agent handles it
 	Client                                // the client handles it
-	Proxy                                 // only a link of a proxy chain handles it: typed, never dispatched
+	Proxy                                 // only a proxy handles it: it has types, but no handler is called
 	Protocol = Agent | Client             // both ends handle it
 )
 
-// Codec is what the engine needs to know of one params or result type. The
-// functions are generated and allocate nothing but the value itself.
+// Codec contains the functions that the engine needs for one params or result type. They are
+// generated and allocate only the value itself.
 type Codec struct {
-	// Decode reads one JSON value that is already known to be well formed. It
-	// returns a pointer to the type and the bytes of memory that the value occupies.
-	// Its error is a *DecodeError.
+	// Decode reads one well-formed JSON value. It returns a pointer to the type and the bytes of
+	// memory that the value occupies. Its error is a *DecodeError.
 	Decode func(raw []byte) (v any, held int64, err error)
-	// Append appends v, a pointer to the type, to b. An error means that v
-	// cannot be sent (a nil union, a nil pointer, bad raw JSON); b is then
-	// returned unchanged.
+	// Append appends v, a pointer to the type, to b. If v cannot be sent (a nil union, a nil
+	// pointer, bad raw JSON), it returns b unchanged and an error.
 	Append func(b []byte, v any) ([]byte, error)
-	// Valid reports whether v keeps the rules of the schema and, when strict,
-	// those of the protocol's prose too. It only decides; package validate
-	// explains.
+	// Valid reports whether v obeys the rules of the schema and, if strict, those of the protocol's
+	// prose. Package validate explains why not.
 	Valid func(v any, strict bool) bool
 	// Is reports whether v is a non-nil pointer to the type.
 	Is func(v any) bool
@@ -41,24 +38,24 @@ type Method struct {
 	Params *Codec
 	Result *Codec // nil for a notification
 
-	// Capability is the path of the bit that the handling end advertises for the
-	// method, such as "sessionCapabilities.list"; empty when it needs none.
+	// Capability is the path of the capability that the handling end advertises for the method,
+	// such as "sessionCapabilities.list". It is empty if the method needs none.
 	Capability string
 
-	// StrictParams: the rules of the prose hold for arriving params as well.
+	// StrictParams means that the rules of the prose apply to received params too.
 	StrictParams bool
-	// Waits: the handler may wait for people or processes without end, so it
-	// does not count against the limit of running handlers.
+	// Waits means that the handler may wait for people or processes without limit, so it does not
+	// count as a running handler.
 	Waits bool
-	// Streams: updates flow while the call waits for its response, so a waiting
-	// call does not lift the back-pressure on notifications.
+	// Streams means that updates arrive while the call waits for its response, so the call does not
+	// lift the back-pressure on notifications.
 	Streams bool
 }
 
 var tables = map[int]map[string]*Method{}
 
-// Register records the methods of one wire version. Vocabulary packages call it
-// while they are initialised.
+// Register records the methods of one wire version. Vocabulary packages call it when they are
+// initialized.
 func Register(version int, methods []*Method) {
 	table := make(map[string]*Method, len(methods))
 	for _, m := range methods {
@@ -74,8 +71,8 @@ func Register(version int, methods []*Method) {
 	tables[version] = table
 }
 
-// NotificationKey is the table key of a notification. Requests stand under
-// their plain name; mcp/message exists in both forms.
+// NotificationKey returns the table key of a notification. The key of a request is its name.
+// mcp/message exists as both.
 func NotificationKey(name string) string { return name + "!" }
 
 // Request returns the row of a request method, or nil.
@@ -86,13 +83,12 @@ func Notification(version int, name string) *Method {
 	return tables[version][NotificationKey(name)]
 }
 
-// Defines reports whether a version has the method, as a request or a notification, for
-// whichever end.
+// Defines reports whether a version has the method, as a request or a notification, at either end.
 func Defines(version int, name string) bool {
 	return Request(version, name) != nil || Notification(version, name) != nil
 }
 
-// Methods returns all rows of a version in no particular order.
+// Methods returns all rows of a version, in no particular order.
 func Methods(version int) []*Method {
 	var all []*Method
 	for _, m := range tables[version] {

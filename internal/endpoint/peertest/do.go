@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 )
 
-// A Do handles any method. It returns the result, or nil for the role's own
-// answer, which is a valid one.
+// A Do handles any method. If it returns a nil result, the default result of the role is used,
+// which is valid.
 type Do func(ctx context.Context, method string, params any) (any, error)
 
-// Result calls f for a request. It returns def if f is nil or returns no *R.
+// Result calls f for a request. It returns def if f is nil or its result is not an *R.
 func Result[R any](ctx context.Context, f Do, method string, params any, def *R) (*R, error) {
 	if f == nil {
 		return def, nil

@@ -125,7 +125,7 @@ func (a *FullAgent) MessageMCPNotification(ctx context.Context, p *acp.MessageMC
 	return Note(ctx, a.Do, acp.MethodMCPMessage, p)
 }
 
-// HandleExtension implements acp.ExtensionHandler. Its own answer are the params.
+// HandleExtension implements acp.ExtensionHandler. Its default result is the params.
 func (a *FullAgent) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	return Extension(ctx, a.Do, method, params)
 }

@@ -10,7 +10,7 @@ import (
 // FullClient is a client with every method, extensions included. All of them call Do.
 type FullClient struct{ Do Do }
 
-// RequestPermission implements acp.Client. Its own answer is the first option.
+// RequestPermission implements acp.Client. Its default result selects the first option.
 func (c *FullClient) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	def := acp.Cancelled()
 	if len(p.Options) > 0 {
@@ -79,7 +79,7 @@ func (c *FullClient) MessageMCP(ctx context.Context, p *acp.MessageMCPRequest) (
 	return Result(ctx, c.Do, acp.MethodMCPMessage, p, &acp.MessageMCPResponse{Result: json.RawMessage(`{}`)})
 }
 
-// HandleExtension implements acp.ExtensionHandler. Its own answer are the params.
+// HandleExtension implements acp.ExtensionHandler. Its default result is the params.
 func (c *FullClient) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	return Extension(ctx, c.Do, method, params)
 }

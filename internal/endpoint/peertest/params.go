@@ -69,13 +69,13 @@ var results = map[string]string{
 // RawResult returns a valid result for a request.
 func RawResult(method string) string { return cmp.Or(results[method], `{}`) }
 
-// Requests lists the requests that one side handles, an extension among them.
+// Requests lists the requests that one side handles, and an extension.
 func Requests(t testing.TB, side wire.Side) []string {
 	t.Helper()
 	return RequestsWith(t, acp.ProtocolVersion, side, Params)
 }
 
-// RequestsWith is Requests for a version, whose params must have all of them.
+// RequestsWith is Requests for any version. It fails the test if params lack one of the requests.
 func RequestsWith(t testing.TB, version int, side wire.Side, params map[string]string) []string {
 	t.Helper()
 	all := []string{"_extension"}

@@ -1,5 +1,5 @@
-// Package peertest has an agent and a client of which a test writes only what matters, and
-// an agent and a client with every method.
+// Package peertest contains an agent and a client whose behavior a test sets in part, and an agent
+// and a client with every method.
 package peertest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// Agent is an agent of which a test writes what matters. Its sessions are called s1.
+// Agent is an agent whose behavior is set by functions. Its sessions are called s1.
 type Agent struct {
 	OnInitialize func(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error)
 	OnNewSession func(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error)
@@ -45,8 +45,8 @@ func (a *Agent) Cancel(ctx context.Context, n *acp.CancelNotification) error {
 	return nil
 }
 
-// Client is a client of which a test writes what matters. It selects the first option
-// of a permission request, and records updates unless it has OnUpdate.
+// Client is a client whose behavior is set by functions. It selects the first option of a
+// permission request, and records updates unless OnUpdate is set.
 type Client struct {
 	OnPermission func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error)
 	OnUpdate     func(context.Context, *acp.SessionNotification) error
@@ -75,14 +75,14 @@ func (c *Client) SessionUpdate(ctx context.Context, n *acp.SessionNotification) 
 	return nil
 }
 
-// Updates returns what was recorded.
+// Updates returns the recorded updates.
 func (c *Client) Updates() []acp.SessionUpdate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]acp.SessionUpdate(nil), c.updates...)
 }
 
-// Take returns what was recorded since it was last called.
+// Take returns the updates recorded since the last call of Take.
 func (c *Client) Take() []acp.SessionUpdate {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// Sessions stands for a client's connection with the sessions that are open on it.
+// Sessions replaces a client's connection in tests. It holds the open sessions.
 type Sessions struct {
 	mu           sync.Mutex // guards roots
 	roots        map[acp.SessionID][]string
@@ -14,7 +14,7 @@ type Sessions struct {
 	onEnd        []func()
 }
 
-// NewSessions returns a connection on which the sessions are open, each in the folder.
+// NewSessions returns a connection with the sessions open, each in folder.
 func NewSessions(folder string, ids ...acp.SessionID) *Sessions {
 	s := &Sessions{roots: map[acp.SessionID][]string{}}
 	for _, id := range ids {
@@ -33,7 +33,7 @@ func (s *Sessions) SessionRoots(id acp.SessionID) ([]string, bool) {
 func (s *Sessions) OnSessionEnd(f func(acp.SessionID)) { s.onSessionEnd = append(s.onSessionEnd, f) }
 func (s *Sessions) OnEnd(f func())                     { s.onEnd = append(s.onEnd, f) }
 
-// Open opens a session, or gives an open one other folders.
+// Open opens a session, or changes the folders of an open one.
 func (s *Sessions) Open(id acp.SessionID, dirs ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,14 +48,14 @@ func (s *Sessions) Close(id acp.SessionID) {
 	s.Ended(id)
 }
 
-// Ended reports the end of a session, which may have been opened again by then.
+// Ended calls the functions for the end of a session. The session may be open again by then.
 func (s *Sessions) Ended(id acp.SessionID) {
 	for _, f := range s.onSessionEnd {
 		f(id)
 	}
 }
 
-// End reports the end of the connection.
+// End calls the functions for the end of the connection.
 func (s *Sessions) End() {
 	for _, f := range s.onEnd {
 		f()
