@@ -62,8 +62,9 @@
 // When the client cancels a turn or closes the session, the ctx of Prompt is done as
 // soon as the message is read, with the cause acp.ErrTurnCancelled. Prompt must then
 // stop its work and return. If it returns an error, whatever the error is, the client
-// gets a response with the stop reason "cancelled". The methods of Session that report
-// something still send. Agent.Cancel is called after the ctx is done; it may do nothing.
+// gets a response with the stop reason "cancelled". Until Prompt returns, it can still send
+// updates by the methods of Session. Agent.Cancel is called after the ctx is done; it may do
+// nothing.
 //
 // # Errors
 //

@@ -29,7 +29,7 @@ type Options struct {
 	CancelGrace time.Duration
 
 	// OnError, if not nil, is called once with each error of a request of the agent,
-	// before the error is converted for the peer; where is the method. The error that
+	// before the error is converted for the peer. The argument where is the method. The error that
 	// OnError returns is converted in place of err; if it returns nil, err is converted.
 	// ctx is the ctx of the handler. OnError must be safe for concurrent use. The function
 	// OnError of package rpcerr/classify returns a function for this option that
@@ -44,7 +44,7 @@ type Options struct {
 	Relay bool
 
 	// RawParams keeps the undecoded params of each message while its handler runs, so
-	// that the function [RawParams] can return them. They take memory for as long.
+	// that the function [RawParams] can return them. They stay in memory until it returns.
 	RawParams bool
 
 	// ExposeErrors sends the details of errors to the peer: the text of an unexpected

@@ -46,10 +46,10 @@ var ErrClosed = errors.New("stream: closed")
 // HasResult come from its top level, so that a request can be answered and the call
 // of a response can fail. Reading may go on.
 type TooLargeError struct {
-	// Method is the message's method, cut at 256 bytes; empty when it has none.
+	// Method is the message's method, cut at 256 bytes. It is empty if there is none.
 	Method string
-	// ID is the message's id as it was written, a string, a number or null; nil
-	// when it has none, two of them, or one of more than 1 KiB.
+	// ID is the message's id as it was written: a string, a number or null. It is nil if
+	// the message has no id, more than one, or one that is longer than 1 KiB.
 	ID json.RawMessage
 	// HasResult reports whether the message has a result or an error, that is, whether
 	// it is a response.

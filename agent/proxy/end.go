@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// end is one of the two streams, with the requests that were passed on to it.
+// end is one of the two streams, with the requests that are in flight to it.
 type end struct {
 	name  string // "client" or "agent"
 	s     stream.Stream
@@ -22,34 +22,34 @@ type end struct {
 	send  func(stream.Message) error
 	drain <-chan struct{} // nil if the stream never drains
 
-	writing sync.Mutex // held during each write: both directions write to an end
+	writing sync.Mutex // held during each write, because both directions write to an end
 
-	mu   sync.Mutex // guards all below
+	mu   sync.Mutex // guards the fields below
 	max  int
-	open map[string]*request // by the key of their id at this end
-	gone error               // why no more can be passed on
-	idle chan struct{}       // closed when nothing is open; nil if no one waits for that
+	open map[string]*request // by the key of the request's id at this end
+	gone error               // why nothing more can be passed on; nil before
+	idle chan struct{}       // closed when open becomes empty; nil if nothing waits for that
 }
 
-// request is a request on its way: from its sender to the end that responds.
+// request is a request in flight.
 type request struct {
-	from    *end            // nil: the proxy itself
+	from    *end            // the sender; nil for the proxy itself
 	id      json.RawMessage // as the sender wrote it
 	session string
 
-	// response gets the response, or is closed if there will be none. Nil: the response
-	// is passed on as it is.
+	// response receives the response, or is closed if there will be none. If it is nil, the
+	// response is passed on unchanged.
 	response chan stream.Message
-	handling *handling // the middleware that has the request; nil without
+	handling *handling // the middleware that has the request; nil if there is none
 }
 
-// waiting prepares r for a caller that waits for the response, and returns r.
+// waiting makes the channel for a caller that waits for the response, and returns r.
 func (r *request) waiting() *request {
 	r.response = make(chan stream.Message, 1)
 	return r
 }
 
-// newEnd returns an end that is of no use if s is nil.
+// newEnd returns an end. It cannot be used if s is nil.
 func newEnd(name string, s stream.Stream, max int) *end {
 	e := &end{name: name, max: max, open: map[string]*request{}}
 	if isNil(s) {
@@ -61,7 +61,7 @@ func newEnd(name string, s stream.Stream, max int) *end {
 	return e
 }
 
-// isNil reports whether there is no stream, or a nil pointer in its place.
+// isNil reports whether s is nil or a nil pointer.
 func isNil(s stream.Stream) bool {
 	v := reflect.ValueOf(s)
 	return s == nil || v.Kind() == reflect.Pointer && v.IsNil()
@@ -80,8 +80,8 @@ type outputError struct{ err error }
 func (e *outputError) Error() string { return e.err.Error() }
 func (e *outputError) Unwrap() error { return e.err }
 
-// write sends a message. The error is a *stream.MessageError if the stream refuses the
-// message, and an *outputError if the stream is broken.
+// write sends a message. The error is a *stream.MessageError if the stream refuses the message, and
+// an *outputError if the stream is broken.
 func (e *end) write(m stream.Message) error {
 	e.writing.Lock()
 	defer e.writing.Unlock()
@@ -97,7 +97,7 @@ var (
 	errTooMany = rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil)
 )
 
-// add records a request that is about to be passed on under id.
+// add records a request before it is passed on under id.
 func (e *end) add(id json.RawMessage, r *request) error {
 	key := idKey(id)
 	e.mu.Lock()
@@ -114,7 +114,7 @@ func (e *end) add(id json.RawMessage, r *request) error {
 	return nil
 }
 
-// take removes the request with the given id and returns it, or nil if there is none.
+// take removes and returns the request with the given id. It returns nil if there is none.
 func (e *end) take(id json.RawMessage) *request {
 	key := idKey(id)
 	e.mu.Lock()
@@ -140,8 +140,7 @@ func (e *end) takeAll(pick func(*request) bool) []*request {
 	return list
 }
 
-// leave makes further requests to the end fail with err. It removes the open requests and
-// returns them.
+// leave makes further requests to the end fail with err. It removes and returns the open requests.
 func (e *end) leave(err error) []*request {
 	e.mu.Lock()
 	if e.gone == nil {
@@ -173,14 +172,14 @@ func (e *end) tellIdleLocked() {
 // idKey returns a map key for an id. Two spellings of one id have the same key.
 func idKey(id json.RawMessage) string { return envelope.IDKey(string(id)) }
 
-// has reports whether the request is open under id.
+// has reports whether the request is still open under id.
 func (e *end) has(id json.RawMessage, r *request) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.open[idKey(id)] == r
 }
 
-// left returns why the end takes no more requests.
+// left returns why the end takes no more requests, or nil.
 func (e *end) left() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

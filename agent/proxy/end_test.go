@@ -19,7 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// halves is a stream whose input can end while its output is still read.
+// halves is a stream whose input can end while the peer still reads its output.
 type halves struct {
 	stream.Stream
 	eof chan struct{}
@@ -43,7 +43,7 @@ func (h *halves) Read() ([]byte, error) {
 	}
 }
 
-// What the client asked before it closed its end is still answered.
+// Requests that the client sent before it closed its input are still answered.
 func TestClientClosesItsSide(t *testing.T) {
 	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestOtherEnds(t *testing.T) {
 	}
 }
 
-// failing is a stream that fails on demand.
+// failing is a stream that fails when the test says so.
 type failing struct {
 	stream.Stream
 	reads, writes chan error
@@ -215,7 +215,7 @@ func TestBadConstruction(t *testing.T) {
 	require.ErrorIs(t, p.Start(t.Context()), acp.ErrClosed)
 }
 
-// Messages that cannot be carried fail alone.
+// If a message cannot be carried, only that message fails.
 func TestMessagesThatCannotBeCarried(t *testing.T) {
 	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
 		t.Run(name, func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestMessagesThatCannotBeCarried(t *testing.T) {
 	}
 }
 
-// picky refuses messages, and reports errors of messages after the next one.
+// picky refuses some messages. It reports the error of a message after the next one.
 type picky struct {
 	stream.Stream
 	errs chan error
@@ -287,7 +287,7 @@ func (s *picky) Write(msg []byte) error {
 	return s.Stream.Write(msg)
 }
 
-// Close of a proxy that was never started closes its streams, also if one of them is missing.
+// Close of a proxy that was never started closes its streams, even if one of them is missing.
 func TestCloseWithoutStart(t *testing.T) {
 	for name, missing := range map[string]stream.Stream{"both": nil, "a nil stream": nil, "a nil process": (*stream.Process)(nil)} {
 		t.Run(name, func(t *testing.T) {

@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	// brokenGrace is how long messages that an end wrote are still read after a write to
-	// its stream has failed.
+	// brokenGrace is how long the messages of an end are still read after a write to it has failed.
 	brokenGrace = time.Second
-	// handlerGrace is how long middleware may take to write the responses that it has.
+	// handlerGrace is how long middleware may take to write the responses it has received.
 	handlerGrace = time.Second
-	// readGrace is how long a Read may take that Close does not interrupt.
+	// readGrace is how long the proxy waits for a Read that Close does not interrupt.
 	readGrace = time.Second
 )
 
-// run waits for the end of the proxy and then closes the streams.
+// run waits until the proxy ends and then closes the streams.
 func (p *Proxy) run(directions <-chan error) {
 	left, err := p.first(directions)
 	p.finish(err)
@@ -53,8 +52,8 @@ func (p *Proxy) run(directions <-chan error) {
 	close(p.ended)
 }
 
-// first waits until the streams may be closed. It returns how many directions
-// have not ended, and what ended the proxy.
+// first waits until the streams may be closed. It returns how many directions are still running,
+// and why the proxy ends.
 func (p *Proxy) first(directions <-chan error) (left int, err error) {
 	left = 2
 	select {
@@ -71,7 +70,7 @@ func (p *Proxy) first(directions <-chan error) (left int, err error) {
 	return p.last(err, directions, left)
 }
 
-// drained waits until no request is in flight either way.
+// drained waits until no request is in flight in either direction.
 func (p *Proxy) drained(directions <-chan error, left int) (int, error) {
 	for _, e := range []*end{p.client, p.agent} {
 		select {
@@ -88,7 +87,7 @@ func (p *Proxy) drained(directions <-chan error, left int) (int, error) {
 	return left, nil
 }
 
-// last passes on the last messages of the ends after err has ended a direction.
+// last passes on the last messages after err has ended a direction.
 func (p *Proxy) last(err error, directions <-chan error, left int) (int, error) {
 	var ended *inputEnd
 	var broken *outputError
@@ -98,7 +97,7 @@ func (p *Proxy) last(err error, directions <-chan error, left int) (int, error) 
 	case errors.As(err, &ended):
 		err = ended.err
 		p.leave(ended.of, ended)
-		if ended.of == p.client { // it may still read the responses to its requests
+		if ended.of == p.client { // the client may still read the responses to its requests
 			idle, grace = p.agent.whenIdle(), max(p.opts.DrainGrace, 0)
 		}
 	case errors.As(err, &broken):
@@ -116,7 +115,7 @@ func (p *Proxy) last(err error, directions <-chan error, left int) (int, error) 
 		if errors.As(second, &ended) {
 			p.leave(ended.of, ended)
 			if broken != nil {
-				err = ended.err // all of its messages were read
+				err = ended.err // all messages of that end were read
 			}
 		}
 	}
@@ -124,7 +123,7 @@ func (p *Proxy) last(err error, directions <-chan error, left int) (int, error) 
 	return left, err
 }
 
-// leave fails the requests to an end that has left.
+// leave fails the requests to an end that takes no more.
 func (p *Proxy) leave(e *end, err error) {
 	for _, r := range e.leave(&goneError{e.name, err}) {
 		_ = p.respond(r, &goneError{e.name, err}) // the other end may have left too

@@ -9,10 +9,10 @@ import (
 
 // handlers holds the messages that middleware is handling.
 type handlers struct {
-	mu   sync.Mutex // guards all below
+	mu   sync.Mutex // guards the fields below
 	all  map[*handling]struct{}
 	byID map[string]*handling // the requests, by sender and id
-	none chan struct{}        // closed when all is empty; nil if no one waits for that
+	none chan struct{}        // closed when no handler runs; nil if nothing waits for that
 }
 
 func (l *handlers) add(h *handling) {
@@ -27,14 +27,14 @@ func (l *handlers) add(h *handling) {
 	}
 }
 
-// find returns the request that from sent under id, or nil.
+// find returns the request that from sent with id, or nil.
 func (l *handlers) find(from *end, id json.RawMessage) *handling {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.byID[from.name+idKey(id)]
 }
 
-// forget makes the id of a request free again.
+// forget allows the sender to use the id of the request again.
 func (l *handlers) forget(h *handling) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,8 +53,8 @@ func (l *handlers) remove(h *handling) {
 	}
 }
 
-// wait waits until no handler runs. If handlers still run after grace, it returns the
-// methods of their messages.
+// wait waits until no handler runs. If handlers still run after grace, it returns the methods of
+// their messages.
 func (l *handlers) wait(grace time.Duration) (stuck []string) {
 	l.mu.Lock()
 	if len(l.all) == 0 {

@@ -17,26 +17,26 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// handling is one message that middleware is handling.
+// handling is one message while middleware handles it.
 type handling struct {
 	proxy    *Proxy
 	from, to *end
 	m        stream.Message
 	request  *request // nil for a notification
 
-	end       context.CancelFunc // of the handler's ctx
+	end       context.CancelFunc // ends the handler's ctx
 	passed    chan struct{}      // closed when the message was passed on
-	done      chan struct{}      // closed when the handler has returned and the response is written
+	done      chan struct{}      // closed when the handler has returned and the response was written
 	released  chan struct{}      // closed when later messages no longer wait for this one
 	passOnce  sync.Once
 	freedOnce sync.Once
 
-	mu   sync.Mutex      // guards all below; held while the request is written
+	mu   sync.Mutex      // guards the fields below; held while the request is written
 	over bool            // the sender has cancelled the request
-	hop  json.RawMessage // the id under which the other end has the request; nil before that
-	said bool            // the other end has responded to it
+	hop  json.RawMessage // the id of the request at the other end; nil before it was passed on
+	said bool            // the other end has responded
 
-	// Used only by the goroutine of the handler.
+	// The fields below are used only by the goroutine of the handler.
 	attempts int
 	response stream.Message // the last response of the other end
 }
@@ -53,8 +53,7 @@ func Release(ctx context.Context) {
 	}
 }
 
-// start runs the middleware for a message. It returns when messages that were read later
-// may continue.
+// start runs the middleware for a message. It returns when later messages may continue.
 func (p *Proxy) start(h *handling, handle Handler) {
 	h.passed, h.done, h.released = make(chan struct{}), make(chan struct{}), make(chan struct{})
 	ctx := context.WithValue(p.life, handlingKey{}, h)
@@ -68,7 +67,7 @@ func (p *Proxy) start(h *handling, handle Handler) {
 	}
 }
 
-// await waits for step, or until no other message waits for this one.
+// await waits for step, or until later messages no longer wait for this one.
 func (h *handling) await(step <-chan struct{}) {
 	select {
 	case <-step:
@@ -81,7 +80,7 @@ func (h *handling) await(step <-chan struct{}) {
 // handle runs the middleware and writes the response.
 func (p *Proxy) handle(ctx context.Context, h *handling, handle Handler) {
 	result, err := json.RawMessage(nil), errExited
-	defer func() { // also when the handler ends its goroutine
+	defer func() { // runs even if the handler calls runtime.Goexit
 		defer p.handlers.remove(h)
 		defer close(h.done)
 		defer h.end()
@@ -106,20 +105,20 @@ var (
 // finish writes the response to the sender.
 func (h *handling) finish(ctx context.Context, result json.RawMessage, err error) {
 	p := h.proxy
-	if h.request != nil && h.attempts == 0 { // the middleware responds by itself
+	if h.request != nil && h.attempts == 0 { // the middleware answers without the other end
 		h.to.take(h.m.ID)
 	}
 	var m stream.Message
-	if failed := rpc.Contained(func() { m = h.outcome(ctx, result, err) }); failed != nil { // methods of err may do anything
+	if failed := rpc.Contained(func() { m = h.outcome(ctx, result, err) }); failed != nil { // err is of a type of the user, whose methods may panic
 		m = h.internal(fmt.Errorf("proxy: an error of type %T whose methods fail: %w", err, failed))
 	}
 	if h.request != nil {
-		p.handlers.forget(h) // before the sender can read the response
+		p.handlers.forget(h) // before the sender can read the response and use the id again
 		p.broke(p.returned(h.from.write(m), h.from, m))
 	}
 }
 
-// outcome returns the response to a request, and logs what it does not say.
+// outcome returns the response to a request. It logs an error that the response does not contain.
 func (h *handling) outcome(ctx context.Context, result json.RawMessage, err error) stream.Message {
 	if h.request != nil {
 		var m stream.Message
@@ -137,7 +136,7 @@ func (h *handling) outcome(ctx context.Context, result json.RawMessage, err erro
 	return errorResponse(h.m.ID, err)
 }
 
-// internal logs an error and returns the response for it.
+// internal logs an error and returns an internal error as the response.
 func (h *handling) internal(err error) stream.Message {
 	what := "request"
 	if h.request == nil {
@@ -148,8 +147,8 @@ func (h *handling) internal(err error) stream.Message {
 	return errorResponse(h.m.ID, rpc.InternalError(id))
 }
 
-// responseTo returns the response with the result or the error that the middleware
-// returned. If the middleware changed nothing, it is the response that has arrived.
+// responseTo returns the response for the middleware's result or error. If the middleware changed
+// nothing, this is the response of the other end.
 func (h *handling) responseTo(result json.RawMessage, err error) (stream.Message, error) {
 	if h.response.Data != nil && idKey(h.response.ID) == idKey(h.m.ID) {
 		came, said := payload(h.response)
@@ -194,8 +193,8 @@ func (p *Proxy) next(ctx context.Context, m *Message) (json.RawMessage, error) {
 	}
 	h.attempts++
 	r, id := h.request, h.m.ID
-	if h.attempts > 1 { // the other end has responded to the first attempt
-		Release(ctx) // the second response is read after the first one
+	if h.attempts > 1 { // the other end has answered the first attempt
+		Release(ctx) // otherwise its second response could not be read
 		id = p.ownID()
 		r = (&request{from: h.from, id: id, session: h.m.SessionID, handling: h}).waiting()
 		if err := h.to.add(id, r); err != nil {
@@ -220,7 +219,7 @@ func (p *Proxy) next(ctx context.Context, m *Message) (json.RawMessage, error) {
 	return payload(res)
 }
 
-// ask writes the request to the other end, unless it was cancelled or the end has left.
+// ask writes the request to the other end, unless it was cancelled or the end takes no more.
 func (h *handling) ask(r *request, id json.RawMessage, m stream.Message) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -241,8 +240,7 @@ func (h *handling) answered() {
 	h.said = true
 }
 
-// cancelled ends the handler's ctx, and passes the cancel m on if the other end has or had
-// the request.
+// cancelled ends the handler's ctx. It passes the cancel m on if the request was passed on.
 func (h *handling) cancelled(m stream.Message) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -262,7 +260,7 @@ func cancelOf(id json.RawMessage) stream.Message {
 	return stream.ParseMessage([]byte(`{"jsonrpc":"2.0","method":"` + methodCancel + `","params":{"requestId":` + string(id) + `}}`))
 }
 
-// ask writes a request that was added to its end and whose caller waits for the response.
+// ask writes a request that was added to its end. The caller waits for the response.
 func (p *Proxy) ask(to *end, r *request, id json.RawMessage, m stream.Message) error {
 	if !to.has(id, r) { // the end has left since the request was added
 		return to.left()
@@ -285,8 +283,8 @@ func (p *Proxy) broke(err error) {
 	}
 }
 
-// rewritten returns the message that the middleware passes on. If the middleware changed
-// nothing, it is the message that has arrived.
+// rewritten returns the message as the middleware passes it on. If the middleware changed nothing,
+// this is the original message.
 func (h *handling) rewritten(m *Message, id json.RawMessage) (stream.Message, error) {
 	e := envelope.Parse(h.m.Data)
 	if m.Method == h.m.Method && bytes.Equal(m.Params, e.Params) && (m.Params == nil) == (e.Params == nil) && bytes.Equal(id, e.ID) {
@@ -295,7 +293,7 @@ func (h *handling) rewritten(m *Message, id json.RawMessage) (stream.Message, er
 	return encode(m.Method, id, m.Params)
 }
 
-// encode builds a message; id is nil for a notification.
+// encode builds a message. id is nil for a notification.
 func encode(method string, id, params json.RawMessage) (stream.Message, error) {
 	name, err := json.Marshal(method)
 	if err != nil {
@@ -315,7 +313,7 @@ func encode(method string, id, params json.RawMessage) (stream.Message, error) {
 	return stream.ParseMessage(append(b, '}')), nil
 }
 
-// wellFormed returns an error if raw is not one JSON value on one line.
+// wellFormed returns an error unless raw is one JSON value on one line.
 func wellFormed(raw json.RawMessage) error {
 	end, err := envelope.Skip(raw, envelope.SkipSpace(raw, 0), envelope.MaxDepth-1)
 	switch {

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// far is an end of the conversation, played by the test.
+// far is a client or an agent that the test plays.
 type far struct {
 	t testing.TB
 	stream.Stream
@@ -35,7 +35,7 @@ func (f *far) hear() string {
 	return string(b)
 }
 
-// start returns a proxy that runs, and the client and the agent.
+// start starts a proxy between a client and an agent.
 func start(t testing.TB, opts *proxy.Options) (p *proxy.Proxy, client, agent *far) {
 	t.Helper()
 	a, left := stream.Pipe()
@@ -56,7 +56,7 @@ func start(t testing.TB, opts *proxy.Options) (p *proxy.Proxy, client, agent *fa
 // watching is a middleware that changes nothing.
 func watching(next proxy.Handler) proxy.Handler { return next }
 
-// both makes the proxy look at every message.
+// both returns options with middleware in both directions, so that the proxy handles every message.
 func both(m ...proxy.Middleware) *proxy.Options {
 	return &proxy.Options{FromClient: m, FromAgent: m}
 }

@@ -151,15 +151,15 @@ func TestCancelFollowsItsRequest(t *testing.T) {
 	}
 }
 
-// A cancel that is read when the other end has responded passes unchanged: while the
-// middleware still has the response, and right after it.
+// A cancel that is read after the other end has responded passes unchanged, both while the
+// middleware still has the response and right after that.
 func TestCancelAfterTheResponse(t *testing.T) {
 	const (
 		response = `{"jsonrpc":"2.0","id":1,"result":2}`
 		next     = `{"jsonrpc":"2.0","method":"next"}`
 	)
 	t.Run("in the middleware", func(t *testing.T) {
-		var goOn chan struct{} // made in the bubble
+		var goOn chan struct{} // must be made in the bubble
 		slow := func(next proxy.Handler) proxy.Handler {
 			return func(ctx context.Context, m *proxy.Message) (json.RawMessage, error) {
 				res, err := next(ctx, m)
@@ -197,7 +197,7 @@ func TestCancelAfterTheResponse(t *testing.T) {
 				right, b := stream.Pipe()
 				client, agent := &far{t, a}, &far{t, b}
 				gone := make(chan struct{})
-				quick := &quickClient{left, func() { // the client reads the response before the write has returned
+				quick := &quickClient{left, func() { // the client continues before the write of the response returns
 					assert.Equal(t, response, client.hear())
 					client.say(cancel)
 					synctest.Wait()
@@ -229,8 +229,7 @@ func TestCancelAfterTheResponse(t *testing.T) {
 	}
 }
 
-// quickClient is the proxy's end of the stream to a client that goes on before a write to it
-// has returned.
+// quickClient is the stream to a client that continues before a write to it has returned.
 type quickClient struct {
 	stream.Stream
 	goOn func()
@@ -242,7 +241,7 @@ func (c *quickClient) Write(msg []byte) error {
 	return err
 }
 
-// A request that is cancelled before it was passed on never is.
+// A request that is cancelled before it was passed on is never passed on.
 func TestCancelInMiddleware(t *testing.T) {
 	begun := make(chan struct{}, 1)
 	slow := func(next proxy.Handler) proxy.Handler {
@@ -267,7 +266,7 @@ func TestCancelInMiddleware(t *testing.T) {
 	})
 }
 
-// A middleware may pass a request on again. The cancel follows the last one.
+// A middleware may pass a request on again. A cancel cancels the last attempt.
 func TestMiddlewareTriesAgain(t *testing.T) {
 	again := func(next proxy.Handler) proxy.Handler {
 		return func(ctx context.Context, m *proxy.Message) (json.RawMessage, error) {
@@ -296,7 +295,7 @@ func TestMiddlewareTriesAgain(t *testing.T) {
 	})
 }
 
-// A middleware that calls an end holds up nothing meanwhile.
+// While a middleware calls an end, other messages pass.
 func TestMiddlewareCallsThePeers(t *testing.T) {
 	var p *proxy.Proxy
 	enrich := func(next proxy.Handler) proxy.Handler {

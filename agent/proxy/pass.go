@@ -9,8 +9,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// inputEnd is the error of a direction whose sender has closed its end. err is nil after
-// a clean end.
+// inputEnd is the error of a direction whose sender has closed its output. err is nil after a clean
+// end.
 type inputEnd struct {
 	of  *end
 	err error
@@ -19,8 +19,8 @@ type inputEnd struct {
 func (e *inputEnd) Error() string { return "proxy: the " + e.of.name + " has left" }
 func (e *inputEnd) Unwrap() error { return e.err }
 
-// pass sends what it reads at one end to the other, until one of them fails. It is the only
-// reader of from, so messages are passed on in the order in which they are read.
+// pass reads messages from one end and passes them on to the other, until one of them fails. It is
+// the only reader of from, so messages keep their order.
 func (p *Proxy) pass(from, to *end, handle Handler) error {
 	for {
 		m, err := from.read()
@@ -39,7 +39,7 @@ func (p *Proxy) pass(from, to *end, handle Handler) error {
 	}
 }
 
-// readError returns the error with which a direction ends after a read has failed with err.
+// readError returns the error of a direction after a read has failed with err.
 func readError(from *end, err error) error {
 	if exit, ok := errors.AsType[*stream.ExitError](err); ok && !isEOF(err) {
 		return &inputEnd{from, exit}
@@ -72,7 +72,7 @@ func (p *Proxy) passOn(m stream.Message, from, to *end, handle Handler) error {
 	return p.refused(to.write(m), m)
 }
 
-// refused drops a message that the other stream refuses, and returns any other error.
+// refused drops a message that the other stream refuses. It returns any other error.
 func (p *Proxy) refused(err error, m stream.Message) error {
 	if bad, ok := errors.AsType[*stream.MessageError](err); ok {
 		p.log.Warn("proxy: dropped a message that the stream refuses", "method", shown(m.Method), "error", bad.Reason)
@@ -88,7 +88,7 @@ func (p *Proxy) request(m stream.Message, from, to *end, handle Handler) error {
 	}
 	err := to.add(m.ID, r)
 	if handle == nil && errors.Is(err, errInUse) {
-		err = nil // the end that handles the request reports it
+		err = nil // the end that handles the request reports this error
 		r = nil
 	}
 	if err != nil {
@@ -107,8 +107,7 @@ func (p *Proxy) request(m stream.Message, from, to *end, handle Handler) error {
 	return nil
 }
 
-// passError returns the error that the sender of a request gets if it could not be passed
-// on.
+// passError returns the error for the sender of a request that could not be passed on.
 func passError(err error) error {
 	if bad, ok := errors.AsType[*stream.MessageError](err); ok {
 		return rpcerr.InternalError(nil).WithDetail("the request cannot be passed on: " + bad.Reason)
@@ -124,7 +123,7 @@ func (p *Proxy) response(m stream.Message, from, to *end) error {
 	}
 	switch {
 	case r == nil && p.isOwn(m.ID):
-		return nil // its call has ended
+		return nil // the call was cancelled or its end has left
 	case r == nil || r.response == nil:
 		return p.returned(to.write(m), to, m)
 	}
@@ -135,8 +134,8 @@ func (p *Proxy) response(m stream.Message, from, to *end) error {
 	return nil
 }
 
-// returned handles the error of writing a response. If the stream refuses the response,
-// the receiver gets an error response in its place, so that it does not wait for ever.
+// returned handles the error of writing a response. If the stream refuses the response, the
+// receiver gets an error response in its place, so that it does not wait forever.
 func (p *Proxy) returned(err error, to *end, m stream.Message) error {
 	if bad, ok := errors.AsType[*stream.MessageError](err); ok && m.ID != nil {
 		return p.fail(to, m.ID, rpcerr.InternalError(nil).WithDetail("the response cannot be passed on: "+bad.Reason))
@@ -144,8 +143,8 @@ func (p *Proxy) returned(err error, to *end, m stream.Message) error {
 	return p.refused(err, m)
 }
 
-// cancel passes a cancel on after the request that it cancels, and ends the ctx of the
-// middleware that has the request.
+// cancel passes a cancel on after the request it cancels, and ends the ctx of the middleware that
+// has the request.
 func (p *Proxy) cancel(m stream.Message, from, to *end) error {
 	if h := p.handlers.find(from, m.CancelID); h != nil {
 		return p.refused(h.cancelled(m), m)
@@ -158,8 +157,8 @@ func (p *Proxy) fail(e *end, id json.RawMessage, err error) error {
 	return p.refused(e.write(errorResponse(id, err)), stream.Message{})
 }
 
-// tooLarge ends the request that a message too long to be read belongs to, or drops the
-// message.
+// tooLarge handles a message that was too long to read. It fails the request that the message
+// belongs to, or drops the message.
 func (p *Proxy) tooLarge(long *stream.TooLargeError, from, to *end) error {
 	switch {
 	case long.HasResult:
@@ -173,7 +172,7 @@ func (p *Proxy) tooLarge(long *stream.TooLargeError, from, to *end) error {
 	return nil
 }
 
-// lost fails the requests to which an end will not respond because its stream lost them.
+// lost fails the requests whose responses the stream of an end has lost.
 func (p *Proxy) lost(lost *stream.LostError, at *end) error {
 	failed := at.takeAll(func(r *request) bool {
 		if lost.ID != nil {
@@ -189,7 +188,7 @@ func (p *Proxy) lost(lost *stream.LostError, at *end) error {
 	return nil
 }
 
-// respond ends a request with err if the other end will not respond.
+// respond answers a request with err because the other end will not respond.
 func (p *Proxy) respond(r *request, err error) error {
 	switch {
 	case r.response != nil:
@@ -200,7 +199,7 @@ func (p *Proxy) respond(r *request, err error) error {
 	return nil
 }
 
-// errorResponse returns the response with err to the request with that id.
+// errorResponse returns an error response to the request with that id.
 func errorResponse(id json.RawMessage, err error) stream.Message {
 	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	b = append(b, `,"error":`...)
@@ -209,7 +208,7 @@ func errorResponse(id json.RawMessage, err error) stream.Message {
 		b = append(b, said.Raw...)
 	} else {
 		fault, encErr := json.Marshal(rpcerr.From(err))
-		if encErr != nil { // data that has no JSON form
+		if encErr != nil { // the data of err cannot be encoded
 			fault, _ = json.Marshal(rpcerr.InternalError(nil))
 		}
 		b = append(b, fault...)
@@ -227,7 +226,7 @@ func shown(method string) string {
 	return method
 }
 
-// payload returns the result of a response, or its error.
+// payload returns the result or the error of a response.
 func payload(m stream.Message) (result json.RawMessage, err error) {
 	e := envelope.Parse(m.Data)
 	if e.Kind == envelope.KindResponse {

@@ -17,8 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/leak"
 )
 
-// Whatever real programs said to each other goes through as it is, with and without
-// middleware.
+// Recorded messages of real programs pass unchanged, with and without middleware.
 func TestTranscriptsPassUnchanged(t *testing.T) {
 	files, err := filepath.Glob("../../internal/interop/testdata/transcripts*/*.jsonl")
 	require.NoError(t, err)
@@ -46,14 +45,14 @@ func replay(t *testing.T, path string, opts *proxy.Options) {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 64<<20)
-	open := map[string]bool{} // requests in flight, by who asked and the id
+	open := map[string]bool{} // requests in flight, by sender and id
 	n := 0
 	for lines.Scan() {
 		var r struct{ Dir, Raw string }
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &r))
 		var from, to *far
 		switch r.Dir {
-		case "meta": // a program was started, or has ended
+		case "meta": // a program was started or has ended
 			_, client, agent = start(t, opts)
 			clear(open)
 			continue
@@ -71,7 +70,7 @@ func replay(t *testing.T, path string, opts *proxy.Options) {
 		_ = json.Unmarshal([]byte(r.Raw), &m)
 		if key := r.Dir + string(m.ID); m.Method != nil && m.ID != nil && string(m.ID) != "null" {
 			if open[key] && opts != nil {
-				continue // refused here: an id in flight must not be used again
+				continue // the proxy refuses an id that is in flight
 			}
 			open[key] = true
 		} else if m.ID != nil {
@@ -85,7 +84,7 @@ func replay(t *testing.T, path string, opts *proxy.Options) {
 	assert.Positive(t, n)
 }
 
-// What is not JSON-RPC, or of an unknown version, is passed on too.
+// Messages that are not JSON-RPC, or of an unknown version, pass too.
 func TestStrangeMessagesPass(t *testing.T) {
 	for _, opts := range []*proxy.Options{nil, both(watching)} {
 		synctest.Test(t, func(t *testing.T) {
@@ -121,8 +120,8 @@ func TestStrangeMessagesPass(t *testing.T) {
 	}
 }
 
-// A notification that is written directly after a response stays after it, and one before
-// it before it, whatever runs in between.
+// A notification that is written just before or after a response keeps its place, with and without
+// middleware.
 func TestOrderOfResponsesAndNotifications(t *testing.T) {
 	n := 5000
 	if testing.Short() {
@@ -156,7 +155,7 @@ func TestOrderOfResponsesAndNotifications(t *testing.T) {
 				require.Contains(t, client.hear(), `"result"`)
 				require.Contains(t, client.hear(), `"after"`)
 			}
-			<-served // the last notification may still be on its way, and the proxy is closed next
+			<-served // the last notification may not have arrived when the proxy is closed
 		})
 	}
 }

@@ -50,7 +50,7 @@ func (x *Peer) Call(ctx context.Context, method string, params any) (json.RawMes
 			x.end.take(r.id)
 			return nil, err
 		}
-		written <- nil // for cancel
+		written <- nil // cancel reads it again
 	case <-ctx.Done():
 		x.end.take(r.id)
 		go x.cancel(r.id, method, written) // ends with its writes, at the end of the proxy at the latest
@@ -87,8 +87,8 @@ func (x *Peer) Notify(ctx context.Context, method string, params any) error {
 	}
 }
 
-// begin starts to write, and returns where the error goes: the peer may not read, and the
-// ctx of the caller may be done before the write is.
+// begin starts a write and returns a channel for its error. The peer may not read, so the ctx of
+// the caller may end before the write does.
 func (x *Peer) begin(write func() error) (written chan error) {
 	written = make(chan error, 1)
 	go func() { written <- write() }() // ends with the write, at the end of the proxy at the latest
@@ -105,7 +105,7 @@ func (x *Peer) write(m stream.Message) error {
 	return err
 }
 
-// cancel cancels a request of which written says whether it was written.
+// cancel cancels a request. written receives whether the request was written.
 func (x *Peer) cancel(id json.RawMessage, method string, written <-chan error) {
 	err := <-written
 	if err == nil {
@@ -140,7 +140,7 @@ func (x *Peer) encode(method string, params any, id json.RawMessage) (stream.Mes
 	return m, &request{id: id, session: m.SessionID}, err
 }
 
-// goneError is the error of a request to an end that has left.
+// goneError is the error of a request to an end that takes no more.
 type goneError struct {
 	name  string
 	cause error

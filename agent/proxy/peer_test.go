@@ -15,7 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// deaf is a stream whose peer does not read before it hears.
+// deaf is a stream whose peer does not read until hear is called.
 type deaf struct {
 	stream.Stream
 	writing, hears chan struct{}
@@ -37,8 +37,8 @@ func (d *deaf) Close() error {
 	return err
 }
 
-// startDeaf returns a proxy whose client does not read before hear is called. writing gets
-// a value when the proxy is writing to it.
+// startDeaf returns a proxy whose client does not read until hear is called. writing receives a
+// value when the proxy writes to the client.
 func startDeaf(t *testing.T) (p *proxy.Proxy, client, agent *far, writing <-chan struct{}, hear func()) {
 	t.Helper()
 	a, left := stream.Pipe()
@@ -57,8 +57,8 @@ func startDeaf(t *testing.T) (p *proxy.Proxy, client, agent *far, writing <-chan
 	return p, &far{t, a}, &far{t, b}, d.writing, hear
 }
 
-// A message of the proxy itself does not outlast its ctx when the peer does not read. What
-// was begun is sent when the peer reads, and cancelled behind it.
+// A call of the proxy ends with its ctx even if the peer does not read. A message whose write has
+// begun is sent when the peer reads, followed by a cancel.
 func TestPeerThatDoesNotRead(t *testing.T) {
 	p, client, agent, writing, hear := startDeaf(t)
 	agent.say(`{"jsonrpc":"2.0","method":"n"}`)

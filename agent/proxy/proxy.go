@@ -21,22 +21,22 @@ import (
 type Proxy struct {
 	opts          Options
 	log           *slog.Logger
-	bad           error // what is wrong with the arguments of New
+	bad           error // error in the arguments of New
 	client, agent *end
 
-	closeEarly func() error // closes the streams of a proxy that was not started
+	closeEarly func() error // closes the streams of a proxy that was never started
 
-	ownPrefix string // of the ids of the proxy's own requests
+	ownPrefix string // prefix of the ids of the proxy's own requests
 	owns      atomic.Uint64
 
-	life     context.Context // of middleware; set by Start
+	life     context.Context // the ctx of middleware; set by Start
 	endLife  context.CancelCauseFunc
 	handlers handlers
 	failed   chan error    // the first stream that broke while middleware wrote to it
-	closing  chan struct{} // closed when the proxy is to end now
-	done     chan struct{} // closed when both streams are
+	closing  chan struct{} // closed to end the proxy now
+	done     chan struct{} // closed when both streams are closed
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	started bool
 	over    bool // closing is closed
 	why     error
@@ -89,7 +89,7 @@ func (p *Proxy) Start(ctx context.Context) error {
 	directions := make(chan error, 2)
 	go func() { directions <- p.pass(p.client, p.agent, chain(p.opts.FromClient, p.next)) }() // ends with its input, or an error
 	go func() { directions <- p.pass(p.agent, p.client, chain(p.opts.FromAgent, p.next)) }()  // likewise
-	go func() {                                                                               // ends when all else has
+	go func() {                                                                               // ends when both directions and all handlers have ended
 		defer stop()
 		p.run(directions)
 	}()

@@ -8,8 +8,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// downgraded returns the initialize of a client that requested another version than 1, as
-// an agent of version 1 reads it. Members that are malformed are left out.
+// downgraded returns an initialize for another version than 1 in a form that an agent of version 1
+// reads. It omits malformed members.
 func downgraded(e *envelope.Envelope, requested uint16) []byte {
 	params := &acp.InitializeRequest{ProtocolVersion: acp.ProtocolVersion}
 	if requested < acp.ProtocolVersion {
@@ -22,7 +22,7 @@ func downgraded(e *envelope.Envelope, requested uint16) []byte {
 	lenient(e.Params, "_meta", &params.Meta)
 
 	raw, err := json.Marshal(params)
-	if err != nil { // cannot be: all of it was decoded
+	if err != nil { // impossible: everything was decoded from JSON
 		raw = []byte(`{"protocolVersion":1}`)
 	}
 	b := append([]byte(`{"jsonrpc":"2.0","id":`), e.ID...)
@@ -30,9 +30,8 @@ func downgraded(e *envelope.Envelope, requested uint16) []byte {
 	return append(append(b, raw...), '}')
 }
 
-// capabilities returns the capabilities of a client of version 2 in the form of version 1.
-// Clients of version 2 have neither files nor terminals, and show all config options and
-// plans.
+// capabilities returns the capabilities of a client of version 2 in the form of version 1. Clients
+// of version 2 have neither files nor terminals, and show all config options and plans.
 func capabilities(params []byte) *acp.ClientCapabilities {
 	caps := &acp.ClientCapabilities{
 		FS: &acp.FileSystemCapabilities{},
@@ -47,15 +46,15 @@ func capabilities(params []byte) *acp.ClientCapabilities {
 		caps.Auth.Terminal = offered.Auth != nil && offered.Auth.Terminal != nil
 		caps.Meta = offered.Meta
 		if offered.Elicitation != nil {
-			// The type has the same members in both versions.
+			// This type has the same members in both versions.
 			lenient(raw, "elicitation", &caps.Elicitation)
 		}
 	}
 	return caps
 }
 
-// lenient decodes a member of an object into v and reports whether there was something to
-// decode. If the member is malformed, v stays as it is.
+// lenient decodes a member of an object into v. It reports whether the member is present. If it is
+// malformed, v does not change.
 func lenient[T any](object []byte, name string, v *T) bool {
 	raw := envelope.Member(object, name)
 	var decoded T

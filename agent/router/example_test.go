@@ -8,11 +8,11 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// The version that the client requests decides which agent serves it. A program that is
-// started by its client passes stream.Stdio(); a server passes the function serve to
+// The version that the client requests decides which agent serves it. A program that is started by
+// its client passes stream.Stdio() to Serve. A server passes the function serve to
 // remote.NewHandler.
 func Example() {
-	agents := (&seen{}).both() // V1: newV1, V2: newV2
+	agents := (&seen{}).both() // has V1: newV1 and V2: newV2
 	serve := func(ctx context.Context, s stream.Stream) error {
 		return router.Serve(ctx, s, agents, nil)
 	}

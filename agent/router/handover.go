@@ -2,9 +2,9 @@ package router
 
 import "github.com/acpkit/go-sdk/stream"
 
-// handover returns s as the agent reads it: first is read again, and the rest follows. It
-// has the features of s, so that the connection over it behaves like one over s, but
-// ReadMessage, which only saves time. noise is what s returned for Unchecked, or nil.
+// handover returns a stream that first returns first again, and then the messages of s. It has the
+// features of s except ReadMessage, which only saves time. noise is the result of Unchecked of s,
+// or nil.
 func handover(s stream.Stream, below *stream.Features, first []byte, noise func([]byte)) stream.Stream {
 	f := below.Information()
 	f.WriteBatch, f.WriteMessage = below.WriteBatch, below.WriteMessage
@@ -14,11 +14,11 @@ func handover(s stream.Stream, below *stream.Features, first []byte, noise func(
 	return &resumed{Stream: s, first: first, features: f}
 }
 
-// resumed is a stream whose first message was read.
+// resumed is a stream whose first message is read again.
 type resumed struct {
 	stream.Stream
 
-	first    []byte // nil when it has been read again
+	first    []byte // nil after it was read again
 	features *stream.Features
 }
 
@@ -30,5 +30,4 @@ func (r *resumed) Read() ([]byte, error) {
 	return r.Stream.Read()
 }
 
-// Features returns those of the stream below.
 func (r *resumed) Features() *stream.Features { return r.features }

@@ -20,9 +20,9 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
-// seen records the initialize requests that the agents were given.
+// seen records the initialize requests that the agents receive.
 type seen struct {
-	mu   sync.Mutex // guards all below
+	mu   sync.Mutex // guards the fields below
 	list []string
 }
 
@@ -106,10 +106,10 @@ func (a *two) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Prompt
 
 func (a *two) Cancel(context.Context, *acp2.CancelSessionNotification) error { return nil }
 
-// discarding are options of a router that logs nothing.
+// discarding discards the log.
 var discarding = &router.Options{Logger: slog.New(slog.DiscardHandler)}
 
-// serve serves agents, and returns the client that the test plays, and what ends both.
+// serve serves agents to a client that the test plays. end ends both.
 func serve(t *testing.T, agents *router.Agents) (client *rawpeer.Peer, end func()) {
 	t.Helper()
 	far, p := rawpeer.Pipe(t)
@@ -121,7 +121,7 @@ func serve(t *testing.T, agents *router.Agents) (client *rawpeer.Peer, end func(
 	}
 }
 
-// scene runs test in a bubble, as the client of a router that serves agents.
+// scene runs test in a bubble, as the client of a router.
 func scene(t *testing.T, agents *router.Agents, test func(p *rawpeer.Peer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// message handles a message that was read before an agent was chosen. It returns an error
-// only if the stream fails.
+// message handles a message that arrives before an agent is chosen. It returns an error only if the
+// stream fails.
 func (r *router) message(msg []byte) (*choice, error) {
 	e := envelope.Parse(msg)
 	switch e.Kind {
@@ -41,7 +41,7 @@ func (r *router) message(msg []byte) (*choice, error) {
 		}
 		return nil, r.refuse(id, refusal)
 	}
-	return nil, nil // a notification, or a response to nothing
+	return nil, nil // a notification or a response
 }
 
 var (
@@ -75,16 +75,16 @@ func (r *router) route(msg []byte, e *envelope.Envelope) (*choice, *rpcerr.Reque
 		}
 		return &choice{version, msg}, nil
 	case version == acp2.ProtocolVersion:
-		return &choice{version, msg}, nil // its connection reads newer versions leniently
+		return &choice{version, msg}, nil // the agent's connection accepts newer versions
 	}
 	return &choice{version, downgraded(e, requested)}, nil
 }
 
-// choice returns the version of the agent for a requested version, or 0.
+// choice returns the version of the agent that serves a requested version, or 0.
 func (r *router) choice(requested uint16) int {
 	switch {
 	case !r.v2:
-		return acp.ProtocolVersion // as agents did before there were other versions, even for 0
+		return acp.ProtocolVersion // version 1 for every requested version, even 0, as agents did before version 2 existed
 	case requested >= acp2.ProtocolVersion:
 		return acp2.ProtocolVersion
 	case r.v1 && requested >= acp.ProtocolVersion:
@@ -100,13 +100,13 @@ func (r *router) supported() []int {
 	return []int{acp2.ProtocolVersion}
 }
 
-// strictID reports whether version 2 accepts the id.
+// strictID reports whether version 2 allows the id.
 func strictID(id []byte) bool {
 	key := envelope.IDKey(string(id))
 	return key != "null" && (key[0] == '"' || !strings.ContainsAny(key, ".eE"))
 }
 
-// check returns how params break the rules of the version that they name.
+// check returns the violations of params in the version that they request.
 func check(version int, params []byte) *wire.FieldErrors {
 	codec := wire.Request(version, acp.MethodInitialize).Params
 	v, _, err := codec.Decode(params)
@@ -128,7 +128,8 @@ func (r *router) tooLarge(e *stream.TooLargeError) error {
 	return r.refuse(e.ID, rpcerr.InvalidRequest(nil).WithDetail("message is too long"))
 }
 
-// refuse responds to a message that no agent gets. The stream may refuse the response.
+// refuse responds with an error to a message that no agent receives. The stream may refuse the
+// response.
 func (r *router) refuse(id []byte, err *rpcerr.RequestError) error {
 	if id == nil {
 		id = []byte("null")

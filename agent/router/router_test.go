@@ -33,12 +33,13 @@ func unsupported(requested, supported string) string {
 	return `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"Unsupported protocol version: ` + requested + `","data":{"requested":` + requested + `,"supported":` + supported + `}}}`
 }
 
-// The requested version decides which agent serves the connection and what it reads.
+// The requested version decides which agent serves the connection and which initialize the agent
+// reads.
 func TestChoice(t *testing.T) {
 	const downgraded = `"clientCapabilities":{"fs":{},"session":{"configOptions":{"boolean":{}}},"plan":{},"auth":{}}`
 	for _, tt := range []struct {
 		name   string
-		agents string // the versions that are served
+		agents string // the versions of the agents
 		params string
 		want   string
 		seen   string
@@ -92,8 +93,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// What is read before the choice gets its response or is ignored, and what is read after
-// it reaches the agent.
+// Messages before the choice are answered or ignored. Messages after it reach the agent.
 func TestRouting(t *testing.T) {
 	rawpeer.Dialogues(t, "testdata/routing.txtar", func(t *testing.T) (*rawpeer.Peer, func()) {
 		s := &seen{}
@@ -157,9 +157,9 @@ func TestEndBeforeTheChoice(t *testing.T) {
 	}
 }
 
-// endable is a stream that ends as a test wants it.
+// endable is a stream that ends when the test says so.
 type endable struct {
-	fail   chan error // nil panics
+	fail   chan error // nil makes Read panic
 	drain  chan struct{}
 	closed chan struct{}
 }

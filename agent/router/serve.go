@@ -17,8 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// readerGrace is how long Serve waits for a read to end after it has closed the stream. A
-// read of standard input cannot be ended.
+// readerGrace is how long Serve waits for a read to end after it has closed the stream. A read of
+// standard input cannot be interrupted.
 const readerGrace = 250 * time.Millisecond
 
 // Serve serves one client over s until the connection ends or ctx is done. It takes
@@ -49,10 +49,10 @@ func Serve(ctx context.Context, s stream.Stream, agents *Agents, opts *Options) 
 // choice is an agent that was chosen.
 type choice struct {
 	version int
-	first   []byte // the message initialize, as the agent is to read it
+	first   []byte // the initialize for the agent
 }
 
-// outcome is the result of reading. If nothing was chosen, err is why the stream ended.
+// outcome is the result of reading. If no agent was chosen, err is why the stream ended.
 type outcome struct {
 	chosen *choice
 	err    error
@@ -61,14 +61,14 @@ type outcome struct {
 // router reads a stream until an agent can be chosen.
 type router struct {
 	s        stream.Stream
-	features *stream.Features // of s
+	features *stream.Features // features of s
 	v1, v2   bool             // which agents there are
 	noise    func([]byte)
 	log      *slog.Logger
 }
 
-// choose reads until an agent can be chosen. Otherwise it closes the stream and returns
-// why the connection has ended, which is nil if its end is not an error.
+// choose reads until an agent can be chosen. Otherwise it closes the stream and returns why the
+// connection ended. The error is nil after a clean end.
 func (r *router) choose(ctx context.Context) (*choice, error) {
 	read := make(chan outcome, 1)
 	go func() { read <- r.read() }() // ends with the first initialize, or with the stream
@@ -93,7 +93,7 @@ func (r *router) choose(ctx context.Context) (*choice, error) {
 	return nil, fmt.Errorf("%w: %w", acp.ErrClosed, out.err)
 }
 
-// leave closes the stream while it is read.
+// leave closes the stream while it is being read.
 func (r *router) leave(read <-chan outcome) error {
 	err := r.s.Close()
 	select {
@@ -106,7 +106,7 @@ func (r *router) leave(read <-chan outcome) error {
 // read reads until an agent can be chosen or the stream ends.
 func (r *router) read() (out outcome) {
 	defer func() {
-		if p := recover(); p != nil { // the stream may be the user's
+		if p := recover(); p != nil { // a stream of the user may panic
 			r.log.Error("router: panic in the stream", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
 			out = outcome{err: errors.New("panic in the stream")}
 		}
@@ -124,7 +124,7 @@ func (r *router) read() (out outcome) {
 		} else if long, ok := errors.AsType[*stream.TooLargeError](err); ok {
 			err = r.tooLarge(long)
 		} else if _, ok := errors.AsType[*stream.LostError](err); ok {
-			err = nil // a response of the router, which has nothing else in flight
+			err = nil // the response was one of the router, which has nothing else in flight
 		}
 		if err != nil {
 			return outcome{err: err}

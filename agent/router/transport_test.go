@@ -55,7 +55,7 @@ func TestTransports(t *testing.T) {
 			t.Run(name+" version "+version, func(t *testing.T) {
 				s := dial(t)
 				p := rawpeer.New(t, s)
-				if name == "lines" { // the network transports take one initialize
+				if name == "lines" { // network transports accept one initialize only
 					p.Send("%s", initialize("7", `{"protocolVersion":-1}`))
 					p.ExpectJSON(failure("7", -32602, "Invalid params: protocolVersion must be an integer from 0 to 65535"))
 				}
@@ -66,7 +66,7 @@ func TestTransports(t *testing.T) {
 				p.ExpectJSON(`{"jsonrpc":"2.0","id":3,"result":{"sessionId":"` + session + `"}}`)
 				p.Send("%s", `{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"`+session+`","prompt":[{"type":"text","text":"x"}]}}`)
 				m := p.Next()
-				for m.Method != "" { // updates
+				for m.Method != "" { // skip updates
 					m = p.Next()
 				}
 				assert.Equal(t, "4", string(m.ID))
@@ -77,7 +77,7 @@ func TestTransports(t *testing.T) {
 	}
 }
 
-// Over HTTP a client whose initialize is refused reads why.
+// Over HTTP, a client whose initialize is refused can read the reason.
 func TestRefusalOverHTTP(t *testing.T) {
 	serve := func(ctx context.Context, s stream.Stream) error {
 		return router.Serve(ctx, s, &router.Agents{V2: (&seen{}).both().V2}, discarding)
@@ -92,7 +92,7 @@ func TestRefusalOverHTTP(t *testing.T) {
 	p.ExpectJSON(unsupported("1", "[2]"))
 }
 
-// The agent closes the stream that the router was given, with a reason for the peer.
+// The agent closes the stream of the router, with a reason for the peer.
 func TestReasonOfTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := stream.Pipe()
@@ -109,7 +109,7 @@ func TestReasonOfTheEnd(t *testing.T) {
 	})
 }
 
-// reasoned is a stream that fails where its peer leaves, and records why it is closed.
+// reasoned is a stream that ends when its peer leaves. It records why it was closed.
 type reasoned struct {
 	stream.Stream
 	reasons chan stream.Reason

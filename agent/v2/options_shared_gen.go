@@ -49,7 +49,7 @@ type Options struct {
 	Relay bool
 
 	// RawParams keeps the undecoded params of each message while its handler runs, so
-	// that the function [RawParams] can return them. They take memory for as long.
+	// that the function [RawParams] can return them. They stay in memory until it returns.
 	RawParams bool
 
 	// ExposeErrors sends the details of errors to the peer: the text of an unexpected

@@ -16,7 +16,7 @@ var (
 	// ErrUnknownSession is the error for a session that the client has not opened on this
 	// connection.
 	ErrUnknownSession = errors.New("unknown session")
-	// ErrNotText is the error of a text that is not valid UTF-8 or has a NUL.
+	// ErrNotText is the error for a file or a text that is not valid UTF-8 or contains a NUL.
 	ErrNotText = errors.New("not a text in UTF-8")
 	// ErrTooLarge is the error of a text beyond Options.MaxRead or Options.MaxWrite.
 	ErrTooLarge = errors.New("too large")

@@ -24,7 +24,7 @@ var (
 )
 
 // Reader returns the part of a client that lets an agent read. Conn is the connection
-// to the agent; what is kept for it is freed when it ends. A nil check allows
+// to the agent; when it ends, the state of its sessions is freed. A nil check allows
 // everything.
 func (f *Folders) Reader(conn Sessions, check Check) *Reader { return &Reader{f.newPart(conn, check)} }
 

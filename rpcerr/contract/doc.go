@@ -1,5 +1,5 @@
-// Package contract declares the failure modes of a tool in one place, and makes the tool
-// fail only in these.
+// Package contract declares the failure modes of a tool in one place, and ensures
+// that the tool fails in no other way.
 //
 //	var articles = contract.New("fetch_articles")
 //

@@ -12,8 +12,8 @@ import (
 // what was there, and nil or an empty object removes it. The peer sees it. A
 // value that cannot be encoded is bad use.
 //
-// Members of an object stand beside the error's own facts on the wire. One that
-// has the name of such a fact, say "reason", can neither replace nor hide it.
+// On the wire, members of an object are beside the error's own fields. A member with the
+// name of such a field, such as "reason", neither replaces nor hides it.
 func (e *Error) WithData(v any) *Error {
 	raw, err := canonical(v)
 	if err != nil {

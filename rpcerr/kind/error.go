@@ -212,7 +212,7 @@ func (e *UseError) Error() string { return e.Func + ": " + e.Problem }
 // Is makes it match ErrBadUse.
 func (e *UseError) Is(target error) bool { return target == ErrBadUse }
 
-// Mistake returns the mistake because of which e is sent as an internal error: a
+// Mistake returns the reason why e is sent as an internal error: a
 // constructor could not build it, or it lacks what its kind requires. It returns nil if
 // there is none.
 func (e *Error) Mistake() *UseError {

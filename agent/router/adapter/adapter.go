@@ -24,7 +24,7 @@ func FromV1(newV1 func(*agent.Conn) acp.Agent, opts *Options) func(*agent2.Conn)
 	o := opts.clone()
 	return func(conn *agent2.Conn) acp2.Agent {
 		if newV1 == nil {
-			return nil // package agent/v2 reports it
+			return nil // package agent/v2 reports the error
 		}
 		a := &adapter{above: conn, log: o.Logger, sessions: map[acp.SessionID]*session{}, outside: map[acp2.RequestID]struct{}{}}
 		near, far := stream.Pipe()
@@ -38,21 +38,21 @@ func FromV1(newV1 func(*agent.Conn) acp.Agent, opts *Options) func(*agent2.Conn)
 	}
 }
 
-// adapter is an agent of version 2 that passes on what it is asked to an agent of version 1.
+// adapter is an agent of version 2 that passes requests on to an agent of version 1.
 type adapter struct {
-	above *agent2.Conn // to the client
-	below *client.Conn // to the agent
+	above *agent2.Conn // connection to the client
+	below *client.Conn // connection to the agent
 	agent *agent.Conn  // the agent's end of below
 	log   *slog.Logger
 
 	starting sync.Once
 	startErr error
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	caps     *acp.AgentCapabilities
 	sessions map[acp.SessionID]*session
-	opened   []acp.SessionID             // of sessions that are open, in the order in which they were opened
-	resting  []*session                  // those that are not open, the longest silent first; see maxResting
+	opened   []acp.SessionID             // sessions that are open, oldest first
+	resting  []*session                  // sessions that are not open, the least recently used first; see maxResting
 	outside  map[acp2.RequestID]struct{} // requests in flight that belong to no session
 }
 
@@ -65,15 +65,13 @@ var (
 	_ acp2.ExtensionNotificationHandler = (*adapter)(nil)
 )
 
-// Relays marks the connection to the client as one whose requests the agent of version 1
-// responds to.
+// Relays marks the connection to the client as a relay.
 func (a *adapter) Relays(endpoint.Own) {}
 
-// start starts the connection to the agent. The ctx is that of a handler; only its values
-// are used.
+// start starts the connection to the agent. Only the values of ctx are used.
 func (a *adapter) start(ctx context.Context) error {
 	a.starting.Do(func() {
-		life := context.WithoutCancel(ctx) // it ends with the connection to the client; see end
+		life := context.WithoutCancel(ctx) // end ends this connection
 		if a.startErr = a.agent.Start(life); a.startErr != nil {
 			return
 		}
@@ -88,7 +86,7 @@ func (a *adapter) start(ctx context.Context) error {
 	return a.startErr
 }
 
-// end ends the connection to the agent after that to the client has ended.
+// end closes the connection to the agent after the connection to the client has ended.
 func (a *adapter) end() {
 	a.starting.Do(func() { a.startErr = acp.ErrClosed })
 	_, _ = a.below.Close(), a.agent.Close()
@@ -101,7 +99,7 @@ func (a *adapter) end() {
 	}
 }
 
-// HandleExtension passes an extension method on to the agent.
+// HandleExtension passes an extension request on to the agent.
 func (a *adapter) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	return a.below.HandleExtension(ctx, method, params)
 }
@@ -122,7 +120,7 @@ var (
 	_ acp.ExtensionNotificationHandler = (*lower)(nil)
 )
 
-// HandleExtension passes an extension method on to the client.
+// HandleExtension passes an extension request on to the client.
 func (l *lower) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	return l.a.above.HandleExtension(ctx, method, params)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// convert returns a value whose JSON form is the same in both versions as a value of the
-// other version. Variants that the other version does not know are kept.
+// convert converts a value to the other version. The value must have the same JSON form in both
+// versions. Unknown variants are kept.
 func convert[T any](v any) (*T, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -30,7 +30,7 @@ func decode[T any](raw []byte) (*T, error) {
 	return v, nil
 }
 
-// object is a JSON object whose members are changed before it is decoded.
+// object is a JSON object that is changed before it is decoded.
 type object map[string]json.RawMessage
 
 func objectOf(v any) (object, error) {
@@ -48,15 +48,15 @@ func (o object) rename(from, to string) {
 	}
 }
 
-// setDefault sets a member that is absent.
+// setDefault sets a member if it is absent.
 func (o object) setDefault(name, value string) {
 	if _, ok := o[name]; !ok {
 		o[name] = json.RawMessage(value)
 	}
 }
 
-// mcpServers returns servers in the form of version 1, which has other kinds. Package agent/v2
-// has compared them with the capabilities of the agent.
+// mcpServers returns servers in the form of version 1, which has other kinds of them. Package
+// agent/v2 has checked them against the capabilities of the agent.
 func mcpServers(list []acp2.MCPServer) ([]acp.MCPServer, error) {
 	var out []acp.MCPServer
 	for _, server := range list {
@@ -121,8 +121,8 @@ func authMethods(list []acp.AuthMethod) ([]acp2.AuthMethod, error) {
 	return res.AuthMethods, nil
 }
 
-// toolCall returns a tool call, or what is known of it, in the form of version 2. v is an
-// *acp.ToolCall or an acp.ToolCallUpdate.
+// toolCall returns a tool call or its update in the form of version 2. v is an *acp.ToolCall or an
+// acp.ToolCallUpdate.
 func toolCall(v any, content []acp.ToolCallContent) (*acp2.ToolCallUpdate, error) {
 	o, err := objectOf(v)
 	if err != nil {
@@ -130,7 +130,7 @@ func toolCall(v any, content []acp.ToolCallContent) (*acp2.ToolCallUpdate, error
 	}
 	for name, value := range o {
 		if string(value) == "null" || string(value) == `""` {
-			delete(o, name) // unchanged in version 1, cleared in version 2
+			delete(o, name) // null means unchanged in version 1, cleared in version 2
 		}
 	}
 	if content != nil {
@@ -201,8 +201,8 @@ func configOptions(list []acp.SessionConfigOption) ([]acp2.SessionConfigOption, 
 	return out, nil
 }
 
-// commands returns slash commands in the form of version 2, in which they and their input
-// have a type.
+// commands returns slash commands in the form of version 2, where commands and their input have a
+// type.
 func commands(list []acp.AvailableCommand) []acp2.AvailableCommand {
 	out := make([]acp2.AvailableCommand, 0, len(list))
 	for _, c := range list {
@@ -212,7 +212,7 @@ func commands(list []acp.AvailableCommand) []acp2.AvailableCommand {
 			command.Input = &acp2.TextCommandInput{Hint: in.Hint, Meta: in.Meta}
 		case nil:
 		default:
-			command.Input = &acp2.TextCommandInput{} // of a kind that version 1 does not define
+			command.Input = &acp2.TextCommandInput{} // version 1 defines no other kind of input
 		}
 		out = append(out, command)
 	}

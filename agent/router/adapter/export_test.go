@@ -2,7 +2,7 @@ package adapter
 
 import acp2 "github.com/acpkit/go-sdk/acp/v2"
 
-// Sessions returns how many sessions an agent of this package remembers.
+// Sessions returns how many sessions an adapter remembers.
 func Sessions(a acp2.Agent) int {
 	own := a.(*adapter)
 	own.mu.Lock()

@@ -21,14 +21,14 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// work is what the agent does for a prompt, chosen by the text of the prompt.
+// work is what the agent does for a prompt. The text of the prompt selects it.
 type work func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error)
 
 // plain is an agent of version 1 with no optional methods.
 type plain struct {
 	conn  *agent.Conn
 	caps  *acp.AgentCapabilities
-	info  *acp.InitializeResponse // returned by Initialize unless it is nil
+	info  *acp.InitializeResponse // result of Initialize, if not nil
 	modes *acp.SessionModeState
 	opts  []acp.SessionConfigOption
 	works map[string]work
@@ -71,7 +71,7 @@ type peer struct {
 	*rawpeer.Peer
 	t    *testing.T
 	last string // the last message
-	// names are the ids that the adapter has made, in the order in which they were seen
+	// names maps the ids that the adapter made, in order of appearance
 	names map[string]string
 }
 
@@ -85,7 +85,7 @@ func (p *peer) prompt(id int, text string) {
 	p.call(id, "session/prompt", fmt.Sprintf(`{"sessionId":"s1","prompt":[{"type":"text","text":%q}]}`, text))
 }
 
-// read returns the next message, with made ids replaced by names.
+// read returns the next message, with the adapter's ids replaced by names.
 func (p *peer) read() string {
 	p.t.Helper()
 	p.last = p.Next().Raw
@@ -103,9 +103,9 @@ func (p *peer) read() string {
 	}
 }
 
-// want compares the next messages with lines, as JSON. A line that begins with a letter
-// stands for an update of session s1. The responses to prompts have no fixed place, so they
-// are skipped where another message is wanted.
+// want compares the next messages with lines, as JSON. A line that begins with a letter is an
+// update of session s1. Responses to prompts may come at any time, so they are skipped unless they
+// are wanted.
 func (p *peer) want(lines ...string) {
 	p.t.Helper()
 	for _, want := range lines {
@@ -119,7 +119,7 @@ func (p *peer) want(lines ...string) {
 
 const receipt = `"result":{"messageId"`
 
-// wantAny is want for messages whose order is not fixed.
+// wantAny is like want, but accepts messages in any order.
 func (p *peer) wantAny(lines ...string) {
 	p.t.Helper()
 	var want, got []any
@@ -178,7 +178,7 @@ func cancelled(id int) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32800,"message":"Request cancelled","data":{"requestId":%d}}}`, id, id)
 }
 
-// connect starts an adapter of an agent.
+// connect starts an adapter for an agent.
 func connect(t *testing.T, a acp.Agent, own *plain) (client *peer, end func()) {
 	over, p := rawpeer.Pipe(t)
 	newV1 := func(conn *agent.Conn) acp.Agent { own.conn = conn; return a }
@@ -192,7 +192,7 @@ func connect(t *testing.T, a acp.Agent, own *plain) (client *peer, end func()) {
 
 const initializeParams = `{"protocolVersion":2,"info":{"name":"c","version":"1"},"capabilities":{"elicitation":{"form":{},"url":{}}}}`
 
-// scene runs test in a bubble, with a session s1 of the agent.
+// scene runs test in a bubble, with an open session s1.
 func scene(t *testing.T, a acp.Agent, own *plain, test func(p *peer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Initialize initializes the connection to the agent, and returns what of the agent's
-// capabilities version 2 has.
+// Initialize initializes the connection to the agent. It returns the capabilities of the agent that
+// version 2 has too.
 func (a *adapter) Initialize(ctx context.Context, req *acp2.InitializeRequest) (*acp2.InitializeResponse, error) {
 	if err := a.start(ctx); err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func TestCapabilities(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := &plain{info: tt.res}
 				p, end := connect(t, a, a)
-				for id := range 2 { // it may be repeated
+				for id := range 2 { // initialize may be repeated
 					p.call(id, "initialize", tt.params)
 					p.want(result(id, tt.want))
 					raw, err := json.Marshal(a.initialized)
@@ -125,11 +125,11 @@ func TestExtensions(t *testing.T) {
 	})
 }
 
-// promising advertises a method that it does not have.
+// An agent that advertises a method it does not have cannot be served.
 func TestAgentThatCannotBeServed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		newV1 func(*agent.Conn) acp.Agent
-		want  string // of the log
+		want  string // part of the log
 	}{
 		"a capability without its method": {func(*agent.Conn) acp.Agent {
 			return &plain{caps: &acp.AgentCapabilities{LoadSession: true}}

@@ -9,7 +9,7 @@ import (
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 )
 
-// role is the author of a message, or thoughts.
+// role is the author of a message. Thoughts have their own.
 type role uint8
 
 const (
@@ -19,10 +19,9 @@ const (
 	roleThought
 )
 
-// messages gives ids to the messages of a session, by the rules that package client/thread
-// has for chunks without an id.
+// messages gives ids to the messages of a session, by the same rules as package client/thread.
 type messages struct {
-	newest struct { // the newest item, if it is a message
+	newest struct { // the newest item if it is a message
 		role role
 		id   acp2.MessageID
 	}
@@ -34,8 +33,8 @@ type messageKey struct {
 	id   acp2.MessageID
 }
 
-// idOf returns the id of the message that a chunk belongs to, and whether the chunk begins it.
-// The id is empty if the chunk says nothing and begins no message.
+// idOf returns the id of the message that a chunk belongs to, and whether the chunk begins it. The
+// id is empty for an empty chunk that begins no message.
 func (m *messages) idOf(r role, own acp.MessageID, empty bool) (id acp2.MessageID, begins bool) {
 	if own != "" {
 		key := messageKey{r, acp2.MessageID(own)}
@@ -59,19 +58,18 @@ func (m *messages) idOf(r role, own acp.MessageID, empty bool) (id acp2.MessageI
 	return m.newest.id, true
 }
 
-// end records that no chunk without an id continues the newest message.
+// end prevents later chunks without an id from continuing the newest message.
 func (m *messages) end() { m.newest.role = roleNone }
 
-// echo is a prompt that the agent may repeat, in pieces of its own choice. The client has it
-// already.
+// echo is a prompt that the agent may repeat in chunks. The client already has it.
 type echo struct {
 	want []acp.ContentBlock
-	off  int // in the text of the first of them
+	off  int // offset in the text of the first block
 	got  []*acp.UserMessageChunk
 }
 
-// take reports whether a chunk is the next piece of the prompt. If it is not, it returns
-// the chunks that only looked like the prompt.
+// take reports whether a chunk repeats the next part of the prompt. If not, it returns the chunks
+// that were held back because they looked like the prompt.
 func (e *echo) take(c *acp.UserMessageChunk) (taken bool, others []*acp.UserMessageChunk) {
 	if len(e.want) > 0 && e.matches(c.Content) {
 		e.got = append(e.got, c)
@@ -85,7 +83,7 @@ func (e *echo) take(c *acp.UserMessageChunk) (taken bool, others []*acp.UserMess
 	return false, others
 }
 
-// matches reports whether the block is the next piece of the prompt, and steps over it.
+// matches reports whether the block repeats the next part of the prompt, and advances past it.
 func (e *echo) matches(b acp.ContentBlock) bool {
 	want, isText := e.want[0].(*acp.TextContent)
 	text, ok := b.(*acp.TextContent)

@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// eager reports a title directly after its response to session/new.
+// eager sends a title directly after its response to session/new.
 type eager struct{ *plain }
 
 func (a eager) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
@@ -25,8 +25,8 @@ func (a eager) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp
 	return res, err
 }
 
-// An update that the agent sends directly after the response to session/new reaches the
-// client after it: the client would not know the session.
+// An update that the agent sends directly after the response to session/new reaches the client
+// after that response. Otherwise the client would not know the session.
 func TestUpdatesComeAfterTheResponseThatNamesTheirSession(t *testing.T) {
 	near, far := stream.Pipe()
 	served := make(chan error, 1)

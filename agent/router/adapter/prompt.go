@@ -9,8 +9,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Prompt accepts a prompt when the turn of the one before has ended, and lets the agent
-// work on it.
+// Prompt accepts a prompt after the previous turn has ended, and passes it on to the agent.
 func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
 	s, err := a.known(req.SessionID)
 	if err != nil {
@@ -33,7 +32,7 @@ func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Pr
 		}()
 		res, err := a.below.Prompt(ctx, own)
 		if ctx.Err() != nil {
-			s.questionsEnd() // the turn was cancelled, and with it its questions
+			s.questionsEnd() // the turn was cancelled, which also cancels its questions
 		}
 		if err != nil {
 			return "", err
@@ -54,7 +53,7 @@ func UserMessageID(ctx context.Context) (id acp.MessageID, ok bool) {
 	return id, ok
 }
 
-// withMessageID is the middleware of the agent that prepares [UserMessageID].
+// withMessageID is the middleware that sets the value for [UserMessageID].
 func (a *adapter) withMessageID(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		if req, ok := params.(*acp.PromptRequest); ok {
@@ -70,7 +69,7 @@ func (a *adapter) withMessageID(next acp.Handler) acp.Handler {
 	}
 }
 
-// accepts returns an error if a prompt has content that the agent did not advertise.
+// accepts returns an error if a prompt has content that the agent does not support.
 func (a *adapter) accepts(blocks []acp2.ContentBlock) error {
 	for _, b := range blocks {
 		need := ""
@@ -91,12 +90,12 @@ func (a *adapter) accepts(blocks []acp2.ContentBlock) error {
 
 // turn is the work of the agent on a prompt.
 type turn struct {
-	message acp2.MessageID // of the prompt
+	message acp2.MessageID // id of the prompt
 	echo    echo
-	closes  bool // the session was closed meanwhile
+	closes  bool // the session was closed during the turn
 }
 
-// begin records that the agent works on a prompt.
+// begin records that a turn begins.
 func (s *session) begin(id acp2.MessageID, prompt []acp.ContentBlock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,8 +103,7 @@ func (s *session) begin(id acp2.MessageID, prompt []acp.ContentBlock) {
 	s.messages.end()
 }
 
-// end records that the agent has ended its turn. It reports whether the session was closed
-// meanwhile.
+// end records that the turn has ended. It reports whether the session was closed during the turn.
 func (s *session) end() (closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,8 +113,8 @@ func (s *session) end() (closed bool) {
 	return closed
 }
 
-// closes records that the agent has closed the session. It reports whether a turn is in
-// progress, whose last updates reach the client.
+// closes records that the agent has closed the session. It reports whether a turn is in progress.
+// Its last updates still reach the client.
 func (s *session) closes() (busy bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,6 +124,5 @@ func (s *session) closes() (busy bool) {
 	return s.turn != nil
 }
 
-// Cancel does nothing: the ctx of the work is done, and with it the call of the agent, which
-// has sent a cancel of its own.
+// Cancel does nothing, because ctx ends the call to the agent, which then sends session/cancel.
 func (a *adapter) Cancel(context.Context, *acp2.CancelSessionNotification) error { return nil }

@@ -20,7 +20,7 @@ func sayHello(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.Promp
 	return endTurn()
 }
 
-// A turn of version 1 has the life of a prompt of version 2.
+// A turn of version 1 becomes a prompt of version 2, from acceptance to the idle state.
 func TestTurn(t *testing.T) {
 	a := &plain{works: map[string]work{"hi": sayHello}}
 	scene(t, a, a, func(p *peer) {
@@ -72,8 +72,8 @@ func TestErrorOfTheTurn(t *testing.T) {
 	})
 }
 
-// Prompts that wait keep their order. A cancel ends the turn and fails those that wait, and
-// does not touch what is sent after it.
+// Pending prompts keep their order. A cancel ends the turn and fails the pending prompts, but not
+// those sent after it.
 func TestHeldPrompts(t *testing.T) {
 	var order []string
 	a := &plain{works: map[string]work{
@@ -113,9 +113,9 @@ func TestHeldPrompts(t *testing.T) {
 	assert.Equal(t, []string{"cancelled", "hi", "hi", "cancelled"}, order)
 }
 
-// A turn that does not end is over for the client after the grace.
+// If a cancelled turn does not end, it ends for the client after CancelGrace.
 func TestCancelGrace(t *testing.T) {
-	var release chan struct{} // made in the bubble
+	var release chan struct{} // must be made in the bubble
 	a := &plain{works: map[string]work{"stuck": func(context.Context, *plain, *acp.PromptRequest) (*acp.PromptResponse, error) {
 		<-release
 		return endTurn()

@@ -13,8 +13,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// RequestPermission asks the client for permission. If the turn is cancelled, the client end
-// of the adapter responds in its place and cancels ctx, and with it the request.
+// RequestPermission asks the client for permission. If the turn is cancelled, the adapter's client
+// connection answers the agent and cancels ctx, which cancels the request to the client.
 func (l *lower) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	if len(req.Options) == 0 {
 		return nil, rpcerr.InvalidParams(nil).WithDetail("options: version 2 of the protocol requires one at least")
@@ -53,8 +53,8 @@ func (l *lower) RequestPermission(ctx context.Context, req *acp.RequestPermissio
 	return convert[acp.RequestPermissionResponse](res)
 }
 
-// questionsEnd waits until the requests for permission that are in flight have ended. It is
-// called when they are cancelled.
+// questionsEnd waits until all permission requests in flight have ended. It is called after they
+// were cancelled.
 func (s *session) questionsEnd() {
 	s.mu.Lock()
 	asked := slices.Collect(maps.Keys(s.asked))
@@ -64,8 +64,8 @@ func (s *session) questionsEnd() {
 	}
 }
 
-// CreateElicitation asks the client for input of the user. If the question belongs to a
-// session, its state says meanwhile that the user has to act.
+// CreateElicitation asks the client for input of the user. Meanwhile, the state of the session, if
+// there is one, is that it requires an action of the user.
 func (l *lower) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	o, err := objectOf(req)
 	if err != nil {
@@ -120,8 +120,7 @@ func (l *lower) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitat
 	})
 }
 
-// outsideSession records a request of the client that belongs to no session, until done is
-// called.
+// outsideSession records a request of the client that belongs to no session, until done is called.
 func (a *adapter) outsideSession(ctx context.Context) (done func()) {
 	id, ok := agent2.RequestID(ctx)
 	if !ok {
@@ -137,8 +136,8 @@ func (a *adapter) outsideSession(ctx context.Context) (done func()) {
 	}
 }
 
-// onlyOutside returns the id of the request that belongs to no session. The agent names it by
-// the id that it has on its own connection, so there must be only one.
+// onlyOutside returns the id of the only request that belongs to no session. The agent knows the
+// request by another id, so it can only be identified if there is exactly one.
 func (a *adapter) onlyOutside() (acp2.RequestID, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

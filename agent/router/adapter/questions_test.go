@@ -15,7 +15,7 @@ import (
 
 var options = []acp.PermissionOption{{OptionID: "y", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}, {OptionID: "n", Name: "No", Kind: acp.PermissionOptionKindRejectOnce}}
 
-// asking returns work that asks for permission and says what it was told.
+// asking returns work that asks for permission and sends the answer as text.
 func asking(call acp.ToolCallUpdate) work {
 	return func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 		s := a.conn.Session(req.SessionID)
@@ -62,7 +62,7 @@ func TestPermission(t *testing.T) {
 	})
 }
 
-// A cancel withdraws the question, and the agent reads that it was cancelled.
+// A cancel withdraws the question. The agent receives the outcome cancelled.
 func TestCancelDuringPermission(t *testing.T) {
 	a := &plain{works: map[string]work{"ask": asking(acp.ToolCallUpdate{ToolCallID: "t", Title: "T"})}}
 	scene(t, a, a, func(p *peer) {
@@ -81,7 +81,7 @@ func TestCancelDuringPermission(t *testing.T) {
 	})
 }
 
-// What a client of version 2 does not have is refused where the agent asks for it.
+// A request that clients of version 2 do not support fails at the agent.
 func TestFilesAndTerminals(t *testing.T) {
 	var errs []error
 	a := &plain{works: map[string]work{"files": func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
@@ -106,7 +106,8 @@ func TestFilesAndTerminals(t *testing.T) {
 	}
 }
 
-// Input of the user is asked for in the same form, and the state says so.
+// Forms have the same content in both versions. The state of the session requires an action
+// meanwhile.
 func TestElicitation(t *testing.T) {
 	var values map[string]acp.ElicitationContentValue
 	var errs []error

@@ -8,8 +8,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// ResumeSession opens a session again, with the method of the agent that does what the
-// client requests.
+// ResumeSession opens a session again, with session/resume or session/load of the agent.
 func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequest) (*acp2.ResumeSessionResponse, error) {
 	defer a.outsideSession(ctx)()
 	replay := false
@@ -39,7 +38,7 @@ func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequ
 		if err == nil {
 			modes, options, meta = res.Modes, res.ConfigOptions, res.Meta
 		}
-	case !replay && known == nil: // it is open, and stays so
+	case !replay && known == nil: // it is open already
 		return a.resumed(ctx, s, nil, nil, nil)
 	case a.has("loadSession"):
 		_, release := a.hold(acp.SessionID(req.SessionID))
@@ -62,7 +61,7 @@ func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequ
 	return a.resumed(ctx, s, modes, options, meta)
 }
 
-// load loads a session. Its history reaches the client if replay is set.
+// load loads a session. Its history reaches the client only if replay is set.
 func (a *adapter) load(ctx context.Context, replay bool, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
 	s := a.session(req.SessionID)
 	s.mu.Lock()
@@ -87,7 +86,7 @@ func (a *adapter) load(ctx context.Context, replay bool, req *acp.LoadSessionReq
 	return res, err
 }
 
-// resumed reports the state of a session and returns the response that opens it.
+// resumed reports the state of a session and returns the response to the request that opened it.
 func (a *adapter) resumed(ctx context.Context, s *session, modes *acp.SessionModeState, options []acp.SessionConfigOption, meta acp2.Meta) (*acp2.ResumeSessionResponse, error) {
 	converted, commands, err := s.started(modes, options)
 	if err != nil {

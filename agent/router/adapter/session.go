@@ -9,25 +9,25 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// session is what the adapter keeps of a session of the agent.
+// session is the adapter's state of one session of the agent.
 type session struct {
 	id acp.SessionID
 
-	holds int  // calls that are opening it; guarded by adapter.mu
+	holds int  // number of calls in flight that open it; guarded by adapter.mu
 	rests bool // it is in adapter.resting; guarded by adapter.mu
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	open     bool
-	closed   bool // it was open: nothing of it reaches the client
+	closed   bool // it was open and is closed: its updates do not reach the client
 	replays  bool // it is being loaded
-	silent   bool // it is being loaded, and the client has not requested its history
+	silent   bool // it is being loaded and the client did not request its history
 	info     acp2.SessionInfo
 	settings settings
 	messages messages
-	titles   map[acp.ToolCallID]string  // of tool calls that were mentioned
-	others   map[string]struct{}        // ids of compactions and subagents that were mentioned
-	turn     *turn                      // in progress; nil if there is none
-	asked    map[chan struct{}]struct{} // requests for permission in flight; each is closed when it has ended
+	titles   map[acp.ToolCallID]string  // titles of the tool calls so far
+	others   map[string]struct{}        // ids of the compactions and subagents so far
+	turn     *turn                      // the turn in progress; nil if there is none
+	asked    map[chan struct{}]struct{} // permission requests in flight; each channel is closed when its request has ended
 }
 
 // NewSession starts a session.
@@ -53,8 +53,8 @@ func (a *adapter) NewSession(ctx context.Context, req *acp2.NewSessionRequest) (
 	}, nil
 }
 
-// opening checks what a request that opens a session asks for, and returns the servers in the
-// form of version 1.
+// opening checks the request that opens a session, and returns the servers in the form of version
+// 1.
 func (a *adapter) opening(servers []acp2.MCPServer, directories []acp2.AbsolutePath, prompt *acp2.SystemPrompt) ([]acp.MCPServer, error) {
 	switch {
 	case len(directories) > 0 && !a.has("sessionCapabilities.additionalDirectories"):
@@ -65,7 +65,8 @@ func (a *adapter) opening(servers []acp2.MCPServer, directories []acp2.AbsoluteP
 	return mcpServers(servers)
 }
 
-// ListSessions lists the sessions of the agent, or those that this connection has opened.
+// ListSessions lists the sessions of the agent. If the agent has no list, it lists those that this
+// connection has opened.
 func (a *adapter) ListSessions(ctx context.Context, req *acp2.ListSessionsRequest) (*acp2.ListSessionsResponse, error) {
 	cursor := ""
 	if req.Cursor != nil {
@@ -99,7 +100,7 @@ func (a *adapter) ListSessions(ctx context.Context, req *acp2.ListSessionsReques
 	return out, nil
 }
 
-// CloseSession closes a session. The engine has cancelled its turn; package agent/v2 sends the
+// CloseSession closes a session. The engine has cancelled its turn. Package agent/v2 sends the
 // response after the end of the turn.
 func (a *adapter) CloseSession(ctx context.Context, req *acp2.CloseSessionRequest) (*acp2.CloseSessionResponse, error) {
 	var res *acp.CloseSessionResponse
@@ -120,7 +121,7 @@ func (a *adapter) CloseSession(ctx context.Context, req *acp2.CloseSessionReques
 	return &acp2.CloseSessionResponse{Meta: res.Meta}, nil
 }
 
-// DeleteSession removes a session from the list, if the agent can do that.
+// DeleteSession deletes a session, if the agent supports that.
 func (a *adapter) DeleteSession(ctx context.Context, req *acp2.DeleteSessionRequest) (*acp2.DeleteSessionResponse, error) {
 	if !a.has("sessionCapabilities.delete") {
 		return nil, rpcerr.MethodNotFound(acp2.MethodSessionDelete)

@@ -20,7 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// loading is an agent that can only load.
+// loading is an agent that supports only session/load.
 type loading struct {
 	*plain
 	loaded *acp.LoadSessionRequest
@@ -43,7 +43,7 @@ func (a *loading) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) 
 	return &acp.LoadSessionResponse{Modes: a.modes}, nil
 }
 
-// complete is an agent with the optional methods for sessions.
+// complete is an agent with all optional session methods.
 type complete struct {
 	*plain
 	asked []any
@@ -75,7 +75,8 @@ func notFound(id, session string) string {
 
 const plainIdle = `state_update {"state":"idle","background":[]}`
 
-// What the agent lacks is done for the sessions of the connection.
+// The adapter emulates the session methods that the agent lacks, for the sessions of the
+// connection.
 func TestEmulatedSessionMethods(t *testing.T) {
 	a := &plain{}
 	scene(t, a, a, func(p *peer) {
@@ -125,7 +126,8 @@ func TestEmulatedSessionMethods(t *testing.T) {
 	})
 }
 
-// Closing a session ends its turn first, with the last updates. Nothing else waits for that.
+// Closing a session ends its turn first, with the last updates. Other requests do not wait for
+// that.
 func TestCloseDuringATurn(t *testing.T) {
 	works := map[string]work{"wait": func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 		<-ctx.Done()
@@ -157,7 +159,7 @@ func TestCloseDuringATurn(t *testing.T) {
 	}
 }
 
-// A session of an agent that loads is resumed with or without its history.
+// A session of an agent with session/load is resumed with or without its history.
 func TestResumeByLoad(t *testing.T) {
 	own := &plain{caps: &acp.AgentCapabilities{
 		LoadSession:         true,
@@ -199,7 +201,7 @@ func TestResumeByLoad(t *testing.T) {
 	})
 }
 
-// storing is an agent that stores its messages under their ids.
+// storing is an agent that stores its messages with their ids.
 type storing struct {
 	*plain
 	stored []acp.SessionUpdate
@@ -233,8 +235,8 @@ func (a *storing) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) 
 	return nil, nil
 }
 
-// A client that resumes a session which it has open finds each message again, and each of them
-// once: as the client has concatenated it, so it is after the replay.
+// When a client resumes a session that it has open, the replay contains each message once, with the
+// content that the client has.
 func TestReplayOfALiveSession(t *testing.T) {
 	a := &storing{plain: &plain{}}
 	scene(t, a, a.plain, func(p *peer) {
@@ -278,7 +280,7 @@ func TestReplayOfALiveSession(t *testing.T) {
 	})
 }
 
-// A session that works on a prompt cannot be loaded, but resumed as it is.
+// A session with a turn in progress cannot be loaded, but it can be resumed.
 func TestResumeDuringATurn(t *testing.T) {
 	own := &plain{works: map[string]work{"wait": func(ctx context.Context, a *plain, _ *acp.PromptRequest) (*acp.PromptResponse, error) {
 		<-ctx.Done()
@@ -295,7 +297,7 @@ func TestResumeDuringATurn(t *testing.T) {
 	})
 }
 
-// Methods that the agent has are its own.
+// The adapter passes session methods on to an agent that has them.
 func TestSessionMethodsOfTheAgent(t *testing.T) {
 	own := &plain{}
 	a := &complete{plain: own}

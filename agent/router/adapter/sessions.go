@@ -8,13 +8,13 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// maxResting is how many sessions are remembered that are not open: those that were closed,
-// of which no update may reach the client, and those that only the agent has named, such as
-// sessions of subagents.
+// maxResting is how many sessions that are not open are remembered. These are closed sessions,
+// whose updates must not reach the client, and sessions that only the agent has named, such as
+// those of subagents.
 const maxResting = 256
 
-// session returns the session with that id, and makes one: the agent may send updates of
-// a session before the response that opens it.
+// session returns the session with that id. It creates the session if necessary, because the agent
+// may send updates of a session before the response that opens it.
 func (a *adapter) session(id acp.SessionID) *session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -35,7 +35,7 @@ func (a *adapter) lookup(id acp2.SessionID) *session {
 	return a.sessions[acp.SessionID(id)]
 }
 
-// known returns a session that is open on this connection.
+// known returns a session that is open on this connection, or an error.
 func (a *adapter) known(id acp2.SessionID) (*session, error) {
 	if s := a.lookup(id); s != nil {
 		s.mu.Lock()
@@ -53,7 +53,7 @@ func (a *adapter) makeLocked(id acp.SessionID) *session {
 	return s
 }
 
-// restLocked makes a session that is not open the last to be forgotten, and forgets the first if
+// restLocked moves a session that is not open to the end of resting, and forgets the first one if
 // there are too many.
 func (a *adapter) restLocked(s *session) {
 	a.wakeLocked(s)
@@ -73,8 +73,8 @@ func (a *adapter) wakeLocked(s *session) {
 	}
 }
 
-// hold returns the session with that id, which is not forgotten until release is called. If
-// it is not open then, and did not exist before, it is forgotten.
+// hold returns the session with that id. The session is not forgotten until release is called. If
+// release finds that it was created by hold and is not open, the session is forgotten.
 func (a *adapter) hold(id acp.SessionID) (s *session, release func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -18,15 +18,14 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// forgetful is an agent that closes and deletes whatever it is asked to, and has no session to
-// load.
+// forgetful is an agent that closes and deletes every session, and cannot load any.
 type forgetful struct{ *complete }
 
 func (a *forgetful) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
 	return nil, rpcerr.SessionNotFound(string(req.SessionID))
 }
 
-// The adapter remembers open sessions, and a limited number of others.
+// The adapter remembers all open sessions, and a limited number of others.
 func TestSessionsAreForgotten(t *testing.T) {
 	const many, most = 1000, 256
 	close := func(p *peer, id int, session string) {
@@ -82,10 +81,10 @@ func TestSessionsAreForgotten(t *testing.T) {
 				synctest.Wait()
 				assert.LessOrEqual(t, adapter.Sessions(made), tc.most)
 
-				p.prompt(7, "") // the session that is open still is
+				p.prompt(7, "") // the open session was not forgotten
 				message := fmt.Sprint("m", len(p.names)+1)
 				p.want(user(message, ""), running)
-				p.wantAny(result(7, `{"messageId":"`+message+`"}`), idle("end_turn")) // the work may end first
+				p.wantAny(result(7, `{"messageId":"`+message+`"}`), idle("end_turn")) // the work may end before the response is sent
 				p.Close()
 				require.NoError(t, conn.Wait())
 			})
@@ -93,8 +92,7 @@ func TestSessionsAreForgotten(t *testing.T) {
 	}
 }
 
-// The updates of a closed session do not reach the client as long as it sends any, whatever other
-// sessions there are.
+// Updates of a closed session never reach the client, however many other sessions there are.
 func TestUpdatesAfterClose(t *testing.T) {
 	a := &plain{}
 	scene(t, a, a, func(p *peer) {

@@ -8,12 +8,12 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// optionMode is the id of the option that stands for the modes of version 1.
+// optionMode is the id of the config option for the modes of version 1.
 const optionMode acp2.SessionConfigID = "mode"
 
 // settings are the options of a session, and its commands.
 type settings struct {
-	modes    *acp.SessionModeState // used if there are no options
+	modes    *acp.SessionModeState // used only if there are no options
 	options  []acp2.SessionConfigOption
 	commands []acp2.AvailableCommand
 }
@@ -38,13 +38,13 @@ func (s *settings) list() []acp2.SessionConfigOption {
 	}}
 }
 
-// isMode reports whether the option with that id stands for the modes.
+// isMode reports whether the option with that id sets the mode.
 func (s *settings) isMode(id acp2.SessionConfigID) bool {
 	return id == optionMode && len(s.options) == 0 && s.modes != nil
 }
 
-// started stores what the response that opens the session says, and returns the options
-// and commands of the session. Absent modes and options leave those of earlier updates.
+// started stores the settings in the response that opens a session. It returns the options and
+// commands of the session. If modes or options are absent, those of earlier updates stay.
 func (s *session) started(modes *acp.SessionModeState, options []acp.SessionConfigOption) ([]acp2.SessionConfigOption, []acp2.AvailableCommand, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *session) started(modes *acp.SessionModeState, options []acp.SessionConf
 	return s.settings.list(), s.settings.commands, nil
 }
 
-// mode stores the current mode. It returns the options if that changes one of them.
+// mode stores the current mode. If an option changes by that, it returns the options.
 func (s *session) mode(id acp.SessionModeID) (changed []acp2.SessionConfigOption) {
 	if s.settings.modes == nil || len(s.settings.options) > 0 {
 		return nil
@@ -72,7 +72,7 @@ func (s *session) mode(id acp.SessionModeID) (changed []acp2.SessionConfigOption
 	return s.settings.list()
 }
 
-// SetSessionConfigOption sets an option, or the mode of the agent.
+// SetSessionConfigOption sets a config option, or the mode of the agent.
 func (a *adapter) SetSessionConfigOption(ctx context.Context, req *acp2.SetSessionConfigOptionRequest) (*acp2.SetSessionConfigOptionResponse, error) {
 	s, err := a.known(req.SessionID)
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// An agent of version 1 tells a client of version 1, and through the adapter a client of
-// version 2, the same story.
+// A client of version 1 and, through the adapter, a client of version 2 show the same thread for
+// the same agent.
 func TestTheSameStory(t *testing.T) {
 	leak.Check(t)
 	items := 0
@@ -41,7 +41,7 @@ func TestTheSameStory(t *testing.T) {
 	assert.Greater(t, items, 2500, "the stories are long enough to say something")
 }
 
-// shown is what a user sees of a thread. The adapter makes ids that version 1 has not.
+// shown returns what a user sees of a thread, without the ids that only the adapter makes.
 func shown(t *testing.T, s *thread.Snapshot) string {
 	t.Helper()
 	view := *s
@@ -64,12 +64,12 @@ func shown(t *testing.T, s *thread.Snapshot) string {
 	return string(out)
 }
 
-// story is what an agent of version 1 does.
+// story is a random conversation of an agent of version 1.
 type story struct {
 	r       *rand.Rand
-	history []acp.SessionUpdate // of a session that is loaded first, if there is any
+	history []acp.SessionUpdate // history of a session that is loaded first; may be empty
 	turns   []storyTurn
-	parts   int // histories and turns so far
+	parts   int // number of histories and turns so far
 }
 
 type storyTurn struct {
@@ -119,13 +119,13 @@ func (s *story) block() acp.ContentBlock {
 	return acp.Text(s.text())
 }
 
-// update returns one of the updates that do not differ between the versions but in form.
+// update returns a random update that both versions have.
 func (s *story) update(replay bool) acp.SessionUpdate {
 	id := acp.MessageID("")
 	if s.r.IntN(4) == 0 {
 		id = acp.MessageID(fmt.Sprint("own", s.r.IntN(4)))
 	}
-	// Version 2 has no way to begin a tool call anew, so the ids of a part are its own.
+	// In version 2 a tool call cannot begin again, so each part has its own ids.
 	tool := acp.ToolCallID(fmt.Sprint("t", s.parts, "-", s.r.IntN(4)))
 	switch n := s.r.IntN(16); {
 	case n < 4:
@@ -162,7 +162,7 @@ func (s *story) update(replay bool) acp.SessionUpdate {
 	}[s.r.IntN(5)]
 }
 
-// teller is the agent of a story.
+// teller is the agent that tells a story.
 type teller struct {
 	*plain
 	story *story
@@ -264,7 +264,7 @@ func (s *story) tellDirectly(t *testing.T) *thread.Snapshot {
 	return v.t.Snapshot()
 }
 
-// everything are the capabilities of a client that shows all kinds of updates.
+// everything returns the capabilities of a client that shows all kinds of updates.
 func everything() *acp.ClientCapabilities {
 	return &acp.ClientCapabilities{
 		Session:   &acp.ClientSessionCapabilities{Compaction: &acp.CompactionCapabilities{}, Notices: &acp.NoticeCapabilities{}},

@@ -8,7 +8,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// planID is the id of the plan of version 1, which has none.
+// planID is the id of the plan. Plans of version 1 have none.
 const planID acp2.PlanID = "plan"
 
 // SessionUpdate passes an update on to the client. An update that cannot be expressed in
@@ -40,8 +40,8 @@ func (s *session) translate(u acp.SessionUpdate) ([]acp2.SessionUpdate, error) {
 	return out, err
 }
 
-// isHistory reports whether the update is part of a conversation. Others tell what holds
-// for the session now.
+// isHistory reports whether the update is part of the conversation. Other updates change the
+// current state of the session.
 func isHistory(u acp.SessionUpdate) bool {
 	switch u.(type) {
 	case *acp.AvailableCommandsUpdate, *acp.CurrentModeUpdate, *acp.ConfigOptionUpdate, *acp.SessionInfoUpdate, *acp.UsageUpdate:
@@ -88,7 +88,7 @@ func (s *session) translateLocked(u acp.SessionUpdate) ([]acp2.SessionUpdate, er
 	case *acp.CompactionUpdate:
 		if s.mention("compaction/"+string(u.CompactionID)) && s.replays && u.Summary.IsZero() {
 			again := *u
-			again.Summary = acp.Null[[]acp.ContentBlock]() // it follows in chunks
+			again.Summary = acp.Null[[]acp.ContentBlock]() // the summary follows in chunks
 			return sameForm(&again)
 		}
 	case *acp.CompactionSummaryChunk:
@@ -108,9 +108,8 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// sameForm returns an update that has the same JSON form in both versions. An update that
-// version 1 does not know is passed on unless version 2 knows it: there it means something
-// else.
+// sameForm returns an update that has the same JSON form in both versions. It passes on an update
+// that version 1 does not know, unless version 2 uses its name for another update.
 func sameForm(u acp.SessionUpdate) ([]acp2.SessionUpdate, error) {
 	n, err := convert[acp2.UpdateSessionNotification](&acp.SessionNotification{SessionID: "s", Update: u})
 	if err != nil {
@@ -123,8 +122,8 @@ func sameForm(u acp.SessionUpdate) ([]acp2.SessionUpdate, error) {
 	return one(n.Update), nil
 }
 
-// mention records the newest item of the conversation that is not a message. It reports
-// whether the item is new.
+// mention records the newest item of the conversation that is not a message. It reports whether the
+// item is new.
 func (s *session) mention(key string) bool {
 	if _, ok := s.others[key]; ok {
 		return false
@@ -134,7 +133,7 @@ func (s *session) mention(key string) bool {
 	return true
 }
 
-// tool returns an update of a tool call. v is the update of version 1.
+// tool returns the update of version 2 for a tool call. v is the update of version 1.
 func (s *session) tool(id acp.ToolCallID, title string, v any, content []acp.ToolCallContent) ([]acp2.SessionUpdate, error) {
 	s.mentionTool(id, title)
 	u, err := toolCall(v, content)
@@ -161,8 +160,8 @@ func isEmpty(b acp.ContentBlock, meta acp.Meta) bool {
 	return ok && meta == nil && text.Text == "" && text.Annotations == nil && text.Meta == nil
 }
 
-// chunk returns the update for a chunk of a message. In a replay, the chunk that begins a
-// message becomes the whole message: a client that has the message already replaces it.
+// chunk returns the update for a chunk of a message. In a replay, the first chunk of a message
+// becomes the whole message, so that a client that already has the message replaces it.
 func (s *session) chunk(r role, own acp.MessageID, c acp.ContentBlock, meta acp.Meta) ([]acp2.SessionUpdate, error) {
 	id, begins := s.messages.idOf(r, own, isEmpty(c, meta))
 	if id == "" {
@@ -203,8 +202,7 @@ func contentBlock(c acp.ContentBlock) (acp2.ContentBlock, error) {
 	return content.Content, nil
 }
 
-// userChunk returns the updates for a chunk of a message of the user, unless it repeats the
-// prompt.
+// userChunk returns the updates for a chunk of a user message, or none if it repeats the prompt.
 func (s *session) userChunk(u *acp.UserMessageChunk) ([]acp2.SessionUpdate, error) {
 	chunks := []*acp.UserMessageChunk{u}
 	if s.turn != nil {

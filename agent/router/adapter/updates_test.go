@@ -108,7 +108,7 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
-// A late update belongs to no turn, and begins a message of its own.
+// An update after the end of a turn belongs to no turn and begins a new message.
 func TestLateUpdate(t *testing.T) {
 	a := &plain{works: map[string]work{"hi": sayHello}}
 	scene(t, a, a, func(p *peer) {
@@ -142,7 +142,7 @@ func TestModesAsAnOption(t *testing.T) {
 	})
 }
 
-// Options of the agent take the place of its modes.
+// If the agent has options, they replace its modes.
 func TestOptionsOfTheAgent(t *testing.T) {
 	own := &plain{modes: &acp.SessionModeState{CurrentModeID: "ask", AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask"}}}, opts: []acp.SessionConfigOption{
 		{ID: "o", Name: "O", Kind: &acp.SessionConfigBoolean{CurrentValue: true}},
