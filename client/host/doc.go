@@ -14,6 +14,12 @@
 // effects: permission requests, each write, and each command. By default the user is
 // asked, and if there is no one to ask, the operation is denied.
 //
+// # Showing a session
+//
+// A thread.Set, as middleware of the connection, keeps what a user interface shows of each
+// session: messages, tool calls, and the commands that agents run in terminals, with their output
+// while they run, their exit status, and a function that stops them.
+//
 // # Overriding a method
 //
 // [Host.Client] returns a value with exactly the methods of the enabled parts. To override

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/termview"
 )
 
 // CreateTerminal runs a command.
@@ -95,6 +96,7 @@ func outputLimit(o *Options, asked *uint64) int {
 // start starts a command that was judged.
 func (t *Terminals) start(ctx context.Context, s *session, c *Command, dir *os.Root, limit int) (*terminal, error) {
 	term := newTerminal(t, s, c, limit)
+	term.view = termview.Of(ctx)
 	t.pool.mu.Lock()
 	ended := s.ended || t.pool.closed // meanwhile
 	if !ended {
@@ -119,6 +121,7 @@ func (t *Terminals) start(ctx context.Context, s *session, c *Command, dir *os.R
 		return nil, &Error{What: c.Argv[0], Err: err}
 	}
 	started = true
+	term.view(term.update())
 	t.pool.mu.Lock()
 	if ended = s.ended || t.pool.closed; !ended {
 		s.pending--

@@ -3,10 +3,12 @@ package terminals
 import (
 	"context"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/termview"
 )
 
 // killPatience is how long the end of a command that was killed is waited for.
@@ -20,6 +22,9 @@ type terminal struct {
 	of      *session
 	output  tail
 	grace   time.Duration
+	line    string // what runs, and where
+	cwd     string
+	view    func(termview.Update)
 	process Process // set once the command has started
 
 	stopped context.Context // done once stop was called
@@ -34,6 +39,7 @@ type terminal struct {
 func newTerminal(t *Terminals, s *session, c *Command, limit int) *terminal {
 	term := &terminal{
 		id: c.Terminal, session: c.Session, part: t, of: s, output: tail{limit: limit}, grace: t.pool.opts.Grace,
+		line: strings.Join(c.Argv, " "), cwd: c.Cwd,
 		exited: make(chan struct{}), done: make(chan struct{}),
 	}
 	term.stopped, term.stop = context.WithCancel(context.Background())
@@ -47,9 +53,17 @@ func (t *terminal) run(out *sink) {
 	go t.end() // ends with the command
 	t.status = t.process.Wait()
 	out.close()
+	last := t.update()
+	last.Exit = &t.status
+	t.view(last)
 	close(t.exited)
 	t.process.Close()
 	t.forget()
+}
+
+// update returns an Update that changes nothing.
+func (t *terminal) update() termview.Update {
+	return termview.Update{ID: t.id, Command: t.line, Cwd: t.cwd, Stop: t.stop}
 }
 
 // end ends the command when it is asked to.
@@ -101,6 +115,9 @@ func (s *sink) Write(p []byte) (int, error) {
 		return 0, os.ErrClosed
 	}
 	n, err := s.term.output.Write(p)
+	more := s.term.update()
+	more.Output = p
+	s.term.view(more)
 	if s.hook != nil {
 		s.hook(Output{Session: s.term.session, Terminal: s.term.id, Data: p})
 	}

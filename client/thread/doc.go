@@ -25,6 +25,8 @@
 // prompt, [Thread.EndTurn] after the response, [Thread.Permission] when the agent asks for
 // permission, [Thread.Opened] after the response that opens the session, and [Thread.Reset]
 // before it loads a session. A [Set] makes these calls for all sessions of a connection.
+// If the client runs the commands of the agent with package client/host or client/terminals, a
+// Set shows them too, in Snapshot.Terminals; see [Terminal.Stop].
 //
 // # Rules
 //

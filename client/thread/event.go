@@ -61,6 +61,7 @@ type TerminalChanged struct {
 	Columns, Rows *int
 	Cancellable   *bool
 	Meta          Meta
+	stop          func() // of a command that this program runs
 }
 
 // PlanChanged creates a plan or replaces the one with the same id.

@@ -12,6 +12,7 @@ func (t *Thread) Restore(s *Snapshot) {
 		n := &terminalNode{terminal: *terminal}
 		n.terminal.Output, n.terminal.Truncated = nil, false
 		n.write(terminal.Output)
+		n.written += terminal.Offset
 		n.terminal.Truncated = n.terminal.Truncated || terminal.Truncated
 		e := &entry{part: PartTerminal, index: len(t.terminals), node: n}
 		t.terminals = append(t.terminals, e)

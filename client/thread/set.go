@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/termview"
 )
 
 // Set keeps a [Thread] for each session of a connection of version 1. Its middlewares pass
@@ -27,13 +28,16 @@ func (s *Set) Thread(id acp.SessionID) *Thread { return s.threads.Thread(string(
 // Forget removes the thread of a session. The thread itself remains usable.
 func (s *Set) Forget(id acp.SessionID) { s.threads.Forget(string(id)) }
 
-// Receiving is a middleware for client.Options.Receiving. It passes updates and permission
-// requests to the threads.
+// Receiving is a middleware for client.Options.Receiving. It passes updates, permission requests
+// and the output of terminals to the threads. If package client/terminals or client/host runs the
+// command of a terminal, its thread shows what it prints without delay.
 func (s *Set) Receiving(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		switch p := params.(type) {
 		case *acp.SessionNotification:
 			s.threads.Mentioned(string(p.SessionID)).Apply(p.Update)
+		case *acp.CreateTerminalRequest:
+			ctx = termview.With(ctx, s.threads.Mentioned(string(p.SessionID)).follow)
 		case *acp.RequestPermissionRequest:
 			defer s.threads.Mentioned(string(p.SessionID)).Permission(p)()
 		}

@@ -212,15 +212,22 @@ type Terminal struct {
 	// Output is the last part of the output, at most [TerminalOutputLimit] bytes. It must not
 	// be modified.
 	Output []byte `json:"output,omitempty"`
+	// Offset is how many bytes the Thread has received before Output and dropped. A program that
+	// shows output as it grows has shown Offset + len(Output) bytes.
+	Offset int64 `json:"offset,omitempty"`
 	// Truncated reports whether earlier output was dropped.
 	Truncated bool `json:"truncated,omitempty"`
 	// Exit is nil while the command runs.
 	Exit *Exit `json:"exit,omitempty"`
 	// Columns and Rows are the size of the terminal; 0 if it is unknown.
-	Columns     int  `json:"columns,omitempty"`
-	Rows        int  `json:"rows,omitempty"`
+	Columns int `json:"columns,omitempty"`
+	Rows    int `json:"rows,omitempty"`
+	// Cancellable reports whether the command can be ended individually: by [Terminal.Stop], or by
+	// terminal/cancel of version 2.
 	Cancellable bool `json:"cancellable,omitempty"`
 	Meta        Meta `json:"meta,omitempty"`
+
+	stop func() // nil if this program does not run the command
 }
 
 // Exit is the exit status of a command: a code or a signal.

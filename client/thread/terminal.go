@@ -1,6 +1,10 @@
 package thread
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/acpkit/go-sdk/internal/termview"
+)
 
 // TerminalOutputLimit is the number of bytes of a terminal's output that a Thread keeps.
 const TerminalOutputLimit = 1 << 20
@@ -10,6 +14,7 @@ const TerminalOutputLimit = 1 << 20
 type terminalNode struct {
 	terminal Terminal
 	output   []byte
+	written  int64 // bytes, with those that were dropped
 }
 
 func (n *terminalNode) freeze(s *Snapshot, i int) {
@@ -18,6 +23,7 @@ func (n *terminalNode) freeze(s *Snapshot, i int) {
 	if over := len(n.output) - TerminalOutputLimit; over > 0 {
 		terminal.Output, terminal.Truncated = terminal.Output[over:], true
 	}
+	terminal.Offset = n.written - int64(len(terminal.Output))
 	if i < s.Terminals.Len() {
 		s.Terminals = s.Terminals.set(i, &terminal)
 		return
@@ -27,6 +33,7 @@ func (n *terminalNode) freeze(s *Snapshot, i int) {
 
 // write adds output. When twice the limit has come together, the older half goes.
 func (n *terminalNode) write(p []byte) {
+	n.written += int64(len(p))
 	if len(p) > TerminalOutputLimit {
 		p, n.output, n.terminal.Truncated = p[len(p)-TerminalOutputLimit:], nil, true
 	}
@@ -36,6 +43,30 @@ func (n *terminalNode) write(p []byte) {
 		n.terminal.Truncated = true
 	}
 	n.output = append(n.output, p...)
+}
+
+// Stop asks the command to end if this program runs it: in version 1, with package client/terminals
+// or client/host. If the command does not end, it is killed. Stop does not wait, and reports whether
+// the program runs the command.
+func (t *Terminal) Stop() bool {
+	if t.stop == nil {
+		return false
+	}
+	t.stop()
+	return true
+}
+
+// follow shows a command that this program runs.
+func (t *Thread) follow(u termview.Update) {
+	c := TerminalChanged{ID: string(u.ID), Command: &u.Command, Cwd: &u.Cwd, Append: u.Output, Cancellable: new(true), stop: u.Stop}
+	if u.Exit != nil {
+		exit := &Exit{Signal: u.Exit.Signal}
+		if u.Exit.ExitCode != nil {
+			exit.Code = new(int64(*u.Exit.ExitCode))
+		}
+		c.Exit, c.stop = &exit, nil
+	}
+	t.Do(c)
 }
 
 func (c TerminalChanged) apply(t *Thread) {
@@ -51,7 +82,7 @@ func (c TerminalChanged) apply(t *Thread) {
 	set(&n.terminal.Command, c.Command)
 	set(&n.terminal.Cwd, c.Cwd)
 	if c.Output != nil {
-		n.output, n.terminal.Truncated = nil, false
+		n.output, n.written, n.terminal.Truncated = nil, 0, false
 		n.write(*c.Output)
 	}
 	n.write(c.Append)
@@ -61,5 +92,8 @@ func (c TerminalChanged) apply(t *Thread) {
 	set(&n.terminal.Rows, c.Rows)
 	set(&n.terminal.Cancellable, c.Cancellable)
 	n.terminal.Meta = merge(n.terminal.Meta, c.Meta)
+	if c.stop != nil || c.Exit != nil {
+		n.terminal.stop = c.stop
+	}
 	t.touch(e)
 }

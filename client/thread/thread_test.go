@@ -284,6 +284,7 @@ func TestTerminalOutput(t *testing.T) {
 	after := th.Snapshot().Terminal("t")
 	assert.Len(t, after.Output, thread.TerminalOutputLimit)
 	assert.True(t, after.Truncated)
+	assert.EqualValues(t, 10_000_006-len(after.Output), after.Offset)
 	assert.Equal(t, byte(99), after.Output[len(after.Output)-1])
 	code := int64(2)
 	exit, cleared := &thread.Exit{Code: &code}, []byte("new")

@@ -60,7 +60,7 @@ func run(ctx context.Context, s settings, console *console) error {
 	}
 	c.host, err = host.New(&host.Options{
 		Roots: []string{dir}, Ask: c.askUser, SignIn: c.signIn(),
-		Terminals: &terminals.Options{OnOutput: c.output},
+		Terminals: &terminals.Options{OnOutput: func(terminals.Output) { c.draw() }}, // the thread has it
 	})
 	if err != nil {
 		return err
@@ -153,6 +153,3 @@ func (c *chat) draw() {
 		v.draw()
 	}
 }
-
-// output shows what a command prints, while it runs.
-func (c *chat) output(o terminals.Output) { c.screen.output(string(o.Terminal), o.Data) }

@@ -26,7 +26,7 @@ type view struct {
 	items map[int]*seen
 	plans []thread.Plan
 	mode  string
-	ran   map[string]int // how much output of the agent's own terminals was printed
+	ran   map[string]int64 // how much output of terminals was printed
 }
 
 // seen is how much of an item has been printed.
@@ -37,7 +37,7 @@ type seen struct {
 }
 
 func newView(s *screen, id string, t *thread.Thread, dir string) *view {
-	return &view{id: id, thread: t, screen: s, dir: dir, items: map[int]*seen{}, ran: map[string]int{}}
+	return &view{id: id, thread: t, screen: s, dir: dir, items: map[int]*seen{}, ran: map[string]int64{}}
 }
 
 // load sets whether the agent replays the history of the session.
@@ -67,10 +67,11 @@ func (v *view) draw() {
 		}
 	}
 	for _, t := range s.Terminals.All() {
-		if n := v.ran[t.ID]; n < len(t.Output) && !t.Truncated && !v.told {
-			v.screen.output(t.ID, t.Output[n:])
+		end := t.Offset + int64(len(t.Output))
+		if n := v.ran[t.ID]; n < end && !v.told {
+			v.screen.output(t.ID, t.Output[max(0, n-t.Offset):])
 		}
-		v.ran[t.ID] = len(t.Output)
+		v.ran[t.ID] = end
 	}
 	if !slices.EqualFunc(v.plans, s.Plans, samePlan) {
 		v.plans = s.Plans

@@ -177,8 +177,8 @@ func TestPatched(t *testing.T) {
 	}
 }
 
-// The output of a command that the agent itself runs is shown without delay.
-func TestAgentsTerminals(t *testing.T) {
+// The output of a command is shown without delay, also when the thread has dropped its beginning.
+func TestTerminals(t *testing.T) {
 	var out bytes.Buffer
 	th := thread.New()
 	v := newView(newScreen(&out, false), "s", th, "/w")
@@ -187,4 +187,10 @@ func TestAgentsTerminals(t *testing.T) {
 		v.draw()
 	}
 	assert.Equal(t, "  │ one\n  │ two\n", out.String())
+	out.Reset()
+	for range 30 {
+		th.Do(thread.TerminalChanged{ID: "t", Append: bytes.Repeat([]byte("line\n"), 20_000)})
+		v.draw()
+	}
+	assert.Equal(t, 600_000, strings.Count(out.String(), "  │ line\n"))
 }

@@ -1,0 +1,41 @@
+// Package termview lets what shows a session follow the commands that its client runs. The
+// one who shows puts a function into the ctx of terminal/create, and the one who runs the
+// command calls it. Neither knows the other.
+package termview
+
+import (
+	"context"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// Update is a change of a terminal. What does not change is in each of them.
+type Update struct {
+	ID           acp.TerminalID
+	Command, Cwd string
+	// Output is what the command has printed since the last Update. It is valid during the call
+	// only.
+	Output []byte
+	// Exit is set in the last Update.
+	Exit *acp.TerminalExitStatus
+	// Stop asks the command to end, and kills it if it does not. It returns at once, and may be
+	// called at any time.
+	Stop func()
+}
+
+type key struct{}
+
+// With returns a ctx for terminal/create. View is called when the command has started, when it
+// has printed something, and when it has ended, before the agent learns of it. The calls with
+// output, and the last one, are in order.
+func With(ctx context.Context, view func(Update)) context.Context {
+	return context.WithValue(ctx, key{}, view)
+}
+
+// Of returns what With has put into the ctx, or a function that does nothing.
+func Of(ctx context.Context) func(Update) {
+	if view, ok := ctx.Value(key{}).(func(Update)); ok {
+		return view
+	}
+	return func(Update) {}
+}
