@@ -44,7 +44,7 @@ func Check(s *acp.ElicitationSchema, values map[string]acp.ElicitationContentVal
 	return errors.Join(errs...)
 }
 
-// checkValue returns what is wrong with a value, in words that follow the field's name.
+// checkValue returns what is wrong with a value. The text continues after the field's name.
 func checkValue(p acp.ElicitationPropertySchema, v acp.ElicitationContentValue) string {
 	switch p := p.(type) {
 	case *acp.StringPropertySchema:
@@ -107,7 +107,8 @@ func checkText(p *acp.StringPropertySchema, s string) string {
 		return "must be one of the choices"
 	}
 	if p.Pattern != "" {
-		// Go's expressions take linear time. One that Go cannot read is left to the agent.
+		// Regular expressions of Go take linear time. The agent checks a pattern that Go does not
+		// support.
 		if re, err := regexp.Compile(p.Pattern); err == nil && !re.MatchString(s) {
 			return "must match " + p.Pattern
 		}

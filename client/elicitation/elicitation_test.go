@@ -144,7 +144,7 @@ func TestPages(t *testing.T) {
 	assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
 }
 
-// The end of a page is reported once, and only of a page that the user has opened.
+// The completion of a page is reported once, and only if the user has opened the page.
 func TestCompletedPages(t *testing.T) {
 	var done []acp.ElicitationID
 	var answer error
@@ -184,7 +184,7 @@ func TestCompletedPages(t *testing.T) {
 	assert.Equal(t, []acp.ElicitationID{"a", early}, done)
 }
 
-// The agent has withdrawn its request before the user is ready.
+// The agent withdraws its request before the user has answered.
 func TestValuesThatComeLate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

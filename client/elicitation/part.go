@@ -68,8 +68,8 @@ type FormsAndPages struct {
 	// Agents need not report that. Completed may be nil.
 	Completed func(acp.ElicitationID)
 
-	mu   sync.Mutex                // guards all below
-	open map[acp.ElicitationID]int // how many pages with that id are not completed
+	mu   sync.Mutex                // guards the fields below
+	open map[acp.ElicitationID]int // number of pages with that id that are not completed
 }
 
 var (
@@ -116,7 +116,7 @@ func (f *FormsAndPages) CompleteElicitation(_ context.Context, n *acp.CompleteEl
 	return nil
 }
 
-// opening notes that a page is about to be opened: its end may be reported before Open
+// opening records a page before it is opened, because its completion may be reported before Open
 // returns.
 func (f *FormsAndPages) opening(id acp.ElicitationID) {
 	f.mu.Lock()
@@ -140,7 +140,7 @@ func unknownMode() error {
 	return rpcerr.InvalidParams(nil).WithDetail("this mode of elicitation was not advertised")
 }
 
-// attempts is how often a form is shown whose values are refused.
+// attempts is how often a form is shown while its values are invalid.
 const attempts = 5
 
 func askForm(ctx context.Context, ask AskForm, message string, m *acp.ElicitationFormMode) (*acp.CreateElicitationResponse, error) {
@@ -148,7 +148,7 @@ func askForm(ctx context.Context, ask AskForm, message string, m *acp.Elicitatio
 	f.Session, f.ToolCall = scope(m.Scope)
 	for range attempts {
 		values, err := ask(ctx, f)
-		if err != nil || ctx.Err() != nil { // values that come late count no more
+		if err != nil || ctx.Err() != nil { // values after the end of ctx are ignored
 			return refusal(ctx, err)
 		}
 		if f.Problem = Check(f.Schema, values); f.Problem == nil {
@@ -170,7 +170,7 @@ func (f *FormsAndPages) show(ctx context.Context, message string, m *acp.Elicita
 	p.Session, p.ToolCall = scope(m.Scope)
 	opened := false
 	f.opening(p.ID)
-	defer func() { // also when Open panics
+	defer func() { // runs even if Open panics
 		if !opened {
 			f.notOpened(p.ID)
 		}
@@ -189,7 +189,7 @@ func scope(s acp.ElicitationScope) (acp.SessionID, acp.ToolCallID) {
 	return "", ""
 }
 
-// refusal answers for a user who did not agree.
+// refusal returns the response for a user who did not agree.
 func refusal(ctx context.Context, err error) (*acp.CreateElicitationResponse, error) {
 	if ctx.Err() == nil && errors.Is(err, ErrDeclined) {
 		return response(&acp.ElicitationDeclineAction{})

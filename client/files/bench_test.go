@@ -21,8 +21,8 @@ var benchTexts = []struct{ name, text string }{
 	{"multi-byte", mixed(1 << 20)},
 }
 
-// mixed returns a text of letters of several scripts, in no order that a processor could
-// guess.
+// mixed returns a text with letters of several scripts in random order, so that a processor cannot
+// predict branches.
 func mixed(size int) string {
 	r := rand.New(rand.NewPCG(1, 1))
 	var b strings.Builder
@@ -33,8 +33,8 @@ func mixed(size int) string {
 	return b.String()
 }
 
-// BenchmarkRead compares a read with os.ReadFile: at most 1.5 times its time for ASCII, and 6
-// times for other text, which must be checked.
+// BenchmarkRead compares a read with os.ReadFile. It takes at most 1.5 times as long for ASCII, and
+// 6 times as long for other text, which must be checked.
 func BenchmarkRead(b *testing.B) {
 	h := newFixture(b, files.Options{}, nil)
 	for i, tt := range benchTexts {
@@ -67,9 +67,8 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-// compare runs groups of ours and of theirs in turn, so that whatever else the machine does
-// slows both, and each group pays for the garbage that it makes. It reports how many times as
-// long ours takes: the median of the rounds.
+// compare runs groups of ours and theirs in turn, so that other load slows both, and each group
+// pays for its own garbage. It reports the median ratio of their times.
 func compare(b *testing.B, bytes int, ours func(), name string, theirs func()) {
 	const group = 20
 	timed := func(f func()) time.Duration {
@@ -91,5 +90,5 @@ func compare(b *testing.B, bytes int, ours func(), name string, theirs func()) {
 	b.ReportMetric(megabytes/our.Seconds(), "MB/s")
 	b.ReportMetric(megabytes/their.Seconds(), "MB/s-"+name)
 	b.ReportMetric(times[len(times)/2], "times")
-	b.ReportMetric(0, "ns/op") // which would be that of both
+	b.ReportMetric(0, "ns/op") // it would be the time of both
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkText agrees with package unicode/utf8 on every short text that can begin a character,
-// wherever it stands.
+// checkText agrees with package unicode/utf8 on every beginning of a character, at every position.
 func TestCheckText(t *testing.T) {
 	heads := []string{"", strings.Repeat("a", bytesAtOnce-2), strings.Repeat("a", bytesAtOnce-1)}
-	for at := range 3 { // around the first boundary of four parts
+	for at := range 3 { // around the first boundary of the four parts
 		heads = append(heads, "é"+strings.Repeat("a", 2*bytesAtOnce-at))
 	}
 	for _, head := range heads {
@@ -55,11 +54,11 @@ func TestCheckTextOfRandomTexts(t *testing.T) {
 			}
 		}
 		text := []byte(b.String())
-		if seed%10 == 0 { // across the pieces
+		if seed%10 == 0 { // across the boundaries of pieces
 			text = append([]byte(strings.Repeat("x", 16<<10-r.IntN(100))), text...)
 		}
 		agree(t, string(text))
-		if len(text) > 0 { // a fault anywhere
+		if len(text) > 0 { // an invalid byte at a random position
 			text[r.IntN(len(text))] = byte(r.IntN(256))
 			agree(t, string(text))
 			agree(t, string(text[:r.IntN(len(text))]))

@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/client/files"
 )
 
-// A program that exits after Close leaves no file that is half written.
+// A program that exits after Close leaves no file half written.
 func TestCloseWaitsForWrites(t *testing.T) {
 	for range 20 {
 		h := newFixture(t, files.Options{}, nil)
@@ -43,7 +43,7 @@ func TestCloseWaitsForWrites(t *testing.T) {
 	}
 }
 
-// Also a write that was allowed is refused once the folders are closed.
+// A write that was allowed is still refused after Close.
 func TestCloseDuringTheCheck(t *testing.T) {
 	for _, name := range []string{"a", "sub/a"} {
 		var h *fixture

@@ -34,15 +34,15 @@ var (
 	ErrChanged = errors.New("path has changed meanwhile; try again")
 )
 
-// changed returns ErrChanged for an error that means that something is not what it was a
-// moment ago, and other errors as they are. It is for operations on what was just looked at.
+// changed returns ErrChanged for an error which means that a file was exchanged since it was
+// checked. It returns other errors unchanged.
 func changed(err error) error {
 	if err == nil || errors.Is(err, fs.ErrClosed) {
 		return err
 	}
 	errno, ok := errors.AsType[syscall.Errno](err)
 	switch {
-	case !ok, // os.Root's own: a symlink that leads outside
+	case !ok, // the error of os.Root for a symlink that leads outside
 		errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrExist),
 		errno == syscall.ENOTDIR, errno == syscall.EISDIR, errno == syscall.ELOOP, errno == syscall.EINVAL:
 		return ErrChanged

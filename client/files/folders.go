@@ -14,17 +14,17 @@ type Folders struct {
 	opts  Options
 	turns turns
 
-	writing sync.RWMutex // held for reading while a file is written; taken before mu
+	writing sync.RWMutex // locked for reading while a file is written; locked before mu
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	closed bool
 	roots  []*root
-	parts  map[*part]struct{} // that are not over
+	parts  map[*part]struct{} // parts whose connection has not ended
 }
 
-// root is a folder that is open.
+// root is an open folder.
 type root struct {
-	given []string // the elements of the path it was opened by
+	given []string // elements of the path as it was given
 	real  string   // its path without symlinks
 	names []string // the elements of real
 	dir   *os.Root
@@ -91,9 +91,9 @@ func openRoot(dir string) (*root, error) {
 	return newRoot(abs, real, opened), nil
 }
 
-// absolute returns an absolute path of the folder that the system finds by dir. In a/link/..
-// that is the one above the target of the link, so a ".." stays. Windows removes it before
-// it looks for links, as filepath.Abs does.
+// absolute returns an absolute path of the folder that the system finds by dir. It keeps "..",
+// because a/link/.. is the folder above the target of the link. Windows removes ".." before it
+// follows links, like filepath.Abs.
 func absolute(dir string) (string, error) {
 	if filepath.IsAbs(dir) {
 		return dir, nil
@@ -105,10 +105,10 @@ func absolute(dir string) (string, error) {
 	return wd + string(filepath.Separator) + dir, err
 }
 
-// newRoot returns the root of an open folder. An agent may name it as it was given.
+// newRoot returns the root of an open folder. An agent may also use the path as it was given.
 func newRoot(given, real string, dir *os.Root) *root {
 	names := elements(given)
-	if n := len(names); n > 0 && names[n-1] == "." { // agents put a separator and a name behind it
+	if n := len(names); n > 0 && names[n-1] == "." { // agents append a separator and a name
 		names = names[:n-1]
 	}
 	return &root{given: names, real: real, names: elements(real), dir: dir}

@@ -13,8 +13,8 @@ import (
 	"github.com/acpkit/go-sdk/client/files"
 )
 
-// Whatever the path and whatever the symlink: nothing outside is read or written, and
-// what is read is the file that the system finds by that path.
+// Whatever the path and the symlinks, nothing outside is read or written, and the file that is read
+// is the one that the system finds by that path.
 func FuzzPath(f *testing.F) {
 	f.Add("a", "sub")
 	f.Add("link/../a", "sub/deep")
@@ -36,7 +36,7 @@ func FuzzPath(f *testing.F) {
 		if err == nil {
 			require.Equal(t, h.text(path), text)
 			real, err := filepath.EvalSymlinks(path)
-			if err == nil { // it cleans the path first, and so may see none
+			if err == nil { // it cleans the path first, so it may not find the file
 				require.True(t, strings.HasPrefix(real, h.work+"/") || strings.Contains(rel, ".."), real)
 			}
 		}

@@ -13,13 +13,13 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
 
-// fixture is a folder to work in, beside a secret that must stay as it is.
+// fixture is a folder to work in, and a secret file outside that must not change.
 type fixture struct {
 	*files.ReadWriter
 	t       testing.TB
 	conn    *peertest.Sessions
 	folders *files.Folders
-	base    string // holds all
+	base    string // contains work and secret
 	work    string // the root
 	secret  string // a file outside
 	session acp.SessionID
@@ -45,7 +45,7 @@ func newFixture(t testing.TB, opts files.Options, check files.Check) *fixture {
 	return h
 }
 
-// at is a path in the root. Dots in it stay.
+// at returns a path in the root, without resolving dots.
 func (h *fixture) at(rel string) string {
 	return h.work + string(filepath.Separator) + filepath.FromSlash(rel)
 }

@@ -10,12 +10,12 @@ import (
 	"unsafe"
 )
 
-// readAll reads a file of about that size.
+// readAll reads a file whose size is about size.
 func readAll(r io.Reader, size, limit int64) (string, error) {
 	if size > limit {
 		return "", ErrTooLarge
 	}
-	b := make([]byte, 0, size+1) // one more, so that the end is seen
+	b := make([]byte, 0, size+1) // one more, to detect the end
 	for {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -23,7 +23,7 @@ func readAll(r io.Reader, size, limit int64) (string, error) {
 		case int64(len(b)) > limit:
 			return "", ErrTooLarge
 		case errors.Is(err, io.EOF):
-			return unsafe.String(unsafe.SliceData(b), len(b)), nil // b is not used again
+			return unsafe.String(unsafe.SliceData(b), len(b)), nil // b is not used after this
 		case err != nil:
 			return "", err
 		case len(b) == cap(b):
@@ -32,8 +32,8 @@ func readAll(r io.Reader, size, limit int64) (string, error) {
 	}
 }
 
-// readLines returns what lines does, without reading the file as a whole. Only what it
-// returns is checked.
+// readLines returns the same as lines, without reading the whole file. It checks only the text it
+// returns.
 func readLines(ctx context.Context, f io.Reader, first, limit *uint32, largest int64) (string, error) {
 	r := bufio.NewReaderSize(&ending{ctx, f}, 64<<10)
 	var text strings.Builder
@@ -45,7 +45,7 @@ func readLines(ctx context.Context, f io.Reader, first, limit *uint32, largest i
 		end = begin + uint64(*limit)
 	}
 	for next := uint64(1); next < end; { // the number of the line
-		part, err := r.ReadSlice('\n') // a long line comes in several parts
+		part, err := r.ReadSlice('\n') // a long line is read in several parts
 		if next >= begin {
 			text.Write(part)
 		}
@@ -64,7 +64,7 @@ func readLines(ctx context.Context, f io.Reader, first, limit *uint32, largest i
 	return text.String(), checkText(text.String())
 }
 
-// ending reads until ctx is done.
+// ending is a reader that fails when ctx is done.
 type ending struct {
 	ctx context.Context
 	r   io.Reader
@@ -77,8 +77,8 @@ func (e *ending) Read(p []byte) (int, error) {
 	return e.r.Read(p)
 }
 
-// lines returns at most limit lines of text from the line first on, counted from 1; 0
-// means 1. Lines end with "\n", and keep it.
+// lines returns at most limit lines of text, beginning with the line first. Lines are counted from
+// 1; 0 means 1. A line includes its "\n".
 func lines(text string, first, limit *uint32) string {
 	if first != nil {
 		for n := uint32(1); n < *first && text != ""; n++ {

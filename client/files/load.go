@@ -10,12 +10,11 @@ import (
 	"github.com/acpkit/go-sdk/internal/reserve"
 )
 
-// errGrown is the error of a text for which more room must be reserved.
+// errGrown means that more room must be reserved for a text.
 var errGrown = errors.New("text needs more room")
 
-// load reads what is requested of the file at a place, and reserves room for a large text.
-// While it waits for that it has no folder open, because very many requests may wait; then
-// it looks up the place again.
+// load reads the requested part of a file, and reserves room for a large text. While it waits for
+// room it has no folder open, because many requests may wait. Then it locates the file again.
 func (p *part) load(ctx context.Context, req *acp.ReadTextFileRequest, at *place) (string, error) {
 	limit := p.folders.opts.MaxRead
 	room := min(reserve.Small-1, limit)
@@ -27,7 +26,7 @@ func (p *part) load(ctx context.Context, req *acp.ReadTextFileRequest, at *place
 		case room == limit, size > limit && !byLine(req):
 			return "", ErrTooLarge
 		}
-		room = min(max(size+reserve.Small, 2*room), limit) // it may grow while this waits
+		room = min(max(size+reserve.Small, 2*room), limit) // the file may grow while this waits
 		at.close()
 		if err := reserve.Result(ctx, room); err != nil {
 			return "", refused{err}
@@ -50,8 +49,8 @@ func (p *part) load(ctx context.Context, req *acp.ReadTextFileRequest, at *place
 
 func byLine(req *acp.ReadTextFileRequest) bool { return req.Line != nil || req.Limit != nil }
 
-// read reads what is requested if it fits into room. The error is errGrown if it does not;
-// size is then that of the file.
+// read reads the requested text if it fits into room. Otherwise it returns errGrown and the size of
+// the file.
 func (p *place) read(ctx context.Context, req *acp.ReadTextFileRequest, room int64) (text string, size int64, err error) {
 	f, info, err := p.openFile(os.O_RDONLY)
 	if err != nil {

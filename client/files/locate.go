@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	maxLinks = 40   // followed in one path
+	maxLinks = 40   // symlinks followed in one path
 	maxDepth = 256  // elements of a path below its root
 	maxPath  = 4096 // bytes
 	maxName  = 255  // bytes
 )
 
-// place is where a path leads. It keeps one folder open, and not those on the way, because a
-// person may think about it for long. Close frees it.
+// place is a located path. It keeps only one folder open, because a person may think about it for
+// long. Close frees it.
 type place struct {
 	path string // absolute, without symlinks
-	// dir is the folder that holds the last element that exists. If folder is set it is
-	// what the path names, and name is empty.
+	// dir is the folder of the last element that exists. If folder is set, dir is the located
+	// folder itself, and name is empty.
 	dir    *os.Root
-	own    bool // dir is not that of a root
+	own    bool // dir was opened for this place
 	folder bool
 	name   string
-	info   fs.FileInfo // of name, which is no symlink; nil if it does not exist
-	// missing are the folders between dir and name, which do not exist.
+	info   fs.FileInfo // of name, which is not a symlink; nil if it does not exist
+	// missing are the folders between dir and name that do not exist.
 	missing []string
 	dev     uint64 // of dir
 }
@@ -38,19 +38,19 @@ func (p *place) close() {
 	}
 }
 
-// enter makes a folder in dir the dir.
+// enter makes next the dir, which is a folder in the current one.
 func (p *place) enter(next *os.Root) {
 	p.close()
 	p.dir, p.own = next, true
 }
 
-// walker follows a path element by element, as the system does, and opens each folder on
-// the way: no element is looked up twice, so that exchanging one leads nowhere else.
+// walker follows a path element by element, as the system does, and keeps each folder on the way
+// open. No element is looked up twice, so that exchanging an element cannot lead elsewhere.
 type walker struct {
 	allowed []*root
 	root    *root
-	below   []folder // the folders below root that lead to where the walker is
-	rest    []string // the elements that follow
+	below   []folder // the folders between root and the current position
+	rest    []string // the remaining elements
 	links   int
 }
 
@@ -60,8 +60,7 @@ type folder struct {
 	dev  uint64
 }
 
-// locate finds where an absolute path leads. It follows symlinks as long as they stay
-// in the roots.
+// locate finds the place of an absolute path. It follows symlinks within the roots.
 func locate(allowed []*root, path string) (*place, error) {
 	if !filepath.IsAbs(path) || len(path) > maxPath || strings.IndexByte(path, 0) >= 0 {
 		return nil, ErrName
@@ -75,7 +74,7 @@ func locate(allowed []*root, path string) (*place, error) {
 	return at, err
 }
 
-// leave closes the folders that are more than depth below the root.
+// leave closes the folders that are more than depth levels below the root.
 func (w *walker) leave(depth int) {
 	for _, f := range w.below[depth:] {
 		f.dir.Close()
@@ -91,7 +90,7 @@ func (w *walker) walk(path string) (*place, error) {
 		name := w.rest[0]
 		w.rest = w.rest[1:]
 		switch name {
-		case ".": // behind a folder
+		case ".": // a "." after a folder
 		case "..":
 			if err := w.up(); err != nil {
 				return nil, err
@@ -107,7 +106,7 @@ func (w *walker) walk(path string) (*place, error) {
 	return &place{path: w.path(), dir: here.dir, folder: true, dev: here.dev}, nil
 }
 
-// start goes to the innermost root that holds an absolute path.
+// start moves to the innermost root that contains an absolute path.
 func (w *walker) start(path string) error {
 	names := elements(path)
 	w.leave(0)
@@ -134,7 +133,7 @@ func (w *walker) limit() error {
 	return nil
 }
 
-// up goes to the folder above. Above a root it may be in another one.
+// up moves to the parent folder. Above a root, that may be in another root.
 func (w *walker) up() error {
 	if n := len(w.below); n > 0 {
 		w.leave(n - 1)
@@ -143,18 +142,18 @@ func (w *walker) up() error {
 	return w.restart(filepath.Dir(w.root.real))
 }
 
-// restart goes on at an absolute path.
+// restart continues at an absolute path.
 func (w *walker) restart(path string) error {
 	rest := w.rest
 	if err := w.start(path); err != nil {
-		// The rest may lead into a root: /a/b/.. below the root /a/b/../c.
+		// The remaining elements may lead into a root: /a/b/.. with the root /a/b/../c.
 		return w.start(path + string(filepath.Separator) + strings.Join(rest, string(filepath.Separator)))
 	}
 	w.rest = append(append([]string(nil), w.rest...), rest...)
 	return w.limit()
 }
 
-// down goes to what has that name here. It returns a place when the path ends there.
+// down moves to the element with that name. It returns a place if the path ends there.
 func (w *walker) down(name string) (*place, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -174,7 +173,7 @@ func (w *walker) down(name string) (*place, error) {
 	case len(w.rest) > 0 && w.rest[0] == ".":
 		return nil, ErrNotFolder
 	case len(w.rest) > 0:
-		return nil, ErrNotFile // something below a file
+		return nil, ErrNotFile // an element below a file
 	}
 	return &place{path: filepath.Join(w.path(), name), dir: here.dir, name: name, info: info, dev: here.dev}, nil
 }
@@ -219,11 +218,11 @@ func (w *walker) follow(dir *os.Root, name string) error {
 	return w.limit()
 }
 
-// missing returns the place of something that does not exist.
+// missing returns the place of a file that does not exist.
 func (w *walker) missing(name string) (*place, error) {
 	names := append([]string{name}, w.rest...)
 	if names[len(names)-1] == "." {
-		return nil, fs.ErrNotExist // a path of a folder creates no file
+		return nil, fs.ErrNotExist // a path of a folder does not create a file
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "." })
 	for _, name := range names {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// elements splits a path into its volume, if there is one, and its names. It does not
-// resolve "..", which means the folder above where a symlink leads. A last "." stands for
-// a separator or a "." at the end: what is before it must be a folder.
+// elements splits a path into its volume, if there is one, and its names. It does not resolve "..",
+// which is the folder above the target of a symlink. A "." at the end stands for a separator or a
+// "." at the end of the path: the element before it must be a folder.
 func elements(path string) []string {
 	volume := filepath.VolumeName(path)
 	names := strings.FieldsFunc(path[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
@@ -44,8 +44,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// safeName reports whether a system takes a name literally. Windows takes names for
-// devices, streams and other spellings of a name, which no rule for paths would match.
+// safeName reports whether a system uses a name literally. On Windows some names are devices,
+// streams or other spellings of a name, which no rule for paths would match.
 func safeName(name, goos string) bool {
 	if goos != "windows" {
 		return true
@@ -56,7 +56,7 @@ func safeName(name, goos string) bool {
 		strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
 		return false
 	}
-	// A short name such as PROGRA~1 is a second name of another file.
+	// A short name such as PROGRA~1 is another name of a file with a longer name.
 	if base, _, _ := strings.Cut(name, "."); len(base) <= 8 {
 		if _, number, ok := strings.Cut(base, "~"); ok && number != "" && strings.Trim(number, "0123456789") == "" {
 			return false
@@ -77,8 +77,7 @@ func safeName(name, goos string) bool {
 	return true
 }
 
-// onDisk returns the name as the folder spells it, on systems that take several
-// spellings for one name.
+// onDisk returns the name as the folder spells it, on systems that accept several spellings.
 func onDisk(dir *os.Root, name string) string {
 	if runtime.GOOS != "windows" && runtime.GOOS != "darwin" {
 		return name

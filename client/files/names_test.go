@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The tests look inside because only Windows takes these names for something else.
+// These tests call unexported functions, because only Windows treats these names specially.
 
 func TestWindowsNames(t *testing.T) {
 	for name, safe := range map[string]bool{

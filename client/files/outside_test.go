@@ -20,8 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Whatever is outside gets one and the same error, whether or not it is there, and stays
-// as it is.
+// Every path outside gets the same error, whether or not the file exists. The file does not change.
 func TestOutside(t *testing.T) {
 	h := newFixture(t, files.Options{}, nil)
 	h.mkdir("sub")
@@ -91,7 +90,7 @@ func TestInside(t *testing.T) {
 		"sub/../a":            "a",
 		"../work/a":           "a",
 		"../work/../work/a":   "a",
-		"alias/../b":          "b", // not the b beside the alias
+		"alias/../b":          "b", // not the b next to the alias
 		"link":                "b",
 		"sub/link up":         "a",
 		"alias/../../other/c": "c",
@@ -132,7 +131,7 @@ func TestMissing(t *testing.T) {
 	assert.ErrorIs(t, err, files.ErrNotFile)
 }
 
-// A separator or a "." at the end makes the system look for a folder.
+// A path with a separator or a "." at the end must be a folder.
 func TestPathOfAFolder(t *testing.T) {
 	h := newFixture(t, files.Options{}, nil)
 	h.mkdir("sub")
@@ -201,7 +200,7 @@ func TestRootThroughASymlink(t *testing.T) {
 	assert.NoError(t, err, "an absolute link by the name that the root was given by")
 }
 
-// The folder that was opened counts, not what has its name later.
+// A root is the folder that was opened, even if another one has its name later.
 func TestRootIsReplaced(t *testing.T) {
 	h := newFixture(t, files.Options{}, nil)
 	h.put(h.at("secret.txt"), "mine")
@@ -217,8 +216,7 @@ func TestRootIsReplaced(t *testing.T) {
 	assert.Equal(t, "changed", h.text(filepath.Join(h.work+".moved", "secret.txt")))
 }
 
-// The first requests of a session may come at once: none closes the folders that another
-// uses.
+// The first requests of a session may be concurrent. None closes folders that another one uses.
 func TestFirstRequestsAtOnce(t *testing.T) {
 	const n = 8
 	var all *barrier
@@ -239,7 +237,7 @@ func TestFirstRequestsAtOnce(t *testing.T) {
 	}
 }
 
-// barrier holds those who wait until all have come.
+// barrier blocks goroutines until all have arrived.
 type barrier struct {
 	mu   sync.Mutex // guards left
 	left int

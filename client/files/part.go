@@ -61,15 +61,15 @@ type part struct {
 	conn    Sessions
 	check   Check
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	over     bool
 	sessions map[acp.SessionID]*session
 }
 
 // session holds the folders of a session.
 type session struct {
-	dirs  []string // as they were given
-	roots []*root  // those that are allowed
+	dirs  []string // as the client gave them
+	roots []*root  // the allowed ones, opened
 }
 
 func (s *session) close() {
@@ -118,7 +118,7 @@ func (p *part) end() {
 	}
 }
 
-// roots returns the folders of a session, and opens them when it is first used.
+// roots returns the folders of a session. It opens them on first use.
 func (p *part) roots(id acp.SessionID) ([]*root, error) {
 	if p.conn == nil {
 		return nil, ErrUnknownSession
@@ -142,7 +142,7 @@ func (p *part) roots(id acp.SessionID) ([]*root, error) {
 	switch {
 	case p.over:
 		fresh, old = nil, fresh
-	case old != nil && slices.Equal(old.dirs, dirs): // opened by another request meanwhile, and in use
+	case old != nil && slices.Equal(old.dirs, dirs): // another request has opened them, and they may be in use
 		fresh, old = old, fresh
 	default:
 		p.sessions[id] = fresh
@@ -157,7 +157,7 @@ func (p *part) roots(id acp.SessionID) ([]*root, error) {
 	return fresh.roots, nil
 }
 
-// openSession opens the folders of a session that are allowed.
+// openSession opens the allowed folders of a session.
 func openSession(allowed []*root, dirs []string) *session {
 	s := &session{dirs: dirs}
 	for _, dir := range dirs {
@@ -168,8 +168,8 @@ func openSession(allowed []*root, dirs []string) *session {
 	return s
 }
 
-// openSessionRoot returns nil if the folder is not allowed or does not exist. The program
-// may have named it by symlinks that are in none of the roots.
+// openSessionRoot opens a folder of a session. It returns nil if the folder is not allowed or does
+// not exist. The program may have named it by symlinks that are outside of the roots.
 func openSessionRoot(allowed []*root, dir string) *root {
 	at, err := locate(allowed, dir)
 	if errors.Is(err, ErrOutside) {

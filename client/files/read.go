@@ -9,7 +9,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// attempts is how often a file is opened again that was replaced meanwhile.
+// attempts is how often a file is opened again after it was replaced.
 const attempts = 10
 
 func (p *part) readTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
@@ -20,14 +20,14 @@ func (p *part) readTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (
 	return &acp.ReadTextFileResponse{Content: text}, nil
 }
 
-// refused is an error of a Check or of Buffers, which is passed on as it is.
+// refused is an error of a Check or of Buffers, which is returned unchanged.
 type refused struct{ error }
 
 func wrap(path string, err error) error {
 	if r, ok := err.(refused); ok {
 		return r.error
 	}
-	if errors.Is(err, fs.ErrClosed) { // the session ended meanwhile
+	if errors.Is(err, fs.ErrClosed) { // the session has ended
 		err = ErrUnknownSession
 	}
 	return &Error{Path: path, Err: err}
@@ -75,7 +75,8 @@ func (p *part) locate(id acp.SessionID, path string) (*place, error) {
 	return at, nil
 }
 
-// judge asks the Check, which may take long: the request may be over then, or its session.
+// judge calls the Check. This may take long, so the request or its session may have ended
+// afterwards.
 func (p *part) judge(ctx context.Context, op *Operation) error {
 	if p.check == nil {
 		return nil

@@ -9,20 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// endless is a file to which more is written than is read.
+// endless is a file that grows faster than it is read.
 type endless struct{ read int }
 
 func (e *endless) Read(p []byte) (int, error) {
 	if e.read += len(p); e.read > 1<<30 {
-		return 0, io.EOF // enough
+		return 0, io.EOF // the test has seen enough
 	}
 	return copy(p, strings.Repeat("x", len(p))), nil
 }
 
-// The test looks inside because no writer is sure to be quicker than a reader.
+// This test calls an unexported function, because a real writer may be slower than the reader.
 func TestReadAllOfAFileThatGrows(t *testing.T) {
 	const limit = 1 << 20
-	for _, size := range []int64{0, 100, limit - 1, limit} { // when it was opened
+	for _, size := range []int64{0, 100, limit - 1, limit} { // size when the file was opened
 		e := &endless{}
 		_, err := readAll(e, size, limit)
 		assert.ErrorIs(t, err, ErrTooLarge, size)

@@ -17,7 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/reserve"
 )
 
-// reserver stands for the connection: it calls itself for each reservation.
+// reserver replaces the connection. It is called for each reservation.
 type reserver func(size int64) error
 
 func (r reserver) ReserveResult(_ context.Context, size int64) error { return r(size) }
@@ -31,8 +31,8 @@ func (r reserver) read(h *fixture, path string) (string, error) {
 	return res.Content, nil
 }
 
-// Room for a large file is reserved after the Check and before the file is loaded. Very many
-// requests may wait for it, so none of them has a file or folder open meanwhile.
+// Room for a large file is reserved after the Check and before the file is loaded. Many requests
+// may wait for room, so none of them keeps a file or folder open meanwhile.
 func TestRoomIsReservedBeforeAFileIsLoaded(t *testing.T) {
 	var events []string
 	h := newFixture(t, files.Options{}, func(context.Context, *files.Operation) error {
@@ -46,7 +46,7 @@ func TestRoomIsReservedBeforeAFileIsLoaded(t *testing.T) {
 	require.NoError(t, h.write(h.at("first"), "")) // opens the session's folder
 	events = nil
 	open := func() int {
-		names, _ := os.ReadDir("/dev/fd") // empty where there is no such folder
+		names, _ := os.ReadDir("/dev/fd") // empty on systems without that folder
 		return len(names)
 	}
 	before := open()
@@ -54,7 +54,7 @@ func TestRoomIsReservedBeforeAFileIsLoaded(t *testing.T) {
 		events = append(events, "reserve")
 		assert.GreaterOrEqual(t, size, int64(len(large)))
 		assert.Equal(t, before, open())
-		h.put(h.at("a/b/large"), "y"+large[1:]) // what is read is read later
+		h.put(h.at("a/b/large"), "y"+large[1:]) // the file is read later
 		return nil
 	})
 	text, err := r.read(h, h.at("a/b/large"))
@@ -81,7 +81,7 @@ func TestRoomIsReservedBeforeAFileIsLoaded(t *testing.T) {
 	assert.Equal(t, context.Canceled, err)
 }
 
-// While room is waited for the file may grow: no more is loaded than what was reserved.
+// The file may grow while a request waits for room. No more is loaded than was reserved.
 func TestFileGrowsWhileRoomIsReserved(t *testing.T) {
 	h := newFixture(t, files.Options{MaxRead: 1 << 20}, nil)
 	size, reserved := int64(reserve.Small), int64(0)
@@ -104,8 +104,8 @@ func TestFileGrowsWhileRoomIsReserved(t *testing.T) {
 	assert.ErrorIs(t, err, files.ErrTooLarge)
 }
 
-// While room is waited for the path may come to lead elsewhere, the file may go away and the
-// session may end: what was checked is read, or nothing.
+// While a request waits for room, its path may change, the file may be removed and the session may
+// end. Only the file that was checked is read.
 func TestPathChangesWhileRoomIsReserved(t *testing.T) {
 	large := strings.Repeat("x", reserve.Small)
 	for name, test := range map[string]struct {

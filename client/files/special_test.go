@@ -31,7 +31,7 @@ func TestSpecialFiles(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(h.at("fifo"), 0o600))
 	h.mkdir("folder")
 	h.link("fifo", "link")
-	t.Chdir(h.work) // the path of a socket is short
+	t.Chdir(h.work) // the path of a socket must be short
 	socket, err := net.Listen("unix", "socket")
 	require.NoError(t, err)
 	defer socket.Close()
@@ -76,8 +76,8 @@ func TestInPlace(t *testing.T) {
 	assert.Equal(t, secretText, h.text(h.secret))
 }
 
-// While a person thinks about a file, one folder is open for it, however deep it is and
-// however many links lead there.
+// While a person thinks about a file, only one folder is open for it, however deep the file is and
+// however many links lead to it.
 func TestFewDescriptorsWhileAPersonThinks(t *testing.T) {
 	var h *fixture
 	var open []int
@@ -133,7 +133,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	assert.Len(t, names, 2)
 }
 
-// A reader sees one of the texts that were written, as a whole.
+// A reader sees one of the written texts as a whole.
 func TestWritesAreAtomic(t *testing.T) {
 	h := newFixture(t, files.Options{}, nil)
 	texts := make([]string, 8)
@@ -161,8 +161,8 @@ func TestWritesAreAtomic(t *testing.T) {
 	}
 }
 
-// The hook of a write takes a second of the bubble's clock, which does not move while a
-// writer could go on: without turns all would be in it at once.
+// The hook of a write takes a second in synctest time, which does not pass while a writer can run.
+// Without turns all writers would be in the hook at once.
 func TestWritersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var writing, most, writes atomic.Int32
@@ -181,7 +181,7 @@ func TestWritersTakeTurns(t *testing.T) {
 				assert.NoError(t, err)
 			})
 		}
-		for range 5 { // by both connections and both names
+		for range 5 { // with both connections and both names
 			write(h.ReadWriter, "a")
 			write(h.ReadWriter, "alias")
 			write(other, "a")
@@ -209,7 +209,7 @@ func TestWritersTakeTurns(t *testing.T) {
 	})
 }
 
-// buffers are of an editor that has no file open.
+// buffers belong to an editor that has no file open.
 type buffers func()
 
 func (buffers) ReadBuffer(context.Context, *files.Operation) (string, bool, error) {
@@ -221,8 +221,8 @@ func (b buffers) WriteBuffer(context.Context, *files.Operation) (bool, error) {
 	return false, nil
 }
 
-// A file that grows while it is read: what there is at some moment is read, and no more
-// than the limit, although the writer may be quicker than the reader.
+// If a file grows while it is read, its content at some moment is read, and no more than the limit,
+// even if the writer is faster than the reader.
 func TestGrowingFile(t *testing.T) {
 	const limit = 1 << 20
 	h := newFixture(t, files.Options{MaxRead: limit}, nil)
@@ -234,7 +234,7 @@ func TestGrowingFile(t *testing.T) {
 	var writer sync.WaitGroup
 	writer.Go(func() { // ends with stop
 		for n := 0; !stop.Load(); n += len(line) {
-			if n >= 4*limit { // again, so that the limit is passed during some read
+			if n >= 4*limit { // start again, so that some reads pass the limit
 				assert.NoError(t, f.Truncate(0))
 				_, err := f.Seek(0, io.SeekStart)
 				assert.NoError(t, err)
@@ -264,8 +264,8 @@ func TestGrowingFile(t *testing.T) {
 	assert.Positive(t, refused)
 }
 
-// The last element and its folder are exchanged without end, between what is inside and
-// what is outside. Nothing outside is read or written.
+// The last element and its folder are exchanged repeatedly between inside and outside. Nothing
+// outside is read or written.
 func TestRaces(t *testing.T) {
 	for _, inPlace := range []bool{false, true} {
 		h := newFixture(t, files.Options{InPlace: inPlace}, nil)
@@ -318,7 +318,7 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// refusal requires that an error is one the agent can act on, not a fault of the client.
+// refusal requires an error that the agent can act on, not an internal error.
 func refusal(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && !errors.Is(err, rpcerr.ErrInvalidParams) {

@@ -13,8 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/client/files"
 )
 
-// A session may be given its folder in any spelling. The agent puts the names of files
-// behind it.
+// A session may be given its folder in any spelling. The agent appends names of files to it.
 func TestSpellingsOfTheFolderOfASession(t *testing.T) {
 	const sep = string(filepath.Separator)
 	base, err := filepath.EvalSymlinks(t.TempDir())
@@ -39,8 +38,8 @@ func TestSpellingsOfTheFolderOfASession(t *testing.T) {
 	}
 }
 
-// A root is the folder that the system finds by the path, where .. leads above the target
-// of a symlink.
+// A root is the folder that the system finds by the path: after a symlink, ".." is the folder above
+// its target.
 func TestRootBehindASymlink(t *testing.T) {
 	const sep = string(filepath.Separator)
 	base, err := filepath.EvalSymlinks(t.TempDir())

@@ -2,7 +2,7 @@ package files
 
 import "syscall"
 
-// isPseudo reports whether it is devfs, where /dev/fd is.
+// isPseudo reports whether the file system is devfs, which contains /dev/fd.
 func isPseudo(st *syscall.Statfs_t) bool {
 	var name []byte
 	for _, c := range st.Fstypename {

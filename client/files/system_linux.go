@@ -2,8 +2,8 @@ package files
 
 import "syscall"
 
-// pseudo are the file systems that the kernel makes up: reading them reveals secrets of
-// processes, and writing them changes the system.
+// pseudo are the file systems that the kernel generates. Reading them reveals secrets of processes,
+// and writing them changes the system.
 var pseudo = map[int64]bool{
 	0x9fa0:     true, // proc
 	0x62656572: true, // sysfs

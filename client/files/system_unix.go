@@ -27,7 +27,7 @@ func linksOf(_ *os.File, info fs.FileInfo) uint64 {
 	return 1
 }
 
-// keepOwner gives f the owner of the file that it replaces, as far as it may.
+// keepOwner gives f the owner of the file that it replaces, if that is permitted.
 func keepOwner(f *os.File, info fs.FileInfo) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	now, err := f.Stat()
@@ -42,7 +42,7 @@ func keepOwner(f *os.File, info fs.FileInfo) {
 
 func isTextBusy(err error) bool { return errors.Is(err, syscall.ETXTBSY) }
 
-// refusePseudo fails for a folder of a file system that the kernel makes up.
+// refusePseudo returns an error for a folder of a file system that the kernel generates.
 func refusePseudo(dir *os.Root) error {
 	f, err := dir.Open(".")
 	if err != nil {

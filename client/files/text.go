@@ -6,12 +6,12 @@ import (
 	"unsafe"
 )
 
-// checkText fails for what is not valid UTF-8 or has a NUL. Package unicode/utf8 gives the
-// same results, but takes two to five times as long for texts that are not ASCII: it branches
-// on their bytes, which no processor can guess. Most of the time of a read is spent here.
+// checkText returns an error if s is not valid UTF-8 or contains a NUL. Package unicode/utf8 takes
+// two to five times as long for texts that are not ASCII, because it branches on their bytes, which
+// a processor cannot predict. Most of the time of a read is spent here.
 func checkText(s string) error {
 	for len(s) > 0 {
-		// A piece that fits into the processor's cache is looked at twice.
+		// Each piece is read twice, so it must fit into the processor's cache.
 		n := boundary(s, min(len(s), 16<<10))
 		if strings.IndexByte(s[:n], 0) >= 0 || !valid(s[:n]) {
 			return ErrNotText
@@ -21,32 +21,32 @@ func checkText(s string) error {
 	return nil
 }
 
-// boundary returns the first index from i on at which no character of a valid text
-// continues. For another text it may return any index of the next three.
+// boundary returns the first index from i on at which no character of a valid text continues. For
+// an invalid text it may return any of the next three indexes.
 func boundary(s string, i int) int {
 	for end := min(i+3, len(s)); i < end && s[i]&0xc0 == 0x80; i++ {
 	}
 	return i
 }
 
-// The states of an automaton that reads UTF-8 byte by byte: what may come next. A state is
-// the number of bits by which its column in a row of next is shifted.
+// These are the states of an automaton that reads UTF-8 byte by byte. A state is the shift of its
+// column in a row of next.
 const (
-	accept      uint64 = 6 * iota // a character
-	one                           // the last byte of a character
-	two                           // the last two
-	three                         // the last three
-	afterE0                       // two, which must not make a number that fits into two bytes
-	afterED                       // two, which must not make a surrogate
-	afterF0                       // three, which must not make a number that fits into three bytes
-	afterF4                       // three, which must not make a number above U+10FFFF
-	reject                        // nothing: it is not UTF-8
+	accept      uint64 = 6 * iota // at the end of a character
+	one                           // needs the last byte of a character
+	two                           // needs the last two bytes
+	three                         // needs the last three bytes
+	afterE0                       // needs two bytes that do not encode a number which fits into two bytes
+	afterED                       // needs two bytes that do not encode a surrogate
+	afterF0                       // needs three bytes that do not encode a number which fits into three bytes
+	afterF4                       // needs three bytes that do not encode a number above U+10FFFF
+	reject                        // the text is not UTF-8
 	stateBits   uint64 = 63
 	highestBits uint64 = 0x8080808080808080
 	bytesAtOnce        = 64
 )
 
-// next has a row for each byte, with the state that follows on each state.
+// next has a row for each byte, which contains the next state for each state.
 var next = func() (rows [256]uint64) {
 	for i := range rows {
 		row := rejectAll
@@ -88,12 +88,12 @@ var next = func() (rows [256]uint64) {
 	return rows
 }()
 
-// rejectAll is a row of next in which reject follows on each state.
+// rejectAll is a row that leads to reject from each state.
 const rejectAll = reject<<accept | reject<<one | reject<<two | reject<<three |
 	reject<<afterE0 | reject<<afterED | reject<<afterF0 | reject<<afterF4 | reject<<reject
 
-// valid reports whether a text is valid UTF-8. It reads four parts of it at once, because
-// each state of the automaton has to wait for the one before.
+// valid reports whether a text is valid UTF-8. It reads four parts at once, because each step of
+// the automaton waits for the one before.
 func valid(s string) bool {
 	for len(s) >= bytesAtOnce && isASCII(block(s, 0)) {
 		s = s[bytesAtOnce:]
@@ -128,7 +128,7 @@ func follow(state uint64, s string) uint64 {
 	return state & stateBits
 }
 
-// block returns the block of a text that begins at i. It must only be read.
+// block returns a block of a text, beginning at i. It must not be changed.
 func block(s string, i int) *[bytesAtOnce]byte {
 	return (*[bytesAtOnce]byte)(unsafe.Slice(unsafe.StringData(s), len(s))[i:])
 }

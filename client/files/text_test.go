@@ -24,7 +24,7 @@ import (
 
 const isLinux = runtime.GOOS == "linux"
 
-// recordPaths is a Check that keeps the paths it sees.
+// recordPaths returns a Check that records the paths.
 func recordPaths(paths *[]string) files.Check {
 	return func(_ context.Context, op *files.Operation) error {
 		*paths = append(*paths, op.Path)
@@ -106,7 +106,7 @@ func TestTooLarge(t *testing.T) {
 	assert.ErrorIs(t, h.write(h.at("fits"), strings.Repeat("x", 51)), files.ErrTooLarge)
 }
 
-// Of a log that is larger than the limit, an agent reads the lines that it asks for.
+// An agent can read lines of a file that is larger than the limit.
 func TestLinesOfALargeFile(t *testing.T) {
 	h := newFixture(t, files.Options{MaxRead: 1000}, nil)
 	var b strings.Builder
@@ -155,7 +155,7 @@ func TestLinesOfALargeFile(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// An agent hears why the system refused, and no path that it did not name.
+// The error has the reason of the system, and no path that the agent did not name.
 func TestReasonsOfTheSystem(t *testing.T) {
 	for errno, want := range map[syscall.Errno]string{syscall.ENOSPC: syscall.ENOSPC.Error(), syscall.EROFS: syscall.EROFS.Error()} {
 		failed := &os.PathError{Op: "write", Path: "/home/secret/.acpkit.tmp", Err: errno}
@@ -225,7 +225,7 @@ func TestCheck(t *testing.T) {
 	assert.NoDirExists(t, h.at("new"), "nothing is done before the check")
 }
 
-// What was judged is what is written, whatever the path leads to afterwards.
+// The checked file is the one that is written, even if the path leads elsewhere by then.
 func TestPathIsExchangedDuringTheCheck(t *testing.T) {
 	needSymlinks(t)
 	var h *fixture
@@ -272,7 +272,7 @@ func TestACheckThatTookTooLong(t *testing.T) {
 }
 
 func TestTheSessionEndsDuringTheCheck(t *testing.T) {
-	for _, name := range []string{"a", "sub/a"} { // in its own folder, and below
+	for _, name := range []string{"a", "sub/a"} { // in its own folder and in one below
 		var h *fixture
 		h = newFixture(t, files.Options{}, func(context.Context, *files.Operation) error { h.conn.Close("s"); return nil })
 		h.mkdir("sub")
@@ -285,7 +285,7 @@ func TestTheSessionEndsDuringTheCheck(t *testing.T) {
 	}
 }
 
-// editor holds open texts by their path.
+// editor holds the texts that are open, by path.
 type editor map[string]string
 
 func (e editor) ReadBuffer(_ context.Context, op *files.Operation) (string, bool, error) {
@@ -332,8 +332,8 @@ func TestBuffers(t *testing.T) {
 	assert.Equal(t, "x", e[h.secret])
 }
 
-// needSymlinks skips the test under wine, and for users of Windows who may not create a
-// symlink.
+// needSymlinks skips the test under wine, and for users of Windows without permission to create
+// symlinks.
 func needSymlinks(t *testing.T) {
 	t.Helper()
 	wine.Lacks(t, "symlinks that Go finds")

@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// turns makes writers of one path take turns. The zero value is ready for use.
+// turns serializes the writers of each path. The zero value is ready to use.
 type turns struct {
-	mu    sync.Mutex // guards all below, and what the paths hold
+	mu    sync.Mutex // guards the fields below, and those of the paths
 	paths map[string]*turn
 }
 
 type turn struct {
 	token   chan struct{} // holds one value while a writer writes
-	writers int           // that write or wait
+	writers int           // number of writers, including those that wait
 }
 
-// wait returns when no one else writes to the path. The result ends the turn.
+// wait waits until no other writer writes to the path. done ends the turn.
 func (t *turns) wait(ctx context.Context, path string) (done func(), err error) {
 	t.mu.Lock()
 	if t.paths == nil {

@@ -64,8 +64,7 @@ func (p *part) write(ctx context.Context, req *acp.WriteTextFileRequest) error {
 	return at.replace(req.Content)
 }
 
-// makeFolders creates the folders that are missing. Another writer may have created
-// them meanwhile.
+// makeFolders creates the missing folders. Another writer may create them meanwhile.
 func (p *place) makeFolders() error {
 	for _, name := range p.missing {
 		if err := p.dir.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -91,15 +90,15 @@ func (p *place) makeFolders() error {
 	return nil
 }
 
-// replace writes a temporary file and gives it the name of the file.
+// replace writes a temporary file and renames it to the name of the file.
 func (p *place) replace(text string) error {
-	old, info, err := p.openFile(os.O_WRONLY) // may it be written?
+	old, info, err := p.openFile(os.O_WRONLY) // fails if the file must not be written
 	switch {
 	case err == nil:
 		old.Close()
 	case errors.Is(err, fs.ErrNotExist):
 		info = nil
-	case isTextBusy(err): // a program that runs can be replaced
+	case isTextBusy(err): // a program that is running can be replaced
 		if info, err = p.dir.Lstat(p.name); err != nil || !info.Mode().IsRegular() {
 			return ErrChanged
 		}
@@ -108,7 +107,7 @@ func (p *place) replace(text string) error {
 	}
 	mode := fs.FileMode(0o644)
 	if info != nil {
-		mode = 0o600 // until the old one is known to fit
+		mode = 0o600 // until the permissions of the old file are set
 	}
 	name := ".acpkit-" + rand.Text() + ".tmp"
 	f, err := p.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -124,12 +123,12 @@ func (p *place) replace(text string) error {
 		err = changed(p.dir.Rename(name, p.name))
 	}
 	if err != nil {
-		_ = p.dir.Remove(name) // err says why
+		_ = p.dir.Remove(name) // err is the reason
 	}
 	return err
 }
 
-// overwrite writes into the file that is there, or into a new one.
+// overwrite writes to the existing file, or to a new one.
 func (p *place) overwrite(text string) error {
 	f, info, err := p.openOrCreate()
 	if err != nil {
@@ -148,8 +147,8 @@ func (p *place) overwrite(text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// openOrCreate opens the file for writing; info is nil if it is a new one. Another program
-// may create or remove it meanwhile.
+// openOrCreate opens the file for writing. info is nil for a new file. Another program may create
+// or remove the file meanwhile.
 func (p *place) openOrCreate() (f *os.File, info fs.FileInfo, err error) {
 	for range attempts {
 		f, info, err = p.openFile(os.O_WRONLY)

@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// attempt asks one agent over one stream.
+// attempt negotiates with one agent over one stream.
 type attempt struct {
 	n      *negotiation
 	probe  *probe
@@ -22,12 +22,12 @@ type attempt struct {
 	v1, v2 *half // nil if the version is not offered
 }
 
-// half is one of the two connections, whose end of the stream waits for the decision.
+// half is one of the two connections. Its end of the stream waits until the version is known.
 type half struct {
 	version int
 	end     *end
-	request stream.Message // the initialize that it wants to send
-	done    chan error     // holds what Initialize has returned
+	request stream.Message // the initialize it wants to send
+	done    chan error     // receives the error of Initialize
 	over    bool           // done was read
 	close   func() error
 	wait    func() error
@@ -37,7 +37,7 @@ func (a *attempt) newHalf(version int) *half {
 	return &half{version: version, end: newEnd(a.probe), done: make(chan error, 1)}
 }
 
-// startV1 starts the connection of version 1. It sends nothing yet.
+// startV1 starts the connection of version 1. Nothing is sent yet.
 func (a *attempt) startV1() *half {
 	h, o := a.newHalf(acp.ProtocolVersion), &a.n.opts
 	var served acp.Client
@@ -65,7 +65,7 @@ func (a *attempt) startV1() *half {
 	return h
 }
 
-// startV2 starts the connection of version 2. It sends nothing yet.
+// startV2 starts the connection of version 2. Nothing is sent yet.
 func (a *attempt) startV2() *half {
 	h, o := a.newHalf(acp2.ProtocolVersion), &a.n.opts
 	var served acp2.Client
@@ -93,7 +93,7 @@ func (a *attempt) startV2() *half {
 	return h
 }
 
-// initialize calls Initialize of a connection that was started.
+// initialize calls Initialize of a connection. started is the error of its Start.
 func (h *half) initialize(started error, call func() error) {
 	if started != nil {
 		h.done <- started
@@ -101,7 +101,7 @@ func (h *half) initialize(started error, call func() error) {
 	}
 	go func() { // ends with the response, with the connection, or with the time to start
 		err := errGone
-		defer func() { h.done <- err }() // also when a middleware ends the goroutine
+		defer func() { h.done <- err }() // runs even if a middleware calls runtime.Goexit
 		err = call()
 	}()
 }
@@ -141,17 +141,17 @@ func (h *half) leave() {
 		<-h.done
 		h.over = true
 	}
-	_ = h.wait() // it was never used
+	_ = h.wait() // the connection was never used
 }
 
-// leave closes all that was begun.
+// leave closes both connections and the stream.
 func (a *attempt) leave(s stream.Stream) {
 	s.Close()
 	a.v1.leave()
 	a.v2.leave()
 }
 
-// settle asks the agent, and gives the stream to the connection of its version.
+// settle sends initialize, and attaches the stream to the connection of the agent's version.
 func (a *attempt) settle() error {
 	for _, h := range []*half{a.v1, a.v2} {
 		if h == nil {
@@ -188,7 +188,7 @@ func (a *attempt) settle() error {
 	return said.refusal()
 }
 
-// alone asks in the only version that is offered.
+// alone sends initialize in the only version that is offered.
 func (a *attempt) alone(h *half) error {
 	said, err := a.probe.ask(a.n.start, h.params())
 	if err != nil {
@@ -201,9 +201,9 @@ func (a *attempt) alone(h *half) error {
 	return a.give(h, &said, nil)
 }
 
-// speaksV1 goes on in version 1. If the agent may not have seen all that the client offers,
-// it gets a second initialize, which version 1 allows at any time: over the same stream, or
-// over another one if the endpoint takes one initialize.
+// speaksV1 continues in version 1. If the agent may not have received all capabilities of the
+// client, it gets a second initialize, which version 1 allows at any time. This goes over the same
+// stream, or over a new one if the endpoint accepts one initialize only.
 func (a *attempt) speaksV1(said answer) error {
 	if params := a.v1.params(); lossy(params) {
 		single := a.probe.features.SingleInitialize
@@ -217,7 +217,7 @@ func (a *attempt) speaksV1(said answer) error {
 			}
 			if again.verdict() == speaksV1 {
 				said, a.conn.result = again, again.result
-			} // else the agent insists on the first one
+			} // otherwise the agent insists on the first one
 		}
 	}
 	said.result = said.as(acp.ProtocolVersion)
@@ -226,8 +226,8 @@ func (a *attempt) speaksV1(said answer) error {
 
 var errSingle = errors.New("negotiate: the endpoint takes one initialize, which may not have told the agent of all capabilities")
 
-// tryV1 asks again in version 1: on a new stream if there can be one, because the agent
-// may have lost its way.
+// tryV1 sends initialize again in version 1. It uses a new stream if possible, because the agent
+// may be in a bad state.
 func (a *attempt) tryV1(said answer) error {
 	if a.n.dial != nil {
 		return &againError{said.refusal()}
@@ -243,8 +243,7 @@ func (a *attempt) tryV1(said answer) error {
 	return nil
 }
 
-// again returns the error, as one that may go away if the agent is dialed again in version
-// 1.
+// again wraps an error that may not occur if the agent is dialed again in version 1.
 func (a *attempt) again(err error) error {
 	if a.n.dial == nil || a.n.start.Err() != nil {
 		return err
@@ -252,7 +251,7 @@ func (a *attempt) again(err error) error {
 	return &againError{err}
 }
 
-// give gives the stream and the response to one connection and closes the other.
+// give attaches the stream with the response to one connection, and closes the other.
 func (a *attempt) give(h *half, said *answer, other *half) error {
 	other.leave()
 	a.conn.chosen(h.version)
@@ -264,7 +263,7 @@ func (a *attempt) give(h *half, said *answer, other *half) error {
 	return err
 }
 
-// refusal returns the error of an agent that speaks no version that is offered.
+// refusal returns the error for an agent that supports none of the offered versions.
 func (a *answer) refusal() error {
 	own := []int{acp.ProtocolVersion, acp2.ProtocolVersion}
 	switch {

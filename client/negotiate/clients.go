@@ -11,10 +11,10 @@ import (
 	permission2 "github.com/acpkit/go-sdk/client/v2/permission"
 )
 
-// plainV1 is a client that answers questions and does nothing else.
+// plainV1 is a client that only answers questions.
 type plainV1 struct{ permission.Requests }
 
-// clientV1 returns a client for whose connection the policy decides.
+// clientV1 returns the client for a connection. The policy decides about its permissions.
 func clientV1(policy *permission.Policy, conn *client.Conn) acp.Client {
 	c := &plainV1{permission.Requests{
 		Scope: policy.Scope(),
@@ -42,11 +42,11 @@ func (c *plainV1) SessionUpdate(_ context.Context, n *acp.SessionNotification) e
 	return nil
 }
 
-// plainV2 is a client that answers questions and does nothing else.
+// plainV2 is a client that only answers questions.
 type plainV2 struct{ permission2.Requests }
 
-// clientV2 returns a client for whose connection the policy decides. folder returns that
-// of a session.
+// clientV2 returns the client for a connection. The policy decides about its permissions. folder
+// returns the folder of a session.
 func clientV2(policy *permission.Policy, conn *client2.Conn, folder func(id string) string) acp2.Client {
 	c := &plainV2{permission2.Requests{
 		Scope: policy.Scope(),

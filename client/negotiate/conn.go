@@ -23,19 +23,19 @@ type Conn struct {
 	result  json.RawMessage
 	s       stream.Stream
 
-	v1   *client.Conn // one of the two is nil
+	v1   *client.Conn // either v1 or v2 is nil
 	v2   *client2.Conn
 	back backend
 
 	set1 *thread.Set
 	set2 *thread2.Set
 
-	mu       sync.Mutex          // guards all below
-	sessions map[string]*Session // that were opened here
-	folders  map[string]string   // of those sessions
+	mu       sync.Mutex          // guards the fields below
+	sessions map[string]*Session // the sessions opened by this Conn
+	folders  map[string]string   // the folders of those sessions
 }
 
-// backend is what the two versions do differently.
+// backend contains what differs between the versions.
 type backend interface {
 	start(ctx context.Context, p *SessionParams) (session, error)
 	load(ctx context.Context, id string, p *SessionParams) (session, error)
@@ -54,7 +54,7 @@ func newConn(s stream.Stream) *Conn {
 	return &Conn{s: s, sessions: map[string]*Session{}, folders: map[string]string{}, set1: thread.NewSet(), set2: thread2.NewSet()}
 }
 
-// optionsV1 adds the middlewares that feed the threads, nearest to the wire.
+// optionsV1 adds the middlewares that update the threads. They are the innermost.
 func (c *Conn) optionsV1(o *client.Options) *client.Options {
 	with := *o
 	with.Receiving = append(slices.Clone(o.Receiving), c.set1.Receiving)
@@ -69,7 +69,7 @@ func (c *Conn) optionsV2(o *client2.Options) *client2.Options {
 	return &with
 }
 
-// chosen keeps the connection of the version, before it is given the response.
+// chosen stores the connection of the version before that connection reads the response.
 func (c *Conn) chosen(version int) {
 	c.version = version
 	if version == acp.ProtocolVersion {
@@ -81,7 +81,7 @@ func (c *Conn) chosen(version int) {
 	c.v1, c.set1 = nil, nil
 }
 
-// ready arranges for the threads to learn of the end of the connection.
+// ready registers the function that updates the threads when the connection ends.
 func (c *Conn) ready() {
 	if c.v1 != nil {
 		c.v1.OnEnd(c.ended)
@@ -90,7 +90,7 @@ func (c *Conn) ready() {
 	c.v2.OnEnd(c.ended)
 }
 
-// ended ends what the threads show as running. In version 1 the prompt has done that.
+// ended marks what the threads show as running as ended. In version 1 the prompt has done that.
 func (c *Conn) ended() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -277,7 +277,7 @@ func (c *Conn) StartSession(ctx context.Context, p *SessionParams) (*Session, er
 // the history.
 func (c *Conn) LoadSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
 	p = params(p)
-	before := c.setFolder(id, p.Cwd) // questions may come before the response
+	before := c.setFolder(id, p.Cwd) // questions may arrive before the response
 	s, err := c.back.load(ctx, id, p)
 	if err != nil {
 		c.setFolder(id, before)
@@ -303,7 +303,7 @@ func params(p *SessionParams) *SessionParams {
 	return p
 }
 
-// opened returns the Session of what was opened: the same for the same id.
+// opened returns the Session of an opened session. It is the same for the same id.
 func (c *Conn) opened(back session, p *SessionParams, err error) (*Session, error) {
 	if err != nil {
 		return nil, err
@@ -331,8 +331,8 @@ func (c *Conn) forget(id string) {
 	}
 }
 
-// setFolder sets the folder of a session, or forgets it if cwd is empty, and returns the
-// one before.
+// setFolder sets the folder of a session, or removes it if cwd is empty. It returns the previous
+// folder.
 func (c *Conn) setFolder(id, cwd string) (before string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -343,7 +343,7 @@ func (c *Conn) setFolder(id, cwd string) (before string) {
 	return before
 }
 
-// folder returns the folder of a session that was opened here.
+// folder returns the folder of a session that was opened by this Conn.
 func (c *Conn) folder(id string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -51,8 +51,8 @@ func ConnectOver(ctx context.Context, s stream.Stream, opts *Options) (*Conn, er
 
 // negotiation is one call of Connect.
 type negotiation struct {
-	ctx   context.Context // of the connection
-	start context.Context // of what happens until it is ready
+	ctx   context.Context // ctx of the connection
+	start context.Context // ctx of Connect, until the connection is ready
 	dial  Dial            // nil if the agent cannot be dialed again
 	opts  Options
 }
@@ -82,7 +82,7 @@ func (n *negotiation) dialed() (stream.Stream, error) {
 	return s, nil
 }
 
-// run connects over s, or over another stream.
+// run connects over s, or over another stream if that fails.
 func (n *negotiation) run(s stream.Stream) (*Conn, error) {
 	conn, err := n.attempt(s, n.opts.Only != acp2.ProtocolVersion, n.opts.Only != acp.ProtocolVersion)
 	again, ok := errors.AsType[*againError](err)
@@ -104,7 +104,7 @@ type againError struct{ err error }
 
 func (e *againError) Error() string { return e.err.Error() }
 
-// attempt connects over s in one of the versions, or in the newer one of both.
+// attempt connects over s in one of the versions. If both are set, the newer one is preferred.
 func (n *negotiation) attempt(s stream.Stream, first, second bool) (*Conn, error) {
 	a := &attempt{n: n, probe: newProbe(s), conn: newConn(s)}
 	if first {
@@ -122,7 +122,7 @@ func (n *negotiation) attempt(s stream.Stream, first, second bool) (*Conn, error
 	return a.conn, nil
 }
 
-// named returns the error with both versions, if it is about the version.
+// named adds both versions to an error about the version. It returns other errors unchanged.
 func named(err error) error {
 	e, ok := errors.AsType[*client.VersionError](err)
 	if !ok {

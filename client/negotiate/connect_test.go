@@ -27,7 +27,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// TestMain keeps what the tests provoke out of their output. It is also an agent.
+// TestMain discards the log of the tests. The test binary is also an agent.
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	if os.Getenv(playAgent) != "" {
@@ -36,16 +36,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// script plays one agent: it is given the other end of the stream.
+// script plays one agent at the other end of the stream.
 type script func(p *rawpeer.Peer)
 
-// agents dials the scripts one after the other.
+// agents dials one script after the other.
 type agents struct {
 	t       *testing.T
 	scripts []script
 	wait    sync.WaitGroup
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	dials int
 }
 
@@ -88,8 +88,8 @@ func asked(t *testing.T, m rawpeer.Message) map[string]any {
 	return params
 }
 
-// answers plays an agent that answers each initialize with the next of the results, or
-// errors, and then session/new.
+// answers plays an agent that answers each initialize with the next of the results or errors, and
+// then session/new.
 func answers(t *testing.T, results ...string) script {
 	return func(p *rawpeer.Peer) {
 		for _, r := range results {
@@ -127,7 +127,7 @@ func failure(code int, data string) string {
 	return fmt.Sprintf(`"error":{"code":%d,"message":"m"%s}`, code, data)
 }
 
-// end closes the connection and waits for it.
+// end closes the connection and waits until it has ended.
 func end(t *testing.T, c *negotiate.Conn) {
 	require.NoError(t, c.Close())
 	require.NoError(t, c.Wait())
@@ -137,7 +137,7 @@ func TestWhichVersion(t *testing.T) {
 	for name, c := range map[string]struct {
 		scripts [][]string
 		version int
-		over    bool // without a way to dial again
+		over    bool // the agent cannot be dialed again
 	}{
 		"version 2":                            {[][]string{{result(resultV2)}}, 2, false},
 		"version 1":                            {[][]string{{result(resultV1)}}, 1, false},
@@ -191,12 +191,12 @@ func TestWhichVersion(t *testing.T) {
 	}
 }
 
-// An agent that cannot parse the request cannot know its id: an error without an id is taken
-// for the response to initialize. An id may be written as 1.0 instead of 1, and the response
-// to another request is ignored.
+// An agent that cannot parse the request does not know its id, so an error without an id is the
+// response to initialize. An id may be written as 1.0 instead of 1. The response to another request
+// is ignored.
 func TestIDOfTheResponse(t *testing.T) {
 	for name, c := range map[string]struct {
-		first string // ID stands for the id of the request
+		first string // ID is replaced by the id of the request
 		dials int
 	}{
 		"an error without an id":        {`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"m"}}`, 2},
@@ -221,7 +221,7 @@ func TestIDOfTheResponse(t *testing.T) {
 	}
 }
 
-// acceptV1 plays an agent that must be asked in version 1 alone, and speaks it.
+// acceptV1 plays an agent that requires and accepts an initialize of version 1 only.
 func acceptV1(t *testing.T, p *rawpeer.Peer) {
 	t.Helper()
 	m := p.Expect("initialize")
@@ -234,7 +234,7 @@ func acceptV1(t *testing.T, p *rawpeer.Peer) {
 	p.ExpectEnd()
 }
 
-// What the agent is asked: first in both versions, then in version 1 alone.
+// The first initialize offers both versions, the second one only version 1.
 func TestWhatIsAsked(t *testing.T) {
 	leak.Check(t)
 	a := newAgents(t, func(p *rawpeer.Peer) {
@@ -252,7 +252,7 @@ func TestWhatIsAsked(t *testing.T) {
 	end(t, conn)
 }
 
-// With Options.Only nothing but that version is offered.
+// With Options.Only, only that version is offered.
 func TestOnlyOneVersion(t *testing.T) {
 	leak.Check(t)
 	a := newAgents(t, func(p *rawpeer.Peer) { acceptV1(t, p) }, func(p *rawpeer.Peer) {
@@ -277,8 +277,8 @@ func TestOnlyOneVersion(t *testing.T) {
 	assert.Equal(t, 4, a.dialed(), "no agent is started for nothing")
 }
 
-// An agent that supports none of the versions: the error names those of both ends, however
-// the agent said it.
+// If there is no common version, the error contains the versions of both ends, whatever the form of
+// the response.
 func TestNoCommonVersion(t *testing.T) {
 	for name, c := range map[string]struct {
 		scripts   [][]string
@@ -363,7 +363,7 @@ func TestOtherErrors(t *testing.T) {
 	assert.ErrorContains(t, err, "nil stream")
 }
 
-// What an agent sends around its response reaches the client once, in order.
+// Messages around the response to initialize reach the client once and in order.
 func TestNothingIsLost(t *testing.T) {
 	for version, r := range map[int]string{1: resultV1, 2: resultV2} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
@@ -398,7 +398,7 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// listener1 and listener2 take extensions.
+// listener1 and listener2 handle extensions.
 type listener1 struct{ acp.Client }
 type listener2 struct{ acp2.Client }
 
@@ -437,7 +437,7 @@ func TestTheStartMayTakeSoLong(t *testing.T) {
 		assert.ErrorIs(t, err, gone)
 		assert.Equal(t, 1, a.dialed(), "not again")
 	})
-	synctest.Test(t, func(t *testing.T) { // the ctx is the life of the connection
+	synctest.Test(t, func(t *testing.T) { // the connection lives as long as ctx
 		leak.Check(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		conn, err := negotiate.Connect(ctx, newAgents(t, answers(t, result(resultV2))).dial, nil)

@@ -6,7 +6,7 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// blockV1 returns a block of a prompt as version 1 sends it.
+// blockV1 returns a block of a prompt in the form of version 1.
 func blockV1(b thread.Block) acp.ContentBlock {
 	var hints *acp.Annotations
 	if a := b.Annotations; a != nil {
@@ -42,7 +42,7 @@ func blockV1(b thread.Block) acp.ContentBlock {
 	return &acp.TextContent{Text: b.Text, Annotations: hints, Meta: acp.Meta(b.Meta)}
 }
 
-// blockV2 returns a block of a prompt as version 2 sends it.
+// blockV2 returns a block of a prompt in the form of version 2.
 func blockV2(b thread.Block) acp2.ContentBlock {
 	var hints *acp2.Annotations
 	if a := b.Annotations; a != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
-// What a prompt and a session say, as each version writes it.
+// The content of a prompt and of a session has the right form in each version.
 func TestWhatIsSent(t *testing.T) {
 	size, priority := int64(7), 0.5
 	blocks := []thread.Block{

@@ -222,7 +222,7 @@ func (a *one) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*ac
 
 func (a *two) ListSessions(_ context.Context, req *acp2.ListSessionsRequest) (*acp2.ListSessionsResponse, error) {
 	if req.Cursor == nil {
-		next := acp2.SessionListCursor("") // a cursor like any other
+		next := acp2.SessionListCursor("") // an empty cursor is a valid one
 		return &acp2.ListSessionsResponse{Sessions: []acp2.SessionInfo{{SessionID: "a", Cwd: "/w", Title: "A"}}, NextCursor: &next}, nil
 	}
 	return &acp2.ListSessionsResponse{Sessions: []acp2.SessionInfo{{SessionID: "b", Cwd: "/w", UpdatedAt: "2026-01-02T03:04:05Z"}}}, nil
@@ -248,8 +248,8 @@ func (a *two) DeleteSession(_ context.Context, req *acp2.DeleteSessionRequest) (
 	return &acp2.DeleteSessionResponse{}, nil
 }
 
-// inEach runs the test with the agent in version 1, in version 2, and behind a router that
-// has both.
+// inEach runs the test with the agent in version 1, in version 2, and behind a router that serves
+// both.
 func inEach(t *testing.T, opts *negotiate.Options, test func(t *testing.T, conn *negotiate.Conn, calls func() []string)) {
 	for name, which := range map[string]struct{ first, second bool }{"1": {true, false}, "2": {false, true}, "router": {true, true}} {
 		t.Run(name, func(t *testing.T) {
@@ -285,7 +285,7 @@ func inEach(t *testing.T, opts *negotiate.Options, test func(t *testing.T, conn 
 	}
 }
 
-// items shows the items of a thread.
+// items returns the items of a thread as text.
 func items(th *thread.Thread) (all []string) {
 	for _, item := range th.Snapshot().Items.All() {
 		switch item := item.(type) {
@@ -352,7 +352,7 @@ func TestConversation(t *testing.T) {
 		}
 		assert.Equal(t, []string{"aA", "b2026-01-02T03:04:05Z"}, listed)
 		for range conn.Sessions(t.Context(), "") {
-			break // may be left
+			break // the session may be closed
 		}
 
 		loaded, err := conn.LoadSession(t.Context(), "old", &negotiate.SessionParams{Cwd: "/w"})
@@ -370,7 +370,8 @@ func TestConversation(t *testing.T) {
 	})
 }
 
-// A session that could not be opened again keeps its folder, by which questions are judged.
+// A session that could not be opened again keeps its folder, which is used to decide about its
+// questions.
 func TestFolderOfAFailedReopen(t *testing.T) {
 	var folders []string
 	allow := func(_ context.Context, q *permission.Question) (string, error) {
@@ -401,7 +402,7 @@ func TestNoOneToAskDenies(t *testing.T) {
 	})
 }
 
-// A question is shown while it is open, and cancelling the turn ends it.
+// The thread shows a question while it is open. Cancelling the turn ends it.
 func TestQuestionAndCancel(t *testing.T) {
 	think := func(ctx context.Context, _ *permission.Question) (string, error) {
 		<-ctx.Done()
@@ -477,7 +478,7 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// When the connection ends, nothing is shown as running.
+// After the connection has ended, the thread shows nothing as running.
 func TestTheEndOfTheConnection(t *testing.T) {
 	inEach(t, nil, func(t *testing.T, conn *negotiate.Conn, _ func() []string) {
 		s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})

@@ -7,32 +7,32 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// end is the stream of one of two connections that stand ready on one stream. Its
-// connection writes its initialize, which is taken and not sent. Once it is known which
-// version the agent speaks, the end of that version is attached, or else closed.
+// end is the stream of one of the two connections that share a stream during the negotiation. The
+// initialize of its connection is taken and not sent. When the version of the agent is known, the
+// end of that version is attached, and the other one is closed.
 type end struct {
 	below    stream.Stream
-	features *stream.Features           // of below
+	features *stream.Features           // features of below
 	send     func(stream.Message) error // writes to below
-	noise    func([]byte)               // what below returned for Unchecked, or nil
+	noise    func([]byte)               // result of Unchecked of below, or nil
 
-	wants    chan stream.Message // the initialize that the connection wants to send; one at most
+	wants    chan stream.Message // receives the initialize of the connection, at most one
 	attached chan struct{}       // closed by attach
 	closed   chan struct{}       // closed by Close
 
 	writing sync.Mutex // held while messages are written or kept
 	taken   bool       // guarded by writing: the initialize was taken
-	ready   bool       // guarded by writing: attach has sent what was kept
+	ready   bool       // guarded by writing: attach has sent the kept messages
 	kept    []stream.Message
 
 	once  sync.Once // guards closing
-	first []read    // what is read first; set before attached is closed
+	first []read    // read before the messages of below; set before attached is closed
 	mu    sync.Mutex
 	gone  bool // guarded by mu: closed
 	bound bool // guarded by mu: attached
 }
 
-// read is what one call of Read has returned.
+// read is the result of one call of Read.
 type read struct {
 	msg []byte
 	err error
@@ -45,8 +45,8 @@ func newEnd(below *probe) *end {
 	}
 }
 
-// attach connects the end: it reads first what stands in first, and what it has kept is
-// sent.
+// attach connects the end with the stream. Read returns first before it reads from the stream, and
+// the kept messages are sent.
 func (e *end) attach(first []read) error {
 	e.mu.Lock()
 	if e.gone {
@@ -68,7 +68,7 @@ func (e *end) attach(first []read) error {
 	return nil
 }
 
-// keep takes or keeps a message while the end is not attached. It reports whether it did.
+// keep takes or keeps a message while the end is not attached, and reports whether it did so.
 func (e *end) keep(m stream.Message) bool {
 	if e.ready {
 		return false
@@ -136,8 +136,8 @@ func (e *end) close(below func() error) error {
 	return below()
 }
 
-// Features returns those of the stream below, so that the connection over the end behaves
-// like one over that stream.
+// Features returns the features of the stream below, so that the connection behaves as over that
+// stream.
 func (e *end) Features() *stream.Features {
 	below := e.features
 	f := below.Information()

@@ -12,8 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// A user interface that is written once. The agent here is one of version 2 in the same
-// process; a program passes negotiate.Command and the command of an agent of any version.
+// A user interface works with agents of both versions. This agent is one of version 2 in the same
+// process. A program passes negotiate.Command and the command of any agent.
 func Example() {
 	ctx := context.Background()
 	dial := func(context.Context) (stream.Stream, error) {

@@ -26,11 +26,11 @@ func (reader) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.Read
 
 var withFiles = &negotiate.Options{V1: func(*client.Conn) acp.Client { return reader{} }}
 
-// A client with files makes sure that an agent of version 1 has seen them.
+// A client with files sends its capabilities to an agent of version 1 that has not seen them.
 func TestFilesAreToldAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		second func(p *rawpeer.Peer, m rawpeer.Message)
-		agent  string // as it calls itself in the end
+		agent  string // the agent's name after Connect
 	}{
 		"and are heard":  {func(p *rawpeer.Peer, m rawpeer.Message) { p.Answer(m, resultV1) }, "one"},
 		"and are known":  {func(p *rawpeer.Peer, m rawpeer.Message) { p.Fail(m, -32600, "once is enough") }, "goose"},
@@ -70,13 +70,13 @@ func TestFilesAreToldAgain(t *testing.T) {
 	})
 }
 
-// single is a stream to an endpoint that takes one initialize.
+// single is a stream to an endpoint that accepts one initialize only.
 type single struct{ stream.Stream }
 
 func (single) Features() *stream.Features { return &stream.Features{SingleInitialize: true} }
 
-// An endpoint that takes one initialize is dialed again, where that is possible, and asked
-// once over each stream.
+// An endpoint that accepts one initialize only is dialed again if possible. It gets one initialize
+// over each stream.
 func TestFilesAreToldToAnEndpointThatTakesOneInitialize(t *testing.T) {
 	t.Run("dialed again", func(t *testing.T) {
 		leak.Check(t)
@@ -115,8 +115,8 @@ func TestFilesAreToldToAnEndpointThatTakesOneInitialize(t *testing.T) {
 	})
 }
 
-// A router derives the first initialize of its version 1 agent from version 2, which has no
-// capabilities for files. A second initialize has them, and the agent can read files.
+// A router derives the first initialize for its version 1 agent from version 2, which has no
+// capabilities for files. The second initialize has them, and the agent can read files.
 func TestFilesThroughARouter(t *testing.T) {
 	leak.Check(t)
 	var seen []*acp.ClientCapabilities

@@ -95,7 +95,7 @@ func (o *Options) clone() Options {
 	}
 	c.ConnV1, c.ConnV2 = &v1, &v2
 	if c.Permission == nil {
-		c.Permission, _ = permission.New(nil) // without rules nothing can be wrong
+		c.Permission, _ = permission.New(nil) // New cannot fail without rules
 	}
 	return c
 }

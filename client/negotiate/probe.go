@@ -13,22 +13,22 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// earlyBytes is how much an agent may send before its response to initialize.
+// earlyBytes limits what an agent may send before its response to initialize.
 const earlyBytes = 1 << 20
 
-// closeGrace is how long a read may take to end after its stream was closed. A read of
-// standard input cannot be ended.
+// closeGrace is how long a read may take to end after its stream was closed. A read of standard
+// input cannot be interrupted.
 const closeGrace = 250 * time.Millisecond
 
 var errEarly = fmt.Errorf("negotiate: the agent has sent more than %d bytes before its response to initialize", earlyBytes)
 
-// probe asks the agent at the other end of a stream which version it speaks.
+// probe finds out which version the agent at the other end of a stream speaks.
 type probe struct {
 	s        stream.Stream
-	features *stream.Features // of s
+	features *stream.Features // features of s
 	send     func(stream.Message) error
-	noise    func([]byte) // what s returned for Unchecked, or nil
-	early    []read       // what came before the response
+	noise    func([]byte) // result of Unchecked of s, or nil
+	early    []read       // what was read before the response
 	bytes    int
 	asked    int
 }
@@ -42,8 +42,7 @@ func newProbe(s stream.Stream) *probe {
 	return p
 }
 
-// ask sends initialize with the params and returns the response. If ctx is done it closes
-// the stream.
+// ask sends initialize with params and returns the response. If ctx ends, it closes the stream.
 func (p *probe) ask(ctx context.Context, params []byte) (answer, error) {
 	p.asked++
 	id := strconv.Itoa(p.asked)
@@ -54,7 +53,7 @@ func (p *probe) ask(ctx context.Context, params []byte) (answer, error) {
 	done := make(chan outcome, 1)
 	go func() { // ends with the response, or with the stream
 		out := outcome{err: errPanic}
-		defer func() { // the stream may be the user's
+		defer func() { // a stream of the user may panic
 			if v := recover(); v != nil {
 				out.err = fmt.Errorf("negotiate: panic in the stream: %v\n\n%s", v, debug.Stack())
 			}
@@ -86,7 +85,7 @@ func (p *probe) exchange(id string, params []byte) (answer, error) {
 			if v := recover(); v != nil {
 				err = fmt.Errorf("negotiate: panic in the stream: %v\n\n%s", v, debug.Stack())
 			}
-			if err != nil { // what the agent said last is worth reading
+			if err != nil { // the last messages of the agent explain its end
 				time.AfterFunc(closeGrace, func() { p.s.Close() })
 			}
 			sent <- err
@@ -95,7 +94,7 @@ func (p *probe) exchange(id string, params []byte) (answer, error) {
 	}()
 	a, err := p.response(id)
 	if err != nil {
-		defer time.AfterFunc(closeGrace, func() { p.s.Close() }).Stop() // an agent may read nothing
+		defer time.AfterFunc(closeGrace, func() { p.s.Close() }).Stop() // the agent may not read
 	}
 	if unsent := <-sent; unsent != nil && (err == nil || errors.Is(err, io.EOF) || errors.Is(err, stream.ErrClosed)) {
 		return answer{}, fmt.Errorf("negotiate: sending initialize: %w", unsent)
@@ -103,7 +102,7 @@ func (p *probe) exchange(id string, params []byte) (answer, error) {
 	return a, err
 }
 
-// response reads until the response with that id.
+// response reads until the response with that id arrives.
 func (p *probe) response(id string) (answer, error) {
 	for {
 		msg, err := p.s.Read()
@@ -132,14 +131,14 @@ func isResponse(e *envelope.Envelope) bool {
 	return e.Kind == envelope.KindResponse || e.Kind == envelope.KindErrorResponse || e.Kind == envelope.KindBadResponse
 }
 
-// isRefusal reports whether the message is an error without an id: the agent could not read
-// the request, and there is only one.
+// isRefusal reports whether the message is an error without an id. The agent could not read the
+// request, which is the only one.
 func isRefusal(e *envelope.Envelope) bool {
 	return e.Kind == envelope.KindErrorResponse && (len(e.ID) == 0 || string(e.ID) == "null")
 }
 
-// lost returns the error if a response can no longer arrive. Reading goes on after the
-// others, and the connection reads them again.
+// lost returns the error if the response can no longer arrive. Other errors are kept for the
+// connection, and reading continues.
 func (p *probe) lost(err error, id string) error {
 	if long, ok := errors.AsType[*stream.TooLargeError](err); ok {
 		if long.HasResult && string(long.ID) == id {
@@ -156,7 +155,7 @@ func (p *probe) lost(err error, id string) error {
 	return fmt.Errorf("negotiate: the agent has ended before its response to initialize: %w", err)
 }
 
-// responseTo returns the answer as the response to the initialize of a connection.
+// responseTo returns the answer as a response to the initialize of a connection.
 func responseTo(m *stream.Message, a *answer) read {
 	b := append([]byte(`{"jsonrpc":"2.0","id":`), m.ID...)
 	if a.err != nil {

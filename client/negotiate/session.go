@@ -16,7 +16,7 @@ type Session struct {
 	thread *thread.Thread
 }
 
-// session is what the two versions do differently.
+// session contains what differs between the versions.
 type session interface {
 	id() string
 	prompt(ctx context.Context, blocks []thread.Block) (wait func() (thread.Turn, error))
@@ -118,7 +118,7 @@ func (s *Session) SetOptionBool(ctx context.Context, id string, on bool) error {
 	return s.back.setBool(ctx, id, on)
 }
 
-// lost ends what the thread shows as running, because the connection has ended.
+// lost marks what the thread shows as running as ended, because the connection has ended.
 func (s *Session) lost(err error) {
 	if state := s.thread.Snapshot().Turn.State; state == "" || state == thread.StateIdle {
 		return

@@ -17,7 +17,7 @@ type verdict int
 const (
 	speaksV1 verdict = iota + 1
 	speaksV2
-	// tryV1 means that the agent may speak version 1 if it is asked for nothing else.
+	// tryV1 means that the agent may accept an initialize that offers only version 1.
 	tryV1
 	// refuses means that the response would be the same for version 1.
 	refuses
@@ -25,13 +25,12 @@ const (
 
 // answer is the response to initialize.
 type answer struct {
-	result []byte // nil if it is an error
+	result []byte // nil for an error response
 	err    *rpcerr.RequestError
 	failed []byte // the undecoded error
-	// version is the version that the agent named; -1 if it named none.
+	// version is the version in the result, or -1 if there is none.
 	version int
-	// supported lists the versions of an agent that supports neither; nil if it did not
-	// say.
+	// supported lists the versions that the error contains. It is nil if there are none.
 	supported []int
 }
 
@@ -49,12 +48,12 @@ func answerOf(e *envelope.Envelope) answer {
 		_ = json.Unmarshal(a.failed, a.err)
 	}
 	var data json.RawMessage
-	_ = a.err.DecodeData(&data) // it may be missing
+	_ = a.err.DecodeData(&data) // the data may be absent
 	a.supported = endpoint.SupportedVersions(data)
 	return a
 }
 
-// withMessage returns an error with the member message: without it the code is clear enough.
+// withMessage adds an empty member message if there is none, because the code is enough.
 func withMessage(failed []byte) []byte {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(failed, &members) != nil || members == nil || members["message"] != nil {
@@ -68,8 +67,8 @@ func withMessage(failed []byte) []byte {
 	return b
 }
 
-// verdict decides by the shape of the response: an agent may repeat any version that it
-// is asked for.
+// verdict decides by the members of the response, because an agent may repeat any version that is
+// requested.
 func (a *answer) verdict() verdict {
 	if a.err != nil {
 		switch a.err.Code {
@@ -98,8 +97,8 @@ func (a *answer) verdict() verdict {
 
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
-// as returns the result with that version: an agent of version 1 may have repeated the one
-// that it was asked for.
+// as returns the result with that version, because an agent of version 1 may have repeated the
+// requested one.
 func (a *answer) as(version int) []byte {
 	if string(envelope.Member(a.result, "protocolVersion")) == strconv.Itoa(version) {
 		return a.result
@@ -116,9 +115,9 @@ func (a *answer) as(version int) []byte {
 	return b
 }
 
-// lossy reports whether an agent of version 1 that is served by an endpoint for both
-// versions may not have seen all that the client offers: such endpoints derive the
-// capabilities from those of version 2, which has no files and no terminals.
+// lossy reports whether an agent of version 1 behind an endpoint for both versions may not have
+// received all capabilities of the client. Such endpoints derive them from those of version 2,
+// which has no files and no terminals.
 func lossy(params []byte) bool {
 	caps := envelope.Member(params, "clientCapabilities")
 	if !isObject(caps) {
@@ -139,8 +138,8 @@ func lossy(params []byte) bool {
 		set(offered.Session.Notices) || set(offered.Session.Compaction) || set(offered.Subs) || set(offered.Meta)
 }
 
-// merged returns the params of an initialize that both versions understand: what each end
-// sends by itself, and the newer version.
+// merged returns params of an initialize that both versions understand: the members of both, with
+// the newer version.
 func merged(v1, v2 []byte) ([]byte, error) {
 	all := map[string]json.RawMessage{}
 	for _, params := range [][]byte{v1, v2} {
@@ -158,7 +157,7 @@ func merged(v1, v2 []byte) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// mergedObjects returns a with the members of b.
+// mergedObjects returns a, with the members of b added.
 func mergedObjects(a, b json.RawMessage) json.RawMessage {
 	all := map[string]json.RawMessage{}
 	if json.Unmarshal(a, &all) != nil || json.Unmarshal(b, &all) != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// The answers of agents in use, and what they mean.
+// These are responses of existing agents, and their verdicts.
 func TestVerdict(t *testing.T) {
 	for name, c := range map[string]struct {
 		response string

@@ -29,8 +29,8 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// Before Connect returns, it closes the connection of the version that was not agreed on,
-// and the function that was given to OnEnd of that connection is called.
+// Before Connect returns, it closes the connection of the other version, whose OnEnd functions are
+// called.
 func TestTheOtherConnectionIsClosed(t *testing.T) {
 	for version, r := range map[int]string{1: resultV1, 2: resultV2} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestTheOtherConnectionIsClosed(t *testing.T) {
 	}
 }
 
-// What a program sends before the version is known arrives after initialize.
+// A message that the client sends before the version is known is sent after initialize.
 func TestEarlyMessagesOfTheClient(t *testing.T) {
 	for version, r := range map[int]string{1: resultV1, 2: resultV2} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestEarlyMessagesOfTheClient(t *testing.T) {
 	}
 }
 
-// before calls f before a method is sent.
+// before returns a middleware that calls f before a message of that method is sent.
 func before(method string, f func(context.Context) error) acp.Middleware {
 	return func(next acp.Handler) acp.Handler {
 		return func(ctx context.Context, m string, params any) (any, error) {
@@ -107,8 +107,8 @@ func before(method string, f func(context.Context) error) acp.Middleware {
 	}
 }
 
-// A program whose output is not all messages, and which exits when it is asked for version
-// 2. TestMain plays it.
+// The agent is a program that prints other lines too, and exits when version 2 is requested.
+// TestMain plays it.
 func TestAgentProgram(t *testing.T) {
 	leak.Check(t)
 	self, err := os.Executable()
@@ -173,7 +173,7 @@ func (a *again) Read() ([]byte, error) {
 	return a.Stream.Read()
 }
 
-// Over the network, where a stream routes messages and must know their methods and ids.
+// Network streams route messages, so they must know the methods and ids.
 func TestOverTheNetwork(t *testing.T) {
 	for name, scheme := range map[string]string{"websocket": "ws", "http": "http"} {
 		for version, agents := range map[int]*router.Agents{
@@ -205,7 +205,7 @@ func TestOverTheNetwork(t *testing.T) {
 	}
 }
 
-// Nothing is kept for readers that a session does not have.
+// Updates outside of a turn are not kept if nothing reads them.
 func TestUpdatesOutsideATurnAreNotKept(t *testing.T) {
 	for version, r := range map[int]string{1: resultV1, 2: resultV2} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {

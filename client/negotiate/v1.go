@@ -35,7 +35,7 @@ func (b *backendV1) features() Features {
 		Close: caps.Has("sessionCapabilities.close"), Delete: caps.Has("sessionCapabilities.delete"),
 		Image: caps.Has("promptCapabilities.image"), Audio: caps.Has("promptCapabilities.audio"),
 		Resource: caps.Has("promptCapabilities.embeddedContext"),
-		Stdio:    true, // every agent of version 1 has it
+		Stdio:    true, // every agent of version 1 supports it
 		HTTP:     caps.Has("mcpCapabilities.http"), SSE: caps.Has("mcpCapabilities.sse"),
 		AdditionalDirectories: caps.Has("sessionCapabilities.additionalDirectories"),
 		SignOut:               caps.Has("auth.logout"),
@@ -90,7 +90,7 @@ func (b *backendV1) resume(ctx context.Context, id string, p *SessionParams) (se
 	return b.opened(s, err)
 }
 
-// opened drops the updates that the thread has got already.
+// opened drops the kept updates, which the thread already has.
 func (b *backendV1) opened(s *client.Session, err error) (session, error) {
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (s sessionV1) prompt(ctx context.Context, blocks []thread.Block) func() (th
 func (s sessionV1) cancel(ctx context.Context) error { return s.s.Cancel(ctx) }
 
 func (s sessionV1) close(ctx context.Context) error {
-	cancelled := s.s.Cancel(ctx) // an agent that cannot close sessions would go on
+	cancelled := s.s.Cancel(ctx) // an agent that cannot close sessions would continue its turn
 	err := s.s.Close(ctx)
 	if _, ok := errors.AsType[*acp.CapabilityError](err); ok {
 		return cancelled

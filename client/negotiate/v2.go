@@ -66,7 +66,7 @@ func (b *backendV2) signInMethods() []SignInMethod {
 
 func unknownMethod(kind string, raw json.RawMessage) SignInMethod {
 	var m struct{ ID, MethodID, Name, Description string }
-	_ = json.Unmarshal(raw, &m) // what it does not say stays empty
+	_ = json.Unmarshal(raw, &m) // absent members stay empty
 	if m.ID == "" {
 		m.ID = m.MethodID
 	}
@@ -114,7 +114,7 @@ func (b *backendV2) reopen(ctx context.Context, id string, p *SessionParams, fro
 	return b.opened(s, err)
 }
 
-// opened drops the updates that the thread has got already.
+// opened drops the kept updates, which the thread already has.
 func (b *backendV2) opened(s *client2.Session, err error) (session, error) {
 	if err != nil {
 		return nil, err

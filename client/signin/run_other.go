@@ -4,5 +4,5 @@ package signin
 
 import "os/exec"
 
-// start starts a command. It gets Ctrl-C of the console as this program does.
+// start starts a command, which receives Ctrl-C of the console like this program.
 func start(cmd *exec.Cmd) (ended func(), err error) { return func() {}, cmd.Start() }

@@ -9,9 +9,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/process"
 )
 
-// start starts a command in the process group of this program, which has the terminal. The
-// command is in the list of the processes that a signal ends with the program; see
-// stream.EndOnSignal.
+// start starts a command in the process group of this program, which has the terminal. A signal
+// that ends the program also ends the command; see stream.EndOnSignal.
 func start(cmd *exec.Cmd) (ended func(), err error) {
 	var attr syscall.SysProcAttr
 	if cmd.SysProcAttr != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// A signal to the program alone, while the user signs in on its terminal.
+// The program, but not its process group, receives a signal while the user signs in.
 func TestSignalsEndTheCommand(t *testing.T) {
 	const part = "ACPKIT_TEST_SIGNIN_PART"
 	again := func(as string) *exec.Cmd {
@@ -31,14 +31,14 @@ func TestSignalsEndTheCommand(t *testing.T) {
 	switch os.Getenv(part) {
 	case "login":
 		fmt.Println(os.Getpid(), syscall.Getpgrp())
-		select {} // the user thinks
+		select {} // the user does not answer
 	case "program":
 		stream.EndOnSignal(nil)
 		_, err := signin.Do(context.Background(), offer(t, terminal), errRequired, &signin.Options{Command: func() *exec.Cmd { return again("login") }})
 		t.Fatal("the program is not to hear of the end:", err)
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if signal.Ignored(sig) { // as under nohup: so does what the test starts
+		if signal.Ignored(sig) { // the test runs under nohup, and its processes ignore the signal too
 			t.Log("not tested: the tests run ignoring", sig)
 			continue
 		}
@@ -54,7 +54,7 @@ func TestSignalsEndTheCommand(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, program.Process.Pid, group, "it can read from the terminal")
 		require.NoError(t, program.Process.Signal(sig))
-		_ = program.Wait()                                                                     // the state says all
+		_ = program.Wait()                                                                     // the state has the result
 		if status := program.ProcessState.Sys().(syscall.WaitStatus); sig == syscall.SIGQUIT { // the runtime prints the goroutines
 			assert.Equal(t, 2, status.ExitStatus())
 		} else {

@@ -143,9 +143,9 @@ func (o *Options) choose(ctx context.Context, required error, ways []Way) (*Way,
 	return &chosen[0], nil
 }
 
-// run runs the command of a way on the user's terminal.
+// run runs the command of a way in the user's terminal.
 func (o *Options) run(ctx context.Context, w *Way) error {
-	if err := ctx.Err(); err != nil { // the user may have thought for long
+	if err := ctx.Err(); err != nil { // ctx may have ended while the user decided
 		return err
 	}
 	cmd := o.Command()
@@ -168,7 +168,7 @@ func (o *Options) run(ctx context.Context, w *Way) error {
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // it may have ended
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // the process may have ended
 	defer stop()
 	err = cmd.Wait()
 	ended()
@@ -178,7 +178,7 @@ func (o *Options) run(ctx context.Context, w *Way) error {
 	return err
 }
 
-// ask asks for the variables of a way.
+// ask asks the user for the variables of a way.
 func (o *Options) ask(ctx context.Context, w *Way) ([]string, error) {
 	values, err := o.Variables(ctx, w)
 	if err != nil {

@@ -25,7 +25,7 @@ var errRequired = rpcerr.AuthRequired(nil)
 
 var _ signin.Conn = (*client.Conn)(nil)
 
-// agent offers methods and notes which was called.
+// agent offers methods and records which was called.
 type agent struct {
 	methods []acp.AuthMethod
 	called  acp.AuthMethodID
@@ -119,7 +119,7 @@ func TestRunOnThisTerminal(t *testing.T) {
 		if slices.Contains(os.Args, "--login") {
 			thinking := make(chan os.Signal, 1)
 			signal.Notify(thinking, os.Interrupt)
-			<-thinking // the user thinks
+			<-thinking // the user decides
 		}
 		os.Exit(4)
 	}
@@ -185,7 +185,7 @@ func TestChoosing(t *testing.T) {
 	assert.ErrorIs(t, err, no)
 }
 
-// The user has chosen one of two ways that the agent gives the same id.
+// The agent gives two ways the same id, and the user has chosen one of them.
 func TestWaysWithTheSameID(t *testing.T) {
 	opts := &signin.Options{
 		Command: func() *exec.Cmd { return exec.Command("agent") },
@@ -220,7 +220,7 @@ func TestInstruction(t *testing.T) {
 	}
 }
 
-// Nothing is run when the user has given up meanwhile.
+// No command is run if ctx has ended before the user decides.
 func TestChoiceThatComesLate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -87,7 +87,7 @@ func (w *Way) Instruction(command string) string {
 	return ""
 }
 
-// quoted returns a word as it is written for a shell.
+// quoted returns a word with the quotes that a shell needs.
 func quoted(word string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
@@ -130,7 +130,7 @@ func Ways(methods []acp.AuthMethod) []Way {
 // method of the agent it has the command.
 const OlderTerminal = "terminal-auth"
 
-// terminalInMeta reads the command that older agents put into _meta.
+// terminalInMeta reads the command of older agents from _meta.
 func terminalInMeta(w *Way, meta acp.Meta) {
 	raw, err := json.Marshal(meta[OlderTerminal])
 	if err != nil {
@@ -151,7 +151,7 @@ func terminalInMeta(w *Way, meta acp.Meta) {
 	}
 }
 
-// unknown reads a method of a type that the protocol does not have, or no more.
+// unknown reads a method of a type that the protocol does not define.
 func unknown(m *acp.UnknownAuthMethod) Way {
 	var read struct {
 		ID          acp.AuthMethodID  `json:"id"`
@@ -184,8 +184,8 @@ func unknown(m *acp.UnknownAuthMethod) Way {
 	return w
 }
 
-// variable reads a variable: an object, or its name alone. A name that an environment cannot
-// hold is refused.
+// variable reads a variable: an object, or only its name. It refuses names that an environment
+// cannot contain.
 func variable(raw json.RawMessage) (Variable, bool) {
 	var read struct {
 		Name     string `json:"name"`

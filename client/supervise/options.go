@@ -69,7 +69,7 @@ func (r *Restart) fill() {
 	}
 }
 
-// pause returns how long to wait after so many failures in a row.
+// pause returns how long to wait after a number of failures in a row.
 func (r *Restart) pause(failures int) time.Duration {
 	d := r.Min
 	for range failures - 1 {

@@ -25,13 +25,13 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// playAgent makes the test program an agent. Its value is a file in which it notes the
-// process that it starts.
+// playAgent makes the test binary an agent. Its value is the name of a file, to which the agent
+// writes the id of the process that it starts.
 const playAgent = "ACPKIT_TEST_SUPERVISED"
 
 func TestMain(m *testing.M) {
 	if notes := os.Getenv(playAgent); notes != "" {
-		// It ignores SIGTERM, as what agents start sometimes does.
+		// The process ignores SIGTERM, as processes of agents sometimes do.
 		child := exec.Command("sh", "-c", `trap "" TERM; while :; do sleep 0.05; done`)
 		if err := child.Start(); err != nil {
 			panic(err)
@@ -62,8 +62,8 @@ func (a mortal) Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse
 	return nil, nil
 }
 
-// A process that dies before it has answered is reported at once, with its status and the
-// end of its standard error, and is not started again.
+// If the process exits before it has answered, the error has its status and the end of its standard
+// error. It is returned at once, and the process is not started again.
 func TestProcessThatDoesNotStart(t *testing.T) {
 	starts := 0
 	k := keep(t, &world{}, func(o *supervise.Options) {
@@ -83,8 +83,8 @@ func TestProcessThatDoesNotStart(t *testing.T) {
 	assert.Equal(t, err, k.Wait())
 }
 
-// If the agent's process exits during a turn, the error of the turn has the exit status and
-// the end of its standard error. The processes that it started do not outlive the connection.
+// If the agent's process exits during a turn, the error of the turn has the exit status and the end
+// of its standard error. The processes that the agent started end with the connection.
 func TestProcess(t *testing.T) {
 	notes := filepath.Join(t.TempDir(), "children")
 	w := &world{}

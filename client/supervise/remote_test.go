@@ -25,7 +25,7 @@ import (
 type site struct {
 	w *world
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	listener *pipenet.Listener
 	handler  *remote.Handler
 	server   *http.Server
@@ -45,7 +45,7 @@ func (s *site) start() {
 	go s.server.Serve(s.listener) // ends with stop
 }
 
-// stop ends the server without a word to its clients.
+// stop closes the server without a shutdown.
 func (s *site) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,8 +66,8 @@ func (s *site) dialer(t *testing.T, url string) func(context.Context) (stream.St
 	}
 }
 
-// A server over the network is supervised like a process: while it is away the Supervisor
-// dials again, and then the sessions come back.
+// A server is supervised like a process: while it is down, the Supervisor dials again, and then the
+// sessions are opened again.
 func TestServerRestart(t *testing.T) {
 	for profile, url := range map[string]string{"WebSocket": "ws://site/acp", "HTTP": "http://site/acp"} {
 		for name, c := range map[string]struct {

@@ -10,10 +10,10 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// reopen brings the session back on a new connection.
+// reopen opens the session again on a new connection.
 func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint64) {
 	select {
-	case x.reopening <- struct{}{}: // the one before fails soon: its connection has ended
+	case x.reopening <- struct{}{}: // an earlier call fails soon, because its connection has ended
 		defer func() { <-x.reopening }()
 	case <-ctx.Done():
 		return
@@ -34,7 +34,7 @@ func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint
 		b, err = x.start(ctx, conn)
 	}
 	if agentDied(err) {
-		return // the next connection brings the session back
+		return // the next connection opens the session again
 	}
 	if err == nil {
 		r.Settings = x.setAgain(ctx, b.Session)
@@ -43,14 +43,14 @@ func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint
 	}
 	r.Err = err
 	s.mu.Lock()
-	if s.conn != conn { // it has died again, and this is of no interest
+	if s.conn != conn { // this connection has ended too, so its error does not matter
 		s.mu.Unlock()
 		return
 	}
-	if x.closed { // meanwhile: it is not to stay open at the agent
+	if x.closed { // meanwhile; it must not stay open at the agent
 		s.mu.Unlock()
 		if err == nil {
-			_ = b.Session.Close(ctx) // no one waits for it
+			_ = b.Session.Close(ctx) // the result is not needed
 		}
 		return
 	}
@@ -65,15 +65,14 @@ func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint
 	s.tellReturn(r)
 }
 
-// agentDied reports whether a call has failed because its connection has ended, or is
-// about to.
+// agentDied reports whether a call failed because its connection has ended or is about to.
 func agentDied(err error) bool {
-	_, other := errors.AsType[*signInError](err) // may be of another connection
+	_, other := errors.AsType[*signInError](err) // the error may be of another connection
 	return errors.Is(err, acp.ErrClosed) && !other
 }
 
-// continued resumes or loads the session. The error is an *acp.CapabilityError if the
-// agent can do neither.
+// continued resumes or loads the session. The error is an *acp.CapabilityError if the agent
+// supports neither.
 func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.SessionID) (*Binding, error) {
 	can := conn.AgentCapabilities()
 	err := error(&acp.CapabilityError{Method: acp.MethodSessionResume, Capability: "sessionCapabilities.resume"})
@@ -125,8 +124,8 @@ func (x *Session) start(ctx context.Context, conn *client.Conn) (*Binding, error
 	return b, err
 }
 
-// signedIn makes a call, and makes it once more after signing the user in if the agent asks
-// for that and it was not tried on this connection.
+// signedIn makes a call. If the agent requires authentication, it signs the user in, once for each
+// connection, and repeats the call.
 func (x *Session) signedIn(ctx context.Context, conn *client.Conn, call func() error) error {
 	err := call()
 	s := x.supervisor
@@ -142,7 +141,7 @@ func (x *Session) signedIn(ctx context.Context, conn *client.Conn, call func() e
 	if attempt == nil {
 		return err
 	}
-	// Sessions that come back at the same time wait for the same attempt.
+	// Sessions that are opened at the same time share one attempt.
 	attempt.once.Do(func() { attempt.err = s.opts.SignIn(ctx, conn) })
 	if attempt.err != nil {
 		return &signInError{errors.Join(attempt.err, err)}
@@ -150,7 +149,7 @@ func (x *Session) signedIn(ctx context.Context, conn *client.Conn, call func() e
 	return call()
 }
 
-// signInError is the error of Options.SignIn together with that of the call.
+// signInError is the error of Options.SignIn, joined with that of the call.
 type signInError struct{ err error }
 
 func (e *signInError) Error() string { return "signing in: " + e.err.Error() }

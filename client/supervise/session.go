@@ -32,10 +32,10 @@ type Session struct {
 	opts       SessionOptions
 	reopening  chan struct{} // holds a token while the session is being opened
 
-	// The Supervisor's mu guards all below.
+	// Supervisor.mu guards the fields below.
 	id      acp.SessionID
-	bound   *Binding // nil while the session is away
-	err     error    // why it could not be brought back on this connection
+	bound   *Binding // nil while the session is not open
+	err     error    // why it could not be opened on this connection
 	mode    acp.SessionModeID
 	options []option
 	closed  bool
@@ -83,7 +83,7 @@ func (s *Supervisor) Open(ctx context.Context, opts *SessionOptions) (*Session, 
 		x.bound = b
 	}
 	s.mu.Unlock()
-	if current != conn && current != nil { // the agent died and returned meanwhile
+	if current != conn && current != nil { // the agent was started again meanwhile
 		x.reopen(ctx, current, now)
 	}
 	return x, nil

@@ -10,11 +10,11 @@ import (
 	"github.com/acpkit/go-sdk/client"
 )
 
-// option is an option that the user has set.
+// option is a config option that the user has set.
 type option struct {
 	id    acp.SessionConfigID
 	value acp.SessionConfigValueID
-	on    *bool // of an option that is on or off
+	on    *bool // value of a boolean option
 }
 
 // SetMode changes the mode of the session. The mode is set again when the session is
@@ -66,7 +66,7 @@ func (o option) set(ctx context.Context, s *client.Session) error {
 	return s.SetConfigOption(ctx, o.id, o.value)
 }
 
-// holds reports whether the session has the option's value already.
+// holds reports whether the session already has the option's value.
 func (o option) holds(s *client.Session) bool {
 	for _, c := range s.ConfigOptions() {
 		if c.ID != o.id {
@@ -82,8 +82,8 @@ func (o option) holds(s *client.Session) bool {
 	return false
 }
 
-// setAgain sets what the user has set, in the order of the last changes, where the session
-// has come back with something else.
+// setAgain sets the values of the user that the session has lost, in the order in which they were
+// set.
 func (x *Session) setAgain(ctx context.Context, s *client.Session) error {
 	x.supervisor.mu.Lock()
 	mode, options := x.mode, slices.Clone(x.options)

@@ -25,7 +25,7 @@ var whole = &supervise.SessionOptions{
 	MCPServers: []acp.MCPServer{&acp.MCPServerStdio{Name: "m", Command: "/m", Args: []string{"-x"}, Env: []acp.EnvVariable{{Name: "KEY", Value: "1"}}}},
 }
 
-// wholeText is what an agent of world notes of the folders and servers of whole.
+// wholeText is how an agent of world writes the folders and servers of whole.
 const wholeText = `/w[/x /y]{"name":"m","command":"/m","args":["-x"],"env":[{"name":"KEY","value":"1"}]}`
 
 func TestSessionsReturn(t *testing.T) {
@@ -85,8 +85,8 @@ func TestSessionsReturn(t *testing.T) {
 	}
 }
 
-// A program that prompts again as soon as a turn has failed does not spin while an agent dies,
-// which takes a while.
+// While an agent dies, which takes a while, calls wait. So a program that prompts again after each
+// failed turn does not loop at full speed.
 func TestCallsWaitWhileTheAgentDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, release := &world{resume: true}, make(chan struct{})
@@ -120,7 +120,7 @@ func TestCallsWaitWhileTheAgentDies(t *testing.T) {
 	})
 }
 
-// An agent that neither answers nor ends takes no longer than the limit for starting.
+// An agent that neither answers nor ends is given up after StartTimeout.
 func TestStartTimeoutIncludesTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
@@ -161,7 +161,7 @@ func TestSettingsAreSetAgainWhereTheyDiffer(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.SetMode(t.Context(), "code"))
 		w.mu.Lock()
-		w.sessions["s1"].mode = "ask" // the agent does not store modes
+		w.sessions["s1"].mode = "ask" // the agent has lost the mode
 		w.mu.Unlock()
 		w.take()
 		w.kill()
@@ -255,7 +255,7 @@ func TestDeadlineIsNoCrash(t *testing.T) {
 	})
 }
 
-// The agent dies again while its session comes back: the session comes back later, once.
+// If the agent dies again while a session is being opened, the session is opened later, once.
 func TestDeathOnReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true, dieOnResume: 2}
@@ -283,7 +283,7 @@ func TestDeathOnReturn(t *testing.T) {
 	})
 }
 
-// Sessions come back one connection at a time, also if the agent dies before they begin to.
+// Sessions are opened on one connection at a time, even if the agent dies before they begin.
 func TestDeathBeforeTheReturn(t *testing.T) {
 	const deaths, sessions = 30, 4
 	w := &world{resume: true}
@@ -317,7 +317,7 @@ func TestDeathBeforeTheReturn(t *testing.T) {
 	}
 }
 
-// doomed ends when it has passed one message.
+// doomed ends after one message.
 type doomed struct {
 	stream.Stream
 	read bool
@@ -381,7 +381,7 @@ func TestRestartStormStops(t *testing.T) {
 		assert.ErrorIs(t, err, supervise.ErrGaveUp)
 		assert.ErrorIs(t, err, acp.ErrClosed)
 		assert.Equal(t, 1+4, w.dials)
-		// 1, 2, 4, 4 seconds, half of each random.
+		// The pauses are 1, 2, 4 and 4 seconds, half of each random.
 		assert.GreaterOrEqual(t, time.Since(began), 5500*time.Millisecond)
 		assert.LessOrEqual(t, time.Since(began), 12*time.Second)
 		_, err = s.Prompt(t.Context(), acp.Text("x"))
@@ -397,7 +397,7 @@ func TestALongLifeResetsTheFailures(t *testing.T) {
 		k := keep(t, w, func(o *supervise.Options) { o.Restart = supervise.Restart{Limit: 1, Reset: time.Minute} })
 		require.NoError(t, k.Start(context.Background()))
 		for i := range 5 {
-			time.Sleep(2 * time.Minute) // of the bubble's clock
+			time.Sleep(2 * time.Minute) // synctest time
 			w.kill()
 			d := <-k.downs
 			assert.Equal(t, 1, d.Failures)
@@ -423,7 +423,7 @@ func TestPermissionPendingAtTheLoss(t *testing.T) {
 		turn, err := s.Prompt(t.Context(), acp.Text("ask"))
 		require.NoError(t, err)
 		<-w.asking
-		synctest.Wait() // the person thinks
+		synctest.Wait() // the user has not answered yet
 		w.kill()
 		assert.Error(t, <-k.person.ended, "nobody waits for the answer any more")
 		_, err = turn.Wait()
@@ -469,7 +469,7 @@ func TestSignIn(t *testing.T) {
 			calls := 0
 			w := &world{resume: true, load: true}
 			k := keep(t, w, func(o *supervise.Options) {
-				o.SignIn = func(context.Context, *client.Conn) error { calls++; return nil } // of no use
+				o.SignIn = func(context.Context, *client.Conn) error { calls++; return nil } // does not sign in
 			})
 			require.NoError(t, k.Start(context.Background()))
 			s, err := k.Open(t.Context(), whole)
@@ -488,7 +488,7 @@ func TestSignIn(t *testing.T) {
 			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
 			assert.ErrorIs(t, s.Retry(t.Context()), rpcerr.ErrAuthRequired)
 			w.mu.Lock()
-			w.signedIn = true // by other means
+			w.signedIn = true // the user signed in elsewhere
 			w.mu.Unlock()
 			require.NoError(t, s.Retry(t.Context()))
 			assert.EqualValues(t, "s1", s.ID())
@@ -601,7 +601,7 @@ func TestCloseWhileTheAgentIsAway(t *testing.T) {
 	})
 }
 
-// Wait waits for a Start that has not returned, because a process may be running already.
+// Wait waits for a Start in progress, because a process may already run.
 func TestWaitDuringStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dialing, release := make(chan struct{}), make(chan struct{})
@@ -609,7 +609,7 @@ func TestWaitDuringStart(t *testing.T) {
 			o.Dial = func(ctx context.Context) (stream.Stream, error) {
 				close(dialing)
 				<-ctx.Done()
-				<-release // what it has begun it takes back
+				<-release // Start ends what it has started
 				return nil, context.Cause(ctx)
 			}
 		})

@@ -15,21 +15,21 @@ import (
 // Supervisor keeps one agent running. All methods are safe for concurrent use.
 type Supervisor struct {
 	opts    Options
-	running sync.WaitGroup // Start, and the goroutines of run and of sessions that come back
+	running sync.WaitGroup // counts Start, and the goroutines of run and reopen
 
-	mu         sync.Mutex // guards all below
+	mu         sync.Mutex // guards the fields below
 	started    bool
 	stop       context.CancelCauseFunc
 	life       context.Context
-	conn       *client.Conn // nil while the agent is away
-	signIn     *signIn      // of conn
+	conn       *client.Conn // nil while there is no connection
+	signIn     *signIn      // belongs to conn
 	generation uint64
 	sessions   []*Session
-	err        error         // why it has ended
-	changed    chan struct{} // closed at each change of what Conn and Session wait for
+	err        error         // why the Supervisor has ended
+	changed    chan struct{} // closed at each change that Conn and Session wait for
 }
 
-// signIn is the one attempt of a connection to sign the user in.
+// signIn is the attempt to sign the user in on one connection.
 type signIn struct {
 	once sync.Once
 	err  error
@@ -77,7 +77,7 @@ func (s *Supervisor) Start(ctx context.Context) error {
 		return err
 	}
 	s.up(conn)
-	s.running.Go(func() { s.run(conn) }) // ends with s.life, or when it gives up
+	s.running.Go(func() { s.run(conn) }) // ends with s.life, or when it stops restarting
 	return nil
 }
 
@@ -107,7 +107,7 @@ func (s *Supervisor) Close() error {
 	return nil
 }
 
-// end ends everything for good.
+// end ends the Supervisor.
 func (s *Supervisor) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *Supervisor) end(err error) {
 	s.announce()
 }
 
-// announce wakes who waits for a change.
+// announce wakes the goroutines that wait for a change.
 func (s *Supervisor) announce() {
 	close(s.changed)
 	s.changed = make(chan struct{})
@@ -148,7 +148,8 @@ func (s *Supervisor) Conn(ctx context.Context) (*client.Conn, uint64, error) {
 	}
 }
 
-// liveLocked returns the current connection; nil if it begins to end, before down takes it away.
+// liveLocked returns the current connection. It returns nil from the moment that connection begins
+// to end.
 func (s *Supervisor) liveLocked() *client.Conn {
 	if s.conn != nil {
 		select {
@@ -160,8 +161,8 @@ func (s *Supervisor) liveLocked() *client.Conn {
 	return s.conn
 }
 
-// dial makes a connection that is ready for sessions. If that fails, it waits for the end of the
-// agent; the first time not longer than StartTimeout in all.
+// dial makes a connection that is ready for sessions. If that fails, it waits until the agent has
+// ended. The first time, all of this is limited by StartTimeout.
 func (s *Supervisor) dial(first bool) (*client.Conn, error) {
 	ctx, cancel := context.WithTimeout(s.life, s.opts.StartTimeout)
 	defer cancel()
@@ -178,7 +179,7 @@ func (s *Supervisor) dial(first bool) (*client.Conn, error) {
 		return conn, nil
 	}
 	over := make(chan error, 1)
-	s.running.Go(func() { // ends with the agent, which is killed if it does not end
+	s.running.Go(func() { // ends with the agent, which is killed after the grace
 		conn.Close()
 		over <- conn.Wait()
 	})
@@ -189,7 +190,7 @@ func (s *Supervisor) dial(first bool) (*client.Conn, error) {
 	select {
 	case why := <-over:
 		if why != nil && errors.Is(err, acp.ErrClosed) {
-			err = why // says more
+			err = why // has more details
 		}
 	case <-late:
 	}
@@ -208,7 +209,7 @@ func (s *Supervisor) up(conn *client.Conn) (generation uint64, sessions []*Sessi
 	return s.generation, slices.Clone(s.sessions)
 }
 
-// down takes the current connection away.
+// down removes the current connection.
 func (s *Supervisor) down() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +220,7 @@ func (s *Supervisor) down() {
 	s.announce()
 }
 
-// run starts the agent again as often as it dies.
+// run restarts the agent each time it dies.
 func (s *Supervisor) run(conn *client.Conn) {
 	failures, since := 0, time.Now()
 	for {
@@ -244,14 +245,14 @@ func (s *Supervisor) run(conn *client.Conn) {
 		}
 		since = time.Now()
 		generation, sessions := s.up(conn)
-		current := conn // conn is another one when the agent has died again
+		current := conn // conn changes when the agent dies again
 		for _, session := range sessions {
 			s.running.Go(func() { session.reopen(s.life, current, generation) }) // ends with current, at the latest
 		}
 	}
 }
 
-// redial starts the agent until it works. It returns nil if the Supervisor has ended.
+// redial starts the agent until that succeeds. It returns nil if the Supervisor has ended.
 func (s *Supervisor) redial(failures *int, err error) *client.Conn {
 	for {
 		if r := s.opts.Restart; r.Limit >= 0 && *failures > r.Limit {
@@ -277,7 +278,7 @@ func (s *Supervisor) redial(failures *int, err error) *client.Conn {
 	}
 }
 
-// ended reports whether the Supervisor has ended, and ends it if its ctx is done.
+// ended reports whether the Supervisor has ended. It ends the Supervisor if its ctx is done.
 func (s *Supervisor) ended() bool {
 	if s.life.Err() != nil {
 		s.end(context.Cause(s.life))

@@ -18,20 +18,20 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// world is where agents live and die. What they store survives them.
+// world makes agents. What agents store is kept when they end.
 type world struct {
-	resume, load bool          // what agents can do
-	auth         bool          // they ask for sign-in
-	dieAtOnce    int           // so many of the next agents die before initialize
-	dieOnResume  int           // and so many when they are asked to resume a session
-	hold         chan struct{} // they do not resume a session before it is closed; nil: at once
+	resume, load bool          // capabilities of the agents
+	auth         bool          // agents require authentication
+	dieAtOnce    int           // number of agents that will die before initialize
+	dieOnResume  int           // number of agents that will die during session/resume
+	hold         chan struct{} // session/resume waits until it is closed; nil: does not wait
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	dials    int
 	live     *agent.Conn
 	sessions map[acp.SessionID]*stored
 	next     int
-	log      []string // what was asked of agents
+	log      []string // requests that agents received
 	signedIn bool
 	asking   chan struct{} // closed when a prompt asks for permission
 }
@@ -69,7 +69,7 @@ func (w *world) dial(context.Context) (stream.Stream, error) {
 	return b, w.live.Start(context.Background())
 }
 
-// newAgent makes an agent that can do what the world says.
+// newAgent returns an agent with the capabilities of the world.
 func (w *world) newAgent(c *agent.Conn) acp.Agent {
 	base := &basic{w: w, conn: c}
 	base.self = base
@@ -94,7 +94,7 @@ func (w *world) newAgent(c *agent.Conn) acp.Agent {
 	return base.self
 }
 
-// kill ends the agent that lives.
+// kill ends the current agent.
 func (w *world) kill() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,7 +111,7 @@ func (w *world) forget() {
 type basic struct {
 	w    *world
 	conn *agent.Conn
-	self acp.Agent // with what the agent can do
+	self acp.Agent // the agent with its optional methods
 }
 
 func (a *basic) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
@@ -169,8 +169,7 @@ func (a *basic) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.
 	return &acp.NewSessionResponse{SessionID: id, Modes: modes, ConfigOptions: options}, nil
 }
 
-// settings returns the modes and the config options of s. Each response that opens a session
-// contains them.
+// settings returns the modes and the config options of s, for a response that opens a session.
 func settings(s *stored) (*acp.SessionModeState, []acp.SessionConfigOption) {
 	return &acp.SessionModeState{CurrentModeID: s.mode, AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask"}, {ID: "code", Name: "Code"}}},
 		[]acp.SessionConfigOption{{ID: "model", Name: "Model", Kind: &acp.SessionConfigSelect{CurrentValue: s.option,
@@ -210,7 +209,7 @@ func (a *basic) SetSessionConfigOption(_ context.Context, req *acp.SetSessionCon
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: options}, nil
 }
 
-// Prompt does what the prompt says: die, ask, wait, or end.
+// Prompt does what the text of the prompt says: die, ask, wait, or end.
 func (a *basic) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	text := acp.PlainText(req.Prompt[0])
 	a.w.note("prompt %s", text)
@@ -282,7 +281,7 @@ func (p *person) RequestPermission(ctx context.Context, _ *acp.RequestPermission
 	return acp.Cancelled(), nil
 }
 
-// keeper is a Supervisor whose events are kept.
+// keeper is a Supervisor that records its events.
 type keeper struct {
 	*supervise.Supervisor
 	person  *person
