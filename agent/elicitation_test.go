@@ -80,7 +80,7 @@ func TestOpenURL(t *testing.T) {
 func TestQuestionsByNameAreLookedAt(t *testing.T) {
 	c := &formFiller{action: &acp.ElicitationAcceptAction{}}
 	p := open(t, func(*agent.Conn) acp.Agent { return &peertest.Agent{} }, c, nil)
-	question := map[string]any{"mode": "url", "elicitationId": "e", "url": "file:///etc/passwd", "sessionId": "s1", "message": "Look"}
+	question := map[string]any{"mode": "url", "elicitationId": "e", "url": "file:///etc/passwd", "requestId": 1, "message": "Look"}
 	var invalid *acp.InvalidError
 	require.ErrorAs(t, p.agent.Call(t.Context(), "elicitation/create", question, nil), &invalid)
 	question["url"] = "HTTPS://example.com/x?y"

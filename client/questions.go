@@ -21,7 +21,7 @@ func (c *Conn) requestPermission(ctx context.Context, req *acp.RequestPermission
 
 // createElicitation returns the handler of elicitation/create, which calls h unless the
 // turn is cancelled. A mode that was not advertised is refused, as the protocol requires,
-// and so is a URL that is not a web page.
+// and so are a URL that is not a web page and a session that is not open.
 func (c *Conn) createElicitation(h acp.Elicitor) func(context.Context, *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	return func(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 		return c.elicit(ctx, h, req)
@@ -45,6 +45,9 @@ func (c *Conn) elicit(ctx context.Context, h acp.Elicitor, req *acp.CreateElicit
 	session, ok := scope.(*acp.ElicitationSessionScope)
 	if !ok {
 		return h.CreateElicitation(ctx, req)
+	}
+	if !c.remote && !c.HasSession(session.SessionID) {
+		return nil, rpcerr.InvalidParams(nil).WithDetail("the session is not open")
 	}
 	cancelled := &acp.CreateElicitationResponse{Action: &acp.ElicitationCancelAction{}}
 	return askUser(ctx, c, session.SessionID, elicitationMatter(session), cancelled, h.CreateElicitation, req)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/files"
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/terminals"
@@ -51,24 +50,4 @@ func (s *seat) authorize(ctx context.Context, id acp.SessionID, a permission.Act
 		return rpcerr.RequestCancelled(nil).WithCause(err)
 	}
 	return err
-}
-
-// elicitor shows forms and pages of sessions that are open, and of none.
-type elicitor struct {
-	acp.Elicitor
-	conn *client.Conn
-}
-
-func (e elicitor) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
-	var scope acp.ElicitationScope
-	switch m := req.Mode.(type) {
-	case *acp.ElicitationFormMode:
-		scope = m.Scope
-	case *acp.ElicitationURLMode:
-		scope = m.Scope
-	}
-	if s, ok := scope.(*acp.ElicitationSessionScope); ok && !e.conn.HasSession(s.SessionID) {
-		return nil, permission.ErrUnknownSession
-	}
-	return e.Elicitor.CreateElicitation(ctx, req)
 }

@@ -106,9 +106,9 @@ func (h *Host) parts(conn *client.Conn, s *seat) parts {
 	switch {
 	case h.opts.Page != nil:
 		both := &elicitation.FormsAndPages{Ask: h.opts.Form, Open: h.opts.Page, Completed: h.opts.PageDone}
-		p.elicitor, p.completer = elicitor{both, conn}, both
+		p.elicitor, p.completer = both, both
 	case h.opts.Form != nil:
-		p.elicitor = elicitor{&elicitation.Forms{Ask: h.opts.Form}, conn}
+		p.elicitor = &elicitation.Forms{Ask: h.opts.Form}
 	}
 	return p
 }

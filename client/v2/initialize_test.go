@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -16,10 +17,14 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// elicitor is a viewer that can also ask for input.
-type elicitor struct{ viewer }
+// elicitor is a viewer that can also ask for input, and counts how often.
+type elicitor struct {
+	viewer
+	forms atomic.Int64
+}
 
-func (*elicitor) CreateElicitation(context.Context, *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+func (e *elicitor) CreateElicitation(context.Context, *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	e.forms.Add(1)
 	return &acp.CreateElicitationResponse{Action: &acp.ElicitationDeclineAction{}}, nil
 }
 

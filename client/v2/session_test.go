@@ -403,3 +403,46 @@ func TestHasSession(t *testing.T) {
 		assert.False(t, conn.HasSession("s1"))
 	})
 }
+
+// A form or page of a session that there is not is not shown.
+func TestFormsOfUnknownSessions(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		viewer := &elicitor{}
+		pipe, peer := rawpeer.Pipe(t)
+		conn := rawpeer.Start(t, client.New(pipe, func(*client.Conn) acp.Client { return viewer }, nil))
+		go func() { // ends with the responses
+			peer.Answer(peer.Expect("initialize"), initialized(`{"session":{}}`))
+			peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
+		}()
+		_, err := conn.Initialize(t.Context(), nil)
+		require.NoError(t, err)
+		_, err = conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+		require.NoError(t, err)
+		synctest.Wait()
+		for i, c := range []struct {
+			scope string
+			shown bool
+		}{
+			{`"sessionId":"s2"`, false},
+			{`"sessionId":"s1"`, true},
+			{`"requestId":7`, true},
+			{`"sessionId":"child"`, true},
+		} {
+			if i == 3 {
+				peer.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":"subagent_update","sessionId":"child"}}`)
+			}
+			for j, mode := range []string{`"mode":"form","requestedSchema":{"type":"object","properties":{}}`, `"mode":"url","elicitationId":"e","url":"https://x.test"`} {
+				before := viewer.forms.Load()
+				peer.Call(fmt.Sprint(10*i+j), "elicitation/create", `{`+c.scope+`,"message":"who?",`+mode+`}`)
+				m, ok := peer.Recv()
+				require.True(t, ok)
+				assert.Equal(t, c.shown, viewer.forms.Load() > before, c.scope)
+				if c.shown {
+					assert.Nil(t, m.Error, c.scope)
+				} else if assert.NotNil(t, m.Error, c.scope) {
+					assert.Equal(t, -32602, m.Error.Code)
+				}
+			}
+		}
+	})
+}

@@ -39,7 +39,7 @@ var Params = map[string]string{
 	"terminal/wait_for_exit":     `{"sessionId":"s","terminalId":"t"}`,
 	"terminal/kill":              `{"sessionId":"s","terminalId":"t"}`,
 	"terminal/release":           `{"sessionId":"s","terminalId":"t"}`,
-	"elicitation/create":         `{"sessionId":"s","message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`,
+	"elicitation/create":         `{"requestId":1,"message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`,
 	"mcp/message":                `{"serverId":"s","requestId":"r","method":"tools/list"}`,
 	"_extension":                 `{"n":1}`,
 }

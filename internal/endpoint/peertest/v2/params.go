@@ -34,7 +34,7 @@ var Params = map[string]string{
 	"session/set_title":          `{"sessionId":"s","title":"t"}`,
 	"auth/status":                `{}`,
 	"session/request_permission": `{"sessionId":"s","title":"t","options":[{"optionId":"o","name":"n","kind":"allow_once"}]}`,
-	"elicitation/create":         `{"sessionId":"s","message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`,
+	"elicitation/create":         `{"requestId":1,"message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`,
 	"mcp/message":                `{"serverId":"s","requestId":"r","method":"tools/list"}`,
 	"_extension":                 `{"n":1}`,
 }
