@@ -231,6 +231,18 @@ type rudeFailure struct{ update acp.ToolCallUpdate }
 func (f *rudeFailure) Error() string                       { return "rude" }
 func (f *rudeFailure) FailedToolCall() *acp.ToolCallUpdate { u := f.update; return &u }
 
+// A failure whose update is invalid ends its tool call too, and Fail says what is wrong.
+func TestToolCallsFailWithInvalidUpdates(t *testing.T) {
+	var failed error
+	_, update, _ := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error {
+		failed = s.ToolCall("t1").Fail(ctx, &rudeFailure{acp.ToolCallUpdate{Content: []acp.ToolCallContent{nil}}})
+		return nil
+	})
+	assert.ErrorContains(t, failed, "content[0]")
+	assert.Contains(t, string(update), `"status":"failed"`)
+	assert.Contains(t, string(update), "Internal error")
+}
+
 // keeping is a failure of a tool that decides itself what the client reads.
 type keeping struct{ cause error }
 

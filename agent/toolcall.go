@@ -82,7 +82,8 @@ func (t *ToolCall) Finish(ctx context.Context, content ...acp.ToolCallContent) e
 // err. The function [acp.FailToolCall] decides what the client and the model read: the
 // complete update of an [acp.ToolFailure]; the message, code and data of an
 // *rpcerr.RequestError; and only "Internal error" of any other error. Details that are not
-// sent are logged. The function OnError of rpcerr/classify returns a function for
+// sent are logged. If the update of an acp.ToolFailure is invalid, the client reads "Internal
+// error", and Fail returns what is wrong. The function OnError of rpcerr/classify returns a function for
 // Options.OnError that classifies the errors of other packages, so that more can be sent.
 func (t *ToolCall) Fail(ctx context.Context, err error) error {
 	var update *acp.ToolCallUpdate
@@ -90,7 +91,11 @@ func (t *ToolCall) Fail(ctx context.Context, err error) error {
 	if fault != nil {
 		update = acp.FailToolCall(t.id, fault)
 	}
-	return t.session.Update(ctx, update)
+	err = t.session.Update(ctx, update)
+	if _, invalid := errors.AsType[*acp.InvalidError](err); invalid { // that of an acp.ToolFailure
+		return errors.Join(err, t.session.Update(ctx, acp.FailToolCall(t.id, nil)))
+	}
+	return err
 }
 
 // failed returns the update of a tool call that failed with err, and logs what it hides.

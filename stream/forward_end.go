@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+
+	"github.com/acpkit/go-sdk/internal/panics"
 )
 
 // maxForwarded is how many requests of one end are remembered. Further requests are forwarded too,
@@ -30,7 +32,12 @@ type forwardEnd struct {
 func newForwardEnd(s Stream) *forwardEnd {
 	f := FeaturesOf(s)
 	e := &forwardEnd{s: s, drain: f.Draining, pending: map[string]string{}}
-	e.read, e.send = f.Messages(s)
+	read, send := f.Messages(s) // which may be the user's
+	e.read = func() (m Message, err error) {
+		err = panics.Guard(func() (err error) { m, err = read(); return err })
+		return m, err
+	}
+	e.send = func(m Message) error { return panics.Guard(func() error { return send(m) }) }
 	if e.close = f.CloseFor; e.close == nil {
 		e.close = func(Reason) error { return s.Close() }
 	}

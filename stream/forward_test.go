@@ -3,6 +3,7 @@ package stream_test
 import (
 	"errors"
 	"io"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -199,4 +200,44 @@ func TestForwardDrains(t *testing.T) {
 		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, receive(t, a))
 		assert.NoError(t, <-done)
 	})
+}
+
+// rude is a stream whose methods fail with an error that is no error, or panic.
+type rude struct {
+	stream.Stream
+	read, write func() error
+}
+
+func (r *rude) Read() ([]byte, error) {
+	if r.read != nil {
+		return nil, r.read()
+	}
+	return r.Stream.Read()
+}
+
+func (r *rude) Write(msg []byte) error {
+	if r.write != nil {
+		return r.write()
+	}
+	return r.Stream.Write(msg)
+}
+
+// A stream of the user that returns a nil pointer as its error, or panics, ends Forward and
+// not the program.
+func TestForwardSurvivesAStream(t *testing.T) {
+	for name, fail := range map[string]func() error{
+		"nil pointer": func() error { return (*url.Error)(nil) },
+		"panic":       func() error { panic("oops") },
+	} {
+		for _, reads := range []bool{true, false} {
+			a, _, done := forwarded(func(a, b stream.Stream) (stream.Stream, stream.Stream) {
+				if reads {
+					return &rude{Stream: a, read: fail}, b
+				}
+				return a, &rude{Stream: b, write: fail}
+			})
+			_ = a.Write([]byte(`{"jsonrpc":"2.0","method":"a"}`))
+			assert.ErrorContains(t, <-done, "panic", name)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -57,7 +58,12 @@ func newEnd(name string, s stream.Stream, max int) *end {
 	}
 	f := stream.FeaturesOf(s)
 	e.s, e.drain = s, f.Draining
-	e.read, e.send = f.Messages(s)
+	read, send := f.Messages(s)
+	e.read = func() (m stream.Message, err error) {
+		err = panics.Guard(func() (err error) { m, err = read(); return err })
+		return m, err
+	}
+	e.send = func(m stream.Message) error { return panics.Guard(func() error { return send(m) }) }
 	return e
 }
 
@@ -71,7 +77,7 @@ func (e *end) close() error {
 	if e.s == nil {
 		return nil
 	}
-	return e.s.Close()
+	return panics.Guard(e.s.Close)
 }
 
 // outputError is the error of a write to a broken stream.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -310,5 +311,30 @@ func TestCloseWithoutStart(t *testing.T) {
 				assert.ErrorIs(t, err, io.EOF)
 			}
 		})
+	}
+}
+
+// rude is a stream whose methods fail with an error that is no error, or panic.
+type rude struct {
+	stream.Stream
+	fail func() error
+}
+
+func (r *rude) Write([]byte) error { return r.fail() }
+
+// A stream of the user that returns a nil pointer as its error, or panics, ends the proxy and
+// not the program.
+func TestARudeStreamEndsTheProxy(t *testing.T) {
+	for name, fail := range map[string]func() error{
+		"nil pointer": func() error { return (*url.Error)(nil) },
+		"panic":       func() error { panic("oops") },
+	} {
+		a, left := stream.Pipe()
+		right, b := stream.Pipe()
+		done := make(chan error, 1)
+		go func() { done <- proxy.New(left, &rude{right, fail}, nil).Run(t.Context()) }() // ends with the stream
+		require.NoError(t, a.Write([]byte(`{"jsonrpc":"2.0","method":"a"}`)))
+		assert.ErrorContains(t, <-done, "panic", name)
+		b.Close()
 	}
 }

@@ -189,3 +189,21 @@ func TestArguments(t *testing.T) {
 		assert.ErrorIs(t, err, io.EOF, "the stream was taken over")
 	}
 }
+
+// rude is a stream whose read fails with an error that cannot be compared.
+type rude struct{ stream.Stream }
+
+func (rude) Read() ([]byte, error) { return nil, rudeError{} }
+
+type rudeError struct{}
+
+func (rudeError) Error() string { return "rude" }
+func (rudeError) Is(error) bool { panic("no comparison") }
+
+func TestARudeStreamEndsTheConnection(t *testing.T) {
+	s, far := stream.Pipe()
+	defer far.Close()
+	err := router.Serve(t.Context(), rude{s}, new(seen).both(), nil)
+	assert.ErrorIs(t, err, acp.ErrClosed)
+	assert.ErrorContains(t, err, "no comparison")
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -14,6 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -105,12 +105,14 @@ func (r *router) leave(read <-chan outcome) error {
 
 // read reads until an agent can be chosen or the stream ends.
 func (r *router) read() (out outcome) {
-	defer func() {
-		if p := recover(); p != nil { // a stream of the user may panic
-			r.log.Error("router: panic in the stream", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
-			out = outcome{err: errors.New("panic in the stream")}
-		}
-	}()
+	out.err = panics.Guard(func() (err error) { // a stream of the user may panic
+		out.chosen, err = r.readUntilChosen()
+		return err
+	})
+	return out
+}
+
+func (r *router) readUntilChosen() (*choice, error) {
 	if r.features.Unchecked != nil {
 		r.noise = r.features.Unchecked()
 	}
@@ -119,7 +121,7 @@ func (r *router) read() (out outcome) {
 		if err == nil {
 			var chosen *choice
 			if chosen, err = r.message(msg); chosen != nil {
-				return outcome{chosen: chosen}
+				return chosen, nil
 			}
 		} else if long, ok := errors.AsType[*stream.TooLargeError](err); ok {
 			err = r.tooLarge(long)
@@ -127,7 +129,7 @@ func (r *router) read() (out outcome) {
 			err = nil // the response was one of the router, which has nothing else in flight
 		}
 		if err != nil {
-			return outcome{err: err}
+			return nil, err
 		}
 	}
 }

@@ -77,7 +77,8 @@ func (t *ToolCall) status(ctx context.Context, status acp.ToolCallStatus, conten
 
 // Fail reports that the tool call has failed with err. It first calls Options.OnError with
 // err. The function [acp.FailToolCall] decides what the client and the model read. Details
-// that are not sent are logged. The function OnError of rpcerr/classify returns a function for
+// that are not sent are logged. If the update of an acp.ToolFailure is invalid, the client reads
+// "Internal error", and Fail returns what is wrong. The function OnError of rpcerr/classify returns a function for
 // Options.OnError that classifies the errors of other packages, so that more can be sent.
 func (t *ToolCall) Fail(ctx context.Context, err error) error {
 	var update *acp.ToolCallUpdate
@@ -85,7 +86,11 @@ func (t *ToolCall) Fail(ctx context.Context, err error) error {
 	if fault != nil {
 		update = acp.FailToolCall(t.id, fault)
 	}
-	return t.session.Update(ctx, update)
+	err = t.session.Update(ctx, update)
+	if _, invalid := errors.AsType[*acp.InvalidError](err); invalid { // that of an acp.ToolFailure
+		return errors.Join(err, t.session.Update(ctx, acp.FailToolCall(t.id, nil)))
+	}
+	return err
 }
 
 // failed returns the update of a tool call that failed with err, and logs what it hides.

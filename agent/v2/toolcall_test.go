@@ -14,12 +14,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	acp1 "github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
+
+// badFailure determines an update that breaks the schema.
+type badFailure struct{}
+
+func (badFailure) Error() string { return "bad" }
+func (badFailure) FailedToolCall() *acp1.ToolCallUpdate {
+	return &acp1.ToolCallUpdate{RawOutput: json.RawMessage("{")}
+}
 
 // A tool call fails in version 2 as in version 1: the reader of its raw output learns what
 // the error says, and the log what it hides.
@@ -41,6 +50,7 @@ func TestToolCallsThatFail(t *testing.T) {
 			opts: agent.Options{OnError: classify.OnError(&classify.OnErrorOptions{Logger: slog.New(slog.DiscardHandler)})}},
 		"typed nil":                {err: path, text: "Internal error", kind: kind.Internal, logged: "nil pointer"},
 		"some other ctx has ended": {err: context.Canceled, text: "Internal error", kind: kind.Internal, logged: "context canceled"},
+		"invalid update":           {err: badFailure{}, text: "Internal error", kind: kind.Internal, logged: "rawOutput"},
 		"exposed":                  {err: secret, opts: agent.Options{ExposeErrors: true}, text: "Details: /home/me is full", kind: kind.Internal, logged: "/home/me"},
 	} {
 		t.Run(name, func(t *testing.T) {

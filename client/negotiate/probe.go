@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strconv"
 	"time"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -53,13 +53,11 @@ func (p *probe) ask(ctx context.Context, params []byte) (answer, error) {
 	done := make(chan outcome, 1)
 	go func() { // ends with the response, or with the stream
 		out := outcome{err: errPanic}
-		defer func() { // a stream of the user may panic
-			if v := recover(); v != nil {
-				out.err = fmt.Errorf("negotiate: panic in the stream: %v\n\n%s", v, debug.Stack())
-			}
-			done <- out
-		}()
-		out.a, out.err = p.exchange(id, params)
+		defer func() { done <- out }()
+		out.err = panics.Guard(func() (err error) { // a stream of the user may panic
+			out.a, err = p.exchange(id, params)
+			return err
+		})
 	}()
 	select {
 	case out := <-done:
@@ -82,15 +80,12 @@ func (p *probe) exchange(id string, params []byte) (answer, error) {
 	go func() { // ends when the message is written, or with the stream
 		err := errPanic
 		defer func() {
-			if v := recover(); v != nil {
-				err = fmt.Errorf("negotiate: panic in the stream: %v\n\n%s", v, debug.Stack())
-			}
 			if err != nil { // the last messages of the agent explain its end
 				time.AfterFunc(closeGrace, func() { p.s.Close() })
 			}
 			sent <- err
 		}()
-		err = p.send(stream.ParseMessage(append(request, '}')))
+		err = panics.Guard(func() error { return p.send(stream.ParseMessage(append(request, '}'))) })
 	}()
 	a, err := p.response(id)
 	if err != nil {

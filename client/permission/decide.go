@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/panics"
 )
 
 // Reason is the source of a decision, or the reason why there was none.
@@ -224,7 +226,7 @@ func (d *decision) person(ctx context.Context) (string, error) {
 		defer func() {
 			called()
 			if v := recover(); v != nil {
-				c = choice{err: fmt.Errorf("permission: Options.Ask panicked: %v\n\n%s", v, debug.Stack())}
+				c = choice{err: fmt.Errorf("permission: Options.Ask panicked: %s\n\n%s", panics.Text(v), debug.Stack())}
 			}
 			chosen <- c
 		}()

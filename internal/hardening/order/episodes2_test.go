@@ -113,7 +113,7 @@ func (w *worker) CloseSession(_ context.Context, req *acp.CloseSessionRequest) (
 }
 
 func (w *worker) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	if err := ctx.Err(); err != nil { // a cancel waits until ctx is used
+	if err := ctx.Err(); err != nil { // withdrawn before it began
 		return nil, err
 	}
 	w.mu.Lock()
