@@ -119,7 +119,7 @@ func (e *RequestError) LogValue() slog.Value {
 	if e == nil {
 		return slog.Value{}
 	}
-	attrs := []slog.Attr{slog.Int("code", int(e.Code)), slog.String("message", e.Message)}
+	attrs := []slog.Attr{slog.Int("code", int(e.Code)), slog.String("message", logText(e.Message))}
 	if e.Code.Known() {
 		attrs = append(attrs, slog.String("name", e.Code.String()))
 	}

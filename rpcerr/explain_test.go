@@ -47,6 +47,7 @@ func TestExplain(t *testing.T) {
 		{sent(`{"detail":"OPENAI_API_KEY is not set"}`), bare + ": OPENAI_API_KEY is not set"},
 		{sent(`{"details":"","detail":"b"}`), bare + ": b"},
 		{sent(`{"details":{"a":1},"detail":"b"}`), bare + ": b"},
+		{sent(`{"errorId":"k3v7pq2x"}`), bare + ": error id k3v7pq2x"},
 		{fmt.Errorf("starting: %w", sent(`"why"`)), "starting: " + bare + ": why"},
 		{errors.Join(errors.New("first"), sent(`"why"`)), "first " + bare + ": why"},
 		{sent(`{"message":"m","hunter2":"x"}`), bare},

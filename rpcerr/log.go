@@ -16,7 +16,10 @@ func LogText(err error) string {
 	if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {
 		return fmt.Sprintf("a nil %T in an error", err)
 	}
-	text := fmt.Sprint(err) // which survives an Error method that panics
+	return logText(fmt.Sprint(err)) // which survives an Error method that panics
+}
+
+func logText(text string) string {
 	if len(text) > maxLogText {
 		text = strings.ToValidUTF8(text[:maxLogText], "") + "..."
 	}

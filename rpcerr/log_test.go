@@ -105,3 +105,16 @@ func FuzzLogText(f *testing.F) {
 		}
 	})
 }
+
+// What a peer names in a request is cut wherever a record shows it.
+func TestRecordsOfErrorsAreCut(t *testing.T) {
+	long := strings.Repeat("x", 200<<10)
+	for _, err := range []error{
+		rpcerr.InvalidParams(nil).WithDetail(long).WithCause(errors.New(long)),
+		kind.NotFound.New(long).WithReason(long).WithHint(long).WithDebug(long),
+	} {
+		var log bytes.Buffer
+		slog.New(slog.NewTextHandler(&log, nil)).Error("failed", "error", err)
+		assert.Less(t, log.Len(), 32<<10, "%T", err)
+	}
+}

@@ -152,10 +152,10 @@ func (e *Error) LogValue() slog.Value {
 	if e == nil {
 		return slog.Value{}
 	}
-	attrs := []slog.Attr{slog.String("kind", string(e.Kind)), slog.String("message", e.Error())}
+	attrs := []slog.Attr{slog.String("kind", string(e.Kind)), slog.String("message", rpcerr.LogText(e))}
 	text := func(key, value string) {
-		if value != "" {
-			attrs = append(attrs, slog.String(key, value))
+		if value != "" { // it may be the text of another error, and what a peer has named
+			attrs = append(attrs, slog.String(key, rpcerr.LogText(errors.New(value))))
 		}
 	}
 	text("code", e.Code)
@@ -176,9 +176,7 @@ func (e *Error) LogValue() slog.Value {
 		text("bad_use", use.mistake.Error())
 		cause = e.cause
 	}
-	if e.Debug != "" { // the text of another error, as often as not
-		text("debug", rpcerr.LogText(errors.New(e.Debug)))
-	}
+	text("debug", e.Debug)
 	attrs = append(attrs, e.Attrs...)
 	if cause != nil {
 		attrs = append(attrs, logAttr("cause", cause))
