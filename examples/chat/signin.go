@@ -8,6 +8,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/host"
+	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -75,9 +76,9 @@ func (c *chat) announce(w *signin.Way) {
 func (c *chat) list(ways []signin.Way) string {
 	var b strings.Builder
 	for _, w := range ways {
-		fmt.Fprintf(&b, "\n  -auth %s    %s", w.ID, c.describe(&w))
+		fmt.Fprintf(&b, "\n  -auth %s    %s", permission.OneLine(string(w.ID)), permission.OneLine(c.describe(&w)))
 	}
-	return printable(b.String())
+	return b.String()
 }
 
 func (c *chat) describe(w *signin.Way) string {
@@ -105,7 +106,7 @@ func (c *chat) askVariables(ctx context.Context, w *signin.Way) (map[string]stri
 		if v.Optional {
 			prompt += ", may be empty"
 		}
-		value, err := c.lines.next(ctx, question{prompt: printable(prompt) + ": ", secret: v.Secret})
+		value, err := c.lines.next(ctx, question{prompt: permission.OneLine(prompt) + ": ", secret: v.Secret})
 		if err != nil {
 			return nil, &explained{"the agent needs variables: " + w.Instruction("") + ", and start chat again", err}
 		}

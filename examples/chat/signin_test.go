@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/client/signin"
 )
 
 const (
@@ -117,4 +119,11 @@ func TestLoopGoesOn(t *testing.T) {
 
 func onTerminal(typed string, out io.Writer) *console {
 	return &console{in: strings.NewReader(typed), out: out, err: out, tty: someTTY()}
+}
+
+// An agent names the ways to sign in: a name cannot add a line.
+func TestNamesOfWaysAreOneLine(t *testing.T) {
+	c := &chat{}
+	text := c.list([]signin.Way{{ID: "a\nb", Name: "A\r\n  -auth c    C", Description: "\x1b[2J"}})
+	assert.Equal(t, "\n"+`  -auth a\nb    A\r\n  -auth c    C (\x1b[2J)`, text)
 }
