@@ -5,6 +5,17 @@ import (
 	"encoding/json"
 )
 
+// Selective is an optional interface for both roles, for types with more methods than they
+// serve: a wrapper, or a host whose options enable methods. New calls Handles once for each
+// method of the optional interfaces that the value implements, with its name such as
+// [MethodSessionLoad]. A method for which it returns false fails with -32601, and the
+// capabilities that need the method are not advertised. It must return the same for all
+// methods of an interface; otherwise Start returns an error. Handles is not called for the
+// methods of [Agent] and [Client], for extensions, and if the value is or wraps a connection.
+type Selective interface {
+	Handles(method string) bool
+}
+
 // ExtensionHandler is an optional interface for both roles. It handles every request whose
 // method the protocol does not define. Without it such requests fail with -32601, method
 // not found.

@@ -31,13 +31,13 @@
 // advertises a capability whose method is missing: the client then gets -32603 in place
 // of that response, and Run returns an error that names the capability and the method.
 //
-// A struct that wraps an agent hides its optional methods. To make the compiler check
-// an interface that the program relies on, write
+// To make the compiler check an interface that the program relies on, write
 //
 //	var _ acp.SessionLoader = (*myAgent)(nil)
 //
-// and use the middlewares in [Options] Receiving and Sending for code that all methods
-// share.
+// A type that implements more than it serves is an [acp.Selective]. A struct that wraps an
+// agent embeds an [acp.AgentWrapper], which keeps the optional interfaces of the agent. Use
+// the middlewares in [Options] Receiving and Sending for code that all methods share.
 //
 // # What is sent
 //

@@ -65,7 +65,7 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 // called for a proxy, which passes on the response of another agent.
 func (c *Conn) complete(res *acp.InitializeResponse) {
 	if caps := advertised(res); *caps == nil {
-		*caps = Capabilities(c.agent)
+		*caps = c.capabilities()
 	}
 	if res.ProtocolVersion != acp.ProtocolVersion {
 		if res.ProtocolVersion != 0 {
@@ -85,7 +85,7 @@ func (c *Conn) checkAdvertised(caps *acp.AgentCapabilities) error {
 		return nil // a connection has all methods
 	}
 	if p, broken := c.table.Broken(promises, caps.Has); broken {
-		return fmt.Errorf("agent: Initialize advertises %s, but %T does not implement %s (%s): implement it or do not advertise the capability",
+		return fmt.Errorf("agent: Initialize advertises %s, but %T does not implement %s (%s) or does not serve it: serve it or do not advertise the capability",
 			p.Capability, c.agent, p.Role, p.Method)
 	}
 	return nil

@@ -54,106 +54,109 @@ var (
 	methodMessageMCP          = endpoint.RequestOf[acp.MessageMCPRequest, acp.MessageMCPResponse](acp.ProtocolVersion, acp.MethodMCPMessage)
 )
 
-// addRows fills t with the methods that agent implements. What it does not implement has no
-// row and fails with -32601.
+// addRows fills t with the methods that agent serves. What it does not serve has no row and
+// fails with -32601.
 func (c *Conn) addRows(t *endpoint.Table) {
 	v := c.agent
+	if s, ok := v.(acp.Selective); ok && !c.remote {
+		t.Handles = s.Handles
+	}
 	methodInitialize.Handle(t, c.initialize)
 	methodNewSession.Handle(t, v.NewSession)
 	methodPrompt.Handle(t, c.prompt).Group = true
 	methodCancel.Handle(t, v.Cancel).Ends = rpc.EndsForeground
-	if h, ok := v.(acp.Authenticator); ok {
+	if h, ok := v.(acp.Authenticator); ok && t.Serves("acp.Authenticator", acp.MethodAuthenticate) {
 		methodAuthenticate.Handle(t, h.Authenticate)
 	}
-	if h, ok := v.(acp.LogoutHandler); ok {
+	if h, ok := v.(acp.LogoutHandler); ok && t.Serves("acp.LogoutHandler", acp.MethodLogout) {
 		methodLogout.Handle(t, h.Logout)
 	}
-	if h, ok := v.(acp.SessionLoader); ok {
+	if h, ok := v.(acp.SessionLoader); ok && t.Serves("acp.SessionLoader", acp.MethodSessionLoad) {
 		methodLoadSession.Handle(t, h.LoadSession)
 	}
-	if h, ok := v.(acp.SessionResumer); ok {
+	if h, ok := v.(acp.SessionResumer); ok && t.Serves("acp.SessionResumer", acp.MethodSessionResume) {
 		methodResumeSession.Handle(t, h.ResumeSession)
 	}
-	if h, ok := v.(acp.SessionLister); ok {
+	if h, ok := v.(acp.SessionLister); ok && t.Serves("acp.SessionLister", acp.MethodSessionList) {
 		methodListSessions.Handle(t, h.ListSessions)
 	}
-	if h, ok := v.(acp.SessionDeleter); ok {
+	if h, ok := v.(acp.SessionDeleter); ok && t.Serves("acp.SessionDeleter", acp.MethodSessionDelete) {
 		methodDeleteSession.Handle(t, h.DeleteSession)
 	}
-	if h, ok := v.(acp.SessionCloser); ok {
+	if h, ok := v.(acp.SessionCloser); ok && t.Serves("acp.SessionCloser", acp.MethodSessionClose) {
 		methodCloseSession.Handle(t, h.CloseSession).Ends = rpc.EndsAll
 	}
-	if h, ok := v.(acp.SessionModeSetter); ok {
+	if h, ok := v.(acp.SessionModeSetter); ok && t.Serves("acp.SessionModeSetter", acp.MethodSessionSetMode) {
 		methodSetSessionMode.Handle(t, h.SetSessionMode)
 	}
-	if h, ok := v.(acp.SessionConfigOptionSetter); ok {
+	if h, ok := v.(acp.SessionConfigOptionSetter); ok && t.Serves("acp.SessionConfigOptionSetter", acp.MethodSessionSetConfigOption) {
 		methodSetSessionConfigOption.Handle(t, h.SetSessionConfigOption)
 	}
-	if h, ok := v.(acp.ProviderManager); ok && t.Allows("acp.ProviderManager") {
+	if h, ok := v.(acp.ProviderManager); ok && t.Serves("acp.ProviderManager", acp.MethodProvidersList, acp.MethodProvidersSet, acp.MethodProvidersDisable) && t.Allows("acp.ProviderManager") {
 		methodListProviders.Handle(t, h.ListProviders)
 		methodSetProvider.Handle(t, h.SetProvider)
 		methodDisableProvider.Handle(t, h.DisableProvider)
 	}
-	if h, ok := v.(acp.SessionForker); ok && t.Allows("acp.SessionForker") {
+	if h, ok := v.(acp.SessionForker); ok && t.Serves("acp.SessionForker", acp.MethodSessionFork) && t.Allows("acp.SessionForker") {
 		methodForkSession.Handle(t, h.ForkSession)
 	}
-	if h, ok := v.(acp.SessionArchiver); ok && t.Allows("acp.SessionArchiver") {
+	if h, ok := v.(acp.SessionArchiver); ok && t.Serves("acp.SessionArchiver", acp.MethodSessionArchive, acp.MethodSessionUnarchive) && t.Allows("acp.SessionArchiver") {
 		methodArchiveSession.Handle(t, h.ArchiveSession)
 		methodUnarchiveSession.Handle(t, h.UnarchiveSession)
 	}
-	if h, ok := v.(acp.SessionStatusReporter); ok && t.Allows("acp.SessionStatusReporter") {
+	if h, ok := v.(acp.SessionStatusReporter); ok && t.Serves("acp.SessionStatusReporter", acp.MethodSessionStatus) && t.Allows("acp.SessionStatusReporter") {
 		methodSessionStatus.Handle(t, h.SessionStatus)
 	}
-	if h, ok := v.(acp.SessionTitleSetter); ok && t.Allows("acp.SessionTitleSetter") {
+	if h, ok := v.(acp.SessionTitleSetter); ok && t.Serves("acp.SessionTitleSetter", acp.MethodSessionSetTitle) && t.Allows("acp.SessionTitleSetter") {
 		methodSetSessionTitle.Handle(t, h.SetSessionTitle)
 	}
-	if h, ok := v.(acp.AuthStatusReporter); ok && t.Allows("acp.AuthStatusReporter") {
+	if h, ok := v.(acp.AuthStatusReporter); ok && t.Serves("acp.AuthStatusReporter", acp.MethodAuthStatus) && t.Allows("acp.AuthStatusReporter") {
 		methodAuthStatus.Handle(t, h.AuthStatus)
 	}
-	if h, ok := v.(acp.MCPNotificationHandler); ok && t.Allows("acp.MCPNotificationHandler") {
+	if h, ok := v.(acp.MCPNotificationHandler); ok && t.Serves("acp.MCPNotificationHandler", acp.MethodMCPMessage) && t.Allows("acp.MCPNotificationHandler") {
 		methodMessageMCPNotification.Handle(t, h.MessageMCPNotification)
 	}
 }
 
-// advertise adds the capabilities that follow from the roles of v to caps.
-func advertise(caps *acp.AgentCapabilities, v acp.Agent) {
-	if _, ok := v.(acp.LogoutHandler); ok {
+// advertise adds the capabilities that follow from the rows of t to caps.
+func advertise(caps *acp.AgentCapabilities, t *endpoint.Table) {
+	if t.Entry(methodLogout.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.Auth).Logout)
 	}
-	if _, ok := v.(acp.SessionLoader); ok {
+	if t.Entry(methodLoadSession.Method) != nil {
 		caps.LoadSession = true
 	}
-	if _, ok := v.(acp.SessionResumer); ok {
+	if t.Entry(methodResumeSession.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.SessionCapabilities).Resume)
 	}
-	if _, ok := v.(acp.SessionLister); ok {
+	if t.Entry(methodListSessions.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.SessionCapabilities).List)
 	}
-	if _, ok := v.(acp.SessionDeleter); ok {
+	if t.Entry(methodDeleteSession.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.SessionCapabilities).Delete)
 	}
-	if _, ok := v.(acp.SessionCloser); ok {
+	if t.Entry(methodCloseSession.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.SessionCapabilities).Close)
 	}
-	if _, ok := v.(acp.ProviderManager); ok {
+	if t.Entry(methodListProviders.Method) != nil {
 		endpoint.Present(&caps.Providers)
 	}
-	if _, ok := v.(acp.SessionForker); ok {
+	if t.Entry(methodForkSession.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.SessionCapabilities).Fork)
 	}
-	if _, ok := v.(acp.SessionArchiver); ok {
+	if t.Entry(methodArchiveSession.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.SessionCapabilities).Archive)
 	}
-	if _, ok := v.(acp.SessionStatusReporter); ok {
+	if t.Entry(methodSessionStatus.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.SessionCapabilities).Status)
 	}
-	if _, ok := v.(acp.SessionTitleSetter); ok {
+	if t.Entry(methodSetSessionTitle.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.SessionCapabilities).Title)
 	}
-	if _, ok := v.(acp.AuthStatusReporter); ok {
+	if t.Entry(methodAuthStatus.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.Auth).Status)
 	}
-	if _, ok := v.(acp.MCPNotificationHandler); ok {
+	if t.Entry(methodMessageMCPNotification.Method) != nil {
 		endpoint.Present(&caps.MCPCapabilities).ACP = true
 	}
 }

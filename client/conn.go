@@ -30,8 +30,8 @@ import (
 //   - an error that wraps [acp.ErrClosed] if the connection has ended,
 //   - the error of ctx if ctx is done first; the call is then cancelled at the agent.
 //
-// Do not embed a *Conn in a client: embedding promotes the methods of the Conn, which
-// are those of an agent. Keep it in a field.
+// Keep the *Conn in a field of the client. New refuses a client that embeds it: embedding
+// promotes the methods of the Conn, which are those of an agent.
 type Conn struct {
 	engine rpc.Conn
 	out    endpoint.Sender
@@ -71,10 +71,10 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 	cfg.Err = c.build(s, newClient)
 	if cfg.Err == nil {
 		cfg.Entries, cfg.Results = c.table.Entries, c.results
-		endpoint.Extensions(&cfg, c, c.client)
+		endpoint.Extensions(&cfg, c.client)
 		c.effects.noting(&cfg)
 	}
-	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(c.client)
+	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(endpoint.Innermost(c.client))
 	c.engine.Configure(cfg)
 	c.log = c.engine.Logger()
 	return c
@@ -93,7 +93,16 @@ func (c *Conn) build(s stream.Stream, newClient func(*Conn) acp.Client) error {
 	if endpoint.IsNil(c.client) {
 		return fmt.Errorf("client: newClient returned nil (%T): return your client", c.client)
 	}
-	_, c.remote = c.client.(remoteClient)
+	inner := endpoint.Innermost(c.client)
+	if endpoint.IsNil(inner) {
+		return fmt.Errorf("client: %T wraps no client", c.client)
+	}
+	for _, v := range []acp.Client{c.client, inner} {
+		if _, embeds := v.(interface{ addRows(*endpoint.Table) }); embeds {
+			return fmt.Errorf("client: %T embeds the *client.Conn, whose methods are those of an agent: keep it in a field", v)
+		}
+	}
+	_, c.remote = inner.(remoteClient)
 	// A connection has all roles, and its own options decide what is sent.
 	c.table.Unstable = c.opts.Unstable || c.remote
 	c.addRows(&c.table)

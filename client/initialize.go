@@ -52,7 +52,7 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 			r.ProtocolVersion = acp.ProtocolVersion
 		}
 		if *own == nil {
-			*own = Capabilities(c.client)
+			*own = c.capabilities()
 		}
 		c.introduceSelf(&r)
 		if err := c.checkAdvertised(*own); err != nil {
@@ -149,7 +149,7 @@ func (e *proxiedVersionError) RequestError() *rpcerr.RequestError {
 // does not implement.
 func (c *Conn) checkAdvertised(caps *acp.ClientCapabilities) error {
 	if p, broken := c.table.Broken(promises, caps.Has); broken {
-		return fmt.Errorf("client: the capabilities advertise %s, but %T does not implement %s (%s): implement it or do not advertise the capability",
+		return fmt.Errorf("client: the capabilities advertise %s, but %T does not implement %s (%s) or does not serve it: serve it or do not advertise the capability",
 			p.Capability, c.client, p.Role, p.Method)
 	}
 	return nil

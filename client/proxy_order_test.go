@@ -46,7 +46,8 @@ func TestProxyKeepsResponsesInTheirOrder(t *testing.T) {
 	}{
 		"a connection":              {func(c *client.Conn) acp.Agent { return c }, nil},
 		"a connection in a field":   {func(c *client.Conn) acp.Agent { return field{c} }, &agent.Options{Relay: true}},
-		"a connection in a wrapper": {func(c *client.Conn) acp.Agent { return struct{ *client.Conn }{c} }, nil},
+		"an embedded connection":    {func(c *client.Conn) acp.Agent { return struct{ *client.Conn }{c} }, nil},
+		"a connection in a wrapper": {func(c *client.Conn) acp.Agent { return struct{ acp.AgentWrapper }{acp.AgentWrapper{Agent: c}} }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			leak.Check(t)

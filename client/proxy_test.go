@@ -201,23 +201,34 @@ func TestProxyCarriesACancel(t *testing.T) {
 	})
 }
 
-// An agent that embeds its connection gets the client's extension requests as if they
-// were its own: they must not be thrown back.
-func TestEmbeddedConnDoesNotThrowExtensionsBack(t *testing.T) {
-	type embedding struct {
+// An agent that embeds its connection would return the client's extension requests to it, and
+// a client those of the agent. Start refuses both, wrapped or not.
+func TestEmbeddedConnIsRefused(t *testing.T) {
+	type embeddingAgent struct {
 		peertest.Agent
 		*agent.Conn
 	}
+	type embeddingClient struct {
+		peertest.Client
+		*client.Conn
+	}
 	as, cs := stream.Pipe()
-	a := agent.New(as, func(c *agent.Conn) acp.Agent { return &embedding{Conn: c} }, nil)
-	r := &recording{}
-	c := client.New(cs, func(*client.Conn) acp.Client { return r }, nil)
-	require.NoError(t, a.Start(t.Context()))
-	require.NoError(t, c.Start(t.Context()))
-	_, err := c.Initialize(t.Context(), nil)
-	require.NoError(t, err)
-	require.ErrorIs(t, c.Call(t.Context(), "_x", nil, nil), rpcerr.ErrMethodNotFound)
-	require.NoError(t, c.Notify(t.Context(), "_x", nil))
+	for _, wrapped := range []bool{false, true} {
+		a := agent.New(as, func(c *agent.Conn) acp.Agent {
+			if wrapped {
+				return acp.AgentWrapper{Agent: &embeddingAgent{Conn: c}}
+			}
+			return &embeddingAgent{Conn: c}
+		}, nil)
+		assert.ErrorContains(t, a.Start(t.Context()), "embeddingAgent embeds the *agent.Conn")
+		c := client.New(cs, func(c *client.Conn) acp.Client {
+			if wrapped {
+				return acp.ClientWrapper{Client: &embeddingClient{Conn: c}}
+			}
+			return &embeddingClient{Conn: c}
+		}, nil)
+		assert.ErrorContains(t, c.Start(t.Context()), "embeddingClient embeds the *client.Conn")
+	}
 }
 
 // The error of an agent that speaks another version names the versions of the ends,

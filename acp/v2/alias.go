@@ -64,6 +64,10 @@ type Handler = v1.Handler
 // Middleware wraps a Handler; see [v1.Middleware].
 type Middleware = v1.Middleware
 
+// Selective is an optional interface for types with more methods than they serve; see
+// [v1.Selective].
+type Selective = v1.Selective
+
 // ExtensionHandler is an optional interface for both roles that handles extension requests;
 // see [v1.ExtensionHandler].
 type ExtensionHandler = v1.ExtensionHandler

@@ -30,8 +30,8 @@ import (
 //   - an error that wraps [acp.ErrClosed] if the connection has ended,
 //   - the error of ctx if ctx is done first; the call is then cancelled at the client.
 //
-// Do not embed a *Conn in an agent: embedding promotes the methods of the Conn, which
-// are those of a client. Keep it in a field.
+// Keep the *Conn in a field of the agent. New refuses an agent that embeds it: embedding
+// promotes the methods of the Conn, which are those of a client.
 type Conn struct {
 	engine rpc.Conn
 	out    endpoint.Sender
@@ -67,9 +67,9 @@ func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 	cfg.Err = c.build(s, newAgent)
 	if cfg.Err == nil {
 		cfg.Entries = c.table.Entries
-		endpoint.Extensions(&cfg, c, c.agent)
+		endpoint.Extensions(&cfg, c.agent)
 	}
-	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(c.agent)
+	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(endpoint.Innermost(c.agent))
 	c.engine.Configure(cfg)
 	c.log = c.engine.Logger()
 	return c
@@ -88,7 +88,16 @@ func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) error {
 	if endpoint.IsNil(c.agent) {
 		return fmt.Errorf("agent: newAgent returned nil (%T): return your agent", c.agent)
 	}
-	_, c.remote = c.agent.(remoteAgent)
+	inner := endpoint.Innermost(c.agent)
+	if endpoint.IsNil(inner) {
+		return fmt.Errorf("agent: %T wraps no agent", c.agent)
+	}
+	for _, v := range []acp.Agent{c.agent, inner} {
+		if _, embeds := v.(interface{ addRows(*endpoint.Table) }); embeds {
+			return fmt.Errorf("agent: %T embeds the *agent.Conn, whose methods are those of a client: keep it in a field", v)
+		}
+	}
+	_, c.remote = inner.(remoteAgent)
 	// A connection has all roles, and its own options decide what is sent.
 	c.table.Unstable = c.opts.Unstable || c.remote
 	c.addRows(&c.table)

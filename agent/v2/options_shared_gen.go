@@ -45,7 +45,7 @@ type Options struct {
 	// responses, as those of a proxy do. What that connection receives after such a response
 	// is then handled after the response of the handler has been queued, so that an update
 	// does not overtake the response to session/new. New sets it for an agent that is a *client.Conn
-	// or embeds one; set it for one that keeps the Conn in a field. See [Release].
+	// or embeds or wraps one; set it for one that keeps the Conn in a field. See [Release].
 	Relay bool
 
 	// RawParams keeps the undecoded params of each message while its handler runs, so

@@ -47,10 +47,13 @@ var (
 	methodMessageMCP          = endpoint.RequestOf[acp.MessageMCPRequest, acp.MessageMCPResponse](acp.ProtocolVersion, acp.MethodMCPMessage)
 )
 
-// addRows fills t with the methods that agent implements. What it does not implement has no
-// row and fails with -32601.
+// addRows fills t with the methods that agent serves. What it does not serve has no row and
+// fails with -32601.
 func (c *Conn) addRows(t *endpoint.Table) {
 	v := c.agent
+	if s, ok := v.(acp.Selective); ok && !c.remote {
+		t.Handles = s.Handles
+	}
 	methodInitialize.Handle(t, c.initialize)
 	methodNewSession.Handle(t, v.NewSession)
 	methodListSessions.Handle(t, v.ListSessions)
@@ -58,72 +61,72 @@ func (c *Conn) addRows(t *endpoint.Table) {
 	methodCloseSession.Handle(t, v.CloseSession).Ends = rpc.EndsAll
 	methodPrompt.Handle(t, c.prompt).Group = true
 	methodCancel.Handle(t, v.Cancel).Ends = rpc.EndsForeground
-	if h, ok := v.(acp.SessionConfigOptionSetter); ok {
+	if h, ok := v.(acp.SessionConfigOptionSetter); ok && t.Serves("acp.SessionConfigOptionSetter", acp.MethodSessionSetConfigOption) {
 		methodSetSessionConfigOption.Handle(t, h.SetSessionConfigOption)
 	}
-	if h, ok := v.(acp.SessionDeleter); ok {
+	if h, ok := v.(acp.SessionDeleter); ok && t.Serves("acp.SessionDeleter", acp.MethodSessionDelete) {
 		methodDeleteSession.Handle(t, h.DeleteSession)
 	}
-	if h, ok := v.(acp.ToolCallCanceller); ok {
+	if h, ok := v.(acp.ToolCallCanceller); ok && t.Serves("acp.ToolCallCanceller", acp.MethodToolCallCancel) {
 		methodCancelToolCall.Handle(t, h.CancelToolCall)
 	}
-	if h, ok := v.(acp.TerminalCanceller); ok {
+	if h, ok := v.(acp.TerminalCanceller); ok && t.Serves("acp.TerminalCanceller", acp.MethodTerminalCancel) {
 		methodCancelTerminal.Handle(t, h.CancelTerminal)
 	}
-	if h, ok := v.(acp.Authenticator); ok {
+	if h, ok := v.(acp.Authenticator); ok && t.Serves("acp.Authenticator", acp.MethodAuthLogin, acp.MethodAuthLogout) {
 		methodLogin.Handle(t, h.Login)
 		methodLogout.Handle(t, h.Logout)
 	}
-	if h, ok := v.(acp.ProviderManager); ok && t.Allows("acp.ProviderManager") {
+	if h, ok := v.(acp.ProviderManager); ok && t.Serves("acp.ProviderManager", acp.MethodProvidersList, acp.MethodProvidersSet, acp.MethodProvidersDisable) && t.Allows("acp.ProviderManager") {
 		methodListProviders.Handle(t, h.ListProviders)
 		methodSetProvider.Handle(t, h.SetProvider)
 		methodDisableProvider.Handle(t, h.DisableProvider)
 	}
-	if h, ok := v.(acp.SessionForker); ok && t.Allows("acp.SessionForker") {
+	if h, ok := v.(acp.SessionForker); ok && t.Serves("acp.SessionForker", acp.MethodSessionFork) && t.Allows("acp.SessionForker") {
 		methodForkSession.Handle(t, h.ForkSession)
 	}
-	if h, ok := v.(acp.SessionArchiver); ok && t.Allows("acp.SessionArchiver") {
+	if h, ok := v.(acp.SessionArchiver); ok && t.Serves("acp.SessionArchiver", acp.MethodSessionArchive, acp.MethodSessionUnarchive) && t.Allows("acp.SessionArchiver") {
 		methodArchiveSession.Handle(t, h.ArchiveSession)
 		methodUnarchiveSession.Handle(t, h.UnarchiveSession)
 	}
-	if h, ok := v.(acp.SessionStatusReporter); ok && t.Allows("acp.SessionStatusReporter") {
+	if h, ok := v.(acp.SessionStatusReporter); ok && t.Serves("acp.SessionStatusReporter", acp.MethodSessionStatus) && t.Allows("acp.SessionStatusReporter") {
 		methodSessionStatus.Handle(t, h.SessionStatus)
 	}
-	if h, ok := v.(acp.SessionTitleSetter); ok && t.Allows("acp.SessionTitleSetter") {
+	if h, ok := v.(acp.SessionTitleSetter); ok && t.Serves("acp.SessionTitleSetter", acp.MethodSessionSetTitle) && t.Allows("acp.SessionTitleSetter") {
 		methodSetSessionTitle.Handle(t, h.SetSessionTitle)
 	}
-	if h, ok := v.(acp.AuthStatusReporter); ok && t.Allows("acp.AuthStatusReporter") {
+	if h, ok := v.(acp.AuthStatusReporter); ok && t.Serves("acp.AuthStatusReporter", acp.MethodAuthStatus) && t.Allows("acp.AuthStatusReporter") {
 		methodAuthStatus.Handle(t, h.AuthStatus)
 	}
-	if h, ok := v.(acp.MCPNotificationHandler); ok && t.Allows("acp.MCPNotificationHandler") {
+	if h, ok := v.(acp.MCPNotificationHandler); ok && t.Serves("acp.MCPNotificationHandler", acp.MethodMCPMessage) && t.Allows("acp.MCPNotificationHandler") {
 		methodMessageMCPNotification.Handle(t, h.MessageMCPNotification)
 	}
 }
 
-// advertise adds the capabilities that follow from the roles of v to caps.
-func advertise(caps *acp.AgentCapabilities, v acp.Agent) {
-	if _, ok := v.(acp.SessionDeleter); ok {
+// advertise adds the capabilities that follow from the rows of t to caps.
+func advertise(caps *acp.AgentCapabilities, t *endpoint.Table) {
+	if t.Entry(methodDeleteSession.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.Session).Delete)
 	}
-	if _, ok := v.(acp.ProviderManager); ok {
+	if t.Entry(methodListProviders.Method) != nil {
 		endpoint.Present(&caps.Providers)
 	}
-	if _, ok := v.(acp.SessionForker); ok {
+	if t.Entry(methodForkSession.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.Session).Fork)
 	}
-	if _, ok := v.(acp.SessionArchiver); ok {
+	if t.Entry(methodArchiveSession.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.Session).Archive)
 	}
-	if _, ok := v.(acp.SessionStatusReporter); ok {
+	if t.Entry(methodSessionStatus.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.Session).Status)
 	}
-	if _, ok := v.(acp.SessionTitleSetter); ok {
+	if t.Entry(methodSetSessionTitle.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.Session).Title)
 	}
-	if _, ok := v.(acp.AuthStatusReporter); ok {
+	if t.Entry(methodAuthStatus.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.Auth).Status)
 	}
-	if _, ok := v.(acp.MCPNotificationHandler); ok {
+	if t.Entry(methodMessageMCPNotification.Method) != nil {
 		endpoint.Present(&endpoint.Present(&endpoint.Present(&caps.Session).MCP).ACP)
 	}
 }

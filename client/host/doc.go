@@ -22,10 +22,10 @@
 //
 // # Overriding a method
 //
-// [Host.Client] returns a value with exactly the methods of the enabled parts. To override
-// single methods, embed the value in a struct, as an interface with the roles to keep; see
-// the example of Host.Client. A middleware of client.Options can do so as well. To do
-// without Host, embed the types of the parts in a type of your own; see the parts.
+// To override methods of the client that [Host.Client] returns, embed it in a struct as an
+// acp.ClientWrapper; see the example of Host.Client. A middleware of client.Options can
+// override methods as well. To do without Host, embed the types of the parts in a type of
+// your own; see the parts.
 //
 // # Sign-in
 //

@@ -5,9 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,49 +20,50 @@ import (
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Whatever options are combined, the client has the methods of the parts that they turn on
-// and no others, and its capabilities are exactly those of these parts.
+// Whatever options are combined, the client serves the methods of the parts that they turn on
+// and no others, and its capabilities are exactly those of these parts. A type that wraps the
+// client has the same.
 func TestEveryCombinationOfOptions(t *testing.T) {
 	form := func(context.Context, *elicitation.Form) (map[string]acp.ElicitationContentValue, error) {
 		return nil, elicitation.ErrDeclined
 	}
 	page := func(context.Context, *elicitation.Page) error { return nil }
+	optional := []string{
+		acp.MethodFSReadTextFile, acp.MethodFSWriteTextFile, acp.MethodTerminalCreate, acp.MethodTerminalOutput, acp.MethodTerminalWaitForExit,
+		acp.MethodTerminalKill, acp.MethodTerminalRelease, acp.MethodElicitationCreate, acp.MethodElicitationComplete,
+	}
 	combinations := 0
 	for bits := range 1 << 6 {
 		on := func(i int) bool { return bits&(1<<i) != 0 }
 		var opts host.Options
-		want := methods(reflect.TypeFor[acp.Client]())
+		var want []string
 		caps := &acp.ClientCapabilities{}
-		add := func(roles ...reflect.Type) {
-			for _, role := range roles {
-				want = append(want, methods(role)...)
-			}
-		}
 		if on(0) {
 			opts.Roots, caps.FS = []string{"."}, &acp.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: !on(1)}
-			add(reflect.TypeFor[acp.TextFileReader]())
+			want = append(want, optional[0])
 			if !on(1) {
-				add(reflect.TypeFor[acp.TextFileWriter]())
+				want = append(want, optional[1])
 			}
 		}
 		opts.ReadOnly = on(1)
 		if on(2) {
 			opts.Terminals, caps.Terminal = &terminals.Options{}, true
-			add(reflect.TypeFor[acp.TerminalHost]())
+			want = append(want, optional[2:7]...)
 		}
 		if on(3) {
 			opts.Form, caps.Elicitation = form, &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}}
-			add(reflect.TypeFor[acp.Elicitor]())
+			want = append(want, optional[7])
 		}
 		if on(4) {
 			opts.Page = page
 			if on(3) {
 				caps.Elicitation.URL = &acp.ElicitationURLCapabilities{}
 			}
-			add(reflect.TypeFor[acp.ElicitationCompleter]())
+			want = append(want, optional[8])
 		}
 		if on(5) {
 			opts.Ask = pick(permission.AllowOnce)
@@ -79,10 +78,22 @@ func TestEveryCombinationOfOptions(t *testing.T) {
 		a, b := stream.Pipe()
 		conn := client.New(b, h.Client, nil)
 		c := h.Client(conn)
-		slices.Sort(want)
-		assert.Equal(t, want, methods(reflect.TypeOf(c)), "%06b", bits)
-		assert.Equal(t, caps, client.Capabilities(c), "%06b", bits)
-		assert.Equal(t, caps, h.Capabilities(c), "%06b", bits)
+		wrapped := &editor{ClientWrapper: acp.ClientWrapper{Client: c}}
+		for _, c := range []acp.Client{c, wrapped} {
+			var served []string
+			for _, method := range optional {
+				if c.(acp.Selective).Handles(method) {
+					served = append(served, method)
+				}
+			}
+			assert.Equal(t, want, served, "%06b", bits)
+			assert.Equal(t, caps, client.Capabilities(c), "%06b", bits)
+			assert.Equal(t, caps, h.Capabilities(c), "%06b", bits)
+		}
+		if !on(2) {
+			_, err := c.(acp.TerminalHost).CreateTerminal(t.Context(), nil)
+			assert.ErrorIs(t, err, rpcerr.ErrMethodNotFound, "%06b", bits)
+		}
 		conn.Close()
 		a.Close()
 		require.NoError(t, h.Close())

@@ -17,17 +17,9 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// lender is what Host.Client returns with roots and without terminals: those are the roles
-// that an override must keep.
-type lender interface {
-	acp.Client
-	acp.TextFileReader
-	acp.TextFileWriter
-}
-
 // editor overrides one method of a host. It has all the others.
 type editor struct {
-	lender
+	acp.ClientWrapper
 	unsaved map[string]string
 }
 
@@ -36,11 +28,11 @@ func (e *editor) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest)
 	if text, ok := e.unsaved[filepath.Base(req.Path)]; ok {
 		return &acp.ReadTextFileResponse{Content: text}, nil
 	}
-	return e.lender.ReadTextFile(ctx, req)
+	return e.ClientWrapper.ReadTextFile(ctx, req)
 }
 
-// A type that embeds the client of a host overrides its methods one by one. The interface
-// that it embeds lists the roles, because what a client implements is what it advertises.
+// A type that wraps the client of a host overrides its methods one by one, and keeps the
+// others.
 func ExampleHost_Client() {
 	dir := project()
 	defer os.RemoveAll(dir)
@@ -50,7 +42,7 @@ func ExampleHost_Client() {
 	}
 	defer h.Close()
 	newClient := func(c *client.Conn) acp.Client {
-		return &editor{lender: h.Client(c).(lender), unsaved: map[string]string{"draft.txt": "not saved yet"}}
+		return &editor{acp.ClientWrapper{Client: h.Client(c)}, map[string]string{"draft.txt": "not saved yet"}}
 	}
 	readBoth(dir, newClient, nil)
 	// Output:

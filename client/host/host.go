@@ -78,42 +78,40 @@ func (h *Host) Close() error {
 // the user has allowed can be listed and revoked.
 func (h *Host) Policy() *permission.Policy { return h.policy }
 
-// Client returns the client of one connection. It has the methods of the enabled parts, and
-// no others. Pass this method to client.New or client.Connect.
+// Client returns the client of one connection. It serves the methods of the enabled parts,
+// and no others; see [acp.Selective]. Pass this method to client.New or client.Connect.
 func (h *Host) Client(conn *client.Conn) acp.Client {
-	s := &seat{conn: conn, scope: h.policy.Scope(), update: h.opts.Update}
+	var off acp.ClientWrapper // its optional methods fail with -32601
+	s := &seat{
+		TextFileReader: off, TextFileWriter: off, TerminalHost: off, Elicitor: off, ElicitationCompleter: off,
+		host: h, conn: conn, scope: h.policy.Scope(),
+	}
 	conn.ShareResults(&h.results)
 	s.Requests = permission.Requests{Scope: s.scope, Session: s.session, Agent: s.agent}
 	conn.OnSessionEnd(func(id acp.SessionID) { s.scope.EndSession(string(id)) })
 	conn.OnEnd(s.scope.Close)
-	return compose(s, h.parts(conn, s))
-}
-
-// parts returns the parts that are on.
-func (h *Host) parts(conn *client.Conn, s *seat) parts {
-	var p parts
 	switch {
 	case h.folders == nil:
 	case h.opts.ReadOnly:
-		p.reader = h.folders.Reader(conn, s.file)
+		s.TextFileReader = h.folders.Reader(conn, s.file)
 	default:
 		both := h.folders.ReadWriter(conn, s.file)
-		p.reader, p.writer = both, both
+		s.TextFileReader, s.TextFileWriter = both, both
 	}
 	if h.pool != nil {
-		p.terminals = h.pool.Terminals(conn, s.command)
+		s.TerminalHost = h.pool.Terminals(conn, s.command)
 	}
 	switch {
 	case h.opts.Page != nil:
 		both := &elicitation.FormsAndPages{Ask: h.opts.Form, Open: h.opts.Page, Completed: h.opts.PageDone}
-		p.elicitor, p.completer = both, both
+		s.Elicitor, s.ElicitationCompleter = both, both
 	case h.opts.Form != nil:
-		p.elicitor = &elicitation.Forms{Ask: h.opts.Form}
+		s.Elicitor = &elicitation.Forms{Ask: h.opts.Form}
 	}
-	return p
+	return s
 }
 
-// Capabilities returns the capabilities of c, which must be a result of Client: those of
+// Capabilities returns the capabilities of c, which is or wraps a result of Client: those of
 // client.Capabilities and those that no interface stands for. Add the capabilities of the
 // program, such as notices, and pass the result to client.Conn.Initialize.
 func (h *Host) Capabilities(c acp.Client) *acp.ClientCapabilities {
@@ -125,12 +123,33 @@ func (h *Host) Capabilities(c acp.Client) *acp.ClientCapabilities {
 	return caps
 }
 
-// seat is the client of one connection: what all clients do.
+// seat is the client of one connection.
 type seat struct {
 	permission.Requests
-	conn   *client.Conn
-	scope  *permission.Scope
-	update func(context.Context, *acp.SessionNotification) error
+	acp.TextFileReader
+	acp.TextFileWriter
+	acp.TerminalHost
+	acp.Elicitor
+	acp.ElicitationCompleter
+
+	host  *Host
+	conn  *client.Conn
+	scope *permission.Scope
+}
+
+// Handles implements [acp.Selective]: the options enable the parts.
+func (s *seat) Handles(method string) bool {
+	switch method {
+	case acp.MethodFSReadTextFile:
+		return s.host.folders != nil
+	case acp.MethodFSWriteTextFile:
+		return s.host.folders != nil && !s.host.opts.ReadOnly
+	case acp.MethodElicitationCreate:
+		return s.host.opts.Form != nil || s.host.opts.Page != nil
+	case acp.MethodElicitationComplete:
+		return s.host.opts.Page != nil
+	}
+	return s.host.pool != nil // terminals
 }
 
 // SessionUpdate passes the update on. What it reports about tool calls is recorded for the
@@ -139,10 +158,10 @@ func (s *seat) SessionUpdate(ctx context.Context, n *acp.SessionNotification) er
 	if _, open := s.conn.SessionRoots(n.SessionID); open {
 		s.scope.Apply(n.SessionID, n.Update)
 	}
-	if s.update == nil {
+	if s.host.opts.Update == nil {
 		return nil
 	}
-	return s.update(ctx, n)
+	return s.host.opts.Update(ctx, n)
 }
 
 // session returns the folder and the turn of a session, and reports whether it is open.

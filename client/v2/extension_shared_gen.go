@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 
 	"github.com/acpkit/go-sdk/internal/endpoint"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // Call sends a request with the named method and waits for the response. Use it to call
@@ -32,10 +31,6 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 // name, and returns the raw result. It lets a Conn serve as the [acp.Agent] of a proxy.
 // To call an extension of the agent, use [Conn.Call].
 func (c *Conn) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	if endpoint.CameFrom(ctx, c) {
-		// The client embeds its Conn: forwarding would return the request to the agent.
-		return nil, rpcerr.MethodNotFound(method)
-	}
 	raw, err := c.engine.CallExtension(ctx, method, endpoint.OrAbsent(params))
 	if err != nil {
 		return nil, err
@@ -47,8 +42,5 @@ func (c *Conn) HandleExtension(ctx context.Context, method string, params json.R
 // agent. It lets a Conn serve as the [acp.Agent] of a proxy. To send an extension
 // notification to the agent, use [Conn.Notify].
 func (c *Conn) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
-	if endpoint.CameFrom(ctx, c) {
-		return nil
-	}
 	return c.engine.NotifyExtension(ctx, method, endpoint.OrAbsent(params))
 }

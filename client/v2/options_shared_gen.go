@@ -42,7 +42,7 @@ type Options struct {
 	// responses, as those of a proxy do. What that connection receives after such a response
 	// is then handled after the response of the handler has been queued, so that session/cancel
 	// does not overtake the answer to a permission request. New sets it for a client that is a *agent.Conn
-	// or embeds one; set it for one that keeps the Conn in a field. See [Release].
+	// or embeds or wraps one; set it for one that keeps the Conn in a field. See [Release].
 	Relay bool
 
 	// RawParams keeps the undecoded params of each message while its handler runs, so

@@ -46,35 +46,35 @@ var (
 	methodMessageMCPNotification = endpoint.NotificationOf[acp.MessageMCPNotification](acp.ProtocolVersion, acp.MethodMCPMessage)
 )
 
-// addRows fills t with the methods that client implements. What it does not implement has no
-// row and fails with -32601.
+// addRows fills t with the methods that client serves. What it does not serve has no row and
+// fails with -32601.
 func (c *Conn) addRows(t *endpoint.Table) {
 	v := c.client
+	if s, ok := v.(acp.Selective); ok && !c.remote {
+		t.Handles = s.Handles
+	}
 	methodRequestPermission.Handle(t, c.requestPermission)
 	methodSessionUpdate.Handle(t, c.sessionUpdate)
-	if h, ok := v.(acp.Elicitor); ok {
+	if h, ok := v.(acp.Elicitor); ok && t.Serves("acp.Elicitor", acp.MethodElicitationCreate) {
 		methodCreateElicitation.Handle(t, c.createElicitation(h))
 	}
-	if h, ok := v.(acp.ElicitationCompleter); ok {
+	if h, ok := v.(acp.ElicitationCompleter); ok && t.Serves("acp.ElicitationCompleter", acp.MethodElicitationComplete) {
 		methodCompleteElicitation.Handle(t, h.CompleteElicitation)
 	}
-	if h, ok := v.(acp.AuthStatusUpdater); ok && t.Allows("acp.AuthStatusUpdater") {
+	if h, ok := v.(acp.AuthStatusUpdater); ok && t.Serves("acp.AuthStatusUpdater", acp.MethodAuthStatusUpdate) && t.Allows("acp.AuthStatusUpdater") {
 		methodAuthStatusUpdate.Handle(t, h.AuthStatusUpdate)
 	}
-	if h, ok := v.(acp.MCPMessageHandler); ok && t.Allows("acp.MCPMessageHandler") {
+	if h, ok := v.(acp.MCPMessageHandler); ok && t.Serves("acp.MCPMessageHandler", acp.MethodMCPMessage) && t.Allows("acp.MCPMessageHandler") {
 		methodMessageMCP.Handle(t, h.MessageMCP)
 	}
 }
 
-// advertise adds the capabilities that follow from the roles of v to caps.
-func advertise(caps *acp.ClientCapabilities, v acp.Client) {
-	if _, ok := v.(acp.Elicitor); ok {
+// advertise adds the capabilities that follow from the rows of t to caps.
+func advertise(caps *acp.ClientCapabilities, t *endpoint.Table) {
+	if t.Entry(methodCreateElicitation.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.Elicitation).Form)
 	}
-	if _, ok := v.(interface {
-		acp.ElicitationCompleter
-		acp.Elicitor
-	}); ok {
+	if t.Entry(methodCompleteElicitation.Method) != nil && t.Entry(methodCreateElicitation.Method) != nil {
 		endpoint.Present(&endpoint.Present(&caps.Elicitation).URL)
 	}
 }

@@ -61,6 +61,18 @@ func IsRelay(v any) bool {
 	return ok
 }
 
+// Innermost returns the agent or client that v wraps, through any number of wrappers, or v
+// if it wraps none.
+func Innermost[T any](v T) T {
+	for {
+		w, ok := any(v).(interface{ Unwrap() T })
+		if !ok {
+			return v
+		}
+		v = w.Unwrap()
+	}
+}
+
 // IsNil reports whether v is nil or holds a nil pointer, func, map, slice, channel or
 // interface.
 func IsNil(v any) bool {

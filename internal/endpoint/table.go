@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -12,14 +13,38 @@ import (
 type Table struct {
 	// Unstable means that roles with unstable methods are allowed.
 	Unstable bool
+	// Handles reports whether a method of an optional interface is served. If it is nil, all
+	// are.
+	Handles func(method string) bool
 
 	Entries []*rpc.Entry
 	refused string // the first role that is not allowed
+	mixed   string // what Handles returned for the first role that is served in part
 }
 
 func (t *Table) add(e *rpc.Entry) *rpc.Entry {
 	t.Entries = append(t.Entries, e)
 	return e
+}
+
+// Serves reports whether the methods of a role are served. It asks once for each method.
+func (t *Table) Serves(role string, methods ...string) bool {
+	if t.Handles == nil {
+		return true
+	}
+	var yes, no []string
+	for _, m := range methods {
+		if t.Handles(m) {
+			yes = append(yes, m)
+		} else {
+			no = append(no, m)
+		}
+	}
+	if len(yes) > 0 && len(no) > 0 && t.mixed == "" {
+		t.mixed = fmt.Sprintf("true for %s and false for %s: %s needs all or none of them",
+			strings.Join(yes, ", "), strings.Join(no, ", "), role)
+	}
+	return len(no) == 0
 }
 
 // Allows reports whether a role with unstable methods may be used.
@@ -30,10 +55,13 @@ func (t *Table) Allows(role string) bool {
 	return t.Unstable
 }
 
-// Refused returns an error if v has a role that is not allowed. end is the name of the
-// package that v was passed to.
+// Refused returns an error if v has a role that is not allowed or is served in part. end is
+// the name of the package that v was passed to.
 func (t *Table) Refused(end string, v any) error {
-	if t.refused == "" {
+	switch {
+	case t.mixed != "":
+		return fmt.Errorf("%s: Handles of %T returned %s", end, v, t.mixed)
+	case t.refused == "":
 		return nil
 	}
 	return fmt.Errorf("%s: %T implements %s, which is unstable: set Options.Unstable or drop the method", end, v, t.refused)

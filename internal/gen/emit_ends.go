@@ -120,17 +120,21 @@ func (v *vocabulary) emitDescriptors(f *file, side, peer string) {
 // emitRows writes the table of what this end handles.
 func (v *vocabulary) emitRows(f *file, side string) {
 	end := strings.ToLower(side)
-	f.p("// addRows fills t with the methods that %s implements. What it does not implement has no", end)
-	f.p("// row and fails with -32601.")
+	f.p("// addRows fills t with the methods that %s serves. What it does not serve has no row and", end)
+	f.p("// fails with -32601.")
 	f.p("func (c *Conn) addRows(t *endpoint.Table) {")
 	f.p("v := c.%s", end)
+	f.p("if s, ok := v.(acp.Selective); ok && !c.remote {")
+	f.p("t.Handles = s.Handles")
+	f.p("}")
 	for _, r := range v.roles(side) {
 		optional := r.Name != side
-		switch {
-		case optional && r.Unstable:
-			f.p("if h, ok := v.(acp.%s); ok && t.Allows(%q) {", r.Name, "acp."+r.Name)
-		case optional:
-			f.p("if h, ok := v.(acp.%s); ok {", r.Name)
+		if optional {
+			serves := fmt.Sprintf("t.Serves(%q, %s)", "acp."+r.Name, strings.Join(r.constants("acp."), ", "))
+			if r.Unstable {
+				serves += fmt.Sprintf(" && t.Allows(%q)", "acp."+r.Name)
+			}
+			f.p("if h, ok := v.(acp.%s); ok && %s {", r.Name, serves)
 		}
 		for _, m := range r.Methods {
 			handler := "v." + m.Row.name
@@ -161,22 +165,25 @@ func (v *vocabulary) emitRows(f *file, side string) {
 	f.p("}\n")
 }
 
-// emitAdvertised writes what the roles of a value advertise, and what promises a method.
+// emitAdvertised writes what the rows of an end advertise, and what promises a method.
 func (v *vocabulary) emitAdvertised(f *file, side string) {
 	end := strings.ToLower(side)
 	caps := v.byName[side+"Capabilities"]
-	f.p("// advertise adds the capabilities that follow from the roles of v to caps.")
-	f.p("func advertise(caps *acp.%s, v acp.%s) {", caps.Name, side)
-	for _, r := range v.roles(side) {
+	f.p("// advertise adds the capabilities that follow from the rows of t to caps.")
+	f.p("func advertise(caps *acp.%s, t *endpoint.Table) {", caps.Name)
+	roles := v.roles(side)
+	for _, r := range roles {
 		row := r.Methods[0].Row
 		if row.implies() == "" || r.Name == side {
 			continue
 		}
+		// The methods of an interface have rows together or not at all.
+		has := fmt.Sprintf("t.Entry(%s.Method) != nil", r.Methods[0].descriptor())
 		if row.with != "" {
-			f.p("if _, ok := v.(interface{ acp.%s; acp.%s }); ok {", r.Name, row.with)
-		} else {
-			f.p("if _, ok := v.(acp.%s); ok {", r.Name)
+			i := slices.IndexFunc(roles, func(r *role) bool { return r.Name == row.with })
+			has += fmt.Sprintf(" && t.Entry(%s.Method) != nil", roles[i].Methods[0].descriptor())
 		}
+		f.p("if %s {", has)
 		f.p("%s", v.setBit(caps, row.implies()))
 		f.p("}")
 	}

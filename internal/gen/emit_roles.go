@@ -22,6 +22,34 @@ func (v *vocabulary) emitRoles(f *file, side string) {
 	}
 }
 
+// emitWrapper writes the optional methods of the type that wraps one side.
+func (v *vocabulary) emitWrapper(f *file, side string) {
+	optional := v.roles(side)[1:] // the first is the baseline
+	end := strings.ToLower(side)
+	f.WriteString(comment("", fmt.Sprintf("Handles implements [Selective]: it reports whether the wrapped %s serves the method.", end)))
+	f.p("func (w %sWrapper) Handles(method string) bool {", side)
+	f.p("switch method {")
+	for _, r := range optional {
+		f.p("case %s:", strings.Join(r.constants(""), ", "))
+		f.p("return serves[%s](w.%s, method)", r.Name, side)
+	}
+	f.p("}")
+	f.p("return false")
+	f.p("}\n")
+	for _, r := range optional {
+		for _, m := range r.Methods {
+			f.p("// %s implements [%s].", m.Row.name, r.Name)
+			params, call := "req", fmt.Sprintf("delegate(w.%s, %s.%s, %s, ctx, req)", side, r.Name, m.Row.name, m.Const)
+			if m.Notification {
+				params, call = "n", fmt.Sprintf("delegateNotification(w.%s, %s.%s, ctx, n)", side, r.Name, m.Row.name)
+			}
+			f.p("func (w %sWrapper) %s(ctx context.Context, %s *%s) %s {", side, m.Row.name, params, m.Params.Name, m.results(""))
+			f.p("return %s", call)
+			f.p("}\n")
+		}
+	}
+}
+
 // roleDoc joins the text with the role's capability, unless the text speaks of that.
 func (v *vocabulary) roleDoc(r *role) string {
 	doc := r.Name + " " + r.Doc

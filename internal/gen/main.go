@@ -90,6 +90,8 @@ func (v *vocabulary) vocabularyFiles() map[string]*file {
 	add("methods_gen.go", v.emitMethods)
 	add("agent_gen.go", func(f *file) { v.emitRoles(f, "Agent") })
 	add("client_gen.go", func(f *file) { v.emitRoles(f, "Client") })
+	add("agentwrapper_gen.go", func(f *file) { v.emitWrapper(f, "Agent") })
+	add("clientwrapper_gen.go", func(f *file) { v.emitWrapper(f, "Client") })
 	add("capability_gen.go", v.emitHas)
 	add("cases_gen_test.go", v.emitCases)
 	for _, topic := range v.topics() {

@@ -101,6 +101,14 @@ func (v *vocabulary) roles(side string) []*role {
 	return list
 }
 
+// constants returns the Go constants of the methods.
+func (r *role) constants(pkg string) (list []string) {
+	for _, m := range r.Methods {
+		list = append(list, pkg+m.Const)
+	}
+	return list
+}
+
 // rank orders roles: the baseline, the optional ones, the unstable ones.
 func (r *role) rank(side string) int {
 	switch {

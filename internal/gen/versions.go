@@ -48,7 +48,7 @@ var versions = []*version{
 		number: 2, facts: "v2-unstable.json", stable: "v2.json", revision: "TypeScript SDK 2.4.0",
 		texts: "internal/gen/text/v2", inherited: "internal/gen/text/v1", tables: v2Tables,
 		vocabulary: "acp/v2", agent: "agent/v2", client: "client/v2",
-		copied: []string{"acp/codec.go", "acp/configselect.go", "acp/content.go", "acp/elicitationvalue.go", "acp/mcpmessage.go", "acp/permission.go",
+		copied: []string{"acp/codec.go", "acp/configselect.go", "acp/content.go", "acp/elicitationvalue.go", "acp/mcpmessage.go", "acp/permission.go", "acp/wrapper.go",
 			"agent/capabilities.go", "agent/conn.go", "agent/elicitation.go", "agent/extension.go", "agent/gate.go",
 			"agent/ends.go", "agent/hooks.go", "agent/initialize.go", "agent/limits.go", "agent/options.go", "agent/raw.go",
 			"client/auth.go", "client/capabilities.go", "client/conn.go", "client/connect.go", "client/effects.go", "client/ends.go",
