@@ -132,9 +132,6 @@ var importRules = []importRule{
 		"a helper of tests that any package may use"},
 	{"examples/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "examples/agent/worker"},
 		"people copy examples into modules that cannot import internal packages"},
-	{"internal/hardening/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "internal/...",
-		"github.com/stretchr/testify/assert", "github.com/stretchr/testify/require"},
-		"what its tests share makes assertions too"},
 	{"internal/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "internal/..."},
 		"tools and tests of the project may use all of it, and nothing from elsewhere"},
 }
@@ -177,9 +174,6 @@ func TestConfinedDependencies(t *testing.T) {
 		for _, p := range listPackages(t, "linux") {
 			name := strings.TrimPrefix(p.ImportPath, module+"/")
 			for _, imported := range p.Imports {
-				if rule.homes == nil && matches("internal/hardening/...", name) {
-					continue // what the hardening tests share
-				}
 				if matches(dependency+"/...", imported) {
 					assert.Contains(t, rule.homes, name, "%s imports %s: %s", name, imported, rule.why)
 				}
@@ -308,8 +302,8 @@ func (s *source) public() bool {
 
 var fset = token.NewFileSet()
 
-// sources parses every Go file of the module, on all systems, without those of
-// nested modules.
+// sources parses every Go file of the module and of its long tests, on all systems, without
+// those of other nested modules.
 var sources = sync.OnceValues(func() ([]*source, error) {
 	var all []*source
 	err := filepath.WalkDir(".", func(name string, d os.DirEntry, err error) error {
@@ -318,7 +312,7 @@ var sources = sync.OnceValues(func() ([]*source, error) {
 			return err
 		case d.IsDir() && name != ".":
 			_, nested := os.Stat(filepath.Join(name, "go.mod"))
-			if nested == nil || d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") {
+			if nested == nil && name != filepath.FromSlash("internal/system") || d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") {
 				return filepath.SkipDir
 			}
 			return nil

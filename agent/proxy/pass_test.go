@@ -19,7 +19,7 @@ import (
 
 // Recorded messages of real programs pass unchanged, with and without middleware.
 func TestTranscriptsPassUnchanged(t *testing.T) {
-	files, err := filepath.Glob("../../internal/interop/testdata/transcripts*/*.jsonl")
+	files, err := filepath.Glob("../../internal/recordings/transcripts*/*.jsonl")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, middleware := range []string{"none", "watching"} {

@@ -20,11 +20,11 @@ import (
 // prompt and question must be found in the thread right after it was told, and reading
 // the thread from JSON must give the same thread.
 func TestTranscriptsAreAppliedWithoutLoss(t *testing.T) {
-	files, err := filepath.Glob("../../internal/interop/testdata/transcripts/*.jsonl")
+	files, err := filepath.Glob("../../internal/recordings/transcripts/*.jsonl")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	// A router's recording of version 1 lies with those of version 2.
-	files = append(files, "../../internal/interop/testdata/transcripts-v2/tsdk2-router_v1-client.jsonl")
+	files = append(files, "../../internal/recordings/transcripts-v2/tsdk2-router_v1-client.jsonl")
 	updates := 0
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {

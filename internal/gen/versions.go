@@ -56,8 +56,8 @@ var versions = []*version{
 			"client/limits.go", "client/listeners.go", "client/options.go", "client/questions.go", "client/raw.go", "client/recent.go",
 			"client/replay.go", "client/session.go", "client/sessions.go", "client/settings.go", "client/updates.go",
 			"acp/doc_test.go", "acp/drift_test.go", "acp/export_test.go", "acp/null_test.go", "acp/random_test.go", "acp/roundtrip_test.go", "acp/stopreason_test.go", "acp/vectors_test.go",
-			"internal/hardening/pairtest/pair.go", "internal/hardening/pairtest/proxy.go"},
-		beside: []string{"internal/endpoint/peertest", "internal/hardening/pairtest"},
+			"internal/system/hardening/pairtest/pair.go", "internal/system/hardening/pairtest/proxy.go"},
+		beside: []string{"internal/endpoint/peertest", "internal/system/hardening/pairtest"},
 	},
 }
 

@@ -23,7 +23,7 @@ import (
 // prompt and question must be found in the thread right after it was told, and reading
 // the thread from JSON must give the same thread.
 func TestTranscriptsAreAppliedWithoutLoss(t *testing.T) {
-	files, err := filepath.Glob("../../../internal/interop/testdata/transcripts-v2/*.jsonl")
+	files, err := filepath.Glob("../../../internal/recordings/transcripts-v2/*.jsonl")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	updates := 0

@@ -1,0 +1,125 @@
+package cancel_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	acp1 "github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/acp/v2"
+	agent1 "github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/router/adapter"
+	"github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
+	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// work is what an agent does for a prompt.
+type work func(ctx context.Context, text string) error
+
+// holders are agents that work on one prompt after the other and hold those behind it.
+var holders = map[string]func(work) func(*agent.Conn) acp.Agent{
+	"an agent of version 2": func(w work) func(*agent.Conn) acp.Agent {
+		return func(c *agent.Conn) acp.Agent {
+			return &peertest2.FullAgent{Do: func(ctx context.Context, _ string, params any) (any, error) {
+				req, ok := params.(*acp.PromptRequest)
+				if !ok {
+					return nil, nil
+				}
+				return c.Session(req.SessionID).Accept(ctx, req, func(ctx context.Context) (acp.StopReason, error) {
+					return acp.StopReasonEndTurn, w(ctx, acp.PlainText(req.Prompt...))
+				})
+			}}
+		}
+	},
+	"an adapted agent of version 1": func(w work) func(*agent.Conn) acp.Agent {
+		return adapter.FromV1(func(*agent1.Conn) acp1.Agent {
+			return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp1.PromptRequest) (*acp1.PromptResponse, error) {
+				return &acp1.PromptResponse{StopReason: acp1.StopReasonEndTurn}, w(ctx, acp1.PlainText(req.Prompt...))
+			}}
+		}, nil)
+	},
+}
+
+// A prompt that the agent holds is cancelled alone, however that is asked for: it fails with
+// -32800 and is never worked on. The work before it and the prompts behind it go on, and
+// when nothing is held, a cancel ends the work.
+func TestCancelOfAHeldPrompt(t *testing.T) {
+	ways := map[string]func(turn *client.Turn, end func()){
+		"ctx":  func(_ *client.Turn, end func()) { end() },
+		"turn": func(turn *client.Turn, _ func()) { _ = turn.Cancel(context.Background()) },
+	}
+	for holder, newAgent := range holders {
+		for way, cancel := range ways {
+			for _, proxied := range []bool{false, true} {
+				name := holder + ", " + way
+				if proxied {
+					name += ", through a proxy"
+				}
+				t.Run(name, func(t *testing.T) {
+					pairtest.Bubble(t, func(t *testing.T) { cancelHeld(t, newAgent, proxied, cancel) })
+				})
+			}
+		}
+	}
+}
+
+func cancelHeld(t *testing.T, newAgent func(work) func(*agent.Conn) acp.Agent, proxied bool, cancel func(*client.Turn, func())) {
+	var worked []string
+	setup := pairtest2.Setup{Agent: newAgent(func(ctx context.Context, text string) error {
+		worked = append(worked, text)
+		select {
+		case <-time.After(time.Minute):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})}
+	if proxied {
+		setup.Streams = pairtest2.Proxied(t, pairtest2.Setup{})
+	}
+	s, err := pairtest2.Connect(t, setup).Client.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+	require.NoError(t, err)
+	prompt := func(ctx context.Context, text string) *client.Turn {
+		turn := s.Prompt(ctx, acp.Text(text))
+		synctest.Wait()
+		return turn
+	}
+	ended := func(turn *client.Turn, want acp.StopReason) {
+		t.Helper()
+		idle, err := turn.Wait()
+		require.NoError(t, err)
+		assert.Equal(t, want, idle.StopReason)
+	}
+
+	first := prompt(t.Context(), "first")
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	second := prompt(ctx, "second")
+	third := prompt(t.Context(), "third")
+	begun := time.Now()
+	cancel(second, end)
+	_, err = second.Wait()
+	require.ErrorIs(t, err, rpcerr.ErrRequestCancelled)
+	assert.Zero(t, time.Since(begun), "it waits for no work")
+	ended(first, acp.StopReasonEndTurn)
+	synctest.Wait()
+	assert.Equal(t, []string{"first", "third"}, worked)
+
+	// What is part of the conversation is cancelled with its work, and never refused.
+	require.NoError(t, third.Cancel(t.Context()))
+	ended(third, acp.StopReasonCancelled)
+	ctx, end = context.WithCancel(t.Context())
+	alone := prompt(ctx, "alone")
+	end()
+	ended(alone, acp.StopReasonCancelled)
+	assert.Equal(t, []string{"first", "third", "alone"}, worked)
+}

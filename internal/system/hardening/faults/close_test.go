@@ -1,0 +1,308 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// conn is either end.
+type conn interface {
+	Close() error
+	Wait() error
+	Shutdown(context.Context) error
+	Err() error
+}
+
+// Close works inside the handler of every method of both roles: it does not wait for
+// the handler that calls it, and everything ends.
+func TestCloseInsideHandlers(t *testing.T) {
+	ways := map[string]func(ctx context.Context, c conn) error{
+		"Close": func(_ context.Context, c conn) error { return c.Close() },
+		"Close by many": func(_ context.Context, c conn) error {
+			var wg sync.WaitGroup
+			for range 20 {
+				wg.Go(func() { _ = c.Close() })
+			}
+			wg.Wait()
+			return c.Close()
+		},
+		"Shutdown": func(ctx context.Context, c conn) error {
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			return c.Shutdown(ctx) // it cannot wait for itself
+		},
+	}
+	for name, end := range ways {
+		for _, v := range protocols {
+			for _, side := range []wire.Side{wire.Agent, wire.Client} {
+				names := v.requests(t, side)
+				for method := range v.notes[side] {
+					names = append(names, method+"!")
+				}
+				for _, method := range names {
+					t.Run(fmt.Sprintf("%s %s of version %d", name, method, v.version), func(t *testing.T) {
+						pairtest.Bubble(t, func(t *testing.T) {
+							var c conn
+							var peer *rawpeer.Peer
+							armed, called := false, false
+							c, peer = v.start(t, side, func(ctx context.Context, _ string, _ any) (any, error) {
+								if armed && !called {
+									called = true
+									return nil, end(ctx, c)
+								}
+								return nil, nil
+							}, endOptions{})
+							armed = true
+							if note, ok := strings.CutSuffix(method, "!"); ok {
+								peer.Notify(note, v.notes[side][note])
+							} else {
+								peer.Call("1", method, v.params[method])
+							}
+							require.NoError(t, c.Wait())
+							assert.True(t, called)
+							require.ErrorIs(t, c.Err(), acp.ErrClosed)
+						})
+					})
+				}
+			}
+		}
+	}
+}
+
+// The same from where the client's helpers call the user.
+func TestCloseInsideCallbacks(t *testing.T) {
+	update := `{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}`
+	t.Run("OnUpdate", func(t *testing.T) {
+		pairtest.Bubble(t, func(t *testing.T) {
+			s, peer := rawpeer.Pipe(t)
+			c := pairtest.StartClient(t, s, pairtest.Setup{})
+			c.Session("s").OnUpdate(func(context.Context, acp.SessionUpdate) { assert.NoError(t, c.Close()) })
+			peer.Notify("session/update", update)
+			require.NoError(t, c.Wait())
+		})
+	})
+	t.Run("OnDropped", func(t *testing.T) {
+		pairtest.Bubble(t, func(t *testing.T) {
+			s, peer := rawpeer.Pipe(t)
+			var c *client.Conn
+			c = pairtest.StartClient(t, s, pairtest.Setup{ClientOptions: client.Options{OnDropped: func(string, error) { assert.NoError(t, c.Close()) }}})
+			peer.Notify("session/update", `5`)
+			require.NoError(t, c.Wait())
+		})
+	})
+	t.Run("Updates", func(t *testing.T) {
+		pairtest.Bubble(t, func(t *testing.T) {
+			s, peer := rawpeer.Pipe(t)
+			c := pairtest.StartClient(t, s, pairtest.Setup{})
+			turn := c.Session("s").Prompt(t.Context(), acp.Text("go"))
+			peer.Expect("session/prompt")
+			peer.Notify("session/update", update)
+			n := 0
+			for _, err := range turn.Updates() {
+				if n++; n == 1 {
+					assert.NoError(t, c.Close())
+				} else {
+					require.ErrorIs(t, err, acp.ErrClosed)
+				}
+			}
+			assert.Equal(t, 2, n)
+			require.NoError(t, c.Wait())
+		})
+	})
+	t.Run("AfterResponse", func(t *testing.T) {
+		pairtest.Bubble(t, func(t *testing.T) {
+			s, peer := rawpeer.Pipe(t)
+			c := pairtest.StartAgent(t, s, pairtest.Setup{Agent: func(c *agent.Conn) acp.Agent {
+				return &peertest.FullAgent{Do: func(ctx context.Context, _ string, _ any) (any, error) {
+					agent.AfterResponse(ctx, func(context.Context) { assert.NoError(t, c.Close()) })
+					return nil, nil
+				}}
+			}})
+			peer.Call("0", "initialize", peertest.Params["initialize"])
+			m, ok := peer.Recv()
+			require.True(t, ok, "the answer was queued before")
+			assert.Nil(t, m.Error)
+			require.NoError(t, c.Wait())
+		})
+	})
+}
+
+// Many goroutines close both ends at the same time, at varying points of a conversation.
+func TestCloseByMany(t *testing.T) {
+	eachVersion(t, func(t *testing.T, v *protocol) {
+		for after := range 60 {
+			pairtest.Bubble(t, func(t *testing.T) { closeByMany(t, v, time.Duration(after)*time.Millisecond) })
+		}
+	})
+}
+
+func closeByMany(t *testing.T, v *protocol, after time.Duration) {
+	agentSide, clientSide := &course{}, &course{}
+	forAgent, forClient := stream.Pipe()
+	a, c, talk := v.converse(t, &slowed{forAgent}, &slowed{forClient}, agentSide, clientSide)
+	talked := make(chan error, 1)
+	go func() { talked <- talk() }() // ends with the connection
+	time.Sleep(after)
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			if i%2 == 0 {
+				assert.NoError(t, a.Close())
+			} else {
+				assert.NoError(t, c.Close())
+			}
+		})
+	}
+	wg.Wait()
+	require.ErrorIs(t, <-talked, acp.ErrClosed)
+	for _, err := range []error{a.Wait(), c.Wait()} {
+		if err != nil { // the other one was quicker, and it was writing
+			require.ErrorIs(t, err, acp.ErrClosed)
+		}
+	}
+	for _, how := range []*course{agentSide, clientSide} {
+		for i, err := range how.calls {
+			if i == len(how.calls)-1 && err != nil {
+				require.ErrorIs(t, err, acp.ErrClosed)
+				continue
+			}
+			require.NoError(t, err)
+		}
+	}
+}
+
+// slowed takes a millisecond for each message.
+type slowed struct{ stream.Stream }
+
+func (s *slowed) Write(b []byte) error {
+	time.Sleep(time.Millisecond)
+	return s.Stream.Write(b)
+}
+
+// A success that arrives just before the end of input reaches its caller, also behind
+// updates that take their time, and whatever is being done meanwhile.
+func TestAnswerJustBeforeTheEnd(t *testing.T) {
+	for name, end := range map[string]func(*io.PipeWriter){
+		"end of input": func(w *io.PipeWriter) { _ = w.Close() },
+		"read error":   func(w *io.PipeWriter) { _ = w.CloseWithError(errReset) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
+				seen := 0
+				r, w := io.Pipe()
+				deaf, mute := io.Pipe()
+				c := pairtest.StartClient(t, stream.Lines(r, mute, &stream.LinesOptions{Tolerant: true}), pairtest.Setup{
+					Client: func(*client.Conn) acp.Client {
+						return &peertest.FullClient{Do: func(context.Context, string, any) (any, error) {
+							time.Sleep(100 * time.Millisecond)
+							seen++
+							return nil, nil
+						}}
+					},
+				})
+				turn := make(chan *client.Turn, 1)
+				go func() { turn <- c.Session("s").Prompt(context.Background(), acp.Text("go")) }() // ends when it is sent
+				_, err := stream.Lines(deaf, nil, nil).Read()
+				require.NoError(t, err)
+				var all strings.Builder
+				for i := range 20 {
+					fmt.Fprintf(&all, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%d"}}}}`+"\n", i)
+				}
+				all.WriteString(`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}` + "\n")
+				_, err = io.WriteString(w, all.String())
+				require.NoError(t, err)
+				end(w)
+				_ = deaf.Close()
+				_ = c.Notify(t.Context(), "_note", nil) // the write fails, because the peer has closed its input
+				tt := <-turn
+				n := 0
+				for u, err := range tt.Updates() {
+					require.NoError(t, err)
+					assert.Equal(t, fmt.Sprint(n), acp.PlainText(u.(*acp.AgentMessageChunk).Content))
+					n++
+				}
+				res, err := tt.Wait()
+				require.NoError(t, err)
+				assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
+				assert.Equal(t, 20, n)
+				assert.Equal(t, 20, seen)
+				_ = c.Wait()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// Two prompts overlap on one session, and then it is cancelled: both end, so does one
+// that waits for the client, and one that was not read yet goes on.
+func TestOverlappingPrompts(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var events []string
+		event := func(s string) { mu.Lock(); defer mu.Unlock(); events = append(events, s) }
+		p := pairtest.Connect(t, pairtest.Setup{
+			Agent: func(c *agent.Conn) acp.Agent {
+				return &peertest.FullAgent{Do: func(ctx context.Context, _ string, params any) (any, error) {
+					switch params := params.(type) {
+					case *acp.PromptRequest:
+						text := acp.PlainText(params.Prompt...)
+						event(text)
+						if text == "asks" {
+							_, err := c.Session("s").AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: "c"})
+							return nil, err
+						}
+						<-ctx.Done()
+						assert.Equal(t, acp.ErrTurnCancelled, context.Cause(ctx))
+						return nil, fmt.Errorf("oops: %w", ctx.Err())
+					case *acp.CancelNotification:
+						event("cancel")
+					}
+					return nil, nil
+				}}
+			},
+			Client: func(*client.Conn) acp.Client {
+				return &peertest.FullClient{Do: func(ctx context.Context, _ string, _ any) (any, error) { <-ctx.Done(); return nil, ctx.Err() }}
+			},
+		})
+		ended := make(chan string, 4)
+		prompt := func(text string) {
+			go func() { // ends with the turn
+				res, err := p.Client.Prompt(context.Background(), &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text(text)}})
+				if assert.NoError(t, err) {
+					ended <- text + " " + string(res.StopReason)
+				}
+			}()
+			synctest.Wait()
+		}
+		prompt("first")
+		prompt("second")
+		prompt("asks")
+		require.NoError(t, p.Client.Cancel(t.Context(), &acp.CancelNotification{SessionID: "s"}))
+		prompt("later")
+		assert.ElementsMatch(t, []string{"first cancelled", "second cancelled", "asks cancelled"}, []string{<-ended, <-ended, <-ended})
+		synctest.Wait()
+		assert.Empty(t, ended)
+		require.NoError(t, p.Client.Cancel(t.Context(), &acp.CancelNotification{SessionID: "s"}))
+		assert.Equal(t, "later cancelled", <-ended)
+		synctest.Wait()
+		assert.Equal(t, []string{"first", "second", "asks", "cancel", "later", "cancel"}, events)
+	})
+}

@@ -1,0 +1,185 @@
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/agent"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/client"
+	client2 "github.com/acpkit/go-sdk/client/v2"
+	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
+	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
+)
+
+// sends has a call for each way on which a message leaves.
+func sends(p *pairtest.Pair) map[string]func(ctx context.Context, m acp.Meta) error {
+	return map[string]func(ctx context.Context, m acp.Meta) error{
+		"Prompt": func(ctx context.Context, m acp.Meta) error {
+			_, err := p.Client.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("go")}, Meta: m})
+			return err
+		},
+		"Turn": func(ctx context.Context, m acp.Meta) error {
+			_, err := p.Client.Session("s").Prompt(ctx, &acp.TextContent{Text: "go", Meta: m}).Wait()
+			return err
+		},
+		"CloseSession": func(ctx context.Context, m acp.Meta) error {
+			_, err := p.Client.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: "s", Meta: m})
+			return err
+		},
+		"Cancel": func(ctx context.Context, m acp.Meta) error {
+			return p.Client.Cancel(ctx, &acp.CancelNotification{SessionID: "s", Meta: m})
+		},
+		"Call":   func(ctx context.Context, m acp.Meta) error { return p.Client.Call(ctx, "_x", m, nil) },
+		"Notify": func(ctx context.Context, m acp.Meta) error { return p.Client.Notify(ctx, "_x", m) },
+		"SessionUpdate": func(ctx context.Context, m acp.Meta) error {
+			return p.Agent.SessionUpdate(ctx, &acp.SessionNotification{SessionID: "s", Update: acp.AgentText("x"), Meta: m})
+		},
+		"StartTerminal": func(ctx context.Context, m acp.Meta) error {
+			_, err := p.Agent.StartTerminal(ctx, &acp.CreateTerminalRequest{SessionID: "s", Command: "ls", Meta: m})
+			return err
+		},
+	}
+}
+
+// sends2 is sends in version 2.
+func sends2(p *pairtest2.Pair) map[string]func(ctx context.Context, m acp.Meta) error {
+	return map[string]func(ctx context.Context, m acp.Meta) error{
+		"Prompt": func(ctx context.Context, m acp.Meta) error {
+			_, err := p.Client.Prompt(ctx, &acp2.PromptRequest{SessionID: "s", Prompt: []acp2.ContentBlock{acp2.Text("go")}, Meta: m})
+			return err
+		},
+		"Turn": func(ctx context.Context, m acp.Meta) error {
+			_, err := p.Client.Session("s").Prompt(ctx, &acp2.TextContent{Text: "go", Meta: m}).Wait()
+			return err
+		},
+		"CloseSession": func(ctx context.Context, m acp.Meta) error {
+			_, err := p.Client.CloseSession(ctx, &acp2.CloseSessionRequest{SessionID: "s", Meta: m})
+			return err
+		},
+		"Cancel": func(ctx context.Context, m acp.Meta) error {
+			return p.Client.Cancel(ctx, &acp2.CancelSessionNotification{SessionID: "s", Meta: m})
+		},
+		"Call":   func(ctx context.Context, m acp.Meta) error { return p.Client.Call(ctx, "_x", m, nil) },
+		"Notify": func(ctx context.Context, m acp.Meta) error { return p.Client.Notify(ctx, "_x", m) },
+		"SessionUpdate": func(ctx context.Context, m acp.Meta) error {
+			return p.Agent.SessionUpdate(ctx, &acp2.UpdateSessionNotification{SessionID: "s", Update: &acp2.AvailableCommandsUpdate{}, Meta: m})
+		},
+		"StartTerminal": func(ctx context.Context, m acp.Meta) error {
+			_, err := p.Agent.Session("s").StartTerminal(ctx, &acp2.TerminalUpdate{TerminalID: "t", Meta: m})
+			return err
+		},
+		"RequestPermission": func(ctx context.Context, m acp.Meta) error {
+			options := []acp2.PermissionOption{{OptionID: "o", Name: "n", Kind: acp2.PermissionOptionKindAllowOnce}}
+			_, err := p.Agent.RequestPermission(ctx, &acp2.RequestPermissionRequest{SessionID: "s", Title: "t", Options: options, Meta: m})
+			return err
+		},
+	}
+}
+
+// sender is a pair that is connected, and its way out. Without a test it is not connected, and
+// has names only.
+type sender struct {
+	agent, client conn
+	sends         map[string]func(ctx context.Context, m acp.Meta) error
+}
+
+func newSender(t testing.TB, sending []acp.Middleware, log *pairtest.Log) *sender {
+	if t == nil {
+		return &sender{sends: sends(nil)}
+	}
+	p := pairtest.Connect(t, pairtest.Setup{
+		AgentOptions:  agent.Options{Sending: sending, Logger: log.Logger()},
+		ClientOptions: client.Options{Sending: sending, Logger: log.Logger()},
+	})
+	return &sender{p.Agent, p.Client, sends(p)}
+}
+
+func newSender2(t testing.TB, sending []acp.Middleware, log *pairtest.Log) *sender {
+	if t == nil {
+		return &sender{sends: sends2(nil)}
+	}
+	p := pairtest2.Connect(t, pairtest2.Setup{
+		Agent: func(c *agent2.Conn) acp2.Agent {
+			return &peertest2.FullAgent{Do: func(ctx context.Context, _ string, params any) (any, error) {
+				req, ok := params.(*acp2.PromptRequest)
+				if !ok {
+					return nil, nil
+				}
+				return c.Session("s").Accept(ctx, req, func(context.Context) (acp2.StopReason, error) { return acp2.StopReasonEndTurn, nil })
+			}}
+		},
+		AgentOptions:  agent2.Options{Sending: sending, Logger: log.Logger()},
+		ClientOptions: client2.Options{Sending: sending, Logger: log.Logger()},
+	})
+	return &sender{p.Agent, p.Client, sends2(p)}
+}
+
+// outgoing are misdeeds of a middleware for sending, nil for an encoding method that panics.
+var outgoing = map[string]func() error{
+	"encoding panics":                 nil,
+	"a middleware panics":             func() error { panic(secret) },
+	"a middleware fails":              func() error { return errors.New(secret) },
+	"a middleware ends its goroutine": func() error { runtime.Goexit(); return nil },
+}
+
+// What user code does on the way out, in an encoding method or in a middleware, fails
+// the one call, on whichever goroutine it runs, and leaves nothing behind.
+func TestMisdeedsWhileSending(t *testing.T) {
+	for i, newSender := range []func(testing.TB, []acp.Middleware, *pairtest.Log) *sender{newSender, newSender2} {
+		for way, misdeed := range outgoing {
+			for name := range newSender(nil, nil, nil).sends {
+				t.Run(fmt.Sprintf("version %d, %s, %s", i+1, name, way), func(t *testing.T) {
+					pairtest.Bubble(t, func(t *testing.T) {
+						var log pairtest.Log
+						armed := false
+						s := newSender(t, []acp.Middleware{func(next acp.Handler) acp.Handler {
+							return func(ctx context.Context, method string, params any) (any, error) {
+								if armed && misdeed != nil {
+									return nil, misdeed()
+								}
+								return next(ctx, method, params)
+							}
+						}}, &log)
+						armed = true
+						meta := acp.Meta{}
+						if misdeed == nil {
+							meta = acp.Meta{"x": unencodable{}}
+						}
+						var wg sync.WaitGroup
+						err := errors.New("the goroutine ended")
+						wg.Go(func() { err = s.sends[name](t.Context(), meta) }) // a middleware may end it
+						wg.Wait()
+						require.Error(t, err)
+						if strings.Contains(way, "panics") {
+							assert.Contains(t, log.String(), "stack=")
+						}
+
+						armed = false
+						for range 2 {
+							require.NoError(t, s.sends[name](t.Context(), acp.Meta{}))
+						}
+						synctest.Wait() // a notification that was accepted is also written
+						begun := time.Now()
+						require.NoError(t, s.client.Shutdown(t.Context()))
+						require.NoError(t, s.agent.Wait())
+						assert.Zero(t, time.Since(begun), "no call is pending")
+					})
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+var errDisk = errors.New("input/output error")
+
+// failing is a writer that works so many times, and then writes half of what it is
+// given.
+type failing struct {
+	io.WriteCloser
+	mu   sync.Mutex // guards left
+	left int
+}
+
+func (f *failing) Write(b []byte) (int, error) {
+	f.mu.Lock()
+	f.left--
+	broken := f.left < 0
+	f.mu.Unlock()
+	if !broken {
+		return f.WriteCloser.Write(b)
+	}
+	n, _ := f.WriteCloser.Write(b[:len(b)/2])
+	return n, errDisk
+}
+
+// Every single write fails once, at the agent and at the client: the conversation ends
+// for both, with the error at the side that had it, and the half of a message is not
+// taken for one.
+func TestEveryWriteFails(t *testing.T) {
+	least := map[int]int{1: 16, 2: 12} // notifications may share a write, requests that wait for each other do not
+	eachVersion(t, func(t *testing.T, v *protocol) {
+		for _, agentFails := range []bool{true, false} {
+			n := 0
+			for broken := true; broken; n++ {
+				pairtest.Bubble(t, func(t *testing.T) { broken = writeFails(t, v, agentFails, n) })
+			}
+			assert.GreaterOrEqual(t, n, least[v.version])
+		}
+	})
+}
+
+// writeFails lets write n of one side fail. It returns false when there are not so many.
+func writeFails(t *testing.T, v *protocol, agentFails bool, n int) bool {
+	r1, w1 := io.Pipe()
+	r2, w2 := io.Pipe()
+	broken := &failing{left: n}
+	forAgent, forClient := io.WriteCloser(w2), io.WriteCloser(w1)
+	if agentFails {
+		broken.WriteCloser, forAgent = forAgent, broken
+	} else {
+		broken.WriteCloser, forClient = forClient, broken
+	}
+	agentSide, clientSide := &course{}, &course{}
+	a, c, talk := v.converse(t, stream.Lines(r1, forAgent, nil), stream.Lines(r2, forClient, &stream.LinesOptions{Tolerant: true}), agentSide, clientSide)
+	if err := talk(); err == nil {
+		assert.GreaterOrEqual(t, broken.left, 0, "the failure of write %d was not noticed", n)
+		assert.NoError(t, c.Close())
+		assert.NoError(t, errors.Join(c.Wait(), a.Wait()))
+		return false
+	} else {
+		assert.ErrorIs(t, err, acp.ErrClosed)
+	}
+	failed, other := a.Wait(), c.Wait()
+	if !agentFails {
+		failed, other = other, failed
+	}
+	assert.ErrorIs(t, failed, errDisk, "write %d", n)
+	assert.ErrorIs(t, failed, acp.ErrClosed)
+	if other != nil { // it may have been writing too
+		assert.ErrorIs(t, other, acp.ErrClosed)
+	}
+	for _, how := range []*course{agentSide, clientSide} {
+		if len(how.calls) > 0 { // all but the last one
+			assert.NoError(t, errors.Join(how.calls[:len(how.calls)-1]...))
+		}
+	}
+	return true
+}
+
+// Requests under way in both directions when the input ends, on both sides: all of them
+// end with the typed error, except those whose handlers answer within the grace.
+func TestEndWithRequestsInFlight(t *testing.T) {
+	const n = 20
+	pairtest.Bubble(t, func(t *testing.T) {
+		asked, prompted := make(chan error, n), make(chan error, n)
+		p := pairtest.Connect(t, pairtest.Setup{
+			Agent: func(conn *agent.Conn) acp.Agent {
+				return &peertest.FullAgent{Do: func(ctx context.Context, method string, _ any) (any, error) {
+					if method == acp.MethodSessionPrompt {
+						_, err := conn.RequestPermission(ctx, &acp.RequestPermissionRequest{SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "c"}})
+						asked <- err
+						return nil, err
+					}
+					return nil, nil
+				}}
+			},
+			Client: func(*client.Conn) acp.Client {
+				return &peertest.FullClient{Do: func(ctx context.Context, _ string, _ any) (any, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}}
+			},
+		})
+		for range n {
+			go func() { // ends with the connection
+				_, err := p.Client.Prompt(context.Background(), &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("go")}})
+				prompted <- err
+			}()
+		}
+		synctest.Wait()
+		require.NoError(t, p.Agent.Close())
+		for range n {
+			require.ErrorIs(t, <-asked, acp.ErrClosed)
+			err := <-prompted
+			if code, answered := rpcerr.CodeOf(err); answered { // its handler was quick enough
+				require.Equal(t, rpcerr.CodeInternalError, code)
+			} else {
+				require.ErrorIs(t, err, acp.ErrClosed)
+			}
+		}
+		require.NoError(t, p.Agent.Wait())
+		err := p.Client.Wait()
+		if err != nil {
+			require.ErrorIs(t, err, acp.ErrClosed)
+		}
+	})
+}

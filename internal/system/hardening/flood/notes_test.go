@@ -1,0 +1,277 @@
+package flood_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+var notes = flag.Int("notes", 0, "how many notifications a flood has; 0: a million, or fewer under the race detector")
+
+// flood returns how many notifications to send, how long the text in each is, and how
+// much memory may be in use beside the budgets. The fewer there are the longer they
+// are, so that all of them would take far more than is allowed.
+func flood() (n, text int, slack int64) {
+	n, volume := *notes, 120_000_000
+	slack = 32 << 20
+	if pairtest.Race {
+		volume, slack = 30_000_000, 8<<20
+	}
+	if n == 0 {
+		n = 1_000_000
+		if pairtest.Race {
+			n = 10_000
+		}
+	}
+	return n, max(0, volume/n-150), slack
+}
+
+// numbered is an update that says which one it is.
+func numbered(session acp.SessionID, i, text int) *acp.SessionNotification {
+	return &acp.SessionNotification{SessionID: session, Update: acp.AgentText(strconv.Itoa(i) + " " + strings.Repeat("x", text))}
+}
+
+func number(u acp.SessionUpdate) int {
+	s, _, _ := strings.Cut(acp.PlainText(u.(*acp.AgentMessageChunk).Content), " ")
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// counter sees to it that messages arrive in order, and measures the memory now and
+// then. One goroutine uses it.
+type counter struct {
+	t      *testing.T
+	seen   atomic.Int64
+	every  int
+	memory *pairtest.Memory
+}
+
+func newCounter(t *testing.T, n int) *counter {
+	return &counter{t: t, every: max(1, n/20), memory: pairtest.Watch(t)}
+}
+
+func (c *counter) saw(i int) {
+	n := int(c.seen.Load())
+	if i != n {
+		c.t.Errorf("%d came where %d was expected", i, n)
+	}
+	c.seen.Store(int64(n + 1))
+	if n%c.every == c.every-1 {
+		c.memory.Look()
+	}
+}
+
+// talker is an agent whose turns consist of n updates. Everything else it answers
+// at once.
+func talker(n, text int, sent func()) func(*agent.Conn) acp.Agent {
+	return func(conn *agent.Conn) acp.Agent {
+		return &peertest.FullAgent{Do: func(ctx context.Context, method string, params any) (any, error) {
+			p, ok := params.(*acp.PromptRequest)
+			if !ok {
+				return nil, nil
+			}
+			for i := range n {
+				if err := conn.SessionUpdate(ctx, numbered(p.SessionID, i, text)); err != nil {
+					return nil, err
+				}
+				if sent != nil {
+					sent()
+				}
+			}
+			return nil, nil
+		}}
+	}
+}
+
+func prompt(session acp.SessionID) *acp.PromptRequest {
+	return &acp.PromptRequest{SessionID: session, Prompt: []acp.ContentBlock{acp.Text("go")}}
+}
+
+// A turn with very many updates, of which each takes the client a millisecond:
+// nothing is lost, the order is kept, and the agent is slowed down.
+func TestUpdates(t *testing.T) {
+	n, text, slack := flood()
+	const budget = 1 << 20
+	var sent atomic.Int64
+	pairtest.Bubble(t, func(t *testing.T) {
+		c := newCounter(t, n)
+		p := pairtest.Connect(t, pairtest.Setup{
+			Agent: talker(n, text, func() { sent.Add(1) }),
+			Client: func(*client.Conn) acp.Client {
+				return &peertest.FullClient{Do: func(_ context.Context, method string, params any) (any, error) {
+					time.Sleep(time.Millisecond)
+					c.saw(number(params.(*acp.SessionNotification).Update))
+					// What is between the two ends: queue, pipe and budget.
+					if ahead := sent.Load() - c.seen.Load(); ahead*int64(text+150) > 4*budget {
+						t.Errorf("the agent is %d updates ahead", ahead)
+					}
+					return nil, nil
+				}}
+			},
+			AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
+			ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
+		})
+		begun := time.Now()
+		res, err := p.Client.Prompt(t.Context(), prompt("s"))
+		require.NoError(t, err)
+		assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
+		assert.EqualValues(t, n, c.seen.Load(), "all updates were handled when the turn returns")
+		assert.GreaterOrEqual(t, time.Since(begun), time.Duration(n)*time.Millisecond)
+		c.memory.Within(2*budget + slack)
+	})
+}
+
+// A proxy that hands the updates on to a slow client slows the agent down as well.
+func TestUpdatesThroughAProxy(t *testing.T) {
+	n, text, slack := flood()
+	const budget = 1 << 20
+	pairtest.Bubble(t, func(t *testing.T) {
+		c := newCounter(t, n)
+		setup := pairtest.Setup{
+			AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
+			ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
+		}
+		setup.Streams = pairtest.Proxied(t, setup)
+		setup.Agent = talker(n, text, nil)
+		setup.Client = func(*client.Conn) acp.Client {
+			return &peertest.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
+				time.Sleep(time.Millisecond)
+				c.saw(number(params.(*acp.SessionNotification).Update))
+				return nil, nil
+			}}
+		}
+		p := pairtest.Connect(t, setup)
+		_, err := p.Client.Prompt(t.Context(), prompt("s"))
+		require.NoError(t, err)
+		assert.EqualValues(t, n, c.seen.Load())
+		c.memory.Within(4*budget + slack)
+	})
+}
+
+// The same with a Turn that is read late: its updates count as well.
+func TestUpdatesOfATurnThatIsReadLate(t *testing.T) {
+	n, text, slack := flood()
+	const budget = 1 << 20
+	pairtest.Bubble(t, func(t *testing.T) {
+		c := newCounter(t, n)
+		p := pairtest.Connect(t, pairtest.Setup{
+			Agent:         talker(n, text, nil),
+			AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
+			ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
+		})
+		s, err := p.Client.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+		require.NoError(t, err)
+		turn := s.Prompt(t.Context(), acp.Text("go"))
+		synctest.Wait()
+		c.memory.Look()
+		for u, err := range turn.Updates() {
+			require.NoError(t, err)
+			c.saw(number(u))
+		}
+		_, err = turn.Wait()
+		require.NoError(t, err)
+		assert.EqualValues(t, n, c.seen.Load())
+		c.memory.Within(2*budget + slack)
+	})
+}
+
+// The smallest notifications there are take much more room than bytes. An agent
+// gets them from a client played by hand.
+func TestTinyNotifications(t *testing.T) {
+	n, _, slack := flood()
+	n = max(n, 200_000)
+	const budget = 8 << 20
+	pairtest.Bubble(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		memory := pairtest.Watch(t)
+		var handled atomic.Int64
+		near, far := stream.Pipe()
+		pairtest.StartAgent(t, near, pairtest.Setup{
+			Agent: func(*agent.Conn) acp.Agent {
+				return &peertest.FullAgent{Do: func(_ context.Context, method string, _ any) (any, error) {
+					if method == "_" || method == acp.MethodSessionCancel {
+						<-gate
+						handled.Add(1)
+					}
+					return nil, nil
+				}}
+			},
+			AgentOptions: agent.Options{Limits: agent.Limits{Backlog: budget}},
+		})
+		require.NoError(t, far.Write([]byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)))
+		_, err := far.Read()
+		require.NoError(t, err)
+		go func() { // ends when all were written
+			for i := range n {
+				msg := `{"jsonrpc":"2.0","method":"_"}`
+				if i%2 == 0 {
+					msg = `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`
+				}
+				if far.Write([]byte(msg)) != nil {
+					return
+				}
+			}
+		}()
+		synctest.Wait() // the reader has paused
+		memory.Look()
+		close(gate)
+		synctest.Wait()
+		assert.EqualValues(t, n, handled.Load())
+		memory.Within(budget + slack)
+	})
+}
+
+// In real time and over pipes of the operating system.
+func TestUpdatesInRealTime(t *testing.T) {
+	leak.Check(t)
+	const n, text, slack, budget = 20_000, 1500, 8 << 20, 1 << 20
+	c := newCounter(t, n)
+	p := pairtest.Connect(t, pairtest.Setup{
+		Streams: osPipes(t),
+		Agent:   talker(n, text, nil),
+		Client: func(*client.Conn) acp.Client {
+			return &peertest.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
+				<-time.After(time.Millisecond)
+				c.saw(number(params.(*acp.SessionNotification).Update))
+				return nil, nil
+			}}
+		},
+		AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
+		ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
+	})
+	_, err := p.Client.Prompt(t.Context(), prompt("s"))
+	require.NoError(t, err)
+	assert.EqualValues(t, n, c.seen.Load())
+	c.memory.Within(2*budget + slack)
+}
+
+// osPipes connects over two pipes of the operating system.
+func osPipes(t *testing.T) func() (stream.Stream, stream.Stream) {
+	return func() (stream.Stream, stream.Stream) {
+		r1, w1, err := os.Pipe()
+		require.NoError(t, err)
+		r2, w2, err := os.Pipe()
+		require.NoError(t, err)
+		return stream.Lines(r1, w2, nil), stream.Lines(r2, w1, nil)
+	}
+}

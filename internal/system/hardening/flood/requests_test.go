@@ -1,0 +1,181 @@
+package flood_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// watermark is the largest number that something had.
+type watermark struct{ now, most atomic.Int64 }
+
+func (w *watermark) add(n int64) {
+	now := w.now.Add(n)
+	for most := w.most.Load(); now > most && !w.most.CompareAndSwap(most, now); most = w.most.Load() {
+	}
+}
+
+// greet plays the client's part of the handshake.
+func greet(t *testing.T, s stream.Stream) {
+	t.Helper()
+	require.NoError(t, s.Write([]byte(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":1}}`)))
+	_, err := s.Read()
+	require.NoError(t, err)
+}
+
+// Very many requests at once, whatever their handlers do: so many run, so many
+// goroutines are there, and every request is answered, once and by its own answer.
+func TestRequestsAtOnce(t *testing.T) {
+	n := 100_000
+	if pairtest.Race {
+		n = 20_000
+	}
+	const most = 256
+	tests := []struct {
+		name string
+		// do is what the handler does; talks, that the client answers calls.
+		do func(ctx context.Context, c *agent.Conn) error
+	}{
+		{"handlers that compute", func(context.Context, *agent.Conn) error { runtime.Gosched(); return nil }},
+		{"handlers that wait", func(context.Context, *agent.Conn) error { time.Sleep(time.Millisecond); return nil }},
+		{"handlers that send", func(ctx context.Context, c *agent.Conn) error { return c.Notify(ctx, "_note", nil) }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
+				var running watermark
+				near, far := stream.Pipe()
+				c := pairtest.StartAgent(t, near, pairtest.Setup{
+					Agent: func(c *agent.Conn) acp.Agent {
+						return &peertest.FullAgent{Do: func(ctx context.Context, method string, _ any) (any, error) {
+							if method != "_work" {
+								return nil, nil
+							}
+							running.add(1)
+							defer running.add(-1)
+							return nil, tt.do(ctx, c)
+						}}
+					},
+					AgentOptions: agent.Options{Limits: agent.Limits{MaxHandlers: most, SendQueue: 64 << 10}},
+				})
+				greet(t, far)
+				go func() { // ends when all were written
+					for i := range n {
+						if far.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"_work","params":[%[1]d]}`, i)) != nil {
+							return
+						}
+					}
+				}()
+				var goroutines int
+				answered := make([]bool, n)
+				for left := n; left > 0; {
+					msg, err := far.Read()
+					require.NoError(t, err)
+					if bytes.Contains(msg, []byte(`"_note"`)) {
+						continue
+					}
+					var m struct {
+						ID     int
+						Result []int
+					}
+					require.NoError(t, json.Unmarshal(msg, &m), "%s", msg)
+					require.Equal(t, []int{m.ID}, m.Result)
+					require.False(t, answered[m.ID], "answered twice")
+					answered[m.ID] = true
+					left--
+					if left%1000 == 0 {
+						goroutines = max(goroutines, runtime.NumGoroutine())
+					}
+				}
+				t.Logf("%d handlers and %d goroutines at a time", running.most.Load(), goroutines)
+				assert.LessOrEqual(t, running.most.Load(), int64(2*most))
+				assert.LessOrEqual(t, goroutines, 3*most)
+				_ = c.Close()
+			})
+		})
+	}
+}
+
+// While more prompts run than handlers may, each waiting for a terminal of the
+// client, everything that is needed to end them works.
+func TestManyPrompts(t *testing.T) {
+	const prompts, handlers = 1024, 4
+	pairtest.Bubble(t, func(t *testing.T) {
+		var entered, killed, cancelled atomic.Int64
+		var terminals [prompts]chan struct{}
+		for i := range terminals {
+			terminals[i] = make(chan struct{})
+		}
+		var index = func(id string) (i int) { _, _ = fmt.Sscanf(id, "t%d", &i); return i }
+		p := pairtest.Connect(t, pairtest.Setup{
+			Agent: func(c *agent.Conn) acp.Agent {
+				return &peertest.FullAgent{Do: func(ctx context.Context, _ string, params any) (any, error) {
+					switch params := params.(type) {
+					case *acp.PromptRequest:
+						entered.Add(1)
+						id := acp.TerminalID("t" + strings.TrimPrefix(string(params.SessionID), "s"))
+						_, err := c.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: params.SessionID, TerminalID: id})
+						return nil, err
+					case *acp.SetSessionModeRequest:
+						// The agent kills the terminal of that session's turn.
+						id := acp.TerminalID("t" + strings.TrimPrefix(string(params.SessionID), "s"))
+						_, err := c.KillTerminal(ctx, &acp.KillTerminalRequest{SessionID: params.SessionID, TerminalID: id})
+						return nil, err
+					case *acp.CancelNotification:
+						cancelled.Add(1)
+					}
+					return nil, nil
+				}}
+			},
+			Client:        terminalHost(&killed, terminals[:], index),
+			AgentOptions:  agent.Options{Limits: agent.Limits{MaxHandlers: handlers}},
+			ClientOptions: clientHandlers(handlers),
+		})
+		ends := make(chan acp.StopReason, prompts)
+		for i := range prompts {
+			go func() { // ends with the prompt
+				res, err := p.Client.Prompt(context.Background(), prompt(acp.SessionID(fmt.Sprintf("s%d", i))))
+				if assert.NoError(t, err) {
+					ends <- res.StopReason
+				}
+			}()
+		}
+		synctest.Wait()
+		require.EqualValues(t, prompts, entered.Load())
+		begun := time.Now()
+		for i := range 300 { // terminal/kill, asked for by set_mode
+			_, err := p.Client.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: acp.SessionID(fmt.Sprintf("s%d", i)), ModeID: "m"})
+			require.NoError(t, err)
+			assert.Equal(t, acp.StopReasonEndTurn, <-ends)
+		}
+		for i := 300; i < 600; i++ {
+			_, err := p.Client.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: acp.SessionID(fmt.Sprintf("s%d", i))})
+			require.NoError(t, err)
+			assert.Equal(t, acp.StopReasonCancelled, <-ends)
+		}
+		for i := 600; i < prompts; i++ {
+			require.NoError(t, p.Client.Cancel(t.Context(), &acp.CancelNotification{SessionID: acp.SessionID(fmt.Sprintf("s%d", i))}))
+			assert.Equal(t, acp.StopReasonCancelled, <-ends)
+		}
+		synctest.Wait()
+		assert.Zero(t, time.Since(begun), "nothing had to wait")
+		assert.EqualValues(t, 300, killed.Load())
+		assert.EqualValues(t, prompts-600, cancelled.Load())
+	})
+}

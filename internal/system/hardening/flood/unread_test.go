@@ -1,0 +1,273 @@
+package flood_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
+	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// When the peer does not read, every method that sends returns as soon as its ctx ends,
+// whether or not it expects a response, and independently of the other senders.
+func TestSendersLeaveWithTheirCtx(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		c := pairtest.StartClient(t, near, pairtest.Setup{ClientOptions: client.Options{
+			CancelGrace: -1, Limits: client.Limits{SendQueue: 10_000, StallTimeout: time.Hour},
+		}})
+		fill := func() (sent int) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			for {
+				err := c.Notify(ctx, "_fill", strings.Repeat("x", 1000))
+				if err != nil {
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+					return sent
+				}
+				sent++
+			}
+		}
+		filled, lost := fill(), strings.Repeat("lost", 300)
+		var wg sync.WaitGroup
+		begun := time.Now()
+		for i := range 100 {
+			wg.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond)
+				defer cancel()
+				var err error
+				switch i % 4 {
+				case 0:
+					err = c.Notify(ctx, "_lost", lost)
+				case 1:
+					err = c.Call(ctx, "_lost", lost, nil)
+				case 2:
+					_, err = c.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text(lost)}})
+				case 3:
+					_, err = c.Session(acp.SessionID(strconv.Itoa(i))).Prompt(ctx, acp.Text(lost)).Wait()
+				}
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+				assert.LessOrEqual(t, time.Since(begun), time.Duration(i)*time.Millisecond)
+			})
+		}
+		wg.Wait()
+		// The peer begins to read: every frame is whole, and nothing that was given up
+		// was sent.
+		for range filled {
+			msg, err := far.Read()
+			require.NoError(t, err)
+			require.True(t, json.Valid(msg))
+			require.Contains(t, string(msg), `"method":"_fill"`)
+		}
+		require.NoError(t, c.Notify(t.Context(), "_next", nil))
+		msg, err := far.Read()
+		require.NoError(t, err)
+		assert.JSONEq(t, `{"jsonrpc":"2.0","method":"_next"}`, string(msg))
+	})
+}
+
+// slowReader reads a little now and then.
+type slowReader struct {
+	r     io.Reader
+	chunk int
+}
+
+func (s *slowReader) Read(b []byte) (int, error) { return s.r.Read(b[:min(len(b), s.chunk)]) }
+
+// Over a pipe of the operating system a write stops in the middle of a frame when
+// the peer does not read. Whoever leaves then, the frames stay whole.
+func TestNoFrameIsCut(t *testing.T) {
+	leak.Check(t)
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	idle, idleWriter, err := os.Pipe() // the agent never says anything
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = idleWriter.Close() })
+	c := pairtest.StartClient(t, stream.Lines(idle, w, nil), pairtest.Setup{
+		ClientOptions: client.Options{Limits: client.Limits{SendQueue: 300_000}},
+	})
+	var sent sync.Map
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			for k := 0; ctx.Err() == nil; k++ {
+				id := strconv.Itoa(i) + "." + strconv.Itoa(k)
+				if c.Notify(ctx, "_frame", []string{id, strings.Repeat("x", 1+(i*7919+k*104729)%150_000)}) == nil {
+					sent.Store(id, true)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	read := make(chan map[string]bool)
+	go func() { // ends with the pipe
+		got := map[string]bool{}
+		s := stream.Lines(&slowReader{r, 10_000}, nil, nil)
+		for {
+			msg, err := s.Read()
+			if err != nil {
+				assert.ErrorIs(t, err, io.EOF)
+				read <- got
+				return
+			}
+			var m struct{ Params []string }
+			if !assert.NoError(t, json.Unmarshal(msg, &m), "%.100s", msg) {
+				continue
+			}
+			got[m.Params[0]] = true
+		}
+	}()
+	require.NoError(t, c.Close()) // what was accepted is still written
+	got := <-read
+	n := 0
+	sent.Range(func(id, _ any) bool {
+		n++
+		assert.True(t, got[id.(string)], "%s was accepted and is lost", id)
+		return true
+	})
+	assert.Len(t, got, n, "what was not accepted was not written")
+	assert.Positive(t, n)
+	_ = r.Close()
+}
+
+// The connection to a peer that never reads ends after the stall timeout. Every caller
+// that waits receives ErrStalled.
+func TestPeerThatNeverReads(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
+		near, _ := stream.Pipe()
+		var turns atomic.Int64
+		c := pairtest.StartAgent(t, near, pairtest.Setup{})
+		begun := time.Now()
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				var err error
+				for err == nil {
+					if i%2 == 0 {
+						err = c.SessionUpdate(context.Background(), numbered("s", i, 10_000))
+					} else {
+						_, err = c.ReadTextFile(context.Background(), &acp.ReadTextFileRequest{SessionID: "s", Path: "/x"})
+					}
+				}
+				assert.ErrorIs(t, err, acp.ErrStalled)
+				assert.ErrorIs(t, err, acp.ErrClosed)
+				turns.Add(1)
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, time.Minute, time.Since(begun))
+		require.ErrorIs(t, c.Wait(), acp.ErrStalled)
+		require.ErrorIs(t, c.Err(), acp.ErrStalled)
+		assert.Equal(t, time.Minute, time.Since(begun))
+	})
+}
+
+// A peer that reads too slowly for what it is sent is no such peer.
+func TestSlowPeerIsNotCutOff(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
+		near, far := stream.Pipe()
+		c := pairtest.StartAgent(t, near, pairtest.Setup{AgentOptions: agent.Options{Limits: agent.Limits{SendQueue: 1 << 20}}})
+		const n, text = 50, 200_000
+		go func() { // ends when all were read
+			for range n {
+				time.Sleep(20 * time.Second)
+				_, err := far.Read()
+				assert.NoError(t, err)
+			}
+		}()
+		for i := range n {
+			require.NoError(t, c.SessionUpdate(t.Context(), numbered("s", i, text)))
+		}
+		synctest.Wait()
+		require.NoError(t, c.Err())
+		time.Sleep(n * 20 * time.Second)
+		require.NoError(t, c.Err())
+	})
+}
+
+// Nor is one that takes minutes for one message, while others wait.
+func TestLongMessageOverASlowLink(t *testing.T) {
+	pairtest.Bubble(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		idle, _ := io.Pipe()
+		c := pairtest.StartAgent(t, stream.Lines(idle, w, nil), pairtest.Setup{})
+		read := make(chan int, 1)
+		go func() { // ends with the pipe
+			n, buf := 0, make([]byte, 100_000)
+			for {
+				time.Sleep(10 * time.Second)
+				k, err := r.Read(buf)
+				if n += k; err != nil {
+					read <- n
+					return
+				}
+			}
+		}()
+		begun := time.Now()
+		const size = 20 << 20
+		require.NoError(t, c.SessionUpdate(t.Context(), numbered("s", 0, size)))
+		require.NoError(t, c.SessionUpdate(t.Context(), numbered("s", 1, 10)), "it had to wait for room")
+		assert.Greater(t, time.Since(begun), 30*time.Minute)
+		require.NoError(t, c.Err())
+		require.NoError(t, c.Close())
+		assert.Greater(t, <-read, size)
+	})
+}
+
+// A peer that closes its reading side: writing fails, and the process lives.
+func TestPeerThatClosedItsReadingSide(t *testing.T) {
+	leak.Check(t)
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	in, inWriter, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = inWriter.Close() })
+	c := pairtest.StartAgent(t, stream.Lines(in, w, nil), pairtest.Setup{})
+	require.NoError(t, r.Close())
+	for err == nil {
+		err = c.SessionUpdate(t.Context(), numbered("s", 0, 1000))
+	}
+	require.ErrorIs(t, err, acp.ErrClosed)
+	err = c.Wait()
+	require.ErrorIs(t, err, acp.ErrClosed)
+	assert.ErrorIs(t, err, syscall.EPIPE)
+}
+
+// What waits to be written takes no more memory than the limit says, also when the
+// messages are small.
+func TestQueueOfSmallMessages(t *testing.T) {
+	const queue = 8 << 20
+	pairtest.Bubble(t, func(t *testing.T) {
+		near, _ := stream.Pipe()
+		memory := pairtest.Watch(t)
+		c := pairtest.StartAgent(t, near, pairtest.Setup{AgentOptions: agent.Options{Limits: agent.Limits{SendQueue: queue}}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var err error
+		for err == nil {
+			err = c.Notify(ctx, "_x", nil)
+		}
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		memory.Look()
+		memory.Within(queue + 2<<20)
+	})
+}

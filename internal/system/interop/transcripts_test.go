@@ -1,0 +1,131 @@
+package interop_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// recorded is one line of a transcript: "send" from client to agent, "recv" back.
+type recorded struct {
+	Dir   string
+	Raw   string
+	Event string
+	Label string
+	line  int
+}
+
+// recordedProcess holds the messages exchanged with one process.
+type recordedProcess struct {
+	name  string
+	probe bool // some of the lines sent are bad on purpose
+	lines []recorded
+}
+
+// version is the version of the protocol that the agent chose, or 0.
+func (p *recordedProcess) version() (chosen int64) {
+	for _, l := range p.lines {
+		var m struct {
+			Result struct{ ProtocolVersion int64 }
+		}
+		if l.Dir == "recv" && json.Unmarshal([]byte(l.Raw), &m) == nil && m.Result.ProtocolVersion > chosen {
+			chosen = m.Result.ProtocolVersion
+		}
+	}
+	return chosen
+}
+
+// probes are the transcripts in which agents were asked bad things too.
+var probes = []string{"gemini", "tsdk-agent", "cline", "pi-acp", "tsdk2-probe", "tsdk2-router-probe"}
+
+// transcripts returns the recordings in which version 1 is spoken.
+func transcripts(t *testing.T) []recordedProcess {
+	t.Helper()
+	return slices.DeleteFunc(allTranscripts(t), func(p recordedProcess) bool { return p.version() == 2 })
+}
+
+// transcriptsOfV2 returns those in which both ends speak version 2.
+func transcriptsOfV2(t *testing.T) []recordedProcess {
+	t.Helper()
+	return slices.DeleteFunc(allTranscripts(t), func(p recordedProcess) bool { return p.version() != 2 })
+}
+
+func allTranscripts(t *testing.T) []recordedProcess {
+	t.Helper()
+	first, err := filepath.Glob("../../recordings/transcripts/*.jsonl")
+	require.NoError(t, err)
+	require.Len(t, first, 15)
+	second, err := filepath.Glob("../../recordings/transcripts-v2/*.jsonl")
+	require.NoError(t, err)
+	require.Len(t, second, 13)
+	return readTranscripts(t, append(first, second...))
+}
+
+func readTranscripts(t *testing.T, files []string) []recordedProcess {
+	t.Helper()
+	var all []recordedProcess
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		lines := bufio.NewScanner(bytes.NewReader(b))
+		lines.Buffer(nil, len(b)+1)
+		for n := 1; lines.Scan(); n++ {
+			var r recorded
+			require.NoError(t, json.Unmarshal(lines.Bytes(), &r), "%s:%d", file, n)
+			r.line = n
+			switch {
+			case r.Dir == "meta" && r.Event == "start":
+				p := recordedProcess{name: name}
+				for _, probe := range probes {
+					p.probe = p.probe || probe == name
+				}
+				if r.Label != "" {
+					p.name += "/" + strings.ReplaceAll(r.Label, " ", "_")
+				}
+				all = append(all, p)
+			case r.Dir == "send" || r.Dir == "recv":
+				last := &all[len(all)-1]
+				last.lines = append(last.lines, r)
+			}
+		}
+		require.NoError(t, lines.Err())
+	}
+	return all
+}
+
+// envelope is a recorded message, taken apart.
+type envelope struct {
+	JSONRPC json.RawMessage
+	ID      json.RawMessage
+	Method  string
+	Params  json.RawMessage
+	Result  json.RawMessage
+	Error   json.RawMessage
+	hasID   bool
+}
+
+// open takes a line apart; false when it is no message object.
+func open(line string) (envelope, bool) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal([]byte(line), &m) != nil || m == nil {
+		return envelope{}, false
+	}
+	e := envelope{JSONRPC: m["jsonrpc"], ID: m["id"], Params: m["params"], Result: m["result"], Error: m["error"]}
+	_, e.hasID = m["id"]
+	if m["method"] != nil && json.Unmarshal(m["method"], &e.Method) != nil {
+		return envelope{}, false
+	}
+	return e, true
+}
+
+func (e *envelope) isRequest() bool  { return e.Method != "" && e.hasID }
+func (e *envelope) isNote() bool     { return e.Method != "" && !e.hasID }
+func (e *envelope) isResponse() bool { return e.Method == "" && (e.Result != nil || e.Error != nil) }
