@@ -3,6 +3,8 @@ package rpcerr
 import (
 	"log/slog"
 	"strconv"
+
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
 // RequestError is the error of a request as it stands on the wire. A call returns it if the
@@ -119,12 +121,12 @@ func (e *RequestError) LogValue() slog.Value {
 	if e == nil {
 		return slog.Value{}
 	}
-	attrs := []slog.Attr{slog.Int("code", int(e.Code)), slog.String("message", logText(e.Message))}
+	attrs := []slog.Attr{slog.Int("code", int(e.Code)), slog.String("message", inside.LogString(e.Message))}
 	if e.Code.Known() {
 		attrs = append(attrs, slog.String("name", e.Code.String()))
 	}
 	if e.cause != nil {
-		attrs = append(attrs, logAttr("cause", e.cause))
+		attrs = append(attrs, inside.LogAttr("cause", e.cause))
 	}
 	return slog.GroupValue(attrs...)
 }

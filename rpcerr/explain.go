@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
 // maxReason bounds what Explain shows of the data of an error, in bytes.
@@ -59,7 +61,7 @@ func FromPeer(err error) bool {
 // sent returns the error of the peer that err is, or was made of, and nil if the error
 // was made in this process. r is the form in which err would leave.
 func sent(err error, r *RequestError) (found *RequestError) {
-	eachInChain(err, func(err error) bool {
+	inside.Walk(err, func(err error) bool {
 		p, ok := err.(*RequestError)
 		if !ok || p == nil {
 			return false
@@ -70,30 +72,6 @@ func sent(err error, r *RequestError) (found *RequestError) {
 		return true
 	})
 	return found
-}
-
-// eachInChain calls visit for err and everything it wraps, outermost first, until visit
-// returns true.
-func eachInChain(err error, visit func(error) (stop bool)) bool {
-	for err != nil {
-		if visit(err) {
-			return true
-		}
-		switch w := err.(type) {
-		case interface{ Unwrap() error }:
-			err = w.Unwrap()
-		case interface{ Unwrap() []error }:
-			for _, err := range w.Unwrap() {
-				if eachInChain(err, visit) {
-					return true
-				}
-			}
-			return false
-		default:
-			return false
-		}
-	}
-	return false
 }
 
 // supportedBy returns the versions that an error of unsupported version names.

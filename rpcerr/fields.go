@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
 // FieldError is one violation of a rule.
@@ -39,7 +41,7 @@ func Fields(err error) []FieldError {
 		return r.fields()
 	}
 	var found []FieldError
-	eachInChain(err, func(err error) bool {
+	inside.Walk(err, func(err error) bool {
 		if f, ok := err.(FieldError); ok {
 			found = append(found, f)
 		}

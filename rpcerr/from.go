@@ -2,11 +2,11 @@ package rpcerr
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"strings"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
 // From returns the error that goes to the peer for err. It is the one place where Go errors
@@ -54,7 +54,13 @@ func CodeOf(err error) (Code, bool) {
 // log. A connection logs each internal error with one and sends it in data.errorId. An error
 // that was logged before, whose method Logged() bool returns true, has it in a method
 // ErrorID() string if its log record has it.
-func NewErrorID() string { return strings.ToLower(rand.Text()[:8]) }
+func NewErrorID() string { return inside.NewErrorID() }
+
+// LogText returns the text of err for a log. It removes the query, the fragment and the
+// user from each URL in the text, because queries can contain keys and the errors of
+// net/http contain the whole URL. Without a scheme, a URL is recognized by its query. LogText
+// cuts a text of more than 4 KiB, returns "<nil>" for nil, and names the type of a nil pointer that became an error.
+func LogText(err error) string { return inside.LogText(err) }
 
 // RequestError returns e, so that [From] finds the outermost RequestError of a chain.
 func (e *RequestError) RequestError() *RequestError { return e }
@@ -77,23 +83,17 @@ func explicit(err error) *RequestError {
 // find returns the first error in the chain, in the order of errors.As, that builds
 // an error of the protocol, and what it builds.
 func find(err error) (r *RequestError, own error) {
-	if b, ok := err.(interface{ RequestError() *RequestError }); ok {
-		if r := b.RequestError(); r != nil {
-			return r, err
-		}
-	}
-	if a, ok := err.(interface{ As(any) bool }); ok && a.As(&r) && r != nil {
-		return r, r
-	}
-	switch w := err.(type) {
-	case interface{ Unwrap() error }:
-		return find(w.Unwrap())
-	case interface{ Unwrap() []error }:
-		for _, err := range w.Unwrap() {
-			if r, own := find(err); r != nil {
-				return r, own
+	inside.Walk(err, func(err error) bool {
+		if b, ok := err.(interface{ RequestError() *RequestError }); ok {
+			if r, own = b.RequestError(), err; r != nil {
+				return true
 			}
 		}
-	}
-	return nil, nil
+		if a, ok := err.(interface{ As(any) bool }); ok && a.As(&r) && r != nil {
+			own = r
+			return true
+		}
+		return false
+	})
+	return r, own
 }

@@ -83,17 +83,21 @@ func secrets() map[string]error {
 	return all
 }
 
+// do runs f as the operation.
+func do(ctx context.Context, op classify.Op, f func() error) (err error) {
+	defer op.Catch(ctx, &err)
+	return f()
+}
+
 // exits are the ways on which an error leaves the process.
 func exits(t *testing.T) map[string]func(error) any {
 	quiet := slog.New(slog.DiscardHandler)
 	hook := classify.OnError(&classify.OnErrorOptions{Logger: quiet})
 	caught := func(err error) error {
-		_, err = classify.Do(t.Context(), classify.Op{Name: "op", Kind: kind.Database, Logger: quiet}, func(context.Context) (int, error) { return 0, err })
-		return err
+		return do(t.Context(), classify.Op{Name: "op", Kind: kind.Database, Logger: quiet}, func() error { return err })
 	}
 	panicked := func(v error) error {
-		_, err := classify.Do(t.Context(), classify.Op{Name: "op", Logger: quiet}, func(context.Context) (int, error) { panic(v) })
-		return err
+		return do(t.Context(), classify.Op{Name: "op", Logger: quiet}, func() error { panic(v) })
 	}
 	return map[string]func(error) any{
 		"response":              func(err error) any { return rpcerr.From(err) },
@@ -104,16 +108,11 @@ func exits(t *testing.T) map[string]func(error) any {
 		"tool call, OnError":    func(err error) any { return acp.FailToolCall("t", hook(t.Context(), "tool call t", err)) },
 		"tool call, classified": func(err error) any { return acp.FailToolCall("t", classify.Wrap(err)) },
 		"stored":                func(err error) any { return classify.Error(err) },
-		"tool error":            func(err error) any { return toolerr.FromRecord(classify.Error(err)) },
-		"tool error, text": func(err error) any {
-			e := toolerr.FromRecord(classify.Error(err))
-			r := rpcerr.From(e)
-			return r.Message
-		},
-		"tool error, call":     func(err error) any { return toolerr.FromRecord(classify.Error(err)).FailedToolCall() },
-		"envelope":             func(err error) any { return envelope.Of(err, quiet) },
-		"envelope, classified": func(err error) any { return envelope.Of(classify.Wrap(err), quiet) },
-		"envelope, caught":     func(err error) any { return envelope.Of(caught(err), quiet) },
+		"tool error":            func(err error) any { return classify.Error(err).WithCode("C").FailedToolCall() },
+		"tool error, text":      func(err error) any { return classify.Error(err).Text() },
+		"envelope":              func(err error) any { return envelope.Of(err, quiet) },
+		"envelope, classified":  func(err error) any { return envelope.Of(classify.Wrap(err), quiet) },
+		"envelope, caught":      func(err error) any { return envelope.Of(caught(err), quiet) },
 		"text for a person, elsewhere": func(err error) any {
 			b, merr := json.Marshal(rpcerr.From(err))
 			require.NoError(t, merr)

@@ -116,7 +116,7 @@ func fail(ctx context.Context, how string, attempt int) error {
 // fetchArticles is a tool with a contract. It fails as declared, and the compiler
 // knows the names.
 func fetchArticles(ids ...string) error {
-	return NoMatch.Failf("None of the %d ids returned an article", len(ids)).WithRecovery()
+	return NoMatch.Failf("None of the %d ids returned an article", len(ids)).WithHint(NoMatch.Recovery())
 }
 
 // caught is service code: whatever happens in it becomes an error with a kind.

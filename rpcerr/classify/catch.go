@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/internal/panics"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -37,9 +39,6 @@ type Op struct {
 	Logger *slog.Logger
 }
 
-// LevelCritical is the level of operations marked Critical.
-const LevelCritical = slog.LevelError + 4
-
 // Catch is for defer, with the address of the named result:
 //
 //	defer classify.Op{Name: "Store.Load"}.Catch(ctx, &err)
@@ -64,12 +63,6 @@ func (o Op) Catch(ctx context.Context, err *error) {
 		stack = debug.Stack()
 	}
 	*err = o.caught(ctx, *err, stack)
-}
-
-// Do runs f and catches what it returns or panics with, as [Op.Catch] does.
-func Do[T any](ctx context.Context, op Op, f func(context.Context) (T, error)) (result T, err error) {
-	defer op.Catch(ctx, &err)
-	return f(ctx)
 }
 
 // PanicError is the cause of the internal error that a panic becomes.
@@ -107,11 +100,11 @@ func (o Op) caught(ctx context.Context, err error, stack []byte) error {
 			e = mapped
 		}
 	}
-	e = e.WithLogged()
-	if !loggedBelow(err) {
-		o.log(ctx, e, err, stack)
+	logged := e.WithLogged()
+	if !inside.IsLogged(err) {
+		o.log(ctx, e, errorID(logged), stack)
 	}
-	return e
+	return logged
 }
 
 func (o Op) classify(err error) *kind.Error {
@@ -132,24 +125,20 @@ func (o Op) classify(err error) *kind.Error {
 	return withoutLogin(o.Kind.New(o.Kind.Message())).WithCause(err)
 }
 
-func (o Op) log(ctx context.Context, e *kind.Error, err error, stack []byte) {
+func (o Op) log(ctx context.Context, e *kind.Error, id []slog.Attr, stack []byte) {
 	level := slog.LevelError
 	switch {
 	case e.Kind == kind.Cancelled:
 		level = slog.LevelDebug
 	case o.Critical:
-		level = LevelCritical
+		level = slog.LevelError + 4
 	}
 	logger := o.Logger
 	if logger == nil {
 		logger = slog.Default()
 	}
-	name := o.Name
-	if name == "" {
-		name = "(unnamed operation)"
-	}
-	attrs := append([]slog.Attr{slog.String("operation", name)}, o.Attrs...)
-	attrs = append(append(attrs, slog.Any("error", e)), errorID(e)...)
+	attrs := append([]slog.Attr{slog.String("operation", cmp.Or(o.Name, "(unnamed operation)"))}, o.Attrs...)
+	attrs = append(append(attrs, slog.Any("error", e)), id...)
 	if stack != nil {
 		attrs = append(attrs, slog.String("stack", string(stack)))
 	}

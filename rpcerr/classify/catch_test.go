@@ -39,6 +39,12 @@ func (r *recorder) lines(t *testing.T) []map[string]any {
 	return lines
 }
 
+// do runs f as the operation.
+func do[T any](ctx context.Context, op classify.Op, f func(context.Context) (T, error)) (result T, err error) {
+	defer op.Catch(ctx, &err)
+	return f(ctx)
+}
+
 func TestCatch(t *testing.T) {
 	var log recorder
 	op := classify.Op{Name: "Store.Load", Attrs: []slog.Attr{slog.String("id", "d1")}, Logger: log.logger()}
@@ -68,16 +74,20 @@ func TestCatchLogsOnce(t *testing.T) {
 	var log recorder
 	inner := classify.Op{Name: "inner", Logger: log.logger()}
 	outer := classify.Op{Name: "outer", Logger: log.logger()}
-	_, err := classify.Do(t.Context(), outer, func(ctx context.Context) (int, error) {
-		_, err := classify.Do(ctx, inner, func(context.Context) (int, error) { return 0, kind.Conflict.New("taken") })
+	_, err := do(t.Context(), outer, func(ctx context.Context) (int, error) {
+		_, err := do(ctx, inner, func(context.Context) (int, error) { return 0, kind.Conflict.New("taken") })
 		return 0, fmt.Errorf("around it: %w", err)
 	})
 	assert.ErrorIs(t, err, kind.Conflict)
 	e, _ := kind.From(err)
-	assert.True(t, e.Logged())
+	logged, ok := errors.AsType[interface {
+		error
+		Logged() bool
+	}](err)
+	assert.True(t, ok && logged.Logged())
 	assert.Equal(t, "taken", e.Message)
 	assert.ErrorContains(t, errors.Unwrap(err), "around it", "what was wrapped is not lost")
-	_, err = classify.Do(t.Context(), outer, func(context.Context) (int, error) {
+	_, err = do(t.Context(), outer, func(context.Context) (int, error) {
 		return 0, toolerr.Internal("The tool is broken").WithCause(fmt.Errorf("w: %w", kind.Fatal.New("m").WithCause(err)))
 	})
 	assert.ErrorIs(t, err, kind.Internal, "another error built upon it")
@@ -91,7 +101,7 @@ func TestCatchOptions(t *testing.T) {
 	boom := errors.New("boom")
 	run := func(op classify.Op, err error) error {
 		op.Logger = log.logger()
-		_, err = classify.Do(t.Context(), op, func(context.Context) (int, error) { return 1, err })
+		_, err = do(t.Context(), op, func(context.Context) (int, error) { return 1, err })
 		return err
 	}
 	assert.ErrorIs(t, run(classify.Op{Name: "a", Kind: kind.Configuration}, boom), kind.Configuration)
@@ -129,7 +139,7 @@ func TestCatchPanic(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log recorder
-			v, err := classify.Do(t.Context(), classify.Op{Name: "a", Logger: log.logger()}, func(context.Context) (int, error) { panic(value) })
+			v, err := do(t.Context(), classify.Op{Name: "a", Logger: log.logger()}, func(context.Context) (int, error) { panic(value) })
 			assert.Zero(t, v)
 			wire := rpcerr.From(err)
 			assert.Equal(t, rpcerr.CodeInternalError, wire.Code)
@@ -167,7 +177,7 @@ func TestOpKind(t *testing.T) {
 		{os.ErrDeadlineExceeded, kind.Timeout},
 		{context.Canceled, kind.Cancelled},
 	} {
-		_, err := classify.Do(t.Context(), op, func(context.Context) (int, error) { return 0, c.err })
+		_, err := do(t.Context(), op, func(context.Context) (int, error) { return 0, c.err })
 		assert.Equal(t, c.want, kind.Of(err), "%v", c.err)
 	}
 }

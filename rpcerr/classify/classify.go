@@ -3,12 +3,13 @@ package classify
 import (
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/envelope"
+	"github.com/acpkit/go-sdk/rpcerr/internal/goerr"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -118,15 +119,15 @@ func (c *Classifier) Error(err error) *kind.Error {
 		return e
 	}
 	if embeds(err) {
-		return kind.Internal.New(kind.Internal.Message()).WithCause(err).WithDerived().
+		return kind.Internal.New(kind.Internal.Message()).WithCause(&inside.Derived{Cause: err}).
 			WithDebug("an embedded RequestError hides the method of that name: give the field a name")
 	}
 	f := c.find(err)
 	e := withoutLogin(f.kind.New(f.kind.Message()))
-	if code := envelope.Of(err, quiet).Error; code != envelope.Internal && code != envelope.Of(e, quiet).Error {
-		e = e.WithReason(string(code)) // for the other end, which has the kind alone
+	if word := goerr.Word(err); word != "" && word != string(envelope.Of(e, quiet).Error) {
+		e = e.WithReason(word) // for the other end, which has the kind alone
 	}
-	e = e.WithCause(err).WithDebug("classified by " + f.by).WithDerived()
+	e = e.WithCause(&inside.Derived{Cause: err}).WithDebug("classified by " + f.by)
 	if f.response.status != 0 {
 		e = e.WithStatus(f.response.status)
 	}
@@ -198,8 +199,8 @@ func (c *Classifier) find(err error) finding {
 		return f
 	}
 	for _, r := range goRules {
-		if k, ok := r.match(err); ok {
-			return finding{kind: k, by: r.name, retryable: k.Retryable()}
+		if f, ok := r.Match(err); ok && f.Kind != "" {
+			return finding{kind: f.Kind, by: r.Name, retryable: f.Kind.Retryable()}
 		}
 	}
 	if r, ok := responseOf(err); ok {
@@ -215,30 +216,4 @@ func (c *Classifier) find(err error) finding {
 		}
 	}
 	return finding{kind: kind.Internal, by: "no rule"}
-}
-
-// walk calls visit for err and everything it wraps, outermost first, until visit
-// says stop. The number of visits is bounded, because a chain may be made
-// of anything.
-func walk(err error, visit func(error) (stop bool)) {
-	left := 256
-	var step func(error) bool
-	step = func(err error) bool {
-		if left--; err == nil || left < 0 {
-			return left < 0
-		}
-		if visit(err) {
-			return true
-		}
-		switch w := err.(type) {
-		case interface{ Unwrap() error }:
-			return step(w.Unwrap())
-		case interface{ Unwrap() []error }:
-			if slices.ContainsFunc(w.Unwrap(), step) {
-				return true
-			}
-		}
-		return false
-	}
-	step(err)
 }

@@ -24,7 +24,7 @@ func TestOnlyAnAuthorAsksForALogin(t *testing.T) {
 	boom := errors.New("boom")
 	byOp := func(err error) error {
 		op := classify.Op{Name: "op", Kind: kind.Unauthorized, Logger: new(recorder).logger()}
-		_, err = classify.Do(t.Context(), op, func(context.Context) (int, error) { return 0, err })
+		_, err = do(t.Context(), op, func(context.Context) (int, error) { return 0, err })
 		return err
 	}
 	hook := classify.OnError(&classify.OnErrorOptions{Logger: new(recorder).logger()})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -78,27 +79,20 @@ func (o *OnErrorOptions) leave(ctx context.Context, where string, err error) err
 	if e == explicit { // its type and the form of its data stay as they are
 		return o.logged(ctx, levelOf(e.Kind), "request failed", where, err, attrs...)
 	}
-	e = e.WithLogged()
-	attrs[0] = slog.Any("error", e)
-	o.log(ctx, levelOf(e.Kind), "request failed", where, err, append(attrs, errorID(e)...)...)
-	return e
+	logged := e.WithLogged()
+	o.log(ctx, levelOf(e.Kind), "request failed", where, err, append(attrs, errorID(logged)...)...)
+	return logged
 }
 
 // logged logs err and returns it with the mark that it is in the log.
 func (o *OnErrorOptions) logged(ctx context.Context, level slog.Level, message, where string, err error, attrs ...slog.Attr) error {
-	l := &logged{error: err}
-	if below, ok := errors.AsType[identified](err); ok {
-		l.id = below.ErrorID()
-	}
-	if l.id == "" {
-		l.id = rpcerr.NewErrorID()
-	}
-	o.log(ctx, level, message, where, err, append(attrs, errorID(l)...)...)
-	return l
+	logged := inside.Logged(err)
+	o.log(ctx, level, message, where, err, append(attrs, errorID(logged)...)...)
+	return logged
 }
 
 func (o *OnErrorOptions) log(ctx context.Context, level slog.Level, message, where string, err error, attrs ...slog.Attr) {
-	if loggedBelow(err) {
+	if inside.IsLogged(err) {
 		return
 	}
 	logger := o.Logger
@@ -114,36 +108,12 @@ func failsToolCall(err error) bool {
 	return ok && f.FailedToolCall() != nil
 }
 
-// logged marks the error inside for the connection as one that is in the log already.
-type logged struct {
-	error
-	id string
-}
-
-func (l *logged) Unwrap() error   { return l.error }
-func (*logged) Logged() bool      { return true }
-func (l *logged) ErrorID() string { return l.id }
-
-// identified is an error that is in the log under an id.
-type identified interface {
-	error
-	ErrorID() string
-}
-
 // errorID returns the id of an error for the log, if the connection sends it.
-func errorID(err identified) []slog.Attr {
+func errorID(err error) []slog.Attr {
 	if code := rpcerr.From(err).Code; code != rpcerr.CodeInternalError && code != rpcerr.CodeRequestCancelled {
 		return nil
 	}
-	return []slog.Attr{slog.String("errorId", err.ErrorID())}
-}
-
-func loggedBelow(err error) bool {
-	e, ok := errors.AsType[interface {
-		error
-		Logged() bool
-	}](err)
-	return ok && e.Logged()
+	return []slog.Attr{slog.String("errorId", inside.ErrorID(err))}
 }
 
 // levelOf separates failures of this program from those that a caller brought about.

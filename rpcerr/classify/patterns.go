@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -94,7 +95,7 @@ func wordsOf(err error) string {
 	var b strings.Builder
 	s := err.Error()
 	b.WriteString(s[:min(len(s), maxWords)])
-	walk(err, func(err error) bool {
+	inside.Walk(err, func(err error) bool {
 		t := reflect.TypeOf(err)
 		if t.Kind() == reflect.Pointer {
 			t = t.Elem()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -33,7 +34,7 @@ type ResponseOptions struct {
 // FromResponse reads from the body and does not close it.
 func FromResponse(resp *http.Response, opts *ResponseOptions) *kind.Error {
 	if resp == nil {
-		return kind.BadUse("classify.FromResponse", "no response")
+		return new(kind.Error).WithCause(&inside.Misuse{Func: "classify.FromResponse", Problem: "no response"})
 	}
 	var o ResponseOptions
 	if opts != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -27,7 +28,7 @@ func (r responded) retryable() bool {
 // responseOf finds the HTTP response that err is about. Clients of web services have one of two
 // methods for its status, or one of three fields.
 func responseOf(err error) (a responded, ok bool) {
-	walk(err, func(err error) bool {
+	inside.Walk(err, func(err error) bool {
 		switch e := err.(type) {
 		case interface{ StatusCode() int }:
 			a.status = e.StatusCode()
@@ -46,7 +47,7 @@ func responseOf(err error) (a responded, ok bool) {
 // transport knows whether a request was received, and the error of the network inside does not.
 // A ctx that was cancelled precedes it.
 func failureOf(err error) (f finding, ok bool) {
-	walk(err, func(err error) bool {
+	inside.Walk(err, func(err error) bool {
 		own, has := err.(interface {
 			Failure() (kind string, retryable bool)
 		})
@@ -70,7 +71,7 @@ func failureOf(err error) (f finding, ok bool) {
 // embeds reports whether an error embeds a RequestError, which does not define what is sent:
 // neither may a word in its text.
 func embeds(err error) (found bool) {
-	walk(err, func(err error) bool {
+	inside.Walk(err, func(err error) bool {
 		if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct {
 			f, ok := v.Type().FieldByName("RequestError")
 			found = ok && f.Anonymous && (f.Type == reflect.TypeFor[*rpcerr.RequestError]() || f.Type == reflect.TypeFor[rpcerr.RequestError]())

@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -26,7 +27,7 @@ func IsContextTooLarge(err error) bool {
 		return true
 	}
 	found := tooLarge.MatchString(rpcerr.Explain(err)) // with what a peer says in the data
-	walk(err, func(err error) bool {
+	inside.Walk(err, func(err error) bool {
 		s := err.Error()
 		found = found || tooLarge.MatchString(s[:min(len(s), maxWords)])
 		return found

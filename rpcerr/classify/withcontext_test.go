@@ -51,7 +51,7 @@ func TestKilledCommands(t *testing.T) {
 		assert.Same(t, err, classify.WithContext(c.ctx, err), "said already")
 
 		op := classify.Op{Name: "op", Kind: kind.Database, Logger: new(recorder).logger()}
-		_, err = classify.Do(c.ctx, op, func(context.Context) (int, error) { return 0, killed })
+		_, err = do(c.ctx, op, func(context.Context) (int, error) { return 0, killed })
 		assert.Equal(t, c.want, kind.Of(err))
 		assert.Equal(t, envelope.Timeout, envelope.Of(err, new(recorder).logger()).Error)
 

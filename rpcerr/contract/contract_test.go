@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/wine"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
@@ -24,18 +23,13 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-var _ acp.ToolFailure = (*contract.Error)(nil)
-
 func TestFail(t *testing.T) {
 	e := QueueFull.Fail("")
 	assert.Equal(t, "The local queue of requests is full.", e.Error(), "When stands in")
-	r := e.Record()
-	assert.Equal(t, &kind.Error{Kind: kind.RateLimited, Message: e.Error(), Reason: "queue_full", Retryable: true}, r)
-	assert.Empty(t, r.Hint, "no hint unless asked for")
-	assert.Equal(t, "Wait 30 seconds and retry, or ask for fewer articles.", e.WithRecovery().Record().Hint)
-	assert.Equal(t, "Only 3 left.", e.WithRecovery().WithHint("Only 3 left.").Record().Hint)
-	assert.Equal(t, time.Minute, e.WithRetryAfter(time.Minute).Record().RetryAfter)
-	assert.False(t, NoMatch.Fail("x").Record().Retryable)
+	assert.Equal(t, &kind.Error{Kind: kind.RateLimited, Message: e.Error(), Reason: "queue_full", Retryable: true}, e, "no hint unless asked for")
+	assert.Equal(t, "Wait 30 seconds and retry, or ask for fewer articles.", e.WithHint(QueueFull.Recovery()).Hint)
+	assert.Equal(t, time.Minute, e.WithRetryAfter(time.Minute).RetryAfter)
+	assert.False(t, NoMatch.Fail("x").Retryable)
 
 	wrapped := fmt.Errorf("fetching: %w", NoMatch.Failf("no %s: %w", "a", fs.ErrNotExist))
 	assert.ErrorIs(t, wrapped, fs.ErrNotExist)
@@ -43,9 +37,6 @@ func TestFail(t *testing.T) {
 	assert.ErrorIs(t, wrapped, rpcerr.ErrResourceNotFound)
 	assert.True(t, NoMatch.Matches(wrapped))
 	assert.Equal(t, "no a", rpcerr.From(wrapped).Message)
-	got, ok := errors.AsType[*contract.Error](wrapped)
-	assert.True(t, ok)
-	assert.Equal(t, "no_match", got.Mode().Reason)
 	record, ok := errors.AsType[*kind.Error](wrapped)
 	assert.True(t, ok)
 	assert.Equal(t, "no_match", record.Reason)
@@ -56,12 +47,10 @@ func TestFail(t *testing.T) {
 
 // Whatever the caller puts into the data, clients find the declared reason.
 func TestReasonCannotBeOverridden(t *testing.T) {
-	record := NoMatch.Fail("x").Record()
-	record.Reason = "mine" // a copy
-	for _, e := range []*contract.Error{
+	for _, e := range []*kind.Error{
 		NoMatch.Fail("x").With("reason", "mine"),
 		NoMatch.Fail("x").WithData(map[string]any{"reason": "mine", "kind": "timeout", "retryable": true}),
-		NoMatch.Fail("x").WithCause(record),
+		NoMatch.Fail("x").WithCause(QueueFull.Fail("y")),
 	} {
 		r := rpcerr.From(e)
 		var data struct {
@@ -122,18 +111,10 @@ func TestDeclareRefuses(t *testing.T) {
 
 func TestUndeclared(t *testing.T) {
 	var zero contract.Reason
-	for _, e := range []*contract.Error{zero.Fail("x"), zero.Failf("x"), zero.Fail("x").WithRecovery().WithCause(fs.ErrExist)} {
+	for _, e := range []*kind.Error{zero.Fail("x"), zero.Failf("x"), zero.Fail("x").WithHint(zero.Recovery()).WithCause(fs.ErrExist)} {
 		assert.ErrorIs(t, e, kind.ErrBadUse)
 		assert.Equal(t, "Internal error", rpcerr.From(e).Message)
 	}
-	var none *contract.Error
-	assert.Equal(t, "<nil>", none.Error())
-	assert.Nil(t, none.RequestError())
-	assert.Nil(t, none.FailedToolCall())
-	assert.NotPanics(t, func() { none.LogValue() })
-	_, ok := errors.AsType[*kind.Error](error(none))
-	assert.False(t, ok)
-	assert.ErrorIs(t, none.WithHint("h"), kind.ErrBadUse)
 }
 
 func TestReading(t *testing.T) {
@@ -151,7 +132,6 @@ func TestReading(t *testing.T) {
 	b, err = json.Marshal(map[string]any{"last": NoMatch.Fail("m")})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"last":{"code":-32002,"message":"m","data":{"kind":"not_found","reason":"no_match","retryable":false}}}`, string(b), "stored whole")
-	assert.Nil(t, new(contract.Error).RequestError())
 	wrapped := NoMatch.Fail("m")
 	assert.ErrorIs(t, rpcerr.From(fmt.Errorf("w: %w", wrapped)), wrapped, "the value stays reachable")
 }
@@ -198,14 +178,14 @@ var asking = contract.New("find_person").Declare(contract.Mode{
 
 // A mode that needs a person says what to ask, or it is bad use when it leaves.
 func TestContextRequired(t *testing.T) {
-	for _, e := range []*contract.Error{asking.Fail("canary"), asking.Fail("canary").WithRecovery().WithHint("")} {
+	for _, e := range []*kind.Error{asking.Fail("canary"), asking.Fail("canary").WithHint("")} {
 		assert.ErrorIs(t, rpcerr.From(e), kind.ErrBadUse)
 		assert.ErrorIs(t, e, kind.ErrBadUse)
 		b, err := json.Marshal([]any{rpcerr.From(e), e, e.FailedToolCall()})
 		require.NoError(t, err)
 		assert.NotContains(t, string(b), "canary")
 	}
-	assert.Equal(t, kind.ContextRequired.Code(), rpcerr.From(asking.Fail("m").WithRecovery()).Code)
+	assert.Equal(t, kind.ContextRequired.Code(), rpcerr.From(asking.Fail("m").WithHint(asking.Recovery())).Code)
 }
 
 // A reason that happens to be a word of package envelope keeps its kind.

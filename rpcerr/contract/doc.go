@@ -1,5 +1,5 @@
-// Package contract declares the failure modes of a tool in one place, and ensures
-// that the tool fails in no other way.
+// Package contract declares the failure modes of a tool in one place. The tool fails with
+// the handle of a declared mode.
 //
 //	var articles = contract.New("fetch_articles")
 //
@@ -16,7 +16,7 @@
 //	}
 //
 // The reason is sent as data.reason, where clients compare it; a misspelt reason does not
-// compile. The declared recovery is sent only after WithRecovery. [Contract.Markdown]
+// compile. The declared recovery is sent only after WithHint(NoMatch.Recovery()). [Contract.Markdown]
 // prints the list. A declaration that lacks something panics when the program starts; the
 // analyzers of module rpcerr/errlint find such declarations, and weak recoveries, without
 // running the program.

@@ -3,6 +3,7 @@ package contract
 import (
 	"strings"
 
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -31,31 +32,31 @@ func (r Reason) Matches(err error) bool {
 	return ok && e.Reason != "" && e.Reason == r.String()
 }
 
+// Recovery returns the declared recovery, for the hint of an error:
+//
+//	return NoMatch.Failf("no article has the id %d", id).WithHint(NoMatch.Recovery())
+func (r Reason) Recovery() string { return r.Mode().Recovery }
+
 // Fail returns the error of this failure mode. Kind, code, reason and retryable are those
 // of the declaration; an empty message is replaced by When. The recovery is added only by
-// [Error.WithRecovery].
-func (r Reason) Fail(message string) *Error {
-	m := r.Mode()
-	if m.Reason == "" {
-		return &Error{kind.BadUse("contract.Fail", "a Reason that was not declared"), m}
-	}
+// WithHint. A member "reason" in the data of the error does not replace the reason.
+func (r Reason) Fail(message string) *kind.Error {
 	if strings.TrimSpace(message) == "" {
-		message = m.When
+		message = r.Mode().When
 	}
-	return r.declared(m.Kind.New(message))
+	return r.declared(func(k kind.Kind) *kind.Error { return k.New(message) })
 }
 
 // Failf is Fail with a formatted message. An operand of %w becomes the cause,
 // whose text the peer does not see; see [kind.Kind.Errorf].
-func (r Reason) Failf(format string, args ...any) *Error {
-	m := r.Mode()
-	if m.Reason == "" {
-		return r.Fail("")
-	}
-	return r.declared(m.Kind.Errorf(format, args...))
+func (r Reason) Failf(format string, args ...any) *kind.Error {
+	return r.declared(func(k kind.Kind) *kind.Error { return k.Errorf(format, args...) })
 }
 
-func (r Reason) declared(e *kind.Error) *Error {
+func (r Reason) declared(build func(kind.Kind) *kind.Error) *kind.Error {
 	m := r.Mode()
-	return &Error{e.WithReason(m.Reason).WithRetryable(m.Retryable), m}
+	if m.Reason == "" {
+		return new(kind.Error).WithCause(&inside.Misuse{Func: "contract.Fail", Problem: "a Reason that was not declared"})
+	}
+	return build(m.Kind).WithReason(m.Reason).WithRetryable(m.Retryable)
 }

@@ -3,6 +3,7 @@ package envelope
 import (
 	"strconv"
 
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -79,7 +80,7 @@ func (c Code) Message() string { _, message, _ := c.find(); return message }
 // WithRetryable to change that. An empty message or an unknown code is bad use.
 func (c Code) New(message string) *kind.Error {
 	if !c.Known() {
-		return kind.BadUse("envelope.New", "unknown code "+strconv.Quote(string(c)))
+		return new(kind.Error).WithCause(&inside.Misuse{Func: "envelope.New", Problem: "unknown code " + strconv.Quote(string(c))})
 	}
 	return c.refine(c.Kind().New(message))
 }
@@ -98,4 +99,21 @@ func (c Code) refine(e *kind.Error) *kind.Error {
 		e = kind.Internal.New(kind.Internal.Message()).WithDebug(e.Message).WithCause(e.Unwrap())
 	}
 	return e.WithReason(string(c)).WithRetryable(c == Timeout)
+}
+
+// ofKind returns the code of an explicit error that does not name one.
+func ofKind(k kind.Kind) Code {
+	switch k {
+	case kind.NotFound, kind.MethodNotFound:
+		return NotFound
+	case kind.Timeout, kind.Cancelled:
+		return Timeout
+	case kind.Validation, kind.InvalidParams, kind.InvalidRequest, kind.ParseError, kind.ContextRequired, kind.Conflict:
+		return InvalidInput
+	case kind.ContextTooLarge:
+		return TooLarge
+	case kind.Internal, kind.Unknown:
+		return Internal
+	}
+	return IOError
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/internal/goerr"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -30,7 +32,7 @@ type Envelope struct {
 // logger; nil means slog.Default().
 func Of(err error, logger *slog.Logger) Envelope {
 	code, message, hides := find(err)
-	if hides && !logged(err) {
+	if hides && !inside.IsLogged(err) {
 		if logger == nil {
 			logger = slog.Default()
 		}
@@ -49,24 +51,20 @@ func Of(err error, logger *slog.Logger) Envelope {
 // find returns the code and the message of err, and whether they hide anything of it.
 func find(err error) (code Code, message string, hides bool) {
 	e, ok := kind.From(err)
-	switch {
-	case ok && e.Mistake() != nil:
-		return Internal, "", true
-	case ok && e.Derived() && errors.Unwrap(e) != nil && !Code(e.Reason).Known(): // the cause says more than the kind
-		err = errors.Unwrap(e)
-	case ok:
+	if ok && e.Is(inside.ErrDerived) && errors.Unwrap(e) != nil && !Code(e.Reason).Known() {
+		err, ok = errors.Unwrap(e), false // the cause says more than the kind
+	}
+	if ok {
 		code, message = codeOf(e), e.Error()
 		if string(code) == e.Reason && message == e.Kind.Message() {
 			message = code.Message() // no one wrote a message, and the code says more than the kind
 		}
 		return code, message, code == Internal || e.Debug != "" || errors.Unwrap(e) != nil && errors.Unwrap(e) != err
 	}
-	for _, r := range rules {
-		if r.match(err) {
-			return r.code, r.code.Message(), true
-		}
+	if code = Code(goerr.Word(err)); code == "" {
+		code = Internal
 	}
-	return Internal, "", true
+	return code, code.Message(), true
 }
 
 // codeOf returns the code of an error that carries a kind. Reasons of other programs may
@@ -79,15 +77,6 @@ func codeOf(e *kind.Error) Code {
 		return code
 	}
 	return plain
-}
-
-// logged reports whether err is in the log already.
-func logged(err error) bool {
-	l, ok := errors.AsType[interface {
-		error
-		Logged() bool
-	}](err)
-	return ok && l.Logged()
 }
 
 // logAttrs returns err for the log: its text, and the record inside, which holds what the

@@ -32,7 +32,6 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
-	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
 // Each of the 13 codes of the reference: it travels, and comes back as itself.
@@ -141,7 +140,7 @@ func TestOfGoErrors(t *testing.T) {
 		assert.NotContains(t, got.Message, dir, "no path that the caller did not name")
 		assert.NotEmpty(t, got.Message)
 		if c.err != nil { // the order of envelope and classify does not matter
-			for _, classified := range []error{classify.Error(c.err), classify.Wrap(fmt.Errorf("w: %w", c.err)), toolerr.FromRecord(classify.Error(c.err))} {
+			for _, classified := range []error{classify.Error(c.err), classify.Wrap(fmt.Errorf("w: %w", c.err)), classify.Error(c.err).WithCode("C")} {
 				assert.Equal(t, got, envelope.Of(classified, slog.New(slog.DiscardHandler)), name)
 				b, err := json.Marshal(rpcerr.From(classified))
 				require.NoError(t, err)

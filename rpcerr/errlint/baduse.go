@@ -34,7 +34,7 @@ var requiredTexts = map[string][]int{
 	pathKind + ".Upstream": {0}, pathKind + ".UpstreamRateLimit": {0},
 	"(" + pathKind + ".Kind).New": {0}, "(" + pathKind + ".Kind).Errorf": {0},
 	"(" + pathEnv + ".Code).New": {0}, "(" + pathEnv + ".Code).Errorf": {0},
-	"(*" + pathKind + ".Error).WithReason": {0}, "(*" + pathTool + ".Error).WithCode": {0},
+	"(*" + pathKind + ".Error).WithReason": {0}, "(*" + pathKind + ".Error).WithCode": {0},
 	pathDecl + ".New": {0},
 }
 

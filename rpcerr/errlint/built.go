@@ -199,8 +199,7 @@ func chainOf(pass *analysis.Pass, e ast.Expr) (chain, bool) {
 
 // isOurs reports whether t is one of the error types.
 func isOurs(t types.Type) bool {
-	return t != nil && (isNamed(t, pathCore, "RequestError") || isNamed(t, pathKind, "Error") ||
-		isNamed(t, pathDecl, "Error") || isNamed(t, pathTool, "Error"))
+	return t != nil && (isNamed(t, pathCore, "RequestError") || isNamed(t, pathKind, "Error"))
 }
 
 // keeps reports whether the chain makes err its cause, as it is or inside another error.

@@ -14,9 +14,8 @@ var Embed = &analysis.Analyzer{
 	Doc: `check that error types do not embed the error types of this module
 
 A struct that embeds *rpcerr.RequestError has a field RequestError, which hides the method
-of that name. The peer then reads only "Internal error". A struct that embeds *kind.Error,
-*toolerr.Error or *contract.Error has a field Error, which hides the method Error, so the
-struct is not an error. Use a named field and add a method:
+of that name. The peer then reads only "Internal error". A struct that embeds *kind.Error
+has a field Error, which hides the method Error, so the struct is not an error. Use a named field and add a method:
 
 	type QuotaError struct {
 		wire  *rpcerr.RequestError

@@ -84,9 +84,6 @@ func runFactory(pass *analysis.Pass) (any, error) {
 			switch {
 			case isNamed(t, pathCore, "RequestError") && fields["Code"] != nil:
 				requestError(pass, n, fields["Code"], nil, nil, nil)
-			case isNamed(t, pathTool, "Error") && len(n.Elts) > 0:
-				pass.Report(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: "error-factory",
-					Message: "build it with a factory, or with toolerr.New(code, category, message): that refuses what is missing"})
 			case isNamed(t, pathKind, "Error") && len(n.Elts) > 0:
 				pass.Report(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: "error-factory",
 					Message: "build it from the kind, as in kind.NotFound.New(message): that sets what belongs to the kind and refuses what is missing"})

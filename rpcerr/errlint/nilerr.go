@@ -30,16 +30,12 @@ var nilForNil = map[string]bool{
 	pathFind + ".Error":                    true,
 	"(*" + pathFind + ".Classifier).Error": true,
 	pathKind + ".FromRequestError":         true,
-	pathTool + ".FromRequestError":         true,
-	pathTool + ".FromRecord":               true,
 }
 
 // nilUnlessOK are the functions that return a nil pointer and false.
 var nilUnlessOK = map[string]bool{
 	pathKind + ".From":         true,
 	pathKind + ".FromToolCall": true,
-	pathTool + ".From":         true,
-	pathTool + ".FromToolCall": true,
 }
 
 func runNil(pass *analysis.Pass) (any, error) {

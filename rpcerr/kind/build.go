@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
 // New returns an error of the kind. The peer reads message, and often a model does: say what
@@ -21,9 +22,9 @@ import (
 func (k Kind) New(message string) *Error {
 	switch {
 	case !k.Known():
-		return BadUse("kind.New", "unknown kind "+strconv.Quote(string(k)))
+		return badUse("kind.New", "unknown kind "+strconv.Quote(string(k)))
 	case strings.TrimSpace(message) == "":
-		return BadUse("kind.New", "empty message")
+		return badUse("kind.New", "empty message")
 	}
 	return &Error{Kind: k, Message: clean(message), Retryable: k.Retryable()}
 }
@@ -97,7 +98,7 @@ func split(format string, args []any) (message string, cause error, wraps bool) 
 			operands[i] = args[i]
 		}
 	}
-	return closeGaps(fmt.Errorf(format, operands...).Error()), join(causes), true
+	return closeGaps(fmt.Errorf(format, operands...).Error()), join(causes...), true
 }
 
 var (
@@ -121,7 +122,7 @@ func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func (e *Error) copy() *Error {
 	if e == nil {
-		return BadUse("kind", "With on a nil *Error")
+		return badUse("kind", "With on a nil *Error")
 	}
 	c := *e
 	return &c
@@ -143,11 +144,15 @@ func (e *Error) refuse(function, problem string) *Error {
 	if c.mistake != nil {
 		return c
 	}
-	return BadUse(function, problem).WithCause(c).WithAttrs(c.Attrs...)
+	return badUse(function, problem).WithCause(c).WithAttrs(c.Attrs...)
 }
 
-// WithCode returns a copy with the application's own name for the failure.
+// WithCode returns a copy with the application's own name for the failure. A tool call that
+// fails with it shows [Error.Text]. An empty code is bad use.
 func (e *Error) WithCode(code string) *Error {
+	if strings.TrimSpace(code) == "" {
+		return e.refuse("kind.WithCode", "empty code")
+	}
 	return e.edit(func(c *Error) { c.Code = clean(code) })
 }
 
@@ -211,19 +216,17 @@ func (e *Error) WithNoDelay() *Error {
 	})
 }
 
-// WithDerived returns a copy whose [Error.Derived] reports true. It is for packages that
-// classify errors.
-func (e *Error) WithDerived() *Error {
-	c := e.copy()
-	c.derived = true
-	return c
-}
-
 // WithCause returns a copy that wraps cause, for errors.Is, errors.As and the log.
 func (e *Error) WithCause(cause error) *Error {
+	if m, ok := cause.(*inside.Misuse); ok {
+		return badUse(m.Func, m.Problem)
+	}
 	c := e.copy()
+	if d, ok := cause.(*inside.Derived); ok {
+		c.derived, cause = true, d.Cause
+	}
 	if c.mistake != nil {
-		cause = join([]error{cause, c.cause}) // what led to a mistake is never replaced
+		cause = join(cause, c.cause) // what led to a mistake is never replaced
 	}
 	c.cause = cause
 	return c
@@ -243,11 +246,11 @@ func (e *Error) WithAttrs(attrs ...slog.Attr) *Error {
 	return c
 }
 
-// WithLogged returns a copy whose [Error.Logged] reports true, so that callers do not log
-// it again. Log the copy's [Error.ErrorID] with it.
+// WithLogged returns a copy that counts as logged: neither the connection nor the packages
+// below rpcerr log it again.
 func (e *Error) WithLogged() *Error {
 	c := e.copy()
-	c.errorID = cmp.Or(c.ErrorID(), rpcerr.NewErrorID())
+	c.cause = inside.Logged(cmp.Or(c.cause, error(e)))
 	return c
 }
 

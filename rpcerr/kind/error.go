@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
 // Error is a failure with everything that its receiver needs to decide what to do next. All
@@ -53,9 +56,8 @@ type Error struct {
 	Attrs []slog.Attr
 
 	cause   error
-	mistake *UseError // this error stands in for one that could not be built
-	errorID string    // under which it is in the log already
-	derived bool      // a program chose the kind by looking at the cause
+	mistake *inside.Misuse // this error stands in for one that could not be built
+	derived bool           // a program chose the kind by looking at the cause
 }
 
 // Error returns the message, without anything that must not leave the process, such as the
@@ -72,11 +74,11 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error {
-	switch {
-	case e == nil:
+	if e == nil {
 		return nil
-	case e.Mistake() != nil:
-		return join([]error{e.Mistake(), e.cause})
+	}
+	if m := e.unfit(); m != nil {
+		return join(m, e.cause)
 	}
 	return e.cause
 }
@@ -89,14 +91,11 @@ func (e *Error) Is(target error) bool {
 	}
 	switch t := target.(type) {
 	case Kind:
-		if use := e.incomplete(); use != nil {
-			e = use
-		}
-		return e.Kind == t
+		return e.fit().Kind == t
 	case *rpcerr.RequestError:
 		return e.RequestError().Is(t)
 	}
-	return false
+	return e.derived && e.mistake == nil && target == inside.ErrDerived
 }
 
 // As makes errors.As find the wire form, a *rpcerr.RequestError, for code that handles the
@@ -109,53 +108,15 @@ func (e *Error) As(target any) bool {
 	return ok && e != nil
 }
 
-// Record returns e. Error types that hold an Error have this method too; [From] uses it.
-func (e *Error) Record() *Error { return e }
-
-// Derived reports whether package classify chose the kind, by looking at the cause,
-// and not the author of the program.
-func (e *Error) Derived() bool { return e != nil && e.derived }
-
-// Logged reports whether the error, or what it wraps, is in the log already.
-func (e *Error) Logged() bool {
-	if e == nil || e.errorID != "" {
-		return e != nil
-	}
-	below, ok := errors.AsType[interface {
-		error
-		Logged() bool
-	}](e.cause)
-	return ok && below.Logged()
-}
-
-// ErrorID returns the id under which the error is in the log, and "" if it is not there or
-// was logged without one. A connection sends it with an internal error.
-func (e *Error) ErrorID() string {
-	if e == nil {
-		return ""
-	}
-	if e.errorID != "" {
-		return e.errorID
-	}
-	below, ok := errors.AsType[interface {
-		error
-		ErrorID() string
-	}](e.cause)
-	if !ok {
-		return ""
-	}
-	return below.ErrorID()
-}
-
 // LogValue returns everything except Data, which may contain input of a user.
 func (e *Error) LogValue() slog.Value {
 	if e == nil {
 		return slog.Value{}
 	}
-	attrs := []slog.Attr{slog.String("kind", string(e.Kind)), slog.String("message", rpcerr.LogText(e))}
+	attrs := []slog.Attr{slog.String("kind", string(e.Kind)), slog.String("message", inside.LogString(e.Error()))}
 	text := func(key, value string) {
 		if value != "" { // it may be the text of another error, and what a peer has named
-			attrs = append(attrs, slog.String(key, rpcerr.LogText(errors.New(value))))
+			attrs = append(attrs, slog.String(key, inside.LogString(value)))
 		}
 	}
 	text("code", e.Code)
@@ -171,60 +132,48 @@ func (e *Error) LogValue() slog.Value {
 		attrs = append(attrs, slog.Duration("retry_after", e.RetryAfter))
 	}
 	text("hint", e.Hint)
-	cause := e.Unwrap()
-	if use := e.incomplete(); use != nil { // the peer reads something else
-		text("bad_use", use.mistake.Error())
-		cause = e.cause
-	}
 	text("debug", e.Debug)
 	attrs = append(attrs, e.Attrs...)
-	if cause != nil {
-		attrs = append(attrs, logAttr("cause", cause))
+	if cause := e.Unwrap(); cause != nil {
+		attrs = append(attrs, inside.LogAttr("cause", cause))
 	}
 	return slog.GroupValue(attrs...)
-}
-
-// logAttr returns err for a log. An error that knows what a log may hold decides itself.
-func logAttr(key string, err error) slog.Attr {
-	if v, ok := err.(slog.LogValuer); ok {
-		return slog.Any(key, v)
-	}
-	return slog.String(key, rpcerr.LogText(err))
 }
 
 // ErrBadUse is wrapped by the error that a constructor returns if a required argument is
 // missing or impossible. Such an error is of kind Internal, and its cause names the
 // mistake. The peer receives no details: the methods that begin with With change only what
 // is logged.
-var ErrBadUse = errors.New("kind: bad use")
+var ErrBadUse = inside.ErrBadUse
 
-// UseError describes a mistake that is an [ErrBadUse].
-type UseError struct {
-	Func    string // the function that was called, such as "kind.Upstream"
-	Problem string // what was wrong, such as "status 0 is not an HTTP error status"
+// badUse returns the error to use in place of one that cannot be built.
+func badUse(function, problem string) *Error {
+	return &Error{Kind: Internal, Message: Internal.Message(), mistake: &inside.Misuse{Func: function, Problem: problem}}
 }
 
-// Error returns "Func: Problem".
-func (e *UseError) Error() string { return e.Func + ": " + e.Problem }
-
-// Is makes it match ErrBadUse.
-func (e *UseError) Is(target error) bool { return target == ErrBadUse }
-
-// Mistake returns the reason why e is sent as an internal error: a
-// constructor could not build it, or it lacks what its kind requires. It returns nil if
-// there is none.
-func (e *Error) Mistake() *UseError {
-	if e == nil {
-		return nil
-	}
-	if use := e.incomplete(); use != nil {
-		return use.mistake
+// unfit returns why e is sent as an internal error: it could not be built, or it lacks what its
+// kind needs. It returns nil for every other error.
+func (e *Error) unfit() *inside.Misuse {
+	if e.mistake == nil && e.Kind == ContextRequired && strings.TrimSpace(e.Hint) == "" && e.Number == 0 {
+		return &inside.Misuse{Func: "kind.ContextRequired", Problem: "the error has no hint: call WithHint with what to ask the user"}
 	}
 	return e.mistake
 }
 
-// BadUse returns the error to use in place of one that cannot be built; see [ErrBadUse]. It
-// is for packages with constructors of their own.
-func BadUse(function, problem string) *Error {
-	return &Error{Kind: Internal, Message: Internal.Message(), mistake: &UseError{function, problem}}
+// fit returns what is sent in place of e: e itself, or an internal error if e lacks what its
+// kind needs.
+func (e *Error) fit() *Error {
+	if e.mistake != nil || e.unfit() == nil {
+		return e
+	}
+	return new(Error).WithCause(e.unfit()).WithCause(e)
+}
+
+// join wraps the errors that are not nil.
+func join(errs ...error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	return errors.Join(errs...)
 }

@@ -175,6 +175,7 @@ func TestBadUse(t *testing.T) {
 		"empty message":            kind.NotFound.New(" "),
 		"kind.New: empty message":  kind.NotFound.Errorf("").WithHint("h").WithCause(fs.ErrClosed),
 		"0 is not an HTTP status":  kind.NotFound.New("x").WithStatus(0),
+		"WithCode: empty code":     kind.NotFound.New("x").WithCode(" "),
 		"WithReason: empty reason": kind.NotFound.New("x").WithReason(" "),
 		"cannot be encoded":        kind.NotFound.New("x").WithData(func() {}),
 		"the value of k cannot be": kind.NotFound.New("x").With("k", make(chan int)),
@@ -182,9 +183,7 @@ func TestBadUse(t *testing.T) {
 		"With on a nil":            (*kind.Error)(nil).WithHint("x"),
 	} {
 		require.ErrorIs(t, e, kind.ErrBadUse, problem)
-		var use *kind.UseError
-		require.ErrorAs(t, e, &use)
-		assert.Contains(t, use.Error(), problem)
+		assert.ErrorContains(t, errors.Unwrap(e), problem, "for the log")
 		b, err := json.Marshal(e)
 		require.NoError(t, err)
 		assert.NotContains(t, string(b), "bad", "the peer does not learn of it")
@@ -196,7 +195,7 @@ func TestBadUse(t *testing.T) {
 func TestBadUseStays(t *testing.T) {
 	boom := errors.New("boom")
 	for _, e := range []*kind.Error{
-		kind.NotFound.New(""), kind.NotFound.New("gone").WithStatus(0), kind.BadUse("f", "p"),
+		kind.NotFound.New(""), kind.NotFound.New("gone").WithStatus(0), kind.NotFound.New("gone").WithCode(""),
 		kind.NotFound.New("gone").WithData(func() {}).WithStatus(-1),
 	} {
 		e = e.WithCode("C").WithReason("r").WithHint("h").WithStatus(404).WithStatus(0).WithRetryAfter(time.Second).WithRetryable(true).
@@ -274,9 +273,8 @@ func TestContextRequiredNeedsAHint(t *testing.T) {
 		b, err := json.Marshal([]any{r, e, e.FailedToolCall()})
 		require.NoError(t, err)
 		assert.NotContains(t, string(b), "John")
-		use, ok := errors.AsType[*kind.UseError](r)
-		require.True(t, ok)
-		assert.Contains(t, use.Error(), "call WithHint")
+		instead, _ := kind.From(e)
+		assert.ErrorContains(t, errors.Unwrap(instead), "call WithHint")
 		assert.Contains(t, e.LogValue().String(), "call WithHint")
 	}
 	assert.Equal(t, rpcerr.Code(-31102), rpcerr.From(kind.ContextRequired.New("m").WithHint("h")).Code)

@@ -91,7 +91,6 @@ var table = []facts{
 var (
 	byKind = index(func(f facts) Kind { return f.kind })
 	byCode = index(func(f facts) rpcerr.Code { return f.code })
-	byMCP  = index(func(f facts) int { return f.mcp })
 )
 
 // index keeps the first row of each key.
@@ -158,15 +157,6 @@ func FromCode(code rpcerr.Code) Kind {
 	}
 	if code == CodeUnauthorized {
 		return Unauthorized
-	}
-	return Unknown
-}
-
-// FromMCPCode returns the kind of a number that [Kind.MCPCode] returns. If several kinds
-// share the number, it returns the kind whose number it is in that numbering.
-func FromMCPCode(code int) Kind {
-	if f, ok := byMCP[code]; ok {
-		return f.kind
 	}
 	return Unknown
 }

@@ -38,7 +38,6 @@ func TestCodes(t *testing.T) {
 		{"UnknownError", -32099, kind.Unknown, -31099},
 	} {
 		assert.Equal(t, c.mcp, c.kind.MCPCode(), c.reference)
-		assert.Equal(t, c.kind, kind.FromMCPCode(c.mcp), c.reference)
 		assert.Equal(t, c.acp, c.kind.Code(), c.reference)
 		assert.Equal(t, c.kind, kind.FromCode(c.acp), c.reference)
 	}
@@ -48,7 +47,6 @@ func TestCodes(t *testing.T) {
 	assert.Equal(t, kind.ServiceUnavailable.MCPCode(), kind.Transient.MCPCode())
 	assert.Equal(t, kind.Internal.MCPCode(), kind.Fatal.MCPCode())
 	assert.Equal(t, kind.Validation.MCPCode(), kind.ContextRequired.MCPCode())
-	assert.Equal(t, kind.Unknown, kind.FromMCPCode(7))
 	assert.Equal(t, kind.Unknown, kind.FromCode(7))
 }
 

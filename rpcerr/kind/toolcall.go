@@ -5,28 +5,27 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
 // FailedToolCall implements [acp.ToolFailure]: the method Fail of agent.ToolCall ends the
 // tool call with the message and the hint as text, for people and models, and with the
-// error object of the wire as raw output, for programs.
+// error object of the wire as raw output, for programs. For an error with a Code, which
+// models compare, the text is that of [Error.Text] with the hint below the message.
 func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
 	if e == nil {
 		return nil
 	}
-	if use := e.incomplete(); use != nil {
-		e = use
-	}
-	text := "Error: " + e.Error()
+	e = e.fit()
+	text := e.Error()
 	if e.Hint != "" {
 		text += "\nRecovery: " + e.Hint
 	}
-	return FailedToolCall(text, e)
-}
-
-// FailedToolCall returns the update that ends a tool call with text for people and
-// the record as raw output. It is for packages that have a text form of their own.
-func FailedToolCall(text string, e *Error) *acp.ToolCallUpdate {
+	if e.Code == "" {
+		text = "Error: " + text
+	} else {
+		text = e.text(text)
+	}
 	update := &acp.ToolCallUpdate{
 		Status:  acp.ToolCallStatusFailed,
 		Content: []acp.ToolCallContent{acp.ToolText(text)},
@@ -35,6 +34,37 @@ func FailedToolCall(text string, e *Error) *acp.ToolCallUpdate {
 		update.RawOutput = raw
 	}
 	return update
+}
+
+// Text returns the form of package toolerr, which models know: one line for people, then the
+// same facts as JSON in a fence.
+//
+//	[ERROR code=RATE_LIMITED category=rate_limit retryable=true retryAfterMs=2000] Too many requests
+//
+//	```json
+//	{"code":"RATE_LIMITED","category":"rate_limit","retryable":true,"retryAfterMs":2000}
+//	```
+//
+// It does not contain Reason, Hint, Status, Data, nor a kind that is finer than the
+// category. An error without a Code gets that of its category. Line breaks in the message are kept.
+func (e *Error) Text() string {
+	if e == nil {
+		return ""
+	}
+	e = e.fit()
+	return e.text(e.Error())
+}
+
+func (e *Error) text(message string) string {
+	category := inside.Category(string(e.Kind))
+	t := inside.ToolText{Code: clean(e.Code), Category: category, Retryable: e.Retryable}
+	if t.Code == "" {
+		t.Code = inside.DefaultCode(category)
+	}
+	if e.RetryAfter > 0 || e.NoDelay {
+		t.RetryAfterMs = new(ceilMillis(e.RetryAfter).Milliseconds())
+	}
+	return t.String(clean(message))
 }
 
 // FromToolCall returns the record in the raw output of a tool call that failed. It reports

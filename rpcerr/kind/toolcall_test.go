@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,4 +55,20 @@ func TestFromToolCallOfOthers(t *testing.T) {
 	assert.True(t, ok)
 	assert.Equal(t, &kind.Error{Kind: kind.Internal, Message: "Internal error"}, got)
 	assert.Nil(t, (*kind.Error)(nil).FailedToolCall())
+}
+
+// An error with a code is shown in the form that has a place for the code.
+func TestTextWithACode(t *testing.T) {
+	e := kind.Conflict.New("taken").WithCode("NAME_TAKEN").WithHint("Choose another.")
+	assert.Equal(t, "[ERROR code=NAME_TAKEN category=validation retryable=false] taken\n\n```json\n"+
+		`{"code":"NAME_TAKEN","category":"validation","retryable":false}`+"\n```", e.Text())
+	want := strings.Replace(e.Text(), "taken\n", "taken\nRecovery: Choose another.\n", 1)
+	assert.Equal(t, []acp.ToolCallContent{acp.ToolText(want)}, e.FailedToolCall().Content)
+	for k, code := range map[kind.Kind]string{
+		kind.Forbidden: "AUTH_ERROR", kind.RateLimited: "RATE_LIMITED", kind.MethodNotFound: "NOT_FOUND", kind.InvalidParams: "VALIDATION_ERROR",
+		kind.Database: "INTERNAL_ERROR", kind.Cancelled: "TIMEOUT", kind.Unknown: "UNKNOWN_ERROR", kind.ContextRequired: "INTERNAL_ERROR",
+	} {
+		assert.Contains(t, k.New("m").Text(), "[ERROR code="+code+" ", string(k))
+	}
+	assert.Empty(t, (*kind.Error)(nil).Text())
 }

@@ -10,7 +10,7 @@ import (
 // is that of [FromUpstreamStatus], and the error is retryable for 429 and from 500 on.
 func Upstream(message string, status int) *Error {
 	if status < 400 || status > 599 {
-		return BadUse("kind.Upstream", strconv.Itoa(status)+" is not an HTTP error status")
+		return badUse("kind.Upstream", strconv.Itoa(status)+" is not an HTTP error status")
 	}
 	return FromUpstreamStatus(status).New(message).withoutLogin().
 		WithStatus(status).WithRetryable(status == 429 || status >= 500)
@@ -20,7 +20,7 @@ func Upstream(message string, status int) *Error {
 // requests. after is how long to wait; it must be positive.
 func UpstreamRateLimit(message string, after time.Duration) *Error {
 	if after <= 0 {
-		return BadUse("kind.UpstreamRateLimit", "how long to wait is missing; call kind.Upstream(message, 429) if the service does not say")
+		return badUse("kind.UpstreamRateLimit", "how long to wait is missing; call kind.Upstream(message, 429) if the service does not say")
 	}
 	return Upstream(message, 429).WithRetryAfter(after)
 }

@@ -52,9 +52,7 @@ func (e *Error) RequestError() *rpcerr.RequestError {
 	if e == nil {
 		return nil
 	}
-	if use := e.incomplete(); use != nil {
-		return use.RequestError()
-	}
+	e = e.fit()
 	r := rpcerr.New(e.wireCode(), e.Error(), nil)
 	if !e.bare() {
 		r.Data = json.RawMessage(e.data())
@@ -68,14 +66,6 @@ func (e *Error) wireCode() rpcerr.Code {
 		return e.Number
 	}
 	return e.Kind.Code()
-}
-
-// incomplete returns the error that leaves in place of e if e lacks what its kind needs.
-func (e *Error) incomplete() *Error {
-	if e.Kind != ContextRequired || strings.TrimSpace(e.Hint) != "" || e.Number != 0 {
-		return nil
-	}
-	return BadUse("kind.ContextRequired", "the error has no hint: call WithHint with what to ask the user").WithCause(e)
 }
 
 // bare reports whether the code and the fixed message say it all, as for an error that was

@@ -40,7 +40,9 @@ func FuzzOverTheWire(f *testing.F) {
 			e = e.WithRetryAfter(time.Duration(after))
 		}
 		e.Retryable = e.Retryable && retryable
-		e = e.WithCode(code)
+		if strings.TrimSpace(code) != "" {
+			e = e.WithCode(code)
+		}
 		if strings.TrimSpace(reason) != "" {
 			e = e.WithReason(reason)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
@@ -20,13 +21,13 @@ func Example() {
 	_ = json.Unmarshal(wire, &received)
 
 	// ... and the caller waits.
-	e := toolerr.FromRequestError(&received)
-	fmt.Println(e.Code, e.Category, e.Retryable, e.RetryAfter)
+	e, _ := kind.From(&received)
+	fmt.Println(e.Code, toolerr.CategoryOf(e), e.Retryable, e.RetryAfter)
 	// Output:
 	// RATE_LIMITED rate_limit true 2s
 }
 
-func ExampleError_Text() {
+func ExampleParse() {
 	text := toolerr.RateLimited("Too many requests", 2*time.Second).Text()
 	fmt.Println(text)
 
@@ -44,6 +45,6 @@ func ExampleError_Text() {
 func ExampleNew() {
 	err := toolerr.New("EXPORT_TOO_LARGE", toolerr.CategoryValidation, "Export exceeds 10,000 row limit")
 	var e *toolerr.Error
-	fmt.Println(errors.As(err, &e), e.Category, e.Retryable)
+	fmt.Println(errors.As(err, &e), toolerr.CategoryOf(err), e.Retryable)
 	// Output: true validation false
 }

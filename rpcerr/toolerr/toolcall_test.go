@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
@@ -19,10 +20,10 @@ func TestFailedToolCall(t *testing.T) {
 	e := toolerr.RateLimited("busy", 2*time.Second).WithHint("h").WithData(map[string]int{"a": 1})
 	u := acp.FailToolCall("t1", fmt.Errorf("w: %w", e))
 	assert.Equal(t, []acp.ToolCallContent{acp.ToolText(strings.Replace(e.Text(), "] busy", "] busy\nRecovery: h", 1))}, u.Content)
-	got, ok := toolerr.FromToolCall(u)
+	got, ok := kind.FromToolCall(u)
 	require.True(t, ok)
 	assert.Equal(t, e, got)
-	_, ok = toolerr.FromToolCall(&acp.ToolCallUpdate{})
+	_, ok = kind.FromToolCall(&acp.ToolCallUpdate{})
 	assert.False(t, ok)
 	plain := toolerr.Auth("m")
 	assert.Equal(t, []acp.ToolCallContent{acp.ToolText(plain.Text())}, plain.FailedToolCall().Content)

@@ -162,7 +162,7 @@ func (n *notebook) read(ctx context.Context, name string) (text string, err erro
 	case errors.Is(err, fs.ErrNotExist):
 		b, err = os.ReadFile(filepath.Join(n.folder, name+".txt"))
 		if err != nil {
-			return "", noNote.Failf("There is no note %q: %w", name, err).WithRecovery()
+			return "", noNote.Failf("There is no note %q: %w", name, err).WithHint(noNote.Recovery())
 		}
 		if len(b) == 0 {
 			return "", kind.Validation.Errorf("The note %q is empty.", name)

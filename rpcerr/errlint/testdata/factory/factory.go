@@ -30,7 +30,7 @@ var errs = []error{
 	toolerr.New("TIMEOUT", toolerr.CategoryTimeout, "x").WithCause(nil).WithRetryable(false),
 	toolerr.New("X", toolerr.CategoryTimeout, "x").WithNoDelay(),
 	toolerr.New("USER_NOT_FOUND", toolerr.CategoryNotFound, "x"),
-	&toolerr.Error{Code: "X"}, // want `build it with a factory, or with toolerr.New`
+	&toolerr.Error{Code: "X"}, // want `build it from the kind`
 }
 
 var numbered = kind.Conflict.New("mine").WithNumber(-32001) // want `code -32001 is not assigned and lies in a reserved range`

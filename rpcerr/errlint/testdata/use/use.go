@@ -81,7 +81,7 @@ func fail(n int, text string) error {
 	case 23:
 		return NoMatch.Fail("")
 	}
-	return kind.NotFound.New("m").WithCode("")
+	return kind.NotFound.New("m").WithCode("") // want `WithCode refuses an empty text`
 }
 
 var tool = contract.New("tool")

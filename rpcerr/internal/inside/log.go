@@ -1,4 +1,4 @@
-package rpcerr
+package inside
 
 import (
 	"fmt"
@@ -8,18 +8,16 @@ import (
 	"strings"
 )
 
-// LogText returns the text of err for a log. It removes the query, the fragment and the
-// user from each URL in the text, because queries can contain keys and the errors of
-// net/http contain the whole URL. Without a scheme, a URL is recognized by its query. LogText
-// cuts a text of more than 4 KiB, returns "<nil>" for nil, and names the type of a nil pointer that became an error.
+// LogText returns the text of err for a log, as rpcerr.LogText describes it.
 func LogText(err error) string {
 	if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {
 		return fmt.Sprintf("a nil %T in an error", err)
 	}
-	return logText(fmt.Sprint(err)) // which survives an Error method that panics
+	return LogString(fmt.Sprint(err)) // which survives an Error method that panics
 }
 
-func logText(text string) string {
+// LogString returns a text for a log, as LogText does.
+func LogString(text string) string {
 	if len(text) > maxLogText {
 		text = strings.ToValidUTF8(text[:maxLogText], "") + "..."
 	}
@@ -29,8 +27,8 @@ func logText(text string) string {
 // maxLogText bounds a text in the log: a peer may have named a part of it.
 const maxLogText = 4 << 10
 
-// logAttr returns err for a log. An error that knows what a log may hold decides itself.
-func logAttr(key string, err error) slog.Attr {
+// LogAttr returns err for a log. An error that knows what a log may hold decides itself.
+func LogAttr(key string, err error) slog.Attr {
 	if v, ok := err.(slog.LogValuer); ok {
 		return slog.Any(key, v)
 	}

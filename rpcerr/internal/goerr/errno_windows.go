@@ -1,4 +1,4 @@
-package classify
+package goerr
 
 import (
 	"syscall"
@@ -42,4 +42,13 @@ var systemErrnos = map[syscall.Errno]kind.Kind{
 	10054: kind.ServiceUnavailable, // WSAECONNRESET
 	10061: kind.ServiceUnavailable, // WSAECONNREFUSED
 	10065: kind.ServiceUnavailable, // WSAEHOSTUNREACH
+}
+
+// errnoWords are the words of numbers that say more than their kind.
+var errnoWords = map[syscall.Errno]string{
+	syscall.EISDIR: notAFile,
+	1:              notAFile,
+	267:            notAFile,
+	syscall.EFBIG:  tooLarge,
+	223:            tooLarge,
 }

@@ -1,0 +1,89 @@
+package inside
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// Category returns the category of package toolerr for a kind, and "" for one that has none.
+// Several kinds share a category.
+func Category(kind string) string {
+	switch kind {
+	case "unauthorized", "forbidden":
+		return "auth"
+	case "rate_limited":
+		return "rate_limit"
+	case "not_found", "method_not_found":
+		return "not_found"
+	case "validation", "parse_error", "invalid_request", "invalid_params", "conflict", "context_required", "context_too_large", "unsupported_version":
+		return "validation"
+	case "timeout", "cancelled":
+		return "timeout"
+	case "internal", "service_unavailable", "mcp_unavailable", "configuration", "initialization_failed", "database", "serialization", "transient", "fatal":
+		return "internal"
+	}
+	return ""
+}
+
+// DefaultCode returns the code of a failure in the category that has no other.
+func DefaultCode(category string) string {
+	switch category {
+	case "rate_limit":
+		return "RATE_LIMITED"
+	case "not_found":
+		return "NOT_FOUND"
+	case "timeout":
+		return "TIMEOUT"
+	case "":
+		return "UNKNOWN_ERROR"
+	}
+	return strings.ToUpper(category) + "_ERROR"
+}
+
+// ToolText is the JSON in the text of a tool error. The order of its members is part of the
+// format.
+type ToolText struct {
+	Code         string `json:"code"`
+	Category     string `json:"category,omitempty"`
+	Retryable    bool   `json:"retryable"`
+	RetryAfterMs *int64 `json:"retryAfterMs,omitempty"`
+}
+
+// What stands around the JSON.
+const (
+	FenceOpen  = "\n\n```json\n"
+	FenceClose = "\n```"
+)
+
+// String returns the whole text.
+func (t ToolText) String(message string) string {
+	raw, err := json.Marshal(t)
+	if err != nil { // strings, a bool and a number always can be encoded
+		return t.Header() + message
+	}
+	return t.Header() + message + FenceOpen + string(raw) + FenceClose
+}
+
+// Header returns what stands before the message.
+func (t ToolText) Header() string {
+	var s strings.Builder
+	s.WriteString("[ERROR code=" + word(t.Code))
+	if t.Category != "" {
+		s.WriteString(" category=" + word(t.Category))
+	}
+	s.WriteString(" retryable=" + strconv.FormatBool(t.Retryable))
+	if t.RetryAfterMs != nil {
+		s.WriteString(" retryAfterMs=" + strconv.FormatInt(*t.RetryAfterMs, 10))
+	}
+	s.WriteString("] ")
+	return s.String()
+}
+
+// word quotes what would break the line.
+func word(s string) string {
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == ']' || r == '"' || r == 0x7f || r == 0x2028 || r == 0x2029 }) {
+		return strconv.Quote(s)
+	}
+	return s
+}
