@@ -385,3 +385,21 @@ func TestRequestsBeyondTheLimit(t *testing.T) {
 		})
 	}
 }
+
+// Notifications that a middleware refuses do not fill the log: their lines share a budget.
+func TestRefusedNotificationsDoNotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		leak.Check(t)
+		var log bytes.Buffer
+		refuse := func(proxy.Handler) proxy.Handler {
+			return func(context.Context, *proxy.Message) (json.RawMessage, error) { return nil, errors.New("no") }
+		}
+		_, client, _ := start(t, &proxy.Options{FromClient: []proxy.Middleware{refuse}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for range 3000 {
+			client.say(`{"jsonrpc":"2.0","method":"tell"}`)
+		}
+		synctest.Wait()
+		assert.LessOrEqual(t, strings.Count(log.String(), "could not be passed on"), 300)
+		assert.Contains(t, log.String(), "could not be passed on")
+	})
+}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -52,7 +53,7 @@ func New(client, agent stream.Stream, opts *Options) *Proxy {
 		opts: opts.clone(), ownPrefix: `"proxy-` + rand.Text()[:10] + "-",
 		failed: make(chan error, 1), closing: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
-	p.log = p.opts.Logger
+	p.log = rpc.LimitLines(p.opts.Logger)
 	switch {
 	case isNil(client):
 		p.bad = errors.New("proxy: New was given a nil stream to the client: pass stream.Stdio() or another stream")

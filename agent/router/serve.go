@@ -34,7 +34,7 @@ func Serve(ctx context.Context, s stream.Stream, agents *Agents, opts *Options) 
 		return errors.Join(errors.New("router: Serve was given no agent: set V1 or V2 of Agents"), s.Close())
 	}
 	o := opts.clone()
-	r := &router{s: s, features: stream.FeaturesOf(s), v1: agents.V1 != nil, v2: agents.V2 != nil, log: o.Logger.With("end", "agent")}
+	r := &router{s: s, features: stream.FeaturesOf(s), v1: agents.V1 != nil, v2: agents.V2 != nil, log: endpoint.LimitLines(o.Logger.With("end", "agent"))}
 	chosen, err := r.choose(ctx)
 	if chosen == nil {
 		return err

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/url"
 	"reflect"
 	"strconv"
@@ -47,6 +48,10 @@ func joinPath(path []string) string {
 	}
 	return b.String()
 }
+
+// LimitLines returns a logger for one connection like log: lines that its peer can cause
+// share a budget.
+func LimitLines(log *slog.Logger) *slog.Logger { return rpc.LimitLines(log) }
 
 // Relay is implemented by agents and clients of this module that pass requests on over another
 // connection and are not connections themselves. Other modules cannot implement it.

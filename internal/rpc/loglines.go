@@ -20,6 +20,10 @@ type budgeted struct {
 	lines *lines
 }
 
+// LimitLines returns a logger like log whose lines above level Debug share the budget of one
+// connection.
+func LimitLines(log *slog.Logger) *slog.Logger { return slog.New(budgeted{log.Handler(), new(lines)}) }
+
 // Handle passes a line on if there is room for it. The line says how many before it were not
 // passed on.
 func (h budgeted) Handle(ctx context.Context, r slog.Record) error {

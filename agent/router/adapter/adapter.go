@@ -26,7 +26,7 @@ func FromV1(newV1 func(*agent.Conn) acp.Agent, opts *Options) func(*agent2.Conn)
 		if newV1 == nil {
 			return nil // package agent/v2 reports the error
 		}
-		a := &adapter{above: conn, log: o.Logger, sessions: map[acp.SessionID]*session{}, outside: map[acp2.RequestID]struct{}{}}
+		a := &adapter{above: conn, log: endpoint.LimitLines(o.Logger), sessions: map[acp.SessionID]*session{}, outside: map[acp2.RequestID]struct{}{}}
 		near, far := stream.Pipe()
 		own := *o.Agent
 		own.Receiving = append([]acp.Middleware{a.withMessageID}, own.Receiving...)

@@ -13,8 +13,8 @@ import (
 
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	client2 "github.com/acpkit/go-sdk/client/v2"
-	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 

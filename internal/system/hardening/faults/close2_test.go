@@ -16,9 +16,9 @@ import (
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	client2 "github.com/acpkit/go-sdk/client/v2"
 	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
-	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
