@@ -32,7 +32,7 @@ func TestAuthenticateAndRetry(t *testing.T) {
 		methods string
 		choose  func(context.Context, error, []acp.AuthMethod) (acp.AuthMethodID, error)
 		agent   func(*rawpeer.Peer)
-		want    string // part of the error
+		want    string // part of the error text
 		auth    bool   // the error is still ErrAuthRequired
 	}{
 		{"not needed", one, nil, func(p *rawpeer.Peer) { p.Answer(p.Expect("session/new"), `{"sessionId":"s"}`) }, "", false},
@@ -95,7 +95,7 @@ func TestAuthenticateAndRetry(t *testing.T) {
 	}
 }
 
-// A method of a kind that this SDK does not know keeps its kind and its members.
+// An authentication method of an unknown type keeps its type and its members.
 func TestAuthMethodOfAnUnknownKind(t *testing.T) {
 	const method = `{"id":"env","name":"Key","type":"env_var","vars":[{"name":"KEY"}]}`
 	c, peer := dial(t, &peertest.Client{}, nil)
@@ -107,7 +107,7 @@ func TestAuthMethodOfAnUnknownKind(t *testing.T) {
 	assert.Equal(t, []acp.AuthMethod{&acp.UnknownAuthMethod{Type: "env_var", Raw: []byte(method)}}, c.AuthMethods())
 }
 
-// A prompt that has had an effect is not sent again.
+// A prompt that may have had an effect is not sent again.
 func TestAuthenticateAndRetryOfPrompts(t *testing.T) {
 	read := func(p *rawpeer.Peer, session string) {
 		p.Call(`"r"`, "fs/read_text_file", `{"sessionId":"`+session+`","path":"/x"}`)
@@ -115,7 +115,7 @@ func TestAuthenticateAndRetryOfPrompts(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name   string
-		before func(p *rawpeer.Peer) // what the agent sends before it responds
+		before func(p *rawpeer.Peer) // sends messages before the response
 		again  bool
 		opts   *client.Options
 	}{

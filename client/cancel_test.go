@@ -19,8 +19,8 @@ import (
 
 var reckless = &client.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: -1}
 
-// A call ends with its ctx: before it is sent nothing is sent; while it waits the agent
-// receives a notification, and the late response is dropped.
+// A call ends with its ctx. If ctx ends before the call is sent, nothing is sent. If the call is in
+// flight, the agent receives a cancel, and its late response is dropped.
 func TestCtxOfEveryCall(t *testing.T) {
 	for _, method := range peertest.Requests(t, wire.Agent) {
 		t.Run(method, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 	}
 }
 
-// The response is decoded for every form of call and every type of result.
+// Every form of call decodes every type of result.
 func TestCallByName(t *testing.T) {
 	c, peer := dial(t, &peertest.Client{}, reckless)
 	answer := func() { peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1","extra":1}`) }

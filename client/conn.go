@@ -38,11 +38,11 @@ type Conn struct {
 	opts   Options
 	log    *slog.Logger
 
-	results *reserve.Budget // nil: not shared
+	results *reserve.Budget // nil if it is not shared
 
 	client acp.Client
 	table  endpoint.Table
-	remote bool // client is itself a connection to a client
+	remote bool // the client is a connection to another client
 
 	peer     atomic.Pointer[peer]
 	sessions sessions
@@ -80,8 +80,7 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 	return c
 }
 
-// build creates the client and its table. It returns an error if an argument of New is
-// invalid.
+// build creates the client and its table. It returns an error for an invalid argument of New.
 func (c *Conn) build(s stream.Stream, newClient func(*Conn) acp.Client) error {
 	if newClient == nil {
 		return errors.New("client: New was given no newClient: pass a func that returns your client")

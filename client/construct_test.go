@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// silent is a stream over which nothing may be sent.
+// silent is a stream that fails the test if something is sent.
 type silent struct{ t *testing.T }
 
 func (s silent) Read() ([]byte, error) { return nil, io.EOF }
@@ -104,7 +104,7 @@ func TestCallsAtTheWrongTime(t *testing.T) {
 	assert.False(t, ok, "nothing was sent")
 }
 
-// Params that break a rule are refused with the name of the field.
+// Params that break a rule are not sent. The error contains the name of the field.
 func TestBadParamsAreNotSent(t *testing.T) {
 	c, _ := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
 	for _, tt := range []struct {
@@ -134,7 +134,7 @@ func TestBadParamsAreNotSent(t *testing.T) {
 	}
 }
 
-// A Conn that New has not made refuses everything and does not panic.
+// All methods of a zero Conn return errors and do not panic.
 func TestZeroConn(t *testing.T) {
 	var c client.Conn
 	ctx := t.Context()

@@ -10,29 +10,29 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// effects records whether a prompt that may be sent again has had an effect: whether the
-// agent has sent an update or a request while it was in flight.
+// effects records whether a prompt that may be sent again has had an effect, that is, whether the
+// agent has sent an update or a request while the prompt was in flight.
 type effects struct {
-	open atomic.Int32 // the length of watched, so that messages need not take mu
+	open atomic.Int32 // the length of watched, so that messages need not lock mu
 
 	mu      sync.Mutex // guards watched
 	watched map[*watch]struct{}
 }
 
-// watch is a prompt in flight, and the attempt that it belongs to.
+// watch is a prompt in flight and its attempt.
 type watch struct {
 	id      acp.SessionID
 	attempt *attempt
 }
 
-// attempt is a call of SignInAndRetry that may be made again.
+// attempt is a call of SignInAndRetry that may be repeated.
 type attempt struct{ effect atomic.Bool }
 
-// attemptKey marks the ctx of an attempt on a connection.
+// attemptKey is the ctx key for the attempt on a connection.
 type attemptKey struct{ conn *Conn }
 
-// begin watches a prompt if ctx belongs to an attempt. The caller must call end when the
-// prompt has ended.
+// begin watches a prompt if ctx belongs to an attempt. The caller must call end when the prompt has
+// ended.
 func (e *effects) begin(ctx context.Context, c *Conn, id acp.SessionID) (end func()) {
 	a, ok := ctx.Value(attemptKey{c}).(*attempt)
 	if !ok {
@@ -70,8 +70,8 @@ func (e *effects) note(params any) {
 }
 
 // noting changes cfg so that e sees every request and every update, including those that a
-// middleware does not pass on, that are refused and that are dropped. The session of what is
-// refused or dropped is not known.
+// middleware does not pass on and those that are refused or dropped. The session of a refused or
+// dropped message is not known.
 func (e *effects) noting(cfg *rpc.Config) {
 	cfg.OnRefused = func(string) { e.note(nil) }
 	onDropped := cfg.OnDropped

@@ -18,8 +18,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// assistant stands for any agent. It says what it is asked to say, and waits to be
-// cancelled when it is asked to wait.
+// assistant is an example agent. It repeats its prompt. If the prompt tells it to wait, it waits
+// for a cancel.
 type assistant struct{ conn *agent.Conn }
 
 func (assistant) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
@@ -54,7 +54,7 @@ func (a assistant) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Pro
 		s.Message(ctx, "Working ...")
 		<-ctx.Done()
 		s.Message(ctx, " stopped.")
-		return nil, ctx.Err() // the response says "cancelled" nevertheless
+		return nil, ctx.Err() // the stop reason in the response is still "cancelled"
 	case "read":
 		content, err := s.ReadFile(ctx, req.Meta["path"].(string))
 		if err != nil {
@@ -76,8 +76,8 @@ func (assistant) HandleExtension(_ context.Context, method string, params json.R
 	return map[string]int{"bytes": len(params)}, nil
 }
 
-// meet connects a client with the assistant. Over a child process it is
-// client.Connect(ctx, process, ...) with a process from stream.Command.
+// meet connects a client with the assistant. For a child process, use client.Connect(ctx, process,
+// ...) with a process of stream.Command.
 func meet(c acp.Client, opts *client.Options) *client.Conn {
 	ctx := context.Background()
 	agentSide, clientSide := stream.Pipe()
@@ -89,7 +89,7 @@ func meet(c acp.Client, opts *client.Options) *client.Conn {
 	return conn
 }
 
-// reader is a client that lends the agent its files below one folder.
+// reader is a client that lets the agent read files below one folder.
 type reader struct{ root *os.Root }
 
 func (reader) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
@@ -115,8 +115,8 @@ func (r reader) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*
 	return &acp.ReadTextFileResponse{Content: string(text)}, err
 }
 
-// The ctx of a prompt ends the turn: the agent is asked to cancel it, what it still has
-// to say arrives, and its response is returned.
+// The ctx of a prompt ends the turn: the client sends session/cancel, the remaining updates arrive,
+// and Prompt returns the response.
 func ExampleSession_Prompt_cancel() {
 	conn := meet(reader{}, nil)
 	defer conn.Close()
@@ -168,8 +168,8 @@ func ExampleConn_StartLoadedSession() {
 	// turn:  And now? <nil>
 }
 
-// Errors of the agent are caught by their code, however deep they are wrapped; errors of
-// this side are those of package acp.
+// Match errors of the agent by their code, however they are wrapped. Match errors of this end with
+// the errors of package acp.
 func ExampleConn_StartLoadedSession_errors() {
 	conn := meet(reader{}, nil)
 	defer conn.Close()
@@ -197,7 +197,7 @@ func ExampleConn_StartLoadedSession_errors() {
 	// this agent keeps no list of sessions
 }
 
-// Modes follow what the agent says.
+// The current mode follows the updates of the agent.
 func ExampleSession_SetMode() {
 	conn := meet(reader{}, nil)
 	defer conn.Close()
@@ -216,8 +216,8 @@ func ExampleSession_SetMode() {
 	// auto
 }
 
-// A client that reads files for the agent: implementing [acp.TextFileReader] advertises
-// it.
+// A client that implements [acp.TextFileReader] lets the agent read files, and advertises that
+// capability.
 func ExampleCapabilities() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -248,7 +248,7 @@ func ExampleCapabilities() {
 	// <nil>
 }
 
-// An extension of the agent is called by its name.
+// A client calls an extension of the agent by name.
 func ExampleConn_Call() {
 	conn := meet(reader{}, nil)
 	defer conn.Close()
@@ -263,12 +263,11 @@ func ExampleConn_Call() {
 	// true
 }
 
-// readOnly is a middleware for what the client sends: prompts go out with a rule in
-// front.
+// readOnly is a middleware for messages to the agent. It puts a rule in front of each prompt.
 func readOnly(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		if req, ok := params.(*acp.PromptRequest); ok {
-			changed := *req // the caller's own is not changed
+			changed := *req // do not change the request of the caller
 			changed.Prompt = append([]acp.ContentBlock{acp.Text("Do not change files. ")}, req.Prompt...)
 			params = &changed
 		}
@@ -276,7 +275,7 @@ func readOnly(next acp.Handler) acp.Handler {
 	}
 }
 
-// A middleware may rewrite what is sent.
+// A middleware can change what is sent.
 func ExampleOptions() {
 	conn := meet(reader{}, &client.Options{Sending: []acp.Middleware{readOnly}})
 	defer conn.Close()
@@ -289,7 +288,7 @@ func ExampleOptions() {
 	// Output: Do not change files. Find the bug. <nil>
 }
 
-// logged passes everything on and says what it was.
+// logged returns a middleware that prints the method of each message.
 func logged(direction string) acp.Middleware {
 	return func(next acp.Handler) acp.Handler {
 		return func(ctx context.Context, method string, params any) (any, error) {
@@ -299,8 +298,7 @@ func logged(direction string) acp.Middleware {
 	}
 }
 
-// A proxy is one connection handed to another: the agent's end takes the client's end as
-// its agent, and the other way round.
+// A proxy consists of two connections: each is the agent or the client of the other.
 func ExampleNew_proxy() {
 	ctx := context.Background()
 	agentSide, below := stream.Pipe()

@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// greeter stands for any agent. It wants its user to sign in.
+// greeter returns an example agent, which requires authentication.
 func greeter(conn *agent.Conn) acp.Agent {
 	signedIn := false
 	return struct {
@@ -49,8 +49,8 @@ func (f authenticate) Authenticate(context.Context, *acp.AuthenticateRequest) (*
 	return nil, nil
 }
 
-// connected returns a client's end whose agent runs in this process. Over a child
-// process it is client.New(process, ...) with a process from stream.Command.
+// connected returns a connection to an agent in this process. For a child process, use
+// client.New(process, ...) with a process of stream.Command.
 func connected(ctx context.Context) *client.Conn {
 	agentSide, clientSide := stream.Pipe()
 	go agent.Serve(ctx, agentSide, greeter, nil) // ends with the connection
@@ -64,7 +64,7 @@ func connected(ctx context.Context) *client.Conn {
 	return conn
 }
 
-// Signing in where the agent asks for it, and a turn with its updates.
+// The client signs in when the agent requires it, and reads the updates of a turn.
 func Example() {
 	ctx := context.Background()
 	conn := connected(ctx)
@@ -102,7 +102,7 @@ func Example() {
 	// end_turn
 }
 
-// The text alone.
+// Text returns only the text of a turn.
 func ExampleTurn_Text() {
 	ctx := context.Background()
 	conn := connected(ctx)
@@ -119,7 +119,7 @@ func ExampleTurn_Text() {
 	// Output: Hello, world. <nil>
 }
 
-// What an agent does not offer is refused before anything is sent.
+// A method that the agent does not advertise is refused, and nothing is sent.
 func ExampleConn_ListSessions() {
 	ctx := context.Background()
 	conn := connected(ctx)

@@ -61,7 +61,7 @@ func TestExplain(t *testing.T) {
 		})
 	}
 
-	// Names of packages are for programmers. What the agent says stays as it is.
+	// Names of packages are removed. The text of the agent does not change.
 	for want, err := range map[string]error{
 		`signing in with "key": Invalid params (-32602)`:         fmt.Errorf("host: %w", fmt.Errorf("signin: signing in with %q: %w", "key", rpcerr.InvalidParams(nil))),
 		"initializing: the server answered with HTTP status 500": fmt.Errorf("negotiate: %w", fmt.Errorf("streamhttp: initializing: %w", &stream.StatusError{Code: 500})),

@@ -11,13 +11,13 @@ import (
 type feed struct {
 	engine *rpc.Conn
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	changed  sync.Cond
 	queue    []update
-	held     int64 // bytes of queue that count against the backlog
-	closed   bool  // no more updates will come
+	held     int64 // bytes in queue that count against the backlog
+	closed   bool  // no more updates will be added
 	dropping bool  // updates are dropped
-	readers  int   // loops over Updates that are running
+	readers  int   // number of loops over Updates
 }
 
 func (f *feed) init(engine *rpc.Conn) {
@@ -25,8 +25,8 @@ func (f *feed) init(engine *rpc.Conn) {
 	f.changed.L = &f.mu
 }
 
-// push adds an update to the queue, unless updates are dropped. It never blocks. It reports
-// false if the feed is closed.
+// push adds an update to the queue, unless updates are dropped. It never blocks. It returns false
+// if the feed is closed.
 func (f *feed) push(it update) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -40,7 +40,7 @@ func (f *feed) push(it update) bool {
 	return true
 }
 
-// next waits for the next update. It reports false if there will be none.
+// next waits for the next update. It returns false if there will be none.
 func (f *feed) next() (acp.SessionUpdate, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,8 +60,8 @@ func (f *feed) next() (acp.SessionUpdate, bool) {
 	return it.u, true
 }
 
-// close records that no more updates will come. The queue no longer counts against the
-// backlog: it can no longer grow, and may never be read.
+// close records that no more updates will be added. The queue no longer counts against the backlog,
+// because it can no longer grow and may never be read.
 func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,13 +93,13 @@ func (f *feed) releaseLocked() {
 	}
 }
 
-// read passes updates to yield until there are no more or yield returns false. It reports
-// whether there are no more.
+// read passes updates to yield until there are no more or yield returns false. It reports whether
+// all updates were read.
 func (f *feed) read(yield func(acp.SessionUpdate, error) bool) (all bool) {
 	f.mu.Lock()
 	f.readers++
 	f.mu.Unlock()
-	defer func() { // also when the body of the loop panics
+	defer func() { // runs even if the body of the loop panics
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.readers--

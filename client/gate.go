@@ -19,7 +19,7 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 	p := c.peer.Load()
 	if p == nil {
 		if c.engine.Err() != nil || !c.engine.Started() {
-			return nil // the engine returns the more precise error
+			return nil // the engine returns a more precise error
 		}
 		return fmt.Errorf("client: %s: the connection is not initialized: call Initialize first", m.Name)
 	}

@@ -13,8 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
-// TestMain keeps what the tests provoke out of their output, and plays the agent for
-// the test over real processes.
+// TestMain discards the log of the tests, and plays the agent for the test with real processes.
 func TestMain(m *testing.M) {
 	if os.Getenv(playAgent) != "" {
 		serveStdio()
@@ -24,14 +23,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// dial returns a started connection whose agent is played by the test.
+// dial returns a started connection to an agent that the test plays.
 func dial(t *testing.T, c acp.Client, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	s, peer := rawpeer.Pipe(t)
 	return rawpeer.Start(t, client.New(s, func(*client.Conn) acp.Client { return c }, opts)), peer
 }
 
-// open is dial and the handshake; caps is the object that the agent advertises.
+// open is like dial, and initializes the connection. caps is the object that the agent advertises.
 func open(t *testing.T, c acp.Client, caps string, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := dial(t, c, opts)
@@ -46,7 +45,7 @@ func open(t *testing.T, c acp.Client, caps string, opts *client.Options) (*clien
 	return conn, peer
 }
 
-// session is open and a session s1.
+// session is like open, and creates a session s1.
 func session(t *testing.T, c acp.Client, opts *client.Options) (*client.Session, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := open(t, c, `{"loadSession":true,"sessionCapabilities":{"close":{},"delete":{},"resume":{}}}`, opts)
@@ -61,7 +60,7 @@ func session(t *testing.T, c acp.Client, opts *client.Options) (*client.Session,
 	return s, peer
 }
 
-// text is the text of an update that is a piece of a message, else its type.
+// text returns the text of a message chunk, or the type of another update.
 func text(u acp.SessionUpdate) string {
 	if m, ok := u.(*acp.AgentMessageChunk); ok {
 		return acp.PlainText(m.Content)

@@ -18,11 +18,11 @@ type peer struct {
 	info    *acp.Implementation
 	caps    *acp.AgentCapabilities
 	auth    []acp.AuthMethod
-	own     *acp.ClientCapabilities // what this client advertised to it
+	own     *acp.ClientCapabilities // what this client advertised
 }
 
-// remoteClient is implemented by a connection to a client (an *agent.Conn, or a struct
-// that embeds one) and not by a client in this process.
+// remoteClient is implemented by a connection to a client, which is an *agent.Conn or a struct that
+// embeds one. A client in this process does not implement it.
 type remoteClient interface {
 	ClientCapabilities() *acp.ClientCapabilities
 	Call(ctx context.Context, method string, params, result any) error
@@ -34,8 +34,7 @@ type remoteClient interface {
 // connection and use another version of the agent.
 type VersionError = acp.VersionError
 
-// initialize fills in the members of the request that the caller left empty, sends it, and
-// stores what the agent reports about itself.
+// initialize completes the request, sends it, and stores what the agent reports about itself.
 func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	var r acp.InitializeRequest
 	if req != nil {
@@ -45,7 +44,7 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	own := sentCapabilities(&r)
 	switch {
 	case c.remote:
-		// A proxy must not request a version that it does not support itself.
+		// A proxy must not request a version that it does not support.
 		r.ProtocolVersion = min(r.ProtocolVersion, acp.ProtocolVersion)
 	case c.client != nil:
 		if r.ProtocolVersion == 0 {
@@ -60,7 +59,7 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 		}
 	}
 	opts := c.handshake()
-	opts.Result = func(res any) { // before messages that the agent sent after its response are handled
+	opts.Result = func(res any) { // called before messages after the response are handled
 		if res, ok := res.(*acp.InitializeResponse); ok {
 			c.setPeer(res, *own)
 		}
@@ -72,7 +71,7 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 		*kept = raw
 	}
 	if answered := versionOf(raw); err != nil && answered != 0 && answered != acp.ProtocolVersion {
-		// The response has the shape of its version, which need not be that of ours.
+		// The response has the form of its own version, which may differ from ours.
 		err = &VersionError{Requested: int(r.ProtocolVersion), Own: []int{acp.ProtocolVersion}, Answered: answered}
 	}
 	if err == nil && res.ProtocolVersion != acp.ProtocolVersion {
@@ -81,7 +80,7 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	if err != nil {
 		return nil, c.versionError(err, int(r.ProtocolVersion), asked)
 	}
-	c.setPeer(res, *own) // a middleware may have changed it
+	c.setPeer(res, *own) // a middleware may have changed the response
 	return res, nil
 }
 
@@ -109,8 +108,8 @@ func (c *Conn) setPeer(res *acp.InitializeResponse, own *acp.ClientCapabilities)
 	c.peer.Store(now)
 }
 
-// versionError returns the *VersionError for an error of initialize that is about the
-// version, and any other error unchanged. asked is the version that the caller asked for.
+// versionError returns a *VersionError for an error of initialize that is about the version, and
+// any other error unchanged. asked is the version that the caller requested.
 func (c *Conn) versionError(err error, requested, asked int) error {
 	e, ok := errors.AsType[*VersionError](err)
 	if !ok {
@@ -119,7 +118,7 @@ func (c *Conn) versionError(err error, requested, asked int) error {
 			return err
 		}
 		var data json.RawMessage
-		_ = said.DecodeData(&data) // an agent may leave it out
+		_ = said.DecodeData(&data) // an agent may omit the data
 		e = &VersionError{
 			Requested: requested, Own: []int{acp.ProtocolVersion}, Supported: endpoint.SupportedVersions(data), Err: err,
 		}
@@ -130,8 +129,8 @@ func (c *Conn) versionError(err error, requested, asked int) error {
 	return e
 }
 
-// proxiedVersionError is a VersionError for the client of a proxy, which requested a version
-// that the proxy itself does not support.
+// proxiedVersionError is a VersionError for the client of a proxy. The client requested a version
+// that the proxy does not support.
 type proxiedVersionError struct {
 	*VersionError
 	asked int
@@ -145,8 +144,8 @@ func (e *proxiedVersionError) RequestError() *rpcerr.RequestError {
 	return asked.RequestError().WithCause(e)
 }
 
-// checkAdvertised returns an error if a capability is advertised whose method the client
-// does not implement.
+// checkAdvertised returns an error if the client advertises a capability and does not implement its
+// method.
 func (c *Conn) checkAdvertised(caps *acp.ClientCapabilities) error {
 	if p, broken := c.table.Broken(promises, caps.Has); broken {
 		return fmt.Errorf("client: the capabilities advertise %s, but %T does not implement %s (%s) or does not serve it: serve it or do not advertise the capability",

@@ -62,7 +62,7 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 	}
 }
 
-// An agent of version 1 may ask the client before it responds to initialize.
+// An agent of version 1 may send requests to the client before it responds to initialize.
 func TestAgentAsksBeforeItsInitializeResponse(t *testing.T) {
 	asked := 0
 	c, peer := dial(t, &peertest.Client{OnPermission: func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
@@ -120,7 +120,7 @@ func TestInitializeFailsWithWhatTheAgentSays(t *testing.T) {
 	assert.EqualError(t, err, "client: the agent does not support protocol version 1; this client supports version 1")
 }
 
-// What is not a version is not listed as one.
+// Values that are not versions are not listed as supported.
 func TestInitializeReadsTheVersionsOfTheAgent(t *testing.T) {
 	c, peer := dial(t, &peertest.Client{}, nil)
 	go func() { // ends with the response

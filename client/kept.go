@@ -7,21 +7,21 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// kept holds the first updates of a session. After one update was dropped because there
-// was no room, all later ones are dropped too, so that there is no gap.
+// kept holds the first updates of a session. After one update was dropped for lack of room, all
+// later ones are dropped, so that there is no gap in the middle.
 type kept struct {
 	updates []update
 	bytes   int64
 	full    bool
 }
 
-// update is one update with the data that is needed to deliver it later.
+// update is an update with the data for delivering it later.
 type update struct {
-	versionedUpdate                 // first, because an empty last field would take room
-	ctx             context.Context // of its handler, detached; set only while it is kept
+	versionedUpdate                 // first, because an empty field at the end would take memory
+	ctx             context.Context // the detached ctx of its handler; set only while it is kept
 	u               acp.SessionUpdate
 	size            int64
-	held            bool // counts against the backlog
+	held            bool // it counts against the backlog
 }
 
 // keep keeps an update of a Session if there is room.
@@ -39,8 +39,7 @@ func (c *Conn) warnFull() {
 	c.log.Warn("acp: dropping updates of a session without a listener: set OnUpdate", "limit", keptPerSession)
 }
 
-// keepLocked keeps an update in k if there is room. It reports whether k has become full
-// with this one.
+// keepLocked keeps an update in k if there is room. It reports whether k has become full now.
 func (s *sessions) keepLocked(k *kept, ctx context.Context, it update) (full bool) {
 	if k.full {
 		return false
@@ -59,8 +58,8 @@ func (s *sessions) keepLocked(k *kept, ctx context.Context, it update) (full boo
 	return false
 }
 
-// unknownLocked returns what is kept for a session without a Session. If there are too
-// many, the oldest is forgotten.
+// unknownLocked returns the updates kept for a session without a Session. If there are too many
+// such sessions, it forgets the oldest.
 func (s *sessions) unknownLocked(id acp.SessionID) *kept {
 	if k := s.unknown[id]; k != nil {
 		return k
@@ -79,9 +78,9 @@ func (s *sessions) unknownLocked(id acp.SessionID) *kept {
 	return k
 }
 
-// makeRoomLocked drops the updates of the oldest sessions other than that of k. The
-// response with the id of a session usually follows its first updates soon, so old updates
-// are unlikely to be needed.
+// makeRoomLocked drops updates of sessions other than that of k, the oldest first. The response
+// with the id of a session usually arrives soon after its first updates, so old ones are unlikely
+// to be needed.
 func (s *sessions) makeRoomLocked(k *kept, size int64) {
 	for _, id := range s.order {
 		if s.bytes+size <= keptInAll {
@@ -94,7 +93,7 @@ func (s *sessions) makeRoomLocked(k *kept, size int64) {
 	}
 }
 
-// take empties k.
+// take removes and returns the updates in k.
 func (s *sessions) take(k *kept) []update {
 	s.lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Every way in which a connection ends.
+// A connection can end in each of these ways.
 func TestEndOfAConnection(t *testing.T) {
 	cause := errors.New("enough")
 	for _, tt := range []struct {
@@ -66,8 +66,8 @@ func TestEndOfAConnection(t *testing.T) {
 	}
 }
 
-// Close of a connection that was never started closes the channel that Done returns, also
-// when newClient called Done.
+// Close of a connection that was never started closes the channel that Done returns, even if
+// newClient called Done.
 func TestDoneOfWhatWasNeverStarted(t *testing.T) {
 	for name, s := range map[string]stream.Stream{"stream": silent{t}, "no stream": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestDoneOfWhatWasNeverStarted(t *testing.T) {
 	}
 }
 
-// Shutdown of an agent lets the turn that runs come to its end.
+// Shutdown of an agent waits until the turn in flight has ended.
 func TestShutdownOfAnAgentWaitsForTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)

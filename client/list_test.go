@@ -12,7 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// An empty cursor is the end, and a cursor must not repeat itself.
+// An empty cursor ends the list. A cursor that repeats is an error.
 func TestSessions(t *testing.T) {
 	conn, peer := open(t, &peertest.Client{}, `{"sessionCapabilities":{"list":{}}}`, nil)
 	page := func(want, id, next string) {

@@ -17,7 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// losing is a stream that routes messages, and loses a session when the peer says so.
+// losing is a stream that routes messages. It loses a session when the peer says so.
 type losing struct{ stream.Stream }
 
 func (l losing) Read() ([]byte, error) {
@@ -32,7 +32,7 @@ func (l losing) Features() *stream.Features {
 	return &stream.Features{WriteMessage: func(m stream.Message) error { return l.Stream.Write(m.Data) }}
 }
 
-// What is lost of a session fails its turns until the session is loaded or resumed.
+// After a session was lost, its turns fail until it is loaded or resumed.
 func TestLostSessionIsOpenedAgain(t *testing.T) {
 	for _, method := range []string{acp.MethodSessionLoad, acp.MethodSessionResume} {
 		t.Run(method, func(t *testing.T) {

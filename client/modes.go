@@ -33,7 +33,7 @@ func (c *Conn) setSessionMode(ctx context.Context, req *acp.SetSessionModeReques
 	return c.setMode(ctx, c.sessions.find(req.SessionID), req)
 }
 
-// setMode changes the mode of the session of s. If s is not nil, it stores the mode.
+// setMode changes the mode of a session. If s is not nil, it stores the mode.
 func (c *Conn) setMode(ctx context.Context, s *Session, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
 	if s == nil {
 		return methodSetSessionMode.Call(ctx, &c.out, req, nil)
@@ -86,8 +86,8 @@ func (a *settingResponse) reopened(modes *acp.SessionModeState, options []acp.Se
 	})
 }
 
-// started stores the settings from the response that contains the id of a new session.
-// Settings from updates that arrived before are newer and stay.
+// started stores the settings in the response that contains the id of a new session. Settings of
+// earlier updates are newer, so they stay.
 func (s *Session) started(modes *acp.SessionModeState, options []acp.SessionConfigOption) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// needs returns the capabilities that the agent must have advertised for the message:
-// that of the method, and those that the params need.
+// needs returns the capabilities that the agent must have advertised for the message: that of the
+// method, and those that the params need.
 func needs(m *wire.Method, params any) []string {
 	var paths []string
 	if m.Capability != "" {
@@ -31,8 +31,8 @@ func needs(m *wire.Method, params any) []string {
 	return paths
 }
 
-// contentBit returns the capability that a prompt with the block needs, or the empty
-// string. Text and links to resources need none.
+// contentBit returns the capability that a block of a prompt needs, or "". Text and links to
+// resources need none.
 func contentBit(block acp.ContentBlock) string {
 	switch block.(type) {
 	case *acp.ImageContent:

@@ -14,15 +14,15 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// failingReader is a client whose files cannot be read.
+// failingReader is a client that cannot read files.
 type failingReader struct{ peertest.Client }
 
 func (*failingReader) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
 	return nil, errors.New("canary")
 }
 
-// OnError sees the error of a request once, before it is converted; ExposeErrors shows
-// what it kept inside.
+// OnError is called once with the error of a request, before it is converted. ExposeErrors sends
+// the details of the error.
 func TestOnError(t *testing.T) {
 	var seen []string
 	c, peer := dial(t, &failingReader{}, &client.Options{

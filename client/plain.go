@@ -8,8 +8,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// This file holds what the plain methods for sessions do in addition to the call. Updates
-// of sessions that are used with these methods go only to Client.SessionUpdate.
+// The plain methods for sessions call the agent and keep the state of this file up to date. Updates
+// of sessions that are used only with these methods go only to Client.SessionUpdate.
 
 func (c *Conn) newSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	defer c.sessions.create()()
@@ -50,9 +50,9 @@ func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 	return c.turn(ctx, req, nil, nil)
 }
 
-// turn sends a prompt and waits for its response. It calls sent when the prompt is queued
-// for sending. It calls atResponse after the updates that were read before the response,
-// and before later ones, or when there will be no response.
+// turn sends a prompt and waits for its response. It calls sent when the prompt is queued for
+// sending. It calls atResponse between the updates that were read before and after the response, or
+// when there will be no response.
 func (c *Conn) turn(ctx context.Context, req *acp.PromptRequest, sent func(), atResponse func(error)) (*acp.PromptResponse, error) {
 	if req == nil {
 		req = &acp.PromptRequest{}
@@ -69,11 +69,11 @@ func (c *Conn) turn(ctx context.Context, req *acp.PromptRequest, sent func(), at
 			}
 		},
 		AtResponse: atResponse,
-		// Some agents send no stop reason. The turn has ended then, with all its text.
+		// Some agents send an empty response. The turn has ended then, with all its text.
 		Vacant: func() any { return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn} },
 		Grace:  grace,
 		OnCtxDone: func() {
-			// A peer that does not read must not block the caller.
+			// An agent that does not read must not block the caller.
 			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), max(grace, time.Second))
 			defer stop()
 			if err := c.cancel(ctx, &acp.CancelNotification{SessionID: req.SessionID}); err != nil {
@@ -100,9 +100,9 @@ func (c *Conn) closeSession(ctx context.Context, req *acp.CloseSessionRequest) (
 		req = &acp.CloseSessionRequest{}
 	}
 	res, err := methodCloseSession.Call(ctx, &c.out, req, &rpc.CallOptions{
-		// The agent may wait for the responses to its requests to the user before it
-		// closes the session. They are sent after the close request: before it, the agent
-		// would take them for refusals in a turn that continues.
+		// The agent may wait for the responses to its questions before it closes the session. They
+		// are sent after the close request. If they came before it, the agent would read them as
+		// refusals in a turn that continues.
 		Sent: c.turns.cancelling(req.SessionID),
 	})
 	if err == nil {

@@ -38,7 +38,7 @@ func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn 
 	go func() { // ends when the agent responds, the grace after ctx is over, or the connection ends
 		defer onSent()
 		res, err := (*acp.PromptResponse)(nil), errExited
-		defer func() { // also when a middleware ends the goroutine
+		defer func() { // runs even if a middleware calls runtime.Goexit
 			s.end(t)
 			t.finish(res, err)
 		}()
@@ -49,7 +49,7 @@ func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn 
 	return t
 }
 
-// begin makes t the turn that gets the session's updates.
+// begin makes t the turn that receives the session's updates.
 func (s *Session) begin(t *Turn) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +63,8 @@ func (s *Session) begin(t *Turn) error {
 	return nil
 }
 
-// end detaches t: later updates go to OnUpdate. It is called after the updates that were
-// read before the response, and before later ones.
+// end detaches t, so that later updates go to OnUpdate. It is called between the updates that were
+// read before and after the response.
 func (s *Session) end(t *Turn) {
 	s.mu.Lock()
 	if s.turn == t {

@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// field is an agent that passes requests on and keeps the connection in a field.
+// field is an agent that passes requests on over the connection in a field.
 type field struct{ below *client.Conn }
 
 func (f field) Initialize(ctx context.Context, r *acp.InitializeRequest) (*acp.InitializeResponse, error) {
@@ -35,10 +35,9 @@ func (f field) Cancel(ctx context.Context, r *acp.CancelNotification) error {
 	return f.below.Cancel(ctx, r)
 }
 
-// A typed proxy keeps what it passes on in its order: an update that the agent writes directly
-// after the response to session/new does not overtake it, because the client would not know
-// the session, and a session/cancel that the client writes directly after a permission
-// response does not overtake that.
+// A typed proxy keeps the order of messages. An update directly after the response to session/new
+// does not overtake it, because the client would not know the session. A session/cancel directly
+// after a permission response does not overtake that.
 func TestProxyKeepsResponsesInTheirOrder(t *testing.T) {
 	for name, proxy := range map[string]struct {
 		agent func(*client.Conn) acp.Agent

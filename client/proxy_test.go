@@ -20,8 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// proxy puts a proxy between an agent and a client played by the test, and returns
-// the client's end of it.
+// proxy returns the client's end of a proxy. The test plays the agent.
 func proxy(t *testing.T, unstable bool, newAgent func(*agent.Conn) acp.Agent, opts *client.Options) (*client.Conn, *recording) {
 	t.Helper()
 	edit, up := stream.Pipe()
@@ -89,7 +88,7 @@ func (f *far) HandleExtension(ctx context.Context, method string, params json.Ra
 	switch method {
 	case "_echo", "plain/echo":
 		return params, nil
-	case "_ask": // ask back through the proxy
+	case "_ask": // send a request to the client through the proxy
 		var answer json.RawMessage
 		err := f.conn.Call(ctx, "_client", params, &answer)
 		return answer, err
@@ -167,7 +166,7 @@ func TestProxyForwardsExtensions(t *testing.T) {
 	plain, err := c.HandleExtension(t.Context(), "plain/echo", json.RawMessage(`[1]`))
 	require.NoError(t, err)
 	assert.Equal(t, json.RawMessage(`[1]`), plain, "names without underscore pass")
-	require.NoError(t, c.Call(t.Context(), "_note", nil, nil)) // the agent sends a notification before it answers
+	require.NoError(t, c.Call(t.Context(), "_note", nil, nil)) // the agent sends a notification before its response
 	assert.Equal(t, []string{`_progress{"n":1}`}, editor.notes)
 }
 
@@ -231,8 +230,8 @@ func TestEmbeddedConnIsRefused(t *testing.T) {
 	}
 }
 
-// The error of an agent that speaks another version names the versions of the ends,
-// not that of the proxy between them.
+// The error for another version contains the versions of the two ends, not that of the proxy
+// between them.
 func TestVersionErrorThroughAProxy(t *testing.T) {
 	for _, tt := range []struct {
 		name            string

@@ -19,7 +19,7 @@ import (
 
 const ask = `{"sessionId":"s1","toolCall":{"toolCallId":"c1"},"options":[{"optionId":"ok","name":"OK","kind":"allow_once"}]}`
 
-// stubborn waits for a person and takes no notice of its ctx.
+// stubborn asks the user and ignores its ctx.
 type stubborn struct {
 	peertest.Client
 	asked, person chan struct{}
@@ -41,7 +41,7 @@ func (s *stubborn) CreateElicitation(ctx context.Context, _ *acp.CreateElicitati
 	return nil, ctx.Err()
 }
 
-// The questions of a turn that is cancelled are answered for the user, at once.
+// When a turn is cancelled, its open questions are answered at once, without the user.
 func TestCancelAnswersOpenQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
@@ -64,7 +64,7 @@ func TestCancelAnswersOpenQuestions(t *testing.T) {
 		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, answers["1"])
 		assert.JSONEq(t, `{"action":"cancel"}`, answers["2"])
 
-		// The user is not asked until the turn has ended.
+		// Later questions of the same turn do not reach the user.
 		peer.Call("3", "session/request_permission", ask)
 		m, _ := peer.Recv()
 		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, string(m.Result))
@@ -87,7 +87,8 @@ func TestCloseOfASessionAnswersOpenQuestions(t *testing.T) {
 	peer.Call("1", "session/request_permission", ask)
 	<-c.asked
 	go func() { // ends with the response: this agent closes after the user has responded
-		// The response follows the close request; before it, it would count for a turn that continues.
+		// The response follows the close request. Before it, the agent would read it as one in a
+		// turn that continues.
 		closing := peer.Expect("session/close")
 		m, _ := peer.Recv()
 		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, string(m.Result))
@@ -150,7 +151,7 @@ func TestPanicAfterACancelledQuestionIsLogged(t *testing.T) {
 }
 
 func TestElicitationModeThatWasNotAdvertised(t *testing.T) {
-	_, peer := session(t, newStubborn(), nil) // forms only
+	_, peer := session(t, newStubborn(), nil) // the client supports forms only
 	peer.Call("1", "elicitation/create", `{"sessionId":"s1","message":"visit","mode":"url","elicitationId":"e","url":"https://x.test"}`)
 	m, _ := peer.Recv()
 	require.NotNil(t, m.Error)
@@ -184,7 +185,7 @@ func TestOnlyWebPagesReachTheUser(t *testing.T) {
 	<-c.asked
 }
 
-// The handler of a question that was cancelled is still a handler of the connection.
+// Wait waits for the handler of a cancelled question.
 func TestWaitWaitsForAHandlerWhoseQuestionWasCancelled(t *testing.T) {
 	for name, stuck := range map[string]bool{"ends in time": false, "ignores everything": true} {
 		t.Run(name, func(t *testing.T) {
@@ -220,8 +221,7 @@ func TestWaitWaitsForAHandlerWhoseQuestionWasCancelled(t *testing.T) {
 	}
 }
 
-// A prompt that follows the cancel of another one is not cancelled, even if it is sent
-// before Cancel returns.
+// A prompt after Cancel was called is not cancelled, even if it is sent before Cancel returns.
 func TestPromptAfterACancelGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)

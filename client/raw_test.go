@@ -13,13 +13,13 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
 
-// Real agents send members that no schema knows, such as models.
+// Real agents send members that are not in the schema, such as models.
 func TestRawResult(t *testing.T) {
 	const result = `{"sessionId":"s1","models":{"currentModelId":"m", "availableModels":[]}}`
 	own := func(next acp.Handler) acp.Handler {
 		return func(ctx context.Context, method string, params any) (any, error) {
 			switch method {
-			case acp.MethodSessionNew: // a call with the same ctx stores nothing
+			case acp.MethodSessionNew: // another call with the same ctx stores nothing
 				res, err := next(ctx, method, params)
 				if err == nil {
 					_, err = next(ctx, method, params)

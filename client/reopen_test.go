@@ -15,7 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
-// A turn whose updates would go elsewhere must not look like one without any.
+// A turn whose session was closed returns an error, because its updates would be lost.
 func TestTurnOfAClosedSession(t *testing.T) {
 	const caps = `{"sessionCapabilities":{"close":{},"delete":{}}}`
 	for name, end := range map[string]func(context.Context, *client.Conn, *client.Session, *rawpeer.Peer) error{
@@ -52,7 +52,7 @@ func TestTurnOfAClosedSession(t *testing.T) {
 	}
 }
 
-// Where agents cannot close sessions a client must still be able to let go of one.
+// If the agent cannot close sessions, Close still ends the session for the client.
 func TestCloseWithoutTheCapabilityEndsTheSession(t *testing.T) {
 	c, _ := open(t, &peertest.Client{}, `{}`, nil)
 	s := c.Session("s1")
@@ -62,7 +62,7 @@ func TestCloseWithoutTheCapabilityEndsTheSession(t *testing.T) {
 	assert.ErrorIs(t, err, client.ErrSessionClosed)
 }
 
-// A session that is open stays so when opening it once more fails.
+// An open session stays open if opening it again fails.
 func TestFailedLoadLeavesTheSessionThatIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
@@ -120,13 +120,13 @@ func TestSessionIsNotLoadedDuringATurn(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// Two loads of one session at once: the one that fails does not take the Session of the
-// other, nor its function for updates.
+// Two loads of one session run at once. The one that fails removes neither the Session of the other
+// nor its function for updates.
 func TestTwoLoadsAtOnce(t *testing.T) {
 	for _, tt := range []struct {
 		name            string
-		failFirst       bool // which of the two fails
-		responsesInTurn bool // the first call's response comes first
+		failFirst       bool // whether the first load fails
+		responsesInTurn bool // whether the first load's response comes first
 	}{
 		{"the first fails first", true, true},
 		{"the first fails last", true, false},

@@ -27,10 +27,10 @@ func (c *Conn) SessionRoots(id acp.SessionID) (dirs []string, ok bool) {
 	return slices.Clone(f.dirs), true
 }
 
-// roots remembers the folders of the sessions that are open. It grows with those that are
-// never closed: a part that serves files would refuse the files of one that is forgotten.
+// roots holds the folders of the open sessions. It grows with sessions that are never closed. If it
+// forgot one, a part that serves files would refuse the files of that session.
 type roots struct {
-	mu  sync.Mutex // guards all
+	mu  sync.Mutex // guards the fields below
 	all map[acp.SessionID]*folders
 }
 
@@ -84,7 +84,7 @@ func (r *roots) opening(id acp.SessionID, cwd string, more []string) (opened fun
 	}
 }
 
-// recordRoots returns the options of a call whose response names a session with these
+// recordRoots returns the options of a call whose response contains the id of a session with these
 // folders.
 func recordRoots[R any](r *roots, cwd string, more []string, id func(*R) acp.SessionID) *rpc.CallOptions {
 	f := newFolders(cwd, more)
@@ -95,7 +95,7 @@ func recordRoots[R any](r *roots, cwd string, more []string, id func(*R) acp.Ses
 	}}
 }
 
-// The calls that open sessions, with their folders recorded.
+// These calls open sessions and record their folders.
 
 func (c *Conn) callNew(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	var opts *rpc.CallOptions
@@ -118,7 +118,7 @@ func (c *Conn) callLoad(ctx context.Context, req *acp.LoadSessionRequest, opts *
 		req = &acp.LoadSessionRequest{}
 	}
 	err, opened := errExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
-	defer func() { opened(err) }() // also when a middleware panics
+	defer func() { opened(err) }() // runs even if a middleware panics
 	res, err := methodLoadSession.Call(ctx, &c.out, req, opts)
 	return res, err
 }
@@ -128,7 +128,7 @@ func (c *Conn) callResume(ctx context.Context, req *acp.ResumeSessionRequest, op
 		req = &acp.ResumeSessionRequest{}
 	}
 	err, opened := errExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
-	defer func() { opened(err) }() // also when a middleware panics
+	defer func() { opened(err) }() // runs even if a middleware panics
 	res, err := methodResumeSession.Call(ctx, &c.out, req, opts)
 	return res, err
 }

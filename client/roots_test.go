@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// rooted is a client whose files are served only for sessions that are known.
+// rooted is a client that serves files only for sessions whose folders are known.
 type rooted struct {
 	quiet
 	conn *client.Conn
@@ -68,7 +68,7 @@ const openCaps = `{"loadSession":true,"sessionCapabilities":{"close":{},"delete"
 
 const readFile = `{"jsonrpc":"2.0","id":%d,"method":"fs/read_text_file","params":{"sessionId":%q,"path":"/work/a"}}`
 
-// A request for a file follows directly after the response with the id of its session.
+// A request for a file arrives directly after the response with the id of its session.
 func TestRequestAfterTheResponseFindsTheRoots(t *testing.T) {
 	r, peer := openRooted(t, openCaps)
 	done := make(chan struct{})
@@ -101,7 +101,7 @@ func TestRequestAfterTheResponseFindsTheRoots(t *testing.T) {
 	<-done
 }
 
-// A notification handler calls: its call does not wait for its place in the order, and
+// A notification handler makes a call. The call does not wait for its place in the order, and
 // requests do not wait for the handler.
 func TestRootsOfASessionOpenedInsideANotificationHandler(t *testing.T) {
 	r, peer := openRooted(t, openCaps)

@@ -19,16 +19,16 @@ type Session struct {
 	conn *Conn
 	id   acp.SessionID
 
-	// Guarded by sessions.mu.
+	// sessions.mu guards these fields.
 	held    bool // it was returned to the user
-	opening int  // loads and resumes of it in flight
+	opening int  // number of loads and resumes in flight
 
-	mu        sync.Mutex // guards all below; taken before sessions.mu
+	mu        sync.Mutex // guards the fields below; locked before sessions.mu
 	listeners listeners
-	draining  bool     // OnUpdate is delivering the updates in waiting
-	kept      kept     // updates outside a turn, until there is a listener
+	draining  bool     // OnUpdate is receiving the updates in waiting
+	kept      kept     // updates outside of a turn, until there is a listener
 	waiting   []update // updates to be delivered while draining
-	gone      bool     // detached
+	gone      bool     // it was detached
 	settings  settings
 
 	versionedSession
@@ -82,7 +82,7 @@ func (s *Session) ended(err error) error {
 	if err == nil || gone {
 		s.conn.sessions.detach(s)
 	}
-	if gone { // the call calls sessionEnded itself only if it succeeds
+	if gone { // the call itself calls sessionEnded only if it succeeds
 		s.conn.sessionEnded(s.id)
 		return nil
 	}

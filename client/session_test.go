@@ -60,7 +60,7 @@ func TestReplayOfALoadedSession(t *testing.T) {
 	leak.Check(t)
 	c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
 	go func() { // ends with the response
-		peer.Update("s1", "from before") // is part of what is replayed
+		peer.Update("s1", "from before") // the replay contains it
 		m := peer.Expect("session/load")
 		for w := range strings.FieldsSeq("a b c") {
 			peer.Update("s1", w)
@@ -82,7 +82,7 @@ func TestSessionThatCannotBeLoaded(t *testing.T) {
 	require.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
 }
 
-// A session without an id is none: a response that names none is malformed.
+// A response without the id of the session is malformed.
 func TestSessionWithoutAnID(t *testing.T) {
 	c, peer := open(t, &peertest.Client{}, `{}`, nil)
 	for _, result := range []string{`{}`, `{"sessionId":""}`} {
@@ -121,7 +121,7 @@ func TestSessionOptionsAndModes(t *testing.T) {
 	assert.Empty(t, s.ConfigOptions())
 }
 
-// A session knows what the plain methods of its connection set.
+// A Session has the settings that plain methods of its connection have set.
 func TestPlainMethodsSetOptionsAndModes(t *testing.T) {
 	conn, peer := open(t, &peertest.Client{}, `{}`, nil)
 	go func() { // ends with the response
@@ -145,8 +145,8 @@ func TestPlainMethodsSetOptionsAndModes(t *testing.T) {
 	assert.Len(t, s.ConfigOptions(), 1)
 }
 
-// Settings that the agent reports after its response are newer than those of the response,
-// even if the caller handles the response later.
+// Settings that the agent reports after its response are newer than those of the response, even if
+// the caller handles the response later.
 func TestSettingsReportedAfterAResponse(t *testing.T) {
 	const (
 		mode   = `{"sessionId":"s1","update":{"sessionUpdate":"current_mode_update","currentModeId":%q}}`
@@ -208,7 +208,7 @@ func TestCloseAndDeleteOfWhatTheAgentDoesNotKnow(t *testing.T) {
 	require.NoError(t, s.Delete(t.Context()))
 }
 
-// What is kept for sessions whose id was in no response is bounded.
+// The updates kept for unknown sessions are bounded.
 func TestUpdatesOfUnknownSessionsAreKeptUpToALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peer := open(t, &peertest.Client{}, `{}`, nil)
@@ -248,7 +248,7 @@ func TestPlainSessionsKeepNothing(t *testing.T) {
 	})
 }
 
-// An OnUpdate that is slow in handing out what was kept lets nothing overtake.
+// While a slow OnUpdate receives the kept updates, later updates do not overtake them.
 func TestOrderWhileKeptUpdatesAreHandedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peer := open(t, &peertest.Client{}, `{}`, nil)
@@ -259,7 +259,7 @@ func TestOrderWhileKeptUpdatesAreHandedOut(t *testing.T) {
 		c.Session("s1").OnUpdate(func(ctx context.Context, u acp.SessionUpdate) {
 			if len(r.texts) == 0 {
 				peer.Update("s1", "3")
-				synctest.Wait() // 3 was handled
+				synctest.Wait() // update 3 was handled
 			}
 			r.add(ctx, u)
 		})
@@ -270,12 +270,12 @@ func TestOrderWhileKeptUpdatesAreHandedOut(t *testing.T) {
 	})
 }
 
-// A turn that is not read slows the agent down instead of filling the memory.
+// A turn that is not read causes back-pressure, and does not fill the memory.
 func TestBackPressureOfATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
 		const backlog = 100 << 10
-		var size, handled atomic.Int64 // what each update counts for, and how many there were
+		var size, handled atomic.Int64 // the size of each update, and the number of handled ones
 		c := &peertest.Client{OnUpdate: func(ctx context.Context, _ *acp.SessionNotification) error {
 			size.Store(rpc.MessageSize(ctx))
 			handled.Add(1)
@@ -304,8 +304,8 @@ func TestBackPressureOfATurn(t *testing.T) {
 	})
 }
 
-// What is queued becomes more when it is decoded. The queue is not emptied into a turn
-// that is not read beyond the budget.
+// A decoded update is larger than its message. The queue of a turn that is not read stays within
+// the budget.
 func TestBackPressureOfATurnAfterAQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
@@ -318,7 +318,7 @@ func TestBackPressureOfATurnAfterAQueue(t *testing.T) {
 		}}
 		release = make(chan struct{})
 		const budget, all = 1 << 20, 2000
-		// Forty objects in half a kilobyte hold eight times as much.
+		// Forty objects in half a kilobyte take eight times as much memory.
 		line := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk",` +
 			`"content":{"type":"text","text":"x"},"_meta":{"a":[{}` + strings.Repeat(`,{"":0}`, 40) + `]}}}}`
 		s, peer := session(t, c, &client.Options{Limits: client.Limits{Backlog: budget}})
@@ -332,7 +332,7 @@ func TestBackPressureOfATurnAfterAQueue(t *testing.T) {
 			}
 			peer.Answer(m, endTurn)
 		}()
-		synctest.Wait() // the handler blocks, and the queue has filled up
+		synctest.Wait() // the handler blocks, and the queue is full
 		close(release)
 		synctest.Wait()
 		before := handled.Load()
@@ -345,8 +345,7 @@ func TestBackPressureOfATurnAfterAQueue(t *testing.T) {
 	})
 }
 
-// An agent that talks of ever more sessions makes the oldest be forgotten, and memory
-// stays bounded.
+// If an agent names more and more sessions, the oldest are forgotten, and memory stays bounded.
 func TestManyUnknownSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peer := open(t, &peertest.Client{}, `{}`, nil)
@@ -372,7 +371,7 @@ func TestManyUnknownSessions(t *testing.T) {
 	})
 }
 
-// Updates that come before OnUpdate is set are kept, with a turn in between.
+// Updates before OnUpdate is set are kept, even with a turn in between.
 func TestUpdatesBeforeOnUpdateIsSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, peer := session(t, &peertest.Client{}, nil)
@@ -395,8 +394,8 @@ func TestUpdatesBeforeOnUpdateIsSet(t *testing.T) {
 	})
 }
 
-// A function that panics or ends its goroutine while it gets what was kept does not
-// strand the updates after that one, nor what they hold of the backlog.
+// If OnUpdate panics or calls runtime.Goexit while it receives kept updates, the later updates
+// still arrive, and the backlog is released.
 func TestOnUpdateThatPanicsWhileUpdatesWait(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("oh") }, "exit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
@@ -408,7 +407,7 @@ func TestOnUpdateThatPanicsWhileUpdatesWait(t *testing.T) {
 				synctest.Wait()
 				var r recorder
 				ended := make(chan struct{})
-				go func() { // ends when all is handed out
+				go func() { // ends when all updates were delivered
 					defer close(ended)
 					c.Session("s1").OnUpdate(func(ctx context.Context, u acp.SessionUpdate) {
 						r.add(ctx, u)
@@ -416,14 +415,14 @@ func TestOnUpdateThatPanicsWhileUpdatesWait(t *testing.T) {
 							for range 5 {
 								peer.Update("s1", strings.Repeat("x", 1<<10))
 							}
-							synctest.Wait() // they were handled, and hold of the backlog
+							synctest.Wait() // they were handled and count against the backlog
 							fail()
 						}
 					})
 				}()
 				<-ended
 				assert.Len(t, r.texts, 7)
-				for range 50 { // more than the backlog: updates are no longer held
+				for range 50 { // more than the backlog: the earlier updates no longer count
 					peer.Update("s1", strings.Repeat("y", 1<<10))
 				}
 				synctest.Wait()
@@ -433,7 +432,7 @@ func TestOnUpdateThatPanicsWhileUpdatesWait(t *testing.T) {
 	}
 }
 
-// A client that opens sessions with the plain methods for years must not remember all.
+// A client that opens sessions with the plain methods for years does not remember all of them.
 func TestManyPlainSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, peer := open(t, &peertest.Client{}, `{}`, nil)

@@ -35,7 +35,7 @@ func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionReque
 		req = &acp.LoadSessionRequest{}
 	}
 	s, ok := c.open(req.SessionID), false
-	defer func() { c.sessions.opened(s, ok) }() // also when a middleware panics
+	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
 	ended, err := s.beginReplay(onUpdate)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRe
 		req = &acp.ResumeSessionRequest{}
 	}
 	s, ok := c.open(req.SessionID), false
-	defer func() { c.sessions.opened(s, ok) }() // also when a middleware panics
+	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
 	response := &settingResponse{s: s}
 	res, err := c.callResume(ctx, req, response.watch())
 	if err != nil {

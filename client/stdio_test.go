@@ -38,7 +38,7 @@ func serveStdio() {
 				fmt.Fprintln(os.Stderr, "the agent is dying")
 				os.Exit(3)
 			}
-			fmt.Println("a stray line") // must not get between the messages
+			fmt.Println("a stray line") // must not appear between the messages
 			text, err := s.ReadFile(ctx, "/x")
 			if err != nil {
 				return nil, err
@@ -59,7 +59,7 @@ func serveStdio() {
 	}
 }
 
-// spawn starts the agent as a process of its own.
+// spawn starts the agent as a child process.
 func spawn(t *testing.T, c acp.Client) (*client.Conn, *client.Session) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -81,7 +81,7 @@ func spawn(t *testing.T, c acp.Client) (*client.Conn, *client.Session) {
 	return conn, s
 }
 
-// The smallest real conversation: two processes over standard input and output.
+// Two processes talk over standard input and output.
 func TestConversationBetweenProcesses(t *testing.T) {
 	leak.Check(t)
 	conn, s := spawn(t, &recording{})
@@ -96,7 +96,7 @@ func TestConversationBetweenProcesses(t *testing.T) {
 	require.NoError(t, conn.Wait())
 }
 
-// An agent that dies fails the turn with what is known of its end.
+// If the agent's process dies, the error of the turn tells how it ended.
 func TestAgentProcessThatDies(t *testing.T) {
 	leak.Check(t)
 	_, s := spawn(t, &recording{})
@@ -107,7 +107,7 @@ func TestAgentProcessThatDies(t *testing.T) {
 	assert.Contains(t, err.Error(), "the agent is dying")
 }
 
-// Waiting for a program that is not an agent ends with a text that shows it.
+// If the program is not an agent, the error of Connect contains its output.
 func TestConnectQuotesNoise(t *testing.T) {
 	leak.Check(t)
 	cmd := exec.Command(os.Args[0])

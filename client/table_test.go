@@ -11,8 +11,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// Every method of the protocol that a client handles has a row, and without its
-// interface none.
+// Every method of the protocol that a client handles has a row if the client implements its
+// interface, and none otherwise.
 func TestEveryMethodIsHandled(t *testing.T) {
 	_, full := open(t, &peertest.FullClient{}, `{}`, &client.Options{Unstable: true})
 	_, bare := open(t, &peertest.Client{}, `{}`, nil)
@@ -29,8 +29,7 @@ func TestEveryMethodIsHandled(t *testing.T) {
 	}
 }
 
-// Every notification that an agent handles can be sent. TestCtxOfEveryCall sends the
-// requests.
+// Every notification that an agent handles can be sent. TestCtxOfEveryCall covers the requests.
 func TestEveryNotificationCanBeSent(t *testing.T) {
 	c, peer := dial(t, &peertest.Client{}, reckless)
 	require.NoError(t, c.Notify(t.Context(), "session/cancel", map[string]string{"sessionId": "s"}))

@@ -7,8 +7,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// This file holds what differs between the versions; client/v2 has copies of other files
-// of this package.
+// This file contains what differs between the versions. client/v2 has copies of the other files of
+// this package.
 
 // updateNotification is the params type of session/update, and cancelNotification that of
 // session/cancel.
@@ -24,7 +24,7 @@ type versioned struct {
 
 // versionedSession holds the fields of a Session that only this version has.
 type versionedSession struct {
-	turn *Turn // in flight, or nil. Guarded by Session.mu.
+	turn *Turn // the turn in flight, or nil. Guarded by Session.mu.
 }
 
 // versionedUpdate holds the fields of an update that only this version has.
@@ -92,18 +92,18 @@ func (s *Session) turnInFlightLocked() bool { return s.turn != nil }
 // prompt ends the turn.
 func (s *Session) forgetTurnsLocked() {}
 
-// forgetSession forgets what the Conn knows of a session that was closed.
+// forgetSession removes the state of a session that was closed.
 func (c *Conn) forgetSession(id acp.SessionID) { c.roots.remove(id) }
 
-// matter is what a question to the user is about. In version 1, a cancel ends all questions
-// of the session.
+// matter is what a question to the user is about. In version 1, a cancel ends all questions of the
+// session.
 type matter struct{}
 
 func permissionMatter(*acp.RequestPermissionRequest) (m matter) { return m }
 func elicitationMatter(*acp.ElicitationSessionScope) (m matter) { return m }
 
-// sessionOf returns the session that a message of the agent belongs to. It reports false
-// if the params name none.
+// sessionOf returns the session that a message of the agent belongs to. ok is false if the params
+// contain none.
 func sessionOf(params any) (acp.SessionID, bool) {
 	switch p := params.(type) {
 	case *acp.SessionNotification:

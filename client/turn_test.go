@@ -50,7 +50,7 @@ func TestTurnGivesOutItsUpdatesOnceAndInOrder(t *testing.T) {
 
 	texts, err := read(turn)
 	require.NoError(t, err)
-	// "before" may have come in after the turn began: it belongs to whoever is there.
+	// "before" may arrive before or after the turn begins.
 	assert.Equal(t, []string{"one", "two"}, texts[len(texts)-2:])
 	res, err := turn.Wait()
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestTurnGivesOutItsUpdatesOnceAndInOrder(t *testing.T) {
 	assert.Equal(t, []string{"before", "one", "other session", "two", "after"}, c.Texts(), "the client saw all of them")
 }
 
-// barrier returns when all that the agent has sent was handled.
+// barrier returns when all messages that the agent has sent were handled.
 func barrier(t *testing.T, s *client.Session, peer *rawpeer.Peer) {
 	t.Helper()
 	go func() { peer.Answer(peer.Expect("session/set_mode"), `{}`) }() // ends with the response
@@ -121,7 +121,7 @@ func TestTurnFailsWithWhatTheAgentSays(t *testing.T) {
 	require.ErrorIs(t, err, rpcerr.ErrAuthRequired)
 }
 
-// A text whose end is missing is not taken for a whole one.
+// The text of a turn that stops early is returned with an error.
 func TestTextOfATurnThatStops(t *testing.T) {
 	for reason, stops := range map[string]bool{"end_turn": false, "max_tokens": true, "max_turn_requests": true, "refusal": true, "cancelled": true, "_other": true} {
 		s, peer := session(t, &peertest.Client{}, nil)
@@ -157,7 +157,7 @@ func TestPromptThatCannotBeSent(t *testing.T) {
 	_, err = s.Prompt(ended, acp.Text("hi")).Wait()
 	require.ErrorIs(t, err, context.Canceled)
 
-	turn = s.Prompt(t.Context(), acp.Text("hi")) // the session is free
+	turn = s.Prompt(t.Context(), acp.Text("hi")) // the session is free again
 	peer.Answer(peer.Expect("session/prompt"), endTurn)
 	_, err = turn.Wait()
 	require.NoError(t, err)
@@ -211,12 +211,11 @@ func TestPromptSendsBeforeItReturns(t *testing.T) {
 	}
 }
 
-// Also where the prompt has to wait for room: else a cancel could overtake it when there
-// is some.
+// A prompt that waits for room keeps its place, so that a later cancel cannot overtake it.
 func TestPromptWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, peer := session(t, &peertest.Client{}, &client.Options{Limits: client.Limits{SendQueue: 1000}})
-		for err := error(nil); err == nil; { // until nothing more fits, anywhere
+		for err := error(nil); err == nil; { // until the queue and the stream are full
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			err = s.Cancel(ctx)
 			cancel()
@@ -241,7 +240,7 @@ func TestPromptWaitsForRoom(t *testing.T) {
 	})
 }
 
-// A middleware that answers by itself ends the turn.
+// If a middleware responds, the turn ends.
 func TestPromptThatAMiddlewareAnswers(t *testing.T) {
 	answering := func(next acp.Handler) acp.Handler {
 		return func(ctx context.Context, method string, params any) (any, error) {
@@ -294,7 +293,7 @@ func TestEndOfCtxCancelsTheTurn(t *testing.T) {
 				} else {
 					assert.Equal(t, time.Minute+10*time.Second, time.Since(begin))
 				}
-				next := s.Prompt(t.Context(), acp.Text("again")) // the session is free
+				next := s.Prompt(t.Context(), acp.Text("again")) // the session is free again
 				peer.Answer(peer.Expect("session/prompt"), endTurn)
 				_, err = next.Wait()
 				require.NoError(t, err)
@@ -315,7 +314,7 @@ func TestCloseEndsTheTurn(t *testing.T) {
 	require.ErrorIs(t, err, acp.ErrClosed)
 }
 
-// A handler of updates may run a turn itself, with the ctx it was given.
+// A handler of updates may run a turn with its ctx.
 func TestTurnInsideANotificationHandler(t *testing.T) {
 	leak.Check(t)
 	var s *client.Session
@@ -338,7 +337,7 @@ func TestTurnInsideANotificationHandler(t *testing.T) {
 	assert.NoError(t, got)
 }
 
-// Some agents end a turn with nothing at all. All that they said has arrived.
+// Some agents end a turn with an empty response. All updates have arrived by then.
 func TestTurnWithoutAResult(t *testing.T) {
 	for _, result := range []string{`null`, `{}`, `{ }`} {
 		t.Run(result, func(t *testing.T) {
@@ -365,8 +364,7 @@ func TestTurnWithoutAResult(t *testing.T) {
 	assert.ErrorAs(t, err, new(*acp.InvalidError), "a wrong result is still an error")
 }
 
-// A turn some of whose updates were dropped is not one that ended well. What the agent
-// has responded comes along.
+// A turn with dropped updates returns an error, together with the response of the agent.
 func TestTurnWhoseUpdatesWereDropped(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(c *client.Conn, cancel context.CancelFunc, peer *rawpeer.Peer)
@@ -377,7 +375,7 @@ func TestTurnWhoseUpdatesWereDropped(t *testing.T) {
 		"overloaded": {func(c *client.Conn, _ context.CancelFunc, peer *rawpeer.Peer) {
 			go c.ListSessions(context.Background(), nil) // ends with the connection; lifts the back-pressure
 			peer.Expect("session/list")
-			for c.Err() == nil { // the agent has responded, and goes on
+			for c.Err() == nil { // until the connection has ended
 				peer.Update("s1", strings.Repeat("x", 20<<10))
 				synctest.Wait()
 			}

@@ -6,13 +6,13 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// turns holds, by session, the prompts that are in flight and the agent's requests to the
-// user (questions) that have no response yet. When a turn is cancelled, its questions end
-// too: the agent waits for their responses, and the user has already decided.
+// turns holds the prompts in flight, and the agent's requests to the user (questions) that have no
+// response yet, by session. When a turn is cancelled, its questions end too: the agent waits for
+// their responses, and the user has already decided.
 type turns struct {
-	mu    sync.Mutex // guards all below, and what it holds
+	mu    sync.Mutex // guards the fields below, and what they contain
 	open  map[acp.SessionID]*openTurns
-	begun uint64 // prompts of all sessions
+	begun uint64 // number of prompts so far
 }
 
 type openTurns struct {
@@ -24,7 +24,7 @@ type openTurns struct {
 type openPrompt struct {
 	number    uint64
 	sent      bool          // it is queued for sending, before any later message
-	cancelled bool          // a cancel for it was sent to the agent
+	cancelled bool          // a cancel for it was sent
 	over      chan struct{} // closed when it is no longer in flight
 }
 
@@ -43,7 +43,7 @@ func (t *turns) of(id acp.SessionID) *openTurns {
 	return o
 }
 
-// tidyLocked forgets a session with no prompt in flight and no question open.
+// tidyLocked removes a session with no prompt in flight and no open question.
 func (t *turns) tidyLocked(id acp.SessionID, o *openTurns) {
 	if len(o.prompts) == 0 && len(o.questions) == 0 {
 		delete(t.open, id)
@@ -70,7 +70,7 @@ func (c *Conn) CurrentTurn(id acp.SessionID) uint64 {
 	return c.turns.newest(id).number
 }
 
-// newest returns the newest prompt of a session; the zero value if there is none.
+// newest returns the newest prompt of a session, or the zero value.
 func (t *turns) newest(id acp.SessionID) (newest openPrompt) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,8 +84,7 @@ func (t *turns) newest(id acp.SessionID) (newest openPrompt) {
 	return newest
 }
 
-// over returns a channel that is closed when the turn in flight has ended; nil if there is
-// none.
+// over returns a channel that is closed when the turn in flight ends, or nil if there is no turn.
 func (t *turns) over(id acp.SessionID) <-chan struct{} { return t.newest(id).over }
 
 // sent records that a prompt is queued for sending.
@@ -106,9 +105,9 @@ func (t *turns) end(id acp.SessionID, p *openPrompt) {
 	}
 }
 
-// cancelling must be called before a cancel for the turns of the session is sent. The
-// caller must call cancelled after the cancel is queued for sending. A prompt that is sent
-// between the two calls is not affected.
+// cancelling must be called before a cancel for the turns of the session is sent. The caller must
+// call cancelled after the cancel is queued for sending. A prompt that is sent between the two
+// calls is not affected.
 func (t *turns) cancelling(id acp.SessionID) (cancelled func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,7 +136,7 @@ func (t *turns) cancelled(id acp.SessionID, prompts []*openPrompt, questions []*
 	if o == nil {
 		return
 	}
-	if o.allCancelled() { // questions that arrived between the two calls end too
+	if o.allCancelled() { // end the questions that arrived between the two calls
 		for q := range o.questions {
 			o.cancel(q)
 		}
@@ -165,8 +164,8 @@ func (o *openTurns) cancel(q *question) {
 	}
 }
 
-// ask records a question. It returns nil if all turns of the session are cancelled; the
-// user must not be asked then.
+// ask records a question. If all turns of the session are cancelled it returns nil, and the user
+// must not be asked.
 func (t *turns) ask(id acp.SessionID, _ matter) *question {
 	t.mu.Lock()
 	defer t.mu.Unlock()

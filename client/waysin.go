@@ -27,7 +27,7 @@ func signIn(c *Conn) string {
 		if how := w.Instruction("the agent's command"); how != "" {
 			text += "; " + how
 		}
-		b.WriteString("\n  " + endpoint.Printable(text)) // all of it is the agent's
+		b.WriteString("\n  " + endpoint.Printable(text)) // the whole text is the agent's
 	}
 	return b.String()
 }

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// isBatch reports whether a program is a batch file. The system runs it by cmd.exe,
-// which would take parts of its arguments for commands.
+// isBatch reports whether a program is a batch file. The system runs it with cmd.exe, which could
+// run parts of its arguments as commands.
 func isBatch(path string) bool {
 	extension := strings.ToLower(filepath.Ext(path))
 	return extension == ".bat" || extension == ".cmd"
 }
 
-// checkArguments looks for arguments that the program would not get as they are. The
-// arguments of a batch file are put between quotes, in which cmd.exe still replaces
-// variables. Programs do not agree on how to write a quote between quotes.
+// checkArguments returns an error for arguments that the program would not receive unchanged. The
+// arguments of a batch file are quoted, but cmd.exe replaces variables even between quotes, and
+// programs disagree on how to write a quote between quotes.
 func (c *Command) checkArguments() error {
 	bad := func(arg string) bool { return strings.ContainsAny(arg, "\"%\r\n") }
 	if isBatch(c.Path) && (bad(c.Path) || slices.ContainsFunc(c.argv[1:], bad)) {
@@ -42,8 +42,8 @@ func setBatch(cmd *exec.Cmd, c *Command) {
 	setLine(cmd, line.String())
 }
 
-// quoted puts an argument between quotes. Backslashes at its end are doubled, since a
-// program takes one before a quote for the sign that the quote is meant literally.
+// quoted puts an argument between quotes. Backslashes at its end are doubled, because a program
+// reads a backslash before a quote as an escape.
 func quoted(arg string) string {
 	end := arg[len(strings.TrimRight(arg, `\`)):]
 	return `"` + arg + end + `"`

@@ -17,9 +17,9 @@ import (
 
 const printed = 256 << 20
 
-// BenchmarkOutput compares the output of a terminal with a pipe that is only emptied: it
-// must be at least half as fast. Both run in turn, so that whatever else the machine does
-// slows both, and the median of all pairs is reported.
+// BenchmarkOutput compares the output of a terminal with a pipe whose output is discarded. The
+// terminal must be at least half as fast. Both run in turn, so that other load slows both, and the
+// median of all pairs is reported.
 func BenchmarkOutput(b *testing.B) {
 	args := []string{"-c", "head -c 268435456 /dev/zero"}
 	h := newRunner(b, nil, nil)
@@ -40,10 +40,10 @@ func BenchmarkOutput(b *testing.B) {
 	b.ReportMetric(float64(b.N)*printed/1e6/ours.Seconds(), "MB/s")
 	b.ReportMetric(float64(b.N)*printed/1e6/theirs.Seconds(), "MB/s-pipe")
 	b.ReportMetric(ofAPipe[len(ofAPipe)/2], "of-a-pipe")
-	b.ReportMetric(0, "ns/op") // which would be that of both
+	b.ReportMetric(0, "ns/op") // it would be the time of both
 }
 
-// emptyPipe runs a command and reads its output.
+// emptyPipe runs a command and discards its output.
 func emptyPipe(b *testing.B, cmd *exec.Cmd) {
 	b.Helper()
 	r, w, err := os.Pipe()

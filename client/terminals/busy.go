@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// busy measures how long something takes in all. The zero value is ready for use.
+// busy measures the total duration of an activity. The zero value is ready to use.
 type busy struct {
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	total time.Duration
-	since time.Time // zero while nothing goes on
+	since time.Time // zero while no call is in progress
 }
 
-// during calls f.
+// during calls f and measures it.
 func (b *busy) during(f func()) {
 	b.mu.Lock()
 	b.since = time.Now()

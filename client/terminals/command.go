@@ -9,8 +9,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// command decides what will run. The folder of the command is dir, for a program that is
-// named relative to it. Without consent there must be no unlisted variables.
+// command decides what will run. dir is the folder of the command, for a program that is named
+// relative to it. Without consent, unlisted variables are an error.
 func (o *Options) command(req *acp.CreateTerminalRequest, dir *os.Root, cwd string, consent bool) (*Command, error) {
 	bad := func(s string) bool { return strings.Contains(s, "\x00") }
 	if req.Command == "" || bad(req.Command) || slices.ContainsFunc(req.Args, bad) {
@@ -35,7 +35,7 @@ func (o *Options) command(req *acp.CreateTerminalRequest, dir *os.Root, cwd stri
 		c.argv = c.Argv
 	}
 	if o.Exec != nil {
-		c.Path = c.argv[0] // what there is elsewhere is not known
+		c.Path = c.argv[0] // the files in that other place are not known
 		return c, nil
 	}
 	if c.Path, err = lookUp(c.argv[0], valueOf(c.Env, "PATH"), dir, cwd); err != nil {
@@ -54,8 +54,8 @@ func (o *Options) isLine(req *acp.CreateTerminalRequest) bool {
 	return strings.ContainsAny(req.Command, shellCharacters)
 }
 
-// lookUp finds a program in the folders of a PATH. A name with a separator is a path,
-// relative to the folder of the command, which is dir and has the path cwd.
+// lookUp finds a program in the folders of a PATH. A name with a separator is a path relative to
+// the folder of the command, which is dir and has the path cwd.
 func lookUp(name, path string, dir *os.Root, cwd string) (string, error) {
 	if !literal(name) {
 		return "", &Error{What: name, Err: ErrCommand}
@@ -68,7 +68,7 @@ func lookUp(name, path string, dir *os.Root, cwd string) (string, error) {
 	}
 	for _, folder := range filepath.SplitList(path) {
 		if !filepath.IsAbs(folder) {
-			continue // it would be another one in each folder
+			continue // a relative folder would depend on the folder of the command
 		}
 		if file, ok := withExtension(filepath.Join(folder, name)); ok {
 			return file, nil

@@ -115,8 +115,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// The folder is exchanged for a symlink that leads outside, after it was judged and
-// without end.
+// After the check, the folder is repeatedly exchanged for a symlink that leads outside.
 func TestFolderIsExchanged(t *testing.T) {
 	if !isLinux {
 		t.Skip("this system cannot start a command in an open folder: only Linux has /proc/self/fd")

@@ -31,7 +31,7 @@ func copySelf(t *testing.T, to string) {
 	require.NoError(t, out.Close())
 }
 
-// Programs are found by their names without extension, as a shell of Windows does.
+// Programs are found without the extension of their names, as by a shell of Windows.
 func TestWhichProgram(t *testing.T) {
 	var seen *terminals.Command
 	h := newRunner(t, nil, func(_ context.Context, c *terminals.Command) error {
@@ -69,8 +69,8 @@ func TestWhichProgram(t *testing.T) {
 	}
 }
 
-// A name that would depend on more than the folder of the command is refused, as is one
-// that no file can have.
+// A name is refused if it depends on more than the folder of the command, or if no file can have
+// it.
 func TestNamesThatAreNoPrograms(t *testing.T) {
 	asked := false
 	h := newRunner(t, nil, func(context.Context, *terminals.Command) error { asked = true; return nil })
@@ -107,7 +107,7 @@ func TestLinesForTheShell(t *testing.T) {
 	}
 }
 
-// A batch file gets its arguments as they are, and cmd.exe takes none for a command.
+// A batch file receives its arguments unchanged, and cmd.exe runs none of them as a command.
 func TestArgumentsOfBatchFiles(t *testing.T) {
 	h := newRunner(t, nil, nil)
 	script := filepath.Join(h.work, "a script.cmd")

@@ -19,7 +19,7 @@ func (t *Terminals) CreateTerminal(ctx context.Context, req *acp.CreateTerminalR
 		return nil, err
 	}
 	made := false
-	defer func() { // also when a Check or Exec panics
+	defer func() { // runs even if a Check or Exec panics
 		if !made {
 			t.pool.mu.Lock()
 			defer t.pool.mu.Unlock()
@@ -34,7 +34,7 @@ func (t *Terminals) CreateTerminal(ctx context.Context, req *acp.CreateTerminalR
 	return &acp.CreateTerminalResponse{TerminalID: term.id}, nil
 }
 
-// reserve makes room for another terminal.
+// reserve reserves a place for a terminal.
 func (t *Terminals) reserve(id acp.SessionID) (*session, error) {
 	known := false
 	if t.conn != nil {
@@ -80,7 +80,7 @@ func (t *Terminals) create(ctx context.Context, s *session, req *acp.CreateTermi
 	if name, ok := c.withoutConsent(); ok {
 		return nil, &Error{What: name, Err: ErrEnv}
 	}
-	if err := ctx.Err(); err != nil { // a person may have thought for long
+	if err := ctx.Err(); err != nil { // ctx may have ended while a person decided
 		return nil, err
 	}
 	return t.start(ctx, s, c, dir, outputLimit(opts, req.OutputByteLimit))
@@ -93,12 +93,12 @@ func outputLimit(o *Options, asked *uint64) int {
 	return int(min(*asked, uint64(o.MaxOutput)))
 }
 
-// start starts a command that was judged.
+// start starts a command that the Check has allowed.
 func (t *Terminals) start(ctx context.Context, s *session, c *Command, dir *os.Root, limit int) (*terminal, error) {
 	term := newTerminal(t, s, c, limit)
 	term.view = termview.Of(ctx)
 	t.pool.mu.Lock()
-	ended := s.ended || t.pool.closed // meanwhile
+	ended := s.ended || t.pool.closed // the session may have ended meanwhile
 	if !ended {
 		t.pool.running[term] = struct{}{}
 	}
@@ -107,7 +107,7 @@ func (t *Terminals) start(ctx context.Context, s *session, c *Command, dir *os.R
 		return nil, &Error{What: string(c.Session), Err: ErrUnknownSession}
 	}
 	started := false
-	defer func() { // also when Exec panics
+	defer func() { // runs even if Exec panics
 		if !started {
 			term.forget()
 		}
@@ -135,7 +135,8 @@ func (t *Terminals) start(ctx context.Context, s *session, c *Command, dir *os.R
 	return term, nil
 }
 
-// exec runs the command of a terminal. If the terminal is stopped, it need not start.
+// exec runs the command of a terminal. If the terminal is stopped first, the command need not
+// start.
 func (t *Terminals) exec(ctx context.Context, term *terminal, c *Command, dir *os.Root, out *sink) (Process, error) {
 	opts := &t.pool.opts
 	if opts.Exec == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// For Options.Inherit: the variables of a proxy, which may hold a password, and the one that
-// lets commands sign with the keys of the user.
+// These are variables for Options.Inherit: those of a proxy, which may contain a password, and the
+// one that lets commands sign with the keys of the user.
 const (
 	Proxy    = "*_[pP][rR][oO][xX][yY]"
 	SSHAgent = "SSH_AUTH_SOCK"
@@ -23,7 +23,7 @@ var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LANG", "LANGUAGE", "LC_*", "TZ",
 	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
 	"GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV",
-	// Windows
+	// These are for Windows.
 	"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT", "TEMP", "TMP", "OS", "USERNAME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH",
 	"APPDATA", "LOCALAPPDATA", "ProgramData", "ProgramFiles", "ProgramFiles(x86)", "CommonProgramFiles", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
 }
@@ -34,7 +34,7 @@ var harmless = []string{
 	"RUST_BACKTRACE", "PYTHONUNBUFFERED", "CLAUDECODE",
 }
 
-// fixed makes programs wait for no one: there is no terminal and no input.
+// fixed prevents programs from waiting for input, because there is no terminal.
 var fixed = []string{"TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat", "GIT_TERMINAL_PROMPT=0"}
 
 // environment returns the environment of a command. Later variables replace earlier ones.
@@ -58,8 +58,8 @@ func (o *Options) environment(cwd string, agent []acp.EnvVariable) []string {
 	return env
 }
 
-// maxEnv is how many variables an agent may set. Systems bound what a command gets to a few
-// MiB, but there is work to do before a command is refused for that.
+// maxEnv is how many variables an agent may set. Systems limit the environment to a few MiB, but a
+// larger one would cost work before it is refused.
 const maxEnv = 1000
 
 // unlisted returns the names of the variables that need a Check.
@@ -78,8 +78,8 @@ func (o *Options) unlisted(agent []acp.EnvVariable) (names []string, err error) 
 	return names, nil
 }
 
-// effective returns the variables that a command gets of those that an agent sets: of several
-// with the same name, the last.
+// effective returns the variables that a command receives. If several have the same name, it is the
+// last one.
 func effective(agent []acp.EnvVariable) []acp.EnvVariable {
 	var env []acp.EnvVariable
 	for _, v := range agent {
@@ -89,7 +89,7 @@ func effective(agent []acp.EnvVariable) []acp.EnvVariable {
 	return env
 }
 
-// withoutConsent returns the first variable that the Check has not consented to.
+// withoutConsent returns the first variable to which the Check has not consented.
 func (c *Command) withoutConsent() (name string, ok bool) {
 	i := slices.IndexFunc(c.Unlisted, func(name string) bool { return !slices.Contains(c.Consented, name) })
 	if i < 0 {
@@ -98,7 +98,7 @@ func (c *Command) withoutConsent() (name string, ok bool) {
 	return c.Unlisted[i], true
 }
 
-// splitEnv splits NAME=value. Names on Windows may begin with "=".
+// splitEnv splits NAME=value. On Windows a name may begin with "=".
 func splitEnv(e string) (name, value string) {
 	if i := strings.Index(e[min(1, len(e)):], "="); i >= 0 {
 		return e[:i+1], e[i+2:]
@@ -106,7 +106,7 @@ func splitEnv(e string) (name, value string) {
 	return e, ""
 }
 
-// matchesAny reports whether the last of the patterns that matches a name lists it.
+// matchesAny reports whether the name is listed: the last pattern that matches decides.
 func matchesAny(patterns []string, name string) (listed bool) {
 	for _, pattern := range patterns {
 		pattern, excludes := strings.CutPrefix(pattern, "!")

@@ -6,7 +6,7 @@ import (
 	"os/exec"
 )
 
-// inFolder starts a command in a folder that is open, whatever has its name by now.
+// inFolder starts a command in an open folder, even if another one has its name by then.
 func inFolder(cmd *exec.Cmd, folder *os.File, _ string, start func() error) error {
 	conn, err := folder.SyscallConn()
 	if err != nil {
@@ -14,7 +14,7 @@ func inFolder(cmd *exec.Cmd, folder *os.File, _ string, start func() error) erro
 	}
 	var failed error
 	err = conn.Control(func(fd uintptr) {
-		cmd.Dir = fmt.Sprintf("/proc/self/fd/%d", fd) // of the child, before it runs the program
+		cmd.Dir = fmt.Sprintf("/proc/self/fd/%d", fd) // the child resolves it before it runs the program
 		failed = start()
 	})
 	if err != nil {

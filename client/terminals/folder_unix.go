@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// inFolder starts a command in a folder, by its name. It fails if another folder has the
-// name now. One that takes the name between this look and the start is not noticed.
+// inFolder starts a command in a folder, by its name. It fails if another folder has the name. It
+// does not notice a folder that takes the name between the check and the start.
 func inFolder(cmd *exec.Cmd, folder *os.File, path string, start func() error) error {
 	want, err := folder.Stat()
 	if err != nil {

@@ -66,12 +66,12 @@ func (h *runner) create(req acp.CreateTerminalRequest) acp.TerminalID {
 	return id
 }
 
-// play is a request to run a program that the test binary plays.
+// play returns a request for a program of the test binary.
 func play(name string, args ...string) acp.CreateTerminalRequest {
 	return acp.CreateTerminalRequest{Command: os.Args[0], Args: append([]string{"play", name}, args...)}
 }
 
-// sh runs a script by name, not as a shell line.
+// sh starts a script as a program with arguments, not as a shell line.
 func (h *runner) sh(script string) acp.TerminalID {
 	h.t.Helper()
 	return h.create(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", script}})
@@ -91,7 +91,7 @@ func (h *runner) output(id acp.TerminalID) *acp.TerminalOutputResponse {
 	return res
 }
 
-// run waits for a command and returns its output.
+// run runs a command and returns its output.
 func (h *runner) run(req acp.CreateTerminalRequest) string {
 	h.t.Helper()
 	id := h.create(req)
@@ -111,7 +111,7 @@ func (h *runner) release(id acp.TerminalID) {
 	require.NoError(h.t, err)
 }
 
-// said waits until commands have printed lines of numbers, one each.
+// said collects output until commands have printed lines of numbers, one each.
 type said struct {
 	mu    sync.Mutex // guards text
 	text  map[acp.TerminalID]string
@@ -130,7 +130,7 @@ func (s *said) hear(o terminals.Output) {
 	}
 }
 
-// pids waits for n lines of a terminal.
+// pids waits until a terminal has printed n lines, and returns their numbers.
 func (s *said) pids(t testing.TB, id acp.TerminalID, n int) []int {
 	t.Helper()
 	for {

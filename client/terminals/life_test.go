@@ -79,7 +79,7 @@ func TestReleaseWhileSomeoneWaits(t *testing.T) {
 	<-entered
 	h.release(id)
 	assert.Equal(t, "SIGTERM", (<-waited).Signal)
-	h.conn.Close("s") // waits
+	h.conn.Close("s") // the call waits for the command
 	gone(t, pids)
 }
 
@@ -92,7 +92,7 @@ func TestUseAfterRelease(t *testing.T) {
 	refused(t, h, "s", "term_1")
 }
 
-// A terminal belongs to its session and its connection.
+// A terminal cannot be used by another session or connection.
 func TestForeignTerminals(t *testing.T) {
 	h := newRunner(t, nil, nil)
 	id := h.sh(`exit 0`)
@@ -116,10 +116,10 @@ func refused(t *testing.T, h *runner, s acp.SessionID, id acp.TerminalID) {
 	assert.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
 }
 
-// stubborn begins a script: it starts a process that ignores SIGTERM.
+// stubborn is the beginning of a script. It starts a process that ignores SIGTERM.
 const stubborn = `sh -c 'trap "" TERM; echo $$; : > ready; while :; do sleep 0.05; done' & while [ ! -e ready ]; do sleep 0.01; done; `
 
-// What a command leaves behind ends, also if it ignores SIGTERM, and does not delay the
+// Processes that a command leaves behind end, even if they ignore SIGTERM, and do not delay the
 // exit.
 func TestGrandchildren(t *testing.T) {
 	for name, rest := range map[string]string{"left behind": `exit 5`, "with the command": `trap "" TERM; echo $$; while :; do sleep 0.05; done`} {
@@ -150,8 +150,8 @@ func TestGrandchildren(t *testing.T) {
 	}
 }
 
-// A program that closes its host as it exits leaves no command behind, also if something else
-// began to end the command a moment earlier.
+// A program that closes its host as it exits leaves no command behind, even if another call began
+// to end the command just before.
 func TestCloseWaitsForWhatOthersEnd(t *testing.T) {
 	for name, end := range map[string]func(*runner, acp.TerminalID){
 		"connection": func(h *runner, _ acp.TerminalID) { h.conn.End() },
@@ -167,7 +167,7 @@ func TestCloseWaitsForWhatOthersEnd(t *testing.T) {
 			s.pids(t, id, 1)
 			var ending sync.WaitGroup
 			ending.Go(func() { end(h, id) })
-			pids := s.pids(t, id, 2) // it was asked to end, and refuses
+			pids := s.pids(t, id, 2) // the command was asked to end and ignores that
 			assert.NoError(t, h.pool.Close())
 			gone(t, pids)
 			ending.Wait()
@@ -175,14 +175,14 @@ func TestCloseWaitsForWhatOthersEnd(t *testing.T) {
 	}
 }
 
-// What Options.Exec starts while everything ends is ended too.
+// A command that Options.Exec starts during Close is ended too.
 func TestCloseWaitsForACommandThatStarts(t *testing.T) {
 	p := &elsewhere{ended: make(chan struct{}), closed: make(chan struct{})}
 	var h *runner
 	var closing sync.WaitGroup
 	h = newRunner(t, &terminals.Options{Exec: func(ctx context.Context, _ *terminals.Command, _ io.Writer) (terminals.Process, error) {
 		closing.Go(func() { assert.NoError(t, h.pool.Close()) })
-		<-ctx.Done() // starting in vain
+		<-ctx.Done() // the start fails
 		return p, nil
 	}}, nil)
 	_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "anything"})
@@ -191,7 +191,7 @@ func TestCloseWaitsForACommandThatStarts(t *testing.T) {
 	<-p.closed
 }
 
-// Close says when a command could not be ended.
+// Close returns an error if a command could not be ended.
 func TestCloseReportsWhatItCannotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &immortal{elsewhere{ended: make(chan struct{}), closed: make(chan struct{})}}
@@ -223,11 +223,11 @@ func TestKillStubborn(t *testing.T) {
 	gone(t, pids)
 }
 
-// A daemon leaves the process group and holds the output. It is not ended, and does not
-// delay anything for long.
+// A daemon leaves the process group and holds the output. It is not ended, and delays nothing for
+// long.
 func TestDaemonHoldsTheOutput(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
-		if isLinux { // macOS has none
+		if isLinux { // macOS has no setsid
 			require.Empty(t, os.Getenv("CI"), "setsid is not installed, which CI must have")
 		}
 		t.Skip("setsid is not installed: the command of the test leaves its group with it")
@@ -316,7 +316,7 @@ func TestPanicsFreeTheirPlace(t *testing.T) {
 	h.wait(h.sh(`exit 0`))
 }
 
-// Creates and the end of the session meet. No command is left.
+// No command is left if terminals are created while the session ends.
 func TestCreateMeetsTheEnd(t *testing.T) {
 	s := newSaid()
 	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
@@ -346,7 +346,7 @@ func TestTheSessionEndsDuringTheCheck(t *testing.T) {
 	assert.NoFileExists(t, h.work+"/made")
 }
 
-// elsewhere is a process of Options.Exec.
+// elsewhere is a Process for Options.Exec.
 type elsewhere struct {
 	ended  chan struct{}
 	end    sync.Once
@@ -379,7 +379,7 @@ func TestExec(t *testing.T) {
 	<-p.closed
 }
 
-// A hook with a mistake fails the request, and not the program later.
+// If Exec returns nil, the request fails and the program continues.
 func TestExecThatReturnsNothing(t *testing.T) {
 	h := newRunner(t, &terminals.Options{Exec: func(context.Context, *terminals.Command, io.Writer) (terminals.Process, error) {
 		return nil, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/process"
 )
 
-// linger is how long output is waited for after a command has ended while a process
-// that it started still holds the pipe. The time that OnOutput takes does not count.
+// linger is how long output is still read after a command has ended, if a process that it started
+// holds the pipe. The time spent in OnOutput does not count.
 const linger = 500 * time.Millisecond
 
 // local is a command that runs as a child process.
@@ -20,9 +20,9 @@ type local struct {
 	group   *process.Group
 	grace   time.Duration
 	out     *os.File
-	taking  busy          // time in which output is taken, also by OnOutput
+	taking  busy          // time spent on output, including OnOutput
 	drained chan struct{} // closed when the output has ended
-	left    bool          // others of the group were left; set by Wait
+	left    bool          // other processes of the group were left; set by Wait
 	ended   time.Time     // set by Wait
 }
 
@@ -48,7 +48,7 @@ func startLocal(c *Command, dir *os.Root, output io.Writer, grace time.Duration)
 		r.Close()
 		return nil, err
 	}
-	go p.drain(output) // ends with the last holder of the pipe, or when Wait closes it
+	go p.drain(output) // ends with the last process that holds the pipe, or when Wait closes it
 	return p, nil
 }
 
@@ -58,7 +58,7 @@ func (p *local) drain(output io.Writer) {
 	for {
 		n, err := p.out.Read(buf)
 		if n > 0 {
-			p.taking.during(func() { _, _ = output.Write(buf[:n]) }) // a sink fails after the end only
+			p.taking.during(func() { _, _ = output.Write(buf[:n]) }) // a sink fails only after the end
 		}
 		if err != nil {
 			return
@@ -66,10 +66,10 @@ func (p *local) drain(output io.Writer) {
 	}
 }
 
-// Wait implements Process. It asks what the command left in its group to end, because
-// that may hold the pipe.
+// Wait implements Process. It asks the other processes of the group to end, because they may hold
+// the pipe.
 func (p *local) Wait() acp.TerminalExitStatus {
-	_ = p.cmd.Wait() // the state says all
+	_ = p.cmd.Wait() // the state has the result
 	p.ended = time.Now()
 	taken := p.taking.time()
 	if p.left = p.group.Reaped(); p.left {

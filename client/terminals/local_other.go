@@ -12,8 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// shellCharacters make a command without arguments a line for the shell. A path has
-// backslashes, and a short name a tilde.
+// A command without arguments that contains one of shellCharacters is a line for the shell.
+// Backslashes are missing because paths have them, and so is the tilde because short names have it.
 const shellCharacters = " \t\r\n|&;<>()^$`\"'*?[]{}#!=%"
 
 // systemShell has no arguments: newCmd makes the line for cmd.exe, which has quoting of

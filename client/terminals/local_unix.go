@@ -12,7 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// shellCharacters make a command without arguments a line for the shell.
+// A command without arguments that contains one of shellCharacters is a line for the shell.
 const shellCharacters = " \t\r\n|&;<>()$`\\\"'*?[]{}#~!=%"
 
 func systemShell() []string { return []string{"/bin/sh", "-c"} }

@@ -21,7 +21,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// What a command leaves behind ends with it, and does not delay the exit.
+// Processes that a command leaves behind end with it, and do not delay the exit.
 func TestWhatIsLeftBehindEnds(t *testing.T) {
 	s := newSaid()
 	h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: time.Hour}, nil)
@@ -54,7 +54,7 @@ func TestEverythingThatACommandStartedEnds(t *testing.T) {
 	}
 }
 
-// A command that does not handle a Ctrl-Break is ended by it.
+// A command that does not handle Ctrl-Break is ended by it.
 func TestKillAsksFirst(t *testing.T) {
 	wine.Lacks(t, "GenerateConsoleCtrlEvent for a process group")
 	s := newSaid()

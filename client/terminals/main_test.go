@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// plays are the programs that the test binary plays when its first argument is play and
-// its second the name of one.
+// plays are programs that the test binary runs if its first argument is play and its second the
+// name of one.
 var plays = map[string]func(args []string) error{
 	"exit": func(args []string) error { return exit(args[0]) },
-	// say prints a line and ends with a code.
+	// say prints a line and exits with a status.
 	"say": func(args []string) error {
 		fmt.Println(args[0])
 		return exit(args[1])
@@ -29,7 +29,7 @@ var plays = map[string]func(args []string) error{
 		return err
 	},
 	"wait": func([]string) error { return wait() },
-	// ready waits as well, and makes a file first.
+	// ready creates a file and then waits.
 	"ready": func(args []string) error {
 		fmt.Println(os.Getpid())
 		if err := os.WriteFile(args[0], nil, 0o600); err != nil {
@@ -38,14 +38,14 @@ var plays = map[string]func(args []string) error{
 		waitForSignal()
 		return nil
 	},
-	// leave ends with a code, while what it has started waits and holds the output.
+	// leave exits with a status, and leaves a process that waits and holds the output.
 	"leave": func(args []string) error {
 		if err := startReady(args[0]); err != nil {
 			return err
 		}
 		return exit(args[1])
 	},
-	// stay waits, and so does what it has started.
+	// stay starts a process that waits, and waits too.
 	"stay": func(args []string) error {
 		if err := startReady(args[0]); err != nil {
 			return err
@@ -80,15 +80,15 @@ func wait() error {
 	return nil
 }
 
-// waitForSignal lives until a signal ends the process.
+// waitForSignal blocks until a signal ends the process.
 func waitForSignal() {
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGALRM) // no process sends SIGALRM
 	<-over
 }
 
-// startReady starts ready and returns when the file is there. It polls: what the process
-// prints goes to the test.
+// startReady starts ready and returns when the file exists. It polls, because the output of the
+// process goes to the test.
 func startReady(file string) error {
 	cmd := exec.Command(os.Args[0], "play", "ready", file)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

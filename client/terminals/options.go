@@ -103,7 +103,7 @@ type Command struct {
 	// logged.
 	Env []string
 
-	argv []string // all arguments, with those of the shell
+	argv []string // all arguments, including those of the shell
 }
 
 // Check decides about a command. It may take as long as a person needs. The command is run

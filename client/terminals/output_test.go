@@ -53,13 +53,13 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// reserver stands for the connection: it calls itself for each reservation.
+// reserver replaces the connection. It is called for each reservation.
 type reserver func(size int64) error
 
 func (r reserver) ReserveResult(_ context.Context, size int64) error { return r(size) }
 
-// Room for an output is reserved before it is copied: for a long one as much as it may become
-// meanwhile.
+// Room for output is reserved before the output is copied. For long output, the room is as large as
+// the output may become meanwhile.
 func TestRoomIsReservedForOutput(t *testing.T) {
 	const limit = 2 * reserve.Small
 	h := newRunner(t, nil, nil)
@@ -92,7 +92,7 @@ func TestBothStreamsInOrder(t *testing.T) {
 	assert.Equal(t, "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n", h.output(id).Output)
 }
 
-// A character arrives in two pieces. Between them it is not there.
+// A character arrives in two pieces. Between them, its first piece is not returned.
 func TestCharacterInTwoPieces(t *testing.T) {
 	heard := make(chan string, 10)
 	h := newRunner(t, &terminals.Options{OnOutput: func(o terminals.Output) { heard <- string(o.Data) }}, nil)
@@ -133,7 +133,7 @@ func TestLiveOutput(t *testing.T) {
 	assert.Equal(t, map[string]bool{fmt.Sprint("s ", id): true}, seen)
 }
 
-// A command ends while OnOutput is still busy with what it printed before.
+// A command ends while OnOutput still handles earlier output.
 func TestNothingIsLostBySlowOutput(t *testing.T) {
 	release := make(chan struct{})
 	var heard strings.Builder
@@ -153,7 +153,7 @@ func TestNothingIsLostBySlowOutput(t *testing.T) {
 	select {
 	case <-waited:
 		t.Error("the end was reported before all of the output was taken")
-	case <-time.After(1500 * time.Millisecond): // three times as long as the pipe is held open
+	case <-time.After(1500 * time.Millisecond): // three times the time for which the pipe is held open
 	}
 	close(release)
 	<-waited

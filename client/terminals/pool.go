@@ -15,9 +15,9 @@ type Pool struct {
 	folders *files.Folders
 	opts    Options
 
-	mu      sync.Mutex // guards all below, and what the parts and their sessions hold
+	mu      sync.Mutex // guards the fields below, and those of the parts and their sessions
 	closed  bool
-	running map[*terminal]struct{} // each from before its command starts until nothing is left of it
+	running map[*terminal]struct{} // from before the command starts until its group is empty
 }
 
 // New returns a Pool whose commands work in folders. It starts nothing.
@@ -47,7 +47,7 @@ func (p *Pool) Close() error {
 	return p.end(func(*terminal) bool { return true })
 }
 
-// end ends the commands that match, and waits for them.
+// end ends the commands for which match returns true, and waits for them.
 func (p *Pool) end(match func(*terminal) bool) error {
 	var all []*terminal
 	p.mu.Lock()

@@ -12,9 +12,9 @@ import (
 type tail struct {
 	limit int
 
-	mu   sync.Mutex // guards all below
+	mu   sync.Mutex // guards the fields below
 	buf  []byte     // the last bytes, up to twice the limit
-	lost bool       // something before buf was dropped
+	lost bool       // earlier bytes were discarded
 }
 
 // Write never fails.
@@ -36,8 +36,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// most returns how long the text may be that is asked for next. What is short may grow a
-// little until then, and what is long up to the limit, because its reader may have to wait.
+// most returns the maximum length of the next result of text. Short output may grow a little until
+// then, and long output up to the limit, because its reader may have to wait.
 func (t *tail) most() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,9 +47,9 @@ func (t *tail) most() int64 {
 	return int64(t.limit)
 }
 
-// text returns the end as valid UTF-8 of at most limit bytes, and whether something
-// before it is missing. Unless the output has ended, a character at its end that is not
-// complete is left for later.
+// text returns the end of the output as valid UTF-8 of at most limit bytes, and whether something
+// before it is missing. Unless the output has ended, an incomplete character at its end is kept for
+// later.
 func (t *tail) text(ended bool) (s string, truncated bool) {
 	t.mu.Lock()
 	b, lost := t.buf, t.lost
@@ -65,14 +65,14 @@ func (t *tail) text(ended bool) (s string, truncated bool) {
 	s = string(b)
 	t.mu.Unlock()
 	s = strings.ToValidUTF8(s, "\ufffd")
-	if cut := len(s) - t.limit; cut > 0 { // the replacements are longer
+	if cut := len(s) - t.limit; cut > 0 { // replacement characters are longer than the bytes they replace
 		s, lost = s[cut:], true
 		s = s[startOfRune(s):]
 	}
 	return s, lost
 }
 
-// startOfRune returns where the first character begins.
+// startOfRune returns the index of the first character.
 func startOfRune[T string | []byte](b T) int {
 	i := 0
 	for i < len(b) && i < utf8.UTFMax-1 && !utf8.RuneStart(b[i]) {
@@ -81,7 +81,7 @@ func startOfRune[T string | []byte](b T) int {
 	return i
 }
 
-// incomplete returns how many bytes at the end begin a character that is not complete.
+// incomplete returns the length of an incomplete character at the end of b.
 func incomplete(b []byte) int {
 	for n := 1; n <= min(len(b), utf8.UTFMax-1); n++ {
 		if c := b[len(b)-n:]; utf8.RuneStart(c[0]) {

@@ -11,7 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/termview"
 )
 
-// killPatience is how long the end of a command that was killed is waited for.
+// killPatience is how long to wait for the end of a command after it was killed.
 const killPatience = 5 * time.Second
 
 // terminal is a command that runs or has run.
@@ -22,18 +22,18 @@ type terminal struct {
 	of      *session
 	output  tail
 	grace   time.Duration
-	line    string // what runs, and where
+	line    string // the command line and the folder
 	cwd     string
 	view    func(termview.Update)
 	process Process // set once the command has started
 
 	stopped context.Context // done once stop was called
-	stop    func()          // makes the command end; may be called again
+	stop    func()          // ends the command; may be called again
 	exited  chan struct{}   // closed when the command has ended and status is set
-	done    chan struct{}   // closed when nothing is left of it
+	done    chan struct{}   // closed when its group is empty
 	status  acp.TerminalExitStatus
 
-	released bool // counted in of.released; guarded by the Pool's mu
+	released bool // it counts in of.released; guarded by Pool.mu
 }
 
 func newTerminal(t *Terminals, s *session, c *Command, limit int) *terminal {
@@ -48,7 +48,7 @@ func newTerminal(t *Terminals, s *session, c *Command, limit int) *terminal {
 
 func (t *terminal) hasExited() bool { return isClosed(t.exited) }
 
-// run returns when nothing is left of the command.
+// run returns when the command and its group have ended.
 func (t *terminal) run(out *sink) {
 	go t.end() // ends with the command
 	t.status = t.process.Wait()
@@ -61,12 +61,12 @@ func (t *terminal) run(out *sink) {
 	t.forget()
 }
 
-// update returns an Update that changes nothing.
+// update returns an empty Update for the terminal.
 func (t *terminal) update() termview.Update {
 	return termview.Update{ID: t.id, Command: t.line, Cwd: t.cwd, Stop: t.stop}
 }
 
-// end ends the command when it is asked to.
+// end waits until the command must end, and ends it.
 func (t *terminal) end() {
 	select {
 	case <-t.exited:
@@ -79,7 +79,7 @@ func (t *terminal) end() {
 	}
 }
 
-// forget is called when nothing is left of the command, or it was not started.
+// forget is called when the command and its group have ended, or if it was not started.
 func (t *terminal) forget() {
 	p := t.part.pool
 	p.mu.Lock()
@@ -91,8 +91,8 @@ func (t *terminal) forget() {
 	close(t.done)
 }
 
-// sink takes what a command prints, until its end is reported: a process that is left may
-// hold the pipe for longer.
+// sink receives the output of a command until the end of the output is reported. A process that is
+// left may hold the pipe for longer.
 type sink struct {
 	term *terminal
 	hook func(Output)

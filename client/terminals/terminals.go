@@ -14,19 +14,19 @@ type Terminals struct {
 	conn  files.Sessions
 	check Check
 
-	// The Pool's mu guards all below.
+	// Pool.mu guards the fields below.
 	over     bool
 	sessions map[acp.SessionID]*session
 }
 
 var _ acp.TerminalHost = (*Terminals)(nil)
 
-// session holds the terminals of a session. The Pool's mu guards it.
+// session holds the terminals of a session. Pool.mu guards it.
 type session struct {
 	ended     bool
-	pending   int // terminals that are being made
+	pending   int // number of terminals that are being created
 	terminals map[acp.TerminalID]*terminal
-	released  int // terminals that are not in the map, of whose commands something is left
+	released  int // number of released terminals whose commands have not ended
 }
 
 // find returns a terminal of a session.
@@ -120,11 +120,11 @@ func (t *Terminals) endSession(id acp.SessionID) {
 	}
 	t.pool.mu.Unlock()
 	if s != nil {
-		_ = t.pool.end(func(term *terminal) bool { return term.of == s }) // Pool.Close reports what is left
+		_ = t.pool.end(func(term *terminal) bool { return term.of == s }) // Pool.Close reports the commands that are left
 	}
 }
 
-// end ends the commands of all sessions, also of those that have ended.
+// end ends the commands of all sessions, including those that have ended.
 func (t *Terminals) end() {
 	t.pool.mu.Lock()
 	for _, s := range t.sessions {
@@ -132,5 +132,5 @@ func (t *Terminals) end() {
 	}
 	t.over, t.sessions = true, nil
 	t.pool.mu.Unlock()
-	_ = t.pool.end(func(term *terminal) bool { return term.part == t }) // Pool.Close reports what is left
+	_ = t.pool.end(func(term *terminal) bool { return term.part == t }) // Pool.Close reports the commands that are left
 }

@@ -30,8 +30,8 @@ func Connect(ctx context.Context, s stream.Stream, newClient func(*Conn) acp.Cli
 	return c, nil
 }
 
-// withNoise adds the output of the agent that is not a message to the error of a ctx. The
-// error of a process that has exited already contains it.
+// withNoise adds the agent's output that is not a message to the error of a ctx. The error of a
+// process that has exited already contains it.
 func withNoise(err error, s stream.Stream) error {
 	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
 		return err

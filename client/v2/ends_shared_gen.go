@@ -8,9 +8,9 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 )
 
-// ends holds the functions to be called when the connection or a session has ended.
+// ends holds the functions to call when the connection or a session has ended.
 type ends struct {
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	over     bool       // the connection has ended
 	conn     []func()
 	sessions []func(acp.SessionID)
@@ -42,7 +42,7 @@ func (c *Conn) ended() {
 	e.over, e.conn = true, nil
 	e.mu.Unlock()
 	for i := range all {
-		defer all[len(all)-1-i]() // each of them, even if one panics
+		defer all[len(all)-1-i]() // deferred, so that all are called even if one panics
 	}
 }
 
@@ -55,14 +55,13 @@ func (c *Conn) OnSessionEnd(f func(acp.SessionID)) {
 	c.ends.sessions = append(c.ends.sessions, f)
 }
 
-// sessionEnded forgets what the Conn knows of a session and calls the functions given to
-// OnSessionEnd.
+// sessionEnded removes the state of a session and calls the functions given to OnSessionEnd.
 func (c *Conn) sessionEnded(id acp.SessionID) {
 	c.forgetSession(id)
 	c.ends.mu.Lock()
 	all := c.ends.sessions
 	c.ends.mu.Unlock()
 	for i := range all {
-		defer all[len(all)-1-i](id) // each of them, even if one panics
+		defer all[len(all)-1-i](id) // deferred, so that all are called even if one panics
 	}
 }

@@ -32,7 +32,7 @@ import (
 func Explain(c *Conn, err error) string {
 	text := withoutPackages(rpcerr.Explain(err), err)
 	if version, ok := errors.AsType[*VersionError](err); ok {
-		text = withoutPackages(version.Error(), nil) // it has the code and the data in words
+		text = withoutPackages(version.Error(), nil) // its text has the code and the data
 	}
 	next := nextStep(c, err)
 	if next == "" || text == "" {
@@ -41,15 +41,14 @@ func Explain(c *Conn, err error) string {
 	return text + "\n" + next
 }
 
-// packages finds the names of packages with which errors begin, and those within that wrap
-// others.
+// packages matches the names of packages at the beginning of errors and of errors that they wrap.
 var packages = regexp.MustCompile(`(^|: |; |\()((acp|agent|client|elicitation|files|host|negotiate|permission|proxy|router|rpcerr|signin|stream|streamhttp|remote|supervise|terminals|thread|websocket): )+`)
 
-// withoutPackages returns the text of err without the names of packages. What comes from the
-// peer stays as it is.
+// withoutPackages removes the names of packages from the text of err. Text from the peer does not
+// change.
 func withoutPackages(text string, err error) string {
 	if said, ok := errors.AsType[*rpcerr.RequestError](err); ok {
-		if i := strings.Index(text, endpoint.Printable(said.Error())); i >= 0 { // the reason follows
+		if i := strings.Index(text, endpoint.Printable(said.Error())); i >= 0 { // the peer's text follows
 			return packages.ReplaceAllString(text[:i], "$1") + text[i:]
 		}
 	} else if exit, ok := errors.AsType[*stream.ExitError](err); ok {

@@ -9,17 +9,17 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 )
 
-// listener is a function for the updates outside a turn; a nil one drops them.
+// listener is a function for updates outside of a turn. A nil listener drops them.
 type listener func(context.Context, acp.SessionUpdate)
 
-// listeners holds the functions for a session's updates outside a turn. The function that
-// was set last, by OnUpdate or by a load, gets the updates. A load that fails removes its
-// function, even if others were set after it.
+// listeners holds the functions for a session's updates outside of a turn. The function that was
+// set last, by OnUpdate or by a load, receives the updates. A load that fails removes its function,
+// even if others were set after it.
 type listeners struct {
-	set []*listener // the last one gets the updates; a failed load restores the one before
+	set []*listener // the last one receives the updates; a failed load restores the one before
 }
 
-// current returns the function that gets updates, and reports whether there is one.
+// current returns the function that receives updates. ok reports whether there is one.
 func (l *listeners) current() (f listener, ok bool) {
 	if len(l.set) == 0 {
 		return nil, false
@@ -27,11 +27,11 @@ func (l *listeners) current() (f listener, ok bool) {
 	return *l.set[len(l.set)-1], true
 }
 
-// on sets a function and forgets all others.
+// on sets a function and removes all others.
 func (l *listeners) on(f listener) { l.set = []*listener{&f} }
 
-// try sets a function. The caller must then call keep, which forgets the earlier ones, or
-// drop, which removes the function.
+// try sets a function. The caller must then call keep, which removes the earlier functions, or
+// drop, which removes this one.
 func (l *listeners) try(f listener) (keep, drop func()) {
 	mine := &f
 	l.set = append(l.set, mine)

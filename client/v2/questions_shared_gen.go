@@ -12,18 +12,18 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// errExited is the error of a handler or a sending middleware that ended its goroutine.
+// errExited is the error of a handler or a sending middleware that called runtime.Goexit.
 var errExited = errors.New("client: goroutine ended without a response")
 
-// requestPermission handles session/request_permission: it calls the client, unless the
-// turn is cancelled.
+// requestPermission handles session/request_permission. It calls the client, unless the turn is
+// cancelled.
 func (c *Conn) requestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	return askUser(ctx, c, req.SessionID, permissionMatter(req), acp.Cancelled(), c.client.RequestPermission, req)
 }
 
-// createElicitation returns the handler of elicitation/create, which calls h unless the
-// turn is cancelled. A mode that was not advertised is refused, as the protocol requires,
-// and so are a URL that is not a web page and a session that is not open.
+// createElicitation returns the handler of elicitation/create, which calls h unless the turn is
+// cancelled. It refuses a mode that was not advertised, as the protocol requires, a URL that is not
+// a web page, and a session that is not open.
 func (c *Conn) createElicitation(h acp.Elicitor) func(context.Context, *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	return func(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 		return c.elicit(ctx, h, req)
@@ -82,10 +82,9 @@ func (c *Conn) TurnContext(ctx context.Context, id acp.SessionID) (turn context.
 	return turn, func() { end(context.Canceled) }
 }
 
-// askUser calls a handler that asks the user about a session. If the session's turn is
-// cancelled before the handler returns, askUser cancels the handler's ctx and returns
-// cancelled at once, because a handler that waits for user input may ignore its ctx. Wait
-// still waits for the handler.
+// askUser calls a handler that asks the user about a session. If the session's turn is cancelled
+// before the handler returns, askUser cancels the handler's ctx and returns cancelled at once,
+// because a handler that waits for the user may ignore its ctx. Wait still waits for the handler.
 func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, about matter, cancelled *R,
 	handle func(context.Context, *P) (*R, error), req *P,
 ) (*R, error) {

@@ -4,12 +4,11 @@ package client
 
 import "container/list"
 
-// recent is a set of at most max values. If it is full, add removes the value whose last
-// add is the longest ago.
+// recent is a set of at most max values. If it is full, add removes the least recently added value.
 type recent[T comparable] struct {
 	max   int
 	at    map[T]*list.Element
-	order list.List // of T; the value added last is in front
+	order list.List // of T; the value added last is first
 }
 
 func newRecent[T comparable](max int) recent[T] {

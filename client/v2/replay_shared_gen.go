@@ -4,9 +4,9 @@ package client
 
 import "github.com/acpkit/go-sdk/acp/v2"
 
-// beginReplay sets onUpdate, unless it is nil, as the function for the history that a load
-// will replay. Updates that were kept are dropped, because the replay contains them. The
-// caller must call ended with the outcome of the load.
+// beginReplay sets onUpdate, unless it is nil, as the function for the history that a load will
+// replay. Kept updates are dropped, because the replay contains them. The caller must call ended
+// with the outcome of the load.
 func (s *Session) beginReplay(onUpdate listener) (ended func(ok bool), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

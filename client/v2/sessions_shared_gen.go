@@ -10,22 +10,22 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// These limits bound the memory for sessions, even if an agent sends updates of any number
-// of unknown sessions, or a client opens sessions for years.
+// These limits bound the memory for sessions, even if an agent sends updates of any number of
+// unknown sessions, or a client opens sessions for years.
 const (
-	// Bytes of updates kept for a session without a Session, or without OnUpdate, and
-	// for all of them.
+	// Bytes of updates kept for one session without a Session or without OnUpdate, and for all of
+	// them.
 	keptPerSession = 1 << 20
 	keptInAll      = 16 << 20
-	// The number of sessions without a Session whose updates are kept, and the length of
-	// the longest id that is remembered.
+	// Number of sessions without a Session whose updates are kept, and maximum length of a
+	// remembered id.
 	unknownAtMost = 4096
 	longestID     = 1 << 10
-	// The number of remembered sessions whose updates are not kept: those that were
-	// opened with the plain methods, and those that were closed.
+	// Number of remembered sessions whose updates are not kept: those that were opened with the
+	// plain methods, and closed ones.
 	plainAtMost  = 4096
 	closedAtMost = 4096
-	// The number of remembered sessions of subagents.
+	// Number of remembered sessions of subagents.
 	announcedAtMost = 4096
 )
 
@@ -33,7 +33,7 @@ const (
 // before the response that contains its id, and the caller sets OnUpdate only after that
 // response. Until then the updates are kept.
 type sessions struct {
-	mu sync.Mutex // guards all below
+	mu sync.Mutex // guards the fields below
 	// attached holds the sessions that have a Session.
 	attached map[acp.SessionID]*Session
 	// plain holds the sessions that were opened with the plain methods: their updates go
@@ -44,16 +44,16 @@ type sessions struct {
 	closed recent[acp.SessionID]
 	// announced holds the sessions of subagents that updates of other sessions have named.
 	announced recent[acp.SessionID]
-	// creating is how many sessions are being created, whose ids are not known yet.
+	// creating is the number of sessions that are being created. Their ids are not known yet.
 	creating int
 	// unknown holds the updates kept for sessions that have no Session yet. order holds
 	// their ids, the oldest first; it may also hold ids that are no longer in unknown.
 	unknown map[acp.SessionID]*kept
 	order   []acp.SessionID
-	bytes   int64 // kept in all, for attached sessions too
+	bytes   int64 // kept in total, including attached sessions
 }
 
-// lock locks mu and makes the zero value ready for use.
+// lock locks mu and initializes a zero value.
 func (s *sessions) lock() {
 	s.mu.Lock()
 	if s.attached == nil {
@@ -70,7 +70,7 @@ func (s *sessions) lock() {
 func (c *Conn) sessionUpdate(ctx context.Context, n *updateNotification) error {
 	id, u := n.SessionID, n.Update
 	c.sessions.announce(id, u)
-	defer c.deliver(ctx, id, u) // also when the handler panics
+	defer c.deliver(ctx, id, u) // runs even if the handler panics
 	return c.client.SessionUpdate(ctx, n)
 }
 
@@ -127,7 +127,7 @@ func (c *Conn) deliver(ctx context.Context, id acp.SessionID, u acp.SessionUpdat
 	}
 }
 
-// find returns the Session of id for the user, and creates it if there is none.
+// find returns the Session of id for the user. It creates the Session if there is none.
 func (c *Conn) find(id acp.SessionID) *Session {
 	s := &c.sessions
 	s.lock()
@@ -137,9 +137,9 @@ func (c *Conn) find(id acp.SessionID) *Session {
 	return session
 }
 
-// open returns the Session of id for a load or a resume, and creates it if there is none.
-// The user gets the Session only if the call succeeds. The caller must call opened with
-// the outcome.
+// open returns the Session of id for a load or a resume. It creates the Session if there is none.
+// The user receives the Session only if the call succeeds. The caller must call opened with the
+// outcome.
 func (c *Conn) open(id acp.SessionID) *Session {
 	s := &c.sessions
 	s.lock()
@@ -156,8 +156,8 @@ func (s *sessions) find(id acp.SessionID) *Session {
 	return s.attached[id]
 }
 
-// opened ends what open began. If the last load or resume has failed, and the Session was
-// never returned to the user, it is forgotten.
+// opened ends what open began. If the last load or resume has failed and the Session was never
+// returned to the user, it is removed.
 func (s *sessions) opened(session *Session, ok bool) {
 	s.lock()
 	session.opening--
@@ -172,8 +172,7 @@ func (s *sessions) opened(session *Session, ok bool) {
 	}
 }
 
-// attachLocked returns the Session of id. A new Session gets the updates that were kept
-// for it.
+// attachLocked returns the Session of id. A new Session receives the updates that were kept for it.
 func (s *sessions) attachLocked(c *Conn, id acp.SessionID) *Session {
 	if session := s.attached[id]; session != nil {
 		return session
@@ -181,7 +180,7 @@ func (s *sessions) attachLocked(c *Conn, id acp.SessionID) *Session {
 	session := &Session{conn: c, id: id}
 	if k := s.unknown[id]; k != nil {
 		delete(s.unknown, id)
-		session.kept = *k // its bytes stay counted
+		session.kept = *k // its bytes still count
 		for _, it := range session.kept.updates {
 			session.settings.track(it.u)
 		}
@@ -191,7 +190,7 @@ func (s *sessions) attachLocked(c *Conn, id acp.SessionID) *Session {
 	return session
 }
 
-// detach forgets a Session, but not another Session with the same id.
+// detach removes a Session, but not another Session with the same id.
 func (s *sessions) detach(session *Session) {
 	s.lock()
 	s.detachLocked(session)

@@ -54,11 +54,10 @@ func (c *Conn) setOption(ctx context.Context, s *Session, req *acp.SetSessionCon
 	return res, err
 }
 
-// settings holds what an agent reports of a session, such as its options. Each has the place in the order of
-// messages at which the agent reported it, so that an older value does not replace a newer
-// one.
+// settings holds what an agent reports about a session, such as its options. Each value has its
+// place in the order of messages, so that an older value does not replace a newer one.
 type settings struct {
-	places    int // the number of places so far
+	places    int // the last place in use
 	options   []acp.SessionConfigOption
 	optionsAt int
 
@@ -86,14 +85,14 @@ func (t *settings) setOptions(at int, options []acp.SessionConfigOption) {
 	}
 }
 
-// settingResponse is a response that holds settings. Its place is between the updates that
-// were read before and after it, even if the caller continues after the later ones.
+// settingResponse is a response that contains settings. Its place is between the updates that were
+// read before and after it, even if the caller continues later.
 type settingResponse struct {
 	s  *Session
-	at int // its place; 0 until it is reached. Guarded by s.mu.
+	at int // the place; 0 until it is known. Guarded by s.mu.
 }
 
-// watch returns the options for the call.
+// watch returns the options of the call.
 func (a *settingResponse) watch() *rpc.CallOptions {
 	return &rpc.CallOptions{AtResponse: func(err error) {
 		if err == nil {
@@ -102,8 +101,8 @@ func (a *settingResponse) watch() *rpc.CallOptions {
 	}}
 }
 
-// tell calls f with the place of the response. If the place has not been reached, for
-// example because a middleware responded, it is the next one.
+// tell calls f with the place of the response. If the place is not known, for example because a
+// middleware responded, it is the next one.
 func (a *settingResponse) tell(f func(t *settings, at int)) {
 	a.s.mu.Lock()
 	defer a.s.mu.Unlock()

@@ -37,7 +37,7 @@ func (s *Session) OnUpdate(f func(ctx context.Context, u acp.SessionUpdate)) {
 func (s *Session) drainLocked() {
 	emptied := false
 	defer func() {
-		if !emptied { // the function ended the goroutine: deliver the remaining updates
+		if !emptied { // f called runtime.Goexit: deliver the remaining updates
 			s.drainLocked()
 		}
 	}()
@@ -68,8 +68,7 @@ func (s *Session) callLocked(f listener, it update) {
 	f(it.ctx, it.u)
 }
 
-// deliver stores an update or calls the function for it. It is called by one goroutine at
-// a time.
+// deliver stores an update or calls the function for it. It is called by one goroutine at a time.
 func (s *Session) deliver(ctx context.Context, it update) {
 	if f := s.route(ctx, it); f != nil {
 		f(ctx, it.u)
@@ -97,8 +96,7 @@ func (s *Session) route(ctx context.Context, it update) listener {
 	return nil
 }
 
-// forget drops the kept updates of the session and all later ones. It must not be called
-// with sessions.mu locked.
+// forget drops the kept updates of the session and all later ones. sessions.mu must not be locked.
 func (s *Session) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
