@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// silent is a stream over which nothing may be sent.
+// silent is a stream that fails the test if something is sent.
 type silent struct{ t *testing.T }
 
 func (s silent) Read() ([]byte, error) { return nil, io.EOF }
@@ -118,7 +118,7 @@ func TestCallByNameRefusesWhatIsNoExtension(t *testing.T) {
 	assert.ErrorContains(t, p.agent.Notify(t.Context(), "fs/read_text_file", nil), "use Call")
 }
 
-// A Conn that New has not made refuses everything and does not panic.
+// All methods of a zero Conn return errors and do not panic.
 func TestZeroConn(t *testing.T) {
 	var c agent.Conn
 	ctx := t.Context()

@@ -80,7 +80,7 @@ func (s *Session) CreateElicitation(ctx context.Context, req *acp.CreateElicitat
 	return res, err
 }
 
-// scoped returns the scope with the id of the session, if it is that of a session.
+// scoped returns the scope with the id of the session, if it is a scope of sessions.
 func (s *Session) scoped(scope acp.ElicitationScope) acp.ElicitationScope {
 	if of, ok := scope.(*acp.ElicitationSessionScope); ok {
 		return &acp.ElicitationSessionScope{SessionID: s.id, ToolCallID: of.ToolCallID}
@@ -102,7 +102,7 @@ func (s *Session) elicit(ctx context.Context, message string, mode acp.Elicitati
 		return nil, err
 	}
 	accepted, ok := res.Action.(*acp.ElicitationAcceptAction)
-	if !ok { // an action of an unknown kind has the same meaning as a cancel
+	if !ok { // an unknown action counts as cancel
 		return nil, ErrNoInput
 	}
 	return accepted, nil

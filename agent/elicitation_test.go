@@ -12,7 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
 
-// formFiller is a client that answers every elicitation with one action.
+// formFiller is a client that answers every elicitation with the same action.
 type formFiller struct {
 	peertest.Client
 	action acp.ElicitationAction
@@ -76,7 +76,7 @@ func TestOpenURL(t *testing.T) {
 	assert.Len(t, c.got, 1, "only web pages are sent")
 }
 
-// By whatever name and in whatever form a question is sent, it is looked at.
+// An elicitation is checked however it is sent: by name or typed, in any form.
 func TestQuestionsByNameAreLookedAt(t *testing.T) {
 	c := &formFiller{action: &acp.ElicitationAcceptAction{}}
 	p := open(t, func(*agent.Conn) acp.Agent { return &peertest.Agent{} }, c, nil)
@@ -88,7 +88,8 @@ func TestQuestionsByNameAreLookedAt(t *testing.T) {
 	assert.Len(t, c.got, 1)
 }
 
-// An elicitation of a session names the session, whatever it named before, and its tool call.
+// An elicitation of a Session has the session's id, whatever it had before, and the id of its tool
+// call.
 func TestCreateElicitationOfASession(t *testing.T) {
 	scope := &acp.ElicitationSessionScope{SessionID: "other", ToolCallID: "call"}
 	for name, mode := range map[string]acp.ElicitationMode{

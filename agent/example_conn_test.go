@@ -12,8 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// An extension is called by its name, which begins with an underscore. The client
-// handles it with an [acp.ExtensionHandler].
+// The name of an extension begins with an underscore. The client handles it with an
+// [acp.ExtensionHandler].
 func ExampleConn_Call() {
 	session, end := meet(func(c *agent.Conn) acp.Agent {
 		return promptFunc{base{c}, func(ctx context.Context, s *agent.Session) error {
@@ -33,18 +33,18 @@ func ExampleConn_Call() {
 	// Output: message: _example.com/open {"tab":"tests"}
 }
 
-// timing is a middleware: it wraps the handling of every message.
+// timing is a middleware that measures how long each message is handled.
 func timing(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		start := time.Now()
 		result, err := next(ctx, method, params)
-		_ = time.Since(start) // to a histogram
+		_ = time.Since(start) // record it in a histogram
 		fmt.Printf("%s (%T): %v\n", method, params, err)
 		return result, err
 	}
 }
 
-// A middleware sees every message that arrives, with its typed params.
+// A middleware sees every message that arrives, with typed params.
 func ExampleOptions() {
 	session, end := meet(func(c *agent.Conn) acp.Agent {
 		return promptFunc{base{c}, func(ctx context.Context, s *agent.Session) error { return nil }}
@@ -57,8 +57,8 @@ func ExampleOptions() {
 	// session/prompt (*acp.PromptRequest): <nil>
 }
 
-// worker has modes and slash commands. What names a session has to follow the response
-// that introduces it.
+// worker has modes and slash commands. An update of a session must follow the response that
+// contains its id.
 type worker struct{ promptFunc }
 
 func (w worker) NewSession(ctx context.Context, _ *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
@@ -78,8 +78,8 @@ func (w worker) SetSessionMode(_ context.Context, req *acp.SetSessionModeRequest
 	return &acp.SetSessionModeResponse{}, nil
 }
 
-// Commands are announced after the response to session/new, and the agent may leave a
-// mode by itself.
+// The agent sends its commands after the response to session/new. It may also change the mode
+// itself.
 func ExampleAfterResponse() {
 	session, end := meet(func(c *agent.Conn) acp.Agent {
 		return worker{promptFunc{base{c}, func(ctx context.Context, s *agent.Session) error { return s.Mode(ctx, "ask") }}}
@@ -99,7 +99,7 @@ func ExampleAfterResponse() {
 	// set: Invalid params: there is no mode fast (-32602)
 }
 
-// filter passes on what it is asked to the agent that it keeps in a field.
+// filter passes requests on to the agent in its field.
 type filter struct{ acp.Agent }
 
 func (f filter) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// base holds what every agent of the examples has: one session and no state.
+// base is what all example agents share: one session and no state.
 type base struct{ conn *agent.Conn }
 
 func (base) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
@@ -27,7 +27,7 @@ func (base) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSession
 
 func (base) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
-// promptFunc is an agent whose turns are one function.
+// promptFunc is an agent with one function for its turns.
 type promptFunc struct {
 	base
 	turn func(ctx context.Context, s *agent.Session) error
@@ -40,8 +40,7 @@ func (a promptFunc) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Pr
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 }
 
-// desk is a client that permits what it is asked for, fills in forms, and runs
-// commands whose output it knows.
+// desk is a client that permits everything, fills in forms, and runs commands with known output.
 type desk struct{}
 
 func (desk) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
@@ -110,8 +109,7 @@ func converse(turn func(ctx context.Context, s *agent.Session) error) {
 	}
 }
 
-// A tool call that changes a file: it is announced, permitted, shown as a diff and
-// finished.
+// A tool call changes a file. It is started, permitted, shown as a diff and completed.
 func ExampleSession_StartToolCall() {
 	converse(func(ctx context.Context, s *agent.Session) error {
 		call, err := s.StartToolCall(ctx, &acp.ToolCall{
@@ -131,8 +129,8 @@ func ExampleSession_StartToolCall() {
 	//   /src/main.go: "func main()" becomes "func Main()"
 }
 
-// A tool call that waits for permission. An error of AskPermission ends the turn, so
-// that nothing but a clear yes lets the command run.
+// A tool call waits for permission. An error of AskPermission ends the turn, so the command runs
+// only if the user has allowed it.
 func ExampleSession_AskPermission() {
 	converse(func(ctx context.Context, s *agent.Session) error {
 		call, err := s.StartToolCall(ctx, &acp.ToolCall{
@@ -157,7 +155,7 @@ func ExampleSession_AskPermission() {
 	// tool call: completed
 }
 
-// A plan is sent whole each time it changes.
+// Each change of a plan sends the whole plan.
 func ExampleSession_Plan() {
 	converse(func(ctx context.Context, s *agent.Session) error {
 		plan := []acp.PlanEntry{
@@ -177,8 +175,8 @@ func ExampleSession_Plan() {
 	// plan: in_progress Write a test
 }
 
-// A form asks the person at the client. Clients that do not show forms make AskForm
-// return an [acp.CapabilityError], and one that was closed gives [agent.ErrNoInput].
+// A form asks the user of the client. If the client does not show forms, AskForm returns an
+// [acp.CapabilityError]. If the user closes the form, it returns [agent.ErrNoInput].
 func ExampleSession_AskForm() {
 	converse(func(ctx context.Context, s *agent.Session) error {
 		values, err := s.AskForm(ctx, "Which branch?", acp.ElicitationSchema{

@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// console is a client with terminals. Each command prints its own name and ends.
+// console is a client with terminals. Each command prints its own name and exits.
 type console struct{ desk }
 
 func (console) CreateTerminal(_ context.Context, req *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
@@ -36,7 +36,7 @@ func (console) ReleaseTerminal(context.Context, *acp.ReleaseTerminalRequest) (*a
 	return nil, nil
 }
 
-// A command at the client, run to its end. The ctx of the turn ends it early.
+// RunTerminal runs a command at the client. The command ends early if the ctx of the turn ends.
 func ExampleSession_RunTerminal() {
 	agentSide, clientSide := stream.Pipe()
 	go agent.Serve(context.Background(), agentSide, func(c *agent.Conn) acp.Agent { // ends with the connection
@@ -76,9 +76,8 @@ func (a archive) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (
 	return &acp.LoadSessionResponse{}, s.Message(ctx, "42")
 }
 
-// A test of an agent needs no process: [stream.Pipe] connects it with a client in the
-// test. This agent replays a stored session, all of which has arrived when
-// StartLoadedSession returns.
+// A test of an agent needs no process: [stream.Pipe] connects it with a client in the test. This
+// agent replays a stored session. The whole history has arrived when StartLoadedSession returns.
 func Example_testing() {
 	agentSide, clientSide := stream.Pipe()
 	served := make(chan error, 1)

@@ -65,8 +65,8 @@ func (editor) SessionUpdate(_ context.Context, n *acp.SessionNotification) error
 	return nil
 }
 
-// An agent and a client in one process, connected by a pipe. Over [stream.Stdio] the
-// agent's side reads the same.
+// A pipe connects an agent and a client in one process. The code of the agent is the same with
+// [stream.Stdio].
 func Example() {
 	ctx := context.Background()
 	agentSide, clientSide := stream.Pipe()
@@ -104,8 +104,8 @@ func Example() {
 	// served: <nil>
 }
 
-// The bits that follow from the interfaces an agent implements, with one that no
-// interface tells.
+// Capabilities returns the capabilities that follow from the interfaces of an agent. This one adds
+// another, for which there is no interface.
 func ExampleCapabilities() {
 	caps := agent.Capabilities(&loader{})
 	caps.PromptCapabilities = &acp.PromptCapabilities{Image: true}

@@ -22,7 +22,7 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 	p := c.peer.Load()
 	if p == nil {
 		if c.engine.Err() != nil || !c.engine.Started() {
-			return nil // the engine returns the more precise error
+			return nil // the engine returns a more precise error
 		}
 		return fmt.Errorf("agent: %s: the client has not initialized the connection yet: call it from a handler", m.Name)
 	}
@@ -32,9 +32,8 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 	return nil
 }
 
-// missing returns the capability that the message needs and the client did not
-// advertise, or the empty string. Besides methods, modes of elicitation and kinds of
-// updates need capabilities.
+// missing returns the capability that the message needs and the client did not advertise, or "".
+// Methods, modes of elicitation and kinds of updates need capabilities.
 func missing(caps *acp.ClientCapabilities, m *wire.Method, params any) string {
 	path := m.Capability
 	switch p := params.(type) {
@@ -61,9 +60,8 @@ func modeBit(mode acp.ElicitationMode) string {
 	return ""
 }
 
-// checkURL returns an error if an elicitation has a URL that is not that of a web page. A
-// client passes the URL to the operating system, which for other URLs could run a program
-// or open a file.
+// checkURL returns an error if the URL of an elicitation is not that of a web page. A client passes
+// the URL to the operating system, which could run a program or open a file for other URLs.
 func checkURL(params any) error {
 	p, ok := params.(*acp.CreateElicitationRequest)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// form and web are elicitations of the two modes.
+// form and web return elicitations of the two modes.
 func form() *acp.CreateElicitationRequest {
 	return &acp.CreateElicitationRequest{Message: "who?", Mode: &acp.ElicitationFormMode{
 		Scope: &acp.ElicitationSessionScope{SessionID: "s1"}, RequestedSchema: acp.ElicitationSchema{},

@@ -16,13 +16,13 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// TestMain keeps what the tests provoke out of their output.
+// TestMain discards the log of the tests.
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	os.Exit(m.Run())
 }
 
-// pair is an agent and a client that are connected with each other.
+// pair is an agent and a client that are connected.
 type pair struct {
 	agent  *agent.Conn
 	client *client.Conn
@@ -38,8 +38,8 @@ func connect(t *testing.T, newAgent func(*agent.Conn) acp.Agent, c acp.Client, o
 	}
 }
 
-// open connects and goes through the handshake; caps is what the client advertises, nil
-// for what it implements.
+// open connects and initializes. caps is what the client advertises; if nil, it is what the client
+// implements.
 func open(t *testing.T, newAgent func(*agent.Conn) acp.Agent, c acp.Client, caps *acp.ClientCapabilities) *pair {
 	t.Helper()
 	p := connect(t, newAgent, c, &agent.Options{Unstable: true})
@@ -48,8 +48,7 @@ func open(t *testing.T, newAgent func(*agent.Conn) acp.Agent, c acp.Client, caps
 	return p
 }
 
-// inPrompt runs f inside the Prompt of an agent, with the helper of its session, and
-// returns how the turn ended.
+// inPrompt runs f in the Prompt of an agent, with its Session, and returns how the turn ended.
 func inPrompt(t *testing.T, c acp.Client, caps *acp.ClientCapabilities, f func(context.Context, *agent.Session) error) (*acp.PromptResponse, error) {
 	t.Helper()
 	p := open(t, func(conn *agent.Conn) acp.Agent {

@@ -16,16 +16,15 @@ type peer struct {
 	caps    *acp.ClientCapabilities
 }
 
-// remoteAgent is implemented by a connection to an agent (a *client.Conn, or a struct
-// that embeds one) and not by an agent in this process.
+// remoteAgent is implemented by a connection to an agent, which is a *client.Conn or a struct that
+// embeds one. An agent in this process does not implement it.
 type remoteAgent interface {
 	AgentCapabilities() *acp.AgentCapabilities
 	Call(ctx context.Context, method string, params, result any) error
 	Done() <-chan struct{}
 }
 
-// initialize handles the request initialize: it calls the agent and completes and checks
-// the response.
+// initialize calls the agent, and completes and checks its response.
 func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	before := c.peer.Load()
 	if err := refused(req, before); err != nil {
@@ -61,16 +60,15 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	return &res, nil
 }
 
-// complete fills in the members of the response that the agent left empty. It is not
-// called for a proxy, which passes on the response of another agent.
+// complete sets the members of the response that the agent left empty. It is not called for a
+// proxy, which passes on the response of another agent.
 func (c *Conn) complete(res *acp.InitializeResponse) {
 	if caps := advertised(res); *caps == nil {
 		*caps = c.capabilities()
 	}
 	if res.ProtocolVersion != acp.ProtocolVersion {
 		if res.ProtocolVersion != 0 {
-			// Some agents return the requested version unchecked. The client would
-			// rely on it.
+			// Some agents return the requested version unchecked, and the client would rely on it.
 			c.log.Warn("acp: the agent returned a protocol version that this SDK does not support: return 0 or the supported version",
 				"answered", res.ProtocolVersion, "corrected", acp.ProtocolVersion)
 		}
@@ -78,8 +76,8 @@ func (c *Conn) complete(res *acp.InitializeResponse) {
 	}
 }
 
-// checkAdvertised returns an error if a capability is advertised whose method the agent
-// does not implement.
+// checkAdvertised returns an error if the agent advertises a capability and does not implement its
+// method.
 func (c *Conn) checkAdvertised(caps *acp.AgentCapabilities) error {
 	if c.remote {
 		return nil // a connection has all methods

@@ -22,7 +22,7 @@ func (*loader) LoadSession(context.Context, *acp.LoadSessionRequest) (*acp.LoadS
 	return nil, nil
 }
 
-// answering makes the agent answer initialize with res.
+// answering returns an agent that answers initialize with res.
 func answering(res *acp.InitializeResponse) peertest.Agent {
 	return peertest.Agent{OnInitialize: func(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 		return res, nil

@@ -71,7 +71,7 @@ func TestLogsAndResponsesKeepSecrets(t *testing.T) {
 	}
 }
 
-// An error of a tool that the client is not told about is in the log.
+// The error of a failed tool call that is not sent to the client is in the log.
 func TestFailedToolCallsAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	s, peer := rawpeer.Pipe(t)

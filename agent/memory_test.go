@@ -22,8 +22,8 @@ func (*library) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.Re
 	return &acp.ReadTextFileResponse{Content: strings.Repeat("line\n", 20_000)}, nil
 }
 
-// What a call returned is the caller's alone: a prompt that reads files for hours holds
-// none that its handler has let go of.
+// The results of calls can be collected as soon as the handler drops them. So a prompt that reads
+// files for hours does not fill the memory.
 func TestResultsAreCollectedWhileAPromptRuns(t *testing.T) {
 	const files = 8
 	collected := make(chan struct{}, files)

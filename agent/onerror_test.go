@@ -25,8 +25,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// prompted serves one prompt and returns the response, the update of a tool call that
-// went before it, if any, and the log.
+// prompted serves one prompt. It returns the response, the update of a tool call before it, if any,
+// and the log.
 func prompted(t *testing.T, opts agent.Options, prompt func(context.Context, *agent.Session) error) (response rawpeer.Message, update json.RawMessage, log string) {
 	t.Helper()
 	var buf bytes.Buffer
@@ -51,7 +51,7 @@ func prompted(t *testing.T, opts agent.Options, prompt func(context.Context, *ag
 	return m, update, buf.String()
 }
 
-// OnError sees each error once, before it is converted, and what it returns leaves.
+// OnError is called once for each error, before the error is converted. Its result is sent.
 func TestOnError(t *testing.T) {
 	boom := errors.New("boom")
 	var seen []string
@@ -75,7 +75,7 @@ func TestOnError(t *testing.T) {
 	assert.Equal(t, []string{"tool call t1"}, seen)
 }
 
-// Whoever logs errors in OnError learns where a handler panicked.
+// OnError receives the stack of a panic.
 func TestOnErrorSeesTheStackOfAPanic(t *testing.T) {
 	var log bytes.Buffer
 	hook := func(_ context.Context, _ string, err error) error {
@@ -102,12 +102,12 @@ func TestOnErrorLeavesAsItIs(t *testing.T) {
 	}
 }
 
-// ExposeErrors shows what errors keep inside, of requests and of tool calls.
+// ExposeErrors sends the details of errors of requests and of tool calls.
 func TestExposeErrorsCoversToolCalls(t *testing.T) {
 	kept := rpcerr.ResourceNotFound("notes").WithCause(&fs.PathError{Op: "open", Path: "/canary", Err: fs.ErrNotExist})
 	for _, c := range []struct {
 		err  error
-		want string // in the data
+		want string // part of the data
 	}{
 		{errors.New("canary"), `{"details":"canary"}`},
 		{kept, `{"uri":"notes","details":"open /canary: file does not exist"}`},
@@ -147,7 +147,7 @@ func withoutID(data json.RawMessage) string {
 	return regexp.MustCompile(`"errorId":"[a-z2-7]{8}",?`).ReplaceAllString(string(data), "")
 }
 
-// A person who reads "Internal error" finds the reason in the log by its id.
+// An internal error has an id, by which its reason can be found in the log.
 func TestInternalErrorsCarryAnID(t *testing.T) {
 	id := regexp.MustCompile(`errorId"?[:=]"?([a-z2-7]{8})`)
 	var logged bytes.Buffer
@@ -171,7 +171,7 @@ func TestInternalErrorsCarryAnID(t *testing.T) {
 		require.Regexp(t, id, string(update), name)
 		assert.Equal(t, id.FindStringSubmatch(string(update))[1], id.FindStringSubmatch(log)[1], name)
 	}
-	// the same if OnError logs it, or what failed has logged it
+	// The id is also there if OnError or the code that failed has logged the error.
 	for name, err := range map[string]error{
 		"plain": errors.New("boom"), "explicit": kind.Internal.New("m"), "cancelled": context.Canceled,
 		"caught": func() (err error) {
@@ -191,15 +191,15 @@ func TestInternalErrorsCarryAnID(t *testing.T) {
 		response, _, _ := prompted(t, agent.Options{}, func(context.Context, *agent.Session) error { return err })
 		assert.NotContains(t, string(response.Error.Data), "errorId", name)
 	}
-	// what another agent has said is passed on as it is
+	// The error of another agent is passed on unchanged.
 	response, _, _ := prompted(t, agent.Options{}, func(context.Context, *agent.Session) error {
 		return fmt.Errorf("w: %w", rpcerr.InternalError(json.RawMessage(`{"errorId":"theirs"}`)).WithCause(errors.New("boom")))
 	})
 	assert.JSONEq(t, `{"errorId":"theirs"}`, string(response.Error.Data))
 }
 
-// A panic is a bug of the agent, whatever its text says and whichever error it was called
-// with: the client does not read that it should have sent something else.
+// A panic is a bug of the agent, whatever its value. The client never reads that its params were
+// wrong.
 func TestPanicsAreInternalErrors(t *testing.T) {
 	for _, value := range []any{"key not found", "invalid memory address", "rate limit", fs.ErrNotExist, rpcerr.AuthRequired(nil), context.Canceled} {
 		var log bytes.Buffer
@@ -212,8 +212,8 @@ func TestPanicsAreInternalErrors(t *testing.T) {
 	}
 }
 
-// A tool fails with an error whose methods panic: the client learns that the tool call has
-// ended, and the turn goes on.
+// If the methods of a tool's error panic, the tool call still ends for the client, and the turn
+// continues.
 func TestToolCallsFailWithRudeErrors(t *testing.T) {
 	var path *fs.PathError
 	for name, err := range map[string]error{"typed nil": path, "wrapped": errors.Join(path), "failure": (*rudeFailure)(nil)} {
@@ -225,13 +225,13 @@ func TestToolCallsFailWithRudeErrors(t *testing.T) {
 	}
 }
 
-// rudeFailure is a failure that a nil pointer cannot describe.
+// rudeFailure is an error whose methods panic for a nil pointer.
 type rudeFailure struct{ update acp.ToolCallUpdate }
 
 func (f *rudeFailure) Error() string                       { return "rude" }
 func (f *rudeFailure) FailedToolCall() *acp.ToolCallUpdate { u := f.update; return &u }
 
-// A failure whose update is invalid ends its tool call too, and Fail says what is wrong.
+// keeping is an error of a tool that decides what the client reads.
 func TestToolCallsFailWithInvalidUpdates(t *testing.T) {
 	var failed error
 	_, update, _ := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error {

@@ -14,16 +14,15 @@ func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 		return nil, errors.New("agent: Prompt returned neither a response nor an error")
 	}
 	if errors.Is(err, acp.ErrTurnCancelled) {
-		// A client may respond to a request for permission with "cancelled" before it
-		// cancels the turn. In both cases the turn ends as cancelled.
+		// A client may answer a permission request with "cancelled" before it cancels the turn. The
+		// stop reason is cancelled in this case too.
 		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
 	}
 	return res, err
 }
 
-// cancelledTurn returns the response to the prompt of a turn that the client cancelled.
-// It replaces any error of the agent: clients show errors to the user, who has only
-// cancelled the turn.
+// cancelledTurn returns the response to the prompt of a cancelled turn. It replaces any error of
+// the agent, because clients would show the error to the user, who has only cancelled the turn.
 func cancelledTurn() any {
 	return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// An agent can read what the schema does not know, of what it is asked and of what it is
-// responded.
+// An agent can read the params and results that the schema does not define.
 func TestRawParamsAndResult(t *testing.T) {
 	const prompt = `{"sessionId":"s1","prompt":[{"type":"text","text":"x"}],"extra":[1, 2]}`
 	const result = `{"outcome":{"outcome":"selected","optionId":"o"},"why":"asked"}`

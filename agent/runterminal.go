@@ -31,14 +31,14 @@ func (c *Conn) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = term.Release(ctx) }() // what the command did is known already
+	defer func() { _ = term.Release(ctx) }() // the result of the command is known
 	exit, waitErr := term.WaitForExit(ctx)
 
 	after, stop := outlive(ctx)
 	defer stop()
 	if waitErr != nil {
-		// The caller no longer waits for the command. It may print more between the
-		// kill and its end.
+		// The caller no longer waits for the command. The command may print more between the kill
+		// and its end.
 		if term.Kill(after) == nil {
 			exit, _ = term.WaitForExit(after)
 		}

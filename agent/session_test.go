@@ -117,8 +117,8 @@ func TestUnexpectedErrorOfAToolCallStaysInside(t *testing.T) {
 	assert.Contains(t, string(b), "Internal error")
 }
 
-// A turn that the client cancels ends with the stop reason cancelled, unless the agent
-// returns a response of its own. An update that the agent sends after the cancel still arrives.
+// A cancelled turn ends with the stop reason cancelled, unless the agent returns its own response.
+// An update that the agent sends after the cancel still arrives.
 func TestCancelledTurn(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -16,8 +16,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// Every method of the protocol that an agent handles has a row, and without its
-// interface none.
+// Every method of the protocol that an agent handles has a row if the agent implements its
+// interface, and none otherwise.
 func TestEveryMethodIsHandled(t *testing.T) {
 	start := func(a acp.Agent) *rawpeer.Peer {
 		s, peer := rawpeer.Pipe(t)
@@ -44,8 +44,8 @@ func TestEveryMethodIsHandled(t *testing.T) {
 	}
 }
 
-// A call ends with its ctx: before it is sent nothing is sent; while it waits the client
-// receives a notification, and the late response is dropped.
+// A call ends with its ctx. If ctx ends before the call is sent, nothing is sent. If the call is in
+// flight, the client receives a cancel, and its late response is dropped.
 func TestCtxOfEveryCall(t *testing.T) {
 	for _, method := range peertest.Requests(t, wire.Client) {
 		t.Run(method, func(t *testing.T) {

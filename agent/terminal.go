@@ -9,11 +9,11 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// terminalGrace bounds the calls that kill and release a terminal after the ctx of the
-// caller is done.
+// terminalGrace limits the calls that kill and release a terminal after the ctx of the caller is
+// done.
 const terminalGrace = 10 * time.Second
 
-// errNoAnswer is the error of a call if a sending middleware ended its goroutine.
+// errNoAnswer is the error of a call if a sending middleware called runtime.Goexit.
 var errNoAnswer = errors.New("agent: a sending middleware ended its goroutine")
 
 // Terminal is a command that runs at the client. The agent must release it when it is no
@@ -43,8 +43,8 @@ func (c *Conn) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest
 	if req == nil {
 		req = &acp.CreateTerminalRequest{}
 	}
-	// The call outlives ctx: without the terminal's id in the response, the command
-	// could not be stopped.
+	// The call continues after ctx is done, because the command can only be stopped with the
+	// terminal's id in the response.
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	type answer struct {
 		term *Terminal
@@ -54,12 +54,12 @@ func (c *Conn) StartTerminal(ctx context.Context, req *acp.CreateTerminalRequest
 	go func() { // ends with the call: when the client responds, stop is called, or the connection ends
 		defer stop()
 		a := answer{err: errNoAnswer}
-		defer func() { // also when a middleware ends the goroutine
+		defer func() { // runs even if a middleware calls runtime.Goexit
 			select {
 			case answered <- a:
 			case <-abandoned:
 				if a.term != nil {
-					_ = a.term.Release(lasting) // no one waits for it
+					_ = a.term.Release(lasting) // the caller has left
 				}
 			}
 		}()
@@ -133,8 +133,8 @@ func (t *Terminal) Release(ctx context.Context) error {
 	return err
 }
 
-// outlive returns a ctx for cleaning up. It keeps the values of ctx but not its end, and
-// is done after terminalGrace.
+// outlive returns a ctx for cleaning up. It keeps the values of ctx but not its end. It ends after
+// terminalGrace.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), terminalGrace)
 }

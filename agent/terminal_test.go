@@ -20,8 +20,8 @@ import (
 // terminalClient is a client with one terminal, whose command runs for a while.
 type terminalClient struct {
 	peertest.Client
-	slow  time.Duration // creating takes so long
-	runs  time.Duration // the command takes so long
+	slow  time.Duration // duration of terminal/create
+	runs  time.Duration // duration of the command
 	noOut bool          // reading the output fails
 
 	mu     sync.Mutex
@@ -149,7 +149,7 @@ func TestRunTerminal(t *testing.T) {
 	}
 }
 
-// A terminal whose answer comes too late is not left running.
+// If the response with the terminal's id arrives too late, the terminal is released.
 func TestTerminalOfAnAbandonedCreateIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
@@ -168,7 +168,7 @@ func TestTerminalOfAnAbandonedCreateIsReleased(t *testing.T) {
 	})
 }
 
-// A handler's ctx ends with its connection; what failed then is the connection.
+// If the connection ends, the error is that of the connection, not of the handler's ctx.
 func TestTerminalOfAConnectionThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
@@ -194,7 +194,7 @@ func TestTerminalOfAConnectionThatEnds(t *testing.T) {
 		for range 3 {
 			assert.EqualError(t, <-errs, "acp: connection closed")
 		}
-		<-time.After(h.slow) // the client takes no notice
+		<-time.After(h.slow) // the client ignores its ctx
 	})
 }
 

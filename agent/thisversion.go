@@ -7,8 +7,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
-// This file holds what differs between the versions; agent/v2 has copies of other files
-// of this package.
+// This file contains what differs between the versions. agent/v2 has copies of the other files of
+// this package.
 
 // updateNotification is the params type of session/update.
 type updateNotification = acp.SessionNotification
@@ -19,8 +19,8 @@ const initializeFirst = false
 // strictIDs reports whether the id of a request must be a string or an integer.
 const strictIDs = false
 
-// refused returns why an initialize is refused, or nil. now is what the client reported
-// earlier, or nil.
+// refused returns why an initialize is refused, or nil. now is what the client reported earlier, or
+// nil.
 func refused(*acp.InitializeRequest, *peer) error { return nil }
 
 // clientOf returns what the client reports about itself.
@@ -35,7 +35,7 @@ func advertised(res *acp.InitializeResponse) **acp.AgentCapabilities { return &r
 // baseline returns the capabilities that every agent has. In version 1, that is none.
 func baseline() *acp.AgentCapabilities { return &acp.AgentCapabilities{} }
 
-// amend changes the generated rows of the table.
+// amend changes generated rows of the table.
 func (c *Conn) amend(t *endpoint.Table) { t.Entry(methodPrompt.Method).Ended = cancelledTurn }
 
 func updateBit(u acp.SessionUpdate) string {
@@ -52,7 +52,7 @@ func updateBit(u acp.SessionUpdate) string {
 	return ""
 }
 
-// asking calls ask, which waits for the user. Version 1 has no state that says so.
+// asking calls ask, which waits for the user. Version 1 has no session state for that.
 func (s *Session) asking(_ context.Context, ask func() error) error { return ask() }
 
 // reopens reports whether a request of the method opens a session again that the stream has

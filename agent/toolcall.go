@@ -37,7 +37,7 @@ func (s *Session) StartToolCall(ctx context.Context, call *acp.ToolCall) (*ToolC
 	}
 	c := *call
 	if c.ToolCallID == "" {
-		// The id is random because a session, and with it the id, outlives this process.
+		// The id is random because the session, and the id with it, may outlive this process.
 		c.ToolCallID = acp.ToolCallID("call_" + rand.Text())
 	}
 	if c.Status == "" {

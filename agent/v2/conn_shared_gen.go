@@ -40,10 +40,10 @@ type Conn struct {
 
 	agent  acp.Agent
 	table  endpoint.Table
-	remote bool // agent is itself a connection to an agent
+	remote bool // the agent is a connection to another agent
 
 	peer   atomic.Pointer[peer]
-	broken atomic.Pointer[error] // why the agent itself made the connection fail
+	broken atomic.Pointer[error] // the agent's own failure that ended the connection
 	ends   ends
 
 	versioned
@@ -75,8 +75,7 @@ func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 	return c
 }
 
-// build creates the agent and its table. It returns an error if an argument of New is
-// invalid.
+// build creates the agent and its table. It returns an error for an invalid argument of New.
 func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) error {
 	if newAgent == nil {
 		return errors.New("agent: New was given no newAgent: pass a func that returns your agent")
@@ -151,14 +150,14 @@ func (c *Conn) Done() <-chan struct{} { return c.engine.Done() }
 // ended.
 func (c *Conn) Err() error { return c.verdict(c.engine.Err()) }
 
-// fail ends the connection because of a fault in the agent itself. Run returns err.
+// fail ends the connection because the agent is faulty. Run returns err.
 func (c *Conn) fail(err error) {
 	c.broken.CompareAndSwap(nil, &err)
 	c.engine.Close()
 }
 
-// verdict returns the agent's own failure if there is one, and otherwise err, the error
-// of the engine.
+// verdict returns the agent's own failure if there is one, and otherwise err, which is the error of
+// the engine.
 func (c *Conn) verdict(err error) error {
 	if broken := c.broken.Load(); broken != nil {
 		return *broken

@@ -4,9 +4,9 @@ package agent
 
 import "sync"
 
-// ends holds the functions to be called when the connection has ended.
+// ends holds the functions to call when the connection has ended.
 type ends struct {
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	over  bool       // the connection has ended
 	calls []func()
 }
@@ -37,6 +37,6 @@ func (c *Conn) ended() {
 	e.over, e.calls = true, nil
 	e.mu.Unlock()
 	for i := range all {
-		defer all[len(all)-1-i]() // each of them, even if one panics
+		defer all[len(all)-1-i]() // deferred, so that all are called even if one panics
 	}
 }
