@@ -231,7 +231,7 @@ type rudeFailure struct{ update acp.ToolCallUpdate }
 func (f *rudeFailure) Error() string                       { return "rude" }
 func (f *rudeFailure) FailedToolCall() *acp.ToolCallUpdate { u := f.update; return &u }
 
-// keeping is an error of a tool that decides what the client reads.
+// A failure with an invalid update still ends its tool call, and Fail returns what is wrong.
 func TestToolCallsFailWithInvalidUpdates(t *testing.T) {
 	var failed error
 	_, update, _ := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error {
@@ -243,7 +243,7 @@ func TestToolCallsFailWithInvalidUpdates(t *testing.T) {
 	assert.Contains(t, string(update), "Internal error")
 }
 
-// keeping is a failure of a tool that decides itself what the client reads.
+// keeping is an error of a tool that decides what the client reads.
 type keeping struct{ cause error }
 
 func (keeping) Error() string   { return "the command failed" }
@@ -252,8 +252,7 @@ func (keeping) FailedToolCall() *acp.ToolCallUpdate {
 	return &acp.ToolCallUpdate{Content: []acp.ToolCallContent{acp.ToolText("exit status 3")}}
 }
 
-// The cause of a tool call that failed is in the log, whatever kind of error it is; the
-// query of a URL is not.
+// The cause of a failed tool call is in the log, whatever its type. The query of a URL is not.
 func TestCausesOfToolCallsAreLogged(t *testing.T) {
 	cause := &url.Error{Op: "Get", URL: "https://api.example/canary?key=hunter2", Err: errors.New("reset")}
 	for _, err := range []error{
