@@ -21,7 +21,7 @@ const (
 // than calls. It is lost only if the connection is.
 func (b *Box) Cancel(call uint64) {
 	b.mu.Lock()
-	if b.dead || b.closed != nil {
+	if b.dead || b.room.closed != nil {
 		b.mu.Unlock()
 		return
 	}

@@ -1,10 +1,24 @@
+// Package outbox is the way out of a connection: the queue of encoded messages, the
+// room that senders wait for, and the writer.
+//
+// A sender encodes a [Frame], waits for room with [Box.Reserve] and hands the frame over
+// with [Box.Push]. There is at most one writer. It is started when the queue is not
+// empty, it writes what is queued in one batch, and what is queued meanwhile leaves with
+// the next batch. When the queue is empty its goroutine waits for a second or two, and
+// ends. A goroutine that has nothing else to do may be the writer itself ([Box.Write]).
+//
+// The responses that the connection itself gives, such as the refusal of a request, are
+// queued without waiting ([Box.PushOwn]); they have a reserve of their own, and the reader
+// pauses while it is used up ([Box.WaitOwn]). Cancels ([Box.Cancel]) are always accepted
+// and use no room: there are never more of them than calls.
+//
+// One lock, Box.mu, guards all of it. It is taken last: nothing is called while it is
+// held. Nothing in this package knows what the messages mean.
 package outbox
 
 import (
 	"context"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/acpkit/go-sdk/stream"
@@ -35,53 +49,27 @@ type Config struct {
 type Box struct {
 	cfg Config
 
-	ownOver atomic.Bool // own responses exceed the reserve; written under mu
+	sender sender // the writer's alone
 
-	work    sync.Cond // uses mu: the writer is called, or the Box is dead
-	begins  sync.Cond // uses mu: a writer that was called has begun
-	ownRoom sync.Cond // uses mu: the reader may go on
-
-	msgs [][]byte // the writer's alone
-
-	mu      sync.Mutex // guards all below
-	queue   []*Frame
-	spare   []*Frame
-	bytes   int64     // of frames with room: on the way to the queue, in it, or being written
-	own     int64     // of own responses, not counted in bytes
-	waiters []*waiter // senders that wait for room, in order
-	closed  error     // no more room is given
-	dead    bool      // nothing more is written
-	empty   chan struct{}
-
-	writing       bool   // there is a writer, or a sender is about to be one
-	running       bool   // the goroutine that can be called exists
-	called, begun uint64 // how often the writer was called, and has begun
-	rest          *time.Timer
-	lately        uint64    // called, when rest was set
-	rested        bool      // the goroutine may end
-	started       time.Time // the last time by Start
-	since         int       // frames that were queued since
-	flood         int       // frames in a row with hardly any time between them
-	ends          uint64    // writes that ended
-	over          chan struct{}
-
-	pausing bool // the reader waits
-	lifted  bool // the reader goes on although the reserve is full
-	pause   *time.Timer
-	stall   stall
-}
-
-// waiter is a sender that waits for room.
-type waiter struct {
-	size  int64
-	given chan struct{} // closed when the sender has the room, or never will
-	err   error         // why it never will; set before
+	mu    sync.Mutex // guards all below
+	queue []*Frame
+	spare []*Frame
+	room  room
+	own   own
+	stall stall
+	hand  hand
+	ends  uint64        // writes that ended
+	dead  bool          // nothing more is written
+	empty chan struct{} // closed when everything was written; nil while no one waits for that
+	over  chan struct{} // closed when nothing runs
 }
 
 // New returns an empty Box. It starts nothing.
 func New(cfg Config) *Box {
 	b := &Box{cfg: cfg, over: make(chan struct{})}
-	b.work.L, b.begins.L, b.ownRoom.L = &b.mu, &b.mu, &b.mu
+	b.sender = sender{cfg: &b.cfg, wrote: func() { b.written(nil, nil) }}
+	b.room.limit, b.own.limit, b.own.most = cfg.Queue, cfg.Reserve, cfg.MaxOwn
+	b.own.room.L, b.hand.work.L, b.hand.begins.L = &b.mu, &b.mu, &b.mu
 	return b
 }
 
@@ -89,31 +77,17 @@ func New(cfg Config) *Box {
 func (b *Box) TryReserve(f *Frame) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.tryReserveLocked(f.cost())
-}
-
-func (b *Box) tryReserveLocked(size int64) bool {
-	if b.closed != nil || len(b.waiters) > 0 || !b.fitsLocked(size) {
-		return false
-	}
-	b.bytes += size
-	return true
+	return b.room.try(f.cost())
 }
 
 // Reserve waits until f may be queued. It fails if ctx is done, and if the Box is closed.
 func (b *Box) Reserve(ctx context.Context, f *Frame) error {
-	size := f.cost()
 	b.mu.Lock()
-	if b.tryReserveLocked(size) {
-		b.mu.Unlock()
-		return nil
+	if b.room.try(f.cost()) || b.room.closed != nil {
+		defer b.mu.Unlock()
+		return b.room.closed
 	}
-	if b.closed != nil {
-		b.mu.Unlock()
-		return b.closed
-	}
-	w := &waiter{size: size, given: make(chan struct{})}
-	b.waiters = append(b.waiters, w)
+	w := b.room.wait(f.cost())
 	watched := b.stall.watching
 	b.mu.Unlock()
 	if !watched {
@@ -123,60 +97,16 @@ func (b *Box) Reserve(ctx context.Context, f *Frame) error {
 	select {
 	case <-w.given:
 	case <-ctx.Done():
-		if b.leave(w) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.room.leave(w) {
+			if !b.fullLocked() {
+				b.stall.stop()
+			}
 			return ctx.Err()
 		}
 	}
 	return w.err
-}
-
-func (b *Box) returnLocked(size int64) {
-	b.bytes -= size
-	b.giveLocked()
-	b.emptyLocked()
-}
-
-// fitsLocked: a message longer than the whole queue passes when it is alone.
-func (b *Box) fitsLocked(size int64) bool {
-	return b.bytes == 0 || b.bytes+size <= b.cfg.Queue
-}
-
-// leave takes w out of the waiters. It reports false if w has its room already.
-func (b *Box) leave(w *waiter) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	i := slices.Index(b.waiters, w)
-	if i < 0 {
-		return false
-	}
-	b.waiters = slices.Delete(b.waiters, i, i+1)
-	b.giveLocked() // it may have stood in the way of shorter ones
-	if !b.fullLocked() {
-		b.stall.stop()
-	}
-	return true
-}
-
-// giveLocked gives room to the waiters, first come, first served, when a quarter of the
-// queue is free. So many of them go on at once, and can send more than one message before
-// they wait again: where a thousand send, each message would cost a wait otherwise. If the
-// Box is closed it lets all of them go.
-func (b *Box) giveLocked() {
-	if b.closed == nil && b.bytes > b.cfg.Queue-b.cfg.Queue/4 {
-		return
-	}
-	n := 0
-	for _, w := range b.waiters {
-		if b.closed == nil && !b.fitsLocked(w.size) {
-			break
-		}
-		if w.err = b.closed; w.err == nil {
-			b.bytes += w.size
-		}
-		close(w.given)
-		n++
-	}
-	b.waiters = slices.Delete(b.waiters, 0, n)
 }
 
 // Duty is what a sender owes after Push.
@@ -194,13 +124,15 @@ func (b *Box) Push(f *Frame) Duty {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.dead {
-		b.returnLocked(f.cost())
+		b.room.bytes -= f.cost()
+		b.room.give()
+		b.endLocked()
 		return Dropped
 	}
 	switch {
 	case b.appendLocked(f):
 		return Begin
-	case b.begun < b.called && len(b.queue) >= floodBatch:
+	case b.hand.begun < b.hand.called && len(b.queue) >= floodBatch:
 		return Wait
 	}
 	return None
@@ -209,9 +141,9 @@ func (b *Box) Push(f *Frame) Duty {
 // appendLocked reports whether the caller must start the writer.
 func (b *Box) appendLocked(f *Frame) (start bool) {
 	b.queue = append(b.queue, f)
-	b.since++
-	start = !b.writing
-	b.writing = true
+	b.hand.since++
+	start = !b.hand.writing
+	b.hand.writing = true
 	return start
 }
 
@@ -219,16 +151,13 @@ func (b *Box) appendLocked(f *Frame) (start bool) {
 func (b *Box) Close(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed != nil {
+	if b.room.closed != nil {
 		return
 	}
-	b.closed = err
+	b.room.closed = err
 	b.stall.stop()
-	if b.pause != nil {
-		b.pause.Stop()
-	}
-	b.giveLocked()
-	b.ownRoom.Broadcast()
+	b.own.close()
+	b.room.give()
 }
 
 // Flushed returns a channel that is closed when everything that has room was written or
@@ -238,34 +167,30 @@ func (b *Box) Flushed() <-chan struct{} {
 	defer b.mu.Unlock()
 	if b.empty == nil {
 		b.empty = make(chan struct{})
-		b.emptyLocked()
+		b.endLocked()
 	}
 	return b.empty
-}
-
-func (b *Box) emptyLocked() {
-	if b.empty == nil || b.bytes > 0 || b.own > 0 || b.writing {
-		return
-	}
-	select {
-	case <-b.empty:
-	default:
-		close(b.empty)
-	}
 }
 
 // Ended returns a channel that is closed when nothing of the Box runs, after
 // Abandon.
 func (b *Box) Ended() <-chan struct{} { return b.over }
 
+// endLocked closes what waits for the end, when it has come.
 func (b *Box) endLocked() {
-	if !b.dead || b.running || b.writing {
-		return
+	if b.empty != nil && b.room.bytes == 0 && b.own.bytes == 0 && !b.hand.writing {
+		closeOnce(b.empty)
 	}
+	if b.dead && !b.hand.running && !b.hand.writing {
+		closeOnce(b.over)
+	}
+}
+
+func closeOnce(ch chan struct{}) {
 	select {
-	case <-b.over:
+	case <-ch:
 	default:
-		close(b.over)
+		close(ch)
 	}
 }
 
@@ -279,19 +204,14 @@ func (b *Box) Abandon() {
 // dropLocked empties the queue. Nothing is written from then on.
 func (b *Box) dropLocked() {
 	b.dead = true
-	if b.rest != nil {
-		b.rest.Stop()
-	}
 	for _, f := range b.queue {
 		b.settleLocked(f)
 	}
 	clear(b.queue)
 	b.queue = nil
-	b.giveLocked()
-	b.resumeLocked()
-	b.emptyLocked()
-	b.work.Signal()
-	b.begins.Broadcast()
+	b.room.give()
+	b.own.close()
+	b.hand.stop()
 	b.endLocked()
 }
 
@@ -300,8 +220,8 @@ func (b *Box) settleLocked(f *Frame) {
 	switch {
 	case f.cancels != nil:
 	case f.own:
-		b.own -= f.cost()
+		b.own.bytes -= f.cost()
 	default:
-		b.bytes -= f.cost()
+		b.room.bytes -= f.cost()
 	}
 }

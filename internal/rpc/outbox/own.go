@@ -1,21 +1,65 @@
 package outbox
 
-import "time"
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
 
 // ownGrace is how long the reader pauses while nothing is written. Both ends may be
 // pausing, and then neither is read.
 const ownGrace = 100 * time.Millisecond
 
+// own is the reserve of the connection's own responses. Box.mu guards it.
+type own struct {
+	limit, most int64 // Config.Reserve and Config.MaxOwn
+	bytes       int64
+	over        atomic.Bool // they exceed the limit; written under the lock
+	pausing     bool        // the reader waits
+	lifted      bool        // the reader goes on although the reserve is full
+	closed      bool        // the reader never waits
+	room        sync.Cond   // the reader may go on
+	timer       *time.Timer
+}
+
+func (o *own) mustPause() bool {
+	limit := o.limit
+	if o.lifted {
+		limit = o.most
+	} else if o.pausing {
+		limit -= limit / 8 // the reader is not woken for every single response
+	}
+	return o.bytes > limit && !o.closed
+}
+
+// resume lets the reader go on if there is room for own responses again.
+func (o *own) resume() {
+	if o.over.Load() && o.bytes <= o.limit {
+		o.over.Store(false)
+	}
+	if o.pausing && !o.mustPause() {
+		o.room.Signal()
+	}
+}
+
+func (o *own) close() {
+	o.closed = true
+	if o.timer != nil {
+		o.timer.Stop()
+	}
+	o.resume()
+}
+
 // PushOwn queues a response of the connection itself. It never waits.
 func (b *Box) PushOwn(f *Frame) {
 	b.mu.Lock()
-	if b.dead || b.closed != nil {
+	if b.dead || b.room.closed != nil {
 		b.mu.Unlock()
 		return
 	}
-	b.own += f.cost()
-	over := b.own > b.cfg.Reserve
-	b.ownOver.Store(over)
+	b.own.bytes += f.cost()
+	over := b.own.bytes > b.own.limit
+	b.own.over.Store(over)
 	watch := over && !b.stall.watching
 	start := b.appendLocked(f)
 	b.mu.Unlock()
@@ -31,11 +75,11 @@ func (b *Box) PushOwn(f *Frame) {
 // exceed their reserve. If nothing was written for ownGrace it lets the reader go on until
 // the next write ends, up to Config.MaxOwn.
 func (b *Box) WaitOwn() {
-	if !b.ownOver.Load() {
+	if !b.own.over.Load() {
 		return
 	}
 	b.mu.Lock()
-	if !b.mustPauseLocked() {
+	if !b.own.mustPause() {
 		b.mu.Unlock()
 		return
 	}
@@ -43,32 +87,22 @@ func (b *Box) WaitOwn() {
 	seen := b.measure()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pausing = true
+	b.own.pausing = true
 	b.armPauseLocked(seen)
-	for b.mustPauseLocked() {
-		b.ownRoom.Wait()
+	for b.own.mustPause() {
+		b.own.room.Wait()
 	}
-	b.pausing = false
-	b.pause.Stop()
-}
-
-func (b *Box) mustPauseLocked() bool {
-	limit := b.cfg.Reserve
-	if b.lifted {
-		limit = b.cfg.MaxOwn
-	} else if b.pausing {
-		limit -= limit / 8 // the reader is not woken for every single response
-	}
-	return b.own > limit && b.closed == nil && !b.dead
+	b.own.pausing = false
+	b.own.timer.Stop()
 }
 
 // armPauseLocked lets the reader go on if nothing is written for ownGrace.
 func (b *Box) armPauseLocked(seen int64) {
 	ends := b.ends
-	if b.pause != nil {
-		b.pause.Stop()
+	if b.own.timer != nil {
+		b.own.timer.Stop()
 	}
-	b.pause = time.AfterFunc(ownGrace, func() { b.liftPause(ends, seen) })
+	b.own.timer = time.AfterFunc(ownGrace, func() { b.liftPause(ends, seen) })
 }
 
 func (b *Box) liftPause(ends uint64, seen int64) {
@@ -76,21 +110,11 @@ func (b *Box) liftPause(ends uint64, seen int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case !b.pausing || b.closed != nil:
+	case !b.own.pausing || b.own.closed:
 	case b.ends != ends || now != seen: // something was written meanwhile
 		b.armPauseLocked(now)
 	default:
-		b.lifted = true
-		b.ownRoom.Signal()
-	}
-}
-
-// resumeLocked lets the reader go on if there is room for own responses again.
-func (b *Box) resumeLocked() {
-	if b.ownOver.Load() && b.own <= b.cfg.Reserve {
-		b.ownOver.Store(false)
-	}
-	if b.pausing && !b.mustPauseLocked() {
-		b.ownRoom.Signal()
+		b.own.lifted = true
+		b.own.room.Signal()
 	}
 }

@@ -35,7 +35,7 @@ func (s *stall) progress(seen int64, full bool) {
 // fullLocked reports whether the peer keeps us waiting: a sender waits for room, or the
 // queue, which a sender has given up on, is still full, or the reserve is.
 func (b *Box) fullLocked() bool {
-	return len(b.waiters) > 0 || b.bytes > b.cfg.Queue/2 || b.own > b.cfg.Reserve
+	return len(b.room.waiters) > 0 || b.room.bytes > b.room.limit/2 || b.own.bytes > b.own.limit
 }
 
 // watch ends the connection if the queue or the reserve stays full and nothing is written.
@@ -43,7 +43,7 @@ func (b *Box) watch() {
 	seen := b.measure()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.stall.watching || !b.fullLocked() || b.closed != nil {
+	if b.stall.watching || !b.fullLocked() || b.room.closed != nil {
 		return
 	}
 	b.stall.watching, b.stall.last, b.stall.seen = true, time.Now(), seen
@@ -67,7 +67,7 @@ func (b *Box) checkStall() {
 	seen := b.measure()
 	b.mu.Lock()
 	s := &b.stall
-	if b.closed != nil || !s.watching {
+	if b.room.closed != nil || !s.watching {
 		b.mu.Unlock()
 		return
 	}
