@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -56,17 +57,32 @@ type call struct {
 	valueErr error
 }
 
+// Title implements [order.Subject]. Without an id only the place is of interest.
+func (k *call) Title() string {
+	if k.id == 0 {
+		return ""
+	}
+	return k.method
+}
+
+// Lost implements [order.Response].
+func (k *call) Lost() { k.incomplete = true }
+
+// keptMap is how many entries a map may have had to be kept when it is empty: maps
+// do not shrink.
+const keptMap = 1024
+
 // calls are those that wait for their response, and how each of them ends. The owner tells
 // them what was sent, read and lost; they give a response its place in the order, and let
 // the caller go on.
 type calls struct {
 	codec *codec
-	// last gives a call the last place in the order, and reports whether that is here and
+	// arrive gives a response its place in the order, and reports whether that is here and
 	// now; lift counts calls that the reader must not pause for; cause is why the connection
 	// ended. None of them is called while mu is held.
-	last  func(*call) (now bool)
-	lift  func(int)
-	cause func() error
+	arrive func(order.Item) (now bool)
+	lift   func(int)
+	cause  func() error
 
 	mu       sync.Mutex // guards all below, and the calls as said there
 	pending  map[uint64]*call
@@ -200,26 +216,28 @@ func (t *calls) responded(id uint64, store func(*call)) (k, place *call) {
 func (t *calls) failOne(id uint64, err error) {
 	k, place := t.responded(id, func(k *call) { k.err = fmt.Errorf("acp: %s: %w", shown(k.method), err) })
 	if k != nil {
-		t.place(k, place)
+		t.place(k, place, order.Last)
 	}
 }
 
-// place delivers a call, and what is to run at the place of its response, at the end of the
-// order.
-func (t *calls) place(k, place *call) {
+// place delivers a call, and what is to run at the place of its response: in their place if
+// they are of kind Delivery, which is for the reader, and at the end of the order otherwise.
+func (t *calls) place(k, place *call, kind order.Kind) {
 	if !k.exempt {
-		t.enqueue(k)
+		t.enqueue(k, kind)
 		return
 	}
 	t.deliver(k) // Result comes before AtResponse
 	if place != nil {
-		t.enqueue(place)
+		t.enqueue(place, kind)
 	}
 }
 
-// enqueue delivers something at the end of the order.
-func (t *calls) enqueue(k *call) {
-	if t.last(k) {
+func (t *calls) enqueue(k *call, kind order.Kind) {
+	if k.relays != nil { // the worker notes that
+		kind = order.Last
+	}
+	if t.arrive(order.Item{Kind: kind, What: k}) {
 		t.deliver(k)
 	}
 }
@@ -254,7 +272,7 @@ func (t *calls) fail(err error, pick func(*call) bool) {
 		t.deliver(k)
 	}
 	for _, place := range places {
-		t.enqueue(place)
+		t.enqueue(place, order.Last)
 	}
 }
 

@@ -170,35 +170,30 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	size := func(v *int64, def int64) {
-		if *v <= 0 {
-			*v = def
-		}
-	}
-	grace := func(v *time.Duration, def time.Duration) {
-		if *v <= 0 {
-			*v = def
-		}
-	}
 	hard := l.MaxBacklog
-	size(&l.Backlog, 64<<20)
-	size(&l.MaxBacklog, 1<<30)
+	positive(&l.Backlog, 64<<20)
+	positive(&l.MaxBacklog, 1<<30)
 	if hard > 0 { // the reader pauses where it would have to give up
 		l.Backlog = min(l.Backlog, hard)
 	}
 	l.MaxBacklog = max(l.MaxBacklog, l.Backlog)
-	size(&l.MaxWaiting, 64<<20)
-	size(&l.MaxOpen, 1<<30)
-	size(&l.Results, 64<<20)
-	size(&l.SendQueue, 8<<20)
-	size(&l.SendReserve, 1<<20)
-	if l.MaxHandlers <= 0 {
-		l.MaxHandlers = 1024
-	}
-	grace(&l.StallTimeout, 60*time.Second)
-	grace(&l.DrainGrace, 5*time.Second)
-	grace(&l.HandlerGrace, 5*time.Second)
-	grace(&l.FlushGrace, 2*time.Second)
-	grace(&l.SlowHandler, 10*time.Second)
+	positive(&l.MaxWaiting, 64<<20)
+	positive(&l.MaxOpen, 1<<30)
+	positive(&l.Results, 64<<20)
+	positive(&l.SendQueue, 8<<20)
+	positive(&l.SendReserve, 1<<20)
+	positive(&l.MaxHandlers, 1024)
+	positive(&l.StallTimeout, 60*time.Second)
+	positive(&l.DrainGrace, 5*time.Second)
+	positive(&l.HandlerGrace, 5*time.Second)
+	positive(&l.FlushGrace, 2*time.Second)
+	positive(&l.SlowHandler, 10*time.Second)
 	return l
+}
+
+// positive gives a limit that is not positive its default.
+func positive[T int | int64 | time.Duration](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
 }

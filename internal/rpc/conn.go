@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,11 +8,16 @@ import (
 	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/internal/reserve"
+	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
+
+// maxOwnResponses is how many bytes of the connection's own responses may wait to be
+// written while neither end reads.
+const maxOwnResponses = 64 << 20
 
 // Conn is one end of a connection. All methods may be called from any goroutine
 // and from inside handlers.
@@ -33,7 +37,7 @@ type Conn struct {
 	out       *outbox.Box
 	results   *reserve.Share
 	calls     calls
-	in        inbound
+	order     order.Order
 	worker    worker
 	handlers  handlers
 	handshake handshake
@@ -73,13 +77,19 @@ func (c *Conn) Configure(cfg Config) {
 	if c.cfg.Results == nil {
 		c.cfg.Results = new(reserve.Budget)
 	}
-	c.results = c.cfg.Results.Share(c.limits.Results, c.in.resume)
-	c.in.init(&c.cfg, c.limits)
-	c.in.slots.exceeded = c.results.Exceeded
-	c.in.ignores, c.in.serve, c.in.work = c.handlers.ignores, (*request).serve, c.worker.run
+	c.results = c.cfg.Results.Share(c.limits.Results, c.order.Resume)
 	c.worker.c = c
-	c.handshake = handshake{in: &c.in, negotiated: cfg.Negotiated, respond: c.respondOwn}
-	c.in.slow = slowWatch{in: &c.in, after: c.limits.SlowHandler, log: c.log, call: c.calls.first}
+	initial := c.handlers.rows(Version{Entries: cfg.Entries, StrictIDs: cfg.StrictIDs})
+	c.order.Init(order.Config{
+		Initial: initial, Handshake: cfg.Handshake, First: cfg.HandshakeFirst,
+		Backlog: c.limits.Backlog, MaxBacklog: c.limits.MaxBacklog, MaxWaiting: c.limits.MaxWaiting, MaxOpen: c.limits.MaxOpen,
+		MaxHandlers: c.limits.MaxHandlers, Exceeded: c.results.Exceeded, Work: c.worker.run,
+		SlowAfter: c.limits.SlowHandler, Slow: c.slowHandler, Call: c.calls.first,
+	})
+	c.handshake = handshake{order: &c.order, initial: initial, respond: c.respondOwn}
+	if cfg.Negotiated != nil {
+		c.handshake.negotiated = func(result any) *rows { return c.handlers.rows(cfg.Negotiated(result)) }
+	}
 	c.end.init()
 	out := outbox.Config{
 		Queue: c.limits.SendQueue, Reserve: c.limits.SendReserve, MaxOwn: maxOwnResponses, StallTimeout: c.limits.StallTimeout,
@@ -91,8 +101,8 @@ func (c *Conn) Configure(cfg Config) {
 		c.calls.haste.able, c.network, c.drains = g.features.Hasten != nil, g.features.WriteMessage != nil, g.features.Draining
 	}
 	c.out = outbox.New(out)
-	c.calls.codec, c.calls.cause, c.calls.lift = &c.handlers.codec, c.end.cause, c.in.lift
-	c.calls.last = func(k *call) (now bool) { return c.in.last(item{kind: itemResponse, call: k}) }
+	c.calls.codec, c.calls.cause, c.calls.lift = &c.handlers.codec, c.end.cause, func(n int) { c.order.Press(0, n) }
+	c.calls.arrive = c.order.Arrive
 	c.ready.Store(true)
 }
 
@@ -111,7 +121,7 @@ func (c *Conn) Start(ctx context.Context) error {
 	}
 	c.started.Store(true)
 	c.end.onClose(context.AfterFunc(ctx, func() { c.finish(endCtx, Sound(context.Cause(ctx))) }))
-	r := &reader{Conn: c, stream: c.cfg.Stream.(*guarded)}
+	r := &reader{c: c, stream: c.cfg.Stream.(*guarded)}
 	r.noise = r.stream.unchecked()
 	go r.run() // ends with the stream
 	if c.drains != nil {
@@ -166,7 +176,11 @@ func (c *Conn) usable() error {
 // respondOwn queues a response of the connection itself, with the id null if the version
 // does not allow the one that the peer wrote. It never waits: the reader calls it.
 func (c *Conn) respondOwn(id []byte, e *rpcerr.RequestError) {
-	if rows := cmp.Or(c.in.rows.Load(), c.in.initial); !rows.allows(idKey(string(id))) {
+	rows, ok := c.order.Table().(*rows)
+	if !ok {
+		rows = c.handshake.initial
+	}
+	if !rows.allows(idKey(string(id))) {
 		id = nil
 	}
 	f := outbox.NewFrame()
@@ -178,10 +192,16 @@ func (c *Conn) respondOwn(id []byte, e *rpcerr.RequestError) {
 
 // Hold counts bytes of updates that were handled but not yet given out towards
 // the back-pressure. It never blocks.
-func (c *Conn) Hold(n int64) { c.in.add(n) }
+func (c *Conn) Hold(n int64) { c.order.Press(n, 0) }
 
 // Release gives back what Hold counted.
-func (c *Conn) Release(n int64) { c.in.add(-n) }
+func (c *Conn) Release(n int64) { c.order.Press(-n, 0) }
+
+// slowHandler names a notification handler that keeps something waiting for long.
+func (c *Conn) slowHandler(handler, waiting string) {
+	c.log.Warn("acp: a notification handler keeps a call or request waiting; if the handler waits for it, pass it the handler's ctx",
+		"handler", shown(handler), "waiting", shown(waiting), "for", c.limits.SlowHandler)
+}
 
 // outputFailed is called when nothing more can be written.
 func (c *Conn) outputFailed(err error) {

@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/internal/reserve"
+	"github.com/acpkit/go-sdk/internal/rpc/order"
 )
 
 // scope is the ctx of one handler. It knows what is being handled and from whose
 // handlers it descends. It makes a context with a cancel function of its own only when
 // one is asked for, because most notification handlers never do.
 type scope struct {
+	order.Scope // what is handled; its size is that of the raw message, then of the decoded one
+
 	parent context.Context // the life of the connection
 	conn   *Conn
-	method string
-	size   int64    // memory of the message: raw, then decoded
 	req    *request // nil: a notification is handled
 	work   *Work    // the work whose ctx it is, nil: a handler's
 	odd    any      // see codec.decodeParams; set before the handler runs
@@ -25,10 +26,6 @@ type scope struct {
 	// under whose exception a request was started, else the handler whose ctx
 	// started the connection. It is set before the handler runs.
 	up *scope
-
-	// inside counts the Conn methods that wait with this ctx or one that descends
-	// from it. It belongs to conn.in and is guarded by its lock.
-	inside int
 
 	life atomic.Pointer[lifetime] // nil: no context was needed yet, and it has not ended
 }
@@ -118,8 +115,8 @@ func (s *scope) ReserveResult(ctx context.Context, size int64) error {
 	if r == nil || c.results.TryReserve(&r.result, size, s.insideNotification()) {
 		return nil
 	}
-	c.in.requestEnters(r)
-	defer c.in.requestLeaves(r)
+	c.order.Enter(r)
+	defer c.order.Leave(r)
 	return c.sooner(ctx, c.results.Reserve(ctx, s.Done(), &r.result, size))
 }
 
@@ -157,10 +154,10 @@ func (s *scope) enter(c *Conn, call bool) (o origin) {
 		case s.req == nil:
 			o.exempt = true
 			if call || s.conn == c {
-				s.conn.in.notificationEnters(s)
+				s.conn.order.Enter(s)
 			}
 		case call:
-			s.conn.in.requestEnters(s.req)
+			s.conn.order.Enter(s.req)
 			s.conn.results.Release(&s.req.result)
 		}
 	}
@@ -172,9 +169,9 @@ func (s *scope) leave(c *Conn, call bool) {
 	for ; s != nil; s = s.up {
 		switch {
 		case s.req == nil && (call || s.conn == c):
-			s.conn.in.notificationLeaves(s)
+			s.conn.order.Leave(s)
 		case s.req != nil && call:
-			s.conn.in.requestLeaves(s.req)
+			s.conn.order.Leave(s.req)
 		}
 	}
 }
@@ -195,7 +192,7 @@ func arrived(ctx context.Context, v any) bool {
 // occupies, and 0 outside a handler.
 func MessageSize(ctx context.Context) int64 {
 	if s := scopeOf(ctx); s != nil {
-		return s.size
+		return s.Size
 	}
 	return 0
 }
@@ -207,7 +204,7 @@ func RequestID(ctx context.Context) (json.RawMessage, bool) {
 	if s == nil || s.req == nil {
 		return nil, false
 	}
-	return json.RawMessage(s.req.id), true
+	return json.RawMessage(s.req.ID), true
 }
 
 // Detach returns a ctx for work that goes on when the handler has returned. It

@@ -13,12 +13,11 @@
 //	  +- request           is registered under its id
 //	  +- notification
 //	  |
-//	gate               before the handshake requests are refused and notifications
-//	  |                dropped; during it both are held
-//	groups             Entry.Ends ends the ctx of what was read before, here and now
-//	  |
-//	order              one item for each notification, and one for each place where a
-//	  |                request may start or a response may be delivered
+//	order              before the handshake requests are refused and notifications dropped;
+//	  |                during it both are held. Entry.Ends ends the ctx of what was read
+//	  |                before, here and now. Then there is one item for each notification,
+//	  |                and one for each place where a request may start or a response may
+//	  |                be delivered
 //	worker             one goroutine, while there is something in the queue:
 //	  |
 //	  +- notification      decode, check, middleware, handler, then the next one
@@ -27,26 +26,26 @@
 //	  +- response          AtResponse, then the caller goes on
 //
 // A request or response that is read while the queue is empty and no notification is
-// handled does not go through it. What is sent is encoded by the sender, given room in the
+// handled does not go through it, except for a response that a relay passes on. What is sent is encoded by the sender, given room in the
 // outgoing queue (package outbox), and handed over; one writer writes all that is there in
 // one go.
 //
 // # The parts
 //
 //	reader       reads, and calls the others
-//	inbound      order, gate, pending, slots, pressure: when what was read is handled
-//	worker       works off the queue
-//	request      the life of one request, from its goroutine to its response
+//	order        a package: when what was read is handled
+//	worker       handles what the order gives out, one after the other
+//	request      serves one request: from its goroutine to its response
 //	handlers     decodes, calls the user's handlers, encodes what they return
-//	reserve      how much the results may take that are not written
+//	reserve      a package: how much the results may take that are not written
 //	scope        the ctx of a handler: who waits for whom
 //	Work         what outlives its response
 //	calls        our calls, until their callers go on
 //	haste        for which of them Hasten of the stream is called
-//	outbox       what is to be written
+//	outbox       a package: what is to be written
 //	ending       how far the end has come; shutdown leads there
 //
-// A Conn joins them. Each part is called for what happened; none reads another one's fields.
+// A Conn joins them. The packages know nothing of the engine and have each a lock of their own.
 //
 // # The promises
 //
@@ -90,14 +89,15 @@
 // No lock is held while code of the user runs. They are, from the first that is taken to
 // the last:
 //
-//	inbound.mu                       the order of what is read, and all its parts
-//	calls.mu                         our calls
-//	ending.mu                        how far the end has come
-//	request.afterMu                  what AfterResponse registered; many are alike, and none is taken in another
-//	results.mu                       what the handler of a request got from its calls; likewise
-//	reserve.Budget.mu                the results that are not written, of all connections that share it
-//	outbox.Box.mu                    what is to be written
+//	order.Order.mu         what was read and is not handled, and the requests and work that are open
+//	calls.mu               our calls
+//	ending.mu              how far the end has come
+//	request.afterMu        what AfterResponse registered; many are alike, and none is taken in another
+//	results.mu             what the handler of a request got from its calls; likewise
+//	reserve.Budget.mu      the results that are not written, of all connections that share it
+//	outbox.Box.mu          what is to be written
+//	lines.mu               how many lines the log may still take
 //
-// inbound.mu may be held when the lock of the calls is taken, or that of
-// the budget. All others are taken alone.
+// Order.mu may be held when the lock of the calls is taken, or that of the budget. All others
+// are taken alone.
 package rpc

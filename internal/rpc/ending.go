@@ -3,11 +3,13 @@ package rpc
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -66,24 +68,19 @@ func (e *ending) init() {
 
 // whenDone returns a channel that is closed when the stream is. It can be asked for before
 // init.
-func (e *ending) whenDone() <-chan struct{} {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.done == nil {
-		e.done = make(chan struct{})
-	}
-	return e.done
-}
+func (e *ending) whenDone() <-chan struct{} { return e.made(&e.done) }
 
 // whenBegun returns a channel that is closed when the end begins. It can be asked for before
 // init.
-func (e *ending) whenBegun() <-chan struct{} {
+func (e *ending) whenBegun() <-chan struct{} { return e.made(&e.began) }
+
+func (e *ending) made(ch *chan struct{}) <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.began == nil {
-		e.began = make(chan struct{})
+	if *ch == nil {
+		*ch = make(chan struct{})
 	}
-	return e.began
+	return *ch
 }
 
 // start runs f unless the connection was started or closed before.
@@ -216,7 +213,11 @@ func (e *ending) wait() error {
 func (e *ending) stuck(methods []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	err := fmt.Errorf("%w: %s", wire.ErrHandlerStuck, strings.Join(methods, ", "))
+	for i := range methods {
+		methods[i] = shown(methods[i])
+	}
+	slices.Sort(methods)
+	err := fmt.Errorf("%w: %s", wire.ErrHandlerStuck, strings.Join(slices.Compact(methods), ", "))
 	if e.run != nil {
 		err = fmt.Errorf("%w; %w", e.run, err)
 	}
@@ -244,9 +245,9 @@ func (s *shutdown) run() {
 	switch s.kind {
 	case endEOF:
 		s.endOfInput()
-		if !waitFor(c.in.done(), c.limits.DrainGrace, e.mute) {
+		if !waitFor(c.order.Handled(false), c.limits.DrainGrace, e.mute) {
 			s.endContexts()
-			waitFor(c.in.done(), c.limits.HandlerGrace, e.hurry)
+			waitFor(c.order.Handled(false), c.limits.HandlerGrace, e.hurry)
 		}
 	case endRead, endWrite:
 		s.endContexts()
@@ -254,7 +255,7 @@ func (s *shutdown) run() {
 			waitFor(e.readerDone, tail, e.hurry)
 		}
 		s.endOfInput()
-		waitFor(c.in.done(), c.limits.HandlerGrace, e.hurry)
+		waitFor(c.order.Handled(false), c.limits.HandlerGrace, e.hurry)
 	}
 	e.close()
 	// In this order, so that calls made with the ctx of a handler end with the response
@@ -274,8 +275,8 @@ func (s *shutdown) run() {
 	c.ended()
 
 	left := c.limits.HandlerGrace - time.Since(s.ctxEnded)
-	if !waitFor(c.in.done(), left, nil) {
-		if stuck := c.in.stuck(); len(stuck) > 0 {
+	if !waitFor(c.order.Handled(false), left, nil) {
+		if stuck := c.order.Running(); len(stuck) > 0 {
 			e.stuck(stuck)
 		}
 	}
@@ -308,7 +309,7 @@ func (s *shutdown) endContexts() {
 // before has been handled.
 func (s *shutdown) endOfInput() {
 	s.c.calls.fail(s.err, func(k *call) bool { return k.exempt })
-	if s.c.in.last(item{kind: itemEnd}) {
+	if s.c.order.Arrive(order.Item{Kind: order.End}) {
 		s.c.calls.fail(s.err, every)
 	}
 }
@@ -316,11 +317,12 @@ func (s *shutdown) endOfInput() {
 // stopInput drops what was not handled yet. Responses that were read reach their
 // callers.
 func (s *shutdown) stopInput() {
-	responses, dropped := s.c.in.stop()
+	responses, dropped := s.c.order.Stop()
 	if dropped > 0 {
 		s.c.log.Info("acp: closed with notifications that were not handled", "count", dropped)
 	}
-	for _, k := range responses {
+	for _, response := range responses {
+		k, _ := response.(*call)
 		s.c.calls.deliver(k)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -35,46 +36,45 @@ func (h *handlers) isExtension(method string) bool {
 }
 
 // notification decodes a notification and runs its handler.
-func (h *handlers) notification(s *scope, it *item) {
+func (h *handlers) notification(s *scope, it *order.Item) {
 	defer s.end(errReturned)
-	if it.kind == itemDropped {
-		h.dropped(s.method, it.rare.reason)
+	if it.Kind == order.Dropped {
+		h.dropped(s.Method, errBeforeHandshake)
 		return
 	}
-	if it.entry == nil {
-		h.handled(s, h.invoke(s, nil, json.RawMessage(it.params), h.kept(it.params), nil))
+	entry, ok := it.What.(*Entry)
+	if !ok {
+		h.handled(s, h.invoke(s, nil, json.RawMessage(it.Params), h.kept(it.Params), nil))
 		return
 	}
 	var params any
 	var held int64
-	raw := h.kept(it.params)
+	raw := h.kept(it.Params)
 	var fields *wire.FieldErrors
-	err := safely(func() error { params, s.odd, held, fields = h.decodeParams(it.entry, it.params); return nil })
-	it.params = nil
-	s.size = held + int64(len(raw)) + notificationOverhead // what is left of the message from here on
+	err := safely(func() error { params, s.odd, held, fields = h.decodeParams(entry, it.Params); return nil })
+	it.Params = nil
+	s.Size = held + int64(len(raw)) + order.NotificationOverhead // what is left of the message from here on
 	if fields != nil {
-		err = h.invalid(s.method+" params", fields)
+		err = h.invalid(s.Method+" params", fields)
 	}
 	if err != nil {
-		h.dropped(s.method, err)
+		h.dropped(s.Method, err)
 		return
 	}
-	if it.rare != nil {
-		waitCalled(s, it.rare.after)
-	}
-	h.handled(s, h.invoke(s, it.entry, params, raw, nil))
+	it.Ends.AwaitCalled(s.parent.Done()) // ends with the connection
+	h.handled(s, h.invoke(s, entry, params, raw, nil))
 }
 
 func (h *handlers) handled(s *scope, err error) {
 	if err == nil {
 		return
 	}
-	s.conn.Look(s.method, err, func() {
+	s.conn.Look(s.Method, err, func() {
 		if s.conn.Ordinary(err) {
-			h.log.Debug("acp: a notification handler ended with the connection", "method", shown(s.method))
+			h.log.Debug("acp: a notification handler ended with the connection", "method", shown(s.Method))
 			return
 		}
-		h.log.Error("acp: a notification handler failed", "method", shown(s.method), errorAttr(err))
+		h.log.Error("acp: a notification handler failed", "method", shown(s.Method), errorAttr(err))
 	})
 }
 
@@ -103,11 +103,11 @@ func (h *handlers) requestParams(r *request) (any, error) {
 		return json.RawMessage(raw), nil
 	}
 	v, odd, held, fields := h.decodeParams(r.entry, raw)
-	r.scope.odd = odd
+	r.odd = odd
 	if fields != nil {
-		return nil, h.refused(r.method, rpcerr.InvalidParams(fields))
+		return nil, h.refused(r.Method, rpcerr.InvalidParams(fields))
 	}
-	r.conn.in.grows(r, held+int64(len(h.kept(raw))-len(raw)))
+	r.Grow(held + int64(len(h.kept(raw))-len(raw)))
 	return v, nil
 }
 
@@ -119,9 +119,9 @@ func (h *handlers) invoke(s *scope, e *Entry, params any, raw []byte, res *any) 
 		ctx := h.keepRaw(s, raw)
 		in := incoming{entry: e, request: s.req}
 		if h.receive != nil {
-			v, err = h.receive(context.WithValue(ctx, incomingKey{h}, in), s.method, params)
+			v, err = h.receive(context.WithValue(ctx, incomingKey{h}, in), s.Method, params)
 		} else {
-			v, err = h.handle(ctx, in, s.method, params)
+			v, err = h.handle(ctx, in, s.Method, params)
 		}
 		if res != nil {
 			*res = v
@@ -149,7 +149,9 @@ func (h *handlers) handleWrapped(ctx context.Context, method string, params any)
 
 func (h *handlers) handle(ctx context.Context, in incoming, method string, params any) (any, error) {
 	if in.entry != nil {
-		in.request.wasCalled()
+		if in.request != nil {
+			in.request.Called()
+		}
 		return in.entry.Handle(ctx, params)
 	}
 	raw, ok := params.(json.RawMessage)

@@ -3,6 +3,7 @@ package rpc
 import (
 	"strings"
 
+	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -14,18 +15,50 @@ type Version struct {
 	StrictIDs bool
 }
 
-// refusal is a request that is not handled, and the response to it.
-type refusal struct {
-	id  string
-	err *rpcerr.RequestError
+// rows are the methods that this end handles.
+type rows struct {
+	requests, notifications map[string]*Entry
+	strictIDs               bool
+	ignores                 func(method string) bool // reports whether a notification without a row is of no interest
 }
 
-// checkID returns why a request with this id is refused, or nil.
-func (t *rows) checkID(r *request) *rpcerr.RequestError {
-	if t.allows(r.key) {
-		return nil
+func (h *handlers) rows(v Version) *rows {
+	t := &rows{requests: map[string]*Entry{}, notifications: map[string]*Entry{}, strictIDs: v.StrictIDs, ignores: h.ignores}
+	for _, e := range v.Entries {
+		if e.Notification {
+			t.notifications[e.Name] = e
+		} else {
+			t.requests[e.Name] = e
+		}
 	}
-	return rpcerr.InvalidRequest(nil).WithDetail("id must be a string or an integer")
+	return t
+}
+
+// Request finds the row of a request, and what it means for the order. It implements [order.Table].
+func (t *rows) Request(h order.Handler) bool {
+	r, _ := h.(*request)
+	if r.rows != t {
+		r.rows, r.entry = t, t.requests[r.Method]
+		r.Waits, r.Member, r.Ends, r.All = false, false, false, false
+		if e := r.entry; e != nil {
+			r.Method = e.Name
+			r.Waits, r.Member, r.Ends, r.All = e.Waits || e.Group, e.Group, e.Ends != EndsNothing, e.Ends == EndsAll
+			if r.Member || r.Ends {
+				r.Group = groupKey(r.params)
+			}
+		}
+	}
+	return t.allows(r.Key)
+}
+
+// Notification finds the row of a notification. It implements [order.Table].
+func (t *rows) Notification(it order.Item) (order.Item, bool) {
+	name := it.What.Title()
+	if e := t.notifications[name]; e != nil {
+		it.What, it.Ends = e, e.ends(it.Params)
+		return it, true
+	}
+	return it, !t.ignores(name)
 }
 
 // allows reports whether a request may have the id with this key.
@@ -33,36 +66,77 @@ func (t *rows) allows(key string) bool {
 	return !t.strictIDs || strings.HasPrefix(key, `"`) || key != "null" && !strings.ContainsAny(key, ".eE")
 }
 
+// Title implements [order.Subject].
+func (e *Entry) Title() string { return e.Name }
+
+// ends returns the group that a notification with these params ends.
+func (e *Entry) ends(params []byte) *order.Ends {
+	if e.Ends == EndsNothing {
+		return nil
+	}
+	return &order.Ends{Group: groupKey(params), All: e.Ends == EndsAll}
+}
+
+// extension is the name of a notification without a row, or before it is known.
+type extension string
+
+// Title implements [order.Subject].
+func (e extension) Title() string { return string(e) }
+
 // handshake leads from the result of a handshake to the rows that hold from then on.
 type handshake struct {
-	in         *inbound
-	negotiated func(result any) Version // nil: the rows stay
+	order   *order.Order
+	initial *rows
+	// negotiated returns the rows that a result leads to; nil: the initial ones stay.
+	negotiated func(result any) *rows
 	// respond queues a response of the connection itself.
 	respond func(id []byte, e *rpcerr.RequestError)
 }
 
-// served opens the connection when its handshake has succeeded, and lets go what was
-// read during it. The response has been queued before.
-func (h *handshake) served(result any, ok bool) {
-	var to *rows
-	if ok {
-		to = h.rows(result)
-	}
-	h.refuse(h.in.opened(to))
-}
+// open lets what was read during the handshake go. nil: it has failed.
+func (h *handshake) open(to order.Table) { h.refuse(h.order.Open(to)) }
 
 func (h *handshake) rows(result any) *rows {
 	if h.negotiated == nil {
-		return h.in.initial
+		return h.initial
 	}
-	return newRows(h.negotiated(result))
+	return h.negotiated(result)
+}
+
+// served opens the connection when its handshake has succeeded. The response has been queued
+// before.
+func (h *handshake) served(result any, ok bool) {
+	if ok {
+		h.open(h.rows(result))
+	} else {
+		h.open(nil)
+	}
 }
 
 // refuse responds to requests that are not handled.
-func (h *handshake) refuse(refused []refusal) {
-	for _, r := range refused {
-		h.respond([]byte(r.id), r.err)
+func (h *handshake) refuse(refused []order.Refused) {
+	for _, it := range refused {
+		r, _ := it.Handler.(*request)
+		h.respond([]byte(r.ID), refusal(it.Why, r.Method))
 	}
+}
+
+// refusal is the response to a request that is not handled.
+func refusal(why order.Reason, method string) *rpcerr.RequestError {
+	invalid := rpcerr.InvalidRequest(nil)
+	switch why {
+	case order.InUse:
+		return invalid.WithDetail("id is in use")
+	case order.NotOpen:
+		return invalid.WithDetail("ACP connection must be initialized before '" + shown(method) + "'")
+	case order.TooLate:
+		return invalid.WithDetail("a repeated initialize must come before every other request")
+	case order.BadID:
+		return invalid.WithDetail("id must be a string or an integer")
+	case order.Refusing:
+		return rpcerr.InternalError(nil).WithDetail(errShutdown.Error())
+	}
+	return rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil) // order.TooMany
 }
 
 // call makes what is read wait until the call of a handshake has its response, by which
@@ -77,16 +151,16 @@ func (h *handshake) call(opts *CallOptions) *CallOptions {
 		}
 	}
 	o.AtResponse = func(err error) {
-		to := h.in.initial
+		to := h.initial
 		if err == nil && result != nil {
 			to = h.rows(result)
 		}
 		// Last, because what was held back is handled after the response.
-		defer func() { h.refuse(h.in.opened(to)) }()
+		defer func() { h.open(to) }()
 		if opts.AtResponse != nil {
 			opts.AtResponse(err)
 		}
 	}
-	h.in.hold()
+	h.order.Hold()
 	return &o
 }

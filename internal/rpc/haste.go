@@ -17,6 +17,8 @@ type haste struct {
 	skips  int // calls to be left out
 }
 
+// What decides speed. docs/performance.md has the measurements ("While all processors compute"),
+// and internal/bench/RESULTS.md what calls take then.
 const (
 	// longCall is what a call takes at least when its response waited for the scheduler.
 	longCall = 2 * time.Millisecond

@@ -41,15 +41,15 @@ var colon = []byte(":")
 func (c *Conn) reopens(method string) bool { return c.cfg.Reopens != nil && c.cfg.Reopens(method) }
 
 // lost fails the calls that a *stream.LostError names.
-func (c *reader) lost(e *stream.LostError) {
+func (r *reader) lost(e *stream.LostError) {
 	if e.ID != nil {
 		if id, ok := callID(e.ID); ok {
-			c.calls.failOne(id, e)
+			r.c.calls.failOne(id, e)
 		}
 		return
 	}
-	c.log.Warn("acp: a session was lost", "error", e)
-	for _, id := range c.calls.lose(e) {
-		c.calls.failOne(id, e)
+	r.c.log.Warn("acp: a session was lost", "error", e)
+	for _, id := range r.c.calls.lose(e) {
+		r.c.calls.failOne(id, e)
 	}
 }

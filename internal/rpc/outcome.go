@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -93,7 +94,7 @@ func (t *calls) abandon(k *call, err error) (abandoned, inFlight bool) {
 		t.lift(-1)
 	}
 	if at != nil {
-		t.enqueue(&call{method: k.method, at: at, err: err, state: callResponded})
+		t.enqueue(&call{method: k.method, at: at, err: err, state: callResponded}, order.Last)
 	}
 	return true, true
 }

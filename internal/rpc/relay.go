@@ -22,7 +22,7 @@ type relay struct {
 // add prepares to wait for the handler that made the call k; the call's response is
 // delivered after it.
 func (w *relays) add(k *call) {
-	if done := k.relays.conn.in.relays(k.relays); done != nil {
+	if done := k.relays.Passed(); done != nil {
 		*w = append(*w, relay{request: k.relays, done: done})
 	}
 }
@@ -34,7 +34,7 @@ func (w *relays) wait(closing <-chan struct{}) {
 		c := r.request.conn
 		slow := time.AfterFunc(c.limits.SlowHandler, func() {
 			c.log.Warn("acp: a request handler keeps messages of another connection waiting; if it waits for something else than the call it passed on, call Release before",
-				"handler", shown(r.request.method), "for", c.limits.SlowHandler)
+				"handler", shown(r.request.Method), "for", c.limits.SlowHandler)
 		})
 		select {
 		case <-r.done:
@@ -51,6 +51,6 @@ func (w *relays) wait(closing <-chan struct{}) {
 // does nothing.
 func Release(ctx context.Context) {
 	if s := scopeOf(ctx); s != nil && s.req != nil {
-		s.conn.in.release(s.req)
+		s.req.Release()
 	}
 }

@@ -8,74 +8,22 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/internal/reserve"
+	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// The life of a request of the peer:
-//
-//	read       reader.request makes it, inbound.request registers it and gives it a place
-//	held       the handshake before it is not over: inbound.opened lets it go on
-//	queued     notifications before it are not handled: the worker reaches its place,
-//	           or one of their handlers waits in a Conn method
-//	waiting    all slots are taken, or too many responses wait for room
-//	running    request.serve: decode, check, middleware, handler
-//	responding request.respond: encode, wait for room in the outgoing queue
-//	done       the response is queued, or never will be; the id is free
-//
-// Its ctx ends with $/cancel_request, with a message that ends its group, with the
-// connection, and with its response. A request that is cancelled before it runs is
-// responded to at once and never runs.
-
-// requestState says how far the handling of a request has come.
-type requestState uint8
-
-const (
-	requestHeld requestState = iota
-	requestQueued
-	requestWaiting
-	requestRunning
-	requestResponding
-	requestDone
-)
-
-// endedBy says what has ended the ctx of a request before its time.
-type endedBy uint8
-
-const (
-	endedByNone  endedBy = iota
-	endedByPeer          // $/cancel_request
-	endedByGroup         // a message that ends its group; it prevails
-)
-
-// request is one request of the peer.
+// request is one request of the peer: reader.request makes it, package order says when
+// request.Serve runs its handler and responds to it, whatever its handler does. Its ctx ends
+// with $/cancel_request, with a message that ends its group, with the connection, and with its
+// response. A request that is cancelled before it runs is responded to at once and never runs.
 type request struct {
 	scope // the handler's ctx
+	order.Request
 
-	id     string // as it was written
-	key    string // equal for equal ids
 	rows   *rows  // in which its entry was looked up
 	entry  *Entry // nil for an extension
 	params []byte
-	group  string
-
-	// called is closed when the handler of a group's request is called, or never will be; nil
-	// without a group.
-	called     chan struct{}
-	calledOnce sync.Once
-
-	// Guarded by the lock of inbound.
-	state     requestState
-	endedBy   endedBy
-	handshake bool          // its response opens the connection; set before it is started
-	before    []*request    // those whose handlers must have been called before its own; set likewise
-	slot      bool          // it has a slot
-	served    bool          // nothing runs for it
-	over      chan struct{} // closed when its response is queued; nil while no one waits for that
-	relay     chan struct{} // closed when its response is queued, or its handler waits for something else
-	released  bool          // Release was called
-	member    member
-	task      task
 
 	results results
 	result  reserve.Claim // what the handler has reserved
@@ -88,39 +36,29 @@ type request struct {
 	afterDone bool
 }
 
-// resolve finds the row of the method.
-func (r *request) resolve(rows *rows) {
-	if r.rows == rows {
-		return
-	}
-	r.rows, r.entry = rows, rows.requests[r.method]
-	if e := r.entry; e != nil {
-		r.method = e.Name
-		if e.Group || e.Ends != EndsNothing {
-			r.group = groupKey(r.params)
-		}
-		if e.Group && r.called == nil {
-			r.called = make(chan struct{})
-			r.size += groupOverhead
-		}
+// End ends the ctx of the handler, with the lock of the order held. It implements [order.Handler].
+func (r *request) End(by order.Ended) {
+	if by == order.ByGroup {
+		r.end(errGroupEnded)
+	} else {
+		r.end(errCancelled)
 	}
 }
 
-// counted reports whether the handler takes a slot while it runs. Those that wait for
-// people, for processes or for the peer do not.
-func (r *request) counted() bool { return r.entry == nil || !r.entry.Waits && !r.entry.Group }
-
-// serve handles the request and responds to it, whatever its handler does.
-func (r *request) serve() {
+// Serve decodes, calls the handler and responds. It implements [order.Handler].
+func (r *request) Serve(under order.Scoped) {
+	if s, ok := under.(*scope); ok {
+		r.up = s
+	}
 	growStack()
 	// Deferred, because a handler may end its goroutine with runtime.Goexit.
 	defer r.write()
-	defer r.conn.in.ends(r)
+	defer r.Advance(order.Over)
 	defer r.runAfter()
 	res, err := any(nil), errExited
 	defer func() {
 		defer r.end(errReturned) // respond may not return
-		r.wasCalled()
+		r.Called()
 		result := res
 		res = nil // respond lets go of it when it is encoded
 		r.respond(result, err)
@@ -132,28 +70,8 @@ func (r *request) serve() {
 		return
 	}
 	err = errExited
-	waitCalled(&r.scope, r.before)
+	r.AwaitCalled(r.parent.Done()) // ends with the connection
 	err = c.handlers.invoke(&r.scope, r.entry, params, raw, &res)
-}
-
-// wasCalled notes that the handler is being called, or never will be.
-func (r *request) wasCalled() {
-	if r != nil && r.called != nil {
-		r.calledOnce.Do(func() { close(r.called) })
-	}
-}
-
-// waitCalled waits until the handlers of all requests were called, for the handler of the
-// message that has ended their group. A goroutine cannot know that a function has executed
-// its first statement, so what the handler registers may not be found; its ctx had ended
-// before.
-func waitCalled(s *scope, requests []*request) {
-	for _, r := range requests {
-		select {
-		case <-r.called:
-		case <-s.parent.Done(): // the connection ends
-		}
-	}
 }
 
 // handlerStack is what decoding, a short handler and encoding take of a stack, or a
@@ -175,7 +93,7 @@ func growStack() {
 // failed: the response then says -32603. Until it is queued the request counts against
 // the limits as if its handler ran.
 func (r *request) respond(res any, err error) {
-	ended := r.conn.in.responds(r)
+	ended := r.Advance(order.Returned)
 	f := outbox.NewFrame()
 	encoded, ok := false, false
 	// Deferred, because an encoding method may end its goroutine with runtime.Goexit.
@@ -183,7 +101,7 @@ func (r *request) respond(res any, err error) {
 		if !encoded {
 			r.conn.handlers.appendResponse(f, r, nil, errExited, ended)
 		}
-		if !r.handshake {
+		if !r.Opens() {
 			res = nil // only the frame takes memory while it waits
 		}
 		r.queue(f.Fit(), res, ok)
@@ -195,28 +113,28 @@ func (r *request) respond(res any, err error) {
 // queue queues the response.
 func (r *request) queue(f *outbox.Frame, res any, ok bool) {
 	c := r.conn
-	f.Request, f.About = r.id, r.method
+	f.Request, f.About = r.ID, r.Method
 	// A result that is decoded takes about as much memory as it does encoded.
 	f.Result = c.results.Count(&r.result, int64(len(f.Data)), int64(cap(f.Data)))
 	if c.network {
-		m := stream.Message{Kind: stream.KindErrorResponse, ID: json.RawMessage(r.id)}
+		m := stream.Message{Kind: stream.KindErrorResponse, ID: json.RawMessage(r.ID)}
 		if ok {
 			m.Kind = stream.KindResponse
 		}
-		c.describe(f, m, lenHead(r.id))
+		c.describe(f, m, lenHead(r.ID))
 	}
 	duty := outbox.Dropped
 	err := r.reserve(f)
-	c.in.responded(r) // before the peer can read it, who may use its id again
+	r.Advance(order.Responded) // before the peer can read it, who may use its id again
 	if err == nil {
 		duty = c.out.Push(f)
 	}
 	r.writes = duty == outbox.Begin
-	c.in.relayed(r)
+	r.Advance(order.Queued)
 	if duty == outbox.Dropped {
-		c.log.Debug("acp: a response came too late", "method", shown(r.method))
+		c.log.Debug("acp: a response came too late", "method", shown(r.Method))
 	}
-	if r.handshake {
+	if r.Opens() {
 		if r.writes { // much may follow
 			r.writes = false
 			c.out.Start()
@@ -231,7 +149,7 @@ func (r *request) reserve(f *outbox.Frame) error {
 	if c.out.TryReserve(f) {
 		return nil
 	}
-	defer c.in.stalls(r, int64(len(f.Data)))()
+	defer r.Stall(int64(len(f.Data)))()
 	return c.out.Reserve(context.Background(), f) // ends with the connection
 }
 
@@ -240,15 +158,6 @@ func (r *request) reserve(f *outbox.Frame) error {
 func (r *request) write() {
 	if r.writes {
 		r.conn.out.Write()
-	}
-}
-
-// relayedLocked lets the worker of another connection go on, which waits until the
-// response is queued.
-func (r *request) relayedLocked() {
-	if r.relay != nil {
-		close(r.relay)
-		r.relay = nil
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/validate"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -16,16 +17,16 @@ import (
 
 // appendResponse encodes what the handler of a request returned. It reports whether that
 // is a result.
-func (h *handlers) appendResponse(f *outbox.Frame, r *request, res any, err error, ended endedBy) (ok bool) {
+func (h *handlers) appendResponse(f *outbox.Frame, r *request, res any, err error, ended order.Ended) (ok bool) {
 	encode := func() error {
 		return safely(func() (err error) { f.Data, err = h.appendResult(f.Data[:0], r, res); return err })
 	}
 	if err == nil {
 		err = encode()
 	}
-	if err != nil && ended == endedByGroup && r.entry != nil && r.entry.Ended != nil {
-		r.conn.Look(r.method, err, func() {
-			h.log.Info("acp: handler of a cancelled turn failed", "method", shown(r.method), errorAttr(err))
+	if err != nil && ended == order.ByGroup && r.entry != nil && r.entry.Ended != nil {
+		r.conn.Look(r.Method, err, func() {
+			h.log.Info("acp: handler of a cancelled turn failed", "method", shown(r.Method), errorAttr(err))
 		})
 		res = r.entry.Ended()
 		err = encode()
@@ -33,9 +34,9 @@ func (h *handlers) appendResponse(f *outbox.Frame, r *request, res any, err erro
 	if err == nil {
 		return true
 	}
-	unsound := r.conn.Leave(r, r.method, err, func(err error) { f.Data = h.appendError(f.Data[:0], r, err, ended != endedByNone) })
+	unsound := r.conn.Leave(r, r.Method, err, func(err error) { f.Data = h.appendError(f.Data[:0], r, err, ended != order.ByNone) })
 	if unsound != nil {
-		f.Data = appendFault(f.Data[:0], []byte(r.id), unsound)
+		f.Data = appendFault(f.Data[:0], []byte(r.ID), unsound)
 	}
 	return false
 }
@@ -45,20 +46,20 @@ func (h *handlers) appendError(b []byte, r *request, err error, cancelled bool) 
 	if raw, ok := appendRawFault(b, r, err); ok {
 		return raw
 	}
-	fault, _ := r.conn.fault(err, cancelled, "acp: a request handler failed", "method", shown(r.method))
+	fault, _ := r.conn.fault(err, cancelled, "acp: a request handler failed", "method", shown(r.Method))
 	if fault.Code == rpcerr.CodeRequestCancelled && cancelled && fault.Data == nil {
 		fault = cancelledResponse(r)
 	}
-	return appendFault(b, []byte(r.id), fault)
+	return appendFault(b, []byte(r.ID), fault)
 }
 
 // appendResult encodes a result.
 func (h *handlers) appendResult(b []byte, r *request, res any) ([]byte, error) {
-	b = append(appendHead(b, []byte(r.id)), `,"result":`...)
+	b = append(appendHead(b, []byte(r.ID)), `,"result":`...)
 	if r.entry == nil {
 		raw, err := encodeRaw(res)
 		if err != nil {
-			return b, encodingError(r.method+" result", err)
+			return b, encodingError(r.Method+" result", err)
 		}
 		if raw == nil {
 			raw = json.RawMessage("null")
@@ -68,19 +69,19 @@ func (h *handlers) appendResult(b []byte, r *request, res any) ([]byte, error) {
 	codec := r.entry.Result
 	if !codec.Is(res) {
 		if res != nil {
-			return b, fmt.Errorf("acp: %s: the result is a %T: return a pointer to the result type of the method", r.method, res)
+			return b, fmt.Errorf("acp: %s: the result is a %T: return a pointer to the result type of the method", r.Method, res)
 		}
 		var err error
 		if res, _, err = codec.Decode(emptyObject); err != nil {
-			return b, fmt.Errorf("acp: %s: the handler returned no result: return a response or an error", r.method)
+			return b, fmt.Errorf("acp: %s: the handler returned no result: return a response or an error", r.Method)
 		}
 	}
 	if strict := !r.results.brought(res); !codec.Valid(res, strict) {
-		return b, h.invalid(r.method+" result", validate.Struct(res, strict))
+		return b, h.invalid(r.Method+" result", validate.Struct(res, strict))
 	}
 	b, err := codec.Append(b, res)
 	if err != nil {
-		return b, h.unencodable(r.method+" result", err)
+		return b, h.unencodable(r.Method+" result", err)
 	}
 	return append(b, '}'), nil
 }
@@ -103,7 +104,7 @@ func appendFault(b []byte, id []byte, e *rpcerr.RequestError) []byte {
 
 // cancelledResponse is the response to a request that the peer cancelled.
 func cancelledResponse(r *request) *rpcerr.RequestError {
-	return rpcerr.RequestCancelled(map[string]json.RawMessage{"requestId": json.RawMessage(r.id)})
+	return rpcerr.RequestCancelled(map[string]json.RawMessage{"requestId": json.RawMessage(r.ID)})
 }
 
 var errNoResponse = errors.New("response cannot be used")
@@ -111,4 +112,21 @@ var errNoResponse = errors.New("response cannot be used")
 // responseError is what a call gets whose response was refused as a whole.
 func responseError(k *call, why error) error {
 	return fmt.Errorf("acp: %s: %w: %w", k.method, errNoResponse, why)
+}
+
+// peerMistake is the error of a request that the peer got wrong: no failure of this end, so
+// OnError need not log it.
+type peerMistake struct{ response *rpcerr.RequestError }
+
+func (e *peerMistake) Error() string                      { return e.response.Error() }
+func (e *peerMistake) Is(target error) bool               { return e.response.Is(target) }
+func (e *peerMistake) RequestError() *rpcerr.RequestError { return e.response }
+func (*peerMistake) Logged() bool                         { return true }
+
+func (e *peerMistake) As(target any) bool {
+	r, ok := target.(**rpcerr.RequestError)
+	if ok {
+		*r = e.response
+	}
+	return ok
 }

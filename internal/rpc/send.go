@@ -1,11 +1,13 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -122,4 +124,20 @@ func (c *Conn) reserve(ctx context.Context, f *outbox.Frame) error {
 	s.enter(c, false)
 	defer s.leave(c, false)
 	return c.out.Reserve(ctx, f)
+}
+
+// frameRefused deals with a message that the stream cannot carry. A call fails with the
+// error, a request gets the response -32603; the connection goes on. The writer calls it.
+func (c *Conn) frameRefused(f *outbox.Frame, err error) {
+	switch {
+	case f.Call != 0:
+		c.calls.failOne(f.Call, err)
+		return
+	case f.Request != "" && !f.IsOwn():
+		id := rpcerr.NewErrorID()
+		c.log.Error("acp: stream refused a response", "method", shown(f.About), "error", err, memberErrorID, id)
+		c.respondOwn([]byte(f.Request), InternalError(id))
+		return
+	}
+	c.log.Error("acp: stream refused a message", "method", shown(cmp.Or(f.About, "response")), "error", err)
 }

@@ -3,7 +3,8 @@ package rpc
 import (
 	"context"
 	"errors"
-	"sync"
+
+	"github.com/acpkit/go-sdk/internal/rpc/order"
 )
 
 // Work is what goes on after the response to the request that began it, such as a turn
@@ -11,14 +12,9 @@ import (
 // MaxOpen, Shutdown and the end of input wait for it, and Wait names the request's method
 // when it does not end. It is safe for concurrent use.
 type Work struct {
-	ctx        *workContext
-	end        func(cause error) // ends the ctx
-	background bool
-	member     member
-	task       task
-
-	done func() // takes the work out of inbound
-	over bool   // guarded by the lock of inbound
+	ctx    *workContext
+	cancel context.CancelCauseFunc
+	order  order.Work
 }
 
 // Outlive begins work of the request whose handler was given ctx. The work belongs to the
@@ -30,29 +26,27 @@ func Outlive(ctx context.Context, background bool) (*Work, error) {
 	if s == nil || s.req == nil {
 		return nil, errors.New("acp: ctx is not that of a request handler: pass on the one that the handler was given")
 	}
-	r, c := s.req, s.conn
+	c := s.conn
 	life, cancel := context.WithCancelCause(c.life)
-	w := &Work{background: background, end: func(cause error) { cancel(cause) }}
-	w.ctx = &workContext{Context: life, values: context.WithoutCancel(ctx),
-		scope: &scope{parent: life, conn: c, method: s.method, size: s.size, req: r, odd: s.odd, up: c.up}}
-	w.ctx.scope.work = w
-	w.member.work, w.task.method = w, s.method
-	done, err := c.in.outlives(r, s.work, w)
-	if err != nil {
-		cancel(context.Canceled)
-		return nil, err
+	w := &Work{cancel: cancel}
+	w.order = order.Work{Method: s.Method, Of: &s.req.Request, Background: background, End: func() { cancel(errGroupEnded) }}
+	if s.work != nil {
+		w.order.By = &s.work.order
 	}
-	w.done = sync.OnceFunc(func() {
-		done()
+	own := &scope{parent: life, conn: c, req: s.req, work: w, odd: s.odd, up: c.up}
+	own.Method, own.Size = s.Method, s.Size
+	w.ctx = &workContext{Context: life, values: context.WithoutCancel(ctx), scope: own}
+	if !c.order.Begin(&w.order) {
 		cancel(context.Canceled)
-	})
+		return nil, errors.New("acp: the handler has returned, or the work has ended: begin work before that")
+	}
 	return w, nil
 }
 
 // InBackground reports whether ctx is that of background work.
 func InBackground(ctx context.Context) bool {
 	s := scopeOf(ctx)
-	return s != nil && s.work != nil && s.work.background
+	return s != nil && s.work != nil && s.work.order.Background
 }
 
 // AwaitEarlier waits until every request that was read before this one and belongs to the same
@@ -65,7 +59,7 @@ func AwaitEarlier(ctx context.Context) error {
 		return nil
 	}
 	for { // one in the middle may be responded to before those in front of it
-		earlier := s.conn.in.earlier(s.req)
+		earlier := s.req.Earlier()
 		if earlier == nil {
 			return nil
 		}
@@ -75,23 +69,6 @@ func AwaitEarlier(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// earlier returns a channel that is closed when the nearest request in front of r in its group
-// has been responded to, or nil if there is none.
-func (in *inbound) earlier(r *request) <-chan struct{} {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for m := r.member.prev; m != nil; m = m.prev {
-		if m.work != nil {
-			continue
-		}
-		if m.request.over == nil {
-			m.request.over = make(chan struct{})
-		}
-		return m.request.over
-	}
-	return nil
 }
 
 // Waits notes that the handler which was given ctx waits for other handlers or for work, until
@@ -109,14 +86,9 @@ func Waits(ctx context.Context) (done func()) {
 // EndAgain ends the ctx of what has joined a group since the request was read that ends the
 // group. ctx must be that of the handler of this request.
 func EndAgain(ctx context.Context) {
-	s := scopeOf(ctx)
-	if s == nil || s.req == nil || s.req.entry == nil || s.req.entry.Ends == EndsNothing {
-		return
+	if s := scopeOf(ctx); s != nil && s.req != nil {
+		s.req.EndAgain()
 	}
-	in := &s.conn.in
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.pending.endGroup(s.req.group, s.req.entry.Ends == EndsAll)
 }
 
 // Context returns the ctx of the work. It has the values of the handler's ctx, ends with
@@ -124,7 +96,10 @@ func EndAgain(ctx context.Context) {
 func (w *Work) Context() context.Context { return w.ctx }
 
 // End reports that the work is over. Calls after the first do nothing.
-func (w *Work) End() { w.done() }
+func (w *Work) End() {
+	w.order.Over()
+	w.cancel(context.Canceled)
+}
 
 // workContext ends with its Context, has the values of another ctx, and is a scope of its
 // own: a call of the work is not made by the handler, which may have returned.
@@ -145,34 +120,6 @@ func (w *workContext) Value(key any) any {
 	return w.Context.Value(key)
 }
 
-// outlives: the handler of a request has begun work. done means that the work is over.
-// by is the work that begins it, nil if the handler does.
-func (in *inbound) outlives(r *request, by, w *Work) (done func(), err error) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if by != nil && by.over || by == nil && r.state != requestRunning {
-		return nil, errors.New("acp: the handler has returned, or the work has ended: begin work before that")
-	}
-	size := r.size + handlerOverhead
-	in.pending.open += size
-	in.pending.link(&w.task)
-	if r.entry != nil && r.entry.Group {
-		in.pending.join(&w.member, r.group)
-		if by == nil && r.endedBy == endedByGroup {
-			w.end(errGroupEnded)
-		}
-	}
-	return func() {
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		w.over = true
-		in.pending.open -= size
-		in.pending.leave(&w.member)
-		in.pending.unlink(&w.task)
-		in.idleLocked()
-	}, nil
-}
-
 // Linger notes work that a handler began and that may go on after the handler has
 // returned. Shutdown and Wait wait for it as they wait for the handler, and
 // ErrHandlerStuck names it by the handler's method. The caller must call done when the
@@ -182,5 +129,7 @@ func Linger(ctx context.Context) (done func()) {
 	if s == nil {
 		return func() {}
 	}
-	return s.conn.in.begin(&task{method: s.method})
+	w := &order.Work{Method: s.Method}
+	s.conn.order.Begin(w)
+	return w.Over
 }

@@ -1,6 +1,6 @@
-package rpc
+package order
 
-// White box: the queue and the keys of ids have no face of their own.
+// White box: the queue and the groups have no face of their own.
 
 import (
 	"math/rand/v2"
@@ -11,6 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// handler is a request that does nothing.
+type handler struct {
+	Request
+	Scope
+}
+
+func (*handler) Serve(Scoped) {}
+func (*handler) End(Ended)    {}
+
 func TestQueue(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var q queue
@@ -19,12 +28,12 @@ func TestQueue(t *testing.T) {
 	for range 2000 {
 		for range r.IntN(60) {
 			next++
-			q.push(item{size: next})
+			q.push(Item{Size: next})
 			model = append(model, next)
 		}
 		var all []int64
 		for it := range q.all() {
-			all = append(all, it.size)
+			all = append(all, it.Size)
 		}
 		require.Equal(t, model, all)
 		take := r.IntN(62)
@@ -32,7 +41,7 @@ func TestQueue(t *testing.T) {
 			take = len(model)
 		}
 		for range min(take, len(model)) {
-			require.Equal(t, model[0], q.pop().size)
+			require.Equal(t, model[0], q.pop().Size)
 			if model = model[1:]; len(model) == 0 {
 				model = nil
 			}
@@ -46,10 +55,11 @@ func TestQueue(t *testing.T) {
 
 // A member leaves its group in the same time, however many there are.
 func TestMembersOfAGroup(t *testing.T) {
-	p := pending{groups: map[string]*group{}}
-	all := make([]*request, 300_000)
+	p := pending{groups: map[string]*list{}}
+	all := make([]*Request, 300_000)
 	for i := range all {
-		all[i] = &request{}
+		h := &handler{}
+		h.do, all[i] = h, &h.Request
 		all[i].member.request = all[i]
 		p.join(&all[i].member, "s")
 	}
@@ -59,30 +69,12 @@ func TestMembersOfAGroup(t *testing.T) {
 		if i%2 == 1 {
 			at = len(all) - 1 - i/2
 		}
-		p.leave(&all[at].member)
-		p.leave(&all[at].member) // no matter
+		p.leave(&all[at].member, "s")
+		p.leave(&all[at].member, "s") // no matter
 		if i == len(all)-3 {
 			assert.Equal(t, all[len(all)/2-1:len(all)/2+1], p.endGroup("s", true))
 		}
 	}
 	assert.Less(t, time.Since(begun), 3*time.Second)
 	assert.Empty(t, p.groups)
-}
-
-func TestIDKey(t *testing.T) {
-	for _, same := range [][]string{
-		{"1", "1.0", "1e0", "10e-1"}, {`"a"`, `"\u0061"`}, {"-7", "-7.0"}, {"0", "-0", "0.0"},
-		{"null"}, {`"1"`}, {`"null"`}, {"9007199254740993"}, {"9007199254740992"}, {"1.5"}, {`""`}, {"1e300"}, {`"\ud800"`, `"\uD800"`},
-	} {
-		for _, id := range same {
-			assert.Equal(t, idKey(same[0]), idKey(id), id)
-		}
-	}
-	assert.NotEqual(t, idKey("1"), idKey(`"1"`))
-	assert.NotEqual(t, idKey("9007199254740993"), idKey("9007199254740992"))
-	for id, want := range map[string]uint64{"1": 1, "7.0": 7, "7e0": 7, "18446744073709551615": 1<<64 - 1, "0": 0, `"1"`: 0, "null": 0, "-1": 0, "1.5": 0, "": 0, "18446744073709551616": 0} {
-		got, ok := callID([]byte(id))
-		assert.Equal(t, want, got, id)
-		assert.Equal(t, want != 0, ok, id)
-	}
 }

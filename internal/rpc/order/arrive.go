@@ -1,0 +1,263 @@
+package order
+
+// Kind says what an Item is.
+type Kind uint8
+
+const (
+	Notification Kind = iota // a notification to handle
+	Unresolved               // the same, before its row is known
+	Dropped                  // the place of a notification that came before the handshake
+	Delivery                 // the place of a response to one of our calls
+	Last                     // the same; it goes through the queue in any case
+	End                      // the end of input: nothing was read after it
+	request                  // the place where a request may start
+)
+
+// Item is one place in the order.
+type Item struct {
+	Kind   Kind
+	Size   int64 // what a notification counts for
+	Params []byte
+	What   Subject // a Response for Delivery and Last
+	Ends   *Ends   // the group that a notification ends; nil: none
+}
+
+// Subject is what an Item is about.
+type Subject interface {
+	// Title names it in a warning; an empty one is of no interest. It is called with the
+	// lock held.
+	Title() string
+}
+
+// Response is what a Delivery delivers.
+type Response interface {
+	Subject
+	// Lost notes that notifications were dropped that had been read before the response. It is
+	// called with the lock held.
+	Lost()
+}
+
+// Ends says which group a notification ends.
+type Ends struct {
+	Group string
+	All   bool // background work ends too
+	after []*Request
+}
+
+// AwaitCalled waits until the handlers of the requests were called that the notification has
+// ended, or done is closed. Nil has ended none.
+func (e *Ends) AwaitCalled(done <-chan struct{}) {
+	if e != nil {
+		awaitCalled(e.after, done)
+	}
+}
+
+// A peer's message counts for more than its length, because it takes memory beside it. The
+// callers of this package add NotificationOverhead and RequestOverhead to the length.
+const (
+	NotificationOverhead = 128
+	RequestOverhead      = 512
+
+	groupOverhead   = 256     // in addition, for a request that belongs to a group
+	handlerOverhead = 8 << 10 // for a request whose handler runs: its goroutine
+	pointerSize     = 8
+)
+
+// Arrive gives something its place, and reports whether that is here and now: the caller then
+// deals with it. A group that a notification ends, ends here and now. Only the reader may pass a
+// Delivery, so that nothing which was read later is before it.
+func (o *Order) Arrive(it Item) (now bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch it.Kind {
+	case Notification, Unresolved:
+		o.notificationLocked(it)
+		return false
+	case End:
+		o.ended = true
+		o.given.Signal()
+	}
+	switch {
+	case o.stopped:
+		if it.Kind != End {
+			response(it, o.lost)
+		}
+		return true
+	case !o.working && it.Kind != Last:
+		return true
+	}
+	o.pushLocked(it)
+	return false
+}
+
+func (o *Order) notificationLocked(it Item) {
+	switch {
+	case o.stopped:
+		o.lost = true
+		return
+	case o.gate.state == gatePending:
+		o.addLocked(it.Size, 0)
+		o.gate.held = append(o.gate.held, it)
+		return
+	case o.gate.state == gateClosed:
+		it.Kind, it.Params, it.Ends = Dropped, nil, nil
+	}
+	o.addLocked(it.Size, 0)
+	o.queueLocked(it)
+}
+
+// queueLocked puts a notification whose bytes are counted at the end of the queue.
+func (o *Order) queueLocked(it Item) {
+	if it.Kind == Unresolved {
+		var interesting bool
+		if it, interesting = (*o.table.Load()).Notification(it); !interesting {
+			o.addLocked(-it.Size, 0)
+			return
+		}
+		it.Kind = Notification
+	}
+	if e := it.Ends; e != nil {
+		e.after = o.pending.endGroup(e.Group, e.All)
+		grown := pointerSize * int64(len(e.after))
+		it.Size += grown
+		o.addLocked(grown, 0)
+	}
+	o.pushLocked(it)
+}
+
+// pushLocked puts an item at the end of the queue.
+func (o *Order) pushLocked(it Item) {
+	o.queue.push(it)
+	start := !o.working
+	o.working = true
+	if it.Kind != Notification && it.Kind != Dropped {
+		o.watchLocked()
+	}
+	if start {
+		go o.cfg.Work() // ends when the queue is empty
+	}
+}
+
+// Accept registers a request and starts it, or gives it its place after the notifications that
+// were read before. It returns why a request is not accepted, which must then be responded to,
+// except for Stopped.
+func (o *Order) Accept(h Handler) Reason {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r, s := h.request(), h.scope()
+	r.do, r.order, s.of = h, o, r
+	opens := s.Method == o.cfg.Handshake
+	switch {
+	case o.stopped:
+		return Stopped
+	case o.pending.byKey[r.Key] != nil:
+		return InUse
+	case o.gate.state == gateClosed && !opens:
+		return NotOpen
+	case o.cfg.First && o.gate.used && opens:
+		return TooLate
+	case o.refusing:
+		return Refusing
+	}
+	held := o.gate.state == gatePending
+	if !held {
+		if !(*o.table.Load()).Request(h) {
+			return BadID
+		}
+		s.Size += r.joins()
+	}
+	startsNow := !held && (!o.working || inside(o.handling)) && o.slots.free(r)
+	if o.pending.tooMany(r, startsNow) {
+		return TooMany
+	}
+	o.pending.register(r)
+	o.gate.used = o.gate.used || !opens
+	if held {
+		o.gate.held = append(o.gate.held, Item{Kind: request, What: r})
+		return Accepted
+	}
+	o.placeLocked(r)
+	return Accepted
+}
+
+// placeLocked starts a registered request or puts it after the notifications that were read
+// before it.
+func (o *Order) placeLocked(r *Request) {
+	r.state = queued
+	if r.Ends {
+		r.before = o.pending.endGroup(r.Group, r.All)
+		o.pending.charge(r, pointerSize*int64(len(r.before)))
+	}
+	if r.Member {
+		r.member.request = r
+		o.pending.join(&r.member, r.Group)
+	}
+	if o.gate.state == gateClosed { // it is the handshake
+		o.gate.state, r.handshake = gatePending, true
+		o.table.Store(nil)
+	}
+	switch {
+	case !o.working:
+		o.startLocked(r)
+	case inside(o.handling):
+		r.under = o.handling
+		o.startLocked(r)
+	default:
+		o.behind = append(o.behind, r)
+		o.pushLocked(Item{Kind: request, What: r})
+	}
+}
+
+// startLocked starts a request's handler, or lets it wait for a slot.
+func (o *Order) startLocked(r *Request) {
+	if !o.slots.free(r) {
+		r.state = waiting
+		o.slots.wait(r)
+		return
+	}
+	o.pending.started(r)
+	o.slots.take(r)
+	go r.do.Serve(r.under) // ends when the handler has returned and its response is queued
+}
+
+// startWaitingLocked starts those that wait for a slot, as far as there are some.
+func (o *Order) startWaitingLocked() {
+	for r := o.slots.next(); r != nil; r = o.slots.next() {
+		o.startOrForgetLocked(r, waiting)
+	}
+}
+
+// startOrForgetLocked starts a request that is in the state from, and forgets one that was
+// cancelled meanwhile.
+func (o *Order) startOrForgetLocked(r *Request, from state) {
+	if r.state == from {
+		o.startLocked(r)
+	} else {
+		o.pending.forget(r)
+	}
+}
+
+// Cancel ends the ctx of the request with this key. One that was not started is never started:
+// it is returned, and must be responded to. refused are the requests that only waited for it.
+func (o *Order) Cancel(key string) (unstarted Handler, refused []Refused) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := o.pending.byKey[key]
+	if r == nil {
+		return nil, nil
+	}
+	if r.endedBy == ByNone {
+		r.endedBy = ByPeer
+	}
+	r.do.End(ByPeer)
+	if r.state >= running {
+		return nil, nil
+	}
+	o.pending.remove(r)
+	o.pending.empty(r)
+	if r.handshake {
+		refused = o.openLocked(nil)
+	}
+	o.idleLocked()
+	return r.do, refused
+}

@@ -1,0 +1,148 @@
+package order
+
+// list is a list of nodes. A node leaves it in the same time, however many there are.
+type list struct{ first, last *node }
+
+// node is the place of a request, or of work, in a list.
+type node struct {
+	request    *Request // until its response is queued
+	work       *Work    // nil: the request itself
+	in         *list
+	prev, next *node
+}
+
+func (l *list) push(n *node) {
+	n.in = l
+	if n.prev = l.last; n.prev != nil {
+		n.prev.next = n
+	} else {
+		l.first = n
+	}
+	l.last = n
+}
+
+// remove takes n out of its list, if it is in one.
+func (n *node) remove() {
+	l := n.in
+	if l == nil {
+		return
+	}
+	if n.prev != nil {
+		n.prev.next = n.next
+	} else {
+		l.first = n.next
+	}
+	if n.next != nil {
+		n.next.prev = n.prev
+	} else {
+		l.last = n.prev
+	}
+	n.in, n.prev, n.next = nil, nil, nil
+}
+
+func (n *node) method() string {
+	if n.work != nil {
+		return n.work.Method
+	}
+	return n.request.do.scope().Method
+}
+
+// A group is what a message can end together: a list of requests and of work.
+
+// join makes n the last member of a group.
+func (p *pending) join(n *node, group string) {
+	l := p.groups[group]
+	if l == nil {
+		l = &list{}
+		p.groups[group] = l
+	}
+	l.push(n)
+}
+
+// leave takes n out of its group, if it is in one.
+func (p *pending) leave(n *node, group string) {
+	l := n.in
+	n.remove()
+	if l != nil && l.first == nil {
+		delete(p.groups, group)
+	}
+}
+
+// endGroup ends the ctx of the members of a group, of background work only when all
+// is true. It returns the requests among them. They end first: one that waits for the end
+// of work must not take its place.
+func (p *pending) endGroup(group string, all bool) (requests []*Request) {
+	l := p.groups[group]
+	if l == nil {
+		return nil
+	}
+	for n := l.first; n != nil; n = n.next {
+		if n.work == nil && n.request.state != done {
+			n.request.endedBy = ByGroup
+			n.request.do.End(ByGroup)
+			requests = append(requests, n.request)
+		}
+	}
+	for n := l.first; n != nil; n = n.next {
+		if n.work != nil && (all || !n.work.Background) {
+			n.work.End()
+		}
+	}
+	return requests
+}
+
+// Work is what goes on beside a handler, or after it.
+type Work struct {
+	Method string // of the handler that has begun it
+	// Of is the request whose work it is, and By the work that begins it, nil if the handler
+	// does. Without Of it is work of its own, which counts for nothing but its end.
+	Of         *Request
+	By         *Work
+	Background bool   // only a message that ends all of the group ends the ctx
+	End        func() // ends the ctx, with the lock held, because the group was ended
+
+	order        *Order
+	size         int64
+	over         bool
+	member, task node
+}
+
+// Begin notes that work has begun. It belongs to the group of the request. It reports false if
+// the handler has returned, or the work that begins it has ended.
+func (o *Order) Begin(w *Work) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w.order, w.member.work, w.task.work = o, w, w
+	if r := w.Of; r != nil {
+		if w.By != nil && w.By.over || w.By == nil && r.state != running {
+			return false
+		}
+		w.size = r.do.scope().Size + handlerOverhead
+		o.pending.open += w.size
+		if r.Member {
+			o.pending.join(&w.member, r.Group)
+			if w.By == nil && r.endedBy == ByGroup {
+				w.End()
+			}
+		}
+	}
+	o.pending.tasks.push(&w.task)
+	return true
+}
+
+// Over notes that the work has ended. Calls after the first do nothing.
+func (w *Work) Over() {
+	o := w.order
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if w.over {
+		return
+	}
+	w.over = true
+	o.pending.open -= w.size
+	if w.Of != nil {
+		o.pending.leave(&w.member, w.Of.Group)
+	}
+	w.task.remove()
+	o.idleLocked()
+}

@@ -1,0 +1,104 @@
+package order
+
+// Scope is the part of a handler's ctx that the order needs. The ctx embeds it.
+type Scope struct {
+	Method string // of a notification it is set by Next
+	Size   int64  // memory of the message; likewise
+
+	inside int      // the methods that wait with the ctx, or with one that descends from it
+	of     *Request // whose handler has the ctx; nil: a notification's
+}
+
+func (s *Scope) scope() *Scope { return s }
+
+// Scoped is a value that embeds a Scope.
+type Scoped interface{ scope() *Scope }
+
+// inside reports whether a handler, or nil, waits for the peer.
+func inside(h Scoped) bool { return h != nil && h.scope().inside > 0 }
+
+// Next takes what is to be handled next out of the queue. The notification that was handled
+// before is over; s becomes the scope of this one. It returns false when the queue is empty: the
+// worker then ends. With only set it returns nothing but a response, and false in place of
+// anything else: the worker then goes on.
+func (o *Order) Next(s Scoped, only bool) (Item, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if only && (o.queue.len() == 0 || o.queue.peek().Kind != Delivery && o.queue.peek().Kind != Last) {
+		return Item{}, false
+	}
+	o.handling = nil
+	for o.queue.len() > 0 {
+		if o.queue.peek().Kind == Notification {
+			if o.waitGivenLocked(); o.queue.len() == 0 { // dropped meanwhile
+				break
+			}
+		}
+		it := o.queue.pop()
+		switch it.Kind {
+		case request:
+			if r, _ := it.What.(*Request); len(o.behind) > 0 && o.behind[0] == r { // else it was started out of turn
+				o.behind[0] = nil
+				o.behind = o.behind[1:]
+				o.startOrForgetLocked(r, queued)
+			}
+			continue
+		case Notification, Dropped:
+			o.addLocked(-it.Size, 0)
+			next := s.scope()
+			next.Method, next.Size = it.What.Title(), it.Size
+			o.handling = s
+			o.slow.handles()
+		}
+		return it, true
+	}
+	o.working = false
+	o.idleLocked()
+	return Item{}, false
+}
+
+// Enter notes that a method begins to wait for the peer with the ctx of a handler. Requests
+// that were read behind a notification start meanwhile, because the peer may need them for its
+// response. The handler of a request needs no slot meanwhile.
+func (o *Order) Enter(h Scoped) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := h.scope()
+	s.inside++
+	switch {
+	case s.of != nil:
+		s.of.passLocked()
+		if o.slots.give(s.of) {
+			o.startWaitingLocked()
+		}
+	case o.handling == h && s.inside == 1:
+		behind := o.behind
+		o.behind = nil
+		for _, r := range behind {
+			if r.state == queued {
+				r.under = h
+			}
+			o.startOrForgetLocked(r, queued)
+		}
+		o.room.Signal()
+	}
+}
+
+// Leave undoes Enter. The handler of a request takes its slot back. It does not wait for a free
+// one: it may hold what the others need.
+func (o *Order) Leave(h Scoped) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := h.scope()
+	s.inside--
+	if r := s.of; r != nil && s.inside == 0 && !r.over {
+		o.slots.take(r)
+	}
+}
+
+// Resume starts requests that waited until fewer results were in flight.
+func (o *Order) Resume() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.startWaitingLocked()
+}

@@ -1,0 +1,113 @@
+package order
+
+// keptMap is how many entries a map may have had to be kept when it is empty: maps
+// do not shrink.
+const keptMap = 1024
+
+// pending are the requests whose response is not queued yet, the work that outlives
+// its response, and what runs code of the user for them.
+type pending struct {
+	maxWaiting, maxOpen int64
+
+	byKey   map[string]*Request
+	most    int // how many there were at once
+	groups  map[string]*list
+	waiting int64 // bytes of the requests that were not started yet
+	open    int64 // bytes of all of them
+	tasks   list  // of what runs
+}
+
+// none reports whether nothing is open and nothing runs.
+func (p *pending) none() bool { return p.tasks.first == nil && len(p.byKey) == 0 }
+
+// tooMany reports whether there is no room for one more request: for one that would
+// have to wait, or for any at all. Questions to the user and their like, which may
+// stay open for hours, leave a rest to the others.
+func (p *pending) tooMany(r *Request, startsNow bool) bool {
+	room, size := p.maxOpen, r.do.scope().Size
+	if !r.Waits {
+		room += p.maxWaiting
+	}
+	if p.open > 0 && p.open+size+handlerOverhead > room {
+		return true
+	}
+	return !startsNow && p.waiting+size > p.maxWaiting
+}
+
+// register makes the request one that waits to be started.
+func (p *pending) register(r *Request) {
+	p.byKey[r.Key] = r
+	p.most = max(p.most, len(p.byKey))
+	p.waiting += r.do.scope().Size
+	p.open += r.do.scope().Size
+}
+
+// charge counts what an unstarted request holds more.
+func (p *pending) charge(r *Request, size int64) {
+	r.do.scope().Size += size
+	p.waiting += size
+	p.open += size
+}
+
+// started notes that the request no longer waits.
+func (p *pending) started(r *Request) {
+	p.waiting -= r.do.scope().Size
+	p.open += handlerOverhead
+	r.state = running
+	r.task.request = r
+	p.tasks.push(&r.task)
+}
+
+// grow counts bytes that a request holds beyond those of its message.
+func (p *pending) grow(r *Request, size int64) {
+	if r.state != done {
+		r.do.scope().Size += size
+		p.open += size
+	}
+}
+
+// remove lets go of a request that is not started: its handler will never be called.
+func (p *pending) remove(r *Request) {
+	p.free(r)
+	p.part(r)
+	r.Called()
+}
+
+// free makes the id of a request free again.
+func (p *pending) free(r *Request) {
+	if r.state == done {
+		return
+	}
+	p.open -= r.do.scope().Size
+	if r.state >= running {
+		p.open -= handlerOverhead
+	}
+	r.state = done
+	delete(p.byKey, r.Key)
+	if len(p.byKey) == 0 && p.most > keptMap {
+		p.byKey, p.most = make(map[string]*Request), 0
+	}
+}
+
+// part takes a request out of its group and lets those go on that wait for it there.
+func (p *pending) part(r *Request) {
+	if r.responded != nil {
+		close(r.responded)
+		r.responded = nil
+	}
+	p.leave(&r.member, r.Group)
+}
+
+// empty lets go what a request holds that will never be started. What is left of it
+// counts as waiting until its place is reached: a peer could cancel whatever it asks
+// for.
+func (p *pending) empty(r *Request) {
+	s := r.do.scope()
+	left := RequestOverhead + int64(len(r.ID)+len(r.Key))
+	r.before, r.Group, s.Method = nil, "", ""
+	p.waiting -= s.Size - left
+	s.Size = left
+}
+
+// forget notes that the place of a request was reached that was cancelled before.
+func (p *pending) forget(r *Request) { p.waiting -= r.do.scope().Size }

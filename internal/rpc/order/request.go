@@ -1,0 +1,234 @@
+package order
+
+import "sync"
+
+// The life of a request of the peer:
+//
+//	held       the handshake before it is not over: Open lets it go on
+//	queued     notifications before it are not handled: the worker reaches its place,
+//	           or one of their handlers waits for the peer
+//	waiting    all slots are taken, or too many responses wait for room
+//	running    Handler.Serve: its handler runs
+//	responding the handler has returned; its response is encoded, and waits for room
+//	done       the response has its room, or never will have it; the id is free
+type state uint8
+
+const (
+	held state = iota
+	queued
+	waiting
+	running
+	responding
+	done
+)
+
+// Ended says what has ended a ctx before its time.
+type Ended uint8
+
+const (
+	ByNone  Ended = iota
+	ByPeer        // Cancel
+	ByGroup       // a message that ends its group; it prevails
+)
+
+// Handler is a request of the peer. It embeds a [Request] and a [Scope].
+type Handler interface {
+	Scoped
+	request() *Request
+	// Serve handles the request, on a goroutine of its own. under is the notification during
+	// whose handler it was started; nil: it has waited for its turn.
+	Serve(under Scoped)
+	// End ends the ctx of the handler. It is called with the lock held.
+	End(by Ended)
+}
+
+// Request is the part of a request of the peer that the order needs.
+type Request struct {
+	ID     string // as the peer wrote it
+	Key    string // equal for equal ids
+	Inside bool   // a notification handler of another connection may wait for its handler
+
+	// A Table sets these.
+	Waits     bool   // its handler needs no slot: it waits for people, for processes or for the peer
+	Member    bool   // it belongs to Group
+	Ends, All bool   // it ends Group, and All ends background work too
+	Group     string // empty without Member and Ends
+
+	order     *Order
+	do        Handler
+	called    chan struct{} // closed when the handler of a member is called, or never will be
+	once      sync.Once     // closes called
+	handshake bool          // its response opens the connection; set before it is started
+	before    []*Request    // those whose handlers must have been called before its own; set likewise
+
+	state        state
+	endedBy      Ended
+	under        Scoped        // the notification during whose handler it starts
+	slot         bool          // it has a slot
+	over         bool          // nothing runs for it
+	released     bool          // Release was called
+	responded    chan struct{} // closed when its response is queued; nil while no one waits for that
+	passed       chan struct{} // closed then too, or when its handler waits for something else
+	member, task node
+}
+
+func (r *Request) request() *Request { return r }
+
+// Title implements [Subject]: only a request that waits for its turn is of interest.
+func (r *Request) Title() string {
+	if r.state != queued {
+		return ""
+	}
+	return r.do.scope().Method
+}
+
+// joins prepares a request that belongs to a group, and returns what it counts for more.
+func (r *Request) joins() int64 {
+	if !r.Member || r.called != nil {
+		return 0
+	}
+	r.called = make(chan struct{})
+	return groupOverhead
+}
+
+// Opens reports whether the request is the handshake that opens the connection. It is for Serve.
+func (r *Request) Opens() bool { return r.handshake }
+
+// Called notes that the handler is being called, or never will be.
+func (r *Request) Called() {
+	if r.called != nil {
+		r.once.Do(func() { close(r.called) })
+	}
+}
+
+// AwaitCalled waits until the handlers of the requests were called that this one has ended, or
+// done is closed. A goroutine cannot know that a function has executed its first statement,
+// so what a handler registers may not be found; its ctx had ended before.
+func (r *Request) AwaitCalled(done <-chan struct{}) { awaitCalled(r.before, done) }
+
+func awaitCalled(requests []*Request, done <-chan struct{}) {
+	for _, r := range requests {
+		select {
+		case <-r.called:
+		case <-done:
+		}
+	}
+}
+
+// Step is how far the handling of a request has come.
+type Step uint8
+
+const (
+	Returned  Step = iota // its handler has returned
+	Responded             // its response has room in the outgoing queue, or never will: the id is free
+	Queued                // its response is in the outgoing queue: handlers that wait for it may send
+	Over                  // nothing runs for it
+)
+
+// Advance notes a step of a request that is served. It reports what has ended the handler's
+// ctx before.
+func (r *Request) Advance(step Step) Ended {
+	o := r.order
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch step {
+	case Returned:
+		if r.state == running {
+			r.state = responding
+		}
+	case Responded:
+		o.pending.free(r)
+	case Queued:
+		o.pending.part(r)
+		r.passLocked()
+	case Over:
+		r.over = true
+		if o.slots.give(r) {
+			o.startWaitingLocked()
+		}
+		r.task.remove()
+		o.idleLocked()
+	}
+	return r.endedBy
+}
+
+// Grow counts bytes that a request holds beyond those of its message.
+func (r *Request) Grow(size int64) {
+	r.order.mu.Lock()
+	defer r.order.mu.Unlock()
+	r.order.pending.grow(r, size)
+}
+
+// Stall notes that the response of size bytes waits for room in the outgoing queue, until
+// resume is called.
+func (r *Request) Stall(size int64) (resume func()) {
+	o := r.order
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.pending.grow(r, size)
+	o.slots.stalled++
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.slots.stalled--
+		o.startWaitingLocked()
+	}
+}
+
+// Passed returns a channel that is closed when the response to a request is queued, or its
+// handler waits for something else than the call that is about to return. It returns nil if
+// that is so already.
+func (r *Request) Passed() <-chan struct{} {
+	r.order.mu.Lock()
+	defer r.order.mu.Unlock()
+	if r.state != running || r.do.scope().inside > 1 || r.released {
+		return nil
+	}
+	if r.passed == nil {
+		r.passed = make(chan struct{})
+	}
+	return r.passed
+}
+
+// Release closes what Passed returns, from now on.
+func (r *Request) Release() {
+	r.order.mu.Lock()
+	defer r.order.mu.Unlock()
+	r.released = true
+	r.passLocked()
+}
+
+func (r *Request) passLocked() {
+	if r.passed != nil {
+		close(r.passed)
+		r.passed = nil
+	}
+}
+
+// Earlier returns a channel that is closed when the nearest request in front of r in its group
+// has been responded to, or nil if there is none.
+func (r *Request) Earlier() <-chan struct{} {
+	r.order.mu.Lock()
+	defer r.order.mu.Unlock()
+	for n := r.member.prev; n != nil; n = n.prev {
+		if n.work != nil {
+			continue
+		}
+		if n.request.responded == nil {
+			n.request.responded = make(chan struct{})
+		}
+		return n.request.responded
+	}
+	return nil
+}
+
+// EndAgain ends the ctx of what has joined a group since the request was read that ends the
+// group.
+func (r *Request) EndAgain() {
+	if !r.Ends {
+		return
+	}
+	r.order.mu.Lock()
+	defer r.order.mu.Unlock()
+	r.order.pending.endGroup(r.Group, r.All)
+}
