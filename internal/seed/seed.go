@@ -1,6 +1,6 @@
 // Package seed gives tests the lines that programs in use have written, as the corpus
 // that fuzzing begins with: recorded conversations and the vectors of the official
-// TypeScript SDK. They lie in the testdata of package interop.
+// TypeScript SDK. They lie in the folder internal/recordings.
 package seed
 
 import (
@@ -127,7 +127,7 @@ func Errors(tb testing.TB) [][]byte {
 	return all
 }
 
-// testdata finds the folder from wherever in the module a test runs.
+// testdata finds the folder from wherever in the repository a test runs.
 func testdata(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.Getwd()
@@ -135,12 +135,13 @@ func testdata(tb testing.TB) string {
 		tb.Fatal(err)
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "internal", "interop", "testdata")
+		recordings := filepath.Join(dir, "internal", "recordings")
+		if _, err := os.Stat(recordings); err == nil {
+			return recordings
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			tb.Fatal("not in a module")
+			tb.Fatal("not in the repository")
 		}
 		dir = up
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// vector is one observation of testdata/wire.json: what the TypeScript SDK 2.4.0
+// vector is one observation of internal/recordings/wire.json: what the TypeScript SDK 2.4.0
 // wrote when it was sent something.
 type vector struct {
 	Name, Role, Fixture, Preamble string
@@ -38,7 +38,7 @@ var unterminated = []string{
 
 func vectors(t *testing.T, role string) []vector {
 	t.Helper()
-	b, err := os.ReadFile("testdata/wire.json")
+	b, err := os.ReadFile("../../recordings/wire.json")
 	require.NoError(t, err)
 	var all []vector
 	require.NoError(t, json.Unmarshal(b, &all))
