@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"regexp"
@@ -104,6 +105,24 @@ func (c *Contract) Hint(reason string) string {
 	}
 	m, _ := c.Lookup(reason)
 	return m.Recovery
+}
+
+type contextKey struct{}
+
+// NewContext returns a ctx that carries the contract of the tool which is running, so
+// that code below the tool can ask for what it declares.
+func NewContext(ctx context.Context, c *Contract) context.Context {
+	return context.WithValue(ctx, contextKey{}, c)
+}
+
+// Hint returns the recovery that the running tool declares under the reason. It
+// returns "" when the tool has no contract or does not declare the reason, and an
+// empty hint is no hint, so that code below a tool need not know which tool it is:
+//
+//	kind.Validation.New("The formula does not parse.").WithReason("parse_failed").WithHint(contract.Hint(ctx, "parse_failed"))
+func Hint(ctx context.Context, reason string) string {
+	c, _ := ctx.Value(contextKey{}).(*Contract)
+	return c.Hint(reason)
 }
 
 // Markdown returns the declared list as a table, for the documentation of the tool.

@@ -79,7 +79,6 @@ func TestReasonsFromBelow(t *testing.T) {
 	e, _ = kind.From(service(t.Context()))
 	assert.Empty(t, e.Hint, "no contract, no hint")
 	assert.Empty(t, contract.Hint(contract.NewContext(t.Context(), articles), "unknown"))
-	assert.Nil(t, contract.FromContext(t.Context()))
 	assert.False(t, NoMatch.Matches(nil))
 	assert.False(t, NoMatch.Matches(errors.New("no_match")))
 }
