@@ -9,8 +9,7 @@ import (
 	"encoding/json"
 )
 
-// AuthMethod is one way to sign in. A method of a type that is not known is read as
-// [AuthMethodAgent] when it has the id and the name of one.
+// AuthMethod is one way to sign in. A method without a type is an [AuthMethodAgent].
 //
 // The variants are:
 //

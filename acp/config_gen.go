@@ -146,8 +146,8 @@ type SetSessionModeResponse struct {
 // Protocol: result of session/set_config_option.
 type SetSessionConfigOptionResponse struct {
 	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Options of an unreadable kind are
-	// skipped.
+	// importance. It replaces the previous list. Malformed options are skipped; those of
+	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions" acp:"dive"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -164,8 +164,8 @@ type CurrentModeUpdate struct {
 // ConfigOptionUpdate reports that config options have changed, whatever the cause.
 type ConfigOptionUpdate struct {
 	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Options of an unreadable kind are
-	// skipped.
+	// importance. It replaces the previous list. Malformed options are skipped; those of
+	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions" acp:"dive"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`

@@ -20,8 +20,8 @@ type NewSessionResponse struct {
 	// has no modes. Clients ignore it if the agent also sent config options.
 	Modes *SessionModeState `json:"modes,omitempty"`
 	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Options of an unreadable kind are
-	// skipped.
+	// importance. It replaces the previous list. Malformed options are skipped; those of
+	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -36,8 +36,8 @@ type LoadSessionResponse struct {
 	// has no modes. Clients ignore it if the agent also sent config options.
 	Modes *SessionModeState `json:"modes,omitempty"`
 	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Options of an unreadable kind are
-	// skipped.
+	// importance. It replaces the previous list. Malformed options are skipped; those of
+	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -55,8 +55,8 @@ type ForkSessionResponse struct {
 	// has no modes. Clients ignore it if the agent also sent config options.
 	Modes *SessionModeState `json:"modes,omitempty"`
 	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Options of an unreadable kind are
-	// skipped.
+	// importance. It replaces the previous list. Malformed options are skipped; those of
+	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -70,8 +70,8 @@ type ResumeSessionResponse struct {
 	// has no modes. Clients ignore it if the agent also sent config options.
 	Modes *SessionModeState `json:"modes,omitempty"`
 	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Options of an unreadable kind are
-	// skipped.
+	// importance. It replaces the previous list. Malformed options are skipped; those of
+	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`

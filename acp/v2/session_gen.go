@@ -21,8 +21,8 @@ type NewSessionResponse struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"min=1"`
 	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Options of an unreadable kind are
-	// skipped.
+	// importance. It replaces the previous list. Malformed options are skipped; those of
+	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero" acp:"dive,required"`
@@ -43,8 +43,8 @@ type ForkSessionResponse struct {
 	// SessionID identifies the new session.
 	SessionID SessionID `json:"sessionId" acp:"min=1"`
 	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Options of an unreadable kind are
-	// skipped.
+	// importance. It replaces the previous list. Malformed options are skipped; those of
+	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero" acp:"dive,required"`
@@ -58,8 +58,8 @@ type ForkSessionResponse struct {
 // Protocol: result of session/resume.
 type ResumeSessionResponse struct {
 	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Options of an unreadable kind are
-	// skipped.
+	// importance. It replaces the previous list. Malformed options are skipped; those of
+	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero" acp:"dive,required"`
