@@ -28,6 +28,9 @@ func TestSessionSendsUpdatesInOneLineEach(t *testing.T) {
 	}{
 		{func(ctx context.Context, s *agent.Session) error { return s.Message(ctx, "hi") },
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hi"}}`},
+		{func(ctx context.Context, s *agent.Session) error {
+			return s.MessageFrom(ctx, func(yield func(string, error) bool) { yield("hey", nil) })
+		}, `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hey"}}`},
 		{func(ctx context.Context, s *agent.Session) error { return s.Thought(ctx, "hm") },
 			`{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"hm"}}`},
 		{func(ctx context.Context, s *agent.Session) error { return s.UserMessage(ctx, "do") },

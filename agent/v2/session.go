@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"crypto/rand"
+	"iter"
 
 	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
 // Session has short methods for the messages of one session. It holds no state, so a
@@ -40,6 +42,15 @@ func (s *Session) Update(ctx context.Context, u acp.SessionUpdate) error {
 // chunks.
 func (s *Session) Message(ctx context.Context, id acp.MessageID, text string) error {
 	return s.Update(ctx, &acp.AgentMessageChunk{MessageID: id, Content: acp.Text(text)})
+}
+
+// MessageFrom sends the texts that a model streams as chunks of the message with the given id.
+// It sends the first text at once and joins the following ones for 25 ms or up to 2 KiB. A
+// text may end inside a rune. MessageFrom returns when the sequence ends or yields an error,
+// which it returns, or when ctx is done; the text that has arrived is sent in every case. It
+// calls the sequence on the goroutine of the caller.
+func (s *Session) MessageFrom(ctx context.Context, id acp.MessageID, deltas iter.Seq2[string, error]) error {
+	return endpoint.JoinText(ctx, deltas, func(text string) error { return s.Message(ctx, id, text) })
 }
 
 // Thought sends a chunk of the thought with the given id.

@@ -29,6 +29,11 @@ func TestSessionSendsUpdates(t *testing.T) {
 	}{
 		"message": {func(ctx context.Context, s *agent.Session) error { return s.Message(ctx, "m", "x") },
 			[]string{`{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"x"}}`}},
+		"message that is streamed": {func(ctx context.Context, s *agent.Session) error {
+			return s.MessageFrom(ctx, "m", func(yield func(string, error) bool) { _ = yield("x\xc3", nil) && yield("\xa4", nil) })
+		}, []string{
+			`{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"x"}}`,
+			`{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"ä"}}`}},
 		"thought": {func(ctx context.Context, s *agent.Session) error { return s.Thought(ctx, "m", "x") },
 			[]string{`{"sessionUpdate":"agent_thought_chunk","messageId":"m","content":{"type":"text","text":"x"}}`}},
 		"message that replaces": {func(ctx context.Context, s *agent.Session) error {
