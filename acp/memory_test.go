@@ -130,6 +130,31 @@ func TestMemoryOfReadingALongList(t *testing.T) {
 	assert.Less(t, times, 0.1)
 }
 
+// What was decoded of an object in a `_meta` before it turned out to be too large is not kept.
+// No message causes much of that.
+func TestMemoryOfReadingMetas(t *testing.T) {
+	codec := wire.Request(1, acp.MethodSessionPrompt).Params
+	for name, element := range map[string]string{
+		"short lists":   `[` + strings.Repeat(`[],`, 60) + `0]`,
+		"longer lists":  `[` + strings.Repeat(`[],`, 215) + `0]`,
+		"objects":       `[` + strings.Repeat(`{"":0},`, 60) + `0]`,
+		"short texts":   `[` + strings.Repeat(`"",`, 600) + `0]`,
+		"large objects": `[` + strings.Repeat(`{},`, 5000) + `0]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw := repeated(4<<20, `{"sessionId":"s","prompt":[`, `{"type":"text","text":"","_meta":{"a":`+element+`}}`, `]}`)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, _, err := codec.Decode(raw)
+			runtime.ReadMemStats(&after)
+			require.NoError(t, err)
+			times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(raw))
+			t.Logf("%.1f times its length", times)
+			assert.Less(t, times, 13.)
+		})
+	}
+}
+
 // TestMemoryBoundOfRandomShapes does the same for messages of random shape: typed values
 // and, in their `_meta`, anything.
 func TestMemoryBoundOfRandomShapes(t *testing.T) {

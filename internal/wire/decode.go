@@ -21,9 +21,11 @@ type Decoder struct {
 	held int // memory in bytes of everything read so far
 
 	// The fields below belong to Map.
-	limit   int
-	counts  []int32
-	counted int // how many of counts are used
+	limit    int
+	large    bool // an object was too large to be decoded without measuring
+	measured bool // counts are those of what is being read
+	counts   []int32
+	counted  int // how many of counts are used
 }
 
 // NewDecoder returns a Decoder for the JSON value raw. It does not change raw, and does not keep it

@@ -20,28 +20,36 @@ func (d *Decoder) Map(p *map[string]any) *FieldErrors {
 		return d.Mismatch("object")
 	}
 	start, held := d.i, d.held
-	d.counts, d.counted = nil, 0
-	d.limit = min(held+trial, memoryFree+memoryFactor*start)
-	if *p = d.object(envelope.MaxDepth); d.held <= d.limit {
-		return nil
+	if !d.large {
+		d.limit = min(held+trial, memoryFree+memoryFactor*start)
+		if *p = d.object(envelope.MaxDepth); d.held <= d.limit {
+			return nil
+		}
+		*p = nil // allow the garbage collector to free it
+		d.i, d.held, d.limit, d.large = start, held, math.MaxInt, true
 	}
-	*p = nil // allow the garbage collector to free it
-	d.i, d.held, d.limit = start, held, math.MaxInt
+	d.counts, d.counted = d.counts[:0], 0
 	cost := d.measure(envelope.MaxDepth)
 	end := d.i
 	d.i = start
+	d.measured = true
 	if d.affords(cost, end) {
 		*p = d.object(envelope.MaxDepth)
 	} else {
 		*p = d.partialObject()
 	}
-	d.counts = nil
+	if d.measured = false; cap(d.counts) > countsKept {
+		d.counts = nil
+	}
 	return nil
 }
 
-// trial is how much memory an object may take to be decoded without measuring. A larger one is
-// measured first.
+// trial is how much memory an object may take to be decoded without measuring. After a larger
+// one, all others of the message are measured first: what was decoded of it is garbage.
 const trial = 8 << 10
+
+// countsKept is how many counts the next object has room for without an allocation.
+const countsKept = 4 << 10
 
 // measure consumes a value and returns the memory of its decoded form. It appends the number of
 // members or elements of each object and array to d.counts, in the order in which they begin.
@@ -96,7 +104,7 @@ func numberSize(text []byte) int {
 
 // count returns the next count from measure. It returns -1 if nothing was measured.
 func (d *Decoder) count() int {
-	if d.counts == nil {
+	if !d.measured {
 		return -1
 	}
 	d.counted++
