@@ -79,6 +79,8 @@ type Client struct {
 	running sync.WaitGroup
 	written atomic.Int64
 
+	initialized stream.Message // the response to initialize, set before the first event stream
+
 	mu       sync.Mutex // guards all below
 	id       string     // empty before initialize was answered
 	begun    bool       // initialize was written

@@ -184,14 +184,10 @@ func (c *Client) initialize(o *outgoing) {
 		c.fail(io.EOF) // the server has forgotten the connection
 		return
 	}
-	s := c.stream("")
+	c.initialized = m
 	select {
-	case <-s.ready:
+	case <-c.stream("").ready:
 	case <-c.life.Done():
-		return
-	}
-	if s.err == nil {
-		c.in.put(arrival{msg: m})
 	}
 }
 

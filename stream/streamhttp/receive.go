@@ -169,6 +169,9 @@ func (c *Client) open(s *eventStream) (err error, clean bool) {
 				c.mu.Lock()
 				c.known[s.session] = true
 				c.mu.Unlock()
+				if s.session == "" {
+					c.in.put(arrival{msg: c.initialized}) // no event may overtake it
+				}
 				close(s.ready)
 			}
 			got, err = c.read(s, resp, cancel)
