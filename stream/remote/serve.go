@@ -12,6 +12,9 @@ import (
 // shutdownGrace is how long Serve waits for turns in flight after its ctx has ended.
 const shutdownGrace = 10 * time.Second
 
+// lastWrites is how long Serve then waits for responses whose handlers have just returned.
+const lastWrites = time.Second
+
 // Serve accepts connections on a listener until ctx ends, with the limits of
 // [NewServer], at every path. It then lets running turns end, for up to 10 s, and
 // returns nil. It closes the listener. A listener that is not on the loopback interface
@@ -30,6 +33,9 @@ func (h *Handler) Serve(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 		_ = h.Shutdown(grace) // cancels what has not ended by then
+		last, end := context.WithTimeout(grace, lastWrites)
+		_ = server.Shutdown(last)
+		end()
 		cancel()
 		_ = server.Close()
 		err = <-served

@@ -33,7 +33,8 @@ type Conn struct {
 	progress  time.Time     // when a part of an event was sent last
 	ended     bool
 	closed    bool
-	err       error // why Write fails
+	err       error  // why Write fails
+	after     func() // what follows the end, once serve has returned
 	posts     int
 	attached  int         // event streams with a receiver
 	lingering bool        // Close waits for event streams that are about to be opened
@@ -114,8 +115,26 @@ func (c *Conn) endLinger() {
 func (c *Conn) end(err error) {
 	c.mu.Lock()
 	c.endLocked(err)
+	after := c.after
+	c.after = nil
 	c.mu.Unlock()
 	c.h.remove(c)
+	if after != nil {
+		after()
+	}
+}
+
+// afterEnd calls a function when the connection has ended. It is called once.
+func (c *Conn) afterEnd(after func()) {
+	c.mu.Lock()
+	ended := c.ended
+	if !ended {
+		c.after = after
+	}
+	c.mu.Unlock()
+	if ended {
+		after()
+	}
 }
 
 func (c *Conn) endLocked(err error) {

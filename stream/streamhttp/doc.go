@@ -61,6 +61,9 @@
 // call fails, and turns go on. It tries to for 60 s after the last byte that arrived, and for
 // 25 s at least.
 //
+// The event streams of a server that shuts down end with a comment, ": the server shuts down".
+// Reading then returns stream.ErrShutdown, and the client does not try to continue them.
+//
 // # Limits of the server
 //
 //	one message             32 MiB    MaxMessage

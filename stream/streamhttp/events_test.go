@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/streamhttp"
 )
 
@@ -95,4 +98,70 @@ type writes struct {
 func (w *writes) Read(b []byte) (int, error) {
 	w.count++
 	return w.r.Read(b)
+}
+
+// The last line of each event stream of a server that shuts down says so, in a comment, which every
+// other client ignores. The event stream of an agent that ends by itself has none.
+func TestLastLineOfADrain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end  func(e *serverEnd)
+		want string
+	}{
+		"drained": {func(e *serverEnd) { e.Drain(); e.Close() }, ": the server shuts down\n\n"},
+		"done":    {func(e *serverEnd) { e.Close() }, ""},
+	} {
+		for _, resume := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, resume %t", name, resume), func(t *testing.T) {
+				s := serve(t, &streamhttp.HandlerOptions{Resume: resume})
+				c, end := s.connectRaw(t)
+				all := []*rawEvents{c.events(), c.events("Acp-Session-Id", session)}
+				const last = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + session + `"}}`
+				require.NoError(t, end.Write([]byte(`{"jsonrpc":"2.0","method":"_x"}`)))
+				require.NoError(t, end.Write([]byte(last)))
+				tt.end(end)
+				assert.Equal(t, `{"jsonrpc":"2.0","method":"_x"}`, all[0].next())
+				assert.Equal(t, last, all[1].next())
+				for _, e := range all {
+					assert.Equal(t, tt.want, e.rest())
+				}
+			})
+		}
+	}
+}
+
+// Only what a server says last is its reason: a comment in the middle means nothing, and a message
+// cannot say it.
+func TestAnEndThatIsNoDrain(t *testing.T) {
+	const note = `{"jsonrpc":"2.0","method":"_x","params":": the server shuts down"}`
+	for name, tt := range map[string]struct {
+		text string
+		want error
+	}{
+		"the last line":   {"data: " + note + "\n\n: the server shuts down\n\n", stream.ErrShutdown},
+		"then a message":  {": the server shuts down\n\ndata: " + note + "\n\n", io.EOF},
+		"then a comment":  {"data: " + note + "\n\n: the server shuts down\n\n:\n\n", io.EOF},
+		"in a message":    {"data: " + note + "\n\n", io.EOF},
+		"a longer line":   {"data: " + note + "\n\n: the server shuts down soon\n\n", io.EOF},
+		"lines with CRLF": {"data: " + note + "\r\n\r\n: the server shuts down\r\n\r\n", stream.ErrShutdown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Acp-Connection-Id", "x")
+				if r.Method == http.MethodPost {
+					_, _ = io.WriteString(w, initialized)
+				} else if r.Method == http.MethodGet {
+					_, _ = io.WriteString(w, tt.text)
+				}
+			}))
+			defer s.Close()
+			c, err := streamhttp.Dial(s.URL, nil)
+			require.NoError(t, err)
+			defer c.Close()
+			require.NoError(t, c.Write([]byte(initialize)))
+			assert.Equal(t, initialized, receive(t, c))
+			assert.Equal(t, note, receive(t, c))
+			_, err = c.Read()
+			assert.Equal(t, tt.want, err)
+		})
+	}
 }

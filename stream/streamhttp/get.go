@@ -13,6 +13,10 @@ import (
 // comment is an event that clients ignore.
 const comment = ":\n\n"
 
+// shutdownComment is the last line of the event streams of a server that shuts down. Clients
+// that do not know it ignore it, as every comment.
+const shutdownComment = ": the server shuts down"
+
 // buffers are used while events are written, so that an idle event stream holds none.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
@@ -107,9 +111,19 @@ func (h *Handler) send(c *Conn, e *events, me *receiver, r *http.Request) error 
 			}
 		case <-c.closing:
 			if next, _ := c.batch(e, me); len(next) == 0 {
-				return nil
+				return c.farewell(me)
 			}
 		}
+	}
+}
+
+// farewell ends an event stream with the reason, if the connection was asked to drain.
+func (c *Conn) farewell(r *receiver) error {
+	select {
+	case <-c.drain:
+		return r.write([]byte(shutdownComment+"\n\n"), nil)
+	default:
+		return nil
 	}
 }
 

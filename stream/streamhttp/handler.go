@@ -53,7 +53,8 @@ type HandlerOptions struct {
 	Owner func(*http.Request) string
 
 	// Connect admits a connection when its initialize arrives. The ctx is passed to
-	// serve; when it is done, the connection ends. done is called after serve has returned.
+	// serve; when it is done, the connection ends. done is called when serve has returned and
+	// what it had written was sent.
 	// An error refuses the connection with status 503, or with the status of a
 	// *stream.StatusError. Nil admits all.
 	Connect func(*http.Request) (ctx context.Context, done func(), err error)
@@ -336,8 +337,7 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Me
 	served := make(chan struct{})
 	go func() { // ends when serve returns, which it does when the stream or its ctx ends
 		defer h.report() // a panic ends this connection alone, as it would in a handler of net/http
-		defer done()
-		defer stop()
+		defer c.afterEnd(func() { defer h.report(); stop(); done() }) // what serve has written is sent
 		defer close(served)
 		defer func() { _ = c.Close() }()
 		_ = h.serve(ctx, c) // serve itself reports its error

@@ -117,3 +117,11 @@ func (s *server) connectRaw(t testing.TB) (*rawClient, *serverEnd) {
 	assert.Equal(t, end.ConnectionID(), c.id)
 	return c, end
 }
+
+// rest returns what remains of an event stream that has ended cleanly.
+func (e *rawEvents) rest() string {
+	e.t.Helper()
+	rest, err := io.ReadAll(e.r)
+	require.NoError(e.t, err)
+	return string(rest)
+}

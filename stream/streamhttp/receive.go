@@ -80,7 +80,10 @@ func (c *Client) receive(s *eventStream) {
 	case c.life.Err() != nil, !ours:
 	case s.session == "" && clean:
 		c.awaitStreams()
-		c.fail(io.EOF)
+		if err != stream.ErrShutdown {
+			err = io.EOF
+		}
+		c.fail(err)
 	case s.session == "" || isStatus(err, http.StatusUnauthorized):
 		c.fail(err)
 	case s.err == nil && !isStatus(err, http.StatusGone, http.StatusForbidden, http.StatusConflict):
@@ -154,7 +157,7 @@ func (c *Client) awaitStreams() {
 }
 
 // open opens an event stream and reads it to its end. clean reports that the server has
-// ended it.
+// ended it; then err is stream.ErrShutdown if the server has said that it shuts down.
 func (c *Client) open(s *eventStream) (err error, clean bool) {
 	last, opened, began := "", false, time.Now()
 	from := "" // the event after which it is to begin
@@ -180,6 +183,9 @@ func (c *Client) open(s *eventStream) (err error, clean bool) {
 			}
 		}
 		cancel()
+		if err == stream.ErrShutdown {
+			return err, true
+		}
 		clean = err == io.EOF || clean && isStatus(err, http.StatusNotFound)
 		if err == io.EOF {
 			err = fmt.Errorf("streamhttp: the server has ended an event stream: %w", io.ErrUnexpectedEOF)
@@ -279,6 +285,8 @@ func (c *Client) read(s *eventStream, resp *http.Response, cancel context.Cancel
 		case silent.Load():
 			c.http.CloseIdleConnections() // they are likely to be dead as well
 			return events.id, fmt.Errorf("streamhttp: an event stream was silent for %v", c.opts.Silent)
+		case events.shutdown:
+			return events.id, stream.ErrShutdown
 		case err == io.EOF:
 			return events.id, io.EOF
 		default:

@@ -20,6 +20,8 @@ type eventReader struct {
 	long  *envelope.Skim // the data of an event that is too long
 	id    string         // that of the last event
 	newID string         // that of the event under way
+
+	shutdown bool // the last line was that of a server that shuts down
 }
 
 func newEventReader(r io.Reader, max int) *eventReader {
@@ -96,6 +98,7 @@ func (e *eventReader) line() (field bool, err error) {
 			return true, err
 		}
 		if end {
+			e.shutdown = string(head) == shutdownComment
 			if id, ok := bytes.CutPrefix(head, []byte("id:")); ok && !isData {
 				e.newID = string(bytes.TrimPrefix(id, []byte(" ")))
 			}

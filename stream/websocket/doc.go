@@ -25,7 +25,7 @@
 // code is an error, and so is the loss of the network connection without a close.
 //
 //	1000  the connection has done its work
-//	1001  the server shuts down
+//	1001  the server shuts down; errors.Is(err, stream.ErrShutdown) holds
 //	1002  the first message is not initialize, or the peer broke the rules for frames
 //	1007  the peer sent a text message that is not UTF-8
 //	1008  the peer exceeded a limit, reads nothing, or may not go on

@@ -125,9 +125,16 @@ func (e *CloseError) Error() string {
 	return fmt.Sprintf("websocket: the peer closed the connection with code %d %q", e.Code, e.Reason)
 }
 
-// Is reports whether target is io.EOF and the end was clean: 1000, 1001, or no code.
+// Is reports whether target is io.EOF and the end was clean: 1000, 1001, or no code. An end
+// with 1001 is stream.ErrShutdown too.
 func (e *CloseError) Is(target error) bool {
-	return target == io.EOF && (e.Code == 1000 || e.Code == 1001 || e.Code == 1005)
+	switch target {
+	case io.EOF:
+		return e.Code == 1000 || e.Code == 1001 || e.Code == 1005
+	case stream.ErrShutdown:
+		return e.Code == 1001
+	}
+	return false
 }
 
 // endError returns the reason for which reading ended.
