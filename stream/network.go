@@ -11,3 +11,22 @@ type shutdown struct{}
 
 func (shutdown) Error() string        { return "stream: the peer shuts down" }
 func (shutdown) Is(target error) bool { return target == io.EOF }
+
+// ServerStats are numbers of a network server. Those of connections and sessions are of the
+// moment; all others count since the handler was made.
+type ServerStats struct {
+	// Connections is how many connections exist. Sessions is how many sessions have an event
+	// stream open over streamable HTTP; those of a WebSocket are known to its agent alone.
+	Connections, Sessions int64
+
+	// ConnectionsTotal is how many connections there have been, with those that exist.
+	ConnectionsTotal int64
+
+	// BytesReceived and BytesSent are the bytes of bodies and events of streamable HTTP, and
+	// all bytes of WebSockets.
+	BytesReceived, BytesSent int64
+
+	// Refused is how many requests were refused because of their sender, of a limit, or because
+	// the server is set up wrongly. The log has the reasons of some.
+	Refused int64
+}

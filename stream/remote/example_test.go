@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"context"
+	"expvar"
 	"fmt"
 	"log"
 	"net"
@@ -37,6 +38,11 @@ func connect(ctx context.Context, url, token string) (*client.Conn, error) {
 		return nil, err
 	}
 	return client.Connect(ctx, s, newClient, nil)
+}
+
+// publish shows the numbers of a handler at /debug/vars of http.DefaultServeMux.
+func publish(handler *remote.Handler) {
+	expvar.Publish("acp", expvar.Func(func() any { return handler.Stats() }))
 }
 
 // A server and its client, over both transports at the same address.

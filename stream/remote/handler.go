@@ -50,7 +50,13 @@ type Options struct {
 	// Resume lets clients of streamable HTTP continue an interrupted event stream.
 	Resume bool
 
-	// Logger receives a record for each request that is refused, at most 20 in a minute, and
+	// Instance names this server in the ids of connections, so that a load balancer can find the
+	// server of a request: it stands before the random part and a dot. It has letters, digits,
+	// '-', '_' and '.'; with others, or more than 253, Serve fails, and no connection is served
+	// but refused with status 500. Empty means no name.
+	Instance string
+
+	// Logger receives a record for each request that is refused, at most 40 in a minute, and
 	// each connection that fails. Nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -91,9 +97,20 @@ func NewHandler(serve func(context.Context, stream.Stream) error, opts *Options)
 		AllowedOrigins: h.opts.AllowedOrigins,
 		MaxMessage:     h.opts.MaxMessage,
 		Resume:         h.opts.Resume,
+		Instance:       h.opts.Instance,
 		Logger:         h.log,
 	})
 	return h
+}
+
+// Stats returns numbers of the connections of both transports. It is safe for concurrent use.
+func (h *Handler) Stats() stream.ServerStats {
+	s, web := h.reg.stats(), h.http.Stats()
+	s.Sessions = web.Sessions
+	s.BytesReceived += web.BytesReceived
+	s.BytesSent += web.BytesSent
+	s.Refused = h.refusals.Count() + web.Refused
+	return s
 }
 
 // ServeHTTP implements http.Handler.
@@ -211,12 +228,13 @@ func (h *Handler) serveWebSocket(w http.ResponseWriter, r *http.Request, p *Prin
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Options:        websocket.Options{MaxMessage: h.opts.MaxMessage},
 		AllowedOrigins: h.opts.AllowedOrigins,
+		Instance:       h.opts.Instance,
 	})
 	if err != nil {
 		h.refusals.Log(h.log, slog.LevelWarn, "remote: refused a WebSocket", "reason", err)
 		return
 	}
-	h.reg.setDrain(e, conn.Drain)
+	h.reg.setConn(e, conn)
 	// serving ends after the stream is closed. If it ended before, serve would close the stream
 	// with another code.
 	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -262,9 +280,7 @@ func (h *Handler) connect(r *http.Request) (context.Context, func(), error) {
 type entryKey struct{}
 
 func (h *Handler) serveHTTPStream(ctx context.Context, s stream.Stream) error {
-	if d, ok := s.(interface{ Drain() }); ok {
-		h.reg.setDrain(ctx.Value(entryKey{}).(*entry), d.Drain)
-	}
+	h.reg.setConn(ctx.Value(entryKey{}).(*entry), s.(*streamhttp.Conn))
 	err := h.run(ctx, s)
 	h.ended(ctx, err)
 	return err

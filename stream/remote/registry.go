@@ -3,10 +3,12 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/websocket"
 )
 
 // registry holds the open connections of both transports.
@@ -15,17 +17,23 @@ type registry struct {
 
 	mu      sync.Mutex // guards the fields below
 	live    map[*entry]struct{}
+	total   int64 // with those that have ended
 	owners  map[string]int
 	closing bool
 	empty   chan struct{} // closed when closing is set and the last connection has ended
+
+	received, sent int64 // bytes of WebSockets that have ended
 }
 
 // entry is one connection.
 type entry struct {
 	owner  string
 	cancel context.CancelCauseFunc
-	drain  func() // nil until the stream exists
+	conn   conn // nil until the stream exists
 }
+
+// conn is the stream of a connection.
+type conn interface{ Drain() }
 
 var (
 	errRevoked  = errors.New("remote: the principal was revoked")
@@ -46,11 +54,14 @@ func (g *registry) add(ctx context.Context, p *Principal) (_ context.Context, e 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closing || len(g.live) >= g.max {
-		return nil, nil, nil, &stream.StatusError{Code: http.StatusServiceUnavailable}
+	if g.closing {
+		return nil, nil, nil, fmt.Errorf("%w: %w", errShutdown, &stream.StatusError{Code: http.StatusServiceUnavailable})
+	}
+	if len(g.live) >= g.max {
+		return nil, nil, nil, fmt.Errorf("remote: MaxConnections exist: %w", &stream.StatusError{Code: http.StatusServiceUnavailable})
 	}
 	if p != nil && g.owners[e.owner] >= g.maxEach {
-		return nil, nil, nil, &stream.StatusError{Code: http.StatusTooManyRequests}
+		return nil, nil, nil, fmt.Errorf("remote: the principal has MaxPrincipalConnections: %w", &stream.StatusError{Code: http.StatusTooManyRequests})
 	}
 	ctx, e.cancel = context.WithCancelCause(ctx)
 	g.live[e] = struct{}{}
@@ -72,6 +83,9 @@ func (g *registry) remove(e *entry) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.live, e)
+	received, sent := e.bytes()
+	g.received += received
+	g.sent += sent
 	if g.owners[e.owner]--; g.owners[e.owner] == 0 {
 		delete(g.owners, e.owner)
 	}
@@ -80,16 +94,41 @@ func (g *registry) remove(e *entry) {
 	}
 }
 
-// setDrain sets the function that makes the connection drain. It is called at once if
-// the server is already shutting down.
-func (g *registry) setDrain(e *entry, drain func()) {
+// setConn sets the stream of a connection. It is drained at once if the server is already
+// shutting down.
+func (g *registry) setConn(e *entry, c conn) {
 	g.mu.Lock()
-	e.drain = drain
+	e.conn = c
+	g.total++
 	closing := g.closing
 	g.mu.Unlock()
 	if closing {
-		drain()
+		c.Drain()
 	}
+}
+
+// bytes returns how many bytes a WebSocket has carried: those of streamable HTTP are counted by
+// its handler.
+func (e *entry) bytes() (received, sent int64) {
+	if ws, ok := e.conn.(*websocket.Conn); ok {
+		return ws.Bytes()
+	}
+	return 0, 0
+}
+
+// stats returns the numbers of all connections, and the bytes of WebSockets.
+func (g *registry) stats() stream.ServerStats {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := stream.ServerStats{
+		Connections: int64(len(g.live)), ConnectionsTotal: g.total, BytesReceived: g.received, BytesSent: g.sent,
+	}
+	for e := range g.live {
+		received, sent := e.bytes()
+		s.BytesReceived += received
+		s.BytesSent += sent
+	}
+	return s
 }
 
 // shutDown refuses new connections and drains the others. When ctx is done, it cancels those that
@@ -101,15 +140,15 @@ func (g *registry) shutDown(ctx context.Context) error {
 	if first && len(g.live) == 0 {
 		close(g.empty)
 	}
-	var drains []func()
+	var conns []conn
 	for e := range g.live {
-		if e.drain != nil {
-			drains = append(drains, e.drain)
+		if e.conn != nil {
+			conns = append(conns, e.conn)
 		}
 	}
 	g.mu.Unlock()
-	for _, drain := range drains {
-		drain()
+	for _, c := range conns {
+		c.Drain()
 	}
 	select {
 	case <-g.empty:

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/webguard"
 )
 
 // shutdownGrace is how long Serve waits for turns in flight after its ctx has ended.
@@ -23,6 +25,10 @@ func (h *Handler) Serve(ctx context.Context, listener net.Listener) error {
 	if h.opts.Authorize == nil && !isLoopback(listener.Addr()) {
 		_ = listener.Close()
 		return fmt.Errorf("remote: %v can be reached from other machines: set Options.Authorize to serve there", listener.Addr())
+	}
+	if _, err := webguard.ConnectionID(h.opts.Instance); err != nil {
+		_ = listener.Close()
+		return fmt.Errorf("remote: Options.Instance cannot be used: %w", err)
 	}
 	server := NewServer("", h)
 	served := make(chan error, 1)

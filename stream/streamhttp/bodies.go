@@ -225,7 +225,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []
 
 // crowded refuses a request while its sender has too many under way.
 func (h *Handler) crowded(w http.ResponseWriter) {
-	h.refused(http.StatusTooManyRequests, "too many messages at once")
+	h.refused(http.StatusTooManyRequests, errCrowded)
 	w.Header().Set("Retry-After", "1")
 	refuse(w, http.StatusTooManyRequests, http.StatusText(http.StatusTooManyRequests))
 }

@@ -229,6 +229,7 @@ func (c *Conn) markSent(e *events, r *receiver, n int) {
 // does read.
 func (c *Conn) progressed(n int) {
 	c.written.Add(int64(n))
+	c.h.sent.Add(int64(n))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.progress = time.Now()
@@ -291,7 +292,7 @@ func (c *Conn) attach(session, last string, r *receiver) (e *events, status int)
 	}
 	if e != nil && e.receiver != nil {
 		old = e.receiver
-		c.attached--
+		c.countLocked(e, -1)
 	}
 	if (e == nil || e.receiver == nil) && c.attached > maxSessions {
 		// Some clients keep the event streams of sessions that they have closed.
@@ -303,7 +304,7 @@ func (c *Conn) attach(session, last string, r *receiver) (e *events, status int)
 		e = c.newEventsLocked(session)
 	}
 	e.receiver = r
-	c.attached++
+	c.countLocked(e, 1)
 	c.restlessLocked()
 	return e, 0
 }
@@ -379,10 +380,17 @@ func (c *Conn) detach(e *events, r *receiver) {
 	}
 }
 
+// countLocked counts a receiver that comes or leaves.
+func (c *Conn) countLocked(e *events, n int) {
+	if c.attached += n; e.session != "" {
+		c.h.sessions.Add(int64(n))
+	}
+}
+
 func (c *Conn) detachLocked(e *events) {
 	e.receiver = nil
 	e.left = c.age
-	c.attached--
+	c.countLocked(e, -1)
 	if len(e.all) == 0 && !c.h.opts.Resume && !e.closed && c.streams[e.session] == e {
 		delete(c.streams, e.session)
 	}

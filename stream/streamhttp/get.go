@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -16,6 +17,8 @@ const comment = ":\n\n"
 // shutdownComment is the last line of the event streams of a server that shuts down. Clients
 // that do not know it ignore it, as every comment.
 const shutdownComment = ": the server shuts down"
+
+var errManyStreams = errors.New("streamhttp: the connection has too many event streams")
 
 // buffers are used while events are written, so that an idle event stream holds none.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -46,7 +49,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	e, status := c.attach(session, r.Header.Get(resumeHeader), me)
 	if status != 0 {
 		if status == http.StatusTooManyRequests {
-			h.refused(status, "the connection has too many event streams")
+			h.refused(status, errManyStreams)
 		}
 		refuse(w, status, http.StatusText(status))
 		return

@@ -2,7 +2,6 @@ package streamhttp
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
@@ -92,8 +92,14 @@ type HandlerOptions struct {
 	// 0 means 5 min, or 60 s with Resume.
 	Idle time.Duration
 
-	// Logger receives a record for each request that is refused because of a limit, at most 20
-	// in a minute, and for each panic. Nil means slog.Default().
+	// Instance names this server in the ids of its connections: it stands before the random part
+	// and a dot, so that a load balancer can find the server of a request. It has letters, digits,
+	// '-', '_' and '.'; with others, or more than 253, initialize gets status 500. Empty means no
+	// name.
+	Instance string
+
+	// Logger receives a record for each request that is refused because of its sender or a limit,
+	// at most 20 in a minute, and for each panic. Nil means slog.Default().
 	Logger *slog.Logger
 }
 
@@ -106,8 +112,12 @@ type Handler struct {
 
 	refusals webguard.Refusals
 
-	mu    sync.Mutex // guards conns
+	sessions       atomic.Int64 // those whose event stream is open
+	received, sent atomic.Int64 // bytes
+
+	mu    sync.Mutex // guards all below
 	conns map[string]*Conn
+	total int64 // connections, with those that have ended
 }
 
 // NewHandler returns an http.Handler that calls serve for each connection, on a
@@ -156,6 +166,7 @@ func NewHandler(serve func(context.Context, stream.Stream) error, opts *HandlerO
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	webguard.LimitBody(w, r)
 	if err := webguard.CheckOrigin(r, h.opts.AllowedOrigins); err != nil {
+		h.refused(http.StatusForbidden, err)
 		refuse(w, http.StatusForbidden, "Forbidden")
 		return
 	}
@@ -186,8 +197,18 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func refuse(w http.ResponseWriter, code int, text string) { http.Error(w, text, code) }
 
-// refused logs that a request was refused because of a limit.
-func (h *Handler) refused(code int, reason string) {
+// Stats returns numbers of the connections. It is safe for concurrent use.
+func (h *Handler) Stats() stream.ServerStats {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return stream.ServerStats{
+		Connections: int64(len(h.conns)), ConnectionsTotal: h.total, Sessions: h.sessions.Load(),
+		BytesReceived: h.received.Load(), BytesSent: h.sent.Load(), Refused: h.refusals.Count(),
+	}
+}
+
+// refused counts and logs that a request was refused because of its sender or a limit.
+func (h *Handler) refused(code int, reason error) {
 	h.refusals.Log(h.log, slog.LevelWarn, "streamhttp: refused a request", "status", code, "reason", reason)
 }
 
@@ -247,6 +268,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = control.SetReadDeadline(time.Time{})
+	h.received.Add(int64(len(data)))
 	m := stream.ParseMessage(data)
 	if m.Kind == stream.KindInvalid && !acceptable(w, data) {
 		return
@@ -319,24 +341,32 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Me
 		refuse(w, http.StatusBadRequest, "initialize needs an id")
 		return
 	}
+	id, err := webguard.ConnectionID(h.opts.Instance)
+	if err != nil {
+		h.refusals.Log(h.log, slog.LevelError, "streamhttp: refused a request: HandlerOptions.Instance cannot be used", "reason", err)
+		refuse(w, http.StatusInternalServerError, http.StatusText(http.StatusInternalServerError))
+		return
+	}
 	ctx, done, err := h.opts.Connect(r)
 	if err != nil {
 		code := http.StatusServiceUnavailable
 		if status, ok := errors.AsType[*stream.StatusError](err); ok {
 			code = status.Code
 		}
+		h.refused(code, err)
 		w.Header().Set("Retry-After", "1")
 		refuse(w, code, http.StatusText(code))
 		return
 	}
-	c := newConn(h, rand.Text(), h.opts.Owner(r), m.ID)
+	c := newConn(h, id, h.opts.Owner(r), m.ID)
 	h.mu.Lock()
 	h.conns[c.id] = c
+	h.total++
 	h.mu.Unlock()
 	stop := context.AfterFunc(ctx, func() { c.end(context.Cause(ctx)) })
 	served := make(chan struct{})
 	go func() { // ends when serve returns, which it does when the stream or its ctx ends
-		defer h.report() // a panic ends this connection alone, as it would in a handler of net/http
+		defer h.report()                                              // a panic ends this connection alone, as it would in a handler of net/http
 		defer c.afterEnd(func() { defer h.report(); stop(); done() }) // what serve has written is sent
 		defer close(served)
 		defer func() { _ = c.Close() }()
@@ -348,6 +378,7 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Me
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set(connectionHeader, c.id)
 		_, _ = w.Write(resp.Data)
+		h.sent.Add(int64(len(resp.Data)))
 		if resp.Kind == stream.KindErrorResponse {
 			c.end(io.EOF)
 		}

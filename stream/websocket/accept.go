@@ -3,7 +3,6 @@ package websocket
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -23,6 +22,11 @@ type AcceptOptions struct {
 	// scheme://host:port. Requests without Origin, and those of the same host, are
 	// always allowed.
 	AllowedOrigins []string
+
+	// Instance names this server in the id of the connection: it stands before the random part
+	// and a dot. It has letters, digits, '-', '_' and '.'; with others, or more than 253, Accept
+	// refuses the request with status 500. Empty means no name.
+	Instance string
 }
 
 // Accept upgrades a request to a WebSocket. If it returns an error, it has already
@@ -36,12 +40,17 @@ func Accept(w http.ResponseWriter, r *http.Request, opts *AcceptOptions) (*Conn,
 		http.Error(w, "Forbidden", http.StatusForbidden)
 		return nil, fmt.Errorf("websocket: %w", err)
 	}
+	id, err := webguard.ConnectionID(o.Instance)
+	if err != nil {
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return nil, fmt.Errorf("websocket: %w", err)
+	}
 	if !webguard.CanHijack(w) {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return nil, fmt.Errorf("websocket: the network connection cannot be taken over from a %T: a middleware that wraps the ResponseWriter needs a method Unwrap, and http.TimeoutHandler cannot be used", w)
 	}
 	hijacker := &captureHijacker{ResponseWriter: w}
-	c := &Conn{id: rand.Text()}
+	c := &Conn{id: id}
 	w.Header().Set(connectionHeader, c.id)
 	ws, err := websocket.Accept(hijacker, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the origin was checked above

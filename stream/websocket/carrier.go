@@ -23,6 +23,7 @@ type carrier struct {
 	rwc io.ReadWriteCloser
 
 	written  atomic.Int64
+	read     atomic.Int64
 	received atomic.Int64 // when the last byte was read, in nanoseconds since the start
 
 	start time.Time
@@ -38,6 +39,7 @@ func newCarrier(rwc io.ReadWriteCloser) *carrier { return &carrier{rwc: rwc, sta
 func (c *carrier) Read(p []byte) (int, error) {
 	n, err := c.rwc.Read(p)
 	if n > 0 {
+		c.read.Add(int64(n))
 		c.heard()
 	}
 	return n, err

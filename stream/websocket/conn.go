@@ -214,6 +214,12 @@ func (c *Conn) Features() *stream.Features {
 	return &stream.Features{WriteBatch: c.writeBatch, Written: c.carrier.written.Load, CloseFor: c.closeFor, Draining: c.drain, SingleInitialize: true}
 }
 
+// Bytes returns how many bytes the connection has received and sent so far. It is safe for
+// concurrent use.
+func (c *Conn) Bytes() (received, sent int64) {
+	return c.carrier.read.Load(), c.carrier.written.Load()
+}
+
 // Drain asks the connection that owns the stream to let running turns end and then to
 // close it.
 func (c *Conn) Drain() { c.draining.Do(func() { close(c.drain) }) }

@@ -38,14 +38,14 @@ const (
 )
 
 // behindProxy serves the agent of main_test.go as docs/remote.md says for a server behind
-// a proxy. It returns the address and counts the connections.
-func behindProxy(t *testing.T, conns *atomic.Int32) string {
+// a proxy, under the name of an instance. It returns the address and counts the connections.
+func behindProxy(t *testing.T, instance string, conns *atomic.Int32) string {
 	t.Helper()
 	log := newStrictLog(t)
 	handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
 		conns.Add(1)
 		return agent.Serve(ctx, s, newGoAgent, &agent.Options{Unstable: true, Logger: log})
-	}, &remote.Options{Logger: log, Authorize: remote.BearerToken(proxyToken), AllowedHosts: []string{proxyHost}})
+	}, &remote.Options{Logger: log, Authorize: remote.BearerToken(proxyToken), AllowedHosts: []string{proxyHost}, Instance: instance})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -58,16 +58,15 @@ func behindProxy(t *testing.T, conns *atomic.Int32) string {
 	return listener.Addr().String()
 }
 
-// recipe returns the configuration of nginx in docs/remote.md.
-func recipe(t *testing.T) string {
+// recipes returns the configuration of nginx in docs/remote.md, and what it adds for affinity by
+// connection ids.
+func recipes(t *testing.T) (whole, byInstance string) {
 	t.Helper()
 	doc, err := os.ReadFile("../../../docs/remote.md")
 	require.NoError(t, err)
-	_, text, ok := strings.Cut(string(doc), "```nginx\n")
-	require.True(t, ok)
-	text, _, ok = strings.Cut(text, "```")
-	require.True(t, ok)
-	return text
+	found := regexp.MustCompile("(?s)```nginx\n(.*?)```").FindAllStringSubmatch(string(doc), -1)
+	require.Len(t, found, 2)
+	return found[0][1], found[1][1]
 }
 
 // certificate writes a certificate for the proxy and its key, and returns a pool with it.
@@ -106,7 +105,7 @@ func nginx(t *testing.T, servers []string, edit func(conf string) string) (addre
 	address = listener.Addr().String()
 	require.NoError(t, listener.Close())
 
-	conf := recipe(t)
+	conf, _ := recipes(t)
 	replace := func(old, now string) {
 		require.Contains(t, conf, old, "the recipe of docs/remote.md has changed: so must this test")
 		conf = strings.Replace(conf, old, now, 1)
@@ -203,7 +202,7 @@ func TestNginx(t *testing.T) {
 	t.Parallel()
 	needShell(t)
 	var conns [2]atomic.Int32
-	servers := []string{behindProxy(t, &conns[0]), behindProxy(t, &conns[1])}
+	servers := []string{behindProxy(t, "", &conns[0]), behindProxy(t, "", &conns[1])}
 	address, pool := nginx(t, servers, func(conf string) string {
 		require.Contains(t, conf, "# ip_hash;")
 		return strings.Replace(conf, "# ip_hash;", "ip_hash; #", 1)
@@ -238,7 +237,7 @@ func TestNginx(t *testing.T) {
 func TestNginxWithoutAffinity(t *testing.T) {
 	t.Parallel()
 	var conns [2]atomic.Int32
-	address, pool := nginx(t, []string{behindProxy(t, &conns[0]), behindProxy(t, &conns[1])}, nil)
+	address, pool := nginx(t, []string{behindProxy(t, "", &conns[0]), behindProxy(t, "", &conns[1])}, nil)
 	httpClient, _ := proxied(t, address, pool, true)
 	c := proxiedConn(t, "https://"+proxyHost+"/acp", httpClient)
 	_, err := c.conn.Initialize(c.ctx, &acp.InitializeRequest{})
@@ -250,6 +249,33 @@ func TestNginxWithoutAffinity(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, status.Code)
 }
 
+// With the names of the servers in the connection ids every request finds the server that has its
+// connection, whatever address the client has.
+func TestNginxByInstance(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	var conns [2]atomic.Int32
+	servers := []string{behindProxy(t, "a", &conns[0]), behindProxy(t, "b", &conns[1])}
+	address, pool := nginx(t, servers, func(conf string) string {
+		_, added := recipes(t)
+		for n, port := range []string{"127.0.0.1:8080", "127.0.0.1:8081"} {
+			require.Contains(t, added, port)
+			added = strings.Replace(added, port, servers[n], 1)
+		}
+		require.Contains(t, conf, "proxy_pass http://agent;")
+		return added + strings.Replace(conf, "proxy_pass http://agent;", "proxy_pass http://$backend;", 1)
+	})
+	for _, h2 := range []bool{false, true} {
+		httpClient, _ := proxied(t, address, pool, h2)
+		c := proxiedConn(t, "https://"+proxyHost+"/acp", httpClient)
+		c.all(t)
+	}
+	httpClient, _ := proxied(t, address, pool, false)
+	proxiedConn(t, "wss://"+proxyHost+"/acp", httpClient).all(t, "before initialize")
+	assert.NotZero(t, conns[0].Load())
+	assert.NotZero(t, conns[1].Load(), "new connections go to all servers in turn")
+}
+
 // Comments and pings keep an idle connection open where the proxy cuts those that are
 // silent for longer than 15 s.
 func TestNginxIdle(t *testing.T) {
@@ -259,7 +285,7 @@ func TestNginxIdle(t *testing.T) {
 	t.Parallel()
 	var conns atomic.Int32
 	timeouts := regexp.MustCompile(`(proxy_(?:read|send)_timeout) 5m;`)
-	address, pool := nginx(t, []string{behindProxy(t, &conns)}, func(conf string) string {
+	address, pool := nginx(t, []string{behindProxy(t, "", &conns)}, func(conf string) string {
 		require.Len(t, timeouts.FindAllString(conf, -1), 2)
 		return timeouts.ReplaceAllString(conf, "$1 18s;")
 	})

@@ -1,0 +1,137 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"expvar"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/remote"
+)
+
+// An operator sees how many connections and sessions a server has, what they carry, and how many
+// requests were refused.
+func TestStats(t *testing.T) {
+	h, s := start(t, &remote.Options{Authorize: remote.BearerToken("secret"), MaxConnections: 2, Instance: "a"}, nil)
+	assert.Zero(t, h.Stats())
+	long := strings.Repeat("x", 100_000)
+	var last stream.ServerStats
+	var conns []interface {
+		Close() error
+		Wait() error
+	}
+	for n, url := range []string{s.URL, wsURL(s)} {
+		conn, session := talk(t, url, bearer("secret"))
+		conns = append(conns, conn)
+		text, err := session.Prompt(t.Context(), acp.Text(long)).Text()
+		require.NoError(t, err)
+		assert.Equal(t, long, text)
+		got := h.Stats()
+		assert.EqualValues(t, n+1, got.Connections)
+		assert.EqualValues(t, n+1, got.ConnectionsTotal)
+		assert.EqualValues(t, 1, got.Sessions, "those of streamable HTTP")
+		for _, added := range []int64{got.BytesReceived - last.BytesReceived, got.BytesSent - last.BytesSent} {
+			assert.Greater(t, added, int64(len(long)), url)
+			assert.Less(t, added, int64(len(long)+4000), url)
+		}
+		assert.Zero(t, got.Refused)
+		last = got
+	}
+
+	for kind, r := range requests(s.URL) {
+		assert.Equal(t, 401, status(t, r), kind)
+		last.Refused++
+		r := requests(s.URL)[kind]
+		r.Header.Set("Authorization", "Bearer secret")
+		if got := status(t, r); kind == "POST" || kind == "upgrade" {
+			assert.Equal(t, 503, got, kind)
+			last.Refused++
+		}
+	}
+	assert.Equal(t, last.Refused, h.Stats().Refused)
+	publish(h)
+	assert.Contains(t, expvar.Get("acp").String(), `"Connections":2,"Sessions":1,"ConnectionsTotal":2,`)
+
+	for _, c := range conns {
+		c.Close()
+		c.Wait()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	require.NoError(t, h.Shutdown(ctx))                                                                   // waits for what the clients have begun to end
+	assert.Eventually(t, func() bool { return h.Stats().Sessions == 0 }, 5*time.Second, time.Millisecond) // their GETs end
+	now := h.Stats()
+	assert.Zero(t, now.Connections)
+	assert.EqualValues(t, 2, now.ConnectionsTotal)
+	assert.GreaterOrEqual(t, now.BytesReceived, last.BytesReceived)
+	assert.GreaterOrEqual(t, now.BytesSent, last.BytesSent)
+}
+
+// Whoever looks at the log of a server that is full, or shuts down, sees why a client is refused.
+func TestFullServerIsLogged(t *testing.T) {
+	for name, url := range map[string]func(*httptest.Server) *http.Request{
+		"POST":    func(s *httptest.Server) *http.Request { return requests(s.URL)["POST"] },
+		"upgrade": func(s *httptest.Server) *http.Request { return requests(s.URL)["upgrade"] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			h := remote.NewHandler(serving(nil), &remote.Options{MaxConnections: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			s := httptest.NewServer(h)
+			defer s.Close()
+			conn, _ := talk(t, wsURL(s), nil)
+			assert.Equal(t, 503, status(t, url(s)))
+			assert.Contains(t, log.String(), "status=503")
+			assert.Contains(t, log.String(), "MaxConnections")
+			conn.Close()
+			conn.Wait()
+			require.NoError(t, h.Shutdown(t.Context()))
+			assert.Equal(t, 503, status(t, url(s)))
+			assert.Contains(t, log.String(), "shuts down")
+		})
+	}
+}
+
+// The id of a connection tells a load balancer which server has it.
+func TestInstance(t *testing.T) {
+	_, s := start(t, &remote.Options{Instance: "eu-1_a.b"}, nil)
+	for _, url := range []string{s.URL, wsURL(s)} {
+		c, err := remote.Dial(t.Context(), url, nil)
+		require.NoError(t, err)
+		defer c.Close()
+		require.NoError(t, c.Write([]byte(initialize)))
+		_, err = c.Read()
+		require.NoError(t, err)
+		id := c.(interface{ ConnectionID() string }).ConnectionID()
+		assert.Regexp(t, `^eu-1_a\.b\.[A-Z2-7]{26}$`, id, url)
+	}
+}
+
+// A name that cannot be part of an id is refused, and the log says why.
+func TestBadInstance(t *testing.T) {
+	for _, bad := range []string{"a b", "a\r\nX: y", "ä", "a/b", "a;b", strings.Repeat("a", 254)} {
+		var log bytes.Buffer
+		h := remote.NewHandler(serving(nil), &remote.Options{Instance: bad, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		assert.ErrorContains(t, h.Serve(t.Context(), listener), "Instance")
+		s := httptest.NewServer(h)
+		for _, kind := range []string{"POST", "upgrade"} {
+			log.Reset()
+			assert.Equal(t, 500, status(t, requests(s.URL)[kind]), "%q, %s", bad, kind)
+			assert.Contains(t, log.String(), "nstance", "%q, %s", bad, kind)
+		}
+		assert.Zero(t, h.Stats().Connections)
+		s.Close()
+	}
+}
