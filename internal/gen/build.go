@@ -61,13 +61,12 @@ func build(all, stable *facts, t *texts, rows *tables) (v *vocabulary, err error
 	return v, nil
 }
 
-// broken is what the facts hold and the generator does not understand.
+// broken is an error for facts that the generator does not support.
 type broken string
 
 func fail(format string, args ...any) { panic(broken(fmt.Sprintf(format, args...))) }
 
-// declare makes the type of a definition, still without its content, so that
-// others can refer to it.
+// declare makes the type of a definition without its content, so that others can refer to it.
 func (v *vocabulary) declare(d member) {
 	key := "type " + d.Name
 	x := &goType{
@@ -181,8 +180,8 @@ func rank(f *field) int {
 	return 0
 }
 
-// fold makes an enumeration of a union's tag and adds the payloads' members. The members
-// beside a tag that is not known are kept.
+// fold makes an enumeration of a union's tag and adds the members of the payloads. Members beside
+// an unknown tag are kept.
 func (v *vocabulary) fold(x *goType, s *schema, tag, enum, doc string) {
 	e := v.derive(x, &goType{Name: enum, Kind: enumType, Doc: doc})
 	for _, c := range s.choices() {
@@ -225,7 +224,7 @@ func (v *vocabulary) dropFolded() {
 	v.Types = slices.DeleteFunc(v.Types, func(x *goType) bool { return x.Target == foldedAway })
 }
 
-// shareMetaOnly gives one codec to the many structs that hold nothing but _meta.
+// shareMetaOnly gives one codec to all structs whose only member is _meta.
 func (v *vocabulary) shareMetaOnly() {
 	var model *goType
 	for _, x := range slices.Clone(v.Types) {

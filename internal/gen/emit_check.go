@@ -69,7 +69,7 @@ func (f *field) numberBound() bool { return f.Bound != "" && f.Base.Kind.number(
 // mustBeThere reports whether the field is an interface that must not be nil.
 func (f *field) mustBeThere() bool { return f.Base.open() && (f.Required || f.Form == inlined) }
 
-// emitCheck writes the function that reports whether a value keeps the rules.
+// emitCheck writes the function that reports whether a value obeys the rules.
 func emitCheck(f *file, x *goType) {
 	switch {
 	case !x.Ruled || x.Model != nil:

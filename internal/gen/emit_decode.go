@@ -101,7 +101,7 @@ func order(f *field) int {
 	return 1
 }
 
-// payloadName is the variable that says whether a payload's member has its tag.
+// payloadName returns the variable that reports whether a payload's member has its tag.
 func payloadName(field *field) string { return "has" + field.Name }
 
 // tagNames are the tags that stand among the members of a struct: for variants and for

@@ -13,7 +13,7 @@ import (
 
 const root = "../.."
 
-// TestUpToDate holds that the committed files are what the generator writes now.
+// The committed files are those that the generator writes now.
 func TestUpToDate(t *testing.T) {
 	for _, ver := range versions {
 		v, err := ver.load(root)
@@ -80,7 +80,7 @@ func TestTexts(t *testing.T) {
 	assert.ErrorContains(t, err, `no text for "type C"`)
 }
 
-// TestRowsAreUsed: a row of a table of exceptions is reported if nothing has used it.
+// A row of a table of exceptions that nothing uses is reported.
 func TestRowsAreUsed(t *testing.T) {
 	rows := rows(map[string]yes{"Gone": {}, "Here": {}})
 	assert.True(t, rows.has("Here"))

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// tables hold what the facts of a version do not say. A row that nothing asks for makes
-// the generator fail, so that none outlives its definition.
+// tables hold what the facts of a version do not say. The generator fails if a row is not used, so
+// that no row stays after its definition is removed.
 type tables struct {
 	// builtins are definitions that are plain Go types.
 	builtins *table[baseKind]

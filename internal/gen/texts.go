@@ -15,7 +15,7 @@ type texts struct {
 	topic map[string]string // of a key: the file that it stands in
 	files map[string]string // by topic, the text about the file itself
 	used  map[string]bool
-	lost  []string // keys that were asked for in vain
+	lost  []string // keys without a text
 
 	// inherited holds the texts of an earlier version, for keys without a text of their
 	// own; nil without one. A text of it need not be used.
@@ -55,7 +55,7 @@ func readTexts(dir string) (*texts, error) {
 	return t, nil
 }
 
-// need returns the text of a key and remembers when there is none.
+// need returns the text of a key, and records a missing one.
 func (t *texts) need(key string) string {
 	text := t.find(key)
 	if text == "" {
@@ -94,7 +94,7 @@ func (t *texts) file(topic string) string {
 	return t.inherited.file(topic)
 }
 
-// unused returns the keys that no one has asked for.
+// unused returns the keys that were never used.
 func (t *texts) unused() []string {
 	var list []string
 	for key := range t.text {
