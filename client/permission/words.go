@@ -12,13 +12,21 @@ import (
 
 // OneLine returns a text as one line that a terminal shows as it is: characters that
 // control a terminal, end a line or change the direction of the text are replaced by
-// escapes, such as \n. Use it for all that an agent names, so that it cannot imitate lines
-// of the program.
+// escapes, such as \n, and so is each space after another one: many of them would push the
+// rest into a line of its own. Use it for all that an agent names, so that it cannot imitate
+// lines of the program.
 func OneLine(text string) string {
 	var b strings.Builder
+	space := false
 	for len(text) > 0 {
 		r, n := utf8.DecodeRuneInString(text)
+		before := space
+		space = unicode.Is(unicode.Zs, r)
 		switch {
+		case space && before && r == ' ':
+			b.WriteString(`\x20`)
+		case space && before:
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, `\x%02x`, text[0])
 		case r != zeroWidthJoiner && r != zeroWidthNonJoiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
