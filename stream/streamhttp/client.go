@@ -25,11 +25,12 @@ const (
 	endGrace      = 5 * time.Second // how long the other streams may take to end as well
 	silentLimit   = 60 * time.Second
 
-	// getLimit is how long the headers of an event stream may take.
-	getLimit = 30 * time.Second
+	// getLimit is how long the headers of an event stream may take. A call may wait for them
+	// and then for its POST: together less than 90 s.
+	getLimit = 25 * time.Second
 	// postLimit is how long a POST may take in which no byte of the body leaves: longer than
 	// a server of this package lets it wait for room.
-	postLimit = defaultStall + 15*time.Second
+	postLimit = defaultStall + 4*time.Second
 	// pingAfter is how long a network connection of HTTP/2 is silent before a ping is sent, and
 	// how long the answer may take.
 	pingAfter = 15 * time.Second

@@ -52,7 +52,7 @@
 // 5 s if it was cut, or if the server has not noticed yet that the one before it was cut.
 //
 // A server or a network that goes silent is noticed. The headers of an event stream may take
-// 30 s. A POST of which nothing leaves and that gets no answer for 75 s counts as interrupted,
+// 30 s. A POST of which nothing leaves and that gets no answer for 64 s counts as interrupted,
 // and the requests that wait behind it fail with ErrNotAccepted. An event stream on which
 // nothing arrives for 60 s (DialOptions.Silent) counts as interrupted too.
 //

@@ -37,8 +37,8 @@ func overBoth(t *testing.T, test func(t *testing.T, p *peer)) {
 }
 
 const (
-	getLimit  = 30 * time.Second
-	postLimit = 75 * time.Second
+	getLimit  = 25 * time.Second
+	postLimit = 64 * time.Second
 )
 
 // neverAnswer keeps a request open for ever.
