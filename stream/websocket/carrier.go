@@ -1,6 +1,8 @@
 package websocket
 
 import (
+	"encoding/binary"
+	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -28,6 +30,8 @@ type carrier struct {
 
 	start time.Time
 
+	frames *frameHeads // of the server, which must not mask them; nil at a server
+
 	mu    sync.Mutex      // guards cork and used; held while writing
 	cork  *[corkSize]byte // nil when writes are not joined
 	used  int
@@ -41,8 +45,52 @@ func (c *carrier) Read(p []byte) (int, error) {
 	if n > 0 {
 		c.read.Add(int64(n))
 		c.heard()
+		if c.frames != nil && c.frames.masked(p[:n]) {
+			return 0, errMasked
+		}
 	}
 	return n, err
+}
+
+// errMasked ends a connection whose server masks a frame. The library would unmask it.
+var errMasked = errors.New("websocket: received masked frame from server")
+
+// frameHeads finds the heads of the frames in the bytes that a peer sends.
+type frameHeads struct {
+	head [10]byte // of which n bytes were read
+	n    int
+	rest uint64 // bytes of the payload that follow
+}
+
+// masked reports whether a frame is masked whose head ends in b.
+func (f *frameHeads) masked(b []byte) bool {
+	for len(b) > 0 {
+		if f.rest > 0 {
+			k := min(f.rest, uint64(len(b)))
+			b, f.rest = b[k:], f.rest-k
+			continue
+		}
+		f.head[f.n] = b[0]
+		f.n++
+		b = b[1:]
+		if f.n < 2 {
+			continue
+		}
+		if f.head[1]&0x80 != 0 {
+			return true
+		}
+		size, length := 2, uint64(f.head[1])
+		switch length {
+		case 126:
+			size, length = 4, uint64(binary.BigEndian.Uint16(f.head[2:]))
+		case 127:
+			size, length = 10, binary.BigEndian.Uint64(f.head[2:])
+		}
+		if f.n == size {
+			f.n, f.rest = 0, length
+		}
+	}
+	return false
 }
 
 // heard records that the peer is alive.

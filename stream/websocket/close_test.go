@@ -2,7 +2,11 @@ package websocket_test
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/sha1"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -172,6 +176,52 @@ func rawFrames(t *testing.T, frames ...byte) int {
 	require.NoError(t, err, "the server must say why")
 	assert.Equal(t, byte(0x88), head[0])
 	return int(head[2])<<8 | int(head[3])
+}
+
+// A server must not mask its frames. The client closes with 1002, wherever the frame begins in
+// what it reads.
+func TestServerThatMasks(t *testing.T) {
+	long := func(n int, head ...byte) []byte { return append(head, bytes.Repeat([]byte(" "), n)...) }
+	for name, before := range map[string][]byte{
+		"the first frame":         nil,
+		"behind a frame":          {0x81, 0x02, '{', '}'},
+		"behind a frame of 200":   long(200, 0x81, 126, 0, 200),
+		"behind a frame of 70000": long(70_000, 0x81, 127, 0, 0, 0, 0, 0, 1, 0x11, 0x70),
+	} {
+		t.Run(name, func(t *testing.T) {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			defer listener.Close()
+			closed := make(chan []byte, 1)
+			go func() { // ends with the network connection
+				c, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				defer c.Close()
+				r, err := http.ReadRequest(bufio.NewReader(c))
+				if err != nil {
+					return
+				}
+				key := sha1.Sum([]byte(r.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+				fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nAcp-Connection-Id: c\r\nSec-WebSocket-Accept: %s\r\n\r\n", base64.StdEncoding.EncodeToString(key[:]))
+				_, _ = c.Write(append(before, 0x81, 0x82, 0, 0, 0, 0, '{', '}'))
+				frame := make([]byte, 8)
+				_, _ = io.ReadFull(c, frame)
+				closed <- frame
+			}()
+			s, err := websocket.Dial(t.Context(), "ws://"+listener.Addr().String(), nil)
+			require.NoError(t, err)
+			defer s.Close()
+			for err == nil {
+				_, err = s.Read()
+			}
+			assert.ErrorContains(t, err, "masked frame")
+			frame := <-closed
+			assert.Equal(t, byte(0x88), frame[0])
+			assert.Equal(t, 1002, int(frame[6]^frame[2])<<8|int(frame[7]^frame[3]))
+		})
+	}
 }
 
 // A violation of RFC 6455 closes with the code that it names.

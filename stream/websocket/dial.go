@@ -114,6 +114,7 @@ func (t *captureTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if rwc, ok := resp.Body.(io.ReadWriteCloser); ok {
 		t.carrier = newCarrier(rwc)
+		t.carrier.frames = new(frameHeads)
 		resp.Body = t.carrier
 	}
 	return resp, nil

@@ -103,10 +103,10 @@ func readFull(r io.Reader, b []byte) (n int, err error) {
 // errNotUTF8 ends a connection whose peer sends a text that is none.
 var errNotUTF8 = errors.New("websocket: a text message is not UTF-8")
 
-// tellViolation sends the close code for a frame of a client that is not masked. The library
-// sends the codes for all other violations.
+// tellViolation sends the close code for a frame of a client that is not masked, and for one of
+// a server that is. The library sends the codes for all other violations.
 func (c *Conn) tellViolation(err error) {
-	if strings.Contains(err.Error(), "unmasked frame") && c.sending.try() {
+	if (errors.Is(err, errMasked) || strings.Contains(err.Error(), "unmasked frame")) && c.sending.try() {
 		_, _ = c.carrier.Write(controlFrame(frameClose, []byte{1002 >> 8, 1002 & 0xff}, c.client))
 		c.sending.release()
 	}
