@@ -29,7 +29,7 @@ type CommandOptions struct {
 	// Strict makes Read return lines that are not JSON objects. By default Read
 	// skips them, as with LinesOptions.Tolerant, and passes them to OnNoise.
 	Strict  bool
-	OnNoise func(line []byte)
+	OnNoise func(line string)
 
 	// Stderr receives what the process writes to its standard error, without
 	// delay. A slow writer slows the process down; after an error the writer is

@@ -116,7 +116,7 @@ func TestCommandRefusesBadCommands(t *testing.T) {
 
 func TestCommandSkipsNoise(t *testing.T) {
 	var noise []string
-	p := start(t, helper(t, "noise"), &stream.CommandOptions{OnNoise: func(line []byte) { noise = append(noise, string(line)) }})
+	p := start(t, helper(t, "noise"), &stream.CommandOptions{OnNoise: func(line string) { noise = append(noise, line) }})
 	for _, want := range []string{`{"n":1}`, `{"n":2}`} {
 		got, err := p.Read()
 		require.NoError(t, err)

@@ -62,8 +62,8 @@ func (e *ExitError) Unwrap() error {
 const noiseShown = 120
 
 // firstLine returns the beginning of a skipped line, for a person to read.
-func firstLine(line []byte) string {
-	text := []rune(strings.TrimSpace(printable(string(line[:min(len(line), 4*noiseShown)]))))
+func firstLine(line string) string {
+	text := []rune(strings.TrimSpace(printable(line[:min(len(line), 4*noiseShown)])))
 	if len(text) > noiseShown {
 		return string(text[:noiseShown]) + "..."
 	}

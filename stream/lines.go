@@ -24,8 +24,8 @@ type LinesOptions struct {
 
 	// OnNoise is called with each line that Tolerant skipped, without the white
 	// space around it and cut at 4 KiB. Read calls it, so it must return quickly
-	// and must not use the stream. It may keep the slice.
-	OnNoise func(line []byte)
+	// and must not use the stream.
+	OnNoise func(line string)
 }
 
 // lines is a Stream with one message a line.

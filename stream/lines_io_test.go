@@ -282,14 +282,14 @@ func TestLinesCloseOrder(t *testing.T) {
 }
 
 func TestLinesNoiseIsBounded(t *testing.T) {
-	var noise [][]byte
+	var noise []string
 	in := "hello\n" + strings.Repeat("a", 10_000) + "\n{}\n" + strings.Repeat("b", 200_000) + "\n{\"" + strings.Repeat("c", 200_000) + "\n{}"
 	s := stream.Lines(strings.NewReader(in), nil, &stream.LinesOptions{
-		Tolerant: true, MaxMessage: 100_000, OnNoise: func(line []byte) { noise = append(noise, line) },
+		Tolerant: true, MaxMessage: 100_000, OnNoise: func(line string) { noise = append(noise, line) },
 	})
 	assert.Equal(t, []string{"{}", "{}"}, readAll(t, s))
 	require.Len(t, noise, 4)
-	assert.Equal(t, "hello", string(noise[0]))
+	assert.Equal(t, "hello", noise[0])
 	for _, line := range noise[1:] {
 		assert.Len(t, line, 4096)
 	}

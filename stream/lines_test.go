@@ -177,7 +177,7 @@ func TestLinesWriteRefuses(t *testing.T) {
 func TestUnchecked(t *testing.T) {
 	var noise []string
 	s := stream.Lines(strings.NewReader("banner\n{\"broken\n{\"a\":1}\n"), io.Discard, &stream.LinesOptions{
-		Tolerant: true, OnNoise: func(line []byte) { noise = append(noise, string(line)) },
+		Tolerant: true, OnNoise: func(line string) { noise = append(noise, line) },
 	})
 	report := stream.FeaturesOf(s).Unchecked()
 	require.NotNil(t, report)

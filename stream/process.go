@@ -66,7 +66,7 @@ func (p *Process) Noise() string {
 }
 
 // skipped is called with each line that is skipped.
-func (p *Process) skipped(line []byte) {
+func (p *Process) skipped(line string) {
 	if p.noise.Load() == nil {
 		if text := firstLine(line); text != "" {
 			p.noise.Store(&text)

@@ -184,7 +184,7 @@ func (r *lineReader) noise(line []byte) bool {
 
 func (r *lineReader) report(line []byte) {
 	if r.opts.OnNoise != nil {
-		r.opts.OnNoise(bytes.Clone(line[:min(len(line), noiseLimit)]))
+		r.opts.OnNoise(string(line[:min(len(line), noiseLimit)]))
 	}
 }
 

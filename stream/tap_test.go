@@ -48,8 +48,8 @@ func TestTapContract(t *testing.T) {
 // A line that a tolerant stream skips is not a message, so a tap does not show it.
 func TestTapDoesNotShowNoise(t *testing.T) {
 	var noise []string
-	s := stream.Lines(strings.NewReader("banner\n{oops}\n{\"n\":1}\n"), nil, &stream.LinesOptions{Tolerant: true, OnNoise: func(line []byte) {
-		noise = append(noise, string(line))
+	s := stream.Lines(strings.NewReader("banner\n{oops}\n{\"n\":1}\n"), nil, &stream.LinesOptions{Tolerant: true, OnNoise: func(line string) {
+		noise = append(noise, line)
 	}})
 	var shown seen
 	s = stream.Tap(s, shown.see)

@@ -121,10 +121,10 @@ func TestAgentProgram(t *testing.T) {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), playAgent+"=1")
 		return cmd
-	}, &stream.CommandOptions{OnNoise: func(line []byte) {
+	}, &stream.CommandOptions{OnNoise: func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
-		noise = append(noise, string(line))
+		noise = append(noise, line)
 	}})
 	conn, err := negotiate.Connect(t.Context(), dial, nil)
 	require.NoError(t, err)

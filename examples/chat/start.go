@@ -39,7 +39,7 @@ func (s *start) stderr(line string) {
 
 // skipped is called for each line that is no message. It says so at once, because an agent
 // that prints something else will mostly never respond.
-func (s *start) skipped(line []byte) {
+func (s *start) skipped(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
@@ -47,7 +47,7 @@ func (s *start) skipped(line []byte) {
 	}
 	first := s.noise == 0
 	s.noise += len(line) + 1
-	text := short(strings.TrimSpace(printable(string(line))), 100)
+	text := short(strings.TrimSpace(printable(line)), 100)
 	switch {
 	case s.noise > noiseLimit:
 		s.over = true

@@ -38,8 +38,8 @@ func main() {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	process, err := stream.Command(exec.Command(flag.Arg(0), flag.Args()[1:]...), &stream.CommandOptions{
 		Stderr: os.Stderr, // what the agent says while it starts, for example
-		OnNoise: func(line []byte) {
-			log.Warn("the agent printed a line that is not a message", "said", string(line[:min(len(line), shown)]))
+		OnNoise: func(line string) {
+			log.Warn("the agent printed a line that is not a message", "said", line[:min(len(line), shown)])
 		},
 	})
 	if err == nil {

@@ -35,7 +35,7 @@ func TestNoise(t *testing.T) {
 				in, agent := io.Pipe()
 				replies, out := io.Pipe()
 				var heard []string
-				s := stream.Lines(in, out, &stream.LinesOptions{Tolerant: true, OnNoise: func(line []byte) { heard = append(heard, string(line)) }})
+				s := stream.Lines(in, out, &stream.LinesOptions{Tolerant: true, OnNoise: func(line string) { heard = append(heard, line) }})
 				c := pairtest.StartClient(t, wrap(s), pairtest.Setup{})
 				answers := bufio.NewScanner(replies)
 				for i, line := range noise {
@@ -54,7 +54,7 @@ func TestNoise(t *testing.T) {
 		pairtest.Bubble(t, func(t *testing.T) {
 			in, agent := io.Pipe()
 			replies, out := io.Pipe()
-			s := stream.Lines(in, out, &stream.LinesOptions{Tolerant: true, OnNoise: func(line []byte) { t.Errorf("%q is no noise", line) }})
+			s := stream.Lines(in, out, &stream.LinesOptions{Tolerant: true, OnNoise: func(line string) { t.Errorf("%q is no noise", line) }})
 			c := pairtest.StartClient(t, s, pairtest.Setup{})
 			answers := bufio.NewScanner(replies)
 			_, err := io.WriteString(agent, `{"jsonrpc":"2.0","id":1,"method":5}`+"\n")
@@ -68,7 +68,7 @@ func TestNoise(t *testing.T) {
 		pairtest.Bubble(t, func(t *testing.T) {
 			in, agent := io.Pipe()
 			_, out := io.Pipe()
-			s := stream.Lines(in, out, &stream.LinesOptions{Tolerant: true, OnNoise: func([]byte) { panic("in OnNoise") }})
+			s := stream.Lines(in, out, &stream.LinesOptions{Tolerant: true, OnNoise: func(string) { panic("in OnNoise") }})
 			c := pairtest.StartClient(t, s, pairtest.Setup{})
 			_, err := io.WriteString(agent, "{noise}\n")
 			require.NoError(t, err)

@@ -85,7 +85,7 @@ func connect(t *testing.T, s stream.Stream, log *slog.Logger, newClient func(*cl
 func spawn(t *testing.T, cmd *exec.Cmd) *stream.Process {
 	t.Helper()
 	process, err := stream.Command(cmd, &stream.CommandOptions{
-		OnNoise: func(line []byte) { t.Errorf("%v wrote what is no message: %s", cmd.Args, line) },
+		OnNoise: func(line string) { t.Errorf("%v wrote what is no message: %s", cmd.Args, line) },
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() {

@@ -114,7 +114,7 @@ func TestConversations(t *testing.T) {
 			leak.Check(t)
 			var heard []string
 			conn, s := connect(t, command(t, tt.role, tt.shell), stream.CommandOptions{
-				OnNoise: func(line []byte) { heard = append(heard, string(line)) },
+				OnNoise: func(line string) { heard = append(heard, line) },
 			}, nil)
 			pids := processes(t, s)
 			assert.GreaterOrEqual(t, len(pids), tt.many)

@@ -65,7 +65,7 @@ func (e *either) connect(t *testing.T, rec *recording, only, version int) *negot
 	dropped := func(method string, err error) { t.Errorf("dropped %s: %v", method, err) }
 	conn, err := negotiate.Connect(ctx, func(context.Context) (stream.Stream, error) {
 		p, err := stream.Command(e.place.command(), &stream.CommandOptions{
-			OnNoise: func(line []byte) { t.Errorf("the agent wrote what is no message: %s", line) },
+			OnNoise: func(line string) { t.Errorf("the agent wrote what is no message: %s", line) },
 		})
 		if err != nil {
 			return nil, err

@@ -78,7 +78,7 @@ func converse(t *testing.T, p *workplace, rec *recording) *conversation {
 func converseOver(t *testing.T, p *workplace, link func(*testing.T, stream.Stream) stream.Stream) *conversation {
 	t.Helper()
 	process, err := stream.Command(p.command(), &stream.CommandOptions{
-		OnNoise: func(line []byte) { t.Errorf("the agent wrote what is no message: %s", line) },
+		OnNoise: func(line string) { t.Errorf("the agent wrote what is no message: %s", line) },
 	})
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
