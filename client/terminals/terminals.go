@@ -101,7 +101,9 @@ func (t *Terminals) ReleaseTerminal(_ context.Context, req *acp.ReleaseTerminalR
 	t.pool.mu.Lock()
 	if of := term.of; of.terminals[term.id] == term {
 		delete(of.terminals, term.id)
-		if _, runs := t.pool.running[term]; runs {
+		select {
+		case <-term.exited: // the agent may know that, and asks for the next one
+		default:
 			of.released++
 			term.released = true
 		}
