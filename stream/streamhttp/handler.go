@@ -375,21 +375,32 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Me
 	_ = c.in.put(r.Context(), m, false) // the queue is empty
 	select {
 	case resp := <-c.first:
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set(connectionHeader, c.id)
-		_, _ = w.Write(resp.Data)
-		h.sent.Add(int64(len(resp.Data)))
-		if resp.Kind == stream.KindErrorResponse {
-			c.end(io.EOF)
-		}
-		c.endPost()
+		h.initialized(w, c, resp)
+		return
 	case <-c.done:
-		refuseJSON(w, http.StatusInternalServerError, initializeFailed)
 	case <-served:
-		refuseJSON(w, http.StatusInternalServerError, initializeFailed)
 	case <-r.Context().Done():
 		c.end(errClientGone)
+		return
 	}
+	select {
+	case resp := <-c.first: // it was written before the end
+		h.initialized(w, c, resp)
+	default:
+		refuseJSON(w, http.StatusInternalServerError, initializeFailed)
+	}
+}
+
+// initialized sends the response to initialize.
+func (h *Handler) initialized(w http.ResponseWriter, c *Conn, resp stream.Message) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set(connectionHeader, c.id)
+	_, _ = w.Write(resp.Data)
+	h.sent.Add(int64(len(resp.Data)))
+	if resp.Kind == stream.KindErrorResponse {
+		c.end(io.EOF)
+	}
+	c.endPost()
 }
 
 // report logs a panic.
