@@ -111,7 +111,11 @@ func TestAnswersOfVersion2ThatCannotBeSent(t *testing.T) {
 		"elicitation/create result: action": {
 			&acp2.CreateElicitationResponse{Action: (*acp2.ElicitationAcceptAction)(nil)},
 			func(ctx context.Context, p *pairtest2.Pair) error {
-				_, err := p.Agent.Session("s").AskForm(ctx, "Which?", acp2.ElicitationSchema{Type: acp2.ElicitationSchemaTypeObject})
+				s, err := p.Client.StartSession(ctx, &acp2.NewSessionRequest{Cwd: "/"}) // a form belongs to an open session
+				if err != nil {
+					return err
+				}
+				_, err = p.Agent.Session(s.ID()).AskForm(ctx, "Which?", acp2.ElicitationSchema{Type: acp2.ElicitationSchemaTypeObject})
 				return err
 			},
 		},
