@@ -76,11 +76,17 @@ func (s *screen) line(style, format string, args ...any) {
 	s.lock()
 	defer s.unlock()
 	s.endLine()
-	cells := strings.Split(fmt.Sprintf(format, args...), "\t")
-	for i, cell := range cells {
-		cells[i] = permission.OneLine(cell)
+	var b strings.Builder
+	for rest := fmt.Sprintf(format, args...); ; {
+		i := strings.IndexAny(rest, " \t") // indentation, which OneLine would escape
+		if i < 0 {
+			b.WriteString(permission.OneLine(rest))
+			break
+		}
+		b.WriteString(permission.OneLine(rest[:i]) + rest[i:i+1])
+		rest = rest[i+1:]
 	}
-	fmt.Fprintln(s.out, s.paint(style, strings.Join(cells, "\t")))
+	fmt.Fprintln(s.out, s.paint(style, b.String()))
 }
 
 // lines prints a text of any number of lines.

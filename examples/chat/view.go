@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
@@ -161,10 +163,7 @@ func blockText(b thread.Block) string {
 
 // toolCall prints that a call begins, what it changes, and how it ends.
 func (v *view) toolCall(c *thread.ToolCall, p *seen) (more bool) {
-	title := c.Title
-	if title == "" {
-		title = c.ID
-	}
+	title := permission.OneLine(cmp.Or(c.Title, c.ID))
 	if p.title == "" {
 		v.screen.line(cyan, "▸ %s", title)
 		p.title = title

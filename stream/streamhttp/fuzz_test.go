@@ -19,6 +19,7 @@ import (
 func plainEvents(text string) (all []string) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	text = strings.TrimSuffix(text, "\n") // it ends a line and begins none
 	var data []string
 	numbered := false
 	for line := range strings.SplitSeq(text, "\n") {
