@@ -239,96 +239,38 @@ func TestNothingIsUnfinished(t *testing.T) {
 	})
 }
 
-// bannedPhrases read like a translation, or have another name in the glossary of
-// docs/architecture.md. Each has the words to use instead.
-var bannedPhrases = map[string]string{
-	"nobody":                "no one, or the name of who is meant",
-	"somebody":              "the caller, another process, ...",
-	"anybody":               "anyone, or the name of who is meant",
-	"everybody":             "every ..., or the name of who is meant",
-	"whoever's":             "the name of who is meant",
+// otherWords are terms of the glossary in docs/architecture.md and forms of godoc by another
+// name, each with the words to use instead.
+var otherWords = map[string]string{
 	"tell whether":          "report whether",
 	"tells whether":         "reports whether",
-	"telling whether":       "reporting whether",
 	"complaint":             "violation",
 	"complaints":            "violations",
-	"as it comes":           "without delay, in order",
-	"as they come":          "without delay, in order",
-	"by its own will":       "by itself",
-	"belong into":           "put ... into, belong in",
-	"belongs into":          "put ... into, belongs in",
-	"an own":                "... of its own",
-	"all the same":          "nevertheless, still",
-	"lives on":              "goes on",
-	"say themselves":        "what they are, by name",
-	"says itself":           "carries, defines, determines",
-	"may implement as well": "an optional interface of",
 	"on this side":          "at this end, of this end",
 	"at the other side":     "at the other end, of the peer",
 	"on the other side":     "at the other end, of the peer",
 	"the other side's":      "the peer's",
-	"what the peer said":    "the error that the peer sent",
-	"is told of":            "is called with, receives",
-	"is told about":         "is called with, receives",
-	"what goes wrong":       "the error, the fault",
-	"went away":             "is gone, has ended",
-	"was started before":    "already started",
-	"was called before":     "already called",
-	"stands behind":         "comes after, follows",
-	"stand behind":          "come after, follow",
-	"behind the answer":     "after the response",
-	"behind the response":   "after the response",
-	"behind the update":     "after the update",
-	"behind the updates":    "after the updates",
+	"closed its side":       "closed its end",
+	"closes its side":       "closes its end",
 	"answer to a call":      "response to a call",
 	"answer to the call":    "response to the call",
 	"answer to a request":   "response to a request",
 	"answer to the request": "response to the request",
 	"answer to the prompt":  "response to the prompt",
 	"answer to initialize":  "response to initialize",
-	"makes of it":           "what it does with it, its result",
-	"user's patience":       "how long the user waits, the ctx of the prompt",
-	"closed its side":       "closed its end",
-	"closes its side":       "closes its end",
-	"is told":               "receives, is called with",
-	"are told":              "receive, are called with",
-	"tells the":             "reports to the, passes to the",
-	"what was said":         "the earlier value, what was reported",
-	"says of":               "reports about",
-	"said of":               "reported about",
-	"says that":             "reports whether, means that",
-	"name no version":       "are independent of the version",
-	"names no version":      "is independent of the version",
-	"asked again":           "gets a second request",
-	"any more":              "no longer",
-	"leaves as":             "is sent as",
-	"come in at":            "arrive at",
-	"save for":              "except for",
-	"as it came":            "unchanged",
-	"what is there":         "the earlier value, the existing ...",
-	"knows nothing but":     "imports only",
-	"tell apart":            "distinguish",
-	"tells apart":           "distinguishes",
 }
 
 // expectedOutput matches the comment with the output of an example, as go test does.
 var expectedOutput = regexp.MustCompile(`(?i)^\s*(?:unordered )?output:`)
 
-// A phrase that was removed from comments, error texts and pages stays removed. In
-// test files only comments are checked: the strings, and the output that examples print,
-// are the data of the tests.
-func TestBannedPhrases(t *testing.T) {
-	phrases := slices.Sorted(maps.Keys(bannedPhrases))
-	quoted := make([]string, len(phrases))
-	for i, phrase := range phrases {
-		quoted[i] = regexp.QuoteMeta(phrase)
-	}
-	slices.Reverse(quoted) // a longer phrase before the one that it begins with
-	banned := regexp.MustCompile(`(?i)\b(?:` + strings.Join(quoted, "|") + `)\b`)
+// A thing has one name in comments, error texts and pages. In test files only comments are
+// checked: the strings, and the output that examples print, are the data of the tests.
+func TestOneNameForAThing(t *testing.T) {
+	other := regexp.MustCompile(`(?i)\b(?:` + strings.Join(slices.Collect(maps.Keys(otherWords)), "|") + `)\b`)
 	check := func(where, text string) {
 		text = strings.Join(strings.Fields(text), " ") // phrases run over the ends of lines
-		for _, found := range banned.FindAllString(text, -1) {
-			assert.Fail(t, "a banned phrase", "%s: %q: say %s", where, found, bannedPhrases[strings.ToLower(found)])
+		for _, found := range other.FindAllString(text, -1) {
+			assert.Fail(t, "another name", "%s: %q: say %s", where, found, otherWords[strings.ToLower(found)])
 		}
 	}
 	eachSource(t, func(s *source) {
