@@ -21,8 +21,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
-	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
@@ -71,8 +71,8 @@ func secrets() map[string]error {
 		"tool, wrapped":     fmt.Errorf("%s: %w", canary, toolerr.NotFound("m")),
 		"contract":          leakMode.Failf("m: %w", path),
 		"contract, attrs":   leakMode.Fail("m").WithAttrs(slog.String("k", canary)),
-		"envelope":          envelope.PathEscape.Errorf("m: %w", path),
-		"envelope internal": envelope.Internal.New(canary),
+		"envelope":          toolcode.PathEscape.Errorf("m: %w", path),
+		"envelope internal": toolcode.Internal.New(canary),
 		"classified":        classify.Error(path),
 		"classified twice":  classify.Error(fmt.Errorf("%s: %w", canary, classify.Error(plain))),
 	}
@@ -110,9 +110,9 @@ func exits(t *testing.T) map[string]func(error) any {
 		"stored":                func(err error) any { return classify.Error(err) },
 		"tool error":            func(err error) any { return classify.Error(err).WithCode("C").FailedToolCall() },
 		"tool error, text":      func(err error) any { return classify.Error(err).Text() },
-		"envelope":              func(err error) any { return envelope.Of(err, quiet) },
-		"envelope, classified":  func(err error) any { return envelope.Of(classify.Wrap(err), quiet) },
-		"envelope, caught":      func(err error) any { return envelope.Of(caught(err), quiet) },
+		"envelope":              func(err error) any { return toolcode.Of(err, quiet) },
+		"envelope, classified":  func(err error) any { return toolcode.Of(classify.Wrap(err), quiet) },
+		"envelope, caught":      func(err error) any { return toolcode.Of(caught(err), quiet) },
 		"text for a person, elsewhere": func(err error) any {
 			b, merr := json.Marshal(rpcerr.From(err))
 			require.NoError(t, merr)

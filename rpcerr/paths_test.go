@@ -17,8 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
-	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
@@ -135,7 +135,7 @@ func failures() []error {
 		kind.Upstream("m", 401), kind.Upstream("m", 503), kind.UpstreamRateLimit("m", time.Minute), kind.NotFound.New(""),
 		kind.ContextRequired.New("m"), classify.Error(errors.New("not found")), classify.Error(errors.New("x")),
 	}
-	for _, code := range envelope.All() {
+	for _, code := range toolcode.All() {
 		all = append(all, code.New("m"))
 	}
 	for _, k := range kind.All() {

@@ -23,7 +23,7 @@ import (
 // imports are the packages that the programs of the README use.
 var imports = []string{
 	"context", "encoding/json", "errors", "fmt", "log/slog", "net/http", "os", "os/exec", "strings", "time",
-	"acp", "agent", "client", "rpcerr", "rpcerr/classify", "rpcerr/contract", "rpcerr/envelope", "rpcerr/kind", "rpcerr/retry", "rpcerr/toolerr", "stream",
+	"acp", "agent", "client", "rpcerr", "rpcerr/classify", "rpcerr/contract", "rpcerr/toolcode", "rpcerr/kind", "rpcerr/retry", "rpcerr/toolerr", "stream",
 }
 
 // TestReadmePrograms compiles each program of the README, and holds that each row of the

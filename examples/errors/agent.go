@@ -15,8 +15,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
-	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
@@ -137,7 +137,7 @@ func (f *failing) failTool(ctx context.Context, id acp.SessionID, how string) (*
 	case "error":
 		err = toolerr.RateLimited("Too many messages", 2*time.Second)
 	case "envelope":
-		err = envelope.AmbiguousMatch.New("old_string was found 3 times in main.go")
+		err = toolcode.AmbiguousMatch.New("old_string was found 3 times in main.go")
 	case "contract":
 		err = fetchArticles("9")
 	case "bug":

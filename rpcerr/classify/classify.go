@@ -7,10 +7,10 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/internal/goerr"
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 )
 
 // An Adapter translates the errors of another package. It returns nil for an error it
@@ -124,7 +124,7 @@ func (c *Classifier) Error(err error) *kind.Error {
 	}
 	f := c.find(err)
 	e := withoutLogin(f.kind.New(f.kind.Message()))
-	if word := goerr.Word(err); word != "" && word != string(envelope.Of(e, quiet).Error) {
+	if word := goerr.Word(err); word != "" && word != string(toolcode.Of(e, quiet).Error) {
 		e = e.WithReason(word) // for the other end, which has the kind alone
 	}
 	e = e.WithCause(&inside.Derived{Cause: err}).WithDebug("classified by " + f.by)

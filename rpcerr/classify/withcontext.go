@@ -15,7 +15,7 @@ import (
 //
 //	out, err := exec.CommandContext(ctx, "go", "test").CombinedOutput()
 //	if err != nil {
-//		return envelope.Of(classify.WithContext(ctx, err), nil)
+//		return toolcode.Of(classify.WithContext(ctx, err), nil)
 //	}
 //
 // [Op.Catch] and the function of [OnError] call it.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
-	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 )
 
 // A command that its ctx killed is a timeout or cancelled. A signal alone is neither.
@@ -47,13 +47,13 @@ func TestKilledCommands(t *testing.T) {
 		assert.ErrorIs(t, err, c.is)
 		assert.ErrorIs(t, err, killed)
 		assert.Equal(t, c.want, classify.Error(err).Kind)
-		assert.Equal(t, envelope.Timeout, envelope.Of(err, new(recorder).logger()).Error)
+		assert.Equal(t, toolcode.Timeout, toolcode.Of(err, new(recorder).logger()).Error)
 		assert.Same(t, err, classify.WithContext(c.ctx, err), "said already")
 
 		op := classify.Op{Name: "op", Kind: kind.Database, Logger: new(recorder).logger()}
 		_, err = do(c.ctx, op, func(context.Context) (int, error) { return 0, killed })
 		assert.Equal(t, c.want, kind.Of(err))
-		assert.Equal(t, envelope.Timeout, envelope.Of(err, new(recorder).logger()).Error)
+		assert.Equal(t, toolcode.Timeout, toolcode.Of(err, new(recorder).logger()).Error)
 
 		returned := classify.OnError(&classify.OnErrorOptions{Logger: new(recorder).logger()})(c.ctx, "tool call t", killed)
 		assert.Equal(t, c.want, kind.Of(rpcerr.From(returned)))

@@ -19,8 +19,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/wine"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
-	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 )
 
 func TestFail(t *testing.T) {
@@ -187,13 +187,13 @@ func TestContextRequired(t *testing.T) {
 	assert.Equal(t, kind.ContextRequired.Code(), rpcerr.From(asking.Fail("m").WithHint(asking.Recovery())).Code)
 }
 
-// A reason that happens to be a word of package envelope keeps its kind.
+// A reason that happens to be a word of package toolcode keeps its kind.
 func TestReasonLikeAnEnvelope(t *testing.T) {
 	noMatch := contract.New("words").Declare(contract.Mode{
 		Reason: "no_match", Kind: kind.NotFound, When: "Nothing matches.", Recovery: "Search for something else than this.",
 	})
-	e := envelope.Of(noMatch.Fail("m"), nil)
-	assert.Equal(t, envelope.NotFound, e.Error)
+	e := toolcode.Of(noMatch.Fail("m"), nil)
+	assert.Equal(t, toolcode.NotFound, e.Error)
 	assert.ErrorIs(t, e.Err(), kind.NotFound)
 	assert.True(t, noMatch.Matches(noMatch.Fail("m").RequestError()))
 }

@@ -33,7 +33,7 @@ var requiredTexts = map[string][]int{
 	pathTool + ".Validation": {0}, pathTool + ".Timeout": {0}, pathTool + ".Internal": {0},
 	pathKind + ".Upstream": {0}, pathKind + ".UpstreamRateLimit": {0},
 	"(" + pathKind + ".Kind).New": {0}, "(" + pathKind + ".Kind).Errorf": {0},
-	"(" + pathEnv + ".Code).New": {0}, "(" + pathEnv + ".Code).Errorf": {0},
+	"(" + pathCode + ".Code).New": {0}, "(" + pathCode + ".Code).Errorf": {0},
 	"(*" + pathKind + ".Error).WithReason": {0}, "(*" + pathKind + ".Error).WithCode": {0},
 	pathDecl + ".New": {0},
 }
@@ -190,10 +190,10 @@ func checkUse(pass *analysis.Pass, call *ast.CallExpr) {
 		if category, constant := stringOf(pass, call.Args[1]); constant && category != "" && categoryKinds[category] == "" {
 			reportUse(pass, call.Args[1], fmt.Sprintf("%q is none of the categories: what leaves is an internal error", category))
 		}
-	case "(" + pathEnv + ".Code).New", "(" + pathEnv + ".Code).Errorf":
+	case "(" + pathCode + ".Code).New", "(" + pathCode + ".Code).Errorf":
 		if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
-			if code, constant := stringOf(pass, sel.X); constant && envelopeKinds[code] == "" {
-				reportUse(pass, sel.X, fmt.Sprintf("%q is none of the codes of package envelope: what leaves is an internal error", code))
+			if code, constant := stringOf(pass, sel.X); constant && toolCodeKinds[code] == "" {
+				reportUse(pass, sel.X, fmt.Sprintf("%q is none of the codes of package toolcode: what leaves is an internal error", code))
 			}
 		}
 	case "(" + pathKind + ".Kind).New", "(" + pathKind + ".Kind).Errorf":

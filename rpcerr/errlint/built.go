@@ -37,11 +37,11 @@ var constructors = map[string]map[string]string{
 		"New": "(category)", "Errorf": "(category)", "Auth": "unauthorized", "NotFound": "not_found", "RateLimited": "rate_limited",
 		"Validation": "validation", "Timeout": "timeout", "Internal": "internal",
 	},
-	pathEnv: {"Code.New": "(envelope)", "Code.Errorf": "(envelope)"},
+	pathCode: {"Code.New": "(tool code)", "Code.Errorf": "(tool code)"},
 }
 
-// envelopeKinds are the kinds of the envelope's codes.
-var envelopeKinds = map[string]string{
+// toolCodeKinds are the kinds of the codes of package toolcode.
+var toolCodeKinds = map[string]string{
 	"invalid_input": "validation", "not_found": "not_found", "not_a_file": "validation", "is_binary": "validation",
 	"no_match": "validation", "ambiguous_match": "validation", "patch_failed": "conflict", "timeout": "timeout",
 	"output_limit": "validation", "too_large": "validation", "path_escape": "forbidden", "io_error": "service_unavailable", "internal": "internal",
@@ -113,9 +113,9 @@ func builtBy(pass *analysis.Pass, call *ast.CallExpr) (built, bool) {
 				b.kind = statusKind(status)
 			}
 		}
-	case "(envelope)":
+	case "(tool code)":
 		code, _ := stringOf(pass, receiver)
-		b.kind = envelopeKinds[code]
+		b.kind = toolCodeKinds[code]
 	case "(category)":
 		b.kind = ""
 		if len(call.Args) > 1 {

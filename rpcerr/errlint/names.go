@@ -19,7 +19,7 @@ const (
 	pathKind = pathCore + "/kind"
 	pathDecl = pathCore + "/contract"
 	pathTool = pathCore + "/toolerr"
-	pathEnv  = pathCore + "/envelope"
+	pathCode = pathCore + "/toolcode"
 	pathFind = pathCore + "/classify"
 )
 
@@ -43,7 +43,7 @@ func isVocabulary(path string) bool { return path == pathACP || path == pathACP+
 func inside(path string) bool {
 	path = strings.TrimSuffix(path, "_test")
 	switch path {
-	case pathCore, pathKind, pathDecl, pathTool, pathEnv, pathFind, pathCore + "/retry":
+	case pathCore, pathKind, pathDecl, pathTool, pathCode, pathFind, pathCore + "/retry":
 		return true
 	}
 	return false

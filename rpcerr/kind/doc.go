@@ -26,7 +26,7 @@
 // WithAttrs stay in the process. Everything else reaches the peer.
 //
 // An Error is the record that the packages below rpcerr share: contract, toolerr and
-// envelope build it and read it, classify makes one of any Go error, retry obeys it. A
+// toolcode build it and read it, classify makes one of any Go error, retry obeys it. A
 // constructor that cannot build what it is asked for returns an internal error that wraps
 // [ErrBadUse] and names the mistake.
 package kind

@@ -1,5 +1,5 @@
 // Package goerr is the table of the errors that Go has: for each a kind, which package
-// classify reads, and a code of package envelope.
+// classify reads, and a code of package toolcode.
 package goerr
 
 import (
@@ -34,7 +34,7 @@ import (
 // Finding is what a row states about an error.
 type Finding struct {
 	Kind kind.Kind // "" if package classify has no rule for it
-	Word string    // the code of package envelope, "" if that has none
+	Word string    // the code of package toolcode, "" if that has none
 }
 
 // Rule is one row: a name for people, and a test.
@@ -65,7 +65,7 @@ func when(name string, k kind.Kind, word string, is func(error) bool) Rule {
 	return Rule{name, func(err error) (Finding, bool) { return Finding{k, word}, is(err) }}
 }
 
-// The words of package envelope that stand in the table.
+// The words of package toolcode that stand in the table.
 const (
 	noWord       = ""
 	invalidInput = "invalid_input"
@@ -164,7 +164,7 @@ var Then = []Rule{
 	As[*exec.ExitError]("", ioError),
 }
 
-// Word returns the code of package envelope for err, and "" if the table has none.
+// Word returns the code of package toolcode for err, and "" if the table has none.
 func Word(err error) string {
 	for _, rules := range [][]Rule{First, Then} {
 		for _, r := range rules {

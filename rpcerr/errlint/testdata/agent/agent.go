@@ -23,8 +23,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
-	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -234,16 +234,16 @@ func (n *notebook) search(ctx context.Context, name string) (string, error) {
 }
 
 // command runs a program and reports its failure in one word.
-func command(ctx context.Context, name string) (string, *envelope.Envelope) {
+func command(ctx context.Context, name string) (string, *toolcode.Envelope) {
 	out, err := exec.CommandContext(ctx, name).Output()
 	if err != nil {
-		e := envelope.Of(classify.WithContext(ctx, err), nil)
+		e := toolcode.Of(classify.WithContext(ctx, err), nil)
 		return "", &e
 	}
 	return string(out), nil
 }
 
-// edit is a tool that fails with the words of package envelope.
+// edit is a tool that fails with the words of package toolcode.
 func edit(path, from, to string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -251,14 +251,14 @@ func edit(path, from, to string) error {
 	}
 	switch count := strings.Count(string(b), from); {
 	case count == 0:
-		return envelope.NoMatch.Errorf("old_string was not found in %s", path)
+		return toolcode.NoMatch.Errorf("old_string was not found in %s", path)
 	case count > 1:
-		return envelope.AmbiguousMatch.Errorf("old_string was found %d times", count)
+		return toolcode.AmbiguousMatch.Errorf("old_string was found %d times", count)
 	}
 	if err := os.WriteFile(path, []byte(strings.Replace(string(b), from, to, 1)), 0o600); err == nil {
 		return nil
 	} else {
-		return envelope.IOError.Errorf("%s could not be written: %w", path, err)
+		return toolcode.IOError.Errorf("%s could not be written: %w", path, err)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
-	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
@@ -52,7 +52,7 @@ func fetch(ctx context.Context, n int) error {
 	case 9:
 		return kind.Fatal.New("broken") // want `kind fatal, which contract articles does not declare`
 	case 10:
-		return envelope.PathEscape.New("outside") // want `kind forbidden, which contract articles does not declare`
+		return toolcode.PathEscape.New("outside") // want `kind forbidden, which contract articles does not declare`
 	case 11:
 		return rpcerr.New(-32002, "gone", nil) // want `use NoMatch.Fail`
 

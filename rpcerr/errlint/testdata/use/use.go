@@ -6,8 +6,8 @@ import (
 
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
-	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
@@ -43,7 +43,7 @@ func fail(n int, text string) error {
 	case 7:
 		return toolerr.Auth("").WithCode("") // want `Auth refuses an empty text` `WithCode refuses an empty text`
 	case 8:
-		return envelope.NoMatch.New("") // want `New refuses an empty text`
+		return toolcode.NoMatch.New("") // want `New refuses an empty text`
 	case 9:
 		return typo.New("m") // want `"not_fuond" is none of the constants of package kind`
 	case 10:
@@ -53,7 +53,7 @@ func fail(n int, text string) error {
 	case 12:
 		return toolerr.Errorf("X", "quota", "m %d", n) // want `"quota" is none of the categories`
 	case 13:
-		return envelope.Code("no_mach").New("m") // want `"no_mach" is none of the codes of package envelope`
+		return toolcode.Code("no_mach").New("m") // want `"no_mach" is none of the codes of package toolcode`
 
 	case 14:
 		return kind.ContextRequired.New("Which John?").WithHint(" ") // want `a context-required error needs a hint`

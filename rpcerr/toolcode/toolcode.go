@@ -1,4 +1,4 @@
-package envelope
+package toolcode
 
 import (
 	"context"
@@ -102,7 +102,7 @@ func (e Envelope) String() string {
 }
 
 // ErrNotEnvelope is the error of [Parse] for text that is not an envelope.
-var ErrNotEnvelope = errors.New("envelope: not an error envelope")
+var ErrNotEnvelope = errors.New("toolcode: not an error envelope")
 
 // Parse reads an envelope. It tolerates further members and codes it does not know.
 func Parse(text string) (Envelope, error) {

@@ -1,12 +1,11 @@
-// Package envelope encodes the failure of a tool as a JSON object with a stable code, for
-// models and programs that compare the code. It has nothing to do with the envelope of a
-// JSON-RPC message.
+// Package toolcode encodes the failure of a tool as a JSON object with a stable code, for
+// models and programs that compare the code.
 //
 //	{"error":"not_found","message":"There is no file notes.md."}
 //
 // The codes are the [Code] constants, which do not change. A tool fails with
 //
-//	return envelope.NoMatch.Errorf("old_string was not found in %s", path)
+//	return toolcode.NoMatch.Errorf("old_string was not found in %s", path)
 //
 // which is a [kind.Error] whose reason is the code, so it is sent and read like every
 // other failure. [Of] returns the envelope of any error. Its code is that of the error if
@@ -15,4 +14,4 @@
 //
 // The envelope contains a code and a message only. Whether and when to try again, the
 // hint and the data are lost; [Envelope.Err] returns what the code implies.
-package envelope
+package toolcode

@@ -1,4 +1,4 @@
-package envelope_test
+package toolcode_test
 
 import (
 	"bufio"
@@ -30,8 +30,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
-	"github.com/acpkit/go-sdk/rpcerr/envelope"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 )
 
 // Each of the 13 codes of the reference: it travels, and comes back as itself.
@@ -40,7 +40,7 @@ func TestCodes(t *testing.T) {
 		"invalid_input", "not_found", "not_a_file", "is_binary", "no_match", "ambiguous_match", "patch_failed",
 		"timeout", "output_limit", "too_large", "path_escape", "io_error", "internal",
 	} {
-		code := envelope.Code(name)
+		code := toolcode.Code(name)
 		assert.True(t, code.Known(), name)
 		assert.NotEmpty(t, code.Message())
 		assert.True(t, code.Kind().Known())
@@ -49,15 +49,15 @@ func TestCodes(t *testing.T) {
 		require.NoError(t, err)
 		var received rpcerr.RequestError
 		require.NoError(t, json.Unmarshal(b, &received))
-		got := envelope.Of(&received, slog.New(slog.DiscardHandler))
-		want := envelope.Envelope{Error: code, Message: "m"}
-		if code == envelope.Internal {
+		got := toolcode.Of(&received, slog.New(slog.DiscardHandler))
+		want := toolcode.Envelope{Error: code, Message: "m"}
+		if code == toolcode.Internal {
 			want.Message = "internal error"
 		}
 		assert.Equal(t, want, got)
-		assert.Equal(t, code == envelope.Timeout, e.Retryable, name)
+		assert.Equal(t, code == toolcode.Timeout, e.Retryable, name)
 	}
-	assert.Len(t, envelope.All(), 13)
+	assert.Len(t, toolcode.All(), 13)
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -81,72 +81,72 @@ func TestOfGoErrors(t *testing.T) {
 	_, below := os.Open(filepath.Join(file, "x"))
 	_, outside := root.Open("../x")
 	_, long := os.Open(strings.Repeat("x", 5000))
-	fileAsDirectory := envelope.NotAFile
+	fileAsDirectory := toolcode.NotAFile
 	if runtime.GOOS == "windows" {
-		fileAsDirectory = envelope.NotFound                       // which is what the system says
+		fileAsDirectory = toolcode.NotFound                       // which is what the system says
 		long = &fs.PathError{Op: "open", Err: syscall.Errno(206)} // wine says "file not found"
 	}
 	for name, c := range map[string]struct {
 		err  error
-		want envelope.Code
+		want toolcode.Code
 	}{
-		"missing":             {fmt.Errorf("w: %w", missing), envelope.NotFound},
-		"directory":           {directory, envelope.NotAFile},
+		"missing":             {fmt.Errorf("w: %w", missing), toolcode.NotFound},
+		"directory":           {directory, toolcode.NotAFile},
 		"file as directory":   {below, fileAsDirectory},
-		"outside":             {outside, envelope.PathEscape},
-		"long name":           {long, envelope.InvalidInput},
-		"deadline":            {context.DeadlineExceeded, envelope.Timeout},
-		"cancelled":           {context.Canceled, envelope.Timeout},
-		"lingering command":   {exec.ErrWaitDelay, envelope.Timeout},
-		"EFBIG":               {syscall.EFBIG, envelope.TooLarge},
-		"long line":           {bufio.ErrTooLong, envelope.TooLarge},
-		"huge buffer":         {bytes.ErrTooLarge, envelope.OutputLimit},
-		"no program":          {exec.Command("acpkit-no-such-program").Run(), envelope.IOError},
-		"failed program":      {exec.Command(os.Args[0], "-no-such-flag").Run(), envelope.IOError},
-		"permission":          {fs.ErrPermission, envelope.IOError},
-		"disk full":           {&fs.PathError{Op: "write", Err: syscall.ENOSPC}, envelope.IOError},
-		"cut off":             {io.ErrUnexpectedEOF, envelope.IOError},
-		"kind: validation":    {kind.Validation.New("m"), envelope.InvalidInput},
-		"kind: unauthorized":  {kind.Unauthorized.New("m"), envelope.IOError},
-		"classified, refined": {classify.Error(fs.ErrNotExist).WithReason("no_match"), envelope.NotFound},
-		"classified, a word":  {classify.Error(fs.ErrInvalid).WithReason("is_binary"), envelope.IsBinary},
-		"without a hint":      {kind.ContextRequired.New("m"), envelope.Internal},
-		"kind: bare":          {kind.NotFound, envelope.NotFound},
-		"peer: no such tool":  {rpcerr.MethodNotFound("x"), envelope.NotFound},
-		"peer: internal":      {rpcerr.InternalError("secret"), envelope.Internal},
-		"a word of ours":      {kind.NotFound.New("m").WithReason("no_match"), envelope.NotFound},
-		"bad JSON":            {json.Unmarshal([]byte("{"), new(any)), envelope.InvalidInput},
-		"wrong JSON":          {json.Unmarshal([]byte(`"x"`), new(int)), envelope.InvalidInput},
-		"large body":          {fmt.Errorf("w: %w", &http.MaxBytesError{Limit: 1}), envelope.TooLarge},
-		"network timeout":     {&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, envelope.Timeout},
-		"too large a prompt":  {kind.ContextTooLarge.New("m"), envelope.TooLarge},
-		"EAGAIN":              {syscall.EAGAIN, envelope.IOError},
-		"reason beats kind":   {kind.Conflict.New("m").WithReason("no_match"), envelope.NoMatch},
-		"reason of its kind":  {kind.Forbidden.New("m").WithReason("path_escape"), envelope.PathEscape},
-		"reason of another":   {kind.Forbidden.New("m").WithReason("timeout"), envelope.IOError},
-		"reason as a guess":   {kind.InvalidParams.New("m").WithReason("is_binary"), envelope.IsBinary},
-		"large body, joined":  {errors.Join(errors.New("w"), &http.MaxBytesError{Limit: 1}), envelope.TooLarge},
-		"unknown member":      {strictly(`{"x":1}`, new(struct{})), envelope.InvalidInput},
-		"bad base64":          {json.Unmarshal([]byte(`"!"`), new([]byte)), envelope.InvalidInput},
-		"bad time":            {json.Unmarshal([]byte(`"noon"`), new(time.Time)), envelope.InvalidInput},
-		"bad number":          {second(strconv.Atoi("x")), envelope.InvalidInput},
-		"broken rule":         {validator.New().Var("", "required"), envelope.InvalidInput},
-		"foreign reason":      {kind.Timeout.New("m").WithReason("queue_full"), envelope.Timeout},
-		"plain":               {errors.New("secret"), envelope.Internal},
-		"nil":                 {nil, envelope.Internal},
+		"outside":             {outside, toolcode.PathEscape},
+		"long name":           {long, toolcode.InvalidInput},
+		"deadline":            {context.DeadlineExceeded, toolcode.Timeout},
+		"cancelled":           {context.Canceled, toolcode.Timeout},
+		"lingering command":   {exec.ErrWaitDelay, toolcode.Timeout},
+		"EFBIG":               {syscall.EFBIG, toolcode.TooLarge},
+		"long line":           {bufio.ErrTooLong, toolcode.TooLarge},
+		"huge buffer":         {bytes.ErrTooLarge, toolcode.OutputLimit},
+		"no program":          {exec.Command("acpkit-no-such-program").Run(), toolcode.IOError},
+		"failed program":      {exec.Command(os.Args[0], "-no-such-flag").Run(), toolcode.IOError},
+		"permission":          {fs.ErrPermission, toolcode.IOError},
+		"disk full":           {&fs.PathError{Op: "write", Err: syscall.ENOSPC}, toolcode.IOError},
+		"cut off":             {io.ErrUnexpectedEOF, toolcode.IOError},
+		"kind: validation":    {kind.Validation.New("m"), toolcode.InvalidInput},
+		"kind: unauthorized":  {kind.Unauthorized.New("m"), toolcode.IOError},
+		"classified, refined": {classify.Error(fs.ErrNotExist).WithReason("no_match"), toolcode.NotFound},
+		"classified, a word":  {classify.Error(fs.ErrInvalid).WithReason("is_binary"), toolcode.IsBinary},
+		"without a hint":      {kind.ContextRequired.New("m"), toolcode.Internal},
+		"kind: bare":          {kind.NotFound, toolcode.NotFound},
+		"peer: no such tool":  {rpcerr.MethodNotFound("x"), toolcode.NotFound},
+		"peer: internal":      {rpcerr.InternalError("secret"), toolcode.Internal},
+		"a word of ours":      {kind.NotFound.New("m").WithReason("no_match"), toolcode.NotFound},
+		"bad JSON":            {json.Unmarshal([]byte("{"), new(any)), toolcode.InvalidInput},
+		"wrong JSON":          {json.Unmarshal([]byte(`"x"`), new(int)), toolcode.InvalidInput},
+		"large body":          {fmt.Errorf("w: %w", &http.MaxBytesError{Limit: 1}), toolcode.TooLarge},
+		"network timeout":     {&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, toolcode.Timeout},
+		"too large a prompt":  {kind.ContextTooLarge.New("m"), toolcode.TooLarge},
+		"EAGAIN":              {syscall.EAGAIN, toolcode.IOError},
+		"reason beats kind":   {kind.Conflict.New("m").WithReason("no_match"), toolcode.NoMatch},
+		"reason of its kind":  {kind.Forbidden.New("m").WithReason("path_escape"), toolcode.PathEscape},
+		"reason of another":   {kind.Forbidden.New("m").WithReason("timeout"), toolcode.IOError},
+		"reason as a guess":   {kind.InvalidParams.New("m").WithReason("is_binary"), toolcode.IsBinary},
+		"large body, joined":  {errors.Join(errors.New("w"), &http.MaxBytesError{Limit: 1}), toolcode.TooLarge},
+		"unknown member":      {strictly(`{"x":1}`, new(struct{})), toolcode.InvalidInput},
+		"bad base64":          {json.Unmarshal([]byte(`"!"`), new([]byte)), toolcode.InvalidInput},
+		"bad time":            {json.Unmarshal([]byte(`"noon"`), new(time.Time)), toolcode.InvalidInput},
+		"bad number":          {second(strconv.Atoi("x")), toolcode.InvalidInput},
+		"broken rule":         {validator.New().Var("", "required"), toolcode.InvalidInput},
+		"foreign reason":      {kind.Timeout.New("m").WithReason("queue_full"), toolcode.Timeout},
+		"plain":               {errors.New("secret"), toolcode.Internal},
+		"nil":                 {nil, toolcode.Internal},
 	} {
-		got := envelope.Of(c.err, slog.New(slog.DiscardHandler))
+		got := toolcode.Of(c.err, slog.New(slog.DiscardHandler))
 		assert.Equal(t, c.want, got.Error, "%s: %v", name, c.err)
 		assert.NotContains(t, got.Message, dir, "no path that the caller did not name")
 		assert.NotEmpty(t, got.Message)
-		if c.err != nil { // the order of envelope and classify does not matter
+		if c.err != nil { // the order of toolcode and classify does not matter
 			for _, classified := range []error{classify.Error(c.err), classify.Wrap(fmt.Errorf("w: %w", c.err)), classify.Error(c.err).WithCode("C")} {
-				assert.Equal(t, got, envelope.Of(classified, slog.New(slog.DiscardHandler)), name)
+				assert.Equal(t, got, toolcode.Of(classified, slog.New(slog.DiscardHandler)), name)
 				b, err := json.Marshal(rpcerr.From(classified))
 				require.NoError(t, err)
 				var received rpcerr.RequestError
 				require.NoError(t, json.Unmarshal(b, &received))
-				assert.Equal(t, got.Error, envelope.Of(&received, slog.New(slog.DiscardHandler)).Error, "%s, at the other end: %s", name, b)
+				assert.Equal(t, got.Error, toolcode.Of(&received, slog.New(slog.DiscardHandler)).Error, "%s, at the other end: %s", name, b)
 			}
 		}
 	}
@@ -155,9 +155,9 @@ func TestOfGoErrors(t *testing.T) {
 // A word that a program uses with another kind does not make the failure one that may pass.
 func TestReasonDoesNotChangeTheKind(t *testing.T) {
 	for _, k := range kind.All() {
-		plain := envelope.Of(k.New("m").WithHint("h"), slog.New(slog.DiscardHandler)).Err()
-		for _, code := range envelope.All() {
-			back := envelope.Of(k.New("m").WithHint("h").WithReason(string(code)), slog.New(slog.DiscardHandler)).Err()
+		plain := toolcode.Of(k.New("m").WithHint("h"), slog.New(slog.DiscardHandler)).Err()
+		for _, code := range toolcode.All() {
+			back := toolcode.Of(k.New("m").WithHint("h").WithReason(string(code)), slog.New(slog.DiscardHandler)).Err()
 			if back.Kind != k {
 				assert.Equal(t, plain.Kind, back.Kind, "%s with the reason %s", k, code)
 				assert.Equal(t, plain.Retryable, back.Retryable, "%s with the reason %s", k, code)
@@ -185,7 +185,7 @@ func TestHiddenTextsAreLoggedOnce(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		logger := slog.New(slog.NewTextHandler(&log, nil))
-		envelope.Of(c.err, logger)
+		toolcode.Of(c.err, logger)
 		assert.Equal(t, c.want != "", log.Len() > 0, "%v", c.err)
 		assert.Contains(t, log.String(), c.want)
 		assert.NotContains(t, log.String(), "hunter2")
@@ -195,19 +195,19 @@ func TestHiddenTextsAreLoggedOnce(t *testing.T) {
 			defer classify.Op{Name: "op", Logger: logger}.Catch(t.Context(), &err)
 			return c.err
 		}
-		envelope.Of(op(), logger)
+		toolcode.Of(op(), logger)
 		assert.Equal(t, 1, strings.Count(log.String(), "\n"), "%v: %s", c.err, log.String())
 	}
 }
 
 func TestInternalTellsTheLogOnly(t *testing.T) {
 	var log bytes.Buffer
-	got := envelope.Of(errors.New("secret"), slog.New(slog.NewTextHandler(&log, nil)))
+	got := toolcode.Of(errors.New("secret"), slog.New(slog.NewTextHandler(&log, nil)))
 	assert.Equal(t, `{"error":"internal","message":"internal error"}`, got.String())
 	assert.Contains(t, log.String(), "secret")
 	log.Reset()
-	explicit := envelope.Internal.Errorf("table %s is broken: %w", "users", fs.ErrClosed)
-	got = envelope.Of(explicit, slog.New(slog.NewTextHandler(&log, nil)))
+	explicit := toolcode.Internal.Errorf("table %s is broken: %w", "users", fs.ErrClosed)
+	got = toolcode.Of(explicit, slog.New(slog.NewTextHandler(&log, nil)))
 	assert.Equal(t, `{"error":"internal","message":"internal error"}`, got.String())
 	assert.Contains(t, log.String(), "table users is broken")
 	assert.ErrorIs(t, explicit, fs.ErrClosed)
@@ -218,28 +218,28 @@ func TestInternalTellsTheLogOnly(t *testing.T) {
 		assert.NotContains(t, string(b), "users", "nor in the other forms")
 	}
 	log.Reset()
-	envelope.Of(envelope.NoMatch.New("m"), slog.New(slog.NewTextHandler(&log, nil)))
+	toolcode.Of(toolcode.NoMatch.New("m"), slog.New(slog.NewTextHandler(&log, nil)))
 	assert.Empty(t, log.String())
 }
 
 func TestParse(t *testing.T) {
-	e, err := envelope.Parse(` {"error":"not_found","message":"m","more":1}`)
+	e, err := toolcode.Parse(` {"error":"not_found","message":"m","more":1}`)
 	require.NoError(t, err)
-	assert.Equal(t, envelope.Envelope{Error: envelope.NotFound, Message: "m"}, e)
+	assert.Equal(t, toolcode.Envelope{Error: toolcode.NotFound, Message: "m"}, e)
 	assert.ErrorIs(t, e.Err(), kind.NotFound)
 	assert.Equal(t, "not_found", e.Err().Reason)
 	for _, in := range []string{"", "boom", "[]", "{}", `{"error":"x"}`, `{"error":"","message":"m"}`, `{"error":5,"message":"m"}`, `{"exit_code":1}`} {
-		_, err := envelope.Parse(in)
-		assert.ErrorIs(t, err, envelope.ErrNotEnvelope, in)
+		_, err := toolcode.Parse(in)
+		assert.ErrorIs(t, err, toolcode.ErrNotEnvelope, in)
 	}
-	other := envelope.Envelope{Error: "odd"}.Err()
+	other := toolcode.Envelope{Error: "odd"}.Err()
 	assert.ErrorIs(t, other, kind.Unknown)
 	assert.Equal(t, "odd", other.Reason)
-	assert.Equal(t, "It does not exist.", envelope.Envelope{Error: envelope.NotFound}.Err().Message)
+	assert.Equal(t, "It does not exist.", toolcode.Envelope{Error: toolcode.NotFound}.Err().Message)
 }
 
 func TestBadUse(t *testing.T) {
-	for _, e := range []*kind.Error{envelope.Code("typo").New("m"), envelope.Code("typo").Errorf("m"), envelope.NotFound.New(""), envelope.Timeout.Errorf(" ")} {
+	for _, e := range []*kind.Error{toolcode.Code("typo").New("m"), toolcode.Code("typo").Errorf("m"), toolcode.NotFound.New(""), toolcode.Timeout.Errorf(" ")} {
 		assert.ErrorIs(t, e, kind.ErrBadUse)
 		assert.Empty(t, e.Reason)
 		assert.False(t, e.Retryable)
@@ -253,8 +253,8 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add(uint8(0), "m", "h", int64(5), `{"a":1}`)
 	f.Add(uint8(12), "\xff\u2028<", "", int64(0), `7`)
 	f.Fuzz(func(t *testing.T, n uint8, message, hint string, after int64, data string) {
-		code := envelope.All()[int(n)%13]
-		if strings.TrimSpace(message) == "" || code == envelope.Internal {
+		code := toolcode.All()[int(n)%13]
+		if strings.TrimSpace(message) == "" || code == toolcode.Internal {
 			return
 		}
 		plain := code.New(message)
@@ -262,7 +262,7 @@ func FuzzRoundTrip(f *testing.F) {
 		if json.Valid([]byte(data)) {
 			e = e.WithData(json.RawMessage(data))
 		}
-		back, err := envelope.Parse(envelope.Of(e, nil).String())
+		back, err := toolcode.Parse(toolcode.Of(e, nil).String())
 		require.NoError(t, err)
 		assert.Equal(t, plain, back.Err())
 	})
@@ -274,12 +274,12 @@ func FuzzParse(f *testing.F) {
 		f.Add(string(raw))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e, err := envelope.Parse(text)
+		e, err := toolcode.Parse(text)
 		if err != nil {
-			assert.ErrorIs(t, err, envelope.ErrNotEnvelope)
+			assert.ErrorIs(t, err, toolcode.ErrNotEnvelope)
 			return
 		}
-		again, err := envelope.Parse(e.String())
+		again, err := toolcode.Parse(e.String())
 		require.NoError(t, err)
 		assert.Equal(t, e, again)
 		assert.True(t, e.Err().Kind.Known())
@@ -292,5 +292,5 @@ type pointed struct{ text string }
 func (p *pointed) Error() string { return p.text }
 
 func TestOfSurvivesAnErrorThatPanics(t *testing.T) {
-	assert.Equal(t, envelope.Internal, envelope.Of((*pointed)(nil), slog.New(slog.DiscardHandler)).Error)
+	assert.Equal(t, toolcode.Internal, toolcode.Of((*pointed)(nil), slog.New(slog.DiscardHandler)).Error)
 }

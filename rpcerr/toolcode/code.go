@@ -1,4 +1,4 @@
-package envelope
+package toolcode
 
 import (
 	"strconv"
@@ -80,7 +80,7 @@ func (c Code) Message() string { _, message, _ := c.find(); return message }
 // WithRetryable to change that. An empty message or an unknown code is bad use.
 func (c Code) New(message string) *kind.Error {
 	if !c.Known() {
-		return new(kind.Error).WithCause(&inside.Misuse{Func: "envelope.New", Problem: "unknown code " + strconv.Quote(string(c))})
+		return new(kind.Error).WithCause(&inside.Misuse{Func: "toolcode.New", Problem: "unknown code " + strconv.Quote(string(c))})
 	}
 	return c.refine(c.Kind().New(message))
 }
