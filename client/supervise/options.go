@@ -80,8 +80,6 @@ func (r *Restart) pause(failures int) time.Duration {
 
 // Down describes the end of a connection.
 type Down struct {
-	// Generation numbers the connections of a Supervisor from 1.
-	Generation uint64
 	// Err is the reason why it ended; nil if the agent closed it. See client.Conn.Wait.
 	Err error
 	// Failures is the number of failures in a row, including this one.
@@ -90,8 +88,7 @@ type Down struct {
 
 // Return describes the attempt to reopen a session on a new connection.
 type Return struct {
-	Session    *Session
-	Generation uint64
+	Session *Session
 	// How is the way in which the session was reopened; empty if it was not.
 	How How
 	// OldID and NewID are its ids before and after. They differ if How is HowNew.

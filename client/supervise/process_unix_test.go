@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 		}
 		fmt.Fprintln(f, child.Process.Pid)
 		f.Close()
-		_ = agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return mortal{&basic{w: &world{}, conn: c}} }, nil)
+		_ = agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return mortal{&worldAgent{&world{}, c}} }, nil)
 		return
 	}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 }
 
 // mortal is an agent whose process exits when it receives a prompt.
-type mortal struct{ *basic }
+type mortal struct{ *worldAgent }
 
 func (a mortal) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	return &acp.InitializeResponse{}, nil
@@ -66,7 +66,7 @@ func (a mortal) Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse
 // error. It is returned at once, and the process is not started again.
 func TestProcessThatDoesNotStart(t *testing.T) {
 	starts := 0
-	k := keep(t, &world{}, func(o *supervise.Options) {
+	k := newKeeper(t, &world{}, func(o *supervise.Options) {
 		o.Restart.Min = time.Hour
 		o.Dial = supervise.Command(func() *exec.Cmd {
 			starts++
@@ -88,23 +88,20 @@ func TestProcessThatDoesNotStart(t *testing.T) {
 func TestProcess(t *testing.T) {
 	notes := filepath.Join(t.TempDir(), "children")
 	w := &world{}
-	k := keep(t, w, func(o *supervise.Options) {
+	k := newKeeper(t, w, func(o *supervise.Options) {
 		o.Restart.Min = time.Millisecond
 		o.Dial = supervise.Command(func() *exec.Cmd {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), playAgent+"="+notes)
 			return cmd
-		}, nil)
+		}, &stream.CommandOptions{Grace: time.Millisecond, TermGrace: 100 * time.Millisecond})
 		o.Client = func(*client.Conn) acp.Client { return &person{make(chan error, 1)} }
 	})
 	require.NoError(t, k.Start(context.Background()))
 	s, err := k.Open(t.Context(), &supervise.SessionOptions{Cwd: t.TempDir()})
 	require.NoError(t, err)
-	turn, err := s.Prompt(t.Context(), acp.Text("x"))
-	require.NoError(t, err)
-	_, err = turn.Wait()
 	var exit *stream.ExitError
-	require.ErrorAs(t, err, &exit)
+	require.ErrorAs(t, prompt(t, s, "x"), &exit)
 	assert.Equal(t, 3, exit.Status)
 	assert.Contains(t, exit.Stderr, "out of cheese")
 	require.ErrorAs(t, (<-k.downs).Err, &exit)

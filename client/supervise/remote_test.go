@@ -70,52 +70,36 @@ func (s *site) dialer(t *testing.T, url string) func(context.Context) (stream.St
 // sessions are opened again.
 func TestServerRestart(t *testing.T) {
 	for profile, url := range map[string]string{"WebSocket": "ws://site/acp", "HTTP": "http://site/acp"} {
-		for name, c := range map[string]struct {
-			resume, load bool
-			how          supervise.How
-		}{
-			"resumed": {true, true, supervise.HowResumed},
-			"loaded":  {false, true, supervise.HowLoaded},
-			"new":     {false, false, supervise.HowNew},
-		} {
-			t.Run(name+" over "+profile, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					leak.Check(t)
-					w := &world{resume: c.resume, load: c.load}
-					at := &site{w: w}
-					at.start()
-					t.Cleanup(at.stop)
-					k := keep(t, w, func(o *supervise.Options) { o.Dial, o.Restart.Limit = at.dialer(t, url), -1 })
-					require.NoError(t, k.Start(context.Background()))
-					s, err := k.Open(t.Context(), whole)
-					require.NoError(t, err)
-					require.NoError(t, s.SetMode(t.Context(), "code"))
-					turn, err := s.Prompt(t.Context(), acp.Text("wait"))
-					require.NoError(t, err)
-					synctest.Wait()
-					w.take()
-					at.stop()
-					_, err = turn.Wait()
-					require.Error(t, err, "its response will not come")
-					assert.EqualValues(t, 1, (<-k.downs).Generation)
-					time.Sleep(5 * time.Minute) // dialing fails
-					assert.Empty(t, w.take())
-					at.start()
-					r := <-k.returns
-					assert.Same(t, s, r.Session)
-					assert.Equal(t, c.how, r.How)
-					assert.NoError(t, r.Err)
-					assert.NoError(t, r.Settings)
-					assert.Equal(t, c.how == supervise.HowNew, r.NewID != r.OldID)
-					current, err := s.Current(t.Context())
-					require.NoError(t, err)
-					assert.Equal(t, acp.SessionModeID("code"), current.Session.Modes().CurrentModeID)
-					turn, err = s.Prompt(t.Context(), acp.Text("go on"))
-					require.NoError(t, err)
-					_, err = turn.Wait()
-					assert.NoError(t, err)
-				})
+		t.Run(profile, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				w := &world{resume: true}
+				at := &site{w: w}
+				at.start()
+				t.Cleanup(at.stop)
+				k, s := open(t, w, func(o *supervise.Options) { o.Dial, o.Restart.Limit = at.dialer(t, url), -1 })
+				require.NoError(t, s.SetMode(t.Context(), "code"))
+				turn, err := s.Prompt(t.Context(), acp.Text("wait"))
+				require.NoError(t, err)
+				synctest.Wait()
+				w.take()
+				at.stop()
+				_, err = turn.Wait()
+				require.Error(t, err, "its response will not come")
+				<-k.downs
+				time.Sleep(5 * time.Minute) // dialing fails
+				assert.Empty(t, w.take())
+				at.start()
+				r := <-k.returns
+				assert.Same(t, s, r.Session)
+				assert.Equal(t, supervise.HowResumed, r.How)
+				assert.NoError(t, r.Err)
+				assert.NoError(t, r.Settings)
+				current, err := s.Current(t.Context())
+				require.NoError(t, err)
+				assert.Equal(t, acp.SessionModeID("code"), current.Modes().CurrentModeID)
+				assert.NoError(t, prompt(t, s, "go on"))
 			})
-		}
+		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // reopen opens the session again on a new connection.
-func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint64) {
+func (x *Session) reopen(ctx context.Context, conn *client.Conn) {
 	select {
 	case x.reopening <- struct{}{}: // an earlier call fails soon, because its connection has ended
 		defer func() { <-x.reopening }()
@@ -25,7 +25,7 @@ func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint
 	if there {
 		return
 	}
-	r := Return{Session: x, Generation: generation, OldID: old}
+	r := Return{Session: x, OldID: old}
 	b, err := x.continued(ctx, conn, old)
 	if err != nil && !agentDied(err) && !errors.Is(err, rpcerr.ErrAuthRequired) && ctx.Err() == nil {
 		if _, cannot := errors.AsType[*acp.CapabilityError](err); !cannot {
@@ -37,9 +37,8 @@ func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint
 		return // the next connection opens the session again
 	}
 	if err == nil {
-		r.Settings = x.setAgain(ctx, b.Session)
-		b.Generation = generation
-		r.How, r.NewID = b.How, b.Session.ID()
+		r.Settings = x.setAgain(ctx, b.session)
+		r.How, r.NewID = b.how, b.session.ID()
 	}
 	r.Err = err
 	s.mu.Lock()
@@ -50,7 +49,7 @@ func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint
 	if x.closed { // meanwhile; it must not stay open at the agent
 		s.mu.Unlock()
 		if err == nil {
-			_ = b.Session.Close(ctx) // the result is not needed
+			_ = b.session.Close(ctx) // the result is not needed
 		}
 		return
 	}
@@ -58,11 +57,11 @@ func (x *Session) reopen(ctx context.Context, conn *client.Conn, generation uint
 	if err != nil {
 		x.err = fmt.Errorf("supervise: bringing the session back: %w", err)
 	} else {
-		x.bound, x.id = b, b.Session.ID()
+		x.bound, x.id = b, b.session.ID()
 	}
 	s.announce()
 	s.mu.Unlock()
-	s.tellReturn(r)
+	s.opts.OnReturn(r)
 }
 
 // agentDied reports whether a call failed because its connection has ended or is about to.
@@ -73,19 +72,19 @@ func agentDied(err error) bool {
 
 // continued resumes or loads the session. The error is an *acp.CapabilityError if the agent
 // supports neither.
-func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.SessionID) (*Binding, error) {
+func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.SessionID) (*binding, error) {
 	can := conn.AgentCapabilities()
 	err := error(&acp.CapabilityError{Method: acp.MethodSessionResume, Capability: "sessionCapabilities.resume"})
 	if can.Has("sessionCapabilities.resume") {
-		b := &Binding{Conn: conn, How: HowResumed}
+		b := &binding{conn: conn, how: HowResumed}
 		err = x.signedIn(ctx, conn, func() (err error) {
-			b.Session, err = conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
+			b.session, err = conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
 				SessionID: id, Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
 			})
 			return err
 		})
 		if err == nil {
-			b.Session.OnUpdate(x.opts.OnUpdate)
+			b.session.OnUpdate(x.opts.OnUpdate)
 			return b, nil
 		}
 		if errors.Is(err, rpcerr.ErrAuthRequired) {
@@ -95,13 +94,13 @@ func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.Sessi
 	if !can.Has("loadSession") {
 		return nil, err
 	}
-	b := &Binding{Conn: conn, How: HowLoaded}
+	b := &binding{conn: conn, how: HowLoaded}
 	onUpdate := x.opts.OnUpdate
 	if onUpdate == nil {
 		onUpdate = func(context.Context, acp.SessionUpdate) {}
 	}
 	err = x.signedIn(ctx, conn, func() (err error) {
-		b.Session, err = conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{
+		b.session, err = conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{
 			SessionID: id, Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
 		}, onUpdate)
 		return err
@@ -110,16 +109,16 @@ func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.Sessi
 }
 
 // start starts a new session.
-func (x *Session) start(ctx context.Context, conn *client.Conn) (*Binding, error) {
-	b := &Binding{Conn: conn, How: HowNew}
+func (x *Session) start(ctx context.Context, conn *client.Conn) (*binding, error) {
+	b := &binding{conn: conn, how: HowNew}
 	err := x.signedIn(ctx, conn, func() (err error) {
-		b.Session, err = conn.StartSession(ctx, &acp.NewSessionRequest{
+		b.session, err = conn.StartSession(ctx, &acp.NewSessionRequest{
 			Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
 		})
 		return err
 	})
 	if err == nil {
-		b.Session.OnUpdate(x.opts.OnUpdate)
+		b.session.OnUpdate(x.opts.OnUpdate)
 	}
 	return b, err
 }

@@ -34,20 +34,18 @@ type Session struct {
 
 	// Supervisor.mu guards the fields below.
 	id      acp.SessionID
-	bound   *Binding // nil while the session is not open
+	bound   *binding // nil while the session is not open
 	err     error    // why it could not be opened on this connection
 	mode    acp.SessionModeID
 	options []option
 	closed  bool
 }
 
-// Binding is the current connection of a [Session] and the client.Session on that
-// connection.
-type Binding struct {
-	Conn       *client.Conn
-	Session    *client.Session
-	Generation uint64
-	How        How
+// binding is the session on one connection.
+type binding struct {
+	conn    *client.Conn
+	session *client.Session
+	how     How
 }
 
 // Open opens a session. If opts.ID is set the session is resumed or loaded, whichever the
@@ -60,31 +58,29 @@ func (s *Supervisor) Open(ctx context.Context, opts *SessionOptions) (*Session, 
 	}
 	x.opts.AdditionalDirectories = slices.Clone(x.opts.AdditionalDirectories)
 	x.opts.MCPServers = slices.Clone(x.opts.MCPServers)
-	x.id = x.opts.ID
-	conn, generation, err := s.Conn(ctx)
+	conn, err := s.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var b *Binding
-	if x.id == "" {
+	var b *binding
+	if x.opts.ID == "" {
 		b, err = x.start(ctx, conn)
 	} else {
-		b, err = x.continued(ctx, conn, x.id)
+		b, err = x.continued(ctx, conn, x.opts.ID)
 	}
 	if err != nil {
 		return nil, err
 	}
-	b.Generation = generation
 	s.mu.Lock()
-	x.id = b.Session.ID()
+	x.id = b.session.ID()
 	s.sessions = append(s.sessions, x)
-	current, now := s.conn, s.generation
+	current := s.conn
 	if current == conn {
 		x.bound = b
 	}
 	s.mu.Unlock()
 	if current != conn && current != nil { // the agent was started again meanwhile
-		x.reopen(ctx, current, now)
+		x.reopen(ctx, current)
 	}
 	return x, nil
 }
@@ -96,47 +92,34 @@ func (x *Session) ID() acp.SessionID {
 	return x.id
 }
 
-// Current returns the current connection of the session and the client.Session on it. While
-// the agent is not running, Current waits until ctx is done. It is an error if the session
-// could not be reopened on the current connection, or if the Supervisor has ended.
-func (x *Session) Current(ctx context.Context) (*Binding, error) {
+// Current returns the session on the current connection. While the agent is not running,
+// Current waits until ctx is done. It is an error if the session could not be reopened on
+// the current connection, or if the Supervisor has ended.
+func (x *Session) Current(ctx context.Context) (current *client.Session, err error) {
 	s := x.supervisor
-	for {
-		s.mu.Lock()
-		b, err, changed := x.bound, x.err, s.changed
-		switch {
+	err = s.await(ctx, func() (ok bool, err error) {
+		switch b := x.bound; {
 		case x.closed:
-			err = client.ErrSessionClosed
-		case s.err != nil:
-			err = s.err
+			return false, client.ErrSessionClosed
+		case x.err != nil && s.err == nil:
+			return false, x.err
+		case b != nil && s.liveLocked() == b.conn:
+			current = b.session
 		}
-		if b != nil && s.liveLocked() != b.Conn {
-			b = nil
-		}
-		s.mu.Unlock()
-		if err != nil {
-			return nil, err
-		}
-		if b != nil {
-			return b, nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
+		return current != nil, nil
+	})
+	return current, err
 }
 
 // Prompt sends a prompt, once, and returns its turn. If the agent dies, the turn fails and
 // the prompt is not sent again. While the agent is not running, Prompt waits. It returns an
 // error if nothing was sent.
 func (x *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) (*client.Turn, error) {
-	b, err := x.Current(ctx)
+	current, err := x.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return b.Session.Prompt(ctx, blocks...), nil
+	return current.Prompt(ctx, blocks...), nil
 }
 
 // Cancel asks the agent to end the turns of the session. While the agent is not running
@@ -148,7 +131,7 @@ func (x *Session) Cancel(ctx context.Context) error {
 	if b == nil {
 		return nil
 	}
-	return b.Session.Cancel(ctx)
+	return b.session.Cancel(ctx)
 }
 
 // Close closes the session, if the agent can do that. The session is no longer reopened.
@@ -163,7 +146,7 @@ func (x *Session) Close(ctx context.Context) error {
 	if b == nil {
 		return nil
 	}
-	err := b.Session.Close(ctx)
+	err := b.session.Close(ctx)
 	if _, ok := errors.AsType[*acp.CapabilityError](err); ok {
 		return nil
 	}
@@ -173,11 +156,11 @@ func (x *Session) Close(ctx context.Context) error {
 // Retry tries again to reopen a session that could not be reopened, for example after the
 // user has signed in. It returns nil if the session is open.
 func (x *Session) Retry(ctx context.Context) error {
-	conn, generation, err := x.supervisor.Conn(ctx)
+	conn, err := x.supervisor.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	x.reopen(ctx, conn, generation)
+	x.reopen(ctx, conn)
 	_, err = x.Current(ctx)
 	return err
 }

@@ -20,11 +20,11 @@ type option struct {
 // SetMode changes the mode of the session. The mode is set again when the session is
 // reopened.
 func (x *Session) SetMode(ctx context.Context, id acp.SessionModeID) error {
-	b, err := x.Current(ctx)
+	current, err := x.Current(ctx)
 	if err != nil {
 		return err
 	}
-	if err := b.Session.SetMode(ctx, id); err != nil {
+	if err := current.SetMode(ctx, id); err != nil {
 		return err
 	}
 	x.supervisor.mu.Lock()
@@ -46,11 +46,11 @@ func (x *Session) SetConfigOptionBool(ctx context.Context, id acp.SessionConfigI
 }
 
 func (x *Session) setOption(ctx context.Context, o option) error {
-	b, err := x.Current(ctx)
+	current, err := x.Current(ctx)
 	if err != nil {
 		return err
 	}
-	if err := o.set(ctx, b.Session); err != nil {
+	if err := o.set(ctx, current); err != nil {
 		return err
 	}
 	x.supervisor.mu.Lock()

@@ -44,15 +44,13 @@ func TestSessionsReturn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &world{resume: c.resume, load: c.load}
-				k := keep(t, w, nil)
-				require.NoError(t, k.Start(context.Background()))
-				s, err := k.Open(t.Context(), whole)
-				require.NoError(t, err)
+				k, s := open(t, w, nil)
 				require.NoError(t, s.SetMode(t.Context(), "code"))
 				require.NoError(t, s.SetConfigOption(t.Context(), "model", "big"))
 				before, err := s.Current(t.Context())
 				require.NoError(t, err)
-				assert.EqualValues(t, 1, before.Generation)
+				oldConn, err := k.Conn(t.Context())
+				require.NoError(t, err)
 				w.take()
 				if c.forget {
 					w.forget()
@@ -63,7 +61,6 @@ func TestSessionsReturn(t *testing.T) {
 				assert.Equal(t, c.how, r.How)
 				assert.NoError(t, r.Err)
 				assert.NoError(t, r.Settings)
-				assert.EqualValues(t, 2, r.Generation)
 				assert.EqualValues(t, "s1", r.OldID)
 				assert.Equal(t, c.how == supervise.HowNew, r.NewID != r.OldID)
 				assert.Equal(t, r.NewID, s.ID())
@@ -71,15 +68,15 @@ func TestSessionsReturn(t *testing.T) {
 				assert.Equal(t, c.log, w.take())
 				after, err := s.Current(t.Context())
 				require.NoError(t, err)
-				assert.NotSame(t, before.Conn, after.Conn)
-				assert.Equal(t, acp.SessionModeID("code"), after.Session.Modes().CurrentModeID)
-				dirs, ok := after.Conn.SessionRoots(s.ID())
+				assert.NotSame(t, before, after)
+				assert.Equal(t, acp.SessionModeID("code"), after.Modes().CurrentModeID)
+				newConn, err := k.Conn(t.Context())
+				require.NoError(t, err)
+				assert.NotSame(t, oldConn, newConn)
+				dirs, ok := newConn.SessionRoots(s.ID())
 				assert.True(t, ok)
 				assert.Equal(t, []string{"/w", "/x", "/y"}, dirs, "roots move along")
-				turn, err := s.Prompt(t.Context(), acp.Text("go on"))
-				require.NoError(t, err)
-				_, err = turn.Wait()
-				assert.NoError(t, err)
+				assert.NoError(t, prompt(t, s, "go on"))
 			})
 		})
 	}
@@ -90,30 +87,28 @@ func TestSessionsReturn(t *testing.T) {
 func TestCallsWaitWhileTheAgentDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, release := &world{resume: true}, make(chan struct{})
-		k := keep(t, w, func(o *supervise.Options) {
+		k, s := open(t, w, func(o *supervise.Options) {
 			o.Dial = func(ctx context.Context) (stream.Stream, error) {
 				wire, err := w.dial(ctx)
 				return &slowEnd{wire, release}, err
 			}
 		})
-		require.NoError(t, k.Start(context.Background()))
-		s, err := k.Open(t.Context(), whole)
+		before, err := s.Current(t.Context())
 		require.NoError(t, err)
-		b, err := s.Current(t.Context())
+		conn, err := k.Conn(t.Context())
 		require.NoError(t, err)
-		conn := b.Conn
 		failed := 0
 		w.kill()
 		<-conn.Ending()
 		time.AfterFunc(time.Second, func() { close(release) })
-		for conn == b.Conn {
+		for current := before; current == before; {
 			turn, err := s.Prompt(t.Context(), acp.Text("hi"))
 			require.NoError(t, err)
 			if _, err = turn.Wait(); err != nil {
 				failed++
 				require.Less(t, failed, 1000)
 			}
-			b, err = s.Current(t.Context())
+			current, err = s.Current(t.Context())
 			require.NoError(t, err)
 		}
 		assert.Zero(t, failed)
@@ -125,7 +120,7 @@ func TestStartTimeoutIncludesTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
 		release := make(chan struct{})
-		k := keep(t, w, func(o *supervise.Options) {
+		k := newKeeper(t, w, func(o *supervise.Options) {
 			o.StartTimeout = time.Second
 			o.Dial = func(context.Context) (stream.Stream, error) {
 				_, b := stream.Pipe()
@@ -155,10 +150,7 @@ func (s *slowEnd) Close() error {
 func TestSettingsAreSetAgainWhereTheyDiffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true}
-		k := keep(t, w, nil)
-		require.NoError(t, k.Start(context.Background()))
-		s, err := k.Open(t.Context(), whole)
-		require.NoError(t, err)
+		k, s := open(t, w, nil)
 		require.NoError(t, s.SetMode(t.Context(), "code"))
 		w.mu.Lock()
 		w.sessions["s1"].mode = "ask" // the agent has lost the mode
@@ -173,17 +165,14 @@ func TestSettingsAreSetAgainWhereTheyDiffer(t *testing.T) {
 func TestLoadedThreadIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, threads := &world{load: true}, thread.NewSet()
-		k := keep(t, w, func(o *supervise.Options) {
+		k := newKeeper(t, w, func(o *supervise.Options) {
 			o.Conn.Receiving, o.Conn.Sending = []acp.Middleware{threads.Receiving}, []acp.Middleware{threads.Sending}
 		})
 		require.NoError(t, k.Start(context.Background()))
 		var told []string
 		s, err := k.Open(t.Context(), &supervise.SessionOptions{Cwd: "/w", OnUpdate: func(_ context.Context, u acp.SessionUpdate) { told = append(told, fmt.Sprintf("%T", u)) }})
 		require.NoError(t, err)
-		turn, err := s.Prompt(t.Context(), acp.Text("hi"))
-		require.NoError(t, err)
-		_, err = turn.Wait()
-		require.NoError(t, err)
+		require.NoError(t, prompt(t, s, "hi"))
 		w.kill()
 		assert.Equal(t, supervise.HowLoaded, (<-k.returns).How)
 		items := threads.Thread("s1").Snapshot().Items
@@ -196,19 +185,10 @@ func TestLoadedThreadIsReset(t *testing.T) {
 func TestDeathInATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true}
-		k := keep(t, w, nil)
-		require.NoError(t, k.Start(context.Background()))
-		s, err := k.Open(t.Context(), whole)
-		require.NoError(t, err)
-		turn, err := s.Prompt(t.Context(), acp.Text("die"))
-		require.NoError(t, err)
-		_, err = turn.Wait()
-		assert.ErrorIs(t, err, acp.ErrClosed)
+		k, s := open(t, w, nil)
+		assert.ErrorIs(t, prompt(t, s, "die"), acp.ErrClosed)
 		<-k.returns
-		turn, err = s.Prompt(t.Context(), acp.Text("next"))
-		require.NoError(t, err)
-		_, err = turn.Wait()
-		require.NoError(t, err)
+		require.NoError(t, prompt(t, s, "next"))
 		assert.Equal(t, []string{"new " + wholeText, "prompt die", "resume s1 " + wholeText, "prompt next"}, w.take(), "no prompt is sent twice")
 	})
 }
@@ -216,21 +196,15 @@ func TestDeathInATurn(t *testing.T) {
 func TestPromptWaitsWhileTheAgentIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true}
-		k := keep(t, w, nil)
-		require.NoError(t, k.Start(context.Background()))
-		s, err := k.Open(t.Context(), whole)
-		require.NoError(t, err)
+		k, s := open(t, w, nil)
 		w.kill()
 		<-k.downs
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		_, err = s.Prompt(ctx, acp.Text("impatient"))
+		_, err := s.Prompt(ctx, acp.Text("impatient"))
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.NoError(t, s.Cancel(t.Context()), "there is no turn")
-		turn, err := s.Prompt(t.Context(), acp.Text("patient"))
-		require.NoError(t, err)
-		_, err = turn.Wait()
-		require.NoError(t, err)
+		require.NoError(t, prompt(t, s, "patient"))
 		assert.NotContains(t, w.take(), "prompt impatient")
 	})
 }
@@ -238,10 +212,7 @@ func TestPromptWaitsWhileTheAgentIsAway(t *testing.T) {
 func TestDeadlineIsNoCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true}
-		k := keep(t, w, nil)
-		require.NoError(t, k.Start(context.Background()))
-		s, err := k.Open(t.Context(), whole)
-		require.NoError(t, err)
+		k, s := open(t, w, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		turn, err := s.Prompt(ctx, acp.Text("wait"))
@@ -259,23 +230,16 @@ func TestDeadlineIsNoCrash(t *testing.T) {
 func TestDeathOnReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true, dieOnResume: 2}
-		k := keep(t, w, nil)
-		require.NoError(t, k.Start(context.Background()))
-		s, err := k.Open(t.Context(), whole)
-		require.NoError(t, err)
+		k, s := open(t, w, nil)
 		w.kill()
 		r := <-k.returns
 		assert.Equal(t, supervise.HowResumed, r.How)
-		assert.EqualValues(t, 4, r.Generation)
 		assert.EqualValues(t, "s1", r.OldID)
 		assert.EqualValues(t, "s1", r.NewID)
 		for i := range 3 {
 			assert.Equal(t, i+1, (<-k.downs).Failures)
 		}
-		turn, err := s.Prompt(t.Context(), acp.Text("go on"))
-		require.NoError(t, err)
-		_, err = turn.Wait()
-		require.NoError(t, err)
+		require.NoError(t, prompt(t, s, "go on"))
 		synctest.Wait()
 		assert.Empty(t, k.returns)
 		resume := "resume s1 " + wholeText
@@ -287,7 +251,7 @@ func TestDeathOnReturn(t *testing.T) {
 func TestDeathBeforeTheReturn(t *testing.T) {
 	const deaths, sessions = 30, 4
 	w := &world{resume: true}
-	k := keep(t, w, func(o *supervise.Options) {
+	k := newKeeper(t, w, func(o *supervise.Options) {
 		o.Restart = supervise.Restart{Min: time.Nanosecond, Max: time.Nanosecond, Limit: -1}
 		dial, n := o.Dial, 0
 		o.Dial = func(ctx context.Context) (stream.Stream, error) {
@@ -309,12 +273,10 @@ func TestDeathBeforeTheReturn(t *testing.T) {
 	}
 	for range sessions {
 		r := <-k.returns
-		b, err := r.Session.Current(t.Context())
-		require.NoError(t, err)
 		assert.Equal(t, supervise.HowResumed, r.How)
-		assert.EqualValues(t, deaths+2, b.Generation)
-		assert.EqualValues(t, deaths+2, r.Generation)
+		assert.NoError(t, prompt(t, r.Session, "go on"))
 	}
+	assert.Equal(t, deaths+2, w.dials)
 }
 
 // doomed ends after one message.
@@ -335,49 +297,32 @@ func TestFailureToStartIsToldAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		w := &world{dieAtOnce: 1}
-		k := keep(t, w, nil)
+		k := newKeeper(t, w, nil)
 		assert.ErrorIs(t, k.Start(context.Background()), acp.ErrClosed)
 		assert.Zero(t, time.Since(began))
 		assert.Equal(t, 1, w.dials)
 		assert.Error(t, k.Wait())
 
 		refused := errors.New("no such program")
-		k = keep(t, w, func(o *supervise.Options) {
+		k = newKeeper(t, w, func(o *supervise.Options) {
 			o.Dial = func(context.Context) (stream.Stream, error) { return nil, refused }
 		})
 		assert.ErrorIs(t, k.Start(context.Background()), refused)
 	})
 }
 
-func TestAgentThatNeverAnswers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var far stream.Stream
-		k := keep(t, &world{}, func(o *supervise.Options) {
-			o.StartTimeout = 10 * time.Second
-			o.Dial = func(context.Context) (s stream.Stream, err error) { far, s = stream.Pipe(); return s, nil }
-		})
-		began := time.Now()
-		assert.ErrorIs(t, k.Start(context.Background()), context.DeadlineExceeded)
-		assert.Less(t, time.Since(began), 20*time.Second)
-		far.Close()
-	})
-}
-
 func TestRestartStormStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
-		k := keep(t, w, func(o *supervise.Options) {
+		k, s := open(t, w, func(o *supervise.Options) {
 			o.Restart = supervise.Restart{Min: time.Second, Max: 4 * time.Second, Limit: 4}
 		})
-		require.NoError(t, k.Start(context.Background()))
-		s, err := k.Open(t.Context(), whole)
-		require.NoError(t, err)
 		w.mu.Lock()
 		w.dieAtOnce = 1000
 		w.mu.Unlock()
 		began := time.Now()
 		w.kill()
-		err = k.Wait()
+		err := k.Wait()
 		assert.ErrorIs(t, err, supervise.ErrGaveUp)
 		assert.ErrorIs(t, err, acp.ErrClosed)
 		assert.Equal(t, 1+4, w.dials)
@@ -386,7 +331,7 @@ func TestRestartStormStops(t *testing.T) {
 		assert.LessOrEqual(t, time.Since(began), 12*time.Second)
 		_, err = s.Prompt(t.Context(), acp.Text("x"))
 		assert.ErrorIs(t, err, supervise.ErrGaveUp)
-		_, _, err = k.Conn(t.Context())
+		_, err = k.Conn(t.Context())
 		assert.ErrorIs(t, err, supervise.ErrGaveUp)
 	})
 }
@@ -394,19 +339,17 @@ func TestRestartStormStops(t *testing.T) {
 func TestALongLifeResetsTheFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
-		k := keep(t, w, func(o *supervise.Options) { o.Restart = supervise.Restart{Limit: 1, Reset: time.Minute} })
+		k := newKeeper(t, w, func(o *supervise.Options) { o.Restart = supervise.Restart{Limit: 1, Reset: time.Minute} })
 		require.NoError(t, k.Start(context.Background()))
-		for i := range 5 {
+		for range 5 {
 			time.Sleep(2 * time.Minute) // synctest time
 			w.kill()
-			d := <-k.downs
-			assert.Equal(t, 1, d.Failures)
-			assert.EqualValues(t, i+1, d.Generation)
+			assert.Equal(t, 1, (<-k.downs).Failures)
 		}
 		time.Sleep(time.Minute / 2)
-		_, generation, err := k.Conn(t.Context())
+		_, err := k.Conn(t.Context())
 		require.NoError(t, err)
-		assert.EqualValues(t, 6, generation)
+		assert.Equal(t, 6, w.dials)
 		w.kill()
 		assert.Equal(t, 2, (<-k.downs).Failures)
 		assert.ErrorIs(t, k.Wait(), supervise.ErrGaveUp)
@@ -416,10 +359,7 @@ func TestALongLifeResetsTheFailures(t *testing.T) {
 func TestPermissionPendingAtTheLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true, asking: make(chan struct{})}
-		k := keep(t, w, nil)
-		require.NoError(t, k.Start(context.Background()))
-		s, err := k.Open(t.Context(), whole)
-		require.NoError(t, err)
+		k, s := open(t, w, nil)
 		turn, err := s.Prompt(t.Context(), acp.Text("ask"))
 		require.NoError(t, err)
 		<-w.asking
@@ -441,7 +381,7 @@ func TestSignIn(t *testing.T) {
 	t.Run("once", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := &world{resume: true, auth: true}
-			k := keep(t, w, func(o *supervise.Options) { o.SignIn = signIn })
+			k := newKeeper(t, w, func(o *supervise.Options) { o.SignIn = signIn })
 			require.NoError(t, k.Start(context.Background()))
 			for range 3 {
 				_, err := k.Open(t.Context(), whole)
@@ -468,12 +408,9 @@ func TestSignIn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			calls := 0
 			w := &world{resume: true, load: true}
-			k := keep(t, w, func(o *supervise.Options) {
+			k, s := open(t, w, func(o *supervise.Options) {
 				o.SignIn = func(context.Context, *client.Conn) error { calls++; return nil } // does not sign in
 			})
-			require.NoError(t, k.Start(context.Background()))
-			s, err := k.Open(t.Context(), whole)
-			require.NoError(t, err)
 			w.take()
 			w.mu.Lock()
 			w.auth = true
@@ -484,7 +421,7 @@ func TestSignIn(t *testing.T) {
 			assert.Empty(t, r.How)
 			assert.Equal(t, 1, calls)
 			assert.Equal(t, []string{"resume s1 " + wholeText, "resume s1 " + wholeText}, w.take(), "neither loaded nor new")
-			_, err = s.Prompt(t.Context(), acp.Text("x"))
+			_, err := s.Prompt(t.Context(), acp.Text("x"))
 			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
 			assert.ErrorIs(t, s.Retry(t.Context()), rpcerr.ErrAuthRequired)
 			w.mu.Lock()
@@ -498,7 +435,7 @@ func TestSignIn(t *testing.T) {
 	t.Run("fails", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, refused := &world{auth: true}, errors.New("refused")
-			k := keep(t, w, func(o *supervise.Options) { o.SignIn = func(context.Context, *client.Conn) error { return refused } })
+			k := newKeeper(t, w, func(o *supervise.Options) { o.SignIn = func(context.Context, *client.Conn) error { return refused } })
 			require.NoError(t, k.Start(context.Background()))
 			_, err := k.Open(t.Context(), whole)
 			assert.ErrorIs(t, err, refused)
@@ -510,7 +447,7 @@ func TestSignIn(t *testing.T) {
 func TestOpenStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{load: true, sessions: map[acp.SessionID]*stored{"old": {"ask", "small"}}}
-		k := keep(t, w, nil)
+		k := newKeeper(t, w, nil)
 		require.NoError(t, k.Start(context.Background()))
 		s, err := k.Open(t.Context(), &supervise.SessionOptions{ID: "old", Cwd: "/w"})
 		require.NoError(t, err)
@@ -523,7 +460,7 @@ func TestOpenStored(t *testing.T) {
 		w.take()
 		w.kill()
 		<-k.downs
-		_, _, err = k.Conn(t.Context())
+		_, err = k.Conn(t.Context())
 		require.NoError(t, err)
 		synctest.Wait()
 		assert.Empty(t, w.take(), "a closed session does not return")
@@ -535,19 +472,16 @@ func TestCloseDuringTheReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true, hold: make(chan struct{})}
 		ended := make(chan acp.SessionID, 1)
-		k := keep(t, w, func(o *supervise.Options) {
+		k, s := open(t, w, func(o *supervise.Options) {
 			serve := o.Client
 			o.Client = func(c *client.Conn) acp.Client {
 				c.OnSessionEnd(func(id acp.SessionID) { ended <- id })
 				return serve(c)
 			}
 		})
-		require.NoError(t, k.Start(context.Background()))
-		s, err := k.Open(t.Context(), whole)
-		require.NoError(t, err)
 		w.kill()
 		<-k.downs
-		_, _, err = k.Conn(t.Context())
+		_, err := k.Conn(t.Context())
 		require.NoError(t, err)
 		synctest.Wait()
 		require.NoError(t, s.Close(t.Context()))
@@ -562,9 +496,9 @@ func TestCloseDuringTheReturn(t *testing.T) {
 func TestLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
-		k := keep(t, w, nil)
+		k := newKeeper(t, w, nil)
 		assert.ErrorContains(t, k.Wait(), "Start first")
-		_, _, err := k.Conn(t.Context())
+		_, err := k.Conn(t.Context())
 		assert.ErrorContains(t, err, "Start first")
 		require.NoError(t, k.Start(context.Background()))
 		assert.ErrorContains(t, k.Start(context.Background()), "already started")
@@ -579,7 +513,7 @@ func TestLife(t *testing.T) {
 
 		why := errors.New("why")
 		ctx, cancel := context.WithCancelCause(context.Background())
-		k = keep(t, w, nil)
+		k = newKeeper(t, w, nil)
 		require.NoError(t, k.Start(ctx))
 		cancel(why)
 		assert.ErrorIs(t, k.Wait(), why)
@@ -591,7 +525,7 @@ func TestLife(t *testing.T) {
 func TestCloseWhileTheAgentIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
-		k := keep(t, w, func(o *supervise.Options) { o.Restart.Min = time.Hour; o.Restart.Max = time.Hour })
+		k := newKeeper(t, w, func(o *supervise.Options) { o.Restart.Min = time.Hour; o.Restart.Max = time.Hour })
 		require.NoError(t, k.Start(context.Background()))
 		w.kill()
 		<-k.downs
@@ -605,7 +539,7 @@ func TestCloseWhileTheAgentIsAway(t *testing.T) {
 func TestWaitDuringStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dialing, release := make(chan struct{}), make(chan struct{})
-		k := keep(t, &world{}, func(o *supervise.Options) {
+		k := newKeeper(t, &world{}, func(o *supervise.Options) {
 			o.Dial = func(ctx context.Context) (stream.Stream, error) {
 				close(dialing)
 				<-ctx.Done()

@@ -17,16 +17,15 @@ type Supervisor struct {
 	opts    Options
 	running sync.WaitGroup // counts Start, and the goroutines of run and reopen
 
-	mu         sync.Mutex // guards the fields below
-	started    bool
-	stop       context.CancelCauseFunc
-	life       context.Context
-	conn       *client.Conn // nil while there is no connection
-	signIn     *signIn      // belongs to conn
-	generation uint64
-	sessions   []*Session
-	err        error         // why the Supervisor has ended
-	changed    chan struct{} // closed at each change that Conn and Session wait for
+	mu       sync.Mutex // guards the fields below
+	started  bool
+	stop     context.CancelCauseFunc
+	life     context.Context
+	conn     *client.Conn // nil while there is no connection
+	signIn   *signIn      // belongs to conn
+	sessions []*Session
+	err      error         // why the Supervisor has ended
+	changed  chan struct{} // closed at each change that Conn and Session wait for
 }
 
 // signIn is the attempt to sign the user in on one connection.
@@ -40,6 +39,12 @@ func New(opts *Options) *Supervisor {
 	s := &Supervisor{changed: make(chan struct{})}
 	if opts != nil {
 		s.opts = *opts
+	}
+	if s.opts.OnDown == nil {
+		s.opts.OnDown = func(Down) {}
+	}
+	if s.opts.OnReturn == nil {
+		s.opts.OnReturn = func(Return) {}
 	}
 	s.opts.Restart.fill()
 	if s.opts.StartTimeout <= 0 {
@@ -127,23 +132,37 @@ func (s *Supervisor) announce() {
 	s.changed = make(chan struct{})
 }
 
-// Conn returns the current connection and its generation. While the agent is not running,
-// Conn waits until ctx is done or the Supervisor has ended.
-func (s *Supervisor) Conn(ctx context.Context) (*client.Conn, uint64, error) {
+// Conn returns the current connection. While the agent is not running, Conn waits until ctx
+// is done or the Supervisor has ended.
+func (s *Supervisor) Conn(ctx context.Context) (conn *client.Conn, err error) {
+	err = s.await(ctx, func() (ok bool, err error) {
+		if !s.started && s.err == nil {
+			return false, errNotStarted
+		}
+		conn = s.liveLocked()
+		return conn != nil, nil
+	})
+	return conn, err
+}
+
+// await calls check, with s.mu held, at each change until it reports true or an error. The
+// error is that of check, of the Supervisor if it has ended, or of ctx.
+func (s *Supervisor) await(ctx context.Context, check func() (ok bool, err error)) error {
 	for {
 		s.mu.Lock()
-		conn, generation, err, changed := s.liveLocked(), s.generation, s.err, s.changed
-		if err == nil && !s.started {
-			err = errNotStarted
+		ok, err := check()
+		if err == nil {
+			err = s.err
 		}
+		changed := s.changed
 		s.mu.Unlock()
-		if err != nil || conn != nil {
-			return conn, generation, err
+		if ok || err != nil {
+			return err
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, 0, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }
@@ -198,15 +217,14 @@ func (s *Supervisor) dial(first bool) (*client.Conn, error) {
 }
 
 // up makes conn the current connection.
-func (s *Supervisor) up(conn *client.Conn) (generation uint64, sessions []*Session) {
+func (s *Supervisor) up(conn *client.Conn) (sessions []*Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.generation++
 	if s.err == nil {
 		s.conn, s.signIn = conn, &signIn{}
 	}
 	s.announce()
-	return s.generation, slices.Clone(s.sessions)
+	return slices.Clone(s.sessions)
 }
 
 // down removes the current connection.
@@ -236,18 +254,14 @@ func (s *Supervisor) run(conn *client.Conn) {
 			failures = 0
 		}
 		failures++
-		s.mu.Lock()
-		generation := s.generation
-		s.mu.Unlock()
-		s.tellDown(Down{Generation: generation, Err: err, Failures: failures})
+		s.opts.OnDown(Down{Err: err, Failures: failures})
 		if conn = s.redial(&failures, err); conn == nil {
 			return
 		}
 		since = time.Now()
-		generation, sessions := s.up(conn)
 		current := conn // conn changes when the agent dies again
-		for _, session := range sessions {
-			s.running.Go(func() { session.reopen(s.life, current, generation) }) // ends with current, at the latest
+		for _, session := range s.up(conn) {
+			s.running.Go(func() { session.reopen(s.life, current) }) // ends with current, at the latest
 		}
 	}
 }
@@ -285,16 +299,4 @@ func (s *Supervisor) ended() bool {
 		return true
 	}
 	return false
-}
-
-func (s *Supervisor) tellDown(d Down) {
-	if s.opts.OnDown != nil {
-		s.opts.OnDown(d)
-	}
-}
-
-func (s *Supervisor) tellReturn(r Return) {
-	if s.opts.OnReturn != nil {
-		s.opts.OnReturn(r)
-	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
@@ -69,30 +71,7 @@ func (w *world) dial(context.Context) (stream.Stream, error) {
 	return b, w.live.Start(context.Background())
 }
 
-// newAgent returns an agent with the capabilities of the world.
-func (w *world) newAgent(c *agent.Conn) acp.Agent {
-	base := &basic{w: w, conn: c}
-	base.self = base
-	switch {
-	case w.resume && w.load:
-		base.self = struct {
-			*basic
-			resumer
-			loader
-		}{base, resumer{base}, loader{base}}
-	case w.resume:
-		base.self = struct {
-			*basic
-			resumer
-		}{base, resumer{base}}
-	case w.load:
-		base.self = struct {
-			*basic
-			loader
-		}{base, loader{base}}
-	}
-	return base.self
-}
+func (w *world) newAgent(c *agent.Conn) acp.Agent { return &worldAgent{w, c} }
 
 // kill ends the current agent.
 func (w *world) kill() {
@@ -108,14 +87,25 @@ func (w *world) forget() {
 	clear(w.sessions)
 }
 
-type basic struct {
+// worldAgent is one run of the agent.
+type worldAgent struct {
 	w    *world
 	conn *agent.Conn
-	self acp.Agent // the agent with its optional methods
 }
 
-func (a *basic) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	can := agent.Capabilities(a.self)
+// Handles implements [acp.Selective].
+func (a *worldAgent) Handles(method string) bool {
+	switch method {
+	case acp.MethodSessionResume:
+		return a.w.resume
+	case acp.MethodSessionLoad:
+		return a.w.load
+	}
+	return true
+}
+
+func (a *worldAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	can := agent.Capabilities(a)
 	if can.SessionCapabilities == nil {
 		can.SessionCapabilities = &acp.SessionCapabilities{}
 	}
@@ -123,7 +113,7 @@ func (a *basic) Initialize(context.Context, *acp.InitializeRequest) (*acp.Initia
 	return &acp.InitializeResponse{AgentCapabilities: can, AuthMethods: []acp.AuthMethod{&acp.AuthMethodAgent{ID: "login", Name: "Log in"}}}, nil
 }
 
-func (a *basic) allowed() error {
+func (a *worldAgent) allowed() error {
 	a.w.mu.Lock()
 	defer a.w.mu.Unlock()
 	if a.w.auth && !a.w.signedIn {
@@ -132,7 +122,7 @@ func (a *basic) allowed() error {
 	return nil
 }
 
-func (a *basic) Authenticate(context.Context, *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
+func (a *worldAgent) Authenticate(context.Context, *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
 	a.w.note("authenticate")
 	a.w.mu.Lock()
 	defer a.w.mu.Unlock()
@@ -152,7 +142,7 @@ func folders(cwd string, more []string, servers []acp.MCPServer) string {
 	return text
 }
 
-func (a *basic) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+func (a *worldAgent) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	a.w.note("new %s", folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
 	if err := a.allowed(); err != nil {
 		return nil, err
@@ -176,7 +166,7 @@ func settings(s *stored) (*acp.SessionModeState, []acp.SessionConfigOption) {
 			Options: acp.SessionConfigSelectOptions{Ungrouped: []acp.SessionConfigSelectOption{{Value: "small", Name: "S"}, {Value: "big", Name: "B"}}}}}}
 }
 
-func (a *basic) stored(id acp.SessionID) (*stored, error) {
+func (a *worldAgent) stored(id acp.SessionID) (*stored, error) {
 	if err := a.allowed(); err != nil {
 		return nil, err
 	}
@@ -188,7 +178,7 @@ func (a *basic) stored(id acp.SessionID) (*stored, error) {
 	return nil, rpcerr.SessionNotFound(string(id))
 }
 
-func (a *basic) SetSessionMode(_ context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+func (a *worldAgent) SetSessionMode(_ context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
 	a.w.note("mode %s", req.ModeID)
 	s, err := a.stored(req.SessionID)
 	if err == nil {
@@ -197,7 +187,7 @@ func (a *basic) SetSessionMode(_ context.Context, req *acp.SetSessionModeRequest
 	return nil, err
 }
 
-func (a *basic) SetSessionConfigOption(_ context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+func (a *worldAgent) SetSessionConfigOption(_ context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	v := req.Value.(*acp.SessionConfigValue).Value
 	a.w.note("option %s", v)
 	s, err := a.stored(req.SessionID)
@@ -210,7 +200,7 @@ func (a *basic) SetSessionConfigOption(_ context.Context, req *acp.SetSessionCon
 }
 
 // Prompt does what the text of the prompt says: die, ask, wait, or end.
-func (a *basic) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+func (a *worldAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	text := acp.PlainText(req.Prompt[0])
 	a.w.note("prompt %s", text)
 	switch text {
@@ -230,26 +220,24 @@ func (a *basic) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Prompt
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 }
 
-func (a *basic) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+func (a *worldAgent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
-type resumer struct{ a *basic }
-
-func (r resumer) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	r.a.w.note("resume %s %s", req.SessionID, folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
-	r.a.w.mu.Lock()
-	die := r.a.w.dieOnResume > 0
+func (a *worldAgent) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+	a.w.note("resume %s %s", req.SessionID, folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
+	a.w.mu.Lock()
+	die := a.w.dieOnResume > 0
 	if die {
-		r.a.w.dieOnResume--
-		r.a.conn.Close()
+		a.w.dieOnResume--
+		a.conn.Close()
 	}
-	r.a.w.mu.Unlock()
+	a.w.mu.Unlock()
 	if die {
 		return nil, errors.New("dying")
 	}
-	if r.a.w.hold != nil {
-		<-r.a.w.hold
+	if a.w.hold != nil {
+		<-a.w.hold
 	}
-	s, err := r.a.stored(req.SessionID)
+	s, err := a.stored(req.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -257,15 +245,13 @@ func (r resumer) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest)
 	return &acp.ResumeSessionResponse{Modes: modes, ConfigOptions: options}, nil
 }
 
-type loader struct{ a *basic }
-
-func (l loader) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	l.a.w.note("load %s %s", req.SessionID, folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
-	s, err := l.a.stored(req.SessionID)
+func (a *worldAgent) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	a.w.note("load %s %s", req.SessionID, folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
+	s, err := a.stored(req.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	_ = l.a.conn.SessionUpdate(ctx, &acp.SessionNotification{SessionID: req.SessionID, Update: &acp.AgentMessageChunk{Content: acp.Text("history")}})
+	_ = a.conn.SessionUpdate(ctx, &acp.SessionNotification{SessionID: req.SessionID, Update: &acp.AgentMessageChunk{Content: acp.Text("history")}})
 	modes, options := settings(s)
 	return &acp.LoadSessionResponse{Modes: modes, ConfigOptions: options}, nil
 }
@@ -289,7 +275,8 @@ type keeper struct {
 	returns chan supervise.Return
 }
 
-func keep(t *testing.T, w *world, more func(*supervise.Options)) *keeper {
+// newKeeper returns a keeper that is not started.
+func newKeeper(t *testing.T, w *world, more func(*supervise.Options)) *keeper {
 	k := &keeper{person: &person{make(chan error, 1)}, downs: make(chan supervise.Down, 100), returns: make(chan supervise.Return, 100)}
 	opts := &supervise.Options{
 		Dial: w.dial, Client: func(*client.Conn) acp.Client { return k.person },
@@ -309,4 +296,21 @@ func keep(t *testing.T, w *world, more func(*supervise.Options)) *keeper {
 		}
 	})
 	return k
+}
+
+// open starts a keeper and opens a session.
+func open(t *testing.T, w *world, more func(*supervise.Options)) (*keeper, *supervise.Session) {
+	k := newKeeper(t, w, more)
+	require.NoError(t, k.Start(context.Background()))
+	s, err := k.Open(t.Context(), whole)
+	require.NoError(t, err)
+	return k, s
+}
+
+// prompt sends a prompt and returns the result of its turn.
+func prompt(t *testing.T, s *supervise.Session, text string) error {
+	turn, err := s.Prompt(t.Context(), acp.Text(text))
+	require.NoError(t, err)
+	_, err = turn.Wait()
+	return err
 }
