@@ -1,3 +1,5 @@
+// Copied to acp/v2 by go generate.
+
 package acp_test
 
 import (

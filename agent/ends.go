@@ -1,3 +1,5 @@
+// Copied to agent/v2 by go generate.
+
 package agent
 
 import "sync"

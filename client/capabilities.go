@@ -1,3 +1,5 @@
+// Copied to client/v2 by go generate.
+
 package client
 
 import (

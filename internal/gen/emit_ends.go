@@ -22,6 +22,35 @@ func (v *vocabulary) endFiles(side, peer string) map[string]*file {
 	return map[string]*file{"calls_gen.go": calls, "rows_gen.go": rows}
 }
 
+// peerFiles returns the files of the peers of tests by name.
+func (v *vocabulary) peerFiles() map[string]*file {
+	f := &file{}
+	v.emitFull(f, "Agent")
+	v.emitFull(f, "Client")
+	return map[string]*file{"full_gen.go": f}
+}
+
+// emitFull writes a type that has every method of one side.
+func (v *vocabulary) emitFull(f *file, side string) {
+	f.p("// Full%s has every method of the %s, extensions included. All of them call Do.", side, strings.ToLower(side))
+	f.p("type Full%s struct{ Do Do }\n", side)
+	for _, m := range v.handledBy(side) {
+		f.p("func (x *Full%s) %s(ctx context.Context, params *acp.%s) %s {", side, m.Row.name, m.Params.Name, m.results("acp."))
+		if m.Notification {
+			f.p("return note(ctx, x.Do, acp.%s, params)", m.Const)
+		} else {
+			f.p("return result[acp.%s](ctx, x.Do, acp.%s, params)", m.Result.Name, m.Const)
+		}
+		f.p("}\n")
+	}
+	f.p("func (x *Full%s) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {", side)
+	f.p("return extension(ctx, x.Do, method, params)")
+	f.p("}\n")
+	f.p("func (x *Full%s) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {", side)
+	f.p("return note(ctx, x.Do, method, params)")
+	f.p("}\n")
+}
+
 // emitCalls writes a method of Conn for each method of the peer.
 func (v *vocabulary) emitCalls(f *file, peer string) {
 	f.p("// A Conn has every role of the %s at the other end.", strings.ToLower(peer))

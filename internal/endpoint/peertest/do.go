@@ -1,31 +1,40 @@
+// Copied to internal/endpoint/peertest/v2 by go generate.
+
 package peertest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"testing"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// A Do handles any method. If it returns a nil result, the default result of the role is used,
-// which is valid.
-type Do func(ctx context.Context, method string, params any) (any, error)
+// A Do handles any method of a [FullAgent] or [FullClient]. If it is nil or returns a nil result,
+// the result is that of [RawResult], the first option of a permission request, or the params of an
+// extension.
+type Do = func(ctx context.Context, method string, params any) (any, error)
 
-// Result calls f for a request. It returns def if f is nil or its result is not an *R.
-func Result[R any](ctx context.Context, f Do, method string, params any, def *R) (*R, error) {
-	if f == nil {
-		return def, nil
+func result[R any](ctx context.Context, f Do, method string, params any) (*R, error) {
+	if f != nil {
+		res, err := f(ctx, method, params)
+		if err != nil {
+			return nil, err
+		}
+		if r, ok := res.(*R); ok {
+			return r, nil
+		}
 	}
-	res, err := f(ctx, method, params)
-	if err != nil {
-		return nil, err
+	if p, ok := params.(*acp.RequestPermissionRequest); ok && len(p.Options) > 0 {
+		return any(acp.Selected(p.Options[0].OptionID)).(*R), nil
 	}
-	if r, ok := res.(*R); ok {
-		return r, nil
-	}
-	return def, nil
+	r := new(R)
+	return r, json.Unmarshal([]byte(RawResult(method)), r)
 }
 
-// Note calls f for a notification, unless f is nil.
-func Note(ctx context.Context, f Do, method string, params any) error {
+func note(ctx context.Context, f Do, method string, params any) error {
 	if f == nil {
 		return nil
 	}
@@ -33,12 +42,31 @@ func Note(ctx context.Context, f Do, method string, params any) error {
 	return err
 }
 
-// Extension calls f for an extension. It returns the params if f is nil or returns nil.
-func Extension(ctx context.Context, f Do, method string, params json.RawMessage) (any, error) {
+func extension(ctx context.Context, f Do, method string, params json.RawMessage) (any, error) {
 	if f != nil {
 		if res, err := f(ctx, method, params); res != nil || err != nil {
 			return res, err
 		}
 	}
 	return params, nil
+}
+
+// RawResult returns a valid result for a request.
+func RawResult(method string) string { return cmp.Or(results[method], `{}`) }
+
+// Requests lists the requests that one side handles, and an extension. It fails the test if Params
+// lacks one of them.
+func Requests(t testing.TB, side wire.Side) []string {
+	t.Helper()
+	all := []string{"_extension"}
+	for _, m := range wire.Methods(acp.ProtocolVersion) {
+		if m.Side&side == 0 || m.Notification {
+			continue
+		}
+		if Params[m.Name] == "" {
+			t.Errorf("Params lacks %s", m.Name)
+		}
+		all = append(all, m.Name)
+	}
+	return all
 }

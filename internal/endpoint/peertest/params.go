@@ -1,13 +1,5 @@
 package peertest
 
-import (
-	"cmp"
-	"testing"
-
-	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/internal/wire"
-)
-
 // Params has valid params for every request of the protocol, and for an extension.
 var Params = map[string]string{
 	"initialize":                 `{"protocolVersion":1,"clientCapabilities":{}}`,
@@ -52,7 +44,7 @@ var results = map[string]string{
 	"session/set_config_option":  `{"configOptions":[]}`,
 	"session/prompt":             `{"stopReason":"end_turn"}`,
 	"providers/list":             `{"providers":[]}`,
-	"session/fork":               `{"sessionId":"s"}`,
+	"session/fork":               `{"sessionId":"f"}`,
 	"session/status":             `{"status":"open"}`,
 	"session/set_title":          `{"title":"t"}`,
 	"auth/status":                `{"state":"authenticated"}`,
@@ -61,32 +53,7 @@ var results = map[string]string{
 	"terminal/create":            `{"terminalId":"t"}`,
 	"terminal/output":            `{"output":"","truncated":false}`,
 	"terminal/kill":              `null`,
-	"elicitation/create":         `{"action":"cancel"}`,
+	"elicitation/create":         `{"action":"decline"}`,
 	"mcp/message":                `{"result":{}}`,
 	"_extension":                 `[]`,
-}
-
-// RawResult returns a valid result for a request.
-func RawResult(method string) string { return cmp.Or(results[method], `{}`) }
-
-// Requests lists the requests that one side handles, and an extension.
-func Requests(t testing.TB, side wire.Side) []string {
-	t.Helper()
-	return RequestsWith(t, acp.ProtocolVersion, side, Params)
-}
-
-// RequestsWith is Requests for any version. It fails the test if params lack one of the requests.
-func RequestsWith(t testing.TB, version int, side wire.Side, params map[string]string) []string {
-	t.Helper()
-	all := []string{"_extension"}
-	for _, m := range wire.Methods(version) {
-		if m.Side&side == 0 || m.Notification {
-			continue
-		}
-		if params[m.Name] == "" {
-			t.Errorf("Params lacks %s", m.Name)
-		}
-		all = append(all, m.Name)
-	}
-	return all
 }

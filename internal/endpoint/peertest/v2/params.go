@@ -1,15 +1,6 @@
 // Package peertest has an agent and a client of version 2 with every method.
 package peertest
 
-import (
-	"cmp"
-	"testing"
-
-	"github.com/acpkit/go-sdk/acp/v2"
-	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/internal/wire"
-)
-
 // Params has valid params for every request of the protocol, and for an extension.
 var Params = map[string]string{
 	"initialize":                 `{"protocolVersion":2,"info":{"name":"n","version":"v"},"capabilities":{}}`,
@@ -41,23 +32,17 @@ var Params = map[string]string{
 
 // results has a valid result for the requests whose result must not be empty.
 var results = map[string]string{
-	"initialize":                `{"protocolVersion":2,"info":{"name":"a","version":"1"}}`,
-	"session/new":               `{"sessionId":"s"}`,
-	"session/list":              `{"sessions":[]}`,
-	"session/set_config_option": `{"configOptions":[]}`,
-	"session/prompt":            `{"messageId":"u"}`,
-	"providers/list":            `{"providers":[]}`,
-	"session/fork":              `{"sessionId":"f"}`,
-	"session/status":            `{"status":"open"}`,
-	"session/set_title":         `{"title":"t"}`,
-	"auth/status":               `{"state":"authenticated"}`,
-}
-
-// RawResult returns a valid result for a request that an agent handles.
-func RawResult(method string) string { return cmp.Or(results[method], `{}`) }
-
-// Requests lists the requests that one side handles, an extension among them.
-func Requests(t testing.TB, side wire.Side) []string {
-	t.Helper()
-	return peertest.RequestsWith(t, acp.ProtocolVersion, side, Params)
+	"initialize":                 `{"protocolVersion":2,"info":{"name":"a","version":"1"}}`,
+	"session/new":                `{"sessionId":"s"}`,
+	"session/list":               `{"sessions":[]}`,
+	"session/set_config_option":  `{"configOptions":[]}`,
+	"session/prompt":             `{"messageId":"m"}`,
+	"providers/list":             `{"providers":[]}`,
+	"session/fork":               `{"sessionId":"f"}`,
+	"session/status":             `{"status":"open"}`,
+	"session/set_title":          `{"title":"t"}`,
+	"auth/status":                `{"state":"authenticated"}`,
+	"session/request_permission": `{"outcome":{"outcome":"cancelled"}}`,
+	"elicitation/create":         `{"action":"decline"}`,
+	"mcp/message":                `{"result":{}}`,
 }

@@ -1,3 +1,5 @@
+// Copied to internal/system/hardening/pairtest/v2 by go generate.
+
 package pairtest
 
 import (
