@@ -4,23 +4,8 @@ import (
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/thread"
 )
-
-// ToolChange is what an agent reports about a tool call when it announces or changes the
-// call. Nil fields leave the earlier value unchanged.
-type ToolChange struct {
-	ID                string
-	Name, Kind, Title *string
-	Input             []byte // JSON
-	Diffs             *[]Diff
-	Paths             *[]string
-	Patches           *[]string
-	// MoreDiffs and MorePatches are added to the previous lists.
-	MoreDiffs   []Diff
-	MorePatches []string
-	// Done reports whether the call has ended: no more questions about it are expected.
-	Done bool
-}
 
 // What is remembered of the tool calls of a session: how many that have not ended, and how
 // many bytes of them in all. Beyond that the oldest are forgotten. The newest may have more
@@ -87,28 +72,17 @@ func (c *calls) forget(id string) {
 	})
 }
 
-// change applies ch. The Tool that is remembered is a new one each time, so that what a
-// question has got does not change.
-func (c *calls) change(ch ToolChange) {
+// change applies a change to a copy of what is remembered, because a question may have that.
+func (c *calls) change(ch *thread.ToolCallChanged) {
 	t := Tool{ID: ch.ID}
 	if old := c.find(ch.ID); old != nil {
 		t = *old
 	}
 	c.forget(ch.ID)
-	if ch.Done {
-		return
+	if ch.Status != nil && slices.Contains([]string{thread.ToolCompleted, thread.ToolFailed, thread.ToolCancelled}, *ch.Status) {
+		return // no more questions about it are expected
 	}
-	set(&t.Name, ch.Name)
-	set(&t.Kind, ch.Kind)
-	set(&t.Title, ch.Title)
-	if ch.Input != nil {
-		t.Input = ch.Input
-	}
-	set(&t.Diffs, ch.Diffs)
-	set(&t.Paths, ch.Paths)
-	set(&t.Patches, ch.Patches)
-	t.Diffs = append(slices.Clip(t.Diffs), ch.MoreDiffs...)
-	t.Patches = append(slices.Clip(t.Patches), ch.MorePatches...)
+	t.apply(ch)
 	c.all = append(c.all, &t)
 	c.bytes += size(&t)
 	for len(c.all) > callsAtMost || c.bytes > callBytes && len(c.all) > 1 || c.bytes > callMost {
@@ -116,16 +90,10 @@ func (c *calls) change(ch ToolChange) {
 	}
 }
 
-func set[T any](p *T, v *T) {
-	if v != nil {
-		*p = *v
-	}
-}
-
 // Observe records what the agent reports about a tool call, because a later question may
 // contain only the id of the call. It must be called for each update of a tool call, in
 // order.
-func (s *Scope) Observe(sessionID string, ch ToolChange) {
+func (s *Scope) Observe(sessionID string, ch thread.ToolCallChanged) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sessions[sessionID] == nil && len(s.sessions) >= undecidedAtMost {
@@ -136,7 +104,7 @@ func (s *Scope) Observe(sessionID string, ch ToolChange) {
 		return
 	}
 	before := x.calls.bytes
-	x.calls.change(ch)
+	x.calls.change(&ch)
 	s.observed += x.calls.bytes - before
 	for _, other := range s.sessions {
 		if s.observed <= observedAtMost {
@@ -199,31 +167,7 @@ func (s *Scope) known(sessionID string, t *Tool) *Tool {
 // Apply calls [Scope.Observe] for an update of version 1 of the protocol that is about a
 // tool call. Other updates are ignored.
 func (s *Scope) Apply(id acp.SessionID, u acp.SessionUpdate) {
-	switch u := u.(type) {
-	case *acp.ToolCall:
-		s.Observe(string(id), change(&acp.ToolCallUpdate{
-			ToolCallID: u.ToolCallID, Name: u.Name, Kind: u.Kind, Title: u.Title, Status: u.Status,
-			Content: u.Content, Locations: u.Locations, RawInput: u.RawInput,
-		}))
-	case *acp.ToolCallUpdate:
-		s.Observe(string(id), change(u))
+	if ch, ok := thread.ToolCallOf(u); ok {
+		s.Observe(string(id), ch)
 	}
-}
-
-func change(u *acp.ToolCallUpdate) ToolChange {
-	t := tool(u)
-	ch := ToolChange{ID: t.ID, Input: t.Input}
-	ch.Done = u.Status == acp.ToolCallStatusCompleted || u.Status == acp.ToolCallStatusFailed
-	for p, v := range map[**string]*string{&ch.Name: &t.Name, &ch.Kind: &t.Kind, &ch.Title: &t.Title} {
-		if *v != "" {
-			*p = v
-		}
-	}
-	if u.Content != nil {
-		ch.Diffs = &t.Diffs
-	}
-	if u.Locations != nil {
-		ch.Paths = &t.Paths
-	}
-	return ch
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/thread"
 )
 
 func observe(t *testing.T, s *permission.Scope, updates ...string) {
@@ -84,7 +86,7 @@ func TestAQuestionDoesNotChange(t *testing.T) {
 func TestCallsAreBounded(t *testing.T) {
 	d := newDesk(t, permission.Options{})
 	for i := range 2000 {
-		d.Observe("s", permission.ToolChange{ID: fmt.Sprint(i), Input: []byte(`"` + strings.Repeat("x", 1<<20) + `"`)})
+		d.Observe("s", thread.ToolCallChanged{ID: fmt.Sprint(i), RawInput: new(json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`))})
 	}
 	seen := func(id string) bool {
 		d.Decide(t.Context(), &permission.Question{Session: "s", Tool: &permission.Tool{ID: id}, Options: usual})
@@ -100,10 +102,13 @@ func TestCallsAreBounded(t *testing.T) {
 // A call is not larger than it is counted, whatever it is made of.
 func TestLargeCallsAreBounded(t *testing.T) {
 	text := strings.Repeat("x", 1<<20)
-	for name, change := range map[string]permission.ToolChange{
-		"more texts": {MoreDiffs: []permission.Diff{{NewText: &text}}},
-		"more empty": {MoreDiffs: make([]permission.Diff, 20_000)},
-		"patches":    {MorePatches: make([]string, 60_000)},
+	diff := func(n int, d thread.Diff) []thread.ToolContent {
+		return slices.Repeat([]thread.ToolContent{{Type: thread.ToolContentDiff, Diff: &d}}, n)
+	}
+	for name, change := range map[string]thread.ToolCallChanged{
+		"more texts": {Append: diff(1, thread.Diff{Changes: make([]thread.FileChange, 1), NewText: &text})},
+		"more empty": {Append: diff(1, thread.Diff{Changes: make([]thread.FileChange, 20_000)})},
+		"patches":    {Append: diff(60_000, thread.Diff{Patch: "x"})},
 	} {
 		d := newDesk(t, permission.Options{})
 		change.ID = "1"
@@ -115,8 +120,8 @@ func TestLargeCallsAreBounded(t *testing.T) {
 		assert.Positive(t, bytes, name)
 	}
 	d := newDesk(t, permission.Options{})
-	diffs, paths := make([]permission.Diff, 1000), make([]string, 1000)
-	d.Observe("s", permission.ToolChange{ID: "1", Diffs: &diffs, Paths: &paths})
+	diffs, paths := diff(1000, thread.Diff{Changes: make([]thread.FileChange, 1)}), make([]thread.Location, 1000)
+	d.Observe("s", thread.ToolCallChanged{ID: "1", Content: &diffs, Locations: &paths})
 	_, bytes := d.Kept()
 	assert.Greater(t, bytes, 1000*(32+16), "what Go needs for them")
 }
@@ -139,9 +144,9 @@ func TestSessionsAreBounded(t *testing.T) {
 	q := question(permission.Tool{Name: "decided", Input: []byte(`{}`)})
 	q.Session = "decided"
 	require.Equal(t, permission.Allow, d.Decide(t.Context(), q).Decision)
-	input := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+	input := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
 	for i := range 5000 {
-		d.Observe(fmt.Sprint(i), permission.ToolChange{ID: "1", Title: new(fmt.Sprint("call ", i)), Input: input})
+		d.Observe(fmt.Sprint(i), thread.ToolCallChanged{ID: "1", Title: new(fmt.Sprint("call ", i)), RawInput: &input})
 	}
 	sessions, bytes := d.Kept()
 	assert.LessOrEqual(t, sessions, 1025)

@@ -2,7 +2,6 @@ package permission
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -118,31 +117,6 @@ func isNoWord(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("_-./", r)
 	})
-}
-
-// Tool is the tool call that a question is about. All fields are claims of the agent.
-type Tool struct {
-	ID    string `json:"id,omitempty"`
-	Name  string `json:"name,omitempty"`
-	Kind  string `json:"kind,omitempty"`
-	Title string `json:"title,omitempty"`
-	// Input is the input of the tool, any JSON; nil means unknown.
-	Input json.RawMessage `json:"input,omitempty"`
-	// Diffs lists the changes in its content. Paths lists its locations.
-	Diffs []Diff   `json:"diffs,omitempty"`
-	Paths []string `json:"paths,omitempty"`
-	// Patches lists the changes in its content that are patches in the format of git. Diffs
-	// has an entry without texts for each file of a patch.
-	Patches []string `json:"patches,omitempty"`
-}
-
-// Diff is a change of a file, as claimed by the agent.
-type Diff struct {
-	Path string `json:"path"`
-	// OldText and NewText are the whole text before and after the change; nil if there is none
-	// or it is unknown.
-	OldText *string `json:"oldText,omitempty"`
-	NewText *string `json:"newText,omitempty"`
 }
 
 // The kinds of an [Option] that this package knows. Others permit nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -36,7 +37,8 @@ type Requests struct {
 //
 // Protocol: session/request_permission.
 func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	q := &Question{Session: string(req.SessionID), Title: req.ToolCall.Title, Tool: tool(&req.ToolCall)}
+	call, _ := thread.ToolCallOf(&req.ToolCall)
+	q := &Question{Session: string(req.SessionID), Title: req.ToolCall.Title, Tool: ToolOf(call)}
 	if r.Session != nil {
 		known := false
 		if q.Workspace, q.Turn, known = r.Session(req.SessionID); !known {
@@ -53,27 +55,4 @@ func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermis
 		return acp.Selected(acp.PermissionOptionID(o.OptionID)), nil
 	}
 	return acp.Cancelled(), nil
-}
-
-// tool returns the tool call of a question.
-func tool(u *acp.ToolCallUpdate) *Tool {
-	t := &Tool{ID: string(u.ToolCallID), Name: u.Name, Kind: string(u.Kind), Title: u.Title}
-	if string(u.RawInput) != "null" { // which keeps the earlier value
-		t.Input = u.RawInput
-	}
-	if u.Content != nil {
-		t.Diffs = []Diff{}
-	}
-	if u.Locations != nil {
-		t.Paths = []string{}
-	}
-	for _, c := range u.Content {
-		if d, ok := c.(*acp.Diff); ok {
-			t.Diffs = append(t.Diffs, Diff{Path: d.Path, OldText: d.OldText, NewText: &d.NewText})
-		}
-	}
-	for _, l := range u.Locations {
-		t.Paths = append(t.Paths, l.Path)
-	}
-	return t
 }

@@ -127,7 +127,7 @@ func (s *Scope) consume(id string, turn uint64, o *Operation) bool {
 	return true
 }
 
-// Act is a read, a write or a command for which the agent did not ask.
+// Act is a read, a write or a command that the agent did not ask about.
 type Act struct {
 	// Session, Workspace, Turn and Agent are as in [Question].
 	Session   string

@@ -70,9 +70,6 @@ func (q *Question) Lines() []string {
 	if len(q.Operations) == 0 {
 		all = append(all, "(it names no file and no command)")
 	}
-	for i, line := range all { // many spaces would push the rest into a line of its own
-		all[i] = strings.ReplaceAll(line, "  ", ` \x20`)
-	}
 	return all
 }
 

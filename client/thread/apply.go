@@ -28,7 +28,10 @@ func (t *Thread) Apply(u acp.SessionUpdate) {
 
 // Prompt adds a prompt of the user and starts a turn. Call it before the prompt is sent.
 func (t *Thread) Prompt(prompt []acp.ContentBlock) {
-	t.Do(Prompted{Content: contentBlocks(prompt)}, StateChanged{State: StateRunning})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.prompted("", contentBlocks(prompt))
+	StateChanged{State: StateRunning}.apply(t)
 }
 
 // EndTurn ends the turn of the latest prompt, with the agent's response or with an error.

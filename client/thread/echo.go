@@ -19,22 +19,21 @@ type echo struct {
 	known bool    // the id of the message was known before: what has the id is the echo
 }
 
-func (p Prompted) apply(t *Thread) {
-	e := (*entry)(nil)
-	if p.ID != "" {
-		e = t.messages[messageKey{RoleUser, p.ID}]
+// prompted adds a prompt of the user. The id is empty if the agent has not sent the id of the
+// message yet. A later echo of the prompt is the same message.
+func (t *Thread) prompted(id string, content []Block) {
+	if id != "" && t.messages[messageKey{RoleUser, id}] != nil {
+		return // the echo arrived first
 	}
-	if e == nil { // else the echo was quicker
-		e = t.newMessage(RoleUser, p.ID)
-		n := e.node.(*messageNode)
-		n.content.set(p.Content)
-		n.closed = true
-		if len(t.echoes) == echoesAtMost {
-			t.echoes = slices.Delete(t.echoes, 0, 1)
-		}
-		t.echoes = append(t.echoes, &echo{entry: e, want: n.content.list().Slice(), known: p.ID != ""})
-		t.touch(e)
+	e := t.newMessage(RoleUser, id)
+	n := e.node.(*messageNode)
+	n.content.set(content)
+	n.closed = true
+	if len(t.echoes) == echoesAtMost {
+		t.echoes = slices.Delete(t.echoes, 0, 1)
 	}
+	t.echoes = append(t.echoes, &echo{entry: e, want: n.content.list().Slice(), known: id != ""})
+	t.touch(e)
 }
 
 // echoed takes a chunk that repeats a prompt.

@@ -28,14 +28,6 @@ type MessageChanged struct {
 	Meta     Meta
 }
 
-// Prompted adds a prompt of the user. ID is empty if the agent has not sent the id of the
-// message yet. A later echo of the prompt is the same message. If the ID is known and the
-// echo differs, the message takes the content of the echo.
-type Prompted struct {
-	ID      string
-	Content []Block
-}
-
 // ToolCallChanged creates or changes a tool call. If Begins is set and the tool call with the id
 // belongs to an earlier turn, it creates another one.
 type ToolCallChanged struct {
@@ -104,15 +96,6 @@ type UsageChanged struct {
 	Meta       Meta
 }
 
-// ModesChanged replaces the modes. If Modes is nil, the session has none.
-type ModesChanged struct{ Modes *Modes }
-
-// ModeChanged changes the current mode.
-type ModeChanged struct {
-	ID   string
-	Meta Meta
-}
-
 // OptionsChanged replaces the list of options.
 type OptionsChanged struct{ Options []Option }
 
@@ -124,13 +107,6 @@ type InfoChanged struct {
 	Title, UpdatedAt *string
 	Meta             Meta
 }
-
-// PermissionAsked adds a pending permission request. Its Key must be 0; the Thread assigns
-// one.
-type PermissionAsked struct{ Permission Permission }
-
-// PermissionAnswered removes the pending permission request with the key.
-type PermissionAnswered struct{ Key uint64 }
 
 // StateChanged changes the state of the session. StateIdle ends the turn: open tool calls
 // that are not in Background are marked as ended, and pending permission requests are

@@ -26,9 +26,7 @@ const (
 	fanout     = 1 << fanoutBits
 )
 
-// ListOf returns a List of the values.
-func ListOf[T any](values ...T) List[T] {
-	var l List[T]
+func listOf[T any](values []T) (l List[T]) {
 	for _, v := range values {
 		l = l.append(v)
 	}
@@ -43,11 +41,7 @@ func (l List[T]) At(i int) T {
 	if i < 0 || i >= l.n {
 		panic("thread: List.At: index out of range")
 	}
-	b := l.root
-	for level := l.depth; level > 0; level-- {
-		b = b.children[i>>(level*fanoutBits)&(fanout-1)]
-	}
-	return b.values[i&(fanout-1)]
+	return l.leaf(i)[i&(fanout-1)]
 }
 
 // All returns an iterator over the indices and values, in order.
@@ -142,7 +136,7 @@ func (l *List[T]) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &values); err != nil {
 		return err
 	}
-	*l = ListOf(values...)
+	*l = listOf(values)
 	return nil
 }
 

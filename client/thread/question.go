@@ -12,25 +12,23 @@ func (t *Thread) Ask(p Permission, events ...Event) (answered func()) {
 	for _, e := range events {
 		e.apply(t)
 	}
-	PermissionAsked{p}.apply(t)
-	key := t.asked
-	return func() { t.Do(PermissionAnswered{key}) }
+	t.asked++
+	p.Key = t.asked
+	t.unlisted[p.Key] = p
+	t.listPermissions()
+	return func() { t.answered(p.Key) }
 }
 
 // permissionsAtOnce is how many pending permission requests a snapshot lists. The others follow
 // as these are answered: a change copies the list, and an agent may ask without end.
 const permissionsAtOnce = 100
 
-func (c PermissionAsked) apply(t *Thread) {
-	t.asked++
-	c.Permission.Key = t.asked
-	t.unlisted[t.asked] = c.Permission
-	t.listPermissions()
-}
-
-func (c PermissionAnswered) apply(t *Thread) {
-	delete(t.unlisted, c.Key)
-	i := slices.IndexFunc(t.now.Permissions, func(p Permission) bool { return p.Key == c.Key })
+// answered removes the pending permission request with the key.
+func (t *Thread) answered(key uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.unlisted, key)
+	i := slices.IndexFunc(t.now.Permissions, func(p Permission) bool { return p.Key == key })
 	if i >= 0 {
 		t.now.Permissions = slices.Delete(slices.Clone(t.now.Permissions), i, i+1)
 		t.changed(PartPermissions)
@@ -87,6 +85,6 @@ func (t *Thread) dequeue(key uint64, id string) {
 	t.now.Queued = slices.Delete(slices.Clone(t.now.Queued), i, i+1)
 	t.changed(PartQueued)
 	if id != "" {
-		Prompted{ID: id, Content: content}.apply(t)
+		t.prompted(id, content)
 	}
 }

@@ -1,6 +1,9 @@
 package thread
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // plansAtMost is how many plans are kept. Each change copies the list.
 const plansAtMost = 100
@@ -36,17 +39,18 @@ func (c UsageChanged) apply(t *Thread) {
 	t.changed(PartUsage)
 }
 
-func (c ModesChanged) apply(t *Thread) {
-	t.now.Modes = c.Modes
-	t.changed(PartModes)
+// modeChanged changes the current mode.
+type modeChanged struct {
+	id   string
+	meta Meta
 }
 
-func (c ModeChanged) apply(t *Thread) {
+func (c modeChanged) apply(t *Thread) {
 	m := Modes{}
 	if t.now.Modes != nil {
 		m = *t.now.Modes
 	}
-	m.Current, m.Meta = c.ID, merge(m.Meta, c.Meta)
+	m.Current, m.Meta = c.id, merge(m.Meta, c.meta)
 	t.now.Modes = &m
 	t.changed(PartModes)
 }
@@ -67,7 +71,8 @@ func (c SessionOpened) apply(t *Thread) {
 		if told := t.now.Modes; c.New && told != nil {
 			m.Current = told.Current
 		}
-		ModesChanged{&m}.apply(t)
+		t.now.Modes = &m
+		t.changed(PartModes)
 	}
 	if c.Options != nil && !(c.New && t.now.Options != nil) {
 		OptionsChanged{*c.Options}.apply(t)
@@ -86,4 +91,49 @@ func (c InfoChanged) apply(t *Thread) {
 	set(&t.now.UpdatedAt, c.UpdatedAt)
 	t.now.Meta = merge(t.now.Meta, c.Meta)
 	t.changed(PartInfo)
+}
+
+func (c StateChanged) apply(t *Thread) {
+	turn := Turn{State: c.State, Background: t.now.Turn.Background, Meta: c.Meta, Raw: c.Raw}
+	set(&turn.Background, c.Background)
+	switch c.State {
+	case StateIdle:
+		turn.StopReason, turn.Error, turn.Usage = c.StopReason, c.Error, c.Usage
+		t.endCalls(turn.Background)
+		t.closeMessage()
+		if len(turn.Background) == 0 {
+			t.dropPermissions()
+		}
+	default:
+		if !t.working() {
+			t.turns++
+			t.endCalls(turn.Background) // left over from what was loaded
+		}
+	}
+	t.now.Turn = turn
+	t.changed(PartTurn)
+}
+
+// working reports whether a turn is in progress.
+func (t *Thread) working() bool { return t.now.Turn.State != StateIdle && t.now.Turn.State != "" }
+
+// endCalls marks the open tool calls as ended that do not go on in the background.
+func (t *Thread) endCalls(background []Background) {
+	for _, i := range slices.Sorted(maps.Keys(t.open)) {
+		n := t.open[i]
+		if !slices.ContainsFunc(background, func(b Background) bool { return b.Type == "tool_call" && b.ID == n.call.ID }) {
+			n.call.Ended = true
+			delete(t.open, i)
+			t.touch(t.items[i])
+		}
+	}
+}
+
+// closeMessage keeps chunks without ids of the next turn apart from this one's.
+func (t *Thread) closeMessage() {
+	if t.last != nil {
+		if n, ok := t.last.node.(*messageNode); ok {
+			n.closed = true
+		}
+	}
 }

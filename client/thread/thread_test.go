@@ -255,12 +255,12 @@ func TestEcho(t *testing.T) {
 	t.Run("held prompts, whole echoes", func(t *testing.T) {
 		th := thread.New()
 		for _, p := range []string{"a", "b"} {
-			th.Do(thread.Prompted{Content: []thread.Block{{Type: "text", Text: p}}})
+			th.Prompt([]acp.ContentBlock{acp.Text(p)})
 		}
 		for i, p := range []string{"a", "b"} {
 			th.Do(thread.MessageChanged{Role: thread.RoleUser, ID: []string{"1", "2"}[i], Content: &[]thread.Block{{Type: "text", Text: p}}})
 		}
-		th.Do(thread.Prompted{ID: "2", Content: []thread.Block{{Type: "text", Text: "b"}}})
+		th.Enqueue([]thread.Block{{Type: "text", Text: "b"}})("2")
 		assert.Equal(t, []string{"user: a", "user: b"}, lines(th))
 	})
 }

@@ -1,3 +1,28 @@
+// Package permission answers the permission requests of version 2 of the protocol as a
+// policy of package [github.com/acpkit/go-sdk/client/permission] decides. Version 2 is a
+// draft: names may change in any release.
+//
+// A client embeds [Requests] and passes each update to [Apply]:
+//
+//	type editor struct {
+//		permission.Requests
+//	}
+//
+//	func (e *editor) SessionUpdate(ctx context.Context, n *acp.UpdateSessionNotification) error {
+//		permission.Apply(e.Scope, n.SessionID, n.Update)
+//		return nil
+//	}
+//
+// # Subjects
+//
+// A question about a tool call is decided as in version 1, with what earlier updates
+// reported about the call. A question about a command is decided like a shell command line:
+// rules may deny it, but no rule allows it unless Options.Extract has found the same
+// command in the tool call. A question without a subject, or with a subject of an unknown
+// kind, is put to a person unless a rule denies everything.
+//
+// In version 2 the agent itself runs commands and writes files, so a client decides nothing
+// but these questions; there is no operation to authorize later.
 package permission
 
 import (
@@ -5,6 +30,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/v2/thread"
 )
 
 // Requests answers session/request_permission. It is made for embedding in a client. All
@@ -31,7 +57,7 @@ func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermis
 		}
 	}
 	if s, ok := req.Subject.(*acp.ToolCallPermissionSubject); ok {
-		r.Scope.Observe(string(req.SessionID), change(&s.ToolCall)) // the subject is an update too
+		Apply(r.Scope, req.SessionID, &s.ToolCall) // the subject is an update too
 	}
 	if r.Agent != nil {
 		q.Agent = r.Agent()
@@ -49,7 +75,8 @@ func question(req *acp.RequestPermissionRequest) *permission.Question {
 	}
 	switch s := req.Subject.(type) {
 	case *acp.ToolCallPermissionSubject:
-		q.Tool = tool(&s.ToolCall)
+		call, _ := thread.ToolCallOf(&s.ToolCall)
+		q.Tool = permission.ToolOf(call)
 	case *acp.CommandPermissionSubject:
 		q.Command, q.Cwd = s.Command, string(s.Cwd)
 		if s.ToolCallID != "" {
@@ -63,108 +90,7 @@ func question(req *acp.RequestPermissionRequest) *permission.Question {
 // contain only the id of the call. Call it for each update of a session, in order. Updates
 // of other kinds are ignored.
 func Apply(s *permission.Scope, id acp.SessionID, u acp.SessionUpdate) {
-	switch u := u.(type) {
-	case *acp.ToolCallUpdate:
-		s.Observe(string(id), change(u))
-	case *acp.ToolCallContentChunk:
-		ch := permission.ToolChange{ID: string(u.ToolCallID)}
-		ch.MoreDiffs, ch.MorePatches = diffs([]acp.ToolCallContent{u.Content})
+	if ch, ok := thread.ToolCallOf(u); ok {
 		s.Observe(string(id), ch)
 	}
-}
-
-// tool returns the tool call of a question.
-func tool(u *acp.ToolCallUpdate) *permission.Tool {
-	t := &permission.Tool{
-		ID: string(u.ToolCallID), Name: u.Name.Or(""), Kind: string(u.Kind.Or("")), Title: u.Title.Or(""),
-	}
-	if string(u.RawInput) != "null" {
-		t.Input = u.RawInput
-	}
-	if list, ok := u.Content.Get(); ok {
-		t.Diffs, t.Patches = diffs(list)
-	}
-	if list, ok := u.Locations.Get(); ok {
-		t.Paths = paths(list)
-	}
-	return t
-}
-
-// change returns what an update changes: null removes the earlier value.
-func change(u *acp.ToolCallUpdate) permission.ToolChange {
-	ch := permission.ToolChange{ID: string(u.ToolCallID), Name: text(u.Name), Kind: text(u.Kind), Title: text(u.Title)}
-	switch string(u.RawInput) {
-	case "":
-	case "null":
-		ch.Input = []byte{}
-	default:
-		ch.Input = u.RawInput
-	}
-	if !u.Content.IsZero() {
-		d, p := diffs(u.Content.Or(nil))
-		ch.Diffs, ch.Patches = &d, &p
-	}
-	if !u.Locations.IsZero() {
-		ch.Paths = new(paths(u.Locations.Or(nil)))
-	}
-	switch u.Status.Or("") {
-	case acp.ToolCallStatusCompleted, acp.ToolCallStatusFailed, acp.ToolCallStatusCancelled:
-		ch.Done = true
-	}
-	return ch
-}
-
-// text returns nil for an absent text and an empty one for null.
-func text[T ~string](o acp.Opt[T]) *string {
-	if o.IsZero() {
-		return nil
-	}
-	return new(string(o.Or("")))
-}
-
-// diffs returns the files that are changed, and the patches. Neither is nil.
-func diffs(list []acp.ToolCallContent) ([]permission.Diff, []string) {
-	all, patches := []permission.Diff{}, []string{}
-	for _, c := range list {
-		d, ok := c.(*acp.Diff)
-		if !ok {
-			continue
-		}
-		for _, change := range d.Changes {
-			for _, p := range changed(change.Operation) {
-				all = append(all, permission.Diff{Path: string(p)})
-			}
-		}
-		if d.Patch != nil {
-			patches = append(patches, d.Patch.Text)
-		}
-	}
-	return all, patches
-}
-
-// changed returns the files that an operation creates, changes or removes.
-func changed(o acp.DiffOperation) []acp.AbsolutePath {
-	switch o := o.(type) {
-	case *acp.DiffAdd:
-		return []acp.AbsolutePath{o.Path}
-	case *acp.DiffDelete:
-		return []acp.AbsolutePath{o.Path}
-	case *acp.DiffModify:
-		return []acp.AbsolutePath{o.Path}
-	case *acp.DiffMove:
-		return []acp.AbsolutePath{o.OldPath, o.Path}
-	case *acp.DiffCopy:
-		return []acp.AbsolutePath{o.Path}
-	case *acp.UnknownDiffOperation:
-		return named(o)
-	}
-	return nil
-}
-
-func paths(list []acp.ToolCallLocation) []string {
-	all := []string{}
-	for _, l := range list {
-		all = append(all, string(l.Path))
-	}
-	return all
 }

@@ -23,10 +23,9 @@ func event(u acp.SessionUpdate) thread.Event {
 		return sessionMessage(u)
 	case *acp.SessionStateUpdate:
 		return state(u.StateUpdate)
-	case *acp.ToolCallUpdate:
-		return toolCall(u)
-	case *acp.ToolCallContentChunk:
-		return thread.ToolCallChanged{ID: string(u.ToolCallID), Append: []thread.ToolContent{toolContent(u.Content)}, Meta: thread.Meta(u.Meta)}
+	case *acp.ToolCallUpdate, *acp.ToolCallContentChunk:
+		c, _ := ToolCallOf(u)
+		return c
 	case *acp.TerminalUpdate:
 		return terminal(u)
 	case *acp.TerminalOutputChunk:
@@ -95,7 +94,7 @@ func present(raw json.RawMessage) *json.RawMessage {
 	return &raw
 }
 
-// merge returns a with what is in b. It changes neither.
+// merge returns a with the members of b. It changes neither.
 func merge(a thread.Meta, b acp.Meta) thread.Meta {
 	if len(b) == 0 {
 		return a
@@ -127,15 +126,23 @@ func sessionMessage(u *acp.SessionMessage) thread.Event {
 	return c
 }
 
-func toolCall(u *acp.ToolCallUpdate) thread.Event {
-	return thread.ToolCallChanged{
-		ID: string(u.ToolCallID), Title: patch(u.Title), Name: patch(u.Name),
-		Kind: fallback(u.Kind, acp.ToolKindOther), Status: fallback(u.Status, acp.ToolCallStatusPending),
-		Content: mapped(u.Content, toolContents), Locations: mapped(u.Locations, locations),
-		RawInput: present(u.RawInput), RawOutput: present(u.RawOutput),
-		Cancellable: mapped(u.Capabilities, func(c acp.ToolCallCapabilities) bool { return c.Cancel != nil }),
-		Meta:        thread.Meta(u.Meta),
+// ToolCallOf returns what an update changes in a tool call, and reports whether the update is
+// about one.
+func ToolCallOf(u acp.SessionUpdate) (c thread.ToolCallChanged, ok bool) {
+	switch u := u.(type) {
+	case *acp.ToolCallUpdate:
+		return thread.ToolCallChanged{
+			ID: string(u.ToolCallID), Title: patch(u.Title), Name: patch(u.Name),
+			Kind: fallback(u.Kind, acp.ToolKindOther), Status: fallback(u.Status, acp.ToolCallStatusPending),
+			Content: mapped(u.Content, toolContents), Locations: mapped(u.Locations, locations),
+			RawInput: present(u.RawInput), RawOutput: present(u.RawOutput),
+			Cancellable: mapped(u.Capabilities, func(c acp.ToolCallCapabilities) bool { return c.Cancel != nil }),
+			Meta:        thread.Meta(u.Meta),
+		}, true
+	case *acp.ToolCallContentChunk:
+		return thread.ToolCallChanged{ID: string(u.ToolCallID), Append: []thread.ToolContent{toolContent(u.Content)}, Meta: thread.Meta(u.Meta)}, true
 	}
+	return thread.ToolCallChanged{}, false
 }
 
 func terminal(u *acp.TerminalUpdate) thread.Event {
