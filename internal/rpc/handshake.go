@@ -39,11 +39,11 @@ func (t *rows) Request(h order.Handler) bool {
 	r, _ := h.(*request)
 	if r.rows != t {
 		r.rows, r.entry = t, t.requests[r.Method]
-		r.Waits, r.Member, r.Ends, r.All = false, false, false, false
+		r.Waits, r.Member, r.Ends = false, false, nil
 		if e := r.entry; e != nil {
 			r.Method = e.Name
-			r.Waits, r.Member, r.Ends, r.All = e.Waits || e.Group, e.Group, e.Ends != EndsNothing, e.Ends == EndsAll
-			if r.Member || r.Ends {
+			r.Waits, r.Member, r.Ends = e.Waits || e.Group, e.Group, e.ends(r.params)
+			if e.Group {
 				r.Group = groupKey(r.params)
 			}
 		}
@@ -51,14 +51,23 @@ func (t *rows) Request(h order.Handler) bool {
 	return t.allows(r.Key)
 }
 
-// Notification finds the row of a notification. It implements [order.Table].
-func (t *rows) Notification(it order.Item) (order.Item, bool) {
-	name := it.What.Title()
-	if e := t.notifications[name]; e != nil {
-		it.What, it.Ends = e, e.ends(it.Params)
-		return it, true
+// name returns the method of a request, as it is in its row if there is one: that saves a copy.
+func (t *rows) name(method []byte) string {
+	if e := t.requests[string(method)]; e != nil {
+		return e.Name
 	}
-	return it, !t.ignores(name)
+	return string(method)
+}
+
+// Notification finds the row of a notification. It implements [order.Table].
+func (t *rows) Notification(method, params []byte) (order.Subject, *order.Ends) {
+	if e := t.notifications[string(method)]; e != nil {
+		return e, e.ends(params)
+	}
+	if name := string(method); !t.ignores(name) {
+		return order.Name(name), nil
+	}
+	return nil, nil
 }
 
 // allows reports whether a request may have the id with this key.
@@ -69,19 +78,13 @@ func (t *rows) allows(key string) bool {
 // Title implements [order.Subject].
 func (e *Entry) Title() string { return e.Name }
 
-// ends returns the group that a notification with these params ends.
+// ends returns the group that a message with these params ends, or nil.
 func (e *Entry) ends(params []byte) *order.Ends {
 	if e.Ends == EndsNothing {
 		return nil
 	}
 	return &order.Ends{Group: groupKey(params), All: e.Ends == EndsAll}
 }
-
-// extension is the name of a notification without a row, or before it is known.
-type extension string
-
-// Title implements [order.Subject].
-func (e extension) Title() string { return string(e) }
 
 // handshake leads from the result of a handshake to the rows that hold from then on.
 type handshake struct {

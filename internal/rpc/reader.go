@@ -100,26 +100,12 @@ func (r *reader) tooLarge(e *stream.TooLargeError) {
 }
 
 func (r *reader) notification(e *envelope.Envelope, size int64) {
-	it := order.Item{Size: size + order.NotificationOverhead, Params: e.Params}
-	rows, _ := r.c.order.Table().(*rows)
-	if rows != nil {
-		if entry := rows.notifications[string(e.Method)]; entry != nil {
-			it.What, it.Ends = entry, entry.ends(e.Params)
-		}
+	switch {
+	case string(e.Method) == methodCancel:
+		r.cancel(e.Params)
+	case !r.c.order.Notify(e.Method, e.Params, size):
+		r.c.log.Debug("acp: ignored a notification", "method", shown(string(e.Method)))
 	}
-	if it.What == nil {
-		method := string(e.Method)
-		if method == methodCancel {
-			r.cancel(e.Params)
-			return
-		}
-		if rows != nil && r.c.handlers.ignores(method) {
-			r.c.log.Debug("acp: ignored a notification", "method", shown(method))
-			return
-		}
-		it.Kind, it.What = order.Unresolved, extension(method)
-	}
-	r.c.order.Arrive(it)
 }
 
 func (r *reader) request(e *envelope.Envelope, size int64) {
@@ -130,15 +116,10 @@ func (r *reader) request(e *envelope.Envelope, size int64) {
 	q.Inside = q.insideNotification()
 	rows, _ := r.c.order.Table().(*rows)
 	if rows != nil {
-		if entry := rows.requests[string(e.Method)]; entry != nil {
-			q.Method = entry.Name // saves the copy
-		}
-	}
-	if q.Method == "" {
-		q.Method = string(e.Method)
-	}
-	if rows != nil {
+		q.Method = rows.name(e.Method)
 		rows.Request(q) // while no lock is held
+	} else {
+		q.Method = string(e.Method)
 	}
 	if r.c.network && r.c.reopens(q.Method) {
 		r.c.calls.reopen(envelope.SessionID(e.Params))

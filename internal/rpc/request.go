@@ -70,7 +70,7 @@ func (r *request) Serve(under order.Scoped) {
 		return
 	}
 	err = errExited
-	r.AwaitCalled(r.parent.Done()) // ends with the connection
+	r.Ends.AwaitCalled(r.parent.Done()) // ends with the connection
 	err = c.handlers.invoke(&r.scope, r.entry, params, raw, &res)
 }
 

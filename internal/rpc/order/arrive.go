@@ -4,13 +4,12 @@ package order
 type Kind uint8
 
 const (
-	Notification Kind = iota // a notification to handle
-	Unresolved               // the same, before its row is known
-	Dropped                  // the place of a notification that came before the handshake
-	Delivery                 // the place of a response to one of our calls
-	Last                     // the same; it goes through the queue in any case
-	End                      // the end of input: nothing was read after it
-	request                  // the place where a request may start
+	Notification Kind = iota
+	Dropped           // a notification that came before the handshake
+	Delivery          // the place of a response to one of our calls
+	Last              // the same; it goes through the queue in any case
+	End               // the end of input: nothing was read after it
+	request           // the place where a request may start
 )
 
 // Item is one place in the order.
@@ -24,36 +23,48 @@ type Item struct {
 
 // Subject is what an Item is about.
 type Subject interface {
-	// Title names it in a warning; an empty one is of no interest. It is called with the
-	// lock held.
+	// Title names it in a warning; an empty title is left out. It is called with the lock held.
 	Title() string
 }
+
+// Name is the method of a notification without a row.
+type Name string
+
+// Title implements [Subject].
+func (n Name) Title() string { return string(n) }
 
 // Response is what a Delivery delivers.
 type Response interface {
 	Subject
-	// Lost notes that notifications were dropped that had been read before the response. It is
+	// Lost notes that notifications that were read before the response were dropped. It is
 	// called with the lock held.
 	Lost()
 }
 
-// Ends says which group a notification ends.
+// Ends says which group a message ends.
 type Ends struct {
 	Group string
 	All   bool // background work ends too
-	after []*Request
+	ended []*Request
 }
 
-// AwaitCalled waits until the handlers of the requests were called that the notification has
-// ended, or done is closed. Nil has ended none.
+// AwaitCalled waits until the handlers of the requests that the message has ended were called,
+// or done is closed. That does not mean that they have executed a statement: what they register
+// may not be found, but their ctx has ended. Nil has ended none.
 func (e *Ends) AwaitCalled(done <-chan struct{}) {
-	if e != nil {
-		awaitCalled(e.after, done)
+	if e == nil {
+		return
+	}
+	for _, r := range e.ended {
+		select {
+		case <-r.called:
+		case <-done:
+		}
 	}
 }
 
 // A peer's message counts for more than its length, because it takes memory beside it. The
-// callers of this package add NotificationOverhead and RequestOverhead to the length.
+// caller of Accept adds RequestOverhead to the length.
 const (
 	NotificationOverhead = 128
 	RequestOverhead      = 512
@@ -63,17 +74,13 @@ const (
 	pointerSize     = 8
 )
 
-// Arrive gives something its place, and reports whether that is here and now: the caller then
-// deals with it. A group that a notification ends, ends here and now. Only the reader may pass a
-// Delivery, so that nothing which was read later is before it.
+// Arrive gives a response or the end of input its place, and reports whether that is here and
+// now: the caller then handles it. Only the reader may pass a Delivery, so that nothing that was
+// read later is before it.
 func (o *Order) Arrive(it Item) (now bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch it.Kind {
-	case Notification, Unresolved:
-		o.notificationLocked(it)
-		return false
-	case End:
+	if it.Kind == End {
 		o.ended = true
 		o.given.Signal()
 	}
@@ -90,39 +97,40 @@ func (o *Order) Arrive(it Item) (now bool) {
 	return false
 }
 
-func (o *Order) notificationLocked(it Item) {
-	switch {
-	case o.stopped:
-		o.lost = true
-		return
-	case o.gate.state == gatePending:
-		o.addLocked(it.Size, 0)
-		o.gate.held = append(o.gate.held, it)
-		return
-	case o.gate.state == gateClosed:
-		it.Kind, it.Params, it.Ends = Dropped, nil, nil
-	}
-	o.addLocked(it.Size, 0)
-	o.queueLocked(it)
+// Notify gives a notification of size bytes its place. A group that it ends, ends here and now.
+// It reports false if the method is of no interest.
+func (o *Order) Notify(method, params []byte, size int64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.notifyLocked(method, Item{Params: params, Size: size + NotificationOverhead})
 }
 
-// queueLocked puts a notification whose bytes are counted at the end of the queue.
-func (o *Order) queueLocked(it Item) {
-	if it.Kind == Unresolved {
-		var interesting bool
-		if it, interesting = (*o.table.Load()).Notification(it); !interesting {
-			o.addLocked(-it.Size, 0)
-			return
+func (o *Order) notifyLocked(method []byte, it Item) bool {
+	if o.stopped {
+		o.lost = true
+		return true
+	}
+	switch o.gate.state {
+	case gateOpen:
+		if it.What, it.Ends = (*o.table.Load()).Notification(method, it.Params); it.What == nil {
+			return false
 		}
-		it.Kind = Notification
+	case gateClosed:
+		it.Kind, it.Params, it.What = Dropped, nil, Name(method)
+	case gatePending:
+		it.What = Name(method)
 	}
 	if e := it.Ends; e != nil {
-		e.after = o.pending.endGroup(e.Group, e.All)
-		grown := pointerSize * int64(len(e.after))
-		it.Size += grown
-		o.addLocked(grown, 0)
+		e.ended = o.pending.endGroup(e)
+		it.Size += pointerSize * int64(len(e.ended))
 	}
-	o.pushLocked(it)
+	o.addLocked(it.Size, 0)
+	if o.gate.state == gatePending {
+		o.gate.held = append(o.gate.held, it)
+	} else {
+		o.pushLocked(it)
+	}
+	return true
 }
 
 // pushLocked puts an item at the end of the queue.
@@ -184,9 +192,9 @@ func (o *Order) Accept(h Handler) Reason {
 // before it.
 func (o *Order) placeLocked(r *Request) {
 	r.state = queued
-	if r.Ends {
-		r.before = o.pending.endGroup(r.Group, r.All)
-		o.pending.charge(r, pointerSize*int64(len(r.before)))
+	if e := r.Ends; e != nil {
+		e.ended = o.pending.endGroup(e)
+		o.pending.charge(r, pointerSize*int64(len(e.ended)))
 	}
 	if r.Member {
 		r.member.request = r

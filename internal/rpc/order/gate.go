@@ -6,8 +6,9 @@ type Table interface {
 	// Request sets what a Request says for its method. It reports whether a request may have
 	// such an id. It may be called again with the same request.
 	Request(h Handler) bool
-	// Notification returns an Unresolved item with its row. It reports whether it is of interest.
-	Notification(it Item) (Item, bool)
+	// Notification returns the row of a notification, or nil if the method is of no interest, and
+	// the group that it ends.
+	Notification(method, params []byte) (Subject, *Ends)
 }
 
 // Reason says why a request is not accepted.
@@ -87,7 +88,7 @@ func (o *Order) openLocked(to Table) (refused []Refused) {
 		}
 		if it.Kind != request {
 			o.addLocked(-it.Size, 0)
-			o.notificationLocked(it)
+			o.notifyLocked([]byte(it.What.Title()), it)
 			continue
 		}
 		r, _ := it.What.(*Request)

@@ -68,11 +68,10 @@ func (p *pending) leave(n *node, group string) {
 	}
 }
 
-// endGroup ends the ctx of the members of a group, of background work only when all
-// is true. It returns the requests among them. They end first: one that waits for the end
-// of work must not take its place.
-func (p *pending) endGroup(group string, all bool) (requests []*Request) {
-	l := p.groups[group]
+// endGroup ends the ctx of the members of a group, and returns the requests among them. The
+// requests end before the work: one that waits for the end of work must not take its place.
+func (p *pending) endGroup(e *Ends) (requests []*Request) {
+	l := p.groups[e.Group]
 	if l == nil {
 		return nil
 	}
@@ -84,7 +83,7 @@ func (p *pending) endGroup(group string, all bool) (requests []*Request) {
 		}
 	}
 	for n := l.first; n != nil; n = n.next {
-		if n.work != nil && (all || !n.work.Background) {
+		if n.work != nil && (e.All || !n.work.Background) {
 			n.work.End()
 		}
 	}

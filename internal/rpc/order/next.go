@@ -1,5 +1,7 @@
 package order
 
+import "time"
+
 // Scope is the part of a handler's ctx that the order needs. The ctx embeds it.
 type Scope struct {
 	Method string // of a notification it is set by Next
@@ -48,7 +50,9 @@ func (o *Order) Next(s Scoped, only bool) (Item, bool) {
 			next := s.scope()
 			next.Method, next.Size = it.What.Title(), it.Size
 			o.handling = s
-			o.slow.handles()
+			if o.slow.armed && o.slow.of == nil {
+				o.slow.of = s
+			}
 		}
 		return it, true
 	}
@@ -101,4 +105,58 @@ func (o *Order) Resume() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.startWaitingLocked()
+}
+
+// slow names a notification handler that keeps others waiting for long.
+type slow struct {
+	timer *time.Timer
+	armed bool
+	of    Scoped // the notification whose handler ran when the timer was set, or the next one
+}
+
+func (w *slow) stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// watchLocked notes that something waits for the handler that runs.
+func (o *Order) watchLocked() {
+	w := &o.slow
+	if w.armed || o.stopped {
+		return
+	}
+	w.armed, w.of = true, o.handling
+	if w.timer == nil {
+		w.timer = time.AfterFunc(o.cfg.SlowAfter, o.checkSlow)
+	} else {
+		w.timer.Reset(o.cfg.SlowAfter)
+	}
+}
+
+// checkSlow names the handler that runs if something has waited for it all the time.
+func (o *Order) checkSlow() {
+	o.mu.Lock()
+	w, before, handler := &o.slow, o.slow.of, o.handling
+	w.armed, w.of = false, nil
+	waits := ""
+	for it := range o.queue.all() {
+		if it.Kind != Notification && it.Kind != Dropped && it.Kind != End {
+			if waits = it.What.Title(); waits != "" {
+				break
+			}
+		}
+	}
+	if waits == "" && o.pressed.paused {
+		waits = o.cfg.Call()
+	}
+	slow := handler != nil && waits != "" && !o.stopped
+	if slow && (handler != before || inside(handler)) { // not for it, or not for long
+		o.watchLocked()
+		slow = false
+	}
+	o.mu.Unlock()
+	if slow {
+		o.cfg.Slow(handler.scope().Method, waits)
+	}
 }

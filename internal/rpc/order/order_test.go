@@ -44,7 +44,15 @@ func (table) Request(h order.Handler) bool {
 	return true
 }
 
-func (table) Notification(it order.Item) (order.Item, bool) { return it, it.What.Title() != "dull" }
+func (table) Notification(method, _ []byte) (order.Subject, *order.Ends) {
+	switch string(method) {
+	case "dull":
+		return nil, nil
+	case "cancel":
+		return named("cancel"), &order.Ends{Group: "s"}
+	}
+	return named(method), nil
+}
 
 func newOrder(change func(*order.Config)) *order.Order {
 	cfg := order.Config{
@@ -73,7 +81,7 @@ func next(t *testing.T, o *order.Order) (what string, s *notified) {
 func TestNotificationsHoldBackWhatIsBehindThem(t *testing.T) {
 	o := newOrder(nil)
 	r := ask("1", "read")
-	o.Arrive(order.Item{What: named("update")})
+	o.Notify([]byte("update"), nil, 1)
 	assert.Equal(t, order.Accepted, o.Accept(r))
 	assert.False(t, o.Arrive(order.Item{Kind: order.Delivery, What: named("response")}))
 	what, _ := next(t, o)
@@ -98,7 +106,7 @@ func TestNotificationsHoldBackWhatIsBehindThem(t *testing.T) {
 func TestAHandlerThatWaitsLetsRequestsStart(t *testing.T) {
 	o := newOrder(nil)
 	first, second := ask("1", "read"), ask("2", "read")
-	o.Arrive(order.Item{What: named("update")})
+	o.Notify([]byte("update"), nil, 1)
 	o.Accept(first)
 	_, s := next(t, o)
 	o.Enter(s)
@@ -112,7 +120,7 @@ func TestAHandlerThatWaitsLetsRequestsStart(t *testing.T) {
 func TestARequestThatIsCancelledBeforeItStarts(t *testing.T) {
 	o := newOrder(nil)
 	r := ask("1", "prompt")
-	o.Arrive(order.Item{What: named("update")})
+	o.Notify([]byte("update"), nil, 1)
 	o.Accept(r)
 	assert.Equal(t, order.InUse, o.Accept(ask("1", "prompt")))
 	unstarted, refused := o.Cancel("1")
@@ -130,7 +138,7 @@ func TestANotificationEndsTheGroupThatWasReadBefore(t *testing.T) {
 	o := newOrder(nil)
 	before, after := ask("1", "prompt"), ask("2", "prompt")
 	o.Accept(before)
-	o.Arrive(order.Item{What: named("cancel"), Ends: &order.Ends{Group: "s"}})
+	o.Notify([]byte("cancel"), nil, 1)
 	assert.Equal(t, order.ByGroup, <-before.ended)
 	o.Accept(after)
 	assert.Empty(t, after.ended)
@@ -145,8 +153,8 @@ func TestWhatIsReadDuringAHandshakeWaits(t *testing.T) {
 	assert.True(t, opening.Opens())
 	assert.Nil(t, o.Table())
 	assert.Equal(t, order.Accepted, o.Accept(held))
-	o.Arrive(order.Item{Kind: order.Unresolved, What: named("dull")})
-	o.Arrive(order.Item{Kind: order.Unresolved, What: named("update")})
+	o.Notify([]byte("dull"), nil, 1)
+	o.Notify([]byte("update"), nil, 1)
 	assert.Empty(t, held.started)
 	opening.Advance(order.Over) // the slot is free
 	assert.Empty(t, o.Open(table{}))

@@ -72,7 +72,7 @@ func TestMembersOfAGroup(t *testing.T) {
 		p.leave(&all[at].member, "s")
 		p.leave(&all[at].member, "s") // no matter
 		if i == len(all)-3 {
-			assert.Equal(t, all[len(all)/2-1:len(all)/2+1], p.endGroup("s", true))
+			assert.Equal(t, all[len(all)/2-1:len(all)/2+1], p.endGroup(&Ends{Group: "s", All: true}))
 		}
 	}
 	assert.Less(t, time.Since(begun), 3*time.Second)

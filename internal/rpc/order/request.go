@@ -49,17 +49,16 @@ type Request struct {
 	Inside bool   // a notification handler of another connection may wait for its handler
 
 	// A Table sets these.
-	Waits     bool   // its handler needs no slot: it waits for people, for processes or for the peer
-	Member    bool   // it belongs to Group
-	Ends, All bool   // it ends Group, and All ends background work too
-	Group     string // empty without Member and Ends
+	Waits  bool   // its handler needs no slot: it waits for people, for processes or for the peer
+	Member bool   // it belongs to Group
+	Group  string // empty without Member
+	Ends   *Ends  // nil: it ends no group
 
 	order     *Order
 	do        Handler
 	called    chan struct{} // closed when the handler of a member is called, or never will be
 	once      sync.Once     // closes called
 	handshake bool          // its response opens the connection; set before it is started
-	before    []*Request    // those whose handlers must have been called before its own; set likewise
 
 	state        state
 	endedBy      Ended
@@ -98,20 +97,6 @@ func (r *Request) Opens() bool { return r.handshake }
 func (r *Request) Called() {
 	if r.called != nil {
 		r.once.Do(func() { close(r.called) })
-	}
-}
-
-// AwaitCalled waits until the handlers of the requests were called that this one has ended, or
-// done is closed. A goroutine cannot know that a function has executed its first statement,
-// so what a handler registers may not be found; its ctx had ended before.
-func (r *Request) AwaitCalled(done <-chan struct{}) { awaitCalled(r.before, done) }
-
-func awaitCalled(requests []*Request, done <-chan struct{}) {
-	for _, r := range requests {
-		select {
-		case <-r.called:
-		case <-done:
-		}
 	}
 }
 
@@ -225,10 +210,10 @@ func (r *Request) Earlier() <-chan struct{} {
 // EndAgain ends the ctx of what has joined a group since the request was read that ends the
 // group.
 func (r *Request) EndAgain() {
-	if !r.Ends {
+	if r.Ends == nil {
 		return
 	}
 	r.order.mu.Lock()
 	defer r.order.mu.Unlock()
-	r.order.pending.endGroup(r.Group, r.All)
+	r.order.pending.endGroup(r.Ends)
 }
