@@ -109,7 +109,7 @@ func (h *handling) finish(ctx context.Context, result json.RawMessage, err error
 		h.to.take(h.m.ID)
 	}
 	var m stream.Message
-	if failed := rpc.Contained(func() { m = h.outcome(ctx, result, err) }); failed != nil { // err is of a type of the user, whose methods may panic
+	if failed := panics.Contained(func() { m = h.outcome(ctx, result, err) }); failed != nil { // err is of a type of the user, whose methods may panic
 		m = h.internal(fmt.Errorf("proxy: an error of type %T whose methods fail: %w", err, failed))
 	}
 	if h.request != nil {

@@ -7,47 +7,67 @@ import (
 	"runtime/debug"
 )
 
+// Panic is the error for a panic that was recovered. It does not match the value that was passed
+// to panic.
+type Panic struct {
+	Text  string // see [Text]
+	Stack []byte
+}
+
+// Recovered returns the error for a value that was recovered. It must be called where the panic
+// is recovered.
+func Recovered(v any) *Panic { return &Panic{Text(v), debug.Stack()} }
+
+func (e *Panic) Error() string { return "panic: " + e.Text }
+
 // Guard calls f, which calls a method of a stream that may be the user's, where a panic would
-// end the program. A panic of f becomes an error with its stack. So does an error of f whose
-// methods panic or end their goroutine, as those of a nil pointer do that was taken for no
-// error: the caller can look at the error that Guard returns.
+// end the program. A panic of f becomes an error with its stack. Guard returns errors of f as
+// [Sound] does.
 func Guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = recovered(p)
+			e := Recovered(p)
+			err = fmt.Errorf("%w\n\n%s", e, e.Stack)
 		}
 	}()
 	if err = f(); err != nil && err != io.EOF {
-		err = sound(err)
+		err = Sound(err)
 	}
 	return err
 }
 
-func recovered(p any) error { return fmt.Errorf("panic: %s\n\n%s", Text(p), debug.Stack()) }
-
-// sound returns err if its methods can be called, and otherwise an error that names its type.
-func sound(err error) error {
-	failed := errors.New("runtime.Goexit was called")
+// Contained runs f, which calls methods of an error of the user. They may panic, as those of a
+// nil pointer that was taken for no error do, and they may end their goroutine, so f gets one
+// of its own. Contained returns an error if f did not return.
+func Contained(f func()) (err error) {
+	err = errors.New("runtime.Goexit was called")
 	done := make(chan struct{})
-	go func() { // ends with the methods
+	go func() { // ends with f
 		defer close(done)
 		defer func() {
 			if p := recover(); p != nil {
-				failed = recovered(p)
+				err = Recovered(p)
 			}
 		}()
-		var none *noError // calls every method As
-		_, _, _ = err.Error(), errors.Is(err, none), errors.As(err, &none)
-		failed = nil
+		f()
+		err = nil
 	}()
 	<-done
+	return err
+}
+
+// Sound returns err if its methods can be called, and otherwise an error that names its type. It
+// is for errors of the user that are kept.
+func Sound(err error) error {
+	if err == nil {
+		return nil
+	}
+	failed := Contained(func() {
+		var none *Panic // calls every method As
+		_, _, _ = err.Error(), errors.Is(err, none), errors.As(err, &none)
+	})
 	if failed == nil {
 		return err
 	}
 	return fmt.Errorf("an error of type %T whose methods fail: %w", err, failed)
 }
-
-// noError is the type of no error.
-type noError struct{}
-
-func (*noError) Error() string { return "" }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
@@ -97,7 +98,7 @@ func (c *Conn) Configure(cfg Config) {
 	}
 	if cfg.Stream != nil {
 		g := guard(cfg.Stream, c.log)
-		c.cfg.Stream, out.Stream, out.Features = g, g, g.features
+		c.cfg.Stream, out.Stream, out.Features = g, g, &g.features
 		c.calls.haste.able, c.network, c.drains = g.features.Hasten != nil, g.features.WriteMessage != nil, g.features.Draining
 	}
 	c.out = outbox.New(out)
@@ -120,9 +121,9 @@ func (c *Conn) Start(ctx context.Context) error {
 		return err
 	}
 	c.started.Store(true)
-	c.end.onClose(context.AfterFunc(ctx, func() { c.finish(endCtx, Sound(context.Cause(ctx))) }))
+	c.end.onClose(context.AfterFunc(ctx, func() { c.finish(endCtx, panics.Sound(context.Cause(ctx))) }))
 	r := &reader{c: c, stream: c.cfg.Stream.(*guarded)}
-	r.noise = r.stream.unchecked()
+	r.stream.unchecked()
 	go r.run() // ends with the stream
 	if c.drains != nil {
 		go func() { // ends with the connection

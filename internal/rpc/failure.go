@@ -8,17 +8,18 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // Leave gives an error that is about to leave to Config.OnError, and calls look with the error
-// that leaves. Both call methods of an error of the user, see [Contained]. If look does not
+// that leaves. Both call methods of an error of the user, see [panics.Contained]. If look does not
 // return, Leave logs that and returns the error that leaves in place of err, and otherwise nil.
 func (c *Conn) Leave(ctx context.Context, where string, err error, look func(err error)) *rpcerr.RequestError {
 	out := err
 	if c.cfg.OnError != nil && err != nil {
-		failed := Contained(func() {
+		failed := panics.Contained(func() {
 			if e := c.cfg.OnError(ctx, shown(where), err); e != nil {
 				out = e
 			}
@@ -30,10 +31,10 @@ func (c *Conn) Leave(ctx context.Context, where string, err error, look func(err
 	return c.Look(where, out, func() { look(out) })
 }
 
-// Look runs look, which calls methods of err, an error of the user, see [Contained]. If look
+// Look runs look, which calls methods of err, an error of the user, see [panics.Contained]. If look
 // does not return, Look logs that and returns what leaves in place of err, and otherwise nil.
 func (c *Conn) Look(where string, err error, look func()) *rpcerr.RequestError {
-	failed := Contained(look)
+	failed := panics.Contained(look)
 	if failed == nil {
 		return nil
 	}

@@ -17,7 +17,14 @@ import (
 // panicking is a stream that panics in the methods whose fields are set.
 type panicking struct {
 	stream.Stream
-	read, write, close bool
+	features, read, write, close bool
+}
+
+func (r *panicking) Features() *stream.Features {
+	if r.features {
+		panic("boom")
+	}
+	return nil
 }
 
 // waiting is a stream whose Written waits for a Write, which never ends by itself, or
@@ -101,7 +108,7 @@ func (r *panicking) Close() error {
 
 // A stream that panics ends its connection and not the process.
 func TestStreamsThatPanic(t *testing.T) {
-	for name, r := range map[string]*panicking{"read": {read: true}, "write": {write: true}, "close": {close: true}} {
+	for name, r := range map[string]*panicking{"features": {features: true}, "read": {read: true}, "write": {write: true}, "close": {close: true}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				near, far := stream.Pipe()
@@ -119,7 +126,7 @@ func TestStreamsThatPanic(t *testing.T) {
 				c.Close()
 				assert.ErrorIs(t, <-called, wire.ErrClosed)
 				err := c.Wait()
-				if name != "close" {
+				if name == "read" || name == "write" {
 					assert.ErrorContains(t, err, "panic: ")
 				}
 				assert.Contains(t, l.String(), "panic in the stream")

@@ -2,12 +2,13 @@ package rpc
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"log/slog"
-	"runtime/debug"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // safely runs code that may be the user's, an encoding method for example. A panic
@@ -28,62 +29,133 @@ func protect(log *slog.Logger, what string, f func()) {
 	}
 }
 
-// Contained runs code that calls methods of an error of the user. They may panic, as those
-// of a nil pointer do that was taken for no error, and they may end their goroutine, so
-// they get one of their own. Contained returns an error if f did not return.
-func Contained(f func()) (err error) {
-	err = errors.New("runtime.Goexit was called")
-	done := make(chan struct{})
-	go func() { // ends with f
-		defer close(done)
-		err = safely(func() error { f(); return nil })
-	}()
-	<-done
-	return err
-}
-
-// Sound returns err if its methods can be called, and otherwise an error that names its
-// type. It is for errors of the user that are kept and returned by other methods.
-func Sound(err error) error {
-	if err == nil {
-		return nil
-	}
-	failed := Contained(func() {
-		var none *panicError // calls every method As
-		_, _, _ = err.Error(), errors.Is(err, errNone), errors.As(err, &none)
-	})
-	if failed == nil {
-		return err
-	}
-	return fmt.Errorf("acp: an error of type %T whose methods fail: %w", err, failed)
-}
-
-var errNone = errors.New("none") // which no error is
-
 // panicError is a panic of a handler, or of other code of the user. It is an internal error
-// whatever its text, and does not match the error that was passed to panic.
-type panicError struct {
-	text  string
-	stack []byte
-}
+// whatever its text.
+type panicError struct{ *panics.Panic }
 
 // Panicked returns the error for a value that was recovered. It must be called where the
 // panic is recovered, and logs as its text with the stack.
-func Panicked(v any) error { return &panicError{panics.Text(v), debug.Stack()} }
-
-func (e *panicError) Error() string { return "panic: " + e.text }
+func Panicked(v any) error { return &panicError{panics.Recovered(v)} }
 
 // RequestError is the form in which the panic leaves.
 func (e *panicError) RequestError() *rpcerr.RequestError { return rpcerr.InternalError(nil) }
 
 // LogValue returns the text with the stack, for who logs the error in place of this package.
 func (e *panicError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("message", rpcerr.LogText(e)), slog.String("stack", string(e.stack)))
+	return slog.GroupValue(slog.String("message", rpcerr.LogText(e)), slog.String("stack", string(e.Stack)))
 }
 
 func errorAttr(err error) slog.Attr {
-	if p, ok := errors.AsType[*panicError](err); ok {
-		return slog.Group("", slog.String("error", rpcerr.LogText(err)), slog.String("stack", string(p.stack)))
+	text := slog.String("error", rpcerr.LogText(err)) // which survives an Error method that panics
+	p, ok := errors.AsType[*panics.Panic](err)
+	if e, own := errors.AsType[*panicError](err); own {
+		p, ok = e.Panic, true
 	}
-	return slog.String("error", rpcerr.LogText(err)) // which survives an Error method that panics
+	if ok {
+		return slog.Group("", text, slog.String("stack", string(p.Stack)))
+	}
+	return text
+}
+
+// guarded is a stream that may be the user's, or calls a hook of the user. Goroutines of the
+// connection use it, where a panic would end the process, and the peer decides what it is given:
+// so a panic ends the connection.
+type guarded struct {
+	s        stream.Stream
+	features stream.Features // of s, guarded too
+	noise    func([]byte)    // nil if s is not tolerant
+	log      *slog.Logger
+}
+
+func guard(s stream.Stream, log *slog.Logger) *guarded {
+	g := &guarded{s: s, log: log}
+	_ = g.call(func() error { g.features = *stream.FeaturesOf(s); return nil })
+	f := &g.features
+	if read := f.ReadMessage; read != nil {
+		f.ReadMessage = func() (m stream.Message, err error) {
+			defer g.recover(&err)
+			return read()
+		}
+	}
+	if write := f.WriteMessage; write != nil {
+		f.WriteMessage = func(m stream.Message) error { return g.call(func() error { return write(m) }) }
+	}
+	if write := f.WriteBatch; write != nil {
+		f.WriteBatch = func(msgs [][]byte) error { return g.call(func() error { return write(msgs) }) }
+	}
+	if written := f.Written; written != nil {
+		f.Written = func() (n int64) { // no progress if the stream panics
+			_ = g.call(func() error { n = written(); return nil })
+			return n
+		}
+	}
+	if hasten := f.Hasten; hasten != nil {
+		f.Hasten = func() { _ = g.call(func() error { hasten(); return nil }) }
+	}
+	closeFor := f.CloseFor
+	f.CloseFor = func(why stream.Reason) error {
+		if why == stream.ReasonDone || closeFor == nil {
+			return g.Close()
+		}
+		return g.call(func() error { return closeFor(why) })
+	}
+	return g
+}
+
+// next reads a message and parses it, unless the stream has done that.
+func (g *guarded) next() (msg []byte, e envelope.Envelope, err error) {
+	if g.features.ReadMessage == nil {
+		if msg, err = g.Read(); err == nil {
+			e = envelope.Parse(msg)
+		}
+		return msg, e, err
+	}
+	m, err := g.features.ReadMessage()
+	if err != nil {
+		return nil, e, err
+	}
+	if known := envelope.Handed(&m); known != nil {
+		return m.Data, *known, nil
+	}
+	return m.Data, envelope.Parse(m.Data), nil
+}
+
+// unchecked asks a tolerant stream to leave the checking to the connection.
+func (g *guarded) unchecked() {
+	if g.features.Unchecked != nil {
+		g.noise = g.features.Unchecked()
+	}
+}
+
+// report hands back input that is not a message.
+func (g *guarded) report(msg []byte) error {
+	return g.call(func() error { g.noise(msg); return nil })
+}
+
+func (g *guarded) Read() (msg []byte, err error) {
+	defer g.recover(&err)
+	return g.s.Read()
+}
+
+func (g *guarded) Write(msg []byte) error { return g.call(func() error { return g.s.Write(msg) }) }
+
+func (g *guarded) Close() error { return g.call(g.s.Close) }
+
+func (g *guarded) call(f func() error) (err error) {
+	defer g.recover(&err)
+	return f()
+}
+
+// recover makes the error of a method one that the connection can keep and return. That of
+// a panic is no error of a handler.
+func (g *guarded) recover(err *error) {
+	if p := recover(); p != nil {
+		panicked := Panicked(p)
+		g.log.Error("acp: panic in the stream", errorAttr(panicked))
+		*err = errors.New(panicked.Error())
+		return
+	}
+	if *err != nil && *err != io.EOF {
+		*err = panics.Sound(*err)
+	}
 }

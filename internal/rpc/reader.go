@@ -18,8 +18,7 @@ import (
 type reader struct {
 	c      *Conn
 	stream *guarded
-	noise  func([]byte) error // takes what is not JSON, in place of a response; nil: it is responded to
-	idless bool               // a response without a usable id was logged
+	idless bool // a response without a usable id was logged
 }
 
 func (r *reader) run() {
@@ -75,8 +74,8 @@ func (r *reader) message(msg []byte, e *envelope.Envelope) error {
 	case envelope.KindResponse, envelope.KindErrorResponse, envelope.KindBadResponse:
 		r.response(e)
 	case envelope.KindNotJSON:
-		if r.noise != nil {
-			return r.noise(msg)
+		if r.stream.noise != nil {
+			return r.stream.report(msg)
 		}
 		r.c.log.Warn("acp: received something that is not JSON", "reason", e.Reason)
 		r.c.respondOwn(nil, rpcerr.ParseError(nil))

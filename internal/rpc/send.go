@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -64,7 +65,7 @@ func (c *Conn) sendThrough(ctx context.Context, out *outgoing, method string, pa
 		c.log.Error("acp: panic in a sending middleware", "method", shown(method), errorAttr(p))
 		return nil, fmt.Errorf("acp: %s: sending middleware: %w", shown(method), err)
 	}
-	return res, Sound(err)
+	return res, panics.Sound(err)
 }
 
 // sendWrapped is what the sending middlewares wrap.
