@@ -61,37 +61,13 @@ var noOptions CallOptions
 // Call calls the peer. params is a pointer to the method's params type, the
 // result one to its result type.
 func (c *Conn) Call(ctx context.Context, m *wire.Method, params any, opts *CallOptions) (any, error) {
-	if err := c.wrong(); err != nil {
-		if opts != nil && opts.AtResponse != nil {
-			opts.AtResponse(err)
-		}
-		return nil, err
-	}
-	s := scopeOf(ctx)
-	o := s.enter(c, true)
-	defer s.leave(c, true)
-	if opts != nil && opts.Negotiates {
-		opts = c.handshake.call(opts)
-	}
-	res, err := c.callThrough(ctx, &call{method: m.Name, m: m, origin: o}, params, opts)
-	s.keep(m, res)
-	return res, err
+	return c.callThrough(ctx, &call{method: m.Name, m: m}, params, opts)
 }
 
 // CallExtension calls a method that the protocol does not define. params is a
 // json.RawMessage or anything encoding/json takes; nil leaves params out.
 func (c *Conn) CallExtension(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	if err := c.wrong(); err != nil {
-		return nil, err
-	}
-	s := scopeOf(ctx)
-	o := s.enter(c, true)
-	defer s.leave(c, true)
-	raw, err := c.handlers.rawParams(method, params)
-	if err != nil {
-		return nil, err
-	}
-	res, err := c.callThrough(ctx, &call{method: method, origin: o}, raw, nil)
+	res, err := c.callThrough(ctx, &call{method: method}, params, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -99,17 +75,36 @@ func (c *Conn) CallExtension(ctx context.Context, method string, params any) (js
 }
 
 // callThrough runs the sending middlewares around the call.
-func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallOptions) (any, error) {
+func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallOptions) (res any, err error) {
 	if opts == nil {
 		opts = &noOptions
+	}
+	if err := c.wrong(); err != nil {
+		if opts.AtResponse != nil {
+			opts.AtResponse(err)
+		}
+		return nil, err
+	}
+	s := scopeOf(ctx)
+	k.origin = s.enter(c, true)
+	defer s.leave(c, true)
+	if k.m == nil {
+		if params, err = c.handlers.rawParams(k.method, params); err != nil {
+			return nil, err
+		}
+	}
+	if opts.Negotiates {
+		opts = c.handshake.call(opts)
 	}
 	k.at, k.took, k.vacant = opts.AtResponse, opts.Result, opts.Vacant
 	ctx, k.raw = TakeRawResult(ctx)
 	if c.send == nil {
-		return c.call(ctx, k, params, opts)
+		res, err = c.call(ctx, k, params, opts)
+		s.keep(k.m, res)
+		return res, err
 	}
 	var once sync.Once
-	err := errExited
+	err = errExited
 	if k.at != nil {
 		// A middleware may try again or return a result of its own, so a failure counts only
 		// when it is the last word.
@@ -121,8 +116,8 @@ func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallO
 		// Deferred, because a middleware may end its goroutine with runtime.Goexit.
 		defer func() { once.Do(func() { opts.AtResponse(err) }) }()
 	}
-	var res any
 	res, err = c.sendThrough(ctx, &outgoing{call: k, opts: opts}, k.method, params)
+	s.keep(k.m, res)
 	return res, err
 }
 

@@ -19,33 +19,33 @@ type codec struct {
 	log *slog.Logger
 }
 
-// encodeParams is appendParams for a frame. The user's encoding methods may panic.
+// encodeParams is appendParams for a frame.
 func (c *codec) encodeParams(f *outbox.Frame, m *wire.Method, method string, params any, strict bool) error {
-	err := safely(func() (err error) {
+	return c.encode(method, func() (err error) {
 		f.Data, err = c.appendParams(f.Data, m, method, params, strict)
 		return err
 	})
-	if p, ok := err.(*panicError); ok {
-		return c.encodingPanic(method, p)
-	}
-	return err
 }
 
 // rawParams encodes the params of an extension.
 func (c *codec) rawParams(method string, params any) (raw json.RawMessage, err error) {
-	err = safely(func() (err error) { raw, err = encodeRaw(params); return err })
-	if p, ok := err.(*panicError); ok {
-		return nil, c.encodingPanic(method, p)
-	}
-	if err != nil {
-		return nil, encodingError(method+" params", err)
-	}
-	return raw, nil
+	err = c.encode(method, func() (err error) {
+		if raw, err = encodeRaw(params); err != nil {
+			return encodingError(method+" params", err)
+		}
+		return nil
+	})
+	return raw, err
 }
 
-func (c *codec) encodingPanic(method string, p *panicError) error {
-	c.log.Error("acp: panic while encoding params", "method", shown(method), errorAttr(p))
-	return encodingError(shown(method)+" params", p)
+// encode calls f, which encodes params. The user's encoding methods may panic.
+func (c *codec) encode(method string, f func() error) error {
+	err := safely(f)
+	if p, ok := err.(*panicError); ok {
+		c.log.Error("acp: panic while encoding params", "method", shown(method), errorAttr(p))
+		return encodingError(shown(method)+" params", p)
+	}
+	return err
 }
 
 // appendParams checks and encodes params and closes the message. What is only

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,10 +24,11 @@ const maxOwnResponses = 64 << 20
 // Conn is one end of a connection. All methods may be called from any goroutine
 // and from inside handlers.
 type Conn struct {
+	failures // with the log
+
 	cfg    Config
 	limits Limits
-	log    *slog.Logger
-	lines  *lines // of log
+	lines  lines // of log
 
 	send Handler // the middlewares around sendWrapped; nil without any
 
@@ -61,12 +63,8 @@ func New(cfg Config) *Conn {
 // with cfg is returned by Start and by every call. It must be called once. Before it the
 // zero value can be asked for Done, and every other method refuses.
 func (c *Conn) Configure(cfg Config) {
-	c.cfg, c.limits, c.log = cfg, cfg.Limits.withDefaults(), cfg.Logger
-	if c.log == nil {
-		c.log = slog.Default()
-	}
-	c.lines = new(lines)
-	c.log = slog.New(budgeted{c.log.Handler(), c.lines})
+	c.cfg, c.limits = cfg, cfg.Limits.withDefaults()
+	c.failures = failures{log: limited(cmp.Or(cfg.Logger, slog.Default()), &c.lines), onError: cfg.OnError, expose: cfg.ExposeErrors, ends: c.end.begins}
 	if cfg.Role != "" {
 		c.log = c.log.With("end", cfg.Role)
 	}
@@ -135,14 +133,6 @@ func (c *Conn) Start(ctx context.Context) error {
 		}()
 	}
 	return nil
-}
-
-// Run is Start and Wait.
-func (c *Conn) Run(ctx context.Context) error {
-	if err := c.Start(ctx); err != nil {
-		return err
-	}
-	return c.Wait()
 }
 
 // Logger returns the logger of the connection, whose lines have a budget: a peer can cause

@@ -7,39 +7,48 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
+// failures decide in which form an error leaves, and what of it is logged.
+type failures struct {
+	log     *slog.Logger
+	onError func(ctx context.Context, where string, err error) error // Config.OnError
+	expose  bool                                                     // Config.ExposeErrors
+	ends    func() bool                                              // reports whether the connection ends
+}
+
 // Leave gives an error that is about to leave to Config.OnError, and calls look with the error
 // that leaves. Both call methods of an error of the user, see [panics.Contained]. If look does not
 // return, Leave logs that and returns the error that leaves in place of err, and otherwise nil.
-func (c *Conn) Leave(ctx context.Context, where string, err error, look func(err error)) *rpcerr.RequestError {
+func (f *failures) Leave(ctx context.Context, where string, err error, look func(err error)) *rpcerr.RequestError {
 	out := err
-	if c.cfg.OnError != nil && err != nil {
+	if f.onError != nil && err != nil {
 		failed := panics.Contained(func() {
-			if e := c.cfg.OnError(ctx, shown(where), err); e != nil {
+			if e := f.onError(ctx, shown(where), err); e != nil {
 				out = e
 			}
 		})
 		if failed != nil {
-			c.log.Error("acp: panic in OnError", errorAttr(failed))
+			f.log.Error("acp: panic in OnError", errorAttr(failed))
 		}
 	}
-	return c.Look(where, out, func() { look(out) })
+	return f.Look(where, out, func() { look(out) })
 }
 
 // Look runs look, which calls methods of err, an error of the user, see [panics.Contained]. If look
 // does not return, Look logs that and returns what leaves in place of err, and otherwise nil.
-func (c *Conn) Look(where string, err error, look func()) *rpcerr.RequestError {
+func (f *failures) Look(where string, err error, look func()) *rpcerr.RequestError {
 	failed := panics.Contained(look)
 	if failed == nil {
 		return nil
 	}
 	id := rpcerr.NewErrorID()
-	c.log.Error("acp: a method of an error panicked or did not return", "where", shown(where),
+	f.log.Error("acp: a method of an error panicked or did not return", "where", shown(where),
 		"type", fmt.Sprintf("%T", err), memberErrorID, id, errorAttr(failed))
 	return InternalError(id)
 }
@@ -51,8 +60,8 @@ func InternalError(id string) *rpcerr.RequestError {
 
 // Ordinary reports whether something failed with err because the connection ends, which is no
 // fault of its own.
-func (c *Conn) Ordinary(err error) bool {
-	return (errors.Is(err, context.Canceled) || errors.Is(err, wire.ErrClosed)) && c.end.begins()
+func (f *failures) Ordinary(err error) bool {
+	return (errors.Is(err, context.Canceled) || errors.Is(err, wire.ErrClosed)) && f.ends()
 }
 
 // The members of the data of an error that this package adds.
@@ -80,11 +89,11 @@ func withMember(data json.RawMessage, name, value string) json.RawMessage {
 // logs what is not sent of it: an internal error with the id that it returns, and an error of
 // another kind, as a warning, for the cause it keeps. ctx is that of what failed. The result
 // holds nothing of err. Call Fault inside Leave only.
-func (c *Conn) Fault(ctx context.Context, err error, msg string, args ...any) (e *rpcerr.RequestError, id string) {
+func (f *failures) Fault(ctx context.Context, err error, msg string, args ...any) (e *rpcerr.RequestError, id string) {
 	s := scopeOf(ctx)
-	e, id = c.fault(err, ctx.Err() != nil || s != nil && s.Err() != nil, msg, args...)
+	e, id = f.fault(err, ctx.Err() != nil || s != nil && s.Err() != nil, msg, args...)
 	if e.Code != rpcerr.CodeInternalError && isMeant(err) && !isLogged(err) && kept(err) != nil {
-		writeFailure(c.log, slog.LevelWarn, err, "", msg, args...)
+		writeFailure(f.log, slog.LevelWarn, err, "", msg, args...)
 	}
 	return e, id
 }
@@ -92,7 +101,7 @@ func (c *Conn) Fault(ctx context.Context, err error, msg string, args ...any) (e
 // fault does the same for a response, where only internal errors are logged: an error that
 // was written for the peer only for what it keeps inside, and none twice. cancelled: the
 // peer has asked for the end of what failed.
-func (c *Conn) fault(err error, cancelled bool, msg string, args ...any) (e *rpcerr.RequestError, id string) {
+func (f *failures) fault(err error, cancelled bool, msg string, args ...any) (e *rpcerr.RequestError, id string) {
 	meant := isMeant(err)
 	if e = rpcerr.From(err); e == nil {
 		return rpcerr.InternalError(nil), ""
@@ -110,17 +119,17 @@ func (c *Conn) fault(err error, cancelled bool, msg string, args ...any) (e *rpc
 		}](err); ok {
 			id = l.ErrorID()
 		}
-	case !meant && c.Ordinary(err):
-		c.log.Debug(msg+" with the connection", args...)
+	case !meant && f.Ordinary(err):
+		f.log.Debug(msg+" with the connection", args...)
 	default:
 		id = rpcerr.NewErrorID()
-		writeFailure(c.log, slog.LevelError, err, id, msg, args...)
+		writeFailure(f.log, slog.LevelError, err, id, msg, args...)
 	}
 	var data json.RawMessage
 	if safely(func() (err error) { data, err = encodeRaw(e.Data); return err }) != nil {
 		data = nil // data that cannot be encoded must not hide the code
 	}
-	if data = withMember(withMember(data, memberErrorID, id), memberDetails, c.Details(err)); data != nil {
+	if data = withMember(withMember(data, memberErrorID, id), memberDetails, f.Details(err)); data != nil {
 		return rpcerr.New(e.Code, e.Message, data), id
 	}
 	return rpcerr.New(e.Code, e.Message, nil), id
@@ -146,9 +155,9 @@ func Annotate(output json.RawMessage, id, details string) json.RawMessage {
 
 // LogKept logs an error that defines what the peer receives, with the cause that is not
 // sent. It does nothing if cause is nil.
-func (c *Conn) LogKept(err, cause error, msg string, args ...any) {
+func (f *failures) LogKept(err, cause error, msg string, args ...any) {
 	if cause != nil && !isLogged(err) {
-		writeFailure(c.log, slog.LevelWarn, err, "", msg, append(args, "cause", rpcerr.LogText(cause))...)
+		writeFailure(f.log, slog.LevelWarn, err, "", msg, append(args, "cause", rpcerr.LogText(cause))...)
 	}
 }
 
@@ -194,4 +203,62 @@ func isMeant(err error) bool {
 func isLogged(err error) bool {
 	var l interface{ Logged() bool }
 	return errors.As(err, &l) && l.Logged()
+}
+
+// Details returns what err keeps inside if Config.ExposeErrors is set, and "" otherwise: all
+// texts of err and of what it wraps, except for the message of the error that is sent.
+func (f *failures) Details(err error) string {
+	if !f.expose || err == nil {
+		return ""
+	}
+	d := details{left: 256}
+	d.add(err)
+	return strings.Join(d.texts, "; ")
+}
+
+// details collects texts, outermost first. Left bounds the number of errors: a chain may be
+// made of anything.
+type details struct {
+	texts []string
+	sent  bool // the error that is sent has been found
+	left  int
+}
+
+func (d *details) add(err error) {
+	if d.left--; err == nil || d.left < 0 {
+		return
+	}
+	own, ok := err.(interface{ RequestError() *rpcerr.RequestError })
+	if _, panicked := err.(*panicError); ok && !panicked && !d.sent && own.RequestError() != nil {
+		d.sent = true
+	} else {
+		d.text(fmt.Sprint(err))
+	}
+	if v, ok := err.(slog.LogValuer); ok { // what a record keeps for developers
+		if g := v.LogValue(); g.Kind() == slog.KindGroup {
+			for _, a := range g.Group() {
+				if a.Key == "debug" {
+					d.text(a.Value.String())
+				}
+			}
+		}
+	}
+	switch w := err.(type) {
+	case interface{ Unwrap() error }:
+		d.add(w.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, err := range w.Unwrap() {
+			d.add(err)
+		}
+	}
+}
+
+// text adds a text that no error further outside contains.
+func (d *details) text(s string) {
+	for _, t := range d.texts {
+		if strings.Contains(t, s) {
+			return
+		}
+	}
+	d.texts = append(d.texts, s)
 }

@@ -96,25 +96,18 @@ type handshake struct {
 	respond func(id []byte, e *rpcerr.RequestError)
 }
 
-// open lets what was read during the handshake go. nil: it has failed.
-func (h *handshake) open(to order.Table) { h.refuse(h.order.Open(to)) }
-
-func (h *handshake) rows(result any) *rows {
-	if h.negotiated == nil {
-		return h.initial
+// open lets what was read during the handshake go on with its result, or with the initial rows
+// if it has none.
+func (h *handshake) open(result any) {
+	to := h.initial
+	if result != nil && h.negotiated != nil {
+		to = h.negotiated(result)
 	}
-	return h.negotiated(result)
+	h.refuse(h.order.Open(to))
 }
 
-// served opens the connection when its handshake has succeeded. The response has been queued
-// before.
-func (h *handshake) served(result any, ok bool) {
-	if ok {
-		h.open(h.rows(result))
-	} else {
-		h.open(nil)
-	}
-}
+// fail refuses what was read during the handshake.
+func (h *handshake) fail() { h.refuse(h.order.Open(nil)) }
 
 // refuse responds to requests that are not handled.
 func (h *handshake) refuse(refused []order.Refused) {
@@ -154,12 +147,10 @@ func (h *handshake) call(opts *CallOptions) *CallOptions {
 		}
 	}
 	o.AtResponse = func(err error) {
-		to := h.initial
-		if err == nil && result != nil {
-			to = h.rows(result)
+		if err != nil {
+			result = nil
 		}
-		// Last, because what was held back is handled after the response.
-		defer func() { h.open(to) }()
+		defer h.open(result) // last, because what was held back is handled after the response
 		if opts.AtResponse != nil {
 			opts.AtResponse(err)
 		}

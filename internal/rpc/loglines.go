@@ -22,7 +22,9 @@ type budgeted struct {
 
 // LimitLines returns a logger like log whose lines above level Debug share the budget of one
 // connection.
-func LimitLines(log *slog.Logger) *slog.Logger { return slog.New(budgeted{log.Handler(), new(lines)}) }
+func LimitLines(log *slog.Logger) *slog.Logger { return limited(log, new(lines)) }
+
+func limited(log *slog.Logger, l *lines) *slog.Logger { return slog.New(budgeted{log.Handler(), l}) }
 
 // Handle passes a line on if there is room for it. The line says how many before it were not
 // passed on.

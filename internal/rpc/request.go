@@ -139,7 +139,11 @@ func (r *request) queue(f *outbox.Frame, res any, ok bool) {
 			r.writes = false
 			c.out.Start()
 		}
-		c.handshake.served(res, ok)
+		if ok {
+			c.handshake.open(res)
+		} else {
+			c.handshake.fail()
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ type results struct {
 // keep remembers the result of a call of m that was made with the handler's ctx, if the
 // handler could return it.
 func (s *scope) keep(m *wire.Method, result any) {
-	if s == nil || s.req == nil || s.work != nil || s.req.entry == nil || s.req.entry.Result != m.Result || result == nil || !m.Result.Is(result) || m.Result.Valid(result, true) {
+	if s == nil || s.req == nil || s.work != nil || s.req.entry == nil || m == nil || s.req.entry.Result != m.Result || result == nil || !m.Result.Is(result) || m.Result.Valid(result, true) {
 		return
 	}
 	r := &s.req.results

@@ -15,30 +15,29 @@ import (
 // Notify sends a notification. params is a pointer to its params type. It returns
 // when the message is queued for writing.
 func (c *Conn) Notify(ctx context.Context, m *wire.Method, params any) error {
-	if err := c.wrong(); err != nil {
-		return err
-	}
-	if c.send == nil {
-		return c.notify(ctx, m, m.Name, params)
-	}
-	_, err := c.sendThrough(ctx, &outgoing{m: m}, m.Name, params)
-	return err
+	return c.notifyThrough(ctx, m, m.Name, params)
 }
 
 // NotifyExtension sends a notification that the protocol does not define. params
 // is a json.RawMessage or anything encoding/json takes; nil leaves params out.
 func (c *Conn) NotifyExtension(ctx context.Context, method string, params any) error {
+	return c.notifyThrough(ctx, nil, method, params)
+}
+
+// notifyThrough runs the sending middlewares around the notification.
+func (c *Conn) notifyThrough(ctx context.Context, m *wire.Method, method string, params any) (err error) {
 	if err := c.wrong(); err != nil {
 		return err
 	}
-	raw, err := c.handlers.rawParams(method, params)
-	if err != nil {
-		return err
+	if m == nil {
+		if params, err = c.handlers.rawParams(method, params); err != nil {
+			return err
+		}
 	}
 	if c.send == nil {
-		return c.notify(ctx, nil, method, raw)
+		return c.notify(ctx, m, method, params)
 	}
-	_, err = c.sendThrough(ctx, &outgoing{}, method, raw)
+	_, err = c.sendThrough(ctx, &outgoing{m: m}, method, params)
 	return err
 }
 
@@ -78,9 +77,8 @@ func (c *Conn) sendWrapped(ctx context.Context, method string, params any) (any,
 		return nil, c.notify(ctx, out.m, method, params)
 	}
 	// Each attempt is a call of its own.
-	k := &call{method: out.call.method, m: out.call.m, origin: out.call.origin, at: out.call.at,
-		took: out.call.took, vacant: out.call.vacant, raw: out.call.raw}
-	return c.call(ctx, k, params, out.opts)
+	k := *out.call
+	return c.call(ctx, &k, params, out.opts)
 }
 
 func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params any) error {

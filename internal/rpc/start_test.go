@@ -85,9 +85,9 @@ func TestBeforeStart(t *testing.T) {
 	require.Equal(t, wrong, err)
 	require.Equal(t, wrong, at)
 	require.Equal(t, wrong, c.Start(t.Context()))
-	require.Equal(t, wrong, c.Run(t.Context()))
+	require.Equal(t, wrong, c.Wait())
 	require.NoError(t, c.Close())
-	require.Error(t, rpc.New(rpc.Config{}).Run(t.Context()))
+	require.Error(t, rpc.New(rpc.Config{}).Start(t.Context()))
 }
 
 // A Conn can be handed out before it is configured: it refuses all but Done.
@@ -101,7 +101,7 @@ func TestBeforeConfigure(t *testing.T) {
 		_, raw := c.CallExtension(t.Context(), "_x", nil)
 		for _, err := range []error{
 			err, same, <-at, raw, c.Notify(t.Context(), mNote, &msg{}), c.NotifyExtension(t.Context(), "_x", nil),
-			c.Start(t.Context()), c.Run(t.Context()), c.Wait(), c.Shutdown(t.Context()),
+			c.Start(t.Context()), c.Wait(), c.Shutdown(t.Context()),
 		} {
 			require.ErrorContains(t, err, "not ready")
 		}
