@@ -73,7 +73,11 @@ func (c *Client) receive(s *eventStream) {
 	if ours {
 		delete(c.streams, s.session) // the next message opens it again
 	}
+	loading := c.opens(s.session)
 	c.mu.Unlock()
+	if s.err != nil {
+		close(s.ready) // once it is deleted: the response to what is posted now opens it again
+	}
 	close(s.done)
 	s.cancel()
 	switch {
@@ -88,15 +92,13 @@ func (c *Client) receive(s *eventStream) {
 		c.fail(err)
 	case s.err == nil && !isStatus(err, http.StatusGone, http.StatusForbidden, http.StatusConflict):
 		c.lostCalls(s.session, err)
-	case s.err == nil || !c.opens(s.session):
+	case s.err == nil || !loading:
 		c.in.put(arrival{err: &stream.LostError{SessionID: s.session, Err: err}})
 	}
 }
 
-// opens reports whether a call waits that makes a session known.
+// opens reports whether a call waits that makes a session known. The caller holds c.mu.
 func (c *Client) opens(session string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for _, k := range c.calls {
 		if k.session == session && effectOf(k.method) == opens {
 			return true
@@ -201,7 +203,6 @@ func (c *Client) open(s *eventStream) (err error, clean bool) {
 				continue
 			}
 			s.err = err
-			close(s.ready)
 			return err, false
 		}
 		if s.until.IsZero() {
