@@ -29,8 +29,7 @@ type half struct {
 	request stream.Message // the initialize it wants to send
 	done    chan error     // receives the error of Initialize
 	over    bool           // done was read
-	close   func() error
-	wait    func() error
+	conn    life
 }
 
 func (a *attempt) newHalf(version int) *half {
@@ -49,7 +48,7 @@ func (a *attempt) startV1() *half {
 		}
 		return served
 	}, a.conn.optionsV1(o.ConnV1))
-	a.conn.v1, h.close, h.wait = conn, conn.Close, conn.Wait
+	a.conn.v1, h.conn = conn, conn
 	h.initialize(conn.Start(a.n.ctx), func() error {
 		var req *acp.InitializeRequest
 		if o.InitializeV1 != nil {
@@ -77,7 +76,7 @@ func (a *attempt) startV2() *half {
 		}
 		return served
 	}, a.conn.optionsV2(o.ConnV2))
-	a.conn.v2, h.close, h.wait = conn, conn.Close, conn.Wait
+	a.conn.v2, h.conn = conn, conn
 	h.initialize(conn.Start(a.n.ctx), func() error {
 		var req *acp2.InitializeRequest
 		if o.InitializeV2 != nil {
@@ -136,12 +135,12 @@ func (h *half) leave() {
 	if h == nil {
 		return
 	}
-	h.close()
+	h.conn.Close()
 	if !h.over {
 		<-h.done
 		h.over = true
 	}
-	_ = h.wait() // the connection was never used
+	_ = h.conn.Wait() // the connection was never used
 }
 
 // leave closes both connections and the stream.
@@ -175,7 +174,6 @@ func (a *attempt) settle() error {
 	if err != nil {
 		return a.again(err)
 	}
-	a.conn.result = said.result
 	switch said.verdict() {
 	case speaksV2:
 		said.result = said.as(acp2.ProtocolVersion)
@@ -197,7 +195,6 @@ func (a *attempt) alone(h *half) error {
 	if h.version == acp2.ProtocolVersion && said.verdict() == speaksV1 {
 		return &client.VersionError{Requested: h.version, Own: []int{h.version}, Answered: acp.ProtocolVersion}
 	}
-	a.conn.result = said.result
 	return a.give(h, &said, nil)
 }
 
@@ -216,7 +213,7 @@ func (a *attempt) speaksV1(said answer) error {
 				return a.again(err)
 			}
 			if again.verdict() == speaksV1 {
-				said, a.conn.result = again, again.result
+				said = again
 			} // otherwise the agent insists on the first one
 		}
 	}
@@ -236,7 +233,6 @@ func (a *attempt) tryV1(said answer) error {
 	if err != nil {
 		return fmt.Errorf("%w (version %d before: %w)", err, acp2.ProtocolVersion, said.refusal())
 	}
-	a.conn.result = again.result
 	if err := a.give(a.v1, &again, a.v2); err != nil {
 		return fmt.Errorf("%w (version %d before: %w)", named(err), acp2.ProtocolVersion, said.refusal())
 	}

@@ -8,24 +8,20 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/thread"
 	client2 "github.com/acpkit/go-sdk/client/v2"
 	thread2 "github.com/acpkit/go-sdk/client/v2/thread"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // Conn is a connection to an agent in either version. For what only one version has, use
 // [Conn.V1] or [Conn.V2]. All methods are safe for concurrent use.
 type Conn struct {
 	version int
-	result  json.RawMessage
-	s       stream.Stream
-
-	v1   *client.Conn // either v1 or v2 is nil
-	v2   *client2.Conn
-	back backend
+	v1      *client.Conn // either v1 or v2 is nil
+	v2      *client2.Conn
+	life    life // v1 or v2
+	back    backend
 
 	set1 *thread.Set
 	set2 *thread2.Set
@@ -33,6 +29,15 @@ type Conn struct {
 	mu       sync.Mutex          // guards the fields below
 	sessions map[string]*Session // the sessions opened by this Conn
 	folders  map[string]string   // the folders of those sessions
+}
+
+// life contains the methods of a connection that are the same in both versions.
+type life interface {
+	Close() error
+	Wait() error
+	OnEnd(f func())
+	Done() <-chan struct{}
+	Err() error
 }
 
 // backend contains what differs between the versions.
@@ -43,15 +48,15 @@ type backend interface {
 	list(ctx context.Context, cwd string) iter.Seq2[SessionInfo, error]
 	delete(ctx context.Context, id string) error
 	thread(id string) *thread.Thread
+	forget(id string)
 	features() Features
 	info() (Info, bool)
 	signInMethods() []SignInMethod
 	signIn(ctx context.Context, id string) error
-	signOut(ctx context.Context) error
 }
 
-func newConn(s stream.Stream) *Conn {
-	return &Conn{s: s, sessions: map[string]*Session{}, folders: map[string]string{}, set1: thread.NewSet(), set2: thread2.NewSet()}
+func newConn() *Conn {
+	return &Conn{sessions: map[string]*Session{}, folders: map[string]string{}, set1: thread.NewSet(), set2: thread2.NewSet()}
 }
 
 // optionsV1 adds the middlewares that update the threads. They are the innermost.
@@ -73,21 +78,12 @@ func (c *Conn) optionsV2(o *client2.Options) *client2.Options {
 func (c *Conn) chosen(version int) {
 	c.version = version
 	if version == acp.ProtocolVersion {
-		c.back = &backendV1{conn: c.v1, set: c.set1}
+		c.life, c.back = c.v1, &backendV1{conn: c.v1, set: c.set1}
 		c.v2, c.set2 = nil, nil
 		return
 	}
-	c.back = &backendV2{conn: c.v2, set: c.set2}
+	c.life, c.back = c.v2, &backendV2{conn: c.v2, set: c.set2}
 	c.v1, c.set1 = nil, nil
-}
-
-// ready registers the function that updates the threads when the connection ends.
-func (c *Conn) ready() {
-	if c.v1 != nil {
-		c.v1.OnEnd(c.ended)
-		return
-	}
-	c.v2.OnEnd(c.ended)
 }
 
 // ended marks what the threads show as running as ended. In version 1 the prompt has done that.
@@ -108,54 +104,21 @@ func (c *Conn) V1() *client.Conn { return c.v1 }
 // V2 returns the underlying connection if its version is 2, and nil otherwise.
 func (c *Conn) V2() *client2.Conn { return c.v2 }
 
-// InitializeResult returns the undecoded result of initialize. It must not be modified.
-func (c *Conn) InitializeResult() json.RawMessage { return c.result }
-
-// Stream returns the stream of the connection, for information such as the exit status of a
-// process. The caller must not read, write or close it.
-func (c *Conn) Stream() stream.Stream { return c.s }
-
 // Close ends the connection, like Close of [client.Conn].
-func (c *Conn) Close() error {
-	if c.v1 != nil {
-		return c.v1.Close()
-	}
-	return c.v2.Close()
-}
+func (c *Conn) Close() error { return c.life.Close() }
 
 // Wait waits until the connection has ended and returns why, like Wait of [client.Conn].
-func (c *Conn) Wait() error {
-	if c.v1 != nil {
-		return c.v1.Wait()
-	}
-	return c.v2.Wait()
-}
+func (c *Conn) Wait() error { return c.life.Wait() }
 
 // OnEnd arranges for f to be called once when the connection has ended, like OnEnd of
 // [client.Conn].
-func (c *Conn) OnEnd(f func()) {
-	if c.v1 != nil {
-		c.v1.OnEnd(f)
-		return
-	}
-	c.v2.OnEnd(f)
-}
+func (c *Conn) OnEnd(f func()) { c.life.OnEnd(f) }
 
 // Done returns a channel that is closed when the connection has ended.
-func (c *Conn) Done() <-chan struct{} {
-	if c.v1 != nil {
-		return c.v1.Done()
-	}
-	return c.v2.Done()
-}
+func (c *Conn) Done() <-chan struct{} { return c.life.Done() }
 
 // Err returns nil until the connection has ended, and after that the reason why it ended.
-func (c *Conn) Err() error {
-	if c.v1 != nil {
-		return c.v1.Err()
-	}
-	return c.v2.Err()
-}
+func (c *Conn) Err() error { return c.life.Err() }
 
 // Info is the name and version that an agent sends.
 type Info struct{ Name, Title, Version string }
@@ -175,8 +138,6 @@ type Features struct {
 	Stdio, HTTP, SSE bool
 	// AdditionalDirectories reports whether SessionParams.AdditionalDirectories is supported.
 	AdditionalDirectories bool
-	// SignOut reports whether the user can sign out.
-	SignOut bool
 	// Queue reports whether the agent accepts prompts during a turn. Otherwise they fail with
 	// acp.ErrTurnRunning.
 	Queue bool
@@ -211,9 +172,6 @@ func (c *Conn) SignInMethods() []SignInMethod { return c.back.signInMethods() }
 // SignIn signs the user in with a method of the type [SignInAgent]. If the agent requires
 // the user to sign in, other calls fail with rpcerr.ErrAuthRequired.
 func (c *Conn) SignIn(ctx context.Context, id string) error { return c.back.signIn(ctx, id) }
-
-// SignOut signs the user out.
-func (c *Conn) SignOut(ctx context.Context) error { return c.back.signOut(ctx) }
 
 // SessionInfo describes one session in a list.
 type SessionInfo struct {
@@ -324,11 +282,7 @@ func (c *Conn) forget(id string) {
 	defer c.mu.Unlock()
 	delete(c.sessions, id)
 	delete(c.folders, id)
-	if c.set1 != nil {
-		c.set1.Forget(acp.SessionID(id))
-	} else {
-		c.set2.Forget(acp2.SessionID(id))
-	}
+	c.back.forget(id)
 }
 
 // setFolder sets the folder of a session, or removes it if cwd is empty. It returns the previous

@@ -106,19 +106,18 @@ func (e *againError) Error() string { return e.err.Error() }
 
 // attempt connects over s in one of the versions. If both are set, the newer one is preferred.
 func (n *negotiation) attempt(s stream.Stream, first, second bool) (*Conn, error) {
-	a := &attempt{n: n, probe: newProbe(s), conn: newConn(s)}
+	a := &attempt{n: n, probe: newProbe(s), conn: newConn()}
 	if first {
 		a.v1 = a.startV1()
 	}
 	if second {
 		a.v2 = a.startV2()
 	}
-	err := a.settle()
-	if err != nil {
+	if err := a.settle(); err != nil {
 		a.leave(s)
 		return nil, err
 	}
-	a.conn.ready()
+	a.conn.OnEnd(a.conn.ended)
 	return a.conn, nil
 }
 

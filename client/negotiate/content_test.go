@@ -37,13 +37,13 @@ func TestWhatIsSent(t *testing.T) {
 			{"type":"image","data":"YQ==","mimeType":"image/png","uri":"file:///i"},{"type":"audio","data":"YQ==","mimeType":"audio/wav"},` + link + `,
 			{"type":"resource","resource":{"text":"r","uri":"file:///r","mimeType":"a/b","_meta":{"k":2}}},{"type":"resource","resource":{"blob":"YQ==","uri":"file:///b"}},{"type":"_x","n":1}]`
 	}
-	for version, c := range map[int]struct{ initialized, prompt, servers string }{
+	for version, c := range map[int]struct{ initialized, prompt, servers, value string }{
 		1: {`{"protocolVersion":1,"agentCapabilities":{"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"sse":true},"sessionCapabilities":{"additionalDirectories":{}}}}`,
 			prompt(link), `[{"name":"c","command":"/bin/c","args":["a"],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}]},
-				{"type":"http","name":"h","url":"https://e.com/h","headers":[{"name":"K","value":"v"}]},{"type":"sse","name":"s","url":"https://e.com/s","headers":[]}]`},
+				{"type":"http","name":"h","url":"https://e.com/h","headers":[{"name":"K","value":"v"}]},{"type":"sse","name":"s","url":"https://e.com/s","headers":[]}]`, `"fast"`},
 		2: {`{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":{"prompt":{"image":{},"audio":{},"embeddedContext":{}},"mcp":{"stdio":{},"http":{}},"additionalDirectories":{}}}}`,
 			prompt(icons), `[{"type":"stdio","name":"c","command":"/bin/c","args":["a"],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}]},
-				{"type":"http","name":"h","url":"https://e.com/h","headers":[{"name":"K","value":"v"}]}]`},
+				{"type":"http","name":"h","url":"https://e.com/h","headers":[{"name":"K","value":"v"}]}]`, `"fast","type":"id"`},
 	} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			leak.Check(t)
@@ -52,6 +52,11 @@ func TestWhatIsSent(t *testing.T) {
 				m := p.Expect("session/new")
 				assert.JSONEq(t, `{"cwd":"/w","additionalDirectories":["/x"],"mcpServers":`+c.servers+`}`, string(m.Params))
 				p.Answer(m, `{"sessionId":"s"}`)
+				for _, value := range []string{c.value, `true,"type":"boolean"`} {
+					m = p.Expect("session/set_config_option")
+					assert.JSONEq(t, `{"sessionId":"s","configId":"o","value":`+value+`}`, string(m.Params))
+					p.Answer(m, `{"configOptions":[]}`)
+				}
 				m = p.Expect("session/prompt")
 				assert.JSONEq(t, `{"sessionId":"s","prompt":`+c.prompt+`}`, string(m.Params))
 				p.Fail(m, -32603, "enough")
@@ -70,6 +75,8 @@ func TestWhatIsSent(t *testing.T) {
 			}
 			s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w", AdditionalDirectories: []string{"/x"}, MCPServers: list})
 			require.NoError(t, err)
+			require.NoError(t, s.SetOption(t.Context(), "o", "fast"))
+			require.NoError(t, s.SetOptionBool(t.Context(), "o", true))
 			_, err = s.Prompt(t.Context(), blocks...).Wait()
 			assert.ErrorContains(t, err, "enough")
 			end(t, conn)

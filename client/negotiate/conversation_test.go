@@ -2,7 +2,6 @@ package negotiate_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -10,10 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/router"
-	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/agent/router/adapter"
 	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/thread"
@@ -22,116 +20,46 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// one and two are the same agent in the two versions.
-type one struct {
+// testAgent is an agent of version 1, and behind an adapter one of version 2.
+type testAgent struct {
 	conn  *agent.Conn
 	mode  acp.SessionModeID
 	calls []string
 }
 
-type two struct {
-	conn  *agent2.Conn
-	value acp2.SessionConfigValueID
-	on    bool
-	calls []string
-}
-
-func (a *one) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+func (a *testAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	return &acp.InitializeResponse{AgentInfo: &acp.Implementation{Name: "agent", Title: "Agent", Version: "7"}, AuthMethods: []acp.AuthMethod{
 		&acp.AuthMethodAgent{ID: "token", Name: "Token"}, &acp.AuthMethodTerminal{ID: "tty", Name: "TTY", Args: []string{"login"}, Env: map[string]string{"A": "b"}},
 	}}, nil
 }
 
-func (a *two) Initialize(context.Context, *acp2.InitializeRequest) (*acp2.InitializeResponse, error) {
-	caps := agent2.Capabilities(a)
-	caps.Session.MCP = &acp2.MCPCapabilities{Stdio: &acp2.MCPStdioCapabilities{}}
-	return &acp2.InitializeResponse{Capabilities: caps, Info: acp2.Implementation{Name: "agent", Title: "Agent", Version: "7"}, AuthMethods: []acp2.AuthMethod{
-		&acp2.AuthMethodAgent{MethodID: "token", Name: "Token"},
-		&acp2.AuthMethodTerminal{MethodID: "tty", Name: "TTY", Args: []string{"login"}, Env: []acp2.EnvVariable{{Name: "A", Value: "b"}}},
-	}}, nil
-}
-
-func (a *one) Authenticate(_ context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
+func (a *testAgent) Authenticate(_ context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
 	a.calls = append(a.calls, "sign in "+string(req.MethodID))
 	return &acp.AuthenticateResponse{}, nil
 }
 
-func (a *two) Login(_ context.Context, req *acp2.LoginAuthRequest) (*acp2.LoginAuthResponse, error) {
-	a.calls = append(a.calls, "sign in "+string(req.MethodID))
-	return &acp2.LoginAuthResponse{}, nil
-}
-
-func (a *one) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutResponse, error) {
-	a.calls = append(a.calls, "sign out")
-	return &acp.LogoutResponse{}, nil
-}
-
-func (a *two) Logout(context.Context, *acp2.LogoutAuthRequest) (*acp2.LogoutAuthResponse, error) {
-	a.calls = append(a.calls, "sign out")
-	return &acp2.LogoutAuthResponse{}, nil
-}
-
-func (a *one) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	a.calls = append(a.calls, "new "+req.Cwd+servers(req.MCPServers))
+func (a *testAgent) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	a.calls = append(a.calls, "new "+req.Cwd)
+	for _, m := range req.MCPServers {
+		server := m.(*acp.MCPServerStdio)
+		a.calls = append(a.calls, server.Command+" "+server.Env[0].Name)
+	}
 	return &acp.NewSessionResponse{SessionID: "s", Modes: a.modes()}, nil
 }
 
-func (a *two) NewSession(_ context.Context, req *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
-	a.calls = append(a.calls, "new "+string(req.Cwd)+servers(req.MCPServers))
-	return &acp2.NewSessionResponse{SessionID: "s", ConfigOptions: a.options()}, nil
-}
-
-func servers[T any](list []T) string {
-	s := ""
-	for _, m := range list {
-		switch m := any(m).(type) {
-		case *acp.MCPServerStdio:
-			s += " " + m.Command + " " + m.Env[0].Name
-		case *acp2.MCPServerStdio:
-			s += " " + string(m.Command) + " " + m.Env[0].Name
-		case *acp.MCPServerHTTP:
-			s += " " + m.URL + " " + m.Headers[0].Value
-		case *acp2.MCPServerHTTP:
-			s += " " + m.URL + " " + m.Headers[0].Value
-		}
-	}
-	return s
-}
-
-func (a *one) modes() *acp.SessionModeState {
+func (a *testAgent) modes() *acp.SessionModeState {
 	if a.mode == "" {
 		a.mode = "slow"
 	}
 	return &acp.SessionModeState{CurrentModeID: a.mode, AvailableModes: []acp.SessionMode{{ID: "slow", Name: "Slow"}, {ID: "fast", Name: "Fast"}}}
 }
 
-func (a *two) options() []acp2.SessionConfigOption {
-	if a.value == "" {
-		a.value = "slow"
-	}
-	return []acp2.SessionConfigOption{
-		{ConfigID: "mode", Name: "Mode", Category: "mode", Kind: &acp2.SessionConfigSelect{CurrentValue: a.value, Options: acp2.SessionConfigSelectOptions{
-			Ungrouped: []acp2.SessionConfigSelectOption{{Value: "slow", Name: "Slow"}, {Value: "fast", Name: "Fast"}}}}},
-		{ConfigID: "on", Name: "On", Kind: &acp2.SessionConfigBoolean{CurrentValue: a.on}},
-	}
-}
-
-func (a *one) SetSessionMode(_ context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+func (a *testAgent) SetSessionMode(_ context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
 	a.mode = req.ModeID
 	return &acp.SetSessionModeResponse{}, nil
 }
 
-func (a *two) SetSessionConfigOption(_ context.Context, req *acp2.SetSessionConfigOptionRequest) (*acp2.SetSessionConfigOptionResponse, error) {
-	switch v := req.Value.(type) {
-	case *acp2.SessionConfigValue:
-		a.value = v.Value
-	case *acp2.SessionConfigBooleanValue:
-		a.on = v.Value
-	}
-	return &acp2.SetSessionConfigOptionResponse{ConfigOptions: a.options()}, nil
-}
-
-func (a *one) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+func (a *testAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	s := a.conn.Session(req.SessionID)
 	switch acp.PlainText(req.Prompt...) {
 	case "wait":
@@ -158,39 +86,9 @@ func (a *one) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptRe
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, s.Message(ctx, "Done.")
 }
 
-func (a *two) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
-	s := a.conn.Session(req.SessionID)
-	return s.Accept(ctx, req, func(ctx context.Context) (acp2.StopReason, error) {
-		switch acp2.PlainText(req.Prompt...) {
-		case "wait":
-			if err := s.Message(ctx, agent2.NewMessageID(), "waiting"); err != nil {
-				return "", err
-			}
-			<-ctx.Done()
-			return acp2.StopReasonCancelled, nil
-		case "fail":
-			return "", rpcerr.InternalError(nil).WithDetail("out of luck")
-		}
-		call := acp2.ToolCallUpdate{ToolCallID: "1", Title: acp2.Some("Write"), Kind: acp2.Some(acp2.ToolKindEdit)}
-		chosen, err := s.AskPermission(ctx, "Write", &acp2.ToolCallPermissionSubject{ToolCall: call})
-		if err != nil {
-			return "", err
-		}
-		call.Status = acp2.Some(acp2.ToolCallStatusFailed)
-		if agent2.Allows(chosen) {
-			call.Status = acp2.Some(acp2.ToolCallStatusCompleted)
-		}
-		if err := s.Update(ctx, &call); err != nil {
-			return "", err
-		}
-		return acp2.StopReasonEndTurn, s.Message(ctx, agent2.NewMessageID(), "Done.")
-	})
-}
+func (a *testAgent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
-func (a *one) Cancel(context.Context, *acp.CancelNotification) error         { return nil }
-func (a *two) Cancel(context.Context, *acp2.CancelSessionNotification) error { return nil }
-
-func (a *one) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+func (a *testAgent) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
 	a.calls = append(a.calls, "load "+string(req.SessionID))
 	if err := a.conn.Session(req.SessionID).UserMessage(ctx, "hello"); err != nil {
 		return nil, err
@@ -198,54 +96,39 @@ func (a *one) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*ac
 	return &acp.LoadSessionResponse{}, a.conn.Session(req.SessionID).Message(ctx, "Hello.")
 }
 
-func (a *one) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+func (a *testAgent) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
 	a.calls = append(a.calls, "resume "+string(req.SessionID))
 	return &acp.ResumeSessionResponse{}, nil
 }
 
-func (a *two) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequest) (*acp2.ResumeSessionResponse, error) {
-	s := a.conn.Session(req.SessionID)
-	if req.ReplayFrom == nil {
-		a.calls = append(a.calls, "resume "+string(req.SessionID))
-		return &acp2.ResumeSessionResponse{}, s.State(ctx)
-	}
-	a.calls = append(a.calls, "load "+string(req.SessionID))
-	return &acp2.ResumeSessionResponse{}, errors.Join(s.UserMessage(ctx, "1", acp2.Text("hello")), s.Message(ctx, "2", "Hello."), s.State(ctx))
-}
-
-func (a *one) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
+func (a *testAgent) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
 	if req.Cursor == "" {
 		return &acp.ListSessionsResponse{Sessions: []acp.SessionInfo{{SessionID: "a", Cwd: "/w", Title: "A"}}, NextCursor: "2"}, nil
 	}
 	return &acp.ListSessionsResponse{Sessions: []acp.SessionInfo{{SessionID: "b", Cwd: "/w", UpdatedAt: "2026-01-02T03:04:05Z"}}}, nil
 }
 
-func (a *two) ListSessions(_ context.Context, req *acp2.ListSessionsRequest) (*acp2.ListSessionsResponse, error) {
-	if req.Cursor == nil {
-		next := acp2.SessionListCursor("") // an empty cursor is a valid one
-		return &acp2.ListSessionsResponse{Sessions: []acp2.SessionInfo{{SessionID: "a", Cwd: "/w", Title: "A"}}, NextCursor: &next}, nil
-	}
-	return &acp2.ListSessionsResponse{Sessions: []acp2.SessionInfo{{SessionID: "b", Cwd: "/w", UpdatedAt: "2026-01-02T03:04:05Z"}}}, nil
-}
-
-func (a *one) CloseSession(_ context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
+func (a *testAgent) CloseSession(_ context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
 	a.calls = append(a.calls, "close "+string(req.SessionID))
 	return &acp.CloseSessionResponse{}, nil
 }
 
-func (a *two) CloseSession(_ context.Context, req *acp2.CloseSessionRequest) (*acp2.CloseSessionResponse, error) {
-	a.calls = append(a.calls, "close "+string(req.SessionID))
-	return &acp2.CloseSessionResponse{}, nil
-}
-
-func (a *one) DeleteSession(_ context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
+func (a *testAgent) DeleteSession(_ context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
 	a.calls = append(a.calls, "delete "+string(req.SessionID))
 	return &acp.DeleteSessionResponse{}, nil
 }
 
-func (a *two) DeleteSession(_ context.Context, req *acp2.DeleteSessionRequest) (*acp2.DeleteSessionResponse, error) {
-	a.calls = append(a.calls, "delete "+string(req.SessionID))
-	return &acp2.DeleteSessionResponse{}, nil
+func newTestAgent(c *agent.Conn) acp.Agent { return &testAgent{conn: c} }
+
+// newTestAgentV2 returns the same agent in version 2.
+var newTestAgentV2 = adapter.FromV1(newTestAgent, nil)
+
+// startSession starts a session in the folder /w.
+func startSession(t *testing.T, conn *negotiate.Conn) *negotiate.Session {
+	t.Helper()
+	s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
+	require.NoError(t, err)
+	return s
 }
 
 // inEach runs the test with the agent in version 1, in version 2, and behind a router that serves
@@ -255,28 +138,24 @@ func inEach(t *testing.T, opts *negotiate.Options, test func(t *testing.T, conn 
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
-				var calls *[]string
+				var a *testAgent
+				newAgent := func(c *agent.Conn) acp.Agent {
+					a = &testAgent{conn: c}
+					return a
+				}
 				agents := &router.Agents{}
 				if which.first {
-					agents.V1 = func(c *agent.Conn) acp.Agent {
-						a := &one{conn: c}
-						calls = &a.calls
-						return a
-					}
+					agents.V1 = newAgent
 				}
 				if which.second {
-					agents.V2 = func(c *agent2.Conn) acp2.Agent {
-						a := &two{conn: c}
-						calls = &a.calls
-						return a
-					}
+					agents.V2 = adapter.FromV1(newAgent, nil)
 				}
 				near, far := stream.Pipe()
 				served := make(chan error, 1)
 				go func() { served <- router.Serve(t.Context(), far, agents, nil) }() // ends with the connection
 				conn, err := negotiate.ConnectOver(t.Context(), near, opts)
 				require.NoError(t, err)
-				test(t, conn, func() []string { return *calls })
+				test(t, conn, func() []string { return a.calls })
 				conn.Close()
 				conn.Wait()
 				<-served
@@ -318,14 +197,13 @@ func TestConversation(t *testing.T) {
 		assert.True(t, ok)
 		assert.Equal(t, negotiate.Info{Name: "agent", Title: "Agent", Version: "7"}, info)
 		f := conn.Features()
-		assert.True(t, f.Load && f.Resume && f.List && f.Close && f.Delete && f.SignOut && f.Stdio)
+		assert.True(t, f.Load && f.Resume && f.List && f.Close && f.Delete && f.Stdio)
 		assert.Equal(t, conn.ProtocolVersion() == 2, f.Queue)
 		assert.Equal(t, []negotiate.SignInMethod{
 			{ID: "token", Name: "Token", Type: negotiate.SignInAgent},
 			{ID: "tty", Name: "TTY", Type: negotiate.SignInTerminal, Args: []string{"login"}, Env: map[string]string{"A": "b"}},
 		}, conn.SignInMethods())
 		require.NoError(t, conn.SignIn(t.Context(), "token"))
-		require.NoError(t, conn.SignOut(t.Context()))
 
 		s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w", MCPServers: []negotiate.MCPServer{
 			{Name: "c", Command: "/bin/c", Env: map[string]string{"K": "v"}},
@@ -366,7 +244,7 @@ func TestConversation(t *testing.T) {
 		assert.Len(t, items(loaded.Thread()), 2, "the thread of a closed session can still be shown")
 		assert.NotSame(t, loaded.Thread(), conn.Thread("old"), "and nothing else holds it")
 		require.NoError(t, conn.DeleteSession(t.Context(), "old"))
-		assert.Equal(t, []string{"sign in token", "sign out", "new /w /bin/c K", "load old", "resume old", "close old", "delete old"}, calls())
+		assert.Equal(t, []string{"sign in token", "new /w", "/bin/c K", "load old", "resume old", "close old", "delete old"}, calls())
 	})
 }
 
@@ -380,9 +258,8 @@ func TestFolderOfAFailedReopen(t *testing.T) {
 	}
 	inEach(t, &negotiate.Options{Permission: policy(t, allow)}, func(t *testing.T, conn *negotiate.Conn, _ func() []string) {
 		folders = nil
-		s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
-		require.NoError(t, err)
-		_, err = conn.ResumeSession(t.Context(), s.ID(), &negotiate.SessionParams{Cwd: "not/absolute"})
+		s := startSession(t, conn)
+		_, err := conn.ResumeSession(t.Context(), s.ID(), &negotiate.SessionParams{Cwd: "not/absolute"})
 		require.Error(t, err)
 		_, err = conn.LoadSession(t.Context(), s.ID(), &negotiate.SessionParams{Cwd: "not/absolute"})
 		require.Error(t, err)
@@ -394,9 +271,8 @@ func TestFolderOfAFailedReopen(t *testing.T) {
 
 func TestNoOneToAskDenies(t *testing.T) {
 	inEach(t, nil, func(t *testing.T, conn *negotiate.Conn, _ func() []string) {
-		s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
-		require.NoError(t, err)
-		_, err = s.Prompt(t.Context(), negotiate.Text("go")).Wait()
+		s := startSession(t, conn)
+		_, err := s.Prompt(t.Context(), negotiate.Text("go")).Wait()
 		require.NoError(t, err)
 		assert.Equal(t, "Write edit failed", items(s.Thread())[1])
 	})
@@ -409,8 +285,7 @@ func TestQuestionAndCancel(t *testing.T) {
 		return "", ctx.Err()
 	}
 	inEach(t, &negotiate.Options{Permission: policy(t, think)}, func(t *testing.T, conn *negotiate.Conn, _ func() []string) {
-		s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
-		require.NoError(t, err)
+		s := startSession(t, conn)
 		turn := s.Prompt(t.Context(), negotiate.Text("go"))
 		synctest.Wait()
 		open := s.Thread().Snapshot().Permissions
@@ -436,8 +311,7 @@ func TestQuestionAndCancel(t *testing.T) {
 
 func TestPromptDuringATurn(t *testing.T) {
 	inEach(t, nil, func(t *testing.T, conn *negotiate.Conn, _ func() []string) {
-		s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
-		require.NoError(t, err)
+		s := startSession(t, conn)
 		first := s.Prompt(t.Context(), negotiate.Text("wait"))
 		synctest.Wait()
 		second := s.Prompt(t.Context(), negotiate.Text("go"))
@@ -450,7 +324,7 @@ func TestPromptDuringATurn(t *testing.T) {
 			assert.Equal(t, "go", s.Thread().Snapshot().Queued[0].Content.At(0).Text)
 		}
 		require.NoError(t, s.Cancel(t.Context()))
-		_, err = first.Wait()
+		_, err := first.Wait()
 		require.NoError(t, err)
 		_, err = second.Wait()
 		require.Error(t, err)
@@ -460,8 +334,7 @@ func TestPromptDuringATurn(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	inEach(t, nil, func(t *testing.T, conn *negotiate.Conn, _ func() []string) {
-		s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
-		require.NoError(t, err)
+		s := startSession(t, conn)
 		mode := s.Options()[0]
 		assert.Equal(t, "Mode", mode.Name)
 		assert.Equal(t, "mode", mode.Category)
@@ -471,8 +344,6 @@ func TestOptions(t *testing.T) {
 		require.NoError(t, s.SetOption(t.Context(), mode.ID, "fast"))
 		assert.Equal(t, "fast", s.Options()[0].Value)
 		if conn.ProtocolVersion() == 2 {
-			require.NoError(t, s.SetOptionBool(t.Context(), "on", true))
-			assert.True(t, s.Options()[1].On)
 			assert.Error(t, s.SetOption(t.Context(), negotiate.ModeOption, "fast"))
 		}
 	})
@@ -481,14 +352,13 @@ func TestOptions(t *testing.T) {
 // After the connection has ended, the thread shows nothing as running.
 func TestTheEndOfTheConnection(t *testing.T) {
 	inEach(t, nil, func(t *testing.T, conn *negotiate.Conn, _ func() []string) {
-		s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
-		require.NoError(t, err)
+		s := startSession(t, conn)
 		turn := s.Prompt(t.Context(), negotiate.Text("wait"))
 		synctest.Wait()
 		assert.Equal(t, "running", s.Thread().Snapshot().Turn.State)
 		conn.Close()
 		conn.Wait()
-		_, err = turn.Wait()
+		_, err := turn.Wait()
 		assert.ErrorIs(t, err, acp.ErrClosed)
 		synctest.Wait()
 		assert.Equal(t, "idle", s.Thread().Snapshot().Turn.State)

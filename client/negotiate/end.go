@@ -11,10 +11,7 @@ import (
 // initialize of its connection is taken and not sent. When the version of the agent is known, the
 // end of that version is attached, and the other one is closed.
 type end struct {
-	below    stream.Stream
-	features *stream.Features           // features of below
-	send     func(stream.Message) error // writes to below
-	noise    func([]byte)               // result of Unchecked of below, or nil
+	below *probe
 
 	wants    chan stream.Message // receives the initialize of the connection, at most one
 	attached chan struct{}       // closed by attach
@@ -25,8 +22,7 @@ type end struct {
 	ready   bool       // guarded by writing: attach has sent the kept messages
 	kept    []stream.Message
 
-	once  sync.Once // guards closing
-	first []read    // read before the messages of below; set before attached is closed
+	first []read // read before the messages of below; set before attached is closed
 	mu    sync.Mutex
 	gone  bool // guarded by mu: closed
 	bound bool // guarded by mu: attached
@@ -39,10 +35,7 @@ type read struct {
 }
 
 func newEnd(below *probe) *end {
-	return &end{
-		below: below.s, features: below.features, send: below.send, noise: below.noise, wants: make(chan stream.Message, 1),
-		attached: make(chan struct{}), closed: make(chan struct{}),
-	}
+	return &end{below: below, wants: make(chan stream.Message, 1), attached: make(chan struct{}), closed: make(chan struct{})}
 }
 
 // attach connects the end with the stream. Read returns first before it reads from the stream, and
@@ -60,7 +53,7 @@ func (e *end) attach(first []read) error {
 	defer e.writing.Unlock()
 	e.ready = true
 	for _, m := range e.kept {
-		if err := e.send(m); err != nil {
+		if err := e.below.send(m); err != nil {
 			return err
 		}
 	}
@@ -100,7 +93,7 @@ func (e *end) Write(msg []byte) error {
 	case e.keep(stream.Message{Data: msg}):
 		return nil
 	}
-	return e.below.Write(msg)
+	return e.below.s.Write(msg)
 }
 
 func (e *end) Read() ([]byte, error) {
@@ -114,21 +107,19 @@ func (e *end) Read() ([]byte, error) {
 		e.first = e.first[1:]
 		return r.msg, r.err
 	}
-	return e.below.Read()
+	return e.below.s.Read()
 }
 
 // Close closes the stream below if the end is attached.
-func (e *end) Close() error { return e.close(func() error { return e.below.Close() }) }
+func (e *end) Close() error { return e.close(e.below.s.Close) }
 
 func (e *end) close(below func() error) error {
-	e.once.Do(func() {
-		e.mu.Lock()
-		e.gone = true
-		e.mu.Unlock()
-		close(e.closed)
-	})
 	e.mu.Lock()
 	bound := e.bound
+	if !e.gone {
+		e.gone = true
+		close(e.closed)
+	}
 	e.mu.Unlock()
 	if !bound {
 		return nil
@@ -139,13 +130,13 @@ func (e *end) close(below func() error) error {
 // Features returns the features of the stream below, so that the connection behaves as over that
 // stream.
 func (e *end) Features() *stream.Features {
-	below := e.features
+	below := e.below.features
 	f := below.Information()
 	if below.CloseFor != nil {
 		f.CloseFor = func(why stream.Reason) error { return e.close(func() error { return below.CloseFor(why) }) }
 	}
-	if e.noise != nil {
-		f.Unchecked = func() func([]byte) { return e.noise }
+	if noise := e.below.noise; noise != nil {
+		f.Unchecked = func() func([]byte) { return noise }
 	}
 	if below.WriteBatch != nil {
 		f.WriteBatch = e.writeBatch
@@ -165,7 +156,7 @@ func (e *end) writeMessage(m stream.Message) error {
 	case e.keep(m):
 		return nil
 	}
-	return e.features.WriteMessage(m)
+	return e.below.features.WriteMessage(m)
 }
 
 func (e *end) writeBatch(msgs [][]byte) error {
@@ -175,7 +166,7 @@ func (e *end) writeBatch(msgs [][]byte) error {
 		return stream.ErrClosed
 	}
 	if e.ready {
-		return e.features.WriteBatch(msgs)
+		return e.below.features.WriteBatch(msgs)
 	}
 	for _, msg := range msgs {
 		e.keep(stream.Message{Data: msg})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/permission"
@@ -19,7 +18,7 @@ func Example() {
 	dial := func(context.Context) (stream.Stream, error) {
 		near, far := stream.Pipe()
 		// Serve ends with the connection.
-		go agent2.Serve(ctx, far, func(c *agent2.Conn) acp2.Agent { return &two{conn: c} }, nil)
+		go agent2.Serve(ctx, far, newTestAgentV2, nil)
 		return near, nil
 	}
 	policy, err := permission.New(&permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {

@@ -42,7 +42,12 @@ func answerOf(e *envelope.Envelope) answer {
 		a.version = endpoint.Version(envelope.Member(a.result, "protocolVersion"))
 		return a
 	}
-	a.err, a.failed = new(rpcerr.RequestError), withMessage(bytes.Clone(e.Error))
+	a.err = new(rpcerr.RequestError)
+	a.failed = edited(e.Error, func(members map[string]json.RawMessage) {
+		if members["message"] == nil {
+			members["message"] = json.RawMessage(`""`) // the code is enough
+		}
+	})
 	if json.Unmarshal(a.failed, a.err) != nil {
 		a.failed = []byte(`{"code":-32600,"message":"the response to initialize is malformed"}`)
 		_ = json.Unmarshal(a.failed, a.err)
@@ -53,16 +58,16 @@ func answerOf(e *envelope.Envelope) answer {
 	return a
 }
 
-// withMessage adds an empty member message if there is none, because the code is enough.
-func withMessage(failed []byte) []byte {
+// edited returns a JSON object after edit has changed its members. It returns other JSON unchanged.
+func edited(object []byte, edit func(members map[string]json.RawMessage)) []byte {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(failed, &members) != nil || members == nil || members["message"] != nil {
-		return failed
+	if json.Unmarshal(object, &members) != nil || members == nil {
+		return object
 	}
-	members["message"] = json.RawMessage(`""`)
+	edit(members)
 	b, err := json.Marshal(members)
 	if err != nil {
-		return failed
+		return object
 	}
 	return b
 }
@@ -100,19 +105,9 @@ func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 // as returns the result with that version, because an agent of version 1 may have repeated the
 // requested one.
 func (a *answer) as(version int) []byte {
-	if string(envelope.Member(a.result, "protocolVersion")) == strconv.Itoa(version) {
-		return a.result
-	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(a.result, &members) != nil {
-		return a.result
-	}
-	members["protocolVersion"] = json.RawMessage(strconv.Itoa(version))
-	b, err := json.Marshal(members)
-	if err != nil {
-		return a.result
-	}
-	return b
+	return edited(a.result, func(members map[string]json.RawMessage) {
+		members["protocolVersion"] = json.RawMessage(strconv.Itoa(version))
+	})
 }
 
 // lossy reports whether an agent of version 1 behind an endpoint for both versions may not have
@@ -149,23 +144,10 @@ func merged(v1, v2 []byte) ([]byte, error) {
 		}
 		for name, value := range members {
 			if name == "_meta" && all[name] != nil {
-				value = mergedObjects(all[name], value)
+				value = edited(all[name], func(meta map[string]json.RawMessage) { _ = json.Unmarshal(value, &meta) })
 			}
 			all[name] = value
 		}
 	}
 	return json.Marshal(all)
-}
-
-// mergedObjects returns a, with the members of b added.
-func mergedObjects(a, b json.RawMessage) json.RawMessage {
-	all := map[string]json.RawMessage{}
-	if json.Unmarshal(a, &all) != nil || json.Unmarshal(b, &all) != nil {
-		return b
-	}
-	raw, err := json.Marshal(all)
-	if err != nil {
-		return b
-	}
-	return raw
 }

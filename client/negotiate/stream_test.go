@@ -18,7 +18,6 @@ import (
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/router"
-	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/negotiate"
 	client2 "github.com/acpkit/go-sdk/client/v2"
@@ -130,10 +129,7 @@ func TestAgentProgram(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 2, started)
 	assert.Equal(t, 1, conn.ProtocolVersion())
-	assert.IsType(t, &stream.Process{}, conn.Stream())
-	s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
-	require.NoError(t, err)
-	_, err = s.Prompt(t.Context(), negotiate.Text("go")).Wait()
+	_, err = startSession(t, conn).Prompt(t.Context(), negotiate.Text("go")).Wait()
 	require.NoError(t, err)
 	end(t, conn)
 	mu.Lock()
@@ -152,7 +148,7 @@ func playedAgent() int {
 		return 3
 	}
 	fmt.Println("asked")
-	err = agent.Serve(context.Background(), &again{Stream: s, first: first}, func(c *agent.Conn) acp.Agent { return &one{conn: c} }, nil)
+	err = agent.Serve(context.Background(), &again{Stream: s, first: first}, newTestAgent, nil)
 	if err != nil {
 		return 1
 	}
@@ -177,8 +173,8 @@ func (a *again) Read() ([]byte, error) {
 func TestOverTheNetwork(t *testing.T) {
 	for name, scheme := range map[string]string{"websocket": "ws", "http": "http"} {
 		for version, agents := range map[int]*router.Agents{
-			1: {V1: func(c *agent.Conn) acp.Agent { return &one{conn: c} }},
-			2: {V2: func(c *agent2.Conn) acp2.Agent { return &two{conn: c} }},
+			1: {V1: newTestAgent},
+			2: {V2: newTestAgentV2},
 		} {
 			t.Run(fmt.Sprint(name, " ", version), func(t *testing.T) {
 				leak.Check(t)
@@ -192,9 +188,7 @@ func TestOverTheNetwork(t *testing.T) {
 				conn, err := negotiate.Connect(t.Context(), dial, withFiles)
 				require.NoError(t, err)
 				assert.Equal(t, version, conn.ProtocolVersion())
-				s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
-				require.NoError(t, err)
-				_, err = s.Prompt(t.Context(), negotiate.Text("fail")).Wait()
+				_, err = startSession(t, conn).Prompt(t.Context(), negotiate.Text("fail")).Wait()
 				assert.ErrorContains(t, err, "out of luck")
 				_, err = conn.LoadSession(t.Context(), "old", &negotiate.SessionParams{Cwd: "/w"})
 				require.NoError(t, err)
@@ -223,8 +217,7 @@ func TestUpdatesOutsideATurnAreNotKept(t *testing.T) {
 			var log strings.Builder
 			conn, err := negotiate.Connect(t.Context(), a.dial, &negotiate.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			require.NoError(t, err)
-			s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w"})
-			require.NoError(t, err)
+			s := startSession(t, conn)
 			require.Error(t, s.SetOption(t.Context(), "o", "v"), "after all updates")
 			assert.Len(t, items(s.Thread())[0], 2_000_000+len("agent: "))
 			end(t, conn)

@@ -20,6 +20,8 @@ type backendV1 struct {
 
 func (b *backendV1) thread(id string) *thread.Thread { return b.set.Thread(acp.SessionID(id)) }
 
+func (b *backendV1) forget(id string) { b.set.Forget(acp.SessionID(id)) }
+
 func (b *backendV1) info() (Info, bool) {
 	i := b.conn.PeerInfo()
 	if i == nil {
@@ -38,7 +40,6 @@ func (b *backendV1) features() Features {
 		Stdio:    true, // every agent of version 1 supports it
 		HTTP:     caps.Has("mcpCapabilities.http"), SSE: caps.Has("mcpCapabilities.sse"),
 		AdditionalDirectories: caps.Has("sessionCapabilities.additionalDirectories"),
-		SignOut:               caps.Has("auth.logout"),
 	}
 }
 
@@ -61,11 +62,6 @@ func (b *backendV1) signInMethods() []SignInMethod {
 
 func (b *backendV1) signIn(ctx context.Context, id string) error {
 	_, err := b.conn.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: acp.AuthMethodID(id)})
-	return err
-}
-
-func (b *backendV1) signOut(ctx context.Context) error {
-	_, err := b.conn.Logout(ctx, &acp.LogoutRequest{})
 	return err
 }
 
@@ -192,4 +188,40 @@ func (s sessionV1) setBool(ctx context.Context, id string, on bool) error {
 
 func (s sessionV1) setMode(ctx context.Context, id string) error {
 	return s.s.SetMode(ctx, acp.SessionModeID(id))
+}
+
+// blockV1 returns a block of a prompt in the form of version 1.
+func blockV1(b thread.Block) acp.ContentBlock {
+	var hints *acp.Annotations
+	if a := b.Annotations; a != nil {
+		hints = &acp.Annotations{LastModified: a.LastModified, Priority: a.Priority, Meta: acp.Meta(a.Meta)}
+		for _, role := range a.Audience {
+			hints.Audience = append(hints.Audience, acp.Role(role))
+		}
+	}
+	switch {
+	case b.Raw != nil && b.Type != thread.BlockResource:
+		return &acp.UnknownContentBlock{Type: b.Type, Raw: b.Raw}
+	case b.Type == thread.BlockImage:
+		return &acp.ImageContent{Data: b.Data, MIMEType: b.MIMEType, URI: b.URI, Annotations: hints, Meta: acp.Meta(b.Meta)}
+	case b.Type == thread.BlockAudio:
+		return &acp.AudioContent{Data: b.Data, MIMEType: b.MIMEType, Annotations: hints, Meta: acp.Meta(b.Meta)}
+	case b.Type == thread.BlockResourceLink:
+		return &acp.ResourceLink{
+			Name: b.Name, URI: b.URI, Title: b.Title, Description: b.Description, MIMEType: b.MIMEType, Size: b.Size,
+			Annotations: hints, Meta: acp.Meta(b.Meta),
+		}
+	case b.Type == thread.BlockResource:
+		r := &acp.EmbeddedResource{Annotations: hints, Meta: acp.Meta(b.Meta)}
+		switch {
+		case b.Raw != nil:
+			r.Resource = &acp.UnknownEmbeddedResourceResource{Raw: b.Raw}
+		case b.Data != "":
+			r.Resource = &acp.BlobResourceContents{Blob: b.Data, URI: b.URI, MIMEType: b.MIMEType, Meta: acp.Meta(b.ResourceMeta)}
+		default:
+			r.Resource = &acp.TextResourceContents{Text: b.Text, URI: b.URI, MIMEType: b.MIMEType, Meta: acp.Meta(b.ResourceMeta)}
+		}
+		return r
+	}
+	return &acp.TextContent{Text: b.Text, Annotations: hints, Meta: acp.Meta(b.Meta)}
 }

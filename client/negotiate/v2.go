@@ -22,6 +22,8 @@ type backendV2 struct {
 
 func (b *backendV2) thread(id string) *thread.Thread { return b.set.Thread(acp.SessionID(id)) }
 
+func (b *backendV2) forget(id string) { b.set.Forget(acp.SessionID(id)) }
+
 func (b *backendV2) info() (Info, bool) {
 	i := b.conn.PeerInfo()
 	if i == nil {
@@ -38,7 +40,7 @@ func (b *backendV2) features() Features {
 		Image: caps.Has("session.prompt.image"), Audio: caps.Has("session.prompt.audio"),
 		Resource: caps.Has("session.prompt.embeddedContext"),
 		Stdio:    caps.Has("session.mcp.stdio"), HTTP: caps.Has("session.mcp.http"),
-		AdditionalDirectories: caps.Has("session.additionalDirectories"), SignOut: len(b.conn.AuthMethods()) > 0,
+		AdditionalDirectories: caps.Has("session.additionalDirectories"),
 	}
 }
 
@@ -75,11 +77,6 @@ func unknownMethod(kind string, raw json.RawMessage) SignInMethod {
 
 func (b *backendV2) signIn(ctx context.Context, id string) error {
 	_, err := b.conn.Login(ctx, &acp.LoginAuthRequest{MethodID: acp.AuthMethodID(id)})
-	return err
-}
-
-func (b *backendV2) signOut(ctx context.Context) error {
-	_, err := b.conn.Logout(ctx, &acp.LogoutAuthRequest{})
 	return err
 }
 
@@ -212,4 +209,49 @@ func (s sessionV2) setBool(ctx context.Context, id string, on bool) error {
 
 func (s sessionV2) setMode(context.Context, string) error {
 	return errors.New("negotiate: version 2 has no modes: set an option of the category mode")
+}
+
+// blockV2 returns a block of a prompt in the form of version 2.
+func blockV2(b thread.Block) acp.ContentBlock {
+	var hints *acp.Annotations
+	if a := b.Annotations; a != nil {
+		hints = &acp.Annotations{LastModified: a.LastModified, Priority: a.Priority, Meta: acp.Meta(a.Meta)}
+		for _, role := range a.Audience {
+			hints.Audience = append(hints.Audience, acp.Role(role))
+		}
+	}
+	kind := acp.MediaType(b.MIMEType)
+	switch {
+	case b.Raw != nil && b.Type != thread.BlockResource:
+		return &acp.UnknownContentBlock{Type: b.Type, Raw: b.Raw}
+	case b.Type == thread.BlockImage:
+		return &acp.ImageContent{Data: b.Data, MIMEType: kind, URI: b.URI, Annotations: hints, Meta: acp.Meta(b.Meta)}
+	case b.Type == thread.BlockAudio:
+		return &acp.AudioContent{Data: b.Data, MIMEType: kind, Annotations: hints, Meta: acp.Meta(b.Meta)}
+	case b.Type == thread.BlockResourceLink:
+		l := &acp.ResourceLink{
+			Name: b.Name, URI: b.URI, Title: b.Title, Description: b.Description, MIMEType: kind, Annotations: hints, Meta: acp.Meta(b.Meta),
+		}
+		if b.Size != nil && *b.Size >= 0 {
+			l.Size = new(uint64(*b.Size))
+		}
+		for _, i := range b.Icons {
+			l.Icons = append(l.Icons, acp.Icon{
+				Src: i.URI, MIMEType: acp.MediaType(i.MIMEType), Sizes: i.Sizes, Theme: acp.IconTheme(i.Theme), Meta: acp.Meta(i.Meta),
+			})
+		}
+		return l
+	case b.Type == thread.BlockResource:
+		r := &acp.EmbeddedResource{Annotations: hints, Meta: acp.Meta(b.Meta)}
+		switch {
+		case b.Raw != nil:
+			r.Resource = &acp.UnknownEmbeddedResourceResource{Raw: b.Raw}
+		case b.Data != "":
+			r.Resource = &acp.BlobResourceContents{Blob: b.Data, URI: b.URI, MIMEType: kind, Meta: acp.Meta(b.ResourceMeta)}
+		default:
+			r.Resource = &acp.TextResourceContents{Text: b.Text, URI: b.URI, MIMEType: kind, Meta: acp.Meta(b.ResourceMeta)}
+		}
+		return r
+	}
+	return &acp.TextContent{Text: b.Text, Annotations: hints, Meta: acp.Meta(b.Meta)}
 }
