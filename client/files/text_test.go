@@ -95,15 +95,25 @@ func TestNotText(t *testing.T) {
 }
 
 func TestTooLarge(t *testing.T) {
-	h := newFixture(t, files.Options{MaxRead: 100, MaxWrite: 50}, nil)
-	h.put(h.at("fits"), strings.Repeat("x", 100))
-	h.put(h.at("large"), strings.Repeat("x", 101))
-	_, err := h.read(h.at("fits"))
-	assert.NoError(t, err)
-	_, err = h.read(h.at("large"))
-	assert.ErrorIs(t, err, files.ErrTooLarge)
-	assert.NoError(t, h.write(h.at("fits"), strings.Repeat("x", 50)))
-	assert.ErrorIs(t, h.write(h.at("fits"), strings.Repeat("x", 51)), files.ErrTooLarge)
+	for name, c := range map[string]struct {
+		opts        files.Options
+		read, write int
+	}{
+		"options": {files.Options{MaxRead: 100, MaxWrite: 50}, 100, 50},
+		"default": {files.Options{}, 16 << 20, 16 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newFixture(t, c.opts, nil)
+			h.put(h.at("a"), strings.Repeat("x", c.read))
+			_, err := h.read(h.at("a"))
+			assert.NoError(t, err)
+			h.put(h.at("a"), strings.Repeat("x", c.read+1))
+			_, err = h.read(h.at("a"))
+			assert.ErrorIs(t, err, files.ErrTooLarge)
+			assert.NoError(t, h.write(h.at("a"), strings.Repeat("x", c.write)))
+			assert.ErrorIs(t, h.write(h.at("a"), strings.Repeat("x", c.write+1)), files.ErrTooLarge)
+		})
+	}
 }
 
 // An agent can read lines of a file that is larger than the limit.
@@ -164,18 +174,6 @@ func TestReasonsOfTheSystem(t *testing.T) {
 		assert.Contains(t, string(answer), "the file could not be used: "+want)
 		assert.NotContains(t, string(answer), "secret")
 	}
-}
-
-func TestDefaultLimits(t *testing.T) {
-	h := newFixture(t, files.Options{}, nil)
-	text := strings.Repeat("x", 16<<20)
-	require.NoError(t, h.write(h.at("a"), text))
-	_, err := h.read(h.at("a"))
-	assert.NoError(t, err)
-	assert.ErrorIs(t, h.write(h.at("a"), text+"x"), files.ErrTooLarge)
-	h.put(h.at("a"), text+"x")
-	_, err = h.read(h.at("a"))
-	assert.ErrorIs(t, err, files.ErrTooLarge)
 }
 
 func TestNames(t *testing.T) {
