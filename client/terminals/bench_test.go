@@ -15,7 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-const printed = 256 << 20
+const benchOutput = 256 << 20
 
 // BenchmarkOutput compares the output of a terminal with a pipe whose output is discarded. The
 // terminal must be at least half as fast. Both run in turn, so that other load slows both, and the
@@ -37,8 +37,8 @@ func BenchmarkOutput(b *testing.B) {
 		ofAPipe = append(ofAPipe, their.Seconds()/our.Seconds())
 	}
 	slices.Sort(ofAPipe)
-	b.ReportMetric(float64(b.N)*printed/1e6/ours.Seconds(), "MB/s")
-	b.ReportMetric(float64(b.N)*printed/1e6/theirs.Seconds(), "MB/s-pipe")
+	b.ReportMetric(float64(b.N)*benchOutput/1e6/ours.Seconds(), "MB/s")
+	b.ReportMetric(float64(b.N)*benchOutput/1e6/theirs.Seconds(), "MB/s-pipe")
 	b.ReportMetric(ofAPipe[len(ofAPipe)/2], "of-a-pipe")
 	b.ReportMetric(0, "ns/op") // it would be the time of both
 }

@@ -111,27 +111,29 @@ func (h *runner) release(id acp.TerminalID) {
 	require.NoError(h.t, err)
 }
 
-// said collects output until commands have printed lines of numbers, one each.
-type said struct {
+// printed collects the output of commands, which print lines of numbers.
+type printed struct {
 	mu    sync.Mutex // guards text
 	text  map[acp.TerminalID]string
-	heard chan struct{}
+	added chan struct{}
 }
 
-func newSaid() *said { return &said{text: map[acp.TerminalID]string{}, heard: make(chan struct{}, 1)} }
+func newPrinted() *printed {
+	return &printed{text: map[acp.TerminalID]string{}, added: make(chan struct{}, 1)}
+}
 
-func (s *said) hear(o terminals.Output) {
+func (s *printed) add(o terminals.Output) {
 	s.mu.Lock()
 	s.text[o.Terminal] += string(o.Data)
 	s.mu.Unlock()
 	select {
-	case s.heard <- struct{}{}:
+	case s.added <- struct{}{}:
 	default:
 	}
 }
 
 // pids waits until a terminal has printed n lines, and returns their numbers.
-func (s *said) pids(t testing.TB, id acp.TerminalID, n int) []int {
+func (s *printed) pids(t testing.TB, id acp.TerminalID, n int) []int {
 	t.Helper()
 	for {
 		s.mu.Lock()
@@ -146,18 +148,18 @@ func (s *said) pids(t testing.TB, id acp.TerminalID, n int) []int {
 			}
 			return pids
 		}
-		<-s.heard
+		<-s.added
 	}
 }
 
-func gone(t testing.TB, pids []int) {
+func requireGone(t testing.TB, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
 		leak.CheckProcess(t, pid)
 	}
 }
 
-func code(t testing.TB, want uint32, res *acp.WaitForTerminalExitResponse) {
+func assertExit(t testing.TB, want uint32, res *acp.WaitForTerminalExitResponse) {
 	t.Helper()
 	if assert.NotNil(t, res.ExitCode) {
 		assert.Equal(t, want, *res.ExitCode)

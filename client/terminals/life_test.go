@@ -40,8 +40,8 @@ func TestExitCodeXorSignal(t *testing.T) {
 }
 
 func TestWait(t *testing.T) {
-	s := newSaid()
-	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
+	s := newPrinted()
+	h := newRunner(t, &terminals.Options{OnOutput: s.add}, nil)
 	id := h.sh(`trap 'exit 7' TERM; echo $$; while :; do sleep 0.02; done`)
 	s.pids(t, id, 1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -50,19 +50,19 @@ func TestWait(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 	var waiters sync.WaitGroup
 	for range 20 {
-		waiters.Go(func() { code(t, 7, h.wait(id)) }) // ends with the command
+		waiters.Go(func() { assertExit(t, 7, h.wait(id)) }) // ends with the command
 	}
 	h.kill(id)
 	h.kill(id)
 	waiters.Wait()
-	code(t, 7, h.wait(id))
+	assertExit(t, 7, h.wait(id))
 	h.kill(id)
-	code(t, 7, h.wait(id))
+	assertExit(t, 7, h.wait(id))
 }
 
 func TestReleaseWhileSomeoneWaits(t *testing.T) {
-	s := newSaid()
-	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
+	s := newPrinted()
+	h := newRunner(t, &terminals.Options{OnOutput: s.add}, nil)
 	id := h.sh(`echo $$; exec sleep 1000`)
 	pids := s.pids(t, id, 1)
 	waited := make(chan *acp.WaitForTerminalExitResponse)
@@ -80,7 +80,7 @@ func TestReleaseWhileSomeoneWaits(t *testing.T) {
 	h.release(id)
 	assert.Equal(t, "SIGTERM", (<-waited).Signal)
 	h.conn.Close("s") // the call waits for the command
-	gone(t, pids)
+	requireGone(t, pids)
 }
 
 func TestUseAfterRelease(t *testing.T) {
@@ -130,8 +130,8 @@ func TestGrandchildren(t *testing.T) {
 			"release":    func(h *runner, id acp.TerminalID) { h.release(id); h.pool.Close() },
 		} {
 			t.Run(name+", "+end, func(t *testing.T) {
-				s := newSaid()
-				h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: 200 * time.Millisecond}, nil)
+				s := newPrinted()
+				h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: 200 * time.Millisecond}, nil)
 				id := h.sh(stubborn + rest)
 				n := 1
 				if name == "with the command" {
@@ -139,10 +139,10 @@ func TestGrandchildren(t *testing.T) {
 				}
 				pids := s.pids(t, id, n)
 				if n == 1 {
-					code(t, 5, h.wait(id))
+					assertExit(t, 5, h.wait(id))
 				}
 				f(h, id)
-				gone(t, pids)
+				requireGone(t, pids)
 				_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "true"})
 				assert.ErrorIs(t, err, terminals.ErrUnknownSession)
 			})
@@ -161,15 +161,15 @@ func TestCloseWaitsForWhatOthersEnd(t *testing.T) {
 		"close":      func(h *runner, _ acp.TerminalID) { h.pool.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSaid()
-			h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: 300 * time.Millisecond}, nil)
+			s := newPrinted()
+			h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: 300 * time.Millisecond}, nil)
 			id := h.sh(`exec 2>/dev/null; trap 'echo $$' TERM; echo $$; while :; do sleep 0.02; done`)
 			s.pids(t, id, 1)
 			var ending sync.WaitGroup
 			ending.Go(func() { end(h, id) })
 			pids := s.pids(t, id, 2) // the command was asked to end and ignores that
 			assert.NoError(t, h.pool.Close())
-			gone(t, pids)
+			requireGone(t, pids)
 			ending.Wait()
 		})
 	}
@@ -213,14 +213,14 @@ func (*immortal) Terminate() {}
 func (*immortal) Kill()      {}
 
 func TestKillStubborn(t *testing.T) {
-	s := newSaid()
-	h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: 100 * time.Millisecond}, nil)
+	s := newPrinted()
+	h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: 100 * time.Millisecond}, nil)
 	id := h.sh(stubborn + `trap "" TERM; echo $$; while :; do sleep 0.05; done`)
 	pids := s.pids(t, id, 2)
 	h.kill(id)
 	assert.Equal(t, "SIGKILL", h.wait(id).Signal)
 	h.pool.Close()
-	gone(t, pids)
+	requireGone(t, pids)
 }
 
 // A daemon leaves the process group and holds the output. It is not ended, and delays nothing for
@@ -232,13 +232,13 @@ func TestDaemonHoldsTheOutput(t *testing.T) {
 		}
 		t.Skip("setsid is not installed: the command of the test leaves its group with it")
 	}
-	s := newSaid()
-	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
+	s := newPrinted()
+	h := newRunner(t, &terminals.Options{OnOutput: s.add}, nil)
 	id := h.sh(`setsid sh -c 'echo $$; : > ready; exec sleep 1000' & while [ ! -e ready ]; do sleep 0.01; done; exit 0`)
 	pid := s.pids(t, id, 1)[0]
 	defer syscall.Kill(pid, syscall.SIGKILL)
 	began := time.Now()
-	code(t, 0, h.wait(id))
+	assertExit(t, 0, h.wait(id))
 	h.pool.Close()
 	assert.Less(t, time.Since(began), 30*time.Second)
 	assert.NoError(t, syscall.Kill(pid, 0), "it lives")
@@ -258,8 +258,8 @@ func TestIDs(t *testing.T) {
 }
 
 func TestThousandCreatesAtOnce(t *testing.T) {
-	s := newSaid()
-	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
+	s := newPrinted()
+	h := newRunner(t, &terminals.Options{OnOutput: s.add}, nil)
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var made []acp.TerminalID
@@ -284,7 +284,7 @@ func TestThousandCreatesAtOnce(t *testing.T) {
 	_, err := h.tryCreate(acp.CreateTerminalRequest{SessionID: "other", Command: "true"})
 	assert.NoError(t, err, "another session has room")
 	h.pool.Close()
-	gone(t, pids)
+	requireGone(t, pids)
 }
 
 func TestFailuresFreeTheirPlace(t *testing.T) {
@@ -318,8 +318,8 @@ func TestPanicsFreeTheirPlace(t *testing.T) {
 
 // No command is left if terminals are created while the session ends.
 func TestCreateMeetsTheEnd(t *testing.T) {
-	s := newSaid()
-	h := newRunner(t, &terminals.Options{OnOutput: s.hear}, nil)
+	s := newPrinted()
+	h := newRunner(t, &terminals.Options{OnOutput: s.add}, nil)
 	for range 30 {
 		h.conn.Open("s", h.work)
 		var creates sync.WaitGroup

@@ -3,9 +3,11 @@
 package terminals
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 
@@ -60,4 +62,34 @@ var signals = map[syscall.Signal]string{
 	syscall.SIGKILL: "SIGKILL", syscall.SIGSEGV: "SIGSEGV", syscall.SIGPIPE: "SIGPIPE", syscall.SIGALRM: "SIGALRM",
 	syscall.SIGTERM: "SIGTERM", syscall.SIGUSR1: "SIGUSR1", syscall.SIGUSR2: "SIGUSR2", syscall.SIGXCPU: "SIGXCPU",
 	syscall.SIGXFSZ: "SIGXFSZ", syscall.SIGSYS: "SIGSYS", syscall.SIGVTALRM: "SIGVTALRM", syscall.SIGPROF: "SIGPROF",
+}
+
+// inFolder starts a command in an open folder. On Linux it does so even if another folder has the
+// name by then. Elsewhere it fails in that case, but it does not notice a folder that takes the name
+// between the check and the start.
+func inFolder(cmd *exec.Cmd, folder *os.File, path string, start func() error) error {
+	if runtime.GOOS != "linux" {
+		want, err := folder.Stat()
+		if err != nil {
+			return err
+		}
+		if now, err := os.Stat(path); err != nil || !os.SameFile(want, now) {
+			return os.ErrNotExist
+		}
+		cmd.Dir = path
+		return start()
+	}
+	conn, err := folder.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = conn.Control(func(fd uintptr) {
+		cmd.Dir = fmt.Sprintf("/proc/self/fd/%d", fd) // the child resolves it before it runs the program
+		failed = start()
+	})
+	if err != nil {
+		return err
+	}
+	return failed
 }

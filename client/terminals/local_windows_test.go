@@ -15,7 +15,7 @@ func TestExitCodes(t *testing.T) {
 	h := newRunner(t, nil, nil)
 	for text, want := range map[string]uint32{"0": 0, "42": 42, "-1": 1<<32 - 1} {
 		id := h.create(play("exit", text))
-		code(t, want, h.wait(id))
+		assertExit(t, want, h.wait(id))
 		assert.Equal(t, want, *h.output(id).ExitStatus.ExitCode)
 		h.release(id)
 	}
@@ -23,19 +23,19 @@ func TestExitCodes(t *testing.T) {
 
 // Processes that a command leaves behind end with it, and do not delay the exit.
 func TestWhatIsLeftBehindEnds(t *testing.T) {
-	s := newSaid()
-	h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: time.Hour}, nil)
+	s := newPrinted()
+	h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: time.Hour}, nil)
 	id := h.create(play("leave", "file", "5"))
-	code(t, 5, h.wait(id))
+	assertExit(t, 5, h.wait(id))
 	h.pool.Close()
-	gone(t, s.pids(t, id, 1))
+	requireGone(t, s.pids(t, id, 1))
 }
 
 func TestEverythingThatACommandStartedEnds(t *testing.T) {
 	for end, f := range map[string]func(*runner, acp.TerminalID){
 		"kill": func(h *runner, id acp.TerminalID) {
 			h.kill(id)
-			code(h.t, 1, h.wait(id))
+			assertExit(h.t, 1, h.wait(id))
 			h.pool.Close()
 		},
 		"session":    func(h *runner, _ acp.TerminalID) { h.conn.Close("s") },
@@ -44,12 +44,12 @@ func TestEverythingThatACommandStartedEnds(t *testing.T) {
 		"release":    func(h *runner, id acp.TerminalID) { h.release(id); h.pool.Close() },
 	} {
 		t.Run(end, func(t *testing.T) {
-			s := newSaid()
-			h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: -1}, nil)
+			s := newPrinted()
+			h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: -1}, nil)
 			id := h.create(play("stay", "file"))
 			pids := s.pids(t, id, 2)
 			f(h, id)
-			gone(t, pids)
+			requireGone(t, pids)
 		})
 	}
 }
@@ -57,12 +57,12 @@ func TestEverythingThatACommandStartedEnds(t *testing.T) {
 // A command that does not handle Ctrl-Break is ended by it.
 func TestKillAsksFirst(t *testing.T) {
 	wine.Lacks(t, "GenerateConsoleCtrlEvent for a process group")
-	s := newSaid()
-	h := newRunner(t, &terminals.Options{OnOutput: s.hear, Grace: time.Hour}, nil)
+	s := newPrinted()
+	h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: time.Hour}, nil)
 	id := h.create(play("stay", "file"))
 	pids := s.pids(t, id, 2)
 	h.kill(id)
 	h.wait(id)
 	h.pool.Close()
-	gone(t, pids)
+	requireGone(t, pids)
 }

@@ -111,7 +111,7 @@ func TestOneGiBOfOutput(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	id := h.create(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "yes | head -c 1073741824; echo end"}})
-	code(t, 0, h.wait(id))
+	assertExit(t, 0, h.wait(id))
 	runtime.ReadMemStats(&after)
 	out := h.output(id)
 	assert.Len(t, out.Output, 64<<10)

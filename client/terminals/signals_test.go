@@ -63,7 +63,7 @@ func TestSignalsEndTheCommands(t *testing.T) {
 			exit, ok := errors.AsType[*exec.ExitError](cmd.Wait())
 			require.True(t, ok)
 			assert.Equal(t, sig, exit.Sys().(syscall.WaitStatus).Signal())
-			gone(t, pids)
+			requireGone(t, pids)
 		})
 	}
 }

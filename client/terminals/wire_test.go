@@ -24,8 +24,8 @@ func (withTerminals) RequestPermission(context.Context, *acp.RequestPermissionRe
 
 func TestOnTheWire(t *testing.T) {
 	assert.Equal(t, &acp.ClientCapabilities{Terminal: true}, client.Capabilities(withTerminals{}))
-	said := newSaid()
-	h := newRunner(t, &terminals.Options{OnOutput: said.hear}, nil)
+	out := newPrinted()
+	h := newRunner(t, &terminals.Options{OnOutput: out.add}, nil)
 	s, peer := rawpeer.Pipe(t)
 	conn := client.New(s, func(c *client.Conn) acp.Client { return withTerminals{h.pool.Terminals(c, nil)} }, nil)
 	require.NoError(t, conn.Start(context.Background()))
@@ -64,8 +64,8 @@ func TestOnTheWire(t *testing.T) {
 	_, err = conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: h.work})
 	require.NoError(t, err)
 	<-done
-	pids := said.pids(t, id, 1)
+	pids := out.pids(t, id, 1)
 	conn.Close()
 	require.NoError(t, conn.Wait())
-	gone(t, pids)
+	requireGone(t, pids)
 }

@@ -20,13 +20,12 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	g.Kill()
 	<-closed
 	assert.Len(t, pids, 3)
-	gone(t, pids)
+	requireGone(t, pids)
 }
 
 func TestTerminate(t *testing.T) {
 	wine.Lacks(t, "GenerateConsoleCtrlEvent for a process group")
 	leak.Check(t)
-	needConsole(t)
 	r := &registry{groups: map[*Group]chan struct{}{}}
 	rude, _ := run(t, r, "rude")
 	polite, pids := run(t, r, "polite")
@@ -34,7 +33,7 @@ func TestTerminate(t *testing.T) {
 	rude.Terminate()
 	polite.Terminate()
 	<-closed
-	gone(t, pids)
+	requireGone(t, pids)
 	assert.Contains(t, r.groups, rude, "it was asked and goes on")
 }
 
@@ -55,9 +54,39 @@ func TestTheRestOfTheGroup(t *testing.T) {
 	}
 	assert.True(t, g.Vanishes(time.Now().Add(time.Minute)))
 	assert.Len(t, pids, 2)
-	gone(t, pids)
+	requireGone(t, pids)
 	assert.False(t, g.Reaped())
 	g.Kill() // has no effect
 	g.release()
 	g.Kill()
+}
+
+// The tests use a registry of their own, because the real one can be ended only once in a program.
+
+func TestEndAll(t *testing.T) {
+	leak.Check(t)
+	r := &registry{groups: map[*Group]chan struct{}{}}
+	var pids []int
+	for _, name := range []string{"polite", "rude", "leaver", "family"} {
+		_, of := run(t, r, name)
+		pids = append(pids, of...)
+	}
+	r.endAll(300*time.Millisecond, nil)
+	assert.Len(t, pids, 7)
+	requireGone(t, pids)
+	assert.Empty(t, r.groups)
+	_, err := r.start(command("polite"))
+	assert.ErrorIs(t, err, ErrEnding)
+}
+
+func TestEndAllInAHurry(t *testing.T) {
+	leak.Check(t)
+	r := &registry{groups: map[*Group]chan struct{}{}}
+	_, pids := run(t, r, "rude")
+	hurry := make(chan struct{})
+	close(hurry)
+	began := time.Now()
+	r.endAll(time.Hour, hurry)
+	assert.Less(t, time.Since(began), time.Minute)
+	requireGone(t, pids)
 }

@@ -13,6 +13,7 @@ import (
 func init() {
 	plays["owner"] = owner
 	plays["in a job?"] = inJob
+	_, _, _ = kernel32.NewProc("AllocConsole").Call() // events need a console; fails if there is one
 }
 
 // owner starts a group and waits until it is killed.
@@ -54,7 +55,7 @@ func TestTheGroupEndsWithItsOwner(t *testing.T) {
 	assert.Len(t, pids, 4)
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
-	gone(t, pids)
+	requireGone(t, pids)
 }
 
 // A process is in the group before it runs, so that everything it starts is in the group too.

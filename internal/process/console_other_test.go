@@ -1,7 +1,0 @@
-//go:build !windows
-
-package process
-
-import "testing"
-
-func needConsole(*testing.T) {}
