@@ -144,7 +144,7 @@ func (c *Conn) dispatch(ctx context.Context, k *call, params any) error {
 	if c.shutting.Load() && scopeOf(ctx) == nil {
 		return cmp.Or(c.Err(), closed(errShutdown))
 	}
-	if err := c.calls.add(k); err != nil {
+	if err := c.calls.add(k, false); err != nil {
 		return err
 	}
 	f := outbox.NewFrame()
@@ -245,4 +245,49 @@ func (c *Conn) sooner(ctx context.Context, err error) error {
 		return closed(context.Cause(c.life))
 	}
 	return err
+}
+
+// firstExpectation is the lowest id of an expectation. No call ever has it.
+const firstExpectation = 1 << 63
+
+// Expectation is what the peer still owes after it has responded to a call, such as the end
+// of the work that the call began. It is a call in flight in all but the message: Shutdown
+// waits for it, and the end of the connection, or the loss of the session, fails it.
+type Expectation struct {
+	calls *calls
+	call  *call
+}
+
+// Expect begins an expectation for a call of m in a session. failed runs once if the peer
+// can no longer meet it: after the notifications that were read before have been handled, or
+// dropped. It must not block.
+func (c *Conn) Expect(m *wire.Method, session string, failed func(error)) (*Expectation, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	k := &call{method: m.Name, m: m, at: failed}
+	if err := c.calls.add(k, true); err != nil {
+		return nil, err
+	}
+	e := &Expectation{&c.calls, k}
+	if c.network {
+		if err := c.calls.join(k, session, false); err != nil {
+			e.Met()
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// Met ends the expectation. It reports whether it was still open: if it was not, failed has
+// run or will run.
+func (e *Expectation) Met() bool {
+	t, k := e.calls, e.call
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k.state != callPending {
+		return false
+	}
+	t.dropLocked(k, nil)
+	return true
 }

@@ -95,25 +95,26 @@ type calls struct {
 	haste    haste
 }
 
-// add gives the call its id and makes it wait.
-func (t *calls) add(k *call) error {
+// add gives the call, or the expectation, its id and makes it wait.
+func (t *calls) add(k *call, expectation bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed != nil {
 		return t.closed
 	}
-	t.latest++
-	k.id = t.latest
-	t.addLocked(k)
-	return nil
-}
-
-func (t *calls) addLocked(k *call) {
+	if expectation {
+		k.id = firstExpectation + t.expected
+		t.expected++
+	} else {
+		t.latest++
+		k.id = t.latest
+	}
 	if t.pending == nil {
 		t.pending = make(map[uint64]*call)
 	}
 	t.pending[k.id] = k
 	t.most = max(t.most, len(t.pending))
+	return nil
 }
 
 // first names a call that waits for its response.
@@ -242,7 +243,7 @@ func (t *calls) enqueue(k *call, kind order.Kind) {
 	}
 }
 
-// fail makes new calls fail, and those in flight that pick chooses.
+// fail makes new calls fail, and those in flight that pick chooses; nil chooses all.
 func (t *calls) fail(err error, pick func(*call) bool) {
 	t.mu.Lock()
 	if t.closed == nil {
@@ -250,7 +251,7 @@ func (t *calls) fail(err error, pick func(*call) bool) {
 	}
 	var failed []*call
 	for _, k := range t.pending {
-		if pick(k) {
+		if pick == nil || pick(k) {
 			failed = append(failed, k)
 		}
 	}
@@ -275,9 +276,6 @@ func (t *calls) fail(err error, pick func(*call) bool) {
 		t.enqueue(place, order.Last)
 	}
 }
-
-// every is for fail.
-func every(*call) bool { return true }
 
 // keptLost is how many lost sessions are remembered.
 const keptLost = 1 << 16

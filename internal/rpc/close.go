@@ -15,17 +15,20 @@ func (c *Conn) Close() error {
 	if !c.ready.Load() { // there is nothing to close
 		return nil
 	}
-	early := c.end.closeEarly(func() error {
-		if c.cfg.Stream == nil {
-			return nil
-		}
-		return c.cfg.Stream.Close()
-	}, c.ended)
-	if !early {
+	e := &c.end
+	if !e.closeEarly() {
 		c.finish(endClose, nil)
-		<-c.end.done
+		<-e.done
+		return e.closeErr
 	}
-	return c.end.closeErr
+	if c.cfg.Stream != nil {
+		e.closeErr = c.cfg.Stream.Close()
+	}
+	close(e.readerDone)
+	close(e.done)
+	c.ended()
+	close(e.ended)
+	return e.closeErr
 }
 
 // ended reports to its owner that the connection has ended.
@@ -64,15 +67,6 @@ func (c *Conn) Shutdown(ctx context.Context) error {
 	}
 }
 
-func isClosed(ch <-chan struct{}) bool {
-	select {
-	case <-ch:
-		return true
-	default:
-		return false
-	}
-}
-
 // Wait returns when the connection has ended and so has all that it started. It
 // returns nil after end of input and after Close.
 func (c *Conn) Wait() error {
@@ -83,10 +77,10 @@ func (c *Conn) Wait() error {
 }
 
 // Ending is closed when the end of the connection begins.
-func (c *Conn) Ending() <-chan struct{} { return c.end.whenBegun() }
+func (c *Conn) Ending() <-chan struct{} { return c.end.made(&c.end.began) }
 
 // Done is closed when the connection has ended.
-func (c *Conn) Done() <-chan struct{} { return c.end.whenDone() }
+func (c *Conn) Done() <-chan struct{} { return c.end.made(&c.end.done) }
 
 // Err returns nil before Done is closed, and then the error that calls fail with.
 func (c *Conn) Err() error {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/rpc/order"
@@ -171,7 +172,7 @@ func (c *Conn) respondOwn(id []byte, e *rpcerr.RequestError) {
 	if !ok {
 		rows = c.handshake.initial
 	}
-	if !rows.allows(idKey(string(id))) {
+	if !rows.allows(envelope.IDKey(string(id))) {
 		id = nil
 	}
 	f := outbox.NewFrame()

@@ -176,18 +176,6 @@ func (s *scope) leave(c *Conn, call bool) {
 	}
 }
 
-// arrived reports whether the value, a pointer, is what a handler that ctx descends
-// from was given, and broke a rule for what is sent when it arrived: it is then passed on,
-// and the mistake is not this program's own.
-func arrived(ctx context.Context, v any) bool {
-	for s := scopeOf(ctx); s != nil; s = s.up {
-		if s.odd != nil && s.odd == v {
-			return true
-		}
-	}
-	return false
-}
-
 // MessageSize returns the bytes of memory that the message which is being handled
 // occupies, and 0 outside a handler.
 func MessageSize(ctx context.Context) int64 {

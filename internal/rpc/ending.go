@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/acpkit/go-sdk/internal/rpc/order"
@@ -37,22 +36,15 @@ const (
 
 // ending is how far the end of a connection has come.
 type ending struct {
-	mu    sync.Mutex // guards all below up to the channels
+	mu    sync.Mutex // guards all below up to the channels, and that each is closed once
 	begun bool       // Start or Close was called
-	over  bool       // the end has begun
-	kind  endKind
 	why   error
 	run   error       // what Wait returns
 	stop  func() bool // ends the watch over the ctx of Start
 
-	// closing: what remains must not take long. Written under mu.
-	closing atomic.Bool
-	// muted: no more responses can be sent. Guarded by mu.
-	muted bool
-
-	began      chan struct{} // closed when over
-	hurry      chan struct{} // closed when closing
-	mute       chan struct{} // closed when muted, or closing
+	began      chan struct{} // closed when the end begins
+	hurry      chan struct{} // closed when what remains must not take long
+	mute       chan struct{} // closed then, and when no more responses can be sent
 	done       chan struct{} // closed when the stream is
 	ended      chan struct{} // closed when nothing runs
 	readerDone chan struct{} // closed by the reader
@@ -60,20 +52,13 @@ type ending struct {
 }
 
 func (e *ending) init() {
-	e.whenDone()
-	e.whenBegun()
+	e.made(&e.done)
+	e.made(&e.began)
 	e.hurry, e.mute = make(chan struct{}), make(chan struct{})
 	e.ended, e.readerDone = make(chan struct{}), make(chan struct{})
 }
 
-// whenDone returns a channel that is closed when the stream is. It can be asked for before
-// init.
-func (e *ending) whenDone() <-chan struct{} { return e.made(&e.done) }
-
-// whenBegun returns a channel that is closed when the end begins. It can be asked for before
-// init.
-func (e *ending) whenBegun() <-chan struct{} { return e.made(&e.began) }
-
+// made returns a channel that can be asked for before init.
 func (e *ending) made(ch *chan struct{}) <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -88,7 +73,7 @@ func (e *ending) start(f func()) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case e.over:
+	case isClosed(e.began):
 		return closed(e.why)
 	case e.begun:
 		return errStarted
@@ -98,24 +83,17 @@ func (e *ending) start(f func()) error {
 	return nil
 }
 
-// closeEarly ends a connection that was never started. It reports false for one that was.
-func (e *ending) closeEarly(closeStream func() error, ended func()) bool {
+// closeEarly begins the end of a connection that was never started. It reports false for one
+// that was.
+func (e *ending) closeEarly() bool {
 	e.mu.Lock()
-	begun := e.begun
-	if !begun {
-		e.begun, e.over = true, true
-		close(e.began)
-		e.hurryLocked()
-	}
-	e.mu.Unlock()
-	if begun {
+	defer e.mu.Unlock()
+	if e.begun {
 		return false
 	}
-	close(e.readerDone)
-	e.closeErr = closeStream()
-	close(e.done)
-	ended()
-	close(e.ended)
+	e.begun = true
+	close(e.began)
+	e.hurryLocked()
 	return true
 }
 
@@ -123,7 +101,7 @@ func (e *ending) closeEarly(closeStream func() error, ended func()) bool {
 func (e *ending) onClose(stop func() bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closing.Load() { // meanwhile: it would never be called
+	if isClosed(e.hurry) { // meanwhile: it would never be called
 		stop()
 		return
 	}
@@ -135,10 +113,8 @@ func (e *ending) onClose(stop func() bool) {
 func (e *ending) begin(kind endKind, why error) (first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	first = !e.over
-	if first {
-		e.over, e.kind, e.why = true, kind, why
-		close(e.began)
+	if first = closeOnce(e.began); first {
+		e.why = why
 		switch kind {
 		case endCtx:
 			e.run = why
@@ -149,8 +125,8 @@ func (e *ending) begin(kind endKind, why error) (first bool) {
 	switch kind {
 	case endClose, endCtx, endBroken:
 		e.hurryLocked()
-	case endWrite:
-		e.muteLocked()
+	case endWrite: // what was read before is still handled
+		closeOnce(e.mute)
 	}
 	return first
 }
@@ -166,18 +142,25 @@ func (e *ending) close() {
 }
 
 func (e *ending) hurryLocked() {
-	if !e.closing.Swap(true) {
-		close(e.hurry)
-	}
-	e.muteLocked()
+	closeOnce(e.hurry)
+	closeOnce(e.mute)
 }
 
-// muteLocked makes handlers end that only have something to respond. What was read
-// before is still handled.
-func (e *ending) muteLocked() {
-	if !e.muted {
-		e.muted = true
-		close(e.mute)
+// closeOnce closes ch if it is open, and reports whether it was.
+func closeOnce(ch chan struct{}) bool {
+	if isClosed(ch) {
+		return false
+	}
+	close(ch)
+	return true
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -189,11 +172,7 @@ func (e *ending) cause() error {
 }
 
 // begins reports whether the end has begun.
-func (e *ending) begins() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.over
-}
+func (e *ending) begins() bool { return isClosed(e.began) }
 
 // wait returns how the connection ended, when it has.
 func (e *ending) wait() error {
@@ -204,20 +183,18 @@ func (e *ending) wait() error {
 		return errNotStarted
 	}
 	<-e.ended
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	return e.run
 }
 
 // stuck notes that handlers did not return.
 func (e *ending) stuck(methods []string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	for i := range methods {
 		methods[i] = shown(methods[i])
 	}
 	slices.Sort(methods)
 	err := fmt.Errorf("%w: %s", wire.ErrHandlerStuck, strings.Join(slices.Compact(methods), ", "))
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.run != nil {
 		err = fmt.Errorf("%w; %w", e.run, err)
 	}
@@ -263,7 +240,7 @@ func (s *shutdown) run() {
 	// a call has failed.
 	s.stopInput()
 	c.out.Close(s.err)
-	c.calls.fail(s.err, every)
+	c.calls.fail(s.err, nil)
 	s.endContexts()
 	if !errors.Is(s.err, wire.ErrStalled) { // with a broken stream there is nothing to wait for
 		waitFor(c.out.Flushed(), c.limits.FlushGrace, nil)
@@ -310,7 +287,7 @@ func (s *shutdown) endContexts() {
 func (s *shutdown) endOfInput() {
 	s.c.calls.fail(s.err, func(k *call) bool { return k.exempt })
 	if s.c.order.Arrive(order.Item{Kind: order.End}) {
-		s.c.calls.fail(s.err, every)
+		s.c.calls.fail(s.err, nil)
 	}
 }
 
@@ -329,18 +306,12 @@ func (s *shutdown) stopInput() {
 
 // waitFor reports whether done was closed in time and before hurry was.
 func waitFor(done <-chan struct{}, grace time.Duration, hurry <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	default:
-	}
 	t := time.NewTimer(grace)
 	defer t.Stop()
 	select {
 	case <-done:
-		return true
 	case <-hurry:
 	case <-t.C:
 	}
-	return false
+	return isClosed(done)
 }

@@ -37,8 +37,6 @@ func appendHead(b []byte, id []byte) []byte {
 // lenHead is the length of what appendHead appends.
 func lenHead(id string) int { return len(version) + len(`,"id":`) + len(id) }
 
-func idKey(id string) string { return envelope.IDKey(id) }
-
 // callID reads the id of a response. Ours are integers from 1 on; a peer may
 // write them as 7.0 or 7e0.
 func callID(id []byte) (uint64, bool) {
@@ -55,7 +53,7 @@ func callID(id []byte) (uint64, bool) {
 			return n, n > 0
 		}
 	}
-	n, err := strconv.ParseUint(idKey(string(id)), 10, 64)
+	n, err := strconv.ParseUint(envelope.IDKey(string(id)), 10, 64)
 	if err != nil {
 		return 0, false
 	}
@@ -63,7 +61,9 @@ func callID(id []byte) (uint64, bool) {
 }
 
 // groupKey names the group that a message belongs to.
-func groupKey(params []byte) string { return idKey(string(envelope.Member(params, "sessionId"))) }
+func groupKey(params []byte) string {
+	return envelope.IDKey(string(envelope.Member(params, "sessionId")))
+}
 
 // methodCancel is the one message that the connection handles itself.
 const methodCancel = "$/cancel_request"
@@ -77,7 +77,7 @@ func cancelTarget(params []byte) (key string, ok bool) {
 	if c := id[0]; c != '"' && c != '-' && c != 'n' && (c < '0' || c > '9') {
 		return "", false
 	}
-	return idKey(string(id)), true
+	return envelope.IDKey(string(id)), true
 }
 
 // errCancelled is the cause of a ctx that $/cancel_request ended, errGroupEnded that of

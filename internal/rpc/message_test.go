@@ -1,11 +1,11 @@
 package rpc
 
-// White box: the keys of ids have no face of their own.
-
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
 func TestIDKey(t *testing.T) {
@@ -14,11 +14,11 @@ func TestIDKey(t *testing.T) {
 		{"null"}, {`"1"`}, {`"null"`}, {"9007199254740993"}, {"9007199254740992"}, {"1.5"}, {`""`}, {"1e300"}, {`"\ud800"`, `"\uD800"`},
 	} {
 		for _, id := range same {
-			assert.Equal(t, idKey(same[0]), idKey(id), id)
+			assert.Equal(t, envelope.IDKey(same[0]), envelope.IDKey(id), id)
 		}
 	}
-	assert.NotEqual(t, idKey("1"), idKey(`"1"`))
-	assert.NotEqual(t, idKey("9007199254740993"), idKey("9007199254740992"))
+	assert.NotEqual(t, envelope.IDKey("1"), envelope.IDKey(`"1"`))
+	assert.NotEqual(t, envelope.IDKey("9007199254740993"), envelope.IDKey("9007199254740992"))
 	for id, want := range map[string]uint64{"1": 1, "7.0": 7, "7e0": 7, "18446744073709551615": 1<<64 - 1, "0": 0, `"1"`: 0, "null": 0, "-1": 0, "1.5": 0, "": 0, "18446744073709551616": 0} {
 		got, ok := callID([]byte(id))
 		assert.Equal(t, want, got, id)

@@ -41,7 +41,7 @@ func (r *reader) run() {
 			}
 			return
 		}
-		if r.c.end.closing.Load() {
+		if isClosed(r.c.end.hurry) {
 			return
 		}
 		if err := r.message(msg, &e); err != nil {
@@ -110,7 +110,7 @@ func (r *reader) notification(e *envelope.Envelope, size int64) {
 func (r *reader) request(e *envelope.Envelope, size int64) {
 	q := &request{params: e.Params}
 	q.ID = string(e.ID)
-	q.Key = idKey(q.ID)
+	q.Key = envelope.IDKey(q.ID)
 	q.parent, q.conn, q.req, q.up, q.Size = r.c.life, r.c, q, r.c.up, size+order.RequestOverhead
 	q.Inside = q.insideNotification()
 	rows, _ := r.c.order.Table().(*rows)
@@ -179,4 +179,18 @@ func (r *reader) responded(id []byte, store func(*call)) {
 		return
 	}
 	r.c.calls.place(k, place, order.Delivery)
+}
+
+// lost fails the calls that a *stream.LostError names.
+func (r *reader) lost(e *stream.LostError) {
+	if e.ID != nil {
+		if id, ok := callID(e.ID); ok {
+			r.c.calls.failOne(id, e)
+		}
+		return
+	}
+	r.c.log.Warn("acp: a session was lost", "error", e)
+	for _, id := range r.c.calls.lose(e) {
+		r.c.calls.failOne(id, e)
+	}
 }

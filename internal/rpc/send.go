@@ -1,10 +1,13 @@
 package rpc
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -140,3 +143,29 @@ func (c *Conn) frameRefused(f *outbox.Frame, err error) {
 	}
 	c.log.Error("acp: stream refused a message", "method", shown(cmp.Or(f.About, "response")), "error", err)
 }
+
+// describe sets what a network stream must know of a message whose Data is complete: m, and
+// the session that the params or the result name, which are what begins at f.Data[body:] if
+// there are any.
+func (c *Conn) describe(f *outbox.Frame, m stream.Message, body int) {
+	if !c.network {
+		return
+	}
+	if m.Method == methodCancel { // a user's own
+		f.Message = stream.ParseMessage(f.Data)
+		return
+	}
+	m.Data = f.Data
+	if m.ID == nil && m.Kind == stream.KindErrorResponse {
+		m.ID = json.RawMessage("null")
+	}
+	if m.Kind != stream.KindErrorResponse {
+		if _, payload, ok := bytes.Cut(f.Data[body:], []byte(":")); ok {
+			m.SessionID = envelope.SessionID(payload[:len(payload)-1])
+		}
+	}
+	f.Message = m
+}
+
+// reopens reports whether a request of the method opens a lost session again.
+func (c *Conn) reopens(method string) bool { return c.cfg.Reopens != nil && c.cfg.Reopens(method) }
