@@ -31,7 +31,7 @@ var Profiles = []Profile{WebSocket, HTTP, HTTPResume}
 // closed when the test ends. The caller closes the ends.
 func Connect(t testing.TB, p Profile) (server, client stream.Stream) {
 	t.Helper()
-	end := newServerEnd()
+	end := &serverEnd{ready: make(chan struct{}), closed: make(chan struct{})}
 	var handler http.Handler
 	if p == WebSocket {
 		handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,15 +49,7 @@ func Connect(t testing.TB, p Profile) (server, client stream.Stream) {
 			return nil
 		}, &streamhttp.HandlerOptions{Resume: p == HTTPResume})
 	}
-	listener := pipenet.Listen()
-	hs := &http.Server{Handler: handler}
-	go func() { _ = hs.Serve(listener) }() // ends with the test
-	transport := &http.Transport{DialContext: listener.DialContext}
-	t.Cleanup(func() {
-		transport.CloseIdleConnections()
-		_ = hs.Close()
-	})
-	client, err := dial(p, &http.Client{Transport: transport})
+	client, err := dial(p, pipenet.Serve(t, handler, nil))
 	if err != nil {
 		t.Fatalf("connecting: %v", err)
 	}
@@ -81,10 +73,6 @@ type serverEnd struct {
 	closed chan struct{} // closed by Close
 	close  sync.Once
 	s      stream.Stream
-}
-
-func newServerEnd() *serverEnd {
-	return &serverEnd{ready: make(chan struct{}), closed: make(chan struct{})}
 }
 
 func (e *serverEnd) become(s stream.Stream) {

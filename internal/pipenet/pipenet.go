@@ -5,7 +5,9 @@ package pipenet
 import (
 	"context"
 	"net"
+	"net/http"
 	"sync"
+	"testing"
 )
 
 // Listener is a net.Listener whose connections come from its DialContext.
@@ -18,6 +20,20 @@ type Listener struct {
 // Listen returns a Listener.
 func Listen() *Listener {
 	return &Listener{conns: make(chan net.Conn), done: make(chan struct{})}
+}
+
+// Serve serves h until the test ends, over HTTP/1.1 if protocols is nil. The client that it
+// returns reaches h at every http URL.
+func Serve(t testing.TB, h http.Handler, protocols *http.Protocols) *http.Client {
+	listener := Listen()
+	server := &http.Server{Handler: h, Protocols: protocols}
+	go func() { _ = server.Serve(listener) }() // ends with the test
+	transport := &http.Transport{DialContext: listener.DialContext, Protocols: protocols}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		_ = server.Close()
+	})
+	return &http.Client{Transport: transport}
 }
 
 // Accept implements net.Listener.

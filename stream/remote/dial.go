@@ -44,7 +44,7 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (stream.Stream
 	switch u.Scheme {
 	case "ws", "wss":
 		conn, err := websocket.Dial(ctx, address, &websocket.DialOptions{
-			Options: websocket.Options{MaxMessage: o.MaxMessage}, Header: o.Header, Client: o.Client, Jar: o.Jar,
+			MaxMessage: o.MaxMessage, Header: o.Header, Client: o.Client, Jar: o.Jar,
 		})
 		if err != nil {
 			return nil, err

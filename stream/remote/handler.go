@@ -226,7 +226,7 @@ func (h *Handler) serveWebSocket(w http.ResponseWriter, r *http.Request, p *Prin
 	defer done()
 	// The library checks Origin again, with the same list.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		Options:        websocket.Options{MaxMessage: h.opts.MaxMessage},
+		MaxMessage:     h.opts.MaxMessage,
 		AllowedOrigins: h.opts.AllowedOrigins,
 		Instance:       h.opts.Instance,
 	})

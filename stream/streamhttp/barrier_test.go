@@ -53,26 +53,24 @@ func TestBarrierIsNotWaitedForInVain(t *testing.T) {
 		"the stream ends":    {then: func(p *peer) { p.on("s") <- "end" }},
 		"nothing comes back": {want: 5 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := bubblePeer(t)
-				p.post = tt.post
-				c := p.dial(t, nil)
-				require.NoError(t, c.Write([]byte(request(1, load, "s"))))
+		t.Run(name, inBubble(func(t *testing.T) {
+			p := bubblePeer(t)
+			p.post = tt.post
+			c := p.dial(t, nil)
+			require.NoError(t, c.Write([]byte(request(1, load, "s"))))
+			<-p.posts
+			p.say("", response)
+			if tt.post == nil {
 				<-p.posts
-				p.say("", response)
-				if tt.post == nil {
-					<-p.posts
-				}
-				if tt.then != nil {
-					tt.then(p)
-				}
-				began := time.Now()
-				assert.Equal(t, response, receive(t, c))
-				assert.GreaterOrEqual(t, time.Since(began), tt.want)
-				assert.LessOrEqual(t, time.Since(began), tt.want+500*time.Millisecond, "it is looked at four times a second")
-			})
-		})
+			}
+			if tt.then != nil {
+				tt.then(p)
+			}
+			began := time.Now()
+			assert.Equal(t, response, receive(t, c))
+			assert.GreaterOrEqual(t, time.Since(began), tt.want)
+			assert.LessOrEqual(t, time.Since(began), tt.want+500*time.Millisecond, "it is looked at four times a second")
+		}))
 	}
 }
 

@@ -50,7 +50,7 @@ func newBodies(o *HandlerOptions) *bodies {
 	// One message always fits. The responses that a client of this package posts at once fit
 	// as well.
 	return &bodies{
-		requests: max(o.MaxBuffered, int64(o.MaxMessage)), responses: max(maxBuffered, int64(o.MaxMessage)),
+		requests: max(o.buffered, int64(o.MaxMessage)), responses: max(maxBuffered, int64(o.MaxMessage)),
 		held: map[sender]int64{}, reading: map[sender]int{},
 	}
 }

@@ -37,7 +37,7 @@ func (w *wires) later(end *serverEnd, body string) <-chan int {
 // of them.
 func TestResponsesToNothingWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, &streamhttp.HandlerOptions{MaxBuffered: 100_000})
+		w := wired(t, streamhttp.HandlerOptions{}.Buffering(100_000))
 		end := w.connect()
 		stray := `{"jsonrpc":"2.0","id":"a","result":{"x":"` + strings.Repeat("x", 60_000) + `"}}`
 		assert.Equal(t, 202, <-w.later(end, stray))
@@ -52,7 +52,7 @@ func TestResponsesToNothingWait(t *testing.T) {
 // What waits is counted by the memory that it takes.
 func TestShortMessagesWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, &streamhttp.HandlerOptions{MaxBuffered: 100_000})
+		w := wired(t, streamhttp.HandlerOptions{}.Buffering(100_000))
 		end := w.connect()
 		const many = 300
 		accepted := 0
@@ -69,7 +69,7 @@ func TestShortMessagesWait(t *testing.T) {
 // Of a request that its sender gave up while it waited for room, nothing stays.
 func TestRequestThatIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, &streamhttp.HandlerOptions{MaxBuffered: 100_000})
+		w := wired(t, streamhttp.HandlerOptions{}.Buffering(100_000))
 		end := w.connect()
 		big := `{"jsonrpc":"2.0","id":%d,"method":"m","params":{"sessionId":"s","x":"` + strings.Repeat("x", 60_000) + `"}}`
 		assert.Equal(t, 202, <-w.later(end, fmt.Sprintf(big, 1)))

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptrace"
 	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/inbox"
+	"github.com/acpkit/go-sdk/internal/webguard"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -22,15 +23,20 @@ const (
 	maxFlying     = 1024            // POSTs of responses that are under way before a writer waits
 	flushGrace    = 2 * time.Second // how long Close waits for what was accepted
 	deleteTimeout = 2 * time.Second
-	endGrace      = 5 * time.Second // how long the other streams may take to end as well
-	silentLimit   = 60 * time.Second
+	endGrace      = 5 * time.Second  // how long the other streams may take to end as well
+	silentLimit   = 60 * time.Second // servers send a comment every 15 s
+
+	// readAhead is how many bytes are read before the reader asks for them, unless it is one
+	// message a stream. arrivalCost is added to the length of each.
+	readAhead   = 1 << 20
+	arrivalCost = 512
 
 	// getLimit is how long the headers of an event stream may take. A call may wait for them
 	// and then for its POST: together less than 90 s.
 	getLimit = 25 * time.Second
 	// postLimit is how long a POST may take in which no byte of the body leaves: longer than
 	// a server of this package lets it wait for room.
-	postLimit = defaultStall + 4*time.Second
+	postLimit = stallLimit + 4*time.Second
 	// pingAfter is how long a network connection of HTTP/2 is silent before a ping is sent, and
 	// how long the answer may take.
 	pingAfter = 15 * time.Second
@@ -61,10 +67,6 @@ type DialOptions struct {
 	// MaxMessage is the longest message in bytes that is read; 0 means
 	// stream.DefaultMaxMessage.
 	MaxMessage int
-
-	// Silent is how long an event stream may be silent before it counts as interrupted; 0
-	// means 60 s. Servers send a comment every 15 s.
-	Silent time.Duration
 }
 
 // Client is the client's end of a connection, a stream.Stream.
@@ -73,7 +75,7 @@ type Client struct {
 	http    *http.Client
 	own     *http.Transport // nil if the caller gave a Client
 	opts    DialOptions
-	in      *inbox
+	in      *inbox.Inbox[stream.Message]
 	life    context.Context // ends with the connection
 	cancel  context.CancelFunc
 	ending  chan struct{} // closed when reading is about to end
@@ -124,9 +126,6 @@ func Dial(address string, opts *DialOptions) (*Client, error) {
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = stream.DefaultMaxMessage
 	}
-	if o.Silent <= 0 {
-		o.Silent = silentLimit
-	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errors.New("streamhttp: the URL cannot be parsed") // it may hold a secret
@@ -138,18 +137,16 @@ func Dial(address string, opts *DialOptions) (*Client, error) {
 		return nil, errors.New("streamhttp: the URL holds credentials: use DialOptions.Header")
 	}
 	c := &Client{
-		url: address, opts: o, in: newInbox(), ending: make(chan struct{}), room: make(chan struct{}),
+		url: address, opts: o, in: inbox.New(readAhead, func(m stream.Message) int { return arrivalCost + len(m.Data) }), ending: make(chan struct{}), room: make(chan struct{}),
 		streams: map[string]*eventStream{}, known: map[string]bool{}, calls: map[string]call{}, asked: map[string]string{},
 		cancels: map[string]stream.Message{}, barriers: map[string]chan struct{}{},
 	}
-	if err := c.setClient(); err != nil {
-		return nil, err
-	}
+	c.setClient()
 	c.life, c.cancel = context.WithCancel(context.Background())
 	return c, nil
 }
 
-func (c *Client) setClient() error {
+func (c *Client) setClient() {
 	client := http.Client{}
 	if c.opts.Client != nil {
 		client = *c.opts.Client
@@ -160,20 +157,8 @@ func (c *Client) setClient() error {
 		}
 		client.Transport = c.own
 	}
-	if c.opts.Jar != nil {
-		client.Jar = c.opts.Jar
-	}
-	if client.Jar == nil {
-		jar, err := cookiejar.New(nil)
-		if err != nil {
-			return fmt.Errorf("streamhttp: %w", err)
-		}
-		client.Jar = jar
-	}
-	client.Timeout = 0 // event streams last
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.http = &client
-	return nil
+	c.http = webguard.Client(client, c.opts.Jar)
+	c.http.Timeout = 0 // event streams last
 }
 
 // ConnectionID returns the id that the server gave to the connection. It is empty before
@@ -186,7 +171,7 @@ func (c *Client) ConnectionID() string {
 
 // Read implements stream.Stream.
 func (c *Client) Read() ([]byte, error) {
-	m, err := c.in.take()
+	m, err := c.in.Take()
 	return m.Data, err
 }
 
@@ -196,7 +181,7 @@ func (c *Client) Write(msg []byte) error { return c.writeMessage(stream.ParseMes
 // Features returns what the client's end can do. A server takes initialize as the beginning
 // of a connection and at no other time.
 func (c *Client) Features() *stream.Features {
-	return &stream.Features{ReadMessage: c.in.take, WriteMessage: c.writeMessage, Written: c.written.Load, SingleInitialize: true}
+	return &stream.Features{ReadMessage: c.in.Take, WriteMessage: c.writeMessage, Written: c.written.Load, SingleInitialize: true}
 }
 
 // do sends a request and returns its response when the headers have arrived. It fails if for
@@ -337,6 +322,12 @@ func refusal(resp *http.Response) error {
 	return err
 }
 
+// put gives a message to the reader.
+func (c *Client) put(m stream.Message) { _ = c.in.Put(m, nil) }
+
+// report gives an error to the reader, after which reading goes on.
+func (c *Client) report(err error) { _ = c.in.Put(stream.Message{}, err) }
+
 // fail ends the connection.
 func (c *Client) fail(err error) {
 	c.mu.Lock()
@@ -349,7 +340,7 @@ func (c *Client) fail(err error) {
 	close(c.ending)
 	c.running.Go(func() { // ends when no response is held back
 		c.holding.Wait()
-		c.in.end(err)
+		c.in.End(err)
 		c.cancel()
 	})
 }
@@ -364,7 +355,7 @@ func (c *Client) Close() error {
 		return nil
 	}
 	c.closed = true
-	close(c.in.closed)
+	c.in.Close()
 	c.makeRoomLocked()
 	c.mu.Unlock()
 	c.flush()

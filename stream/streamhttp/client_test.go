@@ -51,12 +51,7 @@ func bubblePeer(t *testing.T) *peer { return bubblePeerOver(t, nil) }
 // bubblePeerOver is bubblePeer with other protocols than HTTP/1.1.
 func bubblePeerOver(t *testing.T, protocols *http.Protocols) *peer {
 	p := &peer{posts: make(chan stream.Message, 100), streams: map[string]chan string{}}
-	listener := pipenet.Listen()
-	s := &http.Server{Handler: p, Protocols: protocols}
-	go s.Serve(listener) // ends with the test
-	transport := &http.Transport{DialContext: listener.DialContext, Protocols: protocols}
-	p.client = &http.Client{Transport: transport}
-	t.Cleanup(func() { transport.CloseIdleConnections(); s.Close() })
+	p.client = pipenet.Serve(t, p, protocols)
 	return p
 }
 

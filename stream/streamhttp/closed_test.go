@@ -18,17 +18,8 @@ import (
 // bubbleConnect returns the ends of a connection in memory.
 func bubbleConnect(t *testing.T, opts *streamhttp.HandlerOptions, protocols *http.Protocols) (*streamhttp.Client, *serverEnd) {
 	h, conns := handler(opts)
-	listener := pipenet.Listen()
-	hs := &http.Server{Handler: h, Protocols: protocols}
-	go hs.Serve(listener) // ends with Close
-	transport := &http.Transport{DialContext: listener.DialContext, Protocols: protocols}
-	client, end := (&server{conns: conns, client: &http.Client{Transport: transport}}).connect(t, nil)
-	t.Cleanup(func() {
-		client.Close()
-		end.Close()
-		transport.CloseIdleConnections()
-		hs.Close()
-	})
+	client, end := (&server{conns: conns, client: pipenet.Serve(t, h, protocols)}).connect(t, nil)
+	t.Cleanup(func() { client.Close(); end.Close() })
 	return client, end
 }
 
@@ -44,32 +35,28 @@ func exchange(t *testing.T, client, end stream.Stream, ask, answer string) {
 // A connection can have any number of sessions, one after the other: the end of a session, and
 // one that cannot be loaded, end its event stream at both ends.
 func TestSessionsOneAfterTheOther(t *testing.T) {
-	two := new(http.Protocols)
-	two.SetUnencryptedHTTP2(true)
 	for _, resume := range []bool{false, true} {
-		for name, protocols := range map[string]*http.Protocols{"HTTP/1.1": nil, "HTTP/2": two} {
+		for name, protocols := range map[string]*http.Protocols{"HTTP/1.1": nil, "HTTP/2": http2()} {
 			for _, method := range []string{"session/close", "session/delete", "session/load"} {
-				t.Run(fmt.Sprintf("%s, resume %v, %s", name, resume, method), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						client, end := bubbleConnect(t, &streamhttp.HandlerOptions{Resume: resume}, protocols)
-						for n := range 1100 {
-							id := fmt.Sprint("s", n)
-							answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, 2*n+2)
-							if method == "session/load" {
-								answer = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32002,"message":"no"}}`, 2*n+2)
-							} else {
-								exchange(t, client, end, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/new","params":{}}`, 2*n+1),
-									fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"%s"}}`, 2*n+1, id))
-							}
-							exchange(t, client, end, request(2*n+2, method, id), answer)
+				t.Run(fmt.Sprintf("%s, resume %v, %s", name, resume, method), inBubble(func(t *testing.T) {
+					client, end := bubbleConnect(t, &streamhttp.HandlerOptions{Resume: resume}, protocols)
+					for n := range 1100 {
+						id := fmt.Sprint("s", n)
+						answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, 2*n+2)
+						if method == "session/load" {
+							answer = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32002,"message":"no"}}`, 2*n+2)
+						} else {
+							exchange(t, client, end, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/new","params":{}}`, 2*n+1),
+								fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"%s"}}`, 2*n+1, id))
 						}
-						synctest.Wait()
-						assert.Equal(t, 1, client.Streams())
-						all, attached := end.Streams()
-						assert.Equal(t, 1, attached)
-						assert.LessOrEqual(t, all, 1025, "what the server remembers is bounded")
-					})
-				})
+						exchange(t, client, end, request(2*n+2, method, id), answer)
+					}
+					synctest.Wait()
+					assert.Equal(t, 1, client.Streams())
+					all, attached := end.Streams()
+					assert.Equal(t, 1, attached)
+					assert.LessOrEqual(t, all, 1025, "what the server remembers is bounded")
+				}))
 			}
 		}
 	}
@@ -78,46 +65,44 @@ func TestSessionsOneAfterTheOther(t *testing.T) {
 // A session that was closed can be loaded again, also in the same breath.
 func TestClosedAndLoaded(t *testing.T) {
 	for _, resume := range []bool{false, true} {
-		t.Run(fmt.Sprint("resume ", resume), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, end := bubbleConnect(t, &streamhttp.HandlerOptions{Resume: resume}, nil)
-				open(t, client, end)
-				update := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + session + `"}}`
-				go func() { // ends with the connection
-					for {
-						m, err := end.Features().ReadMessage()
-						if err != nil {
-							return
-						}
-						say := func(msg string) { assert.NoError(t, end.Write([]byte(msg))) }
-						switch m.Method {
-						case "session/close":
-							say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID))
-						case "session/load":
-							say(update)
-							say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID))
-							say(update)
-						default: // the load was answered before the event stream was open again
-							say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, m.ID))
-						}
+		t.Run(fmt.Sprint("resume ", resume), inBubble(func(t *testing.T) {
+			client, end := bubbleConnect(t, &streamhttp.HandlerOptions{Resume: resume}, nil)
+			open(t, client, end)
+			update := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + session + `"}}`
+			go func() { // ends with the connection
+				for {
+					m, err := end.Features().ReadMessage()
+					if err != nil {
+						return
 					}
-				}()
-				for n := range 10 {
-					require.NoError(t, client.Write([]byte(request(10*n+2, "session/close", session))))
-					if n%2 == 0 { // in the same breath
-						require.NoError(t, client.Write([]byte(request(10*n+3, "session/load", session))))
+					say := func(msg string) { assert.NoError(t, end.Write([]byte(msg))) }
+					switch m.Method {
+					case "session/close":
+						say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID))
+					case "session/load":
+						say(update)
+						say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID))
+						say(update)
+					default: // the load was answered before the event stream was open again
+						say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, m.ID))
 					}
-					require.Contains(t, receive(t, client), fmt.Sprintf(`"id":%d`, 10*n+2))
-					if n%2 == 1 {
-						require.NoError(t, client.Write([]byte(request(10*n+3, "session/load", session))))
-					}
-					require.Equal(t, update, receive(t, client))
-					got := []string{receive(t, client), receive(t, client)}
-					assert.Contains(t, got, update)
-					assert.Contains(t, got, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, 10*n+3))
 				}
-			})
-		})
+			}()
+			for n := range 10 {
+				require.NoError(t, client.Write([]byte(request(10*n+2, "session/close", session))))
+				if n%2 == 0 { // in the same breath
+					require.NoError(t, client.Write([]byte(request(10*n+3, "session/load", session))))
+				}
+				require.Contains(t, receive(t, client), fmt.Sprintf(`"id":%d`, 10*n+2))
+				if n%2 == 1 {
+					require.NoError(t, client.Write([]byte(request(10*n+3, "session/load", session))))
+				}
+				require.Equal(t, update, receive(t, client))
+				got := []string{receive(t, client), receive(t, client)}
+				assert.Contains(t, got, update)
+				assert.Contains(t, got, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, 10*n+3))
+			}
+		}))
 	}
 }
 
@@ -128,7 +113,7 @@ func TestClosedStreamsMakeRoom(t *testing.T) {
 		w := wired(t, nil)
 		end := w.connect()
 		get := func(session string) int {
-			c := w.say(fmt.Sprintf("GET / HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\nAcp-Connection-Id: %s\r\nAcp-Session-Id: %s\r\n\r\n", end.ConnectionID(), session))
+			c := w.say(getText(end, session))
 			code := w.response(c).StatusCode
 			go io.Copy(io.Discard, c) // ends with the connection
 			return code

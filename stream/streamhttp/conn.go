@@ -43,7 +43,7 @@ type Conn struct {
 
 func newConn(h *Handler, id, owner string, initID json.RawMessage) *Conn {
 	return &Conn{
-		h: h, id: id, owner: owner, in: newInbound(h.opts.MaxBuffered), first: make(chan stream.Message, 1),
+		h: h, id: id, owner: owner, in: newInbound(h.opts.buffered), first: make(chan stream.Message, 1),
 		done: make(chan struct{}), closing: make(chan struct{}), drain: make(chan struct{}),
 		initID: initID, routes: newRoutes(), streams: map[string]*events{}, sent: make(chan struct{}), posts: 1,
 	}
@@ -54,7 +54,7 @@ func (c *Conn) ConnectionID() string { return c.id }
 
 // Read implements stream.Stream.
 func (c *Conn) Read() ([]byte, error) {
-	m, err := c.in.take()
+	m, err := c.in.Take()
 	return m.Data, err
 }
 
@@ -65,7 +65,7 @@ func (c *Conn) Write(msg []byte) error {
 
 // Features returns what the server's end can do.
 func (c *Conn) Features() *stream.Features {
-	return &stream.Features{ReadMessage: c.in.take, WriteMessage: c.writeMessage, Written: c.written.Load, Draining: c.drain}
+	return &stream.Features{ReadMessage: c.in.Take, WriteMessage: c.writeMessage, Written: c.written.Load, Draining: c.drain}
 }
 
 // Drain asks the connection that owns the stream to let running turns end and then to
@@ -82,7 +82,7 @@ func (c *Conn) Close() error {
 		return nil
 	}
 	c.closed = true
-	close(c.in.closed)
+	c.in.Close()
 	if !c.ended {
 		close(c.closing)
 		c.lingering = true
@@ -145,7 +145,7 @@ func (c *Conn) endLocked(err error) {
 	if c.err = err; err == io.EOF {
 		c.err = io.ErrClosedPipe // the client has left
 	}
-	c.in.end(err)
+	c.in.End(err)
 	if !c.closed {
 		close(c.closing)
 	}
@@ -154,7 +154,8 @@ func (c *Conn) endLocked(err error) {
 		c.idle.Stop()
 	}
 	for _, e := range c.streams {
-		e.drop()
+		e.all, e.sent, e.kept = nil, 0, 0
+		e.wakeReceiver()
 	}
 	clear(c.streams)
 	c.waiting, c.kept = 0, 0
@@ -188,9 +189,9 @@ func (c *Conn) restlessLocked() {
 			c.idle.Stop()
 		}
 	case c.idle == nil:
-		c.idle = time.AfterFunc(c.h.opts.Idle, c.checkIdle)
+		c.idle = time.AfterFunc(c.h.idle, c.checkIdle)
 	default:
-		c.idle.Reset(c.h.opts.Idle)
+		c.idle.Reset(c.h.idle)
 	}
 }
 

@@ -32,16 +32,16 @@ func (c *Client) deliver(s *eventStream, data []byte) {
 		cancel, held := c.cancels[string(m.ID)]
 		delete(c.cancels, string(m.ID))
 		c.mu.Unlock()
-		c.in.put(arrival{msg: m})
+		c.put(m)
 		if held {
-			c.in.put(arrival{msg: cancel})
+			c.put(cancel)
 		}
 	case m.CancelID != nil && c.hold(m):
 	default:
 		if child := subagent(&m); child != "" {
 			c.attend(child) // its updates arrive there, and no response names it
 		}
-		c.in.put(arrival{msg: m})
+		c.put(m)
 	}
 }
 
@@ -88,7 +88,7 @@ func (c *Client) hold(m stream.Message) bool {
 		delete(c.cancels, id)
 		c.mu.Unlock()
 		if held {
-			c.in.put(arrival{msg: m})
+			c.put(m)
 		}
 	})
 	return true
@@ -117,7 +117,7 @@ func (c *Client) deliverResponse(s *eventStream, m stream.Message) {
 		c.attend(m.SessionID) // its updates are waiting there
 	}
 	put := func() {
-		c.in.put(arrival{msg: m})
+		c.put(m)
 		c.settle(k, m.Kind == stream.KindResponse)
 	}
 	if s.session != "" || k.session == "" {
@@ -190,7 +190,7 @@ func (c *Client) awaitBarrier(s *eventStream) {
 			return
 		case <-check.C:
 			last := time.Unix(0, s.last.Load())
-			if !c.in.waiting() || last.After(quiet) {
+			if !c.in.Idle() || last.After(quiet) {
 				quiet = time.Now()
 			}
 			if time.Since(quiet) > barrierQuiet {

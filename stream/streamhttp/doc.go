@@ -54,7 +54,7 @@
 // A server or a network that goes silent is noticed. The headers of an event stream may take
 // 30 s. A POST of which nothing leaves and that gets no answer for 64 s counts as interrupted,
 // and the requests that wait behind it fail with ErrNotAccepted. An event stream on which
-// nothing arrives for 60 s (DialOptions.Silent) counts as interrupted too.
+// nothing arrives for 60 s counts as interrupted too.
 //
 // A server with HandlerOptions.Resume numbers its events and keeps the last ones of each
 // stream, 4096 events or 8 MiB. The client then continues an interrupted event stream: no
@@ -67,16 +67,16 @@
 // # Limits of the server
 //
 //	one message             32 MiB    MaxMessage
-//	waiting, each way       64 MiB    MaxBuffered; writers wait, a POST up to Stall
-//	bodies being read       64 MiB    MaxBuffered; further ones get status 429
+//	waiting, each way       64 MiB    writers wait, a POST for 60 s
+//	bodies being read       64 MiB    or MaxMessage; further ones get status 429
 //	POSTs being read        2048      a connection; further ones get status 429
 //	POSTs waiting for room  1024      a connection; further ones get status 429
-//	no progress when full   60 s      Stall; the connection ends
-//	no progress             5 min     Idle; 60 s with Resume; the event stream ends
+//	no progress when full   60 s      the connection ends
+//	no progress             5 min     60 s with Resume; the event stream ends
 //	event streams           1024      a connection; the next one is refused
 //	sessions without stream 1024      a connection; the next one ends it
 //	ids in headers          1024 bytes
-//	without event streams   5 min     Idle; 60 s with Resume
+//	without event streams   5 min     60 s with Resume
 //
 // A body is counted from the time it is read until its message has room in the queue. Each
 // connection has a budget for the bodies of its requests and notifications, and each owner

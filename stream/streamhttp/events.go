@@ -48,10 +48,12 @@ func newEvents(session string) *events {
 	return &events{session: session, epoch: rand.Text()[:8], next: 1, wake: make(chan struct{}, 1)}
 }
 
-// drop forgets all events and wakes the receiver.
-func (e *events) drop() {
-	e.all, e.sent, e.kept = nil, 0, 0
-	signal(e.wake)
+// wakeReceiver makes the receiver look for what there is to do.
+func (e *events) wakeReceiver() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
 }
 
 // writeMessage queues the message on the event
@@ -93,7 +95,7 @@ func (c *Conn) pushLocked(m stream.Message) (room <-chan struct{}, err error) {
 		c.initID = nil
 		c.first <- m
 		return nil, nil
-	case c.waiting > 0 && c.waiting+int64(len(m.Data)) > c.h.opts.MaxBuffered:
+	case c.waiting > 0 && c.waiting+int64(len(m.Data)) > c.h.opts.buffered:
 		return c.sent, nil
 	}
 	session, to := c.routes.out(&m, c.attachedLocked)
@@ -114,7 +116,7 @@ func (c *Conn) pushLocked(m stream.Message) (room <-chan struct{}, err error) {
 	e.all = append(e.all, event{n: e.next, age: c.age, data: m.Data})
 	e.next++
 	c.waiting += int64(len(m.Data))
-	signal(e.wake)
+	e.wakeReceiver()
 	return nil, nil
 }
 
@@ -161,24 +163,21 @@ func (c *Conn) attachedLocked(session string) bool {
 	return e != nil && e.receiver != nil
 }
 
-// awaitRoom waits for room. It returns false if the client reads nothing for Stall.
+// awaitRoom waits for room. It returns false if the client reads nothing for stallLimit.
 func (c *Conn) awaitRoom(room <-chan struct{}) bool {
 	for {
 		c.mu.Lock()
-		left := c.h.opts.Stall - time.Since(c.progress)
+		left := stallLimit - time.Since(c.progress)
 		c.mu.Unlock()
 		if left <= 0 {
 			return false
 		}
-		timer := time.NewTimer(left)
 		select {
 		case <-room:
-			timer.Stop()
 			return true
 		case <-c.closing:
-			timer.Stop()
 			return true // pushLocked returns the error
-		case <-timer.C:
+		case <-time.After(left):
 		}
 	}
 }

@@ -78,7 +78,7 @@ func TestEventsLeaveTogether(t *testing.T) {
 		for n := range 100 {
 			require.NoError(t, end.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","n":%d}}`, n)))
 		}
-		c := w.say("GET / HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\nAcp-Session-Id: s\r\nAcp-Connection-Id: " + end.ConnectionID() + "\r\n\r\n")
+		c := w.say(getText(end, "s"))
 		chunks := &writes{r: c}
 		events := &rawEvents{t: t, r: bufio.NewReaderSize(chunks, 1<<20)}
 		for n := range 100 {

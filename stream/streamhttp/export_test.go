@@ -41,3 +41,10 @@ func (c *Conn) Asked() int {
 	defer c.mu.Unlock()
 	return len(c.routes.asked.recent) + len(c.routes.asked.older)
 }
+
+// Buffering returns options with another limit for the bytes that wait in each direction of a
+// connection.
+func (o HandlerOptions) Buffering(n int64) *HandlerOptions {
+	o.buffered = n
+	return &o
+}

@@ -85,11 +85,6 @@ func TestPostFails(t *testing.T) {
 	}
 }
 
-// inBubble runs a test in a bubble.
-func inBubble(test func(*testing.T)) func(*testing.T) {
-	return func(t *testing.T) { synctest.Test(t, test) }
-}
-
 func TestStreamFails(t *testing.T) {
 	refuse := func(code int, session string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {

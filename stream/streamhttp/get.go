@@ -44,7 +44,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	}
 	session := r.Header.Get(sessionHeader)
 	// A client whose reader pauses takes nothing either, so it has as long as one that is away.
-	me := newReceiver(w, h.opts.Idle, c.progressed)
+	me := newReceiver(w, h.idle, c.progressed)
 	defer me.close()
 	e, status := c.attach(session, r.Header.Get(resumeHeader), me)
 	if status != 0 {
@@ -84,8 +84,8 @@ func skipBody(w http.ResponseWriter, r *http.Request) bool {
 
 // send writes events until either end closes the event stream. The error is that of writing.
 func (h *Handler) send(c *Conn, e *events, me *receiver, r *http.Request) error {
-	keepAlive := time.NewTicker(h.opts.KeepAlive)
-	defer keepAlive.Stop()
+	idle := time.NewTicker(keepAlive)
+	defer idle.Stop()
 	epoch := ""
 	if h.opts.Resume {
 		epoch = e.epoch
@@ -108,7 +108,7 @@ func (h *Handler) send(c *Conn, e *events, me *receiver, r *http.Request) error 
 			return nil
 		case <-r.Context().Done():
 			return nil
-		case <-keepAlive.C:
+		case <-idle.C:
 			if err := me.write([]byte(comment), nil); err != nil { // which is no progress
 				return err
 			}

@@ -37,11 +37,16 @@ const (
 	closeLinger = 5 * time.Second  // how long Close waits for event streams to be opened
 	maxBuffered = 64 << 20         // bytes of one connection that wait, each way
 	bodyTimeout = 60 * time.Second // how long a body may take
+	keepAlive   = 15 * time.Second // between two comments on an idle event stream
 
-	defaultKeepAlive     = 15 * time.Second
-	defaultStall         = 60 * time.Second
-	defaultIdle          = 5 * time.Minute
-	defaultIdleResumable = 60 * time.Second
+	// stallLimit is how long a client may read nothing while the queue of its connection is full,
+	// and how long a POST waits for room.
+	stallLimit = 60 * time.Second
+	// idleLimit is how long a connection lives without event streams and requests, and how long
+	// a client may read nothing of what is being sent on an event stream before that ends.
+	idleLimit = 5 * time.Minute
+	// idleResumable is idleLimit with HandlerOptions.Resume.
+	idleResumable = 60 * time.Second
 )
 
 // HandlerOptions configure [NewHandler], which copies them. The zero value selects the
@@ -68,29 +73,9 @@ type HandlerOptions struct {
 	// longer one gets status 413.
 	MaxMessage int
 
-	// MaxBuffered is how many bytes may be pending in each direction of a connection
-	// before its writers wait; 0 means 64 MiB. A message that arrives counts 1 KiB more than
-	// its length. Bodies of requests and notifications that are being read, or wait for room, may
-	// take as much again, but never less than MaxMessage; further ones get status 429.
-	// Bodies of responses have 64 MiB, or MaxMessage if that is more.
-	MaxBuffered int64
-
 	// Resume numbers the events and keeps those that were sent, so that a client can continue
 	// an interrupted event stream.
 	Resume bool
-
-	// KeepAlive is the time between two comments on an idle event stream; 0 means 15 s.
-	KeepAlive time.Duration
-
-	// Stall is how long a client may read nothing while the queue of its connection is
-	// full, before the connection ends, and how long a POST waits for room before it gets
-	// status 429; 0 means 60 s.
-	Stall time.Duration
-
-	// Idle is how long a connection lives without event streams and requests, and how long
-	// the client may read nothing of what is being sent on an event stream before that ends;
-	// 0 means 5 min, or 60 s with Resume.
-	Idle time.Duration
 
 	// Instance names this server in the ids of its connections: it stands before the random part
 	// and a dot, so that a load balancer can find the server of a request. It has letters, digits,
@@ -101,12 +86,15 @@ type HandlerOptions struct {
 	// Logger receives a record for each request that is refused because of its sender or a limit,
 	// at most 20 in a minute, and for each panic. Nil means slog.Default().
 	Logger *slog.Logger
+
+	buffered int64 // how many bytes wait in each direction of a connection; set by tests
 }
 
 // Handler is the server's end. It is made by [NewHandler].
 type Handler struct {
 	serve  func(context.Context, stream.Stream) error
 	opts   HandlerOptions
+	idle   time.Duration
 	bodies *bodies
 	log    *slog.Logger
 
@@ -132,19 +120,11 @@ func NewHandler(serve func(context.Context, stream.Stream) error, opts *HandlerO
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = stream.DefaultMaxMessage
 	}
-	if o.MaxBuffered <= 0 {
-		o.MaxBuffered = maxBuffered
+	if o.buffered == 0 {
+		o.buffered = maxBuffered
 	}
-	if o.KeepAlive <= 0 {
-		o.KeepAlive = defaultKeepAlive
-	}
-	if o.Stall <= 0 {
-		o.Stall = defaultStall
-	}
-	if o.Idle <= 0 {
-		if o.Idle = defaultIdle; o.Resume {
-			o.Idle = defaultIdleResumable
-		}
+	if h.idle = idleLimit; o.Resume {
+		h.idle = idleResumable
 	}
 	if o.Owner == nil {
 		o.Owner = func(*http.Request) string { return "" }
@@ -298,7 +278,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// The sender learns that its message was not accepted before it gives up waiting.
-	ctx, cancel := context.WithTimeout(r.Context(), h.opts.Stall)
+	ctx, cancel := context.WithTimeout(r.Context(), stallLimit)
 	defer cancel()
 	if err := c.in.put(ctx, m, awaited); err == errCrowded || err == context.DeadlineExceeded {
 		c.withdraw(&m)

@@ -1,9 +1,13 @@
 package streamhttp_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,6 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/pipenet"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/streamhttp"
+	"github.com/acpkit/go-sdk/stream/streamtest"
 )
 
 func TestRefusedRequests(t *testing.T) {
@@ -182,14 +187,7 @@ func TestRouting(t *testing.T) {
 // bubble serves in memory, with time that a test controls.
 func bubble(t *testing.T, opts *streamhttp.HandlerOptions) *server {
 	h, conns := handler(opts)
-	listener := pipenet.Listen()
-	hs := &http.Server{Handler: h}
-	go hs.Serve(listener) // ends with the test
-	s := &server{conns: conns}
-	transport := &http.Transport{DialContext: listener.DialContext}
-	t.Cleanup(func() { transport.CloseIdleConnections(); hs.Close() })
-	s.client = &http.Client{Transport: transport}
-	return s
+	return &server{conns: conns, client: pipenet.Serve(t, h, nil)}
 }
 
 // A connection without event streams ends, whether or not a turn runs.
@@ -201,34 +199,32 @@ func TestIdleConnectionEnds(t *testing.T) {
 		"default": {nil, 5 * time.Minute},
 		"resume":  {&streamhttp.HandlerOptions{Resume: true}, time.Minute},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := bubble(t, tt.opts)
-				answered := make(chan struct{})
-				go func() { // ends with the response
-					resp, err := s.client.Post("http://server/", "application/json", strings.NewReader(initialize))
-					assert.NoError(t, err)
-					resp.Body.Close()
-					close(answered)
-				}()
-				end := <-s.conns
-				receive(t, end)
-				require.NoError(t, end.Write([]byte(initialized)))
-				<-answered
-				began := time.Now()
-				_, err := end.Read()
-				assert.ErrorContains(t, err, "no event stream")
-				assert.Equal(t, tt.want, time.Since(began))
-				end.Close()
-			})
-		})
+		t.Run(name, inBubble(func(t *testing.T) {
+			s := bubble(t, tt.opts)
+			answered := make(chan struct{})
+			go func() { // ends with the response
+				resp, err := s.client.Post("http://server/", "application/json", strings.NewReader(initialize))
+				assert.NoError(t, err)
+				resp.Body.Close()
+				close(answered)
+			}()
+			end := <-s.conns
+			receive(t, end)
+			require.NoError(t, end.Write([]byte(initialized)))
+			<-answered
+			began := time.Now()
+			_, err := end.Read()
+			assert.ErrorContains(t, err, "no event stream")
+			assert.Equal(t, tt.want, time.Since(began))
+			end.Close()
+		}))
 	}
 }
 
 // A client that takes nothing of what waits loses a full connection.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := bubble(t, &streamhttp.HandlerOptions{MaxBuffered: 100_000})
+		s := bubble(t, streamhttp.HandlerOptions{}.Buffering(100_000))
 		client, end := s.connect(t, nil)
 		began := time.Now()
 		var err error
@@ -257,7 +253,7 @@ func TestUnattendedSessions(t *testing.T) {
 
 // A request that waits for room holds back no response.
 func TestResponsesPassWaitingRequests(t *testing.T) {
-	s := serve(t, &streamhttp.HandlerOptions{MaxBuffered: 100_000})
+	s := serve(t, streamhttp.HandlerOptions{}.Buffering(100_000))
 	c, end := s.connectRaw(t)
 	require.NoError(t, end.Write([]byte(`{"jsonrpc":"2.0","id":"a","method":"ask"}`))) // a response to nothing would wait
 	big := `{"jsonrpc":"2.0","id":%d,"method":"m","params":{"x":"` + strings.Repeat("x", 60_000) + `"}}`
@@ -289,4 +285,77 @@ func TestManyConnectsAndDrops(t *testing.T) {
 		end.Close()
 	}
 	s.CloseClientConnections()
+}
+
+func TestContract(t *testing.T) {
+	for name, tt := range map[string]struct {
+		resume bool
+		client *http.Client
+	}{
+		"HTTP/1.1": {}, "resume": {resume: true},
+		"HTTP/2": {client: &http.Client{Transport: &http.Transport{Protocols: http2()}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, streamhttp.HandlerOptions{Resume: tt.resume}.Buffering(4<<20))
+			opts := &streamhttp.DialOptions{Client: tt.client}
+			client, end := s.connect(t, opts) // so that the goroutines of a shared Client are there before
+			client.Close()
+			end.Close()
+			streamtest.Test(t, func() (a, b stream.Stream) {
+				client, end := s.connect(t, opts)
+				open(t, client, end)
+				return client, end
+			})
+		})
+	}
+}
+
+// A middleware that hides what the ResponseWriter can do is refused at once, with a line in the
+// log that tells what it needs.
+func TestMiddlewareThatCannotFlush(t *testing.T) {
+	var log bytes.Buffer
+	h, _ := handler(&streamhttp.HandlerOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	s := httptest.NewServer(http.TimeoutHandler(h, time.Minute, ""))
+	defer s.Close()
+	c := &rawClient{t: t, url: s.URL}
+	assert.Equal(t, 500, c.post(initialize))
+	assert.Contains(t, log.String(), "Unwrap")
+	assert.Contains(t, log.String(), "http.TimeoutHandler")
+}
+
+// noFlush is a middleware whose Flush fails.
+type noFlush struct {
+	http.ResponseWriter
+	fails func() bool
+}
+
+func (w *noFlush) FlushError() error {
+	if w.fails() {
+		return errors.New("no")
+	}
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// An event stream that cannot be flushed is cut. It does not end as if the connection had.
+func TestFlushFails(t *testing.T) {
+	h, conns := handler(nil)
+	s := &server{conns: conns, Server: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(&noFlush{w, func() bool { return r.Method == "GET" }}, r)
+	}))}
+	defer s.Close()
+	c, end := s.connectRaw(t)
+	defer end.Close()
+	req, err := http.NewRequest("GET", s.URL, nil)
+	require.NoError(t, err)
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Acp-Connection-Id", c.id)
+	resp, err := http.DefaultClient.Do(req)
+	if err == nil {
+		_, err = resp.Body.Read(make([]byte, 100))
+		for err == nil {
+			_, err = resp.Body.Read(make([]byte, 100))
+		}
+		resp.Body.Close()
+	}
+	assert.NotEqual(t, "EOF", err.Error(), "it must not look like a clean end")
 }

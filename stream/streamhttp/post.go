@@ -180,7 +180,7 @@ func (c *Client) initialize(o *outgoing) {
 	c.id = id
 	c.mu.Unlock()
 	if m.Kind == stream.KindErrorResponse {
-		c.in.put(arrival{msg: m})
+		c.put(m)
 		c.fail(io.EOF) // the server has forgotten the connection
 		return
 	}
@@ -230,7 +230,7 @@ func (c *Client) post(o *outgoing) {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusNotFound, code == http.StatusGone:
 		c.fail(err)
 	case code == http.StatusConflict && o.session != "":
-		c.in.put(arrival{err: &stream.LostError{SessionID: o.session, Err: err}})
+		c.report(&stream.LostError{SessionID: o.session, Err: err})
 	case o.m.Kind == stream.KindRequest:
 		c.lost(o, err)
 	default:
@@ -293,7 +293,7 @@ func (c *Client) lost(o *outgoing, err error) {
 	delete(c.calls, string(o.m.ID))
 	c.mu.Unlock()
 	if waits { // its response may have been quicker
-		c.in.put(arrival{err: &stream.LostError{ID: o.m.ID, Err: err}})
+		c.report(&stream.LostError{ID: o.m.ID, Err: err})
 	}
 }
 
@@ -309,7 +309,7 @@ func (c *Client) lostCalls(session string, err error) {
 	}
 	c.mu.Unlock()
 	for _, id := range ids {
-		c.in.put(arrival{err: &stream.LostError{ID: json.RawMessage(id), Err: err}})
+		c.report(&stream.LostError{ID: json.RawMessage(id), Err: err})
 	}
 }
 

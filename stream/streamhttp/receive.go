@@ -93,7 +93,7 @@ func (c *Client) receive(s *eventStream) {
 	case s.err == nil && !isStatus(err, http.StatusGone, http.StatusForbidden, http.StatusConflict):
 		c.lostCalls(s.session, err)
 	case s.err == nil || !loading:
-		c.in.put(arrival{err: &stream.LostError{SessionID: s.session, Err: err}})
+		c.report(&stream.LostError{SessionID: s.session, Err: err})
 	}
 }
 
@@ -175,7 +175,7 @@ func (c *Client) open(s *eventStream) (err error, clean bool) {
 				c.known[s.session] = true
 				c.mu.Unlock()
 				if s.session == "" {
-					c.in.put(arrival{msg: c.initialized}) // no event may overtake it
+					c.put(c.initialized) // no event may overtake it
 				}
 				close(s.ready)
 			}
@@ -267,25 +267,25 @@ func (c *Client) read(s *eventStream, resp *http.Response, cancel context.Cancel
 	defer resp.Body.Close()
 	s.heard = time.Now()
 	var silent atomic.Bool
-	watch := time.AfterFunc(s.limit(c.opts.Silent), func() { silent.Store(true); cancel() })
+	watch := time.AfterFunc(s.limit(silentLimit), func() { silent.Store(true); cancel() })
 	defer watch.Stop()
-	body := &watched{r: resp.Body, s: s, watch: watch, limit: c.opts.Silent, opened: s.heard}
+	body := &watched{r: resp.Body, s: s, watch: watch, limit: silentLimit, opened: s.heard}
 	events := newEventReader(body, c.opts.MaxMessage)
 	for {
-		watch.Reset(s.limit(c.opts.Silent))
+		watch.Reset(s.limit(silentLimit))
 		data, err := events.next()
 		watch.Stop() // while our own reader is waited for
 		if long, ok := err.(*stream.TooLargeError); ok {
-			c.in.wait()
+			_, _ = c.in.Wait(c.life, 1)
 			c.answered(string(long.ID))
-			c.in.put(arrival{err: long})
+			c.report(long)
 			continue
 		}
 		switch {
 		case err == nil: // it has arrived, even if the time is over now
 		case silent.Load():
 			c.http.CloseIdleConnections() // they are likely to be dead as well
-			return events.id, fmt.Errorf("streamhttp: an event stream was silent for %v", c.opts.Silent)
+			return events.id, fmt.Errorf("streamhttp: an event stream was silent for %v", silentLimit)
 		case events.shutdown:
 			return events.id, stream.ErrShutdown
 		case err == io.EOF:
@@ -296,7 +296,7 @@ func (c *Client) read(s *eventStream, resp *http.Response, cancel context.Cancel
 		s.until = time.Time{}
 		s.events.Add(1)
 		s.last.Store(time.Now().UnixNano())
-		c.in.wait()
+		_, _ = c.in.Wait(c.life, 1)
 		c.deliver(s, data)
 	}
 }

@@ -48,32 +48,30 @@ func TestPostAgain(t *testing.T) {
 		"a date":              {cancelNote, 503, "date", 1, 20 * time.Second},
 		"a date that is over": {cancelNote, 503, "Fri, 31 Dec 1999 12:00:00 GMT", 1, 250 * time.Millisecond},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := bubblePeer(t)
-				refusals := 0
-				p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
-					if string(m.Data) != tt.msg || refusals == tt.times {
-						return false
-					}
-					refusals++
-					after := tt.after
-					if after == "date" {
-						after = time.Now().Add(20 * time.Second).UTC().Format(http.TimeFormat)
-					}
-					busy(w, tt.code, after)
-					return true
+		t.Run(name, inBubble(func(t *testing.T) {
+			p := bubblePeer(t)
+			refusals := 0
+			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+				if string(m.Data) != tt.msg || refusals == tt.times {
+					return false
 				}
-				c := p.dial(t, nil)
-				began := time.Now()
-				require.NoError(t, c.Write([]byte(tt.msg)))
-				assert.Equal(t, tt.msg, string((<-p.posts).Data))
-				assert.Equal(t, tt.took, time.Since(began))
-				assert.Equal(t, tt.times, refusals)
-				require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"next"}`)))
-				assert.Equal(t, "next", (<-p.posts).Method, "it is not repeated once it was accepted")
-			})
-		})
+				refusals++
+				after := tt.after
+				if after == "date" {
+					after = time.Now().Add(20 * time.Second).UTC().Format(http.TimeFormat)
+				}
+				busy(w, tt.code, after)
+				return true
+			}
+			c := p.dial(t, nil)
+			began := time.Now()
+			require.NoError(t, c.Write([]byte(tt.msg)))
+			assert.Equal(t, tt.msg, string((<-p.posts).Data))
+			assert.Equal(t, tt.took, time.Since(began))
+			assert.Equal(t, tt.times, refusals)
+			require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"next"}`)))
+			assert.Equal(t, "next", (<-p.posts).Method, "it is not repeated once it was accepted")
+		}))
 	}
 }
 
@@ -91,34 +89,32 @@ func TestRequestIsNotAccepted(t *testing.T) {
 		"503 with a Retry-After of text": {503, "soon", false},
 		"500 with Retry-After":           {500, "1", false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := bubblePeer(t)
-				ask := request(1, "session/prompt", "s")
-				posts := 0
-				p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
-					if string(m.Data) == ask {
-						posts++
-						busy(w, tt.code, tt.after)
-					}
-					return string(m.Data) == ask
+		t.Run(name, inBubble(func(t *testing.T) {
+			p := bubblePeer(t)
+			ask := request(1, "session/prompt", "s")
+			posts := 0
+			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+				if string(m.Data) == ask {
+					posts++
+					busy(w, tt.code, tt.after)
 				}
-				c := p.dial(t, nil)
-				began := time.Now()
-				require.NoError(t, c.Write([]byte(ask)))
-				l := lost(t, c)
-				assert.Equal(t, "1", string(l.ID))
-				assert.Equal(t, tt.notAccepted, isNotAccepted(l))
-				assert.NotErrorIs(t, l, streamhttp.ErrUncertain)
-				var status *stream.StatusError
-				require.ErrorAs(t, l, &status)
-				assert.Equal(t, tt.code, status.Code)
-				assert.Zero(t, time.Since(began))
-				assert.Equal(t, 1, posts)
-				require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"next"}`)))
-				assert.Equal(t, "next", (<-p.posts).Method)
-			})
-		})
+				return string(m.Data) == ask
+			}
+			c := p.dial(t, nil)
+			began := time.Now()
+			require.NoError(t, c.Write([]byte(ask)))
+			l := lost(t, c)
+			assert.Equal(t, "1", string(l.ID))
+			assert.Equal(t, tt.notAccepted, isNotAccepted(l))
+			assert.NotErrorIs(t, l, streamhttp.ErrUncertain)
+			var status *stream.StatusError
+			require.ErrorAs(t, l, &status)
+			assert.Equal(t, tt.code, status.Code)
+			assert.Zero(t, time.Since(began))
+			assert.Equal(t, 1, posts)
+			require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"next"}`)))
+			assert.Equal(t, "next", (<-p.posts).Method)
+		}))
 	}
 }
 
@@ -135,32 +131,30 @@ func TestPostAgainHasLimits(t *testing.T) {
 		"a long time":         {"31", 0, 1, true},
 		"without Retry-After": {"", 0, 1, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := bubblePeer(t)
-				posts := 0
-				p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
-					if m.Method == "initialize" {
-						return false
-					}
-					posts++
-					busy(w, 503, tt.after)
-					return true
+		t.Run(name, inBubble(func(t *testing.T) {
+			p := bubblePeer(t)
+			posts := 0
+			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+				if m.Method == "initialize" {
+					return false
 				}
-				c := p.dial(t, nil)
-				began := time.Now()
-				require.NoError(t, c.Write([]byte(cancelNote)))
-				_, err := c.Read()
-				assert.Equal(t, tt.notAccepted, isNotAccepted(err))
-				var status *stream.StatusError
-				require.ErrorAs(t, err, &status)
-				assert.Equal(t, 503, status.Code)
-				assert.LessOrEqual(t, time.Since(began), tt.longest)
-				assert.LessOrEqual(t, posts, tt.most)
-				_, err = c.Read()
-				assert.NotErrorIs(t, err, io.EOF)
-			})
-		})
+				posts++
+				busy(w, 503, tt.after)
+				return true
+			}
+			c := p.dial(t, nil)
+			began := time.Now()
+			require.NoError(t, c.Write([]byte(cancelNote)))
+			_, err := c.Read()
+			assert.Equal(t, tt.notAccepted, isNotAccepted(err))
+			var status *stream.StatusError
+			require.ErrorAs(t, err, &status)
+			assert.Equal(t, 503, status.Code)
+			assert.LessOrEqual(t, time.Since(began), tt.longest)
+			assert.LessOrEqual(t, posts, tt.most)
+			_, err = c.Read()
+			assert.NotErrorIs(t, err, io.EOF)
+		}))
 	}
 }
 
@@ -251,24 +245,22 @@ func TestBarrierAgain(t *testing.T) {
 // The GET of an event stream is repeated as well.
 func TestGetAgain(t *testing.T) {
 	for name, session := range map[string]string{"of the connection": "", "of a session": "s"} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := bubblePeer(t)
-				refusals := 0
-				p.get = func(w http.ResponseWriter, r *http.Request) bool {
-					if r.Header.Get("Acp-Session-Id") != session || refusals == 2 {
-						return false
-					}
-					refusals++
-					busy(w, 503, "1")
-					return true
+		t.Run(name, inBubble(func(t *testing.T) {
+			p := bubblePeer(t)
+			refusals := 0
+			p.get = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Header.Get("Acp-Session-Id") != session || refusals == 2 {
+					return false
 				}
-				c := p.dial(t, nil)
-				require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
-				assert.Equal(t, "session/prompt", (<-p.posts).Method)
-				assert.Equal(t, 2, refusals)
-			})
-		})
+				refusals++
+				busy(w, 503, "1")
+				return true
+			}
+			c := p.dial(t, nil)
+			require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
+			assert.Equal(t, "session/prompt", (<-p.posts).Method)
+			assert.Equal(t, 2, refusals)
+		}))
 	}
 }
 
@@ -337,36 +329,34 @@ func TestNoHeaders(t *testing.T) {
 // A server that does not end the response to a POST does not hold back the next one.
 func TestResponseHasNoEnd(t *testing.T) {
 	for _, code := range []int{202, 429, 500} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := bubblePeer(t)
-				refused := false
-				p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
-					if m.Method != "first" && m.Method != "ask" || refused {
-						return false
-					}
-					refused = true
-					w.Header().Set("Retry-After", "0")
-					w.WriteHeader(code)
-					w.(http.Flusher).Flush()
-					<-r.Context().Done()
-					return true
+		t.Run(fmt.Sprint(code), inBubble(func(t *testing.T) {
+			p := bubblePeer(t)
+			refused := false
+			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+				if m.Method != "first" && m.Method != "ask" || refused {
+					return false
 				}
-				c := p.dial(t, nil)
-				began := time.Now()
-				first := `{"jsonrpc":"2.0","method":"first"}`
-				if code == 500 {
-					first = `{"jsonrpc":"2.0","id":1,"method":"ask"}`
-				}
-				require.NoError(t, c.Write([]byte(first)))
-				require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"second"}`)))
-				if code == 429 {
-					assert.Equal(t, "first", (<-p.posts).Method)
-				}
-				assert.Equal(t, "second", (<-p.posts).Method)
-				assert.Less(t, time.Since(began), 3*time.Second)
-			})
-		})
+				refused = true
+				w.Header().Set("Retry-After", "0")
+				w.WriteHeader(code)
+				w.(http.Flusher).Flush()
+				<-r.Context().Done()
+				return true
+			}
+			c := p.dial(t, nil)
+			began := time.Now()
+			first := `{"jsonrpc":"2.0","method":"first"}`
+			if code == 500 {
+				first = `{"jsonrpc":"2.0","id":1,"method":"ask"}`
+			}
+			require.NoError(t, c.Write([]byte(first)))
+			require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"second"}`)))
+			if code == 429 {
+				assert.Equal(t, "first", (<-p.posts).Method)
+			}
+			assert.Equal(t, "second", (<-p.posts).Method)
+			assert.Less(t, time.Since(began), 3*time.Second)
+		}))
 	}
 }
 
@@ -374,30 +364,28 @@ func TestResponseHasNoEnd(t *testing.T) {
 // is opened again for some seconds. After the first cut the client asks for all events.
 func TestOpeningIsCut(t *testing.T) {
 	for name, session := range map[string]string{"of the connection": "", "of a session": "s"} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := bubblePeer(t)
-				var asked []string
-				p.get = func(w http.ResponseWriter, r *http.Request) bool {
-					if r.Header.Get("Acp-Session-Id") != session {
-						return false
-					}
-					switch asked = append(asked, r.Header.Get("Last-Event-ID")); len(asked) {
-					case 1:
-						panic(http.ErrAbortHandler)
-					case 2, 3:
-						http.Error(w, "it is open", http.StatusConflict)
-						return true
-					}
+		t.Run(name, inBubble(func(t *testing.T) {
+			p := bubblePeer(t)
+			var asked []string
+			p.get = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Header.Get("Acp-Session-Id") != session {
 					return false
 				}
-				c := p.dial(t, nil)
-				require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
-				assert.Equal(t, "session/prompt", (<-p.posts).Method)
-				assert.Equal(t, "", asked[0])
-				assert.Equal(t, "0", asked[len(asked)-1], "net/http may repeat the first one itself")
-			})
-		})
+				switch asked = append(asked, r.Header.Get("Last-Event-ID")); len(asked) {
+				case 1:
+					panic(http.ErrAbortHandler)
+				case 2, 3:
+					http.Error(w, "it is open", http.StatusConflict)
+					return true
+				}
+				return false
+			}
+			c := p.dial(t, nil)
+			require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
+			assert.Equal(t, "session/prompt", (<-p.posts).Method)
+			assert.Equal(t, "", asked[0])
+			assert.Equal(t, "0", asked[len(asked)-1], "net/http may repeat the first one itself")
+		}))
 	}
 }
 

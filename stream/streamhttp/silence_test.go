@@ -23,16 +23,12 @@ import (
 
 // overBoth runs a test in bubbles, over HTTP/1.1 and over HTTP/2.
 func overBoth(t *testing.T, test func(t *testing.T, p *peer)) {
-	two := new(http.Protocols)
-	two.SetUnencryptedHTTP2(true)
-	for name, protocols := range map[string]*http.Protocols{"HTTP/1.1": nil, "HTTP/2": two} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := bubblePeerOver(t, protocols)
-				p.keepAlive = 15 * time.Second
-				test(t, p)
-			})
-		})
+	for name, protocols := range map[string]*http.Protocols{"HTTP/1.1": nil, "HTTP/2": http2()} {
+		t.Run(name, inBubble(func(t *testing.T) {
+			p := bubblePeerOver(t, protocols)
+			p.keepAlive = 15 * time.Second
+			test(t, p)
+		}))
 	}
 }
 
@@ -266,8 +262,7 @@ func (c *deafConn) Read(p []byte) (int, error) {
 // replaced, however many event streams use it.
 func TestSilentConnectionIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		two := new(http.Protocols)
-		two.SetUnencryptedHTTP2(true)
+		two := http2()
 		h, conns := handler(&streamhttp.HandlerOptions{Resume: true})
 		listener := pipenet.Listen()
 		hs := &http.Server{Handler: h, Protocols: two}

@@ -2,6 +2,7 @@ package streamhttp_test
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -64,6 +65,24 @@ func (w *wires) connect() *serverEnd {
 	return end
 }
 
+// getText is the GET of an event stream, as text.
+func getText(end *serverEnd, session string) string {
+	return fmt.Sprintf("GET / HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\nAcp-Connection-Id: %s\r\nAcp-Session-Id: %s\r\n\r\n", end.ConnectionID(), session)
+}
+
+// events opens the event stream of session s.
+func (w *wires) events(end *serverEnd) *rawEvents {
+	w.t.Helper()
+	return eventsOf(w.t, w.response(w.say(getText(end, "s"))))
+}
+
+func eventsOf(t testing.TB, resp *http.Response) *rawEvents {
+	t.Helper()
+	require.Equal(t, 200, resp.StatusCode)
+	return &rawEvents{t: t, resp: resp, r: bufio.NewReader(resp.Body)}
+}
+
+// post is a POST, as text. The length may be that of a longer body.
 func post(id, body string, length int) string {
 	return fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nAcp-Connection-Id: %s\r\nContent-Length: %d\r\n\r\n%s", id, length, body)
 }
@@ -101,27 +120,21 @@ func TestSlowBody(t *testing.T) {
 // gets what the dead one did not read. Before that it gets 409.
 func TestDeadReceiver(t *testing.T) {
 	for name, resume := range map[string]bool{"with resume": true, "without": false} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := wired(t, &streamhttp.HandlerOptions{Resume: resume})
-				end := w.connect()
-				get := "GET / HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\nAcp-Session-Id: s\r\nAcp-Connection-Id: " + end.ConnectionID() + "\r\n\r\n"
-				dead := w.say(get)
-				head := make([]byte, 12)
-				_, err := io.ReadFull(dead, head)
-				require.NoError(t, err)
-				assert.Equal(t, "HTTP/1.1 200", string(head)) // and it reads no more
-				msg := `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","x":"` + strings.Repeat("x", 10_000) + `"}}`
-				require.NoError(t, end.Write([]byte(msg)))
-				time.Sleep(29 * time.Second)
-				assert.Equal(t, 409, w.response(w.say(get)).StatusCode)
-				time.Sleep(2 * time.Second)
-				resp := w.response(w.say(get))
-				require.Equal(t, 200, resp.StatusCode)
-				events := &rawEvents{t: t, resp: resp, r: bufio.NewReader(resp.Body)}
-				assert.Equal(t, msg, events.next())
-			})
-		})
+		t.Run(name, inBubble(func(t *testing.T) {
+			w := wired(t, &streamhttp.HandlerOptions{Resume: resume})
+			end := w.connect()
+			dead := w.say(getText(end, "s"))
+			head := make([]byte, 12)
+			_, err := io.ReadFull(dead, head)
+			require.NoError(t, err)
+			assert.Equal(t, "HTTP/1.1 200", string(head)) // and it reads no more
+			msg := `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","x":"` + strings.Repeat("x", 10_000) + `"}}`
+			require.NoError(t, end.Write([]byte(msg)))
+			time.Sleep(29 * time.Second)
+			assert.Equal(t, 409, w.response(w.say(getText(end, "s"))).StatusCode)
+			time.Sleep(2 * time.Second)
+			assert.Equal(t, msg, w.events(end).next())
+		}))
 	}
 }
 
@@ -131,22 +144,118 @@ func TestReceiverPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := wired(t, nil)
 		end := w.connect()
-		get := "GET / HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\nAcp-Session-Id: s\r\nAcp-Connection-Id: " + end.ConnectionID() + "\r\n\r\n"
-		resp := w.response(w.say(get))
-		require.Equal(t, 200, resp.StatusCode)
+		events := w.events(end)
 		msg := `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","x":"` + strings.Repeat("x", 500_000) + `"}}`
 		require.NoError(t, end.Write([]byte(msg)))
 		time.Sleep(4 * time.Minute)
-		events := &rawEvents{t: t, resp: resp, r: bufio.NewReader(resp.Body)}
 		assert.Equal(t, msg, events.next())
 
 		require.NoError(t, end.Write([]byte(msg)))
 		time.Sleep(5*time.Minute + time.Second)
-		_, err := io.ReadAll(resp.Body)
+		_, err := io.ReadAll(events.resp.Body)
 		require.Error(t, err)
-		next := w.response(w.say(get))
-		require.Equal(t, 200, next.StatusCode)
-		events = &rawEvents{t: t, resp: next, r: bufio.NewReader(next.Body)}
-		assert.Equal(t, msg, events.next(), "nothing is lost")
+		assert.Equal(t, msg, w.events(end).next(), "nothing is lost")
+	})
+}
+
+// A GET has no use for a body. One that does not arrive takes no place on the event stream, and
+// one that does arrive does no harm.
+func TestGetWithBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := wired(t, nil)
+		end := w.connect()
+		get := strings.TrimSuffix(getText(end, "s"), "\r\n")
+		began := time.Now()
+		promised := w.say(get + "Content-Length: 10\r\n\r\n")
+		synctest.Wait()
+
+		resp := w.response(w.say(get + "Content-Length: 10\r\n\r\n0123456789"))
+		events := eventsOf(t, resp)
+		assert.Equal(t, 400, w.response(promised).StatusCode)
+		assert.Equal(t, 10*time.Second, time.Since(began))
+		assert.Equal(t, 400, w.response(w.offer(get+"Content-Length: 60000\r\n\r\n"+padding)).StatusCode)
+
+		time.Sleep(11 * time.Second) // the deadline for the body is over
+		require.NoError(t, end.Write([]byte(cancelNote)))
+		assert.Equal(t, cancelNote, events.next())
+	})
+}
+
+// A client that reads a long event slowly is not one that reads nothing: the connection lives,
+// and its writers see that something leaves.
+func TestSlowReaderOfALongEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := wired(t, streamhttp.HandlerOptions{}.Buffering(100_000))
+		end := w.connect()
+		slow := w.say(getText(end, ""))
+		over := make(chan struct{})
+		go func() { // ends with the network connection
+			defer close(over)
+			for {
+				if _, err := io.ReadFull(slow, make([]byte, 4<<10)); err != nil {
+					return
+				}
+				time.Sleep(time.Second)
+			}
+		}()
+		long := []byte(`{"jsonrpc":"2.0","method":"u","params":{"x":"` + strings.Repeat("x", 500_000) + `"}}`)
+		began := time.Now()
+		require.NoError(t, end.Write(long))
+		last := int64(0)
+		for range 3 {
+			time.Sleep(20 * time.Second)
+			assert.Greater(t, end.Features().Written(), last)
+			last = end.Features().Written()
+		}
+		require.NoError(t, end.Write(long), "it waits for room")
+		assert.Greater(t, time.Since(began), 100*time.Second)
+		require.NoError(t, slow.Close())
+		<-over // a bubble does not wait for one who sleeps
+	})
+}
+
+// A comment that keeps an event stream alive is no progress: the client of a full queue may
+// still read nothing.
+func TestCommentsAreNoProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := wired(t, streamhttp.HandlerOptions{}.Buffering(100_000))
+		end := w.connect()
+		lives := w.say(getText(end, ""))
+		go io.Copy(io.Discard, lives) // ends with the network connection
+		long := []byte(`{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","x":"` + strings.Repeat("x", 90_000) + `"}}`)
+		require.NoError(t, end.Write(long)) // the client does not read it
+		began := time.Now()
+		written := end.Features().Written()
+		require.Error(t, end.Write(long))
+		assert.Equal(t, time.Minute, time.Since(began))
+		assert.Equal(t, written, end.Features().Written())
+	})
+}
+
+// While a long POST is under way, the client says how much of it has left.
+func TestWrittenDuringPost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		read := make(chan struct{})
+		client := pipenet.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != "POST" || r.ContentLength < 1000 {
+				(&peer{streams: map[string]chan string{}}).ServeHTTP(w, r)
+				return
+			}
+			_, _ = io.ReadFull(r.Body, make([]byte, 500_000))
+			<-read
+			n, _ := io.Copy(io.Discard, r.Body)
+			assert.EqualValues(t, 500_000, n)
+			w.WriteHeader(202)
+		}), nil)
+		c := (&peer{client: client}).dial(t, nil)
+		before := c.Features().Written()
+		require.NoError(t, c.Write(bytes.Join([][]byte{[]byte(`{"jsonrpc":"2.0","method":"m","params":"`), []byte(`"}`)}, bytes.Repeat([]byte("x"), 1_000_000-42))))
+		synctest.Wait()
+		half := c.Features().Written() - before
+		assert.GreaterOrEqual(t, half, int64(500_000))
+		assert.Less(t, half, int64(1_000_000))
+		close(read)
+		synctest.Wait()
+		assert.EqualValues(t, 1_000_000, c.Features().Written()-before)
 	})
 }

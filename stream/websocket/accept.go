@@ -2,7 +2,6 @@ package websocket
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -16,7 +15,9 @@ import (
 // AcceptOptions configure [Accept], which copies them. The zero value selects the
 // defaults.
 type AcceptOptions struct {
-	Options
+	// MaxMessage is the longest message in bytes that is read; 0 means
+	// stream.DefaultMaxMessage. Writing is not limited.
+	MaxMessage int
 
 	// AllowedOrigins are the origins whose pages may connect, each as scheme://host or
 	// scheme://host:port. Requests without Origin, and those of the same host, are
@@ -55,12 +56,12 @@ func Accept(w http.ResponseWriter, r *http.Request, opts *AcceptOptions) (*Conn,
 	ws, err := websocket.Accept(hijacker, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the origin was checked above
 		CompressionMode:    websocket.CompressionDisabled,
-		OnPingReceived:     func(_ context.Context, payload []byte) bool { return c.onPing(payload) },
+		OnPingReceived:     c.onPing,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("websocket: accepting: %w", err)
 	}
-	return start(ws, hijacker.carrier, o.Options, c), nil
+	return start(ws, hijacker.carrier, o.MaxMessage, c), nil
 }
 
 // captureHijacker puts a carrier between the WebSocket and its network connection.

@@ -54,27 +54,20 @@ func TestCloseCodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			leak.Check(t)
-			handler, conns := accepting(nil)
-			s := httptest.NewServer(handler)
-			defer s.Close()
-			client := rawClient(t, s.URL)
-			server := <-conns
-			require.NoError(t, client.Write(t.Context(), raw.MessageText, []byte(initialize)))
+			client, server := rawConnect(t)
+			sendText(t, client, initialize)
 			assert.Equal(t, initialize, receive(t, server))
 			if !tt.unanswered {
 				// Two at once, because the writer of a connection joins them.
 				require.NoError(t, server.Features().WriteBatch([][]byte{[]byte(initialized), []byte(`{"jsonrpc":"2.0","method":"x"}`)}))
 				for range 2 {
-					_, _, err := client.Read(t.Context())
-					require.NoError(t, err)
+					readText(t, client)
 				}
 			}
 			ended := make(chan struct{})
 			go func() { tt.end(server); ended <- struct{}{} }() // ends with the close of both
 			if tt.first != "" {
-				_, got, err := client.Read(t.Context())
-				require.NoError(t, err)
-				assert.Equal(t, tt.first, string(got))
+				assert.Equal(t, tt.first, readText(t, client))
 			}
 			_, _, err := client.Read(t.Context())
 			assert.Equal(t, tt.code, raw.CloseStatus(err))
@@ -86,33 +79,20 @@ func TestCloseCodes(t *testing.T) {
 
 // A client whose initialize was refused may send another one, and no more after that.
 func TestInitializeAgain(t *testing.T) {
-	handler, conns := accepting(nil)
-	s := httptest.NewServer(handler)
-	defer s.Close()
-	client := rawClient(t, s.URL)
-	server := <-conns
-	defer server.Close()
-	send := func(msg string) { require.NoError(t, client.Write(t.Context(), raw.MessageText, []byte(msg))) }
-	got := func() string {
-		_, msg, err := client.Read(t.Context())
-		require.NoError(t, err)
-		return string(msg)
-	}
-	send(initialize)
+	client, server := rawConnect(t)
+	sendText(t, client, initialize)
 	assert.Equal(t, initialize, receive(t, server))
 	refusal := `{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"Invalid params"}}`
 	require.NoError(t, server.Write([]byte(refusal)))
-	assert.Equal(t, refusal, got())
-	send(initialize)
+	assert.Equal(t, refusal, readText(t, client))
+	sendText(t, client, initialize)
 	assert.Equal(t, initialize, receive(t, server))
 	require.NoError(t, server.Write([]byte(initialized)))
-	assert.Equal(t, initialized, got())
-	send(initialize)
+	assert.Equal(t, initialized, readText(t, client))
 	ask := `{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"_meta":"initialize"}}`
-	send(ask)
+	sendText(t, client, initialize, ask)
 	assert.Equal(t, ask, receive(t, server), "the second one does not arrive")
-	assert.Contains(t, got(), `"code":-32600`)
-	client.CloseNow()
+	assert.Contains(t, readText(t, client), `"code":-32600`)
 }
 
 // A client that sends initialize for ever is cut off, whether it sends faster than it is
@@ -131,14 +111,14 @@ func TestInitializeForEver(t *testing.T) {
 		flood.Wait()
 	}
 	t.Run("faster", func(t *testing.T) {
-		client, server := overTCP(t, websocket.Options{})
+		client, server := overTCP(t, 0)
 		check(t, client, server, 0)
 	})
 	// The clock of the bubble moves only while all goroutines wait. The server drops what
 	// arrives while it closes, so a client without pauses would never let it move.
 	t.Run("unread", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			client, server := overPipe(t, websocket.Options{})
+			client, server := overPipe(t, 0)
 			check(t, client, server, time.Millisecond)
 		})
 	})

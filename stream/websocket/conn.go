@@ -15,46 +15,36 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/inbox"
 	"github.com/acpkit/go-sdk/stream"
 )
 
 const (
-	defaultPingInterval = 15 * time.Second
-	defaultTimeout      = 45 * time.Second
+	pingInterval = 15 * time.Second
+	silentLimit  = 45 * time.Second
 	// closeGrace is how long Close waits for the peer to close as well, writeGrace how
 	// long it waits for a message that is being written.
 	closeGrace = 2 * time.Second
 	writeGrace = 250 * time.Millisecond
+
+	// readAhead is how many bytes are read before the reader asks for them, unless it is
+	// one message. arrivalCost is added to the length of each.
+	readAhead   = 1 << 20
+	arrivalCost = 256
 )
-
-// Options are the options of both ends. The zero value selects the defaults.
-type Options struct {
-	// MaxMessage is the longest message in bytes that is read; 0 means
-	// stream.DefaultMaxMessage. Writing is not limited.
-	MaxMessage int
-
-	// PingInterval is the time between two pings; 0 means 15 s.
-	PingInterval time.Duration
-
-	// Timeout is how long the peer may be silent; 0 means 45 s.
-	Timeout time.Duration
-}
 
 // Conn is one end of a connection, a stream.Stream.
 type Conn struct {
-	ws      *websocket.Conn
-	carrier *carrier
-	client  bool
-	id      string
+	ws         *websocket.Conn
+	carrier    *carrier
+	client     bool
+	id         string
+	maxMessage int
 
-	maxMessage            int
-	pingInterval, timeout time.Duration
-
-	life     context.Context // never ends: a ctx that ends would cut the connection at once
-	in       *inbox
+	in       *inbox.Inbox[[]byte]
 	receiver chan struct{} // closed when receive has returned
 	ticker   *time.Timer
-	greeted  atomic.Bool // at a server: initialize has arrived, and was not refused
+	greeted  atomic.Bool // at a server: initialize has arrived and was not refused
 	drain    chan struct{}
 	draining sync.Once
 
@@ -62,32 +52,26 @@ type Conn struct {
 	initID atomic.Pointer[json.RawMessage]
 
 	sending turn        // held while a message or a control frame is written
-	silent  atomic.Bool // the peer was silent for Timeout
+	silent  atomic.Bool // the peer was silent for silentLimit
 	pong    atomic.Pointer[[]byte]
 	again   refusals
-	broken  error // Write's alone: the first failure
+	broken  error // the first failure of Write, which alone uses it
 
 	close sync.Once
 }
 
 // start takes over a WebSocket whose handshake is done.
-func start(ws *websocket.Conn, carrier *carrier, opts Options, c *Conn) *Conn {
-	c.ws, c.carrier, c.life = ws, carrier, context.Background()
-	c.maxMessage = opts.MaxMessage
+func start(ws *websocket.Conn, carrier *carrier, maxMessage int, c *Conn) *Conn {
+	c.ws, c.carrier, c.maxMessage = ws, carrier, maxMessage
 	if c.maxMessage <= 0 {
 		c.maxMessage = stream.DefaultMaxMessage
 	}
-	if c.pingInterval = opts.PingInterval; c.pingInterval <= 0 {
-		c.pingInterval = defaultPingInterval
-	}
-	if c.timeout = opts.Timeout; c.timeout <= 0 {
-		c.timeout = defaultTimeout
-	}
-	c.in, c.receiver, c.drain, c.sending = newInbox(), make(chan struct{}), make(chan struct{}), newTurn()
+	c.in = inbox.New(readAhead, func(msg []byte) int { return arrivalCost + len(msg) })
+	c.receiver, c.drain, c.sending = make(chan struct{}), make(chan struct{}), make(turn, 1)
 	c.carrier.heard()
 	ws.SetReadLimit(-1)                          // readMessage has its own, which does not end the connection
 	c.ticker = time.AfterFunc(time.Hour, c.tick) // ends with the receiver
-	c.ticker.Reset(c.pingInterval)               // now that tick may look at it
+	c.ticker.Reset(pingInterval)                 // now that tick may look at it
 	go c.receive()                               // ends with the connection
 	return c
 }
@@ -101,7 +85,7 @@ func (c *Conn) ConnectionID() string { return c.id }
 // initialize, another one gets an error as its response and is not returned.
 func (c *Conn) Read() ([]byte, error) {
 	for {
-		msg, err := c.in.take()
+		msg, err := c.in.Take()
 		if err == errNotUTF8 {
 			_ = c.CloseWith(1007, "a text message is not UTF-8")
 		}
@@ -148,13 +132,13 @@ func (c *Conn) writeBatch(msgs [][]byte) error {
 			return &stream.MessageError{Reason: "it is empty"}
 		}
 	}
-	if c.isClosed() {
+	if c.in.IsClosed() {
 		return stream.ErrClosed
 	}
 	if c.broken != nil || len(msgs) == 0 {
 		return c.broken
 	}
-	c.sending.acquire()
+	c.sending <- struct{}{}
 	if id := c.initID.Load(); id != nil {
 		c.initialized(msgs, *id) // before the client can send initialize again
 	}
@@ -162,18 +146,16 @@ func (c *Conn) writeBatch(msgs [][]byte) error {
 	c.sendingDone()
 	switch {
 	case err == nil:
-	case c.isClosed():
+	case c.in.IsClosed():
 		c.broken = stream.ErrClosed
 	default:
 		// What ends reading says more than that the connection is closed.
-		wait := time.NewTimer(writeGrace)
 		select {
 		case <-c.receiver:
-		case <-c.in.closed:
-		case <-wait.C:
+		case <-c.in.Closed():
+		case <-time.After(writeGrace):
 		}
-		wait.Stop()
-		if over := c.in.overWith(); over != nil && !errors.Is(over, io.EOF) {
+		if over := c.in.Err(); over != nil && !errors.Is(over, io.EOF) {
 			err = over
 		}
 		c.broken = fmt.Errorf("websocket: writing: %w", err)
@@ -199,7 +181,7 @@ func (c *Conn) write(msgs [][]byte) error {
 		if !utf8.Valid(msg) {
 			msg = []byte(string([]rune(string(msg))))
 		}
-		if err := c.ws.Write(c.life, websocket.MessageText, msg); err != nil {
+		if err := c.ws.Write(context.Background(), websocket.MessageText, msg); err != nil {
 			_ = c.carrier.flush()
 			return err
 		}
@@ -252,9 +234,9 @@ func (c *Conn) closeFor(why stream.Reason) error {
 // and uses 1011 in place of 1000.
 func (c *Conn) CloseWith(code int, reason string) error {
 	c.close.Do(func() {
-		close(c.in.closed)
+		c.in.Close()
 		c.ticker.Stop()
-		if !c.sending.acquireWithin(writeGrace) { // a write is stuck
+		if !c.sending.within(writeGrace) { // a write is stuck
 			_ = c.carrier.Close()
 			_ = c.ws.CloseNow()
 			<-c.receiver
@@ -263,7 +245,7 @@ func (c *Conn) CloseWith(code int, reason string) error {
 		cut := time.AfterFunc(closeGrace, func() { _ = c.carrier.Close() })
 		if id := c.initID.Load(); id != nil {
 			failed := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Initialize failed"}}`, *id)
-			_ = c.ws.Write(c.life, websocket.MessageText, failed)
+			_ = c.ws.Write(context.Background(), websocket.MessageText, failed)
 			if code == 1000 {
 				code = 1011
 			}
@@ -275,13 +257,4 @@ func (c *Conn) CloseWith(code int, reason string) error {
 		<-c.receiver
 	})
 	return nil
-}
-
-func (c *Conn) isClosed() bool {
-	select {
-	case <-c.in.closed:
-		return true
-	default:
-		return false
-	}
 }

@@ -1,8 +1,18 @@
 package websocket
 
 import (
+	"bytes"
+	"context"
 	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
 	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
 // The opcodes of control frames, with the bit that marks a complete frame.
@@ -29,16 +39,15 @@ func controlFrame(op byte, payload []byte, client bool) []byte {
 	return frame
 }
 
-// tick runs every PingInterval: it sends a ping, and ends a connection whose peer is
-// silent. Only one tick waits to write at a time.
+// tick runs every pingInterval: it sends a ping, and ends a connection whose peer is silent.
 func (c *Conn) tick() {
 	select {
 	case <-c.receiver:
 		return
 	default:
-		c.ticker.Reset(c.pingInterval)
+		c.ticker.Reset(pingInterval)
 	}
-	if !c.in.paused() && c.carrier.silent() > c.timeout {
+	if !c.in.Full() && c.carrier.silent() > silentLimit {
 		c.silent.Store(true)
 		_ = c.carrier.Close() // before reading fails: writing must fail then too
 		return
@@ -51,27 +60,30 @@ func (c *Conn) tick() {
 }
 
 // onPing answers a ping. The library would do so on the goroutine that reads, and end
-// the connection when the peer does not read for 5 s. It reports that it need not.
-func (c *Conn) onPing(payload []byte) (answer bool) {
+// the connection if the peer does not read for 5 s.
+func (c *Conn) onPing(_ context.Context, payload []byte) (answer bool) {
 	pong := controlFrame(framePong, payload, c.client)
 	c.pong.Store(&pong)
 	go c.sendWaiting() // ends when the frame is written, at the latest with the connection
 	return false
 }
 
-// sendWaiting writes the pong for the last ping and the refusals, unless something else is
-// being written: its writer sees to them afterwards.
+// sendWaiting writes the pong for the last ping and the refusals. If something else is being
+// written, its writer calls sendWaiting afterwards.
 func (c *Conn) sendWaiting() {
 	for c.owes() && c.sending.try() {
 		if pong := c.pong.Swap(nil); pong != nil {
 			_, _ = c.carrier.Write(*pong)
 		}
-		c.again.write(c)
+		for _, id := range c.again.take() {
+			_ = c.ws.Write(context.Background(), websocket.MessageText, fmt.Appendf(nil,
+				`{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,"message":"Invalid request: the connection is initialized"}}`, id))
+		}
 		c.sending.release()
 	}
 }
 
-// owes reports whether there is something for sendWaiting to write.
+// owes reports whether sendWaiting has something to write.
 func (c *Conn) owes() bool { return c.pong.Load() != nil || c.again.waiting() }
 
 // sendingDone ends a use of sending.
@@ -82,13 +94,9 @@ func (c *Conn) sendingDone() {
 	}
 }
 
-// turn is a lock that can be waited for with a limit: it is held while something is
-// written.
+// turn is a lock with a limit for waiting. It is held while something is written.
 type turn chan struct{}
 
-func newTurn() turn { return make(turn, 1) }
-
-func (t turn) acquire() { t <- struct{}{} }
 func (t turn) release() { <-t }
 
 func (t turn) try() bool {
@@ -100,14 +108,67 @@ func (t turn) try() bool {
 	}
 }
 
-// acquireWithin is acquire with a limit. It reports whether the turn was acquired.
-func (t turn) acquireWithin(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+// within acquires the turn. It reports false if that takes longer than d.
+func (t turn) within(d time.Duration) bool {
 	select {
 	case t <- struct{}{}:
 		return true
-	case <-timer.C:
+	case <-time.After(d):
 		return false
 	}
+}
+
+// maxRefusals is how many refusals may wait for a peer that does not read.
+const maxRefusals = 64
+
+// refusals are the ids of requests that get an error response as soon as no message is being
+// written.
+type refusals struct {
+	mu  sync.Mutex // guards ids
+	ids []json.RawMessage
+}
+
+// add reports whether there was room.
+func (r *refusals) add(id json.RawMessage) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.ids) >= maxRefusals {
+		return false
+	}
+	r.ids = append(r.ids, bytes.Clone(id))
+	return true
+}
+
+func (r *refusals) take() []json.RawMessage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ids := r.ids
+	r.ids = nil
+	return ids
+}
+
+func (r *refusals) waiting() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.ids) > 0
+}
+
+var errRefusals = errors.New("websocket: the peer sends initialize again and reads no responses")
+
+// refuseAgain refuses another initialize. It reports whether msg is one. An error ends the
+// connection.
+func (c *Conn) refuseAgain(msg []byte) (again bool, err error) {
+	if !bytes.Contains(msg, []byte(`"initialize"`)) {
+		return false, nil
+	}
+	e := envelope.Parse(msg)
+	if e.Kind != envelope.KindRequest || string(e.Method) != "initialize" {
+		return false, nil
+	}
+	if !c.again.add(e.ID) {
+		_ = c.CloseWith(1008, "too many refused requests")
+		return true, errRefusals
+	}
+	go c.sendWaiting() // ends when they are written, at the latest with the connection
+	return true, nil
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 
 	"github.com/coder/websocket"
 
+	"github.com/acpkit/go-sdk/internal/webguard"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -19,7 +19,8 @@ const connectionHeader = "Acp-Connection-Id"
 
 // DialOptions configure [Dial], which copies them. The zero value selects the defaults.
 type DialOptions struct {
-	Options
+	// MaxMessage is as in [AcceptOptions].
+	MaxMessage int
 
 	// Header returns the headers of the handshake, such as Authorization. Nil means
 	// none. Put credentials here, not into the URL.
@@ -58,47 +59,30 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (*Conn, error)
 			header = h.Clone()
 		}
 	}
-	client, err := o.client()
-	if err != nil {
-		return nil, err
+	var base http.Client
+	if o.Client != nil {
+		base = *o.Client
 	}
+	if base.Transport == nil {
+		base.Transport = http.DefaultTransport
+	}
+	client := webguard.Client(base, o.Jar)
 	capture := &captureTransport{base: client.Transport}
 	client.Transport = capture
 	c := &Conn{client: true}
 	ws, resp, err := websocket.Dial(ctx, address, &websocket.DialOptions{
 		HTTPClient: client, HTTPHeader: header, CompressionMode: websocket.CompressionDisabled,
-		OnPingReceived: func(_ context.Context, payload []byte) bool { return c.onPing(payload) },
+		OnPingReceived: c.onPing,
 	})
 	if err != nil {
 		if resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
-			err = statusError(resp)
+			body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+			err = &stream.StatusError{Code: resp.StatusCode, Body: string(body)}
 		}
 		return nil, fmt.Errorf("websocket: connecting: %w", err)
 	}
 	c.id = resp.Header.Get(connectionHeader)
-	return start(ws, capture.carrier, o.Options, c), nil
-}
-
-func (o *DialOptions) client() (*http.Client, error) {
-	client := http.Client{}
-	if o.Client != nil {
-		client = *o.Client
-	}
-	if o.Jar != nil {
-		client.Jar = o.Jar
-	}
-	if client.Jar == nil {
-		jar, err := cookiejar.New(nil)
-		if err != nil {
-			return nil, fmt.Errorf("websocket: %w", err)
-		}
-		client.Jar = jar
-	}
-	if client.Transport == nil {
-		client.Transport = http.DefaultTransport
-	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &client, nil
+	return start(ws, capture.carrier, o.MaxMessage, c), nil
 }
 
 // captureTransport puts a carrier between the WebSocket and its network connection.
@@ -118,10 +102,4 @@ func (t *captureTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		resp.Body = t.carrier
 	}
 	return resp, nil
-}
-
-// statusError reads the response that refuses a handshake.
-func statusError(resp *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
-	return &stream.StatusError{Code: resp.StatusCode, Body: string(body)}
 }

@@ -12,11 +12,10 @@
 // message that is longer than MaxMessage is skipped, and reading continues. A connection
 // that is lost cannot be resumed: dial again, initialize, and load or resume the session.
 //
-// Each end sends a ping every 15 s (PingInterval) and gives up after 45 s (Timeout) without
-// a byte from the peer. The stream reads ahead, up to one message or 1 MiB, so that it
-// answers pings while Read is not called. When it has read that much, the stream stops
-// reading, suspends Timeout, and still sends pings, so that the peer does not give up
-// either.
+// Each end sends a ping every 15 s and gives up after 45 s without a byte from the peer. The
+// stream reads ahead, up to one message or 1 MiB, so that it answers pings while Read is not
+// called. When it has read that much, the stream stops reading, does not count the 45 s, and
+// still sends pings, so that the peer does not give up either.
 //
 // # How a connection ends
 //

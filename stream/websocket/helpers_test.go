@@ -2,7 +2,6 @@ package websocket_test
 
 import (
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"testing"
 
@@ -47,12 +46,12 @@ func receive(t testing.TB, s stream.Stream) string {
 }
 
 // overTCP returns the ends of a connection that is initialized.
-func overTCP(t testing.TB, opts websocket.Options) (client, server *websocket.Conn) {
+func overTCP(t testing.TB, maxMessage int) (client, server *websocket.Conn) {
 	t.Helper()
-	handler, conns := accepting(&websocket.AcceptOptions{Options: opts})
+	handler, conns := accepting(&websocket.AcceptOptions{MaxMessage: maxMessage})
 	s := httptest.NewServer(handler)
 	defer s.Close()
-	client, err := websocket.Dial(t.Context(), s.URL, &websocket.DialOptions{Options: opts})
+	client, err := websocket.Dial(t.Context(), s.URL, &websocket.DialOptions{MaxMessage: maxMessage})
 	require.NoError(t, err)
 	server = <-conns
 	greet(t, client, server)
@@ -60,15 +59,10 @@ func overTCP(t testing.TB, opts websocket.Options) (client, server *websocket.Co
 }
 
 // overPipe does the same in memory, for synctest. The connections are not buffered.
-func overPipe(t testing.TB, opts websocket.Options) (client, server *websocket.Conn) {
+func overPipe(t testing.TB, maxMessage int) (client, server *websocket.Conn) {
 	t.Helper()
-	handler, conns := accepting(&websocket.AcceptOptions{Options: opts})
-	listener := pipenet.Listen()
-	s := &http.Server{Handler: handler}
-	go s.Serve(listener) // ends with the test
-	transport := &http.Transport{DialContext: listener.DialContext}
-	t.Cleanup(func() { transport.CloseIdleConnections(); s.Close() })
-	client, err := websocket.Dial(t.Context(), "ws://server", &websocket.DialOptions{Options: opts, Client: &http.Client{Transport: transport}})
+	handler, conns := accepting(&websocket.AcceptOptions{MaxMessage: maxMessage})
+	client, err := websocket.Dial(t.Context(), "ws://server", &websocket.DialOptions{MaxMessage: maxMessage, Client: pipenet.Serve(t, handler, nil)})
 	require.NoError(t, err)
 	server = <-conns
 	t.Cleanup(func() { client.Close(); server.Close() })
@@ -76,29 +70,44 @@ func overPipe(t testing.TB, opts websocket.Options) (client, server *websocket.C
 	return client, server
 }
 
-// rawClient connects without the stream, for what a stream never does.
-func rawClient(t testing.TB, url string) *raw.Conn {
+// rawConnect connects a client without the stream, for what a stream never does.
+func rawConnect(t testing.TB) (client *raw.Conn, server *websocket.Conn) {
 	t.Helper()
-	c, _, err := raw.Dial(t.Context(), url, nil)
+	handler, conns := accepting(nil)
+	s := httptest.NewServer(handler)
+	defer s.Close()
+	client, _, err := raw.Dial(t.Context(), s.URL, nil)
 	require.NoError(t, err)
-	c.SetReadLimit(-1)
-	t.Cleanup(func() { c.CloseNow() })
-	return c
+	client.SetReadLimit(-1)
+	server = <-conns
+	t.Cleanup(func() { client.CloseNow(); server.Close() })
+	return client, server
 }
 
-func streamJar(t testing.TB) http.CookieJar {
+// rawOverPipe does the same in memory.
+func rawOverPipe(t testing.TB, maxMessage int) (client *raw.Conn, server *websocket.Conn) {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
+	handler, conns := accepting(&websocket.AcceptOptions{MaxMessage: maxMessage})
+	client, _, err := raw.Dial(t.Context(), "ws://server", &raw.DialOptions{HTTPClient: pipenet.Serve(t, handler, nil)})
 	require.NoError(t, err)
-	return jar
+	server = <-conns
+	t.Cleanup(func() { client.CloseNow(); server.Close() })
+	return client, server
 }
 
-// rawServer accepts without the stream.
-func rawServer(conns chan<- *raw.Conn) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if c, err := raw.Accept(w, r, nil); err == nil {
-			c.SetReadLimit(-1)
-			conns <- c
-		}
+// sendText sends text frames.
+func sendText(t testing.TB, client *raw.Conn, msgs ...string) {
+	t.Helper()
+	for _, msg := range msgs {
+		require.NoError(t, client.Write(t.Context(), raw.MessageText, []byte(msg)))
 	}
+}
+
+// readText reads a text frame.
+func readText(t testing.TB, client *raw.Conn) string {
+	t.Helper()
+	kind, msg, err := client.Read(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, raw.MessageText, kind)
+	return string(msg)
 }

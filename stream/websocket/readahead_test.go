@@ -1,7 +1,6 @@
 package websocket_test
 
 import (
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,26 +9,7 @@ import (
 
 	raw "github.com/coder/websocket"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
-	"github.com/acpkit/go-sdk/internal/pipenet"
-	"github.com/acpkit/go-sdk/stream/websocket"
 )
-
-// rawOverPipe connects a client without the stream in memory.
-func rawOverPipe(t *testing.T, opts websocket.Options) (*raw.Conn, *websocket.Conn) {
-	handler, conns := accepting(&websocket.AcceptOptions{Options: opts})
-	listener := pipenet.Listen()
-	s := &http.Server{Handler: handler}
-	go s.Serve(listener) // ends with the test
-	transport := &http.Transport{DialContext: listener.DialContext}
-	t.Cleanup(func() { transport.CloseIdleConnections(); s.Close() })
-	client, _, err := raw.Dial(t.Context(), "ws://server", &raw.DialOptions{HTTPClient: &http.Client{Transport: transport}})
-	require.NoError(t, err)
-	server := <-conns
-	t.Cleanup(func() { client.CloseNow(); server.Close() })
-	return client, server
-}
 
 // What is read ahead is bounded by the memory that it takes, however short it is, and also
 // if it is too long to be kept.
@@ -38,7 +18,7 @@ func TestReadAheadIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const many = 100_000
-				client, _ := rawOverPipe(t, websocket.Options{MaxMessage: 16})
+				client, _ := rawOverPipe(t, 16)
 				var sent atomic.Int32
 				ended := make(chan struct{})
 				go func() { // ends with the connection
@@ -63,16 +43,15 @@ func TestReadAheadIsBounded(t *testing.T) {
 // other way round.
 func TestPongAndRefusalLeaveBoth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, server := rawOverPipe(t, websocket.Options{PingInterval: time.Hour, Timeout: 2 * time.Hour})
+		client, server := rawOverPipe(t, 0)
 		got := make(chan string, 10)
 		pong := make(chan struct{}, 1)
-		send := func(msg string) { require.NoError(t, client.Write(t.Context(), raw.MessageText, []byte(msg))) }
-		send(initialize)
+		sendText(t, client, initialize)
 		assert.Equal(t, initialize, receive(t, server))
 		go server.Read() // refuses what follows; ends with the connection
 
 		// Nothing is read, so that the refusal is being written when the ping arrives.
-		send(initialize)
+		sendText(t, client, initialize)
 		synctest.Wait()
 		go func() { // ends with the pong, or with the connection
 			if client.Ping(t.Context()) == nil {

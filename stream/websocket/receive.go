@@ -2,6 +2,7 @@ package websocket
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,31 +29,31 @@ func (c *Conn) receive() {
 	defer close(c.receiver)
 	defer c.carrier.Close() // a blocked Write returns
 	for {
-		if c.in.waitRoom() {
+		if waited, _ := c.in.Wait(context.Background(), 1); waited {
 			c.carrier.heard() // what the peer sent meanwhile was not looked at
 		}
-		kind, r, err := c.ws.Reader(c.life)
+		kind, r, err := c.ws.Reader(context.Background()) // the end of a ctx would cut the connection
 		if err != nil {
 			c.tellViolation(err)
-			c.in.end(c.endError(err))
+			c.in.End(c.endError(err))
 			return
 		}
-		if kind != websocket.MessageText || c.isClosed() {
+		if kind != websocket.MessageText || c.in.IsClosed() {
 			if _, err := io.Copy(io.Discard, r); err != nil {
-				c.in.end(c.endError(err))
+				c.in.End(c.endError(err))
 				return
 			}
 			continue
 		}
 		msg, err := c.readMessage(r)
 		if _, skipped := errors.AsType[*stream.TooLargeError](err); err != nil && !skipped {
-			c.in.end(c.endError(err))
+			c.in.End(c.endError(err))
 			return
 		}
 		if err == nil && !utf8.Valid(msg) {
 			msg, err = nil, errNotUTF8
 		}
-		c.in.put(arrival{msg, err})
+		_ = c.in.Put(msg, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package websocket_test
 import (
 	"bufio"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -50,50 +51,43 @@ type frame struct {
 
 func TestReplayToServer(t *testing.T) {
 	frames(t, func(t *testing.T, all []frame) {
-		handler, conns := accepting(nil)
-		s := httptest.NewServer(handler)
-		defer s.Close()
-		client := rawClient(t, s.URL)
-		server := <-conns
-		defer server.Close()
+		client, server := rawConnect(t)
 		for _, f := range all {
 			if f.Dir == "send" {
-				require.NoError(t, client.Write(t.Context(), raw.MessageText, []byte(f.Raw)))
+				sendText(t, client, f.Raw)
 				assert.Equal(t, f.Raw, receive(t, server))
 				continue
 			}
 			require.NoError(t, server.Write([]byte(f.Raw)))
-			kind, got, err := client.Read(t.Context())
-			require.NoError(t, err)
-			assert.Equal(t, raw.MessageText, kind)
-			assert.Equal(t, f.Raw, string(got))
+			assert.Equal(t, f.Raw, readText(t, client))
 		}
-		client.CloseNow()
 	})
 }
 
 func TestReplayToClient(t *testing.T) {
 	frames(t, func(t *testing.T, all []frame) {
 		conns := make(chan *raw.Conn, 1)
-		s := httptest.NewServer(rawServer(conns))
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if c, err := raw.Accept(w, r, nil); assert.NoError(t, err) {
+				c.SetReadLimit(-1)
+				conns <- c
+			}
+		}))
 		defer s.Close()
 		client, err := websocket.Dial(t.Context(), s.URL, nil)
 		require.NoError(t, err)
 		defer client.Close()
 		assert.Empty(t, client.ConnectionID(), "servers need not give one")
 		server := <-conns
+		defer server.CloseNow()
 		for _, f := range all {
 			if f.Dir == "recv" {
-				require.NoError(t, server.Write(t.Context(), raw.MessageText, []byte(f.Raw)))
+				sendText(t, server, f.Raw)
 				assert.Equal(t, f.Raw, receive(t, client))
 				continue
 			}
 			require.NoError(t, client.Write([]byte(f.Raw)))
-			kind, got, err := server.Read(t.Context())
-			require.NoError(t, err)
-			assert.Equal(t, raw.MessageText, kind)
-			assert.Equal(t, f.Raw, string(got))
+			assert.Equal(t, f.Raw, readText(t, server))
 		}
-		server.CloseNow()
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -24,12 +25,12 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	streamtest.Test(t, func() (a, b stream.Stream) { return overTCP(t, websocket.Options{}) })
+	streamtest.Test(t, func() (a, b stream.Stream) { return overTCP(t, 0) })
 }
 
 func TestLongMessages(t *testing.T) {
 	leak.Check(t)
-	client, server := overTCP(t, websocket.Options{})
+	client, server := overTCP(t, 0)
 	defer client.Close()
 	defer server.Close()
 	for _, size := range []int{33 << 10, 64<<10 - 1, 64 << 10, 64<<10 + 1, 20 << 20} {
@@ -47,7 +48,7 @@ func TestLongMessages(t *testing.T) {
 // A message beyond the limit is skipped and says whose it was.
 func TestTooLarge(t *testing.T) {
 	leak.Check(t)
-	client, server := overTCP(t, websocket.Options{MaxMessage: 100_000})
+	client, server := overTCP(t, 100_000)
 	defer client.Close()
 	defer server.Close()
 	for _, size := range []int{100_001, 300_000} {
@@ -86,18 +87,10 @@ func TestBeforeInitialize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			leak.Check(t)
-			handler, conns := accepting(nil)
-			s := httptest.NewServer(handler)
-			defer s.Close()
-			client := rawClient(t, s.URL)
-			server := <-conns
-			defer server.Close()
-			for _, msg := range tt.send {
-				require.NoError(t, client.Write(t.Context(), raw.MessageText, []byte(msg)))
-			}
+			client, server := rawConnect(t)
+			sendText(t, client, tt.send...)
 			if tt.code == 0 {
 				assert.Equal(t, tt.reads, receive(t, server))
-				client.CloseNow()
 				return
 			}
 			closed := make(chan error, 1)
@@ -113,16 +106,10 @@ func TestBeforeInitialize(t *testing.T) {
 }
 
 func TestBinaryFramesAreIgnored(t *testing.T) {
-	handler, conns := accepting(nil)
-	s := httptest.NewServer(handler)
-	defer s.Close()
-	client := rawClient(t, s.URL)
-	server := <-conns
-	defer server.Close()
+	client, server := rawConnect(t)
 	require.NoError(t, client.Write(t.Context(), raw.MessageBinary, []byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`)))
-	require.NoError(t, client.Write(t.Context(), raw.MessageText, []byte(initialize)))
+	sendText(t, client, initialize)
 	assert.Equal(t, initialize, receive(t, server))
-	client.CloseNow()
 }
 
 func TestHowItEnds(t *testing.T) {
@@ -141,22 +128,17 @@ func TestHowItEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			leak.Check(t)
-			handler, conns := accepting(nil)
-			s := httptest.NewServer(handler)
-			defer s.Close()
-			client := rawClient(t, s.URL)
-			server := <-conns
-			require.NoError(t, client.Write(t.Context(), raw.MessageText, []byte(initialize)))
+			client, server := rawConnect(t)
+			sendText(t, client, initialize)
 			assert.Equal(t, initialize, receive(t, server))
 			seen := make(chan error, 1)
 			require.NoError(t, server.Write([]byte(initialized)))
-			_, _, err := client.Read(t.Context())
-			require.NoError(t, err)
+			assert.Equal(t, initialized, readText(t, client))
 			if name == "our own close" {
 				go func() { _, _, err := client.Read(t.Context()); seen <- err }() // ends with the close
 			}
 			tt.end(server, client)
-			_, err = server.Read()
+			_, err := server.Read()
 			assert.Equal(t, tt.clean, errors.Is(err, io.EOF), "%v", err)
 			var closed *websocket.CloseError
 			assert.Equal(t, tt.code != 0, errors.As(err, &closed))
@@ -223,7 +205,8 @@ func TestCookies(t *testing.T) {
 		handler(w, r)
 	}))
 	defer s.Close()
-	jar := streamJar(t)
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
 	for range 2 {
 		c, err := websocket.Dial(t.Context(), s.URL, &websocket.DialOptions{Jar: jar})
 		require.NoError(t, err)
@@ -280,7 +263,7 @@ func TestOrigins(t *testing.T) {
 
 // A text frame is UTF-8.
 func TestBadUTF8IsReplaced(t *testing.T) {
-	client, server := overTCP(t, websocket.Options{})
+	client, server := overTCP(t, 0)
 	defer client.Close()
 	defer server.Close()
 	require.NoError(t, client.Write([]byte("{\"a\":\"x\xff\xfey\"}")))
@@ -288,7 +271,7 @@ func TestBadUTF8IsReplaced(t *testing.T) {
 }
 
 func TestDrain(t *testing.T) {
-	client, server := overTCP(t, websocket.Options{})
+	client, server := overTCP(t, 0)
 	defer client.Close()
 	defer server.Close()
 	select {
@@ -304,7 +287,7 @@ func TestDrain(t *testing.T) {
 // Two idle ends keep each other alive.
 func TestIdleConnectionLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, server := overPipe(t, websocket.Options{})
+		client, server := overPipe(t, 0)
 		time.Sleep(time.Hour)
 		go client.Write([]byte(`{"n":1}`)) // ends when it is read
 		assert.Equal(t, `{"n":1}`, receive(t, server))
@@ -315,7 +298,7 @@ func TestIdleConnectionLives(t *testing.T) {
 // own limit does not run, and its pings keep the peer content.
 func TestPausedReaderLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, server := overPipe(t, websocket.Options{})
+		client, server := overPipe(t, 0)
 		msg := bytes.Repeat([]byte("x"), 300_000)
 		sent := make(chan error, 1)
 		go func() { // ends when all is read
@@ -339,7 +322,7 @@ func TestPausedReaderLives(t *testing.T) {
 // When neither end reads, pings meet writes that are stuck. Nothing breaks.
 func TestBothPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, server := overPipe(t, websocket.Options{})
+		client, server := overPipe(t, 0)
 		msg := bytes.Repeat([]byte("x"), 300_000)
 		sent := make(chan error, 2)
 		for _, s := range []stream.Stream{client, server} {
@@ -364,17 +347,14 @@ func TestBothPaused(t *testing.T) {
 }
 
 func TestSilentPeer(t *testing.T) {
-	leak.Check(t)
-	handler, conns := accepting(&websocket.AcceptOptions{Options: websocket.Options{PingInterval: 20 * time.Millisecond, Timeout: 150 * time.Millisecond}})
-	s := httptest.NewServer(handler)
-	defer s.Close()
-	client := rawClient(t, s.URL) // it does not read, so it does not answer pings
-	server := <-conns
-	require.NoError(t, client.Write(t.Context(), raw.MessageText, []byte(initialize)))
-	assert.Equal(t, initialize, receive(t, server))
-	_, err := server.Read()
-	assert.ErrorContains(t, err, "nothing was received for too long")
-	assert.Error(t, server.Write([]byte(`{}`)))
-	server.Close()
-	client.CloseNow()
+	synctest.Test(t, func(t *testing.T) {
+		client, server := rawOverPipe(t, 0) // it does not read, so it does not answer pings
+		sendText(t, client, initialize)
+		assert.Equal(t, initialize, receive(t, server))
+		began := time.Now()
+		_, err := server.Read()
+		assert.ErrorContains(t, err, "nothing was received for too long")
+		assert.Equal(t, time.Minute, time.Since(began), "the first ping after 45 s")
+		assert.Error(t, server.Write([]byte(`{}`)))
+	})
 }

@@ -1,12 +1,14 @@
-// Package webguard contains what the HTTP handlers of the module share: the checks of Host and
-// Origin that each of them makes before it handles a request, and how a panic is logged.
+// Package webguard contains what the network transports share: the checks of a request, what a
+// handler needs of its server, the log of refusals, and the client of HTTP.
 package webguard
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -77,4 +79,36 @@ func LocalAddressIsLoopback(r *http.Request) bool {
 		return true
 	}
 	return false
+}
+
+// maxInstance is the longest name of an instance in bytes, as that of a host.
+const maxInstance = 253
+
+// ConnectionID returns a new id for a connection: the name of the instance and a dot, if there is
+// a name, and a random text that cannot be guessed. The error reports a name that cannot be used
+// in a header, or in the configuration of a load balancer.
+func ConnectionID(instance string) (string, error) {
+	if instance == "" {
+		return rand.Text(), nil
+	}
+	bad := func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.", c))
+	}
+	if len(instance) > maxInstance || strings.ContainsFunc(instance, bad) {
+		return "", errors.New("the name of the instance must have letters, digits, '-', '_' and '.' alone, and at most 253 of them")
+	}
+	return instance + "." + rand.Text(), nil
+}
+
+// Client returns a copy of base that keeps cookies, in jar unless that is nil, and that does not
+// follow redirects.
+func Client(base http.Client, jar http.CookieJar) *http.Client {
+	if jar != nil {
+		base.Jar = jar
+	}
+	if base.Jar == nil {
+		base.Jar, _ = cookiejar.New(nil) // never fails
+	}
+	base.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &base
 }
