@@ -178,16 +178,10 @@ func (e *end) tellIdleLocked() {
 // idKey returns a map key for an id. Two spellings of one id have the same key.
 func idKey(id json.RawMessage) string { return envelope.IDKey(string(id)) }
 
-// has reports whether the request is still open under id.
-func (e *end) has(id json.RawMessage, r *request) bool {
+// holds reports whether the request is still open under id. gone is why the end takes no more
+// requests; it is nil if the end takes more.
+func (e *end) holds(id json.RawMessage, r *request) (open bool, gone error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.open[idKey(id)] == r
-}
-
-// left returns why the end takes no more requests, or nil.
-func (e *end) left() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.gone
+	return e.open[idKey(id)] == r, e.gone
 }

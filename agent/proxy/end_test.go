@@ -52,20 +52,20 @@ func TestClientClosesItsSide(t *testing.T) {
 				leak.Check(t)
 				a, left := stream.Pipe()
 				right, b := stream.Pipe()
-				client, agent := &far{t, a}, &far{t, b}
+				client, agent := &testEnd{t, a}, &testEnd{t, b}
 				in := &halves{left, make(chan struct{})}
 				p := proxy.New(in, right, &proxy.Options{FromClient: m})
 				require.NoError(t, p.Start(t.Context()))
-				client.say(ask)
-				agent.hear()
-				agent.say(`{"jsonrpc":"2.0","id":9,"method":"to the client"}`)
-				client.hear()
+				client.send(ask)
+				agent.receive()
+				agent.send(`{"jsonrpc":"2.0","id":9,"method":"to the client"}`)
+				client.receive()
 				close(in.eof)
-				assert.Contains(t, agent.hear(), `"id":9,"error":{"code":-32603,"message":"Internal error: the client has left"`)
-				agent.say(`{"jsonrpc":"2.0","method":"update"}`)
-				agent.say(`{"jsonrpc":"2.0","id":1,"result":1}`)
-				assert.Contains(t, client.hear(), "update")
-				assert.Contains(t, client.hear(), `"result":1`)
+				assert.Contains(t, agent.receive(), `"id":9,"error":{"code":-32603,"message":"Internal error: the client has left"`)
+				agent.send(`{"jsonrpc":"2.0","method":"update"}`)
+				agent.send(`{"jsonrpc":"2.0","id":1,"result":1}`)
+				assert.Contains(t, client.receive(), "update")
+				assert.Contains(t, client.receive(), `"result":1`)
 				assert.NoError(t, p.Wait())
 				_, err := agent.Read()
 				assert.ErrorIs(t, err, io.EOF)
@@ -80,8 +80,8 @@ func TestClientLeavesAnAgentThatDoesNotRespond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
 		p, client, agent := start(t, nil)
-		client.say(ask)
-		agent.hear()
+		client.send(ask)
+		agent.receive()
 		begin := time.Now()
 		client.Close()
 		require.NoError(t, p.Wait())
@@ -95,12 +95,12 @@ func TestAgentLeaves(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
 				p, client, agent := start(t, &proxy.Options{FromClient: m})
-				client.say(ask)
-				agent.hear()
-				agent.say(`{"jsonrpc":"2.0","id":9,"method":"a question that stays open"}`)
-				client.hear()
+				client.send(ask)
+				agent.receive()
+				agent.send(`{"jsonrpc":"2.0","id":9,"method":"a question that stays open"}`)
+				client.receive()
 				agent.Close()
-				assert.Contains(t, client.hear(), `"id":1,"error":{"code":-32603,"message":"Internal error: the agent has left"`)
+				assert.Contains(t, client.receive(), `"id":1,"error":{"code":-32603,"message":"Internal error: the agent has left"`)
 				begin := time.Now()
 				require.NoError(t, p.Wait())
 				assert.Less(t, time.Since(begin), time.Second, "no one waits for the request in flight")
@@ -131,9 +131,9 @@ func TestOtherEnds(t *testing.T) {
 				require.NoError(t, p.Start(ctx))
 				require.Error(t, p.Start(ctx), "twice")
 				tt.end(p, cancel, s)
-				client := &far{t, a}
+				client := &testEnd{t, a}
 				if name == "write error" {
-					client.say(ask)
+					client.send(ask)
 				}
 				assert.ErrorIs(t, p.Wait(), tt.want)
 				<-p.Done()
@@ -187,7 +187,7 @@ func TestMiddlewareThatDoesNotReturn(t *testing.T) {
 			}
 		}
 		p, client, _ := start(t, &proxy.Options{FromClient: []proxy.Middleware{deaf}})
-		client.say(ask)
+		client.send(ask)
 		synctest.Wait()
 		p.Close()
 		err := p.Wait()
@@ -227,28 +227,28 @@ func TestMessagesThatCannotBeCarried(t *testing.T) {
 				s := &picky{Stream: right, errs: make(chan error, 1)}
 				p := proxy.New(left, s, &proxy.Options{FromClient: m})
 				require.NoError(t, p.Start(t.Context()))
-				client, agent := &far{t, a}, &far{t, b}
+				client, agent := &testEnd{t, a}, &testEnd{t, b}
 
-				client.say(`{"jsonrpc":"2.0","id":1,"method":"refused"}`)
-				assert.Contains(t, client.hear(), `"id":1,"error":{"code":-32603,"message":"Internal error: the request cannot be passed on: refused"`)
-				client.say(`{"jsonrpc":"2.0","method":"refused"}`)
+				client.send(`{"jsonrpc":"2.0","id":1,"method":"refused"}`)
+				assert.Contains(t, client.receive(), `"id":1,"error":{"code":-32603,"message":"Internal error: the request cannot be passed on: refused"`)
+				client.send(`{"jsonrpc":"2.0","method":"refused"}`)
 
 				for id, err := range map[string]error{
 					"2": &stream.TooLargeError{ID: json.RawMessage(`2`), HasResult: true},
 					"3": &stream.LostError{ID: json.RawMessage(`3`), Err: io.ErrUnexpectedEOF},
 					"4": &stream.LostError{SessionID: "s4", Err: io.ErrUnexpectedEOF},
 				} {
-					client.say(`{"jsonrpc":"2.0","id":` + id + `,"method":"x","params":{"sessionId":"s` + id + `"}}`)
-					agent.hear()
+					client.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"x","params":{"sessionId":"s` + id + `"}}`)
+					agent.receive()
 					s.errs <- err
-					agent.say(`{"jsonrpc":"2.0","method":"wake the reader"}`)
-					got := client.hear() + client.hear()
+					agent.send(`{"jsonrpc":"2.0","method":"wake the reader"}`)
+					got := client.receive() + client.receive()
 					assert.Contains(t, got, `"id":`+id+`,"error":{"code":-32603`)
 				}
 				s.errs <- &stream.TooLargeError{ID: json.RawMessage(`8`), Method: "big"}
-				agent.say(`{"jsonrpc":"2.0","method":"wake the reader"}`)
-				assert.Contains(t, agent.hear(), `"id":8,"error":{"code":-32600`)
-				client.hear()
+				agent.send(`{"jsonrpc":"2.0","method":"wake the reader"}`)
+				assert.Contains(t, agent.receive(), `"id":8,"error":{"code":-32600`)
+				client.receive()
 				p.Close()
 				assert.NoError(t, p.Wait())
 				a.Close()

@@ -262,8 +262,8 @@ func cancelOf(id json.RawMessage) stream.Message {
 
 // ask writes a request that was added to its end. The caller waits for the response.
 func (p *Proxy) ask(to *end, r *request, id json.RawMessage, m stream.Message) error {
-	if !to.has(id, r) { // the end has left since the request was added
-		return to.left()
+	if open, gone := to.holds(id, r); !open { // the end has left since the request was added
+		return gone
 	}
 	err := to.write(m)
 	if err == nil {

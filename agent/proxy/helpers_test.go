@@ -17,18 +17,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// far is a client or an agent that the test plays.
-type far struct {
+// testEnd is a client or an agent that the test plays.
+type testEnd struct {
 	t testing.TB
 	stream.Stream
 }
 
-func (f *far) say(line string) {
+func (f *testEnd) send(line string) {
 	f.t.Helper()
 	require.NoError(f.t, f.Write([]byte(line)))
 }
 
-func (f *far) hear() string {
+func (f *testEnd) receive() string {
 	f.t.Helper()
 	b, err := f.Read()
 	require.NoError(f.t, err)
@@ -36,7 +36,7 @@ func (f *far) hear() string {
 }
 
 // start starts a proxy between a client and an agent.
-func start(t testing.TB, opts *proxy.Options) (p *proxy.Proxy, client, agent *far) {
+func start(t testing.TB, opts *proxy.Options) (p *proxy.Proxy, client, agent *testEnd) {
 	t.Helper()
 	a, left := stream.Pipe()
 	right, b := stream.Pipe()
@@ -50,7 +50,7 @@ func start(t testing.TB, opts *proxy.Options) (p *proxy.Proxy, client, agent *fa
 		a.Close()
 		b.Close()
 	})
-	return p, &far{t, a}, &far{t, b}
+	return p, &testEnd{t, a}, &testEnd{t, b}
 }
 
 // watching is a middleware that changes nothing.

@@ -29,7 +29,7 @@ const (
 )
 
 // with runs a test against a proxy with one middleware for the client's messages.
-func with(t *testing.T, m proxy.Middleware, test func(t *testing.T, p *proxy.Proxy, client, agent *far)) {
+func with(t *testing.T, m proxy.Middleware, test func(t *testing.T, p *proxy.Proxy, client, agent *testEnd)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
@@ -62,17 +62,17 @@ func TestMiddlewareRewrites(t *testing.T) {
 			return next(ctx, m)
 		}
 	}
-	with(t, rewrite, func(t *testing.T, _ *proxy.Proxy, client, agent *far) {
-		client.say(ask)
-		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"method":"asked","params":[2]}`, agent.hear())
-		agent.say(`{"jsonrpc":"2.0","id":1,"result":"three"}`)
-		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":4}`, client.hear())
-		client.say(`{"jsonrpc":"2.0","method":"tell","params":{}}`)
-		assert.Equal(t, `{"jsonrpc":"2.0","method":"tell"}`, agent.hear())
-		client.say(`{"jsonrpc":"2.0","id":"f","method":"fail"}`)
-		assert.Equal(t, `{"jsonrpc":"2.0","id":"f","method":"fail"}`, agent.hear())
-		agent.say(`{"jsonrpc":"2.0","id":"f","error":{"code":-32000,"message":"log in"}}`)
-		assert.Equal(t, `{"jsonrpc":"2.0","id":"f","error":{"code":-32602,"message":"Invalid params","data":{"a":1}}}`, client.hear())
+	with(t, rewrite, func(t *testing.T, _ *proxy.Proxy, client, agent *testEnd) {
+		client.send(ask)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"method":"asked","params":[2]}`, agent.receive())
+		agent.send(`{"jsonrpc":"2.0","id":1,"result":"three"}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":4}`, client.receive())
+		client.send(`{"jsonrpc":"2.0","method":"tell","params":{}}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","method":"tell"}`, agent.receive())
+		client.send(`{"jsonrpc":"2.0","id":"f","method":"fail"}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":"f","method":"fail"}`, agent.receive())
+		agent.send(`{"jsonrpc":"2.0","id":"f","error":{"code":-32000,"message":"log in"}}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":"f","error":{"code":-32602,"message":"Invalid params","data":{"a":1}}}`, client.receive())
 	})
 }
 
@@ -117,12 +117,12 @@ func TestMiddlewareRespondsByItself(t *testing.T) {
 					FromClient: []proxy.Middleware{only}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 				})
 				for range 2 { // the id is free again
-					client.say(ask)
-					heard := rawpeer.NameErrorIDs(client.hear())
+					client.send(ask)
+					heard := rawpeer.NameErrorIDs(client.receive())
 					assert.Equal(t, `{"jsonrpc":"2.0","id":1,`+tt.want+`}`, heard)
 				}
-				client.say(`{"jsonrpc":"2.0","method":"go on"}`)
-				assert.Contains(t, agent.hear(), "go on", "nothing was passed on before")
+				client.send(`{"jsonrpc":"2.0","method":"go on"}`)
+				assert.Contains(t, agent.receive(), "go on", "nothing was passed on before")
 				if tt.log == "" {
 					assert.Empty(t, log.String())
 				} else {
@@ -136,16 +136,16 @@ func TestMiddlewareRespondsByItself(t *testing.T) {
 func TestCancelFollowsItsRequest(t *testing.T) {
 	for name, m := range map[string]proxy.Middleware{"raw": nil, "middleware": watching} {
 		t.Run(name, func(t *testing.T) {
-			with(t, m, func(t *testing.T, _ *proxy.Proxy, client, agent *far) {
-				client.say(ask)
-				client.say(cancel)
-				assert.Equal(t, ask, agent.hear())
-				assert.Equal(t, cancel, agent.hear())
+			with(t, m, func(t *testing.T, _ *proxy.Proxy, client, agent *testEnd) {
+				client.send(ask)
+				client.send(cancel)
+				assert.Equal(t, ask, agent.receive())
+				assert.Equal(t, cancel, agent.receive())
 				const late = `{"jsonrpc":"2.0","id":1,"result":"all the same"}`
-				agent.say(late)
-				assert.Equal(t, late, client.hear(), "the response is the agent's")
-				client.say(cancel)
-				assert.Equal(t, cancel, agent.hear(), "a late one passes too")
+				agent.send(late)
+				assert.Equal(t, late, client.receive(), "the response is the agent's")
+				client.send(cancel)
+				assert.Equal(t, cancel, agent.receive(), "a late one passes too")
 			})
 		})
 	}
@@ -169,18 +169,18 @@ func TestCancelAfterTheResponse(t *testing.T) {
 				return res, err
 			}
 		}
-		with(t, slow, func(t *testing.T, _ *proxy.Proxy, client, agent *far) {
+		with(t, slow, func(t *testing.T, _ *proxy.Proxy, client, agent *testEnd) {
 			goOn = make(chan struct{})
-			client.say(ask)
-			assert.Equal(t, ask, agent.hear())
-			agent.say(response)
+			client.send(ask)
+			assert.Equal(t, ask, agent.receive())
+			agent.send(response)
 			synctest.Wait()
-			client.say(cancel)
-			client.say(next)
-			assert.Equal(t, cancel, agent.hear())
-			assert.Equal(t, next, agent.hear())
+			client.send(cancel)
+			client.send(next)
+			assert.Equal(t, cancel, agent.receive())
+			assert.Equal(t, next, agent.receive())
 			close(goOn)
-			assert.Equal(t, response, client.hear())
+			assert.Equal(t, response, client.receive())
 		})
 	})
 	byItself := func(proxy.Handler) proxy.Handler {
@@ -195,11 +195,11 @@ func TestCancelAfterTheResponse(t *testing.T) {
 				leak.Check(t)
 				a, left := stream.Pipe()
 				right, b := stream.Pipe()
-				client, agent := &far{t, a}, &far{t, b}
+				client, agent := &testEnd{t, a}, &testEnd{t, b}
 				gone := make(chan struct{})
 				quick := &quickClient{left, func() { // the client continues before the write of the response returns
-					assert.Equal(t, response, client.hear())
-					client.say(cancel)
+					assert.Equal(t, response, client.receive())
+					client.send(cancel)
 					synctest.Wait()
 					close(gone)
 				}}
@@ -213,15 +213,15 @@ func TestCancelAfterTheResponse(t *testing.T) {
 				}
 				p := proxy.New(quick, right, &proxy.Options{FromClient: []proxy.Middleware{only}})
 				rawpeer.Start(t, p)
-				client.say(ask)
+				client.send(ask)
 				if name == "after" {
-					assert.Equal(t, ask, agent.hear())
-					agent.say(response)
+					assert.Equal(t, ask, agent.receive())
+					agent.send(response)
 				}
 				<-gone
-				client.say(next)
-				assert.Equal(t, cancel, agent.hear())
-				assert.Equal(t, next, agent.hear())
+				client.send(next)
+				assert.Equal(t, cancel, agent.receive())
+				assert.Equal(t, next, agent.receive())
 				a.Close()
 				b.Close()
 			})
@@ -257,12 +257,12 @@ func TestCancelInMiddleware(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun = make(chan struct{}, 1)
 		_, client, agent := start(t, &proxy.Options{FromClient: []proxy.Middleware{slow}})
-		client.say(ask)
+		client.send(ask)
 		<-begun
-		client.say(cancel)
-		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"Request cancelled"}}`, client.hear())
-		client.say(`{"jsonrpc":"2.0","method":"next"}`)
-		assert.Contains(t, agent.hear(), "next")
+		client.send(cancel)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"Request cancelled"}}`, client.receive())
+		client.send(`{"jsonrpc":"2.0","method":"next"}`)
+		assert.Contains(t, agent.receive(), "next")
 	})
 }
 
@@ -277,21 +277,21 @@ func TestMiddlewareTriesAgain(t *testing.T) {
 			return res, err
 		}
 	}
-	with(t, again, func(t *testing.T, _ *proxy.Proxy, client, agent *far) {
-		client.say(ask)
-		agent.hear()
-		agent.say(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"log in"}}`)
+	with(t, again, func(t *testing.T, _ *proxy.Proxy, client, agent *testEnd) {
+		client.send(ask)
+		agent.receive()
+		agent.send(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"log in"}}`)
 		var second struct {
 			ID     json.RawMessage
 			Method string
 		}
-		require.NoError(t, json.Unmarshal([]byte(agent.hear()), &second))
+		require.NoError(t, json.Unmarshal([]byte(agent.receive()), &second))
 		assert.Equal(t, "ask", second.Method)
 		assert.NotEqual(t, json.RawMessage(`1`), second.ID)
-		client.say(cancel)
-		assert.JSONEq(t, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":`+string(second.ID)+`}}`, agent.hear())
-		agent.say(`{"jsonrpc":"2.0","id":` + string(second.ID) + `,"result":{"ok":true}}`)
-		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{"ok":true}}`, client.hear())
+		client.send(cancel)
+		assert.JSONEq(t, `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":`+string(second.ID)+`}}`, agent.receive())
+		agent.send(`{"jsonrpc":"2.0","id":` + string(second.ID) + `,"result":{"ok":true}}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{"ok":true}}`, client.receive())
 	})
 }
 
@@ -312,25 +312,25 @@ func TestMiddlewareCallsThePeers(t *testing.T) {
 			return next(ctx, m)
 		}
 	}
-	with(t, enrich, func(t *testing.T, proxy *proxy.Proxy, client, agent *far) {
+	with(t, enrich, func(t *testing.T, proxy *proxy.Proxy, client, agent *testEnd) {
 		p = proxy
-		client.say(ask)
-		own := agent.hear()
+		client.send(ask)
+		own := agent.receive()
 		assert.Contains(t, own, `"method":"extra","params":{"k":1}`)
-		client.say(`{"jsonrpc":"2.0","method":"meanwhile"}`)
-		assert.Contains(t, agent.hear(), "meanwhile")
+		client.send(`{"jsonrpc":"2.0","method":"meanwhile"}`)
+		assert.Contains(t, agent.receive(), "meanwhile")
 		var m struct{ ID json.RawMessage }
 		require.NoError(t, json.Unmarshal([]byte(own), &m))
-		agent.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":[7]}`)
-		assert.Equal(t, `{"jsonrpc":"2.0","method":"working"}`, client.hear())
-		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"method":"ask","params":[7]}`, agent.hear())
-		agent.say(`{"jsonrpc":"2.0","id":1,"result":8}`)
-		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":8}`, client.hear())
+		agent.send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":[7]}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","method":"working"}`, client.receive())
+		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"method":"ask","params":[7]}`, agent.receive())
+		agent.send(`{"jsonrpc":"2.0","id":1,"result":8}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":8}`, client.receive())
 	})
 }
 
 func TestPeerCall(t *testing.T) {
-	with(t, nil, func(t *testing.T, p *proxy.Proxy, client, agent *far) {
+	with(t, nil, func(t *testing.T, p *proxy.Proxy, client, agent *testEnd) {
 		ended := make(chan error, 1)
 		ctx, stop := context.WithCancel(t.Context())
 		go func() { // ends with the response, or with ctx
@@ -338,20 +338,20 @@ func TestPeerCall(t *testing.T) {
 			ended <- err
 		}()
 		var m struct{ ID json.RawMessage }
-		require.NoError(t, json.Unmarshal([]byte(agent.hear()), &m))
+		require.NoError(t, json.Unmarshal([]byte(agent.receive()), &m))
 		stop()
 		require.ErrorIs(t, <-ended, context.Canceled)
-		assert.Contains(t, agent.hear(), `"method":"$/cancel_request","params":{"requestId":`+string(m.ID))
-		agent.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":"late"}`)
-		agent.say(`{"jsonrpc":"2.0","method":"next"}`)
-		assert.Contains(t, client.hear(), "next", "the late response is the proxy's own")
+		assert.Contains(t, agent.receive(), `"method":"$/cancel_request","params":{"requestId":`+string(m.ID))
+		agent.send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":"late"}`)
+		agent.send(`{"jsonrpc":"2.0","method":"next"}`)
+		assert.Contains(t, client.receive(), "next", "the late response is the proxy's own")
 
 		go func() { // ends with the response
 			_, err := p.Agent().Call(t.Context(), "own", nil)
 			ended <- err
 		}()
-		require.NoError(t, json.Unmarshal([]byte(agent.hear()), &m))
-		agent.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32601,"message":"no"}}`)
+		require.NoError(t, json.Unmarshal([]byte(agent.receive()), &m))
+		agent.send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32601,"message":"no"}}`)
 		require.ErrorIs(t, <-ended, rpcerr.ErrMethodNotFound)
 
 		_, err := p.Agent().Call(t.Context(), "own", make(chan int))
@@ -360,7 +360,7 @@ func TestPeerCall(t *testing.T) {
 			_, err := p.Agent().Call(t.Context(), "own", nil)
 			ended <- err
 		}()
-		agent.hear()
+		agent.receive()
 		p.Close()
 		require.ErrorIs(t, <-ended, acp.ErrClosed)
 		_, err = p.Agent().Call(t.Context(), "own", nil)
@@ -373,14 +373,14 @@ func TestRequestsBeyondTheLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, client, agent := start(t, &proxy.Options{MaxOpen: 1, FromClient: m})
-				client.say(ask)
-				agent.hear()
-				client.say(strings.Replace(ask, `"id":1`, `"id":2`, 1))
-				assert.Equal(t, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Too many requests"}}`, client.hear())
-				agent.say(`{"jsonrpc":"2.0","id":1,"result":1}`)
-				client.hear()
-				client.say(strings.Replace(ask, `"id":1`, `"id":3`, 1))
-				assert.Contains(t, agent.hear(), `"id":3`)
+				client.send(ask)
+				agent.receive()
+				client.send(strings.Replace(ask, `"id":1`, `"id":2`, 1))
+				assert.Equal(t, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Too many requests"}}`, client.receive())
+				agent.send(`{"jsonrpc":"2.0","id":1,"result":1}`)
+				client.receive()
+				client.send(strings.Replace(ask, `"id":1`, `"id":3`, 1))
+				assert.Contains(t, agent.receive(), `"id":3`)
 			})
 		})
 	}
@@ -396,7 +396,7 @@ func TestRefusedNotificationsDoNotFillTheLog(t *testing.T) {
 		}
 		_, client, _ := start(t, &proxy.Options{FromClient: []proxy.Middleware{refuse}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		for range 3000 {
-			client.say(`{"jsonrpc":"2.0","method":"tell"}`)
+			client.send(`{"jsonrpc":"2.0","method":"tell"}`)
 		}
 		synctest.Wait()
 		assert.LessOrEqual(t, strings.Count(log.String(), "could not be passed on"), 300)

@@ -50,7 +50,7 @@ func replay(t *testing.T, path string, opts *proxy.Options) {
 	for lines.Scan() {
 		var r struct{ Dir, Raw string }
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &r))
-		var from, to *far
+		var from, to *testEnd
 		switch r.Dir {
 		case "meta": // a program was started or has ended
 			_, client, agent = start(t, opts)
@@ -76,8 +76,8 @@ func replay(t *testing.T, path string, opts *proxy.Options) {
 		} else if m.ID != nil {
 			delete(open, map[string]string{"send": "recv", "recv": "send"}[r.Dir]+string(m.ID))
 		}
-		from.say(r.Raw)
-		require.Equal(t, r.Raw, to.hear())
+		from.send(r.Raw)
+		require.Equal(t, r.Raw, to.receive())
 		n++
 	}
 	require.NoError(t, lines.Err())
@@ -102,10 +102,10 @@ func TestStrangeMessagesPass(t *testing.T) {
 				`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`,
 				`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":4711,"why":"unknown"}}`,
 			} {
-				client.say(line)
-				require.Equal(t, line, agent.hear())
-				agent.say(line)
-				require.Equal(t, line, client.hear())
+				client.send(line)
+				require.Equal(t, line, agent.receive())
+				agent.send(line)
+				require.Equal(t, line, client.receive())
 			}
 			for _, response := range []string{
 				`{"jsonrpc":"2.0","id":null,"result":{"protocolVersion":2,"models":[1,2],"x":"y"}}`,
@@ -113,8 +113,8 @@ func TestStrangeMessagesPass(t *testing.T) {
 				`{"jsonrpc":"2.0","id":"ab","error":{"data":{"why":[1]},"message":"m","code":-32000,"hint":"kept"},"took":3}`,
 				`{"jsonrpc":"2.0","id":9007199254740993,"error":"not even an object"}`,
 			} {
-				agent.say(response)
-				require.Equal(t, response, client.hear())
+				agent.send(response)
+				require.Equal(t, response, client.receive())
 			}
 		})
 	}
@@ -149,11 +149,11 @@ func TestOrderOfResponsesAndNotifications(t *testing.T) {
 				}
 			}()
 			for i := range n {
-				client.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/new","params":{}}`, i))
-				client.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"next","params":[%d]}`, i))
-				require.Contains(t, client.hear(), `"before"`)
-				require.Contains(t, client.hear(), `"result"`)
-				require.Contains(t, client.hear(), `"after"`)
+				client.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/new","params":{}}`, i))
+				client.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"next","params":[%d]}`, i))
+				require.Contains(t, client.receive(), `"before"`)
+				require.Contains(t, client.receive(), `"result"`)
+				require.Contains(t, client.receive(), `"after"`)
 			}
 			<-served // the last notification may not have arrived when the proxy is closed
 		})

@@ -39,8 +39,8 @@ func (x *Peer) Call(ctx context.Context, method string, params any) (json.RawMes
 		return nil, err
 	}
 	written := x.begin(func() error {
-		if !x.end.has(r.id, r) { // the end has left since the request was added
-			return x.end.left()
+		if open, gone := x.end.holds(r.id, r); !open { // the end has left since the request was added
+			return gone
 		}
 		return x.write(m)
 	})
@@ -157,16 +157,34 @@ func (e *goneError) RequestError() *rpcerr.RequestError {
 	return rpcerr.InternalError(nil).WithDetail("the " + e.name + " has left").WithCause(e.cause)
 }
 
-// closedError is the error of calls after the proxy has ended.
-type closedError struct{ cause error }
-
-func (e closedError) Error() string {
-	if e.cause == nil {
-		return wire.ErrClosed.Error()
-	}
-	return wire.ErrClosed.Error() + ": " + e.cause.Error()
+// Error is an error that an end responded with. If a [Handler] returns it, wrapped or not,
+// it is passed on byte for byte. The functions of package rpcerr handle it like any other
+// error of the protocol.
+type Error struct {
+	// Raw is the member "error" of the response, or nil if the response has neither a
+	// result nor an error.
+	Raw json.RawMessage
 }
 
-func (e closedError) Is(target error) bool { return target == wire.ErrClosed }
+func (e *Error) Error() string {
+	if r := e.RequestError(); r != nil {
+		return r.Error()
+	}
+	return "proxy: the peer responded with an error that is not a valid JSON-RPC error"
+}
 
-func (e closedError) Unwrap() error { return e.cause }
+// RequestError returns the error as an *rpcerr.RequestError, or nil if it is not a valid
+// JSON-RPC error.
+func (e *Error) RequestError() *rpcerr.RequestError {
+	r := new(rpcerr.RequestError)
+	if r.UnmarshalJSON(e.Raw) != nil {
+		return nil
+	}
+	return r
+}
+
+// Is reports whether target is an error of package rpcerr with the same code.
+func (e *Error) Is(target error) bool {
+	r := e.RequestError()
+	return r != nil && r.Is(target)
+}

@@ -39,7 +39,7 @@ func (d *deaf) Close() error {
 
 // startDeaf returns a proxy whose client does not read until hear is called. writing receives a
 // value when the proxy writes to the client.
-func startDeaf(t *testing.T) (p *proxy.Proxy, client, agent *far, writing <-chan struct{}, hear func()) {
+func startDeaf(t *testing.T) (p *proxy.Proxy, client, agent *testEnd, writing <-chan struct{}, hear func()) {
 	t.Helper()
 	a, left := stream.Pipe()
 	right, b := stream.Pipe()
@@ -54,14 +54,14 @@ func startDeaf(t *testing.T) (p *proxy.Proxy, client, agent *far, writing <-chan
 		a.Close()
 		b.Close()
 	})
-	return p, &far{t, a}, &far{t, b}, d.writing, hear
+	return p, &testEnd{t, a}, &testEnd{t, b}, d.writing, hear
 }
 
 // A call of the proxy ends with its ctx even if the peer does not read. A message whose write has
 // begun is sent when the peer reads, followed by a cancel.
 func TestPeerThatDoesNotRead(t *testing.T) {
 	p, client, agent, writing, hear := startDeaf(t)
-	agent.say(`{"jsonrpc":"2.0","method":"n"}`)
+	agent.send(`{"jsonrpc":"2.0","method":"n"}`)
 	<-writing
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -78,7 +78,7 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 			ID     json.RawMessage
 			Params struct{ RequestID json.RawMessage }
 		}
-		require.NoError(t, json.Unmarshal([]byte(client.hear()), &m))
+		require.NoError(t, json.Unmarshal([]byte(client.receive()), &m))
 		if m.ID != nil {
 			asked = m.ID
 		} else if m.Params.RequestID != nil {

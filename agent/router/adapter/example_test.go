@@ -14,7 +14,9 @@ import (
 // One agent of version 1 serves clients of both versions. A program that is started by its client
 // passes stream.Stdio() in place of the pipe.
 func ExampleFromV1() {
-	newV1 := func(conn *agent.Conn) acp.Agent { return &plain{conn: conn, works: map[string]work{"hi": sayHello}} }
+	newV1 := func(conn *agent.Conn) acp.Agent {
+		return &testAgent{conn: conn, works: map[string]work{"hi": sayHello}}
+	}
 	agents := &router.Agents{V1: newV1, V2: adapter.FromV1(newV1, nil)}
 
 	client, server := stream.Pipe()

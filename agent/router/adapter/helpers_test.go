@@ -22,10 +22,10 @@ import (
 var quiet = slog.New(slog.DiscardHandler)
 
 // work is what the agent does for a prompt. The text of the prompt selects it.
-type work func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error)
+type work func(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.PromptResponse, error)
 
-// plain is an agent of version 1 with no optional methods.
-type plain struct {
+// testAgent is an agent of version 1 with no optional methods.
+type testAgent struct {
 	conn  *agent.Conn
 	caps  *acp.AgentCapabilities
 	info  *acp.InitializeResponse // result of Initialize, if not nil
@@ -38,7 +38,7 @@ type plain struct {
 	sessions    int
 }
 
-func (a *plain) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+func (a *testAgent) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	a.initialized = req
 	if a.info != nil {
 		return a.info, nil
@@ -46,13 +46,13 @@ func (a *plain) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.
 	return &acp.InitializeResponse{AgentCapabilities: a.caps}, nil
 }
 
-func (a *plain) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+func (a *testAgent) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	a.created = req
 	a.sessions++
 	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprint("s", a.sessions)), Modes: a.modes, ConfigOptions: a.opts}, nil
 }
 
-func (a *plain) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+func (a *testAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	w := a.works[acp.PlainText(req.Prompt...)]
 	if w == nil {
 		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
@@ -60,14 +60,14 @@ func (a *plain) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Prompt
 	return w(ctx, a, req)
 }
 
-func (a *plain) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+func (a *testAgent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
 func endTurn() (*acp.PromptResponse, error) {
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 }
 
-// peer is a client of version 2 that the test plays.
-type peer struct {
+// testClient is a client of version 2 that the test plays.
+type testClient struct {
 	*rawpeer.Peer
 	t    *testing.T
 	last string // the last message
@@ -75,18 +75,18 @@ type peer struct {
 	names map[string]string
 }
 
-func (p *peer) call(id int, method, params string) {
+func (p *testClient) call(id int, method, params string) {
 	p.t.Helper()
 	p.Call(fmt.Sprint(id), method, params)
 }
 
-func (p *peer) prompt(id int, text string) {
+func (p *testClient) prompt(id int, text string) {
 	p.t.Helper()
 	p.call(id, "session/prompt", fmt.Sprintf(`{"sessionId":"s1","prompt":[{"type":"text","text":%q}]}`, text))
 }
 
 // read returns the next message, with the adapter's ids replaced by names.
-func (p *peer) read() string {
+func (p *testClient) read() string {
 	p.t.Helper()
 	p.last = p.Next().Raw
 	text := rawpeer.NameErrorIDs(p.last)
@@ -106,7 +106,7 @@ func (p *peer) read() string {
 // want compares the next messages with lines, as JSON. A line that begins with a letter is an
 // update of session s1. Responses to prompts may come at any time, so they are skipped unless they
 // are wanted.
-func (p *peer) want(lines ...string) {
+func (p *testClient) want(lines ...string) {
 	p.t.Helper()
 	for _, want := range lines {
 		got := p.read()
@@ -120,7 +120,7 @@ func (p *peer) want(lines ...string) {
 const receipt = `"result":{"messageId"`
 
 // wantAny is like want, but accepts messages in any order.
-func (p *peer) wantAny(lines ...string) {
+func (p *testClient) wantAny(lines ...string) {
 	p.t.Helper()
 	var want, got []any
 	for _, line := range lines {
@@ -158,11 +158,11 @@ func idle(reason string) string {
 	return `state_update {"state":"idle","stopReason":"` + reason + `","background":[]}`
 }
 
-func said(id, text string) string {
+func agentChunk(id, text string) string {
 	return `agent_message_chunk {"messageId":"` + id + `","content":{"type":"text","text":"` + text + `"}}`
 }
 
-func user(id, text string) string {
+func userMessage(id, text string) string {
 	return `user_message {"messageId":"` + id + `","content":[{"type":"text","text":"` + text + `"}]}`
 }
 
@@ -179,12 +179,12 @@ func cancelled(id int) string {
 }
 
 // connect starts an adapter for an agent.
-func connect(t *testing.T, a acp.Agent, own *plain) (client *peer, end func()) {
+func connect(t *testing.T, a acp.Agent, own *testAgent) (client *testClient, end func()) {
 	over, p := rawpeer.Pipe(t)
 	newV1 := func(conn *agent.Conn) acp.Agent { own.conn = conn; return a }
 	conn := agent2.New(over, adapter.FromV1(newV1, &adapter.Options{Logger: quiet}), &agent2.Options{Logger: quiet})
 	require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
-	return &peer{Peer: p, t: t, names: map[string]string{}}, func() {
+	return &testClient{Peer: p, t: t, names: map[string]string{}}, func() {
 		p.Close()
 		require.NoError(t, conn.Wait())
 	}
@@ -193,7 +193,7 @@ func connect(t *testing.T, a acp.Agent, own *plain) (client *peer, end func()) {
 const initializeParams = `{"protocolVersion":2,"info":{"name":"c","version":"1"},"capabilities":{"elicitation":{"form":{},"url":{}}}}`
 
 // scene runs test in a bubble, with an open session s1.
-func scene(t *testing.T, a acp.Agent, own *plain, test func(p *peer)) {
+func scene(t *testing.T, a acp.Agent, own *testAgent, test func(p *testClient)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p, end := connect(t, a, own)

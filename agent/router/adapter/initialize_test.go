@@ -52,7 +52,7 @@ func TestCapabilities(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := &plain{info: tt.res}
+				a := &testAgent{info: tt.res}
 				p, end := connect(t, a, a)
 				for id := range 2 { // initialize may be repeated
 					p.call(id, "initialize", tt.params)
@@ -68,7 +68,7 @@ func TestCapabilities(t *testing.T) {
 }
 
 // signer is an agent that signs users in.
-type signer struct{ *plain }
+type signer struct{ *testAgent }
 
 func (a *signer) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
 	id, _ := agent.RequestID(ctx)
@@ -83,8 +83,8 @@ func (a *signer) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutRespons
 }
 
 func TestAuthentication(t *testing.T) {
-	own := &plain{}
-	scene(t, &signer{own}, own, func(p *peer) {
+	own := &testAgent{}
+	scene(t, &signer{own}, own, func(p *testClient) {
 		p.Send(`{"jsonrpc":"2.0","id":"login","method":"auth/login","params":{"methodId":"m"}}`)
 		p.want(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m","mode":"form","requestId":"login","requestedSchema":{"type":"object","properties":{}}}}`)
 		p.Send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{}}}`)
@@ -92,15 +92,15 @@ func TestAuthentication(t *testing.T) {
 		p.call(3, "auth/logout", `{}`)
 		p.want(result(3, `{}`))
 	})
-	own = &plain{}
-	scene(t, own, own, func(p *peer) {
+	own = &testAgent{}
+	scene(t, own, own, func(p *testClient) {
 		p.call(1, "auth/logout", `{}`)
 		p.want(`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found: auth/logout","data":{"method":"auth/logout"}}}`)
 	})
 }
 
 // pinging is an agent with extensions.
-type pinging struct{ *plain }
+type pinging struct{ *testAgent }
 
 func (a *pinging) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	var echo json.RawMessage
@@ -109,8 +109,8 @@ func (a *pinging) HandleExtension(ctx context.Context, method string, params jso
 }
 
 func TestExtensions(t *testing.T) {
-	own := &plain{}
-	scene(t, &pinging{own}, own, func(p *peer) {
+	own := &testAgent{}
+	scene(t, &pinging{own}, own, func(p *testClient) {
 		p.call(9, "_x/ping", `{"a":1.50}`)
 		p.want(`{"jsonrpc":"2.0","id":1,"method":"_x/ping/back","params":{"a":1.50}}`)
 		p.Send(`{"jsonrpc":"2.0","id":1,"result":[1]}`)
@@ -118,8 +118,8 @@ func TestExtensions(t *testing.T) {
 		require.NoError(t, own.conn.Notify(t.Context(), "_x/note", map[string]int{"b": 2}))
 		p.want(`{"jsonrpc":"2.0","method":"_x/note","params":{"b":2}}`)
 	})
-	own = &plain{}
-	scene(t, own, own, func(p *peer) {
+	own = &testAgent{}
+	scene(t, own, own, func(p *testClient) {
 		p.call(9, "_x/ping", `{}`)
 		p.want(`{"jsonrpc":"2.0","id":9,"error":{"code":-32601,"message":"Method not found: _x/ping","data":{"method":"_x/ping"}}}`)
 	})
@@ -132,7 +132,7 @@ func TestAgentThatCannotBeServed(t *testing.T) {
 		want  string // part of the log
 	}{
 		"a capability without its method": {func(*agent.Conn) acp.Agent {
-			return &plain{caps: &acp.AgentCapabilities{LoadSession: true}}
+			return &testAgent{caps: &acp.AgentCapabilities{LoadSession: true}}
 		}, "does not implement acp.SessionLoader"},
 		"no agent": {func(*agent.Conn) acp.Agent { return nil }, "newAgent returned nil"},
 	} {

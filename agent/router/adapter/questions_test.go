@@ -17,7 +17,7 @@ var options = []acp.PermissionOption{{OptionID: "y", Name: "Yes", Kind: acp.Perm
 
 // asking returns work that asks for permission and sends the answer as text.
 func asking(call acp.ToolCallUpdate) work {
-	return func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	return func(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 		s := a.conn.Session(req.SessionID)
 		res, err := a.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{SessionID: req.SessionID, ToolCall: call, Options: options, Meta: acp.Meta{"q": true}})
 		text := fmt.Sprint(err)
@@ -38,15 +38,15 @@ func request(id int, title, call string) string {
 }
 
 func TestPermission(t *testing.T) {
-	a := &plain{works: map[string]work{
+	a := &testAgent{works: map[string]work{
 		"announce": send(&acp.ToolCall{ToolCallID: "known", Title: "Known"}),
 		"known":    asking(acp.ToolCallUpdate{ToolCallID: "known", Kind: acp.ToolKindEdit}),
 		"new":      asking(acp.ToolCallUpdate{ToolCallID: "new", Title: "New"}),
 		"nameless": asking(acp.ToolCallUpdate{ToolCallID: "nameless"}),
 	}}
-	scene(t, a, a, func(p *peer) {
+	scene(t, a, a, func(p *testClient) {
 		p.prompt(1, "announce")
-		p.want(user("m1", "announce"), running)
+		p.want(userMessage("m1", "announce"), running)
 		p.want(`tool_call_update {"toolCallId":"known","title":"Known"}`, idle("end_turn"))
 		for i, tt := range []struct{ text, title, call, answer, want string }{
 			{"known", "Known", `{"toolCallId":"known","kind":"edit"}`, `{"outcome":{"outcome":"selected","optionId":"n"}}`, "n"},
@@ -54,20 +54,20 @@ func TestPermission(t *testing.T) {
 			{"nameless", "nameless", `{"toolCallId":"nameless"}`, `{"outcome":{"outcome":"later"}}`, "*acp.UnknownRequestPermissionOutcome"},
 		} {
 			p.prompt(2+i, tt.text)
-			p.want(user(fmt.Sprint("m", 2+2*i), tt.text), running)
+			p.want(userMessage(fmt.Sprint("m", 2+2*i), tt.text), running)
 			p.want(waiting, request(1+i, tt.title, tt.call))
 			p.Send(`{"jsonrpc":"2.0","id":%d,"result":%s}`, 1+i, tt.answer)
-			p.want(running, said(fmt.Sprint("m", 3+2*i), tt.want), idle("end_turn"))
+			p.want(running, agentChunk(fmt.Sprint("m", 3+2*i), tt.want), idle("end_turn"))
 		}
 	})
 }
 
 // A cancel withdraws the question. The agent receives the outcome cancelled.
 func TestCancelDuringPermission(t *testing.T) {
-	a := &plain{works: map[string]work{"ask": asking(acp.ToolCallUpdate{ToolCallID: "t", Title: "T"})}}
-	scene(t, a, a, func(p *peer) {
+	a := &testAgent{works: map[string]work{"ask": asking(acp.ToolCallUpdate{ToolCallID: "t", Title: "T"})}}
+	scene(t, a, a, func(p *testClient) {
 		p.prompt(1, "ask")
-		p.want(user("m1", "ask"), running)
+		p.want(userMessage("m1", "ask"), running)
 		p.want(waiting, request(1, "T", `{"toolCallId":"t","title":"T"}`))
 		synctest.Wait()
 		p.Send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
@@ -84,7 +84,7 @@ func TestCancelDuringPermission(t *testing.T) {
 // A request that clients of version 2 do not support fails at the agent.
 func TestFilesAndTerminals(t *testing.T) {
 	var errs []error
-	a := &plain{works: map[string]work{"files": func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	a := &testAgent{works: map[string]work{"files": func(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 		_, err := a.conn.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: req.SessionID, Path: "/f"})
 		errs = append(errs, err)
 		_, err = a.conn.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: req.SessionID, Path: "/f"})
@@ -93,9 +93,9 @@ func TestFilesAndTerminals(t *testing.T) {
 		errs = append(errs, err)
 		return endTurn()
 	}}}
-	scene(t, a, a, func(p *peer) {
+	scene(t, a, a, func(p *testClient) {
 		p.prompt(1, "files")
-		p.want(user("m1", "files"), running)
+		p.want(userMessage("m1", "files"), running)
 		p.want(idle("end_turn"))
 	})
 	for i, capability := range []string{"fs.readTextFile", "fs.writeTextFile", "terminal"} {
@@ -111,7 +111,7 @@ func TestFilesAndTerminals(t *testing.T) {
 func TestElicitation(t *testing.T) {
 	var values map[string]acp.ElicitationContentValue
 	var errs []error
-	a := &plain{works: map[string]work{"ask": func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	a := &testAgent{works: map[string]work{"ask": func(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 		s := a.conn.Session(req.SessionID)
 		v, err := s.AskForm(ctx, "Which?", acp.ElicitationSchema{Properties: map[string]acp.ElicitationPropertySchema{"a": &acp.StringPropertySchema{}}})
 		values, errs = v, append(errs, err)
@@ -119,9 +119,9 @@ func TestElicitation(t *testing.T) {
 		errs = append(errs, err)
 		return endTurn()
 	}}}
-	scene(t, a, a, func(p *peer) {
+	scene(t, a, a, func(p *testClient) {
 		p.prompt(1, "ask")
-		p.want(user("m1", "ask"), running)
+		p.want(userMessage("m1", "ask"), running)
 		p.want(waiting, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Which?","mode":"form","sessionId":"s1","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}}`)
 		p.Send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"a":"x"}}}`)
 		p.want(running, waiting, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Which?","mode":"form","sessionId":"s1","requestedSchema":{"type":"object","properties":{}}}}`)

@@ -22,7 +22,7 @@ import (
 
 // loading is an agent that supports only session/load.
 type loading struct {
-	*plain
+	*testAgent
 	loaded *acp.LoadSessionRequest
 	fail   error
 }
@@ -45,7 +45,7 @@ func (a *loading) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) 
 
 // complete is an agent with all optional session methods.
 type complete struct {
-	*plain
+	*testAgent
 	asked []any
 }
 
@@ -78,8 +78,8 @@ const plainIdle = `state_update {"state":"idle","background":[]}`
 // The adapter emulates the session methods that the agent lacks, for the sessions of the
 // connection.
 func TestEmulatedSessionMethods(t *testing.T) {
-	a := &plain{}
-	scene(t, a, a, func(p *peer) {
+	a := &testAgent{}
+	scene(t, a, a, func(p *testClient) {
 		p.call(1, "session/new", `{"cwd":"/b","additionalDirectories":[],"mcpServers":[{"type":"stdio","name":"m","command":"/bin/m","env":[{"name":"A","value":"1"}]},{"type":"http","name":"h","url":"http://h"}]}`)
 		p.want(failure(1, -32602, "Invalid params: mcpServers: the agent did not advertise servers of type http"))
 		p.call(1, "session/new", `{"cwd":"/b","mcpServers":[{"type":"stdio","name":"m","command":"/bin/m"},{"type":"stdio","name":"m","command":"/bin/n"}]}`)
@@ -129,21 +129,21 @@ func TestEmulatedSessionMethods(t *testing.T) {
 // Closing a session ends its turn first, with the last updates. Other requests do not wait for
 // that.
 func TestCloseDuringATurn(t *testing.T) {
-	works := map[string]work{"wait": func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	works := map[string]work{"wait": func(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 		<-ctx.Done()
 		time.Sleep(time.Second)
 		_ = a.conn.Session(req.SessionID).Message(ctx, "last words")
 		return nil, ctx.Err()
 	}}
-	for name, agent := range map[string]func(a *plain) acp.Agent{
-		"emulated":        func(a *plain) acp.Agent { return a },
-		"with the method": func(a *plain) acp.Agent { return &complete{plain: a} },
+	for name, agent := range map[string]func(a *testAgent) acp.Agent{
+		"emulated":        func(a *testAgent) acp.Agent { return a },
+		"with the method": func(a *testAgent) acp.Agent { return &complete{testAgent: a} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &plain{works: works}
-			scene(t, agent(a), a, func(p *peer) {
+			a := &testAgent{works: works}
+			scene(t, agent(a), a, func(p *testClient) {
 				p.prompt(1, "wait")
-				p.want(user("m1", "wait"), running, result(1, `{"messageId":"m1"}`))
+				p.want(userMessage("m1", "wait"), running, result(1, `{"messageId":"m1"}`))
 				synctest.Wait()
 				begun := time.Now()
 				p.call(2, "session/close", `{"sessionId":"s1"}`)
@@ -151,7 +151,7 @@ func TestCloseDuringATurn(t *testing.T) {
 				p.call(20, "session/new", `{"cwd":"/"}`)
 				p.want(result(20, `{"sessionId":"s2"}`))
 				assert.Zero(t, time.Since(begun), "another session waited until the turn ended")
-				p.want(said("m2", "last words"), idle("cancelled"), result(2, `{}`))
+				p.want(agentChunk("m2", "last words"), idle("cancelled"), result(2, `{}`))
 				p.prompt(3, "wait")
 				p.want(notFound("3", "s1"))
 			})
@@ -161,24 +161,24 @@ func TestCloseDuringATurn(t *testing.T) {
 
 // A session of an agent with session/load is resumed with or without its history.
 func TestResumeByLoad(t *testing.T) {
-	own := &plain{caps: &acp.AgentCapabilities{
+	own := &testAgent{caps: &acp.AgentCapabilities{
 		LoadSession:         true,
 		SessionCapabilities: &acp.SessionCapabilities{AdditionalDirectories: &acp.SessionAdditionalDirectoriesCapabilities{}},
 	}, modes: &acp.SessionModeState{CurrentModeID: "ask", AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask"}}}}
-	a := &loading{plain: own}
+	a := &loading{testAgent: own}
 	const (
 		options  = `[{"configId":"mode","name":"Mode","category":"mode","type":"select","currentValue":"ask","options":[{"value":"ask","name":"Ask"}]}]`
 		commands = `[{"type":"command","name":"go","description":"goes","input":{"type":"text","hint":"where"}}]`
 	)
 	in := func(update string) string { return inSession("old", update) }
-	scene(t, a, own, func(p *peer) {
+	scene(t, a, own, func(p *testClient) {
 		p.call(1, "session/resume", `{"sessionId":"old","cwd":"/old","additionalDirectories":["/more"],"replayFrom":{"type":"start"}}`)
 		p.want(
-			in(user("m1", "first")),
+			in(userMessage("m1", "first")),
 			in(`user_message_chunk {"messageId":"m1","content":{"type":"text","text":" question"}}`),
 			in(`agent_thought {"messageId":"m2","content":[{"type":"text","text":"hm"}]}`),
 			in(`agent_message {"messageId":"m3","content":[{"type":"text","text":"answer"}]}`),
-			in(user("m4", "second")),
+			in(userMessage("m4", "second")),
 			in(`session_info_update {"title":"a title"}`),
 			in(`available_commands_update {"availableCommands":`+commands+`}`),
 			in(plainIdle),
@@ -203,7 +203,7 @@ func TestResumeByLoad(t *testing.T) {
 
 // storing is an agent that stores its messages with their ids.
 type storing struct {
-	*plain
+	*testAgent
 	stored []acp.SessionUpdate
 }
 
@@ -238,8 +238,8 @@ func (a *storing) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) 
 // When a client resumes a session that it has open, the replay contains each message once, with the
 // content that the client has.
 func TestReplayOfALiveSession(t *testing.T) {
-	a := &storing{plain: &plain{}}
-	scene(t, a, a.plain, func(p *peer) {
+	a := &storing{testAgent: &testAgent{}}
+	scene(t, a, a.testAgent, func(p *testClient) {
 		messages := map[string]string{}
 		read := func(until string) {
 			for !strings.Contains(p.read(), until) {
@@ -282,13 +282,13 @@ func TestReplayOfALiveSession(t *testing.T) {
 
 // A session with a turn in progress cannot be loaded, but it can be resumed.
 func TestResumeDuringATurn(t *testing.T) {
-	own := &plain{works: map[string]work{"wait": func(ctx context.Context, a *plain, _ *acp.PromptRequest) (*acp.PromptResponse, error) {
+	own := &testAgent{works: map[string]work{"wait": func(ctx context.Context, a *testAgent, _ *acp.PromptRequest) (*acp.PromptResponse, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}}
-	scene(t, &loading{plain: own}, own, func(p *peer) {
+	scene(t, &loading{testAgent: own}, own, func(p *testClient) {
 		p.prompt(1, "wait")
-		p.want(user("m1", "wait"), running, result(1, `{"messageId":"m1"}`))
+		p.want(userMessage("m1", "wait"), running, result(1, `{"messageId":"m1"}`))
 		synctest.Wait()
 		p.call(2, "session/resume", `{"sessionId":"s1","cwd":"/","replayFrom":{"type":"start"}}`)
 		p.want(failure(2, -32600, "Invalid request: the session is working on a prompt: cancel it, or resume without replayFrom"))
@@ -299,9 +299,9 @@ func TestResumeDuringATurn(t *testing.T) {
 
 // The adapter passes session methods on to an agent that has them.
 func TestSessionMethodsOfTheAgent(t *testing.T) {
-	own := &plain{}
-	a := &complete{plain: own}
-	scene(t, a, own, func(p *peer) {
+	own := &testAgent{}
+	a := &complete{testAgent: own}
+	scene(t, a, own, func(p *testClient) {
 		p.call(1, "session/list", `{"cwd":"/old","cursor":"c"}`)
 		p.want(result(1, `{"sessions":[{"sessionId":"old","cwd":"/old","title":"Old"}],"nextCursor":"more"}`))
 		p.call(2, "session/list", `{"cursor":""}`)

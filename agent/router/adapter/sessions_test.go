@@ -28,49 +28,49 @@ func (a *forgetful) LoadSession(ctx context.Context, req *acp.LoadSessionRequest
 // The adapter remembers all open sessions, and a limited number of others.
 func TestSessionsAreForgotten(t *testing.T) {
 	const many, most = 1000, 256
-	close := func(p *peer, id int, session string) {
+	close := func(p *testClient, id int, session string) {
 		p.call(id, "session/close", `{"sessionId":"`+session+`"}`)
 		p.want(result(id, `{}`))
 	}
 	for name, tc := range map[string]struct {
-		each func(p *peer, own *plain, i int)
+		each func(p *testClient, own *testAgent, i int)
 		most int
 	}{
-		"that were closed": {func(p *peer, _ *plain, i int) {
+		"that were closed": {func(p *testClient, _ *testAgent, i int) {
 			p.call(2*i, "session/new", `{"cwd":"/"}`)
 			p.read()
 			close(p, 2*i+1, fmt.Sprint("s", i+2))
 		}, 1 + most},
-		"that the client invented and closes": {func(p *peer, _ *plain, i int) {
+		"that the client invented and closes": {func(p *testClient, _ *testAgent, i int) {
 			close(p, i, fmt.Sprint("x", i))
 		}, 1},
-		"that the client invented and deletes": {func(p *peer, _ *plain, i int) {
+		"that the client invented and deletes": {func(p *testClient, _ *testAgent, i int) {
 			p.call(i, "session/delete", fmt.Sprintf(`{"sessionId":"x%d"}`, i))
 			p.want(result(i, `{}`))
 		}, 1},
-		"that the client invented and loads": {func(p *peer, _ *plain, i int) {
+		"that the client invented and loads": {func(p *testClient, _ *testAgent, i int) {
 			p.call(i, "session/resume", fmt.Sprintf(`{"sessionId":"x%d","cwd":"/","replayFrom":{"type":"start"}}`, i))
 			p.want(notFound(fmt.Sprint(i), fmt.Sprint("x", i)))
 		}, 1},
-		"that the client invented and uses": {func(p *peer, _ *plain, i int) {
+		"that the client invented and uses": {func(p *testClient, _ *testAgent, i int) {
 			p.call(i, "session/prompt", fmt.Sprintf(`{"sessionId":"x%d","prompt":[{"type":"text","text":"hi"}]}`, i))
 			p.want(notFound(fmt.Sprint(i), fmt.Sprint("x", i)))
 		}, 1},
-		"that only the agent named": {func(p *peer, own *plain, i int) {
+		"that only the agent named": {func(p *testClient, own *testAgent, i int) {
 			id := fmt.Sprint("x", i)
 			require.NoError(p.t, own.conn.Session(acp.SessionID(id)).Message(p.t.Context(), "hello"))
-			require.JSONEq(p.t, inSession(id, said(fmt.Sprint("m", i+1), "hello")), p.read())
+			require.JSONEq(p.t, inSession(id, agentChunk(fmt.Sprint("m", i+1), "hello")), p.read())
 		}, 1 + most},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				own := &plain{}
+				own := &testAgent{}
 				var made acp2.Agent
-				from := adapter.FromV1(func(conn *agent.Conn) acp.Agent { own.conn = conn; return &forgetful{&complete{plain: own}} }, &adapter.Options{Logger: quiet})
+				from := adapter.FromV1(func(conn *agent.Conn) acp.Agent { own.conn = conn; return &forgetful{&complete{testAgent: own}} }, &adapter.Options{Logger: quiet})
 				over, raw := rawpeer.Pipe(t)
 				conn := agent2.New(over, func(c *agent2.Conn) acp2.Agent { made = from(c); return made }, &agent2.Options{Logger: quiet})
 				require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
-				p := &peer{Peer: raw, t: t, names: map[string]string{}}
+				p := &testClient{Peer: raw, t: t, names: map[string]string{}}
 				p.call(0, "initialize", initializeParams)
 				p.read()
 				p.call(0, "session/new", `{"cwd":"/"}`)
@@ -83,7 +83,7 @@ func TestSessionsAreForgotten(t *testing.T) {
 
 				p.prompt(7, "") // the open session was not forgotten
 				message := fmt.Sprint("m", len(p.names)+1)
-				p.want(user(message, ""), running)
+				p.want(userMessage(message, ""), running)
 				p.wantAny(result(7, `{"messageId":"`+message+`"}`), idle("end_turn")) // the work may end before the response is sent
 				p.Close()
 				require.NoError(t, conn.Wait())
@@ -94,15 +94,15 @@ func TestSessionsAreForgotten(t *testing.T) {
 
 // Updates of a closed session never reach the client, however many other sessions there are.
 func TestUpdatesAfterClose(t *testing.T) {
-	a := &plain{}
-	scene(t, a, a, func(p *peer) {
+	a := &testAgent{}
+	scene(t, a, a, func(p *testClient) {
 		p.call(1, "session/close", `{"sessionId":"s1"}`)
 		p.want(result(1, `{}`))
 		for i := range 300 {
 			id := fmt.Sprint("x", i)
 			require.NoError(t, a.conn.Session(acp.SessionID(id)).Message(t.Context(), "hello"))
 			require.NoError(t, a.conn.Session("s1").Message(t.Context(), "nobody listens"))
-			require.JSONEq(t, inSession(id, said(fmt.Sprint("m", i+1), "hello")), p.read())
+			require.JSONEq(t, inSession(id, agentChunk(fmt.Sprint("m", i+1), "hello")), p.read())
 		}
 	})
 }

@@ -13,14 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/router/adapter"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
-	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/negotiate"
+	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/thread"
-	client2 "github.com/acpkit/go-sdk/client/v2"
-	thread2 "github.com/acpkit/go-sdk/client/v2/thread"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -33,8 +31,8 @@ func TestTheSameStory(t *testing.T) {
 	items := 0
 	for seed := range uint64(300) {
 		s := newStory(rand.New(rand.NewPCG(seed, 7)))
-		direct := s.tellDirectly(t)
-		through := s.tellThroughAdapter(t)
+		direct := s.tell(t, 1)
+		through := s.tell(t, 2)
 		items += direct.Items.Len()
 		require.Equal(t, shown(t, direct), shown(t, through), "seed %d", seed)
 	}
@@ -164,7 +162,7 @@ func (s *story) update(replay bool) acp.SessionUpdate {
 
 // teller is the agent that tells a story.
 type teller struct {
-	*plain
+	*testAgent
 	story *story
 }
 
@@ -216,52 +214,64 @@ func (a *teller) HandleExtension(ctx context.Context, _ string, params json.RawM
 }
 
 func (s *story) newAgent(conn *agent.Conn) acp.Agent {
-	return &teller{&plain{conn: conn, caps: nil}, s}
+	return &teller{&testAgent{conn: conn, caps: nil}, s}
 }
 
-// viewer is a client of version 1 with a thread.
-type viewer struct{ t *thread.Thread }
-
-func (v *viewer) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
-	v.t.Apply(n.Update)
-	return nil
-}
-
-func (v *viewer) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	v.t.Permission(req)()
-	return acp.Selected("y"), nil
-}
-
-func (s *story) tellDirectly(t *testing.T) *thread.Snapshot {
+// tell returns the thread that a client of that version shows at the end of the story.
+func (s *story) tell(t *testing.T, version int) *thread.Snapshot {
 	near, far := stream.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- agent.Serve(t.Context(), far, s.newAgent, &agent.Options{Logger: quiet}) }() // ends with near
-	v := &viewer{thread.New()}
-	conn := client.New(near, func(*client.Conn) acp.Client { return v }, &client.Options{Logger: quiet})
-	require.NoError(t, conn.Start(t.Context()))
-	_, err := conn.Initialize(t.Context(), &acp.InitializeRequest{ClientCapabilities: everything()})
+	go func() { // ends with near
+		if version == acp.ProtocolVersion {
+			served <- agent.Serve(t.Context(), far, s.newAgent, &agent.Options{Logger: quiet})
+		} else {
+			served <- agent2.Serve(t.Context(), far, adapter.FromV1(s.newAgent, &adapter.Options{Logger: quiet}), &agent2.Options{Logger: quiet})
+		}
+	}()
+	policy, err := permission.New(&permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		return q.Pick(permission.AllowOnce), nil
+	}})
 	require.NoError(t, err)
-	id := acp.SessionID("old")
+	conn, err := negotiate.ConnectOver(t.Context(), near, &negotiate.Options{
+		Only: version, Permission: policy, Logger: quiet,
+		InitializeV1: func(acp.Client) *acp.InitializeRequest {
+			return &acp.InitializeRequest{ClientCapabilities: everything()}
+		},
+	})
+	require.NoError(t, err)
+	var session *negotiate.Session
 	if s.history != nil {
-		res, err := conn.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: id, Cwd: "/"})
-		require.NoError(t, err)
-		v.t.Opened(res.Modes, res.ConfigOptions)
+		session, err = conn.LoadSession(t.Context(), "old", &negotiate.SessionParams{Cwd: "/"})
 	} else {
-		res, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-		require.NoError(t, err)
-		id = res.SessionID
+		session, err = conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/"})
 	}
-	for n := range s.turns {
-		prompt := []acp.ContentBlock{acp.Text(strconv.Itoa(n))}
-		v.t.Prompt(prompt)
-		res, err := conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: prompt})
-		v.t.EndTurn(res, err)
-		require.NoError(t, conn.Call(t.Context(), "_late", map[string]any{"Session": id, "Turn": n}, nil))
+	require.NoError(t, err)
+	for n, turn := range s.turns {
+		end, err := session.Prompt(t.Context(), negotiate.Text(strconv.Itoa(n))).Wait()
+		if turn.err == nil {
+			require.NoError(t, err)
+			assert.EqualValues(t, turn.end, end.StopReason)
+		} else {
+			assert.ErrorContains(t, err, "out of luck")
+		}
+		late := map[string]any{"Session": session.ID(), "Turn": n}
+		if version == acp.ProtocolVersion {
+			err = conn.V1().Call(t.Context(), "_late", late, nil)
+		} else {
+			err = conn.V2().Call(t.Context(), "_late", late, nil)
+		}
+		require.NoError(t, err)
+	}
+	var shown *thread.Snapshot
+	for shown = range session.Thread().Watch(t.Context()) {
+		if len(shown.Queued) == 0 { // the response to the last prompt may arrive after its turn has ended
+			break
+		}
 	}
 	require.NoError(t, conn.Close())
 	require.NoError(t, conn.Wait())
 	require.NoError(t, <-served)
-	return v.t.Snapshot()
+	return shown
 }
 
 // everything returns the capabilities of a client that shows all kinds of updates.
@@ -270,56 +280,4 @@ func everything() *acp.ClientCapabilities {
 		Session:   &acp.ClientSessionCapabilities{Compaction: &acp.CompactionCapabilities{}, Notices: &acp.NoticeCapabilities{}},
 		Subagents: &acp.SubagentCapabilities{}, Plan: &acp.PlanCapabilities{},
 	}
-}
-
-// viewer2 is a client of version 2 with a thread.
-type viewer2 struct{ t *thread.Thread }
-
-func (v *viewer2) SessionUpdate(_ context.Context, n *acp2.UpdateSessionNotification) error {
-	thread2.Apply(v.t, n.Update)
-	return nil
-}
-
-func (v *viewer2) RequestPermission(_ context.Context, req *acp2.RequestPermissionRequest) (*acp2.RequestPermissionResponse, error) {
-	thread2.Permission(v.t, req)()
-	return acp2.Selected("y"), nil
-}
-
-func (s *story) tellThroughAdapter(t *testing.T) *thread.Snapshot {
-	near, far := stream.Pipe()
-	served := make(chan error, 1)
-	newV2 := adapter.FromV1(s.newAgent, &adapter.Options{Logger: quiet})
-	go func() { served <- agent2.Serve(t.Context(), far, newV2, &agent2.Options{Logger: quiet}) }() // ends with near
-	v := &viewer2{thread.New()}
-	conn := client2.New(near, func(*client2.Conn) acp2.Client { return v }, &client2.Options{Logger: quiet})
-	require.NoError(t, conn.Start(t.Context()))
-	_, err := conn.Initialize(t.Context(), &acp2.InitializeRequest{Info: acp2.Implementation{Name: "c", Version: "1"}})
-	require.NoError(t, err)
-	var session *client2.Session
-	if s.history != nil {
-		session, err = conn.StartResumedSession(t.Context(), &acp2.ResumeSessionRequest{SessionID: "old", Cwd: "/", ReplayFrom: &acp2.ReplayFromStart{}}, nil)
-	} else {
-		session, err = conn.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
-	}
-	require.NoError(t, err)
-	for n, turn := range s.turns {
-		prompt := []acp2.ContentBlock{acp2.Text(strconv.Itoa(n))}
-		responded := thread2.Prompt(v.t, prompt)
-		running := session.Prompt(t.Context(), prompt...)
-		res, err := running.Accepted()
-		require.NoError(t, err)
-		responded(res)
-		idle, err := running.Wait()
-		if turn.err == nil {
-			require.NoError(t, err)
-			assert.Equal(t, acp2.StopReason(turn.end), idle.StopReason)
-		} else {
-			assert.ErrorContains(t, err, "out of luck")
-		}
-		require.NoError(t, conn.Call(t.Context(), "_late", map[string]any{"Session": session.ID(), "Turn": n}, nil))
-	}
-	require.NoError(t, conn.Close())
-	require.NoError(t, conn.Wait())
-	require.NoError(t, <-served)
-	return v.t.Snapshot()
 }

@@ -3,16 +3,23 @@ package adapter_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/router/adapter"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // send returns work that sends updates.
 func send(updates ...acp.SessionUpdate) work {
-	return func(ctx context.Context, a *plain, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	return func(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 		for _, u := range updates {
 			if err := a.conn.Session(req.SessionID).Update(ctx, u); err != nil {
 				return nil, err
@@ -31,20 +38,20 @@ func TestUpdates(t *testing.T) {
 		send []acp.SessionUpdate
 		want []string
 	}{
-		{"chunks of one message", []acp.SessionUpdate{acp.AgentText("a"), acp.AgentText("b")}, []string{said("m2", "a"), said("m2", "b")}},
+		{"chunks of one message", []acp.SessionUpdate{acp.AgentText("a"), acp.AgentText("b")}, []string{agentChunk("m2", "a"), agentChunk("m2", "b")}},
 		{"another author begins another message", []acp.SessionUpdate{acp.AgentText("a"), acp.AgentThought("b"), acp.AgentText("c")}, []string{
-			said("m2", "a"), `agent_thought_chunk {"messageId":"m3","content":{"type":"text","text":"b"}}`, said("m4", "c"),
+			agentChunk("m2", "a"), `agent_thought_chunk {"messageId":"m3","content":{"type":"text","text":"b"}}`, agentChunk("m4", "c"),
 		}},
 		{"ids of the agent", []acp.SessionUpdate{
 			&acp.AgentMessageChunk{MessageID: "x", Content: text("a")}, &acp.AgentMessageChunk{MessageID: "y", Content: text("b")},
 			&acp.AgentMessageChunk{MessageID: "x", Content: text("c")}, acp.AgentText("d"),
-		}, []string{said("x", "a"), said("y", "b"), said("x", "c"), said("y", "d")}},
-		{"an empty chunk separates nothing", []acp.SessionUpdate{acp.AgentText("a"), acp.AgentThought(""), acp.AgentText("b")}, []string{said("m2", "a"), said("m2", "b")}},
+		}, []string{agentChunk("x", "a"), agentChunk("y", "b"), agentChunk("x", "c"), agentChunk("y", "d")}},
+		{"an empty chunk separates nothing", []acp.SessionUpdate{acp.AgentText("a"), acp.AgentThought(""), acp.AgentText("b")}, []string{agentChunk("m2", "a"), agentChunk("m2", "b")}},
 		{"a new tool call separates, a change of it does not", []acp.SessionUpdate{acp.AgentText("a"), call("t"), acp.AgentText("b"), call("t"), acp.AgentText("c")}, []string{
-			said("m2", "a"), `tool_call_update {"toolCallId":"t"}`, said("m3", "b"), `tool_call_update {"toolCallId":"t"}`, said("m3", "c"),
+			agentChunk("m2", "a"), `tool_call_update {"toolCallId":"t"}`, agentChunk("m3", "b"), `tool_call_update {"toolCallId":"t"}`, agentChunk("m3", "c"),
 		}},
 		{"settings separate nothing", []acp.SessionUpdate{acp.AgentText("a"), &acp.UsageUpdate{Used: 1, Size: 2}, acp.AgentText("b")}, []string{
-			said("m2", "a"), `usage_update {"used":1,"size":2}`, said("m2", "b"),
+			agentChunk("m2", "a"), `usage_update {"used":1,"size":2}`, agentChunk("m2", "b"),
 		}},
 		{"an image", []acp.SessionUpdate{&acp.AgentMessageChunk{Content: &acp.ImageContent{Data: "", MIMEType: "image/png"}}}, []string{
 			`agent_message_chunk {"messageId":"m2","content":{"type":"image","data":"","mimeType":"image/png"}}`,
@@ -98,10 +105,10 @@ func TestUpdates(t *testing.T) {
 		{"a mode of an agent without modes", []acp.SessionUpdate{&acp.CurrentModeUpdate{CurrentModeID: "x"}}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &plain{works: map[string]work{"go": send(tt.send...)}}
-			scene(t, a, a, func(p *peer) {
+			a := &testAgent{works: map[string]work{"go": send(tt.send...)}}
+			scene(t, a, a, func(p *testClient) {
 				p.prompt(1, "go")
-				p.want(user("m1", "go"), running)
+				p.want(userMessage("m1", "go"), running)
 				p.want(append(tt.want, idle("end_turn"))...)
 			})
 		})
@@ -110,24 +117,24 @@ func TestUpdates(t *testing.T) {
 
 // An update after the end of a turn belongs to no turn and begins a new message.
 func TestLateUpdate(t *testing.T) {
-	a := &plain{works: map[string]work{"hi": sayHello}}
-	scene(t, a, a, func(p *peer) {
+	a := &testAgent{works: map[string]work{"hi": sayHello}}
+	scene(t, a, a, func(p *testClient) {
 		p.prompt(1, "hi")
-		p.want(user("m1", "hi"), running)
-		p.want(said("m2", "Hel"), said("m2", "lo"), idle("end_turn"))
+		p.want(userMessage("m1", "hi"), running)
+		p.want(agentChunk("m2", "Hel"), agentChunk("m2", "lo"), idle("end_turn"))
 		assert.NoError(t, a.conn.Session("s1").Message(t.Context(), "late"))
-		p.want(said("m3", "late"))
+		p.want(agentChunk("m3", "late"))
 	})
 }
 
 func TestModesAsAnOption(t *testing.T) {
-	own := &plain{modes: &acp.SessionModeState{CurrentModeID: "ask", AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask", Description: "asks"}, {ID: "do", Name: "Do"}}}}
-	a := &moded{plain: own}
+	own := &testAgent{modes: &acp.SessionModeState{CurrentModeID: "ask", AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask", Description: "asks"}, {ID: "do", Name: "Do"}}}}
+	a := &moded{testAgent: own}
 	list := func(current string) string {
 		return `{"configOptions":[{"configId":"mode","name":"Mode","category":"mode","type":"select","currentValue":"` + current +
 			`","options":[{"value":"ask","name":"Ask","description":"asks"},{"value":"do","name":"Do"}]}]}`
 	}
-	scene(t, a, own, func(p *peer) {
+	scene(t, a, own, func(p *testClient) {
 		p.call(1, "session/resume", `{"sessionId":"s1","cwd":"/"}`)
 		p.want(plainIdle, result(1, list("ask")))
 		p.call(2, "session/set_config_option", `{"sessionId":"s1","configId":"mode","type":"id","value":"do"}`)
@@ -144,7 +151,7 @@ func TestModesAsAnOption(t *testing.T) {
 
 // If the agent has options, they replace its modes.
 func TestOptionsOfTheAgent(t *testing.T) {
-	own := &plain{modes: &acp.SessionModeState{CurrentModeID: "ask", AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask"}}}, opts: []acp.SessionConfigOption{
+	own := &testAgent{modes: &acp.SessionModeState{CurrentModeID: "ask", AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask"}}}, opts: []acp.SessionConfigOption{
 		{ID: "o", Name: "O", Kind: &acp.SessionConfigBoolean{CurrentValue: true}},
 		{ID: "g", Name: "G", Kind: &acp.SessionConfigSelect{CurrentValue: "v", Options: acp.SessionConfigSelectOptions{
 			Grouped: []acp.SessionConfigSelectGroup{{Group: "gr", Name: "Gr", Options: []acp.SessionConfigSelectOption{{Value: "v", Name: "V"}}}},
@@ -152,8 +159,8 @@ func TestOptionsOfTheAgent(t *testing.T) {
 	}}
 	const option = `{"configId":"o","name":"O","type":"boolean","currentValue":true}`
 	const group = `{"configId":"g","name":"G","type":"select","currentValue":"v","options":[{"groupId":"gr","name":"Gr","options":[{"value":"v","name":"V"}]}]}`
-	a := &moded{plain: own}
-	scene(t, a, own, func(p *peer) {
+	a := &moded{testAgent: own}
+	scene(t, a, own, func(p *testClient) {
 		p.call(1, "session/resume", `{"sessionId":"s1","cwd":"/"}`)
 		p.want(plainIdle, result(1, `{"configOptions":[`+option+`,`+group+`]}`))
 		assert.NoError(t, own.conn.Session("s1").ConfigOptions(t.Context(), own.opts[0]))
@@ -172,7 +179,7 @@ func TestOptionsOfTheAgent(t *testing.T) {
 
 // moded is an agent with modes and options.
 type moded struct {
-	*plain
+	*testAgent
 	asked []any
 }
 
@@ -184,4 +191,39 @@ func (a *moded) SetSessionMode(_ context.Context, req *acp.SetSessionModeRequest
 func (a *moded) SetSessionConfigOption(_ context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	a.asked = append(a.asked, req)
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: a.opts[1:]}, nil
+}
+
+// eager sends a title directly after its response to session/new.
+type eager struct{ *testAgent }
+
+func (a eager) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	res, err := a.testAgent.NewSession(ctx, req)
+	agent.AfterResponse(ctx, func(ctx context.Context) { _ = a.conn.Session(res.SessionID).Title(ctx, "t") })
+	return res, err
+}
+
+// An update that the agent sends directly after the response to session/new reaches the client
+// after that response. Otherwise the client would not know the session.
+func TestUpdatesComeAfterTheResponseThatNamesTheirSession(t *testing.T) {
+	near, far := stream.Pipe()
+	served := make(chan error, 1)
+	newV1 := func(conn *agent.Conn) acp.Agent { return eager{&testAgent{conn: conn}} }
+	go func() { // ends with the connection
+		served <- agent2.Serve(context.Background(), far, adapter.FromV1(newV1, &adapter.Options{Logger: quiet}), &agent2.Options{Logger: quiet})
+	}()
+	p := rawpeer.New(t, near)
+	p.Call("0", "initialize", `{"protocolVersion":2,"info":{"name":"t","version":"1"},"capabilities":{}}`)
+	p.Next()
+	const runs = 5000
+	early := 0
+	for n := range runs {
+		p.Call(fmt.Sprint(n+1), "session/new", `{"cwd":"/","mcpServers":[]}`)
+		if p.Next().Method != "" {
+			early++
+		}
+		p.Next()
+	}
+	assert.Zero(t, early, "of %d", runs)
+	require.NoError(t, near.Close())
+	<-served
 }
