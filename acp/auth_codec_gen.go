@@ -71,6 +71,16 @@ func UnmarshalAuthMethod(data []byte) (v AuthMethod, err error) {
 	return v, err
 }
 
+func validAuthMethod(v AuthMethod, strict bool) bool {
+	switch v := v.(type) {
+	case *AuthMethodTerminal:
+		return v == nil || validAuthMethodTerminal(v, strict)
+	case *AuthMethodAgent:
+		return v == nil || validAuthMethodAgent(v, strict)
+	}
+	return true
+}
+
 func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
@@ -154,6 +164,13 @@ func (v *AuthMethodTerminal) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeAuthMethodTerminal)
 }
 
+func validAuthMethodTerminal(v *AuthMethodTerminal, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ID)) {
+		return false
+	}
+	return true
+}
+
 func decodeAuthMethodAgent(d *wire.Decoder, v *AuthMethodAgent) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -200,6 +217,13 @@ func (v AuthMethodAgent) MarshalJSON() ([]byte, error) { return marshal(&v, enco
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthMethodAgent) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeAuthMethodAgent)
+}
+
+func validAuthMethodAgent(v *AuthMethodAgent, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ID)) {
+		return false
+	}
+	return true
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -339,6 +363,13 @@ var codecAuthStatusResponse = wire.Codec{
 		return ok && x != nil && validAuthStatusResponse(x, strict)
 	},
 	Is: is[AuthStatusResponse],
+}
+
+func validAuthStatusResponse(v *AuthStatusResponse, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.State)) {
+		return false
+	}
+	return true
 }
 
 var wordsAuthState = []string{"authenticated", "unauthenticated", "not_required", "unknown"}
@@ -486,6 +517,13 @@ var codecAuthStatusUpdateNotification = wire.Codec{
 	Is: is[AuthStatusUpdateNotification],
 }
 
+func validAuthStatusUpdateNotification(v *AuthStatusUpdateNotification, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.State)) {
+		return false
+	}
+	return true
+}
+
 func decodeAuthenticateRequest(d *wire.Decoder, v *AuthenticateRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -546,6 +584,13 @@ var codecAuthenticateRequest = wire.Codec{
 		return ok && x != nil && validAuthenticateRequest(x, strict)
 	},
 	Is: is[AuthenticateRequest],
+}
+
+func validAuthenticateRequest(v *AuthenticateRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.MethodID)) {
+		return false
+	}
+	return true
 }
 
 // MarshalJSON encodes the value in its wire format.

@@ -431,9 +431,6 @@ var Cases = []Case{
 	structCase("McpError", decodeMCPError, encodeMCPError, nil),
 	structCase("CancelNotification", decodeCancelNotification, encodeCancelNotification, validCancelNotification),
 	structCase("MessageMcpNotification", decodeMessageMCPNotification, encodeMessageMCPNotification, validMessageMCPNotification),
-	structCase("CancelRequestNotification", decodeCancelRequestNotification, encodeCancelRequestNotification, nil),
-	structCase("ProxySuccessorRequest", decodeProxySuccessorRequest, encodeProxySuccessorRequest, nil),
-	structCase("ProxySuccessorNotification", decodeProxySuccessorNotification, encodeProxySuccessorNotification, nil),
 }
 
 // Variants lists the variants of every union, the one for unknown values last.
@@ -707,12 +704,6 @@ var Named = map[string]any{
 	"McpError":                                 new(MCPError),
 	"CancelNotification":                       new(CancelNotification),
 	"MessageMcpNotification":                   new(MessageMCPNotification),
-	"CancelRequestNotification":                new(CancelRequestNotification),
-	"InitializeProxyRequest":                   new(InitializeProxyRequest),
-	"ProxySuccessorRequest":                    new(ProxySuccessorRequest),
-	"InitializeProxyResponse":                  new(InitializeProxyResponse),
-	"ProxySuccessorResponse":                   new(ProxySuccessorResponse),
-	"ProxySuccessorNotification":               new(ProxySuccessorNotification),
 }
 
 // Values has the constants of every enumeration.

@@ -56,6 +56,18 @@ func (v *SessionModeState) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionModeState)
 }
 
+func validSessionModeState(v *SessionModeState, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.CurrentModeID)) {
+		return false
+	}
+	for i := range v.AvailableModes {
+		if !validSessionMode(&v.AvailableModes[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeSessionMode(d *wire.Decoder, v *SessionMode) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -113,6 +125,13 @@ func (v SessionMode) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSe
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionMode) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionMode) }
+
+func validSessionMode(v *SessionMode, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ID)) {
+		return false
+	}
+	return true
+}
 
 func decodeSessionConfigOption(d *wire.Decoder, v *SessionConfigOption) *wire.FieldErrors {
 	mark := d.Mark()
@@ -187,6 +206,16 @@ func (v *SessionConfigOption) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionConfigOption)
 }
 
+func validSessionConfigOption(v *SessionConfigOption, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ID)) {
+		return false
+	}
+	if v.Kind == nil || !validSessionConfigKind(v.Kind, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeSessionConfigKind(d *wire.Decoder, p *SessionConfigKind) *wire.FieldErrors {
 	tag, found := d.Tag("type")
 	switch string(tag) {
@@ -235,6 +264,14 @@ func membersSessionConfigKind(e *wire.Encoder, v SessionConfigKind) {
 		}
 	}
 	e.Missing("type")
+}
+
+func validSessionConfigKind(v SessionConfigKind, strict bool) bool {
+	switch v := v.(type) {
+	case *SessionConfigSelect:
+		return v == nil || validSessionConfigSelect(v, strict)
+	}
+	return true
 }
 
 func encodeUnknownSessionConfigKind(e *wire.Encoder, v *UnknownSessionConfigKind) {
@@ -385,6 +422,13 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionConfigSelectGroup)
 }
 
+func validSessionConfigSelectGroup(v *SessionConfigSelectGroup, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Group)) {
+		return false
+	}
+	return true
+}
+
 func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -429,6 +473,13 @@ func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelect) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionConfigSelect)
+}
+
+func validSessionConfigSelect(v *SessionConfigSelect, strict bool) bool {
+	if !validSessionConfigSelectOptions(&v.Options, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeSessionConfigBoolean(d *wire.Decoder, v *SessionConfigBoolean) *wire.FieldErrors {
@@ -571,6 +622,15 @@ var codecSetSessionConfigOptionResponse = wire.Codec{
 	Is: is[SetSessionConfigOptionResponse],
 }
 
+func validSetSessionConfigOptionResponse(v *SetSessionConfigOptionResponse, strict bool) bool {
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeCurrentModeUpdate(d *wire.Decoder, v *CurrentModeUpdate) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -612,6 +672,13 @@ func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, en
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CurrentModeUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeCurrentModeUpdate)
+}
+
+func validCurrentModeUpdate(v *CurrentModeUpdate, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.CurrentModeID)) {
+		return false
+	}
+	return true
 }
 
 func decodeConfigOptionUpdate(d *wire.Decoder, v *ConfigOptionUpdate) *wire.FieldErrors {
@@ -663,6 +730,15 @@ func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ConfigOptionUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeConfigOptionUpdate)
+}
+
+func validConfigOptionUpdate(v *ConfigOptionUpdate, strict bool) bool {
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 func decodeSetSessionModeRequest(d *wire.Decoder, v *SetSessionModeRequest) *wire.FieldErrors {
@@ -730,6 +806,16 @@ var codecSetSessionModeRequest = wire.Codec{
 		return ok && x != nil && validSetSessionModeRequest(x, strict)
 	},
 	Is: is[SetSessionModeRequest],
+}
+
+func validSetSessionModeRequest(v *SetSessionModeRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.ModeID)) {
+		return false
+	}
+	return true
 }
 
 func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOptionRequest) *wire.FieldErrors {
@@ -803,4 +889,17 @@ var codecSetSessionConfigOptionRequest = wire.Codec{
 		return ok && x != nil && validSetSessionConfigOptionRequest(x, strict)
 	},
 	Is: is[SetSessionConfigOptionRequest],
+}
+
+func validSetSessionConfigOptionRequest(v *SetSessionConfigOptionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.ConfigID)) {
+		return false
+	}
+	if v.Value == nil {
+		return false
+	}
+	return true
 }

@@ -136,10 +136,10 @@ func TestReadRules(t *testing.T) {
 		"default bad":     {def: "IntegerPropertySchema", in: `{"default":"x"}`, out: `{"type":"integer"}`},
 
 		// Ids.
-		"id number": {def: "CancelRequestNotification", in: `{"requestId":1.5}`, out: `{"requestId":1.5}`},
-		"id string": {def: "CancelRequestNotification", in: `{"requestId":"\u0041"}`, out: `{"requestId":"\u0041"}`},
-		"id big":    {def: "CancelRequestNotification", in: `{"requestId":9007199254740993}`, out: `{"requestId":9007199254740993}`},
-		"id object": {def: "CancelRequestNotification", in: `{"requestId":{}}`, err: "requestId: expected string, number or null, got object"},
+		"id number": {def: "ElicitationRequestScope", in: `{"requestId":1.5}`, out: `{"requestId":1.5}`},
+		"id string": {def: "ElicitationRequestScope", in: `{"requestId":"\u0041"}`, out: `{"requestId":"\u0041"}`},
+		"id big":    {def: "ElicitationRequestScope", in: `{"requestId":9007199254740993}`, out: `{"requestId":9007199254740993}`},
+		"id object": {def: "ElicitationRequestScope", in: `{"requestId":{}}`, err: "requestId: expected string, number or null, got object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := decodeAs(t, c.def, []byte(c.in))
@@ -196,7 +196,7 @@ func TestEncodeErrors(t *testing.T) {
 		"json: mode: missing":                                        &acp.CreateElicitationRequest{Message: "m"},
 		"json: sessionId: missing":                                   &acp.CreateElicitationRequest{Message: "m", Mode: &acp.ElicitationFormMode{}},
 		"json: value: missing":                                       &acp.SetSessionConfigOptionRequest{},
-		"json: requestId: missing":                                   &acp.CancelRequestNotification{},
+		"json: requestId: missing":                                   &acp.ElicitationRequestScope{},
 		"json: content.a: missing":                                   &acp.ElicitationAcceptAction{Content: map[string]acp.ElicitationContentValue{"a": nil}},
 		"json: result: missing":                                      &acp.MessageMCPResponse{},
 		"json: both a result and an error":                           &acp.MessageMCPResponse{Result: json.RawMessage(`1`), Error: &acp.MCPError{}},

@@ -102,18 +102,14 @@
 // messages: [Handler] and [Middleware]. Wrap an agent or a client: [AgentWrapper] and
 // [ClientWrapper].
 //
-// Work below the methods: [RequestID], [CancelRequestNotification], [Error]; for proxy
-// chains, [InitializeProxyRequest], [ProxySuccessorRequest] and
-// [ProxySuccessorNotification].
-//
 // # Roles
 //
 // [Agent] and [Client] are the baseline of the protocol and never grow within a wire
 // version. Each optional method, or group of methods with one capability, is a small
 // interface of its own, such as [SessionLoader] or [TerminalHost]. The SDK detects which of
 // them a value implements and advertises their capabilities; every other method fails with
-// -32601. A value that is [Selective] tells which of them it serves. A connection has the role of its other end: *client.Conn is an Agent and
-// *agent.Conn is a Client.
+// -32601. A value that is [Selective] tells which of them it serves. A connection has the
+// role of its other end: *client.Conn is an Agent and *agent.Conn is a Client.
 //
 // # Unions, enumerations and optional fields
 //

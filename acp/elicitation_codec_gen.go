@@ -77,6 +77,13 @@ var codecCreateElicitationRequest = wire.Codec{
 	Is: is[CreateElicitationRequest],
 }
 
+func validCreateElicitationRequest(v *CreateElicitationRequest, strict bool) bool {
+	if v.Mode == nil || !validElicitationMode(v.Mode, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeElicitationMode(d *wire.Decoder, p *ElicitationMode) *wire.FieldErrors {
 	tag, found := d.Tag("mode")
 	switch string(tag) {
@@ -125,6 +132,16 @@ func membersElicitationMode(e *wire.Encoder, v ElicitationMode) {
 		}
 	}
 	e.Missing("mode")
+}
+
+func validElicitationMode(v ElicitationMode, strict bool) bool {
+	switch v := v.(type) {
+	case *ElicitationFormMode:
+		return v == nil || validElicitationFormMode(v, strict)
+	case *ElicitationURLMode:
+		return v == nil || validElicitationURLMode(v, strict)
+	}
+	return true
 }
 
 func encodeUnknownElicitationMode(e *wire.Encoder, v *UnknownElicitationMode) {
@@ -181,6 +198,13 @@ func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationSessionScope) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeElicitationSessionScope)
+}
+
+func validElicitationSessionScope(v *ElicitationSessionScope, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	return true
 }
 
 func decodeElicitationRequestScope(d *wire.Decoder, v *ElicitationRequestScope) *wire.FieldErrors {
@@ -266,6 +290,16 @@ func (v *ElicitationFormMode) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeElicitationFormMode)
 }
 
+func validElicitationFormMode(v *ElicitationFormMode, strict bool) bool {
+	if !validElicitationSchema(&v.RequestedSchema, strict) {
+		return false
+	}
+	if v.Scope == nil || !validElicitationScope(v.Scope, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeElicitationScope(d *wire.Decoder, p *ElicitationScope) *wire.FieldErrors {
 	mark := d.Mark()
 	var bad *wire.FieldErrors
@@ -310,6 +344,14 @@ func membersElicitationScope(e *wire.Encoder, v ElicitationScope) {
 		}
 	}
 	e.Missing("sessionId")
+}
+
+func validElicitationScope(v ElicitationScope, strict bool) bool {
+	switch v := v.(type) {
+	case *ElicitationSessionScope:
+		return v == nil || validElicitationSessionScope(v, strict)
+	}
+	return true
 }
 
 func decodeElicitationURLMode(d *wire.Decoder, v *ElicitationURLMode) *wire.FieldErrors {
@@ -361,6 +403,19 @@ func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationURLMode) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeElicitationURLMode)
+}
+
+func validElicitationURLMode(v *ElicitationURLMode, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ElicitationID)) {
+		return false
+	}
+	if strict && !wire.IsURI(v.URL) {
+		return false
+	}
+	if v.Scope == nil || !validElicitationScope(v.Scope, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeCompleteElicitationNotification(d *wire.Decoder, v *CompleteElicitationNotification) *wire.FieldErrors {
@@ -423,6 +478,13 @@ var codecCompleteElicitationNotification = wire.Codec{
 		return ok && x != nil && validCompleteElicitationNotification(x, strict)
 	},
 	Is: is[CompleteElicitationNotification],
+}
+
+func validCompleteElicitationNotification(v *CompleteElicitationNotification, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ElicitationID)) {
+		return false
+	}
+	return true
 }
 
 func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationResponse) *wire.FieldErrors {
@@ -488,6 +550,13 @@ var codecCreateElicitationResponse = wire.Codec{
 	Is: is[CreateElicitationResponse],
 }
 
+func validCreateElicitationResponse(v *CreateElicitationResponse, strict bool) bool {
+	if v.Action == nil || !validElicitationAction(v.Action, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeElicitationAction(d *wire.Decoder, p *ElicitationAction) *wire.FieldErrors {
 	tag, found := d.Tag("action")
 	switch string(tag) {
@@ -549,6 +618,14 @@ func membersElicitationAction(e *wire.Encoder, v ElicitationAction) {
 		}
 	}
 	e.Missing("action")
+}
+
+func validElicitationAction(v ElicitationAction, strict bool) bool {
+	switch v := v.(type) {
+	case *ElicitationAcceptAction:
+		return v == nil || validElicitationAcceptAction(v, strict)
+	}
+	return true
 }
 
 func encodeUnknownElicitationAction(e *wire.Encoder, v *UnknownElicitationAction) {
@@ -699,4 +776,13 @@ func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationAcceptAction) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeElicitationAcceptAction)
+}
+
+func validElicitationAcceptAction(v *ElicitationAcceptAction, strict bool) bool {
+	for i := range v.Content {
+		if v.Content[i] == nil {
+			return false
+		}
+	}
+	return true
 }

@@ -78,6 +78,18 @@ func (v *ElicitationSchema) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeElicitationSchema)
 }
 
+func validElicitationSchema(v *ElicitationSchema, strict bool) bool {
+	for i := range v.Properties {
+		if v.Properties[i] == nil {
+			return false
+		}
+		if !validElicitationPropertySchema(v.Properties[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 var wordsElicitationSchemaType = []string{"object"}
 
 func decodeElicitationPropertySchema(d *wire.Decoder, p *ElicitationPropertySchema) *wire.FieldErrors {
@@ -184,6 +196,14 @@ func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchem
 func UnmarshalElicitationPropertySchema(data []byte) (v ElicitationPropertySchema, err error) {
 	err = unmarshal(data, &v, decodeElicitationPropertySchema)
 	return v, err
+}
+
+func validElicitationPropertySchema(v ElicitationPropertySchema, strict bool) bool {
+	switch v := v.(type) {
+	case *MultiSelectPropertySchema:
+		return v == nil || validMultiSelectPropertySchema(v, strict)
+	}
+	return true
 }
 
 func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitationPropertySchema) {
@@ -820,4 +840,11 @@ func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MultiSelectPropertySchema) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeMultiSelectPropertySchema)
+}
+
+func validMultiSelectPropertySchema(v *MultiSelectPropertySchema, strict bool) bool {
+	if v.Items == nil {
+		return false
+	}
+	return true
 }

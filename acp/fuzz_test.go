@@ -76,7 +76,7 @@ func addRecorded(f *testing.F) {
 		if e.Kind == envelope.KindNotification {
 			m = wire.Notification(acp.ProtocolVersion, string(e.Method))
 		}
-		if m == nil || len(e.Params) == 0 {
+		if m == nil || m.Params == nil || len(e.Params) == 0 {
 			continue
 		}
 		v, _, err := m.Params.Decode(e.Params)

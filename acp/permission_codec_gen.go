@@ -88,6 +88,21 @@ var codecRequestPermissionRequest = wire.Codec{
 	Is: is[RequestPermissionRequest],
 }
 
+func validRequestPermissionRequest(v *RequestPermissionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if !validToolCallUpdate(&v.ToolCall, strict) {
+		return false
+	}
+	for i := range v.Options {
+		if !validPermissionOption(&v.Options[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodePermissionOption(d *wire.Decoder, v *PermissionOption) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -146,6 +161,16 @@ func (v PermissionOption) MarshalJSON() ([]byte, error) { return marshal(&v, enc
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PermissionOption) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodePermissionOption)
+}
+
+func validPermissionOption(v *PermissionOption, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.OptionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.Kind)) {
+		return false
+	}
+	return true
 }
 
 var wordsPermissionOptionKind = []string{"allow_once", "allow_always", "reject_once", "reject_always"}
@@ -213,6 +238,13 @@ var codecRequestPermissionResponse = wire.Codec{
 	Is: is[RequestPermissionResponse],
 }
 
+func validRequestPermissionResponse(v *RequestPermissionResponse, strict bool) bool {
+	if v.Outcome == nil || !validRequestPermissionOutcome(v.Outcome, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeRequestPermissionOutcome(d *wire.Decoder, p *RequestPermissionOutcome) *wire.FieldErrors {
 	tag, found := d.Tag("outcome")
 	switch string(tag) {
@@ -265,6 +297,14 @@ func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome)
 func UnmarshalRequestPermissionOutcome(data []byte) (v RequestPermissionOutcome, err error) {
 	err = unmarshal(data, &v, decodeRequestPermissionOutcome)
 	return v, err
+}
+
+func validRequestPermissionOutcome(v RequestPermissionOutcome, strict bool) bool {
+	switch v := v.(type) {
+	case *SelectedPermissionOutcome:
+		return v == nil || validSelectedPermissionOutcome(v, strict)
+	}
+	return true
 }
 
 func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPermissionOutcome) {
@@ -361,4 +401,11 @@ func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SelectedPermissionOutcome) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSelectedPermissionOutcome)
+}
+
+func validSelectedPermissionOutcome(v *SelectedPermissionOutcome, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.OptionID)) {
+		return false
+	}
+	return true
 }

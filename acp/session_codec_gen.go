@@ -93,6 +93,21 @@ var codecNewSessionResponse = wire.Codec{
 	Is: is[NewSessionResponse],
 }
 
+func validNewSessionResponse(v *NewSessionResponse, strict bool) bool {
+	if v.SessionID == "" {
+		return false
+	}
+	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeLoadSessionResponse(d *wire.Decoder, v *LoadSessionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -175,6 +190,18 @@ var codecLoadSessionResponse = wire.Codec{
 		return ok && x != nil && validLoadSessionResponse(x, strict)
 	},
 	Is: is[LoadSessionResponse],
+}
+
+func validLoadSessionResponse(v *LoadSessionResponse, strict bool) bool {
+	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 func decodeForkSessionResponse(d *wire.Decoder, v *ForkSessionResponse) *wire.FieldErrors {
@@ -263,6 +290,21 @@ var codecForkSessionResponse = wire.Codec{
 	Is: is[ForkSessionResponse],
 }
 
+func validForkSessionResponse(v *ForkSessionResponse, strict bool) bool {
+	if v.SessionID == "" {
+		return false
+	}
+	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeResumeSessionResponse(d *wire.Decoder, v *ResumeSessionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -345,6 +387,18 @@ var codecResumeSessionResponse = wire.Codec{
 		return ok && x != nil && validResumeSessionResponse(x, strict)
 	},
 	Is: is[ResumeSessionResponse],
+}
+
+func validResumeSessionResponse(v *ResumeSessionResponse, strict bool) bool {
+	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -466,6 +520,29 @@ var codecNewSessionRequest = wire.Codec{
 	Is: is[NewSessionRequest],
 }
 
+func validNewSessionRequest(v *NewSessionRequest, strict bool) bool {
+	if strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(v.AdditionalDirectories[i]) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeSystemPrompt(d *wire.Decoder, v *SystemPrompt) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -513,6 +590,21 @@ func (v SystemPrompt) MarshalJSON() ([]byte, error) { return marshal(&v, encodeS
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SystemPrompt) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSystemPrompt)
+}
+
+func validSystemPrompt(v *SystemPrompt, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Mode)) {
+		return false
+	}
+	for i := range v.Content {
+		if v.Content[i] == nil {
+			return false
+		}
+		if !validContentBlock(v.Content[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 var wordsSystemPromptMode = []string{"append", "override"}
@@ -611,6 +703,32 @@ var codecLoadSessionRequest = wire.Codec{
 	Is: is[LoadSessionRequest],
 }
 
+func validLoadSessionRequest(v *LoadSessionRequest, strict bool) bool {
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(v.AdditionalDirectories[i]) {
+			return false
+		}
+	}
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeForkSessionRequest(d *wire.Decoder, v *ForkSessionRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -705,6 +823,32 @@ var codecForkSessionRequest = wire.Codec{
 		return ok && x != nil && validForkSessionRequest(x, strict)
 	},
 	Is: is[ForkSessionRequest],
+}
+
+func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(v.AdditionalDirectories[i]) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.FieldErrors {
@@ -803,6 +947,32 @@ var codecResumeSessionRequest = wire.Codec{
 	Is: is[ResumeSessionRequest],
 }
 
+func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(v.AdditionalDirectories[i]) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeCloseSessionRequest(d *wire.Decoder, v *CloseSessionRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -863,4 +1033,11 @@ var codecCloseSessionRequest = wire.Codec{
 		return ok && x != nil && validCloseSessionRequest(x, strict)
 	},
 	Is: is[CloseSessionRequest],
+}
+
+func validCloseSessionRequest(v *CloseSessionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	return true
 }

@@ -80,6 +80,15 @@ var codecListSessionsResponse = wire.Codec{
 	Is: is[ListSessionsResponse],
 }
 
+func validListSessionsResponse(v *ListSessionsResponse, strict bool) bool {
+	for i := range v.Sessions {
+		if !validSessionInfo(&v.Sessions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeSessionInfo(d *wire.Decoder, v *SessionInfo) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -154,6 +163,21 @@ func (v SessionInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSe
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionInfo) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionInfo) }
+
+func validSessionInfo(v *SessionInfo, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(v.AdditionalDirectories[i]) {
+			return false
+		}
+	}
+	return true
+}
 
 // MarshalJSON encodes the value in its wire format.
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
@@ -313,6 +337,13 @@ var codecSessionStatusResponse = wire.Codec{
 	Is: is[SessionStatusResponse],
 }
 
+func validSessionStatusResponse(v *SessionStatusResponse, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Status)) {
+		return false
+	}
+	return true
+}
+
 var wordsSessionStatus = []string{"open", "saved"}
 
 func decodeSetSessionTitleResponse(d *wire.Decoder, v *SetSessionTitleResponse) *wire.FieldErrors {
@@ -449,6 +480,13 @@ var codecListSessionsRequest = wire.Codec{
 	Is: is[ListSessionsRequest],
 }
 
+func validListSessionsRequest(v *ListSessionsRequest, strict bool) bool {
+	if v.Cwd != "" && strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	return true
+}
+
 var wordsSessionArchiveFilter = []string{"exclude", "include", "only"}
 
 func decodeDeleteSessionRequest(d *wire.Decoder, v *DeleteSessionRequest) *wire.FieldErrors {
@@ -513,6 +551,13 @@ var codecDeleteSessionRequest = wire.Codec{
 	Is: is[DeleteSessionRequest],
 }
 
+func validDeleteSessionRequest(v *DeleteSessionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	return true
+}
+
 func decodeArchiveSessionRequest(d *wire.Decoder, v *ArchiveSessionRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -573,6 +618,13 @@ var codecArchiveSessionRequest = wire.Codec{
 		return ok && x != nil && validArchiveSessionRequest(x, strict)
 	},
 	Is: is[ArchiveSessionRequest],
+}
+
+func validArchiveSessionRequest(v *ArchiveSessionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	return true
 }
 
 func decodeUnarchiveSessionRequest(d *wire.Decoder, v *UnarchiveSessionRequest) *wire.FieldErrors {
@@ -637,6 +689,13 @@ var codecUnarchiveSessionRequest = wire.Codec{
 	Is: is[UnarchiveSessionRequest],
 }
 
+func validUnarchiveSessionRequest(v *UnarchiveSessionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	return true
+}
+
 func decodeSessionStatusRequest(d *wire.Decoder, v *SessionStatusRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -697,6 +756,13 @@ var codecSessionStatusRequest = wire.Codec{
 		return ok && x != nil && validSessionStatusRequest(x, strict)
 	},
 	Is: is[SessionStatusRequest],
+}
+
+func validSessionStatusRequest(v *SessionStatusRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	return true
 }
 
 func decodeSetSessionTitleRequest(d *wire.Decoder, v *SetSessionTitleRequest) *wire.FieldErrors {
@@ -764,4 +830,11 @@ var codecSetSessionTitleRequest = wire.Codec{
 		return ok && x != nil && validSetSessionTitleRequest(x, strict)
 	},
 	Is: is[SetSessionTitleRequest],
+}
+
+func validSetSessionTitleRequest(v *SetSessionTitleRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	return true
 }

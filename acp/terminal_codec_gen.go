@@ -7,6 +7,175 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
+func decodeWriteTextFileRequest(d *wire.Decoder, v *WriteTextFileRequest) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "sessionId":
+			if o.Is(d, 0) {
+				o.Check(d.String((*string)(&v.SessionID)))
+			}
+		case "path":
+			if o.Is(d, 1) {
+				o.Check(d.String(&v.Path))
+			}
+		case "content":
+			if o.Is(d, 2) {
+				o.Check(d.String(&v.Content))
+			}
+		case "_meta":
+			if o.Is(d, 3) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("sessionId", "path", "content")
+}
+
+func membersWriteTextFileRequest(e *wire.Encoder, v *WriteTextFileRequest) {
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"path":`, v.Path)
+	e.String(`,"content":`, v.Content)
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeWriteTextFileRequest(e *wire.Encoder, v *WriteTextFileRequest) {
+	e.Open()
+	membersWriteTextFileRequest(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeWriteTextFileRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *WriteTextFileRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeWriteTextFileRequest)
+}
+
+var codecWriteTextFileRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[WriteTextFileRequest](&d)
+		return d.End(v, decodeWriteTextFileRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*WriteTextFileRequest)
+		if !ok || x == nil {
+			return b, wrongType[WriteTextFileRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeWriteTextFileRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*WriteTextFileRequest)
+		return ok && x != nil && validWriteTextFileRequest(x, strict)
+	},
+	Is: is[WriteTextFileRequest],
+}
+
+func validWriteTextFileRequest(v *WriteTextFileRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsAbsPath(v.Path) {
+		return false
+	}
+	return true
+}
+
+func decodeReadTextFileRequest(d *wire.Decoder, v *ReadTextFileRequest) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "sessionId":
+			if o.Is(d, 0) {
+				o.Check(d.String((*string)(&v.SessionID)))
+			}
+		case "path":
+			if o.Is(d, 1) {
+				o.Check(d.String(&v.Path))
+			}
+		case "line":
+			if o.Is(d, 2) && !d.Null() {
+				o.Check(wire.ReadUintPtr(d, &v.Line))
+			}
+		case "limit":
+			if o.Is(d, 3) && !d.Null() {
+				o.Check(wire.ReadUintPtr(d, &v.Limit))
+			}
+		case "_meta":
+			if o.Is(d, 4) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("sessionId", "path")
+}
+
+func membersReadTextFileRequest(e *wire.Encoder, v *ReadTextFileRequest) {
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"path":`, v.Path)
+	wire.WriteUintPtr(e, `,"line":`, v.Line)
+	wire.WriteUintPtr(e, `,"limit":`, v.Limit)
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeReadTextFileRequest(e *wire.Encoder, v *ReadTextFileRequest) {
+	e.Open()
+	membersReadTextFileRequest(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeReadTextFileRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ReadTextFileRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeReadTextFileRequest)
+}
+
+var codecReadTextFileRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ReadTextFileRequest](&d)
+		return d.End(v, decodeReadTextFileRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ReadTextFileRequest)
+		if !ok || x == nil {
+			return b, wrongType[ReadTextFileRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeReadTextFileRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ReadTextFileRequest)
+		return ok && x != nil && validReadTextFileRequest(x, strict)
+	},
+	Is: is[ReadTextFileRequest],
+}
+
+func validReadTextFileRequest(v *ReadTextFileRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsAbsPath(v.Path) {
+		return false
+	}
+	return true
+}
+
 func decodeCreateTerminalRequest(d *wire.Decoder, v *CreateTerminalRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -102,6 +271,19 @@ var codecCreateTerminalRequest = wire.Codec{
 		return ok && x != nil && validCreateTerminalRequest(x, strict)
 	},
 	Is: is[CreateTerminalRequest],
+}
+
+func validCreateTerminalRequest(v *CreateTerminalRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(v.Command) {
+		return false
+	}
+	if v.Cwd != "" && strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	return true
 }
 
 func decodeEnvVariable(d *wire.Decoder, v *EnvVariable) *wire.FieldErrors {
@@ -224,6 +406,16 @@ var codecTerminalOutputRequest = wire.Codec{
 	Is: is[TerminalOutputRequest],
 }
 
+func validTerminalOutputRequest(v *TerminalOutputRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
+		return false
+	}
+	return true
+}
+
 func decodeReleaseTerminalRequest(d *wire.Decoder, v *ReleaseTerminalRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -289,6 +481,16 @@ var codecReleaseTerminalRequest = wire.Codec{
 		return ok && x != nil && validReleaseTerminalRequest(x, strict)
 	},
 	Is: is[ReleaseTerminalRequest],
+}
+
+func validReleaseTerminalRequest(v *ReleaseTerminalRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
+		return false
+	}
+	return true
 }
 
 func decodeWaitForTerminalExitRequest(d *wire.Decoder, v *WaitForTerminalExitRequest) *wire.FieldErrors {
@@ -358,6 +560,16 @@ var codecWaitForTerminalExitRequest = wire.Codec{
 	Is: is[WaitForTerminalExitRequest],
 }
 
+func validWaitForTerminalExitRequest(v *WaitForTerminalExitRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
+		return false
+	}
+	return true
+}
+
 func decodeKillTerminalRequest(d *wire.Decoder, v *KillTerminalRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -425,6 +637,107 @@ var codecKillTerminalRequest = wire.Codec{
 	Is: is[KillTerminalRequest],
 }
 
+func validKillTerminalRequest(v *KillTerminalRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
+		return false
+	}
+	return true
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *WriteTextFileResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+var codecWriteTextFileResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[WriteTextFileResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*WriteTextFileResponse)
+		if !ok || x == nil {
+			return b, wrongType[WriteTextFileResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[WriteTextFileResponse],
+}
+
+func decodeReadTextFileResponse(d *wire.Decoder, v *ReadTextFileResponse) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "content":
+			if o.Is(d, 0) {
+				o.Check(d.String(&v.Content))
+			}
+		case "_meta":
+			if o.Is(d, 1) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("content")
+}
+
+func membersReadTextFileResponse(e *wire.Encoder, v *ReadTextFileResponse) {
+	e.String(`,"content":`, v.Content)
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeReadTextFileResponse(e *wire.Encoder, v *ReadTextFileResponse) {
+	e.Open()
+	membersReadTextFileResponse(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeReadTextFileResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ReadTextFileResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeReadTextFileResponse)
+}
+
+var codecReadTextFileResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ReadTextFileResponse](&d)
+		return d.End(v, decodeReadTextFileResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ReadTextFileResponse)
+		if !ok || x == nil {
+			return b, wrongType[ReadTextFileResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeReadTextFileResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[ReadTextFileResponse],
+}
+
 func decodeCreateTerminalResponse(d *wire.Decoder, v *CreateTerminalResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -485,6 +798,13 @@ var codecCreateTerminalResponse = wire.Codec{
 		return ok && x != nil && validCreateTerminalResponse(x, strict)
 	},
 	Is: is[CreateTerminalResponse],
+}
+
+func validCreateTerminalResponse(v *CreateTerminalResponse, strict bool) bool {
+	if v.TerminalID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeTerminalOutputResponse(d *wire.Decoder, v *TerminalOutputResponse) *wire.FieldErrors {

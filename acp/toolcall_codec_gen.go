@@ -106,6 +106,26 @@ func (v *ToolCallUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeToolCallUpdate)
 }
 
+func validToolCallUpdate(v *ToolCallUpdate, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+		return false
+	}
+	for i := range v.Content {
+		if v.Content[i] == nil {
+			return false
+		}
+		if !validToolCallContent(v.Content[i], strict) {
+			return false
+		}
+	}
+	for i := range v.Locations {
+		if !validToolCallLocation(&v.Locations[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 var wordsToolKind = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 
 var wordsToolCallStatus = []string{"pending", "in_progress", "completed", "failed"}
@@ -188,6 +208,18 @@ func UnmarshalToolCallContent(data []byte) (v ToolCallContent, err error) {
 	return v, err
 }
 
+func validToolCallContent(v ToolCallContent, strict bool) bool {
+	switch v := v.(type) {
+	case *Content:
+		return v == nil || validContent(v, strict)
+	case *Diff:
+		return v == nil || validDiff(v, strict)
+	case *Terminal:
+		return v == nil || validTerminal(v, strict)
+	}
+	return true
+}
+
 func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
@@ -246,6 +278,13 @@ func (v Content) MarshalJSON() ([]byte, error) { return marshal(&v, encodeConten
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Content) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeContent) }
 
+func validContent(v *Content, strict bool) bool {
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeDiff(d *wire.Decoder, v *Diff) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -297,6 +336,13 @@ func (v Diff) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiff) }
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Diff) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiff) }
 
+func validDiff(v *Diff, strict bool) bool {
+	if strict && !wire.IsAbsPath(v.Path) {
+		return false
+	}
+	return true
+}
+
 func decodeTerminal(d *wire.Decoder, v *Terminal) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -337,6 +383,13 @@ func (v Terminal) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTermi
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Terminal) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTerminal) }
+
+func validTerminal(v *Terminal, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
+		return false
+	}
+	return true
+}
 
 func decodeToolCallLocation(d *wire.Decoder, v *ToolCallLocation) *wire.FieldErrors {
 	o := d.Object()
@@ -391,6 +444,13 @@ func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return marshal(&v, enc
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallLocation) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeToolCallLocation)
+}
+
+func validToolCallLocation(v *ToolCallLocation, strict bool) bool {
+	if strict && !wire.IsAbsPath(v.Path) {
+		return false
+	}
+	return true
 }
 
 func decodeToolCall(d *wire.Decoder, v *ToolCall) *wire.FieldErrors {
@@ -489,3 +549,23 @@ func (v ToolCall) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolC
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCall) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeToolCall) }
+
+func validToolCall(v *ToolCall, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+		return false
+	}
+	for i := range v.Content {
+		if v.Content[i] == nil {
+			return false
+		}
+		if !validToolCallContent(v.Content[i], strict) {
+			return false
+		}
+	}
+	for i := range v.Locations {
+		if !validToolCallLocation(&v.Locations[i], strict) {
+			return false
+		}
+	}
+	return true
+}

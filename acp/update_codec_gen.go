@@ -75,6 +75,16 @@ var codecSessionNotification = wire.Codec{
 	Is: is[SessionNotification],
 }
 
+func validSessionNotification(v *SessionNotification, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if v.Update == nil || !validSessionUpdate(v.Update, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeSessionUpdate(d *wire.Decoder, p *SessionUpdate) *wire.FieldErrors {
 	tag, found := d.Tag("sessionUpdate")
 	switch string(tag) {
@@ -333,6 +343,44 @@ func UnmarshalSessionUpdate(data []byte) (v SessionUpdate, err error) {
 	return v, err
 }
 
+func validSessionUpdate(v SessionUpdate, strict bool) bool {
+	switch v := v.(type) {
+	case *UserMessageChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *AgentMessageChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *AgentThoughtChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *ToolCall:
+		return v == nil || validToolCall(v, strict)
+	case *ToolCallUpdate:
+		return v == nil || validToolCallUpdate(v, strict)
+	case *Plan:
+		return v == nil || validPlan(v, strict)
+	case *PlanUpdate:
+		return v == nil || validPlanUpdate(v, strict)
+	case *PlanRemoved:
+		return v == nil || validPlanRemoved(v, strict)
+	case *CurrentModeUpdate:
+		return v == nil || validCurrentModeUpdate(v, strict)
+	case *ConfigOptionUpdate:
+		return v == nil || validConfigOptionUpdate(v, strict)
+	case *Notice:
+		return v == nil || validNotice(v, strict)
+	case *CompactionUpdate:
+		return v == nil || validCompactionUpdate(v, strict)
+	case *CompactionSummaryChunk:
+		return v == nil || validCompactionSummaryChunk(v, strict)
+	case *SubagentUpdate:
+		return v == nil || validSubagentUpdate(v, strict)
+	case *SessionMessage:
+		return v == nil || validSessionMessage(v, strict)
+	case *SessionMessageChunk:
+		return v == nil || validSessionMessageChunk(v, strict)
+	}
+	return true
+}
+
 func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
 	e.Open()
 	e.UnknownMembers("sessionUpdate", v.Type, v.Raw)
@@ -440,6 +488,13 @@ func (v ContentChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeC
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ContentChunk) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeContentChunk)
+}
+
+func validContentChunk(v *ContentChunk, strict bool) bool {
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeAvailableCommand(d *wire.Decoder, v *AvailableCommand) *wire.FieldErrors {
@@ -878,6 +933,16 @@ func (v Notice) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNotice)
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Notice) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeNotice) }
 
+func validNotice(v *Notice, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Severity)) {
+		return false
+	}
+	if v.Title == "" {
+		return false
+	}
+	return true
+}
+
 var wordsCompactionStatus = []string{"in_progress", "completed", "failed", "cancelled"}
 
 func decodeCompactionUpdate(d *wire.Decoder, v *CompactionUpdate) *wire.FieldErrors {
@@ -964,6 +1029,26 @@ func (v *CompactionUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeCompactionUpdate)
 }
 
+func validCompactionUpdate(v *CompactionUpdate, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.CompactionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.Status)) {
+		return false
+	}
+	if x, ok := v.Summary.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeCompactionSummaryChunk(d *wire.Decoder, v *CompactionSummaryChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -1013,4 +1098,14 @@ func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionSummaryChunk) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeCompactionSummaryChunk)
+}
+
+func validCompactionSummaryChunk(v *CompactionSummaryChunk, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.CompactionID)) {
+		return false
+	}
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
 }

@@ -479,9 +479,6 @@ var Cases = []Case{
 	structCase("McpError", decodeMCPError, encodeMCPError, nil),
 	structCase("CancelSessionNotification", decodeCancelSessionNotification, encodeCancelSessionNotification, validCancelSessionNotification),
 	structCase("MessageMcpNotification", decodeMessageMCPNotification, encodeMessageMCPNotification, validMessageMCPNotification),
-	structCase("CancelRequestNotification", decodeCancelRequestNotification, encodeCancelRequestNotification, nil),
-	structCase("ProxySuccessorRequest", decodeProxySuccessorRequest, encodeProxySuccessorRequest, nil),
-	structCase("ProxySuccessorNotification", decodeProxySuccessorNotification, encodeProxySuccessorNotification, nil),
 }
 
 // Variants lists the variants of every union, the one for unknown values last.
@@ -777,12 +774,6 @@ var Named = map[string]any{
 	"McpError":                                 new(MCPError),
 	"CancelSessionNotification":                new(CancelSessionNotification),
 	"MessageMcpNotification":                   new(MessageMCPNotification),
-	"CancelRequestNotification":                new(CancelRequestNotification),
-	"InitializeProxyRequest":                   new(InitializeProxyRequest),
-	"ProxySuccessorRequest":                    new(ProxySuccessorRequest),
-	"InitializeProxyResponse":                  new(InitializeProxyResponse),
-	"ProxySuccessorResponse":                   new(ProxySuccessorResponse),
-	"ProxySuccessorNotification":               new(ProxySuccessorNotification),
 }
 
 // Values has the constants of every enumeration.

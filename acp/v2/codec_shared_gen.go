@@ -60,22 +60,3 @@ func is[T any](v any) bool {
 	x, ok := v.(*T)
 	return ok && x != nil
 }
-
-// codecRaw is the codec of opaque values.
-var codecRaw = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		v := json.RawMessage(bytes.Clone(raw))
-		return &v, int64(cap(v)) + 24, nil
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*json.RawMessage)
-		if !ok || x == nil {
-			return b, wrongType[json.RawMessage](v)
-		}
-		e := wire.NewEncoder(b)
-		e.RawValue(*x)
-		return e.End()
-	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[json.RawMessage],
-}

@@ -80,6 +80,16 @@ func (v *SessionConfigOption) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionConfigOption)
 }
 
+func validSessionConfigOption(v *SessionConfigOption, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ConfigID)) {
+		return false
+	}
+	if v.Kind == nil || !validSessionConfigKind(v.Kind, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeSessionConfigKind(d *wire.Decoder, p *SessionConfigKind) *wire.FieldErrors {
 	tag, found := d.Tag("type")
 	switch string(tag) {
@@ -128,6 +138,14 @@ func membersSessionConfigKind(e *wire.Encoder, v SessionConfigKind) {
 		}
 	}
 	e.Missing("type")
+}
+
+func validSessionConfigKind(v SessionConfigKind, strict bool) bool {
+	switch v := v.(type) {
+	case *SessionConfigSelect:
+		return v == nil || validSessionConfigSelect(v, strict)
+	}
+	return true
 }
 
 func encodeUnknownSessionConfigKind(e *wire.Encoder, v *UnknownSessionConfigKind) {
@@ -278,6 +296,16 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionConfigSelectGroup)
 }
 
+func validSessionConfigSelectGroup(v *SessionConfigSelectGroup, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.GroupID)) {
+		return false
+	}
+	if len(v.Options) == 0 {
+		return false
+	}
+	return true
+}
+
 func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -322,6 +350,13 @@ func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelect) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionConfigSelect)
+}
+
+func validSessionConfigSelect(v *SessionConfigSelect, strict bool) bool {
+	if !validSessionConfigSelectOptions(&v.Options, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeSessionConfigBoolean(d *wire.Decoder, v *SessionConfigBoolean) *wire.FieldErrors {
@@ -432,6 +467,15 @@ var codecSetSessionConfigOptionResponse = wire.Codec{
 	Is: is[SetSessionConfigOptionResponse],
 }
 
+func validSetSessionConfigOptionResponse(v *SetSessionConfigOptionResponse, strict bool) bool {
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeConfigOptionUpdate(d *wire.Decoder, v *ConfigOptionUpdate) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -481,4 +525,13 @@ func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ConfigOptionUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeConfigOptionUpdate)
+}
+
+func validConfigOptionUpdate(v *ConfigOptionUpdate, strict bool) bool {
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
 }

@@ -111,6 +111,22 @@ func UnmarshalContentBlock(data []byte) (v ContentBlock, err error) {
 	return v, err
 }
 
+func validContentBlock(v ContentBlock, strict bool) bool {
+	switch v := v.(type) {
+	case *TextContent:
+		return v == nil || validTextContent(v, strict)
+	case *ImageContent:
+		return v == nil || validImageContent(v, strict)
+	case *AudioContent:
+		return v == nil || validAudioContent(v, strict)
+	case *ResourceLink:
+		return v == nil || validResourceLink(v, strict)
+	case *EmbeddedResource:
+		return v == nil || validEmbeddedResource(v, strict)
+	}
+	return true
+}
+
 func encodeUnknownContentBlock(e *wire.Encoder, v *UnknownContentBlock) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
@@ -181,6 +197,13 @@ func (v Annotations) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAn
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Annotations) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeAnnotations) }
 
+func validAnnotations(v *Annotations, strict bool) bool {
+	if v.Priority != nil && (*v.Priority < 0 || *v.Priority > 1) {
+		return false
+	}
+	return true
+}
+
 var wordsRole = []string{"assistant", "user"}
 
 func decodeTextContent(d *wire.Decoder, v *TextContent) *wire.FieldErrors {
@@ -234,6 +257,13 @@ func (v TextContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTe
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TextContent) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTextContent) }
+
+func validTextContent(v *TextContent, strict bool) bool {
+	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
+		return false
+	}
+	return true
+}
 
 func decodeImageContent(d *wire.Decoder, v *ImageContent) *wire.FieldErrors {
 	o := d.Object()
@@ -305,6 +335,16 @@ func (v *ImageContent) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeImageContent)
 }
 
+func validImageContent(v *ImageContent, strict bool) bool {
+	if v.URI != "" && strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeAudioContent(d *wire.Decoder, v *AudioContent) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -362,6 +402,13 @@ func (v AudioContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeA
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AudioContent) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeAudioContent)
+}
+
+func validAudioContent(v *AudioContent, strict bool) bool {
+	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeResourceLink(d *wire.Decoder, v *ResourceLink) *wire.FieldErrors {
@@ -460,6 +507,21 @@ func (v *ResourceLink) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeResourceLink)
 }
 
+func validResourceLink(v *ResourceLink, strict bool) bool {
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	for i := range v.Icons {
+		if !validIcon(&v.Icons[i], strict) {
+			return false
+		}
+	}
+	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeEmbeddedResourceResource(d *wire.Decoder, p *EmbeddedResourceResource) *wire.FieldErrors {
 	mark := d.Mark()
 	var bad *wire.FieldErrors
@@ -520,6 +582,16 @@ func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource)
 func UnmarshalEmbeddedResourceResource(data []byte) (v EmbeddedResourceResource, err error) {
 	err = unmarshal(data, &v, decodeEmbeddedResourceResource)
 	return v, err
+}
+
+func validEmbeddedResourceResource(v EmbeddedResourceResource, strict bool) bool {
+	switch v := v.(type) {
+	case *TextResourceContents:
+		return v == nil || validTextResourceContents(v, strict)
+	case *BlobResourceContents:
+		return v == nil || validBlobResourceContents(v, strict)
+	}
+	return true
 }
 
 func encodeUnknownEmbeddedResourceResource(e *wire.Encoder, v *UnknownEmbeddedResourceResource) {
@@ -592,6 +664,13 @@ func (v *TextResourceContents) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeTextResourceContents)
 }
 
+func validTextResourceContents(v *TextResourceContents, strict bool) bool {
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	return true
+}
+
 func decodeBlobResourceContents(d *wire.Decoder, v *BlobResourceContents) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -644,6 +723,13 @@ func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BlobResourceContents) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeBlobResourceContents)
+}
+
+func validBlobResourceContents(v *BlobResourceContents, strict bool) bool {
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	return true
 }
 
 func decodeEmbeddedResource(d *wire.Decoder, v *EmbeddedResource) *wire.FieldErrors {
@@ -699,4 +785,300 @@ func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return marshal(&v, enc
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *EmbeddedResource) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeEmbeddedResource)
+}
+
+func validEmbeddedResource(v *EmbeddedResource, strict bool) bool {
+	if v.Resource == nil || !validEmbeddedResourceResource(v.Resource, strict) {
+		return false
+	}
+	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
+		return false
+	}
+	return true
+}
+
+func decodeUsage(d *wire.Decoder, v *Usage) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "totalTokens":
+			if o.Is(d, 0) {
+				o.Check(wire.ReadUint(d, &v.TotalTokens))
+			}
+		case "inputTokens":
+			if o.Is(d, 1) {
+				o.Check(wire.ReadUint(d, &v.InputTokens))
+			}
+		case "outputTokens":
+			if o.Is(d, 2) {
+				o.Check(wire.ReadUint(d, &v.OutputTokens))
+			}
+		case "thoughtTokens":
+			if o.Is(d, 3) && !d.Null() {
+				_ = wire.ReadUintPtr(d, &v.ThoughtTokens)
+			}
+		case "cachedReadTokens":
+			if o.Is(d, 4) && !d.Null() {
+				_ = wire.ReadUintPtr(d, &v.CachedReadTokens)
+			}
+		case "cachedWriteTokens":
+			if o.Is(d, 5) && !d.Null() {
+				_ = wire.ReadUintPtr(d, &v.CachedWriteTokens)
+			}
+		case "_meta":
+			if o.Is(d, 6) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("totalTokens", "inputTokens", "outputTokens")
+}
+
+func membersUsage(e *wire.Encoder, v *Usage) {
+	wire.WriteUint(e, `,"totalTokens":`, v.TotalTokens)
+	wire.WriteUint(e, `,"inputTokens":`, v.InputTokens)
+	wire.WriteUint(e, `,"outputTokens":`, v.OutputTokens)
+	wire.WriteUintPtr(e, `,"thoughtTokens":`, v.ThoughtTokens)
+	wire.WriteUintPtr(e, `,"cachedReadTokens":`, v.CachedReadTokens)
+	wire.WriteUintPtr(e, `,"cachedWriteTokens":`, v.CachedWriteTokens)
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeUsage(e *wire.Encoder, v *Usage) {
+	e.Open()
+	membersUsage(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v Usage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsage) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Usage) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUsage) }
+
+func decodePromptResponse(d *wire.Decoder, v *PromptResponse) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "messageId":
+			if o.Is(d, 0) {
+				o.Check(d.String((*string)(&v.MessageID)))
+			}
+		case "_meta":
+			if o.Is(d, 1) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("messageId")
+}
+
+func membersPromptResponse(e *wire.Encoder, v *PromptResponse) {
+	e.String(`,"messageId":`, string(v.MessageID))
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
+	e.Open()
+	membersPromptResponse(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v PromptResponse) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptResponse) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PromptResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePromptResponse)
+}
+
+var codecPromptResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[PromptResponse](&d)
+		return d.End(v, decodePromptResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*PromptResponse)
+		if !ok || x == nil {
+			return b, wrongType[PromptResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodePromptResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*PromptResponse)
+		return ok && x != nil && validPromptResponse(x, strict)
+	},
+	Is: is[PromptResponse],
+}
+
+func validPromptResponse(v *PromptResponse, strict bool) bool {
+	if v.MessageID == "" {
+		return false
+	}
+	return true
+}
+
+func decodePromptRequest(d *wire.Decoder, v *PromptRequest) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "sessionId":
+			if o.Is(d, 0) {
+				o.Check(d.String((*string)(&v.SessionID)))
+			}
+		case "prompt":
+			if o.Is(d, 1) {
+				o.Check(decodeContentBlockList(d, &v.Prompt, false))
+			}
+		case "_meta":
+			if o.Is(d, 2) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("sessionId", "prompt")
+}
+
+func membersPromptRequest(e *wire.Encoder, v *PromptRequest) {
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Name(`,"prompt":`)
+	e.OpenArray()
+	for i := range v.Prompt {
+		e.Element()
+		encodeContentBlock(e, v.Prompt[i])
+	}
+	e.CloseArray()
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
+	e.Open()
+	membersPromptRequest(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v PromptRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptRequest) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PromptRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePromptRequest)
+}
+
+var codecPromptRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[PromptRequest](&d)
+		return d.End(v, decodePromptRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*PromptRequest)
+		if !ok || x == nil {
+			return b, wrongType[PromptRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodePromptRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*PromptRequest)
+		return ok && x != nil && validPromptRequest(x, strict)
+	},
+	Is: is[PromptRequest],
+}
+
+func validPromptRequest(v *PromptRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if len(v.Prompt) == 0 {
+		return false
+	}
+	for i := range v.Prompt {
+		if v.Prompt[i] == nil {
+			return false
+		}
+		if !validContentBlock(v.Prompt[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+func decodeCancelSessionNotification(d *wire.Decoder, v *CancelSessionNotification) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "sessionId":
+			if o.Is(d, 0) {
+				o.Check(d.String((*string)(&v.SessionID)))
+			}
+		case "_meta":
+			if o.Is(d, 1) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("sessionId")
+}
+
+func membersCancelSessionNotification(e *wire.Encoder, v *CancelSessionNotification) {
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeCancelSessionNotification(e *wire.Encoder, v *CancelSessionNotification) {
+	e.Open()
+	membersCancelSessionNotification(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCancelSessionNotification)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CancelSessionNotification) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCancelSessionNotification)
+}
+
+var codecCancelSessionNotification = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CancelSessionNotification](&d)
+		return d.End(v, decodeCancelSessionNotification(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CancelSessionNotification)
+		if !ok || x == nil {
+			return b, wrongType[CancelSessionNotification](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCancelSessionNotification(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CancelSessionNotification)
+		return ok && x != nil && validCancelSessionNotification(x, strict)
+	},
+	Is: is[CancelSessionNotification],
+}
+
+func validCancelSessionNotification(v *CancelSessionNotification, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	return true
 }

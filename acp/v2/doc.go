@@ -87,10 +87,6 @@
 // Direct model traffic: [ListProvidersRequest], [SetProviderRequest] and
 // [DisableProviderRequest]. Role: [ProviderManager].
 //
-// Work below the methods: [RequestID], [CancelRequestNotification], [Error]; for proxy
-// chains, [InitializeProxyRequest], [ProxySuccessorRequest] and
-// [ProxySuccessorNotification].
-//
 // # Encoding
 //
 // All types work with encoding/json and follow the rules of the protocol: member names are

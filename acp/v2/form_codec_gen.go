@@ -73,6 +73,21 @@ func (v *ElicitationSchema) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeElicitationSchema)
 }
 
+func validElicitationSchema(v *ElicitationSchema, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Type)) {
+		return false
+	}
+	for i := range v.Properties {
+		if v.Properties[i] == nil {
+			return false
+		}
+		if !validElicitationPropertySchema(v.Properties[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 var wordsElicitationSchemaType = []string{"object"}
 
 func decodeElicitationPropertySchema(d *wire.Decoder, p *ElicitationPropertySchema) *wire.FieldErrors {
@@ -179,6 +194,16 @@ func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchem
 func UnmarshalElicitationPropertySchema(data []byte) (v ElicitationPropertySchema, err error) {
 	err = unmarshal(data, &v, decodeElicitationPropertySchema)
 	return v, err
+}
+
+func validElicitationPropertySchema(v ElicitationPropertySchema, strict bool) bool {
+	switch v := v.(type) {
+	case *StringPropertySchema:
+		return v == nil || validStringPropertySchema(v, strict)
+	case *MultiSelectPropertySchema:
+		return v == nil || validMultiSelectPropertySchema(v, strict)
+	}
+	return true
 }
 
 func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitationPropertySchema) {
@@ -360,6 +385,16 @@ func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *StringPropertySchema) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeStringPropertySchema)
+}
+
+func validStringPropertySchema(v *StringPropertySchema, strict bool) bool {
+	if v.Enum != nil && len(v.Enum) == 0 {
+		return false
+	}
+	if v.OneOf != nil && len(v.OneOf) == 0 {
+		return false
+	}
+	return true
 }
 
 func decodeNumberPropertySchema(d *wire.Decoder, v *NumberPropertySchema) *wire.FieldErrors {
@@ -629,6 +664,16 @@ func UnmarshalMultiSelectItems(data []byte) (v MultiSelectItems, err error) {
 	return v, err
 }
 
+func validMultiSelectItems(v MultiSelectItems, strict bool) bool {
+	switch v := v.(type) {
+	case *StringMultiSelectItems:
+		return v == nil || validStringMultiSelectItems(v, strict)
+	case *TitledMultiSelectItems:
+		return v == nil || validTitledMultiSelectItems(v, strict)
+	}
+	return true
+}
+
 func encodeUnknownMultiSelectItems(e *wire.Encoder, v *UnknownMultiSelectItems) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
@@ -690,6 +735,13 @@ func (v *StringMultiSelectItems) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeStringMultiSelectItems)
 }
 
+func validStringMultiSelectItems(v *StringMultiSelectItems, strict bool) bool {
+	if len(v.Enum) == 0 {
+		return false
+	}
+	return true
+}
+
 func decodeTitledMultiSelectItems(d *wire.Decoder, v *TitledMultiSelectItems) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -734,6 +786,13 @@ func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TitledMultiSelectItems) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeTitledMultiSelectItems)
+}
+
+func validTitledMultiSelectItems(v *TitledMultiSelectItems, strict bool) bool {
+	if len(v.AnyOf) == 0 {
+		return false
+	}
+	return true
 }
 
 func decodeMultiSelectPropertySchema(d *wire.Decoder, v *MultiSelectPropertySchema) *wire.FieldErrors {
@@ -815,4 +874,11 @@ func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MultiSelectPropertySchema) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeMultiSelectPropertySchema)
+}
+
+func validMultiSelectPropertySchema(v *MultiSelectPropertySchema, strict bool) bool {
+	if v.Items == nil || !validMultiSelectItems(v.Items, strict) {
+		return false
+	}
+	return true
 }

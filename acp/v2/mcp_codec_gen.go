@@ -82,6 +82,16 @@ var codecMessageMCPRequest = wire.Codec{
 	Is: is[MessageMCPRequest],
 }
 
+func validMessageMCPRequest(v *MessageMCPRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ServerID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.RequestID)) {
+		return false
+	}
+	return true
+}
+
 func decodeMCPServer(d *wire.Decoder, p *MCPServer) *wire.FieldErrors {
 	tag, found := d.Tag("type")
 	switch string(tag) {
@@ -158,6 +168,18 @@ func encodeMCPServer(e *wire.Encoder, v MCPServer) {
 func UnmarshalMCPServer(data []byte) (v MCPServer, err error) {
 	err = unmarshal(data, &v, decodeMCPServer)
 	return v, err
+}
+
+func validMCPServer(v MCPServer, strict bool) bool {
+	switch v := v.(type) {
+	case *MCPServerHTTP:
+		return v == nil || validMCPServerHTTP(v, strict)
+	case *MCPServerACP:
+		return v == nil || validMCPServerACP(v, strict)
+	case *MCPServerStdio:
+		return v == nil || validMCPServerStdio(v, strict)
+	}
+	return true
 }
 
 func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
@@ -292,6 +314,13 @@ func (v *MCPServerHTTP) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeMCPServerHTTP)
 }
 
+func validMCPServerHTTP(v *MCPServerHTTP, strict bool) bool {
+	if strict && !wire.IsURI(v.URL) {
+		return false
+	}
+	return true
+}
+
 func decodeMCPServerACP(d *wire.Decoder, v *MCPServerACP) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -338,6 +367,13 @@ func (v MCPServerACP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeM
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPServerACP) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeMCPServerACP)
+}
+
+func validMCPServerACP(v *MCPServerACP, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ServerID)) {
+		return false
+	}
+	return true
 }
 
 func decodeMCPServerStdio(d *wire.Decoder, v *MCPServerStdio) *wire.FieldErrors {
@@ -406,6 +442,13 @@ func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return marshal(&v, encod
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPServerStdio) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeMCPServerStdio)
+}
+
+func validMCPServerStdio(v *MCPServerStdio, strict bool) bool {
+	if strict && !wire.IsAbsPath(string(v.Command)) {
+		return false
+	}
+	return true
 }
 
 var codecMessageMCPResponse = wire.Codec{
@@ -544,4 +587,14 @@ var codecMessageMCPNotification = wire.Codec{
 		return ok && x != nil && validMessageMCPNotification(x, strict)
 	},
 	Is: is[MessageMCPNotification],
+}
+
+func validMessageMCPNotification(v *MessageMCPNotification, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ServerID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.RequestID)) {
+		return false
+	}
+	return true
 }

@@ -7,6 +7,708 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
+func decodeStateUpdate(d *wire.Decoder, p *StateUpdate) *wire.FieldErrors {
+	tag, found := d.Tag("state")
+	switch string(tag) {
+	case "running":
+		v := wire.New[RunningStateUpdate](d)
+		if errs := decodeRunningStateUpdate(d, v); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	case "idle":
+		v := wire.New[IdleStateUpdate](d)
+		if errs := decodeIdleStateUpdate(d, v); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	case "requires_action":
+		v := wire.New[RequiresActionStateUpdate](d)
+		if errs := decodeRequiresActionStateUpdate(d, v); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	case "unknown":
+		v := wire.New[UnknownStateUpdate](d)
+		if errs := decodeUnknownStateUpdate(d, v); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	}
+	if tag == nil {
+		return d.Untagged("state", found)
+	}
+	u := wire.New[OtherStateUpdate](d)
+	u.Type = d.Text(tag)
+	*p = u
+	return d.Without((*[]byte)(&u.Raw), "sessionUpdate")
+}
+
+func membersStateUpdate(e *wire.Encoder, v StateUpdate) {
+	switch v := v.(type) {
+	case *RunningStateUpdate:
+		if v != nil {
+			e.Name(`,"state":"running"`)
+			membersRunningStateUpdate(e, v)
+			return
+		}
+	case *IdleStateUpdate:
+		if v != nil {
+			e.Name(`,"state":"idle"`)
+			membersIdleStateUpdate(e, v)
+			return
+		}
+	case *RequiresActionStateUpdate:
+		if v != nil {
+			e.Name(`,"state":"requires_action"`)
+			membersRequiresActionStateUpdate(e, v)
+			return
+		}
+	case *UnknownStateUpdate:
+		if v != nil {
+			e.Name(`,"state":"unknown"`)
+			membersUnknownStateUpdate(e, v)
+			return
+		}
+	case *OtherStateUpdate:
+		if v != nil {
+			e.UnknownMembers("state", v.Type, v.Raw)
+			return
+		}
+	}
+	e.Fail("missing")
+}
+
+func encodeStateUpdate(e *wire.Encoder, v StateUpdate) {
+	switch v := v.(type) {
+	case *RunningStateUpdate:
+		if v != nil {
+			encodeRunningStateUpdate(e, v)
+			return
+		}
+	case *IdleStateUpdate:
+		if v != nil {
+			encodeIdleStateUpdate(e, v)
+			return
+		}
+	case *RequiresActionStateUpdate:
+		if v != nil {
+			encodeRequiresActionStateUpdate(e, v)
+			return
+		}
+	case *UnknownStateUpdate:
+		if v != nil {
+			encodeUnknownStateUpdate(e, v)
+			return
+		}
+	case *OtherStateUpdate:
+		if v != nil {
+			encodeOtherStateUpdate(e, v)
+			return
+		}
+	}
+	e.Fail("missing")
+}
+
+// UnmarshalStateUpdate decodes any variant of [StateUpdate].
+func UnmarshalStateUpdate(data []byte) (v StateUpdate, err error) {
+	err = unmarshal(data, &v, decodeStateUpdate)
+	return v, err
+}
+
+func validStateUpdate(v StateUpdate, strict bool) bool {
+	switch v := v.(type) {
+	case *RunningStateUpdate:
+		return v == nil || validRunningStateUpdate(v, strict)
+	case *IdleStateUpdate:
+		return v == nil || validIdleStateUpdate(v, strict)
+	case *RequiresActionStateUpdate:
+		return v == nil || validRequiresActionStateUpdate(v, strict)
+	case *UnknownStateUpdate:
+		return v == nil || validUnknownStateUpdate(v, strict)
+	}
+	return true
+}
+
+func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
+	e.Open()
+	e.UnknownMembers("state", v.Type, v.Raw)
+	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v OtherStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeOtherStateUpdate) }
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *OtherStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "state", &v.Type, &v.Raw)
+}
+
+func decodeBackgroundWork(d *wire.Decoder, p *BackgroundWork) *wire.FieldErrors {
+	tag, found := d.Tag("type")
+	switch string(tag) {
+	case "terminal":
+		v := wire.New[BackgroundTerminal](d)
+		if errs := decodeBackgroundTerminal(d, v); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	case "tool_call":
+		v := wire.New[BackgroundToolCall](d)
+		if errs := decodeBackgroundToolCall(d, v); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	case "subagent":
+		v := wire.New[BackgroundSubagent](d)
+		if errs := decodeBackgroundSubagent(d, v); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	}
+	if tag == nil {
+		return d.Untagged("type", found)
+	}
+	u := wire.New[UnknownBackgroundWork](d)
+	u.Type = d.Text(tag)
+	*p = u
+	return d.Raw((*[]byte)(&u.Raw))
+}
+
+func decodeBackgroundWorkList(d *wire.Decoder, p *[]BackgroundWork, skip bool) *wire.FieldErrors {
+	a := d.Array()
+	list := []BackgroundWork{}
+	for a.Next(d) {
+		var x BackgroundWork
+		if a.Keep(decodeBackgroundWork(d, &x), skip) {
+			list = wire.Append(d, list, x)
+		}
+	}
+	return wire.EndList(d, &a, p, list)
+}
+
+func encodeBackgroundWork(e *wire.Encoder, v BackgroundWork) {
+	switch v := v.(type) {
+	case *BackgroundTerminal:
+		if v != nil {
+			encodeBackgroundTerminal(e, v)
+			return
+		}
+	case *BackgroundToolCall:
+		if v != nil {
+			encodeBackgroundToolCall(e, v)
+			return
+		}
+	case *BackgroundSubagent:
+		if v != nil {
+			encodeBackgroundSubagent(e, v)
+			return
+		}
+	case *UnknownBackgroundWork:
+		if v != nil {
+			encodeUnknownBackgroundWork(e, v)
+			return
+		}
+	}
+	e.Fail("missing")
+}
+
+// UnmarshalBackgroundWork decodes any variant of [BackgroundWork].
+func UnmarshalBackgroundWork(data []byte) (v BackgroundWork, err error) {
+	err = unmarshal(data, &v, decodeBackgroundWork)
+	return v, err
+}
+
+func validBackgroundWork(v BackgroundWork, strict bool) bool {
+	switch v := v.(type) {
+	case *BackgroundTerminal:
+		return v == nil || validBackgroundTerminal(v, strict)
+	case *BackgroundToolCall:
+		return v == nil || validBackgroundToolCall(v, strict)
+	case *BackgroundSubagent:
+		return v == nil || validBackgroundSubagent(v, strict)
+	}
+	return true
+}
+
+func encodeUnknownBackgroundWork(e *wire.Encoder, v *UnknownBackgroundWork) {
+	e.Open()
+	e.UnknownMembers("type", v.Type, v.Raw)
+	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownBackgroundWork) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownBackgroundWork)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownBackgroundWork) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+}
+
+func decodeBackgroundTerminal(d *wire.Decoder, v *BackgroundTerminal) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "terminalId":
+			if o.Is(d, 0) {
+				o.Check(d.String((*string)(&v.TerminalID)))
+			}
+		case "_meta":
+			if o.Is(d, 1) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		case "type":
+			if o.Is(d, 2) {
+				d.Skip()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("terminalId")
+}
+
+func membersBackgroundTerminal(e *wire.Encoder, v *BackgroundTerminal) {
+	e.String(`,"terminalId":`, string(v.TerminalID))
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeBackgroundTerminal(e *wire.Encoder, v *BackgroundTerminal) {
+	e.Open()
+	e.Name(`,"type":"terminal"`)
+	membersBackgroundTerminal(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeBackgroundTerminal)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *BackgroundTerminal) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeBackgroundTerminal)
+}
+
+func validBackgroundTerminal(v *BackgroundTerminal, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
+		return false
+	}
+	return true
+}
+
+func decodeBackgroundToolCall(d *wire.Decoder, v *BackgroundToolCall) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "toolCallId":
+			if o.Is(d, 0) {
+				o.Check(d.String((*string)(&v.ToolCallID)))
+			}
+		case "_meta":
+			if o.Is(d, 1) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		case "type":
+			if o.Is(d, 2) {
+				d.Skip()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("toolCallId")
+}
+
+func membersBackgroundToolCall(e *wire.Encoder, v *BackgroundToolCall) {
+	e.String(`,"toolCallId":`, string(v.ToolCallID))
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeBackgroundToolCall(e *wire.Encoder, v *BackgroundToolCall) {
+	e.Open()
+	e.Name(`,"type":"tool_call"`)
+	membersBackgroundToolCall(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeBackgroundToolCall)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *BackgroundToolCall) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeBackgroundToolCall)
+}
+
+func validBackgroundToolCall(v *BackgroundToolCall, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+		return false
+	}
+	return true
+}
+
+func decodeBackgroundSubagent(d *wire.Decoder, v *BackgroundSubagent) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "sessionId":
+			if o.Is(d, 0) {
+				o.Check(d.String((*string)(&v.SessionID)))
+			}
+		case "_meta":
+			if o.Is(d, 1) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		case "type":
+			if o.Is(d, 2) {
+				d.Skip()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("sessionId")
+}
+
+func membersBackgroundSubagent(e *wire.Encoder, v *BackgroundSubagent) {
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeBackgroundSubagent(e *wire.Encoder, v *BackgroundSubagent) {
+	e.Open()
+	e.Name(`,"type":"subagent"`)
+	membersBackgroundSubagent(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v BackgroundSubagent) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeBackgroundSubagent)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *BackgroundSubagent) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeBackgroundSubagent)
+}
+
+func validBackgroundSubagent(v *BackgroundSubagent, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	return true
+}
+
+func decodeRunningStateUpdate(d *wire.Decoder, v *RunningStateUpdate) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "background":
+			if o.Is(d, 0) && !d.Null() {
+				_ = decodeBackgroundWorkList(d, &v.Background, false)
+			}
+		case "_meta":
+			if o.Is(d, 1) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		case "state":
+			if o.Is(d, 2) {
+				d.Skip()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End()
+}
+
+func membersRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
+	if v.Background != nil {
+		e.Name(`,"background":`)
+		e.OpenArray()
+		for i := range v.Background {
+			e.Element()
+			encodeBackgroundWork(e, v.Background[i])
+		}
+		e.CloseArray()
+	}
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
+	e.Open()
+	e.Name(`,"state":"running"`)
+	membersRunningStateUpdate(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeRunningStateUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *RunningStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeRunningStateUpdate)
+}
+
+func validRunningStateUpdate(v *RunningStateUpdate, strict bool) bool {
+	for i := range v.Background {
+		if v.Background[i] == nil {
+			return false
+		}
+		if !validBackgroundWork(v.Background[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+func decodeIdleStateUpdate(d *wire.Decoder, v *IdleStateUpdate) *wire.FieldErrors {
+	tag, _ := d.Tag("stopReason")
+	hasError := string(tag) == "error"
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "usage":
+			if o.Is(d, 0) && !d.Null() {
+				v.Usage = wire.New[Usage](d)
+				if decodeUsage(d, v.Usage) != nil {
+					v.Usage = nil
+				}
+			}
+		case "background":
+			if o.Is(d, 1) && !d.Null() {
+				_ = decodeBackgroundWorkList(d, &v.Background, false)
+			}
+		case "stopReason":
+			if o.Is(d, 2) && !d.Null() {
+				_ = d.Enum((*string)(&v.StopReason), wordsStopReason)
+			}
+		case "error":
+			if o.Is(d, 3) && !d.Null() {
+				mark := d.Mark()
+				v.Error = wire.New[Error](d)
+				if decodeError(d, v.Error) != nil {
+					v.Error = nil
+					if !hasError {
+						d.Return(mark)
+						o.Keep(d, &v.Extra)
+					}
+				}
+			}
+		case "_meta":
+			if o.Is(d, 4) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		case "state":
+			if o.Is(d, 5) {
+				d.Skip()
+			}
+		case "sessionUpdate":
+			if o.Is(d, 6) {
+				d.Skip()
+			}
+		default:
+			o.Keep(d, &v.Extra)
+		}
+	}
+	return o.End()
+}
+
+func membersIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
+	if v.Usage != nil {
+		e.Name(`,"usage":`)
+		encodeUsage(e, v.Usage)
+	}
+	if v.Background != nil {
+		e.Name(`,"background":`)
+		e.OpenArray()
+		for i := range v.Background {
+			e.Element()
+			encodeBackgroundWork(e, v.Background[i])
+		}
+		e.CloseArray()
+	}
+	e.OptString(`,"stopReason":`, string(v.StopReason))
+	if v.Error != nil {
+		e.Name(`,"error":`)
+		encodeError(e, v.Error)
+	}
+	e.Map(`,"_meta":`, v.Meta)
+	e.Extra(v.Extra)
+}
+
+func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
+	e.Open()
+	e.Name(`,"state":"idle"`)
+	membersIdleStateUpdate(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeIdleStateUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *IdleStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeIdleStateUpdate)
+}
+
+func validIdleStateUpdate(v *IdleStateUpdate, strict bool) bool {
+	for i := range v.Background {
+		if v.Background[i] == nil {
+			return false
+		}
+		if !validBackgroundWork(v.Background[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var wordsStopReason = []string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
+
+func decodeRequiresActionStateUpdate(d *wire.Decoder, v *RequiresActionStateUpdate) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "background":
+			if o.Is(d, 0) && !d.Null() {
+				_ = decodeBackgroundWorkList(d, &v.Background, false)
+			}
+		case "_meta":
+			if o.Is(d, 1) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		case "state":
+			if o.Is(d, 2) {
+				d.Skip()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End()
+}
+
+func membersRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpdate) {
+	if v.Background != nil {
+		e.Name(`,"background":`)
+		e.OpenArray()
+		for i := range v.Background {
+			e.Element()
+			encodeBackgroundWork(e, v.Background[i])
+		}
+		e.CloseArray()
+	}
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpdate) {
+	e.Open()
+	e.Name(`,"state":"requires_action"`)
+	membersRequiresActionStateUpdate(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeRequiresActionStateUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *RequiresActionStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeRequiresActionStateUpdate)
+}
+
+func validRequiresActionStateUpdate(v *RequiresActionStateUpdate, strict bool) bool {
+	for i := range v.Background {
+		if v.Background[i] == nil {
+			return false
+		}
+		if !validBackgroundWork(v.Background[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+func decodeUnknownStateUpdate(d *wire.Decoder, v *UnknownStateUpdate) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "background":
+			if o.Is(d, 0) && !d.Null() {
+				_ = decodeBackgroundWorkList(d, &v.Background, false)
+			}
+		case "_meta":
+			if o.Is(d, 1) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		case "state":
+			if o.Is(d, 2) {
+				d.Skip()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End()
+}
+
+func membersUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
+	if v.Background != nil {
+		e.Name(`,"background":`)
+		e.OpenArray()
+		for i := range v.Background {
+			e.Element()
+			encodeBackgroundWork(e, v.Background[i])
+		}
+		e.CloseArray()
+	}
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
+	e.Open()
+	e.Name(`,"state":"unknown"`)
+	membersUnknownStateUpdate(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownStateUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UnknownStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeUnknownStateUpdate)
+}
+
+func validUnknownStateUpdate(v *UnknownStateUpdate, strict bool) bool {
+	for i := range v.Background {
+		if v.Background[i] == nil {
+			return false
+		}
+		if !validBackgroundWork(v.Background[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeUpdateSessionNotification(d *wire.Decoder, v *UpdateSessionNotification) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -73,6 +775,16 @@ var codecUpdateSessionNotification = wire.Codec{
 		return ok && x != nil && validUpdateSessionNotification(x, strict)
 	},
 	Is: is[UpdateSessionNotification],
+}
+
+func validUpdateSessionNotification(v *UpdateSessionNotification, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if v.Update == nil || !validSessionUpdate(v.Update, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeSessionUpdate(d *wire.Decoder, p *SessionUpdate) *wire.FieldErrors {
@@ -381,6 +1093,54 @@ func UnmarshalSessionUpdate(data []byte) (v SessionUpdate, err error) {
 	return v, err
 }
 
+func validSessionUpdate(v SessionUpdate, strict bool) bool {
+	switch v := v.(type) {
+	case *UserMessageChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *UserMessage:
+		return v == nil || validUserMessage(v, strict)
+	case *AgentMessageChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *AgentMessage:
+		return v == nil || validAgentMessage(v, strict)
+	case *AgentThoughtChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *AgentThought:
+		return v == nil || validAgentThought(v, strict)
+	case *SessionStateUpdate:
+		return v == nil || validSessionStateUpdate(v, strict)
+	case *ToolCallContentChunk:
+		return v == nil || validToolCallContentChunk(v, strict)
+	case *ToolCallUpdate:
+		return v == nil || validToolCallUpdate(v, strict)
+	case *TerminalUpdate:
+		return v == nil || validTerminalUpdate(v, strict)
+	case *TerminalOutputChunk:
+		return v == nil || validTerminalOutputChunk(v, strict)
+	case *PlanUpdate:
+		return v == nil || validPlanUpdate(v, strict)
+	case *PlanRemoved:
+		return v == nil || validPlanRemoved(v, strict)
+	case *AvailableCommandsUpdate:
+		return v == nil || validAvailableCommandsUpdate(v, strict)
+	case *ConfigOptionUpdate:
+		return v == nil || validConfigOptionUpdate(v, strict)
+	case *Notice:
+		return v == nil || validNotice(v, strict)
+	case *CompactionUpdate:
+		return v == nil || validCompactionUpdate(v, strict)
+	case *CompactionSummaryChunk:
+		return v == nil || validCompactionSummaryChunk(v, strict)
+	case *SubagentUpdate:
+		return v == nil || validSubagentUpdate(v, strict)
+	case *SessionMessage:
+		return v == nil || validSessionMessage(v, strict)
+	case *SessionMessageChunk:
+		return v == nil || validSessionMessageChunk(v, strict)
+	}
+	return true
+}
+
 func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
 	e.Open()
 	e.UnknownMembers("sessionUpdate", v.Type, v.Raw)
@@ -436,6 +1196,13 @@ func (v SessionStateUpdate) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionStateUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionStateUpdate)
+}
+
+func validSessionStateUpdate(v *SessionStateUpdate, strict bool) bool {
+	if v.StateUpdate == nil || !validStateUpdate(v.StateUpdate, strict) {
+		return false
+	}
+	return true
 }
 
 func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
@@ -545,6 +1312,23 @@ func (v UserMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUs
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UserMessage) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUserMessage) }
 
+func validUserMessage(v *UserMessage, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.MessageID)) {
+		return false
+	}
+	if x, ok := v.Content.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeAgentMessage(d *wire.Decoder, v *AgentMessage) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -609,6 +1393,23 @@ func (v *AgentMessage) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeAgentMessage)
 }
 
+func validAgentMessage(v *AgentMessage, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.MessageID)) {
+		return false
+	}
+	if x, ok := v.Content.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeAgentThought(d *wire.Decoder, v *AgentThought) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -671,4 +1472,21 @@ func (v AgentThought) MarshalJSON() ([]byte, error) { return marshal(&v, encodeA
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentThought) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeAgentThought)
+}
+
+func validAgentThought(v *AgentThought, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.MessageID)) {
+		return false
+	}
+	if x, ok := v.Content.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -9,13 +9,6 @@ import (
 
 // The methods of the protocol.
 const (
-	// MethodCancelRequest cancels a request. Either end may send it for its own requests.
-	// The receiver still responds once: with a partial result, with error -32800, or with
-	// the full result. Unknown ids are ignored.
-	//
-	// This SDK sends and handles it itself: on the calling side when the ctx of the call
-	// is done, on the handling side by cancelling the ctx of the handler.
-	MethodCancelRequest = "$/cancel_request"
 	// MethodAuthLogin signs the user in with one of the methods in the response to
 	// initialize. Methods of the terminal kind must not be passed to it.
 	MethodAuthLogin = "auth/login"
@@ -69,19 +62,6 @@ const (
 	//
 	// Unstable: the method may change or be removed.
 	MethodProvidersSet = "providers/set"
-	// MethodProxyInitialize opens the connection between a conductor and a proxy in a
-	// chain, in place of initialize. Before it responds, the proxy initializes its
-	// successor with proxy/successor. It must not change the version.
-	//
-	// Unstable: the method may change or be removed.
-	MethodProxyInitialize = "proxy/initialize"
-	// MethodProxySuccessor wraps a message to or from the next component of a chain: a
-	// proxy sends it to reach its successor, and receives it from there. It is a request
-	// or a notification, as is the wrapped message; results and errors are passed on
-	// unchanged.
-	//
-	// Unstable: the method may change or be removed.
-	MethodProxySuccessor = "proxy/successor"
 	// MethodSessionArchive hides a session from the default list and closes it if it is
 	// open. Archiving it again succeeds; an unknown session fails with -32002. It requires
 	// the session.archive capability.
@@ -160,7 +140,7 @@ const (
 
 func init() {
 	wire.Register(ProtocolVersion, []*wire.Method{
-		{Name: MethodCancelRequest, Side: wire.Protocol, Params: &codecCancelRequestNotification, Notification: true},
+		{Name: "$/cancel_request", Side: wire.Protocol, Notification: true},
 		{Name: MethodAuthLogin, Side: wire.Agent, Params: &codecLoginAuthRequest, Result: &codecLoginAuthResponse},
 		{Name: MethodAuthLogout, Side: wire.Agent, Params: &codecLogoutAuthRequest, Result: &codecLogoutAuthResponse},
 		{Name: MethodAuthStatus, Side: wire.Agent, Params: &codecAuthStatusRequest, Result: &codecAuthStatusResponse, Unstable: true, Capability: "auth.status"},
@@ -173,9 +153,9 @@ func init() {
 		{Name: MethodProvidersDisable, Side: wire.Agent, Params: &codecDisableProviderRequest, Result: &codecDisableProviderResponse, Unstable: true, Capability: "providers"},
 		{Name: MethodProvidersList, Side: wire.Agent, Params: &codecListProvidersRequest, Result: &codecListProvidersResponse, Unstable: true, Capability: "providers"},
 		{Name: MethodProvidersSet, Side: wire.Agent, Params: &codecSetProviderRequest, Result: &codecSetProviderResponse, Unstable: true, Capability: "providers"},
-		{Name: MethodProxyInitialize, Side: wire.Proxy, Params: &codecInitializeRequest, Result: &codecInitializeResponse, Unstable: true},
-		{Name: MethodProxySuccessor, Side: wire.Proxy, Params: &codecProxySuccessorNotification, Notification: true, Unstable: true},
-		{Name: MethodProxySuccessor, Side: wire.Proxy, Params: &codecProxySuccessorRequest, Result: &codecRaw, Unstable: true},
+		{Name: "proxy/initialize", Side: wire.Proxy, Unstable: true},
+		{Name: "proxy/successor", Side: wire.Proxy, Notification: true, Unstable: true},
+		{Name: "proxy/successor", Side: wire.Proxy, Unstable: true},
 		{Name: MethodSessionArchive, Side: wire.Agent, Params: &codecArchiveSessionRequest, Result: &codecArchiveSessionResponse, Unstable: true, Capability: "session.archive"},
 		{Name: MethodSessionCancel, Side: wire.Agent, Params: &codecCancelSessionNotification, Notification: true, Capability: "session"},
 		{Name: MethodSessionClose, Side: wire.Agent, Params: &codecCloseSessionRequest, Result: &codecCloseSessionResponse, Capability: "session"},

@@ -98,6 +98,27 @@ var codecRequestPermissionRequest = wire.Codec{
 	Is: is[RequestPermissionRequest],
 }
 
+func validRequestPermissionRequest(v *RequestPermissionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(v.Title) {
+		return false
+	}
+	if !validRequestPermissionSubject(v.Subject, strict) {
+		return false
+	}
+	if len(v.Options) == 0 {
+		return false
+	}
+	for i := range v.Options {
+		if !validPermissionOption(&v.Options[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeRequestPermissionSubject(d *wire.Decoder, p *RequestPermissionSubject) *wire.FieldErrors {
 	tag, found := d.Tag("type")
 	switch string(tag) {
@@ -150,6 +171,16 @@ func encodeRequestPermissionSubject(e *wire.Encoder, v RequestPermissionSubject)
 func UnmarshalRequestPermissionSubject(data []byte) (v RequestPermissionSubject, err error) {
 	err = unmarshal(data, &v, decodeRequestPermissionSubject)
 	return v, err
+}
+
+func validRequestPermissionSubject(v RequestPermissionSubject, strict bool) bool {
+	switch v := v.(type) {
+	case *ToolCallPermissionSubject:
+		return v == nil || validToolCallPermissionSubject(v, strict)
+	case *CommandPermissionSubject:
+		return v == nil || validCommandPermissionSubject(v, strict)
+	}
+	return true
 }
 
 func encodeUnknownRequestPermissionSubject(e *wire.Encoder, v *UnknownRequestPermissionSubject) {
@@ -216,6 +247,13 @@ func (v *ToolCallPermissionSubject) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeToolCallPermissionSubject)
 }
 
+func validToolCallPermissionSubject(v *ToolCallPermissionSubject, strict bool) bool {
+	if !validToolCallUpdate(&v.ToolCall, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeCommandPermissionSubject(d *wire.Decoder, v *CommandPermissionSubject) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -276,6 +314,16 @@ func (v *CommandPermissionSubject) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeCommandPermissionSubject)
 }
 
+func validCommandPermissionSubject(v *CommandPermissionSubject, strict bool) bool {
+	if strict && !wire.IsFilled(v.Command) {
+		return false
+	}
+	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+		return false
+	}
+	return true
+}
+
 func decodePermissionOption(d *wire.Decoder, v *PermissionOption) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -334,6 +382,16 @@ func (v PermissionOption) MarshalJSON() ([]byte, error) { return marshal(&v, enc
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PermissionOption) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodePermissionOption)
+}
+
+func validPermissionOption(v *PermissionOption, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.OptionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.Kind)) {
+		return false
+	}
+	return true
 }
 
 var wordsPermissionOptionKind = []string{"allow_once", "allow_always", "reject_once", "reject_always"}
@@ -401,6 +459,13 @@ var codecRequestPermissionResponse = wire.Codec{
 	Is: is[RequestPermissionResponse],
 }
 
+func validRequestPermissionResponse(v *RequestPermissionResponse, strict bool) bool {
+	if v.Outcome == nil || !validRequestPermissionOutcome(v.Outcome, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeRequestPermissionOutcome(d *wire.Decoder, p *RequestPermissionOutcome) *wire.FieldErrors {
 	tag, found := d.Tag("outcome")
 	switch string(tag) {
@@ -453,6 +518,14 @@ func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome)
 func UnmarshalRequestPermissionOutcome(data []byte) (v RequestPermissionOutcome, err error) {
 	err = unmarshal(data, &v, decodeRequestPermissionOutcome)
 	return v, err
+}
+
+func validRequestPermissionOutcome(v RequestPermissionOutcome, strict bool) bool {
+	switch v := v.(type) {
+	case *SelectedPermissionOutcome:
+		return v == nil || validSelectedPermissionOutcome(v, strict)
+	}
+	return true
 }
 
 func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPermissionOutcome) {
@@ -554,4 +627,11 @@ func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SelectedPermissionOutcome) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSelectedPermissionOutcome)
+}
+
+func validSelectedPermissionOutcome(v *SelectedPermissionOutcome, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.OptionID)) {
+		return false
+	}
+	return true
 }

@@ -76,6 +76,18 @@ func UnmarshalPlanUpdateContent(data []byte) (v PlanUpdateContent, err error) {
 	return v, err
 }
 
+func validPlanUpdateContent(v PlanUpdateContent, strict bool) bool {
+	switch v := v.(type) {
+	case *PlanItems:
+		return v == nil || validPlanItems(v, strict)
+	case *PlanFile:
+		return v == nil || validPlanFile(v, strict)
+	case *PlanMarkdown:
+		return v == nil || validPlanMarkdown(v, strict)
+	}
+	return true
+}
+
 func encodeUnknownPlanUpdateContent(e *wire.Encoder, v *UnknownPlanUpdateContent) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
@@ -150,6 +162,16 @@ func (v PlanEntry) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlan
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanEntry) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanEntry) }
 
+func validPlanEntry(v *PlanEntry, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Priority)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.Status)) {
+		return false
+	}
+	return true
+}
+
 var wordsPlanEntryPriority = []string{"high", "medium", "low"}
 
 var wordsPlanEntryStatus = []string{"pending", "in_progress", "completed", "cancelled"}
@@ -206,6 +228,18 @@ func (v PlanItems) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlan
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanItems) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanItems) }
 
+func validPlanItems(v *PlanItems, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.PlanID)) {
+		return false
+	}
+	for i := range v.Entries {
+		if !validPlanEntry(&v.Entries[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodePlanFile(d *wire.Decoder, v *PlanFile) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -256,6 +290,16 @@ func (v PlanFile) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanF
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanFile) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanFile) }
 
+func validPlanFile(v *PlanFile, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.PlanID)) {
+		return false
+	}
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	return true
+}
+
 func decodePlanMarkdown(d *wire.Decoder, v *PlanMarkdown) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -304,6 +348,13 @@ func (v *PlanMarkdown) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodePlanMarkdown)
 }
 
+func validPlanMarkdown(v *PlanMarkdown, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.PlanID)) {
+		return false
+	}
+	return true
+}
+
 func decodePlanUpdate(d *wire.Decoder, v *PlanUpdate) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -346,6 +397,13 @@ func (v PlanUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodePla
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanUpdate) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanUpdate) }
 
+func validPlanUpdate(v *PlanUpdate, strict bool) bool {
+	if v.Plan == nil || !validPlanUpdateContent(v.Plan, strict) {
+		return false
+	}
+	return true
+}
+
 func decodePlanRemoved(d *wire.Decoder, v *PlanRemoved) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -386,3 +444,10 @@ func (v PlanRemoved) MarshalJSON() ([]byte, error) { return marshal(&v, encodePl
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanRemoved) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanRemoved) }
+
+func validPlanRemoved(v *PlanRemoved, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.PlanID)) {
+		return false
+	}
+	return true
+}

@@ -75,6 +75,15 @@ var codecListProvidersResponse = wire.Codec{
 	Is: is[ListProvidersResponse],
 }
 
+func validListProvidersResponse(v *ListProvidersResponse, strict bool) bool {
+	for i := range v.Providers {
+		if !validProviderInfo(&v.Providers[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeProviderInfo(d *wire.Decoder, v *ProviderInfo) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -144,6 +153,21 @@ func (v *ProviderInfo) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeProviderInfo)
 }
 
+func validProviderInfo(v *ProviderInfo, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ProviderID)) {
+		return false
+	}
+	for i := range v.Supported {
+		if strict && !wire.IsFilled(string(v.Supported[i])) {
+			return false
+		}
+	}
+	if v.Current != nil && !validProviderCurrentConfig(v.Current, strict) {
+		return false
+	}
+	return true
+}
+
 var wordsLLMProtocol = []string{"anthropic", "openai", "azure", "vertex", "bedrock"}
 
 func decodeProviderCurrentConfig(d *wire.Decoder, v *ProviderCurrentConfig) *wire.FieldErrors {
@@ -193,6 +217,16 @@ func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ProviderCurrentConfig) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeProviderCurrentConfig)
+}
+
+func validProviderCurrentConfig(v *ProviderCurrentConfig, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.APIType)) {
+		return false
+	}
+	if strict && !wire.IsURI(v.BaseURL) {
+		return false
+	}
+	return true
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -374,6 +408,19 @@ var codecSetProviderRequest = wire.Codec{
 	Is: is[SetProviderRequest],
 }
 
+func validSetProviderRequest(v *SetProviderRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ProviderID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.APIType)) {
+		return false
+	}
+	if strict && !wire.IsURI(v.BaseURL) {
+		return false
+	}
+	return true
+}
+
 func decodeDisableProviderRequest(d *wire.Decoder, v *DisableProviderRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -434,4 +481,11 @@ var codecDisableProviderRequest = wire.Codec{
 		return ok && x != nil && validDisableProviderRequest(x, strict)
 	},
 	Is: is[DisableProviderRequest],
+}
+
+func validDisableProviderRequest(v *DisableProviderRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ProviderID)) {
+		return false
+	}
+	return true
 }

@@ -95,6 +95,23 @@ var codecNewSessionResponse = wire.Codec{
 	Is: is[NewSessionResponse],
 }
 
+func validNewSessionResponse(v *NewSessionResponse, strict bool) bool {
+	if v.SessionID == "" {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	for i := range v.AvailableCommands {
+		if v.AvailableCommands[i] == nil {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeForkSessionResponse(d *wire.Decoder, v *ForkSessionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -183,6 +200,23 @@ var codecForkSessionResponse = wire.Codec{
 	Is: is[ForkSessionResponse],
 }
 
+func validForkSessionResponse(v *ForkSessionResponse, strict bool) bool {
+	if v.SessionID == "" {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	for i := range v.AvailableCommands {
+		if v.AvailableCommands[i] == nil {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeResumeSessionResponse(d *wire.Decoder, v *ResumeSessionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -267,6 +301,20 @@ var codecResumeSessionResponse = wire.Codec{
 		return ok && x != nil && validResumeSessionResponse(x, strict)
 	},
 	Is: is[ResumeSessionResponse],
+}
+
+func validResumeSessionResponse(v *ResumeSessionResponse, strict bool) bool {
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	for i := range v.AvailableCommands {
+		if v.AvailableCommands[i] == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -390,6 +438,29 @@ var codecNewSessionRequest = wire.Codec{
 	Is: is[NewSessionRequest],
 }
 
+func validNewSessionRequest(v *NewSessionRequest, strict bool) bool {
+	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(string(v.AdditionalDirectories[i])) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeSystemPrompt(d *wire.Decoder, v *SystemPrompt) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -437,6 +508,21 @@ func (v SystemPrompt) MarshalJSON() ([]byte, error) { return marshal(&v, encodeS
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SystemPrompt) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSystemPrompt)
+}
+
+func validSystemPrompt(v *SystemPrompt, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Mode)) {
+		return false
+	}
+	for i := range v.Content {
+		if v.Content[i] == nil {
+			return false
+		}
+		if !validContentBlock(v.Content[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 var wordsSystemPromptMode = []string{"append", "override"}
@@ -535,6 +621,32 @@ var codecForkSessionRequest = wire.Codec{
 		return ok && x != nil && validForkSessionRequest(x, strict)
 	},
 	Is: is[ForkSessionRequest],
+}
+
+func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(string(v.AdditionalDirectories[i])) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.FieldErrors {
@@ -639,6 +751,32 @@ var codecResumeSessionRequest = wire.Codec{
 		return ok && x != nil && validResumeSessionRequest(x, strict)
 	},
 	Is: is[ResumeSessionRequest],
+}
+
+func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(string(v.AdditionalDirectories[i])) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeReplayFrom(d *wire.Decoder, p *ReplayFrom) *wire.FieldErrors {
@@ -797,6 +935,13 @@ var codecCloseSessionRequest = wire.Codec{
 	Is: is[CloseSessionRequest],
 }
 
+func validCloseSessionRequest(v *CloseSessionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	return true
+}
+
 func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOptionRequest) *wire.FieldErrors {
 	mark := d.Mark()
 	o := d.Object()
@@ -868,6 +1013,19 @@ var codecSetSessionConfigOptionRequest = wire.Codec{
 		return ok && x != nil && validSetSessionConfigOptionRequest(x, strict)
 	},
 	Is: is[SetSessionConfigOptionRequest],
+}
+
+func validSetSessionConfigOptionRequest(v *SetSessionConfigOptionRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.ConfigID)) {
+		return false
+	}
+	if v.Value == nil {
+		return false
+	}
+	return true
 }
 
 func decodeSessionConfigOptionValue(d *wire.Decoder, p *SessionConfigOptionValue) *wire.FieldErrors {

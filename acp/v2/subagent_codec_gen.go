@@ -202,6 +202,30 @@ func (v *SubagentUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSubagentUpdate)
 }
 
+func validSubagentUpdate(v *SubagentUpdate, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if x, ok := v.State.Get(); ok {
+		if !validStateUpdate(x, strict) {
+			return false
+		}
+	}
+	if x, ok := v.Cwd.Get(); ok {
+		if x != "" && strict && !wire.IsAbsPath(string(x)) {
+			return false
+		}
+	}
+	if x, ok := v.AdditionalDirectories.Get(); ok {
+		for i := range x {
+			if strict && !wire.IsAbsPath(string(x[i])) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeSessionMessage(d *wire.Decoder, v *SessionMessage) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -326,6 +350,43 @@ func (v *SessionMessage) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionMessage)
 }
 
+func validSessionMessage(v *SessionMessage, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.MessageID)) {
+		return false
+	}
+	if x, ok := v.SenderSessionID.Get(); ok {
+		if x != "" && strict && !wire.IsFilled(string(x)) {
+			return false
+		}
+	}
+	if x, ok := v.RecipientSessionID.Get(); ok {
+		if x != "" && strict && !wire.IsFilled(string(x)) {
+			return false
+		}
+	}
+	if x, ok := v.SenderMessageID.Get(); ok {
+		if x != "" && strict && !wire.IsFilled(string(x)) {
+			return false
+		}
+	}
+	if x, ok := v.RecipientMessageID.Get(); ok {
+		if x != "" && strict && !wire.IsFilled(string(x)) {
+			return false
+		}
+	}
+	if x, ok := v.Content.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeSessionMessageChunk(d *wire.Decoder, v *SessionMessageChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -375,4 +436,14 @@ func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionMessageChunk) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionMessageChunk)
+}
+
+func validSessionMessageChunk(v *SessionMessageChunk, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.MessageID)) {
+		return false
+	}
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
 }

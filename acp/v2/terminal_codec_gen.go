@@ -48,6 +48,13 @@ func (v Terminal) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTermi
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Terminal) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTerminal) }
 
+func validTerminal(v *Terminal, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
+		return false
+	}
+	return true
+}
+
 func decodeEnvVariable(d *wire.Decoder, v *EnvVariable) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -267,6 +274,16 @@ func (v *TerminalSize) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeTerminalSize)
 }
 
+func validTerminalSize(v *TerminalSize, strict bool) bool {
+	if v.Cols == 0 {
+		return false
+	}
+	if v.Rows == 0 {
+		return false
+	}
+	return true
+}
+
 func decodeTerminalCapabilities(d *wire.Decoder, v *TerminalCapabilities) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -460,6 +477,23 @@ func (v *TerminalUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeTerminalUpdate)
 }
 
+func validTerminalUpdate(v *TerminalUpdate, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
+		return false
+	}
+	if x, ok := v.Cwd.Get(); ok {
+		if x != "" && strict && !wire.IsAbsPath(string(x)) {
+			return false
+		}
+	}
+	if x, ok := v.Size.Get(); ok {
+		if !validTerminalSize(&x, strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeTerminalOutputChunk(d *wire.Decoder, v *TerminalOutputChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -508,6 +542,13 @@ func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalOutputChunk) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeTerminalOutputChunk)
+}
+
+func validTerminalOutputChunk(v *TerminalOutputChunk, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
+		return false
+	}
+	return true
 }
 
 func decodeCancelTerminalRequest(d *wire.Decoder, v *CancelTerminalRequest) *wire.FieldErrors {
@@ -575,4 +616,14 @@ var codecCancelTerminalRequest = wire.Codec{
 		return ok && x != nil && validCancelTerminalRequest(x, strict)
 	},
 	Is: is[CancelTerminalRequest],
+}
+
+func validCancelTerminalRequest(v *CancelTerminalRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.TerminalID)) {
+		return false
+	}
+	return true
 }

@@ -178,6 +178,30 @@ func (v *ToolCallUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeToolCallUpdate)
 }
 
+func validToolCallUpdate(v *ToolCallUpdate, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+		return false
+	}
+	if x, ok := v.Content.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validToolCallContent(x[i], strict) {
+				return false
+			}
+		}
+	}
+	if x, ok := v.Locations.Get(); ok {
+		for i := range x {
+			if !validToolCallLocation(&x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 var wordsToolKind = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 
 var wordsToolCallStatus = []string{"pending", "in_progress", "paused", "completed", "failed", "cancelled"}
@@ -260,6 +284,18 @@ func UnmarshalToolCallContent(data []byte) (v ToolCallContent, err error) {
 	return v, err
 }
 
+func validToolCallContent(v ToolCallContent, strict bool) bool {
+	switch v := v.(type) {
+	case *Content:
+		return v == nil || validContent(v, strict)
+	case *Diff:
+		return v == nil || validDiff(v, strict)
+	case *Terminal:
+		return v == nil || validTerminal(v, strict)
+	}
+	return true
+}
+
 func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
@@ -317,6 +353,495 @@ func (v Content) MarshalJSON() ([]byte, error) { return marshal(&v, encodeConten
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Content) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeContent) }
+
+func validContent(v *Content, strict bool) bool {
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
+}
+
+func decodeDiffChange(d *wire.Decoder, v *DiffChange) *wire.FieldErrors {
+	mark := d.Mark()
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "fileType":
+			if o.Is(d, 0) && !d.Null() {
+				_ = d.Enum((*string)(&v.FileType), wordsDiffFileType)
+			}
+		case "mimeType":
+			if o.Is(d, 1) && !d.Null() {
+				_ = d.String((*string)(&v.MIMEType))
+			}
+		case "_meta":
+			if o.Is(d, 2) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		default:
+			d.Skip()
+		}
+	}
+	if o.Found() {
+		d.Return(mark) // the variant's members stand in the same object
+		o.Merge(decodeDiffOperation(d, &v.Operation))
+	}
+	return o.End()
+}
+
+func decodeDiffChangeList(d *wire.Decoder, p *[]DiffChange, skip bool) *wire.FieldErrors {
+	a := d.Array()
+	list := []DiffChange{}
+	for a.Next(d) {
+		var x DiffChange
+		if a.Keep(decodeDiffChange(d, &x), skip) {
+			list = wire.Append(d, list, x)
+		}
+	}
+	return wire.EndList(d, &a, p, list)
+}
+
+func membersDiffChange(e *wire.Encoder, v *DiffChange) {
+	e.OptString(`,"fileType":`, string(v.FileType))
+	e.OptString(`,"mimeType":`, string(v.MIMEType))
+	membersDiffOperation(e, v.Operation)
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeDiffChange(e *wire.Encoder, v *DiffChange) {
+	e.Open()
+	membersDiffChange(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v DiffChange) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffChange) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffChange) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiffChange) }
+
+func validDiffChange(v *DiffChange, strict bool) bool {
+	if v.Operation == nil || !validDiffOperation(v.Operation, strict) {
+		return false
+	}
+	return true
+}
+
+func decodeDiffOperation(d *wire.Decoder, p *DiffOperation) *wire.FieldErrors {
+	tag, found := d.Tag("operation")
+	switch string(tag) {
+	case "add":
+		v := wire.New[DiffAdd](d)
+		if errs := decodeDiffPathChange(d, (*DiffPathChange)(v)); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	case "delete":
+		v := wire.New[DiffDelete](d)
+		if errs := decodeDiffPathChange(d, (*DiffPathChange)(v)); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	case "modify":
+		v := wire.New[DiffModify](d)
+		if errs := decodeDiffPathChange(d, (*DiffPathChange)(v)); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	case "move":
+		v := wire.New[DiffMove](d)
+		if errs := decodeDiffPathPairChange(d, (*DiffPathPairChange)(v)); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	case "copy":
+		v := wire.New[DiffCopy](d)
+		if errs := decodeDiffPathPairChange(d, (*DiffPathPairChange)(v)); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	}
+	if tag == nil {
+		return d.Untagged("operation", found)
+	}
+	u := wire.New[UnknownDiffOperation](d)
+	u.Type = d.Text(tag)
+	*p = u
+	return d.Without((*[]byte)(&u.Raw), "fileType", "mimeType", "_meta")
+}
+
+func membersDiffOperation(e *wire.Encoder, v DiffOperation) {
+	switch v := v.(type) {
+	case *DiffAdd:
+		if v != nil {
+			e.Name(`,"operation":"add"`)
+			membersDiffPathChange(e, (*DiffPathChange)(v))
+			return
+		}
+	case *DiffDelete:
+		if v != nil {
+			e.Name(`,"operation":"delete"`)
+			membersDiffPathChange(e, (*DiffPathChange)(v))
+			return
+		}
+	case *DiffModify:
+		if v != nil {
+			e.Name(`,"operation":"modify"`)
+			membersDiffPathChange(e, (*DiffPathChange)(v))
+			return
+		}
+	case *DiffMove:
+		if v != nil {
+			e.Name(`,"operation":"move"`)
+			membersDiffPathPairChange(e, (*DiffPathPairChange)(v))
+			return
+		}
+	case *DiffCopy:
+		if v != nil {
+			e.Name(`,"operation":"copy"`)
+			membersDiffPathPairChange(e, (*DiffPathPairChange)(v))
+			return
+		}
+	case *UnknownDiffOperation:
+		if v != nil {
+			e.UnknownMembers("operation", v.Type, v.Raw)
+			return
+		}
+	}
+	e.Missing("operation")
+}
+
+func validDiffOperation(v DiffOperation, strict bool) bool {
+	switch v := v.(type) {
+	case *DiffAdd:
+		return v == nil || validDiffPathChange((*DiffPathChange)(v), strict)
+	case *DiffDelete:
+		return v == nil || validDiffPathChange((*DiffPathChange)(v), strict)
+	case *DiffModify:
+		return v == nil || validDiffPathChange((*DiffPathChange)(v), strict)
+	case *DiffMove:
+		return v == nil || validDiffPathPairChange((*DiffPathPairChange)(v), strict)
+	case *DiffCopy:
+		return v == nil || validDiffPathPairChange((*DiffPathPairChange)(v), strict)
+	}
+	return true
+}
+
+func encodeUnknownDiffOperation(e *wire.Encoder, v *UnknownDiffOperation) {
+	e.Open()
+	e.UnknownMembers("operation", v.Type, v.Raw)
+	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownDiffOperation) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownDiffOperation)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownDiffOperation) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "operation", &v.Type, &v.Raw)
+}
+
+func encodeDiffCopy(e *wire.Encoder, v *DiffCopy) {
+	e.Open()
+	e.Name(`,"operation":"copy"`)
+	membersDiffPathPairChange(e, (*DiffPathPairChange)(v))
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v DiffCopy) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffCopy) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffCopy) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
+}
+
+func encodeDiffMove(e *wire.Encoder, v *DiffMove) {
+	e.Open()
+	e.Name(`,"operation":"move"`)
+	membersDiffPathPairChange(e, (*DiffPathPairChange)(v))
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v DiffMove) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffMove) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffMove) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
+}
+
+func encodeDiffModify(e *wire.Encoder, v *DiffModify) {
+	e.Open()
+	e.Name(`,"operation":"modify"`)
+	membersDiffPathChange(e, (*DiffPathChange)(v))
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v DiffModify) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffModify) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffModify) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*DiffPathChange)(v), decodeDiffPathChange)
+}
+
+func encodeDiffDelete(e *wire.Encoder, v *DiffDelete) {
+	e.Open()
+	e.Name(`,"operation":"delete"`)
+	membersDiffPathChange(e, (*DiffPathChange)(v))
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v DiffDelete) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffDelete) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffDelete) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*DiffPathChange)(v), decodeDiffPathChange)
+}
+
+func encodeDiffAdd(e *wire.Encoder, v *DiffAdd) {
+	e.Open()
+	e.Name(`,"operation":"add"`)
+	membersDiffPathChange(e, (*DiffPathChange)(v))
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v DiffAdd) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffAdd) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffAdd) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*DiffPathChange)(v), decodeDiffPathChange)
+}
+
+var wordsDiffFileType = []string{"text", "binary", "directory", "symlink"}
+
+func decodeDiffPathChange(d *wire.Decoder, v *DiffPathChange) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "path":
+			if o.Is(d, 0) {
+				o.Check(d.String((*string)(&v.Path)))
+			}
+		case "operation":
+			if o.Is(d, 1) {
+				d.Skip()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("path")
+}
+
+func membersDiffPathChange(e *wire.Encoder, v *DiffPathChange) {
+	e.String(`,"path":`, string(v.Path))
+}
+
+func encodeDiffPathChange(e *wire.Encoder, v *DiffPathChange) {
+	e.Open()
+	membersDiffPathChange(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v DiffPathChange) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffPathChange) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffPathChange) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeDiffPathChange)
+}
+
+func validDiffPathChange(v *DiffPathChange, strict bool) bool {
+	if strict && !wire.IsAbsPath(string(v.Path)) {
+		return false
+	}
+	return true
+}
+
+func decodeDiffPathPairChange(d *wire.Decoder, v *DiffPathPairChange) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "oldPath":
+			if o.Is(d, 0) {
+				o.Check(d.String((*string)(&v.OldPath)))
+			}
+		case "path":
+			if o.Is(d, 1) {
+				o.Check(d.String((*string)(&v.Path)))
+			}
+		case "operation":
+			if o.Is(d, 2) {
+				d.Skip()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("oldPath", "path")
+}
+
+func membersDiffPathPairChange(e *wire.Encoder, v *DiffPathPairChange) {
+	e.String(`,"oldPath":`, string(v.OldPath))
+	e.String(`,"path":`, string(v.Path))
+}
+
+func encodeDiffPathPairChange(e *wire.Encoder, v *DiffPathPairChange) {
+	e.Open()
+	membersDiffPathPairChange(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeDiffPathPairChange)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffPathPairChange) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeDiffPathPairChange)
+}
+
+func validDiffPathPairChange(v *DiffPathPairChange, strict bool) bool {
+	if strict && !wire.IsAbsPath(string(v.OldPath)) {
+		return false
+	}
+	if strict && !wire.IsAbsPath(string(v.Path)) {
+		return false
+	}
+	return true
+}
+
+func decodeDiffPatch(d *wire.Decoder, v *DiffPatch) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "format":
+			if o.Is(d, 0) {
+				o.Check(d.Enum((*string)(&v.Format), wordsDiffPatchFormat))
+			}
+		case "text":
+			if o.Is(d, 1) {
+				o.Check(d.String(&v.Text))
+			}
+		case "_meta":
+			if o.Is(d, 2) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("format", "text")
+}
+
+func membersDiffPatch(e *wire.Encoder, v *DiffPatch) {
+	e.String(`,"format":`, string(v.Format))
+	e.String(`,"text":`, v.Text)
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeDiffPatch(e *wire.Encoder, v *DiffPatch) {
+	e.Open()
+	membersDiffPatch(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v DiffPatch) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffPatch) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffPatch) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiffPatch) }
+
+func validDiffPatch(v *DiffPatch, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Format)) {
+		return false
+	}
+	return true
+}
+
+var wordsDiffPatchFormat = []string{"git_patch"}
+
+func decodeDiff(d *wire.Decoder, v *Diff) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "changes":
+			if o.Is(d, 0) {
+				o.Check(decodeDiffChangeList(d, &v.Changes, true))
+			}
+		case "patch":
+			if o.Is(d, 1) && !d.Null() {
+				v.Patch = wire.New[DiffPatch](d)
+				if decodeDiffPatch(d, v.Patch) != nil {
+					v.Patch = nil
+				}
+			}
+		case "_meta":
+			if o.Is(d, 2) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		case "type":
+			if o.Is(d, 3) {
+				d.Skip()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("changes")
+}
+
+func membersDiff(e *wire.Encoder, v *Diff) {
+	e.Name(`,"changes":`)
+	e.OpenArray()
+	for i := range v.Changes {
+		e.Element()
+		encodeDiffChange(e, &v.Changes[i])
+	}
+	e.CloseArray()
+	if v.Patch != nil {
+		e.Name(`,"patch":`)
+		encodeDiffPatch(e, v.Patch)
+	}
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeDiff(e *wire.Encoder, v *Diff) {
+	e.Open()
+	e.Name(`,"type":"diff"`)
+	membersDiff(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Diff) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiff) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Diff) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiff) }
+
+func validDiff(v *Diff, strict bool) bool {
+	for i := range v.Changes {
+		if !validDiffChange(&v.Changes[i], strict) {
+			return false
+		}
+	}
+	if v.Patch != nil && !validDiffPatch(v.Patch, strict) {
+		return false
+	}
+	return true
+}
 
 func decodeToolCallLocation(d *wire.Decoder, v *ToolCallLocation) *wire.FieldErrors {
 	o := d.Object()
@@ -377,6 +902,16 @@ func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return marshal(&v, enc
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallLocation) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeToolCallLocation)
+}
+
+func validToolCallLocation(v *ToolCallLocation, strict bool) bool {
+	if strict && !wire.IsAbsPath(string(v.Path)) {
+		return false
+	}
+	if v.Line != nil && (*v.Line == 0) {
+		return false
+	}
+	return true
 }
 
 func decodeToolCallCapabilities(d *wire.Decoder, v *ToolCallCapabilities) *wire.FieldErrors {
@@ -518,6 +1053,16 @@ func (v *ToolCallContentChunk) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeToolCallContentChunk)
 }
 
+func validToolCallContentChunk(v *ToolCallContentChunk, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+		return false
+	}
+	if v.Content == nil || !validToolCallContent(v.Content, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeCancelToolCallRequest(d *wire.Decoder, v *CancelToolCallRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -583,4 +1128,14 @@ var codecCancelToolCallRequest = wire.Codec{
 		return ok && x != nil && validCancelToolCallRequest(x, strict)
 	},
 	Is: is[CancelToolCallRequest],
+}
+
+func validCancelToolCallRequest(v *CancelToolCallRequest, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.SessionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+		return false
+	}
+	return true
 }

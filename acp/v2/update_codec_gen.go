@@ -7,6 +7,234 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
+func decodeAvailableCommand(d *wire.Decoder, p *AvailableCommand) *wire.FieldErrors {
+	tag, found := d.Tag("type")
+	switch string(tag) {
+	case "command":
+		v := wire.New[Command](d)
+		if errs := decodeCommand(d, v); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	}
+	if tag == nil {
+		return d.Untagged("type", found)
+	}
+	if errs := d.Needs("name", "description"); errs != nil {
+		return errs
+	}
+	u := wire.New[UnknownAvailableCommand](d)
+	u.Type = d.Text(tag)
+	*p = u
+	return d.Raw((*[]byte)(&u.Raw))
+}
+
+func decodeAvailableCommandList(d *wire.Decoder, p *[]AvailableCommand, skip bool) *wire.FieldErrors {
+	a := d.Array()
+	list := []AvailableCommand{}
+	for a.Next(d) {
+		var x AvailableCommand
+		if a.Keep(decodeAvailableCommand(d, &x), skip) {
+			list = wire.Append(d, list, x)
+		}
+	}
+	return wire.EndList(d, &a, p, list)
+}
+
+func encodeAvailableCommand(e *wire.Encoder, v AvailableCommand) {
+	switch v := v.(type) {
+	case *Command:
+		if v != nil {
+			encodeCommand(e, v)
+			return
+		}
+	case *UnknownAvailableCommand:
+		if v != nil {
+			encodeUnknownAvailableCommand(e, v)
+			return
+		}
+	}
+	e.Fail("missing")
+}
+
+// UnmarshalAvailableCommand decodes any variant of [AvailableCommand].
+func UnmarshalAvailableCommand(data []byte) (v AvailableCommand, err error) {
+	err = unmarshal(data, &v, decodeAvailableCommand)
+	return v, err
+}
+
+func encodeUnknownAvailableCommand(e *wire.Encoder, v *UnknownAvailableCommand) {
+	e.Open()
+	e.UnknownMembers("type", v.Type, v.Raw)
+	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownAvailableCommand) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownAvailableCommand)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownAvailableCommand) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+}
+
+func decodeAvailableCommandInput(d *wire.Decoder, p *AvailableCommandInput) *wire.FieldErrors {
+	tag, found := d.Tag("type")
+	switch string(tag) {
+	case "text":
+		v := wire.New[TextCommandInput](d)
+		if errs := decodeTextCommandInput(d, v); errs != nil {
+			return errs
+		}
+		*p = v
+		return nil
+	}
+	if tag == nil {
+		return d.Untagged("type", found)
+	}
+	u := wire.New[UnknownAvailableCommandInput](d)
+	u.Type = d.Text(tag)
+	*p = u
+	return d.Raw((*[]byte)(&u.Raw))
+}
+
+func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
+	switch v := v.(type) {
+	case *TextCommandInput:
+		if v != nil {
+			encodeTextCommandInput(e, v)
+			return
+		}
+	case *UnknownAvailableCommandInput:
+		if v != nil {
+			encodeUnknownAvailableCommandInput(e, v)
+			return
+		}
+	}
+	e.Fail("missing")
+}
+
+// UnmarshalAvailableCommandInput decodes any variant of [AvailableCommandInput].
+func UnmarshalAvailableCommandInput(data []byte) (v AvailableCommandInput, err error) {
+	err = unmarshal(data, &v, decodeAvailableCommandInput)
+	return v, err
+}
+
+func encodeUnknownAvailableCommandInput(e *wire.Encoder, v *UnknownAvailableCommandInput) {
+	e.Open()
+	e.UnknownMembers("type", v.Type, v.Raw)
+	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownAvailableCommandInput) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownAvailableCommandInput)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownAvailableCommandInput) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+}
+
+func decodeTextCommandInput(d *wire.Decoder, v *TextCommandInput) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "hint":
+			if o.Is(d, 0) {
+				o.Check(d.String(&v.Hint))
+			}
+		case "_meta":
+			if o.Is(d, 1) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		case "type":
+			if o.Is(d, 2) {
+				d.Skip()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("hint")
+}
+
+func membersTextCommandInput(e *wire.Encoder, v *TextCommandInput) {
+	e.String(`,"hint":`, v.Hint)
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeTextCommandInput(e *wire.Encoder, v *TextCommandInput) {
+	e.Open()
+	e.Name(`,"type":"text"`)
+	membersTextCommandInput(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v TextCommandInput) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTextCommandInput) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TextCommandInput) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTextCommandInput)
+}
+
+func decodeCommand(d *wire.Decoder, v *Command) *wire.FieldErrors {
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "name":
+			if o.Is(d, 0) {
+				o.Check(d.String(&v.Name))
+			}
+		case "description":
+			if o.Is(d, 1) {
+				o.Check(d.String(&v.Description))
+			}
+		case "input":
+			if o.Is(d, 2) && !d.Null() {
+				_ = decodeAvailableCommandInput(d, &v.Input)
+			}
+		case "_meta":
+			if o.Is(d, 3) && !d.Null() {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		case "type":
+			if o.Is(d, 4) {
+				d.Skip()
+			}
+		default:
+			d.Skip()
+		}
+	}
+	return o.End("name", "description")
+}
+
+func membersCommand(e *wire.Encoder, v *Command) {
+	e.String(`,"name":`, v.Name)
+	e.String(`,"description":`, v.Description)
+	if v.Input != nil {
+		e.Name(`,"input":`)
+		encodeAvailableCommandInput(e, v.Input)
+	}
+	e.Map(`,"_meta":`, v.Meta)
+}
+
+func encodeCommand(e *wire.Encoder, v *Command) {
+	e.Open()
+	e.Name(`,"type":"command"`)
+	membersCommand(e, v)
+	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Command) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCommand) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Command) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeCommand) }
+
 func decodeContentChunk(d *wire.Decoder, v *ContentChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -53,6 +281,16 @@ func (v ContentChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeC
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ContentChunk) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeContentChunk)
+}
+
+func validContentChunk(v *ContentChunk, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.MessageID)) {
+		return false
+	}
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeAvailableCommandsUpdate(d *wire.Decoder, v *AvailableCommandsUpdate) *wire.FieldErrors {
@@ -104,6 +342,15 @@ func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AvailableCommandsUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeAvailableCommandsUpdate)
+}
+
+func validAvailableCommandsUpdate(v *AvailableCommandsUpdate, strict bool) bool {
+	for i := range v.AvailableCommands {
+		if v.AvailableCommands[i] == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func decodeSessionInfoUpdate(d *wire.Decoder, v *SessionInfoUpdate) *wire.FieldErrors {
@@ -330,6 +577,16 @@ func (v Notice) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNotice)
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Notice) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeNotice) }
 
+func validNotice(v *Notice, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.Severity)) {
+		return false
+	}
+	if v.Title == "" {
+		return false
+	}
+	return true
+}
+
 var wordsCompactionStatus = []string{"in_progress", "completed", "failed", "cancelled"}
 
 func decodeCompactionUpdate(d *wire.Decoder, v *CompactionUpdate) *wire.FieldErrors {
@@ -416,6 +673,26 @@ func (v *CompactionUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeCompactionUpdate)
 }
 
+func validCompactionUpdate(v *CompactionUpdate, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.CompactionID)) {
+		return false
+	}
+	if strict && !wire.IsFilled(string(v.Status)) {
+		return false
+	}
+	if x, ok := v.Summary.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeCompactionSummaryChunk(d *wire.Decoder, v *CompactionSummaryChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -465,4 +742,14 @@ func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionSummaryChunk) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeCompactionSummaryChunk)
+}
+
+func validCompactionSummaryChunk(v *CompactionSummaryChunk, strict bool) bool {
+	if strict && !wire.IsFilled(string(v.CompactionID)) {
+		return false
+	}
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
 }

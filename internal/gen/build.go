@@ -45,7 +45,7 @@ func build(all, stable *facts, t *texts, rows *tables) (v *vocabulary, err error
 		}
 	}
 	for _, d := range all.Defs {
-		if !envelope(d) && !v.tables.builtins.has(d.Name) {
+		if !envelope(d) && !v.tables.builtins.has(d.Name) && v.handled(d) {
 			v.declare(d)
 		}
 	}
@@ -76,8 +76,6 @@ func (v *vocabulary) declare(d member) {
 	s := d.Schema
 	if row, ok := v.tables.foreign.get(d.Name); ok {
 		x.Kind, x.Name, x.Interface, x.Ruled = foreignType, row.name, row.iface, row.ruled
-	} else if s.Ref != "" || len(s.AllOf) == 1 || len(s.Type) == 0 && s.choices() == nil {
-		x.Kind = aliasType
 	} else if s.Type.has("string") {
 		x.Kind = stringType
 	} else if s.Type.has("object") {
@@ -113,11 +111,6 @@ func (v *vocabulary) derive(from *goType, x *goType) *goType {
 
 func (v *vocabulary) define(x *goType, s *schema) {
 	switch x.Kind {
-	case aliasType:
-		x.Target = "json.RawMessage"
-		if ref := s.refName(); ref != "" {
-			x.Target = v.byDef[ref].Name
-		}
 	case enumType, numberType:
 		v.defineValues(x, s)
 	case structType:
@@ -202,7 +195,7 @@ func (v *vocabulary) fold(x *goType, s *schema, tag, enum, doc string) {
 		}
 		if ref := c.refName(); ref != "" {
 			payload := v.byDef[ref]
-			payload.Target = foldedAway
+			payload.Folded = true
 			for _, f := range payload.Fields {
 				f.Doc = v.texts.find("field "+x.Def+"."+f.JSON, "field "+ref+"."+f.JSON)
 				f.PayloadTag, f.PayloadOf = tag, value
@@ -217,11 +210,8 @@ func (v *vocabulary) fold(x *goType, s *schema, tag, enum, doc string) {
 	}
 }
 
-// foldedAway marks definitions that have become members of another one.
-const foldedAway = "(folded)"
-
 func (v *vocabulary) dropFolded() {
-	v.Types = slices.DeleteFunc(v.Types, func(x *goType) bool { return x.Target == foldedAway })
+	v.Types = slices.DeleteFunc(v.Types, func(x *goType) bool { return x.Folded })
 }
 
 // shareMetaOnly gives one codec to all structs whose only member is _meta.

@@ -9,10 +9,7 @@ import (
 )
 
 // file is one Go file being written.
-type file struct {
-	bytes.Buffer
-	doc string // a comment on top, about the whole file
-}
+type file struct{ bytes.Buffer }
 
 func (f *file) p(format string, args ...any) { fmt.Fprintf(f, format+"\n", args...) }
 
@@ -56,7 +53,7 @@ func (f *file) source(v *vocabulary, pkg string) ([]byte, error) {
 			standard = append(standard, fmt.Sprintf("%q", im.path))
 		}
 	}
-	head := v.header + f.doc + "package " + pkg + "\n\n"
+	head := v.header + "package " + pkg + "\n\n"
 	if len(standard)+len(ours) > 0 {
 		head += "import (\n" + strings.Join(standard, "\n") + "\n\n" + strings.Join(ours, "\n") + "\n)\n\n"
 	}

@@ -12,7 +12,7 @@ func (v *vocabulary) emitMethods(f *file) {
 	f.p("const (")
 	seen := map[string]bool{}
 	for _, m := range v.Methods {
-		if seen[m.Const] {
+		if m.Row.name == "" || seen[m.Const] {
 			continue
 		}
 		seen[m.Const] = true
@@ -35,14 +35,19 @@ func (v *vocabulary) emitMethods(f *file) {
 
 // literal lists the fields of the method's row.
 func (m *method) literal() []string {
-	list := []string{"Name: " + m.Const, "Side: wire." + m.Side, "Params: " + m.Params.codecName()}
+	list := []string{"Name: " + m.Const, "Side: wire." + m.Side}
+	if m.Row.name == "" {
+		list[0] = fmt.Sprintf("Name: %q", m.Name)
+	} else {
+		list = append(list, "Params: &codec"+m.Params.Name)
+	}
 	add := func(cond bool, field string) {
 		if cond {
 			list = append(list, field)
 		}
 	}
 	if m.Result != nil {
-		list = append(list, "Result: "+m.Result.codecName())
+		list = append(list, "Result: &codec"+m.Result.Name)
 	}
 	add(m.Notification, "Notification: true")
 	add(m.Unstable, "Unstable: true")
@@ -53,20 +58,9 @@ func (m *method) literal() []string {
 	return list
 }
 
-// codecName is the variable of a payload's codec; an alias has that of its target.
-func (x *goType) codecName() string {
-	switch {
-	case x.Kind != aliasType:
-		return "&codec" + x.Name
-	case x.Target == "json.RawMessage":
-		return "&codecRaw"
-	}
-	return "&codec" + x.Target
-}
-
 // emitCodec writes the codec of a payload.
 func (v *vocabulary) emitCodec(f *file, x *goType) {
-	if x.Kind == aliasType || !slices.ContainsFunc(v.Methods, func(m *method) bool { return m.Params == x || m.Result == x }) {
+	if !slices.ContainsFunc(v.Methods, func(m *method) bool { return m.Params == x || m.Result == x }) {
 		return
 	}
 	f.p("var codec%s = wire.Codec{", x.Name)
@@ -99,4 +93,46 @@ func (v *vocabulary) emitCodec(f *file, x *goType) {
 	}
 	f.p("Is: is[%s],", x.Name)
 	f.p("}\n")
+}
+
+// emitJSON writes what encoding/json calls.
+func (v *vocabulary) emitJSON(f *file, x *goType) {
+	switch {
+	case x.Hidden:
+	case x.Kind == structType:
+		f.p("// MarshalJSON encodes the value in its wire format%s.", tagNote(x))
+		if m := x.Model; m != nil && x.Tag == "" {
+			f.p("func (v %s) MarshalJSON() ([]byte, error) { return marshal((*%s)(&v), encode%s) }\n", x.Name, m.spelled(), m.Name)
+		} else {
+			f.p("func (v %s) MarshalJSON() ([]byte, error) { return marshal(&v, encode%s) }\n", x.Name, x.Name)
+		}
+		f.p("// UnmarshalJSON decodes the value by the rules of the protocol.")
+		if m := x.Model; m != nil {
+			f.p("func (v *%s) UnmarshalJSON(data []byte) error { return unmarshal(data, (*%s)(v), decode%s) }\n", x.Name, m.spelled(), m.Name)
+		} else {
+			f.p("func (v *%[1]s) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decode%[1]s) }\n", x.Name)
+		}
+	case x.Kind == unionType && !x.Union.Flat:
+		f.p("// Unmarshal%[1]s decodes any variant of [%[1]s].", x.Name)
+		f.p("func Unmarshal%[1]s(data []byte) (v %[1]s, err error) {", x.Name)
+		f.p("err = unmarshal(data, &v, decode%s)", x.Name)
+		f.p("return v, err")
+		f.p("}\n")
+	case x.Kind == unknownType:
+		f.p("// MarshalJSON encodes the value as it was received.")
+		f.p("func (v %s) MarshalJSON() ([]byte, error) { return marshal(&v, encode%s) }\n", x.Name, x.Name)
+		f.p("// UnmarshalJSON keeps the value unchanged.")
+		if x.Union.Tag == "" {
+			f.p("func (v *%s) UnmarshalJSON(data []byte) error { return unmarshalUnknown(data, \"\", nil, &v.Raw) }\n", x.Name)
+		} else {
+			f.p("func (v *%s) UnmarshalJSON(data []byte) error { return unmarshalUnknown(data, %q, &v.Type, &v.Raw) }\n", x.Name, x.Union.Tag)
+		}
+	}
+}
+
+func tagNote(x *goType) string {
+	if x.Tag == "" {
+		return ""
+	}
+	return ", with its tag"
 }

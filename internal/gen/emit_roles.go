@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// emitRoles writes the interfaces of those who implement one side.
+// emitRoles writes the interfaces of those who implement one side, and the methods of the
+// type that wraps them.
 func (v *vocabulary) emitRoles(f *file, side string) {
 	for _, r := range v.roles(side) {
 		f.WriteString(comment("", v.roleDoc(r)))
@@ -20,6 +21,7 @@ func (v *vocabulary) emitRoles(f *file, side string) {
 		}
 		f.p("}\n")
 	}
+	v.emitWrapper(f, side)
 }
 
 // emitWrapper writes the optional methods of the type that wraps one side.

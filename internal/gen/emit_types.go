@@ -20,8 +20,6 @@ func (v *vocabulary) emitType(f *file, x *goType) {
 	case numberType:
 		f.p("type %s int32\n", x.Name)
 		emitConstants(f, x, `%s`)
-	case aliasType:
-		f.p("type %s = %s\n", x.Name, x.Target)
 	case unionType:
 		emitInterface(f, x)
 	case structType:
@@ -42,11 +40,7 @@ func (v *vocabulary) emitType(f *file, x *goType) {
 
 // typeDoc joins the text with what the facts say.
 func (v *vocabulary) typeDoc(x *goType) string {
-	doc := x.Doc
-	if doc == "" {
-		doc = "has no description yet."
-	}
-	doc = x.spelled() + " " + doc
+	doc := x.spelled() + " " + x.Doc
 	for _, m := range v.Methods {
 		switch {
 		case m.Params == x && m.Notification:

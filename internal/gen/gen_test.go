@@ -34,7 +34,7 @@ func TestUpToDate(t *testing.T) {
 			have, err := os.ReadFile(filepath.Join(root, path))
 			require.NoError(t, err)
 			assert.True(t, string(src) == string(have), "%s is out of date: run go generate ./...", path)
-			assert.Less(t, strings.Count(string(src), "\n"), 1200, "%s is too long: split its topic", path)
+			assert.Less(t, strings.Count(string(src), "\n"), 1500, "%s is too long: split its topic", path)
 			if !strings.Contains(path, "_shared_gen") {
 				assert.Contains(t, string(src), "// Schema: ACP version "+strconv.Itoa(ver.number), path)
 			}
@@ -60,10 +60,9 @@ func TestTexts(t *testing.T) {
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	write("a.txt", "# a comment\n\n== file\nThe file.\n\n== type A\nis a.\n\nSecond\nparagraph.\n\n== common x\nis x.\n")
+	write("a.txt", "# a comment\n\n== type A\nis a.\n\nSecond\nparagraph.\n\n== common x\nis x.\n")
 	texts, err := readTexts(dir)
 	require.NoError(t, err)
-	assert.Equal(t, "The file.", texts.files["a"])
 	assert.Equal(t, "a", texts.topic["type A"])
 	assert.Equal(t, []string{"common x", "type A"}, texts.unused())
 	assert.Equal(t, "is x.", texts.find("field A.x", "common x"))

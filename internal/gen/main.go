@@ -6,8 +6,8 @@
 //
 //	go run ./internal/gen
 //
-// Texts decide the files of types: what internal/gen/text/v1/content.txt describes goes
-// to acp/content_gen.go, its codec to acp/content_codec_gen.go. A type, method or
+// The texts decide the files: the types that internal/gen/text/v1/content.txt describes go to
+// acp/content_gen.go, their codecs and checks to acp/content_codec_gen.go. A type, method or
 // constant without a text, a text without use, and a row of the tables that nothing
 // needs are errors.
 //
@@ -17,7 +17,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -25,9 +24,7 @@ import (
 )
 
 func main() {
-	lenient := flag.Bool("lenient", false, "only warn of missing and unused texts")
-	flag.Parse()
-	if err := run(*lenient); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
@@ -35,7 +32,7 @@ func main() {
 
 const factsDir = "internal/schema"
 
-func run(lenient bool) error {
+func run() error {
 	for _, ver := range versions {
 		v, err := ver.load(".")
 		if err != nil {
@@ -45,11 +42,7 @@ func run(lenient bool) error {
 		if err != nil {
 			return err
 		}
-		if list := v.faults(); lenient {
-			for _, line := range list {
-				fmt.Fprintln(os.Stderr, "gen: warning:", line)
-			}
-		} else if len(list) > 0 {
+		if list := v.faults(); len(list) > 0 {
 			return fmt.Errorf("%s", strings.Join(list, "\n     "))
 		}
 		if err := ver.replace(".", files); err != nil {
@@ -90,16 +83,11 @@ func (v *vocabulary) vocabularyFiles() map[string]*file {
 	add("methods_gen.go", v.emitMethods)
 	add("agent_gen.go", func(f *file) { v.emitRoles(f, "Agent") })
 	add("client_gen.go", func(f *file) { v.emitRoles(f, "Client") })
-	add("agentwrapper_gen.go", func(f *file) { v.emitWrapper(f, "Agent") })
-	add("clientwrapper_gen.go", func(f *file) { v.emitWrapper(f, "Client") })
 	add("capability_gen.go", v.emitHas)
 	add("cases_gen_test.go", v.emitCases)
 	for _, topic := range v.topics() {
-		types, codecs, checks := &file{}, &file{}, &file{}
-		out[topic+"_gen.go"], out[topic+"_codec_gen.go"], out[topic+"_check_gen.go"] = types, codecs, checks
-		if text := v.texts.file(topic); text != "" {
-			types.doc = comment("", text) + "\n"
-		}
+		types, codecs := &file{}, &file{}
+		out[topic+"_gen.go"], out[topic+"_codec_gen.go"] = types, codecs
 		for _, x := range v.Types {
 			if x.Topic == topic {
 				v.emitType(types, x)
@@ -107,7 +95,7 @@ func (v *vocabulary) vocabularyFiles() map[string]*file {
 				v.emitEncode(codecs, x)
 				v.emitJSON(codecs, x)
 				v.emitCodec(codecs, x)
-				emitCheck(checks, x)
+				emitCheck(codecs, x)
 			}
 		}
 	}
@@ -122,9 +110,6 @@ func generated(name string) bool {
 func (v *vocabulary) topics() []string {
 	var list []string
 	for _, x := range v.Types {
-		if x.Topic == "" {
-			x.Topic = "untold"
-		}
 		list = append(list, x.Topic)
 	}
 	slices.Sort(list)

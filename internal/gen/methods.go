@@ -1,6 +1,10 @@
 package main
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // methodRow is what a method is beyond the facts. Its texts are "method" (of the
 // constant), "handle" (for those who implement it) and "call" (for those who call it).
@@ -118,4 +122,68 @@ func (r *role) rank(side string) int {
 		return 2
 	}
 	return 1
+}
+
+// method is one row of the method table.
+type method struct {
+	Name         string
+	Const        string // the Go constant
+	Side         string // the constant of package wire
+	Notification bool
+	Unstable     bool
+	Doc          string
+	Params       *goType
+	Result       *goType
+	Row          methodRow
+}
+
+// methodKey returns the key of the method whose payload d is, or "".
+func methodKey(d member) string {
+	if d.Schema.Method != "" && strings.HasSuffix(d.Name, "Notification") {
+		return d.Schema.Method + "!"
+	}
+	return d.Schema.Method
+}
+
+// handled reports whether an end handles the method whose payload d is. Other methods have a row
+// in the method table, but no types and no constant.
+func (v *vocabulary) handled(d member) bool {
+	row, ok := v.tables.methods.get(methodKey(d))
+	return !ok || row.name != ""
+}
+
+// buildMethods reads the method table from the payloads: each names its method and
+// the side that handles it.
+func (v *vocabulary) buildMethods(all *facts) {
+	found := map[string]*method{}
+	for _, d := range all.Defs {
+		key, x := methodKey(d), v.byDef[d.Name]
+		if key == "" {
+			continue
+		}
+		name, note := strings.CutSuffix(key, "!")
+		m := found[key]
+		if m == nil {
+			row, ok := v.tables.methods.get(key)
+			if !ok {
+				fail("method %s has no row", key)
+			}
+			m = &method{
+				Name: name, Const: "Method" + goName(name), Side: goName(d.Schema.Side),
+				Notification: note, Row: row,
+			}
+			if row.name != "" {
+				m.Doc = v.texts.need("method " + name)
+			}
+			found[key] = m
+			v.Methods = append(v.Methods, m)
+		}
+		if strings.HasSuffix(d.Name, "Response") {
+			m.Result = x
+		} else {
+			m.Params = x
+		}
+		m.Unstable = m.Unstable || v.stable.Defs.find(d.Name) == nil
+	}
+	slices.SortFunc(v.Methods, func(a, b *method) int { return cmp.Compare(a.Name, b.Name) })
 }

@@ -9,7 +9,6 @@ const (
 	numberType                  // an int32 type with constants
 	structType                  // a struct
 	unionType                   // a sealed interface
-	aliasType                   // another name
 	unknownType                 // the variant of a union for values that are not known
 	foreignType                 // written by hand
 )
@@ -26,7 +25,6 @@ type goType struct {
 	Interface bool // of a foreignType: an interface, not a struct
 
 	Values []enumValue // of an enumType and a numberType
-	Target string      // of an aliasType
 	Fields []*field    // of a structType
 	Extra  bool        // a structType that keeps members it does not know
 	Union  *union      // of a unionType, and of its unknownType
@@ -40,6 +38,8 @@ type goType struct {
 	Spread string
 	// Hidden is an unexported model.
 	Hidden bool
+	// Folded means that the fields have become those of another type.
+	Folded bool
 	// Ruled types can break rules and have a check.
 	Ruled bool
 }

@@ -13,7 +13,6 @@ import (
 type texts struct {
 	text  map[string]string
 	topic map[string]string // of a key: the file that it stands in
-	files map[string]string // by topic, the text about the file itself
 	used  map[string]bool
 	lost  []string // keys without a text
 
@@ -25,7 +24,7 @@ type texts struct {
 // readTexts reads the files of a folder. A file is a list of blocks: a line
 // "== key", then paragraphs. Lines with # before the first block are comments.
 func readTexts(dir string) (*texts, error) {
-	t := &texts{text: map[string]string{}, topic: map[string]string{}, files: map[string]string{}, used: map[string]bool{}}
+	t := &texts{text: map[string]string{}, topic: map[string]string{}, used: map[string]bool{}}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil {
 		return nil, err
@@ -39,10 +38,6 @@ func readTexts(dir string) (*texts, error) {
 		for _, block := range strings.Split("\n"+string(data), "\n== ")[1:] {
 			key, body, _ := strings.Cut(block, "\n")
 			key, body = strings.TrimSpace(key), strings.TrimSpace(body)
-			if key == "file" {
-				t.files[topic] = body
-				continue
-			}
 			if _, twice := t.text[key]; twice {
 				return nil, fmt.Errorf("%s: second text for %q", path, key)
 			}
@@ -84,14 +79,6 @@ func (t *texts) topicOf(key string) string {
 		return topic
 	}
 	return t.inherited.topicOf(key)
-}
-
-// file returns the text about the file of a topic itself.
-func (t *texts) file(topic string) string {
-	if text := t.files[topic]; text != "" || t.inherited == nil {
-		return text
-	}
-	return t.inherited.file(topic)
 }
 
 // unused returns the keys that were never used.

@@ -8,8 +8,8 @@ type Side uint8
 const (
 	Agent    Side             = 1 << iota // the agent handles it
 	Client                                // the client handles it
-	Proxy                                 // only a proxy handles it: it has types, but no handler is called
-	Protocol = Agent | Client             // both ends handle it
+	Proxy                                 // only a proxy handles it
+	Protocol = Agent | Client             // the engine of both ends handles it
 )
 
 // Codec contains the functions that the engine needs for one params or result type. They are
@@ -35,8 +35,8 @@ type Method struct {
 	Notification bool
 	Unstable     bool
 
-	Params *Codec
-	Result *Codec // nil for a notification
+	Params *Codec // nil for a method that neither an agent nor a client handles
+	Result *Codec // nil for such a method and for a notification
 
 	// Capability is the path of the capability that the handling end advertises for the method,
 	// such as "sessionCapabilities.list". It is empty if the method needs none.

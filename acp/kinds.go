@@ -1,0 +1,224 @@
+// Copied to acp/v2 by go generate.
+
+package acp
+
+import (
+	"encoding/json"
+
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// SessionConfigSelectOptions lists the values of a select option, ungrouped or in groups.
+// At most one of the lists may be set. An empty list is decoded as ungrouped.
+type SessionConfigSelectOptions struct {
+	Ungrouped []SessionConfigSelectOption `json:"-" acp:"dive"`
+	Grouped   []SessionConfigSelectGroup  `json:"-" acp:"dive"`
+}
+
+// MarshalJSON encodes the list that is set.
+func (o SessionConfigSelectOptions) MarshalJSON() ([]byte, error) {
+	return marshal(&o, encodeSessionConfigSelectOptions)
+}
+
+// UnmarshalJSON decodes either list.
+func (o *SessionConfigSelectOptions) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, o, decodeSessionConfigSelectOptions)
+}
+
+// decodeSessionConfigSelectOptions takes a list for grouped when its first item
+// looks like a group.
+func decodeSessionConfigSelectOptions(d *wire.Decoder, o *SessionConfigSelectOptions) *wire.FieldErrors {
+	mark := d.Mark()
+	first := d.Array()
+	grouped := first.Next(d) && !d.Has("value") && d.Has(groupMember)
+	d.Return(mark)
+	if grouped {
+		return decodeSessionConfigSelectGroupList(d, &o.Grouped, false)
+	}
+	return decodeSessionConfigSelectOptionList(d, &o.Ungrouped, false)
+}
+
+func encodeSessionConfigSelectOptions(e *wire.Encoder, o *SessionConfigSelectOptions) {
+	if len(o.Grouped) > 0 && len(o.Ungrouped) > 0 {
+		e.Fail("both grouped and ungrouped")
+		return
+	}
+	e.OpenArray()
+	for i := range o.Grouped {
+		e.Element()
+		encodeSessionConfigSelectGroup(e, &o.Grouped[i])
+	}
+	for i := range o.Ungrouped {
+		e.Element()
+		encodeSessionConfigSelectOption(e, &o.Ungrouped[i])
+	}
+	e.CloseArray()
+}
+
+func validSessionConfigSelectOptions(o *SessionConfigSelectOptions, strict bool) bool {
+	for i := range o.Grouped {
+		if !validSessionConfigSelectGroup(&o.Grouped[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+// ElicitationContentValue is the value of one form field.
+//
+// The variants are [ElicitationString], [ElicitationInteger],
+// [ElicitationNumber], [ElicitationBoolean] and [ElicitationStrings]. They are
+// distinguished by the kind of JSON value, so an integral number is decoded as an
+// integer even if the field is a number field.
+type ElicitationContentValue interface{ isElicitationContentValue() }
+
+// ElicitationString is the value of a string field.
+type ElicitationString string
+
+// ElicitationInteger is the value of an integer field, or an integral value of a number
+// field.
+type ElicitationInteger int64
+
+// ElicitationNumber is the value of a number field.
+type ElicitationNumber float64
+
+// ElicitationBoolean is the value of a boolean field.
+type ElicitationBoolean bool
+
+// ElicitationStrings is the value of a multiple choice field.
+type ElicitationStrings []string
+
+func (ElicitationString) isElicitationContentValue()  {}
+func (ElicitationInteger) isElicitationContentValue() {}
+func (ElicitationNumber) isElicitationContentValue()  {}
+func (ElicitationBoolean) isElicitationContentValue() {}
+func (ElicitationStrings) isElicitationContentValue() {}
+
+func decodeElicitationContentValue(d *wire.Decoder, v *ElicitationContentValue) *wire.FieldErrors {
+	switch d.Kind() {
+	case '"':
+		d.Hold(16) // what the interface points to
+		var s ElicitationString
+		errs := d.String((*string)(&s))
+		*v = s
+		return errs
+	case 't':
+		var b ElicitationBoolean
+		errs := d.Bool((*bool)(&b))
+		*v = b
+		return errs
+	case '[':
+		d.Hold(24)
+		mark := d.Mark()
+		var list ElicitationStrings
+		errs := wire.ReadStrings(d, (*[]string)(&list), false)
+		*v = list
+		if errs != nil && keepsOtherElicitationValues {
+			d.Return(mark)
+			return decodeOtherElicitationValue(d, v)
+		}
+		return errs
+	case '0':
+		d.Hold(8)
+		mark := d.Mark()
+		var n ElicitationInteger
+		if wire.ReadInt(d, &n) == nil {
+			*v = n
+			return nil
+		}
+		d.Return(mark)
+		var f ElicitationNumber
+		errs := d.Float((*float64)(&f))
+		*v = f
+		return errs
+	}
+	return decodeOtherElicitationValue(d, v)
+}
+
+func encodeElicitationContentValue(e *wire.Encoder, v ElicitationContentValue) {
+	switch v := v.(type) {
+	case ElicitationString:
+		e.StringValue(string(v))
+	case ElicitationInteger:
+		e.IntValue(int64(v))
+	case ElicitationNumber:
+		e.FloatValue(float64(v))
+	case ElicitationBoolean:
+		e.BoolValue(bool(v))
+	case ElicitationStrings:
+		wire.StringValues(e, v)
+	default:
+		encodeOtherElicitationValue(e, v)
+	}
+}
+
+// MessageMCPResponse is the response of an MCP server: a result or an error, exactly one of
+// them. A response with both members is decoded as a result.
+//
+// Protocol: result of mcp/message.
+//
+// Unstable: not yet part of the stable protocol; it may change or be removed.
+type MessageMCPResponse struct {
+	// Result is the result of the MCP request, which may be null. Nil means that Error is
+	// set.
+	Result json.RawMessage `json:"result,omitempty"`
+	// Error is the error of the MCP request.
+	Error *MCPError `json:"error,omitempty"`
+	// Meta contains data that both ends have agreed on; see [Meta].
+	Meta Meta `json:"_meta,omitempty"`
+}
+
+// MarshalJSON encodes the result or the error.
+func (v MessageMCPResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeMessageMCPResponse)
+}
+
+// UnmarshalJSON decodes a result or an error.
+func (v *MessageMCPResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMessageMCPResponse)
+}
+
+func decodeMessageMCPResponse(d *wire.Decoder, v *MessageMCPResponse) *wire.FieldErrors {
+	hasResult := d.Has("result")
+	o := d.Object()
+	for o.Next(d) {
+		switch string(o.Name) {
+		case "result":
+			if o.Is(d, 0) {
+				o.Check(d.Raw((*[]byte)(&v.Result)))
+			}
+		case "error":
+			if hasResult {
+				d.Skip()
+			} else if o.Is(d, 1) {
+				v.Error = wire.New[MCPError](d)
+				o.Check(decodeMCPError(d, v.Error))
+			}
+		case "_meta":
+			if o.Is(d, 2) {
+				_ = d.Map((*map[string]any)(&v.Meta))
+			}
+		default:
+			d.Skip()
+		}
+	}
+	if v.Error != nil {
+		return o.End()
+	}
+	return o.End("result")
+}
+
+func encodeMessageMCPResponse(e *wire.Encoder, v *MessageMCPResponse) {
+	e.Open()
+	switch {
+	case v.Error == nil:
+		e.Raw(`,"result":`, v.Result)
+	case v.Result == nil:
+		e.Name(`,"error":`)
+		encodeMCPError(e, v.Error)
+	default:
+		e.Fail("both a result and an error")
+	}
+	e.Map(`,"_meta":`, v.Meta)
+	e.Close()
+}
