@@ -45,16 +45,3 @@ func (c Code) String() string {
 	}
 	return "code " + strconv.Itoa(int(c))
 }
-
-// Known reports whether the protocol defines the code.
-func (c Code) Known() bool {
-	_, ok := codeNames[c]
-	return ok
-}
-
-// Reserved reports whether the code lies in a range that the specifications keep for
-// themselves: -32768 to -32000 (JSON-RPC) and -32899 to -32800 (shared with the Language
-// Server Protocol). An application's own codes must lie outside of both.
-func (c Code) Reserved() bool {
-	return -32768 <= c && c <= -32000 || -32899 <= c && c <= -32800
-}

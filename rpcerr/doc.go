@@ -19,9 +19,7 @@
 //	}
 //
 // or errors.Is(err, rpcerr.ErrAuthRequired), or errors.As for the message and the data.
-// [Explain] returns the text to show to a person, with the reason that many programs put into
-// the data; [Fields] returns the violations of an error of invalid params, and [FromPeer]
-// reports whether the peer sent the error.
+// [Explain] returns the text to show to a person.
 //
 // # What reaches the peer
 //
@@ -38,8 +36,6 @@
 //
 // # More than a code
 //
-// The subpackages add what a program needs to decide what to do next: whether and when to
-// try again, and what would help. A table in rpcerr/README.md lists when to use which. This
-// package imports only the standard library and, for the error member of a response,
-// github.com/sourcegraph/jsonrpc2.
+// The subpackages add whether and when to try again, and what would help. A table in
+// rpcerr/README.md lists when to use which.
 package rpcerr

@@ -31,7 +31,8 @@ type RequestError struct {
 }
 
 // New returns an error with a code of the application. For the codes of the protocol use the
-// factories. A code of the application lies outside the ranges of [Code.Reserved].
+// factories. A code of the application must lie outside the ranges that JSON-RPC (-32768 to
+// -32000) and the Language Server Protocol (-32899 to -32800) reserve.
 func New(code Code, message string, data any) *RequestError {
 	return &RequestError{Code: code, Message: message, Data: data}
 }
@@ -122,8 +123,8 @@ func (e *RequestError) LogValue() slog.Value {
 		return slog.Value{}
 	}
 	attrs := []slog.Attr{slog.Int("code", int(e.Code)), slog.String("message", inside.LogString(e.Message))}
-	if e.Code.Known() {
-		attrs = append(attrs, slog.String("name", e.Code.String()))
+	if name, ok := codeNames[e.Code]; ok {
+		attrs = append(attrs, slog.String("name", name))
 	}
 	if e.cause != nil {
 		attrs = append(attrs, inside.LogAttr("cause", e.cause))

@@ -197,11 +197,4 @@ func TestLogHoldsNoData(t *testing.T) {
 func TestCodes(t *testing.T) {
 	assert.Equal(t, "Internal error", rpcerr.CodeInternalError.String())
 	assert.Equal(t, "code 7", rpcerr.Code(7).String())
-	for _, c := range []rpcerr.Code{-32768, -32000, -32001, -32899, -32800} {
-		assert.True(t, c.Reserved(), c)
-	}
-	for _, c := range []rpcerr.Code{-32900, -32799, -32769, -31999, 0, 1} {
-		assert.False(t, c.Reserved(), c)
-		assert.False(t, c.Known(), c)
-	}
 }

@@ -32,7 +32,7 @@ func Explain(err error) string {
 	if err == nil {
 		return ""
 	}
-	text := printable(err.Error())
+	text := printable(fmt.Sprint(err)) // which survives an Error method that panics
 	r, _ := find(err)
 	if r == nil {
 		return text

@@ -2,15 +2,13 @@ package rpcerr
 
 import (
 	"context"
-	"errors"
 
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
-// From returns the error that goes to the peer for err. It is the one place where Go errors
-// become errors of the protocol. The first rule that fits wins:
+// From returns the error that goes to the peer for err. The first rule that fits wins:
 //
 //   - nil becomes nil;
 //   - a *jsonrpc2.Error of github.com/sourcegraph/jsonrpc2 becomes the same error; one that is
@@ -31,13 +29,16 @@ func From(err error) *RequestError {
 	if e, ok := err.(*jsonrpc2.Error); ok {
 		return fromWire(e)
 	}
-	if r := explicit(err); r != nil {
+	r, own := find(err)
+	switch {
+	case r == nil && inside.Is(err, context.Canceled):
+		return RequestCancelled(nil).WithCause(err)
+	case r == nil:
+		return InternalError(nil).WithCause(err)
+	case own == error(r):
 		return r
 	}
-	if errors.Is(err, context.Canceled) {
-		return RequestCancelled(nil).WithCause(err)
-	}
-	return InternalError(nil).WithCause(err)
+	return r.WithCause(inside.Both(err, r.cause)) // err has what was wrapped around own
 }
 
 // CodeOf returns the code of the first error in the chain of err that is a *RequestError
@@ -50,6 +51,15 @@ func CodeOf(err error) (Code, bool) {
 	return 0, false
 }
 
+// find returns the first error in the chain, in the order of errors.As, that builds
+// an error of the protocol, and what it builds.
+func find(err error) (r *RequestError, own error) {
+	return inside.Explicit[RequestError](err, func(error) bool { return false })
+}
+
+// RequestError returns e, so that [From] finds the outermost RequestError of a chain.
+func (e *RequestError) RequestError() *RequestError { return e }
+
 // NewErrorID returns an id under which a person who reads an internal error finds it in the
 // log. A connection logs each internal error with one and sends it in data.errorId. An error
 // that was logged before, whose method Logged() bool returns true, has it in a method
@@ -61,39 +71,3 @@ func NewErrorID() string { return inside.NewErrorID() }
 // net/http contain the whole URL. Without a scheme, a URL is recognized by its query. LogText
 // cuts a text of more than 4 KiB, returns "<nil>" for nil, and names the type of a nil pointer that became an error.
 func LogText(err error) string { return inside.LogText(err) }
-
-// RequestError returns e, so that [From] finds the outermost RequestError of a chain.
-func (e *RequestError) RequestError() *RequestError { return e }
-
-// explicit finds the error that was written for the wire.
-func explicit(err error) *RequestError {
-	r, own := find(err)
-	if r == nil {
-		return nil
-	}
-	if _, same := own.(*RequestError); same {
-		return r
-	}
-	if r.cause != nil && !errors.Is(err, r.cause) {
-		err = errors.Join(err, r.cause)
-	}
-	return r.WithCause(err) // with what was wrapped around own
-}
-
-// find returns the first error in the chain, in the order of errors.As, that builds
-// an error of the protocol, and what it builds.
-func find(err error) (r *RequestError, own error) {
-	inside.Walk(err, func(err error) bool {
-		if b, ok := err.(interface{ RequestError() *RequestError }); ok {
-			if r, own = b.RequestError(), err; r != nil {
-				return true
-			}
-		}
-		if a, ok := err.(interface{ As(any) bool }); ok && a.As(&r) && r != nil {
-			own = r
-			return true
-		}
-		return false
-	})
-	return r, own
-}

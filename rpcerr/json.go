@@ -10,8 +10,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// ErrNoData is returned by [RequestError.DecodeData] when the error carries no
-// data.
+// ErrNoData is the error of [RequestError.DecodeData] if there is no data.
 var ErrNoData = errors.New("rpcerr: the error carries no data")
 
 // ErrorResponse is the error object of a JSON-RPC response.
@@ -59,6 +58,48 @@ func (e *RequestError) DecodeData(v any) error {
 		return fmt.Errorf("decoding error data: %w", err)
 	}
 	return nil
+}
+
+// As lets errors.As find a *jsonrpc2.Error of github.com/sourcegraph/jsonrpc2, so that
+// callers and middleware that were written for that library go on working. It has the code,
+// the message and the data that the peer sent, or will receive. Data that cannot be encoded
+// is left out.
+func (e *RequestError) As(target any) bool {
+	t, ok := target.(**jsonrpc2.Error)
+	if !ok || e == nil {
+		return false
+	}
+	*t, _ = e.wire()
+	return true
+}
+
+// wire returns the error member of a response. If Data cannot be encoded the member has
+// none, and err says why.
+func (e *RequestError) wire() (w *jsonrpc2.Error, err error) {
+	sent := e.ToErrorResponse()
+	w = &jsonrpc2.Error{Code: int64(sent.Code), Message: sent.Message}
+	raw, ok := sent.Data.(json.RawMessage)
+	if !ok && sent.Data != nil {
+		if raw, err = json.Marshal(sent.Data); err != nil {
+			return w, err
+		}
+	}
+	if raw != nil {
+		w.Data = &raw
+	}
+	return w, nil
+}
+
+// fromWire returns what the error member of a response says.
+func fromWire(w *jsonrpc2.Error) *RequestError {
+	if w == nil || w.Code < math.MinInt32 || w.Code > math.MaxInt32 {
+		return InternalError(nil)
+	}
+	e := &RequestError{Code: Code(w.Code), Message: w.Message}
+	if w.Data != nil && string(*w.Data) != "null" {
+		e.Data = *w.Data
+	}
+	return e
 }
 
 // MarshalJSON writes the error object of JSON-RPC. It fails when Data cannot be

@@ -130,3 +130,39 @@ func TestNothingLeaks(t *testing.T) {
 		}
 	}
 }
+
+// pointed is an error type whose methods need a value.
+type pointed struct {
+	wire  *rpcerr.RequestError
+	inner error
+}
+
+func (p *pointed) Error() string                      { return p.inner.Error() }
+func (p *pointed) Unwrap() error                      { return p.inner }
+func (p *pointed) Is(target error) bool               { return p.inner == target }
+func (p *pointed) As(any) bool                        { return p.inner == nil }
+func (p *pointed) Timeout() bool                      { return p.inner != nil }
+func (p *pointed) RequestError() *rpcerr.RequestError { return p.wire }
+func (p *pointed) FailedToolCall() *acp.ToolCallUpdate {
+	return &acp.ToolCallUpdate{Title: p.inner.Error()}
+}
+
+// A nil pointer that became an error is an unexpected error, and an error beside it decides.
+func TestNilPointersAreUnexpectedErrors(t *testing.T) {
+	none := error((*pointed)(nil))
+	for _, err := range []error{none, fmt.Errorf("w: %w", none), errors.Join(none, errors.New("x"))} {
+		for exit, leave := range exits(t) {
+			if exit != "tool call" { // whose callers log the panic
+				assert.NotPanics(t, func() { leave(err) }, exit)
+			}
+		}
+		assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(err).Code)
+		assert.NotPanics(t, func() { _ = rpcerr.Explain(err) })
+		assert.Empty(t, rpcerr.Fields(err))
+		assert.False(t, rpcerr.FromPeer(err))
+		assert.Empty(t, kind.Of(err))
+	}
+	beside := errors.Join(none, kind.NotFound.New("m"))
+	assert.Equal(t, rpcerr.CodeResourceNotFound, rpcerr.From(beside).Code)
+	assert.Equal(t, toolcode.NotFound, toolcode.Of(beside, slog.New(slog.DiscardHandler)).Error)
+}

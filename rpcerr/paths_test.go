@@ -135,7 +135,8 @@ func failures() []error {
 		kind.Upstream("m", 401), kind.Upstream("m", 503), kind.UpstreamRateLimit("m", time.Minute), kind.NotFound.New(""),
 		kind.ContextRequired.New("m"), classify.Error(errors.New("not found")), classify.Error(errors.New("x")),
 	}
-	for _, code := range toolcode.All() {
+	for _, code := range []toolcode.Code{toolcode.InvalidInput, toolcode.NotFound, toolcode.NotAFile, toolcode.IsBinary, toolcode.NoMatch, toolcode.AmbiguousMatch,
+		toolcode.PatchFailed, toolcode.Timeout, toolcode.OutputLimit, toolcode.TooLarge, toolcode.PathEscape, toolcode.IOError, toolcode.Internal} {
 		all = append(all, code.New("m"))
 	}
 	for _, k := range kind.All() {

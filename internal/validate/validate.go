@@ -42,17 +42,14 @@ func Struct(v any, strict bool) *wire.FieldErrors {
 	return fields
 }
 
-// IsValidation reports whether err is or wraps an error of a validator. Handlers may use validators
+// IsValidation reports whether err itself is an error of a validator. Handlers may use validators
 // of their own, so such an error does not mean that the params of the peer are wrong.
 func IsValidation(err error) bool {
-	if _, ok := errors.AsType[validator.ValidationErrors](err); ok {
+	switch err.(type) {
+	case validator.ValidationErrors, validator.FieldError, *validator.InvalidValidationError:
 		return true
 	}
-	if _, ok := errors.AsType[validator.FieldError](err); ok {
-		return true
-	}
-	var misused *validator.InvalidValidationError
-	return errors.As(err, &misused)
+	return false
 }
 
 // maxViolations is how many violations of one value are listed. A peer may send a list of a million

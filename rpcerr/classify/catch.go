@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/internal/panics"
@@ -52,7 +54,8 @@ func (o Op) Catch(ctx context.Context, err *error) {
 		if err == nil {
 			panic(v) // nowhere to put it
 		}
-		*err = o.caught(ctx, panicked(v), debug.Stack())
+		// With a kind, so that an error used as the value does not leave as if it had been returned.
+		*err = o.caught(ctx, kind.Internal.New(kind.Internal.Message()).WithCause(&panicError{v}), debug.Stack())
 		return
 	}
 	if err == nil || *err == nil {
@@ -65,46 +68,41 @@ func (o Op) Catch(ctx context.Context, err *error) {
 	*err = o.caught(ctx, *err, stack)
 }
 
-// PanicError is the cause of the internal error that a panic becomes.
-type PanicError struct {
-	Value any // what was passed to panic
-}
+// panicError is the cause of the internal error that a panic becomes.
+type panicError struct{ value any }
 
 // Error shows the value as the Go runtime does when it ends a program: errors, texts and
 // numbers as they are, and the type of any other value. The content of a request that is
 // passed to panic must not reach the log.
-func (p *PanicError) Error() string {
-	return "panic: " + panics.Text(p.Value)
-}
+func (p *panicError) Error() string { return "panic: " + panics.Text(p.value) }
 
-// Unwrap returns the value when it is an error.
-func (p *PanicError) Unwrap() error {
-	err, _ := p.Value.(error)
+func (p *panicError) Unwrap() error {
+	err, _ := p.value.(error)
 	return err
-}
-
-// panicked is explicit, so that an error used as the panic's value does not
-// leave as if it had been returned.
-func panicked(v any) error {
-	return kind.Internal.New(kind.Internal.Message()).WithCause(&PanicError{v})
 }
 
 func (o Op) caught(ctx context.Context, err error, stack []byte) error {
 	err = WithContext(ctx, err)
 	e := o.classify(err)
 	if o.Map != nil {
-		if mapped := o.Map(e); mapped != nil {
-			if errors.Unwrap(mapped) == nil {
-				mapped = mapped.WithCause(err)
-			}
-			e = mapped
-		}
+		e = mapped(e, o.Map(e), err)
 	}
 	logged := e.WithLogged()
 	if !inside.IsLogged(err) {
 		o.log(ctx, e, errorID(logged), stack)
 	}
 	return logged
+}
+
+// mapped returns to, with the cause err if it has none, and from if to is nil.
+func mapped(from, to *kind.Error, err error) *kind.Error {
+	switch {
+	case to == nil || to == from:
+		return from
+	case errors.Unwrap(to) == nil:
+		return to.WithCause(err)
+	}
+	return to
 }
 
 func (o Op) classify(err error) *kind.Error {
@@ -116,7 +114,7 @@ func (o Op) classify(err error) *kind.Error {
 	}
 	// An operation that was cancelled or ran out of time says nothing about the kind of
 	// failure that was expected.
-	if o.Kind == "" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+	if o.Kind == "" || inside.Is(err, context.Canceled) || inside.Is(err, context.DeadlineExceeded) || inside.Is(err, os.ErrDeadlineExceeded) {
 		return o.Classifier.Error(err)
 	}
 	if e := o.Classifier.adapted(err); e != nil {
@@ -133,14 +131,36 @@ func (o Op) log(ctx context.Context, e *kind.Error, id []slog.Attr, stack []byte
 	case o.Critical:
 		level = slog.LevelError + 4
 	}
-	logger := o.Logger
-	if logger == nil {
-		logger = slog.Default()
-	}
 	attrs := append([]slog.Attr{slog.String("operation", cmp.Or(o.Name, "(unnamed operation)"))}, o.Attrs...)
 	attrs = append(append(attrs, slog.Any("error", e)), id...)
 	if stack != nil {
 		attrs = append(attrs, slog.String("stack", string(stack)))
 	}
-	logger.LogAttrs(ctx, level, "operation failed", attrs...)
+	cmp.Or(o.Logger, slog.Default()).LogAttrs(ctx, level, "operation failed", attrs...)
+}
+
+// WithContext adds the reason of ctx to the error of a command that ctx killed. Package
+// os/exec returns nothing but "signal: killed" for such a command. The result wraps
+// err, ctx.Err and, if it differs, the cause of ctx, so that it classifies as a timeout
+// or as cancelled. WithContext returns any other err unchanged: if ctx is not done, if the
+// command exited by itself, and if err wraps the error of ctx already.
+//
+//	out, err := exec.CommandContext(ctx, "go", "test").CombinedOutput()
+//	if err != nil {
+//		return toolcode.Of(classify.WithContext(ctx, err), nil)
+//	}
+//
+// [Op.Catch] and the function of [OnError] call it.
+func WithContext(ctx context.Context, err error) error {
+	if err == nil || ctx == nil || ctx.Err() == nil || inside.Is(err, ctx.Err()) {
+		return err
+	}
+	exit, ok := inside.As[*exec.ExitError](err)
+	if !ok || exit.ProcessState == nil || exit.ExitCode() != -1 { // it was not ended by a signal
+		return err
+	}
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		return fmt.Errorf("%w: %w: %w", ctx.Err(), cause, err)
+	}
+	return fmt.Errorf("%w: %w", ctx.Err(), err)
 }

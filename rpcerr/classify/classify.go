@@ -1,8 +1,30 @@
+// Package classify converts any Go error to a [kind.Error].
+//
+//	e := classify.Error(err) // os.Open: kind.NotFound, http.Client.Do: kind.ServiceUnavailable, ...
+//
+// It looks at the types and sentinels of the standard library first, and at words in the
+// text last. A word is a guess; [Classifier.WithoutPatterns] ignores words. Return an
+// explicit kind where it matters. The peer receives the code and a fixed message, and nothing
+// of the text of the error.
+//
+// [OnError] classifies and logs every error that is sent to the peer. Code that calls
+// other services uses [FromResponse] for their responses, and [Op.Catch] for every other
+// error:
+//
+//	func (s *Store) Load(ctx context.Context, id string) (doc *Doc, err error) {
+//		defer classify.Op{Name: "Store.Load"}.Catch(ctx, &err)
+//		...
+//	}
+//
+// An [Adapter] converts errors of packages that this one does not know:
+//
+//	c := classify.New(classify.As(func(e *github.ErrorResponse) *kind.Error { ... }))
 package classify
 
 import (
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -50,23 +72,16 @@ type Classifier struct {
 // of this package apply. Adapters are not called for an error that carries a kind or came
 // from a peer.
 func New(adapters ...Adapter) *Classifier {
-	c := &Classifier{}
-	for _, a := range adapters {
-		if a != nil {
-			c.adapters = append(c.adapters, a)
-		}
-	}
-	return c
+	return &Classifier{adapters: slices.DeleteFunc(slices.Clone(adapters), func(a Adapter) bool { return a == nil })}
 }
 
 // WithoutPatterns returns a copy of c that does not look at the text of errors. The kind
 // of an error that only a pattern recognizes is then kind.Internal.
 func (c *Classifier) WithoutPatterns() *Classifier {
-	if c == nil {
-		return &Classifier{noPatterns: true}
+	copied := Classifier{noPatterns: true}
+	if c != nil {
+		copied.adapters = c.adapters
 	}
-	copied := *c
-	copied.noPatterns = true
 	return &copied
 }
 
@@ -135,7 +150,7 @@ func (c *Classifier) Error(err error) *kind.Error {
 	if f.response.wait {
 		e = withRetryAfter(e, f.response.after)
 	}
-	if errors.Is(err, acp.ErrClosed) || errors.Is(err, acp.ErrStalled) || errors.Is(err, acp.ErrOverloaded) {
+	if inside.Is(err, acp.ErrClosed) || inside.Is(err, acp.ErrStalled) || inside.Is(err, acp.ErrOverloaded) {
 		e = e.WithRetryable(false) // a connection that has ended does not come back
 	}
 	return e

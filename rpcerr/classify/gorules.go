@@ -5,11 +5,11 @@ import (
 	"crypto/x509"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"net/http"
 	"slices"
 
 	"github.com/acpkit/go-sdk/rpcerr/internal/goerr"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -41,14 +41,11 @@ var goRules = slices.Concat(goerr.First, []goerr.Rule{
 // sqlState reads the five characters that the drivers of several databases
 // return, by class and where it matters by value.
 func sqlState(err error) (f goerr.Finding, ok bool) {
-	var driver interface{ SQLState() string }
-	if !errors.As(err, &driver) {
+	driver, ok := inside.As[interface{ SQLState() string }](err)
+	if !ok || len(driver.SQLState()) != 5 {
 		return f, false
 	}
 	state := driver.SQLState()
-	if len(state) != 5 {
-		return f, false
-	}
 	switch state {
 	case "23505", "23P01":
 		return goerr.Finding{Kind: kind.Conflict}, true

@@ -1,8 +1,8 @@
 package classify
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -47,64 +47,47 @@ func (o *OnErrorOptions) leave(ctx context.Context, where string, err error) err
 		return nil
 	}
 	err = WithContext(ctx, err)
-	explicit, ok := kind.From(err)
-	if !ok && errors.Is(err, context.Canceled) {
+	own, ok := kind.From(err)
+	if cancelled := inside.Is(err, context.Canceled); !ok && (cancelled || failsToolCall(err)) {
 		// The connection knows how the error of a cancelled request leaves, and that any
 		// other is unexpected.
-		level, message := slog.LevelDebug, "request cancelled"
-		if ctx.Err() == nil {
-			level, message = slog.LevelError, "request failed"
+		level, message := slog.LevelWarn, "request failed"
+		if cancelled && ctx.Err() != nil {
+			level, message = slog.LevelDebug, "request cancelled"
+		} else if cancelled {
+			level = slog.LevelError
 		}
-		return o.logged(ctx, level, message, where, err, slog.String("error", rpcerr.LogText(err)))
+		return o.logged(ctx, level, message, where, err, inside.Logged(err), slog.String("error", rpcerr.LogText(err)))
 	}
-	if !ok && failsToolCall(err) {
-		return o.logged(ctx, slog.LevelWarn, "request failed", where, err, slog.String("error", rpcerr.LogText(err)))
-	}
-	e := explicit
+	e := own
 	if !ok {
 		e = o.Classifier.Error(err)
 	}
 	if o.Map != nil {
-		if mapped := o.Map(ctx, where, e); mapped != nil && mapped != e {
-			if errors.Unwrap(mapped) == nil {
-				mapped = mapped.WithCause(err)
-			}
-			e = mapped
-		}
+		e = mapped(e, o.Map(ctx, where, e), err)
 	}
 	attrs := []slog.Attr{slog.Any("error", e)}
-	if ok && error(explicit) != err { // what was wrapped around it
+	if ok && error(own) != err { // what was wrapped around it
 		attrs = append(attrs, slog.String("wrapped", rpcerr.LogText(err)))
 	}
-	if e == explicit { // its type and the form of its data stay as they are
-		return o.logged(ctx, levelOf(e.Kind), "request failed", where, err, attrs...)
+	if e == own { // its type and the form of its data stay as they are
+		return o.logged(ctx, levelOf(e.Kind), "request failed", where, err, inside.Logged(err), attrs...)
 	}
-	logged := e.WithLogged()
-	o.log(ctx, levelOf(e.Kind), "request failed", where, err, append(attrs, errorID(logged)...)...)
-	return logged
+	return o.logged(ctx, levelOf(e.Kind), "request failed", where, err, e.WithLogged(), attrs...)
 }
 
-// logged logs err and returns it with the mark that it is in the log.
-func (o *OnErrorOptions) logged(ctx context.Context, level slog.Level, message, where string, err error, attrs ...slog.Attr) error {
-	logged := inside.Logged(err)
-	o.log(ctx, level, message, where, err, append(attrs, errorID(logged)...)...)
-	return logged
-}
-
-func (o *OnErrorOptions) log(ctx context.Context, level slog.Level, message, where string, err error, attrs ...slog.Attr) {
-	if inside.IsLogged(err) {
-		return
+// logged logs err, unless it is in the log already, and returns what is sent in its place.
+func (o *OnErrorOptions) logged(ctx context.Context, level slog.Level, message, where string, err, sent error, attrs ...slog.Attr) error {
+	if !inside.IsLogged(err) {
+		attrs = append(append([]slog.Attr{slog.String("where", where)}, attrs...), errorID(sent)...)
+		cmp.Or(o.Logger, slog.Default()).LogAttrs(ctx, level, message, attrs...)
 	}
-	logger := o.Logger
-	if logger == nil {
-		logger = slog.Default()
-	}
-	logger.LogAttrs(ctx, level, message, append([]slog.Attr{slog.String("where", where)}, attrs...)...)
+	return sent
 }
 
 // failsToolCall reports whether err decides itself how a tool call ends.
 func failsToolCall(err error) bool {
-	f, ok := errors.AsType[acp.ToolFailure](err)
+	f, ok := inside.As[acp.ToolFailure](err)
 	return ok && f.FailedToolCall() != nil
 }
 

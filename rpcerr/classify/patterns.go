@@ -1,17 +1,19 @@
 package classify
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// pattern is one row of the tables of last resort, which read what people write.
-// pick says which kind the text in the first group means; without it the kind is
-// fixed.
+// pattern is one row of the tables of last resort, which read what people write. pick, if
+// not nil, returns the kind that the text in the first group means, or "".
 type pattern struct {
 	name string
 	re   *regexp.Regexp
@@ -41,7 +43,10 @@ var patterns = []pattern{
 	text(`AccessDenied|UnauthorizedOperation`, kind.Forbidden),
 	text(`ResourceNotFoundException`, kind.NotFound),
 	{name: "gRPC code", re: regexp.MustCompile(`\bcode = ([A-Z][A-Za-z]+)`), pick: func(s string) kind.Kind { return grpcCodes[s] }},
-	{name: "status code", re: regexp.MustCompile(`(?i)\b(?:http|status)[\s_-]*(?:code)?["':=\s]{0,3}([45]\d\d)\b`), pick: statusText},
+	{name: "status code", re: regexp.MustCompile(`(?i)\b(?:http|status)[\s_-]*(?:code)?["':=\s]{0,3}([45]\d\d)\b`), pick: func(digits string) kind.Kind {
+		status, _ := strconv.Atoi(digits) // which the pattern has found to be digits
+		return kind.FromUpstreamStatus(status)
+	}},
 	text(`ECONNREFUSED|connection refused`, kind.ServiceUnavailable),
 	text(`ETIMEDOUT|connection (?:timeout|timed out)`, kind.Timeout),
 	text(`unique constraint|duplicate key`, kind.Conflict),
@@ -93,7 +98,7 @@ const maxWords = 8 << 10
 // that some of them return.
 func wordsOf(err error) string {
 	var b strings.Builder
-	s := err.Error()
+	s := fmt.Sprint(err) // which survives an Error method that panics
 	b.WriteString(s[:min(len(s), maxWords)])
 	inside.Walk(err, func(err error) bool {
 		t := reflect.TypeOf(err)
@@ -109,4 +114,30 @@ func wordsOf(err error) string {
 		return b.Len() > maxWords
 	})
 	return b.String()
+}
+
+// tooLarge is what services of language models write. It is tried on the text alone, so
+// that a program compacts its context once too often rather than never.
+var tooLarge = regexp.MustCompile(`(?i)context_length_exceeded|maximum context length|context[\s_-]?(?:window|length|limit)[^.]{0,40}(?:exceed|too (?:long|large|small))|` +
+	`exceed\w*[^.]{0,40}context[\s_-]?(?:window|length|limit|size)|(?:prompt|input|request)[^.]{0,20} (?:is )?too (?:long|large) for|prompt is too long|` +
+	`input is too long for requested model|too many (?:input )?tokens|input token count[^.]{0,40}exceeds`)
+
+// IsContextTooLarge reports whether err means that the input does not fit the context of
+// the language model: an error of kind [kind.ContextTooLarge], on either end of a
+// connection, or one with the words that model services use for it. The words are a guess,
+// good enough for shortening the context and trying again, which has no other effect.
+func IsContextTooLarge(err error) bool {
+	if err == nil {
+		return false
+	}
+	if inside.Is(err, kind.ContextTooLarge) {
+		return true
+	}
+	found := tooLarge.MatchString(rpcerr.Explain(err)) // with what a peer says in the data
+	inside.Walk(err, func(err error) bool {
+		s := fmt.Sprint(err)
+		found = found || tooLarge.MatchString(s[:min(len(s), maxWords)])
+		return found
+	})
+	return found
 }

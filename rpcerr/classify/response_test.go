@@ -125,28 +125,23 @@ func TestResponseBody(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
+	told := func(value string) *kind.Error {
+		return classify.FromResponse(response(403, "", "Retry-After", value), nil)
+	}
 	synctest.Test(t, func(t *testing.T) { // the clock stands at a whole second
 		at := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(http.TimeFormat) }
 		for value, want := range map[string]time.Duration{
 			"0": 0, "120": 2 * time.Minute, " 5 ": 5 * time.Second, "1.5": 1500 * time.Millisecond,
-			at(time.Minute): time.Minute, at(-time.Minute): 0,
+			at(time.Minute): time.Minute, at(-time.Minute): 0, "Fri, 31 Dec 1999 23:59:59 GMT": 0,
 		} {
-			got, ok := classify.RetryAfter(http.Header{"Retry-After": {value}})
-			assert.True(t, ok, value)
-			assert.Equal(t, want, got, value)
+			e := told(value)
+			assert.True(t, e.Retryable, value)
+			assert.Equal(t, want, e.RetryAfter, value)
+			assert.Equal(t, want == 0, e.NoDelay, value)
 		}
-		got, ok := classify.RetryAfter(http.Header{"Retry-After": {"1e300"}})
-		assert.True(t, ok)
-		assert.Greater(t, got, time.Duration(math.MaxInt64/4))
+		assert.Greater(t, told("1e300").RetryAfter, time.Duration(math.MaxInt64/4))
 	})
 	for _, value := range []string{"", "-1", "soon", "NaN", "Inf", "1 2"} {
-		_, ok := classify.RetryAfter(http.Header{"Retry-After": {value}})
-		assert.False(t, ok, value)
+		assert.False(t, told(value).Retryable, value)
 	}
-	e := classify.FromResponse(response(503, "", "Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT"), nil)
-	assert.True(t, e.Retryable)
-	assert.Zero(t, e.RetryAfter, "the date has passed")
-	assert.True(t, e.NoDelay)
-	e = classify.FromResponse(response(403, "", "Retry-After", "10"), nil)
-	assert.True(t, e.Retryable, "who says when says that")
 }

@@ -1,17 +1,41 @@
+// Package contract declares the failure modes of a tool in one place. The tool fails with
+// the handle of a declared mode.
+//
+//	var articles = contract.New("fetch_articles")
+//
+//	var NoMatch = articles.Declare(contract.Mode{
+//		Reason:   "no_match",
+//		Kind:     kind.NotFound,
+//		When:     "No requested id returned an article.",
+//		Recovery: "Call search_articles to find ids that exist.",
+//	})
+//
+//	func fetch(ids []string) ([]Article, error) {
+//		...
+//		return nil, NoMatch.Failf("None of the %d ids returned an article", len(ids))
+//	}
+//
+// The reason is sent as data.reason, where clients compare it. A declaration that lacks
+// something panics when the program starts; the analyzers of module rpcerr/errlint find such
+// declarations, and weak recoveries, without running the program.
+//
+// Code below the tool does not know the contract. It sets the reason with WithReason of
+// package kind, and [Hint] returns the recovery that the tool declares for it. Declare each
+// tool's contract beside the tool, even if two contracts look alike.
 package contract
 
 import (
 	"context"
 	"fmt"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// Mode is one way in which a tool fails, as it is declared.
+// Mode is the declaration of one way in which a tool fails.
 type Mode struct {
 	// Reason is the stable name that clients compare, in snake_case. Required, and
 	// unique within the contract.
@@ -27,9 +51,8 @@ type Mode struct {
 	Retryable bool
 }
 
-// Contract is the list of the failure modes of a tool. It is built while the program starts,
-// from package-level variables, and does not change afterwards. Its methods but Declare are
-// safe for concurrent use.
+// Contract is the list of the failure modes of a tool. It is built from package-level
+// variables while the program starts, and is safe for concurrent use after that.
 type Contract struct {
 	tool  string
 	modes []Mode
@@ -81,32 +104,6 @@ func (c *Contract) problem(m Mode) string {
 	return ""
 }
 
-// Tool returns the tool's name.
-func (c *Contract) Tool() string { return c.tool }
-
-// Modes returns the failure modes in the order of their declaration.
-func (c *Contract) Modes() iter.Seq[Mode] { return slices.Values(c.modes) }
-
-// Lookup returns the mode that is declared under the reason.
-func (c *Contract) Lookup(reason string) (Mode, bool) {
-	for _, m := range c.modes {
-		if m.Reason == reason {
-			return m, true
-		}
-	}
-	return Mode{}, false
-}
-
-// Hint returns the recovery that is declared under the reason, and "" for an
-// unknown reason or a nil contract.
-func (c *Contract) Hint(reason string) string {
-	if c == nil {
-		return ""
-	}
-	m, _ := c.Lookup(reason)
-	return m.Recovery
-}
-
 type contextKey struct{}
 
 // NewContext returns a ctx that carries the contract of the tool which is running, so
@@ -121,8 +118,15 @@ func NewContext(ctx context.Context, c *Contract) context.Context {
 //
 //	kind.Validation.New("The formula does not parse.").WithReason("parse_failed").WithHint(contract.Hint(ctx, "parse_failed"))
 func Hint(ctx context.Context, reason string) string {
-	c, _ := ctx.Value(contextKey{}).(*Contract)
-	return c.Hint(reason)
+	c, ok := ctx.Value(contextKey{}).(*Contract)
+	if !ok || c == nil {
+		return ""
+	}
+	i := slices.IndexFunc(c.modes, func(m Mode) bool { return m.Reason == reason })
+	if i < 0 {
+		return ""
+	}
+	return c.modes[i].Recovery
 }
 
 // Markdown returns the declared list as a table, for the documentation of the tool.
@@ -131,10 +135,7 @@ func (c *Contract) Markdown() string {
 	fmt.Fprintf(&b, "### Errors of %s\n\n", c.tool)
 	b.WriteString("| reason | kind | code | when | retry | recovery |\n|---|---|---|---|---|---|\n")
 	for _, m := range c.modes {
-		retry := "no"
-		if m.Retryable {
-			retry = "yes"
-		}
+		retry := map[bool]string{true: "yes", false: "no"}[m.Retryable]
 		fmt.Fprintf(&b, "| `%s` | %s | %d | %s | %s | %s |\n", m.Reason, string(m.Kind), m.Kind.Code(), cell(m.When), retry, cell(m.Recovery))
 	}
 	return b.String()
@@ -143,4 +144,57 @@ func (c *Contract) Markdown() string {
 // cell makes text fit into a cell of a table.
 func cell(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
+}
+
+// Reason is a declared failure mode, as [Contract.Declare] returns it. The zero
+// value belongs to no contract; failing with it is bad use.
+type Reason struct {
+	contract *Contract
+	index    int
+}
+
+func (r Reason) mode() Mode {
+	if r.contract == nil {
+		return Mode{}
+	}
+	return r.contract.modes[r.index]
+}
+
+// String returns the reason's name.
+func (r Reason) String() string { return r.mode().Reason }
+
+// Matches reports whether err carries this reason: an error that Fail built, one of a
+// lower layer that names the reason, or an error that a peer sent.
+func (r Reason) Matches(err error) bool {
+	e, ok := kind.From(err)
+	return ok && e.Reason != "" && e.Reason == r.String()
+}
+
+// Recovery returns the declared recovery, for the hint of an error:
+//
+//	return NoMatch.Failf("no article has the id %d", id).WithHint(NoMatch.Recovery())
+func (r Reason) Recovery() string { return r.mode().Recovery }
+
+// Fail returns the error of this failure mode. Kind, code, reason and retryable are those
+// of the declaration; an empty message is replaced by When. The recovery is added only by
+// WithHint. A member "reason" in the data of the error does not replace the reason.
+func (r Reason) Fail(message string) *kind.Error {
+	if strings.TrimSpace(message) == "" {
+		message = r.mode().When
+	}
+	return r.declared(func(k kind.Kind) *kind.Error { return k.New(message) })
+}
+
+// Failf is Fail with a formatted message. An operand of %w becomes the cause,
+// whose text the peer does not see; see [kind.Kind.Errorf].
+func (r Reason) Failf(format string, args ...any) *kind.Error {
+	return r.declared(func(k kind.Kind) *kind.Error { return k.Errorf(format, args...) })
+}
+
+func (r Reason) declared(build func(kind.Kind) *kind.Error) *kind.Error {
+	m := r.mode()
+	if m.Reason == "" {
+		return new(kind.Error).WithCause(&inside.Misuse{Func: "contract.Fail", Problem: "a Reason that was not declared"})
+	}
+	return build(m.Kind).WithReason(m.Reason).WithRetryable(m.Retryable)
 }

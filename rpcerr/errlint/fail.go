@@ -115,7 +115,7 @@ func onlyAsks(fn *types.Func) bool {
 		return false
 	}
 	switch fn.Name() {
-	case "Matches", "Mode", "String", "Markdown", "Modes", "Lookup", "Tool", "Hint":
+	case "Matches", "String", "Markdown":
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -67,7 +68,7 @@ func AdviceFor(err error) Advice {
 func (e *Error) suggested() Action {
 	switch e.Kind {
 	case Unauthorized:
-		if e.wireCode() == rpcerr.CodeAuthRequired {
+		if cmp.Or(e.Number, e.Kind.Code()) == rpcerr.CodeAuthRequired {
 			return ActionLogIn
 		}
 		return ActionAskUser

@@ -1,7 +1,9 @@
 package kind
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -50,31 +52,27 @@ func (k Kind) Errorf(format string, args ...any) *Error {
 	return e
 }
 
-// operand stands in for an error among the arguments of Errorf, so that one used
-// with %w differs from one that is part of the text.
+// operand is an error among the arguments of Errorf, with its index.
 type operand struct {
 	error
-	hidden bool
+	at int
 }
 
 // gap marks the place of a cause in a message. No text has it by chance: it is a
 // character that Unicode leaves to the inside of programs.
 const gap = "\uFDD0"
 
-func (o *operand) Format(s fmt.State, verb rune) {
-	if o.hidden {
-		_, _ = io.WriteString(s, gap)
-		return
-	}
-	fmt.Fprintf(s, fmt.FormatString(s, verb), o.error)
-}
+// hidden is printed in place of a cause.
+type hidden struct{ error }
+
+func (hidden) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, gap) }
 
 // split formats twice: once to learn which arguments %w takes, once without them.
 func split(format string, args []any) (message string, cause error, wraps bool) {
 	operands := slices.Clone(args)
 	for i, a := range args {
 		if err, ok := a.(error); ok || a == nil {
-			operands[i] = &operand{error: err}
+			operands[i] = &operand{err, i}
 		}
 	}
 	var wrapped []error
@@ -86,16 +84,12 @@ func split(format string, args []any) (message string, cause error, wraps bool) 
 	default:
 		return fmt.Sprintf(format, args...), nil, false
 	}
+	operands = slices.Clone(args)
 	var causes []error
 	for _, w := range wrapped {
 		if o, ok := w.(*operand); ok { // not if %w was given something else than an error
-			o.hidden = true
+			operands[o.at] = hidden{}
 			causes = append(causes, o.error)
-		}
-	}
-	for i := range operands {
-		if o, ok := operands[i].(*operand); ok && !o.hidden {
-			operands[i] = args[i]
 		}
 	}
 	return closeGaps(fmt.Errorf(format, operands...).Error()), join(causes...), true
@@ -216,6 +210,41 @@ func (e *Error) WithNoDelay() *Error {
 	})
 }
 
+// WithData returns a copy whose Data is v, written by encoding/json; it replaces
+// what was there, and nil or an empty object removes it. The peer sees it. A
+// value that cannot be encoded is bad use.
+//
+// On the wire, members of an object are beside the error's own fields. A member with the
+// name of such a field, such as "reason", neither replaces nor hides it.
+func (e *Error) WithData(v any) *Error {
+	raw, err := canonical(v)
+	if err != nil {
+		return e.refuse("kind.WithData", "the value cannot be encoded: "+err.Error())
+	}
+	return e.edit(func(c *Error) {
+		if c.Data = raw; nothing(raw) {
+			c.Data = nil
+		}
+	})
+}
+
+// With returns a copy that has one more member in Data.
+func (e *Error) With(key string, value any) *Error {
+	var members map[string]json.RawMessage
+	if e != nil && len(e.Data) > 0 && json.Unmarshal(e.Data, &members) != nil {
+		return e.refuse("kind.With", "Data is not an object")
+	}
+	raw, err := canonical(value)
+	if err != nil {
+		return e.refuse("kind.With", "the value of "+key+" cannot be encoded: "+err.Error())
+	}
+	if members == nil {
+		members = make(map[string]json.RawMessage, 1)
+	}
+	members[key] = raw
+	return e.WithData(members)
+}
+
 // WithCause returns a copy that wraps cause, for errors.Is, errors.As and the log.
 func (e *Error) WithCause(cause error) *Error {
 	if m, ok := cause.(*inside.Misuse); ok {
@@ -262,4 +291,37 @@ func ceilMillis(d time.Duration) time.Duration {
 		return d.Truncate(time.Millisecond)
 	}
 	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
+}
+
+// DecodeData stores Data in the value that v points to. Without data it returns
+// [rpcerr.ErrNoData].
+func (e *Error) DecodeData(v any) error {
+	if e == nil || nothing(e.Data) {
+		return rpcerr.ErrNoData
+	}
+	if err := json.Unmarshal(e.Data, v); err != nil {
+		return fmt.Errorf("decoding error data: %w", err)
+	}
+	return nil
+}
+
+// canonical gives two equal JSON values the same bytes, however they were
+// written.
+func canonical(v any) (json.RawMessage, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber() // integers beyond 2^53 survive
+	var tree any
+	if err := dec.Decode(&tree); err != nil {
+		return nil, err
+	}
+	return json.Marshal(tree)
+}
+
+// nothing reports whether a canonical value says nothing, so that Data is nil.
+func nothing(raw json.RawMessage) bool {
+	return len(raw) == 0 || string(raw) == "null" || string(raw) == "{}"
 }

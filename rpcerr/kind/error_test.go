@@ -288,7 +288,7 @@ func TestNumber(t *testing.T) {
 	assert.Equal(t, kind.CodeUnauthorized, rpcerr.From(e).Code)
 	assert.NotErrorIs(t, e, rpcerr.ErrAuthRequired)
 	assert.Equal(t, e, overTheWire(t, e))
-	assert.Equal(t, kind.Unauthorized, kind.FromCode(kind.CodeUnauthorized))
+	assert.Equal(t, kind.Unauthorized, kind.Of(rpcerr.New(kind.CodeUnauthorized, "", nil)))
 	assert.Equal(t, rpcerr.CodeAuthRequired, rpcerr.From(e.WithNumber(rpcerr.CodeAuthRequired)).Code)
 	assert.Zero(t, e.WithNumber(rpcerr.CodeAuthRequired).Number)
 }

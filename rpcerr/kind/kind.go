@@ -1,3 +1,32 @@
+// Package kind describes failures in a form that programs and models can act on: a [Kind],
+// and an [Error] that has a kind, whether and when to try again, a hint, and further data.
+//
+//	return kind.NotFound.Errorf("no template %q: %w", name, err).
+//		WithHint("Call list_templates to see what exists.").
+//		With("template", name)
+//
+// The failure of another service is built from its HTTP status:
+//
+//	return kind.Upstream("The tracker refused the query.", resp.StatusCode).WithCause(err)
+//
+// On the wire an Error is the error object of JSON-RPC, with a code of the protocol
+// where there is one (not found is -32002) and the other facts in its data. A failed tool
+// call carries the same object in its raw output. The receiver reads it back with [From],
+// asks for the kind, or asks what to do:
+//
+//	if errors.Is(err, kind.RateLimited) { ... }
+//	switch kind.Of(err) { ... }
+//	switch a := kind.AdviceFor(err); a.Action {
+//	case kind.ActionWait:    // wait for a.After, then call again; package retry does both
+//	case kind.ActionLogIn:   // authenticate, then call again
+//	case kind.ActionAskUser: // a.Hint is what to ask
+//	}
+//
+// The operand of %w, the cause, the text given to WithDebug and the attributes given to
+// WithAttrs stay in the process. Everything else reaches the peer.
+//
+// The packages below rpcerr share this record: contract, toolerr and toolcode build it,
+// classify makes one of any Go error, retry obeys it.
 package kind
 
 import "github.com/acpkit/go-sdk/rpcerr"
@@ -72,7 +101,7 @@ var table = []facts{
 	{Conflict, -31002, -32002, 409, false, "Conflict"},
 	{RateLimited, -31003, -32003, 429, true, "Too many requests"},
 	{Timeout, -31004, -32004, 504, true, "Timed out"},
-	{Cancelled, rpcerr.CodeRequestCancelled, -32004, 499, false, "Request cancelled"}, // after Timeout, whose MCP number it borrows
+	{Cancelled, rpcerr.CodeRequestCancelled, -32004, 499, false, "Request cancelled"},
 	{Forbidden, -31005, -32005, 403, false, "Not allowed"},
 	{Validation, -31007, -32007, 422, false, "Invalid input"},
 	{Configuration, -31008, -32008, 500, false, "Wrong configuration"},
@@ -88,22 +117,6 @@ var table = []facts{
 	{MCPUnavailable, -31104, -32000, 502, true, "The MCP server did not respond"},
 }
 
-var (
-	byKind = index(func(f facts) Kind { return f.kind })
-	byCode = index(func(f facts) rpcerr.Code { return f.code })
-)
-
-// index keeps the first row of each key.
-func index[K comparable](key func(facts) K) map[K]facts {
-	m := make(map[K]facts, len(table))
-	for _, f := range table {
-		if _, ok := m[key(f)]; !ok {
-			m[key(f)] = f
-		}
-	}
-	return m
-}
-
 // All returns every kind.
 func All() []Kind {
 	kinds := make([]Kind, len(table))
@@ -115,15 +128,16 @@ func All() []Kind {
 
 // Known reports whether k is one of the constants.
 func (k Kind) Known() bool {
-	_, ok := byKind[k]
-	return ok
+	return k.facts().kind == k
 }
 
 func (k Kind) facts() facts {
-	if f, ok := byKind[k]; ok {
-		return f
+	for _, f := range table {
+		if f.kind == k {
+			return f
+		}
 	}
-	return byKind[Unknown]
+	return Unknown.facts()
 }
 
 // Error returns the kind's name, such as "not_found".
@@ -149,11 +163,12 @@ func (k Kind) Code() rpcerr.Code { return k.facts().code }
 // nearest kind.
 func (k Kind) MCPCode() int { return k.facts().mcp }
 
-// FromCode returns the kind of an error code of an ACP connection, and Unknown
-// for a code that none of the kinds has.
-func FromCode(code rpcerr.Code) Kind {
-	if f, ok := byCode[code]; ok {
-		return f.kind
+// fromCode returns the kind of a code on the wire, and Unknown for a code that no kind has.
+func fromCode(code rpcerr.Code) Kind {
+	for _, f := range table {
+		if f.code == code {
+			return f.kind
+		}
 	}
 	if code == CodeUnauthorized {
 		return Unauthorized

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
 // The members of the error's data that hold the record. Whatever
@@ -53,67 +55,32 @@ func (e *Error) RequestError() *rpcerr.RequestError {
 		return nil
 	}
 	e = e.fit()
-	r := rpcerr.New(e.wireCode(), e.Error(), nil)
-	if !e.bare() {
-		r.Data = json.RawMessage(e.data())
+	r := rpcerr.New(cmp.Or(e.Number, e.Kind.Code()), e.Error(), nil)
+	data := e.data()
+	if r.Code != rpcerr.CodeInternalError || r.Message != Internal.Message() || data != `{"kind":"internal","retryable":false}` {
+		r.Data = json.RawMessage(data) // the code and the fixed text do not say it all
 	}
 	return r.WithCause(e)
 }
 
-// wireCode returns the code under which e travels.
-func (e *Error) wireCode() rpcerr.Code {
-	if e.Number != 0 {
-		return e.Number
-	}
-	return e.Kind.Code()
-}
-
-// bare reports whether the code and the fixed message say it all, as for an error that was
-// not written for the peer.
-func (e *Error) bare() bool {
-	return e.Kind == Internal && e.Error() == Internal.Message() && !e.Retryable && e.RetryAfter == 0 && !e.NoDelay &&
-		e.Code == "" && e.Reason == "" && e.Hint == "" && e.Status == 0 && e.Number == 0 && nothing(e.Data)
-}
-
-func (e *Error) data() []byte {
+// data returns the facts and the members of Data as one object.
+func (e *Error) data() string {
 	members, rest := spread(e.Data)
-	put := func(name string, v any) {
-		raw, err := json.Marshal(v)
-		if err == nil { // strings, numbers and booleans always can be encoded
+	put := func(name string, v any, present bool) {
+		if raw, err := json.Marshal(v); present && err == nil { // it fails only for a Data that was assigned by hand
 			members[name] = raw
 		}
 	}
-	if len(rest) > 0 {
-		members[memberData] = rest
-	}
-	k := e.Kind
-	if !k.Known() {
-		k = Unknown
-	}
-	put(memberKind, k)
-	put(memberRetryable, e.Retryable)
-	if e.RetryAfter > 0 || e.NoDelay {
-		put(memberRetryAfter, ceilMillis(e.RetryAfter).Milliseconds())
-	}
-	if e.Code != "" {
-		put(memberCode, e.Code)
-	}
-	if e.Reason != "" {
-		put(memberReason, e.Reason)
-	}
-	if e.Status != 0 {
-		put(memberStatus, e.Status)
-	}
-	if e.Hint != "" {
-		put(memberRecovery, recovery{e.Hint})
-	}
-	out, err := json.Marshal(members)
-	if err != nil { // only a Data that was assigned by hand, and is not JSON, gets here
-		c := *e
-		c.Data = nil
-		return c.data()
-	}
-	return out
+	put(memberData, rest, len(rest) > 0)
+	put(memberKind, e.Kind.facts().kind, true)
+	put(memberRetryable, e.Retryable, true)
+	put(memberRetryAfter, ceilMillis(e.RetryAfter).Milliseconds(), e.RetryAfter > 0 || e.NoDelay)
+	put(memberCode, e.Code, e.Code != "")
+	put(memberReason, e.Reason, e.Reason != "")
+	put(memberStatus, e.Status, e.Status != 0)
+	put(memberRecovery, recovery{e.Hint}, e.Hint != "")
+	out, _ := json.Marshal(members) // values that were just encoded
+	return string(out)
 }
 
 // spread splits Data into members that may stand beside the record's own and
@@ -125,20 +92,52 @@ func spread(data json.RawMessage) (beside map[string]json.RawMessage, rest json.
 	if json.Unmarshal(data, &beside) != nil {
 		return map[string]json.RawMessage{}, data
 	}
-	var covered map[string]json.RawMessage
+	covered := map[string]json.RawMessage{}
 	for _, name := range reserved {
 		if v, ok := beside[name]; ok {
-			if covered == nil {
-				covered = map[string]json.RawMessage{}
-			}
 			covered[name] = v
 			delete(beside, name)
 		}
 	}
-	if covered != nil {
+	if len(covered) > 0 {
 		rest, _ = json.Marshal(covered) // raw values that were just read
 	}
 	return beside, rest
+}
+
+// From returns the record that err carries: an [Error] in its chain, a bare [Kind], or what
+// an error that a peer sent says. It reports false for nil and for every error that was not
+// written for the wire; package classify makes records of those.
+//
+// An Error is returned as it is and not as a copy, except for one that lacks what its kind
+// needs: in its place From returns what is sent, an internal error that wraps [ErrBadUse].
+func From(err error) (*Error, bool) {
+	var e *Error
+	r, own := inside.Explicit[rpcerr.RequestError](err, func(err error) bool {
+		e, _ = err.(*Error)
+		return e != nil
+	})
+	switch {
+	case e != nil:
+		return e.fit(), true
+	case r == nil:
+		return nil, false
+	}
+	e = FromRequestError(r)
+	if own != error(r) {
+		err = inside.Both(err, e.cause) // only the wire form may have the cause
+	}
+	e.cause = err // with what was wrapped around the one that was found
+	return e, true
+}
+
+// Of returns the kind of err, on either end of a connection, and "" when err
+// carries none.
+func Of(err error) Kind {
+	if e, ok := From(err); ok {
+		return e.Kind
+	}
+	return ""
 }
 
 // FromRequestError returns the record of an error that a peer sent. If the peer built it
@@ -150,7 +149,7 @@ func FromRequestError(r *rpcerr.RequestError) *Error {
 	if r == nil {
 		return nil
 	}
-	e := &Error{Kind: FromCode(r.Code), Message: r.Message, cause: r.Unwrap()}
+	e := &Error{Kind: fromCode(r.Code), Message: r.Message, cause: r.Unwrap()}
 	members, rest := object(r)
 	take(members, memberKind, func(k Kind) bool {
 		if k.Known() {
@@ -221,44 +220,32 @@ func gather(members map[string]json.RawMessage, rest json.RawMessage) json.RawMe
 		var covered map[string]json.RawMessage
 		isObject := json.Unmarshal(inner, &covered) == nil
 		switch {
-		case len(covered) > 0 && onlyReserved(covered) && !otherReserved(members):
+		case len(covered) > 0 && countReserved(covered) == len(covered) && countReserved(members) == 1:
 			delete(members, memberData)
 			maps.Copy(members, covered)
 		case !isObject && len(members) == 1:
 			members, rest = nil, inner
 		}
 	}
-	var raw json.RawMessage
-	var err error
+	var all any = rest
 	if members != nil {
-		raw, err = canonical(members)
-	} else if len(rest) > 0 {
-		raw, err = canonical(rest)
+		all = members
 	}
+	raw, err := canonical(all)
 	if err != nil || nothing(raw) {
 		return nil
 	}
 	return raw
 }
 
-func onlyReserved(members map[string]json.RawMessage) bool {
+// countReserved returns how many members have reserved names.
+func countReserved(members map[string]json.RawMessage) (n int) {
 	for name := range members {
-		if !slices.Contains(reserved, name) {
-			return false
+		if slices.Contains(reserved, name) {
+			n++
 		}
 	}
-	return true
-}
-
-// otherReserved reports whether a member has the name of a fact that it does not state: an
-// Error would have put it aside.
-func otherReserved(members map[string]json.RawMessage) bool {
-	for _, name := range reserved {
-		if _, ok := members[name]; ok && name != memberData {
-			return true
-		}
-	}
-	return false
+	return n
 }
 
 func millis(ms float64) time.Duration {

@@ -1,6 +1,19 @@
+// Package retry makes a call again if its error is retryable, and waits as long as the
+// error requires.
+//
+//	resp, err := retry.Value(ctx, func(ctx context.Context) (*acp.NewSessionResponse, error) {
+//		return conn.NewSession(ctx, req)
+//	}, nil)
+//
+// An error that carries no kind is classified first, so that a refused connection is tried
+// again and a missing file is not. The words in a text are no reason to call again. If the
+// error does not contain a time to wait, the pauses grow exponentially, with jitter.
+//
+// Retry only what may be done twice: not tool calls with side effects, and so not prompts.
 package retry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,20 +25,21 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
+// The longest of the growing pauses, before jitter of up to a half in either direction.
+const maxPause = 30 * time.Second
+
 // Options configure [Do] and [Value]. The zero value selects the defaults.
 type Options struct {
-	// Attempts is the maximum number of calls. Default 5; a negative number means until ctx is
-	// done.
+	// Attempts is the maximum number of calls. A negative number means until ctx is done.
+	// Default: 5.
 	Attempts int
-	// FirstPause is the pause after the first failure, MaxPause the longest of the
-	// growing pauses, both before jitter of up to a half in either direction. An error
-	// that says when to try again has no such pause. Defaults: 500 ms and 30 s.
-	FirstPause, MaxPause time.Duration
+	// FirstPause is the pause after the first failure if the error does not contain a time to
+	// wait. The pauses after it grow to 30 s, or are all FirstPause if that is longer.
+	// Default: 500 ms.
+	FirstPause time.Duration
 	// MaxRetryAfter is the longest wait that an error may ask for. An error that asks for
-	// more is returned at once. Default 5 min.
+	// more is returned at once. Default: 5 min.
 	MaxRetryAfter time.Duration
-	// Classify converts an error to a kind.Error. Default: classify.Error.
-	Classify func(error) *kind.Error
 	// OnRetry, if not nil, is called before each pause with the number of the attempt that
 	// failed (from 1), its error and the length of the pause.
 	OnRetry func(attempt int, err error, pause time.Duration)
@@ -36,25 +50,16 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		c = *o
 	}
-	if c.Attempts == 0 {
-		c.Attempts = 5
-	}
+	c.Attempts = cmp.Or(c.Attempts, 5)
 	if c.Attempts < 0 {
 		c.Attempts = math.MaxInt
 	}
 	if c.FirstPause <= 0 {
 		c.FirstPause = 500 * time.Millisecond
 	}
-	if c.MaxPause <= 0 {
-		c.MaxPause = max(30*time.Second, c.FirstPause)
-	}
-	c.MaxPause = min(c.MaxPause, math.MaxInt64/2) // room for the jitter
-	c.FirstPause = min(c.FirstPause, c.MaxPause)
+	c.FirstPause = min(c.FirstPause, math.MaxInt64/2) // room for the jitter
 	if c.MaxRetryAfter <= 0 {
 		c.MaxRetryAfter = 5 * time.Minute
-	}
-	if c.Classify == nil {
-		c.Classify = classify.Error
 	}
 	return c
 }
@@ -73,7 +78,7 @@ func Do(ctx context.Context, f func(ctx context.Context) error, opts *Options) e
 func Value[T any](ctx context.Context, f func(ctx context.Context) (T, error), opts *Options) (T, error) {
 	o := opts.withDefaults()
 	pauses := &backoff.ExponentialBackOff{
-		InitialInterval: o.FirstPause, MaxInterval: o.MaxPause,
+		InitialInterval: o.FirstPause, MaxInterval: max(o.FirstPause, maxPause),
 		Multiplier: 2, RandomizationFactor: backoff.DefaultRandomizationFactor,
 	}
 	for attempt := 1; ; attempt++ {
@@ -81,9 +86,8 @@ func Value[T any](ctx context.Context, f func(ctx context.Context) (T, error), o
 		if err == nil {
 			return v, nil
 		}
-		// If ctx is done, that is the reason for whatever f returns now.
-		e := o.Classify(err)
-		if ctx.Err() != nil || e == nil || !e.Retryable || attempt >= o.Attempts || e.RetryAfter > o.MaxRetryAfter {
+		e := classify.Error(err)
+		if ctx.Err() != nil || !e.Retryable || attempt >= o.Attempts || e.RetryAfter > o.MaxRetryAfter {
 			return v, counted(attempt, err)
 		}
 		pause := e.RetryAfter

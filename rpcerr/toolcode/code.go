@@ -1,3 +1,15 @@
+// Package toolcode encodes the failure of a tool as a JSON object with a stable code, for
+// models and programs that compare the code.
+//
+//	{"error":"not_found","message":"There is no file notes.md."}
+//
+// The codes are the [Code] constants, which do not change. A tool fails with
+//
+//	return toolcode.NoMatch.Errorf("old_string was not found in %s", path)
+//
+// which is a [kind.Error] whose reason is the code. [Of] returns the object for any error.
+// It contains a code and a message only. Whether and when to try again, the hint and the data
+// are lost; [Envelope.Err] returns what the code implies.
 package toolcode
 
 import (
@@ -7,7 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// Code is the stable code of an envelope.
+// Code is a stable name for a way in which tools fail.
 type Code string
 
 // The codes.
@@ -27,74 +39,45 @@ const (
 	Internal       Code = "internal"        // a bug; the message says nothing
 )
 
-// codes lists each code with its kind and its fixed message.
-var codes = []struct {
-	code    Code
+// codes has the kind and the fixed message of each code.
+var codes = map[Code]struct {
 	kind    kind.Kind
 	message string
 }{
-	{InvalidInput, kind.Validation, "The input is not valid."},
-	{NotFound, kind.NotFound, "It does not exist."},
-	{NotAFile, kind.Validation, "The path is not of the expected type."},
-	{IsBinary, kind.Validation, "The file is not text."},
-	{NoMatch, kind.Validation, "The text was not found."},
-	{AmbiguousMatch, kind.Validation, "The text was found more than once."},
-	{PatchFailed, kind.Conflict, "The patch does not apply."},
-	{Timeout, kind.Timeout, "It took too long."},
-	{OutputLimit, kind.Validation, "There was too much output."},
-	{TooLarge, kind.Validation, "The input is too large."},
-	{PathEscape, kind.Forbidden, "The path leads out of the workspace."},
-	{IOError, kind.ServiceUnavailable, "The system could not do it."},
-	{Internal, kind.Internal, "internal error"},
+	InvalidInput:   {kind.Validation, "The input is not valid."},
+	NotFound:       {kind.NotFound, "It does not exist."},
+	NotAFile:       {kind.Validation, "The path is not of the expected type."},
+	IsBinary:       {kind.Validation, "The file is not text."},
+	NoMatch:        {kind.Validation, "The text was not found."},
+	AmbiguousMatch: {kind.Validation, "The text was found more than once."},
+	PatchFailed:    {kind.Conflict, "The patch does not apply."},
+	Timeout:        {kind.Timeout, "It took too long."},
+	OutputLimit:    {kind.Validation, "There was too much output."},
+	TooLarge:       {kind.Validation, "The input is too large."},
+	PathEscape:     {kind.Forbidden, "The path leads out of the workspace."},
+	IOError:        {kind.ServiceUnavailable, "The system could not do it."},
+	Internal:       {kind.Internal, "internal error"},
 }
-
-// All returns every code.
-func All() []Code {
-	all := make([]Code, len(codes))
-	for i, c := range codes {
-		all[i] = c.code
-	}
-	return all
-}
-
-func (c Code) find() (k kind.Kind, message string, ok bool) {
-	for _, row := range codes {
-		if row.code == c {
-			return row.kind, row.message, true
-		}
-	}
-	return "", "", false
-}
-
-// Known reports whether c is one of the constants.
-func (c Code) Known() bool { _, _, ok := c.find(); return ok }
-
-// Kind returns the kind of failures with the code.
-func (c Code) Kind() kind.Kind { k, _, _ := c.find(); return k }
-
-// Message returns the code's fixed text.
-func (c Code) Message() string { _, message, _ := c.find(); return message }
 
 // New returns an error with the code. The peer reads the message, except for [Internal],
 // whose message is only logged. The error is retryable if the code is timeout; use
 // WithRetryable to change that. An empty message or an unknown code is bad use.
 func (c Code) New(message string) *kind.Error {
-	if !c.Known() {
-		return new(kind.Error).WithCause(&inside.Misuse{Func: "toolcode.New", Problem: "unknown code " + strconv.Quote(string(c))})
-	}
-	return c.refine(c.Kind().New(message))
+	return c.build(func(k kind.Kind) *kind.Error { return k.New(message) })
 }
 
 // Errorf formats the message as [kind.Kind.Errorf] does: an operand of %w becomes the
 // cause, whose text the peer does not see.
 func (c Code) Errorf(format string, args ...any) *kind.Error {
-	if !c.Known() {
-		return c.New("")
-	}
-	return c.refine(c.Kind().Errorf(format, args...))
+	return c.build(func(k kind.Kind) *kind.Error { return k.Errorf(format, args...) })
 }
 
-func (c Code) refine(e *kind.Error) *kind.Error {
+func (c Code) build(with func(kind.Kind) *kind.Error) *kind.Error {
+	row, known := codes[c]
+	if !known {
+		return new(kind.Error).WithCause(&inside.Misuse{Func: "toolcode.New", Problem: "unknown code " + strconv.Quote(string(c))})
+	}
+	e := with(row.kind)
 	if c == Internal {
 		e = kind.Internal.New(kind.Internal.Message()).WithDebug(e.Message).WithCause(e.Unwrap())
 	}

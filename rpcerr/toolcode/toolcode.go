@@ -1,6 +1,7 @@
 package toolcode
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,30 +21,26 @@ type Envelope struct {
 	Message string `json:"message"`
 }
 
-// Of returns the envelope of err. If err carries a kind, the envelope has its message;
-// the code follows from the kind, unless the reason of err is a more precise code: one of
-// that kind, or of the kind that the envelope implies anyway. Errors of files, commands, JSON,
-// validators and contexts get the code that fits and a fixed message. Every other error, and a nil err, gets the code internal and
-// its fixed message. The result is the same whether or not err was classified by package
-// classify before, and a classified error has the same code at the other end of a connection,
-// unless only a pattern recognized it.
+// Of returns the envelope of err. If err carries a kind, the envelope has its message. The
+// code is the reason of err if that is a code which fits the kind, and else follows from the
+// kind. Errors of files, commands, JSON, validators and contexts get the code that fits and a
+// fixed message. Every other error, and a nil err, gets the code internal and its fixed
+// message. The result is the same if err was classified by package classify before, and at
+// the other end of a connection, unless only a pattern recognized err.
 //
-// What the envelope leaves out, the text of an error and its cause, is logged once to
-// logger; nil means slog.Default().
+// The text of err and its cause, which the envelope leaves out, are logged once to logger;
+// nil means slog.Default().
 func Of(err error, logger *slog.Logger) Envelope {
 	code, message, hides := find(err)
 	if hides && !inside.IsLogged(err) {
-		if logger == nil {
-			logger = slog.Default()
-		}
 		level := slog.LevelWarn
 		if code == Internal {
 			level = slog.LevelError
 		}
-		logger.LogAttrs(context.Background(), level, "a tool failed", append([]slog.Attr{slog.String("code", string(code))}, logAttrs(err)...)...)
+		cmp.Or(logger, slog.Default()).LogAttrs(context.Background(), level, "a tool failed", append([]slog.Attr{slog.String("code", string(code))}, logAttrs(err)...)...)
 	}
 	if code == Internal {
-		message = Internal.Message()
+		message = codes[Internal].message
 	}
 	return Envelope{code, strings.ToValidUTF8(message, "\uFFFD")}
 }
@@ -51,20 +48,20 @@ func Of(err error, logger *slog.Logger) Envelope {
 // find returns the code and the message of err, and whether they hide anything of it.
 func find(err error) (code Code, message string, hides bool) {
 	e, ok := kind.From(err)
-	if ok && e.Is(inside.ErrDerived) && errors.Unwrap(e) != nil && !Code(e.Reason).Known() {
+	if ok && e.Is(inside.ErrDerived) && errors.Unwrap(e) != nil && codes[Code(e.Reason)].kind == "" {
 		err, ok = errors.Unwrap(e), false // the cause says more than the kind
 	}
 	if ok {
 		code, message = codeOf(e), e.Error()
 		if string(code) == e.Reason && message == e.Kind.Message() {
-			message = code.Message() // no one wrote a message, and the code says more than the kind
+			message = codes[code].message // no one wrote a message, and the code says more than the kind
 		}
 		return code, message, code == Internal || e.Debug != "" || errors.Unwrap(e) != nil && errors.Unwrap(e) != err
 	}
 	if code = Code(goerr.Word(err)); code == "" {
 		code = Internal
 	}
-	return code, code.Message(), true
+	return code, codes[code].message, true
 }
 
 // codeOf returns the code of an error that carries a kind. Reasons of other programs may
@@ -73,7 +70,8 @@ func find(err error) (code Code, message string, hides bool) {
 // message of its own one of the general codes.
 func codeOf(e *kind.Error) Code {
 	code, plain := Code(e.Reason), ofKind(e.Kind)
-	if code.Known() && (code.Kind() == e.Kind || code.Kind() == plain.Kind() || e.Message == e.Kind.Message() && (code == IOError || code == InvalidInput)) {
+	row, known := codes[code]
+	if known && (row.kind == e.Kind || row.kind == codes[plain].kind || e.Message == e.Kind.Message() && (code == IOError || code == InvalidInput)) {
 		return code
 	}
 	return plain
@@ -101,22 +99,19 @@ func (e Envelope) String() string {
 	return string(b)
 }
 
-// ErrNotEnvelope is the error of [Parse] for text that is not an envelope.
-var ErrNotEnvelope = errors.New("toolcode: not an error envelope")
-
 // Parse reads an envelope. It tolerates further members and codes it does not know.
 func Parse(text string) (Envelope, error) {
 	var e struct {
-		Error   *Code   `json:"error"`
+		Error   Code    `json:"error"`
 		Message *string `json:"message"`
 	}
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
-		return Envelope{}, fmt.Errorf("%w: %w", ErrNotEnvelope, err)
+		return Envelope{}, fmt.Errorf("toolcode: not an error envelope: %w", err)
 	}
-	if e.Error == nil || e.Message == nil || *e.Error == "" {
-		return Envelope{}, fmt.Errorf("%w: error or message is missing", ErrNotEnvelope)
+	if e.Error == "" || e.Message == nil {
+		return Envelope{}, errors.New("toolcode: not an error envelope: error or message is missing")
 	}
-	return Envelope{*e.Error, *e.Message}, nil
+	return Envelope{e.Error, *e.Message}, nil
 }
 
 // Err returns the envelope as an error like any other, with the kind that its code
@@ -124,13 +119,10 @@ func Parse(text string) (Envelope, error) {
 func (e Envelope) Err() *kind.Error {
 	message := e.Message
 	if strings.TrimSpace(message) == "" {
-		message = e.Error.Message()
+		message = cmp.Or(codes[e.Error].message, kind.Unknown.Message())
 	}
-	if e.Error.Known() {
+	if _, known := codes[e.Error]; known {
 		return e.Error.New(message)
-	}
-	if strings.TrimSpace(message) == "" {
-		message = kind.Unknown.Message()
 	}
 	return kind.Unknown.New(message).WithReason(string(e.Error))
 }

@@ -34,16 +34,15 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 )
 
-// Each of the 13 codes of the reference: it travels, and comes back as itself.
+// The codes of the reference.
+var codes = []toolcode.Code{
+	"invalid_input", "not_found", "not_a_file", "is_binary", "no_match", "ambiguous_match", "patch_failed",
+	"timeout", "output_limit", "too_large", "path_escape", "io_error", "internal",
+}
+
+// Each code travels, and comes back as itself.
 func TestCodes(t *testing.T) {
-	for _, name := range []string{
-		"invalid_input", "not_found", "not_a_file", "is_binary", "no_match", "ambiguous_match", "patch_failed",
-		"timeout", "output_limit", "too_large", "path_escape", "io_error", "internal",
-	} {
-		code := toolcode.Code(name)
-		assert.True(t, code.Known(), name)
-		assert.NotEmpty(t, code.Message())
-		assert.True(t, code.Kind().Known())
+	for _, code := range codes {
 		e := code.Errorf("m: %w", fs.ErrExist)
 		b, err := json.Marshal(rpcerr.From(fmt.Errorf("w: %w", e)))
 		require.NoError(t, err)
@@ -55,9 +54,9 @@ func TestCodes(t *testing.T) {
 			want.Message = "internal error"
 		}
 		assert.Equal(t, want, got)
-		assert.Equal(t, code == toolcode.Timeout, e.Retryable, name)
+		assert.Equal(t, code == toolcode.Timeout, e.Retryable, code)
+		assert.NotEmpty(t, toolcode.Envelope{Error: code}.Err().Message)
 	}
-	assert.Len(t, toolcode.All(), 13)
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -156,7 +155,7 @@ func TestOfGoErrors(t *testing.T) {
 func TestReasonDoesNotChangeTheKind(t *testing.T) {
 	for _, k := range kind.All() {
 		plain := toolcode.Of(k.New("m").WithHint("h"), slog.New(slog.DiscardHandler)).Err()
-		for _, code := range toolcode.All() {
+		for _, code := range codes {
 			back := toolcode.Of(k.New("m").WithHint("h").WithReason(string(code)), slog.New(slog.DiscardHandler)).Err()
 			if back.Kind != k {
 				assert.Equal(t, plain.Kind, back.Kind, "%s with the reason %s", k, code)
@@ -230,7 +229,7 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, "not_found", e.Err().Reason)
 	for _, in := range []string{"", "boom", "[]", "{}", `{"error":"x"}`, `{"error":"","message":"m"}`, `{"error":5,"message":"m"}`, `{"exit_code":1}`} {
 		_, err := toolcode.Parse(in)
-		assert.ErrorIs(t, err, toolcode.ErrNotEnvelope, in)
+		assert.ErrorContains(t, err, "not an error envelope", in)
 	}
 	other := toolcode.Envelope{Error: "odd"}.Err()
 	assert.ErrorIs(t, other, kind.Unknown)
@@ -253,7 +252,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add(uint8(0), "m", "h", int64(5), `{"a":1}`)
 	f.Add(uint8(12), "\xff\u2028<", "", int64(0), `7`)
 	f.Fuzz(func(t *testing.T, n uint8, message, hint string, after int64, data string) {
-		code := toolcode.All()[int(n)%13]
+		code := codes[int(n)%len(codes)]
 		if strings.TrimSpace(message) == "" || code == toolcode.Internal {
 			return
 		}
@@ -276,7 +275,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := toolcode.Parse(text)
 		if err != nil {
-			assert.ErrorIs(t, err, toolcode.ErrNotEnvelope)
+			assert.ErrorContains(t, err, "not an error envelope")
 			return
 		}
 		again, err := toolcode.Parse(e.String())
@@ -284,13 +283,4 @@ func FuzzParse(f *testing.F) {
 		assert.Equal(t, e, again)
 		assert.True(t, e.Err().Kind.Known())
 	})
-}
-
-// pointed is an error type whose methods need a value.
-type pointed struct{ text string }
-
-func (p *pointed) Error() string { return p.text }
-
-func TestOfSurvivesAnErrorThatPanics(t *testing.T) {
-	assert.Equal(t, toolcode.Internal, toolcode.Of((*pointed)(nil), slog.New(slog.DiscardHandler)).Error)
 }

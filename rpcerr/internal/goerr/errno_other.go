@@ -8,7 +8,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// systemErrnos is empty where the numbers have the names of POSIX; see errnos.
+// systemErrnos is empty where the numbers have the names of POSIX; see posix.
 var systemErrnos map[syscall.Errno]kind.Kind
 
 // errnoWords are the words of numbers that say more than their kind.

@@ -6,8 +6,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// systemErrnos has the numbers that Windows returns: the constants in errnos, which have
-// the names of POSIX, are mostly inventions of package syscall there. ENOTDIR is the number
+// systemErrnos has the numbers that Windows returns: the constants with the
+// names of POSIX are mostly inventions of package syscall there. ENOTDIR is the number
 // of ERROR_PATH_NOT_FOUND, which also stands for a missing folder.
 var systemErrnos = map[syscall.Errno]kind.Kind{
 	syscall.ERROR_PATH_NOT_FOUND: kind.NotFound,

@@ -1,7 +1,7 @@
 package goerr
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -42,12 +42,12 @@ func maxBytes(err error) bool {
 
 // errno gives kinds to the error numbers that say more than io/fs does.
 func errno(err error) (f Finding, ok bool) {
-	n, ok := errors.AsType[syscall.Errno](err)
+	n, ok := inside.As[syscall.Errno](err)
 	if !ok {
 		return f, false
 	}
 	if f.Kind, ok = systemErrnos[n]; !ok {
-		f.Kind, ok = errnos[n]
+		f.Kind = posix(n)
 	}
 	switch f.Kind {
 	case kind.NotFound:
@@ -55,38 +55,27 @@ func errno(err error) (f Finding, ok bool) {
 	case kind.Timeout:
 		f.Word = timeout
 	case kind.Validation:
-		if f.Word = errnoWords[n]; f.Word == "" {
-			f.Word = invalidInput
-		}
+		f.Word = cmp.Or(errnoWords[n], invalidInput)
 	default:
 		f.Word = ioError
 	}
-	return f, ok
+	return f, f.Kind != ""
 }
 
-var errnos = map[syscall.Errno]kind.Kind{
-	syscall.ECONNREFUSED: kind.ServiceUnavailable,
-	syscall.ECONNRESET:   kind.ServiceUnavailable,
-	syscall.ECONNABORTED: kind.ServiceUnavailable,
-	syscall.EPIPE:        kind.ServiceUnavailable,
-	syscall.EHOSTUNREACH: kind.ServiceUnavailable,
-	syscall.ENETUNREACH:  kind.ServiceUnavailable,
-	syscall.ENETDOWN:     kind.ServiceUnavailable,
-	syscall.EAGAIN:       kind.ServiceUnavailable,
-	syscall.EMFILE:       kind.ServiceUnavailable,
-	syscall.ENFILE:       kind.ServiceUnavailable,
-	syscall.ENOMEM:       kind.ServiceUnavailable,
-	syscall.ENOSPC:       kind.ServiceUnavailable,
-	syscall.EDQUOT:       kind.ServiceUnavailable, // its text reads like a rate limit
-	syscall.ETIMEDOUT:    kind.Timeout,
-	syscall.EADDRINUSE:   kind.Conflict,
-	syscall.ENOTEMPTY:    kind.Conflict,
-	syscall.EBUSY:        kind.Conflict,
-	syscall.EROFS:        kind.Forbidden,
-	syscall.EISDIR:       kind.Validation,
-	syscall.ENOTDIR:      kind.Validation,
-	syscall.EINVAL:       kind.Validation,
-	syscall.ENAMETOOLONG: kind.Validation,
-	syscall.ELOOP:        kind.Validation,
-	syscall.EFBIG:        kind.Validation,
+func posix(n syscall.Errno) kind.Kind {
+	switch n {
+	case syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENETDOWN,
+		syscall.EAGAIN, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC,
+		syscall.EDQUOT: // whose text reads like a rate limit
+		return kind.ServiceUnavailable
+	case syscall.ETIMEDOUT:
+		return kind.Timeout
+	case syscall.EADDRINUSE, syscall.ENOTEMPTY, syscall.EBUSY:
+		return kind.Conflict
+	case syscall.EROFS:
+		return kind.Forbidden
+	case syscall.EISDIR, syscall.ENOTDIR, syscall.EINVAL, syscall.ENAMETOOLONG, syscall.ELOOP, syscall.EFBIG:
+		return kind.Validation
+	}
+	return ""
 }

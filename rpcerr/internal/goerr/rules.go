@@ -21,6 +21,7 @@ import (
 	"reflect"
 	"regexp/syntax"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +29,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/validate"
+	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -45,7 +47,7 @@ type Rule struct {
 
 // Is returns a row for a value found by errors.Is.
 func Is(name string, target error, k kind.Kind, word string) Rule {
-	return when(name, k, word, func(err error) bool { return errors.Is(err, target) })
+	return when(name, k, word, func(err error) bool { return inside.Is(err, target) })
 }
 
 // As returns a row for a type found by errors.As.
@@ -56,7 +58,7 @@ func As[E error](k kind.Kind, word string) Rule {
 // asWhen is a row for some of the values of a type.
 func asWhen[E error](k kind.Kind, word string, is func(E) bool) Rule {
 	return when(reflect.TypeFor[E]().String(), k, word, func(err error) bool {
-		e, ok := errors.AsType[E](err)
+		e, ok := inside.As[E](err)
 		return ok && is(e)
 	})
 }
@@ -94,7 +96,7 @@ var First = []Rule{
 	Is("acp.ErrClosed", acp.ErrClosed, kind.ServiceUnavailable, noWord),
 	Is("acp.ErrStalled", acp.ErrStalled, kind.ServiceUnavailable, noWord),
 	Is("acp.ErrOverloaded", acp.ErrOverloaded, kind.ServiceUnavailable, noWord),
-	when("validation", kind.Validation, invalidInput, validate.IsValidation),
+	when("validation", kind.Validation, invalidInput, func(err error) bool { return inside.Walk(err, validate.IsValidation) }),
 
 	// Programs. They come before files, because a missing program is both: to an envelope it
 	// is no missing path of the caller's.
@@ -164,13 +166,13 @@ var Then = []Rule{
 	As[*exec.ExitError]("", ioError),
 }
 
+var all = slices.Concat(First, Then)
+
 // Word returns the code of package toolcode for err, and "" if the table has none.
 func Word(err error) string {
-	for _, rules := range [][]Rule{First, Then} {
-		for _, r := range rules {
-			if f, ok := r.Match(err); ok && f.Word != "" {
-				return f.Word
-			}
+	for _, r := range all {
+		if f, ok := r.Match(err); ok && f.Word != "" {
+			return f.Word
 		}
 	}
 	return ""

@@ -3,14 +3,13 @@ package inside
 import (
 	"fmt"
 	"log/slog"
-	"reflect"
 	"regexp"
 	"strings"
 )
 
 // LogText returns the text of err for a log, as rpcerr.LogText describes it.
 func LogText(err error) string {
-	if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {
+	if isNil(err) {
 		return fmt.Sprintf("a nil %T in an error", err)
 	}
 	return LogString(fmt.Sprint(err)) // which survives an Error method that panics

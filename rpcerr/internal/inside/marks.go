@@ -59,23 +59,16 @@ func Logged(err error) error {
 
 // IsLogged reports whether err, or something that it wraps, is in the log already.
 func IsLogged(err error) bool {
-	l, ok := errors.AsType[interface {
-		error
-		Logged() bool
-	}](err)
+	l, ok := As[interface{ Logged() bool }](err)
 	return ok && l.Logged()
 }
 
 // ErrorID returns the id under which err is in the log, and "" if it has none.
 func ErrorID(err error) string {
-	l, ok := errors.AsType[interface {
-		error
-		ErrorID() string
-	}](err)
-	if !ok {
-		return ""
+	if l, ok := As[interface{ ErrorID() string }](err); ok {
+		return l.ErrorID()
 	}
-	return l.ErrorID()
+	return ""
 }
 
 // NewErrorID is rpcerr.NewErrorID.

@@ -1,12 +1,17 @@
-// Package inside holds what the packages of rpcerr need to know of an error and no program
-// does: one walk through what an error wraps, one form for the log, and the marks by which
-// one package tells another where an error comes from.
+// Package inside holds what the packages of rpcerr share and no program needs: the walk
+// through an error chain, the form of an error in a log, and the marks by which one package
+// tells another where an error comes from.
 package inside
 
-// Walk calls visit for err and everything that it wraps, outermost first, in the order of
-// errors.As, until visit returns true. It reports whether visit did.
+import (
+	"errors"
+	"reflect"
+)
+
+// Walk calls visit for err and everything that it wraps, outermost first, until visit returns
+// true. It reports whether visit did. It skips nil pointers, whose methods may panic.
 func Walk(err error, visit func(error) (stop bool)) bool {
-	for err != nil {
+	for err != nil && !isNil(err) {
 		if visit(err) {
 			return true
 		}
@@ -25,4 +30,60 @@ func Walk(err error, visit func(error) (stop bool)) bool {
 		}
 	}
 	return false
+}
+
+func isNil(err error) bool {
+	v := reflect.ValueOf(err)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// Is is errors.Is, by [Walk].
+func Is(err, target error) bool {
+	comparable := reflect.TypeOf(target).Comparable()
+	return Walk(err, func(err error) bool {
+		is, ok := err.(interface{ Is(error) bool })
+		return comparable && err == target || ok && is.Is(target)
+	})
+}
+
+// As is errors.AsType, by [Walk].
+func As[E any](err error) (e E, ok bool) {
+	Walk(err, func(err error) bool {
+		if e, ok = err.(E); ok {
+			return true
+		}
+		if as, has := err.(interface{ As(any) bool }); has {
+			var target E
+			ok = as.As(&target)
+			e = target
+		}
+		return ok
+	})
+	return e, ok
+}
+
+// Both returns an error that wraps err and the cause, which may be nil.
+func Both(err, cause error) error {
+	if cause == nil || Is(err, cause) {
+		return err
+	}
+	return errors.Join(err, cause)
+}
+
+// Explicit returns the first error in the chain of err that determines what is sent, and what
+// it builds; R is rpcerr.RequestError. It stops without a result where stop returns true.
+func Explicit[R any](err error, stop func(error) bool) (r *R, own error) {
+	Walk(err, func(err error) bool {
+		if stop(err) {
+			return true
+		}
+		if b, ok := err.(interface{ RequestError() *R }); ok {
+			r, own = b.RequestError(), err
+		}
+		if a, ok := err.(interface{ As(any) bool }); r == nil && ok && a.As(&r) {
+			own, _ = any(r).(error)
+		}
+		return r != nil
+	})
+	return r, own
 }

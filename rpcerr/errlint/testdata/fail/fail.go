@@ -128,7 +128,7 @@ func caller() error {
 	if NoMatch.Matches(err) {
 		return kind.Conflict.Errorf("nothing to do: %w", err)
 	}
-	if _, ok := articles.Lookup(NoMatch.String()); ok {
+	if NoMatch.String() != "" {
 		return kind.Forbidden.New(articles.Markdown())
 	}
 	return kind.NotFound.New("nothing")
