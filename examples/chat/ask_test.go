@@ -21,7 +21,7 @@ import (
 func TestWriteWithoutAQuestion(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), "one\ntwo\n")
-	got := say(t, settings{dir: dir}, ":mode auto\nwrite a.txt: three\n1\n")
+	got := converse(t, settings{dir: dir}, ":mode auto\nwrite a.txt: three\n1\n")
 	_, question, found := strings.Cut(got, "? write "+filepath.Join(dir, "a.txt")+"\n")
 	require.True(t, found, got)
 	question, _, _ = strings.Cut(question, "Allow once")

@@ -86,7 +86,7 @@ func newReader(console *console, s *screen) lineReader {
 	if !console.edit {
 		return &plainReader{screen: s, in: in, tty: console.tty}
 	}
-	e := &editor{screen: s, tty: console.tty, in: in}
+	e := &editor{screen: s, tty: console.tty, in: in, drafts: map[string][]rune{}}
 	console.tty.follow(e.again)
 	return e
 }

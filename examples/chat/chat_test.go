@@ -3,37 +3,35 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// say runs a conversation with the example agent and returns what is on the screen.
-func say(t *testing.T, s settings, typed string) string {
+// converse runs chat and returns what is on the screen. The agent is the example unless s names
+// another one.
+func converse(t *testing.T, s settings, typed string) string {
 	t.Helper()
-	agent, err := example()
-	require.NoError(t, err)
-	s.agent = []string{agent, "-state", t.TempDir()}
+	if s.agent == nil && s.url == "" {
+		agent, err := example()
+		require.NoError(t, err)
+		s.agent = []string{agent, "-state", t.TempDir()}
+	}
 	if s.dir == "" {
 		s.dir = t.TempDir()
 	}
 	var screen bytes.Buffer
 	require.NoError(t, run(t.Context(), s, &console{in: strings.NewReader(typed), out: &screen, err: &screen}))
 	return screen.String()
-}
-
-func TestOneTurn(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.txt"), "hello\n")
-	got := say(t, settings{dir: dir, yes: true, prompt: "read a.txt, then run `echo from the shell`"}, "")
-	for _, want := range []string{"▸ Read a.txt", "hello", "▸ Run echo from the shell", "from the shell", "✓ Read a.txt", "Everything is done.", "(end turn)"} {
-		assert.Contains(t, got, want)
-	}
 }
 
 // The same in each version of the protocol. In version 1 the agent uses the files of chat.
@@ -44,12 +42,10 @@ func TestEachVersion(t *testing.T) {
 			require.NoError(t, err)
 			dir, state := t.TempDir(), t.TempDir()
 			write(t, filepath.Join(dir, "a.txt"), "hello\n")
-			var screen bytes.Buffer
 			s := settings{dir: dir, yes: true, protocol: protocol, agent: []string{agent, "-state", state}, record: filepath.Join(t.TempDir(), "talk")}
-			typed := ":mode auto\n:set\nread a.txt, then run `echo from the shell`\nwrite b.txt: x\n:sessions\n"
-			require.NoError(t, run(t.Context(), s, &console{in: strings.NewReader(typed), out: &screen, err: &screen}))
-			for _, want := range []string{"▸ Read a.txt", "hello", "from the shell", "✓ Write b.txt", "Everything is done.", "(end turn)", "  1  sess_"} {
-				assert.Contains(t, screen.String(), want)
+			screen := converse(t, s, ":mode auto\n:set\nread a.txt, then run `echo from the shell`\nwrite b.txt: x\n:sessions\n")
+			for _, want := range []string{"▸ Read a.txt", "hello", "✓ Read a.txt", "▸ Run echo from the shell", "from the shell", "✓ Write b.txt", "Everything is done.", "(end turn)", "  1  sess_"} {
+				assert.Contains(t, screen, want)
 			}
 			written, err := os.ReadFile(filepath.Join(dir, "b.txt"))
 			require.NoError(t, err)
@@ -59,12 +55,11 @@ func TestEachVersion(t *testing.T) {
 			answer := strings.Split(string(said), "\n")[1]
 			assert.Contains(t, strings.ReplaceAll(answer, `\"`, `"`), version)
 
-			_, id, _ := strings.Cut(screen.String(), "  1  ")
-			screen.Reset()
+			_, id, _ := strings.Cut(screen, "  1  ")
 			s.load, s.prompt, s.record = strings.Fields(id)[0], "help", ""
-			require.NoError(t, run(t.Context(), s, &console{in: strings.NewReader(""), out: &screen, err: &screen}))
-			assert.Contains(t, screen.String(), "> write b.txt: x", "what the user said is told again")
-			assert.Contains(t, screen.String(), "I carry out plain requests")
+			screen = converse(t, s, "")
+			assert.Contains(t, screen, "> write b.txt: x", "the prompts of the session are shown again")
+			assert.Contains(t, screen, "I carry out plain requests")
 		})
 	}
 }
@@ -79,7 +74,7 @@ func TestSearch(t *testing.T) {
 		`search "three"`:             `"three" does not occur in the project`,
 		`search "two" in missing.md`: "did not work",
 	} {
-		assert.Contains(t, say(t, settings{dir: dir, yes: true, prompt: prompt}, ""), want, prompt)
+		assert.Contains(t, converse(t, settings{dir: dir, yes: true, prompt: prompt}, ""), want, prompt)
 	}
 }
 
@@ -92,7 +87,7 @@ func TestRead(t *testing.T) {
 		"read long.txt":                         {"long.txt has 11 lines.", "... and 1 line more"},
 		"read long.txt from line 3 for 2 lines": {"2 lines of long.txt, from line 3:"},
 	} {
-		got := say(t, settings{dir: dir, yes: true, prompt: prompt}, "")
+		got := converse(t, settings{dir: dir, yes: true, prompt: prompt}, "")
 		for _, want := range wants {
 			assert.Contains(t, got, want, prompt)
 		}
@@ -119,7 +114,7 @@ func TestPermission(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tt.settings.dir = t.TempDir()
-			say(t, tt.settings, tt.typed)
+			converse(t, tt.settings, tt.typed)
 			_, err := os.Stat(filepath.Join(tt.settings.dir, "a.txt"))
 			assert.Equal(t, tt.written, err == nil)
 		})
@@ -128,7 +123,7 @@ func TestPermission(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.jsonl")
-	say(t, settings{record: path, prompt: "help"}, "")
+	converse(t, settings{record: path, prompt: "help"}, "")
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer file.Close()
@@ -169,4 +164,42 @@ func TestOutput(t *testing.T) {
 	out.Reset()
 	s.output("t", bytes.Repeat([]byte("x"), longestLine))
 	assert.NotEmpty(t, out.String(), "a line without an end is not kept for ever")
+}
+
+// The first Ctrl-C ends the turn, a second within 2 s the program; without a turn the first
+// does.
+func TestInterrupts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := 0
+		i := &interrupts{end: func() { ended++ }}
+		assert.False(t, i.handle(), "at the prompt it ends the program")
+		assert.Equal(t, 1, ended, "the terminal is restored before")
+
+		turn, done := i.turn(context.Background())
+		assert.True(t, i.handle())
+		assert.ErrorIs(t, turn.Err(), context.Canceled)
+		time.Sleep(twice) // the agent takes its time
+		assert.True(t, i.handle(), "a late one only asks again")
+		time.Sleep(twice - 1)
+		assert.False(t, i.handle(), "the second within 2 s")
+		assert.Equal(t, 2, ended)
+		done()
+
+		time.Sleep(twice)
+		next, done := i.turn(context.Background())
+		assert.NoError(t, next.Err())
+		assert.True(t, i.handle(), "of the next turn")
+		assert.ErrorIs(t, next.Err(), context.Canceled)
+		done()
+		assert.False(t, i.handle())
+	})
+}
+
+// The null device is no terminal, even if it is the standard input and has another name.
+func TestTheNullDeviceIsNoTerminal(t *testing.T) {
+	null, err := syscall.Open(os.DevNull, os.O_RDONLY, 0)
+	require.NoError(t, err)
+	stdin := os.NewFile(uintptr(null), "stdin")
+	defer stdin.Close()
+	assert.Nil(t, openTTY(stdin))
 }

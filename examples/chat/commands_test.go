@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"io"
 	"regexp"
 	"strings"
@@ -35,7 +34,7 @@ func TestCommands(t *testing.T) {
 		"commands of agents": {"/help\n", []string{"(end turn)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := say(t, settings{}, tt.typed)
+			got := converse(t, settings{}, tt.typed)
 			rest := got
 			for _, want := range tt.wants {
 				_, after, found := strings.Cut(rest, want)
@@ -44,7 +43,7 @@ func TestCommands(t *testing.T) {
 			}
 		})
 	}
-	assert.NotContains(t, say(t, settings{}, ":quit\nhelp\n"), "(end turn)")
+	assert.NotContains(t, converse(t, settings{}, ":quit\nhelp\n"), "(end turn)")
 }
 
 // Flags list the stored sessions and load one of them. The messages of a loaded session
@@ -53,27 +52,22 @@ func TestStoredSessions(t *testing.T) {
 	agent, err := example()
 	require.NoError(t, err)
 	s := settings{dir: t.TempDir(), agent: []string{agent, "-state", t.TempDir()}, yes: true}
-	chat := func(s settings, typed string) string {
-		var screen bytes.Buffer
-		require.NoError(t, run(t.Context(), s, &console{in: strings.NewReader(typed), out: &screen, err: &screen}))
-		return screen.String()
-	}
 	list := s
 	list.list = true
-	assert.Contains(t, chat(list, ""), "no sessions for "+s.dir)
+	assert.Contains(t, converse(t, list, ""), "no sessions for "+s.dir)
 	s.prompt = "write a.txt: hello"
-	chat(s, "")
-	listed := chat(list, "")
+	converse(t, s, "")
+	listed := converse(t, list, "")
 	found := regexp.MustCompile(`  1  (\S+)`).FindStringSubmatch(listed)
 	require.NotNil(t, found, listed)
 	s.load, s.prompt = found[1], "read a.txt"
-	got := chat(s, "")
+	got := converse(t, s, "")
 	assert.Contains(t, got, "> write a.txt: hello\n")
 	assert.Contains(t, got, "✓ Write a.txt")
 	assert.Contains(t, got, "a.txt has 1 line.")
 	assert.Equal(t, 1, strings.Count(got, "(end turn)"))
 	s.prompt = ""
-	_, sessions, _ := strings.Cut(chat(s, ":new\n:sessions\n"), "(a new session)")
+	_, sessions, _ := strings.Cut(converse(t, s, ":new\n:sessions\n"), "(a new session)")
 	assert.Regexp(t, `\*  1  sess_[^*]*   2  `+found[1], sessions, "-load is for the first session only")
 }
 

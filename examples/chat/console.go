@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
+	"sync"
+	"time"
 )
 
 // console is where the user sits: a terminal, or what stands in for it.
@@ -29,4 +32,44 @@ func openConsole() *console {
 	}
 	c.interrupts.end = c.tty.restore
 	return c
+}
+
+// twice is the time within which a second Ctrl-C ends the program.
+const twice = 2 * time.Second
+
+// interrupts decides what Ctrl-C ends: the turn, or the program.
+type interrupts struct {
+	end func() // is called before the program ends; may be nil
+
+	mu     sync.Mutex         // guards all below
+	cancel context.CancelFunc // cancels the turn; nil if there is none
+	last   time.Time          // when Ctrl-C last cancelled a turn
+}
+
+// handle cancels the turn. It reports false if the program should end.
+func (i *interrupts) handle() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.cancel == nil || time.Since(i.last) < twice {
+		if i.end != nil {
+			i.end()
+		}
+		return false
+	}
+	i.cancel()
+	i.last = time.Now()
+	return true
+}
+
+// turn returns the ctx of a turn, and the function to call after the turn.
+func (i *interrupts) turn(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	i.set(cancel)
+	return ctx, func() { i.set(nil); cancel() }
+}
+
+func (i *interrupts) set(cancel context.CancelFunc) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.cancel = cancel
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,15 +21,9 @@ type editor struct {
 	ask     question
 	text    []rune
 	cursor  int
-	stash   stash    // what was typed when another question came
-	history []string // lines of questions that can be completed
-	recall  int      // the line of history that is shown; len(history) for a new one
-}
-
-// stash is a text that was begun for a question.
-type stash struct {
-	prompt string
-	text   []rune
+	drafts  map[string][]rune // by prompt: text that was begun when another question came
+	history []string          // lines of questions that can be completed
+	recall  int               // the line of history that is shown; len(history) for a new one
 }
 
 // The keys that the editor knows, as the terminal sends them.
@@ -56,39 +51,30 @@ const (
 // read implements lineReader.
 func (e *editor) read(ask question) (string, error) {
 	e.screen.lock()
-	e.ask, e.text, e.recall = ask, nil, len(e.history)
-	if e.stash.prompt == ask.prompt {
-		e.text, e.stash = e.stash.text, stash{}
-	}
-	e.cursor = len(e.text)
-	e.open()
+	e.recall = len(e.history)
+	e.begin(ask)
 	e.screen.unlock()
 	for {
 		key, err := e.key()
-		if err != nil {
-			e.close(false)
-			return "", io.EOF
-		}
 		switch {
 		case key == keyEnter || key == keyReturn:
 			return e.close(true), nil
-		case key == keyEnd && e.empty():
-			e.close(false)
-			return "", io.EOF
 		case key == keyTab:
 			e.complete()
-		default:
-			e.screen.lock()
-			e.press(key)
-			e.screen.unlock()
+		case err != nil || !e.press(key):
+			e.close(false)
+			return "", io.EOF
 		}
 	}
 }
 
-func (e *editor) empty() bool {
-	e.screen.mu.Lock()
-	defer e.screen.mu.Unlock()
-	return len(e.text) == 0
+// begin shows the line of a question, with what was typed for it before. The caller holds the
+// mutex of the screen.
+func (e *editor) begin(ask question) {
+	e.ask, e.text = ask, e.drafts[ask.prompt]
+	delete(e.drafts, ask.prompt)
+	e.cursor = len(e.text)
+	e.open()
 }
 
 // open puts the line on the screen. The caller holds its mutex.
@@ -124,16 +110,8 @@ func (e *editor) close(entered bool) string {
 func (e *editor) change(ask question) {
 	e.screen.lock()
 	defer e.screen.unlock()
-	old := stash{e.ask.prompt, e.text}
-	e.ask, e.text = ask, nil
-	if e.stash.prompt == ask.prompt {
-		e.text, e.stash = e.stash.text, stash{}
-	}
-	if len(old.text) > 0 && !(ask.prompt == old.prompt) {
-		e.stash = old
-	}
-	e.cursor = len(e.text)
-	e.open()
+	e.drafts[e.ask.prompt] = e.text
+	e.begin(ask)
 }
 
 // leave implements lineReader.
@@ -230,8 +208,10 @@ func (e *editor) key() (rune, error) {
 	return keyEscape, nil // does nothing
 }
 
-// press carries out a key. The caller holds the mutex of the screen.
-func (e *editor) press(key rune) {
+// press carries out a key. It reports false if the key ends the input.
+func (e *editor) press(key rune) bool {
+	e.screen.lock()
+	defer e.screen.unlock()
 	switch key {
 	case keyStart:
 		e.cursor = 0
@@ -243,7 +223,12 @@ func (e *editor) press(key rune) {
 		e.cursor = min(len(e.text), e.cursor+1)
 	case keyBackspace, keyRubOut:
 		e.cut(e.cursor-1, e.cursor)
-	case keyDelete, keyEnd:
+	case keyDelete:
+		e.cut(e.cursor, e.cursor+1)
+	case keyEnd:
+		if len(e.text) == 0 {
+			return false
+		}
 		e.cut(e.cursor, e.cursor+1)
 	case keyCutRest:
 		e.cut(e.cursor, len(e.text))
@@ -265,23 +250,19 @@ func (e *editor) press(key rune) {
 	case keyRedraw:
 		fmt.Fprint(e.screen.out, "\x1b[2J\x1b[H")
 	default:
-		if unicode.IsControl(key) || key == utf8.RuneError {
-			return
+		if !unicode.IsControl(key) && key != utf8.RuneError {
+			e.text = slices.Insert(e.text, e.cursor, key)
+			e.cursor++
 		}
-		e.set(string(e.text[:e.cursor])+string(key), string(e.text[e.cursor:]))
 	}
+	return true
 }
 
 // cut removes the characters from one place to another, as far as there are any.
 func (e *editor) cut(from, to int) {
 	from, to = max(0, from), min(len(e.text), to)
-	e.set(string(e.text[:from]), string(e.text[to:]))
-}
-
-// set sets the text before and after the cursor.
-func (e *editor) set(before, after string) {
-	e.text = []rune(before + after)
-	e.cursor = len([]rune(before))
+	e.text = slices.Delete(e.text, from, to)
+	e.cursor = from
 }
 
 // remember shows a line that was entered before.
@@ -289,12 +270,11 @@ func (e *editor) remember(i int) {
 	if e.ask.complete == nil || i < 0 || i > len(e.history) {
 		return
 	}
-	e.recall = i
-	line := ""
+	e.recall, e.text = i, nil
 	if i < len(e.history) {
-		line = e.history[i]
+		e.text = []rune(e.history[i])
 	}
-	e.set(line, "")
+	e.cursor = len(e.text)
 }
 
 // complete extends the text before the cursor as far as there is only one way. If there is
@@ -327,6 +307,7 @@ func (e *editor) complete() {
 	e.screen.lock()
 	defer e.screen.unlock()
 	if string(e.text[:e.cursor]) == before {
-		e.set(strings.ToValidUTF8(common, ""), string(e.text[e.cursor:]))
+		done := []rune(strings.ToValidUTF8(common, ""))
+		e.text, e.cursor = append(done, e.text[e.cursor:]...), len(done)
 	}
 }

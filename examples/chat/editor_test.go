@@ -20,6 +20,16 @@ func edit(typed string) (*lines, *bytes.Buffer) {
 	return &lines{reader: newReader(&console{in: strings.NewReader(typed), edit: true}, s)}, &out
 }
 
+// begin asks a question and returns its answer later.
+func begin(ctx context.Context, l *lines, ask question) <-chan typed {
+	answer := make(chan typed, 1)
+	go func() { // ends with the line, or with ctx
+		line, err := l.next(ctx, ask)
+		answer <- typed{line, err}
+	}()
+	return answer
+}
+
 func names(before string) (all []string) {
 	for _, name := range []string{"/help ", "/hello ", "/plan ", ":mode auto", ":mode ask"} {
 		if strings.HasPrefix(name, before) {
@@ -103,31 +113,20 @@ func TestQuestionWhileTyping(t *testing.T) {
 	var out bytes.Buffer
 	s := newScreen(&out, false)
 	l := &lines{reader: newReader(&console{in: in, edit: true}, s)}
-	prompt := make(chan string)
-	go func() { // ends with the line
-		line, _ := l.next(t.Context(), question{prompt: "> ", complete: names})
-		prompt <- line
-	}()
+	prompt := begin(t.Context(), l, question{prompt: "> ", complete: names})
 	_, err := io.WriteString(keys, "half")
 	require.NoError(t, err)
 	_, err = io.WriteString(keys, "\x01") // it is read when what comes before has been handled
 	require.NoError(t, err)
 	s.note("an update")
-	answer := make(chan string)
-	asked := make(chan struct{})
-	go func() { // ends with the line
-		close(asked)
-		line, _ := l.next(t.Context(), question{prompt: "allow? "})
-		answer <- line
-	}()
-	<-asked
+	answer := begin(t.Context(), l, question{prompt: "allow? "})
 	waitFor(t, s, &out, "allow? ")
 	_, err = io.WriteString(keys, "yes\n")
 	require.NoError(t, err)
-	assert.Equal(t, "yes", <-answer)
+	assert.Equal(t, "yes", (<-answer).line)
 	_, err = io.WriteString(keys, "\x05 a line\n")
 	require.NoError(t, err)
-	assert.Equal(t, "half a line", <-prompt)
+	assert.Equal(t, "half a line", (<-prompt).line)
 	assert.Contains(t, out.String(), "\r\x1b[Kan update\n\r\x1b[K> half")
 }
 
@@ -152,24 +151,16 @@ func TestWithdrawnQuestion(t *testing.T) {
 	var out bytes.Buffer
 	s := newScreen(&out, false)
 	l := &lines{reader: newReader(&console{in: in, edit: true}, s)}
-	prompt := make(chan string)
-	go func() { // ends with the line
-		line, _ := l.next(t.Context(), question{prompt: "> "})
-		prompt <- line
-	}()
+	prompt := begin(t.Context(), l, question{prompt: "> "})
 	waitFor(t, s, &out, "> ")
 	ctx, cancel := context.WithCancel(t.Context())
-	withdrawn := make(chan error)
-	go func() { // ends with ctx
-		_, err := l.next(ctx, question{prompt: "allow? "})
-		withdrawn <- err
-	}()
+	withdrawn := begin(ctx, l, question{prompt: "allow? "})
 	waitFor(t, s, &out, "allow? ")
 	cancel()
-	require.ErrorIs(t, <-withdrawn, context.Canceled)
+	require.ErrorIs(t, (<-withdrawn).err, context.Canceled)
 	_, err := io.WriteString(keys, "hello\n")
 	require.NoError(t, err)
-	assert.Equal(t, "hello", <-prompt)
+	assert.Equal(t, "hello", (<-prompt).line)
 	assert.Contains(t, out.String(), "> hello\n", "it stands beside the question that it belongs to")
 }
 

@@ -22,7 +22,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/examples/agent/worker"
@@ -65,4 +67,73 @@ func text(err error) string {
 		return said.text
 	}
 	return client.Explain(nil, err)
+}
+
+// settings is what the flags say.
+type settings struct {
+	prompt  string
+	yes, no bool
+	dir     string
+	record  string
+	auth    string
+	verbose bool
+	url     string
+	list    bool
+	load    string
+	// protocol is the version that is spoken: 1, 2 or newest. Empty means 1.
+	protocol string
+	agent    []string // the command; empty means the example agent
+	serve    bool     // be the example agent
+}
+
+const usage = `usage: chat [FLAG ...] [-- AGENT [ARG ...]]
+
+Chat talks to an agent of the Agent Client Protocol. Without an agent it starts an example
+that is built in and needs no model. Others are, for example:
+
+  chat -- gemini --acp
+  chat -- npx @zed-industries/claude-code-acp
+
+Flags:
+`
+
+// parse reads the arguments. What is wrong with them has been written to out when it
+// returns an error.
+func parse(args []string, out io.Writer) (settings, error) {
+	var s settings
+	flags := flag.NewFlagSet("chat", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.Usage = func() {
+		fmt.Fprint(out, usage)
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&s.prompt, "prompt", "", "send this `text` and end after the turn")
+	flags.BoolVar(&s.yes, "yes", false, "allow what the agent asks permission for, once each time")
+	flags.BoolVar(&s.no, "no", false, "reject what the agent asks permission for")
+	flags.StringVar(&s.dir, "dir", ".", "`folder` to work in; the agent gets no files outside")
+	flags.StringVar(&s.record, "record", "", "write the conversation to this `file`, one JSON object a line")
+	flags.StringVar(&s.auth, "auth", "", "`id` of the way to sign in if the agent asks for it")
+	flags.StringVar(&s.url, "url", "", "talk to the agent at this `URL` (http, https, ws, wss) instead of starting one; ACP_TOKEN is sent to it")
+	flags.BoolVar(&s.list, "list", false, "list the sessions that the agent has stored for the folder, and end")
+	flags.StringVar(&s.load, "load", "", "go on with the session of this `id`")
+	flags.StringVar(&s.protocol, "protocol", "1", "`version` of the protocol: 1, 2 (a draft), or newest for the newest that the agent speaks")
+	flags.BoolVar(&s.serve, "agent", false, "be the example agent, on standard input and output; chat starts itself so")
+	flags.BoolVar(&s.verbose, "v", false, "show what the agent writes to its standard error")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	s.agent = flags.Args()
+	var err error
+	switch {
+	case s.yes && s.no:
+		err = errors.New("-yes and -no exclude each other")
+	case !slices.Contains([]string{"1", "2", "newest"}, s.protocol):
+		err = errors.New("-protocol is 1, 2 or newest")
+	case s.url != "" && len(s.agent) > 0:
+		err = errors.New("-url and a command exclude each other")
+	}
+	if err != nil {
+		fmt.Fprintln(out, "chat:", err)
+	}
+	return s, err
 }

@@ -86,6 +86,14 @@ func (s *session) send(keys string) {
 	require.NoError(s.t, err)
 }
 
+// quit ends chat at its prompt.
+func (s *session) quit() {
+	s.t.Helper()
+	s.expect("> ")
+	s.send("\x04")
+	require.NoError(s.t, s.cmd.Wait())
+}
+
 // cooked reports whether the terminal edits lines itself.
 func (s *session) cooked() bool {
 	var mode syscall.Termios
@@ -124,9 +132,7 @@ func TestOnATerminal(t *testing.T) {
 	s.expect("choose a number: ")
 	s.send("1\r")
 	s.expect("\x1b[32m✓ Write a.txt\x1b[0m")
-	s.expect("> ")
-	s.send("\x04")
-	require.NoError(t, s.cmd.Wait())
+	s.quit()
 	assert.True(t, s.cooked(), "it is as it was")
 }
 
@@ -178,9 +184,7 @@ func TestSignInOnATerminal(t *testing.T) {
 	s.expect("logging in")
 	s.expect("The agent is started again.")
 	s.expect("welcome in")
-	s.expect("> ")
-	s.send("\x04")
-	require.NoError(t, s.cmd.Wait())
+	s.quit()
 }
 
 // A sign-in that waits says so, and Ctrl-C cancels it alone.
@@ -194,9 +198,7 @@ func TestCtrlCCancelsSignIn(t *testing.T) {
 	s.expect("Waiting for the agent to sign you in.")
 	s.send("\x03")
 	s.expect("(not signed in)")
-	s.expect("> ")
-	s.send("\x04")
-	require.NoError(t, s.cmd.Wait())
+	s.quit()
 }
 
 // A secret value is not shown, on the screen or in the question after it.
@@ -211,8 +213,6 @@ func TestSecretOnATerminal(t *testing.T) {
 	s.expect("> ")
 	s.send("hello\r")
 	s.expect("welcome in")
-	s.expect("> ")
-	s.send("\x04")
-	require.NoError(t, s.cmd.Wait())
+	s.quit()
 	assert.NotContains(t, s.all, "secret")
 }

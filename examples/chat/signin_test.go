@@ -118,7 +118,7 @@ func TestLoopGoesOn(t *testing.T) {
 }
 
 func onTerminal(typed string, out io.Writer) *console {
-	return &console{in: strings.NewReader(typed), out: out, err: out, tty: someTTY()}
+	return &console{in: strings.NewReader(typed), out: out, err: out, tty: &tty{}}
 }
 
 // An agent names the ways to sign in: a name cannot add a line.

@@ -3,10 +3,12 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -82,11 +84,7 @@ func TestDefaultAgentIsBuiltIn(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "notes"), "one\ntwo\n")
 	for _, protocol := range []string{"1", "2"} {
-		var screen bytes.Buffer
-		console := noConsole()
-		console.out = &screen
-		require.NoError(t, run(t.Context(), settings{dir: dir, prompt: "read notes", protocol: protocol}, console))
-		assert.Contains(t, screen.String(), "notes has 2 lines.")
+		assert.Contains(t, converse(t, settings{agent: []string{}, dir: dir, prompt: "read notes", protocol: protocol}, ""), "notes has 2 lines.")
 	}
 }
 
@@ -169,4 +167,39 @@ type lineWriter chan<- string
 func (w lineWriter) Write(p []byte) (int, error) {
 	w <- string(p)
 	return len(p), nil
+}
+
+// The example agent is reached over the network as it is as a child process.
+func TestRemoteAgent(t *testing.T) {
+	path, err := example()
+	require.NoError(t, err)
+	agent := exec.Command(path, "-state", t.TempDir(), "-listen", "127.0.0.1:0")
+	agent.Env = append(agent.Environ(), "ACP_TOKEN=secret")
+	out, err := agent.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, agent.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	url := strings.TrimSpace(line)
+	t.Setenv("ACP_TOKEN", "secret")
+	for _, url := range []string{url, "ws" + strings.TrimPrefix(url, "http")} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "a.txt"), "hello\n")
+		screen := converse(t, settings{url: url, dir: dir, yes: true, prompt: "read a.txt, then run `echo from the shell`"}, "")
+		for _, want := range []string{"▸ Read a.txt", "hello", "▸ Run echo from the shell", "from the shell", "Everything is done.", "(end turn)"} {
+			assert.Contains(t, screen, want)
+		}
+	}
+	t.Setenv("ACP_TOKEN", "wrong")
+	assert.ErrorContains(t, run(t.Context(), settings{url: url, dir: t.TempDir(), prompt: "help"}, noConsole()), "401")
+	require.NoError(t, agent.Process.Signal(syscall.SIGTERM))
+	assert.NoError(t, agent.Wait(), "it shuts down")
+}
+
+func TestOpenAgentNeedsAToken(t *testing.T) {
+	path, err := example()
+	require.NoError(t, err)
+	out, err := exec.Command(path, "-state", t.TempDir(), "-listen", "0.0.0.0:0").CombinedOutput()
+	assert.Error(t, err)
+	assert.Contains(t, string(out), "set ACP_TOKEN")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -58,12 +59,7 @@ func (v *view) draw() {
 	for ; v.next < n; v.next++ {
 		v.items[v.next] = &seen{}
 	}
-	open := make([]int, 0, len(v.items))
-	for i := range v.items {
-		open = append(open, i)
-	}
-	slices.Sort(open)
-	for _, i := range open {
+	for _, i := range slices.Sorted(maps.Keys(v.items)) {
 		if i >= n || !v.item(s.Items.At(i), v.items[i]) && i < n-recent {
 			delete(v.items, i)
 		}
