@@ -1,0 +1,395 @@
+package journal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Files is a Store that keeps a folder for each session: log.jsonl with a record in each
+// line, and meta.json. Other processes may use the same folder at the same time.
+//
+// What a crash has left at the end of a log is cut off when it is opened; a line that is
+// damaged is skipped and reported by Damage.
+type Files struct {
+	dir  string
+	opts FilesOptions
+	open func(name string) (logFile, error)
+
+	mu    sync.Mutex
+	index map[string]*indexed // by id
+	pages pages
+	logs  map[string]*fileLog // those that this store has open, by id
+}
+
+// FilesOptions configures Files. Its zero value deletes nothing.
+type FilesOptions struct {
+	// MaxAge deletes sessions that were not changed for so long. Zero keeps them.
+	MaxAge time.Duration
+
+	// MaxBytes deletes the sessions that were not changed for longest while all logs take
+	// more. Zero keeps them.
+	MaxBytes int64
+
+	// Logger gets a record for each session that is deleted because of the two limits, and
+	// a warning for each whose meta.json cannot be read. Nil stands for slog.Default.
+	Logger *slog.Logger
+}
+
+// indexed is what the store knows of a session without opening its log.
+type indexed struct {
+	meta     Meta
+	modified time.Time // of the meta file
+}
+
+// OpenFiles returns the store in a folder, which it creates if necessary. Only the user of
+// the process may read what it writes. A nil opts stands for the zero FilesOptions. Limits
+// are applied by OpenFiles and by Create.
+func OpenFiles(dir string, opts *FilesOptions) (*Files, error) {
+	s := &Files{dir: dir, open: openLogFile, logs: make(map[string]*fileLog)}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.MaxAge < 0 || s.opts.MaxBytes < 0 {
+		return nil, errors.New("journal: MaxAge and MaxBytes must not be negative")
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.Default()
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	return s, s.purge(context.Background())
+}
+
+// plainID matches ids that are the names of their folders. Case is left out because some
+// file systems ignore it, and the names of devices because Windows reserves them.
+var (
+	plainID = regexp.MustCompile(`^[0-9a-z][0-9a-z_-]{0,63}$`)
+	device  = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+)
+
+// folder returns where a session is.
+func (s *Files) folder(id string) string {
+	if !plainID.MatchString(id) || device.MatchString(id) {
+		hash := sha256.Sum256([]byte(id))
+		id = "=" + hex.EncodeToString(hash[:20])
+	}
+	return filepath.Join(s.dir, id)
+}
+
+func (s *Files) Create(ctx context.Context, id string, meta Meta) (Log, error) {
+	if err := errors.Join(ctx.Err(), checkID(id)); err != nil {
+		return nil, err
+	}
+	folder := s.folder(id)
+	if deleted(folder) {
+		if err := s.Delete(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	l, err := s.hold(id, folder, os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.create(created(id, meta)); err != nil {
+		return nil, errors.Join(err, l.release())
+	}
+	s.mu.Lock()
+	s.logs[id] = l
+	if s.index != nil {
+		s.index[id] = &indexed{meta: l.stored.Meta}
+		s.pages.add(l.stored.Meta)
+	}
+	s.mu.Unlock()
+	if err := s.purge(ctx); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// hold opens and locks the log file of a session, without reading it.
+func (s *Files) hold(id, folder string, flag int) (*fileLog, error) {
+	name := filepath.Join(folder, logName)
+	if flag&os.O_CREATE == 0 {
+		if _, err := os.Stat(name); err != nil {
+			return nil, missing(err)
+		}
+	}
+	file, err := s.open(name)
+	if err != nil {
+		return nil, missing(err)
+	}
+	unlock, err := lock(file)
+	if err != nil {
+		_ = file.Close()
+		if errors.Is(err, errHeld) {
+			return nil, &HeldError{ID: id}
+		}
+		return nil, fmt.Errorf("journal: lock %s: %w", name, err)
+	}
+	return &fileLog{store: s, folder: folder, file: file, unlock: unlock}, nil
+}
+
+// deleted reports whether the session in a folder is deleted, maybe not to the end.
+func deleted(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, deletedName))
+	return err == nil
+}
+
+func missing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNotFound
+	}
+	return fmt.Errorf("journal: %w", err)
+}
+
+// create writes the files of a session that is new. A folder without a meta file and with an
+// empty log is what a crash has left of an earlier Create.
+func (l *fileLog) create(meta Meta) error {
+	info, err := os.Stat(l.path())
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if _, err := os.Stat(filepath.Join(l.folder, metaName)); err == nil || info.Size() > 0 {
+		return ErrExists
+	}
+	l.stored.Meta = meta
+	head := Record{Kind: kindHead, Time: meta.Created}
+	if head.Data, err = marshal(meta); err != nil {
+		return err
+	}
+	line, err := appendLine(nil, &head)
+	if err != nil {
+		return err
+	}
+	if err := writeMeta(l.folder, &l.stored); err != nil {
+		return err
+	}
+	if _, err := l.file.Write(line); err != nil {
+		return errors.Join(fmt.Errorf("journal: %w", err), os.RemoveAll(l.folder))
+	}
+	l.size = int64(len(line))
+	return syncFolder(filepath.Dir(l.folder))
+}
+
+func (s *Files) Open(ctx context.Context, id string) (Log, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	folder := s.folder(id)
+	l, err := s.hold(id, folder, 0)
+	if errors.Is(err, ErrNotFound) {
+		if _, err := readMeta(folder); err == nil && !deleted(folder) {
+			return nil, &DamagedError{ID: id, Damage: Damage{filepath.Join(folder, logName), 0, "the file is missing"}}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if deleted(folder) {
+		return nil, errors.Join(ErrNotFound, l.release())
+	}
+	stored, metaErr := readMeta(folder)
+	if stored != nil {
+		l.stored = *stored
+	}
+	err = l.load()
+	switch {
+	case err == nil && l.stored.ID == "" && l.size == 0 && !l.torn && errors.Is(metaErr, fs.ErrNotExist):
+		err = ErrNotFound // of a Create that was not finished
+	case err == nil && l.stored.ID != id:
+		err = &DamagedError{ID: id, Damage: Damage{filepath.Join(folder, metaName), 0, fmt.Sprintf("it is not of this session: %v", metaErr)}}
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.release())
+	}
+	s.mu.Lock()
+	s.logs[id] = l
+	s.mu.Unlock()
+	return l, nil
+}
+
+// closed keeps what a log that is closed has made of its meta, for List.
+func (s *Files) closed(l *fileLog) {
+	m := l.Meta()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.logs, m.ID)
+	if at := s.index[m.ID]; at != nil {
+		at.meta = m
+	}
+}
+
+func (s *Files) Delete(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	folder := s.folder(id)
+	l, err := s.hold(id, folder, 0)
+	if errors.Is(err, ErrNotFound) {
+		if err := os.RemoveAll(folder); err != nil {
+			return fmt.Errorf("journal: %w", err)
+		}
+	} else if err != nil {
+		return err
+	} else {
+		// Once this mark exists the session is gone, wherever a crash ends what follows. It is
+		// the last file that is removed.
+		err := os.WriteFile(filepath.Join(folder, deletedName), nil, 0o600)
+		if err = errors.Join(err, l.release()); err == nil {
+			err = errors.Join(os.Remove(filepath.Join(folder, logName)), os.Remove(filepath.Join(folder, metaName)))
+		}
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = os.RemoveAll(folder)
+		}
+		if err != nil {
+			return fmt.Errorf("journal: %w", err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.index, id)
+	return nil
+}
+
+func (s *Files) List(ctx context.Context, q Query) ([]Meta, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.index == nil || q.Cursor == "" {
+		if err := s.refresh(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	return s.pages.page(q, func(id string) (Meta, bool) {
+		if l := s.logs[id]; l != nil {
+			return l.Meta(), true
+		}
+		at := s.index[id]
+		if at == nil {
+			return Meta{}, false
+		}
+		return at.meta.clone(), true
+	})
+}
+
+// refresh reads the meta files that have changed. The caller holds s.mu.
+func (s *Files) refresh(ctx context.Context) error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	before := make(map[string]*indexed, len(s.index)) // by folder
+	for id, at := range s.index {
+		before[s.folder(id)] = at
+	}
+	found := make([]*indexed, len(entries))
+	var work sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		work.Go(func() { // ends with its share of the folders, or with ctx
+			for i := w; i < len(entries) && ctx.Err() == nil; i += workers {
+				if entries[i].IsDir() {
+					folder := filepath.Join(s.dir, entries[i].Name())
+					found[i] = s.look(folder, before[folder])
+				}
+			}
+		})
+	}
+	work.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.index = make(map[string]*indexed, len(found))
+	all := make([]Meta, 0, len(found))
+	for _, at := range found {
+		if at == nil {
+			continue
+		}
+		m := at.meta
+		if l := s.logs[m.ID]; l != nil {
+			m = l.Meta()
+		}
+		s.index[m.ID] = at
+		all = append(all, m)
+	}
+	s.pages.reset(all)
+	return nil
+}
+
+// look returns what is known of the session in a folder, or nil if there is none.
+func (s *Files) look(folder string, before *indexed) *indexed {
+	info, err := os.Stat(filepath.Join(folder, metaName))
+	if err == nil && before != nil && info.ModTime().Equal(before.modified) {
+		return before
+	}
+	var m *metaFile
+	if err == nil {
+		m, err = readMeta(folder)
+	}
+	switch {
+	case err == nil && s.folder(m.ID) != folder:
+		err = fmt.Errorf("journal: %s is not the folder of session %q", folder, m.ID)
+	case err == nil:
+		if deleted(folder) {
+			return nil
+		}
+		return &indexed{meta: m.Meta, modified: info.ModTime()}
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // of a Create or a Delete that was not finished
+	}
+	s.opts.Logger.Warn("a session is left out of the list", "folder", folder, "error", err)
+	return nil
+}
+
+// purge applies the limits of the options.
+func (s *Files) purge(ctx context.Context) error {
+	if s.opts.MaxAge == 0 && s.opts.MaxBytes == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	err := s.refresh(ctx)
+	order := slices.Clone(s.pages.order)
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	var bytes int64
+	sizes := make([]int64, len(order))
+	for i, at := range order {
+		if info, err := os.Stat(filepath.Join(s.folder(at.id), logName)); err == nil {
+			sizes[i] = info.Size()
+			bytes += sizes[i]
+		}
+	}
+	oldest := now().Add(-s.opts.MaxAge)
+	for i, at := range slices.Backward(order) { // the latest are first
+		if (s.opts.MaxAge == 0 || !at.updated.Before(oldest)) && (s.opts.MaxBytes == 0 || bytes <= s.opts.MaxBytes) {
+			return nil
+		}
+		var held *HeldError
+		switch err := s.Delete(ctx, at.id); {
+		case errors.As(err, &held):
+		case err != nil:
+			return err
+		default:
+			bytes -= sizes[i]
+			s.opts.Logger.Info("a session is deleted by the limits of the store", "session", at.id, "updated", at.updated)
+		}
+	}
+	return nil
+}

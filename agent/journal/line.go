@@ -1,0 +1,162 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strconv"
+	"time"
+)
+
+// A log file has one record in each line, a JSON object that begins with the checksum of
+// what follows it:
+//
+//	{"sum":"1f0c9a77","seq":1,"time":"2026-01-02T03:04:05Z","kind":"event","data":{}}
+//
+// The first line has number 0, kind "head" and as data the Meta that the session was created
+// with. A later version of this format puts "v":2, or a higher number, before "seq". This
+// version skips such lines, keeps them, and appends none of its own behind them.
+const (
+	sumBegins = `{"sum":"`
+	sumLength = len(sumBegins) + 8 + len(`",`)
+	seqBegins = `"seq":`
+
+	kindHead Kind = "head"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendLine appends the line of a record. The data becomes one line of valid JSON.
+func appendLine(b []byte, r *Record) ([]byte, error) {
+	start := len(b)
+	b = append(b, sumBegins+`00000000",`+seqBegins...)
+	b = strconv.AppendInt(b, r.Seq, 10)
+	b = append(b, `,"time":"`...)
+	b = r.Time.AppendFormat(b, time.RFC3339Nano)
+	b = append(b, `","kind":`...)
+	kind, err := json.Marshal(r.Kind)
+	if err != nil {
+		return b[:start], err
+	}
+	b = append(append(b, kind...), `,"data":`...)
+	buf := bytes.NewBuffer(b)
+	if err := json.Compact(buf, r.Data); err != nil {
+		return b[:start], fmt.Errorf("journal: the data of a record of kind %q is not JSON: %w", r.Kind, err)
+	}
+	b = append(buf.Bytes(), '}', '\n')
+	line := b[start:]
+	copy(line[len(sumBegins):], sum(line[sumLength:len(line)-1]))
+	return b, nil
+}
+
+func sum(text []byte) []byte {
+	c := crc32.Checksum(text, castagnoli)
+	return hex.AppendEncode(nil, []byte{byte(c >> 24), byte(c >> 16), byte(c >> 8), byte(c)})
+}
+
+// intact reports whether a line, without its line feed, has the checksum that it begins with.
+func intact(line []byte) bool {
+	return len(line) > sumLength && string(line[:len(sumBegins)]) == sumBegins && string(line[sumLength-2:sumLength]) == `",` &&
+		bytes.Equal(line[len(sumBegins):sumLength-2], sum(line[sumLength:]))
+}
+
+// seqOf returns the number of an intact line; ok is false for one of a later version.
+func seqOf(line []byte) (seq int64, ok bool) {
+	rest, ok := bytes.CutPrefix(line[sumLength:], []byte(seqBegins))
+	i := 0
+	for i < len(rest) && rest[i] >= '0' && rest[i] <= '9' {
+		i++
+	}
+	seq, err := strconv.ParseInt(string(rest[:i]), 10, 64)
+	return seq, ok && err == nil
+}
+
+// record decodes an intact line.
+func (r *Record) decode(line []byte) error { return json.Unmarshal(line, (*lineRecord)(r)) }
+
+// lineRecord has no methods, so that a record is decoded by its fields.
+type lineRecord Record
+
+// scan calls found for each intact line, with the offset at which it begins, until found
+// returns false. It calls bad for each range of bytes that are in none. The rest behind the
+// last line feed is a line as well if it is intact; end is where the last one ends.
+func scan(r io.Reader, found func(line []byte, at int64) bool, bad func(from, to int64)) (end int64, err error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	var at int64
+	lost := int64(-1) // where the bytes begin that are in no intact line
+	for {
+		line, err := readLine(in)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return end, err
+		}
+		for len(line) > 0 {
+			text := bytes.TrimSuffix(line, []byte("\n"))
+			n := len(line)
+			if !intact(text) {
+				text, n = split(text, n)
+			}
+			if text == nil {
+				if lost < 0 {
+					lost = at
+				}
+			} else {
+				if lost >= 0 {
+					bad(lost, at)
+					lost = -1
+				}
+				end = at + int64(n)
+				if !found(text, at) {
+					return end, nil
+				}
+			}
+			at += int64(n)
+			line = line[n:]
+		}
+		if err != nil {
+			if lost >= 0 {
+				bad(lost, at)
+			}
+			return end, nil
+		}
+	}
+}
+
+// split finds an intact line at the start of a text of n bytes that has lost a line feed
+// between two records. It returns nil and the bytes to skip if there is none at its start.
+func split(text []byte, n int) (line []byte, skip int) {
+	next := bytes.Index(text[min(1, len(text)):], []byte(sumBegins))
+	for next >= 0 {
+		next++
+		switch {
+		case intact(text[:next]):
+			return text[:next], next
+		case intact(text[:next-1]):
+			return text[:next-1], next
+		case intact(text[next:]):
+			return nil, next
+		}
+		more := bytes.Index(text[next+1:], []byte(sumBegins))
+		if more < 0 {
+			break
+		}
+		next += more
+	}
+	return nil, n
+}
+
+// readLine returns the next line with its line feed, valid until the next call. At the end
+// of the file it returns what is left with io.EOF.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	line, err := in.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	long := bytes.Clone(line)
+	rest, err := in.ReadBytes('\n')
+	return append(long, rest...), err
+}

@@ -1,0 +1,406 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// fileLog is the log of a session in a folder. It holds one open file, which is locked.
+type fileLog struct {
+	store  *Files
+	folder string
+	file   logFile
+	unlock func()
+
+	metaMu sync.Mutex // held while the meta file is written; locked before mu
+
+	mu      sync.Mutex
+	closed  bool
+	newer   bool  // a later version has written records
+	broken  error // after fsync has failed nobody knows what the disk has
+	size    int64 // of the intact lines
+	torn    bool  // the file is longer than size
+	unended bool  // the last intact line has lost its line feed
+	last    Record
+	synced  int64 // the number of the last record that survives the loss of power
+	stored  metaFile
+	damage  []Damage
+	syncing chan struct{} // closed when the fsync that runs has ended
+	buf     []byte
+}
+
+// metaFile is what the meta file of a session has.
+type metaFile struct {
+	Meta
+	Synced int64 `json:"synced"` // records that the log must have
+}
+
+// A logFile is an open log file, opened for appending.
+type logFile interface {
+	io.WriteCloser
+	Sync() error
+	Truncate(size int64) error
+	Fd() uintptr // to lock it
+}
+
+const (
+	logName     = "log.jsonl"
+	metaName    = "meta.json"
+	deletedName = "deleted"
+	keptBuffer  = 4 << 10 // bytes of its buffer that an idle log keeps at most
+)
+
+func (l *fileLog) path() string { return filepath.Join(l.folder, logName) }
+
+// load reads the file to its end and repairs what a crash has left there.
+func (l *fileLog) load() error {
+	f, err := os.Open(l.path())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var head *Meta
+	var missing, lastAt, end int64
+	end, err = scan(f, func(line []byte, at int64) bool {
+		seq, ok := seqOf(line)
+		switch {
+		case !ok:
+			l.newer = true
+		case seq == 0:
+			var r Record
+			if m := new(Meta); r.decode(line) == nil && json.Unmarshal(r.Data, m) == nil {
+				head = m
+			}
+		case seq > l.last.Seq:
+			missing += seq - l.last.Seq - 1
+			l.last.Seq, lastAt = seq, at
+		}
+		return true
+	}, func(from, to int64) { l.damage = append(l.damage, l.noRecords(from, to)) })
+	if err != nil {
+		return err
+	}
+	if missing > 0 && len(l.damage) == 0 {
+		l.damage = append(l.damage, Damage{l.path(), 0, fmt.Sprintf("%d records are missing before record %d", missing, l.last.Seq)})
+	}
+	if err := l.readEnd(f, lastAt, end); err != nil {
+		return err
+	}
+	if l.stored.ID == "" && head != nil {
+		l.stored.Meta = *head
+		l.damage = append(l.damage, Damage{filepath.Join(l.folder, metaName), 0, "it cannot be read: what is known of the session is as when it was created"})
+	}
+	if l.last.Time.After(l.stored.Updated) {
+		l.stored.Updated = l.last.Time
+	}
+	if n := l.stored.Synced - l.last.Seq; n > 0 && !l.newer {
+		l.damage = append(l.damage, Damage{l.path(), end, fmt.Sprintf("the last %d of %d records are missing", n, l.stored.Synced)})
+		if l.last.Seq == 0 {
+			return &DamagedError{ID: l.stored.ID, Damage: l.damage[len(l.damage)-1]}
+		}
+	}
+	l.synced = min(l.last.Seq, l.stored.Synced)
+	return nil
+}
+
+// noRecords is the damage of a part of the file that is in no intact line.
+func (l *fileLog) noRecords(from, to int64) Damage {
+	return Damage{l.path(), from, fmt.Sprintf("%d bytes are no records", to-from)}
+}
+
+// readEnd finds out how the file ends, and when the last record was written.
+func (l *fileLog) readEnd(f *os.File, lastAt, end int64) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	l.size, l.torn = end, info.Size() > end
+	if end == 0 {
+		return nil
+	}
+	b := make([]byte, end-lastAt)
+	if _, err := f.ReadAt(b, lastAt); err != nil {
+		return err
+	}
+	line := bytes.TrimSuffix(b, []byte("\n"))
+	l.unended = len(line) == len(b)
+	if l.last.Seq == 0 || !intact(line) { // the last line may be the head, or of a later version
+		return nil
+	}
+	var r Record
+	if err := r.decode(line); err != nil {
+		return err
+	}
+	l.last.Time = r.Time
+	return nil
+}
+
+// cut removes what a write that failed has left behind the intact lines.
+func (l *fileLog) cut() error {
+	if !l.torn {
+		return nil
+	}
+	if err := l.file.Truncate(l.size); err != nil {
+		return err
+	}
+	l.torn = false
+	return nil
+}
+
+// usable returns why nothing can be appended. The caller holds l.mu.
+func (l *fileLog) usable() error {
+	switch {
+	case l.closed:
+		return ErrClosed
+	case l.newer:
+		return ErrNewer
+	}
+	return l.broken
+}
+
+func (l *fileLog) Append(recs ...Record) (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.usable(); err != nil {
+		return 0, err
+	}
+	buf, last := l.buf[:0], l.last
+	if l.unended {
+		buf = append(buf, '\n')
+	}
+	for i := range recs {
+		last = recs[i].after(last)
+		var err error
+		if buf, err = appendLine(buf, &last); err != nil {
+			return 0, err
+		}
+	}
+	if cap(buf) <= keptBuffer {
+		l.buf = buf
+	}
+	if len(recs) == 0 {
+		return last.Seq, nil
+	}
+	err := l.cut()
+	if err == nil {
+		var n int
+		if n, err = l.file.Write(buf); err == nil && n < len(buf) {
+			err = io.ErrShortWrite
+		}
+		if err != nil {
+			l.torn = true
+			_ = l.cut() // tried again by the next Append
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("journal: append to %s: %w", l.path(), err)
+	}
+	l.size += int64(len(buf))
+	last.Data = nil
+	l.last, l.stored.Updated, l.unended = last, last.Time, false
+	return last.Seq, nil
+}
+
+func (l *fileLog) Sync(ctx context.Context) error {
+	l.mu.Lock()
+	want := l.last.Seq
+	for {
+		if err := l.usable(); err != nil || l.synced >= want {
+			l.mu.Unlock()
+			return err
+		}
+		done := l.syncing
+		if done == nil {
+			done = make(chan struct{})
+			l.syncing = done
+			go l.sync(l.last.Seq, done) // ends with its fsync; Close waits for it
+		}
+		l.mu.Unlock()
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		l.mu.Lock()
+	}
+}
+
+// sync makes the records up to a number survive, and then has the meta file count them.
+func (l *fileLog) sync(seq int64, done chan struct{}) {
+	err := l.file.Sync()
+	if err == nil {
+		err = l.writeMeta(func(m *metaFile) { m.Synced = seq })
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		l.broken = fmt.Errorf("journal: sync %s: %w", l.path(), err)
+	} else {
+		l.synced = seq
+	}
+	l.syncing = nil
+	close(done)
+}
+
+// writeMeta changes what the meta file has. After an error nothing is changed.
+func (l *fileLog) writeMeta(change func(*metaFile)) error {
+	l.metaMu.Lock()
+	defer l.metaMu.Unlock()
+	l.mu.Lock()
+	next := l.stored
+	l.mu.Unlock()
+	change(&next)
+	if err := writeMeta(l.folder, &next); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if next.Updated.Before(l.stored.Updated) { // an Append in between
+		next.Updated = l.stored.Updated
+	}
+	l.stored = next
+	return nil
+}
+
+func (l *fileLog) SetMeta(change func(*Meta)) error {
+	l.mu.Lock()
+	err := l.usable()
+	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return l.writeMeta(func(m *metaFile) { m.Meta = m.changed(change) })
+}
+
+func (l *fileLog) Meta() Meta {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stored.clone()
+}
+
+func (l *fileLog) Damage() []Damage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.damage)
+}
+
+func (l *fileLog) Read(ctx context.Context, after int64) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		l.mu.Lock()
+		closed, size := l.closed, l.size
+		l.mu.Unlock()
+		if closed {
+			yield(Record{}, ErrClosed)
+			return
+		}
+		f, err := os.Open(l.path())
+		if err != nil {
+			yield(Record{}, fmt.Errorf("journal: %w", err))
+			return
+		}
+		defer f.Close()
+		var stop error
+		last, ended := max(after, 0), false
+		var bad []Damage
+		_, err = scan(io.NewSectionReader(f, 0, size), func(line []byte, at int64) bool {
+			if seq, ok := seqOf(line); !ok || seq <= last {
+				return true
+			}
+			var r Record
+			if stop = ctx.Err(); stop == nil {
+				stop = r.decode(line)
+			}
+			if stop != nil {
+				return false
+			}
+			last = r.Seq
+			ended = !yield(r, nil)
+			return !ended
+		}, func(from, to int64) {
+			bad = append(bad, l.noRecords(from, to))
+		})
+		if err = errors.Join(err, stop); err != nil && !ended {
+			yield(Record{}, fmt.Errorf("journal: read %s: %w", l.path(), err))
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, d := range bad {
+			if !slices.Contains(l.damage, d) {
+				l.damage = append(l.damage, d)
+			}
+		}
+	}
+}
+
+// Close waits for an fsync that runs, because it uses the file.
+func (l *fileLog) Close() error {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return nil
+	}
+	l.closed = true
+	done := l.syncing
+	l.mu.Unlock()
+	if done != nil {
+		<-done
+	}
+	l.metaMu.Lock() // a SetMeta that runs
+	defer l.metaMu.Unlock()
+	l.store.closed(l)
+	return l.release()
+}
+
+func (l *fileLog) release() error {
+	l.unlock()
+	return l.file.Close()
+}
+
+// writeMeta replaces the meta file of a folder, so that a crash leaves the old or the new one.
+func writeMeta(folder string, m *metaFile) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	name := filepath.Join(folder, metaName)
+	f, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		if err = os.Rename(name+".new", name); err == nil {
+			return syncFolder(folder)
+		}
+	}
+	return fmt.Errorf("journal: %w", err)
+}
+
+// readMeta reads the meta file of a folder.
+func readMeta(folder string) (*metaFile, error) {
+	name := filepath.Join(folder, metaName)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	m := new(metaFile)
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if m.ID == "" {
+		return nil, fmt.Errorf("%s: the id of the session is missing", name)
+	}
+	return m, nil
+}
