@@ -20,8 +20,8 @@ import (
 // Files is a Store that keeps a folder for each session: log.jsonl with a record in each
 // line, and meta.json. Other processes may use the same folder at the same time.
 //
-// What a crash has left at the end of a log is cut off when it is opened; a line that is
-// damaged is skipped and reported by Damage.
+// What a crash has left at the end of a log is cut off by the next Append; a line that is
+// damaged is skipped and kept. Damage reports both.
 type Files struct {
 	dir  string
 	opts FilesOptions
@@ -89,6 +89,7 @@ func (s *Files) folder(id string) string {
 	return filepath.Join(s.dir, id)
 }
 
+// Create implements Store. It also applies the limits of the options.
 func (s *Files) Create(ctx context.Context, id string, meta Meta) (Log, error) {
 	if err := errors.Join(ctx.Err(), checkID(id)); err != nil {
 		return nil, err
@@ -187,6 +188,7 @@ func (l *fileLog) create(meta Meta) error {
 	return syncFolder(filepath.Dir(l.folder))
 }
 
+// Open implements Store.
 func (s *Files) Open(ctx context.Context, id string) (Log, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -235,6 +237,7 @@ func (s *Files) closed(l *fileLog) {
 	}
 }
 
+// Delete implements Store. A crash leaves the session deleted or whole.
 func (s *Files) Delete(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -267,6 +270,8 @@ func (s *Files) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
+// List implements Store. A first page reads the meta files that have changed since the one
+// before it.
 func (s *Files) List(ctx context.Context, q Query) ([]Meta, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,6 +30,7 @@ type memorySession struct {
 // NewMemory returns an empty store.
 func NewMemory() *Memory { return &Memory{sessions: make(map[string]*memorySession)} }
 
+// Create implements Store.
 func (m *Memory) Create(ctx context.Context, id string, meta Meta) (Log, error) {
 	if err := errors.Join(ctx.Err(), checkID(id)); err != nil {
 		return nil, err
@@ -78,6 +79,7 @@ func (m Meta) changed(change func(*Meta)) Meta {
 	return after
 }
 
+// Open implements Store.
 func (m *Memory) Open(ctx context.Context, id string) (Log, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -95,6 +97,7 @@ func (m *Memory) Open(ctx context.Context, id string) (Log, error) {
 	return &memoryLog{store: m, s: s}, nil
 }
 
+// List implements Store.
 func (m *Memory) List(ctx context.Context, q Query) ([]Meta, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
@@ -117,6 +120,7 @@ func (m *Memory) List(ctx context.Context, q Query) ([]Meta, string, error) {
 	})
 }
 
+// Delete implements Store.
 func (m *Memory) Delete(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {
 		return err
