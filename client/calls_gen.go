@@ -40,7 +40,8 @@ var (
 //
 // If req is nil, or its ProtocolVersion is 0, or its ClientCapabilities are nil, the
 // defaults are used, for the capabilities those of [Capabilities]; req itself is not
-// changed. Initialize returns a *[VersionError] if the agent speaks another version.
+// changed. Initialize returns a *[acp.VersionError] if the agent speaks another
+// version.
 //
 // Protocol: initialize.
 func (c *Conn) Initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -31,7 +32,7 @@ import (
 // Show it on a screen and do not log it.
 func Explain(c *Conn, err error) string {
 	text := withoutPackages(rpcerr.Explain(err), err)
-	if version, ok := errors.AsType[*VersionError](err); ok {
+	if version, ok := errors.AsType[*acp.VersionError](err); ok {
 		text = withoutPackages(version.Error(), nil) // its text has the code and the data
 	}
 	next := nextStep(c, err)
@@ -64,7 +65,7 @@ func nextStep(c *Conn, err error) string {
 	var (
 		path    *fs.PathError
 		exit    *stream.ExitError
-		version *VersionError
+		version *acp.VersionError
 		status  *stream.StatusError
 	)
 	switch {
@@ -90,3 +91,30 @@ func nextStep(c *Conn, err error) string {
 	}
 	return ""
 }
+
+// signIn returns the text that explains how to sign in.
+func signIn(c *Conn) string {
+	if c == nil {
+		return "Sign in to the agent first, with its own command."
+	}
+	ways := waysIn(c.AuthMethods())
+	if len(ways) == 0 {
+		return "Sign in to the agent first. It offers no method to sign in over the protocol: use its own command."
+	}
+	var b strings.Builder
+	b.WriteString("Sign in to the agent first.")
+	for _, w := range ways {
+		text := w.id + ": " + w.name
+		if w.description != "" {
+			text += " (" + w.description + ")"
+		}
+		if w.instruction != "" {
+			text += "; " + w.instruction
+		}
+		b.WriteString("\n  " + endpoint.Printable(text)) // the whole text is the agent's
+	}
+	return b.String()
+}
+
+// wayIn is a method to sign in, with what the user must do if it is not a call.
+type wayIn struct{ id, name, description, instruction string }

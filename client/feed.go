@@ -3,6 +3,7 @@
 package client
 
 import (
+	"iter"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -116,6 +117,22 @@ func (f *feed) read(yield func(acp.SessionUpdate, error) bool) (all bool) {
 		}
 		if !yield(u, nil) {
 			return false
+		}
+	}
+}
+
+// Updates returns an iterator over the turn's updates, in order. If several loops run,
+// each update goes to one of them. The iteration ends when the turn has ended and there
+// are no more updates; if the turn failed, the last pair is a nil update and the error. A
+// loop that ends early drops the remaining updates but does not end the turn: call Wait or
+// Cancel.
+func (t *Turn) Updates() iter.Seq2[acp.SessionUpdate, error] {
+	return func(yield func(acp.SessionUpdate, error) bool) {
+		if t.feed.read(yield) {
+			<-t.done
+			if t.err != nil {
+				yield(nil, t.err)
+			}
 		}
 	}
 }

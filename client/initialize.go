@@ -31,11 +31,6 @@ type remoteClient interface {
 	Done() <-chan struct{}
 }
 
-// VersionError is the error of [Conn.Initialize] if the agent does not support the version
-// of the protocol that this package implements. No session can be started then: close the
-// connection and use another version of the agent.
-type VersionError = acp.VersionError
-
 // initialize completes the request, sends it, and stores what the agent reports about itself.
 func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	var r acp.InitializeRequest
@@ -74,10 +69,10 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	}
 	if answered := versionOf(raw); err != nil && answered != 0 && answered != acp.ProtocolVersion {
 		// The response has the form of its own version, which may differ from ours.
-		err = &VersionError{Requested: int(r.ProtocolVersion), Own: []int{acp.ProtocolVersion}, Answered: answered}
+		err = &acp.VersionError{Requested: int(r.ProtocolVersion), Own: []int{acp.ProtocolVersion}, Answered: answered}
 	}
 	if err == nil && res.ProtocolVersion != acp.ProtocolVersion {
-		err = &VersionError{Requested: int(r.ProtocolVersion), Own: []int{acp.ProtocolVersion}, Answered: int(res.ProtocolVersion)}
+		err = &acp.VersionError{Requested: int(r.ProtocolVersion), Own: []int{acp.ProtocolVersion}, Answered: int(res.ProtocolVersion)}
 	}
 	if err != nil {
 		return nil, c.versionError(err, int(r.ProtocolVersion), asked)
@@ -110,10 +105,10 @@ func (c *Conn) setPeer(res *acp.InitializeResponse, own *acp.ClientCapabilities)
 	c.peer.Store(now)
 }
 
-// versionError returns a *VersionError for an error of initialize that is about the version, and
+// versionError returns an *acp.VersionError for an error of initialize that is about the version, and
 // any other error unchanged. asked is the version that the caller requested.
 func (c *Conn) versionError(err error, requested, asked int) error {
-	e, ok := errors.AsType[*VersionError](err)
+	e, ok := errors.AsType[*acp.VersionError](err)
 	if !ok {
 		said, ok := errors.AsType[*rpcerr.RequestError](err)
 		if !ok || said.Code != rpcerr.CodeUnsupportedProtocolVersion {
@@ -121,7 +116,7 @@ func (c *Conn) versionError(err error, requested, asked int) error {
 		}
 		var data json.RawMessage
 		_ = said.DecodeData(&data) // an agent may omit the data
-		e = &VersionError{
+		e = &acp.VersionError{
 			Requested: requested, Own: []int{acp.ProtocolVersion}, Supported: endpoint.SupportedVersions(data), Err: err,
 		}
 	}
@@ -131,10 +126,10 @@ func (c *Conn) versionError(err error, requested, asked int) error {
 	return e
 }
 
-// proxiedVersionError is a VersionError for the client of a proxy. The client requested a version
+// proxiedVersionError is an *acp.VersionError for the client of a proxy. The client requested a version
 // that the proxy does not support.
 type proxiedVersionError struct {
-	*VersionError
+	*acp.VersionError
 	asked int
 }
 
@@ -191,4 +186,33 @@ func (c *Conn) AuthMethods() []acp.AuthMethod {
 		return p.auth
 	}
 	return nil
+}
+
+// Capabilities returns the capabilities that follow from the optional interfaces
+// which c serves (see [acp.Selective]). For example, an [acp.Elicitor] has the capability for forms, and also the one
+// for URLs if it is an [acp.ElicitationCompleter]. [Conn.Initialize] sends these
+// capabilities if the request has none.
+//
+// Capabilities that no interface stands for are left out. To advertise them, set their
+// members in the result and pass it to [Conn.Initialize].
+//
+// If c is or wraps a connection to a client, Capabilities returns what that client advertised,
+// or nil before it is known.
+func Capabilities(c acp.Client) *acp.ClientCapabilities {
+	if r, ok := endpoint.Innermost(c).(remoteClient); ok {
+		return r.ClientCapabilities()
+	}
+	conn := &Conn{client: c}
+	conn.table.Unstable = true // an unstable interface without the option is an error of Start
+	if !endpoint.IsNil(c) {
+		conn.addRows(&conn.table)
+	}
+	return conn.capabilities()
+}
+
+// capabilities returns the capabilities that follow from the rows.
+func (c *Conn) capabilities() *acp.ClientCapabilities {
+	caps := &acp.ClientCapabilities{}
+	advertise(caps, &c.table)
+	return caps
 }

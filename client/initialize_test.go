@@ -97,7 +97,7 @@ func TestInitializeAnswersOfOtherVersions(t *testing.T) {
 			go func() { peer.Answer(peer.Expect("initialize"), tt.answer) }() // ends with the response
 			var raw json.RawMessage
 			_, err := c.Initialize(client.WithRawResult(t.Context(), &raw), nil)
-			var version *client.VersionError
+			var version *acp.VersionError
 			require.ErrorAs(t, err, &version)
 			assert.JSONEq(t, tt.answer, string(raw))
 			assert.Equal(t, tt.version, version.Answered)
@@ -114,7 +114,7 @@ func TestInitializeFailsWithWhatTheAgentSays(t *testing.T) {
 	go func() { peer.Fail(peer.Expect("initialize"), -32022, "Unsupported protocol version") }() // ends with the response
 	_, err := c.Initialize(t.Context(), nil)
 	assert.ErrorIs(t, err, rpcerr.ErrUnsupportedProtocolVersion)
-	var version *client.VersionError
+	var version *acp.VersionError
 	require.ErrorAs(t, err, &version)
 	assert.Equal(t, 1, version.Requested)
 	assert.EqualError(t, err, "client: the agent does not support protocol version 1; this client supports version 1")
@@ -128,7 +128,7 @@ func TestInitializeReadsTheVersionsOfTheAgent(t *testing.T) {
 		peer.Write([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32022,"message":"m","data":{"supported":["3",4.0,"draft",null]}}}`))
 	}()
 	_, err := c.Initialize(t.Context(), nil)
-	var version *client.VersionError
+	var version *acp.VersionError
 	require.ErrorAs(t, err, &version)
 	assert.Equal(t, []int{3, 4}, version.Supported)
 }

@@ -1,3 +1,5 @@
+// Copied to client/v2 by go generate.
+
 package client
 
 import (
@@ -13,7 +15,7 @@ import (
 // call fails, the last pair is nil and the error. The Cursor of req, if there is one, is
 // where the iteration begins.
 //
-// Protocol: session/list. Capability: sessionCapabilities.list.
+// Protocol: session/list. The capability is that of [Conn.ListSessions].
 func (c *Conn) Sessions(ctx context.Context, req *acp.ListSessionsRequest) iter.Seq2[*acp.SessionInfo, error] {
 	return func(yield func(*acp.SessionInfo, error) bool) {
 		var page acp.ListSessionsRequest
@@ -31,11 +33,12 @@ func (c *Conn) Sessions(ctx context.Context, req *acp.ListSessionsRequest) iter.
 					return
 				}
 			}
-			switch res.NextCursor {
-			case "":
+			next, more := cursorOf(res.NextCursor)
+			if !more {
 				return
-			case page.Cursor:
-				yield(nil, fmt.Errorf("client: the agent returned the cursor %q of the page itself as that of the next page", page.Cursor))
+			}
+			if this, ok := cursorOf(page.Cursor); ok && this == next {
+				yield(nil, fmt.Errorf("client: the agent returned the cursor %q of the page itself as that of the next page", next))
 				return
 			}
 			page.Cursor = res.NextCursor

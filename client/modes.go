@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
 // Modes returns the modes of the session and its current mode, as the agent last reported
@@ -39,7 +40,7 @@ func (c *Conn) setMode(ctx context.Context, s *Session, req *acp.SetSessionModeR
 		return methodSetSessionMode.Call(ctx, &c.out, req, nil)
 	}
 	response := &settingResponse{s: s}
-	res, err := methodSetSessionMode.Call(ctx, &c.out, req, response.watch())
+	res, err := methodSetSessionMode.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: response.arrived})
 	if err == nil {
 		response.tell(func(t *settings, at int) { t.setMode(at, req.ModeID) })
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
 // Prompt sends a prompt and returns the turn that it starts. Prompt returns when the prompt
@@ -72,4 +73,37 @@ func (s *Session) end(t *Turn) {
 	}
 	s.mu.Unlock()
 	t.feed.close()
+}
+
+func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	if req != nil {
+		c.sessions.setPlain(req.SessionID)
+	}
+	return c.turn(ctx, req, nil, nil)
+}
+
+// turn sends a prompt and waits for its response. It calls sent when the prompt is queued for
+// sending. It calls atResponse between the updates that were read before and after the response, or
+// when there will be no response.
+func (c *Conn) turn(ctx context.Context, req *acp.PromptRequest, sent func(), atResponse func(error)) (*acp.PromptResponse, error) {
+	if req == nil {
+		req = &acp.PromptRequest{}
+	}
+	open := c.turns.begin(req.SessionID)
+	defer c.turns.end(req.SessionID, open)
+	defer c.effects.begin(ctx, c, req.SessionID)()
+	grace := max(c.opts.CancelGrace, 0)
+	return methodPrompt.Call(ctx, &c.out, req, &rpc.CallOptions{
+		Sent: func() {
+			c.turns.sent(open)
+			if sent != nil {
+				sent()
+			}
+		},
+		AtResponse: atResponse,
+		// Some agents send an empty response. The turn has ended then, with all its text.
+		Vacant:    func() any { return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn} },
+		Grace:     grace,
+		OnCtxDone: func() { c.cancelTurn(ctx, req.SessionID) },
+	})
 }

@@ -113,22 +113,29 @@ func (c *Conn) callFork(ctx context.Context, req *acp.ForkSessionRequest) (*acp.
 	return methodForkSession.Call(ctx, &c.out, req, opts)
 }
 
-func (c *Conn) callLoad(ctx context.Context, req *acp.LoadSessionRequest, opts *rpc.CallOptions) (*acp.LoadSessionResponse, error) {
+func (c *Conn) loadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	if req != nil {
+		c.sessions.setPlain(req.SessionID)
+	}
+	return c.callLoad(ctx, req, nil)
+}
+
+func (c *Conn) callLoad(ctx context.Context, req *acp.LoadSessionRequest, atResponse func(error)) (*acp.LoadSessionResponse, error) {
 	if req == nil {
 		req = &acp.LoadSessionRequest{}
 	}
 	err, opened := errExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
 	defer func() { opened(err) }() // runs even if a middleware panics
-	res, err := methodLoadSession.Call(ctx, &c.out, req, opts)
+	res, err := methodLoadSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: atResponse})
 	return res, err
 }
 
-func (c *Conn) callResume(ctx context.Context, req *acp.ResumeSessionRequest, opts *rpc.CallOptions) (*acp.ResumeSessionResponse, error) {
+func (c *Conn) callResume(ctx context.Context, req *acp.ResumeSessionRequest, atResponse func(error)) (*acp.ResumeSessionResponse, error) {
 	if req == nil {
 		req = &acp.ResumeSessionRequest{}
 	}
 	err, opened := errExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
 	defer func() { opened(err) }() // runs even if a middleware panics
-	res, err := methodResumeSession.Call(ctx, &c.out, req, opts)
+	res, err := methodResumeSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: atResponse})
 	return res, err
 }

@@ -47,7 +47,7 @@ func (c *Conn) setOption(ctx context.Context, s *Session, req *acp.SetSessionCon
 		return methodSetSessionConfigOption.Call(ctx, &c.out, req, nil)
 	}
 	response := &settingResponse{s: s}
-	res, err := methodSetSessionConfigOption.Call(ctx, &c.out, req, response.watch())
+	res, err := methodSetSessionConfigOption.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: response.arrived})
 	if err == nil {
 		response.tell(func(t *settings, at int) { t.setOptions(at, res.ConfigOptions) })
 	}
@@ -92,13 +92,11 @@ type settingResponse struct {
 	at int // the place; 0 until it is known. Guarded by s.mu.
 }
 
-// watch returns the options of the call.
-func (a *settingResponse) watch() *rpc.CallOptions {
-	return &rpc.CallOptions{AtResponse: func(err error) {
-		if err == nil {
-			a.tell(func(*settings, int) {})
-		}
-	}}
+// arrived takes the place. It is the AtResponse of the call.
+func (a *settingResponse) arrived(err error) {
+	if err == nil {
+		a.tell(func(*settings, int) {})
+	}
 }
 
 // tell calls f with the place of the response. If the place is not known, for example because a

@@ -42,7 +42,7 @@ func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionReque
 	}
 	defer func() { ended(ok) }()
 	response := &settingResponse{s: s}
-	res, err := c.callLoad(ctx, req, response.watch())
+	res, err := c.callLoad(ctx, req, response.arrived)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRe
 	s, ok := c.open(req.SessionID), false
 	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
 	response := &settingResponse{s: s}
-	res, err := c.callResume(ctx, req, response.watch())
+	res, err := c.callResume(ctx, req, response.arrived)
 	if err != nil {
 		return nil, err
 	}

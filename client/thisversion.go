@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// This file contains what differs between the versions. client/v2 has copies of the other files of
-// this package.
+// This file contains what differs between the versions and has no other file.
 
 // updateNotification is the params type of session/update, and cancelNotification that of
 // session/cancel.
@@ -95,9 +95,11 @@ func (s *Session) forgetTurnsLocked() {}
 // forgetSession removes the state of a session that was closed.
 func (c *Conn) forgetSession(id acp.SessionID) { c.roots.remove(id) }
 
-// matter is what a question to the user is about. In version 1, a cancel ends all questions of the
-// session.
+// matter is what a question to the user is about. In version 1, there is no background work, and a
+// cancel ends all questions of the session.
 type matter struct{}
+
+func (*work) inBackground(matter) bool { return false }
 
 func permissionMatter(*acp.RequestPermissionRequest) (m matter) { return m }
 func elicitationMatter(*acp.ElicitationSessionScope) (m matter) { return m }
@@ -126,4 +128,42 @@ func sessionOf(params any) (acp.SessionID, bool) {
 		return p.SessionID, true
 	}
 	return "", false
+}
+
+// The groups of capabilities that params need.
+const (
+	sessionGroup = "sessionCapabilities."
+	promptGroup  = "promptCapabilities."
+	serverGroup  = "mcpCapabilities."
+)
+
+// serverKind returns the capability for the kind of an MCP server, or "" if it needs none.
+func serverKind(server acp.MCPServer) string {
+	switch server.(type) {
+	case *acp.MCPServerHTTP:
+		return "http"
+	case *acp.MCPServerSSE:
+		return "sse"
+	case *acp.MCPServerACP:
+		return "acp"
+	}
+	return ""
+}
+
+// needsOfVersion adds what the params of methods need that only this version has.
+func needsOfVersion(paths []string, params any) []string {
+	if p, ok := params.(*acp.LoadSessionRequest); ok {
+		return needsOfSession(paths, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt)
+	}
+	return paths
+}
+
+// cursorOf returns the cursor of a page. ok is false if there is none.
+func cursorOf(cursor string) (text string, ok bool) { return cursor, cursor != "" }
+
+func waysIn(methods []acp.AuthMethod) (ways []wayIn) {
+	for _, w := range signin.Ways(methods) {
+		ways = append(ways, wayIn{string(w.ID), w.Name, w.Description, w.Instruction("the agent's command")})
+	}
+	return ways
 }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"iter"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -30,22 +29,6 @@ func (t *Turn) finish(res *acp.PromptResponse, err error) {
 	t.feed.close()
 	t.res, t.err = res, err
 	close(t.done)
-}
-
-// Updates returns an iterator over the turn's updates, in order. If several loops run,
-// each update goes to one of them. The iteration ends when the turn has ended and there
-// are no more updates; if the turn failed, the last pair is a nil update and the error. A
-// loop that ends early drops the remaining updates but does not end the turn: call Wait or
-// Cancel.
-func (t *Turn) Updates() iter.Seq2[acp.SessionUpdate, error] {
-	return func(yield func(acp.SessionUpdate, error) bool) {
-		if t.feed.read(yield) {
-			<-t.done
-			if t.err != nil {
-				yield(nil, t.err)
-			}
-		}
-	}
 }
 
 // Wait waits until the turn has ended and returns its response or its error. Unless a loop

@@ -193,7 +193,7 @@ func (a *attempt) alone(h *half) error {
 		return err
 	}
 	if h.version == acp2.ProtocolVersion && said.verdict() == speaksV1 {
-		return &client.VersionError{Requested: h.version, Own: []int{h.version}, Answered: acp.ProtocolVersion}
+		return &acp.VersionError{Requested: h.version, Own: []int{h.version}, Answered: acp.ProtocolVersion}
 	}
 	return a.give(h, &said, nil)
 }
@@ -264,11 +264,11 @@ func (a *answer) refusal() error {
 	own := []int{acp.ProtocolVersion, acp2.ProtocolVersion}
 	switch {
 	case a.err == nil && a.version >= 0 && a.version != acp.ProtocolVersion && a.version != acp2.ProtocolVersion:
-		return &client.VersionError{Requested: acp2.ProtocolVersion, Own: own, Answered: a.version}
+		return &acp.VersionError{Requested: acp2.ProtocolVersion, Own: own, Answered: a.version}
 	case a.err == nil:
 		return errors.New("negotiate: the response to initialize has the shape of neither version")
 	case a.err.Code == rpcerr.CodeUnsupportedProtocolVersion:
-		return &client.VersionError{Requested: acp2.ProtocolVersion, Own: own, Supported: a.supported, Err: a.err}
+		return &acp.VersionError{Requested: acp2.ProtocolVersion, Own: own, Supported: a.supported, Err: a.err}
 	}
 	return a.err
 }

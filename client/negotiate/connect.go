@@ -7,7 +7,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
-	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -16,7 +15,7 @@ import (
 // package comment. The connection is closed when ctx is done.
 //
 // If the agent supports neither version, or not the one that Options.Only allows, the error
-// is a *[client.VersionError] that names the versions of both ends. If Connect fails, it
+// is a *[acp.VersionError] that names the versions of both ends. If Connect fails, it
 // closes the stream that dial returned.
 func Connect(ctx context.Context, dial Dial, opts *Options) (*Conn, error) {
 	if dial == nil {
@@ -123,7 +122,7 @@ func (n *negotiation) attempt(s stream.Stream, first, second bool) (*Conn, error
 
 // named adds both versions to an error about the version. It returns other errors unchanged.
 func named(err error) error {
-	e, ok := errors.AsType[*client.VersionError](err)
+	e, ok := errors.AsType[*acp.VersionError](err)
 	if !ok {
 		return err
 	}

@@ -268,7 +268,7 @@ func TestOnlyOneVersion(t *testing.T) {
 	}
 	for _, only := range []int{2, 1} {
 		_, err := negotiate.Connect(t.Context(), a.dial, &negotiate.Options{Only: only})
-		assert.ErrorAs(t, err, new(*client.VersionError), only)
+		assert.ErrorAs(t, err, new(*acp.VersionError), only)
 	}
 	_, err := negotiate.Connect(t.Context(), a.dial, &negotiate.Options{Only: 3})
 	assert.ErrorContains(t, err, "Only")
@@ -298,7 +298,7 @@ func TestNoCommonVersion(t *testing.T) {
 			}
 			a := newAgents(t, scripts...)
 			_, err := negotiate.Connect(t.Context(), a.dial, nil)
-			wrong, ok := errors.AsType[*client.VersionError](err)
+			wrong, ok := errors.AsType[*acp.VersionError](err)
 			require.True(t, ok, "%v", err)
 			assert.Equal(t, []int{1, 2}, wrong.Own)
 			assert.Equal(t, c.supported, wrong.Supported)

@@ -45,7 +45,7 @@
 // rejects it, the first response is used. Endpoints on a network take one initialize:
 // Connect dials them again, and ConnectOver uses the first response.
 //
-// If there is no common version, the error is a *[client.VersionError] with the versions of
+// If there is no common version, the error is a *[acp.VersionError] with the versions of
 // both ends.
 //
 // # What a client offers

@@ -37,7 +37,8 @@ var (
 // If req is nil, or its ProtocolVersion is 0, or its Capabilities are nil, the defaults
 // are used, for the capabilities those of [Capabilities]; req itself is not changed.
 // Set Info to the name and version of your program; without a name the agent reads
-// "unknown". Initialize returns a *[VersionError] if the agent speaks another version.
+// "unknown". Initialize returns a *[acp.VersionError] if the agent speaks another
+// version.
 //
 // Protocol: initialize.
 func (c *Conn) Initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {

@@ -71,24 +71,24 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 func TestVersionError(t *testing.T) {
 	for _, tt := range []struct {
 		name, response string
-		want           client.VersionError
+		want           acp.VersionError
 		text           string
 		proxied        string
 	}{
 		{"another version", `"result":{"protocolVersion":1,"info":{"name":"a","version":"1"}}`,
-			client.VersionError{Requested: 2, Own: []int{2}, Answered: 1},
+			acp.VersionError{Requested: 2, Own: []int{2}, Answered: 1},
 			"client: the agent responded with protocol version 1 to a request for version 2; this client supports version 2",
 			`{"requested":2,"supported":[1]}`},
 		{"the shape of version 1", `"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"}}`,
-			client.VersionError{Requested: 2, Own: []int{2}, Answered: 1},
+			acp.VersionError{Requested: 2, Own: []int{2}, Answered: 1},
 			"client: the agent responded with protocol version 1 to a request for version 2; this client supports version 2",
 			`{"requested":2,"supported":[1]}`},
 		{"an error", `"error":{"code":-32022,"message":"no","data":{"requested":2,"supported":[1,3]}}`,
-			client.VersionError{Requested: 2, Own: []int{2}, Supported: []int{1, 3}},
+			acp.VersionError{Requested: 2, Own: []int{2}, Supported: []int{1, 3}},
 			"client: the agent does not support protocol version 2, only versions 1 and 3; this client supports version 2",
 			`{"requested":2,"supported":[1,3]}`},
 		{"an error without data", `"error":{"code":-32022,"message":"no"}`,
-			client.VersionError{Requested: 2, Own: []int{2}},
+			acp.VersionError{Requested: 2, Own: []int{2}},
 			"client: the agent does not support protocol version 2; this client supports version 2",
 			`{"requested":2,"supported":[]}`},
 	} {
@@ -99,7 +99,7 @@ func TestVersionError(t *testing.T) {
 					peer.Send(`{"jsonrpc":"2.0","id":%s,%s}`, peer.Expect("initialize").ID, tt.response)
 				}()
 				_, err := conn.Initialize(t.Context(), nil)
-				var version *client.VersionError
+				var version *acp.VersionError
 				require.ErrorAs(t, err, &version)
 				assert.Equal(t, tt.want.Answered == 0, errors.Is(version, rpcerr.ErrUnsupportedProtocolVersion))
 				got := *version

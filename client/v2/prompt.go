@@ -66,7 +66,7 @@ func (s *Session) begin(t *Turn) *openPrompt {
 // run sends the prompt and waits for the end of its turn.
 func (s *Session) run(ctx context.Context, t *Turn, p *openPrompt, blocks []acp.ContentBlock, onSent func()) {
 	err := errExited
-	defer func() { // also when a middleware ends the goroutine
+	defer func() { // runs even if a middleware calls runtime.Goexit
 		if err != nil {
 			s.fail(t, p, err)
 		}
@@ -129,11 +129,9 @@ type cancelGrace struct {
 
 func (g *cancelGrace) begin() {
 	if g.until.IsZero() {
-		g.until = time.Now().Add(g.length())
+		g.until = time.Now().Add(max(g.session.conn.opts.CancelGrace, 0))
 	}
 }
-
-func (g *cancelGrace) length() time.Duration { return max(g.session.conn.opts.CancelGrace, 0) }
 
 // cancelSession asks the agent to cancel the session's work, unless it was asked before.
 func (g *cancelGrace) cancelSession(ctx context.Context) {
@@ -141,13 +139,25 @@ func (g *cancelGrace) cancelSession(ctx context.Context) {
 		return
 	}
 	g.told = true
-	// A peer that does not read must not block the caller.
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), max(g.length(), time.Second))
-	defer stop()
-	c := g.session.conn
-	if err := c.cancel(ctx, &acp.CancelSessionNotification{SessionID: g.session.id}); err != nil {
-		c.log.Debug("acp: the turn could not be cancelled", "method", acp.MethodSessionCancel, "error", err)
+	g.session.conn.cancelTurn(ctx, g.session.id)
+}
+
+func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	if req == nil {
+		req = &acp.PromptRequest{}
 	}
+	c.sessions.setPlain(req.SessionID)
+	p := c.turns.begin(req.SessionID, nil, nil)
+	err := errExited
+	defer func() { // runs even if a middleware calls runtime.Goexit
+		if err != nil {
+			c.turns.drop(req.SessionID, p)
+		}
+	}()
+	// The end of ctx cancels only this prompt, and only while the agent holds it: the response says
+	// whether the message is part of the conversation.
+	res, err := c.send(ctx, p, req, func() {}, nil)
+	return res, err
 }
 
 // send sends a prompt and returns the response: its message is part of the conversation. It

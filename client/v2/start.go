@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
 // StartSession starts an empty session. Updates of the session that the agent sends before
@@ -12,7 +13,7 @@ import (
 // Protocol: session/new. Capability: session.
 func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*Session, error) {
 	defer c.sessions.create()()
-	res, err := methodNewSession.Call(ctx, &c.out, req, nil)
+	res, err := c.callNew(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -37,14 +38,14 @@ func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRe
 		req = &acp.ResumeSessionRequest{}
 	}
 	s, ok := c.open(req.SessionID), false
-	defer func() { c.sessions.opened(s, ok) }() // also when a middleware panics
+	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
 	ended, err := s.beginResume(req.ReplayFrom != nil, onUpdate)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { ended(ok) }()
 	response := &settingResponse{s: s}
-	res, err := c.callResume(ctx, req, response.watch().AtResponse)
+	res, err := c.callResume(ctx, req, response.arrived)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (s *Session) beginResume(replay bool, onUpdate listener) (ended func(ok boo
 // Unstable: see Options.Unstable. Protocol: session/fork. Capability: session.fork.
 func (c *Conn) StartForkedSession(ctx context.Context, req *acp.ForkSessionRequest) (*Session, error) {
 	defer c.sessions.create()()
-	res, err := methodForkSession.Call(ctx, &c.out, req, nil)
+	res, err := c.callFork(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -93,4 +94,28 @@ func (c *Conn) introduce(id acp.SessionID, options []acp.SessionConfigOption, co
 		t.commands = commands
 	}
 	return s
+}
+
+// These calls open sessions.
+
+func (c *Conn) callNew(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return methodNewSession.Call(ctx, &c.out, req, nil)
+}
+
+func (c *Conn) callFork(ctx context.Context, req *acp.ForkSessionRequest) (*acp.ForkSessionResponse, error) {
+	return methodForkSession.Call(ctx, &c.out, req, nil)
+}
+
+func (c *Conn) callResume(ctx context.Context, req *acp.ResumeSessionRequest, atResponse func(error)) (*acp.ResumeSessionResponse, error) {
+	if req == nil {
+		req = &acp.ResumeSessionRequest{}
+	}
+	replay := req.ReplayFrom != nil
+	c.turns.reopen(req.SessionID, replay)
+	return methodResumeSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: func(err error) {
+		c.turns.reopened(req.SessionID, replay, err == nil)
+		if atResponse != nil {
+			atResponse(err)
+		}
+	}})
 }

@@ -2,13 +2,15 @@ package client
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
-// This file holds what differs between the versions; the files whose names end in
-// _shared_gen.go are copies of files of version 1.
+// This file contains what differs between the versions and has no other file. The files whose
+// names end in _shared_gen.go are copies of files of version 1.
 
 // updateNotification is the params type of session/update, and cancelNotification that of
 // session/cancel.
@@ -136,4 +138,63 @@ func sessionOf(params any) (acp.SessionID, bool) {
 		return p.SessionID, true
 	}
 	return "", false
+}
+
+// inBackground reports whether something belongs to background work.
+func (w *work) inBackground(about matter) bool {
+	return slices.ContainsFunc(w.background, func(item acp.BackgroundWork) bool {
+		switch item := item.(type) {
+		case *acp.BackgroundToolCall:
+			return item.ToolCallID == about.toolCall
+		case *acp.BackgroundTerminal:
+			return item.TerminalID == about.terminal
+		}
+		return false
+	})
+}
+
+// over returns nil: in version 2 the agent may continue to work after a turn, and ask.
+func (*turns) over(acp.SessionID) <-chan struct{} { return nil }
+
+// The groups of capabilities that params need.
+const (
+	sessionGroup = "session."
+	promptGroup  = "session.prompt."
+	serverGroup  = "session.mcp."
+)
+
+// serverKind returns the capability for the kind of an MCP server, or "" if it needs none.
+func serverKind(server acp.MCPServer) string {
+	switch server.(type) {
+	case *acp.MCPServerStdio:
+		return "stdio"
+	case *acp.MCPServerHTTP:
+		return "http"
+	case *acp.MCPServerACP:
+		return "acp"
+	}
+	return ""
+}
+
+// needsOfVersion adds what the params of methods need that only this version has.
+func needsOfVersion(paths []string, _ any) []string { return paths }
+
+// cursorOf returns the cursor of a page. ok is false if there is none.
+func cursorOf(cursor *acp.SessionListCursor) (text string, ok bool) {
+	if cursor == nil {
+		return "", false
+	}
+	return string(*cursor), true
+}
+
+func waysIn(methods []acp.AuthMethod) (ways []wayIn) {
+	for _, m := range methods {
+		switch m := m.(type) {
+		case *acp.AuthMethodAgent:
+			ways = append(ways, wayIn{string(m.MethodID), m.Name, m.Description, ""})
+		case *acp.AuthMethodTerminal:
+			ways = append(ways, wayIn{string(m.MethodID), m.Name, m.Description, strings.Join(append([]string{"run the agent's command"}, m.Args...), " ")})
+		}
+	}
+	return ways
 }

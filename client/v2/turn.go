@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"iter"
 	"strings"
 	"sync"
 
@@ -65,22 +64,6 @@ func (t *Turn) finish(idle *acp.IdleStateUpdate, err error) {
 func (t *Turn) Accepted() (*acp.PromptResponse, error) {
 	<-t.accepted
 	return t.response, t.refusal
-}
-
-// Updates returns an iterator over the turn's updates, in order, up to the state with which
-// it ends. If several loops run, each update goes to one of them. The iteration ends when
-// the turn has ended and there are no more updates; if the turn failed, the last pair is a
-// nil update and the error. A loop that ends early drops the remaining updates but does not
-// end the turn: call Wait or Cancel.
-func (t *Turn) Updates() iter.Seq2[acp.SessionUpdate, error] {
-	return func(yield func(acp.SessionUpdate, error) bool) {
-		if t.feed.read(yield) {
-			<-t.done
-			if t.err != nil {
-				yield(nil, t.err)
-			}
-		}
-	}
 }
 
 // Wait waits until the turn has ended and returns the state with which it ended: the stop

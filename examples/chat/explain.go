@@ -42,7 +42,7 @@ func (c *chat) explain(what string, err error) error {
 	}
 	text := client.Explain(c.v1(), err)
 	status, _ := errors.AsType[*stream.StatusError](err)
-	version, _ := errors.AsType[*client.VersionError](err)
+	version, _ := errors.AsType[*acp.VersionError](err)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		text += " Start one, for example with: go run ./examples/agent -listen 127.0.0.1:8080"

@@ -31,7 +31,7 @@ func TestOddVersionsOfAgentsOfVersion2(t *testing.T) {
 				_, err := c.Initialize(t.Context(), nil)
 				return err
 			}, func() { p.Answer(p.Expect("initialize"), answer) })
-			var version *client2.VersionError
+			var version *acp2.VersionError
 			require.ErrorAs(t, err, &version, "%v", err)
 			assert.ErrorContains(t, err, "this client supports version 2")
 			assert.Zero(t, c.ProtocolVersion())

@@ -325,7 +325,7 @@ func TestOddVersionsOfAgents(t *testing.T) {
 				_, err := c.Initialize(t.Context(), nil)
 				return err
 			}, func() { p.Answer(p.Expect("initialize"), answer) })
-			var version *client.VersionError
+			var version *acp.VersionError
 			require.ErrorAs(t, err, &version, "%v", err)
 			assert.ErrorContains(t, err, "this client supports version 1")
 			p.echo()

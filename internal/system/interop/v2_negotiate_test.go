@@ -176,11 +176,11 @@ func TestVersionErrorsOfTypeScript(t *testing.T) {
 			return err
 		},
 	}
-	refused := client.VersionError{Requested: 1, Own: []int{1}, Supported: []int{2}}
-	lowered := client.VersionError{Requested: 2, Own: []int{2}, Answered: 1}
+	refused := acp.VersionError{Requested: 1, Own: []int{1}, Supported: []int{2}}
+	lowered := acp.VersionError{Requested: 2, Own: []int{2}, Answered: 1}
 	for _, c := range []struct {
 		client, peer string
-		want         client.VersionError
+		want         acp.VersionError
 	}{
 		{"version 1", "the agent of version 2", refused},
 		{"version 1", "the router of version 2 alone", refused},
@@ -198,7 +198,7 @@ func TestVersionErrorsOfTypeScript(t *testing.T) {
 			if peer.variables != nil { // a router: one of each kind over the network is enough
 				transport = "HTTP"
 			}
-			var got *client.VersionError
+			var got *acp.VersionError
 			require.ErrorAs(t, clients[c.client](t.Context(), ways(t, peer.script, peer.variables...)[transport]), &got)
 			if got.Supported != nil {
 				hasCode(t, rpcerr.CodeUnsupportedProtocolVersion, got.Err)

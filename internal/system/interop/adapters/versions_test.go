@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/permission"
@@ -50,7 +50,7 @@ func TestLimitedVersions(t *testing.T) {
 					return cmd
 				}, nil), &negotiate.Options{Only: test.only, Logger: newStrictLog(t)})
 				if test.version == 0 {
-					both, ok := errors.AsType[*client.VersionError](err)
+					both, ok := errors.AsType[*acp.VersionError](err)
 					require.True(t, ok, "%v", err)
 					assert.Equal(t, test.answered, both.Answered)
 					assert.Equal(t, test.supported, both.Supported, "%v", err)
