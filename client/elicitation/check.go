@@ -165,33 +165,3 @@ func checkChoices(p *acp.MultiSelectPropertySchema, v []string) string {
 	}
 	return ""
 }
-
-// Defaults returns the initial values of the fields of a form.
-func Defaults(s *acp.ElicitationSchema) map[string]acp.ElicitationContentValue {
-	values := map[string]acp.ElicitationContentValue{}
-	for name, p := range s.Properties {
-		switch p := p.(type) {
-		case *acp.StringPropertySchema:
-			if v, ok := p.Default.Get(); ok {
-				values[name] = acp.ElicitationString(v)
-			}
-		case *acp.BooleanPropertySchema:
-			if v, ok := p.Default.Get(); ok {
-				values[name] = acp.ElicitationBoolean(v)
-			}
-		case *acp.IntegerPropertySchema:
-			if v, ok := p.Default.Get(); ok {
-				values[name] = acp.ElicitationInteger(v)
-			}
-		case *acp.NumberPropertySchema:
-			if v, ok := p.Default.Get(); ok {
-				values[name] = acp.ElicitationNumber(v)
-			}
-		case *acp.MultiSelectPropertySchema:
-			if v, ok := p.Default.Get(); ok {
-				values[name] = acp.ElicitationStrings(slices.Clone(v))
-			}
-		}
-	}
-	return values
-}

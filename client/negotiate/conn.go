@@ -2,7 +2,6 @@ package negotiate
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"slices"
 	"sync"
@@ -51,8 +50,8 @@ type backend interface {
 	forget(id string)
 	features() Features
 	info() (Info, bool)
-	signInMethods() []SignInMethod
-	signIn(ctx context.Context, id string) error
+	authMethods() []acp.AuthMethod
+	authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error)
 }
 
 func newConn() *Conn {
@@ -146,32 +145,15 @@ type Features struct {
 // Features returns the features of the agent.
 func (c *Conn) Features() Features { return c.back.features() }
 
-// The types of a [SignInMethod]. Other values are possible.
-const (
-	// SignInAgent means that the agent signs the user in; see [Conn.SignIn].
-	SignInAgent = "agent"
-	// SignInTerminal means that the user signs in on a terminal: run the agent's command
-	// there, with Args appended to its arguments and Env added to its environment.
-	SignInTerminal = "terminal"
-)
+// AuthMethods returns the methods to sign in that the agent offers, in the form of version 1. A
+// Conn is a Conn of package signin.
+func (c *Conn) AuthMethods() []acp.AuthMethod { return c.back.authMethods() }
 
-// SignInMethod is one method to sign in.
-type SignInMethod struct {
-	ID, Name, Description string
-	// Type is one of the SignIn constants or an unknown value, for which Raw holds the whole
-	// method.
-	Type string
-	Args []string
-	Env  map[string]string
-	Raw  json.RawMessage
+// Authenticate signs the user in with a method that is a call. If the agent requires the user to
+// sign in, other calls fail with rpcerr.ErrAuthRequired.
+func (c *Conn) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
+	return c.back.authenticate(ctx, req)
 }
-
-// SignInMethods returns the methods to sign in that the agent offers.
-func (c *Conn) SignInMethods() []SignInMethod { return c.back.signInMethods() }
-
-// SignIn signs the user in with a method of the type [SignInAgent]. If the agent requires
-// the user to sign in, other calls fail with rpcerr.ErrAuthRequired.
-func (c *Conn) SignIn(ctx context.Context, id string) error { return c.back.signIn(ctx, id) }
 
 // SessionInfo describes one session in a list.
 type SessionInfo struct {

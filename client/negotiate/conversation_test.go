@@ -2,6 +2,7 @@ package negotiate_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/router/adapter"
 	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -30,6 +32,7 @@ type testAgent struct {
 func (a *testAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	return &acp.InitializeResponse{AgentInfo: &acp.Implementation{Name: "agent", Title: "Agent", Version: "7"}, AuthMethods: []acp.AuthMethod{
 		&acp.AuthMethodAgent{ID: "token", Name: "Token"}, &acp.AuthMethodTerminal{ID: "tty", Name: "TTY", Args: []string{"login"}, Env: map[string]string{"A": "b"}},
+		&acp.UnknownAuthMethod{Type: "env_var", Raw: json.RawMessage(`{"type":"env_var","id":"key","name":"Key","vars":["KEY"]}`)},
 	}}, nil
 }
 
@@ -199,11 +202,13 @@ func TestConversation(t *testing.T) {
 		f := conn.Features()
 		assert.True(t, f.Load && f.Resume && f.List && f.Close && f.Delete && f.Stdio)
 		assert.Equal(t, conn.ProtocolVersion() == 2, f.Queue)
-		assert.Equal(t, []negotiate.SignInMethod{
-			{ID: "token", Name: "Token", Type: negotiate.SignInAgent},
-			{ID: "tty", Name: "TTY", Type: negotiate.SignInTerminal, Args: []string{"login"}, Env: map[string]string{"A": "b"}},
-		}, conn.SignInMethods())
-		require.NoError(t, conn.SignIn(t.Context(), "token"))
+		assert.Equal(t, []signin.Way{
+			{ID: "token", Name: "Token", Kind: signin.KindAgent},
+			{ID: "tty", Name: "TTY", Kind: signin.KindTerminal, Args: []string{"login"}, Env: map[string]string{"A": "b"}},
+			{ID: "key", Name: "Key", Kind: signin.KindVariables, Variables: []signin.Variable{{Name: "KEY", Secret: true}}},
+		}, signin.Ways(conn.AuthMethods()))
+		_, err := signin.Do(t.Context(), conn, rpcerr.ErrAuthRequired, nil)
+		require.NoError(t, err)
 
 		s, err := conn.StartSession(t.Context(), &negotiate.SessionParams{Cwd: "/w", MCPServers: []negotiate.MCPServer{
 			{Name: "c", Command: "/bin/c", Env: map[string]string{"K": "v"}},

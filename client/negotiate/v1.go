@@ -43,26 +43,10 @@ func (b *backendV1) features() Features {
 	}
 }
 
-func (b *backendV1) signInMethods() []SignInMethod {
-	var all []SignInMethod
-	for _, m := range b.conn.AuthMethods() {
-		switch m := m.(type) {
-		case *acp.AuthMethodAgent:
-			all = append(all, SignInMethod{ID: string(m.ID), Name: m.Name, Description: m.Description, Type: SignInAgent})
-		case *acp.AuthMethodTerminal:
-			all = append(all, SignInMethod{
-				ID: string(m.ID), Name: m.Name, Description: m.Description, Type: SignInTerminal, Args: m.Args, Env: m.Env,
-			})
-		case *acp.UnknownAuthMethod:
-			all = append(all, unknownMethod(m.Type, m.Raw))
-		}
-	}
-	return all
-}
+func (b *backendV1) authMethods() []acp.AuthMethod { return b.conn.AuthMethods() }
 
-func (b *backendV1) signIn(ctx context.Context, id string) error {
-	_, err := b.conn.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: acp.AuthMethodID(id)})
-	return err
+func (b *backendV1) authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
+	return b.conn.Authenticate(ctx, req)
 }
 
 func (b *backendV1) start(ctx context.Context, p *SessionParams) (session, error) {
@@ -153,17 +137,7 @@ func (s sessionV1) prompt(ctx context.Context, blocks []thread.Block) func() (th
 	turn := s.s.Prompt(ctx, prompt...)
 	return func() (thread.Turn, error) {
 		res, err := turn.Wait()
-		end := thread.Turn{State: thread.StateIdle}
-		if res != nil {
-			end.StopReason, end.Meta = string(res.StopReason), thread.Meta(res.Meta)
-			if u := res.Usage; u != nil {
-				end.Usage = &thread.Tokens{
-					Total: u.TotalTokens, Input: u.InputTokens, Output: u.OutputTokens, Thought: u.ThoughtTokens,
-					CachedRead: u.CachedReadTokens, CachedWrite: u.CachedWriteTokens, Meta: thread.Meta(u.Meta),
-				}
-			}
-		}
-		return end, err
+		return thread.TurnOf(res), err
 	}
 }
 

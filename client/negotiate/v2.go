@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	acp1 "github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/thread"
 	client2 "github.com/acpkit/go-sdk/client/v2"
@@ -44,40 +45,36 @@ func (b *backendV2) features() Features {
 	}
 }
 
-func (b *backendV2) signInMethods() []SignInMethod {
-	var all []SignInMethod
+func (b *backendV2) authMethods() []acp1.AuthMethod {
+	var all []acp1.AuthMethod
 	for _, m := range b.conn.AuthMethods() {
 		switch m := m.(type) {
 		case *acp.AuthMethodAgent:
-			all = append(all, SignInMethod{ID: string(m.MethodID), Name: m.Name, Description: m.Description, Type: SignInAgent})
+			all = append(all, &acp1.AuthMethodAgent{ID: acp1.AuthMethodID(m.MethodID), Name: m.Name, Description: m.Description})
 		case *acp.AuthMethodTerminal:
-			method := SignInMethod{ID: string(m.MethodID), Name: m.Name, Description: m.Description, Type: SignInTerminal, Args: m.Args}
+			env := map[string]string{}
 			for _, e := range m.Env {
-				if method.Env == nil {
-					method.Env = map[string]string{}
-				}
-				method.Env[e.Name] = e.Value
+				env[e.Name] = e.Value
 			}
-			all = append(all, method)
+			all = append(all, &acp1.AuthMethodTerminal{
+				ID: acp1.AuthMethodID(m.MethodID), Name: m.Name, Description: m.Description, Args: m.Args, Env: env,
+			})
 		case *acp.UnknownAuthMethod:
-			all = append(all, unknownMethod(m.Type, m.Raw))
+			all = append(all, &acp1.UnknownAuthMethod{Type: m.Type, Raw: edited(m.Raw, func(members map[string]json.RawMessage) {
+				members["id"] = members["methodId"]
+				delete(members, "methodId")
+			})})
 		}
 	}
 	return all
 }
 
-func unknownMethod(kind string, raw json.RawMessage) SignInMethod {
-	var m struct{ ID, MethodID, Name, Description string }
-	_ = json.Unmarshal(raw, &m) // absent members stay empty
-	if m.ID == "" {
-		m.ID = m.MethodID
+func (b *backendV2) authenticate(ctx context.Context, req *acp1.AuthenticateRequest) (*acp1.AuthenticateResponse, error) {
+	res, err := b.conn.Login(ctx, &acp.LoginAuthRequest{MethodID: acp.AuthMethodID(req.MethodID), Meta: req.Meta})
+	if err != nil {
+		return nil, err
 	}
-	return SignInMethod{ID: m.ID, Name: m.Name, Description: m.Description, Type: kind, Raw: raw}
-}
-
-func (b *backendV2) signIn(ctx context.Context, id string) error {
-	_, err := b.conn.Login(ctx, &acp.LoginAuthRequest{MethodID: acp.AuthMethodID(id)})
-	return err
+	return &acp1.AuthenticateResponse{Meta: res.Meta}, nil
 }
 
 func (b *backendV2) start(ctx context.Context, p *SessionParams) (session, error) {
@@ -188,11 +185,10 @@ func (s sessionV2) prompt(ctx context.Context, blocks []thread.Block) func() (th
 	turn := s.s.Prompt(ctx, prompt...)
 	return func() (thread.Turn, error) {
 		idle, err := turn.Wait()
-		end := thread.Turn{State: thread.StateIdle}
-		if idle != nil {
-			end = thread2.TurnOf(idle)
+		if idle == nil {
+			return thread.Turn{State: thread.StateIdle}, err
 		}
-		return end, err
+		return thread2.TurnOf(idle), err
 	}
 }
 

@@ -7,21 +7,17 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// What is remembered of the tool calls of a session: how many that have not ended, and how
-// many bytes of them in all. Beyond that the oldest are forgotten. The newest may have more
-// bytes, because one update may.
+// The limits of what is remembered, because an agent may send any number of updates.
 const (
+	// callsAtMost is how many open tool calls of a session are remembered: the newest.
 	callsAtMost = 256
-	callBytes   = 32 << 20
-	callMost    = 64 << 20
-)
-
-// What is remembered of all sessions, because an agent may send updates of any number of
-// them: how many there are that nothing was decided in, and how many bytes of their tool
-// calls. Beyond that some are forgotten.
-const (
+	// callBytes is how many bytes they take. If there is only one, callMost is.
+	callBytes = 32 << 20
+	callMost  = 64 << 20
+	// undecidedAtMost is how many sessions without a decision are remembered.
 	undecidedAtMost = 1024
-	observedAtMost  = 64 << 20
+	// observedAtMost is how many bytes the tool calls of all sessions take.
+	observedAtMost = 64 << 20
 )
 
 // calls remembers tool calls, the oldest first.
@@ -30,7 +26,7 @@ type calls struct {
 	bytes int
 }
 
-// The bytes that a tool call, a diff and a text take besides their letters, at least.
+// The bytes that a tool call, a diff and a text take besides their letters.
 const (
 	toolBytes = 256
 	diffBytes = 64
@@ -147,7 +143,7 @@ func (s *Scope) known(sessionID string, t *Tool) *Tool {
 	}
 	in := readInput(t.Input)
 	if (t.Input == nil || in != nil && len(in) == 0) && len(t.Diffs)+len(t.Paths)+len(t.Patches) == 0 {
-		return &merged // some agents fill in empty values, which would hide what they have said
+		return &merged // some agents send empty values, which must not hide the earlier ones
 	}
 	if t.Input != nil {
 		merged.Input = t.Input

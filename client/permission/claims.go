@@ -8,21 +8,20 @@ import (
 	"strings"
 )
 
-// findings is what a tool call seems to do.
+// findings are the operations of a tool call.
 type findings struct {
-	// claims is all that is suspected, for rules that deny and ask. If all is set an
-	// extractor has found them, and it is all that the call does.
+	// claims are all possible operations, for rules that deny and ask. all reports whether
+	// an extractor returned them, so that the call has no others.
 	claims []Operation
 	all    bool
-	// certain is what a person sees and allows with the call: what the extractor has found,
-	// writes of texts that are shown, and commands with all their arguments.
+	// certain are the operations that a person sees and allows with the call: those of the
+	// extractor, writes of texts that are shown, and commands with all their arguments.
 	certain []Operation
 	// command reports that the input of the call only describes commands.
 	command bool
 }
 
-// shown is what a person is shown: all that is certain, and other things that are
-// suspected.
+// shown returns the operations that a person is shown: the certain ones, and other claims.
 func (f *findings) shown() []Operation {
 	if f.all {
 		return f.certain
@@ -36,7 +35,7 @@ func (f *findings) shown() []Operation {
 	}))
 }
 
-// areCertain reports whether all that is suspected of a tool call of that kind is certain.
+// areCertain reports whether all claims of a tool call of that kind are certain.
 func (f *findings) areCertain(kind string) bool {
 	certain, known := map[string]bool{}, kind == ""
 	for i := range f.certain {
@@ -47,7 +46,7 @@ func (f *findings) areCertain(kind string) bool {
 	return known && !slices.ContainsFunc(f.claims, func(o Operation) bool { return !certain[string(o.Action)+o.argument()] })
 }
 
-// find looks into a tool call of a session in that workspace.
+// find returns the operations of a tool call of a session in that workspace.
 func (p *Policy) find(agent, workspace string, t *Tool) findings {
 	var f findings
 	for _, d := range t.Diffs {
@@ -72,7 +71,7 @@ func (p *Policy) find(agent, workspace string, t *Tool) findings {
 				found[i].Cwd = realFolder(found[i].Cwd)
 				written[found[i].Path] = written[found[i].Path] || found[i].Action == ActionWrite
 			}
-			for _, o := range f.claims { // what is shown is part of it
+			for _, o := range f.claims { // diffs are part of the call
 				if !written[o.Path] {
 					written[o.Path] = true
 					found = append(found, o)
@@ -122,9 +121,8 @@ func unique(all []Operation) []Operation {
 	return once
 }
 
-// line adds the command that the question itself names. A person sees it and allows it. It
-// is a line for a shell, so no rule allows it, unless the extractor has found the same
-// command in the tool call. The input of the tool call may name it too.
+// line adds the command line that the question itself contains. No rule allows a line for a shell,
+// unless the extractor has found the same command in the tool call.
 func (f *findings) line(command, cwd string) {
 	if command == "" {
 		return
@@ -160,7 +158,7 @@ func realFolder(name string) string {
 	return name
 }
 
-// The members of the input of a tool call in which agents commonly say what they will do.
+// The members of the input of a tool call that commonly name files and commands.
 var (
 	pathMembers    = []string{"path", "file_path", "filePath", "abs_path", "absolute_path", "filename", "file", "target", "destination", "new_path"}
 	commandMembers = []string{"command", "cmd", "script", "argv"}
@@ -168,10 +166,10 @@ var (
 	folderMembers  = []string{"cwd", "workdir", "working_directory", "directory"}
 )
 
-// proseMember says in words what a command does. It changes with each call of a model.
+// proseMember describes a command in words. A model words it differently each time.
 const proseMember = "description"
 
-// input is the input of a tool call, read as what agents commonly mean.
+// input is the input of a tool call, an object.
 type input map[string]json.RawMessage
 
 // readInput returns nil for an input that is no object.
@@ -206,9 +204,9 @@ func (in input) paths() []string {
 	return paths
 }
 
-// commands returns the commands that the input seems to name. They are exact if all that
-// may belong to them could be read: what runs is what a person is shown. A command without a
-// folder runs in the workspace.
+// commands returns the commands that the input seems to name. exact reports whether they contain all
+// members that may belong to them, so that a person is shown what runs. A command without a folder
+// runs in the workspace.
 func (in input) commands(workspace string) (all []Operation, exact bool) {
 	exact = true
 	var args []string
@@ -251,7 +249,7 @@ func (in input) onlyCommands() bool {
 	return in != nil
 }
 
-// withoutProse returns the input without what a model says about it.
+// withoutProse returns the input without proseMember.
 func (in input) withoutProse() json.RawMessage {
 	in = maps.Clone(in)
 	delete(in, proseMember)
@@ -259,9 +257,9 @@ func (in input) withoutProse() json.RawMessage {
 	return raw
 }
 
-// below returns the path that a tool means with a name: a relative one is below the
-// workspace. What a tool may expand, and a path of Windows without a drive, is returned as it
-// is; it cannot be resolved.
+// below returns the path of a file that a tool names. A relative path is below the workspace. A
+// name that a tool may expand, and a path of Windows without a drive, is returned unchanged; it
+// cannot be resolved.
 func below(workspace, name string) string {
 	if workspace == "" || filepath.IsAbs(name) || strings.HasPrefix(name, "~") || strings.ContainsAny(name, "$%:") ||
 		strings.IndexFunc(name, isSeparator) == 0 {

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// runners are programs that run what stands in their arguments or their input. The first
-// word of such a command says nothing of what it does. The list cannot be complete.
+// runners are programs that run their arguments or their input, so the first word of such a command
+// does not tell what it does. The list cannot be complete.
 var runners = []string{
 	"sh", "bash", "rbash", "dash", "zsh", "fish", "ksh", "rksh", "mksh", "csh", "tcsh", "ash", "busybox", "toybox", "nu", "elvish", "xonsh",
 	"cmd", "powershell", "pwsh", "wsl", "env", "exec", "eval", "command", "builtin", "xargs", "parallel", "find", "nohup", "setsid", "nice", "ionice",
@@ -21,12 +21,11 @@ var runners = []string{
 	"start", "call", "forfiles", "rundll32", "wscript", "cscript", "mshta",
 }
 
-// manyInOne are runners that do what the name says by which they are called, so that a link
-// to one of them is that program.
+// manyInOne are runners that act as the program by whose name they are called. A link to one of them
+// is that program.
 var manyInOne = []string{"busybox", "toybox"}
 
-// loaders are the beginnings of the names of programs that start the program that is their
-// argument.
+// loaders are prefixes of the names of programs that start the program in their arguments.
 var loaders = []string{"ld-", "ld.so", "ld64.so"}
 
 // inline are options by which interpreters run a text of the command line, by the name of
@@ -59,9 +58,9 @@ func isRunner(word string) bool {
 		slices.ContainsFunc(loaders, func(l string) bool { return strings.HasPrefix(name, l) })
 }
 
-// runsArguments reports whether the command, which must be no line for a shell, may run what
-// stands in its arguments or its input. The program is judged by its name and by the name of
-// the file that it leads to.
+// runsArguments reports whether the command, which must not be a line for a shell, may run its
+// arguments or its input. It judges the program by its name and by the name of the file that the
+// name leads to.
 func (o *Operation) runsArguments() bool {
 	name := o.Argv[0]
 	if isRunner(name) || runsInline(name, o.Argv[1:]) {
@@ -74,8 +73,8 @@ func (o *Operation) runsArguments() bool {
 // plainShells are the shells whose argument after -c rules look into.
 var plainShells = []string{"sh", "bash", "dash", "zsh"}
 
-// takenApart returns what a rule that allows may match: the command, or the one in a line for
-// a shell. It returns nil if there is none.
+// takenApart returns the command that a rule that allows may match: the command itself, or the one
+// in a line for a shell. It returns nil if there is none.
 func (o *Operation) takenApart() *Operation {
 	if len(o.Argv) == 0 {
 		return nil
@@ -137,8 +136,8 @@ func (o *Operation) file() string {
 	return realPath(name)
 }
 
-// runsInline reports whether an interpreter gets its program as an argument. It errs to
-// yes: options of the program itself are not told apart.
+// runsInline reports whether an interpreter may get its program as an argument. It does not
+// distinguish options of the interpreter from those of the program.
 func runsInline(name string, args []string) bool {
 	name = program(name)
 	option, ok := inline[name]

@@ -70,20 +70,20 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("permission: the %s was denied (%s)", e.Operation.Action, e.By)
 }
 
-// decision is a decision on its way.
+// decision is a decision that is being made.
 type decision struct {
 	scope     *Scope
 	q         *Question
-	keys      []Key       // what memory knows it by
-	whole     bool        // the keys say all that it is about
-	certain   []Operation // what a person sees and allows with it
-	variables []Variable  // which only a person sees
+	keys      []Key       // its keys in the memory
+	whole     bool        // the keys identify all of the question
+	certain   []Operation // the operations that a person allows with it
+	variables []Variable  // shown to a person only
 	rule      string
 	err       error
 }
 
-// decide combines what the rules, the memory and a person say. Granted reports whether a
-// person has allowed it already.
+// decide combines the decisions of the rules, the memory and a person. granted reports whether a
+// person has allowed the operation before.
 func (d *decision) decide(ctx context.Context, v verdict, granted func() bool) Outcome {
 	d.rule = v.rule
 	known := func() (Outcome, bool) { return d.known(ctx, v, granted) }
@@ -115,7 +115,7 @@ func (d *decision) known(ctx context.Context, v verdict, granted func() bool) (o
 	return Outcome{}, false
 }
 
-// allow answers with allow_once, which must be offered.
+// allow answers with the option allow_once.
 func (d *decision) allow(by Reason) Outcome {
 	return d.done(Outcome{Allow, d.q.unique(AllowOnce), by})
 }
@@ -137,8 +137,8 @@ func (d *decision) done(o Outcome) Outcome {
 	return o
 }
 
-// ask lets a person decide. If it has to wait for another question, known is called again:
-// what the person said there may decide this one too.
+// ask lets a person decide. After it has waited for another question, it calls known again, because
+// the answer to that question may decide this one.
 func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcome {
 	p := d.scope.policy
 	if p.opts.Ask == nil {
@@ -166,7 +166,7 @@ func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcom
 	d.err = err
 	switch {
 	case ctx.Err() != nil || d.scope.isClosed():
-		return d.cancelled() // a click that comes late counts no more
+		return d.cancelled() // a late answer does not count
 	case thinking.Err() != nil:
 		return d.deny(ByTimeout, "")
 	case err != nil:
@@ -177,7 +177,7 @@ func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcom
 	return d.chosen(id)
 }
 
-// chosen takes what a person chose.
+// chosen applies the choice of a person.
 func (d *decision) chosen(id string) Outcome {
 	option, ok := d.q.option(id)
 	if !ok {
@@ -197,13 +197,13 @@ func (d *decision) chosen(id string) Outcome {
 		}
 		return d.done(Outcome{Allow, id, ByPerson})
 	}
-	return d.deny(ByPerson, id) // the agent knows what a kind of its own means; here it permits nothing
+	return d.deny(ByPerson, id) // an option of an unknown kind permits nothing here
 }
 
 var errNoChoice = errors.New("permission: Options.Ask ended its goroutine")
 
-// person calls Options.Ask. When ctx is done it does not wait for it: what waits for a
-// keystroke may take no notice.
+// person calls Options.Ask. It does not wait for the call when ctx is done, because a function that
+// waits for a key may ignore its ctx.
 func (d *decision) person(ctx context.Context) (string, error) {
 	type choice struct {
 		id  string
@@ -214,7 +214,7 @@ func (d *decision) person(ctx context.Context) (string, error) {
 		select {
 		case d.scope.calling <- struct{}{}:
 			called = func() { <-d.scope.calling }
-		case <-ctx.Done(): // a call before took no notice of its own
+		case <-ctx.Done(): // an earlier call ignores its ctx
 			return "", ctx.Err()
 		}
 	}

@@ -90,10 +90,9 @@ type private map[Key]*Remembered
 // privateAtMost is how many decisions are kept for a session.
 const privateAtMost = 10_000
 
-// toolKeys returns the keys of a question: that of its tool, if it has the name with, and
-// those of the operations that are certain. If it cannot be told which file would be written,
-// there are none. It reports whether the keys say all that the question is about; otherwise
-// what a person allowed always does not allow the question.
+// toolKeys returns the keys of a question: one for its tool with the input, if both are known, and
+// one for each certain operation. There are none if the path of a write is unknown. whole reports
+// whether the keys identify all of the question. Otherwise they do not allow it.
 func toolKeys(q *Question, f *findings) (keys []Key, whole bool) {
 	switch whole = f.all || q.Tool == nil; {
 	case q.Tool == nil:
@@ -120,8 +119,8 @@ func operationKeys(q *Question) []Key {
 	return []Key{{q.Workspace, string(q.Operations[0].Action), q.Operations[0].argument()}}
 }
 
-// normalised returns JSON with its members sorted and without white space. What cannot be
-// read is returned as it is.
+// normalised returns JSON with its members sorted and without white space. It returns malformed JSON
+// unchanged.
 func normalised(raw json.RawMessage) string {
 	var v any
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -136,8 +135,8 @@ func normalised(raw json.RawMessage) string {
 	return string(b)
 }
 
-// recall returns what was decided: Deny if any of the keys is denied, Allow if all are
-// allowed and the keys are the whole of the question.
+// recall returns Deny if any of the keys is denied, and Allow if all are allowed and the keys identify
+// all of the question.
 func (s *Scope) recall(id string, keys []Key, whole bool) Decision {
 	if len(keys) == 0 {
 		return ""

@@ -75,13 +75,13 @@ func (o *Operation) setEnv(variables []Variable) {
 	}
 }
 
-// kind returns the kind of tool call that does such a thing.
+// kind returns the kind of a tool call with such an operation.
 func (o *Operation) kind() string {
 	return map[Action]string{ActionRead: "read", ActionWrite: "edit", ActionCommand: "execute"}[o.Action]
 }
 
-// identity is equal for identical operations only. It is empty for a write whose content
-// is not known, which is identical to none.
+// identity returns a text that is equal for identical operations only. It is empty for a write of
+// unknown content, which is identical to no other.
 func (o *Operation) identity() string {
 	switch o.Action {
 	case ActionWrite:
@@ -95,13 +95,13 @@ func (o *Operation) identity() string {
 	return ""
 }
 
-// key is equal for operations that are equal in all that is known of them.
+// key returns a text that is equal for operations with equal fields.
 func (o *Operation) key() string {
 	return DigestOf(string(o.Action), o.Path, o.Digest, o.argument(), o.EnvDigest)
 }
 
-// argument is what memory keeps of an operation: the file, or the command with its folder
-// and its variables.
+// argument returns the argument of an operation in a [Key]: a digest of the file, or of the command
+// with its folder and its variables.
 func (o *Operation) argument() string {
 	if o.Action != ActionCommand {
 		return DigestOf(o.Path)

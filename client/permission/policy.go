@@ -133,14 +133,14 @@ func (p *Policy) Rules() []Rule {
 	return slices.Clip(p.rules)
 }
 
-// verdict is what the rules say.
+// verdict is the decision of the rules.
 type verdict struct {
 	decision Decision
 	rule     string
 	decided  bool
 }
 
-// judgeOperation asks the rules about something that the agent does without a question.
+// judgeOperation applies the rules to an operation that the agent did not ask about.
 func (p *Policy) judgeOperation(o *Operation) verdict {
 	return p.judge(
 		func(r *Rule) bool { return r.suspects(o, "", o.kind()) },
@@ -149,8 +149,8 @@ func (p *Policy) judgeOperation(o *Operation) verdict {
 	)
 }
 
-// judgeQuestion asks the rules about a tool call. Claims is all that may be in it; certain
-// reports whether an extractor found it and it is complete.
+// judgeQuestion applies the rules to a tool call. claims are its possible operations. certain
+// reports whether an extractor returned them, so that there are no others.
 func (p *Policy) judgeQuestion(t *Tool, claims []Operation, certain bool) verdict {
 	suspected := claims
 	for _, o := range claims {

@@ -106,8 +106,8 @@ func (r *Rule) names(tool, kind string) bool {
 // specific reports whether the rule looks into operations.
 func (r *Rule) specific() bool { return len(r.Commands)+len(r.Paths)+len(r.Env) > 0 }
 
-// allows reports whether the rule, which must be one that allows, matches all of the
-// operation. The tool is empty for what is done without a question.
+// allows reports whether the rule, which must be one that allows, matches the whole operation. The
+// tool is empty for an operation that the agent did not ask about.
 func (r *Rule) allows(o *Operation, tool string) bool {
 	if !r.names(tool, o.kind()) {
 		return false

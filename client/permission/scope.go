@@ -84,8 +84,8 @@ func (s *Scope) sessionOf(id string) *session {
 	return s.sessions[id]
 }
 
-// grant notes that a person has allowed operations, in this turn. Without a turn nothing
-// would end the permission, so there is none.
+// grant records that a person has allowed operations in this turn. It grants nothing without a turn,
+// because nothing would end the permission.
 func (s *Scope) grant(id string, turn uint64, operations []Operation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,8 +114,8 @@ func (x *session) enter(turn uint64) {
 	}
 }
 
-// consume reports whether a person has allowed the operation in this turn, and takes the
-// permission away.
+// consume reports whether a person has allowed the operation in this turn, and removes that
+// permission.
 func (s *Scope) consume(id string, turn uint64, o *Operation) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *Scope) Authorize(ctx context.Context, a Act) error {
 	return ErrClosed
 }
 
-// ownOptions are the answers to a question that no agent has asked.
+// ownOptions are the options of a question that the agent did not ask.
 var ownOptions = []Option{
 	{ID: AllowOnce, Kind: AllowOnce}, {ID: AllowAlways, Kind: AllowAlways},
 	{ID: RejectOnce, Kind: RejectOnce}, {ID: RejectAlways, Kind: RejectAlways},

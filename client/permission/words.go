@@ -45,7 +45,7 @@ const (
 	zeroWidthJoiner    = '\u200d'
 )
 
-// quoted returns a text of the agent on one line, between quotation marks.
+// quoted returns a text of the agent as one line in quotation marks.
 func quoted(text string) string { return `"` + strings.ReplaceAll(OneLine(text), `"`, `\"`) + `"` }
 
 // Lines returns what a person must see before choosing: what the agent says, in quotation
@@ -111,12 +111,11 @@ func (o *Operation) words() string {
 	return strings.Join(all, " ")
 }
 
-// longestWhat is how many characters of a command a label repeats: the whole is in
-// [Question.Lines].
+// longestWhat is how many characters of a command a label contains. [Question.Lines] has all.
 const longestWhat = 60
 
-// what returns what an "always" decision about the question holds for; empty if nothing of
-// it can be remembered.
+// what describes what an "always" decision about the question applies to. It is empty if nothing can
+// be remembered.
 func (d *decision) what() string {
 	if len(d.keys) == 0 {
 		return ""

@@ -92,32 +92,21 @@ func Do(ctx context.Context, conn Conn, required error, opts *Options) (*Result,
 	return r, nil
 }
 
-// Usable returns those of the ways that can be used with the options. Do not suggest
-// others to the user. o may be nil.
-func (o *Options) Usable(ways []Way) []Way {
-	var usable []Way
-	for _, w := range ways {
-		if o.usable(&w) {
-			usable = append(usable, w)
-		}
-	}
-	return usable
-}
-
+// usable reports whether a way can be used with the options.
 func (o *Options) usable(w *Way) bool {
 	switch w.Kind {
 	case KindAgent:
 		return true
 	case KindTerminal:
-		return o != nil && o.Command != nil
+		return o.Command != nil
 	case KindVariables:
-		return o != nil && o.Variables != nil
+		return o.Variables != nil
 	}
 	return false
 }
 
 func (o *Options) choose(ctx context.Context, required error, ways []Way) (*Way, error) {
-	ways = o.Usable(ways)
+	ways = slices.DeleteFunc(ways, func(w Way) bool { return !o.usable(&w) })
 	if len(ways) == 0 {
 		return nil, ErrNoWay
 	}

@@ -37,10 +37,8 @@ func (t *Thread) Prompt(prompt []acp.ContentBlock) {
 // EndTurn ends the turn of the latest prompt, with the agent's response or with an error.
 // Later updates do not belong to the turn.
 func (t *Thread) EndTurn(res *acp.PromptResponse, err error) {
-	end := StateChanged{State: StateIdle}
-	if res != nil {
-		end.StopReason, end.Usage, end.Meta = string(res.StopReason), tokens(res.Usage), Meta(res.Meta)
-	}
+	turn := TurnOf(res)
+	end := StateChanged{State: turn.State, StopReason: turn.StopReason, Usage: turn.Usage, Meta: turn.Meta}
 	if err != nil {
 		end.Error = failure(err)
 		if end.StopReason == "" {
@@ -51,6 +49,15 @@ func (t *Thread) EndTurn(res *acp.PromptResponse, err error) {
 	defer t.mu.Unlock()
 	t.echoes = nil
 	end.apply(t)
+}
+
+// TurnOf returns the value of Snapshot.Turn after a turn has ended with the response, which is nil
+// if there was none.
+func TurnOf(res *acp.PromptResponse) Turn {
+	if res == nil {
+		return Turn{State: StateIdle}
+	}
+	return Turn{State: StateIdle, StopReason: string(res.StopReason), Usage: tokens(res.Usage), Meta: Meta(res.Meta)}
 }
 
 // Permission adds a pending permission request. Call the returned function when the request

@@ -20,7 +20,7 @@ func (t *Thread) Drop(n int) {
 	if n <= t.dropped {
 		return
 	}
-	t.snapshot() // contains what is dirty
+	t.snapshot() // writes the dirty entries
 	for i := t.dropped; i < n; i++ {
 		t.items[i].unlink()
 		t.items[i] = nil
@@ -49,7 +49,7 @@ func (t *Thread) Drop(n int) {
 	t.announceReset()
 }
 
-// dropTerminals drops the terminals that went with the items, and notes the others.
+// dropTerminals drops the terminals that belonged to dropped items, and adds the others to index.
 func (t *Thread) dropTerminals(index *index, shown map[string]bool) {
 	for i, e := range t.terminals {
 		if e == nil {

@@ -16,7 +16,7 @@ type echo struct {
 	at    int     // the block that is expected next
 	off   int     // and where in its text
 	got   []Block // the pieces so far
-	known bool    // the id of the message was known before: what has the id is the echo
+	known bool    // the prompt had its id before the echo: all chunks with the id are the echo
 }
 
 // prompted adds a prompt of the user. The id is empty if the agent has not sent the id of the
@@ -36,7 +36,7 @@ func (t *Thread) prompted(id string, content []Block) {
 	t.touch(e)
 }
 
-// echoed takes a chunk that repeats a prompt.
+// echoed reports whether the chunk repeats a prompt. If so, it has applied the chunk.
 func (t *Thread) echoed(c MessageChunk) bool {
 	for i, x := range t.echoes {
 		n := x.entry.node.(*messageNode)
@@ -44,12 +44,12 @@ func (t *Thread) echoed(c MessageChunk) bool {
 			continue
 		}
 		if !x.take(&c.Content) {
-			if x.known && n.id == c.ID { // the agent says it in other words
+			if x.known && n.id == c.ID { // the agent changed the prompt
 				t.forgetEcho(x.entry)
 				n.content.set(x.got)
 				return false
 			}
-			if len(x.got) > 0 { // it looked like the echo, but it is another message
+			if len(x.got) > 0 { // another message began like the prompt
 				t.disown(x, c.ID)
 				return false
 			}
@@ -66,7 +66,7 @@ func (t *Thread) echoed(c MessageChunk) bool {
 	return false
 }
 
-// take reports whether the block is the next piece of the prompt, and steps over it.
+// take reports whether the block is the next piece of the prompt, and advances past it.
 func (x *echo) take(b *Block) bool {
 	if x.at == len(x.want) {
 		return false
@@ -87,12 +87,12 @@ func (x *echo) take(b *Block) bool {
 	return true
 }
 
-// forgetEcho takes what comes with the id of the message for new content.
+// forgetEcho stops comparing chunks with the prompt in e.
 func (t *Thread) forgetEcho(e *entry) {
 	t.echoes = slices.DeleteFunc(t.echoes, func(x *echo) bool { return x.entry == e })
 }
 
-// disown makes a message of its own out of what was taken for an echo.
+// disown moves the chunks that looked like an echo to a message of their own.
 func (t *Thread) disown(x *echo, id string) {
 	t.forgetEcho(x.entry)
 	n := x.entry.node.(*messageNode)
@@ -107,7 +107,7 @@ func (t *Thread) disown(x *echo, id string) {
 	}
 }
 
-// echoedWhole takes a message that repeats a prompt as a whole.
+// echoedWhole reports whether a message repeats a whole prompt. If so, the prompt gets its id.
 func (t *Thread) echoedWhole(id string, content []Block) bool {
 	if t.messages[messageKey{RoleUser, id}] != nil {
 		return false

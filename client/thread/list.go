@@ -13,8 +13,7 @@ type List[T any] struct {
 	root  *branch[T]
 }
 
-// branch is a node of the tree that a List is: it has children or, at the lowest level,
-// values.
+// branch is a node of the tree of a List. It has children or, at the lowest level, values.
 type branch[T any] struct {
 	children []*branch[T]
 	values   []T
@@ -98,8 +97,8 @@ func (l List[T]) set(i int, v T) List[T] {
 	return l
 }
 
-// put returns a copy of b, which stands level levels above the leaves, with v at index i,
-// which may be the first free one.
+// put returns a copy of b, which is level levels above the leaves, with v at index i. The index may
+// be the first free one.
 func (b *branch[T]) put(level, i int, v T) *branch[T] {
 	at := i >> (level * fanoutBits) & (fanout - 1)
 	if level == 0 {

@@ -13,7 +13,7 @@ type messageNode struct {
 	content  blocks
 	from, to *Address
 	meta     Meta
-	closed   bool // its turn is over: no chunk without an id continues it
+	closed   bool // no chunk without an id continues it, because its turn has ended
 }
 
 func (n *messageNode) freeze(s *Snapshot, i int) {
@@ -21,7 +21,7 @@ func (n *messageNode) freeze(s *Snapshot, i int) {
 	put(s, i, item)
 }
 
-// put makes item the one at index i.
+// put sets the item at index i, or appends it.
 func put(s *Snapshot, i int, item Item) {
 	if i < s.Items.Len() {
 		s.Items = s.Items.set(i, item)
@@ -30,11 +30,11 @@ func put(s *Snapshot, i int, item Item) {
 	s.Items = s.Items.append(item)
 }
 
-// blocks is content that grows. Texts that follow each other are one block; what it
-// returned before does not change when it grows.
+// blocks is content that grows. Adjacent texts are one block. Lists that it has returned do not
+// change.
 type blocks struct {
 	done List[Block]
-	open bool  // there is one more: last with text
+	open bool  // the content continues with last and text
 	last Block // the text block that grows, without its text
 	text strings.Builder
 }
@@ -56,12 +56,12 @@ func (b *blocks) add(block Block) {
 	b.text.WriteString(block.Text)
 }
 
-// empty reports whether the block says nothing.
+// empty reports whether the block is a text without characters, hints and Meta.
 func (b *Block) empty() bool {
 	return b.Type == BlockText && b.Text == "" && b.Annotations == nil && b.Meta == nil && b.Raw == nil
 }
 
-// seal ends the text that grows.
+// seal completes the text block.
 func (b *blocks) seal() {
 	if b.open {
 		b.done = b.list()
@@ -96,7 +96,7 @@ func sameHints(a, b *Block) bool {
 	return reflect.DeepEqual(a.Annotations, b.Annotations) && reflect.DeepEqual(a.Meta, b.Meta)
 }
 
-// sameBlock reports whether two blocks that are no plain texts say the same.
+// sameBlock reports whether two blocks have the same JSON form.
 func sameBlock(a, b *Block) bool {
 	x, err1 := json.Marshal(a)
 	y, err2 := json.Marshal(b)
@@ -110,7 +110,7 @@ func (c MessageChunk) apply(t *Thread) {
 	e := t.messageFor(c.Role, c.ID)
 	if e == nil {
 		if c.Content.empty() && c.Meta == nil {
-			return // must not separate what stands around it
+			return // an empty chunk separates nothing
 		}
 		e = t.newMessage(c.Role, c.ID)
 	}

@@ -19,8 +19,8 @@ func (t *Thread) Ask(p Permission, events ...Event) (answered func()) {
 	return func() { t.answered(p.Key) }
 }
 
-// permissionsAtOnce is how many pending permission requests a snapshot lists. The others follow
-// as these are answered: a change copies the list, and an agent may ask without end.
+// permissionsAtOnce is how many pending permission requests a snapshot lists, because each change
+// copies the list. Others are listed when these are answered.
 const permissionsAtOnce = 100
 
 // answered removes the pending permission request with the key.

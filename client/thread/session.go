@@ -107,7 +107,7 @@ func (c StateChanged) apply(t *Thread) {
 	default:
 		if !t.working() {
 			t.turns++
-			t.endCalls(turn.Background) // left over from what was loaded
+			t.endCalls(turn.Background) // of the loaded history
 		}
 	}
 	t.now.Turn = turn
@@ -117,7 +117,7 @@ func (c StateChanged) apply(t *Thread) {
 // working reports whether a turn is in progress.
 func (t *Thread) working() bool { return t.now.Turn.State != StateIdle && t.now.Turn.State != "" }
 
-// endCalls marks the open tool calls as ended that do not go on in the background.
+// endCalls marks the open tool calls that are not in background as ended.
 func (t *Thread) endCalls(background []Background) {
 	for _, i := range slices.Sorted(maps.Keys(t.open)) {
 		n := t.open[i]
@@ -129,7 +129,7 @@ func (t *Thread) endCalls(background []Background) {
 	}
 }
 
-// closeMessage keeps chunks without ids of the next turn apart from this one's.
+// closeMessage prevents chunks without an id from continuing the newest message.
 func (t *Thread) closeMessage() {
 	if t.last != nil {
 		if n, ok := t.last.node.(*messageNode); ok {

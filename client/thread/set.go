@@ -127,12 +127,12 @@ func (t *Thread) started(modes *acp.SessionModeState, options []acp.SessionConfi
 type Map struct {
 	mu      sync.Mutex // guards all below
 	threads map[string]*Thread
-	// unknown are the ids of threads whose session was only mentioned, the oldest first.
+	// unknown are the ids that only the agent has named, the oldest first.
 	unknown []string
 }
 
-// unknownAtMost is how many sessions that were only mentioned have a thread. An agent may
-// send updates of a session before the response that names it, and of subagents.
+// unknownAtMost is how many threads there are for ids that only the agent has named: those of
+// subagents, and of sessions whose response has not arrived.
 const unknownAtMost = 64
 
 // NewMap returns an empty Map.

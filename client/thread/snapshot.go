@@ -62,7 +62,7 @@ func (x *index) find(in map[string][]int, id string, n int) (int, bool) {
 	return all[i-1], true
 }
 
-// note adds an index, which is greater than the earlier ones of the id.
+// note adds an index. It must be greater than the previous ones of the id.
 func (x *index) note(in map[string][]int, id string, i int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -200,7 +200,7 @@ func (t *Thread) Restore(s *Snapshot) {
 	t.announceReset()
 }
 
-// restore adds an item and what is needed to change it later.
+// restore adds an item so that it can be changed later.
 func (t *Thread) restore(item Item) {
 	switch item := item.(type) {
 	case *Message:

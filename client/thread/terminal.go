@@ -9,8 +9,8 @@ import (
 // TerminalOutputLimit is the number of bytes of a terminal's output that a Thread keeps.
 const TerminalOutputLimit = 1 << 20
 
-// terminalNode is a terminal while it runs. Snapshots share the bytes of output, of which
-// none is written twice.
+// terminalNode is a terminal while it runs. Snapshots share the bytes of output, so none is
+// overwritten.
 type terminalNode struct {
 	terminal Terminal
 	output   []byte
@@ -31,7 +31,7 @@ func (n *terminalNode) freeze(s *Snapshot, i int) {
 	s.Terminals = s.Terminals.append(&terminal)
 }
 
-// write adds output. When twice the limit has come together, the older half goes.
+// write adds output. If there is more than twice the limit, it drops the older half.
 func (n *terminalNode) write(p []byte) {
 	n.written += int64(len(p))
 	if len(p) > TerminalOutputLimit {

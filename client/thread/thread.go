@@ -15,9 +15,9 @@ type Thread struct {
 	taken *Snapshot
 	dirty []*entry
 
-	items     []*entry // nil for those that were dropped
-	terminals []*entry // also
-	dropped   int      // the items before it were dropped
+	items     []*entry // nil for dropped items
+	terminals []*entry // nil for dropped terminals
+	dropped   int      // the number of dropped items
 	messages  map[messageKey]*entry
 	others    map[string]*entry // compactions and subagents, by kind and id
 	open      map[int]*toolNode // tool calls that are open, by index
@@ -37,13 +37,13 @@ type Thread struct {
 	wake     chan struct{} // closed at the next change; nil if no reader waits
 }
 
-// messageKey names a message: agents choose the ids of their messages and of the user's.
+// messageKey identifies a message. Messages with different roles may have the same id.
 type messageKey struct {
 	role Role
 	id   string
 }
 
-// entry is one thing that changes.
+// entry is an item, a terminal or another part of the snapshot that changes.
 type entry struct {
 	part         Part
 	index        int
@@ -54,7 +54,7 @@ type entry struct {
 	newer, older *entry
 }
 
-// node is an item or a terminal while it is made. It writes what it is into a snapshot.
+// node is an item or a terminal while it grows. freeze writes its state into a snapshot.
 type node interface {
 	freeze(s *Snapshot, index int)
 }
@@ -137,7 +137,7 @@ func (t *Thread) snapshot() *Snapshot {
 	return t.taken
 }
 
-// touch notes that e has changed.
+// touch records that e has changed.
 func (t *Thread) touch(e *entry) {
 	t.revision++
 	e.changed = t.revision
@@ -159,7 +159,7 @@ func (t *Thread) touch(e *entry) {
 	t.wakeReaders()
 }
 
-// changed notes that a part of the snapshot has changed that is no item.
+// changed records a change of a part other than an item or a terminal.
 func (t *Thread) changed(p Part) {
 	if t.parts[p] == nil {
 		t.parts[p] = &entry{part: p}
@@ -167,8 +167,8 @@ func (t *Thread) changed(p Part) {
 	t.touch(t.parts[p])
 }
 
-// add appends an item. An item that chunks may continue, or that separates them, is a
-// part of the conversation.
+// add appends an item. conversation reports whether chunks may continue the item, or whether it
+// separates chunks.
 func (t *Thread) add(n node, conversation bool) *entry {
 	e := &entry{part: PartItem, index: len(t.items), node: n}
 	t.items = append(t.items, e)

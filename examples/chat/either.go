@@ -77,7 +77,7 @@ func (c *chat) signedIn(ctx context.Context, call func(context.Context) error) e
 		return c.host.SignIn(ctx, conn, call)
 	}
 	return c.conn.V2().SignInAndRetry(ctx, func(ctx context.Context, required error) error {
-		signed, err := signin.Do(ctx, signInV2{c.conn}, required, c.signIn())
+		signed, err := signin.Do(ctx, c.conn, required, c.signIn())
 		switch {
 		case errors.Is(err, signin.ErrNoWay):
 			return errors.Join(err, required)
@@ -88,23 +88,4 @@ func (c *chat) signedIn(ctx context.Context, call func(context.Context) error) e
 		}
 		return nil
 	}, call)
-}
-
-// signInV2 is a connection of version 2 as package signin wants it.
-type signInV2 struct{ conn *negotiate.Conn }
-
-func (s signInV2) AuthMethods() (all []acp.AuthMethod) {
-	for _, m := range s.conn.SignInMethods() {
-		switch m.Type {
-		case negotiate.SignInAgent:
-			all = append(all, &acp.AuthMethodAgent{ID: acp.AuthMethodID(m.ID), Name: m.Name, Description: m.Description})
-		case negotiate.SignInTerminal:
-			all = append(all, &acp.AuthMethodTerminal{ID: acp.AuthMethodID(m.ID), Name: m.Name, Description: m.Description, Args: m.Args, Env: m.Env})
-		}
-	}
-	return all
-}
-
-func (s signInV2) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
-	return &acp.AuthenticateResponse{}, s.conn.SignIn(ctx, string(req.MethodID))
 }

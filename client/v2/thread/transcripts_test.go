@@ -1,7 +1,6 @@
 package thread_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
@@ -14,113 +13,144 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	v1 "github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/acp/v2"
 	model "github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/client/v2/thread"
 )
 
-// A recorded session goes through a thread: each text, id, path and number of each update,
-// prompt and question must be found in the thread right after it was told, and reading
-// the thread from JSON must give the same thread.
+// version applies recorded messages of one version of the protocol to a thread.
+type version struct {
+	// apply reports whether the params of the method are applied. A recording contains malformed
+	// ones.
+	apply func(th *model.Thread, method string, params []byte) bool
+	// tags are the members whose values a thread expresses in another way.
+	tags    []string
+	updates int
+}
+
+// decoded reports whether params are a P, which it applies.
+func decoded[P any](params []byte, apply func(*P)) bool {
+	p := new(P)
+	if json.Unmarshal(params, p) != nil {
+		return false
+	}
+	apply(p)
+	return true
+}
+
+func applyVersion1(th *model.Thread, method string, params []byte) bool {
+	switch method {
+	case "session/update":
+		return decoded(params, func(n *v1.SessionNotification) { th.Apply(n.Update) })
+	case "session/prompt":
+		return decoded(params, func(p *v1.PromptRequest) { th.Prompt(p.Prompt) })
+	case "session/request_permission":
+		return decoded(params, func(p *v1.RequestPermissionRequest) { th.Permission(p) })
+	case "session/load":
+		th.Reset()
+	}
+	return false
+}
+
+func applyVersion2(th *model.Thread, method string, params []byte) bool {
+	switch method {
+	case "session/update":
+		return decoded(params, func(n *acp.UpdateSessionNotification) { thread.Apply(th, n.Update) })
+	case "session/prompt":
+		return decoded(params, func(p *acp.PromptRequest) { thread.Prompt(th, p.Prompt) })
+	case "session/request_permission":
+		return decoded(params, func(p *acp.RequestPermissionRequest) { thread.Permission(th, p) })
+	}
+	return false
+}
+
+// A recorded session goes through a thread: the thread contains each text, id, path and number of
+// each update, prompt and permission request right after it was applied. A thread that is read from
+// JSON is the same.
 func TestTranscriptsAreAppliedWithoutLoss(t *testing.T) {
-	files, err := filepath.Glob("../../../internal/recordings/transcripts-v2/*.jsonl")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	updates := 0
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			b, err := os.ReadFile(file)
-			require.NoError(t, err)
-			threads := map[string]*model.Thread{}
-			second := true
-			lines := bufio.NewScanner(bytes.NewReader(b))
-			lines.Buffer(nil, len(b)+1)
-			for lines.Scan() {
-				var recorded struct{ Dir, Raw string }
-				require.NoError(t, json.Unmarshal(lines.Bytes(), &recorded))
-				if v := chosen(recorded.Raw); v > 0 {
-					second = v == acp.ProtocolVersion // the router's recordings have both versions
-				}
-				if second {
-					updates += tell(t, threads, recorded.Raw)
-				}
-			}
-			for _, th := range threads {
-				text := toJSON(t, th.Snapshot())
-				var read model.Snapshot
-				require.NoError(t, json.Unmarshal([]byte(text), &read))
-				assert.Equal(t, text, toJSON(t, &read))
-			}
-		})
+	versions := map[int]*version{
+		1: {apply: applyVersion1, tags: []string{"sessionUpdate"}},
+		2: {apply: applyVersion2, tags: []string{"sessionUpdate", "type", "operation", "state"}},
 	}
-	assert.Greater(t, updates, 250)
+	for folder, v := range map[string]int{"transcripts": 1, "transcripts-v2": 2} {
+		files, err := filepath.Glob("../../../internal/recordings/" + folder + "/*.jsonl")
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, file := range files {
+			t.Run(filepath.Base(file), func(t *testing.T) {
+				b, err := os.ReadFile(file)
+				require.NoError(t, err)
+				threads := map[string]*model.Thread{}
+				of := versions[v]
+				for line := range bytes.Lines(b) {
+					var recorded struct{ Raw string }
+					require.NoError(t, json.Unmarshal(line, &recorded))
+					var m recordedMessage
+					if json.Unmarshal([]byte(recorded.Raw), &m) != nil {
+						continue
+					}
+					if chosen := versions[m.Result.ProtocolVersion]; chosen != nil {
+						of = chosen // a router speaks both
+					}
+					of.check(t, threads, &m)
+				}
+				for _, th := range threads {
+					text := toJSON(t, th.Snapshot())
+					var read model.Snapshot
+					require.NoError(t, json.Unmarshal([]byte(text), &read))
+					assert.Equal(t, text, toJSON(t, &read))
+					restored := model.New()
+					restored.Restore(&read)
+					assert.Equal(t, th.Snapshot().Items.Len(), restored.Snapshot().Items.Len())
+				}
+			})
+		}
+	}
+	assert.GreaterOrEqual(t, versions[1].updates, 546, "all that are well formed")
+	assert.GreaterOrEqual(t, versions[2].updates, 1460)
 }
 
-// chosen returns the version of the protocol in a response to initialize, or 0.
-func chosen(raw string) int {
-	var m struct {
-		Result struct{ ProtocolVersion int }
-	}
-	if json.Unmarshal([]byte(raw), &m) != nil {
-		return 0
-	}
-	return m.Result.ProtocolVersion
+// recordedMessage is a request or a notification, or a response to initialize.
+type recordedMessage struct {
+	Method string
+	Params json.RawMessage
+	Result struct{ ProtocolVersion int }
 }
 
-// tell tells one recorded message to the thread of its session and counts it.
-func tell(t *testing.T, threads map[string]*model.Thread, raw string) int {
-	var m struct {
-		Method string
-		Params json.RawMessage
+// check applies a message to the thread of its session, and compares the thread with it.
+func (v *version) check(t *testing.T, threads map[string]*model.Thread, m *recordedMessage) {
+	var in struct {
+		SessionID                                                      string
+		Update, Prompt, Title, Description, Subject, ToolCall, Options any
 	}
-	var of struct{ SessionID string }
-	if json.Unmarshal([]byte(raw), &m) != nil || m.Params == nil || json.Unmarshal(m.Params, &of) != nil {
-		return 0
+	if m.Params == nil || json.Unmarshal(m.Params, &in) != nil {
+		return
 	}
-	th := threads[of.SessionID]
+	th := threads[in.SessionID]
 	if th == nil {
 		th = model.New()
-		threads[of.SessionID] = th
+		threads[in.SessionID] = th
 	}
-	var lost struct{ Update, Prompt, Title, Description, Subject, Options any }
-	switch m.Method {
-	case "session/update":
-		var n acp.UpdateSessionNotification
-		require.NoError(t, json.Unmarshal(m.Params, &n), raw)
-		thread.Apply(th, n.Update)
-	case "session/prompt":
-		var p acp.PromptRequest
-		if json.Unmarshal(m.Params, &p) != nil {
-			return 0 // a bad one of a probe
-		}
-		thread.Prompt(th, p.Prompt)
-	case "session/request_permission":
-		var p acp.RequestPermissionRequest
-		require.NoError(t, json.Unmarshal(m.Params, &p), raw)
-		thread.Permission(th, &p)
-	default:
-		return 0
+	if !v.apply(th, m.Method, m.Params) {
+		return
 	}
-	require.NoError(t, json.Unmarshal(m.Params, &lost))
+	v.updates++
 	found := shown(t, th)
-	for _, v := range []any{lost.Update, lost.Prompt, lost.Title, lost.Description, lost.Subject, lost.Options} {
-		eachLeaf("", v, func(name string, leaf any) {
-			switch leaf := leaf.(type) {
-			case string:
-				// The tags of updates, subjects and the like are the types of the items.
-				if slices.Contains([]string{"sessionUpdate", "type", "operation", "state"}, name) {
-					return
-				}
-				quoted := strings.Trim(toJSON(t, leaf), `"`)
-				decoded, err := base64.StdEncoding.DecodeString(leaf)
-				assert.True(t, strings.Contains(found, leaf) || strings.Contains(found, quoted) ||
-					name == "data" && err == nil && strings.Contains(found, string(decoded)), "%s: %s %s is lost in %s", m.Method, name, leaf, found)
-			case float64:
-				assert.Contains(t, found, toJSON(t, leaf), "%s: %s is lost", m.Method, name)
+	eachLeaf("", []any{in.Update, in.Prompt, in.Title, in.Description, in.Subject, in.ToolCall, in.Options}, func(name string, leaf any) {
+		switch leaf := leaf.(type) {
+		case string:
+			if slices.Contains(v.tags, name) {
+				return
 			}
-		})
-	}
-	return 1
+			quoted := strings.Trim(toJSON(t, leaf), `"`)
+			decoded, err := base64.StdEncoding.DecodeString(leaf)
+			assert.True(t, strings.Contains(found, leaf) || strings.Contains(found, quoted) ||
+				name == "data" && err == nil && strings.Contains(found, string(decoded)), "%s: %s %s is lost in %s", m.Method, name, leaf, found)
+		case float64:
+			assert.Contains(t, found, toJSON(t, leaf), "%s: %s is lost", m.Method, name)
+		}
+	})
 }
 
 // shown is all that a thread shows, with the texts and the output of terminals as they are

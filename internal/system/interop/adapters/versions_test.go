@@ -115,7 +115,7 @@ func TestWithoutAccount(t *testing.T) {
 			if err == nil {
 				_, err = session.Prompt(ctx, negotiate.Text(scriptMark+"say")).Wait()
 			}
-			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired, "version %d: methods %v", only, conn.SignInMethods())
+			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired, "version %d: methods %v", only, conn.AuthMethods())
 			begin := time.Now()
 			assert.NoError(t, conn.Close())
 			assert.NoError(t, conn.Wait())
