@@ -26,9 +26,8 @@ const (
 type CommandOptions struct {
 	// MaxMessage is as in [LinesOptions].
 	MaxMessage int
-	// Strict makes Read return lines that are not JSON objects. By default Read
-	// skips them, as with LinesOptions.Tolerant, and passes them to OnNoise.
-	Strict  bool
+	// OnNoise is called with each line that is not a JSON object, as in [LinesOptions]. Read
+	// skips such lines.
 	OnNoise func(line string)
 
 	// Stderr receives what the process writes to its standard error, without
@@ -43,11 +42,10 @@ type CommandOptions struct {
 	// Process.Stderr and [ExitError]; 0 means 64 KiB.
 	StderrTail int
 
-	// Grace is how long the process may take to end by itself after its
-	// standard input was closed, and TermGrace how long it may take after it was
-	// then asked to end (SIGTERM; on Windows a Ctrl-Break event), before it is
-	// killed. 0 means 5 s, a negative value no time at all.
-	Grace, TermGrace time.Duration
+	// Grace is how long the process may take to end by itself after its standard input was
+	// closed, and again after it was then asked to end (SIGTERM; on Windows a Ctrl-Break event),
+	// before it is killed. 0 means 5 s, a negative value no time at all.
+	Grace time.Duration
 }
 
 func (o *CommandOptions) withDefaults(cmd *exec.Cmd) CommandOptions {
@@ -63,9 +61,6 @@ func (o *CommandOptions) withDefaults(cmd *exec.Cmd) CommandOptions {
 	}
 	if out.Grace == 0 {
 		out.Grace = defaultGrace
-	}
-	if out.TermGrace == 0 {
-		out.TermGrace = defaultGrace
 	}
 	return out
 }
@@ -155,7 +150,7 @@ func (p *Process) start() (err error) {
 	p.stdin, p.stdout = inW, &outlet{inlet: inlet{f: outR}}
 	p.release = widen(inW, outR)
 	p.lines = newLines(p.stdout, inW, &LinesOptions{
-		MaxMessage: p.opts.MaxMessage, Tolerant: !p.opts.Strict, OnNoise: p.skipped,
+		MaxMessage: p.opts.MaxMessage, Tolerant: true, OnNoise: p.skipped,
 	})
 	p.stderr = newStderr(errR, &p.opts)
 	go p.stderr.drain() // ends when the last writer closes the pipe, or watch does

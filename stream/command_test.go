@@ -79,9 +79,7 @@ func TestCommandReportsEarlyExit(t *testing.T) {
 		p := start(t, helper(t, "last words"), nil)
 		<-p.Done()
 		for _, want := range []string{`{"n":1}`, `{"n":2}`} {
-			got, err := p.Read()
-			require.NoError(t, err)
-			assert.Equal(t, want, string(got))
+			assert.Equal(t, want, receive(t, p))
 		}
 		_, err := p.Read()
 		assert.EqualError(t, err, "process exited with status 4")
@@ -118,16 +116,9 @@ func TestCommandSkipsNoise(t *testing.T) {
 	var noise []string
 	p := start(t, helper(t, "noise"), &stream.CommandOptions{OnNoise: func(line string) { noise = append(noise, line) }})
 	for _, want := range []string{`{"n":1}`, `{"n":2}`} {
-		got, err := p.Read()
-		require.NoError(t, err)
-		assert.Equal(t, want, string(got))
+		assert.Equal(t, want, receive(t, p))
 	}
 	assert.Equal(t, []string{"Welcome!", "\x1b[2J{\"broken\":", "WARN [x] {}", "[1]", "{ a: 1 }"}, noise)
-
-	strict := start(t, helper(t, "noise"), &stream.CommandOptions{Strict: true})
-	got, err := strict.Read()
-	require.NoError(t, err)
-	assert.Equal(t, "Welcome!", string(got))
 }
 
 // A program that is not an agent usually says on its standard output what it is.
@@ -145,7 +136,7 @@ func TestCommandQuotesNoise(t *testing.T) {
 // program printed, too.
 func TestCommandQuotesNoiseToTheWriter(t *testing.T) {
 	p := start(t, helper(t, "usage"), nil)
-	<-p.Exited()
+	<-p.Done()
 	failed := make(chan error, 1)
 	go func() { // ends when the process has been read
 		err := error(nil)
@@ -171,8 +162,7 @@ func TestCommandDrainsStderr(t *testing.T) {
 		StderrTail: 10_001,
 	})
 	require.NoError(t, p.Write([]byte("{}")))
-	_, err := p.Read()
-	require.NoError(t, err)
+	receive(t, p)
 	require.NoError(t, p.Close())
 	assert.GreaterOrEqual(t, passed, 100<<20)
 	assert.InDelta(t, passed/999, lines, 2)
@@ -196,8 +186,7 @@ func TestCommandLetsTheProcessFinish(t *testing.T) {
 	cmd.Env = append(cmd.Env, "STREAM_TEST_FILE="+file)
 	p := start(t, cmd, nil)
 	require.NoError(t, p.Write([]byte("{}")))
-	_, err := p.Read()
-	require.NoError(t, err)
+	receive(t, p)
 	blocked := make(chan error, 1)
 	go func() { // ends with the close
 		_, err := p.Read()
@@ -216,8 +205,7 @@ func TestCommandLetsTheProcessFinishInHaste(t *testing.T) {
 	cmd.Env = append(cmd.Env, "STREAM_TEST_FILE="+file)
 	p := start(t, cmd, nil)
 	require.NoError(t, p.Write([]byte("{}")))
-	_, err := p.Read()
-	require.NoError(t, err)
+	receive(t, p)
 	closed, hastened := make(chan struct{}), make(chan struct{})
 	go func() { // ends with the close
 		defer close(hastened)
@@ -247,9 +235,8 @@ func TestCommandCloseManyTimes(t *testing.T) {
 }
 
 func TestCommandCloseInterruptsWrite(t *testing.T) {
-	p := start(t, helper(t, "deaf"), &stream.CommandOptions{Grace: 50 * time.Millisecond, TermGrace: time.Second})
-	_, err := p.Read()
-	require.NoError(t, err)
+	p := start(t, helper(t, "deaf"), &stream.CommandOptions{Grace: time.Second})
+	receive(t, p)
 	blocked := make(chan error, 1)
 	go func() { blocked <- p.Write(make([]byte, 10<<20)) }() // ends with the close
 	require.NoError(t, p.Close())

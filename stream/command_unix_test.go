@@ -21,8 +21,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// quick has short graces, for tests that wait until they are over.
-var quick = &stream.CommandOptions{Grace: 100 * time.Millisecond, TermGrace: 300 * time.Millisecond}
+// quick has a short Grace, for tests that wait until it is over.
+var quick = &stream.CommandOptions{Grace: 300 * time.Millisecond}
 
 // shell runs a script. Its $0 is the command line of the helper.
 func shell(t testing.TB, name, script string) *exec.Cmd {
@@ -61,8 +61,7 @@ func readPID(t testing.TB, s stream.Stream) int {
 func TestCommandThroughShell(t *testing.T) {
 	p := start(t, shell(t, "echo", `"$0"; exit $?`), nil)
 	require.NoError(t, p.Write([]byte("{}")))
-	_, err := p.Read()
-	require.NoError(t, err)
+	receive(t, p)
 	began := time.Now()
 	require.NoError(t, p.Close())
 	assert.Less(t, time.Since(began), 4*time.Second)
@@ -99,7 +98,7 @@ func TestCommandGrandchildHoldsPipes(t *testing.T) {
 	t.Run("and keeps writing", func(t *testing.T) {
 		cmd := shell(t, "deaf", `trap "" TERM; (while :; do echo '{}'; done) & exit 5`)
 		cmd.WaitDelay = 100 * time.Millisecond
-		p := start(t, cmd, &stream.CommandOptions{Grace: -1, TermGrace: 2 * time.Second})
+		p := start(t, cmd, &stream.CommandOptions{Grace: 2 * time.Second})
 		err := error(nil)
 		for err == nil {
 			_, err = p.Read()
@@ -112,11 +111,9 @@ func TestCommandReadsAllThatAnEndedProcessWrote(t *testing.T) {
 	cmd := shell(t, "deaf", `trap "" TERM; sleep 1000 & i=0; while [ $i -lt 1000 ]; do echo "{\"n\":$i}"; i=$((i+1)); done; exit 5`)
 	cmd.WaitDelay = 10 * time.Millisecond
 	p := start(t, cmd, quick)
-	<-p.Done() // later than the delay, because TermGrace is longer
+	<-p.Done() // later than the delay, because Grace is longer
 	for i := range 1000 {
-		msg, err := p.Read()
-		require.NoError(t, err)
-		require.Equal(t, `{"n":`+strconv.Itoa(i)+`}`, string(msg))
+		require.Equal(t, `{"n":`+strconv.Itoa(i)+`}`, receive(t, p))
 	}
 	_, err := p.Read()
 	assert.ErrorContains(t, err, "status 5")
@@ -136,8 +133,7 @@ func TestCommandIgnoringSIGTERM(t *testing.T) {
 
 func TestCommandIgnoringEndOfInput(t *testing.T) {
 	p := start(t, helper(t, "deaf"), quick)
-	_, err := p.Read()
-	require.NoError(t, err)
+	receive(t, p)
 	require.NoError(t, p.Close())
 	exit, ok := errors.AsType[*stream.ExitError](p.Wait())
 	require.True(t, ok)
@@ -145,9 +141,8 @@ func TestCommandIgnoringEndOfInput(t *testing.T) {
 }
 
 func TestCommandStopped(t *testing.T) {
-	p := start(t, shell(t, "deaf", `trap 'exit 7' TERM; echo '{}'; while :; do sleep 0.05; done`), &stream.CommandOptions{Grace: 100 * time.Millisecond})
-	_, err := p.Read()
-	require.NoError(t, err)
+	p := start(t, shell(t, "deaf", `trap 'exit 7' TERM; echo '{}'; while :; do sleep 0.05; done`), &stream.CommandOptions{Grace: 2 * time.Second})
+	receive(t, p)
 	require.NoError(t, syscall.Kill(-p.PID(), syscall.SIGSTOP))
 	require.NoError(t, p.Close())
 	exit, ok := errors.AsType[*stream.ExitError](p.Wait())
@@ -172,4 +167,17 @@ func TestCommandContext(t *testing.T) {
 	cancel()
 	<-p.Done()
 	leak.CheckProcess(t, pid)
+}
+
+// An agent that cannot start says why.
+func ExampleCommand() {
+	p, err := stream.Command(exec.Command("sh", "-c", "echo 'no such model: x' >&2; exit 2"), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer p.Close()
+	_, err = p.Read()
+	fmt.Println(err)
+	// Output: process exited with status 2: no such model: x
 }

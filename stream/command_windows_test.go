@@ -60,7 +60,7 @@ func TestCommandLeavesNothingBehind(t *testing.T) {
 
 // An agent behind a wrapper, such as npx, ends with the wrapper.
 func TestCommandIgnoringEndOfInput(t *testing.T) {
-	p := start(t, helper(t, "wrapper"), &stream.CommandOptions{Grace: 100 * time.Millisecond, TermGrace: 100 * time.Millisecond})
+	p := start(t, helper(t, "wrapper"), &stream.CommandOptions{Grace: 100 * time.Millisecond})
 	pid := readPID(t, p)
 	require.NoError(t, p.Close())
 	exit, ok := errors.AsType[*stream.ExitError](p.Wait())
@@ -74,8 +74,10 @@ func TestCommandIgnoringEndOfInput(t *testing.T) {
 // A Ctrl-Break ends a process that does not handle it.
 func TestCommandIsAskedToEnd(t *testing.T) {
 	wine.Lacks(t, "GenerateConsoleCtrlEvent for a process group")
-	p := start(t, helper(t, "wrapper"), &stream.CommandOptions{Grace: 100 * time.Millisecond, TermGrace: time.Hour})
+	p := start(t, helper(t, "wrapper"), &stream.CommandOptions{Grace: 3 * time.Second})
 	pid := readPID(t, p)
+	began := time.Now()
 	require.NoError(t, p.Close())
+	assert.Less(t, time.Since(began), 6*time.Second, "it was not killed")
 	leak.CheckProcess(t, pid)
 }

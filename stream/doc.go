@@ -26,7 +26,7 @@
 // error.
 //
 // Closing a [Process] closes the agent's input, waits 5 s (Grace), asks its
-// process group to end, waits 5 s (TermGrace) and kills the group. When Close has
+// process group to end, waits 5 s again and kills the group. When Close has
 // returned nil, no process of the group is running. A process that left the group
 // (setsid) is not ended.
 //

@@ -89,9 +89,9 @@ func TestForwardDoesNotWaitForEver(t *testing.T) {
 // odd is a stream whose reads or writes fail as configured.
 type odd struct {
 	stream.Stream
-	read   func(stream.Stream) ([]byte, error)
-	refuse string // Write refuses messages that contain it
-	drain  chan struct{}
+	read     func(stream.Stream) ([]byte, error) // in place of Read; may be nil
+	write    func(msg []byte) error              // called before Write, which passes on its error; may be nil
+	features stream.Features
 }
 
 func (o *odd) Read() ([]byte, error) {
@@ -102,13 +102,25 @@ func (o *odd) Read() ([]byte, error) {
 }
 
 func (o *odd) Write(msg []byte) error {
-	if o.refuse != "" && strings.Contains(string(msg), o.refuse) {
-		return &stream.MessageError{Reason: "it is odd"}
+	if o.write != nil {
+		if err := o.write(msg); err != nil {
+			return err
+		}
 	}
 	return o.Stream.Write(msg)
 }
 
-func (o *odd) Features() *stream.Features { return &stream.Features{Draining: o.drain} }
+func (o *odd) Features() *stream.Features { return &o.features }
+
+// refusing returns a write function that refuses messages that contain text.
+func refusing(text string) func([]byte) error {
+	return func(msg []byte) error {
+		if strings.Contains(string(msg), text) {
+			return &stream.MessageError{Reason: "it is odd"}
+		}
+		return nil
+	}
+}
 
 func TestForwardAnswersWhatCannotBeCarried(t *testing.T) {
 	const request = `{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s"}}`
@@ -127,8 +139,8 @@ func TestForwardAnswersWhatCannotBeCarried(t *testing.T) {
 	}{
 		"request too long":  {near: odd{read: failing(&stream.TooLargeError{ID: []byte("1"), Method: "m"})}, want: "the request is too long"},
 		"response too long": {far: odd{read: failing(&stream.TooLargeError{ID: []byte("1"), HasResult: true})}, response: `{}`, want: "the response is too long"},
-		"request refused":   {far: odd{refuse: "prompt"}, want: "it is odd"},
-		"response refused":  {near: odd{refuse: "result"}, response: `{"jsonrpc":"2.0","id":1,"result":1}`, want: "it is odd"},
+		"request refused":   {far: odd{write: refusing("prompt")}, want: "it is odd"},
+		"response refused":  {near: odd{write: refusing("result")}, response: `{"jsonrpc":"2.0","id":1,"result":1}`, want: "it is odd"},
 		"request lost":      {far: odd{read: failing(&stream.LostError{ID: []byte("1"), Err: errors.New("x")})}, response: `{}`, want: "lost"},
 		"session lost":      {far: odd{read: failing(&stream.LostError{SessionID: "s", Err: errors.New("x")})}, response: `{}`, want: "lost"},
 	} {
@@ -184,7 +196,7 @@ func TestForwardDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		drain := make(chan struct{})
 		a, b, done := forwarded(func(x, y stream.Stream) (stream.Stream, stream.Stream) {
-			return &odd{Stream: x, drain: drain}, y
+			return &odd{Stream: x, features: stream.Features{Draining: drain}}, y
 		})
 		send(t, a, `{"jsonrpc":"2.0","id":1,"method":"m"}`)
 		receive(t, b)
@@ -202,26 +214,6 @@ func TestForwardDrains(t *testing.T) {
 	})
 }
 
-// rude is a stream whose methods fail with an error that is no error, or panic.
-type rude struct {
-	stream.Stream
-	read, write func() error
-}
-
-func (r *rude) Read() ([]byte, error) {
-	if r.read != nil {
-		return nil, r.read()
-	}
-	return r.Stream.Read()
-}
-
-func (r *rude) Write(msg []byte) error {
-	if r.write != nil {
-		return r.write()
-	}
-	return r.Stream.Write(msg)
-}
-
 // A stream of the user that returns a nil pointer as its error, or panics, ends Forward and
 // not the program.
 func TestForwardSurvivesAStream(t *testing.T) {
@@ -232,12 +224,38 @@ func TestForwardSurvivesAStream(t *testing.T) {
 		for _, reads := range []bool{true, false} {
 			a, _, done := forwarded(func(a, b stream.Stream) (stream.Stream, stream.Stream) {
 				if reads {
-					return &rude{Stream: a, read: fail}, b
+					return &odd{Stream: a, read: func(stream.Stream) ([]byte, error) { return nil, fail() }}, b
 				}
-				return a, &rude{Stream: b, write: fail}
+				return a, &odd{Stream: b, write: func([]byte) error { return fail() }}
 			})
 			_ = a.Write([]byte(`{"jsonrpc":"2.0","method":"a"}`))
 			assert.ErrorContains(t, <-done, "panic", name)
 		}
+	}
+}
+
+// When one stream of a bridge ends or fails, both streams are closed with the reason.
+func TestForwardTellsWhyItCloses(t *testing.T) {
+	broken := errors.New("broken")
+	for name, tt := range map[string]struct {
+		err  error
+		want stream.Reason
+	}{"end of input": {io.EOF, stream.ReasonDone}, "failure": {broken, stream.ReasonFailure}} {
+		t.Run(name, func(t *testing.T) {
+			reasons := make(chan stream.Reason, 2)
+			telling := func(s stream.Stream) *odd {
+				return &odd{Stream: s, features: stream.Features{CloseFor: func(why stream.Reason) error {
+					reasons <- why
+					return s.Close()
+				}}}
+			}
+			_, _, done := forwarded(func(a, b stream.Stream) (stream.Stream, stream.Stream) {
+				near := telling(a)
+				near.read = func(stream.Stream) ([]byte, error) { return nil, tt.err }
+				return near, telling(b)
+			})
+			assert.Equal(t, tt.want == stream.ReasonFailure, errors.Is(<-done, broken))
+			assert.Equal(t, []stream.Reason{tt.want, tt.want}, []stream.Reason{<-reasons, <-reasons})
+		})
 	}
 }

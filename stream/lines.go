@@ -151,10 +151,8 @@ func retry(err error, attempt int, done <-chan struct{}) bool {
 	if !errors.Is(err, syscall.EAGAIN) {
 		return false
 	}
-	timer := time.NewTimer(min(time.Millisecond<<min(attempt, 5), 20*time.Millisecond))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(min(time.Millisecond<<min(attempt, 5), 20*time.Millisecond)):
 		return true
 	case <-done:
 		return false

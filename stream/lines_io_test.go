@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -97,6 +99,12 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// raceEnabled reports whether the race detector is on.
+var raceEnabled = func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}()
+
 func TestLinesHugeLineIsNotHeld(t *testing.T) {
 	size, limit := uint64(1<<30), 4<<20
 	if testing.Short() || raceEnabled {
@@ -127,10 +135,9 @@ func TestLinesReaderErrors(t *testing.T) {
 	boom := errors.New("boom")
 	t.Run("after a message", func(t *testing.T) {
 		s := stream.Lines(io.MultiReader(strings.NewReader("{}\n{\"half"), errReader{boom}), nil, nil)
-		_, err := s.Read()
-		require.NoError(t, err)
+		receive(t, s)
 		for range 2 {
-			_, err = s.Read()
+			_, err := s.Read()
 			assert.ErrorIs(t, err, boom, "half a message is dropped, the error stays")
 		}
 	})
@@ -212,9 +219,7 @@ func TestLinesNonBlocking(t *testing.T) {
 		s := stream.Lines(r, w, nil)
 		require.NoError(t, s.Write([]byte("{}")))
 		assert.Equal(t, "{}\n", out.String())
-		msg, err := s.Read()
-		require.NoError(t, err)
-		assert.Equal(t, "{}", string(msg))
+		assert.Equal(t, "{}", receive(t, s))
 	})
 }
 

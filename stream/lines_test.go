@@ -182,13 +182,10 @@ func TestUnchecked(t *testing.T) {
 	report := stream.FeaturesOf(s).Unchecked()
 	require.NotNil(t, report)
 
-	msg, err := s.Read()
-	require.NoError(t, err)
-	assert.Equal(t, `{"broken`, string(msg))
-	report(msg)
-	msg, err = s.Read()
-	require.NoError(t, err)
-	assert.Equal(t, `{"a":1}`, string(msg))
+	msg := receive(t, s)
+	assert.Equal(t, `{"broken`, msg)
+	report([]byte(msg))
+	assert.Equal(t, `{"a":1}`, receive(t, s))
 	assert.Equal(t, []string{"banner", `{"broken`}, noise)
 
 	assert.Nil(t, stream.FeaturesOf(stream.Lines(strings.NewReader(""), io.Discard, nil)).Unchecked, "not tolerant")

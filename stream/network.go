@@ -1,6 +1,9 @@
 package stream
 
-import "io"
+import (
+	"fmt"
+	"io"
+)
 
 // ErrShutdown is the clean end of a connection whose peer shuts down, so that it can be told
 // from other clean ends: errors.Is(err, io.EOF) holds as well. Network streams return it, or
@@ -29,4 +32,18 @@ type ServerStats struct {
 	// Refused is how many requests were refused because of their sender, of a limit, or because
 	// the server is set up wrongly. The log has the reasons of some.
 	Refused int64
+}
+
+// StatusError is an HTTP response that refuses a connection, a request or a message.
+// Network streams return it, wrapped.
+type StatusError struct {
+	Code int    // the status, such as 401
+	Body string // the beginning of the body
+}
+
+// StatusCode returns Code. Package rpcerr/classify determines the kind of the error by it.
+func (e *StatusError) StatusCode() int { return e.Code }
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("stream: the server answered with HTTP status %d", e.Code)
 }

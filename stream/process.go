@@ -88,10 +88,6 @@ func (p *Process) Features() *Features {
 // its group is left. Read may still have messages to return then.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exited returns a channel that is closed when the process itself has ended; others
-// of its group may still be running.
-func (p *Process) Exited() <-chan struct{} { return p.exited }
-
 // Wait waits until Done is closed. It returns nil for exit status 0 and otherwise an
 // *[ExitError]. It does not end the process; Close does.
 func (p *Process) Wait() error {
@@ -147,7 +143,7 @@ func (p *Process) writeBatch(msgs [][]byte) error {
 	}
 	if exit := p.awaitExit(); exit != nil {
 		// Read may not have reached what the process printed instead of messages.
-		if exit.Noise == "" && p.within(statusPatience, p.drained) {
+		if exit.Noise == "" && within(statusPatience, p.drained) {
 			exit.Noise = p.Noise()
 		}
 		return fmt.Errorf("%w (%w)", exit, err)
@@ -164,13 +160,11 @@ func (p *Process) awaitExit() *ExitError {
 	if isClosed(p.closing) {
 		return nil
 	}
-	timer := time.NewTimer(p.linger + statusPatience)
-	defer timer.Stop()
 	select {
 	case <-p.exited:
 		return p.exitError()
 	case <-p.closing:
-	case <-timer.C:
+	case <-time.After(p.linger + statusPatience):
 		process.Hold()
 	}
 	return nil
@@ -178,8 +172,8 @@ func (p *Process) awaitExit() *ExitError {
 
 // Close ends the process and returns when it and its group are gone. It closes the
 // standard input of the process. If the process does not end within Grace, Close asks
-// its group to end (it wakes a stopped process for that), and after TermGrace it kills
-// the group. What the process writes meanwhile is dropped. Read and Write return at
+// its group to end (it wakes a stopped process for that), and after Grace once more it
+// kills the group. What the process writes meanwhile is dropped. Read and Write return at
 // once. The error reports a process that could not be ended.
 func (p *Process) Close() error {
 	p.close.Do(func() {
@@ -196,18 +190,18 @@ func (p *Process) Close() error {
 // end carries out the steps of Close. If the process has already ended, watch ends its group in the
 // same way.
 func (p *Process) end() error {
-	if p.within(p.opts.Grace, p.exited) {
-		if p.within(p.linger+p.opts.TermGrace+killPatience, p.done) {
+	if within(p.opts.Grace, p.exited) {
+		if within(p.linger+p.opts.Grace+killPatience, p.done) {
 			return nil
 		}
 		return p.stuck()
 	}
 	p.group.Terminate()
-	if p.within(p.opts.TermGrace, p.done) {
+	if within(p.opts.Grace, p.done) {
 		return nil
 	}
 	p.group.Kill()
-	if p.within(p.linger+killPatience, p.done) {
+	if within(p.linger+killPatience, p.done) {
 		return nil
 	}
 	return p.stuck()
@@ -217,16 +211,14 @@ func (p *Process) stuck() error {
 	return fmt.Errorf("stream: process %d or one it started could not be ended", p.PID())
 }
 
-func (p *Process) within(d time.Duration, done <-chan struct{}) bool {
+func within(d time.Duration, done <-chan struct{}) bool {
 	if d <= 0 {
 		return isClosed(done)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-done:
 		return true
-	case <-timer.C:
+	case <-time.After(d):
 		return false
 	}
 }
@@ -241,21 +233,21 @@ func (p *Process) watch() {
 	if left {
 		p.group.Terminate()
 	}
-	if !p.within(p.linger, p.stderr.drained) {
+	if !within(p.linger, p.stderr.drained) {
 		p.stderr.f.Close()
-		p.within(statusPatience, p.stderr.drained) // unless the caller's writer blocks
+		within(statusPatience, p.stderr.drained) // unless the caller's writer blocks
 	}
 	p.exit = newExitError(p.cmd.ProcessState, p.stderr.tail.String())
 	if process.Ending() { // this program is ending because of a signal; see EndOnSignal
 		if left {
-			p.endGroup(ended.Add(p.opts.TermGrace))
+			p.endGroup(ended.Add(p.opts.Grace))
 		}
 		p.group.Close()
 		process.Hold()
 	}
 	close(p.exited)
 	if left {
-		p.endGroup(ended.Add(p.opts.TermGrace))
+		p.endGroup(ended.Add(p.opts.Grace))
 	}
 	p.group.Close()
 	p.release()

@@ -65,19 +65,19 @@ func check(err error) {
 }
 
 func TestStdioKeepsStrayOutputAway(t *testing.T) {
+	var noise []string
 	var stderr strings.Builder
-	p := start(t, helper(t, "stray"), &stream.CommandOptions{Strict: true, Stderr: &stderr})
+	p := start(t, helper(t, "stray"), &stream.CommandOptions{Stderr: &stderr, OnNoise: func(line string) { noise = append(noise, line) }})
 	require.NoError(t, p.Write([]byte(`{"hello":1}`)))
 	for _, want := range []string{
-		"before", `{"n":0}`, `{"n":1}`, `{"n":2}`, `{"hello":1}`,
+		`{"n":0}`, `{"n":1}`, `{"n":2}`, `{"hello":1}`,
 		`{"read":"stream: Stdio was already called in this process","write":"stream: Stdio was already called in this process"}`,
 	} {
-		msg, err := p.Read()
-		require.NoError(t, err)
-		assert.Equal(t, want, string(msg))
+		assert.Equal(t, want, receive(t, p))
 	}
 	require.NoError(t, p.Close())
 	assert.NoError(t, p.Wait(), p.Stderr())
+	assert.Equal(t, []string{"before"}, noise)
 	want := ""
 	for i := range 3 {
 		want += fmt.Sprintf("stray %d\ndirect\nraw\nchild\n", i)
@@ -234,9 +234,7 @@ func TestStdioLinesHasOptions(t *testing.T) {
 		require.NoError(t, p.Write([]byte(msg)))
 	}
 	for _, want := range []string{`{"a":1}`, `{"large":12}`, `{"b":2}`} {
-		msg, err := p.Read()
-		require.NoError(t, err)
-		assert.Equal(t, want, string(msg))
+		assert.Equal(t, want, receive(t, p))
 	}
 }
 

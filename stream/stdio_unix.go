@@ -41,6 +41,10 @@ func takeStdio() (in, out *os.File, err error) {
 // the latter.
 func catchSIGPIPE() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
+// reopen opens the pipe of a descriptor a second time, or returns nil. It is nil on systems other
+// than Linux, where a file below /dev/fd shares its mode with the original.
+var reopen func(fd, mode int, name string) *os.File
+
 // private duplicates descriptor fd to one that children do not inherit. A pipe or socket is put
 // into non-blocking mode, so that the runtime can interrupt reads and writes.
 func private(fd, mode int, name string) (*os.File, error) {
@@ -51,8 +55,10 @@ func private(fd, mode int, name string) (*os.File, error) {
 	kind := st.Mode & syscall.S_IFMT
 	if kind == syscall.S_IFIFO {
 		// A file that is opened again has its own mode, which affects no other descriptor.
-		if f := reopen(fd, mode, name); f != nil {
-			return f, nil
+		if reopen != nil {
+			if f := reopen(fd, mode, name); f != nil {
+				return f, nil
+			}
 		}
 	}
 	syscall.ForkLock.RLock()

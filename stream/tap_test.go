@@ -32,9 +32,7 @@ func TestTapShowsEverything(t *testing.T) {
 	require.NoError(t, a.Write([]byte(`{"n":1}`)))
 	require.NoError(t, stream.FeaturesOf(a).WriteBatch([][]byte{[]byte(`{"n":2}`), []byte(`{"n":3}`)}))
 	require.NoError(t, b.Write([]byte(`{"n":4}`)))
-	msg, err := a.Read()
-	require.NoError(t, err)
-	assert.Equal(t, `{"n":4}`, string(msg))
+	assert.Equal(t, `{"n":4}`, receive(t, a))
 	assert.Equal(t, []string{`sent {"n":1}`, `sent {"n":2}`, `sent {"n":3}`, `received {"n":4}`}, s.all)
 }
 
@@ -53,8 +51,7 @@ func TestTapDoesNotShowNoise(t *testing.T) {
 	}})
 	var shown seen
 	s = stream.Tap(s, shown.see)
-	_, err := s.Read()
-	require.NoError(t, err)
+	receive(t, s)
 	assert.Equal(t, []string{`received {"n":1}`}, shown.all)
 	assert.Equal(t, []string{"banner", "{oops}"}, noise)
 }

@@ -94,7 +94,7 @@ func TestProcess(t *testing.T) {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), playAgent+"="+notes)
 			return cmd
-		}, &stream.CommandOptions{Grace: time.Millisecond, TermGrace: 100 * time.Millisecond})
+		}, &stream.CommandOptions{Grace: 100 * time.Millisecond})
 		o.Client = func(*client.Conn) acp.Client { return &person{make(chan error, 1)} }
 	})
 	require.NoError(t, k.Start(context.Background()))

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,9 +29,7 @@ const (
 // *stream.TooLargeError and can be called again. A header without a valid Content-Length is a
 // final error, because nothing tells where the next frame begins.
 //
-// Close closes w first and then r, each if it is an io.Closer, and only once if they are the
-// same value. Whether it interrupts a blocked Read or Write depends on them: pipes, sockets
-// and io.Pipe do.
+// Close closes w and r as that of stream.Lines does.
 func ContentLength(r io.Reader, w io.Writer, opts *Options) stream.Stream {
 	return &framed{r: r, w: w, in: bufio.NewReader(r), max: opts.maxMessage(), done: make(chan struct{})}
 }
@@ -206,21 +202,7 @@ func (f *framed) isClosed() bool {
 func (f *framed) Close() error {
 	f.close.Do(func() {
 		close(f.done)
-		f.closeErr = closeOne(f.w)
-		if t := reflect.TypeOf(f.r); t == nil || !t.Comparable() || any(f.r) != any(f.w) {
-			f.closeErr = errors.Join(f.closeErr, closeOne(f.r))
-		}
+		f.closeErr = stream.Lines(f.r, f.w, nil).Close() // which knows how to close a reader and a writer
 	})
 	return f.closeErr
-}
-
-func closeOne(v any) error {
-	c, ok := v.(io.Closer)
-	if !ok {
-		return nil
-	}
-	if err := c.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
-		return err
-	}
-	return nil
 }

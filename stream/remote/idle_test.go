@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 
@@ -104,6 +106,12 @@ func idleBound() int64 {
 	}
 	return 64 << 10
 }
+
+// raceEnabled reports whether the race detector is on.
+var raceEnabled = func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}()
 
 func TestIdleConnectionsAreCheap(t *testing.T) {
 	if raceEnabled {

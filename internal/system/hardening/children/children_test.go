@@ -42,7 +42,7 @@ func command(t *testing.T, role string, shell bool) *exec.Cmd {
 func connect(t *testing.T, cmd *exec.Cmd, o stream.CommandOptions, opts *client.Options) (*client.Conn, *client.Session) {
 	t.Helper()
 	if o.Grace == 0 {
-		o.Grace, o.TermGrace = 300*time.Millisecond, 300*time.Millisecond
+		o.Grace = 300 * time.Millisecond
 	}
 	process, err := stream.Command(cmd, &o)
 	require.NoError(t, err)

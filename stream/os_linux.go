@@ -2,6 +2,7 @@ package stream
 
 import (
 	"os"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -20,11 +21,12 @@ const (
 	fSetPipeSize = 1031 // F_SETPIPE_SZ
 )
 
+func init() { widen, awaitInput, reopen = widenPipes, pollInput, reopenPipe }
+
 // wide counts the pipes that are wide now.
 var wide atomic.Int32
 
-// widen enlarges the pipes if possible. Call release when they are closed.
-func widen(pipes ...*os.File) (release func()) {
+func widenPipes(pipes ...*os.File) (release func()) {
 	n := int32(len(pipes))
 	if wide.Add(n) > widePipes {
 		wide.Add(-n)
@@ -42,15 +44,11 @@ func widen(pipes ...*os.File) (release func()) {
 	return func() { wide.Add(-n) }
 }
 
-const (
-	canAwaitInput = true
+const pollIn = 1 // POLLIN
 
-	pollIn = 1 // POLLIN
-)
-
-// awaitInput waits until f can be read, but no longer than d. Go's scheduler sees an ordinary
-// system call, so the goroutine usually keeps its processor.
-func awaitInput(f *os.File, d time.Duration) {
+// pollInput makes a system call that Go's scheduler does not know, so the goroutine usually keeps
+// its processor.
+func pollInput(f *os.File, d time.Duration) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return
@@ -64,3 +62,15 @@ func awaitInput(f *os.File, d time.Duration) {
 		_, _, _ = syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&poll)), 1, uintptr(unsafe.Pointer(&wait)), 0, 0, 0)
 	})
 }
+
+func reopenPipe(fd, mode int, name string) *os.File {
+	path := "/proc/self/fd/" + strconv.Itoa(fd)
+	own, err := syscall.Open(path, mode|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	return os.NewFile(uintptr(own), name)
+}
+
+// dup2 uses dup3, because newer architectures have no dup2.
+func dup2(from, to int) error { return os.NewSyscallError("dup3", syscall.Dup3(from, to, 0)) }

@@ -3,9 +3,13 @@
 package stream
 
 import (
+	"io"
 	"os"
 	"syscall"
 )
+
+// readReady is never called where pipes have no deadlines.
+func readReady(*os.File, []byte) (int, error) { return 0, io.EOF }
 
 // On Windows, SIGTERM is sent when the console is closed, the user logs off or the system shuts
 // down.
