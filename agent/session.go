@@ -1,11 +1,11 @@
+// Copied to agent/v2 by go generate.
+
 package agent
 
 import (
 	"context"
-	"iter"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
 // Session has short methods for the messages of one session. It holds no state, so a
@@ -13,7 +13,7 @@ import (
 // Messages that one goroutine sends arrive in the order in which it sent them.
 //
 // The methods that send an update return when the update is queued for sending. They also
-// send if ctx is done, so that the last updates of a cancelled turn reach the client; an
+// send if ctx is done, so that the last updates of cancelled work reach the client; an
 // error then means that the connection has ended. The methods that send a request return
 // if ctx is done.
 type Session struct {
@@ -29,46 +29,12 @@ func (s *Session) ID() acp.SessionID { return s.id }
 
 // Update sends the update u.
 func (s *Session) Update(ctx context.Context, u acp.SessionUpdate) error {
-	return s.conn.SessionUpdate(context.WithoutCancel(ctx), &acp.SessionNotification{SessionID: s.id, Update: u})
-}
-
-// Message sends a chunk of the agent's message. The client concatenates the chunks.
-func (s *Session) Message(ctx context.Context, text string) error {
-	return s.Update(ctx, acp.AgentText(text))
-}
-
-// MessageFrom sends the texts that a model streams as chunks of the agent's message.
-// It sends the first text at once and joins the following ones for 25 ms or up to 2 KiB. A
-// text may end inside a rune. MessageFrom returns when the sequence ends or yields an error,
-// which it returns, or when ctx is done; the text that has arrived is sent in every case. It
-// calls the sequence on the goroutine of the caller.
-func (s *Session) MessageFrom(ctx context.Context, deltas iter.Seq2[string, error]) error {
-	return endpoint.JoinText(ctx, deltas, func(text string) error { return s.Message(ctx, text) })
-}
-
-// Thought sends a chunk of the agent's thoughts.
-func (s *Session) Thought(ctx context.Context, text string) error {
-	return s.Update(ctx, acp.AgentThought(text))
-}
-
-// UserMessage sends a chunk of a user's message, for the replay of a session.
-func (s *Session) UserMessage(ctx context.Context, text string) error {
-	return s.Update(ctx, acp.UserText(text))
-}
-
-// Plan sends the complete plan, which replaces the previous one.
-func (s *Session) Plan(ctx context.Context, entries ...acp.PlanEntry) error {
-	return s.Update(ctx, &acp.Plan{Entries: entries})
+	return s.conn.SessionUpdate(context.WithoutCancel(ctx), &updateNotification{SessionID: s.id, Update: u})
 }
 
 // Commands sends the complete list of slash commands, which replaces the previous one.
 func (s *Session) Commands(ctx context.Context, commands ...acp.AvailableCommand) error {
 	return s.Update(ctx, &acp.AvailableCommandsUpdate{AvailableCommands: commands})
-}
-
-// Mode reports the new current mode of the session.
-func (s *Session) Mode(ctx context.Context, id acp.SessionModeID) error {
-	return s.Update(ctx, &acp.CurrentModeUpdate{CurrentModeID: id})
 }
 
 // ConfigOptions sends the complete list of options, which replaces the previous one.
@@ -96,8 +62,8 @@ func (s *Session) Usage(ctx context.Context, used, size uint64) error {
 	return s.Update(ctx, &acp.UsageUpdate{Used: used, Size: size})
 }
 
-// Notice shows the user a text that is not part of the conversation. If the client did
-// not advertise session.notices, nothing is sent and the error is an
+// Notice shows the user a text that is not part of the conversation. In version 1, nothing
+// is sent if the client did not advertise session.notices, and the error is an
 // *acp.CapabilityError; send an important text as a message in this case.
 func (s *Session) Notice(ctx context.Context, severity acp.NoticeSeverity, title, description string) error {
 	return s.Update(ctx, &acp.Notice{Severity: severity, Title: title, Description: description})

@@ -1,10 +1,10 @@
+// Copied to agent/v2 by go generate.
+
 package agent
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/rpc"
@@ -18,45 +18,14 @@ type ToolCall struct {
 	id      acp.ToolCallID
 }
 
-// StartToolCall announces a tool call and returns a ToolCall for the updates that follow.
-// It replaces an empty ToolCallID by a new one and an empty Status by in_progress. The
-// argument call is neither modified nor retained.
-//
-//	call, err := s.StartToolCall(ctx, &acp.ToolCall{Title: "Read go.mod", Kind: acp.ToolKindRead})
-//	if err != nil {
-//		return err
-//	}
-//	text, err := s.ReadFile(ctx, path)
-//	if err != nil {
-//		return call.Fail(ctx, err)
-//	}
-//	return call.Finish(ctx, acp.ToolText(text))
-func (s *Session) StartToolCall(ctx context.Context, call *acp.ToolCall) (*ToolCall, error) {
-	if call == nil {
-		return nil, errors.New("agent: StartToolCall was given no call: pass at least its Title")
-	}
-	c := *call
-	if c.ToolCallID == "" {
-		// The id is random because the session, and the id with it, may outlive this process.
-		c.ToolCallID = acp.ToolCallID("call_" + rand.Text())
-	}
-	if c.Status == "" {
-		c.Status = acp.ToolCallStatusInProgress
-	}
-	if err := s.Update(ctx, &c); err != nil {
-		return nil, err
-	}
-	return s.ToolCall(c.ToolCallID), nil
-}
-
 // ToolCall returns a ToolCall for a tool call that has already been announced.
 func (s *Session) ToolCall(id acp.ToolCallID) *ToolCall { return &ToolCall{s, id} }
 
 // ID returns the id of the tool call.
 func (t *ToolCall) ID() acp.ToolCallID { return t.id }
 
-// Update changes the tool call. Members that u leaves out keep their value; a list
-// replaces the previous list. Update fills in the id.
+// Update changes the tool call. Absent members keep their value; a list replaces the
+// previous list. Update fills in the id.
 func (t *ToolCall) Update(ctx context.Context, u *acp.ToolCallUpdate) error {
 	if u == nil {
 		u = &acp.ToolCallUpdate{}
@@ -69,22 +38,23 @@ func (t *ToolCall) Update(ctx context.Context, u *acp.ToolCallUpdate) error {
 // Progress reports that the tool call is in progress. The content, if there is any,
 // replaces the previous content.
 func (t *ToolCall) Progress(ctx context.Context, content ...acp.ToolCallContent) error {
-	return t.Update(ctx, &acp.ToolCallUpdate{Status: acp.ToolCallStatusInProgress, Content: content})
+	return t.status(ctx, acp.ToolCallStatusInProgress, content)
 }
 
 // Finish reports that the tool call has succeeded. The content, if there is any, replaces
 // the previous content.
 func (t *ToolCall) Finish(ctx context.Context, content ...acp.ToolCallContent) error {
-	return t.Update(ctx, &acp.ToolCallUpdate{Status: acp.ToolCallStatusCompleted, Content: content})
+	return t.status(ctx, acp.ToolCallStatusCompleted, content)
 }
 
 // Fail reports that the tool call has failed with err. It first calls Options.OnError with
 // err. The function [acp.FailToolCall] decides what the client and the model read: the
 // complete update of an [acp.ToolFailure]; the message, code and data of an
 // *rpcerr.RequestError; and only "Internal error" of any other error. Details that are not
-// sent are logged. If the update of an acp.ToolFailure is invalid, the client reads "Internal
-// error", and Fail returns what is wrong. The function OnError of rpcerr/classify returns a function for
-// Options.OnError that classifies the errors of other packages, so that more can be sent.
+// sent are logged. If the update of an acp.ToolFailure is invalid, the client reads
+// "Internal error", and Fail returns what is wrong. The function OnError of rpcerr/classify
+// returns a function for Options.OnError that classifies the errors of other packages, so
+// that more can be sent.
 func (t *ToolCall) Fail(ctx context.Context, err error) error {
 	var update *acp.ToolCallUpdate
 	fault := t.session.conn.engine.Leave(ctx, "tool call "+string(t.id), err, func(err error) { update = t.failed(ctx, err) })
@@ -115,14 +85,8 @@ func (t *ToolCall) failed(ctx context.Context, err error) *acp.ToolCallUpdate {
 	}
 	update := acp.FailToolCall(t.id, err)
 	if details != "" { // for development
-		update.Content = append(slices.Clip(update.Content), acp.ToolText("Details: "+details))
+		addContent(update, acp.ToolText("Details: "+details))
 	}
 	update.RawOutput = rpc.Annotate(update.RawOutput, errorID, details)
 	return update
-}
-
-// AskPermission asks the user whether this tool call may proceed; see
-// [Session.AskPermission].
-func (t *ToolCall) AskPermission(ctx context.Context, options ...acp.PermissionOption) (acp.PermissionOption, error) {
-	return t.session.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: t.id}, options...)
 }

@@ -154,3 +154,63 @@ func (b *Background) End(ctx context.Context) error {
 	})
 	return b.err
 }
+
+// SetTurnUsage sets the number of tokens that the work on the current prompt has consumed.
+// When the work ends, [Session.Accept] reports it with the state idle. A later call replaces
+// it, and nil means unknown. The argument u is copied. If no work on a prompt is in progress,
+// SetTurnUsage does nothing. [Session.Usage] reports the size of the context window instead.
+//
+// Protocol: session/update with a state_update.
+//
+// Unstable: the protocol may change or drop this number.
+func (s *Session) SetTurnUsage(u *acp.Usage) {
+	var own *acp.Usage
+	if u != nil {
+		copied := *u
+		own = &copied
+	}
+	_ = s.conn.states.with(s.id, func(st *state) error { // never fails
+		if st.working {
+			st.usage = own
+		}
+		return nil
+	})
+}
+
+// asking calls ask, which waits for the user. Meanwhile the session's state is
+// requires_action if foreground work is in progress. What background work asks does not
+// block the foreground.
+func (s *Session) asking(ctx context.Context, ask func() error) (err error) {
+	if rpc.InBackground(ctx) {
+		return ask()
+	}
+	if err := s.wait(ctx, 1); err != nil {
+		return err
+	}
+	defer func() { // runs even if a middleware calls runtime.Goexit
+		if stateErr := s.wait(ctx, -1); err == nil {
+			err = stateErr
+		}
+	}()
+	return ask()
+}
+
+// wait adds by to the number of requests to the user that are in flight, and sends the
+// session's state if that changes it. If one that begins cannot be told, it does not count.
+func (s *Session) wait(ctx context.Context, by int) error {
+	return s.conn.states.with(s.id, func(st *state) error {
+		before := st.waiting > 0
+		st.waiting += by
+		if !st.working || before == (st.waiting > 0) {
+			return nil
+		}
+		err := errExited
+		defer func() { // runs even if a middleware calls runtime.Goexit
+			if err != nil && by > 0 {
+				st.waiting -= by
+			}
+		}()
+		err = s.sendState(ctx, st.update())
+		return err
+	})
+}

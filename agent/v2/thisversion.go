@@ -9,8 +9,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// This file holds what differs between the versions; the files whose names end in
-// _shared_gen.go are copies of files of version 1.
+// This file contains what differs between the versions and has no other file. The files whose
+// names end in _shared_gen.go are copies of files of version 1.
 
 // updateNotification is the params type of session/update.
 type updateNotification = acp.UpdateSessionNotification
