@@ -2,24 +2,26 @@ package host_test
 
 import (
 	"context"
-	"log/slog"
+	"fmt"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/elicitation"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/internal/leak"
-	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -99,6 +101,13 @@ func TestEveryCombinationOfOptions(t *testing.T) {
 		require.NoError(t, h.Close())
 	}
 	assert.Equal(t, 36, combinations)
+
+	h, err := host.New(&host.Options{SignIn: &signin.Options{}})
+	require.NoError(t, err)
+	assert.Equal(t, &acp.ClientCapabilities{}, h.Capabilities(nil))
+	h, err = host.New(&host.Options{SignIn: &signin.Options{Command: func() *exec.Cmd { return exec.Command("agent") }}})
+	require.NoError(t, err)
+	assert.Equal(t, &acp.ClientCapabilities{Auth: &acp.AuthCapabilities{Terminal: true}, Meta: acp.Meta{"terminal-auth": true}}, h.Capabilities(nil))
 }
 
 // The end of a connection frees what the host keeps for it, and leaves other connections of
@@ -108,60 +117,40 @@ func TestTheEndOfAConnectionFreesItsParts(t *testing.T) {
 		t.Skip("Windows has no list of open files and no sh")
 	}
 	leak.Check(t)
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
 	open := func() int {
 		names, err := os.ReadDir("/dev/fd")
 		require.NoError(t, err)
 		return len(names)
 	}
-	said := make(chan string, 10)
-	asked := 0
-	h, err := host.New(&host.Options{
-		Roots: []string{dir}, Terminals: &terminals.Options{OnOutput: func(o terminals.Output) { said <- string(o.Data) }},
-		Ask: func(_ context.Context, q *permission.Question) (string, error) {
-			asked++
-			return q.Pick(permission.AllowAlways), nil
-		},
+	output := make(chan string, 10)
+	x := newFixture(t, host.Options{
+		Terminals: &terminals.Options{OnOutput: func(o terminals.Output) { output <- string(o.Data) }},
+		Ask:       pick(permission.AllowAlways),
 	})
-	require.NoError(t, err)
-	defer h.Close()
-	quiet := slog.New(slog.DiscardHandler)
-	// connect opens a connection with a session, in which a file is written and a command runs.
-	connect := func() (*client.Conn, *script, acp.TerminalID) {
-		a, b := stream.Pipe()
-		s := &script{}
-		rawpeer.Start(t, agent.New(a, func(c *agent.Conn) acp.Agent { s.Conn = c; return only{scripted{s}} }, &agent.Options{Logger: quiet}))
-		conn, err := client.Connect(context.Background(), b, h.Client, &client.Options{Logger: quiet})
-		require.NoError(t, err)
-		t.Cleanup(func() { conn.Close(); conn.Wait() })
-		session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
-		require.NoError(t, err)
-		var id acp.TerminalID
-		s.turn = func(ctx context.Context, session acp.SessionID) error {
-			_, err := s.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: session, Path: filepath.Join(dir, "a"), Content: "x"})
-			if err != nil {
+	// use writes a file and starts a command.
+	use := func() (id acp.TerminalID) {
+		require.NoError(t, x.run(func(ctx context.Context, session acp.SessionID) error {
+			if err := x.write(ctx, "a", "x"); err != nil {
 				return err
 			}
-			res, err := s.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: session, Command: "sh", Args: []string{"-c", "echo ready; exec sleep 1000"}})
+			res, err := x.agent.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: session, Command: "sh", Args: []string{"-c", "echo ready; exec sleep 1000"}})
 			if err == nil {
 				id = res.TerminalID
 			}
 			return err
-		}
-		_, err = session.Prompt(t.Context(), acp.Text("go")).Wait()
-		require.NoError(t, err)
-		assert.Equal(t, "ready\n", <-said)
-		return conn, s, id
+		}))
+		assert.Equal(t, "ready\n", <-output)
+		return id
 	}
-	kept, other, terminal := connect()
+	terminal, kept, other := use(), x.conn, x.agent
 	before := open()
 	for i := range 3 {
-		conn, _, _ := connect()
-		assert.Equal(t, 2*(i+2), asked, "what was allowed for always on one connection is asked on another")
+		x.connect(&client.Options{})
+		use()
+		assert.Len(t, x.questions(), 2*(i+2), "what was always allowed on one connection is asked on another")
 		assert.Greater(t, open(), before)
-		conn.Close()
-		require.NoError(t, conn.Wait())
+		x.conn.Close()
+		require.NoError(t, x.conn.Wait())
 		assert.Equal(t, before, open())
 	}
 	out, err := other.TerminalOutput(t.Context(), &acp.TerminalOutputRequest{SessionID: "s", TerminalID: terminal})
@@ -170,4 +159,47 @@ func TestTheEndOfAConnectionFreesItsParts(t *testing.T) {
 	kept.Close()
 	require.NoError(t, kept.Wait())
 	assert.Less(t, open(), before)
+}
+
+// A program that closes its connection and its host as it exits, in any order, leaves no
+// command of the agent behind.
+func TestNoCommandOutlivesTheHost(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no sh")
+	}
+	commands := map[string][]string{
+		"sleep":           {"-c", "echo $$; exec sleep 1000"},
+		"ignores SIGTERM": {"-c", `trap "" TERM; echo $$; while :; do sleep 0.05; done`},
+	}
+	orders := map[string]func(x *fixture){
+		"connection first": func(x *fixture) { x.conn.Close(); assert.NoError(t, x.host.Close()) },
+		"host first":       func(x *fixture) { assert.NoError(t, x.host.Close()); x.conn.Close() },
+		"at once": func(x *fixture) {
+			go x.conn.Close() // ends at once
+			assert.NoError(t, x.host.Close())
+		},
+	}
+	for command, args := range commands {
+		for order, end := range orders {
+			t.Run(fmt.Sprint(command, ", ", order), func(t *testing.T) {
+				for range 3 {
+					output := make(chan string, 10)
+					x := newFixture(t, host.Options{
+						Terminals: &terminals.Options{
+							Grace:    50 * time.Millisecond,
+							OnOutput: func(o terminals.Output) { output <- string(o.Data) },
+						},
+						Ask: pick(permission.AllowOnce),
+					})
+					require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
+						return x.command(ctx, acp.CreateTerminalRequest{Command: "sh", Args: args})
+					}))
+					pid, err := strconv.Atoi(strings.TrimSpace(<-output))
+					require.NoError(t, err)
+					end(x)
+					leak.CheckProcess(t, pid)
+				}
+			})
+		}
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -23,7 +22,6 @@ import (
 	"github.com/acpkit/go-sdk/client/elicitation"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/permission"
-	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -63,12 +61,11 @@ func (s scripted) Cancel(context.Context, *acp.CancelNotification) error { retur
 // only hides the methods of the Conn inside.
 type only struct{ acp.Agent }
 
-// table is a host with an agent, connected and with a session.
-type table struct {
+// fixture is a host with an agent, connected and with a session.
+type fixture struct {
 	t       *testing.T
 	dir     string
 	host    *host.Host
-	client  acp.Client
 	agent   *script
 	conn    *client.Conn
 	session *client.Session
@@ -78,13 +75,13 @@ type table struct {
 	asked   []permission.Question
 }
 
-func sit(t *testing.T, opts host.Options) *table {
+func newFixture(t *testing.T, opts host.Options) *fixture {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	if len(opts.Roots) > 0 {
 		dir = opts.Roots[0]
 	}
-	x := &table{t: t, dir: dir, agent: &script{}}
+	x := &fixture{t: t, dir: dir}
 	opts.Roots = []string{dir}
 	var rules permission.Options
 	if opts.Permission != nil {
@@ -106,45 +103,52 @@ func sit(t *testing.T, opts host.Options) *table {
 	}
 	x.host, err = host.New(&opts)
 	require.NoError(t, err)
-	a, b := stream.Pipe()
-	quiet := slog.New(slog.DiscardHandler)
-	end := agent.New(a, func(c *agent.Conn) acp.Agent { x.agent.Conn = c; return only{scripted{x.agent}} }, &agent.Options{Logger: quiet, IgnoreCapabilities: true})
-	require.NoError(t, end.Start(context.Background()))
-	x.conn, err = client.Connect(context.Background(), b, func(c *client.Conn) acp.Client { x.client = x.host.Client(c); return x.client }, &client.Options{Logger: quiet})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		x.conn.Close()
-		assert.NoError(t, x.conn.Wait())
-		assert.NoError(t, end.Wait())
-		assert.NoError(t, x.host.Close())
-	})
-	x.session, err = x.conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
-	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, x.host.Close()) })
+	x.connect(&client.Options{})
 	return x
 }
 
+// connect connects another agent, and opens a session.
+func (x *fixture) connect(opts *client.Options) {
+	a, b := stream.Pipe()
+	s := &script{}
+	opts.Logger = slog.New(slog.DiscardHandler)
+	end := agent.New(a, func(c *agent.Conn) acp.Agent { s.Conn = c; return only{scripted{s}} }, &agent.Options{Logger: opts.Logger, IgnoreCapabilities: true})
+	require.NoError(x.t, end.Start(context.Background()))
+	conn, err := client.Connect(context.Background(), b, x.host.Client, opts)
+	require.NoError(x.t, err)
+	x.t.Cleanup(func() {
+		conn.Close()
+		assert.NoError(x.t, conn.Wait())
+		assert.NoError(x.t, end.Wait())
+	})
+	x.session, err = conn.StartSession(x.t.Context(), &acp.NewSessionRequest{Cwd: x.dir})
+	require.NoError(x.t, err)
+	x.agent, x.conn = s, conn
+}
+
 // run runs one turn.
-func (x *table) run(turn func(ctx context.Context, id acp.SessionID) error) error {
+func (x *fixture) run(turn func(ctx context.Context, id acp.SessionID) error) error {
 	x.agent.turn = turn
 	_, err := x.session.Prompt(x.t.Context(), acp.Text("go")).Wait()
 	return err
 }
 
-func (x *table) path(name string) string { return filepath.Join(x.dir, name) }
+func (x *fixture) path(name string) string { return filepath.Join(x.dir, name) }
 
-func (x *table) write(ctx context.Context, name, text string) error {
+func (x *fixture) write(ctx context.Context, name, text string) error {
 	_, err := x.agent.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: "s", Path: x.path(name), Content: text})
 	return err
 }
 
-func (x *table) command(ctx context.Context, req acp.CreateTerminalRequest) error {
+func (x *fixture) command(ctx context.Context, req acp.CreateTerminalRequest) error {
 	req.SessionID = "s"
 	_, err := x.agent.CreateTerminal(ctx, &req)
 	return err
 }
 
 // ask asks whether a file may be edited, as agents do, and returns the id of the answer.
-func (x *table) ask(ctx context.Context, name, text string) (string, error) {
+func (x *fixture) ask(ctx context.Context, name, text string) (string, error) {
 	res, err := x.agent.RequestPermission(ctx, &acp.RequestPermissionRequest{
 		SessionID: "s",
 		ToolCall: acp.ToolCallUpdate{ToolCallID: "1", Title: "Edit " + name, Kind: acp.ToolKindEdit, Content: []acp.ToolCallContent{
@@ -162,7 +166,7 @@ func (x *table) ask(ctx context.Context, name, text string) (string, error) {
 	return "cancelled", nil
 }
 
-func (x *table) questions() []permission.Question {
+func (x *fixture) questions() []permission.Question {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.asked
@@ -179,7 +183,7 @@ func denied(t *testing.T, err error) {
 	assert.Equal(t, permission.Code, code)
 }
 
-func (x *table) gone(name string) {
+func (x *fixture) gone(name string) {
 	x.t.Helper()
 	assert.NoFileExists(x.t, x.path(name))
 }
@@ -197,7 +201,7 @@ func echo(text string) acp.CreateTerminalRequest {
 func TestNothingHappensWithoutAYes(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, *permission.Question) (string, error){"a person says no": pick(permission.RejectOnce), "nobody to ask": nil} {
 		t.Run(name, func(t *testing.T) {
-			x := sit(t, host.Options{Ask: ask, Terminals: &terminals.Options{}})
+			x := newFixture(t, host.Options{Ask: ask, Terminals: &terminals.Options{}})
 			require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
 				answer, err := x.ask(ctx, "a", "text")
 				assert.Equal(t, "n", answer)
@@ -216,7 +220,7 @@ func TestNothingHappensWithoutAYes(t *testing.T) {
 }
 
 func TestReadsAreNotAsked(t *testing.T) {
-	x := sit(t, host.Options{})
+	x := newFixture(t, host.Options{})
 	require.NoError(t, os.WriteFile(x.path("a"), []byte("hello"), 0o600))
 	require.NoError(t, x.run(func(ctx context.Context, id acp.SessionID) error {
 		res, err := x.agent.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: id, Path: x.path("a")})
@@ -236,7 +240,7 @@ func TestRulesForReads(t *testing.T) {
 	}
 	for name, readOnly := range map[string]bool{"files": false, "read only": true} {
 		t.Run(name, func(t *testing.T) {
-			x := sit(t, host.Options{Roots: []string{dir}, ReadOnly: readOnly, Ask: pick(permission.AllowAlways), Permission: &permission.Options{
+			x := newFixture(t, host.Options{Roots: []string{dir}, ReadOnly: readOnly, Ask: pick(permission.AllowAlways), Permission: &permission.Options{
 				Rules: []permission.Rule{rule(permission.Deny, "/secrets/**"), rule(permission.Ask, "/private/**"), {Decision: permission.Deny, Kinds: []string{"edit"}}}}})
 			for _, name := range []string{"a", "secrets/a", "private/a"} {
 				require.NoError(t, os.MkdirAll(filepath.Dir(x.path(name)), 0o700))
@@ -267,7 +271,7 @@ func TestRulesForReads(t *testing.T) {
 
 // What a person allows in a question is done without asking again, once and in that turn.
 func TestAllowIsForTheOperationThatWasAsked(t *testing.T) {
-	x := sit(t, host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+	x := newFixture(t, host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		if q.Tool != nil {
 			return q.Pick(permission.AllowOnce), nil
 		}
@@ -320,7 +324,7 @@ func TestOneQuestionForOneCommand(t *testing.T) {
 		"elsewhere":         {map[string]any{"command": "go", "args": []string{"version"}, "cwd": "sub"}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x := sit(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
+			x := newFixture(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
 			require.NoError(t, os.Mkdir(x.path("sub"), 0o700))
 			input, err := json.Marshal(c.input)
 			require.NoError(t, err)
@@ -344,7 +348,7 @@ func TestOneQuestionForOneCommand(t *testing.T) {
 // "Always" in the agent's own question holds for the command, and for the question when it
 // comes again.
 func TestAlwaysInTheQuestionOfACommand(t *testing.T) {
-	x := sit(t, host.Options{Ask: pick(permission.AllowAlways), Terminals: &terminals.Options{}})
+	x := newFixture(t, host.Options{Ask: pick(permission.AllowAlways), Terminals: &terminals.Options{}})
 	for i, input := range []string{`{"command":"go","args":["version"]}`, `{"command":"go","args":["version"],"description":"Once more"}`} {
 		require.NoError(t, x.run(func(ctx context.Context, id acp.SessionID) error {
 			call, err := x.agent.Session(id).StartToolCall(ctx, &acp.ToolCall{
@@ -365,7 +369,7 @@ func TestAlwaysInTheQuestionOfACommand(t *testing.T) {
 
 // Agents say in an update what they then ask about by its id alone.
 func TestAllowOfACallThatWasAnnounced(t *testing.T) {
-	x := sit(t, host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+	x := newFixture(t, host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		if q.Tool != nil {
 			assert.Equal(t, "Edit a", q.Title)
 			return q.Pick(permission.AllowOnce), nil
@@ -393,7 +397,7 @@ func TestRulesSeeWhatWillHappen(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows lacks what the test needs: symlinks without a privilege, and an echo program")
 	}
-	x := sit(t, host.Options{Terminals: &terminals.Options{}, Permission: &permission.Options{Rules: []permission.Rule{
+	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Permission: &permission.Options{Rules: []permission.Rule{
 		{Decision: permission.Allow, Paths: []string{"/**/open/**"}},
 		{Decision: permission.Allow, Commands: []string{"echo *"}},
 	}}})
@@ -428,7 +432,7 @@ func TestRulesSeeWhatWillHappen(t *testing.T) {
 // them. What the person says later is not done.
 func TestAYesAfterTheEndOfTheTurn(t *testing.T) {
 	withdrawn, click := make(chan struct{}, 1), make(chan struct{})
-	x := sit(t, host.Options{Terminals: &terminals.Options{}, Ask: func(ctx context.Context, q *permission.Question) (string, error) {
+	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Ask: func(ctx context.Context, q *permission.Question) (string, error) {
 		withdrawn <- struct{}{} // room for the first
 		<-ctx.Done()
 		withdrawn <- struct{}{}
@@ -456,7 +460,7 @@ func TestAYesAfterTheEndOfTheTurn(t *testing.T) {
 
 func TestCancelledWhileThePersonThinksAboutAWrite(t *testing.T) {
 	thinking, click := make(chan struct{}, 2), make(chan struct{})
-	x := sit(t, host.Options{Terminals: &terminals.Options{}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
+	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		thinking <- struct{}{}
 		<-click // takes no notice of the cancel
 		return q.Pick(permission.AllowAlways), nil
@@ -480,7 +484,7 @@ func TestCancelledWhileThePersonThinksAboutAWrite(t *testing.T) {
 
 func TestConnectionLostWhileThePersonThinks(t *testing.T) {
 	thinking, ended := make(chan struct{}), make(chan struct{})
-	x := sit(t, host.Options{Ask: func(ctx context.Context, q *permission.Question) (string, error) {
+	x := newFixture(t, host.Options{Ask: func(ctx context.Context, q *permission.Question) (string, error) {
 		close(thinking)
 		<-ctx.Done()
 		close(ended)
@@ -498,7 +502,7 @@ func TestConnectionLostWhileThePersonThinks(t *testing.T) {
 }
 
 func TestUnknownSessionsAreNotServed(t *testing.T) {
-	x := sit(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
+	x := newFixture(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
 	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
 		_, err := x.agent.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: "foreign", Path: x.path("a"), Content: "x"})
 		assert.Error(t, err)
@@ -520,7 +524,7 @@ func TestQuestionsOfUnknownSessions(t *testing.T) {
 		forms++
 		return nil, elicitation.ErrDeclined
 	}
-	x := sit(t, host.Options{Ask: pick(permission.AllowOnce), Form: form})
+	x := newFixture(t, host.Options{Ask: pick(permission.AllowOnce), Form: form})
 	question := func(ctx context.Context, id acp.SessionID) error {
 		_, err := x.agent.RequestPermission(ctx, &acp.RequestPermissionRequest{
 			SessionID: id, ToolCall: acp.ToolCallUpdate{ToolCallID: "1"},
@@ -553,40 +557,6 @@ func TestQuestionsOfUnknownSessions(t *testing.T) {
 	assert.Len(t, x.questions(), 3)
 }
 
-func TestCapabilitiesFollowTheOptions(t *testing.T) {
-	form := func(context.Context, *elicitation.Form) (map[string]acp.ElicitationContentValue, error) {
-		return nil, elicitation.ErrDeclined
-	}
-	page := func(context.Context, *elicitation.Page) error { return nil }
-	fs := func(write bool) *acp.FileSystemCapabilities {
-		return &acp.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: write}
-	}
-	for name, c := range map[string]struct {
-		opts host.Options
-		want acp.ClientCapabilities
-	}{
-		"nothing":   {host.Options{}, acp.ClientCapabilities{}},
-		"files":     {host.Options{Roots: []string{"."}}, acp.ClientCapabilities{FS: fs(true)}},
-		"read only": {host.Options{Roots: []string{"."}, ReadOnly: true}, acp.ClientCapabilities{FS: fs(false)}},
-		"terminals": {host.Options{Roots: []string{"."}, Terminals: &terminals.Options{}}, acp.ClientCapabilities{FS: fs(true), Terminal: true}},
-		"forms":     {host.Options{Form: form}, acp.ClientCapabilities{Elicitation: &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}}}},
-		"pages": {host.Options{Form: form, Page: page}, acp.ClientCapabilities{Elicitation: &acp.ElicitationCapabilities{
-			Form: &acp.ElicitationFormCapabilities{}, URL: &acp.ElicitationURLCapabilities{}}}},
-		"sign-in": {host.Options{SignIn: &signin.Options{}}, acp.ClientCapabilities{}},
-		"sign-in on a terminal": {host.Options{SignIn: &signin.Options{Command: func() *exec.Cmd { return exec.Command("agent") }}},
-			acp.ClientCapabilities{Auth: &acp.AuthCapabilities{Terminal: true}, Meta: acp.Meta{"terminal-auth": true}}},
-	} {
-		h, err := host.New(&c.opts)
-		require.NoError(t, err, name)
-		defer h.Close()
-		a, b := stream.Pipe()
-		defer a.Close()
-		conn := client.New(b, h.Client, nil)
-		defer conn.Close()
-		assert.Equal(t, &c.want, h.Capabilities(h.Client(conn)), name)
-	}
-}
-
 func TestOptionsThatContradict(t *testing.T) {
 	page := func(context.Context, *elicitation.Page) error { return nil }
 	for name, opts := range map[string]host.Options{
@@ -605,7 +575,7 @@ func TestOptionsThatContradict(t *testing.T) {
 // A person who is asked sees the variables with their values, so an allow is the consent to
 // them. Rules and records have only the names.
 func TestAllowIsConsentToTheVariables(t *testing.T) {
-	x := sit(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
+	x := newFixture(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
 	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
 		req := echo("x")
 		req.Env = []acp.EnvVariable{{Name: "NODE_OPTIONS", Value: "--x"}, {Name: "CI", Value: "1"}}

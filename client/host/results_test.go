@@ -62,20 +62,20 @@ func (w *watch) within(t *testing.T, mib int64) {
 	assert.Less(t, w.top, mib<<20)
 }
 
-// silent is an agent that sends requests and reads the responses when the test does.
-type silent struct {
+// silentAgent is an agent that sends requests and reads the responses when the test does.
+type silentAgent struct {
 	*rawpeer.Peer
 	far stream.Stream
 	t   *testing.T
 }
 
-// seat connects a silent agent, with the session "s".
-func seat(t *testing.T, h *host.Host, dir string) *silent {
+// newSilentAgent connects a silent agent, with the session "s".
+func newSilentAgent(t *testing.T, h *host.Host, dir string) *silentAgent {
 	near, far := stream.Pipe()
 	conn, err := client.New(near, h.Client, &client.Options{Logger: slog.New(slog.DiscardHandler)}), error(nil)
 	require.NoError(t, conn.Start(context.Background()))
 	t.Cleanup(func() { conn.Close(); conn.Wait() })
-	a := &silent{rawpeer.New(t, far), far, t}
+	a := &silentAgent{rawpeer.New(t, far), far, t}
 	done := make(chan struct{})
 	go func() { // ends with the response to session/new
 		defer close(done)
@@ -91,7 +91,7 @@ func seat(t *testing.T, h *host.Host, dir string) *silent {
 }
 
 // read reads the responses to so many requests, each with a result of the length.
-func (a *silent) read(w *watch, requests, length int) {
+func (a *silentAgent) read(w *watch, requests, length int) {
 	for i := range requests {
 		w.look()
 		msg, err := a.far.Read()
@@ -115,9 +115,9 @@ func TestAgentReadsAFileOftenAndNoResponse(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { h.Close() })
 			w := newWatch()
-			var agents []*silent
+			var agents []*silentAgent
 			for range connections {
-				agents = append(agents, seat(t, h, dir))
+				agents = append(agents, newSilentAgent(t, h, dir))
 			}
 			for i := range files {
 				agents[i%connections].Send(`{"jsonrpc":"2.0","id":%d,"method":"fs/read_text_file","params":{"sessionId":"s","path":%q}}`, i, path)
@@ -154,7 +154,7 @@ func TestAgentReadsAnOutputOftenAndNoResponse(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { h.Close() })
-	a := seat(t, h, dir)
+	a := newSilentAgent(t, h, dir)
 	a.Call("1", "terminal/create", fmt.Sprintf(`{"sessionId":"s","command":"sh","args":["-c","trap 'echo; exit' TERM; head -c %d /dev/zero | tr '\\0' x; sleep 1000 & wait"],"outputByteLimit":%d}`, length, length))
 	m := a.Next()
 	terminal := fmt.Sprintf(`{"sessionId":"s",%s`, strings.TrimPrefix(string(m.Result), "{"))

@@ -2,9 +2,7 @@ package host_test
 
 import (
 	"context"
-	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
@@ -13,15 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/internal/leak"
-	"github.com/acpkit/go-sdk/internal/rawpeer"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // A program with a host and threads sees the commands of the agent in the items of its tool
@@ -31,22 +26,10 @@ func TestAThreadShowsTheTerminalsOfAHost(t *testing.T) {
 		t.Skip("Windows has no sh")
 	}
 	leak.Check(t)
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
-	h, err := host.New(&host.Options{Roots: []string{dir}, Terminals: &terminals.Options{}, Ask: pick(permission.AllowOnce)})
-	require.NoError(t, err)
-	defer h.Close()
-	quiet := slog.New(slog.DiscardHandler)
-	a, b := stream.Pipe()
-	s := &script{}
-	rawpeer.Start(t, agent.New(a, func(c *agent.Conn) acp.Agent { s.Conn = c; return only{scripted{s}} }, &agent.Options{Logger: quiet}))
+	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Ask: pick(permission.AllowOnce)})
 	threads := thread.NewSet()
-	conn, err := client.Connect(context.Background(), b, h.Client,
-		&client.Options{Logger: quiet, Receiving: []acp.Middleware{threads.Receiving}, Sending: []acp.Middleware{threads.Sending}})
-	require.NoError(t, err)
-	t.Cleanup(func() { conn.Close(); conn.Wait() })
-	session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
-	require.NoError(t, err)
+	x.connect(&client.Options{Receiving: []acp.Middleware{threads.Receiving}, Sending: []acp.Middleware{threads.Sending}})
+	s := x.agent
 	exits := make(chan *acp.WaitForTerminalExitResponse, 2)
 	s.turn = func(ctx context.Context, id acp.SessionID) error {
 		for i, line := range []string{"echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; exit 3", "echo asleep; exec sleep 1000"} {
@@ -76,7 +59,7 @@ func TestAThreadShowsTheTerminalsOfAHost(t *testing.T) {
 		}
 		return nil
 	}
-	turn := session.Prompt(t.Context(), acp.Text("go"))
+	turn := x.session.Prompt(t.Context(), acp.Text("go"))
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -95,10 +78,10 @@ func TestAThreadShowsTheTerminalsOfAHost(t *testing.T) {
 	ended := func(terminal *thread.Terminal) bool { return terminal.Exit != nil }
 	one := shown("grows", func(terminal *thread.Terminal) bool { return string(terminal.Output) == "one\n" })
 	assert.Equal(t, "echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; exit 3", one.Command)
-	assert.Equal(t, dir, one.Cwd)
+	assert.Equal(t, x.dir, one.Cwd)
 	assert.Nil(t, one.Exit)
 	assert.True(t, one.Cancellable)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
+	require.NoError(t, os.WriteFile(x.path("go"), nil, 0o600))
 	two := shown("grows", ended)
 	assert.Equal(t, "one\ntwo\n", string(two.Output))
 	assert.Equal(t, &thread.Exit{Code: new(int64(3))}, two.Exit)
@@ -109,6 +92,6 @@ func TestAThreadShowsTheTerminalsOfAHost(t *testing.T) {
 	require.True(t, asleep.Stop())
 	assert.Equal(t, &thread.Exit{Signal: "SIGTERM"}, shown("sleeps", ended).Exit)
 	assert.Equal(t, "SIGTERM", (<-exits).Signal)
-	_, err = turn.Wait()
+	_, err := turn.Wait()
 	require.NoError(t, err)
 }
