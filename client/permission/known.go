@@ -26,6 +26,7 @@ var knownAgents = map[string]knownAgent{
 	"goose":                                 {titled: true, extra: []string{"timeout_secs"}},
 	"OpenCode":                              {extra: []string{"timeout"}},
 	"qwen-code":                             {extra: []string{"timeout", "is_background"}},
+	"acpkit-example-agent":                  {}, // examples/agent
 }
 
 // titledKinds are the kinds of the tools of goose, whose questions have the kind "other".
@@ -33,8 +34,8 @@ var titledKinds = map[string]string{"shell": "execute", "read": "read", "write":
 
 // ExtractKnown is an Options.Extract for agents in use: with it, a rule that allows "go test *"
 // allows their questions about such commands, and a rule that allows paths their questions
-// about files. It knows claude-agent-acp, codex-acp, gemini-cli, goose, opencode and
-// qwen-code. The agent is trusted to do what it asks about and nothing else: its name, and the
+// about files. It knows claude-agent-acp, codex-acp, gemini-cli, goose, opencode, qwen-code and
+// the example agent of this module. The agent is trusted to do what it asks about and nothing else: its name, and the
 // kinds and titles that distinguish its tools, are claims too.
 func ExtractKnown(agent string, t *Tool) ([]Operation, bool) {
 	a, ok := knownAgents[agent]
