@@ -78,11 +78,10 @@ const keptMap = 1024
 type calls struct {
 	codec *codec
 	// arrive gives a response its place in the order, and reports whether that is here and
-	// now; lift counts calls that the reader must not pause for; cause is why the connection
-	// ended. None of them is called while mu is held.
+	// now; cause is why the connection ended. Neither is called while mu is held.
 	arrive func(order.Item) (now bool)
-	lift   func(int)
 	cause  func() error
+	lift   func(int) // counts calls that the reader must not pause for
 
 	mu       sync.Mutex // guards all below, and the calls as said there
 	pending  map[uint64]*call
@@ -137,6 +136,10 @@ func (t *calls) issued(id uint64) bool {
 // removeLocked takes a call out of those that wait for their response.
 func (t *calls) removeLocked(k *call) {
 	delete(t.pending, k.id)
+	if k.lifting {
+		k.lifting = false
+		t.lift(-1)
+	}
 	if len(t.pending) == 0 {
 		if t.most > keptMap {
 			t.pending, t.most = make(map[uint64]*call), 0
@@ -169,22 +172,17 @@ func (t *calls) begin(k *call) (awaited bool) {
 		return false
 	}
 	t.mu.Lock()
-	lifts := k.state == callPending
-	k.lifting = lifts
-	if len(t.pending) <= fewCalls {
-		awaited = t.haste.begin(k)
-	}
-	t.mu.Unlock()
-	if lifts {
+	defer t.mu.Unlock()
+	if k.state == callPending {
+		k.lifting = true
 		t.lift(1)
 	}
-	return awaited
+	return len(t.pending) <= fewCalls && t.haste.begin(k)
 }
 
 // respondedLocked takes a call out of those in flight: store says how it ended. It returns
-// what is to run at the place of the response if the call itself does not wait for it,
-// and whether the call lifted the back-pressure.
-func (t *calls) respondedLocked(k *call, store func(*call)) (place *call, lifting bool) {
+// what is to run at the place of the response if the call itself does not wait for it.
+func (t *calls) respondedLocked(k *call, store func(*call)) (place *call) {
 	t.removeLocked(k)
 	t.haste.end(k)
 	k.state = callResponded
@@ -192,23 +190,16 @@ func (t *calls) respondedLocked(k *call, store func(*call)) (place *call, liftin
 	if k.opens && k.err == nil && k.fault == nil {
 		delete(t.sessions, k.session)
 	}
-	lifting, k.lifting = k.lifting, false
-	return k.placeLocked(), lifting
+	return k.placeLocked()
 }
 
 // responded stores a response that was read. It returns nil if no call waits for it, and
 // what is to run at the place of the response.
 func (t *calls) responded(id uint64, store func(*call)) (k, place *call) {
 	t.mu.Lock()
-	k = t.pending[id]
-	if k == nil {
-		t.mu.Unlock()
-		return nil, nil
-	}
-	place, lifting := t.respondedLocked(k, store)
-	t.mu.Unlock()
-	if lifting {
-		t.lift(-1)
+	defer t.mu.Unlock()
+	if k = t.pending[id]; k != nil {
+		place = t.respondedLocked(k, store)
 	}
 	return k, place
 }
@@ -256,19 +247,13 @@ func (t *calls) fail(err error, pick func(*call) bool) {
 		}
 	}
 	slices.SortFunc(failed, func(a, b *call) int { return cmp.Compare(a.id, b.id) })
-	lifting := 0
 	var places []*call
 	for _, k := range failed {
-		place, lifted := t.respondedLocked(k, func(k *call) { k.err = t.closed })
-		if lifted {
-			lifting--
-		}
-		if place != nil {
+		if place := t.respondedLocked(k, func(k *call) { k.err = t.closed }); place != nil {
 			places = append(places, place)
 		}
 	}
 	t.mu.Unlock()
-	t.lift(lifting)
 	for _, k := range failed {
 		t.deliver(k)
 	}

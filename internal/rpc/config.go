@@ -85,27 +85,24 @@ type Config struct {
 	// handshake.
 	StrictIDs bool
 
-	// Reopens reports whether a request of the method opens a session again that was lost,
-	// see stream.LostError: one of this end when it has succeeded, one of the peer when it
-	// is read, because its handler may call the peer. Nil: none does.
+	// Reopens reports whether a request of the method opens a lost session again, see
+	// stream.LostError: one of this end when it has succeeded, one of the peer when it is
+	// read, because its handler may call the peer. Nil: none does.
 	Reopens func(method string) bool
 
-	// Receiving and Sending wrap what arrives and what leaves. The first one is the
-	// outermost. A sending middleware must pass on a ctx that descends from the one
-	// it was given.
+	// Receiving and Sending wrap what arrives and what leaves; the first is the outermost. A
+	// sending middleware must pass on a ctx that descends from the one it was given.
 	Receiving, Sending []Middleware
 
 	Logger *slog.Logger // nil means slog.Default()
 	// OnDropped is called for notifications that could not be decoded, or that arrived before
 	// the handshake, in their order.
 	OnDropped func(method string, err error)
-
 	// OnRefused is called for requests that no handler gets: nothing handles the method, or the
 	// params break the schema. Nil does nothing.
 	OnRefused func(method string)
-
-	// OnError sees the error of a request, or of something else that where names, before
-	// it is converted for the peer. What it returns takes the error's place; nil does not.
+	// OnError sees the error of a request, or of what where names, before it is converted for
+	// the peer. What it returns takes the error's place; nil does not.
 	OnError func(ctx context.Context, where string, err error) error
 
 	ExposeErrors bool // the texts that errors keep inside are sent to the peer
@@ -129,44 +126,22 @@ type Config struct {
 	Results *reserve.Budget
 }
 
-// Limits bound memory, handlers and waiting. Zero means the default.
+// Limits bound memory, handlers and waiting. Zero means the default, which withDefaults sets.
 type Limits struct {
-	// Backlog is how many bytes of notifications may wait, for their handler or in
-	// a Turn, before the reader pauses: 64 MiB.
-	Backlog int64
-	// MaxBacklog ends the connection with ErrOverloaded when the reader must not
-	// pause: 1 GiB.
-	MaxBacklog int64
-	// MaxHandlers is how many request handlers run at once: 1024. Those that wait
-	// for people, for processes or for the peer do not count.
-	MaxHandlers int
-	// MaxWaiting is how many bytes of requests may wait for their handler before
-	// new ones are refused: 64 MiB.
-	MaxWaiting int64
-	// MaxOpen is how many bytes of requests may be open, waiting or running, before
-	// new ones are refused: 1 GiB. One that runs counts 8 KiB on top.
-	MaxOpen int64
-	// Results is how many bytes the results may take whose responses are not written, in
-	// memory and encoded, before reservations wait: 64 MiB. See package reserve.
-	Results int64
-	// SendQueue is how many bytes may wait to be written before senders wait:
-	// 8 MiB. SendReserve is room beyond it for the responses of the connection
-	// itself, before the reader pauses: 1 MiB.
-	SendQueue, SendReserve int64
+	Backlog     int64 // bytes of notifications that wait, for their handler or in a Turn, before the reader pauses
+	MaxBacklog  int64 // the same before the connection ends with ErrOverloaded, when the reader must not pause
+	MaxHandlers int   // request handlers that run at once; those that wait for people, for processes or for the peer do not count
+	MaxWaiting  int64 // bytes of requests that wait for their handler before new ones are refused
+	MaxOpen     int64 // bytes of requests that wait or run before new ones are refused; one that runs counts 8 KiB on top
+	Results     int64 // bytes of results whose responses are not written, in memory and encoded, before reservations wait; see package reserve
+	SendQueue   int64 // bytes that wait to be written before senders wait
+	SendReserve int64 // room beyond it for the responses of the connection itself, before the reader pauses
 
-	// StallTimeout ends the connection with ErrStalled when the queue or the reserve was full and
-	// nothing could be written for so long: 60 s.
-	StallTimeout time.Duration
-	// DrainGrace is how long handlers may go on after the peer has ended its side:
-	// 5 s.
-	DrainGrace time.Duration
-	// HandlerGrace is how long handlers may go on after their ctx has ended: 5 s.
-	HandlerGrace time.Duration
-	// FlushGrace is how long Close goes on writing what was accepted: 2 s.
-	FlushGrace time.Duration
-	// SlowHandler is how long a notification handler may keep a call or a request
-	// waiting before a warning names both: 10 s.
-	SlowHandler time.Duration
+	StallTimeout time.Duration // how long the queue or the reserve may be full with nothing written before ErrStalled ends the connection
+	DrainGrace   time.Duration // how long handlers may go on after the peer has ended its side
+	HandlerGrace time.Duration // how long handlers may go on after their ctx has ended
+	FlushGrace   time.Duration // how long Close goes on writing what was accepted
+	SlowHandler  time.Duration // how long a notification handler may keep a call or a request waiting before a warning names both
 }
 
 func (l Limits) withDefaults() Limits {

@@ -89,8 +89,8 @@
 // No lock is held while code of the user runs. They are, from the first that is taken to
 // the last:
 //
-//	order.Order.mu         what was read and is not handled, and the requests and work that are open
 //	calls.mu               our calls
+//	order.Order.mu         what was read and is not handled, and the requests and work that are open
 //	ending.mu              how far the end has come
 //	request.afterMu        what AfterResponse registered; many are alike, and none is taken in another
 //	results.mu             what the handler of a request got from its calls; likewise
@@ -98,6 +98,6 @@
 //	outbox.Box.mu          what is to be written
 //	lines.mu               how many lines the log may still take
 //
-// Order.mu may be held when the lock of the calls is taken, or that of the budget. All others
-// are taken alone.
+// That of the calls may be held when Order.mu is taken, and Order.mu when that of the budget is.
+// All others are taken alone.
 package rpc

@@ -88,11 +88,8 @@ func (t *calls) abandon(k *call, err error) (abandoned, inFlight bool) {
 		t.mu.Unlock()
 		return true, false
 	}
-	at, lifting := t.dropLocked(k, err)
+	at := t.dropLocked(k, err)
 	t.mu.Unlock()
-	if lifting {
-		t.lift(-1)
-	}
 	if at != nil {
 		t.enqueue(&call{method: k.method, at: at, err: err, state: callResponded}, order.Last)
 	}
@@ -100,11 +97,11 @@ func (t *calls) abandon(k *call, err error) (abandoned, inFlight bool) {
 }
 
 // dropLocked settles a call in flight with err.
-func (t *calls) dropLocked(k *call, err error) (at func(error), lifting bool) {
+func (t *calls) dropLocked(k *call, err error) (at func(error)) {
 	t.removeLocked(k)
-	at, lifting = k.at, k.lifting
-	k.state, k.err, k.at, k.lifting = callSettled, err, nil, false
-	return at, lifting
+	at = k.at
+	k.state, k.err, k.at = callSettled, err, nil
+	return at
 }
 
 // withdraw ends a call that was not sent, and returns why. If the end of the connection
@@ -118,11 +115,8 @@ func (t *calls) withdraw(k *call, err error) error {
 		t.mu.Unlock()
 		return err
 	}
-	at, lifting := t.dropLocked(k, err)
+	at := t.dropLocked(k, err)
 	t.mu.Unlock()
-	if lifting {
-		t.lift(-1)
-	}
 	if at != nil {
 		at(err)
 	}

@@ -139,7 +139,7 @@ func (o *Order) checkSlow() {
 	o.mu.Lock()
 	w, before, handler := &o.slow, o.slow.of, o.handling
 	w.armed, w.of = false, nil
-	waits := ""
+	waits, paused := "", o.pressed.paused
 	for it := range o.queue.all() {
 		if it.Kind != Notification && it.Kind != Dropped && it.Kind != End {
 			if waits = it.What.Title(); waits != "" {
@@ -147,16 +147,16 @@ func (o *Order) checkSlow() {
 			}
 		}
 	}
-	if waits == "" && o.pressed.paused {
-		waits = o.cfg.Call()
-	}
-	slow := handler != nil && waits != "" && !o.stopped
+	slow := handler != nil && (waits != "" || paused) && !o.stopped
 	if slow && (handler != before || inside(handler)) { // not for it, or not for long
 		o.watchLocked()
 		slow = false
 	}
 	o.mu.Unlock()
-	if slow {
+	if slow && waits == "" {
+		waits = o.cfg.Call()
+	}
+	if slow && waits != "" {
 		o.cfg.Slow(handler.scope().Method, waits)
 	}
 }
