@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/url"
@@ -117,4 +118,26 @@ func Printable(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// Extensions sets the handlers of cfg for extension methods and notifications, if v has them.
+func Extensions(cfg *rpc.Config, v any) {
+	if h, ok := v.(interface {
+		HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error)
+	}); ok {
+		cfg.Extension = h.HandleExtension
+	}
+	if h, ok := v.(interface {
+		HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error
+	}); ok {
+		cfg.ExtensionNotification = h.HandleExtensionNotification
+	}
+}
+
+// OrAbsent returns nil for absent params. A nil json.RawMessage in an any would not be nil.
+func OrAbsent(params json.RawMessage) any {
+	if params == nil {
+		return nil
+	}
+	return params
 }

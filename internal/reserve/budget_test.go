@@ -58,42 +58,6 @@ func (r *request) written() {
 	frame.Release()
 }
 
-func TestOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b reserve.Budget
-		s := b.Share(4*mib, func() {})
-		first, second := ask(t, s, mib), ask(t, s, mib) // each in memory, and encoded
-		require.False(t, first.waits() || second.waits())
-		third, fourth, fifth := ask(t, s, mib), ask(t, s, reserve.Small), ask(t, s, mib)
-		require.True(t, third.waits())
-		require.True(t, fourth.waits(), "one that is not so large does not pass another")
-		assert.False(t, ask(t, s, reserve.Small-1).waits(), "a small one does not wait")
-		first.written()
-		require.True(t, third.waits(), "the small one takes room too")
-		second.written()
-		require.False(t, third.waits() || fourth.waits())
-		require.True(t, fifth.waits())
-		third.written()
-		require.False(t, fifth.waits())
-	})
-}
-
-func TestOneIsAlwaysAdmitted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b reserve.Budget
-		s := b.Share(mib, func() {})
-		huge := ask(t, s, 100*mib)
-		require.False(t, huge.waits())
-		next := ask(t, s, 100*mib)
-		small := ask(t, s, 10)
-		require.True(t, next.waits())
-		huge.written()
-		require.False(t, next.waits(), "small results in flight do not matter")
-		small.written()
-		next.written()
-	})
-}
-
 func TestWhatEndsTheWait(t *testing.T) {
 	for name, end := range map[string]func(*request){
 		"ctx":        func(r *request) { r.cancel() },

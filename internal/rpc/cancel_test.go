@@ -56,7 +56,7 @@ func TestCancelActsWhenRead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate, started := make(chan struct{}), false
 		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
+			echoAfter(gate, mNote),
 			on(mEcho, func(context.Context, *msg) (*msg, error) { started = true; return nil, nil }),
 			on(mAsk, untilDone(context.Cause)),
 		}})
@@ -134,10 +134,8 @@ func TestGroups(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var ev events
 		gate := make(chan struct{})
-		cancel := on(mCancel, func(_ context.Context, m *msg) (*msg, error) { ev.add("cancel %s", m.SessionID); return nil, nil })
-		cancel.Ends = rpc.EndsForeground
-		closing := on(request("t/close"), func(_ context.Context, m *msg) (*msg, error) { ev.add("close %s", m.SessionID); return m, nil })
-		closing.Ends = rpc.EndsAll
+		cancel := ends(rpc.EndsForeground, on(mCancel, func(_ context.Context, m *msg) (*msg, error) { ev.add("cancel %s", m.SessionID); return nil, nil }))
+		closing := ends(rpc.EndsAll, on(request("t/close"), func(_ context.Context, m *msg) (*msg, error) { ev.add("close %s", m.SessionID); return m, nil }))
 		prompt := ended(on(mPrompt, func(ctx context.Context, m *msg) (*msg, error) {
 			ev.add("prompt %d", m.N)
 			<-ctx.Done()
@@ -151,7 +149,7 @@ func TestGroups(t *testing.T) {
 			panic("whatever")
 		}))
 		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{cancel, closing, prompt,
-			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
+			echoAfter(gate, mNote),
 		}})
 		prompt1 := func(id, n int, session string) {
 			p.Send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'n':%d,'sessionId':'%s'}}`, id, n, session)
@@ -281,7 +279,7 @@ func TestHandshakeIsCancelledWhileItWaits(t *testing.T) {
 				}
 				return m, nil
 			}),
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+			echo(mEcho),
 		}})
 		p.request(1, "initialize", 1)
 		p.Next()
@@ -334,11 +332,7 @@ func TestCallIsCancelledWhileItGoesOn(t *testing.T) {
 	bubble(t, func(t *testing.T) { // the end of ctx does not cancel it again
 		c, p := start(t, rpc.Config{})
 		ctx, end := context.WithCancel(t.Context())
-		got := make(chan error, 1)
-		go func() { // ends with ctx
-			_, err := c.Call(ctx, mEcho, &msg{}, &rpc.CallOptions{Cancellable: func(cancel func()) { cancel() }})
-			got <- err
-		}()
+		got := calling(ctx, c, mEcho, &msg{}, &rpc.CallOptions{Cancellable: func(cancel func()) { cancel() }})
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{}}`)
 		p.ExpectJSON(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`)
 		end()

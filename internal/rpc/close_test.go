@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -30,16 +31,6 @@ func TestCloseSendsNothingOfWhatItFails(t *testing.T) {
 	})
 }
 
-// calling starts a call and returns where its error goes.
-func calling(c *rpc.Conn, m *wire.Method, opts *rpc.CallOptions) chan error {
-	done := make(chan error, 1)
-	go func() { // ends with the call
-		_, err := c.Call(context.Background(), m, &msg{}, opts)
-		done <- err
-	}()
-	return done
-}
-
 func TestClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ended := make(chan error, 1)
@@ -50,7 +41,7 @@ func TestClose(t *testing.T) {
 				return m, nil
 			}),
 		}})
-		pending := calling(c, mAsk, nil)
+		pending := calling(t.Context(), c, mAsk, &msg{}, nil)
 		p.Next()
 		p.request(1, "t/echo", 1)
 		synctest.Wait()
@@ -95,9 +86,7 @@ func TestCloseInHandlers(t *testing.T) {
 	})
 	bubble(t, func(t *testing.T) {
 		var c *rpc.Conn
-		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return nil, c.Close() }),
-		}})
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return nil, c.Close() })}})
 		p.request(1, "t/echo", 1)
 		require.NoError(t, c.Wait())
 	})
@@ -119,13 +108,11 @@ func TestFlushGrace(t *testing.T) {
 // An answer that was read reaches its caller, even behind a handler that hangs.
 func TestCloseKeepsAnswersThatWereRead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(3 * time.Second); return nil, nil }),
-		}})
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(3 * time.Second); return nil, nil })}})
 		at := make(chan error, 2)
-		answered := calling(c, mAsk, &rpc.CallOptions{AtResponse: func(err error) { at <- err }})
+		answered := calling(t.Context(), c, mAsk, &msg{}, &rpc.CallOptions{AtResponse: func(err error) { at <- err }})
 		p.Next()
-		pending := calling(c, mEcho, nil)
+		pending := calling(t.Context(), c, mEcho, &msg{}, nil)
 		p.Next()
 		p.note(1)
 		p.answer(1, 1)
@@ -172,7 +159,7 @@ func TestShutdown(t *testing.T) {
 				return m, err
 			}),
 		}})
-		pending := calling(c, mAsk, nil)
+		pending := calling(t.Context(), c, mAsk, &msg{}, nil)
 		p.Next()
 		p.request(1, "t/echo", 1)
 		synctest.Wait()
@@ -195,7 +182,7 @@ func TestShutdown(t *testing.T) {
 	})
 	bubble(t, func(t *testing.T) {
 		c, p := start(t, rpc.Config{})
-		pending := calling(c, mAsk, nil)
+		pending := calling(t.Context(), c, mAsk, &msg{}, nil)
 		p.Next()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -226,4 +213,91 @@ func TestTrackedWork(t *testing.T) {
 		long()
 		long()
 	})
+}
+
+// telling is a stream that can tell its peer why it is closed.
+type telling struct {
+	*held
+
+	mu  sync.Mutex // guards why
+	why []stream.Reason
+}
+
+func (s *telling) Features() *stream.Features {
+	return &stream.Features{CloseFor: func(why stream.Reason) error {
+		s.mu.Lock()
+		s.why = append(s.why, why)
+		s.mu.Unlock()
+		return s.Close()
+	}}
+}
+
+// A stream with Features.CloseFor receives the reason why the connection
+// ends.
+func TestReasonOfClose(t *testing.T) {
+	blocked := []*rpc.Entry{on(mNote, func(ctx context.Context, _ *msg) (*msg, error) { <-ctx.Done(); return nil, nil })}
+	for name, tt := range map[string]struct {
+		limits  rpc.Limits
+		blocked bool // writes wait
+		end     func(t *testing.T, c *rpc.Conn, s *telling, far peer, stop context.CancelFunc)
+		want    []stream.Reason // none: the stream is closed without one
+	}{
+		"Close": {end: func(_ *testing.T, c *rpc.Conn, _ *telling, _ peer, _ context.CancelFunc) { _ = c.Close() }},
+		"Shutdown": {end: func(t *testing.T, c *rpc.Conn, _ *telling, _ peer, _ context.CancelFunc) {
+			_ = c.Shutdown(t.Context())
+		}},
+		"ctx": {end: func(_ *testing.T, _ *rpc.Conn, _ *telling, _ peer, stop context.CancelFunc) { stop() }},
+		"end of input": {end: func(_ *testing.T, _ *rpc.Conn, _ *telling, far peer, _ context.CancelFunc) {
+			far.Close()
+		}},
+		"too much is unhandled": {
+			limits: rpc.Limits{Backlog: 10_000, MaxBacklog: 20_000},
+			end: func(t *testing.T, c *rpc.Conn, _ *telling, far peer, _ context.CancelFunc) {
+				go func() { _, _ = c.Call(t.Context(), mEcho, &msg{}, nil) }() // ends with the connection
+				far.Next()
+				for range 50 {
+					if far.Write([]byte(bigNote)) != nil {
+						break
+					}
+				}
+			},
+			want: []stream.Reason{stream.ReasonLimit},
+		},
+		"the peer does not read": {
+			limits: rpc.Limits{SendQueue: 1000}, blocked: true,
+			end: func(t *testing.T, c *rpc.Conn, _ *telling, _ peer, _ context.CancelFunc) {
+				for c.Notify(t.Context(), mNote, &msg{N: 1}) == nil {
+				}
+			},
+			want: []stream.Reason{stream.ReasonLimit},
+		},
+		"writing fails": {
+			end: func(t *testing.T, c *rpc.Conn, s *telling, _ peer, _ context.CancelFunc) {
+				s.fail(errors.New("broken"))
+				_ = c.Notify(t.Context(), mNote, &msg{N: 1})
+			},
+			want: []stream.Reason{stream.ReasonFailure},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				near, far := stream.Pipe()
+				s := &telling{held: &held{Stream: near, gate: make(chan struct{})}}
+				if !tt.blocked {
+					close(s.gate)
+				}
+				c := rpc.New(rpc.Config{Stream: s, Entries: blocked, Limits: tt.limits, Logger: new(logs).logger()})
+				ctx, stop := context.WithCancel(context.Background())
+				defer stop()
+				assert.NoError(t, c.Start(ctx))
+				tt.end(t, c, s, newPeer(t, far), stop)
+				_ = c.Wait()
+				synctest.Wait()
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				assert.Equal(t, tt.want, s.why)
+				_ = far.Close()
+			})
+		})
+	}
 }

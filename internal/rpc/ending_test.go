@@ -40,7 +40,7 @@ func TestEndOfInputAnswersWhatWasAsked(t *testing.T) {
 		}})
 		p := newPeer(t, far)
 		begun := time.Now()
-		pending := calling(c, mAsk, nil)
+		pending := calling(t.Context(), c, mAsk, &msg{}, nil)
 		p.Next()
 		p.request(1, "t/echo", 1)
 		p.note(1)
@@ -155,11 +155,9 @@ func TestAnswerJustBeforeTheEnd(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			near, far := stream.Pipe()
 			s := &halfOpen{Stream: near, eof: make(chan struct{}), err: bad}
-			c := startOn(t, rpc.Config{Stream: s, Entries: []*rpc.Entry{
-				on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(time.Second); return nil, nil }),
-			}})
+			c := startOn(t, rpc.Config{Stream: s, Entries: []*rpc.Entry{on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(time.Second); return nil, nil })}})
 			p := newPeer(t, far)
-			answered, pending := calling(c, mAsk, nil), calling(c, mAsk, nil)
+			answered, pending := calling(t.Context(), c, mAsk, &msg{}, nil), calling(t.Context(), c, mAsk, &msg{}, nil)
 			p.Next()
 			p.Next()
 			p.note(1)
@@ -189,7 +187,7 @@ func TestWriteError(t *testing.T) {
 		s := &held{Stream: near, gate: make(chan struct{}), err: broken}
 		c := startOn(t, rpc.Config{Stream: s})
 		p := newPeer(t, far)
-		answered, pending := calling(c, mAsk, nil), calling(c, mAsk, nil)
+		answered, pending := calling(t.Context(), c, mAsk, &msg{}, nil), calling(t.Context(), c, mAsk, &msg{}, nil)
 		synctest.Wait()
 		close(s.gate)
 		time.Sleep(100 * time.Millisecond)
@@ -230,9 +228,7 @@ func TestOneErrorAfterTheEnd(t *testing.T) {
 				near, far := stream.Pipe()
 				s := &held{Stream: near, gate: make(chan struct{})}
 				close(s.gate)
-				c := rpc.New(rpc.Config{Stream: s, Logger: slog.New(slog.DiscardHandler), Entries: []*rpc.Entry{
-					on(mEcho, func(context.Context, *msg) (*msg, error) { <-time.After(time.Second); return nil, nil }),
-				}})
+				c := rpc.New(rpc.Config{Stream: s, Logger: slog.New(slog.DiscardHandler), Entries: []*rpc.Entry{on(mEcho, func(context.Context, *msg) (*msg, error) { <-time.After(time.Second); return nil, nil })}})
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
 				require.NoError(t, c.Start(ctx))
@@ -351,9 +347,7 @@ func TestResponseAfterLostNotifications(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				gate := make(chan struct{})
-				c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-					on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
-				}})
+				c, p := start(t, rpc.Config{Entries: []*rpc.Entry{echoAfter(gate, mNote)}})
 				type outcome struct {
 					res any
 					err error

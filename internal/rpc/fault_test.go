@@ -59,7 +59,7 @@ func TestPeerDiesAnywhere(t *testing.T) {
 					notes = append(notes, m.N)
 					return nil, nil
 				}),
-				on(mAsk, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+				echo(mAsk),
 			}})
 			whole := strings.Join(turn, "")[:cut]
 			for id, m := range []*wire.Method{mEcho, mPrompt, mEcho} {

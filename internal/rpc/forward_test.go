@@ -41,9 +41,7 @@ func TestReaderPausesWhileAnotherConnectionIsSlow(t *testing.T) {
 				b, far := stream.Pipe()
 				var near *rpc.Conn
 				read := &counted{Stream: slow(b)}
-				near = startOn(t, rpc.Config{Stream: unbatched{read}, Limits: limits, Entries: []*rpc.Entry{
-					on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, tt.pass(ctx, near, other, m) }),
-				}})
+				near = startOn(t, rpc.Config{Stream: unbatched{read}, Limits: limits, Entries: []*rpc.Entry{on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, tt.pass(ctx, near, other, m) })}})
 				p := newPeer(t, far)
 				for range 100 {
 					p.Send("%s", bigNote)
@@ -67,17 +65,14 @@ type unbatched struct{ stream.Stream }
 func TestSlotIsKeptInsideASend(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var running, most atomic.Int64
-		near, far := stream.Pipe()
-		s := &held{Stream: near, gate: make(chan struct{})}
 		var c *rpc.Conn
-		c = startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{MaxHandlers: 3, SendQueue: 1000}, Entries: []*rpc.Entry{
+		c, p, s := startHeld(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 3, SendQueue: 1000}, Entries: []*rpc.Entry{
 			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
 				most.Store(max(most.Load(), running.Add(1)))
 				defer running.Add(-1)
 				return m, c.Notify(ctx, mNote, &msg{Text: strings.Repeat("x", 1000)})
 			}),
 		}})
-		p := newPeer(t, far)
 		for id := range 50 {
 			p.request(id, "t/echo", id)
 		}
@@ -137,10 +132,8 @@ func TestHandlersCallsAtClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		errs := make(chan error, 10)
 		gate := make(chan struct{})
-		near, far := stream.Pipe()
-		s := &held{Stream: near, gate: make(chan struct{})}
 		var c *rpc.Conn
-		c = startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 1000}, Entries: []*rpc.Entry{
+		c, p, _ := startHeld(t, rpc.Config{Limits: rpc.Limits{SendQueue: 1000}, Entries: []*rpc.Entry{
 			on(mAsk, func(ctx context.Context, m *msg) (*msg, error) {
 				_, err := c.Call(ctx, mEcho, m, nil)
 				errs <- err
@@ -151,9 +144,8 @@ func TestHandlersCallsAtClose(t *testing.T) {
 				errs <- err
 				return m, err
 			}),
-			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
+			echoAfter(gate, mNote),
 		}})
-		p := newPeer(t, far)
 		p.request(1, "t/ask", 1)
 		synctest.Wait()
 		p.request(2, "t/ask", 2)
@@ -211,9 +203,7 @@ func TestForwardedResponseKeepsItsPlace(t *testing.T) {
 	far, farPeer := stream.Pipe()
 	var front *rpc.Conn
 	back := startOn(t, rpc.Config{Stream: far,
-		Entries: []*rpc.Entry{
-			on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, front.Notify(ctx, mNote, m) }),
-		},
+		Entries: []*rpc.Entry{on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, front.Notify(ctx, mNote, m) })},
 		ExtensionNotification: func(ctx context.Context, method string, params json.RawMessage) error {
 			return front.NotifyExtension(ctx, method, params)
 		},
@@ -295,9 +285,7 @@ func TestWhatARelayHoldsBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := &world{gate: make(chan struct{}), passed: make(chan time.Time, 1)}
-				w.back, w.q = start(t, rpc.Config{Entries: []*rpc.Entry{
-					on(mNote, func(context.Context, *msg) (*msg, error) { w.passed <- time.Now(); return nil, nil }),
-				}})
+				w.back, w.q = start(t, rpc.Config{Entries: []*rpc.Entry{on(mNote, func(context.Context, *msg) (*msg, error) { w.passed <- time.Now(); return nil, nil })}})
 				var log logs
 				_, w.p = start(t, rpc.Config{Relay: tt.relay, Logger: log.logger(), Entries: []*rpc.Entry{
 					on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {

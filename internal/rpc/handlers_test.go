@@ -46,7 +46,7 @@ func TestWhatHandlersReturn(t *testing.T) {
 				_, p := start(t, rpc.Config{Logger: l.logger(), Entries: []*rpc.Entry{
 					on(mEcho, tt.handle),
 					on(mNote, tt.handle),
-					on(mAsk, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+					echo(mAsk),
 				}})
 				p.note(1) // the same in a notification must not stop the others
 				p.note(2)
@@ -64,9 +64,7 @@ func TestWhatHandlersReturn(t *testing.T) {
 
 func TestExposeErrors(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		_, p := start(t, rpc.Config{ExposeErrors: true, Entries: []*rpc.Entry{
-			on(mEcho, func(context.Context, *msg) (*msg, error) { return nil, errors.New("boom") }),
-		}})
+		_, p := start(t, rpc.Config{ExposeErrors: true, Entries: []*rpc.Entry{on(mEcho, func(context.Context, *msg) (*msg, error) { return nil, errors.New("boom") })}})
 		p.request(1, "t/echo", 1)
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID','details':'boom'}}}`)
 	})
@@ -94,9 +92,7 @@ func TestCausesAreLogged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				var l logs
-				_, p := start(t, rpc.Config{Logger: l.logger(), Entries: []*rpc.Entry{
-					on(mEcho, func(context.Context, *msg) (*msg, error) { return nil, c.err }),
-				}})
+				_, p := start(t, rpc.Config{Logger: l.logger(), Entries: []*rpc.Entry{on(mEcho, func(context.Context, *msg) (*msg, error) { return nil, c.err })}})
 				p.request(1, "t/echo", 1)
 				p.Next()
 				assert.Equal(t, c.logged, strings.Contains(l.String(), "secret"), l.String())
@@ -131,8 +127,8 @@ func TestMiddleware(t *testing.T) {
 			Sending:   []rpc.Middleware{trace("s1"), retry},
 			Extension: func(context.Context, string, json.RawMessage) (any, error) { return 1, nil },
 			Entries: []*rpc.Entry{
-				on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
-				on(mNote, func(_ context.Context, m *msg) (*msg, error) { return nil, nil }),
+				echo(mEcho),
+				ignore(mNote),
 			},
 		})
 		p.note(1)

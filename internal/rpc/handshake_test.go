@@ -17,7 +17,7 @@ import (
 // version makes entries that say which version they are of.
 func version(ev *events, n int) []*rpc.Entry {
 	return []*rpc.Entry{
-		on(mInit, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+		echo(mInit),
 		on(mEcho, func(context.Context, *msg) (*msg, error) { return &msg{N: n}, nil }),
 		on(mNote, func(_ context.Context, m *msg) (*msg, error) { ev.add("version %d: note %d", n, m.N); return nil, nil }),
 	}
@@ -30,9 +30,9 @@ func TestHandshakeDecidesAboutTheMethods(t *testing.T) {
 		var ev events
 		gate := make(chan struct{})
 		first := version(&ev, 1)
-		first[0] = on(mInit, func(_ context.Context, m *msg) (*msg, error) { <-gate; return m, nil })
+		first[0] = echoAfter(gate, mInit)
 		second := version(&ev, 2)
-		second = append(second, on(mAsk, func(_ context.Context, m *msg) (*msg, error) { return m, nil }))
+		second = append(second, echo(mAsk))
 		_, p := start(t, rpc.Config{Handshake: "initialize", Entries: first, Negotiated: func(res any) rpc.Version {
 			if res.(*msg).N == 2 {
 				return rpc.Version{Entries: second, StrictIDs: true}
@@ -115,11 +115,7 @@ func TestConnectionEndsWhileACallNegotiates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var ev events
 		c, p := start(t, rpc.Config{Entries: version(&ev, 1)})
-		called := make(chan error, 1)
-		go func() { // ends with the connection
-			_, err := c.Call(t.Context(), mInit, &msg{}, &rpc.CallOptions{Negotiates: true})
-			called <- err
-		}()
+		called := calling(t.Context(), c, mInit, &msg{}, &rpc.CallOptions{Negotiates: true})
 		p.Next()
 		p.note(1)
 		p.request(9, "t/echo", 0)

@@ -85,6 +85,27 @@ func on(m *wire.Method, h handle) *rpc.Entry {
 	}}
 }
 
+// echo is an entry whose handler returns its params.
+func echo(m *wire.Method) *rpc.Entry {
+	return on(m, func(_ context.Context, m *msg) (*msg, error) { return m, nil })
+}
+
+// echoAfter is an entry whose handler waits for gate and returns its params.
+func echoAfter(gate <-chan struct{}, m *wire.Method) *rpc.Entry {
+	return on(m, func(_ context.Context, m *msg) (*msg, error) { <-gate; return m, nil })
+}
+
+// ignore is an entry whose handler does nothing.
+func ignore(m *wire.Method) *rpc.Entry {
+	return on(m, func(context.Context, *msg) (*msg, error) { return nil, nil })
+}
+
+// ends is an entry whose message ends a group.
+func ends(which rpc.Ending, e *rpc.Entry) *rpc.Entry {
+	e.Ends = which
+	return e
+}
+
 // ended is an entry for a group's request, as the agent has it for prompts.
 func ended(e *rpc.Entry) *rpc.Entry {
 	e.Group = true
@@ -187,4 +208,63 @@ func (p peer) request(id int, method string, n int) {
 
 func (p peer) answer(id, n int) {
 	p.Send(`{"jsonrpc":"2.0","id":%d,"result":{"n":%d}}`, id, n)
+}
+
+// held is a stream whose writes wait, and may fail.
+type held struct {
+	stream.Stream
+	gate   chan struct{}
+	closed sync.Once
+
+	mu  sync.Mutex // guards err
+	err error
+}
+
+func (s *held) Write(b []byte) error {
+	<-s.gate
+	s.mu.Lock()
+	err := s.err
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return s.Stream.Write(b)
+}
+
+func (s *held) Close() error {
+	s.closed.Do(func() {
+		select {
+		case <-s.gate:
+		default:
+			s.fail(errors.New("closed"))
+			close(s.gate)
+		}
+	})
+	return s.Stream.Close()
+}
+
+// fail makes all writes fail from now on.
+func (s *held) fail(err error) {
+	s.mu.Lock()
+	s.err = err
+	s.mu.Unlock()
+}
+
+// startHeld starts a connection whose writes wait until the gate is closed.
+func startHeld(t *testing.T, cfg rpc.Config) (*rpc.Conn, peer, *held) {
+	t.Helper()
+	near, far := stream.Pipe()
+	s := &held{Stream: near, gate: make(chan struct{})}
+	cfg.Stream = s
+	return startOn(t, cfg), newPeer(t, far), s
+}
+
+// calling starts a call and returns where its error goes.
+func calling(ctx context.Context, c *rpc.Conn, m *wire.Method, params *msg, opts *rpc.CallOptions) chan error {
+	done := make(chan error, 1)
+	go func() { // ends with the call
+		_, err := c.Call(ctx, m, params, opts)
+		done <- err
+	}()
+	return done
 }

@@ -2,12 +2,10 @@ package rpc_test
 
 import (
 	"context"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,14 +18,8 @@ var bigNote = `{"jsonrpc":"2.0","method":"t/note","params":{"text":"` + strings.
 
 func TestOverload(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		c, p, _ := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000, MaxBacklog: 20_000}, Entries: []*rpc.Entry{
-			on(mNote, func(ctx context.Context, _ *msg) (*msg, error) { <-ctx.Done(); return nil, nil }),
-		}})
-		done := make(chan error)
-		go func() { // ends with the connection
-			_, err := c.Call(t.Context(), mEcho, &msg{}, nil)
-			done <- err
-		}()
+		c, p, _ := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000, MaxBacklog: 20_000}, Entries: []*rpc.Entry{on(mNote, func(ctx context.Context, _ *msg) (*msg, error) { <-ctx.Done(); return nil, nil })}})
+		done := calling(t.Context(), c, mEcho, &msg{}, nil)
 		p.Next()
 		for range 50 {
 			if p.Write([]byte(bigNote)) != nil {
@@ -54,7 +46,7 @@ func TestMaxHandlers(t *testing.T) {
 				running.Add(-1)
 				return m, nil
 			}),
-			on(mWaits, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+			echo(mWaits),
 			on(mAsk, func(ctx context.Context, m *msg) (*msg, error) {
 				_, err := c.Call(ctx, mAsk, m, nil)
 				return m, err
@@ -90,9 +82,7 @@ func TestMaxHandlers(t *testing.T) {
 func TestTooManyWaitingRequests(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 1, MaxWaiting: 500 + 8*512}, Entries: []*rpc.Entry{
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { <-gate; return m, nil }),
-		}})
+		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 1, MaxWaiting: 500 + 8*512}, Entries: []*rpc.Entry{echoAfter(gate, mEcho)}})
 		for id := range 20 {
 			p.request(id, "t/echo", 1)
 		}
@@ -156,9 +146,7 @@ func TestTooManyOpenRequests(t *testing.T) {
 	const each = 8<<10 + 512 + 60 // and a little
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxOpen: 5*each + each/2}, Entries: []*rpc.Entry{
-			on(mWaits, func(_ context.Context, m *msg) (*msg, error) { <-gate; return m, nil }),
-		}})
+		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxOpen: 5*each + each/2}, Entries: []*rpc.Entry{echoAfter(gate, mWaits)}})
 		for round := range 2 { // what was answered counts no more
 			for id := range 20 {
 				p.request(id, "t/waits", id)
@@ -180,12 +168,11 @@ func TestTooManyOpenRequests(t *testing.T) {
 // Every cancel that waits for its place remembers the prompts it ends, which counts.
 func TestCancelsOfManyPromptsAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		cancel := on(mCancel, func(context.Context, *msg) (*msg, error) { return nil, nil })
-		cancel.Ends = rpc.EndsForeground
+		cancel := ends(rpc.EndsForeground, ignore(mCancel))
 		stuck, prompts := make(chan struct{}), make(chan struct{})
 		c, p := start(t, rpc.Config{Limits: rpc.Limits{Backlog: 1 << 20}, Entries: []*rpc.Entry{cancel,
-			on(mNote, func(context.Context, *msg) (*msg, error) { <-stuck; return nil, nil }),
-			ended(on(mPrompt, func(context.Context, *msg) (*msg, error) { <-prompts; return nil, nil })),
+			echoAfter(stuck, mNote),
+			ended(echoAfter(prompts, mPrompt)),
 		}})
 		for id := range 1000 {
 			p.Send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'sessionId':'a'}}`, id)
@@ -212,58 +199,6 @@ func TestCancelsOfManyPromptsAreBounded(t *testing.T) {
 	})
 }
 
-func TestFloodOfRequests(t *testing.T) {
-	const n = 20_000
-	bubble(t, func(t *testing.T) {
-		var most atomic.Int64
-		_, p := start(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 64}, Entries: []*rpc.Entry{
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) {
-				most.Store(max(most.Load(), int64(runtime.NumGoroutine())))
-				return m, nil
-			}),
-		}})
-		go func() { // ends when all were written
-			for id := range n {
-				p.request(id, "t/echo", 1)
-			}
-		}()
-		seen := map[string]bool{}
-		for range n {
-			seen[p.Next().Raw] = true
-		}
-		assert.Len(t, seen, n)
-		assert.Less(t, most.Load(), int64(200))
-	})
-}
-
-// Very many notifications and a handler of one millisecond each: nothing is lost,
-// the order is kept, and the sender is slowed down.
-func TestFloodOfNotifications(t *testing.T) {
-	n := 200_000
-	if testing.Short() {
-		n = 5000
-	}
-	bubble(t, func(t *testing.T) {
-		last := 0
-		_, b := both(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mNote, func(_ context.Context, m *msg) (*msg, error) {
-				if m.N != last+1 {
-					t.Errorf("%d behind %d", m.N, last)
-				}
-				last = m.N
-				time.Sleep(time.Millisecond)
-				return nil, nil
-			}),
-		}, Limits: rpc.Limits{Backlog: 1 << 20}}, rpc.Config{})
-		for i := range n {
-			require.NoError(t, b.Notify(t.Context(), mNote, &msg{N: i + 1}))
-		}
-		time.Sleep(time.Duration(n) * time.Millisecond)
-		synctest.Wait()
-		assert.Equal(t, n, last)
-	})
-}
-
 // A handler that begins to wait for the peer makes room for one that waits for a
 // slot, which the peer may need.
 func TestSlotIsGivenAwayInsideACall(t *testing.T) {
@@ -276,7 +211,7 @@ func TestSlotIsGivenAwayInsideACall(t *testing.T) {
 				_, err := c.Call(ctx, mAsk, m, nil)
 				return m, err
 			}),
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+			echo(mEcho),
 		}})
 		p.request(1, "t/ask", 1)
 		p.request(2, "t/echo", 2)

@@ -72,41 +72,6 @@ func (n *network) last() stream.Message {
 	return n.out[len(n.out)-1]
 }
 
-// A stream that routes messages receives the kind, the ids, the method and the session of
-// each.
-func TestMessagesAreDescribed(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		n, _ := newNetwork()
-		c := startOn(t, rpc.Config{Stream: n, Entries: []*rpc.Entry{
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
-		}})
-		require.NoError(t, c.Notify(t.Context(), mNote, &msg{SessionID: "a"}))
-		synctest.Wait()
-		m := n.last()
-		assert.Equal(t, stream.Message{Data: m.Data, Kind: stream.KindNotification, Method: "t/note", SessionID: "a"}, m)
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { _, _ = c.Call(ctx, mAsk, &msg{SessionID: "b"}, nil) }() // ends with ctx
-		synctest.Wait()
-		m = n.last()
-		assert.Equal(t, stream.Message{Data: m.Data, Kind: stream.KindRequest, ID: []byte("1"), Method: "t/ask", SessionID: "b"}, m)
-		cancel()
-		synctest.Wait()
-		m = n.last()
-		assert.Equal(t, "1", string(m.CancelID))
-		n.in <- `{"jsonrpc":"2.0","id":"x","method":"t/echo","params":{"sessionId":"c"}}`
-		synctest.Wait()
-		m = n.last()
-		assert.Equal(t, stream.KindResponse, m.Kind)
-		assert.Equal(t, `"x"`, string(m.ID))
-		assert.Equal(t, "c", m.SessionID)
-		n.in <- `{"jsonrpc":"2.0","id":7,"method":"no"}`
-		synctest.Wait()
-		m = n.last()
-		assert.Equal(t, stream.KindErrorResponse, m.Kind)
-		assert.Equal(t, "7", string(m.ID))
-	})
-}
-
 // What is lost fails alone, and a lost session until it is opened again.
 func TestLost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -240,9 +205,7 @@ func TestManyLost(t *testing.T) {
 func TestDraining(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		n, _ := newNetwork()
-		c := startOn(t, rpc.Config{Stream: n, Entries: []*rpc.Entry{
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { time.Sleep(time.Minute); return m, nil }),
-		}})
+		c := startOn(t, rpc.Config{Stream: n, Entries: []*rpc.Entry{on(mEcho, func(_ context.Context, m *msg) (*msg, error) { time.Sleep(time.Minute); return m, nil })}})
 		n.in <- `{"jsonrpc":"2.0","id":1,"method":"t/echo","params":{}}`
 		synctest.Wait()
 		begun := time.Now()
@@ -323,9 +286,7 @@ func TestMessagesOfAStreamThatParses(t *testing.T) {
 		near, _ := stream.Pipe()
 		p := &parsing{near, make(chan stream.Message)}
 		var ev events
-		c := startOn(t, rpc.Config{Stream: p, Entries: []*rpc.Entry{
-			on(mNote, func(_ context.Context, m *msg) (*msg, error) { ev.add("note %d", m.N); return nil, nil }),
-		}})
+		c := startOn(t, rpc.Config{Stream: p, Entries: []*rpc.Entry{on(mNote, func(_ context.Context, m *msg) (*msg, error) { ev.add("note %d", m.N); return nil, nil })}})
 		note := func(n int) []byte {
 			return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"t/note","params":{"n":%d}}`, n)
 		}

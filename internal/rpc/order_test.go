@@ -12,54 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/stream"
 )
-
-func TestNotificationsAreHandledInOrderOneAtATime(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var ev events
-		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mNote, func(_ context.Context, m *msg) (*msg, error) {
-				ev.add("in %d", m.N)
-				time.Sleep(time.Duration(3-m.N) * time.Second)
-				ev.add("out %d", m.N)
-				return nil, nil
-			}),
-		}})
-		for n := range 3 {
-			p.note(n + 1)
-		}
-		time.Sleep(time.Minute)
-		assert.Equal(t, []string{"in 1", "out 1", "in 2", "out 2", "in 3", "out 3"}, ev.list())
-	})
-}
-
-func TestRequestWaitsForEarlierNotifications(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var ev events
-		gate := make(chan struct{})
-		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mNote, func(_ context.Context, m *msg) (*msg, error) {
-				ev.add("note %d", m.N)
-				if m.N == 1 {
-					<-gate
-				}
-				return nil, nil
-			}),
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { ev.add("request %d", m.N); return m, nil }),
-		}})
-		p.note(1)
-		p.request(1, "t/echo", 2)
-		p.note(3)
-		p.request(2, "t/echo", 4)
-		synctest.Wait()
-		assert.Equal(t, []string{"note 1"}, ev.list())
-		close(gate)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`, `{'jsonrpc':'2.0','id':2,'result':{'n':4}}`)
-		list := ev.list()
-		assert.Less(t, index(list, "note 3"), index(list, "request 4"))
-	})
-}
 
 func index(list []string, s string) int {
 	for i, e := range list {
@@ -151,7 +104,7 @@ func TestQueuedRequestStartsWhenTheHandlerCalls(t *testing.T) {
 				_, err := c.Call(ctx, mAsk, &msg{}, nil)
 				return nil, err
 			}),
-			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) { return m, nil }),
+			echo(mEcho),
 		}})
 		p.note(1)
 		p.note(2)
@@ -175,7 +128,7 @@ func TestHandlerMayCallOnAnotherConnection(t *testing.T) {
 				_, err := other.Call(ctx, mAsk, m, nil)
 				return nil, err
 			}),
-			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) { return m, nil }),
+			echo(mEcho),
 		}})
 		p.note(1)
 		q.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':1}}`)
@@ -254,9 +207,7 @@ func TestAtResponseOfAnExemptCallKeepsItsPlace(t *testing.T) {
 func TestWaitForTheOrderEndsWithCtx(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
-		}})
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{echoAfter(gate, mNote)}})
 		at := make(chan error, 2)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -362,11 +313,9 @@ func TestRequestWaitsWhileAHandlerSends(t *testing.T) {
 // be responded to before it reads on.
 func TestRequestStartsWhileAHandlerWaitsForRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		near, far := stream.Pipe()
-		s := &held{Stream: near, gate: make(chan struct{})}
 		var ev events
 		var c *rpc.Conn
-		c = startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 1}, Entries: []*rpc.Entry{
+		c, p, s := startHeld(t, rpc.Config{Limits: rpc.Limits{SendQueue: 1}, Entries: []*rpc.Entry{
 			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
 				err := c.Notify(ctx, mOther, m)
 				ev.add("sent %d", m.N)
@@ -374,7 +323,6 @@ func TestRequestStartsWhileAHandlerWaitsForRoom(t *testing.T) {
 			}),
 			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { ev.add("request %d", m.N); return m, nil }),
 		}})
-		p := newPeer(t, far)
 		p.note(1) // fills the queue
 		p.note(2) // waits for room
 		p.request(1, "t/echo", 3)

@@ -50,7 +50,7 @@ func TestReaderPausesWhenTooMuchWaits(t *testing.T) {
 				handled.Add(1)
 				return nil, nil
 			}),
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+			echo(mEcho),
 		}})
 		go func() { // ends when all were written
 			for range 1000 {
@@ -91,14 +91,8 @@ func TestReaderDoesNotPauseWhileACallWaits(t *testing.T) {
 	for _, m := range []*wire.Method{mEcho, mPrompt} {
 		bubble(t, func(t *testing.T) {
 			gate := make(chan struct{})
-			c, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000}, Entries: []*rpc.Entry{
-				on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
-			}})
-			done := make(chan error)
-			go func() { // ends with the call
-				_, err := c.Call(t.Context(), m, &msg{}, nil)
-				done <- err
-			}()
+			c, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000}, Entries: []*rpc.Entry{echoAfter(gate, mNote)}})
+			done := calling(t.Context(), c, m, &msg{}, nil)
 			p.Next()
 			for range 50 {
 				p.Send("%s", bigNote)
@@ -151,9 +145,7 @@ func TestMemoryOfTheBacklog(t *testing.T) {
 	for _, size := range []int{0, 200, 5000} {
 		bubble(t, func(t *testing.T) {
 			gate := make(chan struct{})
-			_, p := start(t, rpc.Config{Limits: rpc.Limits{Backlog: budget}, Entries: []*rpc.Entry{
-				on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
-			}})
+			_, p := start(t, rpc.Config{Limits: rpc.Limits{Backlog: budget}, Entries: []*rpc.Entry{echoAfter(gate, mNote)}})
 			note := []byte(`{"jsonrpc":"2.0","method":"t/note","params":{"text":"` + strings.Repeat("x", size) + `"}}`)
 			before := live()
 			go func() { // ends with the connection
@@ -176,9 +168,7 @@ func TestMemoryOfAbandonedAnswers(t *testing.T) {
 	const size, calls = 1 << 20, 20
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
-		}})
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{echoAfter(gate, mNote)}})
 		p.note(1)
 		before := live()
 		for id := range calls {
@@ -210,9 +200,7 @@ func live() int64 {
 func TestMaxBacklogBelowBacklog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		_, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{MaxBacklog: 10_000}, Entries: []*rpc.Entry{
-			on(mNote, func(context.Context, *msg) (*msg, error) { <-gate; return nil, nil }),
-		}})
+		_, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{MaxBacklog: 10_000}, Entries: []*rpc.Entry{echoAfter(gate, mNote)}})
 		go func() { // ends when all were written
 			for range 100 {
 				p.Send("%s", bigNote)
@@ -231,9 +219,7 @@ func TestMaxBacklogBelowBacklog(t *testing.T) {
 func TestReaderGoesOnWithAnEmptyQueue(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var c *rpc.Conn
-		c, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000}, Entries: []*rpc.Entry{
-			on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(time.Second); return nil, nil }),
-		}})
+		c, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000}, Entries: []*rpc.Entry{on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(time.Second); return nil, nil })}})
 		c.Hold(9500)
 		go func() { // ends when all were written
 			for range 10 {

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/leak"
-	"github.com/acpkit/go-sdk/internal/netpair"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/stream"
@@ -313,28 +312,6 @@ func TestPromises(t *testing.T) {
 			leak.Check(t)
 			near, far := stream.Pipe()
 			require.NoError(t, play(r, near, far), "script %d", i)
-		})
-	}
-}
-
-// The promises hold over every transport.
-func TestPromisesOverNetworks(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	for _, p := range netpair.Profiles {
-		t.Run(string(p), func(t *testing.T) {
-			for i := range *scripts / 3 {
-				r := rand.New(rand.NewPCG(seed, uint64(i)))
-				synctest.Test(t, func(t *testing.T) {
-					leak.Check(t)
-					server, client := netpair.Connect(t, p)
-					netpair.Greet(t, server, client)
-					if r.IntN(2) == 0 { // either end shuts down
-						server, client = client, server
-					}
-					require.NoError(t, play(r, server, client), "script %d", i)
-				})
-			}
 		})
 	}
 }

@@ -36,14 +36,6 @@ func loader(loaded *atomic.Int64) handle {
 	}
 }
 
-// unread is a connection whose peer reads when gate is closed.
-func unread(t *testing.T, cfg rpc.Config) (c *rpc.Conn, p peer, gate chan struct{}) {
-	near, far := stream.Pipe()
-	s := &held{Stream: near, gate: make(chan struct{})}
-	cfg.Stream = s
-	return startOn(t, cfg), newPeer(t, far), s.gate
-}
-
 // A peer that asks for long results and does not read gets a bounded number of them into
 // memory, however many it asks for. The others wait in their order and without a slot, and
 // what is short passes them. When the peer reads, it gets all.
@@ -51,7 +43,7 @@ func TestReservationsWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n = 100
 		var loaded, killed atomic.Int64
-		_, p, gate := unread(t, rpc.Config{
+		_, p, s := startHeld(t, rpc.Config{
 			Limits: rpc.Limits{Results: 5 * longResult, MaxHandlers: 3, StallTimeout: time.Hour},
 			Entries: []*rpc.Entry{on(mEcho, loader(&loaded)), on(mAsk, func(ctx context.Context, m *msg) (*msg, error) {
 				killed.Add(1)
@@ -66,7 +58,7 @@ func TestReservationsWait(t *testing.T) {
 		p.request(n, "t/ask", 1)
 		synctest.Wait()
 		assert.EqualValues(t, 1, killed.Load())
-		close(gate)
+		close(s.gate)
 		for place := range n + 1 {
 			m := p.Next()
 			id, err := strconv.Atoi(string(m.ID))
@@ -91,7 +83,7 @@ func TestWhatEndsAReservation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				ended := make(chan error, 1)
-				c, p, _ := unread(t, rpc.Config{
+				c, p, _ := startHeld(t, rpc.Config{
 					Limits: rpc.Limits{Results: 1, StallTimeout: time.Hour},
 					Entries: []*rpc.Entry{on(mEcho, loader(new(atomic.Int64))), on(mAsk, func(ctx context.Context, m *msg) (*msg, error) {
 						err := reserve.Result(context.WithoutCancel(ctx), longResult)
@@ -142,7 +134,7 @@ func TestReservationsInsideANotificationHandler(t *testing.T) {
 		var loaded, other atomic.Int64
 		done := make(chan error, 1)
 		var c *rpc.Conn
-		c, p, gate := unread(t, rpc.Config{
+		c, p, s := startHeld(t, rpc.Config{
 			Limits: rpc.Limits{Results: 5 * longResult, StallTimeout: time.Hour},
 			Entries: []*rpc.Entry{
 				on(mEcho, loader(&loaded)),
@@ -171,7 +163,7 @@ func TestReservationsInsideANotificationHandler(t *testing.T) {
 		assert.Equal(t, otherBefore+1, other.Load())
 		p.answer(1, 1)
 		require.NoError(t, <-done)
-		close(gate)
+		close(s.gate)
 	})
 }
 
@@ -206,7 +198,7 @@ func TestNoHandlerIsStartedWhileResultsExceedTheBudget(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n = 100
 		var served, prompts atomic.Int64
-		_, p, gate := unread(t, rpc.Config{
+		_, p, s := startHeld(t, rpc.Config{
 			Limits: rpc.Limits{Results: 4 * longResult, StallTimeout: time.Hour},
 			Entries: []*rpc.Entry{
 				on(mEcho, func(_ context.Context, m *msg) (*msg, error) { served.Add(1); return &msg{Text: longText}, nil }),
@@ -221,7 +213,7 @@ func TestNoHandlerIsStartedWhileResultsExceedTheBudget(t *testing.T) {
 		p.request(n, "t/waits", 1)
 		synctest.Wait()
 		assert.EqualValues(t, 1, prompts.Load())
-		close(gate)
+		close(s.gate)
 		for range n + 1 {
 			assert.Contains(t, p.Next().Raw, `"result"`)
 		}
@@ -253,7 +245,7 @@ func TestBothEndsSendLongResultsAndReadLate(t *testing.T) {
 						Limits: rpc.Limits{Results: 2 * longResult, MaxHandlers: 2, SendQueue: longResult, Backlog: 1000, StallTimeout: time.Hour},
 						Entries: []*rpc.Entry{
 							on(mEcho, loader(&loaded)),
-							on(mOther, func(context.Context, *msg) (*msg, error) { return nil, nil }),
+							ignore(mOther),
 							on(mAsk, func(ctx context.Context, m *msg) (*msg, error) { // asks back first
 								if m.N > 0 {
 									if _, err := conns[i].Call(ctx, mAsk, &msg{N: m.N - 1}, nil); err != nil {

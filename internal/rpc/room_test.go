@@ -16,14 +16,11 @@ import (
 
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 func TestSendersWaitForRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		near, far := stream.Pipe()
-		s := &held{Stream: near, gate: make(chan struct{})}
-		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 20_000}})
+		c, p, s := startHeld(t, rpc.Config{Limits: rpc.Limits{SendQueue: 20_000}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		sent := 0
@@ -41,7 +38,6 @@ func TestSendersWaitForRoom(t *testing.T) {
 		}()
 		synctest.Wait()
 		close(s.gate)
-		p := newPeer(t, far)
 		for n := range sent {
 			p.ExpectJSON(fmt.Sprintf(`{'jsonrpc':'2.0','method':'t/note','params':{'n':%d}}`, n+1))
 		}
@@ -49,51 +45,9 @@ func TestSendersWaitForRoom(t *testing.T) {
 	})
 }
 
-// held is a stream whose writes wait, and may fail.
-type held struct {
-	stream.Stream
-	gate   chan struct{}
-	closed sync.Once
-
-	mu  sync.Mutex // guards err
-	err error
-}
-
-func (s *held) Write(b []byte) error {
-	<-s.gate
-	s.mu.Lock()
-	err := s.err
-	s.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	return s.Stream.Write(b)
-}
-
-func (s *held) Close() error {
-	s.closed.Do(func() {
-		select {
-		case <-s.gate:
-		default:
-			s.fail(errors.New("closed"))
-			close(s.gate)
-		}
-	})
-	return s.Stream.Close()
-}
-
-// fail makes all writes fail from now on.
-func (s *held) fail(err error) {
-	s.mu.Lock()
-	s.err = err
-	s.mu.Unlock()
-}
-
 func TestStall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		near, _ := stream.Pipe()
-		s := &held{Stream: near, gate: make(chan struct{})}
-		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 1000}})
+		c, _, _ := startHeld(t, rpc.Config{Limits: rpc.Limits{SendQueue: 1000}})
 		begun := time.Now()
 		var err error
 		for err == nil {
@@ -126,7 +80,7 @@ func TestMutualFlood(t *testing.T) {
 					_, err := conns[i].Call(ctx, mEcho, m, nil)
 					return nil, err
 				}),
-				on(mOther, func(context.Context, *msg) (*msg, error) { return nil, nil }),
+				ignore(mOther),
 				on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
 					return m, conns[i].Notify(ctx, mOther, m)
 				}),
@@ -160,10 +114,7 @@ func TestResponsesWithoutRoomAreCounted(t *testing.T) {
 				var served atomic.Int64
 				entry := e(func(context.Context, *msg) (*msg, error) { served.Add(1); return nil, errors.New("no") })
 				entry.Group = name == "uncounted"
-				near, far := stream.Pipe()
-				s := &held{Stream: near, gate: make(chan struct{})}
-				startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{MaxHandlers: 8, SendQueue: 1000}, Entries: []*rpc.Entry{entry}})
-				p := newPeer(t, far)
+				_, p, s := startHeld(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 8, SendQueue: 1000}, Entries: []*rpc.Entry{entry}})
 				for id := range 1000 {
 					p.request(id, "t/echo", id)
 					if id%10 == 0 {
@@ -189,15 +140,12 @@ func TestResponsesWithoutRoomAreCounted(t *testing.T) {
 // MaxOpen holds for responses that wait for room, with what they say.
 func TestMaxOpenCountsResponsesWithoutRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		near, far := stream.Pipe()
-		s := &held{Stream: near, gate: make(chan struct{})}
-		startOn(t, rpc.Config{
-			Stream: s, Limits: rpc.Limits{MaxOpen: 100_000, MaxWaiting: 1, SendQueue: 1000},
+		_, p, s := startHeld(t, rpc.Config{
+			Limits: rpc.Limits{MaxOpen: 100_000, MaxWaiting: 1, SendQueue: 1000},
 			Entries: []*rpc.Entry{ended(on(mPrompt, func(context.Context, *msg) (*msg, error) {
 				return &msg{Text: strings.Repeat("x", 50_000)}, nil
 			}))},
 		})
-		p := newPeer(t, far)
 		for id := range 10 {
 			p.request(id, "t/prompt", 0)
 			synctest.Wait()

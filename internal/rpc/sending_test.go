@@ -29,7 +29,7 @@ import (
 func TestSendingWhileEverythingComputes(t *testing.T) {
 	got := make(chan struct{}, 1)
 	a, c := both(t,
-		rpc.Config{Entries: []*rpc.Entry{on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil })}},
+		rpc.Config{Entries: []*rpc.Entry{echo(mEcho)}},
 		rpc.Config{Entries: []*rpc.Entry{on(mNote, func(context.Context, *msg) (*msg, error) { got <- struct{}{}; return nil, nil })}})
 	// With one processor, whoever yields waits for a whole time slice of the goroutine
 	// that computes.
@@ -93,9 +93,7 @@ func TestRefusedMessages(t *testing.T) {
 				near, far := stream.Pipe()
 				var l logs
 				gate := make(chan struct{})
-				c := startOn(t, rpc.Config{Stream: wrap(near), Logger: l.logger(), Entries: []*rpc.Entry{
-					on(mEcho, func(_ context.Context, m *msg) (*msg, error) { <-gate; return &msg{Text: m.Text}, nil }),
-				}})
+				c := startOn(t, rpc.Config{Stream: wrap(near), Logger: l.logger(), Entries: []*rpc.Entry{on(mEcho, func(_ context.Context, m *msg) (*msg, error) { <-gate; return &msg{Text: m.Text}, nil })}})
 				p := newPeer(t, far)
 				told := make(chan error, 1)
 				_, err := c.Call(t.Context(), mEcho, &msg{Text: "refused"}, &rpc.CallOptions{AtResponse: func(err error) { told <- err }})
@@ -123,9 +121,7 @@ func TestRefusedMessages(t *testing.T) {
 // A sender that gives up does not leave the queue marked as full.
 func TestNoStallAfterASenderHasLeft(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		near, _ := stream.Pipe()
-		s := &held{Stream: near, gate: make(chan struct{})}
-		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 100_000}})
+		c, _, _ := startHeld(t, rpc.Config{Limits: rpc.Limits{SendQueue: 100_000}})
 		require.NoError(t, c.Notify(t.Context(), mNote, &msg{}))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -139,9 +135,7 @@ func TestNoStallAfterASenderHasLeft(t *testing.T) {
 // A queue that stays full ends the connection, however often senders give up.
 func TestStallWhileSendersComeAndGo(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		near, _ := stream.Pipe()
-		s := &held{Stream: near, gate: make(chan struct{})}
-		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 10_000}})
+		c, _, _ := startHeld(t, rpc.Config{Limits: rpc.Limits{SendQueue: 10_000}})
 		begun := time.Now()
 		for c.Err() == nil && time.Since(begun) < time.Hour {
 			ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
@@ -157,9 +151,7 @@ func TestStallWhileSendersComeAndGo(t *testing.T) {
 func TestCancelsAreNeverLost(t *testing.T) {
 	const calls = 20_000
 	bubble(t, func(t *testing.T) {
-		near, far := stream.Pipe()
-		s := &held{Stream: near, gate: make(chan struct{})}
-		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 1 << 30, SendReserve: 2000}})
+		c, p, s := startHeld(t, rpc.Config{Limits: rpc.Limits{SendQueue: 1 << 30, SendReserve: 2000}})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		for range calls {
@@ -171,7 +163,6 @@ func TestCancelsAreNeverLost(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		wg.Wait()
-		p := newPeer(t, far)
 		p.Send("no") // its response has the reserve to itself
 		synctest.Wait()
 		require.NoError(t, c.Err())
@@ -290,7 +281,7 @@ func TestManyRequestsBehindAFailedHandshake(t *testing.T) {
 		gate := make(chan struct{})
 		c, p := start(t, rpc.Config{Handshake: "initialize", Limits: rpc.Limits{SendReserve: 10_000}, Entries: []*rpc.Entry{
 			on(mInit, func(context.Context, *msg) (*msg, error) { <-gate; return nil, errors.New("no") }),
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+			echo(mEcho),
 		}})
 		p.request(0, "initialize", 1)
 		for id := range n {

@@ -23,7 +23,7 @@ func TestContextOfStart(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		require.NoError(t, c.Start(ctx))
 		require.ErrorContains(t, c.Start(ctx), "already started")
-		pending := calling(c, mAsk, nil)
+		pending := calling(t.Context(), c, mAsk, &msg{}, nil)
 		synctest.Wait()
 		why := errors.New("why")
 		cancel(why)
@@ -127,7 +127,7 @@ func TestIdleCost(t *testing.T) {
 	g := runtime.NumGoroutine()
 	conns := make([]*rpc.Conn, 2*n)
 	for i := 0; i < 2*n; i += 2 {
-		a, b := both(t, rpc.Config{Entries: []*rpc.Entry{on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil })}}, rpc.Config{})
+		a, b := both(t, rpc.Config{Entries: []*rpc.Entry{echo(mEcho)}}, rpc.Config{})
 		_, err := b.Call(t.Context(), mEcho, &msg{}, nil)
 		require.NoError(t, err)
 		conns[i], conns[i+1] = a, b

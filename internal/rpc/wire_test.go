@@ -73,8 +73,8 @@ func TestUnusableMessages(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-					on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
-					on(mNote, func(context.Context, *msg) (*msg, error) { return nil, nil }),
+					echo(mEcho),
+					ignore(mNote),
 				}})
 				p.Send("%s", tt.sent)
 				if tt.want != none {
@@ -106,9 +106,7 @@ func TestIdsAreEchoedAsTheyWereWritten(t *testing.T) {
 func TestDuplicateIDInFlight(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { <-gate; return m, nil }),
-		}})
+		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{echoAfter(gate, mEcho)}})
 		p.request(1, "t/echo", 1)
 		p.Send(`{'jsonrpc':'2.0','id':1.0,'method':'t/echo'}`)
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':1.0,'error':{'code':-32600,'message':'Invalid request: id is in use'}}`)
@@ -386,7 +384,7 @@ func TestForwardingIsNotStricter(t *testing.T) {
 				}
 				return res.(*msg), other.Notify(ctx, mNote, m)
 			}),
-			on(mAsk, func(_ context.Context, m *msg) (*msg, error) { return m, nil }),
+			echo(mAsk),
 			on(request("t/call"), func(ctx context.Context, m *msg) (*msg, error) {
 				_, err := other.Call(ctx, mAsk, &msg{Text: m.Text}, nil)
 				return m, err
@@ -428,9 +426,7 @@ func TestStrictParams(t *testing.T) {
 	strict := &wire.Method{Name: "t/strict", Params: codec, Result: codec, StrictParams: true}
 	for _, lenient := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
-			_, p := start(t, rpc.Config{LenientPaths: lenient, Entries: []*rpc.Entry{
-				on(strict, func(context.Context, *msg) (*msg, error) { return nil, nil }),
-			}})
+			_, p := start(t, rpc.Config{LenientPaths: lenient, Entries: []*rpc.Entry{on(strict, func(context.Context, *msg) (*msg, error) { return nil, nil })}})
 			p.Send(`{'jsonrpc':'2.0','id':1,'method':'t/strict','params':{'text':'relative'}}`)
 			if lenient {
 				p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{}}`)

@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // outliving is a group's request whose work goes on after its response, until it is ended
@@ -47,10 +49,8 @@ func prompt(p peer, id int, session, text string) {
 func TestWorkThatOutlivesItsResponse(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var ev events
-		cancel := on(mCancel, func(context.Context, *msg) (*msg, error) { return nil, nil })
-		cancel.Ends = rpc.EndsForeground
-		closing := on(request("t/close"), func(_ context.Context, m *msg) (*msg, error) { return m, nil })
-		closing.Ends = rpc.EndsAll
+		cancel := ends(rpc.EndsForeground, ignore(mCancel))
+		closing := ends(rpc.EndsAll, echo(request("t/close")))
 		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{outliving(&ev, nil), cancel, closing}})
 		prompt(p, 1, "a", "")
 		prompt(p, 2, "a", "background")
@@ -193,8 +193,7 @@ func TestWorkEndsAfterTheRequestsThatWaitForIt(t *testing.T) {
 			return m, nil
 		})
 		entry.Group = true
-		cancel := on(mCancel, func(context.Context, *msg) (*msg, error) { return nil, nil })
-		cancel.Ends = rpc.EndsForeground
+		cancel := ends(rpc.EndsForeground, ignore(mCancel))
 		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{entry, cancel}})
 		prompt(p, 0, "a", "")
 		for id := range waiting {
@@ -232,5 +231,70 @@ func TestAwaitEarlier(t *testing.T) {
 		for id := range n {
 			require.Equal(t, fmt.Sprint(id), string(p.Next().ID))
 		}
+	})
+}
+
+// An expectation fails when the connection ends, after what was read before, and Shutdown
+// waits for it.
+func TestExpect(t *testing.T) {
+	t.Run("end of input", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			var ev events
+			c, p := start(t, rpc.Config{Entries: version(&ev, 1)})
+			_, err := c.Expect(mPrompt, "s", func(err error) {
+				assert.ErrorIs(t, err, wire.ErrClosed)
+				ev.add("failed")
+			})
+			require.NoError(t, err)
+			p.note(1)
+			p.Close()
+			synctest.Wait()
+			assert.Equal(t, []string{"version 1: note 1", "failed"}, ev.list())
+			_, err = c.Expect(mPrompt, "s", func(error) { t.Error("called") })
+			assert.ErrorIs(t, err, wire.ErrClosed)
+		})
+	})
+	t.Run("met", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			c, _ := start(t, rpc.Config{})
+			e, err := c.Expect(mPrompt, "s", func(error) { t.Error("called") })
+			require.NoError(t, err)
+			down := make(chan error, 1)
+			go func() { down <- c.Shutdown(t.Context()) }() // ends when it is met
+			time.Sleep(time.Minute)
+			require.Empty(t, down)
+			assert.True(t, e.Met())
+			assert.False(t, e.Met())
+			assert.NoError(t, <-down)
+		})
+	})
+	t.Run("a response of its id", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			c, p := start(t, rpc.Config{})
+			e, err := c.Expect(mPrompt, "s", func(error) { t.Error("called") })
+			require.NoError(t, err)
+			for _, id := range []string{"0", "1", "9223372036854775808", "9223372036854775809"} {
+				p.Send(`{'jsonrpc':'2.0','id':%s,'result':{}}`, id)
+			}
+			synctest.Wait()
+			assert.True(t, e.Met())
+		})
+	})
+	t.Run("a session is lost", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			n, _ := newNetwork()
+			c := startOn(t, rpc.Config{Stream: n})
+			why := errors.New("503")
+			failed := make(chan error, 1)
+			_, err := c.Expect(mPrompt, "a", func(err error) { failed <- err })
+			require.NoError(t, err)
+			other, err := c.Expect(mPrompt, "b", func(error) { t.Error("called") })
+			require.NoError(t, err)
+			n.in <- &stream.LostError{SessionID: "a", Err: why}
+			assert.ErrorIs(t, <-failed, why)
+			_, err = c.Expect(mPrompt, "a", func(error) { t.Error("called") })
+			assert.ErrorIs(t, err, why)
+			assert.True(t, other.Met())
+		})
 	})
 }

@@ -3,7 +3,6 @@ package outbox_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -225,56 +224,6 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// A frame that the stream refuses is reported; those around it leave.
-func TestRefusedFrames(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := &sink{gate: make(chan struct{})}
-		b := newBox(t, s, nil)
-		for n, text := range []string{"a", "bad 1", "b", "bad 2", "c"} {
-			f := frame(text)
-			f.Call = uint64(n)
-			require.NoError(t, b.Reserve(t.Context(), f))
-			if b.Push(f) == outbox.Begin {
-				b.StartLater()
-			}
-		}
-		b.Cancel(7)
-		close(s.gate)
-		<-b.Flushed()
-		assert.Equal(t, []string{"a", "b", "c", `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}`}, s.written())
-		assert.Equal(t, []string{"bad 1 1: stream: message cannot be sent: bad", "bad 2 3: stream: message cannot be sent: bad"}, b.refused)
-	})
-}
-
-// messages is a stream that wants to know what it carries.
-type messages struct {
-	*sink
-	got []stream.Message
-}
-
-func (m *messages) WriteMessage(msg stream.Message) error {
-	m.got = append(m.got, msg)
-	return nil
-}
-
-func TestStreamsThatWantMessages(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		m := &messages{sink: &sink{}}
-		b := newBox(t, m.sink, func(c *outbox.Config) { c.Features.WriteMessage = m.WriteMessage })
-		f := frame("text")
-		f.Kind, f.Message.Method, f.SessionID = stream.KindNotification, "session/update", "s"
-		require.NoError(t, b.Reserve(t.Context(), f))
-		require.Equal(t, outbox.Begin, b.Push(f))
-		b.Write()
-		b.Cancel(12)
-		<-b.Flushed()
-		require.Len(t, m.got, 2)
-		assert.Equal(t, "s", m.got[0].SessionID)
-		assert.Equal(t, stream.ParseMessage(m.got[1].Data), m.got[1], "a cancel says what it is")
-		assert.Empty(t, m.written())
-	})
-}
-
 // Senders that wait go on together, when a quarter of the queue is free, and none is left
 // behind.
 func TestRoomIsGivenToManyAtOnce(t *testing.T) {
@@ -315,48 +264,9 @@ func TestPushTooLate(t *testing.T) {
 		b.Abandon()
 		assert.Equal(t, outbox.Dropped, b.Push(f))
 		<-flushed // the room was given back
-		assert.Empty(t, b.sink.written())
-	})
-}
-
-// After a write error nothing is written, everyone who waits is let go, and it is said once.
-func TestWriteErrors(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		broken := errors.New("broken")
-		s := &sink{gate: make(chan struct{}), err: broken}
-		b := newBox(t, s, func(c *outbox.Config) { c.Queue = 1000 })
-		var wg sync.WaitGroup
-		for range 10 {
-			wg.Go(func() { _ = b.send(t.Context(), strings.Repeat("x", 500)) })
-		}
-		synctest.Wait()
-		close(s.gate)
-		wg.Wait()
-		<-b.Flushed()
-		assert.Equal(t, []error{broken}, b.failures())
-		assert.Empty(t, s.written())
-		b.Cancel(1) // is lost with the connection
 		b.PushOwn(frame("own").Own())
-		<-b.Flushed()
-	})
-}
-
-// Close lets those go who wait for room, and what is queued is still written.
-func TestClose(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := &sink{gate: make(chan struct{})}
-		b := newBox(t, s, func(c *outbox.Config) { c.Queue = 1000 })
-		require.NoError(t, b.send(t.Context(), "first"))
-		done := make(chan error)
-		go func() { done <- b.send(t.Context(), strings.Repeat("x", 5000)) }() // ends with Close
-		synctest.Wait()
-		b.Close(wire.ErrClosed)
-		require.ErrorIs(t, <-done, wire.ErrClosed)
-		require.ErrorIs(t, b.send(t.Context(), "late"), wire.ErrClosed)
-		assert.False(t, b.TryReserve(frame("late")))
-		close(s.gate)
-		<-b.Flushed()
-		assert.Equal(t, []string{"first"}, s.written())
+		b.Cancel(1)
+		assert.Empty(t, b.sink.written())
 	})
 }
 
