@@ -20,6 +20,9 @@ type Peer struct {
 	// Bytes is what a peer made by [Lines] writes to, for input that is not a line.
 	Bytes io.WriteCloser
 
+	// Do makes a call of the end under test, for dialogues, and returns its outcome.
+	Do func(call string) (outcome string)
+
 	t testing.TB
 	s stream.Stream
 

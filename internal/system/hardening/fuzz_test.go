@@ -88,8 +88,7 @@ func FuzzAgent(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
 		s, to, from := pipes(t)
-		prompts := make(chan *acp.PromptRequest, 1<<16)
-		c := agent.New(s, func(*agent.Conn) acp.Agent { return promptedAgent(prompts) }, &agent.Options{Unstable: true})
+		c := agent.New(s, sendsBack, &agent.Options{Unstable: true})
 		require.NoError(t, c.Start(context.Background()))
 		fuzzPeer(t, to, from, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`+"\n", input, "")
 		require.NoError(t, c.Close())

@@ -53,7 +53,8 @@ func (p *peer) echo() []rawpeer.Message {
 	p.Send(`{"jsonrpc":"2.0","id":%q,"method":"_echo","params":{"n":%d}}`, id, p.n)
 	var before []rawpeer.Message
 	for {
-		m := p.Next()
+		m, ok := p.Recv()
+		require.True(p.t, ok, "the connection has ended")
 		if string(m.ID) == fmt.Sprintf("%q", id) && m.Method == "" {
 			require.JSONEq(p.t, fmt.Sprintf(`{"n":%d}`, p.n), string(m.Result), "%.300s", m.Raw)
 			return before
