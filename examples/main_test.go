@@ -79,7 +79,7 @@ func buildAndRun(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	build := exec.Command("go", "build", "-o", programs)
+	build := exec.Command("go", "build", "-ldflags=-w", "-o", programs)
 	for _, main := range all {
 		build.Args = append(build.Args, "./"+filepath.Dir(main))
 	}

@@ -41,7 +41,7 @@ var example = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "agent.exe") // any name will do elsewhere than on Windows
-	out, err := exec.Command("go", "build", "-o", path, "github.com/acpkit/go-sdk/examples/agent").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-w", "-o", path, "github.com/acpkit/go-sdk/examples/agent").CombinedOutput()
 	if err != nil {
 		os.Stderr.Write(out)
 	}
