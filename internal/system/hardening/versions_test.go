@@ -50,7 +50,10 @@ func newUser1(t *testing.T, s userSetup) *user {
 	t.Helper()
 	cl := &testClient{}
 	if s.onUpdate != nil {
-		cl.OnUpdate = func(_ context.Context, n *acp.SessionNotification) error { s.onUpdate(shownUpdate(n.Update)); return nil }
+		cl.OnUpdate = func(_ context.Context, n *acp.SessionNotification) error {
+			s.onUpdate(shownUpdate(n.Update))
+			return nil
+		}
 	}
 	if s.onPermission != nil {
 		cl.OnPermission = func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
