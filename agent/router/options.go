@@ -39,12 +39,14 @@
 package router
 
 import (
+	"cmp"
 	"log/slog"
 
 	"github.com/acpkit/go-sdk/acp"
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
 // Agents are the agents that [Serve] chooses from. At least one of the functions must be
@@ -73,27 +75,10 @@ type Options struct {
 }
 
 func (o *Options) clone() Options {
-	var c Options
-	if o != nil {
-		c = *o
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
-	var v1 agent.Options
-	if c.V1 != nil {
-		v1 = *c.V1
-	}
-	if v1.Logger == nil {
-		v1.Logger = c.Logger
-	}
-	var v2 agent2.Options
-	if c.V2 != nil {
-		v2 = *c.V2
-	}
-	if v2.Logger == nil {
-		v2.Logger = c.Logger
-	}
+	c := endpoint.ValueOf(o)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	v1, v2 := endpoint.ValueOf(c.V1), endpoint.ValueOf(c.V2)
+	v1.Logger, v2.Logger = cmp.Or(v1.Logger, c.Logger), cmp.Or(v2.Logger, c.Logger)
 	c.V1, c.V2 = &v1, &v2
 	return c
 }

@@ -1,6 +1,7 @@
 package negotiate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 	client2 "github.com/acpkit/go-sdk/client/v2"
 	permission2 "github.com/acpkit/go-sdk/client/v2/permission"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -70,30 +72,11 @@ type Options struct {
 const defaultStartTimeout = time.Minute
 
 func (o *Options) clone() Options {
-	var c Options
-	if o != nil {
-		c = *o
-	}
-	if c.StartTimeout == 0 {
-		c.StartTimeout = defaultStartTimeout
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
-	var v1 client.Options
-	if c.ConnV1 != nil {
-		v1 = *c.ConnV1
-	}
-	if v1.Logger == nil {
-		v1.Logger = c.Logger
-	}
-	var v2 client2.Options
-	if c.ConnV2 != nil {
-		v2 = *c.ConnV2
-	}
-	if v2.Logger == nil {
-		v2.Logger = c.Logger
-	}
+	c := endpoint.ValueOf(o)
+	c.StartTimeout = cmp.Or(c.StartTimeout, defaultStartTimeout)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	v1, v2 := endpoint.ValueOf(c.ConnV1), endpoint.ValueOf(c.ConnV2)
+	v1.Logger, v2.Logger = cmp.Or(v1.Logger, c.Logger), cmp.Or(v2.Logger, c.Logger)
 	c.ConnV1, c.ConnV2 = &v1, &v2
 	if c.Permission == nil {
 		c.Permission, _ = permission.New(nil) // New cannot fail without rules

@@ -79,6 +79,14 @@ func Innermost[T any](v T) T {
 	}
 }
 
+// ValueOf returns *p, or the zero value if p is nil.
+func ValueOf[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
 // IsNil reports whether v is nil or holds a nil pointer, func, map, slice, channel or
 // interface.
 func IsNil(v any) bool {
