@@ -9,14 +9,12 @@ import (
 
 // RequestError is the error of a request as it stands on the wire. A call returns it if the
 // peer responded with an error; Data is then a json.RawMessage, or nil if the peer sent none.
-// If a handler returns it, through any wrapping with %w, it is sent as it is.
+// If a handler returns it, through any wrapping with %w, it is sent as it is. A type of your
+// own must not embed one: the embedded field hides the method of that name.
 //
 // Build one with a factory such as [InvalidParams]. The methods that begin with With return
 // copies, so a value is safe for concurrent use as long as no one assigns to its fields. All
 // methods accept a nil receiver.
-//
-// An error type of your own keeps a RequestError in a named field and returns it from a method
-// RequestError. It must not embed one: the embedded field hides that method.
 type RequestError struct {
 	Code    Code
 	Message string

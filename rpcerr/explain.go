@@ -21,11 +21,11 @@ const maxReason = 512
 //	Invalid params (-32602): mcpServers[0].command: must not be empty
 //
 // The reason is the data if that is a string, and otherwise the first three paths of [Fields],
-// or the string in the member "details" or "detail", or the id under which the peer has the error
-// in its log, in the member "errorId". Explain shows it only if the error came from the peer, whose data
-// is a json.RawMessage; without control characters and at most 512 bytes of it. An
-// unsupported protocol version names the versions that the peer supports. Explain returns ""
-// for nil, and the text of err for an error that carries no code.
+// the string in the member "details" or "detail", or the id in the member "errorId", under
+// which the peer has the error in its log. Explain shows it only if the error came from the
+// peer, without control characters and at most 512 bytes of it. An unsupported protocol
+// version names the versions that the peer supports. Explain returns "" for nil, and the text
+// of err for an error that carries no code.
 //
 // The text is for a screen. In a log, use the error itself: its text never contains data.
 func Explain(err error) string {

@@ -38,8 +38,7 @@ func RequestCancelled(data any) *RequestError { return standard(CodeRequestCance
 func AuthRequired(data any) *RequestError { return standard(CodeAuthRequired, data) }
 
 // ResourceNotFound returns the error for a file or another resource that does not exist
-// (-32002). Message and data contain the URI or path as the caller wrote it; if uri is
-// empty, they do not.
+// (-32002). Message and data contain the URI or path unless it is empty.
 func ResourceNotFound(uri string) *RequestError {
 	if uri == "" {
 		return standard(CodeResourceNotFound, nil)
@@ -55,8 +54,7 @@ func SessionNotFound(id string) *RequestError {
 }
 
 // UnsupportedProtocolVersion returns the error for a requested version of the protocol
-// that is not supported (-32022). Its data contains the requested version and the
-// supported ones.
+// that is not supported (-32022). Its data contains all of them.
 func UnsupportedProtocolVersion(requested int, supported ...int) *RequestError {
 	if supported == nil {
 		supported = []int{}
@@ -83,12 +81,8 @@ type (
 	}
 )
 
-// One sentinel for each code, for errors.Is on either end of a connection:
-//
-//	if errors.Is(err, rpcerr.ErrAuthRequired) { ... }
-//
-// A handler may return them too, but a factory such as [ResourceNotFound] gives the peer
-// more information.
+// One sentinel for each code, for errors.Is on either end of a connection. A handler may
+// return them too, but a factory such as [ResourceNotFound] gives the peer more information.
 var (
 	ErrParse                      error = ParseError(nil)
 	ErrInvalidRequest             error = InvalidRequest(nil)

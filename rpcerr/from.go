@@ -62,12 +62,11 @@ func (e *RequestError) RequestError() *RequestError { return e }
 
 // NewErrorID returns an id under which a person who reads an internal error finds it in the
 // log. A connection logs each internal error with one and sends it in data.errorId. An error
-// that was logged before, whose method Logged() bool returns true, has it in a method
-// ErrorID() string if its log record has it.
+// whose method Logged() bool returns true was logged before, under the result of its method
+// ErrorID() string.
 func NewErrorID() string { return inside.NewErrorID() }
 
 // LogText returns the text of err for a log. It removes the query, the fragment and the
 // user from each URL in the text, because queries can contain keys and the errors of
-// net/http contain the whole URL. Without a scheme, a URL is recognized by its query. LogText
-// cuts a text of more than 4 KiB, returns "<nil>" for nil, and names the type of a nil pointer that became an error.
+// net/http contain the whole URL. It cuts a text of more than 4 KiB.
 func LogText(err error) string { return inside.LogText(err) }

@@ -46,9 +46,9 @@ type Op struct {
 //	defer classify.Op{Name: "Store.Load"}.Catch(ctx, &err)
 //
 // It does nothing if *err is nil and nothing panicked. Otherwise *err becomes a *kind.Error
-// that wraps it. A panic becomes an internal error, with the value and the stack of the panic
-// in the log only. An error that is in the log already is not logged again; a cancelled
-// operation is logged at level Debug. Catch calls [WithContext] with ctx.
+// that wraps it. A panic becomes an internal error, with the value and the stack in the log
+// only. An error that is in the log already is not logged again; a cancelled operation is
+// logged at level Debug. Catch calls [WithContext].
 func (o Op) Catch(ctx context.Context, err *error) {
 	if v := recover(); v != nil {
 		if err == nil {
@@ -71,9 +71,8 @@ func (o Op) Catch(ctx context.Context, err *error) {
 // panicError is the cause of the internal error that a panic becomes.
 type panicError struct{ value any }
 
-// Error shows the value as the Go runtime does when it ends a program: errors, texts and
-// numbers as they are, and the type of any other value. The content of a request that is
-// passed to panic must not reach the log.
+// Error shows errors, texts and numbers as they are, and the type of any other value: the
+// content of a request that is passed to panic must not reach the log.
 func (p *panicError) Error() string { return "panic: " + panics.Text(p.value) }
 
 func (p *panicError) Unwrap() error {
@@ -139,11 +138,10 @@ func (o Op) log(ctx context.Context, e *kind.Error, id []slog.Attr, stack []byte
 	cmp.Or(o.Logger, slog.Default()).LogAttrs(ctx, level, "operation failed", attrs...)
 }
 
-// WithContext adds the reason of ctx to the error of a command that ctx killed. Package
-// os/exec returns nothing but "signal: killed" for such a command. The result wraps
-// err, ctx.Err and, if it differs, the cause of ctx, so that it classifies as a timeout
-// or as cancelled. WithContext returns any other err unchanged: if ctx is not done, if the
-// command exited by itself, and if err wraps the error of ctx already.
+// WithContext adds the reason of ctx to the error of a command that ctx killed, for which
+// package os/exec returns nothing but "signal: killed". The result wraps err, ctx.Err and, if
+// it differs, the cause of ctx, so that it classifies as a timeout or as cancelled.
+// WithContext returns any other err unchanged.
 //
 //	out, err := exec.CommandContext(ctx, "go", "test").CombinedOutput()
 //	if err != nil {

@@ -35,8 +35,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 )
 
-// An Adapter translates the errors of another package. It returns nil for an error it
-// does not know. Several goroutines call it at the same time.
+// An Adapter translates the errors of another package. It returns nil for an error that it
+// does not know. It must be safe for concurrent use.
 type Adapter func(err error) *kind.Error
 
 // As returns an adapter for the errors that errors.As finds with the type E.
@@ -60,17 +60,15 @@ func Is(target error, k kind.Kind) Adapter {
 	}
 }
 
-// Classifier is a list of adapters, which are tried before the rules of this package. A
-// Classifier does not change after New and is safe for concurrent use. A nil Classifier
-// has no adapters.
+// Classifier is a list of adapters, which are tried before the rules of this package. It is
+// safe for concurrent use. A nil Classifier has no adapters.
 type Classifier struct {
 	adapters   []Adapter
 	noPatterns bool
 }
 
-// New returns a classifier that calls the adapters in the given order, before the rules
-// of this package apply. Adapters are not called for an error that carries a kind or came
-// from a peer.
+// New returns a classifier that calls the adapters in the given order. They are not called
+// for an error that carries a kind or came from a peer.
 func New(adapters ...Adapter) *Classifier {
 	return &Classifier{adapters: slices.DeleteFunc(slices.Clone(adapters), func(a Adapter) bool { return a == nil })}
 }
@@ -90,8 +88,6 @@ func (c *Classifier) WithoutPatterns() *Classifier {
 func Error(err error) *kind.Error { return (*Classifier)(nil).Error(err) }
 
 // Wrap is [Error] for a result of type error: it returns nil for nil.
-//
-//	return classify.Wrap(save())
 func Wrap(err error) error { return (*Classifier)(nil).Wrap(err) }
 
 // Wrap is [Classifier.Error] for a result of type error: it returns nil for nil.
@@ -121,8 +117,8 @@ func (c *Classifier) Wrap(err error) error {
 // rule. A pattern is a guess: what it finds is not retryable, so that no program sends
 // a request again because of a word in a text.
 //
-// No rule but the first returns an error that asks the user to log in: a key that another
-// service refused is sent as [kind.CodeUnauthorized], with the message "Not authorized".
+// No rule but the first returns an error that asks the user to log in: refused credentials
+// are sent as [kind.CodeUnauthorized], with the message "Not authorized".
 func (c *Classifier) Error(err error) *kind.Error {
 	if err == nil {
 		return nil
@@ -174,17 +170,14 @@ func (c *Classifier) adapted(err error) *kind.Error {
 	return nil
 }
 
-// notAuthorized is sent in place of the fixed text of kind.Unauthorized, which people read as
-// a request to log in.
-const notAuthorized = "Not authorized"
-
-// withoutLogin returns e with a code and a text that do not ask the user to log in.
+// withoutLogin returns e with a code and a text that do not ask the user to log in. People
+// read the fixed text of kind.Unauthorized as such a request.
 func withoutLogin(e *kind.Error) *kind.Error {
 	switch {
 	case e.Kind == kind.Unauthorized && (e.Number == 0 || e.Number == rpcerr.CodeAuthRequired):
 		e = e.WithNumber(kind.CodeUnauthorized)
 		if e.Message == kind.Unauthorized.Message() {
-			e.Message = notAuthorized
+			e.Message = "Not authorized"
 		}
 	case e.Number == rpcerr.CodeAuthRequired: // the code of another protocol, see kind.FromRequestError
 		e = e.WithNumber(e.Kind.Code())

@@ -24,16 +24,14 @@ type OnErrorOptions struct {
 	Map func(ctx context.Context, where string, e *kind.Error) *kind.Error
 }
 
-// OnError returns a function for the option OnError of packages agent and client. The
-// function classifies and logs each error that is about to be sent as the error of a
-// request or of a tool call. Nil options mean the defaults.
+// OnError returns a function for the option OnError of packages agent and client, which
+// classifies and logs each error that is about to be sent. Nil options mean the defaults.
 //
 //	agent.Serve(ctx, stream.Stdio(), newAgent, &agent.Options{OnError: classify.OnError(nil)})
 //
-// Without it, an unexpected error is sent as -32603 "Internal error". With it, the error
-// for a missing file is sent as -32002, and that for a refused connection as "Service
-// unavailable, retryable", still without the text of the error. An error that defines
-// what is sent, such as a *kind.Error or an acp.ToolFailure, is logged and not changed.
+// With it, the error for a missing file is sent as -32002 and not as an internal error, still
+// without its text. An error that defines what is sent, such as a *kind.Error or an
+// acp.ToolFailure, is logged and not changed.
 func OnError(opts *OnErrorOptions) func(ctx context.Context, where string, err error) error {
 	var o OnErrorOptions
 	if opts != nil {

@@ -32,10 +32,7 @@ type ResponseOptions struct {
 
 // FromResponse returns the error for a response of another service: the kind of its status
 // (see [kind.FromUpstreamStatus]), the status, and how long to wait if the response has a
-// Retry-After, in seconds or as a date. Call it when the status is not the expected one; it
-// never returns nil. The error of a 401 does not ask the user to log in to this program.
-//
-// FromResponse reads from the body and does not close it.
+// Retry-After. It never returns nil. It reads from the body and does not close it.
 func FromResponse(resp *http.Response, opts *ResponseOptions) *kind.Error {
 	if resp == nil {
 		return new(kind.Error).WithCause(&inside.Misuse{Func: "classify.FromResponse", Problem: "no response"})
@@ -127,9 +124,8 @@ func responseOf(err error) (a responded, ok bool) {
 	return a, ok
 }
 
-// failureOf finds the first error in the chain of err that says what it is: the error of a
-// transport knows whether a request was received, and the error of the network inside does not.
-// A ctx that was cancelled precedes it.
+// failureOf finds the first error in the chain with a method Failure: the error of a transport
+// knows whether a request was received, and the error of the network inside does not.
 func failureOf(err error) (f finding, ok bool) {
 	inside.Walk(err, func(err error) bool {
 		own, has := err.(interface {
@@ -152,8 +148,8 @@ func failureOf(err error) (f finding, ok bool) {
 	return f, true
 }
 
-// embeds reports whether an error embeds a RequestError, which does not define what is sent:
-// neither may a word in its text.
+// embeds reports whether an error embeds a RequestError. That does not define what is sent, so
+// a word in its text may not do so either.
 func embeds(err error) (found bool) {
 	inside.Walk(err, func(err error) bool {
 		if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct {

@@ -58,9 +58,8 @@ type Contract struct {
 	modes []Mode
 }
 
-// New returns an empty contract for the tool of that name. It panics without a
-// name, as regexp.MustCompile does for a bad pattern: contracts are declared in
-// package-level variables.
+// New returns an empty contract for the tool of that name, for a package-level variable. It
+// panics without a name.
 func New(tool string) *Contract {
 	if strings.TrimSpace(tool) == "" {
 		panic("contract.New: a contract needs the name of its tool")
@@ -70,12 +69,9 @@ func New(tool string) *Contract {
 
 var snake = regexp.MustCompile(`^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$`)
 
-// Declare adds a failure mode and returns the handle by which the tool fails with
-// it. Keep the handle in a package-level variable: a misspelt variable does not
-// compile, where a misspelt string would.
-//
-// It panics if a required field is missing, or if the reason is taken or not in snake_case.
-// That happens when the program starts and not when the tool fails.
+// Declare adds a failure mode and returns the handle by which the tool fails with it. Keep the
+// handle in a package-level variable: a misspelt variable does not compile. Declare panics if
+// a required field is missing, or if the reason is taken or not in snake_case.
 func (c *Contract) Declare(m Mode) Reason {
 	if problem := c.problem(m); problem != "" {
 		panic(fmt.Sprintf("contract %s: reason %q: %s", c.tool, m.Reason, problem))
@@ -106,15 +102,13 @@ func (c *Contract) problem(m Mode) string {
 
 type contextKey struct{}
 
-// NewContext returns a ctx that carries the contract of the tool which is running, so
-// that code below the tool can ask for what it declares.
+// NewContext returns a ctx that carries the contract of the running tool, for [Hint].
 func NewContext(ctx context.Context, c *Contract) context.Context {
 	return context.WithValue(ctx, contextKey{}, c)
 }
 
-// Hint returns the recovery that the running tool declares under the reason. It
-// returns "" when the tool has no contract or does not declare the reason, and an
-// empty hint is no hint, so that code below a tool need not know which tool it is:
+// Hint returns the recovery that the running tool declares under the reason, and "" if there
+// is none, so that code below a tool need not know which tool it is:
 //
 //	kind.Validation.New("The formula does not parse.").WithReason("parse_failed").WithHint(contract.Hint(ctx, "parse_failed"))
 func Hint(ctx context.Context, reason string) string {
@@ -129,25 +123,7 @@ func Hint(ctx context.Context, reason string) string {
 	return c.modes[i].Recovery
 }
 
-// Markdown returns the declared list as a table, for the documentation of the tool.
-func (c *Contract) Markdown() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "### Errors of %s\n\n", c.tool)
-	b.WriteString("| reason | kind | code | when | retry | recovery |\n|---|---|---|---|---|---|\n")
-	for _, m := range c.modes {
-		retry := map[bool]string{true: "yes", false: "no"}[m.Retryable]
-		fmt.Fprintf(&b, "| `%s` | %s | %d | %s | %s | %s |\n", m.Reason, string(m.Kind), m.Kind.Code(), cell(m.When), retry, cell(m.Recovery))
-	}
-	return b.String()
-}
-
-// cell makes text fit into a cell of a table.
-func cell(s string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
-}
-
-// Reason is a declared failure mode, as [Contract.Declare] returns it. The zero
-// value belongs to no contract; failing with it is bad use.
+// Reason is the handle of a declared failure mode. Failing with the zero value is bad use.
 type Reason struct {
 	contract *Contract
 	index    int
@@ -163,8 +139,7 @@ func (r Reason) mode() Mode {
 // String returns the reason's name.
 func (r Reason) String() string { return r.mode().Reason }
 
-// Matches reports whether err carries this reason: an error that Fail built, one of a
-// lower layer that names the reason, or an error that a peer sent.
+// Matches reports whether err carries this reason, on either end of a connection.
 func (r Reason) Matches(err error) bool {
 	e, ok := kind.From(err)
 	return ok && e.Reason != "" && e.Reason == r.String()
@@ -175,9 +150,9 @@ func (r Reason) Matches(err error) bool {
 //	return NoMatch.Failf("no article has the id %d", id).WithHint(NoMatch.Recovery())
 func (r Reason) Recovery() string { return r.mode().Recovery }
 
-// Fail returns the error of this failure mode. Kind, code, reason and retryable are those
-// of the declaration; an empty message is replaced by When. The recovery is added only by
-// WithHint. A member "reason" in the data of the error does not replace the reason.
+// Fail returns the error of this failure mode. Kind, code, reason and retryable are those of
+// the declaration; an empty message is replaced by When. The recovery is added only by
+// WithHint.
 func (r Reason) Fail(message string) *kind.Error {
 	if strings.TrimSpace(message) == "" {
 		message = r.mode().When
@@ -185,8 +160,7 @@ func (r Reason) Fail(message string) *kind.Error {
 	return r.declared(func(k kind.Kind) *kind.Error { return k.New(message) })
 }
 
-// Failf is Fail with a formatted message. An operand of %w becomes the cause,
-// whose text the peer does not see; see [kind.Kind.Errorf].
+// Failf is Fail with a message that [kind.Kind.Errorf] formats.
 func (r Reason) Failf(format string, args ...any) *kind.Error {
 	return r.declared(func(k kind.Kind) *kind.Error { return k.Errorf(format, args...) })
 }

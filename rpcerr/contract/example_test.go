@@ -40,14 +40,3 @@ func Example() {
 	// {"code":-32002,"message":"None of the 3 ids returned an article","data":{"kind":"not_found","reason":"no_match","recovery":{"hint":"Call search_articles to find ids that exist."},"retryable":false}}
 	// true false
 }
-
-func ExampleContract_Markdown() {
-	fmt.Print(articles.Markdown())
-	// Output:
-	// ### Errors of fetch_articles
-	//
-	// | reason | kind | code | when | retry | recovery |
-	// |---|---|---|---|---|---|
-	// | `no_match` | not_found | -32002 | No requested id returned an article. | no | Call search_articles to find ids that exist. |
-	// | `queue_full` | rate_limited | -31003 | The local queue of requests is full. | yes | Wait 30 seconds and retry, or ask for fewer articles. |
-}

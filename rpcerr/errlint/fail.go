@@ -108,14 +108,13 @@ func mentioned(pass *analysis.Pass, declared declarations, body ast.Node) (contr
 	return contracts
 }
 
-// onlyAsks reports whether the method looks at a contract or a reason, as a caller of the
-// tool does, or a program that prints documentation.
+// onlyAsks reports whether the method looks at a reason, as a caller of the tool does.
 func onlyAsks(fn *types.Func) bool {
 	if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != pathDecl || fn.Signature().Recv() == nil {
 		return false
 	}
 	switch fn.Name() {
-	case "Matches", "String", "Markdown":
+	case "Matches", "String":
 		return true
 	}
 	return false

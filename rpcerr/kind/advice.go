@@ -41,10 +41,9 @@ type Advice struct {
 // AdviceFor returns the advice for err. The fields Retryable and RetryAfter of the error
 // take precedence over its kind.
 //
-// The advice is to log in only for code -32000, which means that the user must authenticate
-// with this agent. If another service refused its credentials, the advice is to ask the
-// user. The advice is to give up if err carries no kind, as a ctx error or the error of a
-// closed connection; call classify.Error first to learn more about such an error.
+// The advice is to log in only for code -32000, and to ask the user if another service refused
+// its credentials. The advice is to give up if err carries no kind, as a ctx error or the
+// error of a closed connection; call classify.Error first.
 func AdviceFor(err error) Advice {
 	if err == nil {
 		return Advice{}
@@ -53,16 +52,13 @@ func AdviceFor(err error) Advice {
 	if !ok {
 		return Advice{Action: ActionGiveUp}
 	}
-	a := Advice{Action: ActionGiveUp, Hint: e.Hint}
 	switch {
 	case e.Retryable && (e.RetryAfter > 0 || e.NoDelay):
-		a.Action, a.After = ActionWait, e.RetryAfter
+		return Advice{ActionWait, e.RetryAfter, e.Hint}
 	case e.Retryable:
-		a.Action = ActionRetry
-	default:
-		a.Action = e.suggested()
+		return Advice{Action: ActionRetry, Hint: e.Hint}
 	}
-	return a
+	return Advice{Action: e.suggested(), Hint: e.Hint}
 }
 
 func (e *Error) suggested() Action {

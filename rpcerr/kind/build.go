@@ -19,8 +19,7 @@ import (
 )
 
 // New returns an error of the kind. The peer reads message, and often a model does: say what
-// went wrong with which input, not how this program is built. An empty message or a kind that
-// is none of the constants is bad use; see [ErrBadUse].
+// went wrong with which input. An empty message or an unknown kind is bad use; see [ErrBadUse].
 func (k Kind) New(message string) *Error {
 	switch {
 	case !k.Known():
@@ -31,10 +30,9 @@ func (k Kind) New(message string) *Error {
 	return &Error{Kind: k, Message: clean(message), Retryable: k.Retryable()}
 }
 
-// Errorf formats a message as fmt.Errorf does. An operand of %w becomes the
-// cause and stays in the process: its text is left out of the message, together
-// with the brackets or the punctuation that joined it. When nothing else is left, the
-// message is the kind's fixed text. A nil operand of %w is no cause.
+// Errorf formats a message as fmt.Errorf does. An operand of %w becomes the cause: its text is
+// left out of the message, together with the brackets or the punctuation that joined it. If
+// nothing else is left, the message is the kind's fixed text.
 //
 //	kind.NotFound.Errorf("no template %q: %w", name, err)   // the peer reads: no template "x"
 func (k Kind) Errorf(format string, args ...any) *Error {
@@ -101,8 +99,7 @@ var (
 	joined    = regexp.MustCompile(`[\s:;,-]*` + gap)
 )
 
-// closeGaps takes the places of causes out of a message, so that it reads as if they
-// had never been there.
+// closeGaps removes the places of causes from a message.
 func closeGaps(s string) string {
 	s = bracketed.ReplaceAllString(s, "")
 	for leading.MatchString(s) {
@@ -122,8 +119,8 @@ func (e *Error) copy() *Error {
 	return &c
 }
 
-// edit returns a copy with a change that the peer will see. An error that stands in
-// for one that could not be built stays as it is: it says nothing to the peer.
+// edit returns a copy with a change that the peer will see, except for an error that stands in
+// for one that could not be built: the peer reads nothing of that.
 func (e *Error) edit(change func(*Error)) *Error {
 	c := e.copy()
 	if c.mistake == nil {
@@ -132,7 +129,7 @@ func (e *Error) edit(change func(*Error)) *Error {
 	return c
 }
 
-// refuse returns the error which stands in for a change that cannot be made to e.
+// refuse returns the error for a change that cannot be made to e.
 func (e *Error) refuse(function, problem string) *Error {
 	c := e.copy()
 	if c.mistake != nil {
@@ -141,7 +138,7 @@ func (e *Error) refuse(function, problem string) *Error {
 	return badUse(function, problem).WithCause(c).WithAttrs(c.Attrs...)
 }
 
-// WithCode returns a copy with the application's own name for the failure. A tool call that
+// WithCode returns a copy with the application's own name for the failure; a tool call that
 // fails with it shows [Error.Text]. An empty code is bad use.
 func (e *Error) WithCode(code string) *Error {
 	if strings.TrimSpace(code) == "" {
@@ -150,9 +147,8 @@ func (e *Error) WithCode(code string) *Error {
 	return e.edit(func(c *Error) { c.Code = clean(code) })
 }
 
-// WithReason returns a copy that carries the reason. It is for code below a tool, which does
-// not know the contract of the tool; the tool itself calls Fail on the declared reason. An
-// empty reason is bad use.
+// WithReason returns a copy with the reason, for code that does not know the contract of the
+// tool above it. An empty reason is bad use.
 func (e *Error) WithReason(reason string) *Error {
 	if strings.TrimSpace(reason) == "" {
 		return e.refuse("kind.WithReason", "empty reason")
@@ -175,8 +171,7 @@ func (e *Error) WithStatus(status int) *Error {
 	return e.edit(func(c *Error) { c.Status = status })
 }
 
-// WithNumber returns a copy with another code on the wire than that of its kind. The code
-// of the kind removes the number.
+// WithNumber returns a copy with another code on the wire than that of its kind.
 func (e *Error) WithNumber(code rpcerr.Code) *Error {
 	return e.edit(func(c *Error) {
 		if c.Number = code; code == c.Kind.Code() {
@@ -210,12 +205,11 @@ func (e *Error) WithNoDelay() *Error {
 	})
 }
 
-// WithData returns a copy whose Data is v, written by encoding/json; it replaces
-// what was there, and nil or an empty object removes it. The peer sees it. A
-// value that cannot be encoded is bad use.
+// WithData returns a copy whose Data is v, written by encoding/json; nil or an empty object
+// removes it. A value that cannot be encoded is bad use.
 //
 // On the wire, members of an object are beside the error's own fields. A member with the
-// name of such a field, such as "reason", neither replaces nor hides it.
+// name of such a field, such as "reason", does not replace it.
 func (e *Error) WithData(v any) *Error {
 	raw, err := canonical(v)
 	if err != nil {
@@ -275,8 +269,7 @@ func (e *Error) WithAttrs(attrs ...slog.Attr) *Error {
 	return c
 }
 
-// WithLogged returns a copy that counts as logged: neither the connection nor the packages
-// below rpcerr log it again.
+// WithLogged returns a copy that neither the connection nor the packages below rpcerr log again.
 func (e *Error) WithLogged() *Error {
 	c := e.copy()
 	c.cause = inside.Logged(cmp.Or(c.cause, error(e)))
@@ -284,29 +277,14 @@ func (e *Error) WithLogged() *Error {
 }
 
 func ceilMillis(d time.Duration) time.Duration {
-	switch {
-	case d <= 0:
-		return 0
-	case d > math.MaxInt64-time.Millisecond:
-		return d.Truncate(time.Millisecond)
+	whole := max(d, 0).Truncate(time.Millisecond)
+	if whole < d && whole <= math.MaxInt64-time.Millisecond {
+		whole += time.Millisecond
 	}
-	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
+	return whole
 }
 
-// DecodeData stores Data in the value that v points to. Without data it returns
-// [rpcerr.ErrNoData].
-func (e *Error) DecodeData(v any) error {
-	if e == nil || nothing(e.Data) {
-		return rpcerr.ErrNoData
-	}
-	if err := json.Unmarshal(e.Data, v); err != nil {
-		return fmt.Errorf("decoding error data: %w", err)
-	}
-	return nil
-}
-
-// canonical gives two equal JSON values the same bytes, however they were
-// written.
+// canonical gives two equal JSON values the same bytes, however they were written.
 func canonical(v any) (json.RawMessage, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -14,28 +14,23 @@ import (
 
 // Error is a failure with everything that its receiver needs to decide what to do next. All
 // fields except Debug and Attrs are sent to the peer, in the form of [Error.RequestError].
-// Debug and Attrs are logged and not sent.
 //
-// Build an Error from a kind, with [Kind.New] or [Kind.Errorf], and refine it with the
-// methods that begin with With, each of which returns a copy. An Error is safe for
-// concurrent use as long as no one assigns to its fields. The methods accept a nil
-// receiver.
+// Build an Error with [Kind.New] or [Kind.Errorf], and refine it with the methods that begin
+// with With, each of which returns a copy. An Error is safe for concurrent use as long as no
+// one assigns to its fields. The methods accept a nil receiver.
 type Error struct {
 	Kind    Kind
 	Message string
-	// Code is a name of the application for this failure, such as
-	// "CHANNEL_NOT_FOUND". Optional.
+	// Code is the application's name for this failure, such as "CHANNEL_NOT_FOUND". Optional.
 	Code string
-	// Reason names a failure mode that the tool declares in its contract, such as
-	// "no_match". Optional.
+	// Reason is a failure mode in the contract of a tool, such as "no_match". Optional.
 	Reason string
 	// Retryable reports whether the same call may succeed later.
 	Retryable bool
-	// RetryAfter is how long to wait before trying again; 0 means unknown. It is sent in
-	// milliseconds.
+	// RetryAfter is how long to wait before trying again; 0 means unknown.
 	RetryAfter time.Duration
-	// NoDelay reports whether the call may be repeated at once: a RetryAfter of zero is known.
-	// It has no meaning if RetryAfter is positive.
+	// NoDelay reports whether the call may be repeated at once. It has no meaning if RetryAfter
+	// is positive.
 	NoDelay bool
 	// Hint is a hint for a model or a person.
 	Hint string
@@ -44,15 +39,11 @@ type Error struct {
 	// Number is the code on the wire if it differs from that of the kind, and 0 otherwise. An
 	// error of kind ContextRequired that a peer sent without a hint has a Number too.
 	Number rpcerr.Code
-	// Data holds further facts, as JSON. WithData and With keep it in one canonical
-	// form (sorted members, no white space), which makes values comparable.
+	// Data holds further facts, as JSON with sorted members and without white space.
 	Data json.RawMessage
 
-	// ---- what follows never leaves the process ----
-
-	// Debug is for the developers of this program.
+	// Debug and Attrs are logged and never sent.
 	Debug string
-	// Attrs is for telemetry.
 	Attrs []slog.Attr
 
 	cause   error
@@ -60,8 +51,7 @@ type Error struct {
 	derived bool           // a program chose the kind by looking at the cause
 }
 
-// Error returns the message, without anything that must not leave the process, such as the
-// cause.
+// Error returns the message, and nothing of the cause.
 func (e *Error) Error() string {
 	switch {
 	case e == nil:
@@ -98,8 +88,7 @@ func (e *Error) Is(target error) bool {
 	return e.derived && e.mistake == nil && target == inside.ErrDerived
 }
 
-// As makes errors.As find the wire form, a *rpcerr.RequestError, for code that handles the
-// errors of both ends alike.
+// As makes errors.As find the wire form, a *rpcerr.RequestError.
 func (e *Error) As(target any) bool {
 	r, ok := target.(**rpcerr.RequestError)
 	if ok && e != nil {
@@ -142,8 +131,7 @@ func (e *Error) LogValue() slog.Value {
 
 // ErrBadUse is wrapped by the error that a constructor returns if a required argument is
 // missing or impossible. Such an error is of kind Internal, and its cause names the
-// mistake. The peer receives no details: the methods that begin with With change only what
-// is logged.
+// mistake. The peer receives no details, whatever is added to it.
 var ErrBadUse = inside.ErrBadUse
 
 // badUse returns the error to use in place of one that cannot be built.
@@ -151,8 +139,7 @@ func badUse(function, problem string) *Error {
 	return &Error{Kind: Internal, Message: Internal.Message(), mistake: &inside.Misuse{Func: function, Problem: problem}}
 }
 
-// unfit returns why e is sent as an internal error: it could not be built, or it lacks what its
-// kind needs. It returns nil for every other error.
+// unfit returns why e is sent as an internal error, and nil if it is not.
 func (e *Error) unfit() *inside.Misuse {
 	if e.mistake == nil && e.Kind == ContextRequired && strings.TrimSpace(e.Hint) == "" && e.Number == 0 {
 		return &inside.Misuse{Func: "kind.ContextRequired", Problem: "the error has no hint: call WithHint with what to ask the user"}
@@ -160,8 +147,7 @@ func (e *Error) unfit() *inside.Misuse {
 	return e.mistake
 }
 
-// fit returns what is sent in place of e: e itself, or an internal error if e lacks what its
-// kind needs.
+// fit returns e, or the internal error that is sent in its place.
 func (e *Error) fit() *Error {
 	if e.mistake != nil || e.unfit() == nil {
 		return e

@@ -235,10 +235,6 @@ func TestBuilding(t *testing.T) {
 	assert.Equal(t, "b", b.Attrs[1].Key)
 	assert.Equal(t, "c", c.Attrs[1].Key)
 
-	var data struct{ A string }
-	require.NoError(t, e.DecodeData(&data))
-	assert.Equal(t, "<", data.A)
-	assert.ErrorIs(t, kind.NotFound.New("x").DecodeData(&data), rpcerr.ErrNoData)
 }
 
 func TestLog(t *testing.T) {

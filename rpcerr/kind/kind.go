@@ -69,9 +69,9 @@ const (
 	MCPUnavailable  Kind = "mcp_unavailable"   // an MCP server did not respond
 )
 
-// CodeUnauthorized is the code of an [Unauthorized] failure that does not ask the
-// user to authenticate with this agent: another service refused its credentials, or a
-// program guessed the kind. Authenticating does not help, so the code is not -32000.
+// CodeUnauthorized is the code of an [Unauthorized] failure that does not ask the user to
+// authenticate with this agent: another service refused its credentials, or a program
+// guessed the kind.
 const CodeUnauthorized rpcerr.Code = -31006
 
 // facts is what belongs to a kind.
@@ -84,9 +84,8 @@ type facts struct {
 	message   string      // the fixed text: it says the kind and nothing else
 }
 
-// table is in the order in which All returns the kinds. The code of a kind that the
-// protocol does not know lies outside the reserved ranges: it is the MCP number moved by a
-// thousand.
+// The code of a kind that the protocol does not know lies outside the reserved ranges: it is
+// the MCP number moved by a thousand.
 var table = []facts{
 	{ParseError, rpcerr.CodeParseError, -32700, 400, false, "Parse error"},
 	{InvalidRequest, rpcerr.CodeInvalidRequest, -32600, 405, false, "Invalid request"},
@@ -147,8 +146,7 @@ func (k Kind) Error() string { return string(k) }
 // errors.Is(err, k) calls it if err came from the peer.
 func (k Kind) Matches(err error) bool { return Of(err) == k && k != "" }
 
-// Message returns the kind's fixed text, which is sent when the text of the error itself
-// must not leave the process.
+// Message returns the kind's fixed text, which is sent in place of a text that must not be.
 func (k Kind) Message() string { return k.facts().message }
 
 // Retryable reports whether trying again may help, unless the error overrides it: true for
@@ -158,9 +156,8 @@ func (k Kind) Retryable() bool { return k.facts().retryable }
 // Code returns the kind's error code on an ACP connection.
 func (k Kind) Code() rpcerr.Code { return k.facts().code }
 
-// MCPCode returns a number for the kind in the error of an MCP server, for programs that
-// serve the same tools over MCP. For a kind without a number, it returns that of the
-// nearest kind.
+// MCPCode returns the code of the kind in the error of an MCP server, for programs that serve
+// the same tools over MCP. For a kind without a code, it returns that of the nearest kind.
 func (k Kind) MCPCode() int { return k.facts().mcp }
 
 // fromCode returns the kind of a code on the wire, and Unknown for a code that no kind has.
@@ -176,8 +173,7 @@ func fromCode(code rpcerr.Code) Kind {
 	return Unknown
 }
 
-// RequestError returns the wire form of a kind that is returned as it is: its code and its
-// fixed text.
+// RequestError returns the wire form of a kind that is returned as it is.
 func (k Kind) RequestError() *rpcerr.RequestError {
 	return (&Error{Kind: k, Retryable: k.Retryable()}).RequestError().WithCause(k)
 }

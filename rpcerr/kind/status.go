@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// FromStatus returns the kind of an HTTP status that this program itself would
-// send. It returns Unknown for a status below 400 and above 599.
+// FromStatus returns the kind of an HTTP status that this program itself would send, and
+// Unknown for a status below 400 or above 599.
 func FromStatus(status int) Kind {
 	switch status {
 	case 400:
@@ -37,12 +37,10 @@ func FromStatus(status int) Kind {
 	return Unknown
 }
 
-// FromUpstreamStatus returns the kind of an HTTP status that another service sent.
-// It differs from [FromStatus] for 500 and 501 only: a bug of another service is no bug
-// of this program, so the service counts as unavailable.
-//
-// To build an error use [Upstream], which also sets Status and Retryable: for status 401,
-// the New of the kind would ask the user to log in to this program.
+// FromUpstreamStatus returns the kind of an HTTP status that another service sent. It differs
+// from [FromStatus] for 500 and 501 only: a bug of another service is no bug of this program,
+// so the service counts as unavailable. To build an error use [Upstream]: for status 401, the
+// New of the kind would ask the user to log in to this program.
 func FromUpstreamStatus(status int) Kind {
 	if status == 500 || status == 501 {
 		return ServiceUnavailable
@@ -50,20 +48,22 @@ func FromUpstreamStatus(status int) Kind {
 	return FromStatus(status)
 }
 
-// HTTPStatus returns the HTTP status of a response that reports the kind, for a
-// program that serves the same operations over HTTP. FromStatus returns the kind again where HTTP
-// has a status for it, and the nearest kind otherwise.
+// HTTPStatus returns the HTTP status of a response that reports the kind. FromStatus returns
+// the kind again where HTTP has a status for it, and the nearest kind otherwise.
 func (k Kind) HTTPStatus() int { return k.facts().status }
 
-// Upstream returns the failure of another service that responded with an HTTP
-// status. The status must be in the range 400 to 599; any other is bad use. The kind
-// is that of [FromUpstreamStatus], and the error is retryable for 429 and from 500 on.
+// Upstream returns the failure of another service that responded with an HTTP status from 400
+// to 599; any other is bad use. The kind is that of [FromUpstreamStatus], and the error is
+// retryable for 429 and from 500 on.
 func Upstream(message string, status int) *Error {
 	if status < 400 || status > 599 {
 		return badUse("kind.Upstream", strconv.Itoa(status)+" is not an HTTP error status")
 	}
-	return FromUpstreamStatus(status).New(message).withoutLogin().
-		WithStatus(status).WithRetryable(status == 429 || status >= 500)
+	e := FromUpstreamStatus(status).New(message).WithStatus(status).WithRetryable(status == 429 || status >= 500)
+	if status == 401 {
+		return e.WithNumber(CodeUnauthorized) // which does not ask the user to log in
+	}
+	return e
 }
 
 // UpstreamRateLimit returns the failure of another service that limits the rate of
@@ -73,12 +73,4 @@ func UpstreamRateLimit(message string, after time.Duration) *Error {
 		return badUse("kind.UpstreamRateLimit", "how long to wait is missing; call kind.Upstream(message, 429) if the service does not say")
 	}
 	return Upstream(message, 429).WithRetryAfter(after)
-}
-
-// withoutLogin returns e with a code that does not ask the user to log in.
-func (e *Error) withoutLogin() *Error {
-	if e.Kind != Unauthorized {
-		return e
-	}
-	return e.WithNumber(CodeUnauthorized)
 }

@@ -8,10 +8,9 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
-// FailedToolCall implements [acp.ToolFailure]: the method Fail of agent.ToolCall ends the
-// tool call with the message and the hint as text, for people and models, and with the
-// error object of the wire as raw output, for programs. For an error with a Code, which
-// models compare, the text is that of [Error.Text] with the hint below the message.
+// FailedToolCall implements [acp.ToolFailure]: the tool call ends with the message and the hint
+// as text, and with the error object of the wire as raw output. For an error with a Code,
+// which models compare, the text is that of [Error.Text] with the hint below the message.
 func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
 	if e == nil {
 		return nil
@@ -45,8 +44,8 @@ func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
 //	{"code":"RATE_LIMITED","category":"rate_limit","retryable":true,"retryAfterMs":2000}
 //	```
 //
-// It does not contain Reason, Hint, Status, Data, nor a kind that is finer than the
-// category. An error without a Code gets that of its category. Line breaks in the message are kept.
+// An error without a Code gets that of its category. Reason, Hint, Status, Data and the exact
+// kind are left out.
 func (e *Error) Text() string {
 	if e == nil {
 		return ""

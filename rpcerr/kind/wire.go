@@ -13,8 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
-// The members of the error's data that hold the record. Whatever
-// else stands there is Data.
+// The members of the error's data that hold the record. All others are Data.
 const (
 	memberKind       = "kind"
 	memberCode       = "code"
@@ -34,18 +33,10 @@ type recovery struct {
 	Hint string `json:"hint"`
 }
 
-// RequestError returns the error's wire form. The code is the kind's (or
-// Number), the message is Message, and the data is an object with
-//
-//	kind          the kind
-//	retryable     whether trying again may help
-//	retryAfterMs  how long to wait first, in milliseconds
-//	code, reason, status
-//	recovery      {"hint": "..."}
-//
-// without empty members, and with the members of Data. An internal error without further
-// facts has no data. Debug, Attrs and the cause are not encoded; the cause stays reachable
-// by Unwrap.
+// RequestError returns the error's wire form. The code is the kind's (or Number), the message
+// is Message, and the data is an object with the members kind, retryable, retryAfterMs, code,
+// reason, status, recovery ({"hint": "..."}) and those of Data, without empty ones. An
+// internal error without further facts has no data.
 //
 // An error of kind [ContextRequired] without a hint is bad use, because the receiver would
 // not know what to ask: until it has one, errors.Is finds [ErrBadUse] in it and not its kind,
@@ -107,10 +98,7 @@ func spread(data json.RawMessage) (beside map[string]json.RawMessage, rest json.
 
 // From returns the record that err carries: an [Error] in its chain, a bare [Kind], or what
 // an error that a peer sent says. It reports false for nil and for every error that was not
-// written for the wire; package classify makes records of those.
-//
-// An Error is returned as it is and not as a copy, except for one that lacks what its kind
-// needs: in its place From returns what is sent, an internal error that wraps [ErrBadUse].
+// written for the wire; package classify makes records of those. An Error is not copied.
 func From(err error) (*Error, bool) {
 	var e *Error
 	r, own := inside.Explicit[rpcerr.RequestError](err, func(err error) bool {
@@ -131,8 +119,7 @@ func From(err error) (*Error, bool) {
 	return e, true
 }
 
-// Of returns the kind of err, on either end of a connection, and "" when err
-// carries none.
+// Of returns the kind of err, on either end of a connection, and "" if err carries none.
 func Of(err error) Kind {
 	if e, ok := From(err); ok {
 		return e.Kind
@@ -141,10 +128,9 @@ func Of(err error) Kind {
 }
 
 // FromRequestError returns the record of an error that a peer sent. If the peer built it
-// from an Error, the result equals that Error; for an error of another program it holds
-// what that error contains. Members with another meaning than in this package stay in Data.
-// Without a known kind, the code determines the kind; a code that no kind has is kept in
-// Number. The result wraps r's cause, if any.
+// from an Error, the result equals that Error. Members with another meaning than in this
+// package stay in Data. Without a known kind, the code determines the kind; a code that no
+// kind has is kept in Number. The result wraps r's cause, if any.
 func FromRequestError(r *rpcerr.RequestError) *Error {
 	if r == nil {
 		return nil
@@ -255,8 +241,7 @@ func millis(ms float64) time.Duration {
 	return ceilMillis(time.Duration(math.Ceil(ms)) * time.Millisecond)
 }
 
-// MarshalJSON writes the error object of JSON-RPC, as [Error.RequestError]
-// builds it, so that errors can be stored.
+// MarshalJSON writes the error object of JSON-RPC.
 func (e Error) MarshalJSON() ([]byte, error) { return json.Marshal(e.RequestError()) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

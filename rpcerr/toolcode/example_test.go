@@ -1,6 +1,7 @@
 package toolcode_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 
@@ -12,7 +13,8 @@ func Example() {
 	fmt.Println(toolcode.Of(err, nil))
 	fmt.Println(toolcode.Of(toolcode.NoMatch.Errorf("old_string was not found in %s", "main.go"), nil))
 
-	e, _ := toolcode.Parse(`{"error":"ambiguous_match","message":"old_string was found 3 times"}`)
+	var e toolcode.Envelope
+	_ = json.Unmarshal([]byte(`{"error":"ambiguous_match","message":"old_string was found 3 times"}`), &e)
 	if e.Error == toolcode.AmbiguousMatch {
 		fmt.Println("widen the text")
 	}

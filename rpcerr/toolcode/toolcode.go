@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 
@@ -15,7 +14,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// Envelope is a failure as one JSON object.
+// Envelope is a failure as one JSON object. Of one that encoding/json has read, Error may be a
+// code of another program.
 type Envelope struct {
 	Error   Code   `json:"error"`
 	Message string `json:"message"`
@@ -65,9 +65,8 @@ func find(err error) (code Code, message string, hides bool) {
 }
 
 // codeOf returns the code of an error that carries a kind. Reasons of other programs may
-// have the name of a code: one that implies another kind, which may be retryable, yields to
-// the code that follows from the kind, except where package classify gives an error without a
-// message of its own one of the general codes.
+// have the name of a code: one that implies another kind yields to the code that follows from
+// the kind, except where package classify gives an error one of the general codes.
 func codeOf(e *kind.Error) Code {
 	code, plain := Code(e.Reason), ofKind(e.Kind)
 	row, known := codes[code]
@@ -77,8 +76,7 @@ func codeOf(e *kind.Error) Code {
 	return plain
 }
 
-// logAttrs returns err for the log: its text, and the record inside, which holds what the
-// text does not.
+// logAttrs returns err for the log: its text, and the record inside.
 func logAttrs(err error) []slog.Attr {
 	e, ok := kind.From(err)
 	switch {
@@ -92,26 +90,8 @@ func logAttrs(err error) []slog.Attr {
 
 // String returns the envelope as JSON.
 func (e Envelope) String() string {
-	b, err := json.Marshal(e)
-	if err != nil { // two strings always can be encoded
-		return ""
-	}
+	b, _ := json.Marshal(e) // two strings
 	return string(b)
-}
-
-// Parse reads an envelope. It tolerates further members and codes it does not know.
-func Parse(text string) (Envelope, error) {
-	var e struct {
-		Error   Code    `json:"error"`
-		Message *string `json:"message"`
-	}
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
-		return Envelope{}, fmt.Errorf("toolcode: not an error envelope: %w", err)
-	}
-	if e.Error == "" || e.Message == nil {
-		return Envelope{}, errors.New("toolcode: not an error envelope: error or message is missing")
-	}
-	return Envelope{e.Error, *e.Message}, nil
 }
 
 // Err returns the envelope as an error like any other, with the kind that its code

@@ -3,10 +3,8 @@
 //
 //	return toolerr.NotFound(`Channel "general" does not exist`).WithCode("CHANNEL_NOT_FOUND")
 //
-// The functions build a [kind.Error] with a Code, so it is sent, read and logged like every
-// other failure, and has the same methods. Its method Text writes the form that goes to a
-// model as text; a tool call that ends with the error shows it, and [Parse] reads it.
-// [CategoryOf] returns the category of any error that carries a kind.
+// The functions build a [kind.Error] with a Code. Its method Text writes the form that goes to
+// a model; a tool call that ends with the error shows it, and [Parse] reads it.
 package toolerr
 
 import (
@@ -51,17 +49,13 @@ var kinds = map[Category]kind.Kind{
 // connection. It returns "" for kind.Unknown and for an error that carries no kind.
 func CategoryOf(err error) Category { return Category(inside.Category(string(kind.Of(err)))) }
 
-// New returns an error with a code of the caller's own, which is not retryable. Code and
-// message may not be empty and the category must be one of the constants or ""; otherwise
-// the result is an internal error that wraps [kind.ErrBadUse].
+// New returns an error with a code of the caller's own, which is not retryable. An empty code,
+// an empty message and an unknown category other than "" are bad use; see [kind.ErrBadUse].
 func New(code string, category Category, message string) *Error {
 	return build(code, category, func(k kind.Kind) *Error { return k.New(message) })
 }
 
-// Errorf is [New] with a formatted message. An operand of %w becomes the cause, whose
-// text the peer does not see; see [kind.Kind.Errorf].
-//
-//	toolerr.Errorf("CHANNEL_NOT_FOUND", toolerr.CategoryNotFound, "no channel %q: %w", name, err)
+// Errorf is [New] with a message that [kind.Kind.Errorf] formats.
 func Errorf(code string, category Category, format string, args ...any) *Error {
 	return build(code, category, func(k kind.Kind) *Error { return k.Errorf(format, args...) })
 }
@@ -104,10 +98,9 @@ func Timeout(message string) *Error {
 // Internal returns the error for a bug of the tool: INTERNAL_ERROR, not retryable.
 func Internal(message string) *Error { return New("INTERNAL_ERROR", CategoryInternal, message) }
 
-// Parse reads back what the method Text of an error wrote, also when it comes from another
-// program that uses the format, or with white space around it. The kind is that of the
-// category, and Unknown for a category that is none of the six. Bytes that are not UTF-8 are
-// decoded as U+FFFD, as in JSON.
+// Parse reads what the method Text of an error wrote, or another program that uses the format,
+// also with white space around it. The kind is that of the category, and Unknown for a
+// category that is none of the six. Bytes that are not UTF-8 are decoded as U+FFFD.
 func Parse(text string) (*Error, error) {
 	text = strings.ToValidUTF8(strings.Trim(text, " \t\r\n"), "\uFFFD")
 	e, err := parse(text)

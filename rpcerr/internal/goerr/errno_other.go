@@ -8,12 +8,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// systemErrnos is empty where the numbers have the names of POSIX; see posix.
-var systemErrnos map[syscall.Errno]kind.Kind
+// system knows no numbers where they have the names of POSIX.
+func system(syscall.Errno) kind.Kind { return "" }
 
 // errnoWords are the words of numbers that say more than their kind.
-var errnoWords = map[syscall.Errno]string{
-	syscall.EISDIR:  notAFile,
-	syscall.ENOTDIR: notAFile,
-	syscall.EFBIG:   tooLarge,
-}
+var errnoWords = map[syscall.Errno]string{syscall.EISDIR: notAFile, syscall.ENOTDIR: notAFile, syscall.EFBIG: tooLarge}

@@ -46,9 +46,7 @@ func errno(err error) (f Finding, ok bool) {
 	if !ok {
 		return f, false
 	}
-	if f.Kind, ok = systemErrnos[n]; !ok {
-		f.Kind = posix(n)
-	}
+	f.Kind = cmp.Or(system(n), posix(n))
 	switch f.Kind {
 	case kind.NotFound:
 		f.Word = notFound

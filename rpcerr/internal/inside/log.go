@@ -80,7 +80,8 @@ func redactURLs(s string) string {
 // begins after a quotation mark ends before the next one, and may contain anything.
 func lengthOfURL(before, left string) int {
 	if i := strings.LastIndexFunc(before, endsURL); i >= 0 && strings.IndexByte("\"'`", before[i]) >= 0 {
-		if n := untilQuote(left, before[i], i > 0 && before[i-1] == '\\'); n >= 0 {
+		escapes := i - len(strings.TrimRight(before[:i], `\`))
+		if n := untilQuote(left, before[i], escapes); n >= 0 {
 			return n
 		}
 	}
@@ -90,24 +91,18 @@ func lengthOfURL(before, left string) int {
 	return len(left)
 }
 
-// untilQuote returns the index of the quotation mark that ends a text, with its backslash if
-// the whole text is inside another quotation. It returns -1 if there is none.
-func untilQuote(s string, quote byte, escaped bool) int {
-	for i := 0; i < len(s); i++ {
+// untilQuote returns the index of the quotation mark that ends a text, with its backslashes,
+// or -1. Each quotation around the text doubles the backslashes inside.
+func untilQuote(s string, quote byte, escapes int) int {
+	run := 0 // backslashes before s[i]
+	for i := range len(s) {
 		switch {
-		case s[i] == quote && !escaped:
-			return i
-		case s[i] != '\\':
-		case escaped && i+1 < len(s) && s[i+1] == quote:
-			return i
+		case s[i] == '\\':
+			run++
+		case s[i] == quote && run%(2*(escapes+1)) == escapes:
+			return i - escapes
 		default:
-			i++                                          // the byte that the backslash escapes
-			if escaped && i+1 < len(s) && s[i] == '\\' { // and what that escapes
-				i++
-				if s[i] == '\\' {
-					i++
-				}
-			}
+			run = 0
 		}
 	}
 	return -1

@@ -1,6 +1,7 @@
 package inside
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"log/slog"
@@ -11,9 +12,7 @@ import (
 var ErrBadUse = errors.New("kind: bad use")
 
 // Misuse is a call that cannot build what it was asked for. A record to which one is given
-// as its cause stands in for the error that could not be built:
-//
-//	return new(kind.Error).WithCause(&inside.Misuse{Func: "toolerr.New", Problem: "empty code"})
+// as its cause stands in for the error that could not be built.
 type Misuse struct {
 	Func    string // the function that was called, such as "kind.Upstream"
 	Problem string // what was wrong, such as "0 is not an HTTP error status"
@@ -47,15 +46,8 @@ func (*logged) Logged() bool           { return true }
 func (l *logged) ErrorID() string      { return l.id }
 func (l *logged) LogValue() slog.Value { return LogAttr("", l.error).Value }
 
-// Logged returns err with the mark that it is in the log already. If err has such a mark
-// with an id, the result has the same id.
-func Logged(err error) error {
-	id := ErrorID(err)
-	if id == "" {
-		id = NewErrorID()
-	}
-	return &logged{err, id}
-}
+// Logged returns err with the mark that it is in the log already, and with its id or a new one.
+func Logged(err error) error { return &logged{err, cmp.Or(ErrorID(err), NewErrorID())} }
 
 // IsLogged reports whether err, or something that it wraps, is in the log already.
 func IsLogged(err error) bool {

@@ -1,6 +1,7 @@
 package inside
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -31,14 +32,10 @@ func DefaultCode(category string) string {
 	switch category {
 	case "rate_limit":
 		return "RATE_LIMITED"
-	case "not_found":
-		return "NOT_FOUND"
-	case "timeout":
-		return "TIMEOUT"
-	case "":
-		return "UNKNOWN_ERROR"
+	case "not_found", "timeout":
+		return strings.ToUpper(category)
 	}
-	return strings.ToUpper(category) + "_ERROR"
+	return strings.ToUpper(cmp.Or(category, "unknown")) + "_ERROR"
 }
 
 // ToolText is the JSON in the text of a tool error. The order of its members is part of the
@@ -58,10 +55,7 @@ const (
 
 // String returns the whole text.
 func (t ToolText) String(message string) string {
-	raw, err := json.Marshal(t)
-	if err != nil { // strings, a bool and a number always can be encoded
-		return t.Header() + message
-	}
+	raw, _ := json.Marshal(t) // strings, a bool and a number
 	return t.Header() + message + FenceOpen + string(raw) + FenceClose
 }
 

@@ -122,14 +122,14 @@ func shadowed(n int) error {
 	return kind.NotFound.New("nothing") // want `use NoMatch.Fail`
 }
 
-// A caller of the tool is not the tool, nor is its documentation.
+// A caller of the tool is not the tool.
 func caller() error {
 	err := fetch(context.Background(), 1)
 	if NoMatch.Matches(err) {
 		return kind.Conflict.Errorf("nothing to do: %w", err)
 	}
 	if NoMatch.String() != "" {
-		return kind.Forbidden.New(articles.Markdown())
+		return kind.Forbidden.New("nothing")
 	}
 	return kind.NotFound.New("nothing")
 }
