@@ -48,9 +48,8 @@ type Conn struct {
 	end       ending
 	ready     atomic.Bool // Configure was called: what it has set may be read
 	started   atomic.Bool
-	shutting  atomic.Bool     // Shutdown was called
-	network   bool            // the stream routes messages
-	drains    <-chan struct{} // closed when the stream asks for Shutdown; nil: it never does
+	shutting  atomic.Bool // Shutdown was called
+	network   bool        // the stream routes messages
 }
 
 // New returns a Conn that is configured.
@@ -79,17 +78,13 @@ func (c *Conn) Configure(cfg Config) {
 	}
 	c.results = c.cfg.Results.Share(c.limits.Results, c.order.Resume)
 	c.worker.c = c
-	initial := c.handlers.rows(Version{Entries: cfg.Entries, StrictIDs: cfg.StrictIDs})
+	c.handshake = handshake{c, newRows(Version{Entries: cfg.Entries, StrictIDs: cfg.StrictIDs}, &c.handlers)}
 	c.order.Init(order.Config{
-		Initial: initial, Handshake: cfg.Handshake, First: cfg.HandshakeFirst,
+		Initial: c.handshake.initial, Handshake: cfg.Handshake, First: cfg.HandshakeFirst,
 		Backlog: c.limits.Backlog, MaxBacklog: c.limits.MaxBacklog, MaxWaiting: c.limits.MaxWaiting, MaxOpen: c.limits.MaxOpen,
 		MaxHandlers: c.limits.MaxHandlers, Exceeded: c.results.Exceeded, Work: c.worker.run,
 		SlowAfter: c.limits.SlowHandler, Slow: c.slowHandler, Call: c.calls.first,
 	})
-	c.handshake = handshake{order: &c.order, initial: initial, respond: c.respondOwn}
-	if cfg.Negotiated != nil {
-		c.handshake.negotiated = func(result any) *rows { return c.handlers.rows(cfg.Negotiated(result)) }
-	}
 	c.end.init()
 	out := outbox.Config{
 		Queue: c.limits.SendQueue, Reserve: c.limits.SendReserve, MaxOwn: maxOwnResponses, StallTimeout: c.limits.StallTimeout,
@@ -98,10 +93,10 @@ func (c *Conn) Configure(cfg Config) {
 	if cfg.Stream != nil {
 		g := guard(cfg.Stream, c.log)
 		c.cfg.Stream, out.Stream, out.Features = g, g, &g.features
-		c.calls.haste.able, c.network, c.drains = g.features.Hasten != nil, g.features.WriteMessage != nil, g.features.Draining
+		c.calls.haste.able, c.network = g.features.Hasten != nil, g.features.WriteMessage != nil
 	}
 	c.out = outbox.New(out)
-	c.calls.codec, c.calls.cause, c.calls.lift = &c.handlers.codec, c.end.cause, func(n int) { c.order.Press(0, n) }
+	c.calls.codec, c.calls.cause, c.calls.lift = &c.handlers.codec, c.end.cause, c.order.Lift
 	c.calls.arrive = c.order.Arrive
 	c.ready.Store(true)
 }
@@ -124,10 +119,10 @@ func (c *Conn) Start(ctx context.Context) error {
 	r := &reader{c: c, stream: c.cfg.Stream.(*guarded)}
 	r.stream.unchecked()
 	go r.run() // ends with the stream
-	if c.drains != nil {
+	if draining := r.stream.features.Draining; draining != nil {
 		go func() { // ends with the connection
 			select {
-			case <-c.drains:
+			case <-draining:
 				_ = c.Shutdown(context.Background()) // ends with the connection at the latest
 			case <-c.end.done:
 			}
@@ -184,10 +179,10 @@ func (c *Conn) respondOwn(id []byte, e *rpcerr.RequestError) {
 
 // Hold counts bytes of updates that were handled but not yet given out towards
 // the back-pressure. It never blocks.
-func (c *Conn) Hold(n int64) { c.order.Press(n, 0) }
+func (c *Conn) Hold(n int64) { c.order.Press(n) }
 
 // Release gives back what Hold counted.
-func (c *Conn) Release(n int64) { c.order.Press(-n, 0) }
+func (c *Conn) Release(n int64) { c.order.Press(-n) }
 
 // slowHandler names a notification handler that keeps something waiting for long.
 func (c *Conn) slowHandler(handler, waiting string) {

@@ -21,22 +21,6 @@ func RawParams(ctx context.Context) (json.RawMessage, bool) {
 	return raw, ok
 }
 
-// keepRaw returns the ctx for the handler of a message with these params.
-func (h *handlers) keepRaw(ctx context.Context, raw []byte) context.Context {
-	if !h.cfg.RawParams {
-		return ctx
-	}
-	return context.WithValue(ctx, rawParamsKey{}, json.RawMessage(raw))
-}
-
-// kept returns what the handler of a message with these params keeps of them.
-func (h *handlers) kept(raw []byte) []byte {
-	if !h.cfg.RawParams {
-		return nil
-	}
-	return raw
-}
-
 type rawResultKey struct{}
 
 // WithRawResult returns a ctx with which the first call stores its result in raw as it

@@ -24,12 +24,6 @@ func (h *handlers) init(cfg *Config, log *slog.Logger) {
 	h.receive = wrap(cfg.Receiving, h.handleWrapped)
 }
 
-// ignores reports whether a notification without a row is of no interest. It logs nothing:
-// it is asked while a lock is held.
-func (h *handlers) ignores(method string) bool {
-	return h.cfg.ExtensionNotification == nil || !h.isExtension(method)
-}
-
 // isExtension reports whether a method without a row goes to the handlers of extensions.
 func (h *handlers) isExtension(method string) bool {
 	return h.cfg.Fallback || !strings.HasPrefix(method, "$/") && !(h.cfg.Defined != nil && h.cfg.Defined(method))
@@ -44,7 +38,7 @@ func (h *handlers) notification(s *scope, it *order.Item) {
 	}
 	entry, ok := it.What.(*Entry)
 	if !ok {
-		h.handled(s, h.invoke(s, nil, json.RawMessage(it.Params), h.kept(it.Params), nil))
+		h.failed(s, h.invoke(s, nil, json.RawMessage(it.Params), h.kept(it.Params), nil))
 		return
 	}
 	var params any
@@ -62,10 +56,10 @@ func (h *handlers) notification(s *scope, it *order.Item) {
 		return
 	}
 	it.Ends.AwaitCalled(s.parent.Done()) // ends with the connection
-	h.handled(s, h.invoke(s, entry, params, raw, nil))
+	h.failed(s, h.invoke(s, entry, params, raw, nil))
 }
 
-func (h *handlers) handled(s *scope, err error) {
+func (h *handlers) failed(s *scope, err error) {
 	if err == nil {
 		return
 	}
@@ -111,12 +105,23 @@ func (h *handlers) requestParams(r *request) (any, error) {
 	return v, nil
 }
 
+// kept returns what the handler of a message with these params keeps of them.
+func (h *handlers) kept(raw []byte) []byte {
+	if !h.cfg.RawParams {
+		return nil
+	}
+	return raw
+}
+
 // invoke runs the middlewares and the handler and stores the result. A panic
 // becomes an error.
 func (h *handlers) invoke(s *scope, e *Entry, params any, raw []byte, res *any) error {
 	return safely(func() (err error) {
 		var v any
-		ctx := h.keepRaw(s, raw)
+		ctx := context.Context(s)
+		if h.cfg.RawParams {
+			ctx = context.WithValue(ctx, rawParamsKey{}, json.RawMessage(raw))
+		}
 		in := incoming{entry: e, request: s.req}
 		if h.receive != nil {
 			v, err = h.receive(context.WithValue(ctx, incomingKey{h}, in), s.Method, params)
@@ -178,4 +183,75 @@ func wrap(list []Middleware, h Handler) Handler {
 		h = l(h)
 	}
 	return h
+}
+
+// rows are the methods that this end handles.
+type rows struct {
+	requests, notifications map[string]*Entry
+	strictIDs               bool
+	handlers                *handlers
+}
+
+func newRows(v Version, h *handlers) *rows {
+	t := &rows{requests: map[string]*Entry{}, notifications: map[string]*Entry{}, strictIDs: v.StrictIDs, handlers: h}
+	for _, e := range v.Entries {
+		if e.Notification {
+			t.notifications[e.Name] = e
+		} else {
+			t.requests[e.Name] = e
+		}
+	}
+	return t
+}
+
+// Request finds the row of a request, and what it means for the order. It implements [order.Table].
+func (t *rows) Request(h order.Handler) bool {
+	r, _ := h.(*request)
+	if r.rows != t {
+		r.rows, r.entry = t, t.requests[r.Method]
+		r.Waits, r.Member, r.Ends = false, false, nil
+		if e := r.entry; e != nil {
+			r.Method = e.Name
+			r.Waits, r.Member, r.Ends = e.Waits || e.Group, e.Group, e.ends(r.params)
+			if e.Group {
+				r.Group = groupKey(r.params)
+			}
+		}
+	}
+	return t.allows(r.Key)
+}
+
+// name returns the method of a request, as it is in its row if there is one: that saves a copy.
+func (t *rows) name(method []byte) string {
+	if e := t.requests[string(method)]; e != nil {
+		return e.Name
+	}
+	return string(method)
+}
+
+// Notification finds the row of a notification. It implements [order.Table].
+func (t *rows) Notification(method, params []byte) (order.Subject, *order.Ends) {
+	if e := t.notifications[string(method)]; e != nil {
+		return e, e.ends(params)
+	}
+	if name := string(method); t.handlers.cfg.ExtensionNotification != nil && t.handlers.isExtension(name) {
+		return order.Name(name), nil
+	}
+	return nil, nil
+}
+
+// allows reports whether a request may have the id with this key.
+func (t *rows) allows(key string) bool {
+	return !t.strictIDs || strings.HasPrefix(key, `"`) || key != "null" && !strings.ContainsAny(key, ".eE")
+}
+
+// Title implements [order.Subject].
+func (e *Entry) Title() string { return e.Name }
+
+// ends returns the group that a message with these params ends, or nil.
+func (e *Entry) ends(params []byte) *order.Ends {
+	if e.Ends == EndsNothing {
+		return nil
+	}
+	return &order.Ends{Group: groupKey(params), All: e.Ends == EndsAll}
 }

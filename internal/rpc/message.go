@@ -37,23 +37,13 @@ func appendHead(b []byte, id []byte) []byte {
 // lenHead is the length of what appendHead appends.
 func lenHead(id string) int { return len(version) + len(`,"id":`) + len(id) }
 
-// callID reads the id of a response. Ours are integers from 1 on; a peer may
-// write them as 7.0 or 7e0.
-func callID(id []byte) (uint64, bool) {
-	if len(id) == 0 || id[0] == '"' || id[0] == 'n' {
-		return 0, false
+// callID reads the id of a response. Ours are integers from 1 on; a peer may write them as 7.0
+// or 7e0.
+func callID(id []byte) (n uint64, ok bool) {
+	n, err := strconv.ParseUint(string(id), 10, 64)
+	if err != nil {
+		n, err = strconv.ParseUint(envelope.IDKey(string(id)), 10, 64)
 	}
-	if len(id) < 19 { // what all peers write, without making a string of it
-		n, digits := uint64(0), true
-		for _, c := range id {
-			n = n*10 + uint64(c-'0')
-			digits = digits && c-'0' <= 9
-		}
-		if digits {
-			return n, n > 0
-		}
-	}
-	n, err := strconv.ParseUint(envelope.IDKey(string(id)), 10, 64)
 	if err != nil {
 		return 0, false
 	}
@@ -67,18 +57,6 @@ func groupKey(params []byte) string {
 
 // methodCancel is the one message that the connection handles itself.
 const methodCancel = "$/cancel_request"
-
-// cancelTarget reads the params of $/cancel_request.
-func cancelTarget(params []byte) (key string, ok bool) {
-	id := envelope.Member(params, "requestId")
-	if len(id) == 0 {
-		return "", false
-	}
-	if c := id[0]; c != '"' && c != '-' && c != 'n' && (c < '0' || c > '9') {
-		return "", false
-	}
-	return envelope.IDKey(string(id)), true
-}
 
 // errCancelled is the cause of a ctx that $/cancel_request ended, errGroupEnded that of
 // a ctx that a message ended which ends its group.

@@ -170,12 +170,5 @@ func (t *calls) decode(k *call) (any, error) {
 
 // vacant reports whether a result is null or an object without members.
 func vacant(raw []byte) bool {
-	if string(raw) == "null" {
-		return true
-	}
-	inner, ok := bytes.CutPrefix(raw, []byte("{"))
-	if ok {
-		inner, ok = bytes.CutSuffix(inner, []byte("}"))
-	}
-	return ok && len(bytes.TrimSpace(inner)) == 0
+	return string(raw) == "null" || len(bytes.Trim(raw, "{} \t\r\n")) == 0
 }

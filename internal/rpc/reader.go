@@ -41,9 +41,6 @@ func (r *reader) run() {
 			}
 			return
 		}
-		if isClosed(r.c.end.hurry) {
-			return
-		}
 		if err := r.message(msg, &e); err != nil {
 			r.c.finish(endRead, err)
 			return
@@ -131,11 +128,7 @@ func (r *reader) request(e *envelope.Envelope, size int64) {
 // cancel ends the ctx of the request that $/cancel_request names. One that was not
 // started is responded to at once and never is.
 func (r *reader) cancel(params []byte) {
-	key, ok := cancelTarget(params)
-	if !ok {
-		return
-	}
-	unstarted, refused := r.c.order.Cancel(key)
+	unstarted, refused := r.c.order.Cancel(envelope.IDKey(string(envelope.Member(params, "requestId"))))
 	if q, ok := unstarted.(*request); ok {
 		q.params = nil // its place may be far
 		r.c.respondOwn([]byte(q.ID), cancelledResponse(q))

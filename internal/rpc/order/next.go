@@ -61,6 +61,17 @@ func (o *Order) Next(s Scoped, only bool) (Item, bool) {
 	return Item{}, false
 }
 
+// idleLocked lets those go on that wait until nothing is left to do.
+func (o *Order) idleLocked() {
+	if len(o.idle) == 0 || o.working || len(o.gate.held) > 0 || !o.pending.none() {
+		return
+	}
+	for _, ch := range o.idle {
+		close(ch)
+	}
+	o.idle = nil
+}
+
 // Enter notes that a method begins to wait for the peer with the ctx of a handler. Requests
 // that were read behind a notification start meanwhile, because the peer may need them for its
 // response. The handler of a request needs no slot meanwhile.

@@ -89,6 +89,8 @@ func (o *Order) Stop() (responses []Response, dropped int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.stopped = true
+	o.pressed.budget = -1 // WaitRoom looks whether it has stopped
+	o.pressed.over.Store(true)
 	o.lost = o.handling != nil || len(o.gate.held) > 0
 	for o.queue.len() > 0 {
 		switch it := o.queue.pop(); it.Kind {
@@ -138,16 +140,6 @@ func (o *Order) Handled(refuse bool) <-chan struct{} {
 	o.idle = append(o.idle, ch)
 	o.idleLocked()
 	return ch
-}
-
-func (o *Order) idleLocked() {
-	if len(o.idle) == 0 || o.working || len(o.gate.held) > 0 || !o.pending.none() {
-		return
-	}
-	for _, ch := range o.idle {
-		close(ch)
-	}
-	o.idle = nil
 }
 
 // Running names the methods whose handlers, or whose work, still run.

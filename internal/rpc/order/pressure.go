@@ -13,26 +13,20 @@ type pressure struct {
 	over    atomic.Bool // the budget is exceeded; written under the lock
 }
 
-func (p *pressure) total() int64 { return p.queued + p.held }
-
-// add counts bytes of notifications that wait, and of updates that are held. It
-// reports whether the reader must be woken.
+// addLocked counts bytes of notifications that wait, and of updates that are held.
 //
-// The reader is not woken for every single message that was handled: when the budget
-// was exceeded it goes on with an eighth of it free. It cannot wait for that in vain,
-// since the queue goes on getting shorter, and it does not wait when the queue is empty.
-func (p *pressure) add(queued, held int64) (wake bool) {
+// The reader is not woken for every single message that was handled: when the budget was
+// exceeded it goes on with an eighth of it free. It cannot wait for that in vain, because the
+// queue goes on getting shorter, and it does not wait when the queue is empty.
+func (o *Order) addLocked(queued, held int64) {
+	p := &o.pressed
 	p.queued += queued
 	p.held += held
-	total := p.total()
+	total := p.queued + p.held
 	if over := total > p.budget; over != p.over.Load() {
 		p.over.Store(over)
 	}
-	return p.paused && total <= p.budget && (p.queued == 0 || total <= p.budget-p.budget/8)
-}
-
-func (o *Order) addLocked(queued, held int64) {
-	if o.pressed.add(queued, held) {
+	if p.paused && total <= p.budget && (p.queued == 0 || total <= p.budget-p.budget/8) {
 		o.room.Signal()
 	}
 	if held < 0 {
@@ -40,17 +34,20 @@ func (o *Order) addLocked(queued, held int64) {
 	}
 }
 
-// Press counts bytes of updates that were handled but not yet given out, and makes the reader
-// not pause, lift times more. It never blocks.
-func (o *Order) Press(held int64, lift int) {
+// Press counts bytes of updates that were handled but not yet given out. It never blocks.
+func (o *Order) Press(held int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.addLocked(0, held)
-	if lift != 0 {
-		o.pressed.lifting += lift
-		o.room.Signal()
-		o.given.Signal()
-	}
+}
+
+// Lift makes the reader not pause, n times more.
+func (o *Order) Lift(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.pressed.lifting += n
+	o.room.Signal()
+	o.given.Signal()
 }
 
 // WaitRoom holds the reader back while too much waits to be handled. It does not while
@@ -63,7 +60,7 @@ func (o *Order) WaitRoom() (goesOn, over bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := &o.pressed
-	for !o.stopped && p.total() > p.budget && p.lifting == 0 && !inside(o.handling) {
+	for !o.stopped && p.queued+p.held > p.budget && p.lifting == 0 && !inside(o.handling) {
 		if o.handling != nil {
 			o.watchLocked()
 		}
@@ -71,7 +68,7 @@ func (o *Order) WaitRoom() (goesOn, over bool) {
 		o.room.Wait()
 		p.paused = false
 	}
-	return !o.stopped, p.total() > p.most
+	return !o.stopped, p.queued+p.held > p.most
 }
 
 // waitGivenLocked holds the worker back while the updates that were handled and not given out
