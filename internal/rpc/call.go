@@ -247,9 +247,6 @@ func (c *Conn) sooner(ctx context.Context, err error) error {
 	return err
 }
 
-// firstExpectation is the lowest id of an expectation. No call ever has it.
-const firstExpectation = 1 << 63
-
 // Expectation is what the peer still owes after it has responded to a call, such as the end
 // of the work that the call began. It is a call in flight in all but the message: Shutdown
 // waits for it, and the end of the connection, or the loss of the session, fails it.

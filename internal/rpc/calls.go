@@ -72,6 +72,9 @@ func (k *call) Lost() { k.incomplete = true }
 // do not shrink.
 const keptMap = 1024
 
+// firstExpectation is the lowest id of an expectation. No call ever has it.
+const firstExpectation = 1 << 63
+
 // calls are those that wait for their response, and how each of them ends. The owner tells
 // them what was sent, read and lost; they give a response its place in the order, and let
 // the caller go on.

@@ -126,6 +126,14 @@ type Config struct {
 	Results *reserve.Budget
 }
 
+// Version is what a handshake has led to.
+type Version struct {
+	// Entries are the methods that this end handles.
+	Entries []*Entry
+	// StrictIDs: the id of a request must be a string or an integer.
+	StrictIDs bool
+}
+
 // Limits bound memory, handlers and waiting. Zero means the default, which withDefaults sets.
 type Limits struct {
 	Backlog     int64 // bytes of notifications that wait, for their handler or in a Turn, before the reader pauses

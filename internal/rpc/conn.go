@@ -3,7 +3,6 @@ package rpc
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"sync/atomic"
@@ -199,14 +198,3 @@ func (c *Conn) outputFailed(err error) {
 	c.finish(kind, err)
 	c.out.Close(closed(c.end.cause()))
 }
-
-// shown is a method's name as it may stand in an error or a log.
-func shown(method string) string {
-	const most = 128
-	if len(method) <= most {
-		return method
-	}
-	return string([]rune(method[:most])) + "..."
-}
-
-var emptyObject = json.RawMessage("{}")

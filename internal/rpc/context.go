@@ -37,8 +37,12 @@ type lifetime struct {
 	cause  error // why the scope has ended; set if ctx is nil
 }
 
-// returned is the lifetime of most notification handlers.
-var returned = &lifetime{cause: errReturned}
+// errReturned is the cause of the ctx of a handler that has returned, and returned the lifetime of
+// most notification handlers.
+var (
+	errReturned = context.Canceled
+	returned    = &lifetime{cause: errReturned}
+)
 
 type scopeKey struct{}
 

@@ -209,10 +209,10 @@ func (t *rows) Request(h order.Handler) bool {
 	r, _ := h.(*request)
 	if r.rows != t {
 		r.rows, r.entry = t, t.requests[r.Method]
-		r.Waits, r.Member, r.Ends = false, false, nil
+		r.Waits, r.Group, r.Ends = false, "", nil
 		if e := r.entry; e != nil {
 			r.Method = e.Name
-			r.Waits, r.Member, r.Ends = e.Waits || e.Group, e.Group, e.ends(r.params)
+			r.Waits, r.Ends = e.Waits || e.Group, e.ends(r.params)
 			if e.Group {
 				r.Group = groupKey(r.params)
 			}

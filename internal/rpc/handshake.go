@@ -5,14 +5,6 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Version is what a handshake has led to.
-type Version struct {
-	// Entries are the methods that this end handles.
-	Entries []*Entry
-	// StrictIDs: the id of a request must be a string or an integer.
-	StrictIDs bool
-}
-
 // handshake leads from the result of a handshake to the rows that hold from then on.
 type handshake struct {
 	c       *Conn

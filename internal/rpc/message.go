@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
@@ -64,3 +65,14 @@ var (
 	errCancelled  = rpcerr.RequestCancelled(nil).WithCause(context.Canceled)
 	errGroupEnded = wire.ErrTurnCancelled
 )
+
+// shown is a method's name as it may stand in an error or a log.
+func shown(method string) string {
+	const most = 128
+	if len(method) <= most {
+		return method
+	}
+	return string([]rune(method[:most])) + "..."
+}
+
+var emptyObject = json.RawMessage("{}")

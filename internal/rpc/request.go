@@ -204,7 +204,4 @@ func (r *request) runAfter() {
 	}
 }
 
-var (
-	errExited   = errors.New("the handler ended its goroutine")
-	errReturned = context.Canceled
-)
+var errExited = errors.New("the handler ended its goroutine")

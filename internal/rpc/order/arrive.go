@@ -196,7 +196,7 @@ func (o *Order) placeLocked(r *Request) {
 		e.ended = o.pending.endGroup(e)
 		o.pending.charge(r, pointerSize*int64(len(e.ended)))
 	}
-	if r.Member {
+	if r.Group != "" {
 		r.member.request = r
 		o.pending.join(&r.member, r.Group)
 	}

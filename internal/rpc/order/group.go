@@ -118,7 +118,7 @@ func (o *Order) Begin(w *Work) bool {
 		}
 		w.size = r.do.scope().Size + handlerOverhead
 		o.pending.open += w.size
-		if r.Member {
+		if r.Group != "" {
 			o.pending.join(&w.member, r.Group)
 			if w.By == nil && r.endedBy == ByGroup {
 				w.End()

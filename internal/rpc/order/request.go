@@ -49,10 +49,9 @@ type Request struct {
 	Inside bool   // a notification handler of another connection may wait for its handler
 
 	// A Table sets these.
-	Waits  bool   // its handler needs no slot: it waits for people, for processes or for the peer
-	Member bool   // it belongs to Group
-	Group  string // empty without Member
-	Ends   *Ends  // nil: it ends no group
+	Waits bool   // its handler needs no slot: it waits for people, for processes or for the peer
+	Group string // it belongs to; empty: none
+	Ends  *Ends  // nil: it ends no group
 
 	order     *Order
 	do        Handler
@@ -83,7 +82,7 @@ func (r *Request) Title() string {
 
 // joins prepares a request that belongs to a group, and returns what it counts for more.
 func (r *Request) joins() int64 {
-	if !r.Member || r.called != nil {
+	if r.Group == "" || r.called != nil {
 		return 0
 	}
 	r.called = make(chan struct{})
