@@ -68,30 +68,6 @@ func TestClose(t *testing.T) {
 	})
 }
 
-func TestCloseInHandlers(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var ev events
-		var c *rpc.Conn
-		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mNote, func(_ context.Context, m *msg) (*msg, error) {
-				ev.add("note %d", m.N)
-				return nil, c.Close()
-			}),
-		}})
-		// All at once, because the first one closes.
-		const line = `{"jsonrpc":"2.0","method":"t/note","params":{"n":1}}`
-		p.SendBatch(line, line, line)
-		require.NoError(t, c.Wait())
-		assert.Len(t, ev.list(), 1)
-	})
-	bubble(t, func(t *testing.T) {
-		var c *rpc.Conn
-		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{on(mEcho, func(_ context.Context, m *msg) (*msg, error) { return nil, c.Close() })}})
-		p.request(1, "t/echo", 1)
-		require.NoError(t, c.Wait())
-	})
-}
-
 func TestFlushGrace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, _ := stream.Pipe()

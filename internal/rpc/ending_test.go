@@ -150,36 +150,6 @@ func TestHandlersAtEndOfInput(t *testing.T) {
 	}
 }
 
-func TestAnswerJustBeforeTheEnd(t *testing.T) {
-	for _, bad := range []error{nil, errors.New("reset")} {
-		bubble(t, func(t *testing.T) {
-			near, far := stream.Pipe()
-			s := &halfOpen{Stream: near, eof: make(chan struct{}), err: bad}
-			c := startOn(t, rpc.Config{Stream: s, Entries: []*rpc.Entry{on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(time.Second); return nil, nil })}})
-			p := newPeer(t, far)
-			answered, pending := calling(t.Context(), c, mAsk, &msg{}, nil), calling(t.Context(), c, mAsk, &msg{}, nil)
-			p.Next()
-			p.Next()
-			p.note(1)
-			p.answer(1, 1)
-			synctest.Wait()
-			close(s.eof)
-			a, b := <-answered, <-pending
-			if a != nil {
-				a, b = b, a
-			}
-			require.NoError(t, a)
-			require.ErrorIs(t, b, wire.ErrClosed)
-			if bad != nil {
-				require.ErrorIs(t, b, bad)
-				require.ErrorIs(t, c.Wait(), bad)
-			} else {
-				require.NoError(t, c.Wait())
-			}
-		})
-	}
-}
-
 func TestWriteError(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()

@@ -8,31 +8,11 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 var bigNote = `{"jsonrpc":"2.0","method":"t/note","params":{"text":"` + strings.Repeat("x", 1000) + `"}}`
-
-func TestOverload(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c, p, _ := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000, MaxBacklog: 20_000}, Entries: []*rpc.Entry{on(mNote, func(ctx context.Context, _ *msg) (*msg, error) { <-ctx.Done(); return nil, nil })}})
-		done := calling(t.Context(), c, mEcho, &msg{}, nil)
-		p.Next()
-		for range 50 {
-			if p.Write([]byte(bigNote)) != nil {
-				break
-			}
-		}
-		err := <-done
-		require.ErrorIs(t, err, wire.ErrClosed)
-		require.ErrorIs(t, err, wire.ErrOverloaded)
-		require.ErrorIs(t, c.Wait(), wire.ErrOverloaded)
-		require.ErrorIs(t, c.Err(), wire.ErrOverloaded)
-	})
-}
 
 func TestMaxHandlers(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -58,47 +57,6 @@ func TestStall(t *testing.T) {
 		require.ErrorIs(t, err, wire.ErrClosed)
 		require.ErrorIs(t, c.Wait(), wire.ErrStalled)
 		assert.Equal(t, time.Minute, time.Since(begun))
-	})
-}
-
-// Both sides flood each other from handlers that send for everything they get,
-// with queues that are nearly always full.
-func TestMutualFlood(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		limits := rpc.Limits{SendQueue: 300, Backlog: 500, MaxHandlers: 2}
-		var conns [2]*rpc.Conn
-		var seen [2]int
-		entries := func(i int) []*rpc.Entry {
-			return []*rpc.Entry{
-				on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
-					seen[i]++
-					for range 3 {
-						if err := conns[i].Notify(ctx, mOther, m); err != nil {
-							return nil, err
-						}
-					}
-					_, err := conns[i].Call(ctx, mEcho, m, nil)
-					return nil, err
-				}),
-				ignore(mOther),
-				on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
-					return m, conns[i].Notify(ctx, mOther, m)
-				}),
-			}
-		}
-		conns[0], conns[1] = both(t, rpc.Config{Entries: entries(0), Limits: limits}, rpc.Config{Entries: entries(1), Limits: limits})
-		var wg sync.WaitGroup
-		for _, c := range conns {
-			wg.Go(func() {
-				for range 500 {
-					assert.NoError(t, c.Notify(t.Context(), mNote, &msg{N: 1}))
-				}
-			})
-		}
-		wg.Wait()
-		time.Sleep(time.Second)
-		synctest.Wait()
-		assert.Equal(t, [2]int{500, 500}, seen)
 	})
 }
 
