@@ -4,9 +4,9 @@
 //
 // # The way of a message
 //
-//	stream.Read        one goroutine, the reader; it runs no code of the user and
-//	  |                never writes
-//	envelope.Parse     what it is; what is no message is responded to and forgotten
+//	stream.Read        one goroutine, the reader; it runs no handler and never writes
+//	  |
+//	envelope.Parse     what it is; invalid input gets an error response
 //	  |
 //	  +- $/cancel_request  ends the ctx of the request that it names, here and now
 //	  +- response          is joined with its call
@@ -25,27 +25,16 @@
 //	  |                    middleware, handler, encode, queue
 //	  +- response          AtResponse, then the caller goes on
 //
-// A request or response that is read while the queue is empty and no notification is
-// handled does not go through it, except for a response that a relay passes on. What is sent is encoded by the sender, given room in the
-// outgoing queue (package outbox), and handed over; one writer writes all that is there in
-// one go.
+// A request or response that is read while the queue is empty and no notification is handled
+// does not go through it, except for a response that a relay passes on. The sender encodes
+// what is sent, waits for room in the outgoing queue (package outbox) and adds it; one writer
+// writes all that is there in one go.
 //
 // # The parts
 //
-//	reader       reads, and calls the others
-//	order        a package: when what was read is handled
-//	worker       handles what the order gives out, one after the other
-//	request      serves one request: from its goroutine to its response
-//	handlers     decodes, calls the user's handlers, encodes what they return
-//	reserve      a package: how much the results may take that are not written
-//	scope        the ctx of a handler: who waits for whom
-//	Work         what outlives its response
-//	calls        our calls, until their callers go on
-//	haste        for which of them Hasten of the stream is called
-//	outbox       a package: what is to be written
-//	ending       how far the end has come; shutdown leads there
-//
-// A Conn joins them. The packages know nothing of the engine and have each a lock of their own.
+// docs/architecture.md lists the parts and their files, from the first that a message meets to
+// the last that all others use. The packages order, outbox and reserve know nothing of the
+// engine, and each has a lock of its own.
 //
 // # The promises
 //
