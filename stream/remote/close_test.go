@@ -3,9 +3,14 @@ package remote_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -43,14 +48,14 @@ func TestCloseCodes(t *testing.T) {
 			Logger: quiet, Limits: agent.Limits{Backlog: 2000, MaxBacklog: 4000},
 		})
 	}
-	write := func(t *testing.T, c *websocket.Conn, msg string) { require.NoError(t, c.Write([]byte(msg))) }
+	write := func(t *testing.T, c stream.Stream, msg string) { require.NoError(t, c.Write([]byte(msg))) }
 	for name, tt := range map[string]struct {
 		serve func(context.Context, stream.Stream) error
-		then  func(t *testing.T, h *remote.Handler, c *websocket.Conn, revoke func())
+		then  func(t *testing.T, h *remote.Handler, c stream.Stream, revoke func())
 		want  int
 	}{
 		"the peer floods": {
-			then: func(t *testing.T, _ *remote.Handler, c *websocket.Conn, _ func()) {
+			then: func(t *testing.T, _ *remote.Handler, c stream.Stream, _ func()) {
 				write(t, c, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`)
 				_, err := c.Read()
 				require.NoError(t, err)
@@ -65,9 +70,9 @@ func TestCloseCodes(t *testing.T) {
 			},
 			want: 1008,
 		},
-		"the principal is revoked": {then: func(_ *testing.T, _ *remote.Handler, _ *websocket.Conn, revoke func()) { revoke() }, want: 1008},
+		"the principal is revoked": {then: func(_ *testing.T, _ *remote.Handler, _ stream.Stream, revoke func()) { revoke() }, want: 1008},
 		"the server is shut down": {
-			then: func(t *testing.T, h *remote.Handler, _ *websocket.Conn, _ func()) {
+			then: func(t *testing.T, h *remote.Handler, _ stream.Stream, _ func()) {
 				go h.Shutdown(context.WithoutCancel(t.Context())) // ends with the connection
 			},
 			want: 1001,
@@ -79,7 +84,7 @@ func TestCloseCodes(t *testing.T) {
 				<-ctx.Done() // the handler ignores Shutdown
 				return s.Close()
 			},
-			then: func(_ *testing.T, h *remote.Handler, _ *websocket.Conn, _ func()) {
+			then: func(_ *testing.T, h *remote.Handler, _ stream.Stream, _ func()) {
 				ctx, cancel := context.WithCancel(context.Background())
 				cancel()
 				go h.Shutdown(ctx) // ends with the connection
@@ -112,22 +117,16 @@ func TestCloseCodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			leak.Check(t)
-			defer http.DefaultClient.CloseIdleConnections()
 			if tt.serve == nil {
 				tt.serve = serve
 			}
 			revoked := make(chan struct{})
-			h := remote.NewHandler(tt.serve, &remote.Options{Logger: quiet, Authorize: func(*http.Request) (*remote.Principal, error) {
+			h, s := startServing(t, tt.serve, &remote.Options{Authorize: func(*http.Request) (*remote.Principal, error) {
 				return &remote.Principal{ID: "x", Revoked: revoked}, nil
-			}})
-			s := httptest.NewServer(h)
-			defer s.Close()
-			c, err := websocket.Dial(t.Context(), s.URL, nil)
-			require.NoError(t, err)
+			}}, nil)
+			c := dial(t, wsURL(s), nil)
 			defer c.Close()
-			write(t, c, initialize)
-			_, err = c.Read()
-			require.NoError(t, err)
+			var err error
 			if tt.then != nil {
 				tt.then(t, h, c, func() { close(revoked) })
 			}
@@ -144,14 +143,107 @@ func TestCloseCodes(t *testing.T) {
 // A second initialize is refused, and the connection goes on.
 func TestSecondInitialize(t *testing.T) {
 	_, s := start(t, nil, nil)
-	c, err := websocket.Dial(t.Context(), s.URL, nil)
-	require.NoError(t, err)
+	c := dial(t, wsURL(s), nil)
 	defer c.Close()
-	for _, want := range []string{`"result"`, `-32600`} {
-		require.NoError(t, c.Write([]byte(initialize)))
-		got, err := c.Read()
-		require.NoError(t, err)
-		assert.Contains(t, string(got), want)
-		assert.Contains(t, string(got), `"id":0`)
+	require.NoError(t, c.Write([]byte(initialize)))
+	got, err := c.Read()
+	require.NoError(t, err)
+	assert.Contains(t, string(got), `-32600`)
+	assert.Contains(t, string(got), `"id":0`)
+}
+
+// A client learns over both transports that its connection has ended because the server shuts
+// down, and not because the agent had nothing more to say. It learns it at once: a client that can
+// continue event streams does not look for a server that is gone.
+func TestDrainHasAReason(t *testing.T) {
+	for _, scheme := range []string{"ws", "http"} {
+		for _, resume := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, resume %t", scheme, resume), func(t *testing.T) {
+				h, s := start(t, &remote.Options{Resume: resume}, nil)
+				conn, session := talk(t, scheme+strings.TrimPrefix(s.URL, "http"), nil)
+				_, err := session.Prompt(t.Context(), acp.Text("x")).Wait()
+				require.NoError(t, err)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				require.NoError(t, h.Shutdown(ctx))
+				s.CloseClientConnections()
+				s.Close()
+				select {
+				case <-conn.Done():
+				case <-ctx.Done():
+					t.Fatal("the client has not noticed it")
+				}
+				assert.ErrorIs(t, conn.Err(), stream.ErrShutdown)
+				assert.ErrorIs(t, conn.Err(), io.EOF)
+			})
+		}
+	}
+}
+
+// A server that ends a connection at once is understood: its response to initialize comes first,
+// what it sent after it follows, and then comes the end. It does not say that it shuts down.
+func TestEndWithoutDrain(t *testing.T) {
+	const last = `{"jsonrpc":"2.0","method":"_last"}`
+	for _, scheme := range []string{"ws", "http"} {
+		t.Run(scheme, func(t *testing.T) {
+			s := httptest.NewServer(remote.NewHandler(func(_ context.Context, s stream.Stream) error {
+				_, _ = s.Read()
+				_ = s.Write([]byte(initialized))
+				return s.Write([]byte(last))
+			}, &remote.Options{Logger: quiet}))
+			defer s.Close()
+			for range 50 {
+				c, err := remote.Dial(t.Context(), scheme+strings.TrimPrefix(s.URL, "http"), nil)
+				require.NoError(t, err)
+				require.NoError(t, c.Write([]byte(initialize)))
+				for _, want := range []string{initialized, last} {
+					msg, err := c.Read()
+					require.NoError(t, err)
+					require.Equal(t, want, string(msg))
+				}
+				_, err = c.Read()
+				assert.ErrorIs(t, err, io.EOF)
+				assert.NotErrorIs(t, err, stream.ErrShutdown)
+				c.Close()
+			}
+		})
+	}
+}
+
+// What an agent sends while it drains arrives, although the server ends right after it.
+func TestLastWordsArrive(t *testing.T) {
+	const words = 200
+	text := strings.Repeat("x", 64<<10)
+	serve := func(_ context.Context, s stream.Stream) error {
+		_, _ = s.Read()
+		_ = s.Write([]byte(initialized))
+		<-stream.FeaturesOf(s).Draining
+		for n := range words {
+			_ = s.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"_last","params":{"n":%d,"text":"%s"}}`, n, text))
+		}
+		return s.Close()
+	}
+	for _, scheme := range []string{"ws", "http"} {
+		t.Run(scheme, func(t *testing.T) {
+			leak.Check(t)
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			served := make(chan error, 1)
+			go func() { served <- remote.NewHandler(serve, &remote.Options{Logger: quiet}).Serve(ctx, listener) }() // ends with ctx
+			c := dial(t, scheme+"://"+listener.Addr().String(), nil)
+			defer c.Close()
+			cancel()
+			for n := range words {
+				msg, err := c.Read()
+				require.NoError(t, err, "after %d words", n)
+				assert.Contains(t, string(msg), fmt.Sprintf(`"n":%d,`, n))
+			}
+			_, err = c.Read()
+			assert.ErrorIs(t, err, stream.ErrShutdown)
+			assert.NoError(t, <-served)
+			http.DefaultClient.CloseIdleConnections()
+		})
 	}
 }

@@ -149,12 +149,7 @@ func TestManyDrops(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			address := rawServer(t)
 			once := func() {
-				s, err := remote.Dial(t.Context(), url+address, nil)
-				require.NoError(t, err)
-				require.NoError(t, s.Write([]byte(initialize)))
-				_, err = s.Read()
-				require.NoError(t, err)
-				require.NoError(t, s.Close())
+				require.NoError(t, dial(t, url+address, nil).Close())
 			}
 			for range 20 {
 				once()

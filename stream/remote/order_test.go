@@ -95,52 +95,32 @@ func (c *orderClient) RequestPermission(_ context.Context, r *acp.RequestPermiss
 }
 
 // ordered serves an orderAgent and connects to it.
-func ordered(t *testing.T, opts *remote.Options, ws bool, hold chan struct{}) (*client.Conn, *orderClient, *httptest.Server) {
+func ordered(t *testing.T, urlOf func(*httptest.Server) string, resume bool, hold chan struct{}) (*client.Conn, *orderClient, *httptest.Server) {
 	t.Helper()
-	o := remote.Options{Logger: quiet}
-	if opts != nil {
-		o.Resume = opts.Resume
-	}
-	h := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
+	c := &orderClient{t: t}
+	_, s := startServing(t, func(ctx context.Context, s stream.Stream) error {
 		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
 			return &orderAgent{echoAgent: echoAgent{conn: c}, sent: map[acp.SessionID]int{}, hold: hold}
 		}, &agent.Options{Logger: quiet})
-	}, &o)
-	c := &orderClient{t: t}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet {
-			c.gets.Add(1)
-		}
-		h.ServeHTTP(w, r)
-	}))
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		assert.NoError(t, h.Shutdown(ctx))
-		s.Close()
+	}, &remote.Options{Resume: resume}, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				c.gets.Add(1)
+			}
+			h.ServeHTTP(w, r)
+		})
 	})
-	url := s.URL
-	if ws {
-		url = wsURL(s)
-	}
-	wire, err := remote.Dial(t.Context(), url, nil)
-	require.NoError(t, err)
-	conn := client.New(wire, func(*client.Conn) acp.Client { return c }, &client.Options{Logger: quiet})
-	require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
-	t.Cleanup(func() { conn.Close(); conn.Wait() })
-	_, err = conn.Initialize(t.Context(), &acp.InitializeRequest{})
-	require.NoError(t, err)
-	return conn, c, s
+	return connectTo(t, urlOf(s), nil, c), c, s
 }
 
 // Messages keep their order over every transport.
 func TestOrder(t *testing.T) {
-	for name, tt := range map[string]struct {
-		opts *remote.Options
-		ws   bool
-	}{"HTTP": {}, "HTTP with resume": {opts: &remote.Options{Resume: true}}, "WebSocket": {ws: true}} {
-		t.Run(name, func(t *testing.T) {
-			conn, c, _ := ordered(t, tt.opts, tt.ws, nil)
+	for _, p := range []struct {
+		url    string
+		resume bool
+	}{{"HTTP", false}, {"HTTP", true}, {"WebSocket", false}} {
+		t.Run(fmt.Sprintf("%s, resume %t", p.url, p.resume), func(t *testing.T) {
+			conn, c, _ := ordered(t, urls[p.url], p.resume, nil)
 			_, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 			require.NoError(t, err)
 			for range 20 {
@@ -162,7 +142,7 @@ func TestOrder(t *testing.T) {
 // With resume, a turn survives the loss of all its network connections.
 func TestTurnSurvivesCuts(t *testing.T) {
 	hold := make(chan struct{})
-	conn, c, s := ordered(t, &remote.Options{Resume: true}, false, hold)
+	conn, c, s := ordered(t, urls["HTTP"], true, hold)
 	_, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 	require.NoError(t, err)
 	done := make(chan error, 1)

@@ -77,40 +77,84 @@ func (silentClient) RequestPermission(context.Context, *acp.RequestPermissionReq
 }
 func (silentClient) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
 
-// talk connects to a URL and opens a session.
-func talk(t *testing.T, url string, opts *remote.DialOptions) (*client.Conn, *client.Session) {
+// dial returns a stream to a URL that is initialized.
+func dial(t *testing.T, url string, opts *remote.DialOptions) stream.Stream {
 	t.Helper()
 	s, err := remote.Dial(t.Context(), url, opts)
 	require.NoError(t, err)
-	conn := client.New(s, func(*client.Conn) acp.Client { return silentClient{} }, &client.Options{Logger: quiet})
+	require.NoError(t, s.Write([]byte(initialize)))
+	_, err = s.Read()
+	require.NoError(t, err)
+	return s
+}
+
+// connectTo connects a client to a URL.
+func connectTo(t *testing.T, url string, opts *remote.DialOptions, c acp.Client) *client.Conn {
+	t.Helper()
+	s, err := remote.Dial(t.Context(), url, opts)
+	require.NoError(t, err)
+	conn := client.New(s, func(*client.Conn) acp.Client { return c }, &client.Options{Logger: quiet})
 	require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
 	t.Cleanup(func() { conn.Close(); conn.Wait() })
 	_, err = conn.Initialize(t.Context(), &acp.InitializeRequest{})
 	require.NoError(t, err)
+	return conn
+}
+
+// talk connects to a URL and opens a session.
+func talk(t *testing.T, url string, opts *remote.DialOptions) (*client.Conn, *client.Session) {
+	t.Helper()
+	conn := connectTo(t, url, opts, silentClient{})
 	session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 	require.NoError(t, err)
 	return conn, session
 }
 
+// start serves echo agents.
 func start(t *testing.T, opts *remote.Options, ctxs chan context.Context) (*remote.Handler, *httptest.Server) {
+	t.Helper()
+	return startServing(t, serving(ctxs), opts, nil)
+}
+
+// startServing serves until the test ends, through a middleware unless that is nil.
+func startServing(t *testing.T, serve func(context.Context, stream.Stream) error, opts *remote.Options, through func(http.Handler) http.Handler) (*remote.Handler, *httptest.Server) {
 	t.Helper()
 	var o remote.Options
 	if opts != nil {
 		o = *opts
 	}
-	o.Logger = quiet
-	h := remote.NewHandler(serving(ctxs), &o)
-	s := httptest.NewServer(h)
+	if o.Logger == nil {
+		o.Logger = quiet
+	}
+	h := remote.NewHandler(serve, &o)
+	var handler http.Handler = h
+	if through != nil {
+		handler = through(h)
+	}
+	s := httptest.NewServer(handler)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		assert.NoError(t, h.Shutdown(ctx))
 		s.Close()
+		http.DefaultClient.CloseIdleConnections()
 	})
 	return h, s
 }
 
+// urls are the URLs of a server, one for each transport.
+var urls = map[string]func(*httptest.Server) string{
+	"HTTP": func(s *httptest.Server) string { return s.URL }, "WebSocket": wsURL,
+}
+
 func wsURL(s *httptest.Server) string { return "ws" + strings.TrimPrefix(s.URL, "http") }
+
+// overBoth runs a test with the URL of a server for each transport.
+func overBoth(t *testing.T, s *httptest.Server, test func(t *testing.T, url string)) {
+	for name, urlOf := range urls {
+		t.Run(name, func(t *testing.T) { test(t, urlOf(s)) })
+	}
+}
 
 func bearer(token string) *remote.DialOptions {
 	return &remote.DialOptions{Header: func(context.Context) (http.Header, error) {
@@ -120,31 +164,27 @@ func bearer(token string) *remote.DialOptions {
 
 func TestBothProfiles(t *testing.T) {
 	_, s := start(t, nil, nil)
-	for name, url := range map[string]string{"HTTP": s.URL, "WebSocket": wsURL(s)} {
-		t.Run(name, func(t *testing.T) {
-			_, session := talk(t, url, nil)
-			for range 20 {
-				text, err := session.Prompt(t.Context(), acp.Text("hello")).Text()
-				require.NoError(t, err)
-				assert.Equal(t, "hello", text)
-			}
-		})
-	}
+	overBoth(t, s, func(t *testing.T, url string) {
+		_, session := talk(t, url, nil)
+		for range 20 {
+			text, err := session.Prompt(t.Context(), acp.Text("hello")).Text()
+			require.NoError(t, err)
+			assert.Equal(t, "hello", text)
+		}
+	})
 }
 
 func TestPrincipalReachesHandlers(t *testing.T) {
 	ctxs := make(chan context.Context, 1)
 	_, s := start(t, &remote.Options{Authorize: remote.BearerToken("secret")}, ctxs)
-	for name, url := range map[string]string{"HTTP": s.URL, "WebSocket": wsURL(s)} {
-		t.Run(name, func(t *testing.T) {
-			_, session := talk(t, url, bearer("secret"))
-			_, err := session.Prompt(t.Context(), acp.Text("x")).Wait()
-			require.NoError(t, err)
-			p, ok := remote.PrincipalFrom(<-ctxs)
-			require.True(t, ok)
-			assert.Equal(t, "bearer", p.ID)
-		})
-	}
+	overBoth(t, s, func(t *testing.T, url string) {
+		_, session := talk(t, url, bearer("secret"))
+		_, err := session.Prompt(t.Context(), acp.Text("x")).Wait()
+		require.NoError(t, err)
+		p, ok := remote.PrincipalFrom(<-ctxs)
+		require.True(t, ok)
+		assert.Equal(t, "bearer", p.ID)
+	})
 }
 
 // requests returns one request of each kind, made without package remote.
@@ -299,21 +339,17 @@ func TestConnectionsOfOthers(t *testing.T) {
 }
 
 func TestRevoked(t *testing.T) {
-	for name, ws := range map[string]bool{"HTTP": false, "WebSocket": true} {
+	for name, urlOf := range urls {
 		t.Run(name, func(t *testing.T) {
 			revoked := make(chan struct{})
 			_, s := start(t, &remote.Options{Authorize: func(r *http.Request) (*remote.Principal, error) {
 				return &remote.Principal{ID: "x", Revoked: revoked}, nil
 			}}, nil)
-			url := s.URL
-			if ws {
-				url = wsURL(s)
-			}
-			conn, session := talk(t, url, nil)
+			conn, session := talk(t, urlOf(s), nil)
 			turn := session.Prompt(t.Context(), acp.Text("wait"))
 			close(revoked)
 			_, err := turn.Wait()
-			if ws {
+			if name == "WebSocket" {
 				require.ErrorIs(t, err, acp.ErrClosed)
 				var closed *websocket.CloseError
 				require.ErrorAs(t, err, &closed)
@@ -378,21 +414,15 @@ func code(err error) int {
 
 func TestShutdown(t *testing.T) {
 	leak.Check(t)
-	h := remote.NewHandler(serving(nil), &remote.Options{Logger: quiet})
-	s := httptest.NewServer(h)
-	defer s.Close()
+	h, s := start(t, nil, nil)
 	_, _ = talk(t, s.URL, nil)
-	c, err := websocket.Dial(t.Context(), s.URL, nil)
-	require.NoError(t, err)
-	require.NoError(t, c.Write([]byte(initialize)))
-	_, err = c.Read()
-	require.NoError(t, err)
+	c := dial(t, wsURL(s), nil)
 	ended := make(chan error, 1)
 	go func() { _, err := c.Read(); ended <- err; c.Close() }() // ends with the shutdown
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	require.NoError(t, h.Shutdown(ctx))
-	err = <-ended
+	err := <-ended
 	assert.ErrorIs(t, err, io.EOF)
 	var closed *websocket.CloseError
 	require.ErrorAs(t, err, &closed)
@@ -400,20 +430,15 @@ func TestShutdown(t *testing.T) {
 	for _, kind := range []string{"POST", "upgrade"} {
 		assert.Equal(t, 503, status(t, requests(s.URL)[kind]), kind)
 	}
-	http.DefaultClient.CloseIdleConnections()
 }
 
 // A turn that does not end is cancelled when the ctx of Shutdown is done.
 func TestShutdownIsPatientUntilItsCtxEnds(t *testing.T) {
-	for name, ws := range map[string]bool{"HTTP": false, "WebSocket": true} {
+	for name, urlOf := range urls {
 		t.Run(name, func(t *testing.T) {
 			ctxs := make(chan context.Context, 1)
 			h, s := start(t, nil, ctxs)
-			url := s.URL
-			if ws {
-				url = wsURL(s)
-			}
-			_, session := talk(t, url, nil)
+			_, session := talk(t, urlOf(s), nil)
 			turn := session.Prompt(t.Context(), acp.Text("wait"))
 			running := <-ctxs
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

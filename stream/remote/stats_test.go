@@ -106,12 +106,8 @@ func TestFullServerIsLogged(t *testing.T) {
 func TestInstance(t *testing.T) {
 	_, s := start(t, &remote.Options{Instance: "eu-1_a.b"}, nil)
 	for _, url := range []string{s.URL, wsURL(s)} {
-		c, err := remote.Dial(t.Context(), url, nil)
-		require.NoError(t, err)
+		c := dial(t, url, nil)
 		defer c.Close()
-		require.NoError(t, c.Write([]byte(initialize)))
-		_, err = c.Read()
-		require.NoError(t, err)
 		id := c.(interface{ ConnectionID() string }).ConnectionID()
 		assert.Regexp(t, `^eu-1_a\.b\.[A-Z2-7]{26}$`, id, url)
 	}
