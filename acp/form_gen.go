@@ -10,7 +10,8 @@ import (
 // ElicitationSchema describes a form as a flat JSON Schema object: each property is one
 // field.
 type ElicitationSchema struct {
-	// Type is always "object". Empty is encoded as "object".
+	// Type is "object", the only value that the protocol defines. Absent is decoded as
+	// "object", and empty is encoded as "object".
 	Type  ElicitationSchemaType `json:"type,omitempty"`
 	Title string                `json:"title,omitempty"`
 	// Properties describes the fields by name.
@@ -100,7 +101,7 @@ type StringPropertySchema struct {
 	Pattern string `json:"pattern,omitempty"`
 	// Format is the required format of the text; empty means any text.
 	Format StringFormat `json:"format,omitempty"`
-	// Default is the initial value of the field; absent means none.
+	// Default is the initial value of the field; absent and null mean none.
 	Default Opt[string] `json:"default,omitzero"`
 	// Enum lists the texts to choose from.
 	Enum []string `json:"enum,omitzero"`
@@ -118,7 +119,7 @@ type NumberPropertySchema struct {
 	Minimum *float64 `json:"minimum,omitempty"`
 	// Maximum is the maximum; nil means no limit.
 	Maximum *float64 `json:"maximum,omitempty"`
-	// Default is the initial value of the field; absent means none.
+	// Default is the initial value of the field; absent and null mean none.
 	Default Opt[float64] `json:"default,omitzero"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -132,7 +133,7 @@ type IntegerPropertySchema struct {
 	Minimum *int64 `json:"minimum,omitempty"`
 	// Maximum is the maximum; nil means no limit.
 	Maximum *int64 `json:"maximum,omitempty"`
-	// Default is the initial value of the field; absent means none.
+	// Default is the initial value of the field; absent and null mean none.
 	Default Opt[int64] `json:"default,omitzero"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -142,7 +143,7 @@ type IntegerPropertySchema struct {
 type BooleanPropertySchema struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
-	// Default is the initial value of the field; absent means none.
+	// Default is the initial value of the field; absent and null mean none.
 	Default Opt[bool] `json:"default,omitzero"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -196,7 +197,7 @@ type MultiSelectPropertySchema struct {
 	MaxItems *uint64 `json:"maxItems,omitempty"`
 	// Items lists the texts to choose from.
 	Items MultiSelectItems `json:"items" acp:"required"`
-	// Default is the initial value of the field; absent means none.
+	// Default is the initial value of the field; absent and null mean none.
 	Default Opt[[]string] `json:"default,omitzero"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`

@@ -118,7 +118,8 @@ type MCPServerACP struct {
 type MCPServerStdio struct {
 	// Name is the name of the server in the session, for display and logs.
 	Name string `json:"name"`
-	// Command is the absolute path of the program to start.
+	// Command is the absolute path of the program to start. The SDK also sends and accepts
+	// a name, which many configurations contain.
 	Command string   `json:"command" acp:"filled"`
 	Args    []string `json:"args"`
 	// Env sets environment variables for the process. Values may be secret.

@@ -7,9 +7,10 @@ import (
 	"encoding/json"
 )
 
-// ToolCallUpdate changes a tool call. Absent and null fields keep their value; a list
-// replaces the previous list as a whole. An update with an unknown id creates the call:
-// a permission request may be the first message that mentions it.
+// ToolCallUpdate changes a tool call. Absent and null fields keep their value, except
+// that null is a value of RawInput and RawOutput; a list replaces the previous list as
+// a whole. An update with an unknown id creates the call: a permission request may be
+// the first message that mentions it.
 type ToolCallUpdate struct {
 	// ToolCallID identifies the tool call within the session.
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
@@ -21,9 +22,11 @@ type ToolCallUpdate struct {
 	Title string `json:"title,omitempty"`
 	// Name replaces the programmatic name of the tool; empty keeps it.
 	Name string `json:"name,omitempty"`
-	// Content replaces the whole content; nil keeps it, an empty list clears it.
+	// Content replaces the whole content; nil keeps it, an empty list clears it. Malformed
+	// items are skipped.
 	Content []ToolCallContent `json:"content,omitzero" acp:"dive,required"`
-	// Locations replaces the whole list; nil keeps it, an empty list clears it.
+	// Locations replaces the whole list; nil keeps it, an empty list clears it. Malformed
+	// items are skipped.
 	Locations []ToolCallLocation `json:"locations,omitzero" acp:"dive"`
 	// RawInput replaces the input, any JSON; nil keeps it.
 	RawInput json.RawMessage `json:"rawInput,omitempty"`

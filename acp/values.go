@@ -125,8 +125,8 @@ func (o Opt[T]) ValidatorValue() any {
 	return o.value
 }
 
-// RequestID is the JSON-RPC id of a request: a string, an integer, or null. It is
-// kept exactly as it was received, so that it can be sent back unchanged. RequestIDs are
+// RequestID is the JSON-RPC id of a request: a string, a number or null. It is kept
+// exactly as it was received, so that it can be sent back unchanged. RequestIDs are
 // comparable. The zero value is no id and cannot be sent.
 type RequestID struct{ raw string }
 

@@ -98,13 +98,11 @@ type SessionCapabilities struct {
 	Prompt *PromptCapabilities        `json:"prompt,omitempty"`
 	MCP    *MCPCapabilities           `json:"mcp,omitempty"`
 	Delete *SessionDeleteCapabilities `json:"delete,omitempty"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the session.additionalDirectories capability.
+	// AdditionalDirectories means that the requests which start a session may list
+	// directories in addition to cwd.
 	AdditionalDirectories *SessionAdditionalDirectoriesCapabilities `json:"additionalDirectories,omitempty"`
-	// SystemPrompt extends or replaces the system prompt of the agent. An agent that
-	// cannot apply it must fail the call. It is not stored with the session: send it again
-	// when you resume the session.
+	// SystemPrompt means that the requests which start a session may carry a system prompt
+	// to append. It also describes whether the prompt may replace that of the agent.
 	//
 	// Unstable: the member may change or be removed.
 	SystemPrompt *SessionSystemPromptCapabilities `json:"systemPrompt,omitempty"`

@@ -91,5 +91,5 @@
 //
 // All types work with encoding/json and follow the rules of the protocol: member names are
 // matched exactly, a malformed value of a lenient member is treated as absent, and a
-// duplicate member is an error.
+// member of the protocol that occurs twice in an object is an error.
 package acp

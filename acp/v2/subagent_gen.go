@@ -43,9 +43,8 @@ type SubagentUpdate struct {
 	State Opt[StateUpdate] `json:"state,omitzero"`
 	// Cwd is the absolute path of the working directory of the child.
 	Cwd Opt[AbsolutePath] `json:"cwd,omitzero" acp:"omitempty,abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the session.additionalDirectories capability.
+	// AdditionalDirectories lists further directories that the child may work in, as
+	// absolute paths.
 	AdditionalDirectories Opt[[]AbsolutePath] `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
@@ -57,8 +56,7 @@ type SubagentUpdate struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionMessage struct {
-	// MessageID identifies the message among those of its kind. The agent chooses the ids,
-	// and a replay uses the same ones.
+	// MessageID identifies the message within the session of the update.
 	MessageID MessageID `json:"messageId" acp:"id"`
 	// SenderSessionID identifies the session that sent the message.
 	SenderSessionID Opt[SessionID] `json:"senderSessionId,omitzero" acp:"omitempty,id"`
@@ -78,8 +76,7 @@ type SessionMessage struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionMessageChunk struct {
-	// MessageID identifies the message among those of its kind. The agent chooses the ids,
-	// and a replay uses the same ones.
+	// MessageID identifies the message within the session of the update.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
 	// Meta contains data that both ends have agreed on; see [Meta].

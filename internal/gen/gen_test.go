@@ -61,15 +61,20 @@ func TestTexts(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	write("a.txt", "# a comment\n\n== type A\nis a.\n\nSecond\nparagraph.\n\n== common x\nis x.\n")
-	texts, err := readTexts(dir)
+	old, err := readTexts(dir)
 	require.NoError(t, err)
-	assert.Equal(t, "a", texts.topic["type A"])
-	assert.Equal(t, []string{"common x", "type A"}, texts.unused())
-	assert.Equal(t, "is x.", texts.find("field A.x", "common x"))
-	assert.Equal(t, []string{"type A"}, texts.unused())
-	assert.Empty(t, texts.need("type B"))
-	assert.Equal(t, []string{"type B"}, texts.lost)
-	assert.Equal(t, "\t// A is a.\n\t//\n\t// Second paragraph.\n", comment("\t", "A "+texts.find("type A")))
+	assert.Equal(t, "a", old.topic["type A"])
+	assert.Equal(t, []string{"common x", "type A"}, old.unused())
+	assert.Equal(t, "is x.", old.find("field A.x", "common x"))
+	assert.Equal(t, []string{"type A"}, old.unused())
+	assert.Empty(t, old.need("type B"))
+	assert.Equal(t, []string{"type B"}, old.lost)
+	assert.Equal(t, "\t// A is a.\n\t//\n\t// Second paragraph.\n", comment("\t", "A "+old.find("type A")))
+
+	newer := &texts{text: map[string]string{"common x": "is new."}, used: map[string]bool{}, inherited: old}
+	old.text["field A.y"] = "is y."
+	assert.Equal(t, "is y.", newer.find("field A.y", "common x"), "a field keeps its text of an earlier version")
+	assert.Equal(t, "is new.", newer.find("field A.x", "common x"))
 
 	write("b.txt", "== type A\nagain\n")
 	_, err = readTexts(dir)

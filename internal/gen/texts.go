@@ -59,16 +59,16 @@ func (t *texts) need(key string) string {
 	return text
 }
 
-// find returns the text of the first key that has one, or "".
+// find returns the text of the first key that has one, or "". The text of a field in an earlier
+// version goes before a common text of this one, which may be about another kind of field.
 func (t *texts) find(keys ...string) string {
 	for _, key := range keys {
-		if text := t.text[key]; text != "" {
-			t.used[key] = true
-			return text
+		for v := t; v != nil; v = v.inherited {
+			if text := v.text[key]; text != "" {
+				v.used[key] = true
+				return text
+			}
 		}
-	}
-	if t.inherited != nil {
-		return t.inherited.find(keys...)
 	}
 	return ""
 }
