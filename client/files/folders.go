@@ -107,7 +107,7 @@ func absolute(dir string) (string, error) {
 	return wd + string(filepath.Separator) + dir, err
 }
 
-// newRoot returns the root of an open folder. An agent may also use the path as it was given.
+// newRoot returns the root of an open folder. An agent may also use the given path.
 func newRoot(given, real string, dir *os.Root) *root {
 	names := elements(given)
 	if n := len(names); n > 0 && names[n-1] == "." { // agents append a separator and a name

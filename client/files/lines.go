@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// readAll reads a file whose size is about size.
+// readAll reads a file of about size bytes.
 func readAll(r io.Reader, size, limit int64) (string, error) {
 	if size > limit {
 		return "", ErrTooLarge

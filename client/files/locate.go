@@ -38,7 +38,6 @@ func (p *place) close() {
 	}
 }
 
-// enter makes next the dir, which is a folder in the current one.
 func (p *place) enter(next *os.Root) {
 	p.close()
 	p.dir, p.own = next, true
@@ -106,7 +105,7 @@ func (w *walker) walk(path string) (*place, error) {
 	return &place{path: w.path(), dir: here.dir, folder: true, dev: here.dev}, nil
 }
 
-// start moves to the innermost root that contains an absolute path.
+// start moves to the innermost root that contains the path.
 func (w *walker) start(path string) error {
 	names := elements(path)
 	w.leave(0)
@@ -142,7 +141,6 @@ func (w *walker) up() error {
 	return w.restart(filepath.Dir(w.root.real))
 }
 
-// restart continues at an absolute path.
 func (w *walker) restart(path string) error {
 	rest := w.rest
 	if err := w.start(path); err != nil {
@@ -200,7 +198,6 @@ func (w *walker) enter(here folder, name string, info fs.FileInfo) error {
 	return nil
 }
 
-// follow replaces a symlink by its target.
 func (w *walker) follow(dir *os.Root, name string) error {
 	if w.links++; w.links > maxLinks {
 		return ErrName
@@ -218,7 +215,6 @@ func (w *walker) follow(dir *os.Root, name string) error {
 	return w.limit()
 }
 
-// missing returns the place of a file that does not exist.
 func (w *walker) missing(name string) (*place, error) {
 	names := append([]string{name}, w.rest...)
 	if names[len(names)-1] == "." {

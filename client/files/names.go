@@ -28,7 +28,6 @@ func elements(path string) []string {
 	return names
 }
 
-// hasPrefix reports whether names begins with prefix.
 func hasPrefix(names, prefix []string) bool {
 	same := func(a, b string) bool { return a == b }
 	if runtime.GOOS == "windows" {

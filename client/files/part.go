@@ -118,7 +118,7 @@ func (p *part) end() {
 	}
 }
 
-// roots returns the folders of a session. It opens them on first use.
+// roots opens the folders of a session on first use.
 func (p *part) roots(id acp.SessionID) ([]*root, error) {
 	if p.conn == nil {
 		return nil, ErrUnknownSession
@@ -157,7 +157,6 @@ func (p *part) roots(id acp.SessionID) ([]*root, error) {
 	return fresh.roots, nil
 }
 
-// openSession opens the allowed folders of a session.
 func openSession(allowed []*root, dirs []string) *session {
 	s := &session{dirs: dirs}
 	for _, dir := range dirs {

@@ -59,7 +59,6 @@ func (p *part) read(ctx context.Context, req *acp.ReadTextFileRequest) (string, 
 	return p.load(ctx, req, at)
 }
 
-// locate finds the place of a file.
 func (p *part) locate(id acp.SessionID, path string) (*place, error) {
 	roots, err := p.roots(id)
 	if err != nil {
@@ -94,7 +93,7 @@ func (p *part) judge(ctx context.Context, op *Operation) error {
 	return nil
 }
 
-// openFile opens the regular file at p. It never follows a symlink.
+// openFile never follows a symlink.
 func (p *place) openFile(flags int) (*os.File, fs.FileInfo, error) {
 	for range attempts {
 		want, err := p.dir.Lstat(p.name)

@@ -19,7 +19,6 @@ func deviceOf(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// linksOf returns how many names a file has.
 func linksOf(_ *os.File, info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
@@ -27,7 +26,7 @@ func linksOf(_ *os.File, info fs.FileInfo) uint64 {
 	return 1
 }
 
-// keepOwner gives f the owner of the file that it replaces, if that is permitted.
+// keepOwner gives f the owner of the file that it replaces, if the system permits it.
 func keepOwner(f *os.File, info fs.FileInfo) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	now, err := f.Stat()

@@ -14,7 +14,6 @@ func isTextBusy(error) bool           { return false }
 func refusePseudo(*os.Root) error     { return nil }
 func refusePseudoFile(*os.File) error { return nil }
 
-// linksOf returns how many names a file has.
 func linksOf(f *os.File, _ fs.FileInfo) uint64 {
 	conn, err := f.SyscallConn()
 	if err != nil {

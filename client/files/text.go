@@ -120,7 +120,6 @@ func valid(s string) bool {
 	return follow(s0, p0[i:])|follow(s1, p1[i:])|follow(s2, p2[i:])|follow(s3, p3[i:]) == accept
 }
 
-// follow returns the state after a text.
 func follow(state uint64, s string) uint64 {
 	for i := range len(s) {
 		state = next[s[i]] >> (state & stateBits)

@@ -65,7 +65,7 @@ func (p *part) write(ctx context.Context, req *acp.WriteTextFileRequest) error {
 	return at.replace(req.Content)
 }
 
-// makeFolders creates the missing folders. Another writer may create them meanwhile.
+// makeFolders creates the missing folders. Another writer may create them at the same time.
 func (p *place) makeFolders() error {
 	for _, name := range p.missing {
 		if err := p.dir.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -91,7 +91,6 @@ func (p *place) makeFolders() error {
 	return nil
 }
 
-// replace writes a temporary file and renames it to the name of the file.
 func (p *place) replace(text string) error {
 	old, info, err := p.openFile(os.O_WRONLY) // fails if the file must not be written
 	switch {
@@ -129,7 +128,6 @@ func (p *place) replace(text string) error {
 	return err
 }
 
-// overwrite writes to the existing file, or to a new one.
 func (p *place) overwrite(text string) error {
 	f, info, err := p.openOrCreate()
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// file lets the policy judge a read or a write.
 func (s *seat) file(ctx context.Context, o *files.Operation) error {
 	a := permission.Act{Operation: permission.Operation{Action: permission.ActionRead, Path: o.Path}}
 	if o.Write {
@@ -22,7 +21,6 @@ func (s *seat) file(ctx context.Context, o *files.Operation) error {
 	return s.authorize(ctx, o.Session, a)
 }
 
-// command lets the policy judge a command, with the arguments that will run.
 func (s *seat) command(ctx context.Context, c *terminals.Command) error {
 	a := permission.Act{Operation: permission.Operation{Action: permission.ActionCommand, Argv: slices.Clone(c.Argv), Shell: c.Shell, Cwd: c.Cwd}}
 	if !c.Shell {
@@ -38,8 +36,7 @@ func (s *seat) command(ctx context.Context, c *terminals.Command) error {
 	return nil
 }
 
-// authorize judges what the agent does. If the turn is cancelled while the user thinks, it
-// is not done.
+// authorize applies the policy. It fails if the turn is cancelled while the user decides.
 func (s *seat) authorize(ctx context.Context, id acp.SessionID, a permission.Act) error {
 	ctx, stop := s.conn.TurnContext(ctx, id)
 	defer stop()

@@ -137,7 +137,6 @@ type seat struct {
 	scope *permission.Scope
 }
 
-// Handles implements [acp.Selective]: the options enable the parts.
 func (s *seat) Handles(method string) bool {
 	switch method {
 	case acp.MethodFSReadTextFile:
@@ -152,8 +151,7 @@ func (s *seat) Handles(method string) bool {
 	return s.host.pool != nil // terminals
 }
 
-// SessionUpdate passes the update on. What it reports about tool calls is recorded for the
-// questions about them.
+// SessionUpdate records what the update reports about tool calls, for the questions about them.
 func (s *seat) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
 	if _, open := s.conn.SessionRoots(n.SessionID); open {
 		s.scope.Apply(n.SessionID, n.Update)
@@ -172,7 +170,6 @@ func (s *seat) session(id acp.SessionID) (workspace string, turn uint64, known b
 	return workspace, s.conn.CurrentTurn(id), s.conn.HasSession(id)
 }
 
-// agent returns the name of the agent; empty if it is unknown.
 func (s *seat) agent() string {
 	if info := s.conn.PeerInfo(); info != nil {
 		return info.Name

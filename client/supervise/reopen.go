@@ -70,8 +70,8 @@ func agentDied(err error) bool {
 	return errors.Is(err, acp.ErrClosed) && !other
 }
 
-// continued resumes or loads the session. The error is an *acp.CapabilityError if the agent
-// supports neither.
+// continued resumes or loads the session. The error is a *acp.CapabilityError if the agent can do
+// neither.
 func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.SessionID) (*binding, error) {
 	can := conn.AgentCapabilities()
 	err := error(&acp.CapabilityError{Method: acp.MethodSessionResume, Capability: "sessionCapabilities.resume"})
@@ -108,7 +108,6 @@ func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.Sessi
 	return b, err
 }
 
-// start starts a new session.
 func (x *Session) start(ctx context.Context, conn *client.Conn) (*binding, error) {
 	b := &binding{conn: conn, how: HowNew}
 	err := x.signedIn(ctx, conn, func() (err error) {

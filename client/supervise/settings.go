@@ -66,7 +66,6 @@ func (o option) set(ctx context.Context, s *client.Session) error {
 	return s.SetConfigOption(ctx, o.id, o.value)
 }
 
-// holds reports whether the session already has the option's value.
 func (o option) holds(s *client.Session) bool {
 	for _, c := range s.ConfigOptions() {
 		if c.ID != o.id {
@@ -82,8 +81,7 @@ func (o option) holds(s *client.Session) bool {
 	return false
 }
 
-// setAgain sets the values of the user that the session has lost, in the order in which they were
-// set.
+// setAgain sets what the session has lost, in the order in which the user set it.
 func (x *Session) setAgain(ctx context.Context, s *client.Session) error {
 	x.supervisor.mu.Lock()
 	mode, options := x.mode, slices.Clone(x.options)

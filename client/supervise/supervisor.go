@@ -112,7 +112,6 @@ func (s *Supervisor) Close() error {
 	return nil
 }
 
-// end ends the Supervisor.
 func (s *Supervisor) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,7 +215,6 @@ func (s *Supervisor) dial(first bool) (*client.Conn, error) {
 	return nil, err
 }
 
-// up makes conn the current connection.
 func (s *Supervisor) up(conn *client.Conn) (sessions []*Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +225,6 @@ func (s *Supervisor) up(conn *client.Conn) (sessions []*Session) {
 	return slices.Clone(s.sessions)
 }
 
-// down removes the current connection.
 func (s *Supervisor) down() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -292,7 +289,7 @@ func (s *Supervisor) redial(failures *int, err error) *client.Conn {
 	}
 }
 
-// ended reports whether the Supervisor has ended. It ends the Supervisor if its ctx is done.
+// ended reports whether the Supervisor has ended, and ends it if its ctx is done.
 func (s *Supervisor) ended() bool {
 	if s.life.Err() != nil {
 		s.end(context.Cause(s.life))

@@ -34,7 +34,6 @@ func (t *Terminals) CreateTerminal(ctx context.Context, req *acp.CreateTerminalR
 	return &acp.CreateTerminalResponse{TerminalID: term.id}, nil
 }
 
-// reserve reserves a place for a terminal.
 func (t *Terminals) reserve(id acp.SessionID) (*session, error) {
 	known := false
 	if t.conn != nil {

@@ -78,8 +78,7 @@ func (o *Options) unlisted(agent []acp.EnvVariable) (names []string, err error) 
 	return names, nil
 }
 
-// effective returns the variables that a command receives. If several have the same name, it is the
-// last one.
+// effective keeps the last of several variables with the same name.
 func effective(agent []acp.EnvVariable) []acp.EnvVariable {
 	var env []acp.EnvVariable
 	for _, v := range agent {
@@ -89,7 +88,6 @@ func effective(agent []acp.EnvVariable) []acp.EnvVariable {
 	return env
 }
 
-// withoutConsent returns the first variable to which the Check has not consented.
 func (c *Command) withoutConsent() (name string, ok bool) {
 	i := slices.IndexFunc(c.Unlisted, func(name string) bool { return !slices.Contains(c.Consented, name) })
 	if i < 0 {
@@ -124,7 +122,6 @@ func sameName(a, b string) bool {
 	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
 }
 
-// valueOf returns the value of a variable of an environment.
 func valueOf(env []string, name string) string {
 	for _, e := range env {
 		if n, value := splitEnv(e); sameName(n, name) {

@@ -60,5 +60,4 @@ func (e *Error) RequestError() *rpcerr.RequestError {
 	return rpcerr.InternalError(nil).WithDetail(detail).WithCause(e)
 }
 
-// unknown is the error for a terminal that the session does not have.
 func unknown(id acp.TerminalID) error { return rpcerr.ResourceNotFound(string(id)) }

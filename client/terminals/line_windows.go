@@ -5,5 +5,4 @@ import (
 	"syscall"
 )
 
-// setLine sets the whole command line.
 func setLine(cmd *exec.Cmd, line string) { cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: line} }

@@ -27,7 +27,6 @@ type local struct {
 	ended   time.Time     // set by Wait
 }
 
-// startLocal starts c in the folder dir.
 func startLocal(c *Command, dir *os.Root, output io.Writer, grace time.Duration) (Process, error) {
 	folder, err := dir.Open(".")
 	if err != nil {
@@ -67,8 +66,7 @@ func (p *local) drain(output io.Writer) {
 	}
 }
 
-// Wait implements Process. It asks the other processes of the group to end, because they may hold
-// the pipe.
+// Wait asks the other processes of the group to end, because they may hold the pipe.
 func (p *local) Wait() acp.TerminalExitStatus {
 	_ = p.cmd.Wait() // the state has the result
 	p.ended = time.Now()
@@ -89,7 +87,6 @@ func (p *local) Wait() acp.TerminalExitStatus {
 func (p *local) Terminate() { p.group.Terminate() }
 func (p *local) Kill()      { p.group.Kill() }
 
-// Close implements Process.
 func (p *local) Close() {
 	if p.left && !p.group.Vanishes(p.ended.Add(max(p.grace, 0))) {
 		p.group.Kill()
@@ -105,7 +102,6 @@ type busy struct {
 	since time.Time // zero while no call is in progress
 }
 
-// during calls f and measures it.
 func (b *busy) during(f func()) {
 	b.mu.Lock()
 	b.since = time.Now()
@@ -119,7 +115,6 @@ func (b *busy) during(f func()) {
 	f()
 }
 
-// time returns how long all calls have taken so far.
 func (b *busy) time() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

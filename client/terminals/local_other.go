@@ -16,8 +16,7 @@ import (
 // Backslashes are missing because paths have them, and so is the tilde because short names have it.
 const shellCharacters = " \t\r\n|&;<>()^$`\"'*?[]{}#!=%"
 
-// systemShell has no arguments: newCmd makes the line for cmd.exe, which has quoting of
-// its own.
+// systemShell has no arguments, because newCmd makes the whole line for cmd.exe.
 func systemShell() []string { return []string{"cmd.exe"} }
 
 func newCmd(c *Command) *exec.Cmd {
@@ -64,7 +63,6 @@ func withExtension(path string) (string, bool) {
 	return "", false
 }
 
-// extensions are those that make a file a program, in the order in which they are tried.
 func extensions() []string {
 	var all []string
 	for extension := range strings.SplitSeq(strings.ToLower(os.Getenv("PATHEXT")), ";") {
@@ -82,7 +80,6 @@ func exitStatus(state *os.ProcessState) acp.TerminalExitStatus {
 	return acp.TerminalExitStatus{ExitCode: new(uint32(state.ExitCode()))}
 }
 
-// inFolder starts a command in a folder, by its name.
 func inFolder(cmd *exec.Cmd, _ *os.File, path string, start func() error) error {
 	cmd.Dir = path
 	return start()

@@ -21,10 +21,8 @@ func systemShell() []string { return []string{"/bin/sh", "-c"} }
 
 func newCmd(c *Command) *exec.Cmd { return &exec.Cmd{Path: c.Path, Args: c.argv} }
 
-// literal reports whether the system takes the name of a program as it is.
 func literal(string) bool { return true }
 
-// checkArguments looks for arguments that the program would not get as they are.
 func (*Command) checkArguments() error { return nil }
 
 func lookUpPath(name string, dir *os.Root, _ string) (string, bool) {
@@ -35,7 +33,7 @@ func lookUpPath(name string, dir *os.Root, _ string) (string, bool) {
 	return name, err == nil || !os.IsNotExist(err) // the system looks whether it can be run
 }
 
-// withExtension returns the path of a program; extensions are a matter of other systems.
+// withExtension returns the path if it is a program. Extensions matter only on other systems.
 func withExtension(path string) (string, bool) {
 	info, err := os.Stat(path)
 	return path, err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0

@@ -72,7 +72,6 @@ func (t *tail) text(ended bool) (s string, truncated bool) {
 	return s, lost
 }
 
-// startOfRune returns the index of the first character.
 func startOfRune[T string | []byte](b T) int {
 	i := 0
 	for i < len(b) && i < utf8.UTFMax-1 && !utf8.RuneStart(b[i]) {

@@ -48,7 +48,6 @@ func newTerminal(t *Terminals, s *session, c *Command, limit int) *terminal {
 
 func (t *terminal) hasExited() bool { return isClosed(t.exited) }
 
-// run returns when the command and its group have ended.
 func (t *terminal) run(out *sink) {
 	go t.end() // ends with the command
 	t.status = t.process.Wait()
@@ -61,7 +60,6 @@ func (t *terminal) run(out *sink) {
 	t.forget()
 }
 
-// update returns an empty Update for the terminal.
 func (t *terminal) update() termview.Update {
 	return termview.Update{ID: t.id, Command: t.line, Cwd: t.cwd, Stop: t.stop}
 }
@@ -107,7 +105,6 @@ func (s *sink) close() {
 	s.closed = true
 }
 
-// Write implements io.Writer.
 func (s *sink) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,6 @@ type session struct {
 	released  int // number of released terminals whose commands have not ended
 }
 
-// find returns a terminal of a session.
 func (t *Terminals) find(session acp.SessionID, id acp.TerminalID) (*terminal, error) {
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()

@@ -60,7 +60,6 @@ func run(state, address string, hosts []string) error {
 	return listen(ctx, address, token, hosts, serve, os.Stdout)
 }
 
-// split splits a list at its commas.
 func split(list string) []string {
 	if list == "" {
 		return nil

@@ -13,7 +13,6 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// askUser asks on the terminal whether something may be done, or answers as the flags say.
 func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, error) {
 	c.draw()
 	c.showQuestion(q)
@@ -36,7 +35,7 @@ func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, err
 	return q.Options[n].ID, nil
 }
 
-// number asks for a number from 1 to n, and returns it less 1.
+// number asks for a number from 1 to n and returns its index.
 func (c *chat) number(ctx context.Context, n int) (int, error) {
 	for {
 		line, err := c.lines.next(ctx, question{prompt: "choose a number: "})
@@ -51,7 +50,7 @@ func (c *chat) number(ctx context.Context, n int) (int, error) {
 	}
 }
 
-// calls returns the agent's words for an option, if they are others than ours.
+// calls returns the agent's name for an option if it differs from ours.
 func calls(o *permission.Option) string {
 	if o.Name == "" || o.Name == o.Label {
 		return ""
@@ -59,7 +58,6 @@ func calls(o *permission.Option) string {
 	return fmt.Sprintf(" (the agent calls it %q)", o.Name)
 }
 
-// showQuestion shows what the agent says, and what would be done.
 func (c *chat) showQuestion(q *permission.Question) {
 	for _, line := range q.Lines() {
 		c.screen.line(yellow, "? %s", line)
@@ -72,8 +70,8 @@ func (c *chat) showQuestion(q *permission.Question) {
 // comparedAtMost is how many bytes a file may have whose change is shown.
 const comparedAtMost = 1 << 20
 
-// showWrite shows how a file would change that the agent writes without a question. What it
-// has shown of it before may be something else.
+// showWrite shows the change of a file that the agent writes without a question, or with a question
+// about another change.
 func (c *chat) showWrite(path, text string) {
 	v := c.view.Load()
 	if v == nil {

@@ -80,7 +80,6 @@ func run(ctx context.Context, s settings, console *console) error {
 	}
 }
 
-// newReader returns what reads the lines of the user.
 func newReader(console *console, s *screen) lineReader {
 	in := bufio.NewReader(console.in)
 	if !console.edit {
@@ -114,8 +113,7 @@ func (c *chat) converse(ctx context.Context, file io.Writer) error {
 	return err
 }
 
-// ignoreEnd drops the error of an agent that did not take the end of its input
-// gracefully: the conversation is over either way.
+// ignoreEnd drops the error of an agent that fails at the end of its input.
 func ignoreEnd(err error) error {
 	if _, ok := errors.AsType[*stream.ExitError](err); ok || errors.Is(err, acp.ErrClosed) {
 		return nil
@@ -123,7 +121,6 @@ func ignoreEnd(err error) error {
 	return err
 }
 
-// talk does what the flags say.
 func (c *chat) talk(ctx context.Context) error {
 	if c.settings.list {
 		return c.listSessions(ctx)
@@ -139,7 +136,7 @@ func (c *chat) talk(ctx context.Context) error {
 	return c.loop(ctx)
 }
 
-// notice shows the user something that is no part of the conversation.
+// notice prints a message of chat itself.
 func (c *chat) notice(text string) {
 	c.screen.lock()
 	defer c.screen.unlock()
@@ -147,7 +144,6 @@ func (c *chat) notice(text string) {
 	fmt.Fprintln(c.console.err, "chat: "+printable(text))
 }
 
-// draw shows what the thread of the session has and the screen has not.
 func (c *chat) draw() {
 	if v := c.view.Load(); v != nil {
 		v.draw()

@@ -20,7 +20,6 @@ type command struct {
 	values func(c *chat, args []string) []string
 }
 
-// commands returns all of them.
 func commands() []command {
 	return []command{
 		{"help", "", "list the commands", (*chat).help, nil},
@@ -33,7 +32,7 @@ func commands() []command {
 	}
 }
 
-// do carries out a line that begins with a colon.
+// do runs a line that begins with a colon.
 func (c *chat) do(ctx context.Context, line string) error {
 	words := strings.Fields(line[1:])
 	if len(words) == 0 {
@@ -62,7 +61,6 @@ func (c *chat) help(context.Context, []string) error {
 	return nil
 }
 
-// marked marks the value that is set.
 func marked(set bool) string {
 	if set {
 		return "*"
@@ -121,7 +119,6 @@ func (c *chat) setOption(ctx context.Context, args []string) error {
 	return c.session.SetOption(ctx, o.ID, args[1])
 }
 
-// value returns what an option is set to.
 func value(o *thread.Option) string {
 	switch {
 	case o.Type != thread.OptionBoolean:
@@ -132,7 +129,6 @@ func value(o *thread.Option) string {
 	return "off"
 }
 
-// values returns what an option can be set to.
 func values(o *thread.Option) (ids []string) {
 	if o.Type == thread.OptionBoolean {
 		return []string{"on", "off"}
@@ -165,7 +161,7 @@ func (c *chat) newSession(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// loadSession takes the number of a session as listed last, or its id.
+// loadSession takes an id, or a number from the last list.
 func (c *chat) loadSession(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errors.New("which session? :sessions lists them, :load 1 takes the first")
@@ -190,8 +186,6 @@ func (c *chat) sessionNames(args []string) (names []string) {
 	return names
 }
 
-// complete returns what a line can become: the names of commands, and the arguments of
-// those of chat.
 func (c *chat) complete(before string) (lines []string) {
 	var all []string
 	prefix := before[:strings.LastIndexAny(before, " ")+1]

@@ -17,7 +17,6 @@ import (
 // tokenVariable names the environment variable with the token for a remote agent.
 const tokenVariable = "ACP_TOKEN"
 
-// connect dials the agent at -url, or starts the one that is named.
 func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 	if c.settings.url != "" {
 		return remote.Dial(ctx, c.settings.url, &remote.DialOptions{Header: header})
@@ -37,7 +36,6 @@ func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 	return process, nil
 }
 
-// argv returns the command of the agent and its arguments.
 func (s *settings) argv() []string {
 	if len(s.agent) > 0 {
 		return s.agent
@@ -49,7 +47,6 @@ func (s *settings) argv() []string {
 	return []string{self, "-agent"}
 }
 
-// environment returns the environment of the agent.
 func (c *chat) environment() []string { return append(os.Environ(), c.env...) }
 
 // command returns the command of the agent for sign-in on the terminal.
@@ -60,7 +57,6 @@ func (c *chat) command() *exec.Cmd {
 	return cmd
 }
 
-// header holds the token, if there is one.
 func header(context.Context) (http.Header, error) {
 	header := http.Header{}
 	if token := os.Getenv(tokenVariable); token != "" {
@@ -69,9 +65,8 @@ func header(context.Context) (http.Header, error) {
 	return header, nil
 }
 
-// record writes every message that passes a stream to out, one JSON object a line:
-// the seconds since the start, the direction, and the message as it was. The file
-// holds all that was said, secrets too.
+// record writes every message of a stream to out, one JSON object a line: the seconds since the
+// start, the direction, and the message itself, with the secrets in it.
 func record(s stream.Stream, out io.Writer) stream.Stream {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)

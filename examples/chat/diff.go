@@ -23,7 +23,6 @@ type diffLine struct {
 	text string
 }
 
-// diff prints how files change.
 func (v *view) diff(d *thread.Diff) {
 	if d.NewText != nil {
 		old := ""
@@ -43,7 +42,7 @@ func (v *view) diff(d *thread.Diff) {
 	}
 }
 
-// file prints how a file changes. If there are several, it is not known which lines are whose.
+// file prints the change of a file. The lines of several files cannot be told apart.
 func (v *view) file(files []thread.FileChange, all []diffLine) {
 	added, removed := 0, 0
 	for _, l := range all {
@@ -90,7 +89,7 @@ func split(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// compare returns the lines of both texts, with those they share once.
+// compare returns the lines of both texts, common lines once.
 func compare(old, new []string) []diffLine {
 	var head, tail []diffLine
 	for len(old) > 0 && len(new) > 0 && old[0] == new[0] {
@@ -104,8 +103,8 @@ func compare(old, new []string) []diffLine {
 	return append(append(head, middle(old, new)...), tail...)
 }
 
-// middle compares two texts by their longest common subsequence. Of texts for which that
-// would take too long it takes nothing to be in common.
+// middle compares two texts by their longest common subsequence. Texts for which that takes too
+// long have nothing in common.
 func middle(old, new []string) (all []diffLine) {
 	if (len(old)+1)*(len(new)+1) > diffCells {
 		for _, line := range old {
@@ -143,7 +142,6 @@ func middle(old, new []string) (all []diffLine) {
 	return all
 }
 
-// around leaves out the lines that are far from any change.
 func around(all []diffLine) (shown []diffLine) {
 	near := make([]bool, len(all))
 	for i, l := range all {
@@ -166,9 +164,8 @@ func around(all []diffLine) (shown []diffLine) {
 
 var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
-// patched returns the lines of a patch in the format of git, without the names of files and
-// the like. It leaves out no line that may be a change, also if the patch counts its lines
-// wrongly.
+// patched returns the lines of a patch in the format of git. It keeps every line that may be a
+// change, even if the patch counts its lines wrongly.
 func patched(patch string) (all []diffLine) {
 	old, new := 0, 0 // how many lines of the hunk are left
 	for line := range strings.SplitSeq(strings.TrimSuffix(patch, "\n"), "\n") {
@@ -202,7 +199,7 @@ func patched(patch string) (all []diffLine) {
 
 func changes(line string) bool { return strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") }
 
-// count returns the number of lines of a hunk, which is 1 if it is left out.
+// count returns the number of lines of a hunk; a hunk without a number has 1.
 func count(text string) int {
 	if text == "" {
 		return 1

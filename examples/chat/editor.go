@@ -48,7 +48,6 @@ const (
 	keyDelete    = -1 // what has no single character
 )
 
-// read implements lineReader.
 func (e *editor) read(ask question) (string, error) {
 	e.screen.lock()
 	e.recall = len(e.history)
@@ -68,8 +67,8 @@ func (e *editor) read(ask question) (string, error) {
 	}
 }
 
-// begin shows the line of a question, with what was typed for it before. The caller holds the
-// mutex of the screen.
+// begin shows the line of a question, with an earlier draft. The caller holds the mutex of the
+// screen.
 func (e *editor) begin(ask question) {
 	e.ask, e.text = ask, e.drafts[ask.prompt]
 	delete(e.drafts, ask.prompt)
@@ -83,7 +82,7 @@ func (e *editor) open() {
 	e.screen.edited = e
 }
 
-// close takes the line off the screen and returns it. If it was entered it stays visible.
+// close removes the line from the screen, unless it was entered, and returns it.
 func (e *editor) close(entered bool) string {
 	e.screen.lock()
 	defer e.screen.unlock()
@@ -106,7 +105,6 @@ func (e *editor) close(entered bool) string {
 	return line
 }
 
-// change implements lineReader.
 func (e *editor) change(ask question) {
 	e.screen.lock()
 	defer e.screen.unlock()
@@ -114,7 +112,6 @@ func (e *editor) change(ask question) {
 	e.begin(ask)
 }
 
-// leave implements lineReader.
 func (e *editor) leave() {
 	e.screen.lock()
 	defer e.screen.unlock()
@@ -122,7 +119,7 @@ func (e *editor) leave() {
 	e.tty.restore()
 }
 
-// again shows the line on a terminal that was used by another program.
+// again shows the line after another program used the terminal.
 func (e *editor) again() {
 	e.screen.mu.Lock()
 	defer e.screen.mu.Unlock()
@@ -132,10 +129,8 @@ func (e *editor) again() {
 	}
 }
 
-// hide implements editedLine.
 func (e *editor) hide() { fmt.Fprint(e.screen.out, "\r\x1b[K") }
 
-// show implements editedLine.
 func (e *editor) show() {
 	fmt.Fprint(e.screen.out, "\r\x1b[K"+e.ask.prompt)
 	if e.ask.secret {
@@ -156,7 +151,6 @@ func (e *editor) show() {
 	}
 }
 
-// columns returns how many columns a text takes.
 func columns(text []rune) (n int) {
 	for _, r := range text {
 		switch {
@@ -171,8 +165,7 @@ func columns(text []rune) (n int) {
 	return n
 }
 
-// key reads a key. Those that are sent as a sequence are returned as the control character
-// that does the same.
+// key reads a key. A sequence becomes the control character that does the same.
 func (e *editor) key() (rune, error) {
 	r, _, err := e.in.ReadRune()
 	if err != nil || r != keyEscape || e.in.Buffered() == 0 {
@@ -258,14 +251,12 @@ func (e *editor) press(key rune) bool {
 	return true
 }
 
-// cut removes the characters from one place to another, as far as there are any.
 func (e *editor) cut(from, to int) {
 	from, to = max(0, from), min(len(e.text), to)
 	e.text = slices.Delete(e.text, from, to)
 	e.cursor = from
 }
 
-// remember shows a line that was entered before.
 func (e *editor) remember(i int) {
 	if e.ask.complete == nil || i < 0 || i > len(e.history) {
 		return
@@ -277,8 +268,8 @@ func (e *editor) remember(i int) {
 	e.cursor = len(e.text)
 }
 
-// complete extends the text before the cursor as far as there is only one way. If there is
-// none to go, it lists what the text can become.
+// complete extends the text before the cursor as far as all completions agree. If it cannot, it
+// lists them.
 func (e *editor) complete() {
 	e.screen.mu.Lock()
 	complete, before := e.ask.complete, string(e.text[:e.cursor])

@@ -16,8 +16,8 @@ import (
 
 // This file holds what differs between the versions of the protocol.
 
-// offer says what chat is in each version. In version 1 the host serves files and terminals
-// to the agent. In version 2 the agent has its own, and only asks.
+// offer returns what chat offers in each version. In version 1 the host serves files and terminals.
+// In version 2 the agent has its own and only asks.
 func (c *chat) offer() *negotiate.Options {
 	var terminal *acp2.ClientAuthCapabilities
 	if c.settings.url == "" && c.console.tty != nil {
@@ -45,7 +45,7 @@ func (c *chat) offer() *negotiate.Options {
 	}
 }
 
-// drawing draws after each update of the session, when the thread has it.
+// drawing is a middleware that draws after each update, when the thread has it.
 func (c *chat) drawing(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		result, err := next(ctx, method, params)
@@ -63,7 +63,6 @@ func (c *chat) drawing(next acp.Handler) acp.Handler {
 	}
 }
 
-// v1 returns the connection if the agent speaks version 1, and nil otherwise.
 func (c *chat) v1() *client.Conn {
 	if c.conn == nil {
 		return nil
@@ -71,7 +70,7 @@ func (c *chat) v1() *client.Conn {
 	return c.conn.V1()
 }
 
-// signedIn makes a call, and lets the user sign in if the agent asks for it.
+// signedIn makes a call, and signs the user in if the agent requires it.
 func (c *chat) signedIn(ctx context.Context, call func(context.Context) error) error {
 	if conn := c.conn.V1(); conn != nil {
 		return c.host.SignIn(ctx, conn, call)

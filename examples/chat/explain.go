@@ -29,7 +29,7 @@ type explained struct {
 func (e *explained) Error() string { return e.text }
 func (e *explained) Unwrap() error { return e.err }
 
-// explain adds what failed, if that is said, and the next step to an error.
+// explain adds the next step to an error, and what failed.
 func (c *chat) explain(what string, err error) error {
 	if _, done := errors.AsType[*explained](err); done || err == nil {
 		return err
@@ -63,7 +63,6 @@ func (c *chat) explain(what string, err error) error {
 	return &explained{text, err}
 }
 
-// folder returns the absolute path of the folder to work in.
 func folder(name string) (string, error) {
 	dir, err := filepath.Abs(name)
 	if err != nil {

@@ -47,8 +47,7 @@ type typed struct {
 	err  error
 }
 
-// next asks for a line. The error is io.EOF at the end of input, and the cause of ctx if
-// that is done first.
+// next asks for a line. The error is io.EOF at the end of input, or the cause of ctx.
 func (l *lines) next(ctx context.Context, ask question) (string, error) {
 	a := &asking{ask, make(chan typed, 1)}
 	l.mu.Lock()
@@ -74,7 +73,6 @@ func (l *lines) next(ctx context.Context, ask question) (string, error) {
 	}
 }
 
-// start begins to read for the last question.
 func (l *lines) start() {
 	l.reading = true
 	ask := l.asking[len(l.asking)-1].question
@@ -93,7 +91,6 @@ func (l *lines) start() {
 	}()
 }
 
-// deliver gives a line to the last question.
 func (l *lines) deliver(t typed) {
 	n := len(l.asking)
 	if n == 0 {

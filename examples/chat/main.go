@@ -51,7 +51,6 @@ func main() {
 	}
 }
 
-// serve is the example agent, as chat starts it by default.
 func serve() error {
 	stream.EndOnSignal(nil)
 	serve, err := worker.Serve(worker.DefaultState(), true)
@@ -61,7 +60,6 @@ func serve() error {
 	return serve(context.Background(), stream.Stdio())
 }
 
-// text returns the text of an error for the user.
 func text(err error) string {
 	if said, ok := errors.AsType[*explained](err); ok {
 		return said.text
@@ -97,8 +95,7 @@ that is built in and needs no model. Others are, for example:
 Flags:
 `
 
-// parse reads the arguments. What is wrong with them has been written to out when it
-// returns an error.
+// parse reads the arguments. It has printed the error that it returns.
 func parse(args []string, out io.Writer) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("chat", flag.ContinueOnError)

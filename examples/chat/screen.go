@@ -63,7 +63,6 @@ func (s *screen) unlock() {
 	s.mu.Unlock()
 }
 
-// paint sets a text in a style. The text must be printable.
 func (s *screen) paint(style, text string) string {
 	if !s.color || style == plain || text == "" {
 		return text
@@ -71,7 +70,7 @@ func (s *screen) paint(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// line prints one line. A text of the agent does not end it, and obeys nothing.
+// line prints one line. Line breaks and control characters in the text are escaped.
 func (s *screen) line(style, format string, args ...any) {
 	s.lock()
 	defer s.unlock()
@@ -89,7 +88,6 @@ func (s *screen) line(style, format string, args ...any) {
 	fmt.Fprintln(s.out, s.paint(style, b.String()))
 }
 
-// lines prints a text of any number of lines.
 func (s *screen) lines(style, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		s.line(style, "%s", line)
@@ -98,7 +96,7 @@ func (s *screen) lines(style, text string) {
 
 func (s *screen) note(text string) { s.line(plain, "%s", text) }
 
-// stream prints a piece of a text, whose first piece begins with the mark on a new line.
+// stream prints a piece of a text. The first piece begins with the mark on a new line.
 func (s *screen) stream(style, mark, text string, first bool) {
 	if text = printable(text); text == "" {
 		return
@@ -114,7 +112,7 @@ func (s *screen) stream(style, mark, text string, first bool) {
 	s.midLine = !strings.HasSuffix(text, "\n")
 }
 
-// output shows what a command printed, whole lines only.
+// output prints the whole lines of what a command has printed.
 func (s *screen) output(id string, data []byte) {
 	s.lock()
 	defer s.unlock()
@@ -135,7 +133,7 @@ func (s *screen) outputLine(line string) {
 	fmt.Fprintln(s.out, s.paint(dim, "  │ "+printable(line)))
 }
 
-// endTurn ends the line, and shows what commands printed without ending theirs.
+// endTurn prints the rest of the output of commands.
 func (s *screen) endTurn() {
 	s.lock()
 	defer s.unlock()
@@ -148,7 +146,6 @@ func (s *screen) endTurn() {
 	s.endLine()
 }
 
-// prompt shows what the user is asked for. The line goes on with what is typed.
 func (s *screen) prompt(text string) {
 	s.lock()
 	defer s.unlock()
@@ -165,8 +162,8 @@ func (s *screen) endLine() {
 	}
 }
 
-// printable takes the control characters out of what comes from the agent: a
-// terminal obeys them, and an agent could repaint the question it asks.
+// printable removes control characters from a text of the agent, which could otherwise repaint the
+// question it asks.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) {

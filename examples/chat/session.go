@@ -19,7 +19,6 @@ import (
 // listed is how many sessions are listed.
 const listed = 20
 
-// open starts a session, or goes on with the one of -load.
 func (c *chat) open(ctx context.Context) error {
 	if c.settings.load != "" {
 		return c.load(ctx, c.settings.load)
@@ -27,7 +26,6 @@ func (c *chat) open(ctx context.Context) error {
 	return c.begin(ctx)
 }
 
-// begin starts a session.
 func (c *chat) begin(ctx context.Context) error {
 	var session *negotiate.Session
 	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
@@ -43,7 +41,7 @@ func (c *chat) begin(ctx context.Context) error {
 	return nil
 }
 
-// load goes on with a session. Its history is shown if the agent replays it.
+// load continues a session. Its history is shown if the agent replays it.
 func (c *chat) load(ctx context.Context, id string) error {
 	f := c.conn.Features()
 	if !f.Load && !f.Resume {
@@ -73,8 +71,8 @@ func (c *chat) load(ctx context.Context, id string) error {
 	return nil
 }
 
-// turn sends a prompt and shows the work on it. Ctrl-C cancels the turn: the agent is asked
-// to end it, and has a moment for its last updates.
+// turn sends a prompt and shows the work on it. Ctrl-C cancels the turn; the agent then has a
+// moment for its last updates.
 func (c *chat) turn(ctx context.Context, prompt string) error {
 	c.pending, c.signing = prompt, false
 	ctx, end := c.console.interrupts.turn(ctx)
@@ -103,7 +101,6 @@ func (c *chat) turn(ctx context.Context, prompt string) error {
 	return nil
 }
 
-// listSessions lists what the agent has stored for the folder, the newest first.
 func (c *chat) listSessions(ctx context.Context) error {
 	if !c.conn.Features().List {
 		return &explained{c.agentTitle() + " cannot list its sessions", nil}
@@ -136,7 +133,7 @@ func (c *chat) listSessions(ctx context.Context) error {
 	return nil
 }
 
-// day shows a time as people here write it. What is no time of RFC 3339 stays as it is.
+// day formats a time of RFC 3339. It returns other texts unchanged.
 func day(at string) string {
 	t, err := time.Parse(time.RFC3339, at)
 	if err != nil {
@@ -147,7 +144,7 @@ func day(at string) string {
 
 var errAgentEnded = errors.New("the agent has ended")
 
-// loop sends what the user types, a line a turn, until the end of input.
+// loop sends each line that the user types as a prompt, until the end of input.
 func (c *chat) loop(ctx context.Context) error {
 	c.screen.note("Talking to " + c.agentTitle() + ". :help lists commands. Ctrl-C ends the turn, Ctrl-D the program.")
 	ctx, end := context.WithCancelCause(ctx)
@@ -187,7 +184,6 @@ func (c *chat) loop(ctx context.Context) error {
 	}
 }
 
-// agentTitle returns the name that the agent gives itself.
 func (c *chat) agentTitle() string {
 	info, ok := c.conn.Info()
 	switch {

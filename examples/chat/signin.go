@@ -13,8 +13,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// signIn says how the user can sign in: by a call always, on the terminal if there is one,
-// and by variables if the agent is started here.
+// signIn returns how the user can sign in: by a call, on the terminal if there is one, and by
+// variables if chat starts the agent.
 func (c *chat) signIn() *signin.Options {
 	o := &signin.Options{Choose: c.chooseWay}
 	if c.settings.url == "" {
@@ -26,7 +26,7 @@ func (c *chat) signIn() *signin.Options {
 	return o
 }
 
-// chooseWay takes the way that -auth names, or asks. required is why the agent asks for it.
+// chooseWay takes the way that -auth names, or asks the user.
 func (c *chat) chooseWay(ctx context.Context, required error, ways []signin.Way) (acp.AuthMethodID, error) {
 	c.signing = true
 	reason := rpcerr.Explain(required)
@@ -62,7 +62,6 @@ func find(ways []signin.Way, id acp.AuthMethodID) (*signin.Way, bool) {
 	return &ways[i], true
 }
 
-// announce says what happens now, and what the user waits for.
 func (c *chat) announce(w *signin.Way) {
 	switch w.Kind {
 	case signin.KindAgent:
@@ -72,7 +71,6 @@ func (c *chat) announce(w *signin.Way) {
 	}
 }
 
-// list lists the ways with the flag that takes each.
 func (c *chat) list(ways []signin.Way) string {
 	var b strings.Builder
 	for _, w := range ways {
@@ -92,7 +90,6 @@ func (c *chat) describe(w *signin.Way) string {
 	return text
 }
 
-// askVariables asks for the values of variables of the agent's environment.
 func (c *chat) askVariables(ctx context.Context, w *signin.Way) (map[string]string, error) {
 	if w.Link != "" {
 		c.screen.note("You get the value at " + w.Link)
@@ -115,7 +112,6 @@ func (c *chat) askVariables(ctx context.Context, w *signin.Way) (map[string]stri
 	return values, nil
 }
 
-// restarted says why the agent is started again.
 func (c *chat) restarted(restart *host.RestartError) {
 	if restart.Way.Kind == signin.KindAgent { // it would have gone on otherwise
 		c.screen.note("Signed in, but the agent still asks for it: " + rpcerr.Explain(restart.Err) + ". It is started again.")

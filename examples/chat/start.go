@@ -29,7 +29,6 @@ type start struct {
 	fail  context.CancelCauseFunc
 }
 
-// stderr is called for each line of the agent's standard error.
 func (s *start) stderr(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,8 +37,8 @@ func (s *start) stderr(line string) {
 	}
 }
 
-// skipped is called for each line that is no message. It says so at once, because an agent
-// that prints something else will mostly never respond.
+// skipped is called for each line that is not a message. The first is shown at once, because most
+// programs that print such lines never respond.
 func (s *start) skipped(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +58,6 @@ func (s *start) skipped(line string) {
 	}
 }
 
-// doing returns what the agent does while it starts, as far as is known.
 func (s *start) doing(agent string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,8 +67,8 @@ func (s *start) doing(agent string) string {
 	return agent + " to start"
 }
 
-// initialize starts the agent and waits for its first response. alive is the life of the
-// connection; kill ends it without a grace.
+// initialize starts the agent and waits for its first response. alive ends the connection; kill
+// does so without a grace.
 func (c *chat) initialize(alive context.Context, kill context.CancelCauseFunc, file io.Writer) error {
 	s := c.start
 	s.mu.Lock()
@@ -95,7 +93,6 @@ func (c *chat) initialize(alive context.Context, kill context.CancelCauseFunc, f
 	return err
 }
 
-// agentName returns a name for what is started or dialed.
 func (s *settings) agentName() string {
 	switch {
 	case s.url != "":
@@ -106,7 +103,6 @@ func (s *settings) agentName() string {
 	return short(strings.Join(s.agent, " "), 60)
 }
 
-// short returns the first n characters of a text.
 func short(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "..."
@@ -118,8 +114,7 @@ func short(s string, n int) string {
 // says so again.
 var patience, often = 2 * time.Second, 10 * time.Second
 
-// waiting says what the program waits for, with say, if that takes long. Call stop when it
-// no longer waits.
+// waiting prints what the program waits for, until stop is called.
 func waiting(say func(string), what func() string) (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	start := time.Now()

@@ -37,7 +37,6 @@ func openTTY(f *os.File) *tty {
 	return t
 }
 
-// keys reports whether the terminal can pass on single keys.
 func (t *tty) keys() bool { return t != nil }
 
 func (t *tty) set(m ttyMode) {
@@ -55,7 +54,6 @@ func (t *tty) set(m ttyMode) {
 	_ = t.ioctl(ioctlSet, unsafe.Pointer(&now)) // the terminal may be gone
 }
 
-// restore gives the terminal the mode that it had when it was opened.
 func (t *tty) restore() {
 	if t == nil {
 		return
@@ -65,7 +63,6 @@ func (t *tty) restore() {
 	_ = t.ioctl(ioctlSet, unsafe.Pointer(&t.was)) // the terminal may be gone
 }
 
-// width returns the number of columns.
 func (t *tty) width() int {
 	var size struct{ rows, columns, x, y uint16 }
 	if t == nil || t.ioctl(syscall.TIOCGWINSZ, unsafe.Pointer(&size)) != nil || size.columns == 0 {
@@ -81,8 +78,8 @@ func (t *tty) ioctl(request uintptr, value unsafe.Pointer) error {
 	return nil
 }
 
-// follow keeps the mode of the terminal right: it is restored when a signal ends the program,
-// and again is called when the program goes on after Ctrl-Z.
+// follow restores the mode of the terminal when a signal ends the program. It calls again when the
+// program continues after Ctrl-Z.
 func (t *tty) follow(again func()) {
 	if t == nil {
 		return

@@ -43,14 +43,13 @@ func newView(s *screen, id string, t *thread.Thread, dir string) *view {
 	return &view{id: id, thread: t, screen: s, dir: dir, items: map[int]*seen{}, ran: map[string]int64{}}
 }
 
-// load sets whether the agent replays the history of the session.
 func (v *view) load(on bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.told = on
 }
 
-// draw prints what has changed since it was last called.
+// draw prints what has changed since the last call.
 func (v *view) draw() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -83,7 +82,7 @@ func (v *view) draw() {
 	}
 }
 
-// item prints what is new of an item, and reports whether there may be more.
+// item prints what is new of an item, and reports whether more may follow.
 func (v *view) item(item thread.Item, p *seen) (more bool) {
 	switch it := item.(type) {
 	case *thread.Message:
@@ -114,7 +113,6 @@ func (v *view) item(item thread.Item, p *seen) (more bool) {
 	return false
 }
 
-// message prints the text of a message that is new.
 func (v *view) message(m *thread.Message, p *seen) {
 	style, mark := plain, ""
 	switch m.Role {
@@ -149,7 +147,6 @@ func (v *view) message(m *thread.Message, p *seen) {
 	}
 }
 
-// blockText returns what is shown of a block of a message.
 func blockText(b thread.Block) string {
 	if b.Type == thread.BlockText {
 		return b.Text
@@ -157,7 +154,6 @@ func blockText(b thread.Block) string {
 	return "[" + strings.TrimSpace(words(b.Type)+" "+b.URI) + "]"
 }
 
-// toolCall prints that a call begins, what it changes, and how it ends.
 func (v *view) toolCall(c *thread.ToolCall, p *seen) (more bool) {
 	title := permission.OneLine(cmp.Or(c.Title, c.ID))
 	if p.title == "" {
@@ -196,7 +192,7 @@ func (v *view) toolCall(c *thread.ToolCall, p *seen) (more bool) {
 	return status == "ended" // a late update may still tell how
 }
 
-// reason shows the first lines of what a call that failed has to say.
+// reason prints the first lines of the text of a failed call.
 func (v *view) reason(c *thread.ToolCall) {
 	for _, content := range c.Content.All() {
 		if content.Block == nil || content.Block.Text == "" {
@@ -210,7 +206,6 @@ func (v *view) reason(c *thread.ToolCall) {
 	}
 }
 
-// plan prints the plans whenever they change.
 func (v *view) plan(plans []thread.Plan) {
 	for _, p := range plans {
 		switch {
@@ -240,7 +235,6 @@ func samePlan(a, b thread.Plan) bool {
 		func(a, b thread.PlanEntry) bool { return a.Content == b.Content && a.Status == b.Status })
 }
 
-// inBrackets returns a value of the protocol as an addition to a line.
 func inBrackets(value string) string {
 	if value == "" {
 		return ""
@@ -248,5 +242,4 @@ func inBrackets(value string) string {
 	return " (" + words(value) + ")"
 }
 
-// words makes a value of the protocol readable.
 func words(value string) string { return strings.ReplaceAll(value, "_", " ") }

@@ -83,7 +83,6 @@ func main() {
 	os.Exit(status(err, denied, late))
 }
 
-// status returns the exit status.
 func status(err error, denied, late bool) int {
 	stop, stopped := errors.AsType[*client.StopError](err)
 	switch {
@@ -171,7 +170,6 @@ func (j *job) rules(dir string) []permission.Rule {
 	return rules
 }
 
-// logged writes each message that passes to out, with its time and direction.
 func logged(s stream.Stream, out io.Writer) stream.Stream {
 	enc := json.NewEncoder(out)
 	var mu sync.Mutex // guards enc: reading and writing happen at the same time

@@ -32,7 +32,6 @@ const style = `text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu
 // span is a piece of a line in one style.
 type span struct{ class, text string }
 
-// draw returns the SVG of a screen.
 func draw(screen string) []byte {
 	lines := parse(strings.TrimRight(screen, "\n"))
 	width, height := columns*charWidth+2*margin, header+len(lines)*lineHeight+margin
@@ -68,7 +67,6 @@ func escape(text string) string {
 	return strings.ReplaceAll(b.String(), "&#34;", `"`)
 }
 
-// parse cuts a screen into lines and pieces of one style.
 func parse(screen string) (lines [][]span) {
 	class := ""
 	for line := range strings.SplitSeq(screen, "\n") {

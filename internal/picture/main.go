@@ -33,7 +33,6 @@ func main() {
 	}
 }
 
-// picture returns the picture.
 func picture(ctx context.Context) ([]byte, error) {
 	screen, err := record(ctx)
 	if err != nil {
@@ -58,7 +57,7 @@ func main() { println("Hello, world!") }
 // place is what the picture shows in place of the folder that the talk is held in.
 const place = "/home/you/greet"
 
-// record holds the talk and returns the screen, with the escape sequences of colours.
+// record runs chat and returns the screen, with the escape sequences of colours.
 func record(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
@@ -102,8 +101,7 @@ func record(ctx context.Context) (string, error) {
 	return strings.ReplaceAll(screen, project, place), nil
 }
 
-// converse types the talk. Input that is no terminal is not shown, so it is added to what
-// chat prints.
+// converse types the talk. Chat does not echo input from a pipe, so converse adds it to the screen.
 func converse(in io.WriteCloser, out io.Reader) (string, error) {
 	defer in.Close()
 	var screen strings.Builder

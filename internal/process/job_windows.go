@@ -47,8 +47,7 @@ type jobAccounting struct {
 // job is the handle of a job object. The methods of 0 do nothing.
 type job syscall.Handle
 
-// newJob puts a process into a job that ends with its last handle. It returns 0 if that is not
-// possible.
+// newJob puts a process into a job that ends with its last handle. It returns 0 if that fails.
 func newJob(p *os.Process) job {
 	handle, _, _ := procCreateJobObject.Call(0, 0)
 	if handle == 0 {

@@ -76,7 +76,6 @@ func (t *turn) inFolder(path string, f func(root *os.Root, name string) error) e
 	return nil
 }
 
-// output runs a command of the client, and returns what it has printed and its exit code.
 func (t *turn) output(ctx context.Context, command string, args ...string) (output string, code int, err error) {
 	res, err := t.worker.conn.RunTerminal(ctx, &acp.CreateTerminalRequest{
 		SessionID: t.session.ID, Command: command, Args: args, Cwd: t.session.CWD,
@@ -90,7 +89,6 @@ func (t *turn) output(ctx context.Context, command string, args ...string) (outp
 	return res.Output, int(*res.ExitCode), nil
 }
 
-// ownCommand runs a command line on this machine.
 func (t *turn) ownCommand(ctx context.Context, r request) (result, error) {
 	cmd := shellCommand(ctx, r.command)
 	cmd.Dir = t.session.CWD

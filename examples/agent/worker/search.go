@@ -46,7 +46,7 @@ func (t *turn) grep(ctx context.Context, path, text string) (string, error) {
 	return output, err
 }
 
-// lookThrough prints what grep would.
+// lookThrough prints the same as grep.
 func (t *turn) lookThrough(ctx context.Context, path, text string) (string, error) {
 	var out strings.Builder
 	err := t.inFolder(path, func(root *os.Root, name string) error {
