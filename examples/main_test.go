@@ -14,14 +14,13 @@ import (
 // playEnv says which agent the test binary plays.
 const playEnv = "EXAMPLES_TEST_AGENT"
 
-// programsEnv names a folder that holds the examples, built, for systems on which there
-// is no go command.
+// programsEnv names a folder with the built examples, for systems without a go command.
 const programsEnv = "EXAMPLES_TEST_PROGRAMS"
 
 // plays are the agents that playEnv may name.
 var plays = map[string]func(){}
 
-// speak plays a program that is no agent, or hardly one. Its arguments follow the name.
+// speak plays programs that are not agents. Their arguments follow the name.
 var speak = map[string]func(args []string){
 	// print writes to standard output and standard error, and exits with a code.
 	"print": func(args []string) {
@@ -46,7 +45,7 @@ var speak = map[string]func(args []string){
 	},
 }
 
-// programs is the folder that holds the examples, built.
+// programs is the folder with the built examples.
 var programs string
 
 func TestMain(m *testing.M) {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each example says how it is used, by its name and not by the path of its binary.
+// The usage of each example begins with its name, not with the path of its binary.
 func TestHelp(t *testing.T) {
 	all, err := filepath.Glob(filepath.Join(programs, "*"))
 	require.NoError(t, err)
@@ -29,7 +29,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// What an example prints when it cannot work names the next step.
+// The error text of an example names the next step.
 func TestErrorsNameTheNextStep(t *testing.T) {
 	const (
 		install = "The agent is not installed here. Install it"

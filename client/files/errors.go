@@ -71,8 +71,8 @@ var reasons = []error{
 }
 
 // RequestError returns the error that the agent receives: -32002 for a file that does not
-// exist and -32602 for everything that this package refuses. Of an error of the system only the
-// reason is sent, such as "no space left on device", without paths.
+// exist and -32602 for everything that this package refuses. Only the reason of a system error is
+// sent, such as "no space left on device", without paths.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	data := map[string]any{"path": e.Path}
 	for _, reason := range reasons {

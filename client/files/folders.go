@@ -117,7 +117,7 @@ func newRoot(given, real string, dir *os.Root) *root {
 }
 
 // Close closes the folders and returns when the writes in progress are done. Requests fail
-// from then on, also those that a [Check] decides about meanwhile.
+// from then on, even if a [Check] allows them later.
 func (f *Folders) Close() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

@@ -12,7 +12,7 @@
 // The parts are packages of their own: files, terminals, permission, elicitation and
 // signin. Host combines them so that one policy decides about everything that has
 // effects: permission requests, each write, and each command. By default the user is
-// asked, and if there is no one to ask, the operation is denied.
+// asked. Without a function that asks, the operation is denied.
 //
 // # Showing a session
 //

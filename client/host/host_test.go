@@ -269,7 +269,7 @@ func TestRulesForReads(t *testing.T) {
 	}
 }
 
-// What a person allows in a question is done without asking again, once and in that turn.
+// An operation that the user has allowed in a question needs no second question, once and in that turn.
 func TestAllowIsForTheOperationThatWasAsked(t *testing.T) {
 	x := newFixture(t, host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		if q.Tool != nil {
@@ -428,8 +428,8 @@ func TestRulesSeeWhatWillHappen(t *testing.T) {
 	assert.True(t, x.records[4].Question.Operations[0].Shell)
 }
 
-// An agent that does not wait for its requests ends the turn while a person thinks about
-// them. What the person says later is not done.
+// An agent that does not wait for its requests ends the turn while the user decides about
+// them. A later answer has no effect.
 func TestAYesAfterTheEndOfTheTurn(t *testing.T) {
 	withdrawn, click := make(chan struct{}, 1), make(chan struct{})
 	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Ask: func(ctx context.Context, q *permission.Question) (string, error) {
@@ -516,8 +516,8 @@ func TestUnknownSessionsAreNotServed(t *testing.T) {
 	x.gone("a")
 }
 
-// No person reads a question of a session that there is not. A subagent's session is one, and
-// so is a session that is just being opened.
+// A question about an unknown session does not reach the user. The session of a subagent is
+// known, and so is a session that is being opened.
 func TestQuestionsOfUnknownSessions(t *testing.T) {
 	forms := 0
 	form := func(context.Context, *elicitation.Form) (map[string]acp.ElicitationContentValue, error) {

@@ -27,7 +27,7 @@ type Options struct {
 	Terminals *terminals.Options
 
 	// Ask asks the user about what the agent wants to do; see permission.Options. Nil means
-	// that there is no one to ask, so that only rules allow anything.
+	// that only rules allow anything.
 	Ask func(ctx context.Context, q *permission.Question) (optionID string, err error)
 	// Permission are further options of the policy. Their Ask must be nil.
 	Permission *permission.Options

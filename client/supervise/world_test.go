@@ -20,7 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// world makes agents. What agents store is kept when they end.
+// world makes agents, and keeps what they store when they end.
 type world struct {
 	resume, load bool          // capabilities of the agents
 	auth         bool          // agents require authentication

@@ -27,7 +27,7 @@ var (
 
 // Error is the error of a command that was not run.
 type Error struct {
-	// What is the command or the variable.
+	// What is the command or the variable that was refused.
 	What string
 	// Err is one of the errors of this package, or the error of the system.
 	Err error
@@ -42,8 +42,8 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Is(target error) bool { return e.RequestError().Is(target) }
 
 // RequestError returns the error that the agent receives: -32602 for everything that this
-// package refuses. Of an error of the system only the reason is sent, such as "permission
-// denied", without paths.
+// package refuses. Only the reason of a system error is sent, such as "permission denied",
+// without paths.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	for _, reason := range []error{ErrUnknownSession, ErrNotFound, ErrCwd, ErrCommand, ErrEnv} {
 		if errors.Is(e.Err, reason) {

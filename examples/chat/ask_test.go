@@ -16,8 +16,8 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 )
 
-// An agent that does not ask, or writes something else than it has shown: the user sees what
-// would be written before it is.
+// If an agent does not ask, or writes another text than it has shown, the user sees the text
+// before it is written.
 func TestWriteWithoutAQuestion(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), "one\ntwo\n")
@@ -33,7 +33,7 @@ func TestWriteWithoutAQuestion(t *testing.T) {
 	assert.Equal(t, "three", strings.TrimSpace(string(after)))
 }
 
-// A flag is no choice of "always": agents keep that for later sessions.
+// A flag never chooses "always", because agents keep that for later sessions.
 func TestFlagsThatAnswer(t *testing.T) {
 	options := func(kinds ...string) (all []permission.Option) {
 		for _, kind := range kinds {
@@ -60,9 +60,9 @@ func TestFlagsThatAnswer(t *testing.T) {
 	}
 }
 
-// An agent names its options and titles as it likes. The user reads on the menu what each
-// choice does, and no line of the program is the agent's.
-func TestARejectThatAllowsForEver(t *testing.T) {
+// An agent may give its options and titles any names. The menu tells what each choice does, and
+// an agent cannot add a line to it.
+func TestRejectThatAlwaysAllows(t *testing.T) {
 	var out bytes.Buffer
 	c := &chat{screen: newScreen(&out, false)}
 	c.lines = &lines{reader: &plainReader{screen: c.screen, in: bufio.NewReader(strings.NewReader("2\n"))}}
@@ -84,7 +84,7 @@ func TestARejectThatAllowsForEver(t *testing.T) {
 choose a number: `, out.String())
 }
 
-// What an agent names is on one line, wherever it is shown.
+// A name that the agent gives never takes more than one line.
 func TestNamesOfAnAgentAreOneLine(t *testing.T) {
 	const evil = "Edit\n? write /w/a\u202e"
 	v, th, out := look("/work", false)

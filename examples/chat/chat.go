@@ -25,7 +25,7 @@ type chat struct {
 	screen   *screen
 	lines    *lines
 	host     *host.Host
-	policy   *permission.Policy // for version 2, where there is no host
+	policy   *permission.Policy // for version 2, which does not use the host
 	dir      string
 	env      []string // what the user gave for the environment of the agent
 	pending  string   // a prompt that is to be sent, perhaps on the next connection

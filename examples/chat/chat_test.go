@@ -34,7 +34,7 @@ func converse(t *testing.T, s settings, typed string) string {
 	return screen.String()
 }
 
-// The same in each version of the protocol. In version 1 the agent uses the files of chat.
+// A conversation is the same in each version. In version 1 the agent uses the files of chat.
 func TestEachVersion(t *testing.T) {
 	for protocol, version := range map[string]string{"1": `"protocolVersion":1`, "2": `"protocolVersion":2`, "newest": `"protocolVersion":2`} {
 		t.Run(protocol, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestInterrupts(t *testing.T) {
 	})
 }
 
-// The null device is no terminal, even if it is the standard input and has another name.
+// The null device is not a terminal, even as the standard input, which has another name.
 func TestTheNullDeviceIsNoTerminal(t *testing.T) {
 	null, err := syscall.Open(os.DevNull, os.O_RDONLY, 0)
 	require.NoError(t, err)

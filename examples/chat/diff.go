@@ -190,7 +190,7 @@ func patched(patch string) (all []diffLine) {
 		case '+':
 			new--
 		default:
-			continue // there is no line break at the end of the file
+			continue // "\ No newline at end of file"
 		}
 		all = append(all, diffLine{line[0], line[1:]})
 	}

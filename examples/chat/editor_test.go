@@ -106,8 +106,8 @@ func TestSecretsAreNotShown(t *testing.T) {
 	assert.NotContains(t, out.String(), "secret")
 }
 
-// What is printed while the user types appears above the line, and a question that comes
-// then is answered first; what was begun is not lost.
+// Output appears above the line that the user types. A question that comes then is answered
+// first, and the draft is kept.
 func TestQuestionWhileTyping(t *testing.T) {
 	in, keys := io.Pipe()
 	var out bytes.Buffer

@@ -6,12 +6,12 @@
 //	go run ./examples/chat -url http://127.0.0.1:8080/acp    # one that listens
 //
 // The agent gets the text files below the working directory, and terminals that run
-// with your rights. What it writes and runs is asked for, whether or not the agent asks: an
-// answer holds for the one write that the agent has shown, or for the one command. Ctrl-C
+// with your rights. Chat asks before each write and each command, whether or not the agent
+// asks: an answer holds for the one write that the agent has shown, or for the one command. Ctrl-C
 // ends the turn. At the prompt, and when pressed twice, it ends the program.
 //
 // With -protocol 2 or newest, chat speaks version 2 of the protocol, which is a draft. The
-// agent then uses its own files and terminals, and only what it asks is asked for.
+// agent then uses its own files and terminals, and chat asks only what the agent asks.
 //
 // At the prompt, a line that begins with a slash is a command of the agent, and one that
 // begins with a colon a command of chat; :help lists both, and Tab completes their names.
@@ -37,7 +37,7 @@ func main() {
 	case errors.Is(err, flag.ErrHelp):
 		return
 	case err != nil:
-		os.Exit(2) // the flag package has said why
+		os.Exit(2) // parse has printed the error
 	case s.serve:
 		err = serve()
 	default:

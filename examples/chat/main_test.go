@@ -27,8 +27,7 @@ const playEnv = "CHAT_TEST_AGENT"
 // mainEnv makes the test binary run chat itself.
 const mainEnv = "CHAT_TEST_MAIN"
 
-// programsEnv names a folder that holds the examples, built, for systems on which there
-// is no go command.
+// programsEnv names a folder with the built examples, for systems without a go command.
 const programsEnv = "EXAMPLES_TEST_PROGRAMS"
 
 // example builds one of the example agents, once for all tests.
@@ -73,10 +72,10 @@ func TestMain(m *testing.M) {
 type lockedAgent struct {
 	Methods string // as JSON
 	Refuses string // the method that it refuses
-	Door    string // the file that is there once the user has signed in
-	Reopens bool   // it looks at Door when it starts only
+	Door    string // a file that exists once the user has signed in
+	Reopens bool   // it looks at Door only when it starts
 	Never   bool   // signing in does not help
-	Hangs   bool   // signing in takes for ever
+	Hangs   bool   // signing in never ends
 	Fails   bool   // signing in fails
 
 	conn *agent.Conn

@@ -111,7 +111,7 @@ func TestOnATerminal(t *testing.T) {
 	s.expect("> ")
 	assert.False(t, s.cooked(), "at the prompt it passes on keys")
 	s.send("help\r")
-	s.expect("(end turn)") // the agent has told its commands
+	s.expect("(end turn)") // the agent has listed its commands
 	s.expect("> ")
 	s.send("/h\t")
 	s.expect("> /help ")
@@ -150,7 +150,7 @@ func TestNoColorOnATerminal(t *testing.T) {
 	}
 }
 
-// The terminal is as it was, whatever ends the program.
+// Every signal that ends the program restores the terminal first.
 func TestSignalsRestoreTheTerminal(t *testing.T) {
 	agent, err := example()
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ func olderWay(t *testing.T) string {
 	return `{"id":"old","name":"As before","_meta":{"terminal-auth":{"command":` + string(command) + `,"args":["login"]}}}`
 }
 
-// A person signs in in each way that there is, wherever the agent asks for it.
+// Each way to sign in works, for each method that the agent refuses.
 func TestSigningIn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ways, typed, auth string
@@ -97,7 +97,7 @@ func TestNotSigningIn(t *testing.T) {
 	}
 }
 
-// A flag is tried once: an agent that goes on asking is not started for ever.
+// A flag is tried once, so an agent that asks again is not started again and again.
 func TestSignInThatDoesNotHelp(t *testing.T) {
 	s := lock(t, lockedAgent{Methods: "[" + callWay + "]", Refuses: "session/new", Never: true})
 	s.prompt, s.auth = "hello", "browser"
@@ -121,7 +121,7 @@ func onTerminal(typed string, out io.Writer) *console {
 	return &console{in: strings.NewReader(typed), out: out, err: out, tty: &tty{}}
 }
 
-// An agent names the ways to sign in: a name cannot add a line.
+// The name of a way to sign in cannot add a line.
 func TestNamesOfWaysAreOneLine(t *testing.T) {
 	c := &chat{}
 	text := c.list([]signin.Way{{ID: "a\nb", Name: "A\r\n  -auth c    C", Description: "\x1b[2J"}})

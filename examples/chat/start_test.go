@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each start that fails says why at once, and what to do.
+// Each failed start tells the reason and the next step at once.
 func TestStartsThatFail(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -88,7 +88,7 @@ func TestDefaultAgentIsBuiltIn(t *testing.T) {
 	}
 }
 
-// What is printed beside messages is shown when it is printed, the first time.
+// The first line that is not a message is shown at once.
 func TestNoiseIsShownAtOnce(t *testing.T) {
 	agent, err := example()
 	require.NoError(t, err)

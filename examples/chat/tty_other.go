@@ -14,7 +14,7 @@ const (
 	modeKeys
 )
 
-// openTTY returns nil if the file is no terminal.
+// openTTY returns nil if the file is not a terminal.
 func openTTY(f *os.File) *tty {
 	if !isTerminal(f) {
 		return nil

@@ -28,7 +28,7 @@ const (
 	modeKeys
 )
 
-// openTTY returns nil if the file is no terminal.
+// openTTY returns nil if the file is not a terminal.
 func openTTY(f *os.File) *tty {
 	t := &tty{file: f}
 	if t.ioctl(ioctlGet, unsafe.Pointer(&t.was)) != nil {

@@ -15,8 +15,8 @@ import (
 // after it has begun another.
 const recent = 4
 
-// view prints a thread as it grows. What is printed stays; so a tool call gets a line when
-// it begins, and another when it ends.
+// view prints a thread as it grows. Printed lines do not change, so a tool call gets one line
+// when it begins and another when it ends.
 type view struct {
 	id     string
 	thread *thread.Thread

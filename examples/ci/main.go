@@ -157,8 +157,8 @@ func (j *job) run(ctx context.Context, out io.Writer) (bool, error) {
 	return denied.Load(), err
 }
 
-// rules returns the rules that allow what the flags name. All else is denied, because there
-// is no one to ask.
+// rules returns the rules that allow what the flags name. Everything else is denied, because nobody
+// can be asked.
 func (j *job) rules(dir string) []permission.Rule {
 	var rules []permission.Rule
 	if len(j.allow) > 0 {

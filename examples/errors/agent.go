@@ -119,7 +119,7 @@ func fetchArticles(ids ...string) error {
 	return NoMatch.Failf("None of the %d ids returned an article", len(ids)).WithHint(NoMatch.Recovery())
 }
 
-// caught is service code: whatever happens in it becomes an error with a kind.
+// caught is service code. Every failure in it becomes an error with a kind.
 func caught(ctx context.Context) (err error) {
 	defer classify.Op{Name: "index.update"}.Catch(ctx, &err)
 	var index []int

@@ -50,8 +50,8 @@ func (p *person) signIn(ctx context.Context, conn *client.Conn) (session *client
 	return session, err
 }
 
-// ask sends a prompt. What may be tried again is tried again: these prompts do nothing
-// but fail, so they may be sent twice, where those of a user may not.
+// ask sends a prompt, and retries if the error allows it. These prompts only fail, so they may be
+// sent twice; prompts of a user may not.
 func (p *person) ask(ctx context.Context, session *client.Session, prompt string) {
 	p.say("%s:", prompt)
 	res, err := retry.Value(ctx, func(ctx context.Context) (*acp.PromptResponse, error) {

@@ -152,7 +152,7 @@ func TestErrorsHaveTheirCodeAndNoText(t *testing.T) {
 	}
 }
 
-// What ends without a response has no code.
+// A request without a response has no code.
 func TestEndedCall(t *testing.T) {
 	e := connect(t)
 	require.NoError(t, e.client.Close())

@@ -126,7 +126,7 @@ func awaitClosed(left map[*Group]chan struct{}, d time.Duration, hurry <-chan st
 // Ending reports whether [EndAll] was called.
 func Ending() bool { return groups.isEnding() }
 
-// Hold blocks for ever after [EndAll] was called, and otherwise returns at once. It is called
+// Hold never returns after [EndAll] was called, and otherwise returns at once. It is called
 // before the end of a process is reported: a program that learns of that end might exit before its
 // other processes have ended.
 func Hold() {

@@ -1,6 +1,6 @@
-// Package termview lets what shows a session follow the commands that its client runs. The
-// one who shows puts a function into the ctx of terminal/create, and the one who runs the
-// command calls it. Neither knows the other.
+// Package termview carries the output of commands from the package that runs them to the one
+// that shows a session. The second puts a function into the ctx of terminal/create, and the
+// first calls it. They do not import each other.
 package termview
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// Update is a change of a terminal. What does not change is in each of them.
+// Update is a change of a terminal. ID, Command, Cwd and Stop are the same in all Updates of it.
 type Update struct {
 	ID           acp.TerminalID
 	Command, Cwd string
@@ -32,7 +32,7 @@ func With(ctx context.Context, view func(Update)) context.Context {
 	return context.WithValue(ctx, key{}, view)
 }
 
-// Of returns what With has put into the ctx, or a function that does nothing.
+// Of returns the function that With has put into the ctx, or one that does nothing.
 func Of(ctx context.Context) func(Update) {
 	if view, ok := ctx.Value(key{}).(func(Update)); ok {
 		return view

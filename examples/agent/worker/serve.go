@@ -17,7 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Serve returns the function that serves one connection, whatever carries it. Sessions are
+// Serve returns the function that serves one connection over any stream. Sessions are
 // kept in the folder state, which is made if need be. The function is safe for concurrent
 // use. own means that the agent may use this machine where the client has no files and
 // terminals.

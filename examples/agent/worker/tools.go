@@ -61,7 +61,7 @@ func (t *turn) read(ctx context.Context, _ *agent.ToolCall, path string, r reque
 	return result{content: []acp.ToolCallContent{acp.ToolText(text)}, told: told}, nil
 }
 
-// count counts the lines of a text, of which the last may lack its end.
+// count counts the lines of a text. The last line may lack its end.
 func count(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -108,8 +108,8 @@ func (t *turn) edit(ctx context.Context, call *agent.ToolCall, path string, r re
 func (t *turn) write(ctx context.Context, call *agent.ToolCall, path string, r request) (result, error) {
 	old, err := t.existing(ctx, path)
 	if _, said := errors.AsType[*rpcerr.RequestError](err); said {
-		// Some clients report a missing file as an internal error. What is written does not
-		// depend on what was there.
+		// Some clients report a missing file as an internal error. The new text does not depend
+		// on the old one.
 		old, err = nil, nil
 	}
 	if err != nil {

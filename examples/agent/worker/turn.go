@@ -134,8 +134,8 @@ func (t *turn) say(ctx context.Context, text string) error {
 	return nil
 }
 
-// carryOut does one request as a tool call and shows the user the result. The
-// error is one that ends the turn; a tool call that fails is no such error.
+// carryOut does one request as a tool call and shows the user the result. An
+// error ends the turn; a failed tool call is not an error.
 func (t *turn) carryOut(ctx context.Context, r request) (done bool, err error) {
 	path := t.absolute(r.path)
 	announced := &acp.ToolCall{Title: r.title(), Kind: r.kind()}
@@ -177,9 +177,8 @@ func (t *turn) carryOut(ctx context.Context, r request) (done bool, err error) {
 	return true, t.say(ctx, result.told)
 }
 
-// readable turns what the user can do nothing with into something that tells why. An
-// error that was not written for users, of a full disk say, becomes its kind: the user
-// reads that in place of "Internal error", and the log has the text.
+// readable returns an error for the user. An error that was not written for users, such as one
+// of a full disk, becomes its kind. The log has its text.
 func readable(err error) error {
 	if missing, ok := errors.AsType[*acp.CapabilityError](err); ok {
 		return rpcerr.InvalidRequest(nil).WithDetail("this client does not offer " + missing.Capability).WithCause(err)
@@ -194,8 +193,8 @@ func readable(err error) error {
 	return e.WithLogged()
 }
 
-// message is what the user reads of an error: its text where it was written for
-// users, and otherwise what the protocol would tell.
+// message returns the text of an error that was written for users, and otherwise the
+// message that a client would receive.
 func message(err error) string {
 	if failure, ok := errors.AsType[acp.ToolFailure](err); ok {
 		return failure.Error()

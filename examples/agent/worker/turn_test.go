@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// What the user and the client read of a tool that failed.
+// The texts of a failed tool for the user and the client.
 func TestReadable(t *testing.T) {
 	defer slog.SetDefault(slog.Default())
 	slog.SetDefault(slog.New(slog.DiscardHandler))

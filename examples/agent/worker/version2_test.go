@@ -148,7 +148,7 @@ func (c *throwing) WriteTextFile(_ context.Context, req *acp.WriteTextFileReques
 	return nil, nil
 }
 
-// What is written does not depend on what was there, what is appended does.
+// A write does not depend on the old text, an append does.
 func TestMissingFileOfAClientThatThrows(t *testing.T) {
 	c := &throwing{}
 	conn := client.New(begin(t, true), func(*client.Conn) acp.Client { return c }, &client.Options{Logger: slog.New(slog.DiscardHandler)})
