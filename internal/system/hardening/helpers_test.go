@@ -1,3 +1,10 @@
+// Package hardening holds tests of both ends of a connection against peers that mean
+// harm, or that do what the protocol's text does not foresee: broken bytes, messages
+// without end, floods of everything that an end has to remember, secrets that must
+// not come out, and the habits of programs in use. It has no code of its own.
+//
+// The tests use what users use: an agent or a client over stream.Lines, whose other
+// side is played byte by byte.
 package hardening_test
 
 import (
@@ -5,8 +12,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
 	"testing"
 	"time"
 
@@ -17,15 +22,12 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// TestMain keeps what the tests provoke out of their output.
-func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { pairtest.Main(m) }
 
 // patience is how long a test waits for a call. A test that has to wait so long has
 // failed.
@@ -206,7 +208,7 @@ func ends(t *testing.T, lines *stream.LinesOptions, test func(t *testing.T, p *p
 		_, p := startClient2(t, &testClient2{}, nil, lines)
 		test(t, p)
 	})
-	if raceEnabled {
+	if pairtest.Race {
 		return // the bytes take the same way through the same code; it takes minutes
 	}
 	t.Run("agent behind the router", func(t *testing.T) { test(t, startRouted(t, lines)) })

@@ -15,6 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
 // grown tells how many MiB more are in use after f than before, when all that can be
@@ -47,7 +48,7 @@ func appendUpdate(b []byte, session, text string) []byte {
 // what it says about them.
 func TestSessionsWithoutEnd(t *testing.T) {
 	n := 300_000
-	if testing.Short() || raceEnabled {
+	if testing.Short() || pairtest.Race {
 		n = 30_000
 	}
 	for name, say := range map[string]func(i int) (session, text string){

@@ -15,6 +15,7 @@ import (
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -242,7 +243,7 @@ func settledHeap() uint64 {
 // held until it turns out to be longer.
 func TestLineOfOneGiB(t *testing.T) {
 	size := int64(1 << 30)
-	if testing.Short() || raceEnabled {
+	if testing.Short() || pairtest.Race {
 		size = 128 << 20
 	}
 	for _, limit := range []int{0, maxMessage} {

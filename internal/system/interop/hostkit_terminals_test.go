@@ -3,25 +3,19 @@
 package interop_test
 
 import (
-	"context"
-	"encoding/json"
-	"log/slog"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/host"
-	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/terminals"
 )
 
@@ -117,142 +111,106 @@ func TestHostKitTerminals(t *testing.T) {
 	assert.Equal(t, "2\n", k.text(k.at("made")))
 }
 
-// What lives longer than one request: waiting, killing, releasing, and the end.
-func TestHostKitLivesOfCommands(t *testing.T) {
+// An agent on the TypeScript SDK reads and writes through client/host.
+func TestHostKitFiles(t *testing.T) {
 	t.Parallel()
-	pids := &pids{}
-	k := newHostKit(t, host.Options{Ask: yes, Terminals: &terminals.Options{OnOutput: pids.hear, Grace: 100 * time.Millisecond}})
-	other, err := k.conn.NewSession(k.ctx, &acp.NewSessionRequest{Cwd: k.work})
-	require.NoError(t, err)
-	const forever = "echo $$; exec sleep 1000"
-	const stubborn = `trap "" TERM; sh -c 'trap "" TERM; echo $$ stubborn; while :; do sleep 0.05; done' & echo $$ stubborn; while :; do sleep 0.05; done`
-	got := k.run(
-		sh("a", forever), on("a", "wait many").many(5).started(), on("a", "kill").many(2), wait("a wait many"), on("a", "wait after"), on("a", "kill after"),
-		sh("b", forever), on("b", "wait").started(), on("b", "release"), wait("b wait"), on("b", "wait gone"), on("b", "kill gone"), on("b", "release gone"),
-		sh("c", forever), on("c", "wait").started(), step{Take: "c wait"}, on("c", "output"),
-		on("c", "output foreign").of(string(other.SessionID)), on("c", "kill foreign").of(string(other.SessionID)), on("c", "release foreign").of(string(other.SessionID)),
-		on("c", "kill"), on("c", "wait at last"),
-		sh("d", stubborn),
-		sh("e", `sh -c 'trap "" TERM; echo $$; : > left; exec sleep 1000' & while [ ! -e left ]; do sleep 0.01; done; exit 5`), on("e", "wait"),
-		sh("f", `setsid sh -c 'echo daemon$$; : > daemon; exec sleep 1000' & while [ ! -e daemon ]; do sleep 0.01; done; exit 6`), on("f", "wait"), on("f", "output"),
-	)
-	var daemon acp.TerminalOutputResponse
-	got.decode(t, "f output", &daemon)
-	pid, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(daemon.Output, "daemon")))
-	require.NoError(t, err)
-	assert.NoError(t, syscall.Kill(pid, syscall.SIGKILL), "it has left its group, holds the output, and lives")
-	for _, each := range got.each("a wait many") {
-		assert.JSONEq(t, `{"signal":"SIGTERM"}`, each)
-	}
-	assert.Len(t, got.each("a wait many"), 5)
-	for label, want := range map[string]string{
-		"a wait after": `{"signal":"SIGTERM"}`, "a kill after": "{}", "b release": "{}", "b wait gone": "-32002", "b kill gone": "-32002", "b release gone": "-32002",
-		"c wait": "-32800", "c output foreign": "-32002", "c kill foreign": "-32002", "c release foreign": "-32002", "c wait at last": `{"signal":"SIGTERM"}`,
-		"e wait": `{"exitCode":5}`, "f wait": `{"exitCode":6}`,
+	k := newHostKit(t, host.Options{Ask: yes})
+	secret := filepath.Join(k.base, "secret.txt")
+	for path, text := range map[string]string{
+		secret: "secret", k.base + "/work-twin/a": "secret", k.at("a"): "one\ntwo\nthree", k.at("crlf"): "\ufeffone\r\ntwo\r\n", k.at("sub/b"): "b", k.at("b"): "wrong",
+		k.at("latin"): "\xe9", k.at("nul"): "a\x00b", k.at("empty"): "",
 	} {
-		if assert.NotEmpty(t, got.get(label), label); strings.HasPrefix(want, "{") {
-			assert.JSONEq(t, want, got.get(label), label)
-		} else {
-			assert.Equal(t, want, got.get(label), label)
-		}
+		k.put(path, text)
 	}
-	assert.Equal(t, []string{"{}", "{}"}, got.each("a kill"))
-	assert.Contains(t, []string{`{"signal":"SIGTERM"}`, "-32002"}, got.get("b wait"), "whichever was first")
-
-	// A command that ignores SIGTERM, and what it has started, are killed.
-	var d acp.CreateTerminalResponse
-	got.decode(t, "d", &d)
-	require.Eventually(t, func() bool { return pids.heard("stubborn") == 2 }, 20*time.Second, 10*time.Millisecond)
-	kill, end := on("d", "kill"), on("d", "wait")
-	kill.Params["terminalId"], end.Params["terminalId"] = d.TerminalID, d.TerminalID
-	assert.JSONEq(t, `{"signal":"SIGKILL"}`, k.run(kill, end).get("d wait"))
-	pids.gone(t)
-}
-
-// A thousand creates at once: as many run as may, and none after the end of the session.
-func TestHostKitThousandCreates(t *testing.T) {
-	t.Parallel()
-	pids := &pids{}
-	k := newHostKitLog(t, slog.New(slog.DiscardHandler), host.Options{Ask: yes, Terminals: &terminals.Options{OnOutput: pids.hear}})
-	got := k.run(sh("crowd", "echo $$; exec sleep 1000").many(1000))
-	ids := map[string]bool{}
-	refused := 0
-	for _, each := range got.each("crowd") {
-		var made acp.CreateTerminalResponse
-		if each == "-32603" {
-			refused++
-		} else if assert.NoError(t, json.Unmarshal([]byte(each), &made), each) {
-			assert.Greater(t, len(made.TerminalID), 25)
-			ids[string(made.TerminalID)] = true
-		}
-	}
-	assert.Len(t, ids, 16)
-	assert.Equal(t, 1000-16, refused)
-	_, err := k.conn.CloseSession(k.ctx, &acp.CloseSessionRequest{SessionID: k.session.ID()})
+	k.link(filepath.Join(k.base, "nothing"), k.at("dangling out"))
+	k.link("made", k.at("dangling in"))
+	k.link(k.base, k.at("up"))
+	require.NoError(t, os.MkdirAll(k.at("sub/deep"), 0o755))
+	k.link("sub/deep", k.at("alias"))
+	require.NoError(t, os.Link(secret, k.at("hard")))
+	require.NoError(t, syscall.Mkfifo(k.at("fifo"), 0o600))
+	socket, err := net.Listen("unix", k.at("socket"))
 	require.NoError(t, err)
-	pids.gone(t)
+	defer socket.Close()
+	k.put(k.at("large"), strings.Repeat("x", 16<<20+1))
+	require.NoError(t, os.Chmod(k.at("sub/b"), 0o4750))
+
+	const refused, missing = "-32602", "-32002"
+	text := func(s string) string { return `{"content":"` + s + `"}` }
+	lines := func(label string, line, limit any) step {
+		s := readStep(label, k.at("a"))
+		s.Params["line"], s.Params["limit"] = line, limit
+		return s
+	}
+	foreign := readStep("unknown session", k.at("a"))
+	foreign.Params["sessionId"] = "session-99"
+	var steps []step
+	want := map[string]string{}
+	expect := func(s step, answer string) {
+		steps = append(steps, s)
+		want[s.Label] = answer
+	}
+	for path, answer := range map[string]string{
+		secret: refused, k.base + "/nothing": refused, k.base + "/work-twin/a": refused, k.at("../secret.txt"): refused, k.at("up/secret.txt"): refused,
+		k.at("up/nothing"): refused, k.at("dangling out"): refused, "/": refused, "/etc/passwd": refused, "/dev/null": refused, "/proc/self/environ": refused,
+		k.at("fifo"): refused, k.at("socket"): refused, k.at("sub"): refused, k.at("latin"): refused, k.at("nul"): refused, k.at("large"): refused,
+		k.at(strings.Repeat("n", 300)): refused, k.at("n\x00ul"): refused, "a": refused,
+		k.at("missing"): missing, k.at("dangling in"): missing, k.at("no/such/folder"): missing,
+		k.at("a"): text(`one\ntwo\nthree`), k.at("crlf"): text("\ufeff" + `one\r\ntwo\r\n`), k.at("alias/../b"): text("b"), k.at("empty"): text(""), k.at("hard"): text("secret"),
+	} {
+		expect(readStep("read "+path, path), answer)
+	}
+	expect(lines("line 0", 0, nil), text(`one\ntwo\nthree`))
+	expect(lines("line 1", 1, 1), text(`one\n`))
+	expect(lines("line 3", 3, 5), text(`three`))
+	expect(lines("limit 0", 2, 0), text(``))
+	expect(lines("line past the end", 9, nil), text(``))
+	expect(foreign, refused)
+	for path, answer := range map[string]string{
+		secret: refused, k.at("up/secret.txt"): refused, k.at("up/new/file"): refused, k.at("dangling out"): refused, k.base + "/work-twin/b": refused,
+		k.at("fifo"): refused, k.at("sub"): refused, "/dev/null": refused,
+		k.at("dangling in"): "{}", k.at("new/deep/file"): "{}", k.at("hard"): "{}", k.at("sub/b"): "{}",
+	} {
+		expect(writeStep("write "+path, path, "new"), answer)
+	}
+	expect(writeStep("too large", k.at("big"), map[string]any{"$fill": 16<<20 + 1}), refused)
+	expect(writeStep("a NUL", k.at("big"), "a\x00b"), refused)
+
+	got := k.run(steps...)
+	for label, answer := range want {
+		assert.Equal(t, answer, got.get(label), label)
+	}
+	assert.Equal(t, "secret", k.text(secret), "neither outside nor by another hard link")
+	assert.NoDirExists(t, filepath.Join(k.base, "new"))
+	assert.NoFileExists(t, filepath.Join(k.base, "nothing"))
+	assert.NoFileExists(t, k.at("big"))
+	for _, path := range []string{"made", "new/deep/file", "hard", "sub/b"} {
+		assert.Equal(t, "new", k.text(k.at(path)), path)
+	}
+	info, err := os.Stat(k.at("sub/b"))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o750), info.Mode(), "the mode without setuid")
+
+	// What the folder of the session is called later does not matter.
+	require.NoError(t, os.Rename(k.work, k.work+".moved"))
+	k.link(k.base, k.work)
+	got = k.run(readStep("read", k.at("secret.txt")), writeStep("write", k.at("secret.txt"), "mine"), readStep("again", k.at("secret.txt")))
+	assert.Equal(t, []string{missing, "{}", text("mine")}, []string{got.get("read"), got.get("write"), got.get("again")})
+	assert.Equal(t, "secret", k.text(secret))
+	assert.Equal(t, "mine", k.text(k.work+".moved/secret.txt"))
 }
 
-// The user is asked about the arguments that will run and the names of variables.
-func TestHostKitCommandsAreAsked(t *testing.T) {
+// Everything may be read with the root /, except what is no file.
+func TestHostKitRootOfTheSystem(t *testing.T) {
 	t.Parallel()
-	var asked []permission.Operation
-	k := newHostKit(t, host.Options{Terminals: &terminals.Options{}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
-		asked = append(asked, q.Operations...)
-		return q.Pick(permission.RejectOnce), nil
-	}})
-	line := step{Label: "line", Method: acp.MethodTerminalCreate, Params: map[string]any{"command": "echo a > made"}}
-	loaded := sh("preload", "exit 0", map[string]any{"env": []acp.EnvVariable{{Name: "LD_PRELOAD", Value: "/x"}}})
-	got := k.run(line, loaded)
-	assert.Equal(t, []string{"403", "403"}, []string{got.get("line"), got.get("preload")})
-	require.Len(t, asked, 2)
-	assert.True(t, asked[0].Shell)
-	assert.Equal(t, []string{"echo a > made"}, asked[0].Argv)
-	assert.Equal(t, []string{"LD_PRELOAD"}, asked[1].Env)
-	assert.Equal(t, []string{"sh", "-c", "exit 0"}, asked[1].Argv)
-	assert.NoFileExists(t, filepath.Join(k.work, "made"))
-}
-
-// pids are the processes that commands have named in their output.
-type pids struct {
-	mu    sync.Mutex // guards all below
-	all   []int
-	words []string // that are no numbers
-}
-
-func (p *pids) hear(o terminals.Output) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for word := range strings.FieldsSeq(string(o.Data)) {
-		if pid, err := strconv.Atoi(word); err == nil {
-			p.all = append(p.all, pid)
-		} else {
-			p.words = append(p.words, word)
-		}
+	k := newHostKit(t, host.Options{Roots: []string{"/"}, ReadOnly: true})
+	k.put(k.at("a"), "a")
+	got := k.run(readStep("file", k.at("a")), readStep("environ", "/proc/self/environ"), readStep("through proc", "/proc/self/root"+k.at("a")),
+		readStep("fd", "/dev/fd/0"), readStep("stdin", "/dev/stdin"), readStep("sys", "/sys/kernel/uevent_seqnum"), writeStep("write", k.at("a"), "b"))
+	assert.Equal(t, `{"content":"a"}`, got.get("file"))
+	for _, label := range []string{"environ", "through proc", "fd", "stdin", "sys"} {
+		assert.Equal(t, "-32602", got.get(label), label)
 	}
-}
-
-// heard returns how often commands have said a word.
-func (p *pids) heard(word string) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := 0
-	for _, w := range p.words {
-		if w == word {
-			n++
-		}
-	}
-	return n
-}
-
-// gone waits until no process is left.
-func (p *pids) gone(t *testing.T) {
-	t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	assert.NotEmpty(t, p.all)
-	for _, pid := range p.all {
-		assert.Eventually(t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, 20*time.Second, 10*time.Millisecond, "%d lives", pid)
-	}
-	p.all = nil
+	assert.Equal(t, "-32601", got.get("write"), "read only")
+	assert.Equal(t, "a", k.text(k.at("a")))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,11 +34,6 @@ type hostKit struct {
 // is used, for the session too; empty means work.
 func newHostKit(t *testing.T, opts host.Options) *hostKit {
 	t.Helper()
-	return newHostKitLog(t, newStrictLog(t), opts)
-}
-
-func newHostKitLog(t *testing.T, log *slog.Logger, opts host.Options) *hostKit {
-	t.Helper()
 	needShell(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
@@ -60,7 +54,7 @@ func newHostKitLog(t *testing.T, log *slog.Logger, opts host.Options) *hostKit {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "INTEROP_SECRET=canary")
 	var c acp.Client
-	k.conn = dialFor(t, cmd, log, func(conn *client.Conn) acp.Client { c = h.Client(conn); return c })
+	k.conn = dialFor(t, cmd, newStrictLog(t), func(conn *client.Conn) acp.Client { c = h.Client(conn); return c })
 	_, err = k.conn.Initialize(ctx, &acp.InitializeRequest{ClientCapabilities: h.Capabilities(c)})
 	require.NoError(t, err)
 	k.session, err = k.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: cwd})
@@ -74,20 +68,9 @@ type step struct {
 	Method string         `json:"method,omitempty"`
 	Params map[string]any `json:"params,omitempty"`
 	Notify string         `json:"notify,omitempty"`
-	Times  int            `json:"times,omitempty"`
-	Start  bool           `json:"start,omitempty"`
-	Wait   string         `json:"wait,omitempty"`
-	Take   string         `json:"take,omitempty"`
-	Cancel bool           `json:"cancel,omitempty"`
 }
 
-// started does not wait for the response, many sends n requests at once, and of names
-// another session.
-func (s step) started() step          { s.Start = true; return s }
-func (s step) many(n int) step        { s.Times = n; return s }
 func (s step) of(session string) step { s.Params["sessionId"] = session; return s }
-func wait(label string) step          { return step{Wait: label} }
-
 func readStep(label, path string) step {
 	return step{Label: label, Method: acp.MethodFSReadTextFile, Params: map[string]any{"path": path}}
 }
@@ -110,16 +93,6 @@ func (k *hostKit) run(steps ...step) responses {
 	_, err := k.prompt(steps...).Wait()
 	require.NoError(k.t, err)
 	return k.responses()
-}
-
-// until waits for an event of the test.
-func (k *hostKit) until(event <-chan struct{}) {
-	k.t.Helper()
-	select {
-	case <-event:
-	case <-k.ctx.Done():
-		require.FailNow(k.t, "it does not happen")
-	}
 }
 
 // responses returns the responses since it was last called.
@@ -164,19 +137,6 @@ func (a responses) get(label string) string {
 		return "no response"
 	}
 	return brief(raw)
-}
-
-// each is get for the responses to a request that was sent several times.
-func (a responses) each(label string) []string {
-	var all []json.RawMessage
-	if json.Unmarshal(a["answer:"+label], &all) != nil {
-		return nil
-	}
-	var texts []string
-	for _, raw := range all {
-		texts = append(texts, brief(raw))
-	}
-	return texts
 }
 
 // decode reads a response.

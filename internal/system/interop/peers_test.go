@@ -1,8 +1,17 @@
+// Package interop holds tests against programs that other people wrote: the
+// TypeScript SDK in both roles, Gemini CLI, acpx, the examples of another Go SDK,
+// and recordings of conversations on the wire. It has no code of its own.
+//
+// The programs come from npm and from the Go module proxy, at pinned versions. Where
+// npm is missing the tests that need it say so and are skipped; with the environment
+// variable CI set they fail instead.
 package interop_test
 
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +21,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/router"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // patience bounds one conversation with a peer. All of them take a few seconds.
@@ -123,4 +137,91 @@ func needShell(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no sh on Windows, whose scripts the conversation runs")
 	}
+}
+
+// builds are the folders for programs that the tests build. They outlive the test that
+// needs a program first, and are removed when all tests are over.
+var builds struct {
+	mu   sync.Mutex
+	dirs []string
+}
+
+func buildDir() (string, error) {
+	dir, err := os.MkdirTemp("", "acpkit-interop-")
+	if err != nil {
+		return "", err
+	}
+	builds.mu.Lock()
+	defer builds.mu.Unlock()
+	builds.dirs = append(builds.dirs, dir)
+	return dir, nil
+}
+
+func buildDirs() []string {
+	builds.mu.Lock()
+	defer builds.mu.Unlock()
+	return builds.dirs
+}
+
+var exampleBin = sync.OnceValues(func() (string, error) {
+	dir, err := buildDir()
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "github.com/acpkit/go-sdk/examples/agent", "github.com/acpkit/go-sdk/examples/chat").CombinedOutput()
+	if err != nil {
+		return string(out), err
+	}
+	return dir, nil
+})
+
+// example is one of the project's own example programs.
+func example(t *testing.T, program string) string {
+	t.Helper()
+	need(t, "go")
+	dir, err := exampleBin()
+	require.NoError(t, err, "go build: %s", dir)
+	return filepath.Join(dir, program)
+}
+
+// roleVar makes the test binary an agent instead of running tests, so that
+// clients in other languages have an agent of ours to start.
+const roleVar = "ACPKIT_INTEROP_ROLE"
+
+func TestMain(m *testing.M) {
+	switch role := os.Getenv(roleVar); role {
+	case "":
+		code := m.Run()
+		for _, dir := range buildDirs() {
+			_ = os.RemoveAll(dir) // what was built for the tests
+		}
+		os.Exit(code)
+	case "agent", "agent2", "router":
+		os.Exit(play(role))
+	default:
+		fmt.Fprintf(os.Stderr, "%s=%s is not a role\n", roleVar, role)
+		os.Exit(2)
+	}
+}
+
+// play is an agent of peers/README.md over stdio: that of one version, or both behind the
+// router. Whatever it logs is a warning at least; the tests look for that on stderr.
+func play(role string) int {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if err := serve(context.Background(), role, stream.Stdio(), log); err != nil {
+		log.Error("agent ended", "err", err)
+		return 1
+	}
+	return 0
+}
+
+func serve(ctx context.Context, role string, s stream.Stream, log *slog.Logger) error {
+	first, second := &agent.Options{Unstable: true, Logger: log}, &agent2.Options{Unstable: true, Logger: log}
+	switch role {
+	case "agent":
+		return agent.Serve(ctx, s, newGoAgent, first)
+	case "agent2":
+		return agent2.Serve(ctx, s, newGoAgent2, second)
+	}
+	return router.Serve(ctx, s, &router.Agents{V1: newGoAgent, V2: newGoAgent2}, &router.Options{V1: first, V2: second})
 }

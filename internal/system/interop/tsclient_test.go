@@ -2,6 +2,9 @@ package interop_test
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -65,4 +68,94 @@ func TestTypeScriptClient(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The client of version 2 of the TypeScript SDK holds its whole conversation with our
+// agent, by itself and behind our router, and, so that a failure can be told from a bad
+// test, with the TypeScript SDK's own. It checks every message against the schema.
+func TestTypeScriptClientWithAgentOfVersion2(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		role    string
+		command func(*testing.T) []string
+		checks  int
+	}{
+		"our agent":                 {"agent2", self, 36},
+		"our router":                {"router", self, 36},
+		"its own agent":             {"", func(t *testing.T) []string { return node(t, "v2/agent.mjs") }, 36},
+		"our agent over HTTP":       {"", func(t *testing.T) []string { return []string{ourServerOf(t, "agent2")} }, 35},
+		"our router over HTTP":      {"", func(t *testing.T) []string { return []string{ourServerOf(t, "router")} }, 35},
+		"our router over WebSocket": {"", func(t *testing.T) []string { return []string{webSocket(ourServerOf(t, "router"))} }, 35},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, got := driven(t, "v2/client.mjs", c.role, c.command(t)...)
+			assert.Empty(t, got.stderr, "nothing of this is worth a warning")
+			assert.Len(t, r.Checks, c.checks, "a check that was not made proves nothing: %q", r.Checks)
+			if assert.NotNil(t, r.Exit.Code, "killed by %v", r.Exit.Signal) {
+				assert.Zero(t, *r.Exit.Code, "exit code after the end of input")
+			}
+			told := map[string]bool{}
+			for _, e := range r.Agent {
+				told[e.What] = true
+			}
+			for _, method := range []string{
+				"initialize", "auth/login", "session/new", "session/resume", "session/list", "session/close", "session/delete",
+				"session/set_config_option", "session/prompt", "session/cancel", "tool_call/cancel", "terminal/cancel", "_interop/note",
+			} {
+				assert.True(t, told[method], "the agent was not told of %s", method)
+			}
+		})
+	}
+}
+
+// The TypeScript SDK's client of version 2 drives an agent of version 1, through the router
+// and the adapter. It checks every message that it gets against the schema.
+func TestTypeScriptClientOfVersion2(t *testing.T) {
+	dir := scratch(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes"), []byte("one\ntwo\nthree\n"), 0o600))
+	command := append(node(t, "client2.mjs", dir), example(t, "agent"), "-state", t.TempDir())
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s", out)
+	var report struct {
+		Stops                  [][2]string
+		Seen, Replayed, Listed []string
+		Mode                   string
+		Errors                 map[string]int
+	}
+	require.NoError(t, json.Unmarshal(out, &report), "%s", out)
+
+	assert.Equal(t, [][2]string{{"end_turn", "string"}, {"end_turn", "string"}, {"end_turn", "string"}}, report.Stops)
+	assert.Equal(t, []string{
+		"user_message", "state_update running", "session_info_update", "tool_call_update in_progress", "tool_call_update completed", "agent_message_chunk", "state_update idle",
+		"user_message", "state_update running", "tool_call_update in_progress", "state_update requires_action", "ask Edit notes", "state_update running",
+		"tool_call_update completed", "agent_message_chunk", "state_update idle",
+		"user_message", "state_update running", "tool_call_update in_progress", "state_update requires_action", "ask Run cat notes", "state_update running",
+		"tool_call_update completed", "agent_message_chunk", "state_update idle",
+	}, story(report.Seen))
+	assert.Equal(t, []string{
+		"user_message", "tool_call_update completed", "agent_message", "user_message", "tool_call_update completed", "agent_message",
+		"user_message", "tool_call_update completed", "agent_message", "state_update idle",
+	}, story(report.Replayed))
+	assert.Equal(t, []string{"read notes"}, report.Listed)
+	assert.Equal(t, "auto", report.Mode)
+	assert.Equal(t, map[string]int{"session/prompt": -32002, "tool_call/cancel": -32602, "terminal/cancel": -32602, "session/resume": -32002}, report.Errors)
+
+	text, err := os.ReadFile(filepath.Join(dir, "notes"))
+	require.NoError(t, err)
+	assert.Equal(t, "one\n2\nthree\n", string(text))
+}
+
+// story leaves out repetitions, and the commands, which the agent sends when it has
+// responded.
+func story(updates []string) []string {
+	var out []string
+	for _, u := range updates {
+		if u != "available_commands_update" && (len(out) == 0 || out[len(out)-1] != u) {
+			out = append(out, u)
+		}
+	}
+	return out
 }

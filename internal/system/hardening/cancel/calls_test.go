@@ -1,3 +1,6 @@
+// Package cancel holds tests of calls, turns and questions that are given up: before
+// they begin, while they run, at the moment of their answer and after it, at either
+// end and through proxies. It has no code of its own.
 package cancel_test
 
 import (
@@ -321,3 +324,5 @@ func TestPeerNeverAnswersCancelledCalls(t *testing.T) {
 		assert.Zero(t, time.Since(begun))
 	})
 }
+
+func TestMain(m *testing.M) { pairtest.Main(m) }

@@ -1,3 +1,6 @@
+// Package faults holds tests of faults at an agent, at a client and between
+// them: peers that die at any moment, streams that break, connections that are closed
+// from everywhere, and handlers that panic or never return. It has no code of its own.
 package faults_test
 
 import (
@@ -206,3 +209,5 @@ func neverReturn(t *testing.T, v *protocol, side wire.Side, closes bool) {
 	}
 	close(gate)
 }
+
+func TestMain(m *testing.M) { pairtest.Main(m) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -11,10 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
+	client2 "github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
+	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -117,4 +123,147 @@ func TestAnswersThatCannotBeSent(t *testing.T) {
 		assert.Equal(t, rpcerr.CodeInternalError, code)
 		assert.Contains(t, log.String(), "session/request_permission result: outcome: missing")
 	})
+}
+
+// sending2 is sending in version 2.
+type sending2 struct {
+	where, path string
+	send        func(ctx context.Context, p *pairtest2.Pair) error
+}
+
+func update2(path string, u acp2.SessionUpdate) sending2 {
+	return sending2{"session/update params", path, func(ctx context.Context, p *pairtest2.Pair) error {
+		return p.Agent.Session("s").Update(ctx, u)
+	}}
+}
+
+func prompt2(path string, blocks ...acp2.ContentBlock) sending2 {
+	return sending2{"session/prompt params", path, func(ctx context.Context, p *pairtest2.Pair) error {
+		_, err := p.Client.Prompt(ctx, &acp2.PromptRequest{SessionID: "s", Prompt: blocks})
+		return err
+	}}
+}
+
+// TestValuesThatCannotBeSent in version 2, which has constraints of its own.
+func TestValuesOfVersion2ThatCannotBeSent(t *testing.T) {
+	for name, s := range map[string]sending2{
+		"nil":                    prompt2("prompt[1]", acp2.Text("x"), nil),
+		"nil text":               prompt2("prompt[1]", acp2.Text("x"), (*acp2.TextContent)(nil)),
+		"empty prompt":           prompt2("prompt"),
+		"nil update":             update2("update", (*acp2.AgentMessageChunk)(nil)),
+		"nil state":              update2("update", &acp2.SessionStateUpdate{}),
+		"nil in an update":       update2("update.content", &acp2.AgentMessageChunk{MessageID: "m", Content: (*acp2.TextContent)(nil)}),
+		"message without id":     update2("update.messageId", &acp2.AgentMessageChunk{Content: acp2.Text("x")}),
+		"nil in three states":    update2("update.content[0]", &acp2.ToolCallUpdate{ToolCallID: "c", Content: acp2.Some([]acp2.ToolCallContent{(*acp2.Diff)(nil)})}),
+		"raw JSON that is none":  update2("update.rawInput", &acp2.ToolCallUpdate{ToolCallID: "c", RawInput: json.RawMessage(`{"a":`)}),
+		"background work of nil": update2("update.background[0]", &acp2.SessionStateUpdate{StateUpdate: &acp2.RunningStateUpdate{Background: []acp2.BackgroundWork{nil}}}),
+		"number of _meta, deep":  update2("update._meta.a[1].b", &acp2.AvailableCommandsUpdate{Meta: acp2.Meta{"a": []any{1, map[string]any{"b": math.Inf(1)}}}}),
+		"nil block of a turn": {"session/prompt params", "prompt[0]", func(ctx context.Context, p *pairtest2.Pair) error {
+			_, err := p.Client.Session("s").Prompt(ctx, (*acp2.AudioContent)(nil)).Wait()
+			return err
+		}},
+		"turn without blocks": {"session/prompt params", "prompt", func(ctx context.Context, p *pairtest2.Pair) error {
+			_, err := p.Client.Session("s").Prompt(ctx).Wait()
+			return err
+		}},
+		"relative folder": {"session/new params", "cwd", func(ctx context.Context, p *pairtest2.Pair) error {
+			_, err := p.Client.StartSession(ctx, &acp2.NewSessionRequest{Cwd: "."})
+			return err
+		}},
+		"question without options": {"session/request_permission params", "options", func(ctx context.Context, p *pairtest2.Pair) error {
+			_, err := p.Agent.RequestPermission(ctx, &acp2.RequestPermissionRequest{SessionID: "s", Title: "t"})
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
+				arrived := 0
+				do := func(context.Context, string, any) (any, error) { arrived++; return nil, nil }
+				p := pairtest2.Connect(t, pairtest2.Setup{
+					Agent:  func(*agent2.Conn) acp2.Agent { return &peertest2.FullAgent{Do: do} },
+					Client: func(*client2.Conn) acp2.Client { return &peertest2.FullClient{Do: do} },
+				})
+				synctest.Wait()
+				before := arrived
+				err := s.send(t.Context(), p)
+				var invalid *acp2.InvalidError
+				require.ErrorAs(t, err, &invalid)
+				assert.Equal(t, s.where, invalid.Where)
+				require.Len(t, invalid.Fields, 1)
+				assert.Equal(t, s.path, invalid.Fields[0].Path)
+				require.NoError(t, p.Client.Call(t.Context(), "_x", nil, nil))
+				require.NoError(t, p.Agent.Call(t.Context(), "_x", nil, nil))
+				synctest.Wait()
+				assert.Equal(t, before+2, arrived, "nothing else was sent")
+			})
+		})
+	}
+}
+
+// TestAnswersThatCannotBeSent in version 2, by both sides.
+func TestAnswersOfVersion2ThatCannotBeSent(t *testing.T) {
+	answers := map[string]struct {
+		res any // what the handler returns
+		ask func(ctx context.Context, p *pairtest2.Pair) error
+	}{
+		"session/request_permission result: outcome": {
+			&acp2.RequestPermissionResponse{Outcome: (*acp2.SelectedPermissionOutcome)(nil)},
+			func(ctx context.Context, p *pairtest2.Pair) error {
+				_, err := p.Agent.Session("s").AskPermission(ctx, "May I?", nil)
+				return err
+			},
+		},
+		"elicitation/create result: action": {
+			&acp2.CreateElicitationResponse{Action: (*acp2.ElicitationAcceptAction)(nil)},
+			func(ctx context.Context, p *pairtest2.Pair) error {
+				s, err := p.Client.StartSession(ctx, &acp2.NewSessionRequest{Cwd: "/"}) // a form belongs to an open session
+				if err != nil {
+					return err
+				}
+				_, err = p.Agent.Session(s.ID()).AskForm(ctx, "Which?", acp2.ElicitationSchema{Type: acp2.ElicitationSchemaTypeObject})
+				return err
+			},
+		},
+		"session/prompt result: messageId": {
+			&acp2.PromptResponse{},
+			func(ctx context.Context, p *pairtest2.Pair) error {
+				_, err := p.Client.Session("s").Prompt(ctx, acp2.Text("go")).Accepted()
+				return err
+			},
+		},
+		"session/new result: configOptions[0]": {
+			&acp2.NewSessionResponse{SessionID: "s", ConfigOptions: []acp2.SessionConfigOption{{Name: "n"}}},
+			func(ctx context.Context, p *pairtest2.Pair) error {
+				_, err := p.Client.StartSession(ctx, &acp2.NewSessionRequest{Cwd: "/"})
+				return err
+			},
+		},
+	}
+	for want, a := range answers {
+		t.Run(want, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
+				var log pairtest.Log
+				armed := true
+				do := func(_ context.Context, method string, _ any) (any, error) {
+					if armed && strings.HasPrefix(want, method+" ") {
+						return a.res, nil
+					}
+					return nil, nil
+				}
+				p := pairtest2.Connect(t, pairtest2.Setup{
+					Agent:         func(*agent2.Conn) acp2.Agent { return &peertest2.FullAgent{Do: do} },
+					Client:        func(*client2.Conn) acp2.Client { return &peertest2.FullClient{Do: do} },
+					AgentOptions:  agent2.Options{Logger: log.Logger()},
+					ClientOptions: client2.Options{Logger: log.Logger()},
+				})
+				code, _ := rpcerr.CodeOf(a.ask(t.Context(), p))
+				assert.Equal(t, rpcerr.CodeInternalError, code)
+				assert.Contains(t, log.String(), want)
+				armed = false
+				err := a.ask(t.Context(), p)
+				code, _ = rpcerr.CodeOf(err)
+				assert.NotEqual(t, rpcerr.CodeInternalError, code, "%v", err)
+			})
+		})
+	}
 }

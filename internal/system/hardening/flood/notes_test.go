@@ -1,3 +1,11 @@
+// Package flood holds tests of an agent and a client that are sent more than they
+// can take: notifications, requests and whole sessions by the thousands, and peers
+// that do not read. It has no code of its own.
+//
+// By default the tests are sized for the race detector and a small machine; the
+// flags say how to make them larger:
+//
+//	go test ./internal/system/hardening/flood -notes 1000000
 package flood_test
 
 import (
@@ -275,3 +283,5 @@ func osPipes(t *testing.T) func() (stream.Stream, stream.Stream) {
 		return stream.Lines(r1, w2, nil), stream.Lines(r2, w1, nil)
 	}
 }
+
+func TestMain(m *testing.M) { pairtest.Main(m) }

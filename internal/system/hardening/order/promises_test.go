@@ -1,3 +1,10 @@
+// Package order holds the promises of order and of answers against random
+// conversations between an agent and a client, with and without proxies between them.
+// It has no code of its own.
+//
+// How many conversations are played is up to the flag -scripts:
+//
+//	go test -race ./internal/system/hardening/order -scripts 100000
 package order_test
 
 import (
@@ -5,9 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -27,11 +32,7 @@ var (
 	seed    = flag.Uint64("seed", 0, "seed of TestPromises; 0: another one each time")
 )
 
-// TestMain keeps what the tests provoke out of their output.
-func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { pairtest.Main(m) }
 
 // Random conversations, with everything that two programs and their proxies can say to
 // each other, nested to any depth, given up and cancelled at any time, with queues that

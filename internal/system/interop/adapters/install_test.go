@@ -1,3 +1,6 @@
+// Package adapters holds tests against the two most used agents of version 2 of the protocol,
+// claude-agent-acp and codex-acp, which adapt Claude Code and Codex. They run with a language
+// model on the loopback interface whose answers are known. The
 package adapters_test
 
 import (

@@ -107,7 +107,7 @@ export async function runTurn({ params, signal, client }, store) {
       await tell("extension missing", client.request("_interop/none", {}));
     },
     async script() {
-      await runScript(JSON.parse(params.prompt[1].text), { client, sessionId: session.id, cancelled, note: (what, value) => store.note(what, value) });
+      await runScript(JSON.parse(params.prompt[1].text), { client, sessionId: session.id, note: (what, value) => store.note(what, value) });
     },
     async ["Hello,"]() {
       await turns.permission();

@@ -1,5 +1,0 @@
-//go:build !race
-
-package hardening_test
-
-const raceEnabled = false
