@@ -106,13 +106,17 @@ func (s *story) updates(most int, replay bool) (list []acp.SessionUpdate) {
 }
 
 func (s *story) block() acp.ContentBlock {
-	switch s.r.IntN(6) {
+	switch s.r.IntN(9) {
 	case 0:
 		return &acp.ImageContent{Data: "YQ==", MIMEType: "image/png", URI: "file:///i", Meta: acp.Meta{"k": s.text()}}
 	case 1:
-		return &acp.ResourceLink{Name: s.text(), URI: "file:///l", Size: new(int64(7))}
+		return &acp.ResourceLink{Name: s.text(), URI: "file:///l", Title: "t", Description: "d", MIMEType: "a/b", Size: new(int64(7))}
 	case 2:
 		return acp.Text("")
+	case 3:
+		return &acp.EmbeddedResource{Resource: &acp.TextResourceContents{Text: s.text(), URI: "file:///r", MIMEType: "a/b", Meta: acp.Meta{"k": "v"}}}
+	case 4:
+		return &acp.TextContent{Text: s.text(), Annotations: &acp.Annotations{Audience: []acp.Role{acp.RoleUser}, LastModified: "x", Priority: new(s.r.Float64())}}
 	}
 	return acp.Text(s.text())
 }
@@ -147,17 +151,30 @@ func (s *story) update(replay bool) acp.SessionUpdate {
 	case n < 13:
 		return &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{{Name: "c", Description: s.text(), Input: &acp.UnstructuredCommandInput{Hint: "h"}}}}
 	case n < 14:
-		return &acp.SessionInfoUpdate{Title: acp.Some(s.text()), Meta: acp.Meta{"k": "v"}}
+		title := acp.Some(s.text())
+		if s.r.IntN(3) == 0 {
+			title = acp.Null[string]()
+		}
+		return &acp.SessionInfoUpdate{Title: title, Meta: acp.Meta{"k": "v"}}
 	case n < 15:
-		return &acp.ConfigOptionUpdate{ConfigOptions: []acp.SessionConfigOption{{ID: "o", Name: s.text(), Kind: &acp.SessionConfigBoolean{CurrentValue: true}}}}
+		group := acp.SessionConfigSelectGroup{Group: "g", Name: "G", Options: []acp.SessionConfigSelectOption{{Value: "v", Name: "V"}}}
+		return &acp.ConfigOptionUpdate{ConfigOptions: []acp.SessionConfigOption{
+			{ID: "o", Name: s.text(), Kind: &acp.SessionConfigBoolean{CurrentValue: true}},
+			{ID: "s", Name: "S", Category: "mode", Kind: &acp.SessionConfigSelect{CurrentValue: "v",
+				Options: acp.SessionConfigSelectOptions{Grouped: []acp.SessionConfigSelectGroup{group}}}},
+		}}
 	}
 	return []acp.SessionUpdate{
 		&acp.UsageUpdate{Used: s.r.Uint64N(1000), Size: 1000, Cost: &acp.Cost{Amount: 1.5, Currency: "USD"}},
 		&acp.Notice{Severity: "info", Title: s.text()},
 		&acp.CompactionUpdate{CompactionID: "c", Status: "completed", Summary: acp.Some([]acp.ContentBlock{acp.Text(s.text())})},
+		&acp.CompactionUpdate{CompactionID: "c", Status: "failed", Error: acp.Some(s.text())},
+		&acp.CompactionSummaryChunk{CompactionID: "c", Content: s.block()},
 		&acp.SubagentUpdate{SessionID: "sub", Title: acp.Some(s.text())},
+		&acp.SubagentUpdate{SessionID: "sub", Title: acp.Some(s.text()), State: acp.Some[acp.StateUpdate](&acp.RunningStateUpdate{})},
+		&acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "p", Entries: []acp.PlanEntry{{Content: s.text(), Priority: "low", Status: "completed"}}}},
 		&acp.UnknownSessionUpdate{Type: "_own", Raw: json.RawMessage(`{"sessionUpdate":"_own","a":1}`)},
-	}[s.r.IntN(5)]
+	}[s.r.IntN(9)]
 }
 
 // teller is the agent that tells a story.
@@ -199,7 +216,7 @@ func (a *teller) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Promp
 			return nil, errors.New("was not allowed")
 		}
 	}
-	return &acp.PromptResponse{StopReason: turn.end}, turn.err
+	return &acp.PromptResponse{StopReason: turn.end, Usage: &acp.Usage{TotalTokens: 3, InputTokens: 2, OutputTokens: 1}}, turn.err
 }
 
 func (a *teller) HandleExtension(ctx context.Context, _ string, params json.RawMessage) (any, error) {

@@ -190,23 +190,6 @@ func TestSessionParts(t *testing.T) {
 	thread.Apply(th, &acp.SessionStateUpdate{})
 }
 
-// The items and terminals of a long session can be dropped; what comes for them later is new.
-func TestDrop(t *testing.T) {
-	th := told(t,
-		`{"sessionUpdate":"terminal_update","terminalId":"t","command":"make","output":{"data":"YQ=="},"exitStatus":{"exitCode":0}}`,
-		`{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"Build","content":[{"type":"terminal","terminalId":"t"}]}`,
-		`{"sessionUpdate":"agent_message","messageId":"m","content":[{"type":"text","text":"built"}]}`,
-		`{"sessionUpdate":"agent_message","messageId":"n","content":[{"type":"text","text":"next"}]}`)
-	old := th.Snapshot()
-	th.Drop(2)
-	thread.Apply(th, update(t, `{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"more"}}`))
-	assert.JSONEq(t, `[{},{},{"role":"agent","id":"n","content":[{"type":"text","text":"next"}]},{"role":"agent","id":"m","content":[{"type":"text","text":"more"}]}]`,
-		toJSON(t, th.Snapshot().Items.Slice()))
-	assert.Nil(t, th.Snapshot().Terminal("t"))
-	assert.Nil(t, th.Snapshot().ToolCall("1"))
-	assert.Equal(t, "a", string(old.Terminal(old.ToolCall("1").Content.At(0).TerminalID).Output))
-}
-
 // update reads an update as it stands on the wire.
 func update(t testing.TB, raw string) acp.SessionUpdate {
 	t.Helper()
