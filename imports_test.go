@@ -84,6 +84,8 @@ var importRules = []importRule{
 		"a store knows neither the protocol nor the kit that writes to it"},
 	{"agent/journal/journaltest", []string{"agent/journal"},
 		"it tests the stores of others"},
+	{"agent/tools", []string{"acp", "agent", "internal/panics", "internal/validate"},
+		"tools work in any agent of version 1, with or without the kit"},
 	{"agent/router/adapter", []string{"acp", "acp/v2", "agent", "agent/v2", "client", "stream", "rpcerr", "internal/endpoint"},
 		"it is the client of an agent of version 1, and the agent of clients of version 2"},
 	{"agent/router", []string{"acp", "acp/v2", "agent", "agent/v2", "stream", "rpcerr", "internal/endpoint", "internal/envelope", "internal/panics", "internal/wire", "internal/validate"},

@@ -243,6 +243,8 @@ func parse(tag string) (r rules) {
 // may be secret.
 func messageOf(e validator.FieldError) string {
 	switch e.Tag() {
+	case "required":
+		return "must be present"
 	case "id", "filled":
 		return "must not be empty"
 	case "abspath":
@@ -254,8 +256,12 @@ func messageOf(e validator.FieldError) string {
 			return "must not be empty"
 		}
 		return limit(e, "at least ")
-	case "max":
+	case "gte":
+		return limit(e, "at least ")
+	case "max", "lte":
 		return limit(e, "at most ")
+	case "oneof":
+		return "must be one of " + e.Param()
 	}
 	return fmt.Sprintf("must keep the rule %s", e.Tag())
 }

@@ -1,0 +1,203 @@
+package tools
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/acp"
+)
+
+// A Call is one call of a tool. Its methods are safe for concurrent use; once Run of the tool
+// has returned they do nothing.
+type Call struct {
+	tool    *Tool
+	session Session
+	id      acp.ToolCallID
+	input   json.RawMessage
+	summary Summary
+
+	mu        sync.Mutex // held while an update is sent, so that they arrive in order
+	over      bool
+	shown     []acp.ToolCallContent
+	progress  string
+	locations []acp.ToolCallLocation
+}
+
+// ID returns the id that the client knows the call by.
+func (c *Call) ID() acp.ToolCallID { return c.id }
+
+// Tool returns the name of the tool.
+func (c *Call) Tool() string { return c.tool.Name }
+
+// Effect returns what the tool does.
+func (c *Call) Effect() Effect { return c.tool.Effect }
+
+// Summary returns what Describe has returned, with a title.
+func (c *Call) Summary() Summary { return c.summary }
+
+// Input returns a copy of the input.
+func (c *Call) Input() json.RawMessage { return bytes.Clone(c.input) }
+
+// Decode decodes the input.
+func (c *Call) Decode(v any) error { return json.Unmarshal(c.input, v) }
+
+// Progress shows a text, such as the last lines of a command's output, in place of the one
+// before. The result takes its place.
+func (c *Call) Progress(ctx context.Context, text string) error {
+	return c.change(ctx, func(u *acp.ToolCallUpdate) {
+		c.progress = clip(text, maxText)
+		u.Content = c.content()
+	})
+}
+
+// Show adds to what the client shows of the call, and stays when the call has ended.
+func (c *Call) Show(ctx context.Context, content ...acp.ToolCallContent) error {
+	return c.change(ctx, func(u *acp.ToolCallUpdate) {
+		c.shown = append(c.shown, content...)
+		u.Content = c.content()
+	})
+}
+
+// Diff shows how a file has changed; a nil old means that it is new. It takes the place of an
+// earlier diff of the file, such as that of the preview.
+func (c *Call) Diff(ctx context.Context, path string, old *string, new string) error {
+	return c.change(ctx, func(u *acp.ToolCallUpdate) {
+		c.shown = slices.DeleteFunc(c.shown, func(x acp.ToolCallContent) bool {
+			d, ok := x.(*acp.Diff)
+			return ok && d.Path == path
+		})
+		c.shown = append(c.shown, &acp.Diff{Path: path, OldText: old, NewText: new})
+		u.Content = c.content()
+	})
+}
+
+// At lets an editor follow the call to a line of a file; 0 means no line.
+func (c *Call) At(ctx context.Context, path string, line uint32) error {
+	return c.change(ctx, func(u *acp.ToolCallUpdate) {
+		at := acp.ToolCallLocation{Path: path}
+		if line > 0 {
+			at.Line = &line
+		}
+		c.locations = append(c.locations, at)
+		u.Locations = slices.Clone(c.locations)
+	})
+}
+
+func (c *Call) content() []acp.ToolCallContent {
+	all := slices.Clone(c.shown)
+	if c.progress != "" {
+		all = append(all, acp.ToolText(c.progress))
+	}
+	return all
+}
+
+// change sends what set changes, unless the call is over.
+func (c *Call) change(ctx context.Context, set func(*acp.ToolCallUpdate)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return nil
+	}
+	u := &acp.ToolCallUpdate{ToolCallID: c.id}
+	set(u)
+	return c.session.Update(ctx, u)
+}
+
+// announce shows the call as pending, with all that is known of it.
+func (c *Call) announce(ctx context.Context, known bool) error {
+	if known {
+		return c.change(ctx, func(u *acp.ToolCallUpdate) {
+			u.Title, u.Kind, u.Name, u.RawInput, u.Locations, u.Content = c.summary.Title, c.tool.Kind, c.tool.Name, c.input, c.locations, c.content()
+		})
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session.Update(ctx, &acp.ToolCall{
+		ToolCallID: c.id, Title: c.summary.Title, Name: c.tool.Name, Kind: c.tool.Kind, Status: acp.ToolCallStatusPending,
+		RawInput: c.input, Locations: c.locations, Content: c.content(),
+	})
+}
+
+// question is the call as a permission request describes it.
+func (c *Call) question() *acp.ToolCallUpdate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return &acp.ToolCallUpdate{
+		ToolCallID: c.id, Title: c.summary.Title, Name: c.tool.Name, Kind: c.tool.Kind, Status: acp.ToolCallStatusPending,
+		RawInput: c.input, Locations: c.locations, Content: c.content(),
+	}
+}
+
+// end reports how the call ended; later changes do nothing.
+func (c *Call) end(ctx context.Context, u *acp.ToolCallUpdate) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	u.ToolCallID = c.id
+	if len(u.Content) > 0 || len(c.shown) > 0 || c.progress != "" { // else nothing is there to be replaced
+		u.Content = append(append([]acp.ToolCallContent{}, c.shown...), u.Content...)
+	}
+	return c.session.Update(ctx, u)
+}
+
+// completed returns the last update of a call that has succeeded.
+func completed(r *Result) *acp.ToolCallUpdate {
+	u := &acp.ToolCallUpdate{Status: acp.ToolCallStatusCompleted, Content: r.Content}
+	if r.Content == nil {
+		for _, p := range r.Model {
+			if p.Text != "" {
+				u.Content = append(u.Content, acp.ToolText(p.Text))
+			}
+		}
+	}
+	if r.Raw != nil {
+		if raw, err := json.Marshal(r.Raw); err == nil && len(raw) <= maxRaw {
+			u.RawOutput = raw
+		}
+	}
+	return u
+}
+
+// What of a result is sent to the client and to the model. A model reads no more anyway, and a
+// message must not be longer than a connection allows.
+const (
+	maxText = 256 << 10 // bytes of one text
+	maxRaw  = 1 << 20   // bytes of Raw as JSON; a longer one is left out
+	maxData = 8 << 20   // bytes of the data of one part; a longer one becomes a text
+)
+
+// bound cuts the texts of a result.
+func (r *Result) bound() {
+	r.Model = slices.Clone(r.Model)
+	for i, p := range r.Model {
+		if len(p.Data) > maxData {
+			p = Part{Text: "[" + cmp.Or(p.MIMEType, "data") + " that is too large to be read]"}
+		}
+		p.Text = clip(p.Text, maxText)
+		r.Model[i] = p
+	}
+	r.Content = slices.Clone(r.Content)
+	for i, x := range r.Content {
+		if content, ok := x.(*acp.Content); ok {
+			if text, ok := content.Content.(*acp.TextContent); ok && len(text.Text) > maxText {
+				r.Content[i] = acp.ToolText(clip(text.Text, maxText))
+			}
+		}
+	}
+}
+
+// clip cuts a text at a rune and says so.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "\n[the rest is left out]"
+}

@@ -1,0 +1,282 @@
+package tools
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/panics"
+)
+
+// atOnce is how many calls that only read run at the same time.
+const atOnce = 4
+
+func newID() acp.ToolCallID { return acp.ToolCallID("call_" + rand.Text()) }
+
+// Announce shows a call whose input the model has not finished. Set Request.ToolCallID to the
+// id that it returns.
+func (r *Registry) Announce(ctx context.Context, env Env, name string) (acp.ToolCallID, error) {
+	call := &acp.ToolCall{ToolCallID: newID(), Title: name, Name: name, Status: acp.ToolCallStatusPending}
+	if t := r.find(name); t != nil {
+		call.Title, call.Kind = cmp.Or(t.Title, t.Name), t.Kind
+	}
+	return call.ToolCallID, env.Session.Update(ctx, call)
+}
+
+// Run makes the calls of one answer of the model, and returns a result for each, in their order.
+//
+// The error is not nil if the turn must end: ctx is done, the person has cancelled the turn
+// (errors.Is(err, acp.ErrTurnCancelled)), or the session cannot be reached. Calls that have not
+// run by then are Cancelled, or Failed.
+func (r *Registry) Run(ctx context.Context, env Env, requests []Request) ([]Done, error) {
+	if env.Logger == nil {
+		env.Logger = slog.Default()
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	b := &batch{registry: r, env: env, ctx: ctx, cancel: cancel}
+	all := make([]Done, len(requests))
+	var reads sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i, req := range requests {
+		if len(req.Input) == 0 {
+			req.Input = json.RawMessage("{}")
+		}
+		all[i].Request = req
+		if t := r.find(req.Name); t != nil && t.Effect == Reads {
+			slots <- struct{}{} // given back by a call, which ends with ctx
+			reads.Go(func() {   // ends with its call
+				defer func() { <-slots }()
+				b.run(&all[i])
+			})
+			continue
+		}
+		reads.Wait()
+		b.run(&all[i])
+	}
+	reads.Wait()
+	return all, context.Cause(ctx)
+}
+
+// batch is one Run.
+type batch struct {
+	registry *Registry
+	env      Env
+	ctx      context.Context
+	cancel   context.CancelCauseFunc // ends the turn
+}
+
+// run makes one call.
+func (b *batch) run(d *Done) {
+	t := b.registry.find(d.Name)
+	c := &Call{tool: t, session: b.env.Session, id: d.ToolCallID, input: bytes.Clone(d.Input)}
+	if t == nil {
+		c.tool = &Tool{Name: d.Name, Kind: acp.ToolKindOther}
+	}
+	known := c.id != ""
+	if !known {
+		c.id = newID()
+		d.ToolCallID = c.id
+	}
+	var bad error
+	switch {
+	case t == nil:
+		bad = Failf("There is no tool %q. The tools are: %s.", d.Name, b.registry.names())
+	case !isObject(c.input):
+		bad = Failf("The input of the call is not a JSON object. Call the tool again with all of its input.")
+		c.input = nil
+	default:
+		c.summary = b.describe(c)
+	}
+	if c.summary.Title == "" {
+		c.summary.Title = cmp.Or(c.tool.Title, c.tool.Name)
+	}
+	c.locations, c.shown = c.summary.Locations, c.summary.Preview
+	if err := c.announce(b.ctx, known); err != nil {
+		b.cancel(err)
+		d.Outcome, d.Result = Failed, Text("The call could not be shown to the person, so it did not run.")
+		return
+	}
+	if bad == nil {
+		bad = b.admit(c, d)
+	}
+	ran := bad == nil
+	if ran {
+		d.Result, bad = b.call(c)
+	}
+	b.settle(c, d, ran, bad)
+}
+
+func isObject(in json.RawMessage) bool {
+	in = bytes.TrimLeft(in, " \t\r\n")
+	return len(in) > 0 && in[0] == '{' && json.Valid(in)
+}
+
+func (b *batch) describe(c *Call) (s Summary) {
+	if c.tool.Describe == nil {
+		return Summary{}
+	}
+	err := panics.Guard(func() error { s = c.tool.Describe(b.ctx, c.Input()); return nil })
+	if err != nil {
+		b.env.Logger.Error("tools: Describe has panicked", "tool", c.tool.Name, "error", err)
+		return Summary{}
+	}
+	if s.Rule != nil {
+		rule := *s.Rule
+		rule.Tool = c.tool.Name
+		s.Rule = &rule
+	}
+	return s
+}
+
+// errRejected is why a call does not run that nobody has allowed.
+var errRejected = errors.New("rejected")
+
+// admit returns nil once the call may run.
+func (b *batch) admit(c *Call, d *Done) error {
+	if err := context.Cause(b.ctx); err != nil {
+		return err
+	}
+	decision := Ask
+	if b.env.Gate != nil {
+		if err := panics.Guard(func() error { decision = b.env.Gate(b.ctx, c); return nil }); err != nil {
+			return err
+		}
+	} else if c.tool.Effect == Reads {
+		decision = Allow
+	}
+	rule := c.summary.Rule
+	switch {
+	case decision == Allow:
+	case decision != Ask:
+		return errRejected
+	case rule != nil && b.env.Rules != nil && b.env.Rules.Allowed(*rule):
+	default:
+		if err := b.ask(c, rule); err != nil {
+			return err
+		}
+	}
+	// The update is sent before the call, so that what keeps a record has it first.
+	err := c.change(b.ctx, func(u *acp.ToolCallUpdate) { u.Status = acp.ToolCallStatusInProgress })
+	if err != nil {
+		b.cancel(err)
+	}
+	return err
+}
+
+// ask asks the person.
+func (b *batch) ask(c *Call, rule *Rule) error {
+	options := []acp.PermissionOption{{OptionID: "allow_once", Name: "Allow once", Kind: acp.PermissionOptionKindAllowOnce}}
+	if rule != nil && b.env.Rules != nil {
+		options = append(options, acp.PermissionOption{OptionID: "allow_always", Name: "Always allow " + rule.Label, Kind: acp.PermissionOptionKindAllowAlways})
+	}
+	options = append(options, acp.PermissionOption{OptionID: "reject_once", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce})
+	choice, err := b.env.Session.AskPermission(b.ctx, c.question(), options...)
+	switch {
+	case errors.Is(err, acp.ErrTurnCancelled), err != nil && b.ctx.Err() != nil:
+		b.cancel(err)
+		return err
+	case err != nil:
+		b.env.Logger.Warn("tools: permission could not be asked for", "tool", c.tool.Name, "toolCallId", string(c.id), "error", err)
+		return Failf("Permission could not be asked for, so the call did not run.")
+	case !agent.Allows(choice):
+		return errRejected
+	case choice.Kind == acp.PermissionOptionKindAllowAlways:
+		return b.env.Rules.Allow(b.ctx, *rule)
+	}
+	return context.Cause(b.ctx)
+}
+
+// call runs the tool.
+func (b *batch) call(c *Call) (r Result, err error) {
+	fault := panics.Guard(func() error { r, err = c.tool.Run(b.ctx, c); return nil })
+	if fault != nil {
+		return Result{}, fault
+	}
+	return r, err
+}
+
+// settle reports how a call ended.
+func (b *batch) settle(c *Call, d *Done, ran bool, err error) {
+	_, known := errors.AsType[acp.ToolFailure](err)
+	var u *acp.ToolCallUpdate
+	switch {
+	case err == nil:
+		d.Outcome = Completed
+		d.bound()
+		u = completed(&d.Result)
+	case errors.Is(err, errRejected):
+		d.Outcome, d.Result = Rejected, Text("The person rejected this call. Do not try it again in another way; go on without it, or ask what to do.")
+		u = failed("Rejected by the user")
+	case errors.Is(err, acp.ErrTurnCancelled) || b.ctx.Err() != nil && !known:
+		d.Outcome, d.Result = Cancelled, Text("The call was cancelled before it ran.")
+		if ran {
+			d.Result = Text("The call was cancelled. It may have taken effect in part.")
+		}
+		u = failed("Cancelled")
+	default:
+		d.Outcome = Failed
+		if errors.Is(err, context.DeadlineExceeded) && !known {
+			err = Failf("The call took too long and was stopped. It may have taken effect in part.")
+		} else if !known {
+			b.env.Logger.Error("tools: a call failed", "tool", c.tool.Name, "toolCallId", string(c.id), "error", err)
+		}
+		u = acp.FailToolCall(c.id, err)
+		d.Result = Result{Model: []Part{{Text: texts(u.Content)}}, Content: u.Content}
+		d.bound()
+		u.Content = d.Content
+	}
+	if err := c.end(b.ctx, u); err != nil {
+		b.cancel(err)
+	}
+}
+
+func failed(text string) *acp.ToolCallUpdate {
+	return &acp.ToolCallUpdate{Status: acp.ToolCallStatusFailed, Content: []acp.ToolCallContent{acp.ToolText(text)}}
+}
+
+// texts joins the texts of a content.
+func texts(content []acp.ToolCallContent) (joined string) {
+	for _, x := range content {
+		if c, ok := x.(*acp.Content); ok {
+			if text, ok := c.Content.(*acp.TextContent); ok {
+				if joined != "" {
+					joined += "\n"
+				}
+				joined += text.Text
+			}
+		}
+	}
+	return cmp.Or(joined, "The call failed.")
+}
+
+// memoryRules is a Rules that ends with the program.
+type memoryRules struct {
+	mu  sync.Mutex
+	all map[Rule]bool
+}
+
+// NewRules returns rules in memory.
+func NewRules() Rules { return &memoryRules{all: make(map[Rule]bool)} }
+
+func (m *memoryRules) Allowed(r Rule) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r.Label = ""
+	return m.all[r]
+}
+
+func (m *memoryRules) Allow(_ context.Context, r Rule) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r.Label = ""
+	m.all[r] = true
+	return nil
+}

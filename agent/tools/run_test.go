@@ -1,0 +1,318 @@
+package tools_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+func done(context.Context, *tools.Call) (tools.Result, error) { return tools.Text("done"), nil }
+
+// What the client sees of a call, message by message, and what the model reads.
+func TestLifeOfACall(t *testing.T) {
+	const (
+		input     = `{"path":"/a"}`
+		announced = `call 1 Edit /a edit pending {"path":"/a"} @/a [diff of /a]`
+		asked     = `ask 1 Edit /a edit pending {"path":"/a"} @/a [diff of /a] (Allow once) (Always allow editing /a in this session) (Reject)`
+		started   = `update 1 in_progress`
+	)
+	allow := choose(acp.PermissionOptionKindAllowOnce)
+	fails := func(err error) func(context.Context, *tools.Call) (tools.Result, error) {
+		return func(context.Context, *tools.Call) (tools.Result, error) { return tools.Result{}, err }
+	}
+	for name, c := range map[string]struct {
+		run     func(context.Context, *tools.Call) (tools.Result, error)
+		answer  func(context.Context, []acp.PermissionOption) (acp.PermissionOption, error)
+		gate    tools.Decision
+		want    []string
+		outcome tools.Outcome
+		model   string
+	}{
+		"allowed by the gate": {done, nil, tools.Allow,
+			[]string{announced, started, `update 1 completed [diff of /a | done]`}, tools.Completed, "done"},
+		"denied by the gate": {done, nil, tools.Deny,
+			[]string{announced, `update 1 failed [diff of /a | Rejected by the user]`}, tools.Rejected, "The person rejected this call."},
+		"allowed once": {done, allow, tools.Ask,
+			[]string{announced, asked, started, `update 1 completed [diff of /a | done]`}, tools.Completed, "done"},
+		"rejected": {done, choose(acp.PermissionOptionKindRejectOnce), tools.Ask,
+			[]string{announced, asked, `update 1 failed [diff of /a | Rejected by the user]`}, tools.Rejected, "The person rejected this call."},
+		"cancelled while the person is asked": {done, func(context.Context, []acp.PermissionOption) (acp.PermissionOption, error) {
+			return acp.PermissionOption{}, fmt.Errorf("asking: %w", acp.ErrTurnCancelled)
+		}, tools.Ask, []string{announced, asked, `update 1 failed [diff of /a | Cancelled]`}, tools.Cancelled, "The call was cancelled before it ran."},
+		"an answer that was not offered": {done, func(context.Context, []acp.PermissionOption) (acp.PermissionOption, error) {
+			return acp.PermissionOption{}, errors.New("not offered")
+		}, tools.Ask, []string{announced, asked, `update 1 failed [diff of /a | Permission could not be asked for, so the call did not run.]`}, tools.Failed, "Permission could not be asked for, so the call did not run."},
+		"a failure": {fails(tools.Failf("/a has %d lines", 3)), allow, tools.Ask,
+			[]string{announced, asked, started, `update 1 failed [diff of /a | /a has 3 lines]`}, tools.Failed, "/a has 3 lines"},
+		"an error of the protocol": {fails(fmt.Errorf("secret: %w", rpcerr.ResourceNotFound("/a"))), allow, tools.Ask,
+			[]string{announced, asked, started, `update 1 failed [diff of /a | Resource not found: /a]`}, tools.Failed, "Resource not found: /a"},
+		"any other error": {fails(errors.New("token=secret")), allow, tools.Ask,
+			[]string{announced, asked, started, `update 1 failed [diff of /a | Internal error]`}, tools.Failed, "Internal error"},
+		"a deadline": {fails(fmt.Errorf("running: %w", context.DeadlineExceeded)), allow, tools.Ask,
+			[]string{announced, asked, started, `update 1 failed [diff of /a | The call took too long and was stopped. It may have taken effect in part.]`}, tools.Failed, "The call took too long and was stopped."},
+		"a panic": {func(context.Context, *tools.Call) (tools.Result, error) { panic("secret") }, allow, tools.Ask,
+			[]string{announced, asked, started, `update 1 failed [diff of /a | Internal error]`}, tools.Failed, "Internal error"},
+		"a call that shows what it does": {func(ctx context.Context, c *tools.Call) (tools.Result, error) {
+			old := "x"
+			err := errors.Join(c.Progress(ctx, "half"), c.At(ctx, "/b", 7), c.Show(ctx, acp.ToolText("shown")), c.Diff(ctx, "/a", &old, "y"), c.Progress(ctx, "most"))
+			go func() { assert.NoError(t, c.Progress(ctx, "late")) }() // ends at once
+			return tools.Result{Model: []tools.Part{{Text: "for the model"}}, Content: []acp.ToolCallContent{acp.ToolText("for the person")}}, err
+		}, nil, tools.Allow, []string{announced, started, `update 1 [diff of /a | half]`, `update 1 @/a @/b`, `update 1 [diff of /a | shown | half]`,
+			`update 1 [shown | diff of /a | half]`, `update 1 [shown | diff of /a | most]`, `update 1 completed [shown | diff of /a | for the person]`}, tools.Completed, "for the model"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &session{answer: c.answer}
+				var logged bytes.Buffer
+				env := tools.Env{Session: s, Rules: tools.NewRules(), Logger: slog.New(slog.NewTextHandler(&logged, nil)),
+					Gate: func(_ context.Context, call *tools.Call) tools.Decision {
+						assert.Equal(t, input, string(call.Input()))
+						return c.gate
+					}}
+				all, err := registry(t, edit(c.run)).Run(t.Context(), env, []tools.Request{{ID: "m", Name: "edit", Input: json.RawMessage(input)}})
+				synctest.Wait()
+				require.Len(t, all, 1)
+				assert.Equal(t, c.want, s.lines)
+				assert.Equal(t, c.outcome, all[0].Outcome)
+				assert.Contains(t, text(all[0]), c.model)
+				assert.Equal(t, c.outcome == tools.Cancelled, errors.Is(err, acp.ErrTurnCancelled))
+				sent := strings.Join(c.want, "")
+				assert.Equal(t, strings.Contains(sent, "Internal error") || strings.Contains(sent, "Resource"), strings.Contains(logged.String(), "secret"))
+			})
+		})
+	}
+}
+
+// A call that cannot be made is shown, and the model reads why.
+func TestBadCalls(t *testing.T) {
+	type in struct {
+		Path string `json:"path" validate:"required"`
+		Line int    `json:"line,omitempty" validate:"min=0,max=9"`
+		Mode string `json:"mode,omitempty" validate:"omitempty,oneof=r w"`
+		At   []struct {
+			N *int `json:"n" validate:"required"`
+		} `json:"at,omitempty" validate:"dive"`
+	}
+	read := tools.Typed("read", "Reads.", func(context.Context, *tools.Call, in) (tools.Result, error) {
+		t.Error("it runs")
+		return tools.Result{}, nil
+	})
+	for input, want := range map[string]string{
+		`{"path":`:        "The input of the call is not a JSON object",
+		`[]`:              "The input of the call is not a JSON object",
+		`null`:            "The input of the call is not a JSON object",
+		``:                "path must be present",
+		`{"path":""}`:     "path must be present",
+		`{"path":1}`:      "path must not be a JSON number",
+		`{"path":"a"} {}`: "The input of the call is not a JSON object",
+		`{"path":"a","line":10,"mode":"x","at":[{"n":0},{}]}`: "at.1.n must be present; line must be at most 9; mode must be one of r w",
+	} {
+		s := &session{}
+		env := tools.Env{Session: s, Gate: func(context.Context, *tools.Call) tools.Decision { return tools.Allow }, Logger: quiet()}
+		all, err := registry(t, read).Run(t.Context(), env, []tools.Request{{Name: "read", Input: json.RawMessage(input)}, {Name: "rm"}})
+		require.NoError(t, err)
+		assert.Contains(t, text(all[0]), want, input)
+		assert.Equal(t, `There is no tool "rm". The tools are: read.`, text(all[1]))
+		for _, d := range all {
+			assert.Equal(t, tools.Failed, d.Outcome)
+			assert.Contains(t, strings.Join(s.lines, "\n"), text(d))
+		}
+	}
+}
+
+// Calls have results in their order, and ids of their own whatever the model calls them.
+func TestManyCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var running, most atomic.Int32
+		var order []string
+		read := tools.Tool{Name: "read", Effect: tools.Reads, Schema: object, Run: func(_ context.Context, c *tools.Call) (tools.Result, error) {
+			most.Store(max(most.Load(), running.Add(1)))
+			time.Sleep(time.Second)
+			running.Add(-1)
+			return tools.Text(string(c.Input())), nil
+		}}
+		write := tools.Tool{Name: "write", Effect: tools.Writes, Schema: object, Run: func(_ context.Context, c *tools.Call) (tools.Result, error) {
+			assert.Zero(t, running.Load())
+			order = append(order, string(c.Input()))
+			return tools.Text(string(c.Input())), nil
+		}}
+		s := &session{answer: choose(acp.PermissionOptionKindAllowOnce)}
+		var requests []tools.Request
+		for i, name := range strings.Fields("read read read read read read write write read write read") {
+			requests = append(requests, tools.Request{ID: []string{"", "same"}[i%2], Name: name, Input: fmt.Appendf(nil, `{"n":%d}`, i)})
+		}
+		began := time.Now()
+		all, err := registry(t, read, write).Run(t.Context(), tools.Env{Session: s}, requests)
+		require.NoError(t, err)
+		ids := map[acp.ToolCallID]bool{}
+		for i, d := range all {
+			assert.Equal(t, string(requests[i].Input), text(d))
+			assert.Equal(t, requests[i].ID, d.ID)
+			ids[d.ToolCallID] = true
+		}
+		assert.Len(t, ids, len(all))
+		assert.EqualValues(t, 4, most.Load())
+		assert.Equal(t, []string{`{"n":6}`, `{"n":7}`, `{"n":9}`}, order)
+		assert.Equal(t, 4*time.Second, time.Since(began))
+		ended := 0
+		for _, line := range s.lines {
+			if strings.Contains(line, "completed") {
+				ended++
+			}
+		}
+		assert.Equal(t, len(all), ended)
+	})
+}
+
+// A cancelled turn closes all calls: those that run, and those that have not begun.
+func TestCancelInABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		slow := tools.Tool{Name: "slow", Effect: tools.Reads, Schema: object, Run: func(ctx context.Context, _ *tools.Call) (tools.Result, error) {
+			<-ctx.Done()
+			return tools.Result{}, ctx.Err()
+		}}
+		s := &session{answer: func(ctx context.Context, _ []acp.PermissionOption) (acp.PermissionOption, error) {
+			<-ctx.Done()
+			return acp.PermissionOption{}, ctx.Err()
+		}}
+		go func() { synctest.Wait(); cancel() }() // ends at once
+		var requests []tools.Request
+		for range 6 {
+			requests = append(requests, tools.Request{Name: "slow"})
+		}
+		requests = append(requests, tools.Request{Name: "edit"}, tools.Request{Name: "nothing"})
+		all, err := registry(t, slow, edit(done)).Run(ctx, tools.Env{Session: s, Logger: quiet()}, requests)
+		require.ErrorIs(t, err, context.Canceled)
+		ended := map[string]int{}
+		for _, line := range s.lines {
+			if strings.Contains(line, " failed ") {
+				ended[line]++
+			}
+		}
+		assert.Len(t, ended, 8)
+		for i, d := range all {
+			want := tools.Cancelled
+			if i == 7 {
+				want = tools.Failed
+			}
+			assert.Equal(t, want, d.Outcome)
+			assert.NotEmpty(t, text(d))
+		}
+	})
+}
+
+// A rule allows exactly what it says, to the tool that it was given for.
+func TestRules(t *testing.T) {
+	command := func(name string) tools.Tool {
+		return tools.Tool{Name: name, Schema: object, Run: done, Describe: func(_ context.Context, in json.RawMessage) tools.Summary {
+			var v struct{ Command string }
+			_ = json.Unmarshal(in, &v)
+			return tools.Summary{Rule: &tools.Rule{Tool: "any", What: v.Command, Label: "`" + v.Command + "` in this session"}}
+		}}
+	}
+	asked := 0
+	s := &session{answer: func(ctx context.Context, options []acp.PermissionOption) (acp.PermissionOption, error) {
+		asked++
+		return choose(acp.PermissionOptionKindAllowAlways)(ctx, options)
+	}}
+	r := registry(t, command("run"), command("sh"))
+	rules := tools.NewRules()
+	run := func(rules tools.Rules, name, command string) int {
+		asked = 0
+		input, _ := json.Marshal(map[string]string{"command": command})
+		_, err := r.Run(t.Context(), tools.Env{Session: s, Rules: rules, Logger: quiet()}, []tools.Request{{Name: name, Input: input}})
+		require.NoError(t, err)
+		return asked
+	}
+	assert.Equal(t, 1, run(rules, "run", "ls"))
+	assert.Equal(t, 0, run(rules, "run", "ls"))
+	for _, other := range []string{"ls; rm -r /", "ls\nrm -r /", "X=1 ls", "bash -c ls", "ls ", "LS", "ls -l", ""} {
+		assert.Equal(t, 1, run(rules, "run", other), other)
+	}
+	assert.Equal(t, 1, run(rules, "sh", "ls"), "another tool")
+	assert.Equal(t, 1, run(tools.NewRules(), "run", "ls"), "another session")
+	assert.Equal(t, 1, run(nil, "run", "ls"), "no rules: always is not offered")
+	assert.Contains(t, s.lines[len(s.lines)-1], "Permission could not be asked for")
+	_, err := r.Run(t.Context(), tools.Env{Session: s, Rules: failing{}, Logger: quiet()}, []tools.Request{{Name: "run"}})
+	require.NoError(t, err)
+	assert.Contains(t, s.lines[len(s.lines)-1], "failed [Internal error]", "a rule that cannot be stored allows nothing")
+}
+
+type failing struct{}
+
+func (failing) Allowed(tools.Rule) bool                 { return false }
+func (failing) Allow(context.Context, tools.Rule) error { return errors.New("disk full") }
+
+// A call that the client does not see does not run.
+func TestUpdateFails(t *testing.T) {
+	for _, at := range []string{"pending", "in_progress", "completed"} {
+		ran := 0
+		tool := edit(func(context.Context, *tools.Call) (tools.Result, error) { ran++; return tools.Text("done"), nil })
+		broken := errors.New("disk full")
+		s := &session{update: func(line string) error {
+			if strings.Contains(line, at) {
+				return broken
+			}
+			return nil
+		}}
+		env := tools.Env{Session: s, Logger: quiet(), Gate: func(context.Context, *tools.Call) tools.Decision { return tools.Allow }}
+		all, err := registry(t, tool).Run(t.Context(), env, []tools.Request{{Name: "edit"}, {Name: "edit"}})
+		require.ErrorIs(t, err, broken, at)
+		want := 0
+		if at == "completed" {
+			want = 1
+		}
+		assert.Equal(t, want, ran, at)
+		assert.NotEqual(t, tools.Completed, all[1].Outcome)
+	}
+}
+
+// Results of any size fit into a message, cut between runes.
+func TestLargeResult(t *testing.T) {
+	long := strings.Repeat("é", 5<<20)
+	tool := tools.Tool{Name: "read", Effect: tools.Reads, Schema: object, Run: func(context.Context, *tools.Call) (tools.Result, error) {
+		return tools.Result{Model: []tools.Part{{Text: "x" + long}, {Data: make([]byte, 9<<20), MIMEType: "image/png"}}, Content: []acp.ToolCallContent{acp.ToolText(long)}, Raw: long}, nil
+	}}
+	var content int
+	s := &session{update: func(line string) error { content = len(line); return nil }}
+	all, err := registry(t, tool).Run(t.Context(), tools.Env{Session: s}, []tools.Request{{Name: "read"}})
+	require.NoError(t, err)
+	assert.Less(t, content, 300<<10)
+	first := all[0].Model[0].Text
+	assert.Less(t, len(first), 300<<10)
+	assert.True(t, strings.HasSuffix(first, "é\n[the rest is left out]"), "cut at a rune")
+	assert.Equal(t, tools.Part{Text: "[image/png that is too large to be read]"}, all[0].Model[1])
+}
+
+// A call whose name is known before its input is shown at once, and updated then.
+func TestAnnounce(t *testing.T) {
+	s := &session{}
+	r := registry(t, edit(done))
+	env := tools.Env{Session: s, Gate: func(context.Context, *tools.Call) tools.Decision { return tools.Allow }}
+	id, err := r.Announce(t.Context(), env, "edit")
+	require.NoError(t, err)
+	_, err = r.Run(t.Context(), env, []tools.Request{{Name: "edit", Input: object, ToolCallID: id}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"call 1 Edit a file edit pending",
+		`update 1 Edit /a edit {"type":"object"} @/a [diff of /a]`,
+		"update 1 in_progress",
+		"update 1 completed [diff of /a | done]",
+	}, s.lines)
+}
