@@ -22,9 +22,9 @@ type CallOptions struct {
 	OnCtxDone func()
 	Grace     time.Duration
 
-	// Negotiates: the call is a handshake of which the result decides which methods
-	// this end handles, see Config.Negotiated. What is read meanwhile waits for it: a
-	// peer that asks this end something before it responds waits for itself.
+	// Negotiates means that the call is a handshake whose result decides which methods this end
+	// handles, see Config.Negotiated. What is read meanwhile waits for it: a peer that calls this
+	// end before it responds waits for itself.
 	Negotiates bool
 
 	// Sent runs when the request is queued for sending: what is sent from then on is
@@ -38,8 +38,8 @@ type CallOptions struct {
 	// nothing for a call that has ended.
 	Cancellable func(cancel func())
 
-	// Vacant makes the result that null and {} stand for, where the result type does
-	// not allow them. Such a result is logged as a warning. Nil: they are errors.
+	// Vacant returns the result for null and {}, where the result type does not allow them. A
+	// warning is logged. Nil: they are errors.
 	Vacant func() any
 
 	// Result runs with the result of a call that succeeds, before AtResponse and before
@@ -136,7 +136,7 @@ func (c *Conn) call(ctx context.Context, k *call, params any, opts *CallOptions)
 	return c.await(ctx, k, opts)
 }
 
-// dispatch queues the request. When it returns an error nothing was sent.
+// dispatch queues the request. If it returns an error, nothing was sent.
 func (c *Conn) dispatch(ctx context.Context, k *call, params any) error {
 	if err := c.usable(); err != nil {
 		return err
@@ -229,8 +229,8 @@ func (k *call) wait(ctx context.Context) bool {
 	}
 }
 
-// CtxError returns why a ctx has ended: its error, or that of the connection when both
-// ended together.
+// CtxError returns why ctx has ended: its error, or that of the connection if it ended with the
+// connection.
 func (c *Conn) CtxError(ctx context.Context) error {
 	if !c.started.Load() {
 		return ctx.Err()
@@ -238,8 +238,8 @@ func (c *Conn) CtxError(ctx context.Context) error {
 	return c.sooner(ctx, ctx.Err())
 }
 
-// sooner returns why something failed with err. Where that is the end of ctx, and ctx
-// has ended with the connection, as those of handlers do, the latter is the reason.
+// sooner returns err, or the error of the connection if err is the end of a ctx that has ended
+// with the connection.
 func (c *Conn) sooner(ctx context.Context, err error) error {
 	if ctx.Err() != nil && c.life.Err() != nil && errors.Is(err, ctx.Err()) {
 		return closed(context.Cause(c.life))
@@ -247,9 +247,9 @@ func (c *Conn) sooner(ctx context.Context, err error) error {
 	return err
 }
 
-// Expectation is what the peer still owes after it has responded to a call, such as the end
-// of the work that the call began. It is a call in flight in all but the message: Shutdown
-// waits for it, and the end of the connection, or the loss of the session, fails it.
+// Expectation is what the peer still owes after it has responded to a call, such as the end of
+// the work that the call began. It is like a call in flight: Shutdown waits for it, and the end
+// of the connection, or the loss of the session, fails it.
 type Expectation struct {
 	calls *calls
 	call  *call

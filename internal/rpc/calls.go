@@ -33,22 +33,22 @@ type call struct {
 	settled chan struct{} // closed when the caller may go on; nil when no caller waits
 
 	// Guarded by calls.mu until the call is settled, and not changed after.
-	at            func(error) // AtResponse; who runs it takes it out
+	at            func(error) // AtResponse; nil once it runs
 	took          func(any)   // Result
 	vacant        func() any
 	raw           *json.RawMessage // gets the result as it arrived
 	state         callState
-	session       string    // that it belongs to, if the stream can lose sessions
+	session       string    // its session, if the stream can lose sessions
 	opens         bool      // its success opens the session again
 	lifting       bool      // lifts the back-pressure while it is pending
-	began         time.Time // when it was sent, if haste wants to know
+	began         time.Time // when it was sent, for haste
 	awaited       bool      // the stream was told to hasten
 	cancelled     bool      // the peer was told to cancel it
 	result, fault []byte    // what the response holds
 	err           error     // how it ended without a usable response
 
-	// incomplete: notifications that were read before the response were dropped. Set
-	// before it is delivered.
+	// incomplete means that notifications which were read before the response were dropped. It
+	// is set before the call is delivered.
 	incomplete bool
 
 	// Set by deliver, when AtResponse needed to know the outcome.
@@ -57,7 +57,7 @@ type call struct {
 	valueErr error
 }
 
-// Title implements [order.Subject]. Without an id only the place is of interest.
+// Title implements [order.Subject]. A call without an id is only a place.
 func (k *call) Title() string {
 	if k.id == 0 {
 		return ""
@@ -68,16 +68,15 @@ func (k *call) Title() string {
 // Lost implements [order.Response].
 func (k *call) Lost() { k.incomplete = true }
 
-// keptMap is how many entries a map may have had to be kept when it is empty: maps
-// do not shrink.
+// keptMap is how many entries a map may have had to be used again when it is empty: maps do not
+// shrink.
 const keptMap = 1024
 
 // firstExpectation is the lowest id of an expectation. No call ever has it.
 const firstExpectation = 1 << 63
 
-// calls are those that wait for their response, and how each of them ends. The owner tells
-// them what was sent, read and lost; they give a response its place in the order, and let
-// the caller go on.
+// calls are the calls in flight. They give a response its place in the order, and let the caller
+// go on.
 type calls struct {
 	codec *codec
 	// arrive gives a response its place in the order, and reports whether that is here and
@@ -86,9 +85,9 @@ type calls struct {
 	cause  func() error
 	lift   func(int) // counts calls that the reader must not pause for
 
-	mu       sync.Mutex // guards all below, and the calls as said there
+	mu       sync.Mutex // guards all below, and fields of each call
 	pending  map[uint64]*call
-	most     int              // how many there were at once
+	most     int              // the largest number of pending ones
 	latest   uint64           // id of the latest call; the first has 1
 	expected uint64           // the number of expectations so far
 	closed   error            // new calls fail with it
@@ -97,7 +96,7 @@ type calls struct {
 	haste    haste
 }
 
-// add gives the call, or the expectation, its id and makes it wait.
+// add gives a call or an expectation its id, and makes it pending.
 func (t *calls) add(k *call, expectation bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -136,7 +135,6 @@ func (t *calls) issued(id uint64) bool {
 	return 0 < id && id <= t.latest
 }
 
-// removeLocked takes a call out of those that wait for their response.
 func (t *calls) removeLocked(k *call) {
 	delete(t.pending, k.id)
 	if k.lifting {
@@ -167,9 +165,8 @@ func (t *calls) over() <-chan struct{} {
 	return ch
 }
 
-// begin notes that the call is about to be sent. The reader must not pause until its
-// response is read, unless much may come before it. It reports whether the stream is to
-// be told to hasten.
+// begin notes that the call is about to be sent. The reader must not pause until the response is
+// read, unless the call streams updates. It reports whether the stream is to be told to hasten.
 func (t *calls) begin(k *call) (awaited bool) {
 	if k.m != nil && k.m.Streams {
 		return false
@@ -183,8 +180,8 @@ func (t *calls) begin(k *call) (awaited bool) {
 	return len(t.pending) <= fewCalls && t.haste.begin(k)
 }
 
-// respondedLocked takes a call out of those in flight: store says how it ended. It returns
-// what is to run at the place of the response if the call itself does not wait for it.
+// respondedLocked ends the flight of a call, and store notes how. It returns what is to run at
+// the place of the response if the call does not wait for that place.
 func (t *calls) respondedLocked(k *call, store func(*call)) (place *call) {
 	t.removeLocked(k)
 	t.haste.end(k)
@@ -196,8 +193,8 @@ func (t *calls) respondedLocked(k *call, store func(*call)) (place *call) {
 	return k.placeLocked()
 }
 
-// responded stores a response that was read. It returns nil if no call waits for it, and
-// what is to run at the place of the response.
+// responded stores a response that was read. It returns nil if no call waits for it. See
+// respondedLocked for place.
 func (t *calls) responded(id uint64, store func(*call)) (k, place *call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -215,8 +212,8 @@ func (t *calls) failOne(id uint64, err error) {
 	}
 }
 
-// place delivers a call, and what is to run at the place of its response: in their place if
-// they are of kind Delivery, which is for the reader, and at the end of the order otherwise.
+// place delivers a call, and place if it is not nil, at their place in the order. The kind is
+// Delivery for the reader, and Last for others: the place is then behind all that was read.
 func (t *calls) place(k, place *call, kind order.Kind) {
 	if !k.exempt {
 		t.enqueue(k, kind)
@@ -229,7 +226,7 @@ func (t *calls) place(k, place *call, kind order.Kind) {
 }
 
 func (t *calls) enqueue(k *call, kind order.Kind) {
-	if k.relays != nil { // the worker notes that
+	if k.relays != nil { // the worker must see it
 		kind = order.Last
 	}
 	if t.arrive(order.Item{Kind: kind, What: k}) {
@@ -268,7 +265,7 @@ func (t *calls) fail(err error, pick func(*call) bool) {
 // keptLost is how many lost sessions are remembered.
 const keptLost = 1 << 16
 
-// lose makes new calls of a session fail and returns those that wait for their response.
+// lose makes new calls of a session fail, and returns the ids of those in flight.
 func (t *calls) lose(e *stream.LostError) (ids []uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -290,7 +287,7 @@ func (t *calls) lose(e *stream.LostError) (ids []uint64) {
 	return ids
 }
 
-// reopen makes new calls of a session go on that was lost.
+// reopen forgets that a session was lost.
 func (t *calls) reopen(session string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -31,7 +31,6 @@ func (c *Conn) Close() error {
 	return e.closeErr
 }
 
-// ended reports to its owner that the connection has ended.
 func (c *Conn) ended() {
 	c.lines.end(c.log)
 	if c.cfg.OnEnd != nil {
@@ -90,8 +89,8 @@ func (c *Conn) Err() error {
 	return nil
 }
 
-// closedError is what every call gets from a connection that has ended: it is
-// wire.ErrClosed, and it wraps what ended it.
+// closedError is the error of every call after the end of the connection. It is wire.ErrClosed, and
+// wraps what ended the connection.
 type closedError struct{ cause error }
 
 func (e *closedError) Error() string {
@@ -105,7 +104,7 @@ func (e *closedError) Is(target error) bool { return target == wire.ErrClosed }
 
 func (e *closedError) Unwrap() error { return e.cause }
 
-// closed wraps cause unless it is the kind of error already.
+// closed wraps cause unless it is wire.ErrClosed.
 func closed(cause error) error {
 	if cause != nil && errors.Is(cause, wire.ErrClosed) {
 		return cause

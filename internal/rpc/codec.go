@@ -19,7 +19,6 @@ type codec struct {
 	log *slog.Logger
 }
 
-// encodeParams is appendParams for a frame.
 func (c *codec) encodeParams(f *outbox.Frame, m *wire.Method, method string, params any, strict bool) error {
 	return c.encode(method, func() (err error) {
 		f.Data, err = c.appendParams(f.Data, m, method, params, strict)
@@ -48,9 +47,8 @@ func (c *codec) encode(method string, f func() error) error {
 	return err
 }
 
-// appendParams checks and encodes params and closes the message. What is only
-// forwarded is checked like what arrives: a proxy must not be stricter than the
-// ends.
+// appendParams checks and encodes params and closes the message. Forwarded params are checked
+// like those that arrive, because a proxy must not be stricter than the ends.
 func (c *codec) appendParams(b []byte, m *wire.Method, method string, params any, strict bool) ([]byte, error) {
 	if m == nil {
 		raw, err := encodeRaw(params)
@@ -103,9 +101,8 @@ func encodeRaw(v any) (json.RawMessage, error) {
 	return json.Marshal(v)
 }
 
-// unencodable is the error for a typed value that has no JSON form. The checks let some
-// of them pass, such as a nil pointer where a variant is expected, because encoding
-// finds them anyway.
+// unencodable is the error for a typed value that cannot be encoded. The checks let some of them
+// pass, such as a nil variant of a union, because encoding finds them.
 func (c *codec) unencodable(what string, err error) error {
 	if bad, ok := errors.AsType[*wire.EncodeError](err); ok {
 		return c.invalid(what, bad.Fields())
@@ -141,8 +138,8 @@ func (c *codec) decodeParams(e *Entry, raw []byte) (v, odd any, held int64, fiel
 	return nil, nil, 0, fields
 }
 
-// decodeResult reads and checks a result. null stands for an empty object: older
-// peers respond so where there is nothing to say.
+// decodeResult decodes and checks a result. null stands for an empty object: older peers respond
+// so to methods without a result.
 func (c *codec) decodeResult(m *wire.Method, raw []byte) (any, error) {
 	if string(raw) == "null" {
 		raw = emptyObject
@@ -157,7 +154,6 @@ func (c *codec) decodeResult(m *wire.Method, raw []byte) (any, error) {
 	return v, nil
 }
 
-// violations are what a codec says is wrong.
 func violations(err error) *wire.FieldErrors {
 	var d *wire.DecodeError
 	if errors.As(err, &d) && d.Fields != nil {
@@ -166,7 +162,6 @@ func violations(err error) *wire.FieldErrors {
 	return wire.Violation(err.Error())
 }
 
-// invalid builds the error for a value that breaks the schema.
 func (c *codec) invalid(where string, fields *wire.FieldErrors) error {
 	if fields == nil {
 		fields = wire.Violation("invalid")

@@ -10,9 +10,9 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc/order"
 )
 
-// scope is the ctx of one handler. It knows what is being handled and from whose
-// handlers it descends. It makes a context with a cancel function of its own only when
-// one is asked for, because most notification handlers never do.
+// scope is the ctx of one handler. It knows what is being handled and which handlers it descends
+// from. It makes a context with a cancel function only when it needs one, because most handlers
+// of notifications do not.
 type scope struct {
 	order.Scope // what is handled; its size is that of the raw message, then of the decoded one
 
@@ -22,15 +22,15 @@ type scope struct {
 	work   *Work    // the work whose ctx it is, nil: a handler's
 	odd    any      // see codec.decodeParams; set before the handler runs
 
-	// up is the handler that this one descends from: the notification handler
-	// under whose exception a request was started, else the handler whose ctx
-	// started the connection. It is set before the handler runs.
+	// up is the handler that this one descends from: the notification handler during which a
+	// request was started, or else the handler whose ctx started the connection. It is set
+	// before the handler runs.
 	up *scope
 
 	life atomic.Pointer[lifetime] // nil: no context was needed yet, and it has not ended
 }
 
-// lifetime is what has become of a scope. It does not change.
+// lifetime is the state of a scope. It does not change.
 type lifetime struct {
 	ctx    context.Context // does the work; nil when the scope ended before one was needed
 	cancel context.CancelCauseFunc
@@ -70,8 +70,8 @@ func (s *scope) real() context.Context {
 	}
 }
 
-// now returns the context that has the state of the scope: its parent's as long as it has
-// not ended and none of its own was needed.
+// now returns the context that has the state of the scope: the parent until the scope has ended
+// or needs one of its own.
 func (s *scope) now() context.Context {
 	if s.life.Load() == nil {
 		return s.parent
@@ -102,8 +102,8 @@ func (s *scope) Done() <-chan struct{} { return s.real().Done() }
 // Err implements context.Context.
 func (s *scope) Err() error { return s.now().Err() }
 
-// Value implements context.Context. What it hands through lets package context
-// find its own, so that deriving from a scope needs no goroutine.
+// Value implements context.Context. Package context finds its own key in the parent, so that
+// deriving from a scope needs no goroutine.
 func (s *scope) Value(key any) any {
 	switch key.(type) {
 	case scopeKey, reserve.Key:
@@ -138,17 +138,16 @@ func (s *scope) insideNotification() bool {
 type origin struct {
 	// exempt: a notification handler waits for the call.
 	exempt bool
-	// relays is the request whose handler, that of a relay, makes the call: its response is
-	// likely to be the result of the call.
+	// relays is the request whose handler makes the call, if it is that of a relay: its response
+	// is likely to be the result of the call.
 	relays *request
 }
 
-// enter notes that a method of c begins to wait with a ctx of this handler: every
-// handler up the chain waits for it. A call waits for the peer's response, which may
-// need anything of this end. A send that finds no room waits for nothing but the peer's
-// reading, so it keeps the handler's slot. When it is over another connection than the
-// handler's, as in a proxy, it is work like any other: the peer that is too slow there
-// slows down the peer that sends here, and what was sent here stays in its order.
+// enter notes that a method of c begins to wait with a ctx of this handler. Every handler up the
+// chain waits for it. A call waits for the peer's response, which may need anything of this end. A
+// send waits only until the peer reads, so it keeps the handler's slot. A send over another
+// connection, as in a proxy, counts as work: a slow peer there slows down the peer here, and what
+// was sent here keeps its order.
 func (s *scope) enter(c *Conn, call bool) (o origin) {
 	if s != nil && s.req != nil && s.conn != c && s.conn.cfg.Relay {
 		o.relays = s.req

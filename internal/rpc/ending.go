@@ -26,8 +26,8 @@ const (
 )
 
 const (
-	// tail is how long reading goes on when writing has failed: a peer that died
-	// may have responded before.
+	// tail is how long reading goes on when writing has failed: a peer that died may have
+	// responded before.
 	tail = 250 * time.Millisecond
 	// readerGrace is how long Wait waits for the reader, and for the writer, after
 	// the stream was closed. A read of stdin cannot be ended.
@@ -83,8 +83,7 @@ func (e *ending) start(f func()) error {
 	return nil
 }
 
-// closeEarly begins the end of a connection that was never started. It reports false for one
-// that was.
+// closeEarly begins the end of a connection that was never started. It reports false if it was.
 func (e *ending) closeEarly() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -97,11 +96,11 @@ func (e *ending) closeEarly() bool {
 	return true
 }
 
-// onClose keeps what ends the watch over the ctx of Start.
+// onClose sets the function that ends the watch over the ctx of Start.
 func (e *ending) onClose(stop func() bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if isClosed(e.hurry) { // meanwhile: it would never be called
+	if isClosed(e.hurry) { // close was called before
 		stop()
 		return
 	}
@@ -131,7 +130,6 @@ func (e *ending) begin(kind endKind, why error) (first bool) {
 	return first
 }
 
-// close makes what remains quick, and ends the watch over the ctx of Start.
 func (e *ending) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -209,7 +207,7 @@ func (c *Conn) finish(kind endKind, why error) {
 	}
 }
 
-// shutdown leads the connection to its end.
+// shutdown ends the connection.
 type shutdown struct {
 	c        *Conn
 	kind     endKind
@@ -235,9 +233,8 @@ func (s *shutdown) run() {
 		waitFor(c.order.Handled(false), c.limits.HandlerGrace, e.hurry)
 	}
 	e.close()
-	// In this order, so that calls made with the ctx of a handler end with the response
-	// that was read or with err, and not with their ctx, and so that nothing is sent because
-	// a call has failed.
+	// The order makes calls with the ctx of a handler end with the response that was read or
+	// with err, not with their ctx, and prevents that something is sent because a call has failed.
 	s.stopInput()
 	c.out.Close(s.err)
 	c.calls.fail(s.err, nil)
@@ -281,9 +278,8 @@ func (s *shutdown) endContexts() {
 	}
 }
 
-// endOfInput makes the calls fail whose responses can never come: at once those that
-// do not wait for notifications, and the others once everything that was read
-// before has been handled.
+// endOfInput makes the calls in flight fail: at once those that do not wait for notifications,
+// and the others when everything that was read has been handled.
 func (s *shutdown) endOfInput() {
 	s.c.calls.fail(s.err, func(k *call) bool { return k.exempt })
 	if s.c.order.Arrive(order.Item{Kind: order.End}) {
@@ -291,8 +287,7 @@ func (s *shutdown) endOfInput() {
 	}
 }
 
-// stopInput drops what was not handled yet. Responses that were read reach their
-// callers.
+// stopInput drops what was not handled. Responses that were read reach their callers.
 func (s *shutdown) stopInput() {
 	responses, dropped := s.c.order.Stop()
 	if dropped > 0 {

@@ -22,9 +22,9 @@ type failures struct {
 	ends    func() bool                                              // reports whether the connection ends
 }
 
-// Leave gives an error that is about to leave to Config.OnError, and calls look with the error
-// that leaves. Both call methods of an error of the user, see [panics.Contained]. If look does not
-// return, Leave logs that and returns the error that leaves in place of err, and otherwise nil.
+// Leave calls Config.OnError with an error that is about to be sent, and look with the error that
+// is sent. Both call methods of an error of the user, see [panics.Contained]. If look does not
+// return, Leave logs that and returns the error to send in place of err. Otherwise it returns nil.
 func (f *failures) Leave(ctx context.Context, where string, err error, look func(err error)) *rpcerr.RequestError {
 	out := err
 	if f.onError != nil && err != nil {
@@ -40,8 +40,8 @@ func (f *failures) Leave(ctx context.Context, where string, err error, look func
 	return f.Look(where, out, func() { look(out) })
 }
 
-// Look runs look, which calls methods of err, an error of the user, see [panics.Contained]. If look
-// does not return, Look logs that and returns what leaves in place of err, and otherwise nil.
+// Look runs look, which calls methods of err, see [panics.Contained]. If look does not return, Look
+// logs that and returns the error to send in place of err. Otherwise it returns nil.
 func (f *failures) Look(where string, err error, look func()) *rpcerr.RequestError {
 	failed := panics.Contained(look)
 	if failed == nil {
@@ -58,8 +58,7 @@ func InternalError(id string) *rpcerr.RequestError {
 	return rpcerr.InternalError(withMember(nil, memberErrorID, id))
 }
 
-// Ordinary reports whether something failed with err because the connection ends, which is no
-// fault of its own.
+// Ordinary reports whether something failed with err only because the connection ends.
 func (f *failures) Ordinary(err error) bool {
 	return (errors.Is(err, context.Canceled) || errors.Is(err, wire.ErrClosed)) && f.ends()
 }
@@ -70,8 +69,8 @@ const (
 	memberDetails = "details"
 )
 
-// withMember returns the data of an error with a member more, if it is absent or an object
-// without that member, and an unchanged data otherwise. The value "" is none.
+// withMember adds a member to the data of an error. It returns data unchanged if that is not an
+// object, has the member, or value is empty.
 func withMember(data json.RawMessage, name, value string) json.RawMessage {
 	var members map[string]json.RawMessage
 	if value == "" || data != nil && (json.Unmarshal(data, &members) != nil || members == nil || members[name] != nil) {
@@ -85,10 +84,10 @@ func withMember(data json.RawMessage, name, value string) json.RawMessage {
 	return append(wire.AppendString(b, value), '}')
 }
 
-// Fault decides in which form an error leaves that is not the response to a request, and
-// logs what is not sent of it: an internal error with the id that it returns, and an error of
-// another kind, as a warning, for the cause it keeps. ctx is that of what failed. The result
-// holds nothing of err. Call Fault inside Leave only.
+// Fault returns the form in which an error is sent that is not the response to a request. It logs
+// what is not sent: an internal error with the id that it returns, and the cause inside another
+// error as a warning. ctx is that of what failed. The result holds nothing of err. Call Fault only
+// inside Leave.
 func (f *failures) Fault(ctx context.Context, err error, msg string, args ...any) (e *rpcerr.RequestError, id string) {
 	s := scopeOf(ctx)
 	e, id = f.fault(err, ctx.Err() != nil || s != nil && s.Err() != nil, msg, args...)
@@ -98,9 +97,9 @@ func (f *failures) Fault(ctx context.Context, err error, msg string, args ...any
 	return e, id
 }
 
-// fault does the same for a response, where only internal errors are logged: an error that
-// was written for the peer only for what it keeps inside, and none twice. cancelled: the
-// peer has asked for the end of what failed.
+// fault does the same for a response, where only internal errors are logged, once: one that was
+// written for the peer only if it has a cause inside. cancelled means that the peer has cancelled
+// what failed.
 func (f *failures) fault(err error, cancelled bool, msg string, args ...any) (e *rpcerr.RequestError, id string) {
 	meant := isMeant(err)
 	if e = rpcerr.From(err); e == nil {
@@ -216,8 +215,8 @@ func (f *failures) Details(err error) string {
 	return strings.Join(d.texts, "; ")
 }
 
-// details collects texts, outermost first. Left bounds the number of errors: a chain may be
-// made of anything.
+// details collects texts, outermost first. left bounds the number of errors, because a chain may
+// be endless.
 type details struct {
 	texts []string
 	sent  bool // the error that is sent has been found
@@ -253,7 +252,7 @@ func (d *details) add(err error) {
 	}
 }
 
-// text adds a text that no error further outside contains.
+// text adds a text unless another one contains it.
 func (d *details) text(s string) {
 	for _, t := range d.texts {
 		if strings.Contains(t, s) {

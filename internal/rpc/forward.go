@@ -29,8 +29,8 @@ func WithRawResult(ctx context.Context, raw *json.RawMessage) context.Context {
 	return context.WithValue(ctx, rawResultKey{}, raw)
 }
 
-// TakeRawResult returns where the result of the call that is made with ctx goes, or nil.
-// Calls that middlewares make with the ctx that is returned do not find it.
+// TakeRawResult returns what WithRawResult was given, or nil, and a ctx without it for the calls
+// of middlewares.
 func TakeRawResult(ctx context.Context) (context.Context, *json.RawMessage) {
 	raw, _ := ctx.Value(rawResultKey{}).(*json.RawMessage)
 	if raw != nil {
@@ -69,12 +69,12 @@ func appendRawFault(b []byte, r *request, err error) ([]byte, bool) {
 	return append(append(b, raw.Raw...), '}'), true
 }
 
-// mostResults is how many results are kept for a request. A handler may run for hours and
-// read large files.
+// mostResults is how many results are kept for a request: a handler may run for hours and read
+// large files.
 const mostResults = 4
 
-// results are those of the latest calls that a request's handler made, of the type that it
-// returns itself, and that break a rule for what is sent: it may return one of them.
+// results are the latest results that the handler of a request got from its calls and may return:
+// they have the type of its result, and break a rule for what is sent.
 type results struct {
 	mu sync.Mutex // guards the one below
 	of []any
@@ -102,9 +102,8 @@ func (r *results) brought(v any) bool {
 	return slices.Contains(r.of, v)
 }
 
-// arrived reports whether the value, a pointer, is what a handler that ctx descends
-// from was given, and broke a rule for what is sent when it arrived: it is then passed on,
-// and the mistake is not this program's own.
+// arrived reports whether v is the params of a handler that ctx descends from and broke a rule for
+// what is sent when it arrived. It is then passed on, and the mistake is not this program's.
 func arrived(ctx context.Context, v any) bool {
 	for s := scopeOf(ctx); s != nil; s = s.up {
 		if s.odd != nil && s.odd == v {

@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// handlers lead a message to the user's handler: decode, check, middleware, handler.
+// handlers pass a message to the user's handler: decode, check, middleware, handler.
 type handlers struct {
 	codec
 	receive Handler // the middlewares around handle; nil without any
@@ -47,7 +47,7 @@ func (h *handlers) notification(s *scope, it *order.Item) {
 	var fields *wire.FieldErrors
 	err := safely(func() error { params, s.odd, held, fields = h.decodeParams(entry, it.Params); return nil })
 	it.Params = nil
-	s.Size = held + int64(len(raw)) + order.NotificationOverhead // what is left of the message from here on
+	s.Size = held + int64(len(raw)) + order.NotificationOverhead // the decoded message
 	if fields != nil {
 		err = h.invalid(s.Method+" params", fields)
 	}
@@ -72,7 +72,7 @@ func (h *handlers) failed(s *scope, err error) {
 	})
 }
 
-// dropped reports a notification that could not be handed on.
+// dropped reports a notification that no handler gets.
 func (h *handlers) dropped(method string, err error) {
 	h.log.Warn("acp: dropped a notification", "method", shown(method), "reason", shown(err.Error()))
 	if h.cfg.OnDropped != nil {
@@ -89,7 +89,7 @@ func (h *handlers) refused(method string, e *rpcerr.RequestError) error {
 	return &peerMistake{e}
 }
 
-// requestParams decodes the params of a request and lets the raw ones go.
+// requestParams decodes the params of a request and frees the raw ones.
 func (h *handlers) requestParams(r *request) (any, error) {
 	raw := r.params
 	r.params = nil
@@ -105,7 +105,7 @@ func (h *handlers) requestParams(r *request) (any, error) {
 	return v, nil
 }
 
-// kept returns what the handler of a message with these params keeps of them.
+// kept returns raw params if the handler may ask for them, and otherwise nil.
 func (h *handlers) kept(raw []byte) []byte {
 	if !h.cfg.RawParams {
 		return nil
@@ -135,7 +135,7 @@ func (h *handlers) invoke(s *scope, e *Entry, params any, raw []byte, res *any) 
 	})
 }
 
-// incoming is what a message's way through the receiving middlewares leads to.
+// incoming is the message that passes through the receiving middlewares.
 type incoming struct {
 	entry   *Entry
 	request *request // nil: a notification
@@ -204,7 +204,7 @@ func newRows(v Version, h *handlers) *rows {
 	return t
 }
 
-// Request finds the row of a request, and what it means for the order. It implements [order.Table].
+// Request sets what the order needs of a request. It implements [order.Table].
 func (t *rows) Request(h order.Handler) bool {
 	r, _ := h.(*request)
 	if r.rows != t {
@@ -221,7 +221,7 @@ func (t *rows) Request(h order.Handler) bool {
 	return t.allows(r.Key)
 }
 
-// name returns the method of a request, as it is in its row if there is one: that saves a copy.
+// name returns the method as a string, without a copy if there is a row.
 func (t *rows) name(method []byte) string {
 	if e := t.requests[string(method)]; e != nil {
 		return e.Name
@@ -229,7 +229,7 @@ func (t *rows) name(method []byte) string {
 	return string(method)
 }
 
-// Notification finds the row of a notification. It implements [order.Table].
+// Notification implements [order.Table].
 func (t *rows) Notification(method, params []byte) (order.Subject, *order.Ends) {
 	if e := t.notifications[string(method)]; e != nil {
 		return e, e.ends(params)

@@ -5,14 +5,14 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// handshake leads from the result of a handshake to the rows that hold from then on.
+// handshake opens the connection with the result of a handshake, of either end.
 type handshake struct {
 	c       *Conn
 	initial *rows
 }
 
-// open lets what was read during the handshake go on with its result, or with the initial rows
-// if it has none.
+// open releases what was read during the handshake, with the rows that the result leads to, or the
+// initial rows if result is nil.
 func (h *handshake) open(result any) {
 	to := h.initial
 	if negotiated := h.c.cfg.Negotiated; negotiated != nil && result != nil {
@@ -50,8 +50,8 @@ func refusal(why order.Reason, method string) *rpcerr.RequestError {
 	return rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil) // order.TooMany
 }
 
-// call makes what is read wait until the call of a handshake has its response, by which
-// it is handled. A handshake that fails changes nothing.
+// call returns the options for a call that is a handshake. What is read from now on waits for its
+// response. A handshake that fails changes nothing.
 func (h *handshake) call(opts *CallOptions) *CallOptions {
 	var result any
 	o := *opts

@@ -26,8 +26,8 @@ func LimitLines(log *slog.Logger) *slog.Logger { return limited(log, new(lines))
 
 func limited(log *slog.Logger, l *lines) *slog.Logger { return slog.New(budgeted{log.Handler(), l}) }
 
-// Handle passes a line on if there is room for it. The line says how many before it were not
-// passed on.
+// Handle passes a line on if there is room for it, with the number of lines that were omitted
+// before it.
 func (h budgeted) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level > slog.LevelDebug {
 		omitted, ok := h.lines.take(r.Time)

@@ -10,8 +10,6 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// What the engine itself writes and reads of a message beside its payload.
-
 const version = `{"jsonrpc":"2.0"`
 
 func appendCall(b []byte, id uint64, method string) []byte {
@@ -59,8 +57,8 @@ func groupKey(params []byte) string {
 // methodCancel is the one message that the connection handles itself.
 const methodCancel = "$/cancel_request"
 
-// errCancelled is the cause of a ctx that $/cancel_request ended, errGroupEnded that of
-// a ctx that a message ended which ends its group.
+// errCancelled is the cause of a ctx that $/cancel_request ended, errGroupEnded that of a ctx that
+// ended with its group.
 var (
 	errCancelled  = rpcerr.RequestCancelled(nil).WithCause(context.Canceled)
 	errGroupEnded = wire.ErrTurnCancelled

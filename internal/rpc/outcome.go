@@ -10,7 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// deliver lets the caller go on. It is called at the place of its response in the order.
+// deliver lets the caller go on. It is called at the place of the response in the order.
 func (t *calls) deliver(k *call) {
 	t.mu.Lock()
 	at := k.at
@@ -38,7 +38,6 @@ func (t *calls) deliver(k *call) {
 	t.settle(k)
 }
 
-// settle wakes the caller.
 func (t *calls) settle(k *call) {
 	t.mu.Lock()
 	k.state = callSettled
@@ -48,8 +47,8 @@ func (t *calls) settle(k *call) {
 	}
 }
 
-// placeLocked splits what is to run at the place of its response off a call that does not
-// wait for that place.
+// placeLocked returns what is to run at the place of the response of a call that does not wait
+// for that place, or nil.
 func (k *call) placeLocked() *call {
 	if !k.exempt || k.at == nil {
 		return nil
@@ -59,7 +58,7 @@ func (k *call) placeLocked() *call {
 	return place
 }
 
-// cancel reports whether the peer must be told to cancel a call that goes on.
+// cancel reports whether $/cancel_request must be sent for a call that goes on.
 func (t *calls) cancel(k *call) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,7 +70,7 @@ func (t *calls) cancel(k *call) bool {
 }
 
 // abandon ends the wait for a response with err. It reports false if the call was settled
-// before, and whether the peer must be told otherwise.
+// before. inFlight reports whether the peer must be told.
 func (t *calls) abandon(k *call, err error) (abandoned, inFlight bool) {
 	t.mu.Lock()
 	switch k.state {
@@ -104,8 +103,8 @@ func (t *calls) dropLocked(k *call, err error) (at func(error)) {
 	return at
 }
 
-// withdraw ends a call that was not sent, and returns why. If the end of the connection
-// was quicker, that is the reason, and AtResponse is called elsewhere.
+// withdraw ends a call that was not sent, and returns why. If the connection ended first, that is
+// the reason, and AtResponse is called elsewhere.
 func (t *calls) withdraw(k *call, err error) error {
 	t.mu.Lock()
 	if k.state != callPending {
@@ -123,7 +122,6 @@ func (t *calls) withdraw(k *call, err error) error {
 	return err
 }
 
-// outcome is what a settled call returns.
 func (t *calls) outcome(k *call) (any, error) {
 	if k.raw != nil && k.result != nil {
 		*k.raw = bytes.Clone(k.result)
@@ -134,7 +132,6 @@ func (t *calls) outcome(k *call) (any, error) {
 	return t.decode(k)
 }
 
-// decode reads the response to a call.
 func (t *calls) decode(k *call) (any, error) {
 	switch {
 	case k.err != nil:

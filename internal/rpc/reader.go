@@ -12,9 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// reader takes what arrives, in order, and passes it to the order and to the calls. It is one
-// goroutine; it runs no code of the user and waits for nothing but the stream and the
-// documented back-pressure.
+// reader reads messages and passes them to the order and to the calls, on one goroutine. It runs
+// no handler, and waits only for the stream and for the documented back-pressure.
 type reader struct {
 	c      *Conn
 	stream *guarded
@@ -48,8 +47,7 @@ func (r *reader) run() {
 	}
 }
 
-// goesOn waits while too much waits to be handled. It reports whether there is still
-// anything to read for.
+// goesOn waits while too much waits to be handled. It reports whether reading goes on.
 func (r *reader) goesOn() bool {
 	r.c.out.WaitOwn()
 	ok, over := r.c.order.WaitRoom()
@@ -59,8 +57,8 @@ func (r *reader) goesOn() bool {
 	return ok && !over
 }
 
-// message takes one message apart and passes it on. It fails only when the stream does,
-// to which it hands back what is no message.
+// message passes one message on. It returns an error only if the stream fails, to which it
+// reports invalid input.
 func (r *reader) message(msg []byte, e *envelope.Envelope) error {
 	size := int64(len(msg))
 	switch e.Kind {
@@ -84,7 +82,7 @@ func (r *reader) message(msg []byte, e *envelope.Envelope) error {
 	return nil
 }
 
-// tooLarge deals with a message that the stream skipped.
+// tooLarge handles a message that the stream skipped.
 func (r *reader) tooLarge(e *stream.TooLargeError) {
 	r.c.log.Warn("acp: received a message that is too long", "bytes", e.Size, "limit", e.Limit)
 	id := []byte(e.ID)
@@ -125,8 +123,8 @@ func (r *reader) request(e *envelope.Envelope, size int64) {
 	}
 }
 
-// cancel ends the ctx of the request that $/cancel_request names. One that was not
-// started is responded to at once and never is.
+// cancel ends the ctx of the request that $/cancel_request names. A request that was not started
+// is responded to at once and never started.
 func (r *reader) cancel(params []byte) {
 	unstarted, refused := r.c.order.Cancel(envelope.IDKey(string(envelope.Member(params, "requestId"))))
 	if q, ok := unstarted.(*request); ok {
@@ -151,8 +149,7 @@ func (r *reader) response(e *envelope.Envelope) {
 func (r *reader) responded(id []byte, store func(*call)) {
 	n, ok := callID(id)
 	if !ok {
-		// Some peers respond so to what they could not make sense of, and some to every
-		// $/cancel_request.
+		// Some peers respond so to what they do not understand, some to every $/cancel_request.
 		if !r.idless {
 			r.idless = true
 			r.c.log.Warn("acp: received a response without a usable id; further ones are not logged")

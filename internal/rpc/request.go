@@ -13,10 +13,9 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// request is one request of the peer: reader.request makes it, package order says when
-// request.Serve runs its handler and responds to it, whatever its handler does. Its ctx ends
-// with $/cancel_request, with a message that ends its group, with the connection, and with its
-// response. A request that is cancelled before it runs is responded to at once and never runs.
+// request is one request of the peer. The reader makes it, and package order decides when Serve
+// runs its handler. Serve responds to it whatever the handler does. Its ctx ends with
+// $/cancel_request, with a message that ends its group, with the connection, and with its response.
 type request struct {
 	scope // the handler's ctx
 	order.Request
@@ -28,8 +27,7 @@ type request struct {
 	results results
 	result  reserve.Claim // what the handler has reserved
 
-	// writes: the goroutine is to be the writer when it is done. Its own alone.
-	writes bool
+	writes bool // the goroutine becomes the writer when it is done; only it uses the field
 
 	afterMu   sync.Mutex // guards all below
 	after     []func()
@@ -60,7 +58,7 @@ func (r *request) Serve(under order.Scoped) {
 		defer r.end(errReturned) // respond may not return
 		r.Called()
 		result := res
-		res = nil // respond lets go of it when it is encoded
+		res = nil // it is freed when it is encoded
 		r.respond(result, err)
 	}()
 	c := r.conn
@@ -74,8 +72,7 @@ func (r *request) Serve(under order.Scoped) {
 	err = c.handlers.invoke(&r.scope, r.entry, params, raw, &res)
 }
 
-// handlerStack is what decoding, a short handler and encoding take of a stack, or a
-// little more.
+// handlerStack is a little more stack than decoding, a short handler and encoding need.
 const handlerStack = 2 << 10
 
 // growStack makes the stack of the goroutine large enough for most handlers. A new stack
@@ -89,9 +86,9 @@ func growStack() {
 	runtime.KeepAlive(&room)
 }
 
-// respond encodes what the handler returned and queues it. If that fails the request has
-// failed: the response then says -32603. Until it is queued the request counts against
-// the limits as if its handler ran.
+// respond encodes what the handler returned and queues it. If it cannot be encoded, the response
+// is an internal error. Until it is queued, the request counts against the limits as if its
+// handler ran.
 func (r *request) respond(res any, err error) {
 	ended := r.Advance(order.Returned)
 	f := outbox.NewFrame()
@@ -110,11 +107,10 @@ func (r *request) respond(res any, err error) {
 	encoded = true
 }
 
-// queue queues the response.
 func (r *request) queue(f *outbox.Frame, res any, ok bool) {
 	c := r.conn
 	f.Request, f.About = r.ID, r.Method
-	// A result that is decoded takes about as much memory as it does encoded.
+	// A decoded result takes about as much memory as its encoding.
 	f.Result = c.results.Count(&r.result, int64(len(f.Data)), int64(cap(f.Data)))
 	if c.network {
 		m := stream.Message{Kind: stream.KindErrorResponse, ID: json.RawMessage(r.ID)}
@@ -125,7 +121,7 @@ func (r *request) queue(f *outbox.Frame, res any, ok bool) {
 	}
 	duty := outbox.Dropped
 	err := r.reserve(f)
-	r.Advance(order.Responded) // before the peer can read it, who may use its id again
+	r.Advance(order.Responded) // before the peer can read the response and use the id again
 	if err == nil {
 		duty = c.out.Push(f)
 	}
@@ -147,7 +143,6 @@ func (r *request) queue(f *outbox.Frame, res any, ok bool) {
 	}
 }
 
-// reserve takes room for the response in the outgoing queue.
 func (r *request) reserve(f *outbox.Frame) error {
 	c := r.conn
 	if c.out.TryReserve(f) {
@@ -157,8 +152,8 @@ func (r *request) reserve(f *outbox.Frame) error {
 	return c.out.Reserve(context.Background(), f) // ends with the connection
 }
 
-// write makes the goroutine of the request the writer for as long as there is something
-// to write: no one waits for it, so it may block.
+// write makes the goroutine of the request the writer until the queue is empty. No one waits for
+// the goroutine, so it may block.
 func (r *request) write() {
 	if r.writes {
 		r.conn.out.Write()

@@ -15,8 +15,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// appendResponse encodes what the handler of a request returned. It reports whether that
-// is a result.
+// appendResponse encodes what the handler of a request returned. It reports whether the response
+// has a result.
 func (h *handlers) appendResponse(f *outbox.Frame, r *request, res any, err error, ended order.Ended) (ok bool) {
 	encode := func() error {
 		return safely(func() (err error) { f.Data, err = h.appendResult(f.Data[:0], r, res); return err })
@@ -41,7 +41,6 @@ func (h *handlers) appendResponse(f *outbox.Frame, r *request, res any, err erro
 	return false
 }
 
-// appendError encodes the response with an error.
 func (h *handlers) appendError(b []byte, r *request, err error, cancelled bool) []byte {
 	if raw, ok := appendRawFault(b, r, err); ok {
 		return raw
@@ -53,7 +52,6 @@ func (h *handlers) appendError(b []byte, r *request, err error, cancelled bool) 
 	return appendFault(b, []byte(r.ID), fault)
 }
 
-// appendResult encodes a result.
 func (h *handlers) appendResult(b []byte, r *request, res any) ([]byte, error) {
 	b = append(appendHead(b, []byte(r.ID)), `,"result":`...)
 	if r.entry == nil {
@@ -102,20 +100,19 @@ func appendFault(b []byte, id []byte, e *rpcerr.RequestError) []byte {
 	return append(b, "}}"...)
 }
 
-// cancelledResponse is the response to a request that the peer cancelled.
 func cancelledResponse(r *request) *rpcerr.RequestError {
 	return rpcerr.RequestCancelled(map[string]json.RawMessage{"requestId": json.RawMessage(r.ID)})
 }
 
 var errNoResponse = errors.New("response cannot be used")
 
-// responseError is what a call gets whose response was refused as a whole.
+// responseError is the error of a call whose response cannot be used.
 func responseError(k *call, why error) error {
 	return fmt.Errorf("acp: %s: %w: %w", k.method, errNoResponse, why)
 }
 
-// peerMistake is the error of a request that the peer got wrong: no failure of this end, so
-// OnError need not log it.
+// peerMistake is the error for an invalid request. It is not a failure of this end, so OnError
+// need not log it.
 type peerMistake struct{ response *rpcerr.RequestError }
 
 func (e *peerMistake) Error() string                      { return e.response.Error() }

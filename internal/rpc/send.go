@@ -44,7 +44,7 @@ func (c *Conn) notifyThrough(ctx context.Context, m *wire.Method, method string,
 	return err
 }
 
-// outgoing is what a message's way through the sending middlewares leads to.
+// outgoing is the message that passes through the sending middlewares.
 type outgoing struct {
 	call *call // nil for a notification
 	opts *CallOptions
@@ -56,8 +56,8 @@ type outgoing struct {
 // middleware may use another connection.
 type outgoingKey struct{ c *Conn }
 
-// sendThrough runs the sending middlewares. A panic of one becomes an error, since it
-// may be on a goroutine of ours, and since others wait for how the call ends.
+// sendThrough runs the sending middlewares. A panic becomes an error, because it may be on a
+// goroutine of this package, and because others wait for the end of the call.
 func (c *Conn) sendThrough(ctx context.Context, out *outgoing, method string, params any) (res any, err error) {
 	err = safely(func() (err error) {
 		res, err = c.send(context.WithValue(ctx, outgoingKey{c}, out), method, params)
@@ -116,8 +116,7 @@ func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params
 	return nil
 }
 
-// reserve takes room for a notification. A handler that has to wait for it counts as
-// inside a Conn method.
+// reserve waits for room for a notification. A handler that waits counts as inside a Conn method.
 func (c *Conn) reserve(ctx context.Context, f *outbox.Frame) error {
 	if c.out.TryReserve(f) {
 		return nil
@@ -128,8 +127,8 @@ func (c *Conn) reserve(ctx context.Context, f *outbox.Frame) error {
 	return c.out.Reserve(ctx, f)
 }
 
-// frameRefused deals with a message that the stream cannot carry. A call fails with the
-// error, a request gets the response -32603; the connection goes on. The writer calls it.
+// frameRefused handles a message that the stream cannot carry. A call fails with the error, and a
+// request gets an internal error; the connection goes on. The writer calls it.
 func (c *Conn) frameRefused(f *outbox.Frame, err error) {
 	switch {
 	case f.Call != 0:
@@ -144,9 +143,9 @@ func (c *Conn) frameRefused(f *outbox.Frame, err error) {
 	c.log.Error("acp: stream refused a message", "method", shown(cmp.Or(f.About, "response")), "error", err)
 }
 
-// describe sets what a network stream must know of a message whose Data is complete: m, and
-// the session that the params or the result name, which are what begins at f.Data[body:] if
-// there are any.
+// describe sets what a network stream needs of a message whose Data is complete: m, and the
+// session that the params or the result name. Their member begins at f.Data[body:], if there is
+// one.
 func (c *Conn) describe(f *outbox.Frame, m stream.Message, body int) {
 	if !c.network {
 		return

@@ -58,7 +58,7 @@ func AwaitEarlier(ctx context.Context) error {
 	if s == nil || s.req == nil {
 		return nil
 	}
-	for { // one in the middle may be responded to before those in front of it
+	for { // the nearest one may be responded to before those in front of it
 		earlier := s.req.Earlier()
 		if earlier == nil {
 			return nil
@@ -72,8 +72,7 @@ func AwaitEarlier(ctx context.Context) error {
 }
 
 // Waits notes that the handler which was given ctx waits for other handlers or for work, until
-// done is called. Like one that waits for a response it keeps no slot, and what another
-// connection has read behind a response to it does not wait for it.
+// done is called. It keeps no slot meanwhile, and holds back nothing if it is that of a relay.
 func Waits(ctx context.Context) (done func()) {
 	s := scopeOf(ctx)
 	if s == nil {
@@ -83,8 +82,8 @@ func Waits(ctx context.Context) (done func()) {
 	return func() { s.leave(s.conn, true) }
 }
 
-// EndAgain ends the ctx of what has joined a group since the request was read that ends the
-// group. ctx must be that of the handler of this request.
+// EndAgain ends a group again, for what has joined it since the request was read that ends it. ctx
+// must be that of the handler of this request.
 func EndAgain(ctx context.Context) {
 	if s := scopeOf(ctx); s != nil && s.req != nil {
 		s.req.EndAgain()
@@ -101,8 +100,8 @@ func (w *Work) End() {
 	w.cancel(context.Canceled)
 }
 
-// workContext ends with its Context, has the values of another ctx, and is a scope of its
-// own: a call of the work is not made by the handler, which may have returned.
+// workContext ends with its Context, has the values of another ctx, and has a scope of its own,
+// because the handler may have returned.
 type workContext struct {
 	context.Context
 	values context.Context

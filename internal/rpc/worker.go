@@ -7,12 +7,12 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc/order"
 )
 
-// worker handles what is in the queue, one after the other. It is a goroutine while there
-// is something; one at a time, so what it has needs no lock.
+// worker handles what is in the queue, one item at a time. Its goroutine exists while the queue
+// is not empty. There is one at most, so the fields need no lock.
 type worker struct {
 	c       *Conn
 	relayed relays
-	fresh   *scope // of the next notification; nil while one has it
+	fresh   *scope // for the next notification
 }
 
 func (w *worker) run() {
@@ -53,13 +53,11 @@ func (w *worker) run() {
 	}
 }
 
-// In a relay, such as a typed proxy, a handler passes its request on over another connection,
-// and the response from there is likely to become its own. What that connection reads after
-// the response must not leave before the handler's response does, so it waits until that is
-// queued. The handlers of other connections hold back nothing.
-
-// relays are the responses of this connection that handlers of relays got and that what is
-// read next waits for. The worker's own.
+// relays are handlers of relays on other connections whose calls have just got their responses
+// here. In a relay, such as a typed proxy, a handler passes its request on over this connection,
+// and the response from here is likely to become its own. What is read here after the response
+// must not leave before the handler's response does, so the worker waits until that is queued.
+// The handlers of other connections hold back nothing.
 type relays []relay
 
 type relay struct {
@@ -67,16 +65,15 @@ type relay struct {
 	done    <-chan struct{}
 }
 
-// add prepares to wait for the handler that made the call k; the call's response is
-// delivered after it.
+// add notes the handler that made the call k, before the response is delivered.
 func (w *relays) add(k *call) {
 	if done := k.relays.Passed(); done != nil {
 		*w = append(*w, relay{request: k.relays, done: done})
 	}
 }
 
-// wait waits for each handler until its response is queued, its ctx has ended, it makes
-// another call, or it has called Release; and no longer than the connection lives.
+// wait waits until each handler has its response queued, its ctx has ended, it makes another
+// call, or it calls Release, and no longer than until closing is closed.
 func (w *relays) wait(closing <-chan struct{}) {
 	for _, r := range *w {
 		c := r.request.conn

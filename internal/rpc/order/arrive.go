@@ -147,8 +147,8 @@ func (o *Order) pushLocked(it Item) {
 }
 
 // Accept registers a request and starts it, or gives it its place after the notifications that
-// were read before. It returns why a request is not accepted, which must then be responded to,
-// except for Stopped.
+// were read before. The caller must respond to a request that is not accepted, except for
+// Stopped.
 func (o *Order) Accept(h Handler) Reason {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -228,7 +228,7 @@ func (o *Order) startLocked(r *Request) {
 	go r.do.Serve(r.under) // ends when the handler has returned and its response is queued
 }
 
-// startWaitingLocked starts those that wait for a slot, as far as there are some.
+// startWaitingLocked starts requests that wait while there are slots.
 func (o *Order) startWaitingLocked() {
 	for r := o.slots.next(); r != nil; r = o.slots.next() {
 		o.startOrForgetLocked(r, waiting)

@@ -65,8 +65,8 @@ func (o *Order) Hold() {
 	}
 }
 
-// Open notes that the handshake is over. What was read during it is handled by the table that
-// it has led to; after one that failed, which is nil, it is refused.
+// Open notes that the handshake is over. The table that it has led to decides about what was
+// read during it. If to is nil, the handshake has failed, and what was read is refused.
 func (o *Order) Open(to Table) []Refused {
 	o.mu.Lock()
 	defer o.mu.Unlock()

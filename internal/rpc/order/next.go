@@ -19,10 +19,10 @@ type Scoped interface{ scope() *Scope }
 // inside reports whether a handler, or nil, waits for the peer.
 func inside(h Scoped) bool { return h != nil && h.scope().inside > 0 }
 
-// Next takes what is to be handled next out of the queue. The notification that was handled
-// before is over; s becomes the scope of this one. It returns false when the queue is empty: the
-// worker then ends. With only set it returns nothing but a response, and false in place of
-// anything else: the worker then goes on.
+// Next returns what is to be handled next. The notification that was handled before is over; s
+// becomes the scope of this one. It returns false when the queue is empty: the worker then ends.
+// If only is set, it returns only a response, and false for anything else: the worker then goes
+// on.
 func (o *Order) Next(s Scoped, only bool) (Item, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -20,9 +20,8 @@ type pending struct {
 // none reports whether nothing is open and nothing runs.
 func (p *pending) none() bool { return p.tasks.first == nil && len(p.byKey) == 0 }
 
-// tooMany reports whether there is no room for one more request: for one that would
-// have to wait, or for any at all. Questions to the user and their like, which may
-// stay open for hours, leave a rest to the others.
+// tooMany reports whether there is no room for one more request. Questions to the user and
+// their like, which may stay open for hours, leave a rest to the others.
 func (p *pending) tooMany(r *Request, startsNow bool) bool {
 	room, size := p.maxOpen, r.do.scope().Size
 	if !r.Waits {
@@ -34,7 +33,6 @@ func (p *pending) tooMany(r *Request, startsNow bool) bool {
 	return !startsNow && p.waiting+size > p.maxWaiting
 }
 
-// register makes the request one that waits to be started.
 func (p *pending) register(r *Request) {
 	p.byKey[r.Key] = r
 	p.most = max(p.most, len(p.byKey))
@@ -42,14 +40,13 @@ func (p *pending) register(r *Request) {
 	p.open += r.do.scope().Size
 }
 
-// charge counts what an unstarted request holds more.
+// charge counts more bytes for an unstarted request.
 func (p *pending) charge(r *Request, size int64) {
 	r.do.scope().Size += size
 	p.waiting += size
 	p.open += size
 }
 
-// started notes that the request no longer waits.
 func (p *pending) started(r *Request) {
 	p.waiting -= r.do.scope().Size
 	p.open += handlerOverhead
@@ -66,7 +63,7 @@ func (p *pending) grow(r *Request, size int64) {
 	}
 }
 
-// remove lets go of a request that is not started: its handler will never be called.
+// remove forgets a request whose handler will never be called.
 func (p *pending) remove(r *Request) {
 	p.free(r)
 	p.part(r)
@@ -89,7 +86,7 @@ func (p *pending) free(r *Request) {
 	}
 }
 
-// part takes a request out of its group and lets those go on that wait for it there.
+// part takes a request out of its group. Requests of the group may wait for that.
 func (p *pending) part(r *Request) {
 	if r.responded != nil {
 		close(r.responded)
@@ -98,9 +95,8 @@ func (p *pending) part(r *Request) {
 	p.leave(&r.member, r.Group)
 }
 
-// empty lets go what a request holds that will never be started. What is left of it
-// counts as waiting until its place is reached: a peer could cancel whatever it asks
-// for.
+// empty frees what a cancelled request holds. What is left of it counts as waiting until its
+// place is reached: a peer could cancel whatever it asks for.
 func (p *pending) empty(r *Request) {
 	s := r.do.scope()
 	left := RequestOverhead + int64(len(r.ID)+len(r.Key))
@@ -109,7 +105,7 @@ func (p *pending) empty(r *Request) {
 	s.Size = left
 }
 
-// forget notes that the place of a request was reached that was cancelled before.
+// forget notes that the place of a cancelled request was reached.
 func (p *pending) forget(r *Request) { p.waiting -= r.do.scope().Size }
 
 // slots says how many handlers run, and which requests wait until they may.
@@ -125,12 +121,10 @@ type slots struct {
 	counted, uncounted []*Request // those that wait, in order
 }
 
-// free reports whether the request may be started.
 func (s *slots) free(r *Request) bool {
 	return s.stalled < s.limit && (r.Waits || s.taken < s.limit && (r.Inside || r.under != nil || !s.exceeded()))
 }
 
-// wait puts the request at the end of those that wait.
 func (s *slots) wait(r *Request) {
 	if r.Waits {
 		s.uncounted = append(s.uncounted, r)
@@ -139,8 +133,8 @@ func (s *slots) wait(r *Request) {
 	}
 }
 
-// next takes out of those that wait the first one that may be started, or that was
-// cancelled meanwhile; nil when there is none. It is called until then.
+// next returns the first waiting request that may be started or was cancelled meanwhile, or nil
+// if there is none. It is called until then.
 func (s *slots) next() *Request {
 	for _, list := range []*[]*Request{&s.uncounted, &s.counted} {
 		waiters := *list
@@ -158,7 +152,6 @@ func (s *slots) next() *Request {
 	return nil
 }
 
-// take gives the request its slot.
 func (s *slots) take(r *Request) {
 	if !r.Waits && !r.slot {
 		r.slot = true
@@ -166,7 +159,7 @@ func (s *slots) take(r *Request) {
 	}
 }
 
-// give takes the slot away. It reports whether there was one.
+// give takes the slot away, and reports whether there was one.
 func (s *slots) give(r *Request) bool {
 	if !r.slot {
 		return false

@@ -80,7 +80,7 @@ func (r *Request) Title() string {
 	return r.do.scope().Method
 }
 
-// joins prepares a request that belongs to a group, and returns what it counts for more.
+// joins prepares a request that belongs to a group, and returns how much more it counts for.
 func (r *Request) joins() int64 {
 	if r.Group == "" || r.called != nil {
 		return 0
@@ -89,7 +89,7 @@ func (r *Request) joins() int64 {
 	return groupOverhead
 }
 
-// Opens reports whether the request is the handshake that opens the connection. It is for Serve.
+// Opens reports whether the request is the handshake that opens the connection.
 func (r *Request) Opens() bool { return r.handshake }
 
 // Called notes that the handler is being called, or never will be.
