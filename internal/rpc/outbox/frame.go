@@ -12,24 +12,17 @@ import (
 // Frame is one encoded message on its way out. The zero value is not ready for use: see
 // [NewFrame].
 type Frame struct {
-	// Message is what is written. Its Data is set by the sender; the other members are
-	// needed if the stream has Features.WriteMessage, and for frames that the stream may
-	// refuse.
+	// Message is what is written. The fields other than Data are needed if the stream has
+	// Features.WriteMessage.
 	stream.Message
 
-	// Call is the id of the call that the frame begins, or 0. Request is the id of the
-	// peer's request that it responds to, as the peer wrote it, or empty.
+	// Call is the id of the call that the frame begins, or 0. Request is the id of the request
+	// that the frame responds to, as the peer wrote it, or empty.
 	Call    uint64
 	Request string
-	// About is the method of the request or notification that the frame is or responds to,
-	// for logs.
-	About string
-
-	// Result is what the result of the response counts for, until the frame was written.
-	Result reserve.Claim
-
-	// Awaited: when the frame was written Hasten of the stream is called.
-	Awaited bool
+	About   string        // the method of the message, or of the request it responds to, for logs
+	Result  reserve.Claim // what the result of the response counts for, until the frame is written
+	Awaited bool          // Hasten of the stream is called when the frame was written
 
 	own     bool     // the connection's own response: it uses the reserve
 	cancels []uint64 // the calls that the frame cancels, in place of Data
@@ -38,8 +31,8 @@ type Frame struct {
 const (
 	// narrow is the size of the buffers in which short messages wait.
 	narrow = 1 << 10
-	// widest is the largest buffer that is used again. Larger ones are left to the
-	// collector, so that one long message does not stay in memory.
+	// widest is the largest buffer that is used again, so that a long message does not stay in
+	// memory.
 	widest = 64 << 10
 	// overhead is the memory that a frame takes in addition to its bytes.
 	overhead = 224
@@ -76,8 +69,8 @@ func (f *Frame) Fit() *Frame {
 	return fit
 }
 
-// Own returns a frame with the same message for [Box.PushOwn]: there may be very many of
-// them, so its buffer is no larger than the message. f must not be used after.
+// Own returns a frame with the same message for [Box.PushOwn]. Its buffer is no larger than the
+// message, because there may be very many of them. f must not be used after.
 func (f *Frame) Own() *Frame {
 	own := &Frame{Message: f.Message, Request: f.Request, own: true}
 	own.Data = bytes.Clone(f.Data)
@@ -90,14 +83,13 @@ func (f *Frame) IsOwn() bool { return f.own }
 
 func (f *Frame) isAwaited() bool { return f.Awaited }
 
-// cost is what the frame counts for: the memory that it takes. It is the same until the
-// frame is freed.
+// cost is the memory of the frame. It does not change until the frame is freed.
 func (f *Frame) cost() int64 { return int64(cap(f.Data)) + overhead }
 
 // size is how many bytes the frame writes, or a little more.
 func (f *Frame) size() int { return len(f.Data) + len(f.cancels)*longestCancel }
 
-// Free makes the buffer available for other frames. f must not be used after.
+// Free returns the buffer to its pool. f must not be used after.
 func (f *Frame) Free() {
 	data := f.Data[:0]
 	pool := &wide
@@ -121,9 +113,8 @@ const (
 	maxCancels = 1000
 )
 
-// Cancel queues the cancel of a call that was queued before. It neither waits nor uses
-// room: a cancel that is not written yet is eight bytes, and there are never more of them
-// than calls. It is lost only if the connection is.
+// Cancel queues the cancel of a call that was queued before. It neither waits nor uses room: a
+// queued cancel is eight bytes, and there are never more of them than calls.
 func (b *Box) Cancel(call uint64) {
 	b.mu.Lock()
 	if b.dead || b.room.closed != nil {

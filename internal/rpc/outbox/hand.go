@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// What decides speed, measured with BenchmarkNotifications, BenchmarkCall and
-// BenchmarkCalls64 of package rpc on two busy cores, the best of six runs.
+// Constants for speed, measured with BenchmarkNotifications, BenchmarkCall and BenchmarkCalls64 of
+// package rpc on two busy cores, the best of six runs.
 const (
 	// floodLength messages with no more than floodGap for each are a flood, in which
 	// floodBatch messages may wait for the writer to begin. A notification takes 1.6 µs, and
@@ -14,13 +14,13 @@ const (
 	floodLength = 32
 	floodGap    = 20 * time.Microsecond
 	floodBatch  = 32
-	// restAfter is how long the goroutine that writes stays when it has nothing to do, at
-	// least; it is twice as long at most. A call takes 7 µs, and 10 µs if each write has a new
+	// restAfter is how long the goroutine that writes stays at least when it has nothing to do;
+	// it stays twice as long at most. A call takes 7 µs, and 10 µs if each write has a new
 	// goroutine; of 64 calls at once one takes 6 µs, and 12 µs.
 	restAfter = time.Second
 )
 
-// hand is the goroutine that writes for those who do not. It stays for a while, because its
+// hand is the goroutine that writes for senders that do not. It stays for a while, so that its
 // stack is used again. Box.mu guards it.
 type hand struct {
 	work   sync.Cond // the writer is called, or must end
@@ -32,7 +32,7 @@ type hand struct {
 	ended         bool   // it must end
 	rest          *time.Timer
 	lately        uint64    // called, when rest was set
-	rested        bool      // the goroutine may end
+	rested        bool      // the goroutine was not called for restAfter
 	started       time.Time // the last time by Start
 	since         int       // frames that were queued since
 	flood         int       // frames in a row with hardly any time between them
@@ -56,8 +56,7 @@ func (h *hand) waitBegun() {
 	}
 }
 
-// next waits until the writer is called. It reports false if the goroutine must end. If rested is
-// set nevertheless, the writer was called at the last moment.
+// next waits until the writer is called. It reports false if the goroutine must end.
 func (h *hand) next() bool {
 	for h.begun == h.called && !h.ended && !h.rested {
 		h.work.Wait()
@@ -69,7 +68,7 @@ func (h *hand) next() bool {
 	return true
 }
 
-// stay lets the goroutine end when it was not called for as long as restAfter.
+// stay makes the goroutine end when it is not called for restAfter.
 func (h *hand) stay() {
 	h.rested, h.lately = false, h.called
 	if h.rest == nil {
@@ -102,14 +101,11 @@ func (h *hand) stop() {
 	h.begins.Broadcast()
 }
 
-// Start starts the writer that Push has asked for and lets it begin: the caller waits
-// until the writer runs, not until anything is written. Without the wait a goroutine that
-// computes after it has sent would keep the processor from the writer, if the other
-// processors compute too.
-//
-// The wait has its price, because the peer wakes for each message. So in a flood, many
-// messages in a row with no time between them, the caller waits once for floodBatch
-// messages.
+// Start starts the writer after Push has returned Begin, and waits until it runs, but not until it
+// has written. Without the wait, a sender that goes on to compute would keep the writer from its
+// processor while the other processors compute too. In a flood, many messages in a row with no
+// time between them, senders wait once for floodBatch messages, because the peer wakes for each
+// write.
 func (b *Box) Start() {
 	b.mu.Lock()
 	floods := b.hand.floods()
@@ -127,15 +123,14 @@ func (b *Box) WaitBegun() {
 	b.mu.Unlock()
 }
 
-// StartLater starts the writer that Push has asked for without waiting: for a caller that
-// is about to wait for something, or that must not wait.
+// StartLater is Start without the wait, for a caller that is about to wait for something else, or
+// that must not wait.
 func (b *Box) StartLater() {
 	b.mu.Lock()
 	b.callLocked()
 	b.mu.Unlock()
 }
 
-// callLocked calls the goroutine that writes.
 func (b *Box) callLocked() {
 	h := &b.hand
 	h.called++
@@ -156,7 +151,7 @@ func (b *Box) run() {
 	h := &b.hand
 	b.mu.Lock()
 	for h.next() {
-		if h.rested {
+		if h.rested { // it was called at the last moment
 			h.stay()
 		}
 		b.mu.Unlock()
@@ -172,7 +167,6 @@ func (b *Box) run() {
 	b.mu.Unlock()
 }
 
-// stopLocked: there is no writer.
 func (b *Box) stopLocked() {
 	b.hand.writing = false
 	b.endLocked()

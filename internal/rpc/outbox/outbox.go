@@ -1,19 +1,18 @@
-// Package outbox is the way out of a connection: the queue of encoded messages, the
-// room that senders wait for, and the writer.
+// Package outbox is the outgoing queue of a connection: encoded messages, the room that senders
+// wait for, and the writer.
 //
-// A sender encodes a [Frame], waits for room with [Box.Reserve] and hands the frame over
-// with [Box.Push]. There is at most one writer. It is started when the queue is not
-// empty, it writes what is queued in one batch, and what is queued meanwhile leaves with
-// the next batch. When the queue is empty its goroutine waits for a second or two, and
-// ends. A goroutine that has nothing else to do may be the writer itself ([Box.Write]).
+// A sender encodes a [Frame], waits for room with [Box.Reserve] and queues the frame with
+// [Box.Push]. There is at most one writer. It writes what is queued in one batch; what is queued
+// meanwhile leaves with the next batch. When the queue is empty, its goroutine waits for a second
+// or two, and ends. A goroutine that has nothing else to do may be the writer ([Box.Write]).
 //
-// The responses that the connection itself gives, such as the refusal of a request, are
-// queued without waiting ([Box.PushOwn]); they have a reserve of their own, and the reader
-// pauses while it is used up ([Box.WaitOwn]). Cancels ([Box.Cancel]) are always accepted
-// and use no room: there are never more of them than calls.
+// The responses of the connection itself, such as the refusal of a request, are queued without
+// waiting ([Box.PushOwn]). They have a reserve of their own, and the reader pauses while it is
+// full ([Box.WaitOwn]). Cancels ([Box.Cancel]) are always accepted and use no room: there are
+// never more of them than calls.
 //
-// One lock, Box.mu, guards all of it. It is taken last: nothing is called while it is
-// held. Nothing in this package knows what the messages mean.
+// One lock, Box.mu, guards all of it. Nothing is called while it is held. The package does not
+// know what the messages mean.
 package outbox
 
 import (
@@ -30,9 +29,8 @@ type Config struct {
 	// Features are those of Stream.
 	Features *stream.Features
 
-	// Queue is how many bytes may wait to be written before senders wait. Reserve is how
-	// many bytes of own responses may wait before the reader does, MaxOwn how many if the
-	// reader may not wait.
+	// Queue is how many bytes may wait to be written before senders wait. Reserve is how many
+	// bytes of own responses may wait before the reader waits, MaxOwn how many if it may not.
 	Queue, Reserve, MaxOwn int64
 	// StallTimeout is how long the queue or the reserve may be full with nothing written.
 	StallTimeout time.Duration
@@ -49,7 +47,7 @@ type Config struct {
 type Box struct {
 	cfg Config
 
-	sender sender // the writer's alone
+	sender sender // only the writer uses it
 
 	mu    sync.Mutex // guards all below
 	queue []*Frame
@@ -73,14 +71,14 @@ func New(cfg Config) *Box {
 	return b
 }
 
-// TryReserve reports whether f may be queued at once, and gives it its room if so.
+// TryReserve reserves room for f if that is possible without waiting, and reports whether it is.
 func (b *Box) TryReserve(f *Frame) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.room.try(f.cost())
 }
 
-// Reserve waits until f may be queued. It fails if ctx is done, and if the Box is closed.
+// Reserve waits for room for f. It fails if ctx is done or the Box is closed.
 func (b *Box) Reserve(ctx context.Context, f *Frame) error {
 	b.mu.Lock()
 	if b.room.try(f.cost()) || b.room.closed != nil {
@@ -176,7 +174,7 @@ func (b *Box) Flushed() <-chan struct{} {
 // Abandon.
 func (b *Box) Ended() <-chan struct{} { return b.over }
 
-// endLocked closes what waits for the end, when it has come.
+// endLocked closes the channels of Flushed and Ended when that is so.
 func (b *Box) endLocked() {
 	if b.empty != nil && b.room.bytes == 0 && b.own.bytes == 0 && !b.hand.writing {
 		closeOnce(b.empty)
@@ -194,7 +192,7 @@ func closeOnce(ch chan struct{}) {
 	}
 }
 
-// Abandon drops what is left.
+// Abandon drops what is not written.
 func (b *Box) Abandon() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

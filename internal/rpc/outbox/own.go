@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ownGrace is how long the reader pauses while nothing is written. Both ends may be
-// pausing, and then neither is read.
+// ownGrace is how long the reader pauses while nothing is written: both ends may be pausing, and
+// then neither is read.
 const ownGrace = 100 * time.Millisecond
 
 // own is the reserve of the connection's own responses. Box.mu guards it.
@@ -32,7 +32,6 @@ func (o *own) mustPause() bool {
 	return o.bytes > limit && !o.closed
 }
 
-// resume lets the reader go on if there is room for own responses again.
 func (o *own) resume() {
 	if o.over.Load() && o.bytes <= o.limit {
 		o.over.Store(false)
@@ -71,9 +70,9 @@ func (b *Box) PushOwn(f *Frame) {
 	}
 }
 
-// WaitOwn is called by the reader before it reads on. It waits while the own responses
-// exceed their reserve. If nothing was written for ownGrace it lets the reader go on until
-// the next write ends, up to Config.MaxOwn.
+// WaitOwn waits while the own responses exceed their reserve. The reader calls it before it reads.
+// If nothing was written for ownGrace, the reader goes on until the next write ends, up to
+// Config.MaxOwn.
 func (b *Box) WaitOwn() {
 	if !b.own.over.Load() {
 		return
@@ -96,7 +95,6 @@ func (b *Box) WaitOwn() {
 	b.own.timer.Stop()
 }
 
-// armPauseLocked lets the reader go on if nothing is written for ownGrace.
 func (b *Box) armPauseLocked(seen int64) {
 	ends := b.ends
 	if b.own.timer != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// room is the room that the frames take which senders queue. Box.mu guards it.
+// room is the room for frames of senders. Box.mu guards it.
 type room struct {
 	limit   int64
 	bytes   int64     // of frames with room: on the way to the queue, in it, or being written
@@ -18,11 +18,11 @@ type room struct {
 // waiter is a sender that waits for room.
 type waiter struct {
 	size  int64
-	given chan struct{} // closed when the sender has the room, or never will
-	err   error         // why it never will; set before
+	given chan struct{} // closed when the sender has the room, or err is set
+	err   error         // why it gets none
 }
 
-// try reports whether a frame can have its room at once, and gives it.
+// try takes room if there is some, and reports whether there is.
 func (r *room) try(size int64) bool {
 	if r.closed != nil || len(r.waiters) > 0 || !r.fits(size) {
 		return false
@@ -31,10 +31,9 @@ func (r *room) try(size int64) bool {
 	return true
 }
 
-// fits: a message longer than the whole queue passes when it is alone.
+// fits reports whether there is room. A message longer than the queue fits when it is alone.
 func (r *room) fits(size int64) bool { return r.bytes == 0 || r.bytes+size <= r.limit }
 
-// wait makes a sender one that waits.
 func (r *room) wait(size int64) *waiter {
 	w := &waiter{size: size, given: make(chan struct{})}
 	r.waiters = append(r.waiters, w)
@@ -48,14 +47,13 @@ func (r *room) leave(w *waiter) bool {
 		return false
 	}
 	r.waiters = slices.Delete(r.waiters, i, i+1)
-	r.give() // it may have stood in the way of shorter ones
+	r.give() // shorter ones may fit
 	return true
 }
 
-// give gives room to the waiters, first come, first served, when a quarter of the
-// queue is free. So many of them go on at once, and can send more than one message before
-// they wait again: where a thousand send, each message would cost a wait otherwise. If the
-// Box is closed it lets all of them go.
+// give gives room to the waiters, first come, first served, when a quarter of the queue is free, so
+// that many of them go on at once and can send more than one message before they wait again. If
+// the Box is closed, all waiters fail.
 func (r *room) give() {
 	if r.closed == nil && r.bytes > r.limit-r.limit/4 {
 		return
@@ -74,7 +72,7 @@ func (r *room) give() {
 	r.waiters = slices.Delete(r.waiters, 0, n)
 }
 
-// stall is the watch over a queue, or a reserve, that stays full. Box.mu guards it.
+// stall watches whether the queue, or the reserve, stays full. Box.mu guards it.
 type stall struct {
 	timer    *time.Timer
 	watching bool      // the timer runs
@@ -100,8 +98,8 @@ func (s *stall) progress(seen int64, full bool) {
 	}
 }
 
-// fullLocked reports whether the peer keeps us waiting: a sender waits for room, or the
-// queue, which a sender has given up on, is still full, or the reserve is.
+// fullLocked reports whether the peer reads too slowly: a sender waits for room, or much of the
+// queue is full although senders have given up, or the reserve is full.
 func (b *Box) fullLocked() bool {
 	return len(b.room.waiters) > 0 || b.room.bytes > b.room.limit/2 || b.own.bytes > b.own.limit
 }
@@ -122,8 +120,8 @@ func (b *Box) watch() {
 	}
 }
 
-// measure asks the stream how much has left. No lock is held: a stream of the user may let
-// it wait for a Write that is stuck.
+// measure returns how many bytes the stream has sent. No lock is held, because a stream of the user
+// may wait for a blocked Write.
 func (b *Box) measure() int64 {
 	if b.cfg.Features.Written == nil {
 		return 0

@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	// maxBatch is how many bytes one write carries at most, unless a single message is
-	// longer: enough to make the price of a write vanish, little enough that progress can
-	// be seen.
+	// maxBatch is how many bytes one write carries at most, unless a single message is longer.
+	// A stall is noticed by writes, so they must not be too long.
 	maxBatch = 256 << 10
-	// keptQueue is how many places of the queue outlive a burst.
+	// keptQueue is the largest capacity of a queue that is used again.
 	keptQueue = 256
 )
 
-// Write makes the caller the writer that Push has asked for. It returns when the queue is
+// Write makes the caller the writer after Push has returned Begin. It returns when the queue is
 // empty or the stream is broken.
 func (b *Box) Write() {
 	for {
@@ -58,8 +57,8 @@ func (b *Box) take() []*Frame {
 	return batch
 }
 
-// written accounts for a batch that was written, or never will be, and with nil for one
-// message while others of its batch are not written.
+// written gives back what a batch counted for that was written or has failed. batch is nil for a
+// message whose batch goes on.
 func (b *Box) written(batch []*Frame, err error) {
 	for _, f := range batch {
 		f.Result.Release()
@@ -86,14 +85,14 @@ func (b *Box) written(batch []*Frame, err error) {
 	b.stall.progress(seen, b.fullLocked())
 }
 
-// sender passes batches to the stream. It is the writer's alone.
+// sender passes batches to the stream.
 type sender struct {
 	cfg   *Config
 	msgs  [][]byte
-	wrote func() // called for a message of a batch of which others are not written
+	wrote func() // called after a message whose batch goes on
 }
 
-// send writes a batch. What the stream refuses is left out.
+// send writes a batch. A message that the stream refuses is left out.
 func (s *sender) send(batch []*Frame) error {
 	if s.cfg.Features.WriteBatch != nil && s.cfg.Features.WriteMessage == nil && (len(batch) > 1 || batch[0].cancels != nil) {
 		all := s.msgs[:0]
