@@ -26,15 +26,11 @@
 // The peer receives Code, Message and Data of a [RequestError]. It does not receive the
 // cause given to [RequestError.WithCause], nor the text of any other error: an unexpected
 // error is sent as -32603 "Internal error". [From] does the conversion. An error type of
-// your own defines its own conversion with a method RequestError. If the type holds a
-// RequestError, keep it in a named field, because an embedded field would hide the
-// method. For errors.Is and errors.As on this end, return it from Unwrap too.
+// your own defines its own conversion with a method RequestError.
 //
 //	func (e *QuotaError) RequestError() *rpcerr.RequestError {
 //		return rpcerr.New(-31000, "quota used up", map[string]any{"limit": e.Limit})
 //	}
-//
-// # More than a code
 //
 // The subpackages add whether and when to try again, and what would help. A table in
 // rpcerr/README.md lists when to use which.

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"strconv"
 
+	"github.com/sourcegraph/jsonrpc2"
+
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
@@ -18,14 +20,11 @@ import (
 type RequestError struct {
 	Code    Code
 	Message string
-	// Data is optional and may be anything encoding/json can write. It reaches
-	// the peer: no secrets, no stack traces.
+	// Data is optional and may be anything encoding/json can write. The peer reads it.
 	Data any
 
-	// cause stays in this process: Unwrap gives it out, nothing encodes it.
-	cause error
-	// received tells that the error was decoded, so that a peer has said all of it.
-	received bool
+	cause    error
+	received bool // the error was decoded, so a peer has said all of it
 }
 
 // New returns an error with a code of the application. For the codes of the protocol use the
@@ -35,8 +34,7 @@ func New(code Code, message string, data any) *RequestError {
 	return &RequestError{Code: code, Message: message, Data: data}
 }
 
-// Error returns the message and the code, and nothing of Data or of the cause,
-// so that the text may be passed on.
+// Error returns the message and the code, and nothing of Data or of the cause.
 func (e *RequestError) Error() string {
 	if e == nil {
 		return "<nil>"
@@ -56,10 +54,9 @@ func (e *RequestError) Unwrap() error {
 	return e.cause
 }
 
-// Is reports whether target is a RequestError with the same code, so that errors.Is(err,
-// rpcerr.ErrAuthRequired) holds on both ends of a connection whatever the message says.
-// [ErrSessionNotFound] also requires certain data. If target has a method Matches(error)
-// bool, as the kinds of package kind have, Is returns its result.
+// Is reports whether target is a RequestError with the same code. [ErrSessionNotFound] also
+// requires certain data. If target has a method Matches(error) bool, as the kinds of package
+// kind have, Is returns its result.
 func (e *RequestError) Is(target error) bool {
 	if m, ok := target.(interface{ Matches(error) bool }); ok {
 		return e != nil && m.Matches(e)
@@ -74,8 +71,7 @@ func (e *RequestError) Is(target error) bool {
 	return e.Code == t.Code
 }
 
-// WithDetail returns a copy whose message reads "<message>: <detail>". The peer
-// sees the detail.
+// WithDetail returns a copy whose message reads "<message>: <detail>".
 func (e *RequestError) WithDetail(detail string) *RequestError {
 	c := e.copy()
 	switch {
@@ -95,16 +91,14 @@ func (e *RequestError) WithData(data any) *RequestError {
 	return c
 }
 
-// WithCause returns a copy that wraps cause. The cause is not sent: errors.Is, errors.As
-// and the logger can see it, the peer cannot.
+// WithCause returns a copy that wraps cause, which the log shows and the peer does not read.
 func (e *RequestError) WithCause(cause error) *RequestError {
 	c := e.copy()
 	c.cause = cause
 	return c
 }
 
-// copy turns nil into an internal error: to refine a nil error is a mistake, and a response
-// without a code would be a second one.
+// copy returns an internal error for nil: a response needs a code.
 func (e *RequestError) copy() *RequestError {
 	if e == nil {
 		return InternalError(nil)
@@ -128,4 +122,42 @@ func (e *RequestError) LogValue() slog.Value {
 		attrs = append(attrs, inside.LogAttr("cause", e.cause))
 	}
 	return slog.GroupValue(attrs...)
+}
+
+// Code is the number of a JSON-RPC error.
+type Code int32
+
+// The codes of JSON-RPC 2.0 and of the Agent Client Protocol.
+const (
+	CodeParseError                 Code = jsonrpc2.CodeParseError     // a message is not JSON
+	CodeInvalidRequest             Code = jsonrpc2.CodeInvalidRequest // JSON, but not a message, or at a forbidden time
+	CodeMethodNotFound             Code = jsonrpc2.CodeMethodNotFound // unknown method, or an optional one that was not advertised
+	CodeInvalidParams              Code = jsonrpc2.CodeInvalidParams  // params that break the schema or name something impossible
+	CodeInternalError              Code = jsonrpc2.CodeInternalError  // the handler failed for a reason that the peer cannot change
+	CodeRequestCancelled           Code = -32800                      // the work ended because the request was cancelled
+	CodeAuthRequired               Code = -32000                      // credentials are absent or expired
+	CodeResourceNotFound           Code = -32002                      // an unknown file, terminal or session
+	CodeUnsupportedProtocolVersion Code = -32022                      // no protocol version in common
+)
+
+// codeNames holds the fixed message of each code.
+var codeNames = map[Code]string{
+	CodeParseError:                 "Parse error",
+	CodeInvalidRequest:             "Invalid request",
+	CodeMethodNotFound:             "Method not found",
+	CodeInvalidParams:              "Invalid params",
+	CodeInternalError:              "Internal error",
+	CodeRequestCancelled:           "Request cancelled",
+	CodeAuthRequired:               "Authentication required",
+	CodeResourceNotFound:           "Resource not found",
+	CodeUnsupportedProtocolVersion: "Unsupported protocol version",
+}
+
+// String returns the code's name, such as "Invalid params", and "code -31001"
+// for a code the protocol does not define.
+func (c Code) String() string {
+	if name, ok := codeNames[c]; ok {
+		return name
+	}
+	return "code " + strconv.Itoa(int(c))
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
@@ -115,15 +114,10 @@ func reasonOf(r *RequestError) string {
 // short returns at most maxReason bytes of s, on one line.
 func short(s string) string {
 	s = strings.TrimSpace(printable(s))
-	if len(s) <= maxReason {
-		return s
+	if len(s) > maxReason {
+		s = strings.ToValidUTF8(s[:maxReason-3], "") + "..."
 	}
-	const more = "..."
-	end := maxReason - len(more)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + more
+	return s
 }
 
 // printable removes what could act on a terminal or turn the text around: control

@@ -17,15 +17,15 @@ func InvalidRequest(data any) *RequestError { return standard(CodeInvalidRequest
 // MethodNotFound returns the error for a method that does not exist or was not advertised
 // (-32601). Its data names the method.
 func MethodNotFound(method string) *RequestError {
-	return New(CodeMethodNotFound, "Method not found: "+method, methodData{method})
+	return New(CodeMethodNotFound, "Method not found: "+method, map[string]string{"method": method})
 }
 
 // InvalidParams returns the error for params that break the schema or ask for something
 // impossible (-32602).
 func InvalidParams(data any) *RequestError { return standard(CodeInvalidParams, data) }
 
-// InternalError returns the error for a failure of the handler that the caller cannot
-// avoid (-32603). A handler need not build one: any plain error is sent as this.
+// InternalError returns the error for a failure of the handler (-32603). Any plain error is
+// sent as this.
 func InternalError(data any) *RequestError { return standard(CodeInternalError, data) }
 
 // RequestCancelled returns the error for work that ended because the peer cancelled the
@@ -33,8 +33,7 @@ func InternalError(data any) *RequestError { return standard(CodeInternalError, 
 func RequestCancelled(data any) *RequestError { return standard(CodeRequestCancelled, data) }
 
 // AuthRequired returns the error for credentials that are absent or expired (-32000): the
-// client authenticates and calls again. Do not use it for an exceeded quota or a key that
-// was refused.
+// client authenticates and calls again.
 func AuthRequired(data any) *RequestError { return standard(CodeAuthRequired, data) }
 
 // ResourceNotFound returns the error for a file or another resource that does not exist
@@ -43,43 +42,24 @@ func ResourceNotFound(uri string) *RequestError {
 	if uri == "" {
 		return standard(CodeResourceNotFound, nil)
 	}
-	return New(CodeResourceNotFound, "Resource not found: "+uri, resourceData{uri})
+	return New(CodeResourceNotFound, "Resource not found: "+uri, map[string]string{"uri": uri})
 }
 
 // SessionNotFound returns the error for a session that does not exist or is not active
 // (-32002). Its data names the session; by that member [ErrSessionNotFound] matches it at
 // the other end.
 func SessionNotFound(id string) *RequestError {
-	return New(CodeResourceNotFound, "Session not found: "+id, sessionData{id})
+	return New(CodeResourceNotFound, "Session not found: "+id, map[string]string{"sessionId": id})
 }
 
 // UnsupportedProtocolVersion returns the error for a requested version of the protocol
 // that is not supported (-32022). Its data contains all of them.
 func UnsupportedProtocolVersion(requested int, supported ...int) *RequestError {
-	if supported == nil {
-		supported = []int{}
-	}
 	return New(CodeUnsupportedProtocolVersion, "Unsupported protocol version: "+strconv.Itoa(requested),
-		versionData{requested, supported})
+		map[string]any{"requested": requested, "supported": append([]int{}, supported...)})
 }
 
 func standard(code Code, data any) *RequestError { return New(code, codeNames[code], data) }
-
-type (
-	methodData struct {
-		Method string `json:"method"`
-	}
-	resourceData struct {
-		URI string `json:"uri"`
-	}
-	sessionData struct {
-		SessionID string `json:"sessionId"`
-	}
-	versionData struct {
-		Requested int   `json:"requested"`
-		Supported []int `json:"supported"`
-	}
-)
 
 // One sentinel for each code, for errors.Is on either end of a connection. A handler may
 // return them too, but a factory such as [ResourceNotFound] gives the peer more information.
@@ -96,25 +76,17 @@ var (
 	// ErrResourceNotFound matches every -32002: files, terminals and sessions.
 	ErrResourceNotFound error = standard(CodeResourceNotFound, nil)
 
-	// ErrSessionNotFound matches a -32002 only when its data names a session and
-	// no URI, which is how [SessionNotFound] builds it. The error of a missing
-	// file, and one without data, match [ErrResourceNotFound] alone.
+	// ErrSessionNotFound matches a -32002 only if its data names a session and no URI, as
+	// that of [SessionNotFound] does.
 	ErrSessionNotFound error = errSessionNotFound
 )
 
 var errSessionNotFound = New(CodeResourceNotFound, "Session not found", nil)
 
-// namesSession reports whether e is about a session, and not about a file that a
-// session asked for.
+// namesSession reports whether e is about a session, and not about a file that one asked for.
 func (e *RequestError) namesSession() bool {
-	if e.Code != CodeResourceNotFound || e.Data == nil {
-		return false
-	}
-	if _, ok := e.Data.(sessionData); ok {
-		return true
-	}
 	var members map[string]json.RawMessage
-	if e.DecodeData(&members) != nil {
+	if e.Code != CodeResourceNotFound || e.DecodeData(&members) != nil {
 		return false
 	}
 	if uri, ok := members["uri"]; ok && string(uri) != "null" {

@@ -12,11 +12,8 @@ import (
 
 // FieldError is one violation of a rule.
 type FieldError struct {
-	// Path is the path of the member in the JSON object, such as "prompt[0].uri". It is
-	// empty if the violation concerns the whole value.
-	Path string
-	// Message is the rule, such as "must be an absolute path".
-	Message string
+	Path    string // of the member, such as "prompt[0].uri"; empty for the whole value
+	Message string // the rule, such as "must be an absolute path"
 }
 
 // Error returns the path and the rule.
@@ -35,7 +32,7 @@ const (
 
 // Fields returns the violations that err lists, at most 100, in the order of their paths: those
 // in the data of an error of invalid params, {"_errors": ["..."], "cwd": {"_errors": [...]}} or
-// {"missing": "cwd"}, or those of an *acp.InvalidError. It returns nil if there are none.
+// {"missing": "cwd"}, or those of an *acp.InvalidError.
 func Fields(err error) []FieldError {
 	if r, _ := find(err); r != nil {
 		return r.fields()
@@ -109,17 +106,13 @@ func appendFields(found []FieldError, level map[string]json.RawMessage, path str
 
 // firstFields returns the first violation of each of the first three paths.
 func (e *RequestError) firstFields() string {
+	first := slices.CompactFunc(e.fields(), func(a, b FieldError) bool { return a.Path == b.Path })
 	var texts []string
-	last := ""
-	for i, f := range e.fields() {
-		switch {
-		case i > 0 && f.Path == last:
-			continue
-		case len(texts) == 3:
-			return strings.Join(append(texts, "and more"), "; ")
-		}
-		last = f.Path
+	for _, f := range first[:min(len(first), 3)] {
 		texts = append(texts, f.Error())
+	}
+	if len(first) > 3 {
+		texts = append(texts, "and more")
 	}
 	return strings.Join(texts, "; ")
 }

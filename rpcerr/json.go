@@ -40,9 +40,8 @@ func (e *RequestError) ToErrorResponse() ErrorResponse {
 // ToResult returns the error as the outcome of a request: {"error": {...}}.
 func (e *RequestError) ToResult() Result { return Result{Error: e.ToErrorResponse()} }
 
-// DecodeData stores Data in the value that v points to, by the rules of encoding/json.
-// Data may have been received from the peer or set by a handler. If there is none,
-// DecodeData returns [ErrNoData].
+// DecodeData stores Data in the value that v points to, by the rules of encoding/json. It
+// returns [ErrNoData] if there is none.
 func (e *RequestError) DecodeData(v any) error {
 	if e == nil || e.Data == nil {
 		return ErrNoData
@@ -61,9 +60,7 @@ func (e *RequestError) DecodeData(v any) error {
 }
 
 // As lets errors.As find a *jsonrpc2.Error of github.com/sourcegraph/jsonrpc2, so that
-// callers and middleware that were written for that library go on working. It has the code,
-// the message and the data that the peer sent, or will receive. Data that cannot be encoded
-// is left out.
+// callers and middleware that were written for that library go on working.
 func (e *RequestError) As(target any) bool {
 	t, ok := target.(**jsonrpc2.Error)
 	if !ok || e == nil {
@@ -139,9 +136,6 @@ func (e *RequestError) UnmarshalJSON(b []byte) error {
 
 // parseCode accepts every spelling of an integer that JSON has, 1e3 among them.
 func parseCode(raw json.RawMessage) (Code, error) {
-	if n, err := strconv.ParseInt(string(raw), 10, 32); err == nil {
-		return Code(n), nil
-	}
 	f, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || f != math.Trunc(f) || f < math.MinInt32 || f > math.MaxInt32 {
 		return 0, errors.New("decoding error object: code is not a 32-bit integer")

@@ -9,33 +9,30 @@ import (
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"slices"
 
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// Op describes an operation of a service. [Op.Catch] classifies its errors, logs each of
-// them once, and returns them. All fields except Name may be zero. An Op is safe for
-// concurrent use.
+// Op describes an operation of a service, whose errors [Op.Catch] classifies and logs once.
+// All fields except Name may be zero. An Op is safe for concurrent use.
 type Op struct {
 	// Name is the name of the operation in the log, such as "Store.Load". Required.
 	Name string
 	// Attrs are added to the log record. They are for identifiers, not for content.
 	Attrs []slog.Attr
-	// Kind is the kind of every error of the operation, unless the error carries a kind,
-	// an adapter knows it, or a ctx or a deadline ended the operation. If Kind is empty,
-	// the rules of this package determine the kind.
+	// Kind is the kind of every error that carries none, no adapter knows and is not that of a
+	// ctx or a deadline. If Kind is empty, the rules of this package determine the kind.
 	Kind kind.Kind
 	// Classifier adds adapters. Nil means none.
 	Classifier *Classifier
-	// Map, if not nil, is called with each error. Its result is returned in place of the
-	// error; if it returns nil, the error is returned.
+	// Map, if not nil, is called with each error. Its result replaces the error unless it is nil.
 	Map func(*kind.Error) *kind.Error
 	// Critical logs at level Error+4 in place of Error.
 	Critical bool
-	// Stack adds the stack of the goroutine to the log record. The record of a panic
-	// always has it.
+	// Stack adds the stack to the log record. The record of a panic always has it.
 	Stack bool
 	// Logger receives the records. Nil means slog.Default().
 	Logger *slog.Logger
@@ -87,9 +84,21 @@ func (o Op) caught(ctx context.Context, err error, stack []byte) error {
 		e = mapped(e, o.Map(e), err)
 	}
 	logged := e.WithLogged()
-	if !inside.IsLogged(err) {
-		o.log(ctx, e, errorID(logged), stack)
+	if inside.IsLogged(err) {
+		return logged
 	}
+	level := slog.LevelError
+	switch {
+	case e.Kind == kind.Cancelled:
+		level = slog.LevelDebug
+	case o.Critical:
+		level += 4
+	}
+	attrs := slices.Concat([]slog.Attr{slog.String("operation", cmp.Or(o.Name, "(unnamed operation)"))}, o.Attrs, []slog.Attr{slog.Any("error", e)}, errorID(logged))
+	if stack != nil {
+		attrs = append(attrs, slog.String("stack", string(stack)))
+	}
+	cmp.Or(o.Logger, slog.Default()).LogAttrs(ctx, level, "operation failed", attrs...)
 	return logged
 }
 
@@ -120,22 +129,6 @@ func (o Op) classify(err error) *kind.Error {
 		return e
 	}
 	return withoutLogin(o.Kind.New(o.Kind.Message())).WithCause(err)
-}
-
-func (o Op) log(ctx context.Context, e *kind.Error, id []slog.Attr, stack []byte) {
-	level := slog.LevelError
-	switch {
-	case e.Kind == kind.Cancelled:
-		level = slog.LevelDebug
-	case o.Critical:
-		level = slog.LevelError + 4
-	}
-	attrs := append([]slog.Attr{slog.String("operation", cmp.Or(o.Name, "(unnamed operation)"))}, o.Attrs...)
-	attrs = append(append(attrs, slog.Any("error", e)), id...)
-	if stack != nil {
-		attrs = append(attrs, slog.String("stack", string(stack)))
-	}
-	cmp.Or(o.Logger, slog.Default()).LogAttrs(ctx, level, "operation failed", attrs...)
 }
 
 // WithContext adds the reason of ctx to the error of a command that ctx killed, for which

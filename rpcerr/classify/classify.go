@@ -88,14 +88,11 @@ func (c *Classifier) WithoutPatterns() *Classifier {
 func Error(err error) *kind.Error { return (*Classifier)(nil).Error(err) }
 
 // Wrap is [Error] for a result of type error: it returns nil for nil.
-func Wrap(err error) error { return (*Classifier)(nil).Wrap(err) }
-
-// Wrap is [Classifier.Error] for a result of type error: it returns nil for nil.
-func (c *Classifier) Wrap(err error) error {
+func Wrap(err error) error {
 	if err == nil {
 		return nil
 	}
-	return c.Error(err)
+	return Error(err)
 }
 
 // Error classifies err. It returns nil for nil. The first of these rules that applies
@@ -160,10 +157,7 @@ func (c *Classifier) adapted(err error) *kind.Error {
 		return nil
 	}
 	for _, adapt := range c.adapters {
-		if e := adapt(err); e != nil {
-			if errors.Unwrap(e) == nil {
-				e = e.WithCause(err)
-			}
+		if e := mapped(nil, adapt(err), err); e != nil {
 			return withoutLogin(e)
 		}
 	}
@@ -214,13 +208,12 @@ func (c *Classifier) find(err error) finding {
 	if r, ok := responseOf(err); ok {
 		return finding{kind: kind.FromUpstreamStatus(r.status), response: r, by: "HTTP status", retryable: r.retryable()}
 	}
-	if c != nil && c.noPatterns {
-		return finding{kind: kind.Internal, by: "no rule"}
-	}
-	words := wordsOf(err)
-	for _, p := range patterns {
-		if k, ok := p.match(words); ok {
-			return finding{kind: k, by: p.name} // a guess is not retryable
+	if c == nil || !c.noPatterns {
+		words := wordsOf(err)
+		for _, p := range patterns {
+			if k := p.match(words); k != "" {
+				return finding{kind: k, by: p.name} // a guess is not retryable
+			}
 		}
 	}
 	return finding{kind: kind.Internal, by: "no rule"}

@@ -19,8 +19,7 @@ type OnErrorOptions struct {
 	// Classifier adds adapters for errors of other packages. Nil means none.
 	Classifier *Classifier
 	// Map, if not nil, is called with each error before it is logged and sent. Its result
-	// is used in place of the error; if it returns nil, the error is used. Map must be
-	// safe for concurrent use.
+	// replaces the error unless it is nil. Map must be safe for concurrent use.
 	Map func(ctx context.Context, where string, e *kind.Error) *kind.Error
 }
 

@@ -15,9 +15,8 @@
 //		return nil, NoMatch.Failf("None of the %d ids returned an article", len(ids))
 //	}
 //
-// The reason is sent as data.reason, where clients compare it. A declaration that lacks
-// something panics when the program starts; the analyzers of module rpcerr/errlint find such
-// declarations, and weak recoveries, without running the program.
+// The reason is sent as data.reason, where clients compare it. The analyzers of module
+// rpcerr/errlint find weak declarations without running the program.
 //
 // Code below the tool does not know the contract. It sets the reason with WithReason of
 // package kind, and [Hint] returns the recovery that the tool declares for it. Declare each

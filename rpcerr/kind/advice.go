@@ -35,7 +35,7 @@ func (a Action) String() string {
 type Advice struct {
 	Action Action
 	After  time.Duration // with ActionWait, how long to wait; it may be zero
-	Hint   string        // a hint in words; may be empty
+	Hint   string        // in words; may be empty
 }
 
 // AdviceFor returns the advice for err. The fields Retryable and RetryAfter of the error

@@ -29,10 +29,6 @@ var reserved = []string{
 	memberKind, memberCode, memberReason, memberRetryable, memberRetryAfter, memberRecovery, memberStatus, memberData,
 }
 
-type recovery struct {
-	Hint string `json:"hint"`
-}
-
 // RequestError returns the error's wire form. The code is the kind's (or Number), the message
 // is Message, and the data is an object with the members kind, retryable, retryAfterMs, code,
 // reason, status, recovery ({"hint": "..."}) and those of Data, without empty ones. An
@@ -69,7 +65,7 @@ func (e *Error) data() string {
 	put(memberCode, e.Code, e.Code != "")
 	put(memberReason, e.Reason, e.Reason != "")
 	put(memberStatus, e.Status, e.Status != 0)
-	put(memberRecovery, recovery{e.Hint}, e.Hint != "")
+	put(memberRecovery, map[string]string{"hint": e.Hint}, e.Hint != "")
 	out, _ := json.Marshal(members) // values that were just encoded
 	return string(out)
 }

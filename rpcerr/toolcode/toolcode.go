@@ -1,3 +1,15 @@
+// Package toolcode encodes the failure of a tool as a JSON object with a stable code, for
+// models and programs that compare the code.
+//
+//	{"error":"not_found","message":"There is no file notes.md."}
+//
+// The codes are the [Code] constants, which do not change. A tool fails with
+//
+//	return toolcode.NoMatch.Errorf("old_string was not found in %s", path)
+//
+// which is a [kind.Error] whose reason is the code. [Of] returns the object for any error.
+// It contains a code and a message only. Whether and when to try again, the hint and the data
+// are lost; [Envelope.Err] returns what the code implies.
 package toolcode
 
 import (
@@ -6,6 +18,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strconv"
 	"strings"
 
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -13,6 +26,88 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
+
+// Code is a stable name for a way in which tools fail.
+type Code string
+
+// The codes.
+const (
+	InvalidInput   Code = "invalid_input"   // the arguments break the schema or make no sense
+	NotFound       Code = "not_found"       // no such path, or no such tool
+	NotAFile       Code = "not_a_file"      // a directory where a file was expected, or the reverse
+	IsBinary       Code = "is_binary"       // a file that is not text
+	NoMatch        Code = "no_match"        // the text to replace is not there
+	AmbiguousMatch Code = "ambiguous_match" // it is there more than once
+	PatchFailed    Code = "patch_failed"    // a hunk does not apply
+	Timeout        Code = "timeout"         // the command took too long
+	OutputLimit    Code = "output_limit"    // the command wrote too much and was ended
+	TooLarge       Code = "too_large"       // the input is larger than allowed
+	PathEscape     Code = "path_escape"     // the path leads out of the workspace
+	IOError        Code = "io_error"        // the system failed in another way
+	Internal       Code = "internal"        // a bug; the message says nothing
+)
+
+// codes has the kind and the fixed message of each code.
+var codes = map[Code]struct {
+	kind    kind.Kind
+	message string
+}{
+	InvalidInput:   {kind.Validation, "The input is not valid."},
+	NotFound:       {kind.NotFound, "It does not exist."},
+	NotAFile:       {kind.Validation, "The path is not of the expected type."},
+	IsBinary:       {kind.Validation, "The file is not text."},
+	NoMatch:        {kind.Validation, "The text was not found."},
+	AmbiguousMatch: {kind.Validation, "The text was found more than once."},
+	PatchFailed:    {kind.Conflict, "The patch does not apply."},
+	Timeout:        {kind.Timeout, "It took too long."},
+	OutputLimit:    {kind.Validation, "There was too much output."},
+	TooLarge:       {kind.Validation, "The input is too large."},
+	PathEscape:     {kind.Forbidden, "The path leads out of the workspace."},
+	IOError:        {kind.ServiceUnavailable, "The system could not do it."},
+	Internal:       {kind.Internal, "internal error"},
+}
+
+// New returns an error with the code. The peer reads the message, except for [Internal],
+// whose message is only logged. The error is retryable if the code is timeout; use
+// WithRetryable to change that. An empty message or an unknown code is bad use.
+func (c Code) New(message string) *kind.Error {
+	return c.build(func(k kind.Kind) *kind.Error { return k.New(message) })
+}
+
+// Errorf formats the message as [kind.Kind.Errorf] does: an operand of %w becomes the
+// cause, whose text the peer does not see.
+func (c Code) Errorf(format string, args ...any) *kind.Error {
+	return c.build(func(k kind.Kind) *kind.Error { return k.Errorf(format, args...) })
+}
+
+func (c Code) build(with func(kind.Kind) *kind.Error) *kind.Error {
+	row, known := codes[c]
+	if !known {
+		return new(kind.Error).WithCause(&inside.Misuse{Func: "toolcode.New", Problem: "unknown code " + strconv.Quote(string(c))})
+	}
+	e := with(row.kind)
+	if c == Internal {
+		e = kind.Internal.New(kind.Internal.Message()).WithDebug(e.Message).WithCause(e.Unwrap())
+	}
+	return e.WithReason(string(c)).WithRetryable(c == Timeout)
+}
+
+// ofKind returns the code of an explicit error that does not name one.
+func ofKind(k kind.Kind) Code {
+	switch k {
+	case kind.NotFound, kind.MethodNotFound:
+		return NotFound
+	case kind.Timeout, kind.Cancelled:
+		return Timeout
+	case kind.Validation, kind.InvalidParams, kind.InvalidRequest, kind.ParseError, kind.ContextRequired, kind.Conflict:
+		return InvalidInput
+	case kind.ContextTooLarge:
+		return TooLarge
+	case kind.Internal, kind.Unknown:
+		return Internal
+	}
+	return IOError
+}
 
 // Envelope is a failure as one JSON object. Of one that encoding/json has read, Error may be a
 // code of another program.

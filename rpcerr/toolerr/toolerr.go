@@ -73,8 +73,7 @@ func build(code string, category Category, with func(kind.Kind) *Error) *Error {
 }
 
 // Auth returns the error for a failed login or a missing permission at a service that the
-// tool uses: AUTH_ERROR, not retryable. It does not ask the user to log in to this agent:
-// return rpcerr.AuthRequired for that.
+// tool uses: AUTH_ERROR, not retryable. rpcerr.AuthRequired asks for a login to this agent.
 func Auth(message string) *Error { return New("AUTH_ERROR", CategoryAuth, message) }
 
 // NotFound returns the error for something that does not exist: NOT_FOUND, not retryable.
@@ -146,8 +145,7 @@ func parse(text string) (*Error, error) {
 		e.RetryAfter, e.NoDelay = time.Duration(ms)*time.Millisecond, ms == 0
 		b.ToolText.RetryAfterMs = new(int64(ms))
 	}
-	// The JSON decides what the line before the message must look like, so that
-	// a message may hold anything.
+	// The JSON determines the line before the message, so that a message may hold anything.
 	if e.Message, ok = strings.CutPrefix(body[:at], b.Header()); !ok {
 		return nil, notText("the first line does not agree with the JSON")
 	}

@@ -1,6 +1,8 @@
 package inside
 
 import (
+	"cmp"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"regexp"
@@ -33,6 +35,38 @@ func LogAttr(key string, err error) slog.Attr {
 	}
 	return slog.String(key, LogText(err))
 }
+
+// logged marks the error inside as one that is in the log already. A connection looks for
+// its methods Logged and ErrorID.
+type logged struct {
+	error
+	id string
+}
+
+func (l *logged) Unwrap() error        { return l.error }
+func (*logged) Logged() bool           { return true }
+func (l *logged) ErrorID() string      { return l.id }
+func (l *logged) LogValue() slog.Value { return LogAttr("", l.error).Value }
+
+// Logged returns err with the mark that it is in the log already, and with its id or a new one.
+func Logged(err error) error { return &logged{err, cmp.Or(ErrorID(err), NewErrorID())} }
+
+// IsLogged reports whether err, or something that it wraps, is in the log already.
+func IsLogged(err error) bool {
+	l, ok := As[interface{ Logged() bool }](err)
+	return ok && l.Logged()
+}
+
+// ErrorID returns the id under which err is in the log, and "" if it has none.
+func ErrorID(err error) string {
+	if l, ok := As[interface{ ErrorID() string }](err); ok {
+		return l.ErrorID()
+	}
+	return ""
+}
+
+// NewErrorID is rpcerr.NewErrorID.
+func NewErrorID() string { return strings.ToLower(rand.Text()[:8]) }
 
 // urlMark matches what a URL has and other text has not: the end of a scheme, or a query.
 var urlMark = regexp.MustCompile("://|\\?[^\\s\"'`<>\\\\]*=")

@@ -61,17 +61,15 @@ func (t ToolText) String(message string) string {
 
 // Header returns what stands before the message.
 func (t ToolText) Header() string {
-	var s strings.Builder
-	s.WriteString("[ERROR code=" + word(t.Code))
+	s := "[ERROR code=" + word(t.Code)
 	if t.Category != "" {
-		s.WriteString(" category=" + word(t.Category))
+		s += " category=" + word(t.Category)
 	}
-	s.WriteString(" retryable=" + strconv.FormatBool(t.Retryable))
+	s += " retryable=" + strconv.FormatBool(t.Retryable)
 	if t.RetryAfterMs != nil {
-		s.WriteString(" retryAfterMs=" + strconv.FormatInt(*t.RetryAfterMs, 10))
+		s += " retryAfterMs=" + strconv.FormatInt(*t.RetryAfterMs, 10)
 	}
-	s.WriteString("] ")
-	return s.String()
+	return s + "] "
 }
 
 // word quotes what would break the line.

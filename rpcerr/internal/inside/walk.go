@@ -87,3 +87,26 @@ func Explicit[R any](err error, stop func(error) bool) (r *R, own error) {
 	})
 	return r, own
 }
+
+// ErrBadUse is kind.ErrBadUse.
+var ErrBadUse = errors.New("kind: bad use")
+
+// Misuse is a call that cannot build what it was asked for. A record to which one is given
+// as its cause stands in for the error that could not be built.
+type Misuse struct {
+	Func    string // the function that was called, such as "kind.Upstream"
+	Problem string // what was wrong, such as "0 is not an HTTP error status"
+}
+
+func (m *Misuse) Error() string { return m.Func + ": " + m.Problem }
+
+func (m *Misuse) Is(target error) bool { return target == ErrBadUse }
+
+// Derived is the cause of a record whose kind a program chose by looking at Cause. The method
+// Is of the record reports true for [ErrDerived].
+type Derived struct{ Cause error }
+
+func (d *Derived) Error() string { return d.Cause.Error() }
+
+// ErrDerived asks the method Is of a record whether its kind was derived from its cause.
+var ErrDerived = errors.New("kind: derived")
