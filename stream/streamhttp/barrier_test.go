@@ -17,7 +17,7 @@ import (
 // A response that comes on the stream of the connection waits for what the server has
 // sent on the stream of its session.
 func TestBarrier(t *testing.T) {
-	p := newPeer(t)
+	p := newScripted(t)
 	c := p.dial(t, nil)
 	require.NoError(t, c.Write([]byte(request(1, load, "s"))))
 	<-p.posts
@@ -40,7 +40,7 @@ func TestBarrierIsNotWaitedForInVain(t *testing.T) {
 	response := `{"jsonrpc":"2.0","id":1,"result":{}}`
 	for name, tt := range map[string]struct {
 		post func(w http.ResponseWriter, r *http.Request, m stream.Message) bool
-		then func(p *peer)
+		then func(p *scriptedServer)
 		want time.Duration // from the last sign of life until the response is given out
 	}{
 		"it is refused": {post: func(w http.ResponseWriter, _ *http.Request, m stream.Message) bool {
@@ -50,11 +50,11 @@ func TestBarrierIsNotWaitedForInVain(t *testing.T) {
 			}
 			return false
 		}},
-		"the stream ends":    {then: func(p *peer) { p.on("s") <- "end" }},
+		"the stream ends":    {then: func(p *scriptedServer) { p.on("s") <- "end" }},
 		"nothing comes back": {want: 5 * time.Second},
 	} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			p := bubblePeer(t)
+			p := scriptedInBubble(t)
 			p.post = tt.post
 			c := p.dial(t, nil)
 			require.NoError(t, c.Write([]byte(request(1, load, "s"))))
@@ -76,7 +76,7 @@ func TestBarrierIsNotWaitedForInVain(t *testing.T) {
 
 // The event stream of a subagent's session is opened when an update announces it.
 func TestSubagent(t *testing.T) {
-	p := newPeer(t)
+	p := newScripted(t)
 	c := p.dial(t, nil)
 	require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
 	<-p.posts
@@ -98,7 +98,7 @@ func TestSubagent(t *testing.T) {
 
 // A response on the stream of its session needs no barrier.
 func TestNoBarrierOnTheSession(t *testing.T) {
-	p := newPeer(t)
+	p := newScripted(t)
 	c := p.dial(t, nil)
 	require.NoError(t, c.Write([]byte(request(1, load, "s"))))
 	<-p.posts
@@ -110,7 +110,7 @@ func TestNoBarrierOnTheSession(t *testing.T) {
 // A cancel that overtakes its request is held until the request has come.
 func TestCancelIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bubblePeer(t)
+		p := scriptedInBubble(t)
 		c := p.dial(t, nil)
 		require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
 		<-p.posts

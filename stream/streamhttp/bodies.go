@@ -12,16 +12,17 @@ import (
 )
 
 const (
-	// freeBody is how many bytes of a body are not counted: the server holds as much for every
-	// request that is open. So a cancel, or any other short message, is never refused because
-	// of the bytes of others.
+	// freeBody is the longest body that is not counted, so that a cancel, or any other short
+	// message, is never refused because of the bytes of others. The server holds as much for every
+	// open request anyway.
 	freeBody = 4 << 10
 	// maxReading is how many bodies of one sender are read at a time, however short they are:
 	// each takes a goroutine and its buffers, and HTTP/2 has thousands on one network
 	// connection. A client of this package posts at most half as many.
 	maxReading = 2 * maxFlying
-	// lateTimeout is how long a body beyond these may take if the agent waits for a response,
-	// which it may be. As many are read at a time.
+	// lateTimeout is how long a body beyond maxReading may take. It is read only while the agent
+	// waits for a response, because it may be that response. No more than maxReading of them are
+	// read at a time.
 	lateTimeout = 5 * time.Second
 )
 
@@ -38,8 +39,8 @@ type bodies struct {
 	reading map[sender]int
 }
 
-// sender is whom a body is counted for. Responses are counted apart, because what fills the
-// budget of requests may be waiting for them.
+// sender is whom a body is counted for. Responses are counted apart, because the requests that
+// fill the budget may be waiting for them.
 type sender struct {
 	conn     *Conn  // nil if the request names no connection; then owner says whose it is
 	owner    string // "" if there is a conn
@@ -47,8 +48,7 @@ type sender struct {
 }
 
 func newBodies(o *HandlerOptions) *bodies {
-	// One message always fits. The responses that a client of this package posts at once fit
-	// as well.
+	// One message always fits, and so do the responses that a client of this package posts at once.
 	return &bodies{
 		requests: max(o.buffered, int64(o.MaxMessage)), responses: max(maxBuffered, int64(o.MaxMessage)),
 		held: map[sender]int64{}, reading: map[sender]int{},
@@ -66,7 +66,7 @@ func (b *bodies) begin(s sender) bool {
 	return true
 }
 
-// end follows the end of reading.
+// end is called when a body has been read.
 func (b *bodies) end(s sender) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,10 +104,11 @@ type body struct {
 	by sender
 	n  int64 // the bytes that are counted
 
-	late bool // there are too many already: only a response is accepted
+	late bool // too many are being read: only a response is accepted
 }
 
-// begin reports whether the body may be read. If it may, end follows.
+// begin counts the body as one that is being read, until end is called. It reports false if the
+// body must not be read.
 func (b *body) begin() (end func(), ok bool) {
 	by := b.by
 	if ok = b.in.begin(by); !ok && by.conn != nil && by.conn.asks() {
@@ -117,8 +118,7 @@ func (b *body) begin() (end func(), ok bool) {
 	return func() { b.in.end(by) }, ok
 }
 
-// read reads a body whole; length is -1 if it is not known. The caller must release what is
-// counted for it.
+// read reads the whole body; length is -1 if it is not known. The caller calls release.
 func (b *body) read(r io.Reader, length int64) ([]byte, error) {
 	if length >= 0 && length <= freeBody {
 		return io.ReadAll(r)
@@ -146,7 +146,7 @@ func (b *body) count(n int64) error {
 	return nil
 }
 
-// isRequest counts the body as one that is not a response, whatever it began like.
+// isRequest counts the body as a request, although it began like a response.
 func (b *body) isRequest() error {
 	if !b.by.response || b.n == 0 {
 		return nil

@@ -18,8 +18,8 @@ import (
 	"github.com/acpkit/go-sdk/stream/streamhttp"
 )
 
-// crowd are options under which the bodies of one sender have 100 kB.
-func crowd() *streamhttp.HandlerOptions {
+// smallBuffers returns options in which the bodies of one sender have 100 kB.
+func smallBuffers() *streamhttp.HandlerOptions {
 	return streamhttp.HandlerOptions{MaxMessage: 100_000}.Buffering(100_000)
 }
 
@@ -38,18 +38,18 @@ func chunked(id, body string) string {
 	return fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nAcp-Connection-Id: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", id, len(body), body)
 }
 
-// offer says something that the server may not read to its end.
-func (w *wires) offer(text string) net.Conn {
+// sendInBackground sends what the server may not read to its end.
+func (w *rawServer) sendInBackground(text string) net.Conn {
 	w.t.Helper()
-	c := w.say("")
+	c := w.send("")
 	go func() { _, _ = io.WriteString(c, text) }() // ends when it is read, or the connection ends
 	return c
 }
 
 // refused asserts that a POST is refused because of other bodies.
-func (w *wires) refused(end *serverEnd, body string) {
+func (w *rawServer) refused(end *serverEnd, body string) {
 	w.t.Helper()
-	resp := w.response(w.offer(post(end.ConnectionID(), body, len(body))))
+	resp := w.response(w.sendInBackground(post(end.ConnectionID(), body, len(body))))
 	assert.Equal(w.t, http.StatusTooManyRequests, resp.StatusCode)
 	assert.Equal(w.t, "1", resp.Header.Get("Retry-After"))
 }
@@ -72,9 +72,9 @@ func TestBodiesThatAreRead(t *testing.T) {
 		"length unknown": {func(id string) string { return chunked(id, first[:50_000]) }, fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(first)-50_000, first[50_000:])},
 	} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			w := wired(t, crowd())
+			w := serveRaw(t, smallBuffers())
 			end, other := w.connect(), w.connect()
-			slow := w.say(tc.begin(end.ConnectionID()))
+			slow := w.send(tc.begin(end.ConnectionID()))
 			synctest.Wait()
 			w.refused(end, bigRequest(2))
 			assert.Equal(t, 0, end.Routes())
@@ -100,12 +100,12 @@ func TestBodiesThatAreRead(t *testing.T) {
 // is refused, and the other goes on.
 func TestBodiesOfUnknownLength(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, crowd())
+		w := serveRaw(t, smallBuffers())
 		end := w.connect()
 		body := bigRequest(1)
-		slow := w.say(chunked(end.ConnectionID(), body[:50_000]))
+		slow := w.send(chunked(end.ConnectionID(), body[:50_000]))
 		synctest.Wait()
-		assert.Equal(t, 429, w.response(w.offer(chunked(end.ConnectionID(), bigRequest(2))+"0\r\n\r\n")).StatusCode)
+		assert.Equal(t, 429, w.response(w.sendInBackground(chunked(end.ConnectionID(), bigRequest(2))+"0\r\n\r\n")).StatusCode)
 		_, err := fmt.Fprintf(slow, "%x\r\n%s\r\n0\r\n\r\n", len(body)-50_000, body[50_000:])
 		require.NoError(t, err)
 		assert.Equal(t, 202, w.response(slow).StatusCode)
@@ -115,11 +115,11 @@ func TestBodiesOfUnknownLength(t *testing.T) {
 // A body counts until its message has room in the queue, or its sender has left.
 func TestBodiesThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, crowd())
+		w := serveRaw(t, smallBuffers())
 		end := w.connect()
 		assert.Equal(t, 202, <-w.later(end, bigRequest(1)))
 		body := bigRequest(2)
-		c := w.say(post(end.ConnectionID(), body, len(body)))
+		c := w.send(post(end.ConnectionID(), body, len(body)))
 		synctest.Wait()
 		w.refused(end, bigRequest(3))
 
@@ -143,11 +143,11 @@ func TestBodiesThatWait(t *testing.T) {
 func TestResponsesThatAreRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const length = 32 << 20
-		w := wired(t, nil)
+		w := serveRaw(t, nil)
 		end := w.connect()
 		ask(t, end, 7)
 		for range 2 {
-			w.say(post(end.ConnectionID(), bigResponse(7), length))
+			w.send(post(end.ConnectionID(), bigResponse(7), length))
 		}
 		synctest.Wait()
 		w.refused(end, bigResponse(7))
@@ -158,18 +158,18 @@ func TestResponsesThatAreRead(t *testing.T) {
 // Requests that name no connection have a budget for each owner.
 func TestBodiesWithoutConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		opts := crowd()
+		opts := smallBuffers()
 		opts.Owner = func(r *http.Request) string { return r.Header.Get("Accept") } // as good as any
-		w := wired(t, opts)
+		w := serveRaw(t, opts)
 		from := func(owner, body string, length int) string {
 			return strings.Replace(post("", body, length), "Host: h", "Host: h\r\nAccept: "+owner, 1)
 		}
 		big := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"x":"` + padding + `"}}`
-		w.say(from("a", big[:50_000], len(big)))
+		w.send(from("a", big[:50_000], len(big)))
 		synctest.Wait()
-		assert.Equal(t, 429, w.response(w.offer(from("a", big, len(big)))).StatusCode)
+		assert.Equal(t, 429, w.response(w.sendInBackground(from("a", big, len(big)))).StatusCode)
 		for _, quick := range []string{from("b", big, len(big)), from("a", initialize, len(initialize))} {
-			c := w.say(quick)
+			c := w.send(quick)
 			end := <-w.conns
 			t.Cleanup(func() { end.Close() })
 			receive(t, end)
@@ -183,7 +183,7 @@ func TestBodiesWithoutConnection(t *testing.T) {
 // connections are not affected, and nothing stays of what was refused.
 func TestManyWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, streamhttp.HandlerOptions{}.Buffering(10_000))
+		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(10_000))
 		end, other := w.connect(), w.connect()
 		full := bigRequest(0)
 		assert.Equal(t, 202, <-w.later(end, full))
@@ -196,7 +196,7 @@ func TestManyWait(t *testing.T) {
 
 		ask(t, end, 7)
 		for _, body := range []string{request(2000, "m", "s"), cancelNote} {
-			resp := w.response(w.say(post(end.ConnectionID(), body, len(body))))
+			resp := w.response(w.send(post(end.ConnectionID(), body, len(body))))
 			assert.Equal(t, http.StatusTooManyRequests, resp.StatusCode)
 			assert.Equal(t, "1", resp.Header.Get("Retry-After"))
 		}
@@ -220,12 +220,12 @@ func TestManyWait(t *testing.T) {
 // accepted.
 func TestNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, streamhttp.HandlerOptions{}.Buffering(10_000))
+		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(10_000))
 		end := w.connect()
 		assert.Equal(t, 202, <-w.later(end, bigRequest(0)))
 		began := time.Now()
 		body := request(1, "m", "s")
-		resp := w.response(w.say(post(end.ConnectionID(), body, len(body))))
+		resp := w.response(w.send(post(end.ConnectionID(), body, len(body))))
 		assert.Equal(t, http.StatusTooManyRequests, resp.StatusCode)
 		assert.Equal(t, "1", resp.Header.Get("Retry-After"))
 		assert.Equal(t, 60*time.Second, time.Since(began))
@@ -242,7 +242,7 @@ func TestManyAreRead(t *testing.T) {
 		"of unknown ones, cut": {ends: true},
 	} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			w := wired(t, nil)
+			w := serveRaw(t, nil)
 			end, other := w.connect(), w.connect()
 			id := ""
 			switch {
@@ -253,10 +253,10 @@ func TestManyAreRead(t *testing.T) {
 			}
 			var slow []interface{ Close() error }
 			for range 2048 {
-				slow = append(slow, w.say(post(id, "{", len(cancelNote))))
+				slow = append(slow, w.send(post(id, "{", len(cancelNote))))
 			}
 			synctest.Wait()
-			assert.Equal(t, http.StatusTooManyRequests, w.response(w.say(post(id, cancelNote, len(cancelNote)))).StatusCode)
+			assert.Equal(t, http.StatusTooManyRequests, w.response(w.send(post(id, cancelNote, len(cancelNote)))).StatusCode)
 			assert.Equal(t, 202, <-w.later(other, cancelNote), "another connection")
 			if tt.ends {
 				for _, c := range slow {
@@ -270,7 +270,7 @@ func TestManyAreRead(t *testing.T) {
 			if tt.named {
 				want = 202
 			}
-			assert.Equal(t, want, w.response(w.say(post(id, cancelNote, len(cancelNote)))).StatusCode)
+			assert.Equal(t, want, w.response(w.send(post(id, cancelNote, len(cancelNote)))).StatusCode)
 		}))
 	}
 }
@@ -279,12 +279,12 @@ func TestManyAreRead(t *testing.T) {
 // is accepted, and nothing else. Another slow body has 5 s.
 func TestResponseAmongManyBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, nil)
+		w := serveRaw(t, nil)
 		end := w.connect()
 		ask(t, end, 7)
 		ask(t, end, 8)
 		for range 2048 {
-			w.say(post(end.ConnectionID(), "{", len(cancelNote)))
+			w.send(post(end.ConnectionID(), "{", len(cancelNote)))
 		}
 		synctest.Wait()
 		assert.Equal(t, http.StatusTooManyRequests, <-w.later(end, cancelNote))
@@ -293,7 +293,7 @@ func TestResponseAmongManyBodies(t *testing.T) {
 		assert.Contains(t, receive(t, end), `"id":7`)
 
 		began := time.Now()
-		resp := w.response(w.say(post(end.ConnectionID(), "{", len(cancelNote))))
+		resp := w.response(w.send(post(end.ConnectionID(), "{", len(cancelNote))))
 		assert.Equal(t, http.StatusTooManyRequests, resp.StatusCode)
 		assert.Equal(t, 5*time.Second, time.Since(began))
 	})
@@ -302,7 +302,7 @@ func TestResponseAmongManyBodies(t *testing.T) {
 // What is remembered of requests that a client never answers is bounded. The newest are known.
 func TestClientNeverAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, nil)
+		w := serveRaw(t, nil)
 		end := w.connect()
 		for n := range 20_000 {
 			ask(t, end, n)
@@ -316,7 +316,7 @@ func TestClientNeverAnswers(t *testing.T) {
 func TestRefusalsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		w := wired(t, streamhttp.HandlerOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))}.Buffering(10_000))
+		w := serveRaw(t, streamhttp.HandlerOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))}.Buffering(10_000))
 		end := w.connect()
 		assert.Equal(t, 202, <-w.later(end, bigRequest(0)))
 		var waiting []<-chan int

@@ -23,8 +23,8 @@ import (
 )
 
 // later posts a message, and returns where the status arrives.
-func (w *wires) later(end *serverEnd, body string) <-chan int {
-	c, status := w.say(post(end.ConnectionID(), body, len(body))), make(chan int, 1)
+func (w *rawServer) later(end *serverEnd, body string) <-chan int {
+	c, status := w.send(post(end.ConnectionID(), body, len(body))), make(chan int, 1)
 	go func() { // ends with the response, or with the connection
 		if resp, err := http.ReadResponse(bufio.NewReader(c), nil); err == nil {
 			status <- resp.StatusCode
@@ -37,7 +37,7 @@ func (w *wires) later(end *serverEnd, body string) <-chan int {
 // of them.
 func TestResponsesToNothingWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, streamhttp.HandlerOptions{}.Buffering(100_000))
+		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(100_000))
 		end := w.connect()
 		stray := `{"jsonrpc":"2.0","id":"a","result":{"x":"` + strings.Repeat("x", 60_000) + `"}}`
 		assert.Equal(t, 202, <-w.later(end, stray))
@@ -52,7 +52,7 @@ func TestResponsesToNothingWait(t *testing.T) {
 // What waits is counted by the memory that it takes.
 func TestShortMessagesWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, streamhttp.HandlerOptions{}.Buffering(100_000))
+		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(100_000))
 		end := w.connect()
 		const many = 300
 		accepted := 0
@@ -69,13 +69,13 @@ func TestShortMessagesWait(t *testing.T) {
 // Of a request that its sender gave up while it waited for room, nothing stays.
 func TestRequestThatIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, streamhttp.HandlerOptions{}.Buffering(100_000))
+		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(100_000))
 		end := w.connect()
 		big := `{"jsonrpc":"2.0","id":%d,"method":"m","params":{"sessionId":"s","x":"` + strings.Repeat("x", 60_000) + `"}}`
 		assert.Equal(t, 202, <-w.later(end, fmt.Sprintf(big, 1)))
 		for i := range 3 {
 			body := fmt.Sprintf(big, 2+i)
-			c := w.say(post(end.ConnectionID(), body, len(body)))
+			c := w.send(post(end.ConnectionID(), body, len(body)))
 			synctest.Wait()
 			require.NoError(t, c.Close())
 			synctest.Wait()
@@ -87,7 +87,7 @@ func TestRequestThatIsGivenUp(t *testing.T) {
 // A server that does not take the responses that it asked for slows the client down.
 func TestResponsesAreNotTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bubblePeer(t)
+		p := scriptedInBubble(t)
 		taken := make(chan struct{})
 		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 			if m.IsResponse() {
@@ -153,7 +153,7 @@ func (b *lockedBuffer) String() string {
 // A server that names ever new sessions does not make the client open ever more event streams.
 func TestManySessionsAreNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bubblePeer(t)
+		p := scriptedInBubble(t)
 		var opened atomic.Int32
 		p.get = func(w http.ResponseWriter, r *http.Request) bool {
 			if r.Header.Get("Acp-Session-Id") != "" {

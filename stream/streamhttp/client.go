@@ -184,9 +184,8 @@ func (c *Client) Features() *stream.Features {
 	return &stream.Features{ReadMessage: c.in.Take, WriteMessage: c.writeMessage, Written: c.written.Load, SingleInitialize: true}
 }
 
-// do sends a request and returns its response when the headers have arrived. It fails if for
-// the time of limit neither they arrive nor a byte of the body leaves. The caller closes the
-// body of the response.
+// do sends a request and returns its response when the headers have arrived. It fails if neither
+// they arrive nor a byte of the body leaves within limit. The caller closes the response.
 func (c *Client) do(ctx context.Context, limit time.Duration, method, session string, body []byte, header ...string) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watch := time.AfterFunc(limit, func() { cancel(errUnanswered) })
@@ -293,11 +292,11 @@ func (b *responseBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// responseRest is how long the rest of a response is waited for whose status is known.
+// responseRest is how long the rest of a response may take once its status is known.
 const responseRest = time.Second
 
-// rest reads the rest of a response, so that its network connection is used again, and closes
-// it. A server that does not end the response is not waited for.
+// rest reads the rest of a response and closes it, so that its network connection is used again. It
+// waits for responseRest at most.
 func rest(resp *http.Response, max int64) []byte {
 	if resp.ContentLength == 0 {
 		_ = resp.Body.Close()
@@ -380,8 +379,7 @@ func (c *Client) Close() error {
 
 // flush waits until what was accepted is posted.
 func (c *Client) flush() {
-	timer := time.NewTimer(flushGrace)
-	defer timer.Stop()
+	grace := time.After(flushGrace)
 	for {
 		c.mu.Lock()
 		idle, room := !c.posting && c.flying == 0, c.room
@@ -393,7 +391,7 @@ func (c *Client) flush() {
 		case <-room:
 		case <-c.life.Done():
 			return
-		case <-timer.C:
+		case <-grace:
 			return
 		}
 	}

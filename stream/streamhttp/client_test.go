@@ -20,8 +20,8 @@ import (
 	"github.com/acpkit/go-sdk/stream/streamhttp"
 )
 
-// peer is a server that does what a test says.
-type peer struct {
+// scriptedServer is a server that does what a test says.
+type scriptedServer struct {
 	*httptest.Server                     // nil in a bubble
 	client           *http.Client        // nil over TCP
 	posts            chan stream.Message // what was posted after initialize, with 202
@@ -38,25 +38,25 @@ type peer struct {
 	get func(w http.ResponseWriter, r *http.Request) bool
 }
 
-func newPeer(t *testing.T) *peer {
-	p := &peer{posts: make(chan stream.Message, 100), streams: map[string]chan string{}}
+func newScripted(t *testing.T) *scriptedServer {
+	p := &scriptedServer{posts: make(chan stream.Message, 100), streams: map[string]chan string{}}
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(func() { p.CloseClientConnections(); p.Close() })
 	return p
 }
 
-// bubblePeer is a peer in memory, with time that a test controls.
-func bubblePeer(t *testing.T) *peer { return bubblePeerOver(t, nil) }
+// scriptedInBubble is a scriptedServer in memory, with time that a test controls.
+func scriptedInBubble(t *testing.T) *scriptedServer { return scriptedInBubbleOver(t, nil) }
 
-// bubblePeerOver is bubblePeer with other protocols than HTTP/1.1.
-func bubblePeerOver(t *testing.T, protocols *http.Protocols) *peer {
-	p := &peer{posts: make(chan stream.Message, 100), streams: map[string]chan string{}}
+// scriptedInBubbleOver is scriptedInBubble with other protocols than HTTP/1.1.
+func scriptedInBubbleOver(t *testing.T, protocols *http.Protocols) *scriptedServer {
+	p := &scriptedServer{posts: make(chan stream.Message, 100), streams: map[string]chan string{}}
 	p.client = pipenet.Serve(t, p, protocols)
 	return p
 }
 
 // on returns what is written to the event stream of a session.
-func (p *peer) on(session string) chan string {
+func (p *scriptedServer) on(session string) chan string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.streams[session]
@@ -67,9 +67,9 @@ func (p *peer) on(session string) chan string {
 	return c
 }
 
-func (p *peer) say(session, msg string) { p.on(session) <- "data: " + msg + "\n\n" }
+func (p *scriptedServer) say(session, msg string) { p.on(session) <- "data: " + msg + "\n\n" }
 
-func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *scriptedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.headers = append(p.headers, r.Header.Clone())
 	p.mu.Unlock()
@@ -123,7 +123,7 @@ func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // dial returns a client that is initialized.
-func (p *peer) dial(t *testing.T, opts *streamhttp.DialOptions) *streamhttp.Client {
+func (p *scriptedServer) dial(t *testing.T, opts *streamhttp.DialOptions) *streamhttp.Client {
 	t.Helper()
 	var c *streamhttp.Client
 	if p.Server == nil {
@@ -157,7 +157,7 @@ const load = "session/load"
 // it but not for a request that is stuck.
 func TestResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bubblePeer(t)
+		p := scriptedInBubble(t)
 		release := make(chan struct{})
 		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 			if m.Method == "stuck" {
@@ -211,7 +211,7 @@ func TestEventFormats(t *testing.T) {
 		"unfinished at end": {[]string{"data: " + msg(1) + "\n\ndata: " + msg(2) + "\n", "end"}, []string{msg(1), msg(2)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPeer(t)
+			p := newScripted(t)
 			c := p.dial(t, nil)
 			for _, s := range tt.events {
 				p.on("") <- s
@@ -224,7 +224,7 @@ func TestEventFormats(t *testing.T) {
 }
 
 func TestEventTooLong(t *testing.T) {
-	p := newPeer(t)
+	p := newScripted(t)
 	c := p.dial(t, &streamhttp.DialOptions{MaxMessage: 1000})
 	p.say("", `{"jsonrpc":"2.0","result":"`+strings.Repeat("x", 200_000)+`","id":5}`)
 	p.say("", `{"jsonrpc":"2.0","method":"m"}`)
@@ -237,7 +237,7 @@ func TestEventTooLong(t *testing.T) {
 }
 
 func TestHeadersAndCookies(t *testing.T) {
-	p := newPeer(t)
+	p := newScripted(t)
 	p.get = func(w http.ResponseWriter, r *http.Request) bool {
 		http.SetCookie(w, &http.Cookie{Name: "pod", Value: "7"})
 		return false
@@ -263,7 +263,7 @@ func TestHeadersAndCookies(t *testing.T) {
 }
 
 // raw returns a client that is not initialized.
-func (p *peer) raw(t *testing.T) *streamhttp.Client {
+func (p *scriptedServer) raw(t *testing.T) *streamhttp.Client {
 	t.Helper()
 	url := "http://server/"
 	if p.Server != nil {

@@ -110,10 +110,10 @@ func TestClosedAndLoaded(t *testing.T) {
 // still use them. If it has as many as it may, the server ends one of them for a new one.
 func TestClosedStreamsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, nil)
+		w := serveRaw(t, nil)
 		end := w.connect()
 		get := func(session string) int {
-			c := w.say(getText(end, session))
+			c := w.send(getText(end, session))
 			code := w.response(c).StatusCode
 			go io.Copy(io.Discard, c) // ends with the connection
 			return code

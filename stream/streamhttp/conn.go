@@ -34,11 +34,11 @@ type Conn struct {
 	ended     bool
 	closed    bool
 	err       error  // why Write fails
-	after     func() // what follows the end, once serve has returned
+	after     func() // called after the end; set when serve has returned
 	posts     int
 	attached  int         // event streams with a receiver
 	lingering bool        // Close waits for event streams that are about to be opened
-	idle      *time.Timer // runs while there is neither
+	idle      *time.Timer // runs while there is neither a request nor an event stream
 }
 
 func newConn(h *Handler, id, owner string, initID json.RawMessage) *Conn {
@@ -124,7 +124,7 @@ func (c *Conn) end(err error) {
 	}
 }
 
-// afterEnd calls a function when the connection has ended. It is called once.
+// afterEnd calls a function when the connection has ended. A connection has one such function.
 func (c *Conn) afterEnd(after func()) {
 	c.mu.Lock()
 	ended := c.ended
@@ -161,7 +161,8 @@ func (c *Conn) endLocked(err error) {
 	c.waiting, c.kept = 0, 0
 }
 
-// beginPost keeps the connection alive during a request. It reports whether it lives.
+// beginPost keeps the connection from ending because it is idle. It reports whether the connection
+// is open.
 func (c *Conn) beginPost() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +170,7 @@ func (c *Conn) beginPost() bool {
 		return false
 	}
 	c.posts++
-	c.restlessLocked()
+	c.watchIdleLocked()
 	return true
 }
 
@@ -177,12 +178,11 @@ func (c *Conn) endPost() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.posts--
-	c.restlessLocked()
+	c.watchIdleLocked()
 }
 
-// restlessLocked runs the idle timer while there is neither a request nor an event
-// stream.
-func (c *Conn) restlessLocked() {
+// watchIdleLocked starts or stops the idle timer.
+func (c *Conn) watchIdleLocked() {
 	switch {
 	case c.posts > 0 || c.attached > 0 || c.ended:
 		if c.idle != nil {
@@ -204,9 +204,9 @@ func (c *Conn) checkIdle() {
 	}
 }
 
-// admit checks a message against its session header and records where its response goes. It
-// returns the violation, or "". awaited reports whether the message is the response to a
-// request of the agent.
+// admit checks a message against its session header and records where its response goes. reason
+// is the violation, or "". awaited reports whether the message is the response to a request of
+// the agent.
 func (c *Conn) admit(m *stream.Message, session string) (awaited bool, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -59,8 +59,8 @@ func subagent(m *stream.Message) string {
 	return envelope.SessionID(update)
 }
 
-// attend opens the event stream of a session that the server has named, unless too many are
-// open. The first message of the session opens it then.
+// attend opens the event stream of a session that the server has named. If too many are open, the
+// first message of the session opens it.
 func (c *Client) attend(session string) {
 	c.mu.Lock()
 	many := len(c.streams) >= maxSessions
@@ -70,8 +70,7 @@ func (c *Client) attend(session string) {
 	}
 }
 
-// hold keeps a cancel whose request has not arrived for a moment. It reports whether
-// it does.
+// hold holds back a cancel whose request has not arrived. It reports whether it does so.
 func (c *Client) hold(m stream.Message) bool {
 	id := string(m.CancelID)
 	c.mu.Lock()
@@ -82,7 +81,7 @@ func (c *Client) hold(m stream.Message) bool {
 		return false
 	}
 	c.cancels[id] = m
-	time.AfterFunc(cancelHold, func() { // it does nothing once the request has come
+	time.AfterFunc(cancelHold, func() { // it does nothing if the request has arrived
 		c.mu.Lock()
 		m, held := c.cancels[id]
 		delete(c.cancels, id)
@@ -142,8 +141,8 @@ func (c *Client) deliverResponse(s *eventStream, m stream.Message) {
 	})
 }
 
-// awaitBarrier waits until what the server had sent on a session's event stream has been
-// read. It calls a method that does not exist: the response arrives after the rest.
+// awaitBarrier waits until everything that the server has sent on a session's event stream has been
+// read. It calls a method that does not exist: the response arrives behind the rest.
 func (c *Client) awaitBarrier(s *eventStream) {
 	select {
 	case <-s.ready:

@@ -56,8 +56,7 @@ func (e *events) wakeReceiver() {
 	}
 }
 
-// writeMessage queues the message on the event
-// stream that it belongs to.
+// writeMessage queues the message on the event stream that it belongs to.
 func (c *Conn) writeMessage(m stream.Message) error {
 	if len(m.Data) == 0 {
 		return &stream.MessageError{Reason: "it is empty"}
@@ -122,24 +121,23 @@ func (c *Conn) pushLocked(m stream.Message) (room <-chan struct{}, err error) {
 
 // eventsLocked returns the event stream of a session.
 func (c *Conn) eventsLocked(session string) (*events, error) {
-	e := c.streams[session]
-	if e == nil {
-		unattended := 0
-		for _, other := range c.streams {
-			if other.receiver == nil && len(other.all) > other.sent {
-				unattended++
-			}
-		}
-		if unattended >= maxSessions {
-			return nil, errUnattended
-		}
-		e = c.newEventsLocked(session)
+	if e := c.streams[session]; e != nil {
+		return e, nil
 	}
-	return e, nil
+	unattended := 0
+	for _, other := range c.streams {
+		if other.receiver == nil && len(other.all) > other.sent {
+			unattended++
+		}
+	}
+	if unattended >= maxSessions {
+		return nil, errUnattended
+	}
+	return c.newEventsLocked(session), nil
 }
 
-// newEventsLocked makes an event stream. If there are many, it forgets the one that has been
-// idle for longest, which only a client that was cut asks for.
+// newEventsLocked makes an event stream. If there are many, it forgets the one that has been idle
+// for longest: only a client whose connection was cut asks for such a one.
 func (c *Conn) newEventsLocked(session string) *events {
 	if len(c.streams) > maxSessions {
 		var oldest *events
@@ -224,8 +222,8 @@ func (c *Conn) markSent(e *events, r *receiver, n int) {
 	c.sent = make(chan struct{})
 }
 
-// progressed records that n bytes of events were sent: a client that reads a long event slowly
-// does read.
+// progressed records that n bytes of events were sent. A client that reads a long event slowly
+// makes progress too.
 func (c *Conn) progressed(n int) {
 	c.written.Add(int64(n))
 	c.h.sent.Add(int64(n))
@@ -264,8 +262,8 @@ func (c *Conn) forgetOldestLocked() bool {
 	return true
 }
 
-// attach makes r the receiver of a session's events. It returns an HTTP status if that
-// is not possible, else 0.
+// attach makes r the receiver of a session's events. If that is not possible, it returns an HTTP
+// status.
 func (c *Conn) attach(session, last string, r *receiver) (e *events, status int) {
 	var old *receiver
 	defer func() {
@@ -304,7 +302,7 @@ func (c *Conn) attach(session, last string, r *receiver) (e *events, status int)
 	}
 	e.receiver = r
 	c.countLocked(e, 1)
-	c.restlessLocked()
+	c.watchIdleLocked()
 	return e, 0
 }
 
@@ -320,8 +318,8 @@ func (c *Conn) detachClosedLocked() *receiver {
 }
 
 // greeting is what an event stream begins with, because proxies hold headers back until
-// something follows. With Resume it is an event without data whose id is the place before
-// the first one that waits: a client that is cut before that one can continue then.
+// something follows. With Resume it is an event without data, whose id is that of the event before
+// the first one that waits, so that a client can continue even if it is cut before that one.
 func (c *Conn) greeting(e *events) []byte {
 	if !c.h.opts.Resume {
 		return []byte(comment)
@@ -366,7 +364,7 @@ func (c *Conn) keepLocked(e *events, ev event, sign int64) {
 	e.kept += size
 }
 
-// detach follows the end of a receiver.
+// detach is called when a receiver ends.
 func (c *Conn) detach(e *events, r *receiver) {
 	c.mu.Lock()
 	if e.receiver == r {
@@ -393,5 +391,5 @@ func (c *Conn) detachLocked(e *events) {
 	if len(e.all) == 0 && !c.h.opts.Resume && !e.closed && c.streams[e.session] == e {
 		delete(c.streams, e.session)
 	}
-	c.restlessLocked()
+	c.watchIdleLocked()
 }

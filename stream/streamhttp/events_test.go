@@ -73,12 +73,12 @@ func TestManyEventStreams(t *testing.T) {
 // Events that wait leave in one write.
 func TestEventsLeaveTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, nil)
+		w := serveRaw(t, nil)
 		end := w.connect()
 		for n := range 100 {
 			require.NoError(t, end.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","n":%d}}`, n)))
 		}
-		c := w.say(getText(end, "s"))
+		c := w.send(getText(end, "s"))
 		chunks := &writes{r: c}
 		events := &rawEvents{t: t, r: bufio.NewReaderSize(chunks, 1<<20)}
 		for n := range 100 {

@@ -48,7 +48,7 @@ func TestPostFails(t *testing.T) {
 		"cut on a notification": {answer: cut, msg: note, fatal: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPeer(t)
+			p := newScripted(t)
 			var posts atomic.Int32
 			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 				if string(m.Data) == tt.msg {
@@ -97,7 +97,7 @@ func TestStreamFails(t *testing.T) {
 	}
 	for _, code := range []int{403, 404, 409, 500} {
 		t.Run(fmt.Sprint("session ", code), inBubble(func(t *testing.T) {
-			p := bubblePeer(t)
+			p := scriptedInBubble(t)
 			p.get = refuse(code, "s")
 			c := p.dial(t, nil)
 			require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
@@ -114,7 +114,7 @@ func TestStreamFails(t *testing.T) {
 			}
 		}))
 		t.Run(fmt.Sprint("connection ", code), inBubble(func(t *testing.T) {
-			p := bubblePeer(t)
+			p := scriptedInBubble(t)
 			p.get = refuse(code, "")
 			c := p.raw(t)
 			require.NoError(t, c.Write([]byte(initialize)))
@@ -128,7 +128,7 @@ func TestStreamFails(t *testing.T) {
 
 // Some servers know a session only after it was loaded.
 func TestLoadOfAnUnknownSession(t *testing.T) {
-	p := newPeer(t)
+	p := newScripted(t)
 	var known sync.Map
 	p.get = func(w http.ResponseWriter, r *http.Request) bool {
 		id := r.Header.Get("Acp-Session-Id")
@@ -161,7 +161,7 @@ func TestCuts(t *testing.T) {
 		"connection cut":   {how: "cut", fatal: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPeer(t)
+			p := newScripted(t)
 			c := p.dial(t, nil)
 			require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
 			<-p.posts
@@ -188,7 +188,7 @@ func TestCuts(t *testing.T) {
 // A stream that is silent is cut.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bubblePeer(t)
+		p := scriptedInBubble(t)
 		c := p.dial(t, nil)
 		began := time.Now()
 		_, err := c.Read()
@@ -214,7 +214,7 @@ func TestInitializeFails(t *testing.T) {
 		"cut":         {func(w http.ResponseWriter) { panic(http.ErrAbortHandler) }, "EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPeer(t)
+			p := newScripted(t)
 			p.post = func(w http.ResponseWriter, _ *http.Request, _ stream.Message) bool { tt.answer(w); return true }
 			c, err := streamhttp.Dial(p.URL, nil)
 			require.NoError(t, err)

@@ -43,7 +43,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	session := r.Header.Get(sessionHeader)
-	// A client whose reader pauses takes nothing either, so it has as long as one that is away.
+	// A client whose reader pauses takes nothing, so it has as much time as one without event streams.
 	me := newReceiver(w, h.idle, c.progressed)
 	defer me.close()
 	e, status := c.attach(session, r.Header.Get(resumeHeader), me)
@@ -65,12 +65,12 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(http.StatusOK)
 	if me.write(c.greeting(e), nil) != nil || h.send(c, e, me, r) != nil {
-		panic(http.ErrAbortHandler) // to return would be a clean end
+		panic(http.ErrAbortHandler) // a return would be a clean end
 	}
 }
 
-// skipBody reads the body that a GET may have but has no use for: net/http reads it before it
-// sends anything. It reports whether the body was short and arrived in time.
+// skipBody reads the body of a GET, which net/http would otherwise read before it sends anything.
+// It reports whether the body was short and arrived in time.
 func skipBody(w http.ResponseWriter, r *http.Request) bool {
 	if r.ContentLength == 0 {
 		return true
@@ -109,7 +109,7 @@ func (h *Handler) send(c *Conn, e *events, me *receiver, r *http.Request) error 
 		case <-r.Context().Done():
 			return nil
 		case <-idle.C:
-			if err := me.write([]byte(comment), nil); err != nil { // which is no progress
+			if err := me.write([]byte(comment), nil); err != nil { // a comment is no progress
 				return err
 			}
 		case <-c.closing:
@@ -130,6 +130,12 @@ func (c *Conn) farewell(r *receiver) error {
 	}
 }
 
+func writeData(b *bytes.Buffer, line []byte) {
+	b.WriteString("data: ")
+	b.Write(line)
+	b.WriteByte('\n')
+}
+
 // writeEvents writes several events at once. Only events with an epoch are numbered.
 func (r *receiver) writeEvents(all []event, epoch string) error {
 	b := buffers.Get().(*bytes.Buffer)
@@ -147,26 +153,12 @@ func (r *receiver) writeEvents(all []event, epoch string) error {
 			b.WriteString(strconv.FormatUint(ev.n, 10))
 			b.WriteByte('\n')
 		}
-		for data := ev.data; ; {
-			// A line ends with LF, CR or both: each begins a new line of data.
-			i := bytes.IndexByte(data, '\n')
-			if cr := bytes.IndexByte(data[:max(i, 0)], '\r'); i < 0 {
-				i = bytes.IndexByte(data, '\r')
-			} else if cr >= 0 {
-				i = cr
-			}
-			line := data
-			if i >= 0 {
-				line = data[:i]
-			}
-			b.WriteString("data: ")
-			b.Write(line)
-			b.WriteByte('\n')
-			if i < 0 {
-				break
-			}
+		data := ev.data
+		for i := lineEnd(data); i >= 0; i = lineEnd(data) { // a CRLF makes two lines
+			writeData(b, data[:i])
 			data = data[i+1:]
 		}
+		writeData(b, data)
 		b.WriteByte('\n')
 	}
 	return r.write(b.Bytes(), r.progress)

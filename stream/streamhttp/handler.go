@@ -27,8 +27,8 @@ const (
 	resumeHeader     = "Last-Event-ID"
 )
 
-// beforeFirst in resumeHeader asks for all events. A client sends it that does not know whether an
-// event stream that it could not open has carried some.
+// beforeFirst in resumeHeader requests all events. A client sends it if its GET was cut, because
+// the server may have sent events that did not arrive.
 const beforeFirst = "0"
 
 const (
@@ -199,7 +199,8 @@ func refuseJSON(w http.ResponseWriter, code int, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-// find returns the connection that a request names, or answers the request.
+// find returns the connection that a request names. If there is none, it refuses the request and
+// returns nil.
 func (h *Handler) find(w http.ResponseWriter, r *http.Request) *Conn {
 	if r.Header.Get(connectionHeader) == "" {
 		refuse(w, http.StatusBadRequest, "Missing "+connectionHeader)
@@ -292,8 +293,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// acceptable reports whether a body that is not a message goes to the connection
-// nevertheless, which answers it. Otherwise acceptable answers the request.
+// acceptable reports whether to pass a body that is not a message to the connection, which answers
+// it. Otherwise it refuses the request.
 func acceptable(w http.ResponseWriter, body []byte) bool {
 	e := envelope.Parse(body)
 	first := strings.TrimLeft(string(body[:min(len(body), 64)]), " \t\r\n\ufeff")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/acpkit/go-sdk/stream"
@@ -17,8 +18,7 @@ import (
 // after the POST of a request.
 const responsePatience = time.Second
 
-// writeMessage accepts the message and posts it
-// later.
+// writeMessage accepts the message and posts it later.
 func (c *Client) writeMessage(m stream.Message) error {
 	if len(m.Data) == 0 {
 		return &stream.MessageError{Reason: "it is empty"}
@@ -32,7 +32,7 @@ func (c *Client) writeMessage(m stream.Message) error {
 		if room == nil {
 			return err
 		}
-		<-room // it is made by every POST, and by Close
+		<-room // each POST makes room, and Close does
 	}
 }
 
@@ -208,7 +208,7 @@ func (c *Client) post(o *outgoing) {
 			return
 		}
 	}
-	// A call can be repeated by its caller, who may rather give up.
+	// A request is not posted again, because its caller decides whether to repeat the call.
 	resp, err := c.submit(o.session, o.m.Data, o.m.Kind != stream.KindRequest)
 	if err != nil {
 		if o.m.Kind == stream.KindRequest {
@@ -238,8 +238,8 @@ func (c *Client) post(o *outgoing) {
 	}
 }
 
-// dropRequests gives up the requests that wait behind one that the server has not answered:
-// each of them could wait as long again.
+// dropRequests gives up the requests that wait behind one that the server has not answered. Each of
+// them could wait as long again.
 func (c *Client) dropRequests() {
 	var dropped []*outgoing
 	c.mu.Lock()
@@ -260,8 +260,8 @@ func (c *Client) dropRequests() {
 	}
 }
 
-// unanswered returns the error of a call whose POST failed. It differs by whether the agent may
-// have received the request.
+// unanswered returns the error of a call whose POST failed: it wraps ErrUncertain if the agent may
+// have received the request, else ErrNotAccepted.
 func unanswered(err error) error {
 	switch {
 	case errors.Is(err, ErrNotAccepted):
@@ -274,16 +274,11 @@ func unanswered(err error) error {
 
 func isStatus(err error, codes ...int) bool {
 	status, ok := errors.AsType[*stream.StatusError](err)
-	for _, code := range codes {
-		if ok && status.Code == code {
-			return true
-		}
-	}
-	return false
+	return ok && slices.Contains(codes, status.Code)
 }
 
-// lost reports that a message will get no response. A notification needs no report:
-// that of its session covers it.
+// lost reports that a request will get no response. A notification needs no report, because that
+// of its session covers it.
 func (c *Client) lost(o *outgoing, err error) {
 	if o.m.Kind != stream.KindRequest {
 		return
@@ -292,7 +287,7 @@ func (c *Client) lost(o *outgoing, err error) {
 	_, waits := c.calls[string(o.m.ID)]
 	delete(c.calls, string(o.m.ID))
 	c.mu.Unlock()
-	if waits { // its response may have been quicker
+	if waits { // otherwise its response has arrived before the error
 		c.report(&stream.LostError{ID: o.m.ID, Err: err})
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -20,8 +22,8 @@ const (
 	// openPatience is how long the client opens an event stream again that is cut before its
 	// headers, or whose cut the server has not noticed yet.
 	openPatience = 5 * time.Second
-	// greetingTime is how long after the headers bytes may be the beginning of an event stream
-	// alone, which is no sign that events arrive.
+	// Bytes that arrive within greetingTime after the headers may be the beginning of the event
+	// stream alone. They do not show that events arrive.
 	greetingTime = time.Second
 )
 
@@ -107,8 +109,8 @@ func (c *Client) opens(session string) bool {
 	return false
 }
 
-// settle follows the delivery of a response. It ends the event stream of a session that is
-// closed, or that could not be opened, when no other call of the session waits.
+// settle is called after a response was delivered. If no other call of the session waits, it ends
+// the event stream of a session that is closed or could not be opened.
 func (c *Client) settle(k call, success bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,18 +141,14 @@ func (c *Client) settle(k call, success bool) {
 // awaitStreams waits for the end of the other event streams, after the server has ended
 // that of the connection.
 func (c *Client) awaitStreams() {
-	timer := time.NewTimer(endGrace)
-	defer timer.Stop()
+	grace := time.After(endGrace)
 	c.mu.Lock()
-	var others []*eventStream
-	for _, s := range c.streams {
-		others = append(others, s)
-	}
+	others := slices.Collect(maps.Values(c.streams))
 	c.mu.Unlock()
 	for _, s := range others {
 		select {
 		case <-s.done:
-		case <-timer.C:
+		case <-grace:
 			return
 		case <-c.life.Done():
 			return
@@ -196,7 +194,7 @@ func (c *Client) open(s *eventStream) (err error, clean bool) {
 			if time.Since(began)+wait < openPatience && cutOpening(err) && s.life.Err() == nil {
 				c.mu.Lock()
 				if !c.known[s.session] {
-					from = beforeFirst // the server may have sent something into the void
+					from = beforeFirst // the server may have sent events that did not arrive
 				}
 				c.mu.Unlock()
 				c.pause(s, wait)
@@ -229,7 +227,7 @@ func (c *Client) pause(s *eventStream, d time.Duration) bool {
 }
 
 // cutOpening reports whether opening an event stream failed for a reason that may be over soon:
-// it was cut, or the server has not noticed yet that the one before it was.
+// it was cut, or the server has not noticed yet that the previous one was cut.
 func cutOpening(err error) bool {
 	_, answered := errors.AsType[*stream.StatusError](err)
 	_, unsent := errors.AsType[*notConnected](err)
@@ -241,9 +239,9 @@ func refused(err error) bool {
 	return isStatus(err, 400, 401, 403, 404, 405, 406, 409, 410)
 }
 
-// get requests the events after one of them, or those that are to come if from is "". With again
-// it is repeated if the server does not accept it: the loop that continues an event stream has a
-// patience of its own.
+// get requests the events after the one with the id from, or those to come if from is "". With
+// again, a request that the server does not accept is repeated. The loop that continues an event
+// stream has its own limit instead.
 func (c *Client) get(ctx context.Context, s *eventStream, from string, again bool) (*http.Response, error) {
 	header := []string{"Accept", "text/event-stream"}
 	if from != "" {
@@ -274,7 +272,7 @@ func (c *Client) read(s *eventStream, resp *http.Response, cancel context.Cancel
 	for {
 		watch.Reset(s.limit(silentLimit))
 		data, err := events.next()
-		watch.Stop() // while our own reader is waited for
+		watch.Stop() // the wait for the reader does not count
 		if long, ok := err.(*stream.TooLargeError); ok {
 			_, _ = c.in.Wait(c.life, 1)
 			c.answered(string(long.ID))
@@ -301,7 +299,7 @@ func (c *Client) read(s *eventStream, resp *http.Response, cancel context.Cancel
 	}
 }
 
-// limit returns how long something may take that may take d, while the client has patience.
+// limit returns d, or the time until the client gives up if that is shorter.
 func (s *eventStream) limit(d time.Duration) time.Duration {
 	if s.until.IsZero() {
 		return d
@@ -320,7 +318,7 @@ type watched struct {
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
-	if n > 0 && err == nil { // with an error come bytes that net/http has held back
+	if n > 0 && err == nil { // bytes that come with an error were held back by net/http
 		if w.s.heard = time.Now(); w.s.heard.Sub(w.opened) >= greetingTime {
 			w.s.until = time.Time{}
 		}

@@ -49,14 +49,14 @@ func (r *receiver) replace() {
 	}
 }
 
-// close follows the end of the GET, after which its writer must not be used.
+// close is called at the end of the GET, after which its writer must not be used.
 func (r *receiver) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.control = nil
 }
 
-// begin precedes a part of a write.
+// begin is called before each part of a write.
 func (r *receiver) begin() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +70,7 @@ func (r *receiver) begin() error {
 	return nil
 }
 
-// end follows a write.
+// end is called after a write.
 func (r *receiver) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

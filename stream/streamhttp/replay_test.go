@@ -184,7 +184,7 @@ func TestReplayToClient(t *testing.T) {
 		if name == "ts-http-probe" {
 			return // its requests are wrong on purpose: our client cannot make them
 		}
-		p := bubblePeer(t)
+		p := scriptedInBubble(t)
 		first := ""
 		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 			if m.Method != "initialize" {

@@ -37,9 +37,8 @@ func (c *Client) submit(session string, body []byte, again bool) (*http.Response
 	})
 }
 
-// insist sends a request. With again it repeats one that the server has not accepted, or for
-// which it could not be reached, until the server accepts it, but for no more than 30 s. What
-// follows the request in order waits meanwhile.
+// insist sends a request. With again it repeats the request for up to 30 s while the server does not
+// accept it or cannot be reached. Later messages wait meanwhile.
 func (c *Client) insist(again bool, send func() (*http.Response, error)) (*http.Response, error) {
 	began := time.Now()
 	for wait := retryFirst; ; wait = min(2*wait, retryLongest) {
@@ -55,11 +54,9 @@ func (c *Client) insist(again bool, send func() (*http.Response, error)) (*http.
 		if err == nil {
 			discard(resp)
 		}
-		timer := time.NewTimer(pause)
 		select {
-		case <-timer.C:
+		case <-time.After(pause):
 		case <-c.ending:
-			timer.Stop()
 			return nil, stream.ErrClosed
 		}
 	}

@@ -49,7 +49,7 @@ func TestPostAgain(t *testing.T) {
 		"a date that is over": {cancelNote, 503, "Fri, 31 Dec 1999 12:00:00 GMT", 1, 250 * time.Millisecond},
 	} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			p := bubblePeer(t)
+			p := scriptedInBubble(t)
 			refusals := 0
 			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 				if string(m.Data) != tt.msg || refusals == tt.times {
@@ -90,7 +90,7 @@ func TestRequestIsNotAccepted(t *testing.T) {
 		"500 with Retry-After":           {500, "1", false},
 	} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			p := bubblePeer(t)
+			p := scriptedInBubble(t)
 			ask := request(1, "session/prompt", "s")
 			posts := 0
 			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
@@ -132,7 +132,7 @@ func TestPostAgainHasLimits(t *testing.T) {
 		"without Retry-After": {"", 0, 1, false},
 	} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			p := bubblePeer(t)
+			p := scriptedInBubble(t)
 			posts := 0
 			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 				if m.Method == "initialize" {
@@ -162,7 +162,7 @@ func TestPostAgainHasLimits(t *testing.T) {
 // a response does not wait for a request.
 func TestPostAgainKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bubblePeer(t)
+		p := scriptedInBubble(t)
 		refusals := 0
 		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 			if m.Method == "first" && refusals < 4 {
@@ -191,7 +191,7 @@ func TestPostAgainKeepsOrder(t *testing.T) {
 // Close does not wait for a server that accepts nothing.
 func TestCloseWhilePostingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bubblePeer(t)
+		p := scriptedInBubble(t)
 		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 			if m.Method == "initialize" {
 				return false
@@ -213,7 +213,7 @@ func TestCloseWhilePostingAgain(t *testing.T) {
 // the replay.
 func TestBarrierAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bubblePeer(t)
+		p := scriptedInBubble(t)
 		refused := false
 		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 			if m.Kind == stream.KindRequest && m.Method == "session/load" {
@@ -246,7 +246,7 @@ func TestBarrierAgain(t *testing.T) {
 func TestGetAgain(t *testing.T) {
 	for name, session := range map[string]string{"of the connection": "", "of a session": "s"} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			p := bubblePeer(t)
+			p := scriptedInBubble(t)
 			refusals := 0
 			p.get = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.Header.Get("Acp-Session-Id") != session || refusals == 2 {
@@ -270,7 +270,7 @@ func isNotAccepted(err error) bool { return errors.Is(err, streamhttp.ErrNotAcce
 // an error that says so, and the others are posted when the server can be reached again.
 func TestServerCannotBeReached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bubblePeer(t)
+		p := scriptedInBubble(t)
 		transport := p.client.Transport.(*http.Transport)
 		dial, down := transport.DialContext, new(atomic.Bool)
 		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -310,7 +310,7 @@ func TestServerCannotBeReached(t *testing.T) {
 
 // If the headers of a request cannot be made, nothing of it was sent.
 func TestNoHeaders(t *testing.T) {
-	p := newPeer(t)
+	p := newScripted(t)
 	fails := new(atomic.Bool)
 	c := p.dial(t, &streamhttp.DialOptions{Header: func(context.Context) (http.Header, error) {
 		if fails.Load() {
@@ -330,7 +330,7 @@ func TestNoHeaders(t *testing.T) {
 func TestResponseHasNoEnd(t *testing.T) {
 	for _, code := range []int{202, 429, 500} {
 		t.Run(fmt.Sprint(code), inBubble(func(t *testing.T) {
-			p := bubblePeer(t)
+			p := scriptedInBubble(t)
 			refused := false
 			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 				if m.Method != "first" && m.Method != "ask" || refused {
@@ -365,7 +365,7 @@ func TestResponseHasNoEnd(t *testing.T) {
 func TestOpeningIsCut(t *testing.T) {
 	for name, session := range map[string]string{"of the connection": "", "of a session": "s"} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			p := bubblePeer(t)
+			p := scriptedInBubble(t)
 			var asked []string
 			p.get = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.Header.Get("Acp-Session-Id") != session {

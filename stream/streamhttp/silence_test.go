@@ -22,10 +22,10 @@ import (
 )
 
 // overBoth runs a test in bubbles, over HTTP/1.1 and over HTTP/2.
-func overBoth(t *testing.T, test func(t *testing.T, p *peer)) {
+func overBoth(t *testing.T, test func(t *testing.T, p *scriptedServer)) {
 	for name, protocols := range map[string]*http.Protocols{"HTTP/1.1": nil, "HTTP/2": http2()} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			p := bubblePeerOver(t, protocols)
+			p := scriptedInBubbleOver(t, protocols)
 			p.keepAlive = 15 * time.Second
 			test(t, p)
 		}))
@@ -67,7 +67,7 @@ func TestConnectingIsNotAnswered(t *testing.T) {
 		"the GET of the event stream": {get: neverAnswer, limit: getLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, p *peer) {
+			overBoth(t, func(t *testing.T, p *scriptedServer) {
 				p.post, p.get = tt.post, tt.get
 				c := p.raw(t)
 				began := time.Now()
@@ -84,7 +84,7 @@ func TestConnectingIsNotAnswered(t *testing.T) {
 // A POST that the server does not answer fails its call. The requests behind it were not
 // sent and fail at the same time; the connection goes on.
 func TestPostIsNotAnswered(t *testing.T) {
-	overBoth(t, func(t *testing.T, p *peer) {
+	overBoth(t, func(t *testing.T, p *scriptedServer) {
 		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 			return m.Method == "swallowed" && neverAnswer(w, r)
 		}
@@ -119,7 +119,7 @@ func TestNotificationIsNotAnswered(t *testing.T) {
 		"response":     `{"jsonrpc":"2.0","id":"a","result":{}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, p *peer) {
+			overBoth(t, func(t *testing.T, p *scriptedServer) {
 				p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 					return m.Method != "initialize" && neverAnswer(w, r)
 				}
@@ -136,7 +136,7 @@ func TestNotificationIsNotAnswered(t *testing.T) {
 
 // The event stream of a session that the server does not open fails that session.
 func TestSessionIsNotAnswered(t *testing.T) {
-	overBoth(t, func(t *testing.T, p *peer) {
+	overBoth(t, func(t *testing.T, p *scriptedServer) {
 		p.get = func(w http.ResponseWriter, r *http.Request) bool {
 			return r.Header.Get("Acp-Session-Id") == "s" && neverAnswer(w, r)
 		}
@@ -157,7 +157,7 @@ func TestSessionIsNotAnswered(t *testing.T) {
 // Headers that the program never makes are a POST that is never sent.
 func TestHeaderBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bubblePeer(t)
+		p := scriptedInBubble(t)
 		p.keepAlive = 15 * time.Second
 		blocks := false
 		c, err := streamhttp.Dial("http://server/", &streamhttp.DialOptions{Client: p.client, Header: func(ctx context.Context) (http.Header, error) {
@@ -181,7 +181,7 @@ func TestHeaderBlocks(t *testing.T) {
 
 // A body that leaves slowly is no silence.
 func TestSlowUpload(t *testing.T) {
-	overBoth(t, func(t *testing.T, p *peer) {
+	overBoth(t, func(t *testing.T, p *scriptedServer) {
 		long := `{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`
 		p.client.Transport = slowly{p.client.Transport}
 		c := p.dial(t, nil)
@@ -218,7 +218,7 @@ func (b slowBody) Read(p []byte) (int, error) {
 func TestContinuedInVain(t *testing.T) {
 	for name, cut := range map[string]bool{"silence": false, "cuts": true} {
 		t.Run(name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, p *peer) {
+			overBoth(t, func(t *testing.T, p *scriptedServer) {
 				gets := 0
 				p.get = func(w http.ResponseWriter, r *http.Request) bool {
 					gets++

@@ -19,24 +19,24 @@ import (
 	"github.com/acpkit/go-sdk/stream/streamhttp"
 )
 
-// wires is a server in memory that is spoken to byte by byte.
-type wires struct {
+// rawServer is a server in memory that is spoken to byte by byte.
+type rawServer struct {
 	t        *testing.T
 	listener *pipenet.Listener
 	conns    chan *serverEnd
 }
 
-func wired(t *testing.T, opts *streamhttp.HandlerOptions) *wires {
+func serveRaw(t *testing.T, opts *streamhttp.HandlerOptions) *rawServer {
 	h, conns := handler(opts)
-	w := &wires{t: t, listener: pipenet.Listen(), conns: conns}
+	w := &rawServer{t: t, listener: pipenet.Listen(), conns: conns}
 	hs := &http.Server{Handler: h}
 	go hs.Serve(w.listener) // ends with the test
 	t.Cleanup(func() { hs.Close() })
 	return w
 }
 
-// say opens a network connection and sends bytes.
-func (w *wires) say(text string) net.Conn {
+// send opens a network connection and sends bytes.
+func (w *rawServer) send(text string) net.Conn {
 	w.t.Helper()
 	c, err := w.listener.DialContext(w.t.Context(), "", "")
 	require.NoError(w.t, err)
@@ -46,7 +46,7 @@ func (w *wires) say(text string) net.Conn {
 	return c
 }
 
-func (w *wires) response(c net.Conn) *http.Response {
+func (w *rawServer) response(c net.Conn) *http.Response {
 	w.t.Helper()
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	require.NoError(w.t, err)
@@ -54,9 +54,9 @@ func (w *wires) response(c net.Conn) *http.Response {
 }
 
 // connect initializes a connection and returns its server's end.
-func (w *wires) connect() *serverEnd {
+func (w *rawServer) connect() *serverEnd {
 	w.t.Helper()
-	c := w.say(post("", initialize, len(initialize)))
+	c := w.send(post("", initialize, len(initialize)))
 	end := <-w.conns
 	w.t.Cleanup(func() { end.Close() })
 	assert.Equal(w.t, initialize, receive(w.t, end))
@@ -71,9 +71,9 @@ func getText(end *serverEnd, session string) string {
 }
 
 // events opens the event stream of session s.
-func (w *wires) events(end *serverEnd) *rawEvents {
+func (w *rawServer) events(end *serverEnd) *rawEvents {
 	w.t.Helper()
-	return eventsOf(w.t, w.response(w.say(getText(end, "s"))))
+	return eventsOf(w.t, w.response(w.send(getText(end, "s"))))
 }
 
 func eventsOf(t testing.TB, resp *http.Response) *rawEvents {
@@ -90,10 +90,10 @@ func post(id, body string, length int) string {
 // A body may take 60 s, however it drips.
 func TestSlowBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, nil)
+		w := serveRaw(t, nil)
 		end := w.connect()
 		msg := `{"jsonrpc":"2.0","method":"x","params":{"x":"` + strings.Repeat("x", 100) + `"}}`
-		c := w.say(post(end.ConnectionID(), msg[:10], len(msg)))
+		c := w.send(post(end.ConnectionID(), msg[:10], len(msg)))
 		began := time.Now()
 		go func() { // ends when the server closes the connection
 			for i := 10; i < len(msg); i++ {
@@ -106,7 +106,7 @@ func TestSlowBody(t *testing.T) {
 		assert.Equal(t, 400, w.response(c).StatusCode)
 		assert.Equal(t, time.Minute, time.Since(began))
 
-		quick := w.say(post(end.ConnectionID(), msg[:10], len(msg)))
+		quick := w.send(post(end.ConnectionID(), msg[:10], len(msg)))
 		go func() { // ends when the body is sent
 			time.Sleep(59 * time.Second)
 			_, _ = io.WriteString(quick, msg[10:])
@@ -121,9 +121,9 @@ func TestSlowBody(t *testing.T) {
 func TestDeadReceiver(t *testing.T) {
 	for name, resume := range map[string]bool{"with resume": true, "without": false} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			w := wired(t, &streamhttp.HandlerOptions{Resume: resume})
+			w := serveRaw(t, &streamhttp.HandlerOptions{Resume: resume})
 			end := w.connect()
-			dead := w.say(getText(end, "s"))
+			dead := w.send(getText(end, "s"))
 			head := make([]byte, 12)
 			_, err := io.ReadFull(dead, head)
 			require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestDeadReceiver(t *testing.T) {
 			msg := `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","x":"` + strings.Repeat("x", 10_000) + `"}}`
 			require.NoError(t, end.Write([]byte(msg)))
 			time.Sleep(29 * time.Second)
-			assert.Equal(t, 409, w.response(w.say(getText(end, "s"))).StatusCode)
+			assert.Equal(t, 409, w.response(w.send(getText(end, "s"))).StatusCode)
 			time.Sleep(2 * time.Second)
 			assert.Equal(t, msg, w.events(end).next())
 		}))
@@ -142,7 +142,7 @@ func TestDeadReceiver(t *testing.T) {
 // longer than a connection may be idle loses it.
 func TestReceiverPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, nil)
+		w := serveRaw(t, nil)
 		end := w.connect()
 		events := w.events(end)
 		msg := `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","x":"` + strings.Repeat("x", 500_000) + `"}}`
@@ -162,18 +162,18 @@ func TestReceiverPauses(t *testing.T) {
 // one that does arrive does no harm.
 func TestGetWithBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, nil)
+		w := serveRaw(t, nil)
 		end := w.connect()
 		get := strings.TrimSuffix(getText(end, "s"), "\r\n")
 		began := time.Now()
-		promised := w.say(get + "Content-Length: 10\r\n\r\n")
+		promised := w.send(get + "Content-Length: 10\r\n\r\n")
 		synctest.Wait()
 
-		resp := w.response(w.say(get + "Content-Length: 10\r\n\r\n0123456789"))
+		resp := w.response(w.send(get + "Content-Length: 10\r\n\r\n0123456789"))
 		events := eventsOf(t, resp)
 		assert.Equal(t, 400, w.response(promised).StatusCode)
 		assert.Equal(t, 10*time.Second, time.Since(began))
-		assert.Equal(t, 400, w.response(w.offer(get+"Content-Length: 60000\r\n\r\n"+padding)).StatusCode)
+		assert.Equal(t, 400, w.response(w.sendInBackground(get+"Content-Length: 60000\r\n\r\n"+padding)).StatusCode)
 
 		time.Sleep(11 * time.Second) // the deadline for the body is over
 		require.NoError(t, end.Write([]byte(cancelNote)))
@@ -185,9 +185,9 @@ func TestGetWithBody(t *testing.T) {
 // and its writers see that something leaves.
 func TestSlowReaderOfALongEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, streamhttp.HandlerOptions{}.Buffering(100_000))
+		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(100_000))
 		end := w.connect()
-		slow := w.say(getText(end, ""))
+		slow := w.send(getText(end, ""))
 		over := make(chan struct{})
 		go func() { // ends with the network connection
 			defer close(over)
@@ -218,9 +218,9 @@ func TestSlowReaderOfALongEvent(t *testing.T) {
 // still read nothing.
 func TestCommentsAreNoProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wired(t, streamhttp.HandlerOptions{}.Buffering(100_000))
+		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(100_000))
 		end := w.connect()
-		lives := w.say(getText(end, ""))
+		lives := w.send(getText(end, ""))
 		go io.Copy(io.Discard, lives) // ends with the network connection
 		long := []byte(`{"jsonrpc":"2.0","method":"u","params":{"sessionId":"s","x":"` + strings.Repeat("x", 90_000) + `"}}`)
 		require.NoError(t, end.Write(long)) // the client does not read it
@@ -238,7 +238,7 @@ func TestWrittenDuringPost(t *testing.T) {
 		read := make(chan struct{})
 		client := pipenet.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != "POST" || r.ContentLength < 1000 {
-				(&peer{streams: map[string]chan string{}}).ServeHTTP(w, r)
+				(&scriptedServer{streams: map[string]chan string{}}).ServeHTTP(w, r)
 				return
 			}
 			_, _ = io.ReadFull(r.Body, make([]byte, 500_000))
@@ -247,7 +247,7 @@ func TestWrittenDuringPost(t *testing.T) {
 			assert.EqualValues(t, 500_000, n)
 			w.WriteHeader(202)
 		}), nil)
-		c := (&peer{client: client}).dial(t, nil)
+		c := (&scriptedServer{client: client}).dial(t, nil)
 		before := c.Features().Written()
 		require.NoError(t, c.Write(bytes.Join([][]byte{[]byte(`{"jsonrpc":"2.0","method":"m","params":"`), []byte(`"}`)}, bytes.Repeat([]byte("x"), 1_000_000-42))))
 		synctest.Wait()

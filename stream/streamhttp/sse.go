@@ -28,9 +28,9 @@ func newEventReader(r io.Reader, max int) *eventReader {
 	return &eventReader{r: bufio.NewReaderSize(r, 4<<10), max: max}
 }
 
-// next returns the data of the next event that has some, or *stream.TooLargeError in
-// place of one that is too long. The last event counts although the end of input cuts it,
-// unless events are numbered: then it can be asked for again.
+// next returns the data of the next event that has some, or *stream.TooLargeError in place of one
+// that is too long. If the end of input cuts the last event, that event counts, unless events are
+// numbered: then it can be requested again.
 func (e *eventReader) next() ([]byte, error) {
 	for {
 		field, err := e.line()
@@ -52,7 +52,7 @@ func (e *eventReader) next() ([]byte, error) {
 func (e *eventReader) take() ([]byte, error) {
 	data, long := e.data, e.long
 	e.data, e.long, e.lines = nil, nil, 0
-	e.id = e.newID // not before: an event that was cut is asked for again
+	e.id = e.newID // not earlier, because an event that was cut is requested again
 	if long != nil {
 		return nil, &stream.TooLargeError{Method: long.Method(), ID: long.ID(), HasResult: long.HasResult(), Size: long.Len(), Limit: int64(e.max)}
 	}
@@ -123,12 +123,7 @@ func (e *eventReader) part() (part []byte, end bool, err error) {
 			return nil, false, nil
 		}
 	}
-	i := bytes.IndexByte(b, '\n')
-	if cr := bytes.IndexByte(b[:max(i, 0)], '\r'); i < 0 {
-		i = bytes.IndexByte(b, '\r')
-	} else if cr >= 0 {
-		i = cr
-	}
+	i := lineEnd(b)
 	if i < 0 {
 		_, _ = e.r.Discard(len(b))
 		return b, false, nil
@@ -136,6 +131,18 @@ func (e *eventReader) part() (part []byte, end bool, err error) {
 	e.skip = b[i] == '\r'
 	_, _ = e.r.Discard(i + 1)
 	return b[:i], true, nil
+}
+
+// lineEnd returns the index of the first LF or CR, or -1.
+func lineEnd(b []byte) int {
+	lf := bytes.IndexByte(b, '\n')
+	if lf < 0 {
+		return bytes.IndexByte(b, '\r')
+	}
+	if cr := bytes.IndexByte(b[:lf], '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
 }
 
 func (e *eventReader) beginData() {

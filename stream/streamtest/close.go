@@ -11,17 +11,14 @@ import (
 )
 
 func endOfInput(t *testing.T, a, b stream.Stream) {
-	closed := make(chan error, 1)
-	go func() { // ends when b has read everything or is closed
-		closed <- func() error {
-			for i := range 3 {
-				if err := a.Write(message(i, 1000)); err != nil {
-					return err
-				}
+	closed := start(func() error {
+		for i := range 3 {
+			if err := a.Write(message(i, 1000)); err != nil {
+				return err
 			}
-			return a.Close()
-		}()
-	}()
+		}
+		return a.Close()
+	})
 	for i := range 3 {
 		expect(t, b, message(i, 1000))
 	}
@@ -35,17 +32,12 @@ func endOfInput(t *testing.T, a, b stream.Stream) {
 }
 
 func brokenPeer(t *testing.T, a, b stream.Stream) {
-	closed := make(chan error, 1)
-	go func() { closed <- b.Close() }() // ends by itself
-	failed := make(chan error, 1)
-	go func() { // ends with the first error, at the latest with a's close
-		for {
-			if err := a.Write(message(0, 10_000)); err != nil {
-				failed <- nil
-				return
-			}
+	closed := start(b.Close)
+	failed := start(func() error {
+		for a.Write(message(0, 10_000)) == nil {
 		}
-	}()
+		return nil
+	})
 	wait(t, failed, "the failure of a write")
 	if err := a.Write(message(0, 0)); err == nil {
 		t.Error("Write worked after it had failed")
@@ -65,8 +57,7 @@ func afterClose(t *testing.T, a, b stream.Stream) {
 }
 
 func interruptRead(t *testing.T, a, b stream.Stream) {
-	sent := make(chan error, 1)
-	go func() { sent <- b.Write(message(0, 0)) }() // ends when a has read it
+	sent := start(func() error { return b.Write(message(0, 0)) })
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() { // ends with the close
 		_, err := a.Read()
@@ -82,26 +73,22 @@ func interruptRead(t *testing.T, a, b stream.Stream) {
 		if err == nil {
 			t.Error("Read returned a message that was not sent")
 		}
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatal("Close does not interrupt Read")
 	}
 }
 
 func interruptWrite(t *testing.T, a, b stream.Stream) {
 	progress := make(chan struct{}, 1)
-	failed := make(chan error, 1)
-	go func() { // ends with the close
-		for {
-			if err := a.Write(message(0, 100_000)); err != nil {
-				failed <- nil
-				return
-			}
+	failed := start(func() error {
+		for a.Write(message(0, 100_000)) == nil {
 			select {
 			case progress <- struct{}{}:
 			default:
 			}
 		}
-	}()
+		return nil
+	})
 	for blocked := false; !blocked; {
 		select {
 		case <-progress:
@@ -114,12 +101,14 @@ func interruptWrite(t *testing.T, a, b stream.Stream) {
 }
 
 func closeByMany(t *testing.T, a, b stream.Stream) {
-	var all sync.WaitGroup
-	for range 5 {
-		all.Go(func() { _ = a.Close() })
-		all.Go(func() { _ = b.Close() })
-	}
-	done := make(chan error, 1)
-	go func() { all.Wait(); done <- nil }() // ends with the closes
-	wait(t, done, "Close")
+	closed := start(func() error {
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() { _ = a.Close() })
+			all.Go(func() { _ = b.Close() })
+		}
+		all.Wait()
+		return nil
+	})
+	wait(t, closed, "Close")
 }

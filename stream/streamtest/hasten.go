@@ -33,8 +33,7 @@ func hasten(t *testing.T, a, b stream.Stream) {
 	})
 	stop := sync.OnceFunc(func() { close(over); wg.Wait() })
 	defer stop()
-	sent := make(chan error, 1)
-	go func() { // ends when b has read all or is closed
+	sent := start(func() error {
 		for i := range 20 {
 			for range i % 5 * 10 { // pauses in which no message arrives
 				select {
@@ -43,12 +42,11 @@ func hasten(t *testing.T, a, b stream.Stream) {
 				}
 			}
 			if err := a.Write(message(i, i)); err != nil {
-				sent <- err
-				return
+				return err
 			}
 		}
-		sent <- writeSome(a)
-	}()
+		return writeSome(a)
+	})
 	for i := range 20 {
 		expect(t, b, message(i, i))
 	}

@@ -1,3 +1,12 @@
+// Package streamtest checks that a [stream.Stream] keeps its contract. Use it in
+// the tests of a stream of your own:
+//
+//	func TestMyStream(t *testing.T) {
+//		streamtest.Test(t, func() (a, b stream.Stream) {
+//			x, y := net.Pipe()
+//			return mystream.New(x), mystream.New(y)
+//		})
+//	}
 package streamtest
 
 import (
@@ -12,8 +21,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// patience is how long a test waits for something that must happen.
-const patience = 20 * time.Second
+// timeout is how long a check waits for something that must happen.
+const timeout = 20 * time.Second
 
 // SessionID is the session that all messages of the kit belong to.
 const SessionID = "sess_streamtest"
@@ -91,8 +100,7 @@ var someMessages = func() (all [][]byte) {
 }()
 
 func inOrder(t *testing.T, a, b stream.Stream) {
-	sent := make(chan error, 1)
-	go func() { sent <- writeSome(a) }() // ends when b has read all or is closed
+	sent := start(func() error { return writeSome(a) })
 	for _, want := range someMessages {
 		expect(t, b, want)
 	}
@@ -109,52 +117,46 @@ func writeSome(s stream.Stream) error {
 }
 
 func bothWays(t *testing.T, a, b stream.Stream) {
-	done := make(chan error, 3)
-	go func() { done <- writeSome(a) }() // ends when b has read all or is closed
-	go func() { done <- writeSome(b) }() // ends when a has read all or is closed
-	go func() {                          // ends with the last message or an error
-		done <- func() error {
-			for i, want := range someMessages {
-				msg, err := a.Read()
-				if err == nil && !bytes.Equal(msg, want) {
-					err = errors.New("it differs")
-				}
-				if err != nil {
-					return fmt.Errorf("reading message %d: %w", i, err)
-				}
+	there := start(func() error { return writeSome(a) })
+	back := start(func() error { return writeSome(b) })
+	got := start(func() error {
+		for i, want := range someMessages {
+			msg, err := a.Read()
+			if err == nil && !bytes.Equal(msg, want) {
+				err = errors.New("it differs")
 			}
-			return nil
-		}()
-	}()
+			if err != nil {
+				return fmt.Errorf("reading message %d: %w", i, err)
+			}
+		}
+		return nil
+	})
 	for _, want := range someMessages {
 		expect(t, b, want)
 	}
-	for range 3 {
+	for _, done := range []<-chan error{there, back, got} {
 		wait(t, done, "the exchange")
 	}
 }
 
 func ownership(t *testing.T, a, b stream.Stream) {
-	sent := make(chan error, 1)
-	go func() { // ends when b has read all or is closed
-		sent <- func() error {
-			buf := message(1, 100)
-			if err := a.Write(buf); err != nil {
+	sent := start(func() error {
+		buf := message(1, 100)
+		if err := a.Write(buf); err != nil {
+			return err
+		}
+		copy(buf, message(2, 100))
+		if err := a.Write(buf); err != nil {
+			return err
+		}
+		clear(buf)
+		for i := range 50 {
+			if err := a.Write(message(3, i)); err != nil {
 				return err
 			}
-			copy(buf, message(2, 100))
-			if err := a.Write(buf); err != nil {
-				return err
-			}
-			clear(buf)
-			for i := range 50 {
-				if err := a.Write(message(3, i)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}()
-	}()
+		}
+		return nil
+	})
 	first := expect(t, b, message(1, 100))
 	for i := range first[:cap(first)] {
 		first[:cap(first)][i] = '!' // the slice belongs to the reader, up to its capacity
@@ -174,27 +176,24 @@ func batches(t *testing.T, a, b stream.Stream) {
 	if writeBatch == nil {
 		t.Skip("the stream has no WriteBatch: it is optional")
 	}
-	sent := make(chan error, 1)
-	go func() { // ends when b has read all or is closed
-		sent <- func() error {
-			if err := writeBatch(nil); err != nil {
+	sent := start(func() error {
+		if err := writeBatch(nil); err != nil {
+			return err
+		}
+		for i := range 20 {
+			msgs := [][]byte{message(i, 10)}
+			for _, size := range someSizes[:i%len(someSizes)] {
+				msgs = append(msgs, message(i, size))
+			}
+			if err := writeBatch(msgs); err != nil {
 				return err
 			}
-			for i := range 20 {
-				msgs := [][]byte{message(i, 10)}
-				for _, size := range someSizes[:i%len(someSizes)] {
-					msgs = append(msgs, message(i, size))
-				}
-				if err := writeBatch(msgs); err != nil {
-					return err
-				}
-				for _, msg := range msgs {
-					clear(msg)
-				}
+			for _, msg := range msgs {
+				clear(msg)
 			}
-			return a.Write(message(100, 0))
-		}()
-	}()
+		}
+		return a.Write(message(100, 0))
+	})
 	for i := range 20 {
 		expect(t, b, message(i, 10))
 		for _, size := range someSizes[:i%len(someSizes)] {
@@ -208,16 +207,13 @@ func batches(t *testing.T, a, b stream.Stream) {
 // refusal tests that a stream which cannot carry a message returns a *stream.MessageError.
 func refusal(t *testing.T, a, b stream.Stream) {
 	odd := bytes.Replace(message(0, 0), []byte("{"), []byte("{\n"), 1)
-	sent := make(chan error, 1)
-	go func() { // ends when b has read both or is closed
+	sent := start(func() error {
 		err := a.Write(odd)
 		if _, refused := errors.AsType[*stream.MessageError](err); err != nil && !refused {
-			err = fmt.Errorf("a message with a line feed: %w, want nil or a *MessageError", err)
-		} else {
-			err = a.Write(message(1, 0))
+			return fmt.Errorf("a message with a line feed: %w, want nil or a *MessageError", err)
 		}
-		sent <- err
-	}()
+		return a.Write(message(1, 0))
+	})
 	msg, err := read(t, b)
 	expectOK(t, "Read", err)
 	// A stream that encodes messages again removes white space.
@@ -230,6 +226,13 @@ func refusal(t *testing.T, a, b stream.Stream) {
 	wait(t, sent, "writing")
 }
 
+// start runs f on a goroutine of its own. f ends when its stream is closed, at the latest.
+func start(f func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- f() }() // ends with f
+	return done
+}
+
 // read is Read with a deadline.
 func read(t *testing.T, s stream.Stream) ([]byte, error) {
 	t.Helper()
@@ -240,19 +243,15 @@ func read(t *testing.T, s stream.Stream) ([]byte, error) {
 // goroutine runs until the connection is closed.
 func await[T any](t *testing.T, next func() (T, error)) (T, error) {
 	t.Helper()
-	type result struct {
-		msg T
-		err error
-	}
-	got := make(chan result, 1)
-	go func() { // ends with the read
-		msg, err := next()
-		got <- result{msg, err}
-	}()
+	var msg T
+	got := start(func() (err error) {
+		msg, err = next()
+		return err
+	})
 	select {
-	case r := <-got:
-		return r.msg, r.err
-	case <-time.After(patience):
+	case err := <-got:
+		return msg, err
+	case <-time.After(timeout):
 		t.Fatal("reading takes too long")
 		panic("unreachable")
 	}
@@ -284,7 +283,48 @@ func wait(t *testing.T, done <-chan error, what string) {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatalf("%s takes too long", what)
 	}
+}
+
+// envelopes tests that WriteMessage and ReadMessage carry the same messages as Write and Read.
+func envelopes(t *testing.T, a, b stream.Stream) {
+	write, read := stream.FeaturesOf(a).WriteMessage, stream.FeaturesOf(b).ReadMessage
+	if write == nil && read == nil {
+		t.Skip("the stream has neither WriteMessage nor ReadMessage: they are optional")
+	}
+	sent := start(func() error {
+		for i, size := range someSizes {
+			var err error
+			if msg := message(i, size); write != nil {
+				err = write(stream.ParseMessage(msg))
+				clear(msg)
+			} else {
+				err = a.Write(msg)
+			}
+			if err != nil {
+				return fmt.Errorf("message %d: %w", i, err)
+			}
+		}
+		return nil
+	})
+	for i, size := range someSizes {
+		if read == nil {
+			expect(t, b, message(i, size))
+			continue
+		}
+		m, err := await(t, read)
+		expectOK(t, "ReadMessage", err)
+		if want := stream.ParseMessage(message(i, size)); !same(m, want) {
+			t.Fatalf("ReadMessage: got %.200v, want %.200v", m, want)
+		}
+	}
+	wait(t, sent, "writing")
+}
+
+// same compares the exported fields of two messages. Only ParseMessage sets the others.
+func same(a, b stream.Message) bool {
+	return bytes.Equal(a.Data, b.Data) && a.Kind == b.Kind && bytes.Equal(a.ID, b.ID) && a.Method == b.Method &&
+		a.SessionID == b.SessionID && bytes.Equal(a.CancelID, b.CancelID)
 }
