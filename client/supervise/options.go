@@ -47,11 +47,12 @@ type Restart struct {
 	Min, Max time.Duration
 	// Limit is the number of failures in a row (deaths and failed starts) that the Supervisor
 	// tolerates; it gives up after one more. Zero means 5; a negative value means no limit.
+	// A death after the agent has run for a minute counts as the first failure.
 	Limit int
-	// Reset is how long an agent must have run for its death to count as the first failure.
-	// Zero means 1 minute.
-	Reset time.Duration
 }
+
+// longLife is how long an agent must have run for its death to count as the first failure.
+const longLife = time.Minute
 
 func (r *Restart) fill() {
 	if r.Min <= 0 {
@@ -63,9 +64,6 @@ func (r *Restart) fill() {
 	r.Max = max(r.Max, r.Min)
 	if r.Limit == 0 {
 		r.Limit = 5
-	}
-	if r.Reset <= 0 {
-		r.Reset = time.Minute
 	}
 }
 

@@ -339,7 +339,7 @@ func TestRestartStormStops(t *testing.T) {
 func TestALongLifeResetsTheFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
-		k := newKeeper(t, w, func(o *supervise.Options) { o.Restart = supervise.Restart{Limit: 1, Reset: time.Minute} })
+		k := newKeeper(t, w, func(o *supervise.Options) { o.Restart = supervise.Restart{Limit: 1} })
 		require.NoError(t, k.Start(context.Background()))
 		for range 5 {
 			time.Sleep(2 * time.Minute) // synctest time

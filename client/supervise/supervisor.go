@@ -247,7 +247,7 @@ func (s *Supervisor) run(conn *client.Conn) {
 		if s.ended() {
 			return
 		}
-		if time.Since(since) >= s.opts.Restart.Reset {
+		if time.Since(since) >= longLife {
 			failures = 0
 		}
 		failures++

@@ -27,7 +27,8 @@ func (o *Options) command(req *acp.CreateTerminalRequest, dir *os.Root, cwd stri
 		Session: req.SessionID, Cwd: cwd, AgentEnv: effective(req.Env), Unlisted: unlisted,
 		Env: o.environment(cwd, req.Env),
 	}
-	if c.Shell = o.isLine(req); c.Shell {
+	c.Shell = len(req.Args) == 0 && strings.ContainsAny(req.Command, shellCharacters)
+	if c.Shell {
 		c.Argv = []string{req.Command}
 		c.argv = append(slices.Clone(o.Shell), req.Command)
 	} else {
@@ -42,16 +43,6 @@ func (o *Options) command(req *acp.CreateTerminalRequest, dir *os.Root, cwd stri
 		return nil, err
 	}
 	return c, c.checkArguments()
-}
-
-func (o *Options) isLine(req *acp.CreateTerminalRequest) bool {
-	switch {
-	case len(req.Args) > 0 || o.Mode == Direct:
-		return false
-	case o.Mode == Shell:
-		return true
-	}
-	return strings.ContainsAny(req.Command, shellCharacters)
 }
 
 // lookUp finds a program in the folders of a PATH. A name with a separator is a path relative to

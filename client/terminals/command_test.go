@@ -24,31 +24,27 @@ import (
 
 func TestShellOrNot(t *testing.T) {
 	for name, tt := range map[string]struct {
-		mode    terminals.Mode
 		command string
 		args    []string
 		want    string // output
 		shell   bool
 		err     error
 	}{
-		"a word":                  {terminals.Auto, "pwd", nil, "WORK\n", false, nil},
-		"arguments":               {terminals.Auto, "echo", []string{"a b", "$HOME", ";"}, "a b $HOME ;\n", false, nil},
-		"a line":                  {terminals.Auto, "echo a && echo $((1+1))", nil, "a\n2\n", true, nil},
-		"a word with a character": {terminals.Auto, "pwd;", nil, "WORK\n", true, nil},
-		"direct":                  {terminals.Direct, "echo a", nil, "", false, terminals.ErrNotFound},
-		"shell":                   {terminals.Shell, "pwd", nil, "WORK\n", true, nil},
-		"shell, arguments":        {terminals.Shell, "echo", []string{"$HOME"}, "$HOME\n", false, nil},
-		"not found":               {terminals.Auto, "no-such-command", nil, "", false, terminals.ErrNotFound},
-		"no such path":            {terminals.Auto, "./nothing", nil, "", false, terminals.ErrNotFound},
-		"no such absolute path":   {terminals.Auto, "/nothing", nil, "", false, terminals.ErrNotFound},
-		"a path":                  {terminals.Auto, "./script", nil, "script in WORK\n", false, nil},
-		"empty":                   {terminals.Auto, "", nil, "", false, terminals.ErrCommand},
-		"NUL":                     {terminals.Auto, "a\x00b", nil, "", false, terminals.ErrCommand},
-		"NUL in an argument":      {terminals.Auto, "echo", []string{"\x00"}, "", false, terminals.ErrCommand},
+		"a word":                  {"pwd", nil, "WORK\n", false, nil},
+		"arguments":               {"echo", []string{"a b", "$HOME", ";"}, "a b $HOME ;\n", false, nil},
+		"a line":                  {"echo a && echo $((1+1))", nil, "a\n2\n", true, nil},
+		"a word with a character": {"pwd;", nil, "WORK\n", true, nil},
+		"not found":               {"no-such-command", nil, "", false, terminals.ErrNotFound},
+		"no such path":            {"./nothing", nil, "", false, terminals.ErrNotFound},
+		"no such absolute path":   {"/nothing", nil, "", false, terminals.ErrNotFound},
+		"a path":                  {"./script", nil, "script in WORK\n", false, nil},
+		"empty":                   {"", nil, "", false, terminals.ErrCommand},
+		"NUL":                     {"a\x00b", nil, "", false, terminals.ErrCommand},
+		"NUL in an argument":      {"echo", []string{"\x00"}, "", false, terminals.ErrCommand},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var seen *terminals.Command
-			h := newRunner(t, &terminals.Options{Mode: tt.mode}, func(_ context.Context, c *terminals.Command) error { seen = c; return nil })
+			h := newRunner(t, nil, func(_ context.Context, c *terminals.Command) error { seen = c; return nil })
 			require.NoError(t, os.WriteFile(filepath.Join(h.work, "script"), []byte("#!/bin/sh\necho script in $(pwd)\n"), 0o755))
 			req := acp.CreateTerminalRequest{Command: tt.command, Args: tt.args}
 			if tt.err != nil {

@@ -82,14 +82,14 @@ func (t *Terminals) create(ctx context.Context, s *session, req *acp.CreateTermi
 	if err := ctx.Err(); err != nil { // ctx may have ended while a person decided
 		return nil, err
 	}
-	return t.start(ctx, s, c, dir, outputLimit(opts, req.OutputByteLimit))
+	return t.start(ctx, s, c, dir, outputLimit(req.OutputByteLimit))
 }
 
-func outputLimit(o *Options, asked *uint64) int {
+func outputLimit(asked *uint64) int {
 	if asked == nil {
-		return o.Output
+		return defaultOutput
 	}
-	return int(min(*asked, uint64(o.MaxOutput)))
+	return int(min(*asked, maxOutput))
 }
 
 // start starts a command that the Check has allowed.

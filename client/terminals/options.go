@@ -10,31 +10,17 @@ import (
 )
 
 const (
-	defaultOutput     = 64 << 10
-	defaultMaxOutput  = 1 << 20
+	defaultOutput     = 64 << 10 // bytes of output that are kept if the agent sets no limit
+	maxOutput         = 1 << 20  // for any limit
 	defaultPerSession = 16
 	defaultGrace      = 2 * time.Second
 )
 
-// Mode determines whether a command is run by a shell.
-type Mode int
-
-const (
-	// Auto runs a command directly if it has arguments or is a single word. It passes a
-	// command without arguments that contains white space or shell characters to the shell,
-	// because some agents send command lines.
-	Auto Mode = iota
-	// Direct never uses a shell.
-	Direct
-	// Shell passes every command without arguments to the shell.
-	Shell
-)
-
 // Options configure [New], which copies them. The zero value selects the defaults.
 type Options struct {
-	Mode Mode
-	// Shell is the shell and its arguments; the command line is appended. Nil means /bin/sh
-	// -c, and on Windows cmd.exe.
+	// Shell is the shell and its arguments; the command line is appended. It runs commands
+	// without arguments that contain white space or shell characters, because some agents send
+	// command lines. Nil means /bin/sh -c, and on Windows cmd.exe.
 	Shell []string
 
 	// Inherit lists variables of this program's environment that commands get, as names or
@@ -51,9 +37,6 @@ type Options struct {
 	// GIT_SSH_COMMAND. A request with more than 1000 is refused.
 	AgentEnv []string
 
-	// Output is the number of bytes of output that are kept if the agent sets no limit, and
-	// MaxOutput is the maximum for any limit. 0 means 64 KiB and 1 MiB.
-	Output, MaxOutput int
 	// PerSession is the number of terminals that a session may have at once; 0 means 16. A
 	// released terminal counts until its command has ended.
 	PerSession int
@@ -135,13 +118,6 @@ func (o *Options) withDefaults() Options {
 	}
 	out.Inherit = slices.Concat(inherited, out.Inherit)
 	out.AgentEnv = slices.Concat(harmless, out.AgentEnv)
-	if out.MaxOutput <= 0 {
-		out.MaxOutput = defaultMaxOutput
-	}
-	if out.Output <= 0 {
-		out.Output = defaultOutput
-	}
-	out.Output = min(out.Output, out.MaxOutput)
 	if out.PerSession <= 0 {
 		out.PerSession = defaultPerSession
 	}

@@ -22,25 +22,27 @@ import (
 const isLinux = runtime.GOOS == "linux"
 
 func TestOutput(t *testing.T) {
-	h := newRunner(t, &terminals.Options{Output: 10, MaxOutput: 20}, nil)
+	h := newRunner(t, nil, nil)
 	print := func(text string) []string { return []string{"-c", `printf "$1"`, "sh", text} }
+	ten := new(uint64(10))
 	for name, tt := range map[string]struct {
 		text  string
 		limit *uint64
 		want  string
 		cut   bool
 	}{
-		"fits":                    {"0123456789", nil, "0123456789", false},
-		"no limit":                {"x0123456789", nil, "0123456789", true},
+		"fits":                    {"0123456789", ten, "0123456789", false},
+		"too long":                {"x0123456789", ten, "0123456789", true},
+		"no limit":                {"x%065536d", nil, strings.Repeat("0", 64<<10), true},
 		"limit 0":                 {"x", new(uint64(0)), "", true},
 		"limit 0, nothing":        {"", new(uint64(0)), "", false},
-		"above the ceiling":       {strings.Repeat("x", 30), new(uint64(1 << 40)), strings.Repeat("x", 20), true},
-		"greater than default":    {strings.Repeat("x", 15), new(uint64(15)), strings.Repeat("x", 15), false},
+		"above the ceiling":       {"x%01048576d", new(uint64(1 << 40)), strings.Repeat("0", 1<<20), true},
+		"greater than default":    {"%0100000d", new(uint64(100_000)), strings.Repeat("0", 100_000), false},
 		"cut in a character":      {"aé€", new(uint64(4)), "€", true},
 		"cut in the only one":     {"😀", new(uint64(3)), "", true},
-		"not UTF-8":               {`a\377b`, nil, "a\ufffdb", false},
-		"not UTF-8, to the limit": {`\377a\377a\377a\377a\377a`, nil, "a\ufffda\ufffda", true},
-		"unfinished at the end":   {`a\342\202`, nil, "a\ufffd", false},
+		"not UTF-8":               {`a\377b`, ten, "a\ufffdb", false},
+		"not UTF-8, to the limit": {`\377a\377a\377a\377a\377a`, ten, "a\ufffda\ufffda", true},
+		"unfinished at the end":   {`a\342\202`, ten, "a\ufffd", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := h.create(acp.CreateTerminalRequest{Command: "sh", Args: print(tt.text), OutputByteLimit: tt.limit})
@@ -123,11 +125,11 @@ func TestOneGiBOfOutput(t *testing.T) {
 func TestLiveOutput(t *testing.T) {
 	var text strings.Builder
 	seen := map[string]bool{}
-	h := newRunner(t, &terminals.Options{Output: 5, OnOutput: func(o terminals.Output) {
+	h := newRunner(t, &terminals.Options{OnOutput: func(o terminals.Output) {
 		text.Write(o.Data)
 		seen[fmt.Sprint(o.Session, " ", o.Terminal)] = true
 	}}, nil)
-	id := h.sh(`echo one; echo two; echo three`)
+	id := h.create(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "echo one; echo two; echo three"}, OutputByteLimit: new(uint64(5))})
 	h.wait(id)
 	assert.Equal(t, "one\ntwo\nthree\n", text.String(), "whole, whatever is kept")
 	assert.Equal(t, map[string]bool{fmt.Sprint("s ", id): true}, seen)
