@@ -46,7 +46,7 @@ func (t *table) write(w io.Writer) {
 
 // report writes everything that was measured.
 func (r Results) report(w io.Writer, contenders []Contender, shown []Case, o options) {
-	fmt.Fprintf(w, "# Results\n\nWritten by `go run .` in `internal/bench`; doc.go says how it measures, work/task.go what the works are.\n\n")
+	fmt.Fprintf(w, "# Results\n\nWritten by `go run .` in `internal/bench`; main.go says how it measures, work/task.go what the works are.\n\n")
 	fmt.Fprintf(w, "- %s, %d cores, %s, %s\n- medians of %d rounds\n", cpuName(), runtime.NumCPU(), runtime.Version(), nodeVersion(), o.rounds)
 	if o.with != "" {
 		fmt.Fprintln(w, "- from several runs (`-with`); what is compared was measured in the same one")

@@ -49,7 +49,7 @@ function textLength(update) {
 function counters(collect) {
   if (collect) globalThis.gc?.();
   const { user, system } = process.cpuUsage();
-  return { cpu: (user + system) / 1e6, mallocs: 0, bytes: 0, live: 0 };
+  return { cpu: (user + system) / 1e6, mallocs: 0, live: 0 };
 }
 
 // ---- the agent ----

@@ -1,3 +1,16 @@
+// Package work is what all contenders of the benchmark have in common: the
+// messages, the tasks an agent carries out, the clock, and the counters. A
+// contender adds only the calls into its own library, so that differences in
+// the results come from the libraries.
+//
+// A Go contender is a program (peers/...) that calls Main with its Contender;
+// the TypeScript contender (ts/peer.mjs) does the same by hand. Every program
+// understands the same flags and prints one Result as JSON:
+//
+//	peer -mode agent                       an agent over stdin and stdout
+//	peer -mode stdio -work updates -n 1000 a client that starts such an agent
+//	peer -mode pair  -work updates -n 1000 both ends in one process
+//	peer -mode idle  -n 100                100 idle connections, both ends
 package work
 
 import (
@@ -19,7 +32,6 @@ const Timeout = 10 * time.Minute
 func Main(c Contender) {
 	mode := flag.String("mode", "pair", "agent, listen, stdio, pair, ws, http or idle")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to `file`")
-	memory := flag.String("memprofile", "", "write a profile of allocations of this process to `file`")
 	var s Spec
 	flag.StringVar(&s.Work, "work", "updates", "rtt, rtt64, updates, mixed, spread, busy, read or load")
 	flag.IntVar(&s.N, "n", 1000, "messages, calls, reads or connections")
@@ -29,9 +41,6 @@ func Main(c Contender) {
 	flag.IntVar(&s.Sessions, "sessions", 1, "sessions that share the updates")
 	flag.Parse()
 
-	if *memory != "" {
-		runtime.MemProfileRate = 512
-	}
 	stop, err := startProfile(*profile)
 	if err == nil && *mode == "agent" {
 		watchHeap()
@@ -59,9 +68,6 @@ func Main(c Contender) {
 			err = e
 		}
 	}
-	if err == nil && *memory != "" {
-		err = writeAllocs(*memory)
-	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, c.Name+":", err)
 		os.Exit(1)
@@ -88,9 +94,6 @@ func measure(ctx context.Context, c Contender, mode string, s Spec) (Result, err
 			return Result{Spec: s}, e
 		}
 		cmd := exec.Command(exe, "-mode", "agent", "-work", s.Work)
-		if p := os.Getenv("ACPKIT_BENCH_AGENT_PROFILE"); p != "" {
-			cmd.Args = append(cmd.Args, "-cpuprofile", p)
-		}
 		cmd.Stderr = os.Stderr
 		client, err = c.Spawn(cmd, env)
 	case "ws", "http":
@@ -168,13 +171,4 @@ func startProfile(path string) (stop func(), err error) {
 		pprof.StopCPUProfile()
 		f.Close()
 	}, nil
-}
-
-func writeAllocs(path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return pprof.Lookup("allocs").WriteTo(f, 0)
 }

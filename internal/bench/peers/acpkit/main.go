@@ -5,6 +5,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/bench/work"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/remote"
 )
 
 func main() {
@@ -118,4 +122,29 @@ func (a *benchAgent) ReadFile(ctx context.Context, sessionID, path string) (int,
 
 func (a *benchAgent) Sync(ctx context.Context, params work.SyncParams) error {
 	return a.conn.Call(ctx, work.SyncMethod, params, nil)
+}
+
+// listen serves over WebSocket and HTTP until stdin ends.
+func listen() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("http://%s/acp\n", listener.Addr())
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { // ends with stdin
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	return remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
+		return agent.Serve(ctx, s, newAgent, nil)
+	}, nil).Serve(ctx, listener)
+}
+
+func dial(url string, env *work.Env) (work.Client, error) {
+	s, err := remote.Dial(context.Background(), url, nil)
+	if err != nil {
+		return nil, err
+	}
+	return newClient(s, env)
 }
