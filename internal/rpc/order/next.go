@@ -31,10 +31,12 @@ func (o *Order) Next(s Scoped, only bool) (Item, bool) {
 	}
 	o.handling = nil
 	for o.queue.len() > 0 {
-		if o.queue.peek().Kind == Notification {
-			if o.waitGivenLocked(); o.queue.len() == 0 { // dropped meanwhile
-				break
-			}
+		if p := &o.pressed; o.queue.peek().Kind == Notification && !o.ended && p.held > p.budget && p.lifting == 0 {
+			// The updates that were handled and not given out exceed the budget by themselves:
+			// what is queued is smaller than what it becomes. The other conditions are those of
+			// the reader. After the end of input nothing more comes.
+			o.given.Wait()
+			continue // it may have been dropped
 		}
 		it := o.queue.pop()
 		switch it.Kind {

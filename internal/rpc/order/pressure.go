@@ -70,14 +70,3 @@ func (o *Order) WaitRoom() (goesOn, over bool) {
 	}
 	return !o.stopped, p.queued+p.held > p.most
 }
-
-// waitGivenLocked holds the worker back while the updates that were handled and not given out
-// exceed the budget by themselves: what is queued is smaller than what it becomes. The
-// conditions are those of the reader. After the end of input nothing more can come, so the
-// worker goes on.
-func (o *Order) waitGivenLocked() {
-	p := &o.pressed
-	for !o.stopped && !o.ended && p.held > p.budget && p.lifting == 0 {
-		o.given.Wait()
-	}
-}
