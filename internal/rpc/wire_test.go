@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -19,68 +21,35 @@ import (
 
 func deep(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// What is read that is no use is answered, and reading goes on.
+// Input that cannot be used gets an error response or none, and reading goes on.
 func TestUnusableMessages(t *testing.T) {
-	const none = ""
-	invalid := func(id string) string {
-		return `{'jsonrpc':'2.0','id':` + id + `,'error':{'code':-32600,'message':'Invalid request'}}`
+	connect := func(t *testing.T) (*rawpeer.Peer, func()) {
+		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{echo(mEcho), ignore(mNote)}})
+		return p.Peer, func() {}
 	}
-	detail := func(id, d string) string {
-		return `{'jsonrpc':'2.0','id':` + id + `,'error':{'code':-32600,'message':'Invalid request: ` + d + `'}}`
-	}
-	notJSON := `{'jsonrpc':'2.0','id':null,'error':{'code':-32700,'message':'Parse error'}}`
-	tests := []struct{ name, sent, want string }{
-		{"half a message", `{'jsonrpc':'2.0','id':1,'method':`, notJSON},
-		{"two values", `{} {}`, notJSON},
-		{"text", `hello`, notJSON},
-		{"NUL", "\x00", notJSON},
-		{"number", `42`, invalid("null")},
-		{"null", `null`, invalid("null")},
-		{"empty object", `{}`, invalid("null")},
-		{"batch", `[{'jsonrpc':'2.0','id':1,'method':'t/echo'}]`, detail("null", "JSON-RPC batches are not supported")},
-		{"empty batch", `[]`, detail("null", "JSON-RPC batches are not supported")},
-		{"no version", `{'id':1,'method':'t/echo'}`, invalid("1")},
-		{"version is a number", `{'jsonrpc':2.0,'id':1,'method':'t/echo'}`, invalid("1")},
-		{"method is a number", `{'jsonrpc':'2.0','id':'x','method':5}`, invalid("'x'")},
-		{"id is a boolean", `{'jsonrpc':'2.0','id':true,'method':'t/echo'}`, detail("null", "id must be a string, a finite number or null")},
-		{"id is infinite", `{'jsonrpc':'2.0','id':1e400,'method':'t/echo'}`, detail("null", "id must be a string, a finite number or null")},
-		{"id is too long", `{'jsonrpc':'2.0','id':'` + strings.Repeat("x", 5000) + `','method':'t/echo'}`, detail("null", "id is too long")},
-		{"two ids", `{'jsonrpc':'2.0','id':1,'id':2,'method':'t/echo'}`, detail("null", "duplicate member id")},
-		{"two params", `{'jsonrpc':'2.0','id':1,'params':{},'method':'t/echo','params':{}}`, detail("1", "duplicate member params")},
-		{"an escaped name twice", `{'jsonrpc':'2.0','id':1,'method':'t/echo','\u006dethod':'t/echo'}`, detail("1", "duplicate member method")},
-		{"request and response", `{'jsonrpc':'2.0','id':1,'method':'t/echo','result':1}`, detail("1", "both a request and a response")},
-		{"too deep", `{'jsonrpc':'2.0','method':'t/echo','params':` + deep(2000) + `,'id':9}`, detail("9", "message is nested too deep")},
-		{"100 000 deep", `{'jsonrpc':'2.0','id':1,'method':'t/echo','params':` + deep(100_000) + `}`, detail("1", "message is nested too deep")},
-		{"a deep notification", `{'jsonrpc':'2.0','method':'t/echo','params':` + deep(2000) + `}`, detail("null", "message is nested too deep")},
-		{"a deep half", `{'jsonrpc':'2.0','id':1,'params':` + strings.Repeat("[", 5000), detail("null", "message is nested too deep")},
-		{"method not found", `{'jsonrpc':'2.0','id':1,'method':'no/such'}`, `{'jsonrpc':'2.0','id':1,'error':{'code':-32601,'message':'Method not found: no/such','data':{'method':'no/such'}}}`},
-		{"a notification as a request", `{'jsonrpc':'2.0','id':1,'method':'t/note'}`, `{'jsonrpc':'2.0','id':1,'error':{'code':-32601,'message':'Method not found: t/note','data':{'method':'t/note'}}}`},
-		{"bad params", `{'jsonrpc':'2.0','id':1,'method':'t/echo','params':5}`, `{'jsonrpc':'2.0','id':1,'error':{'code':-32602,'message':'Invalid params','data':{'_errors':['not a msg']}}}`},
-		{"invalid params", `{'jsonrpc':'2.0','id':1,'method':'t/echo','params':{'n':-1}}`, `{'jsonrpc':'2.0','id':1,'error':{'code':-32602,'message':'Invalid params','data':{'_errors':['invalid']}}}`},
-		{"a request sent as a notification", `{'jsonrpc':'2.0','method':'t/echo'}`, none},
-		{"an unknown notification", `{'jsonrpc':'2.0','method':'no/such'}`, none},
-		{"a protocol notification", `{'jsonrpc':'2.0','method':'$/foo'}`, none},
-		{"an answer without id", `{'jsonrpc':'2.0','result':{}}`, none},
-		{"an error with id null", `{'jsonrpc':'2.0','id':null,'error':{'code':1,'message':'x'}}`, none},
-		{"an answer to nothing", `{'jsonrpc':'2.0','id':77,'result':{}}`, none},
-		{"an id alone", `{'jsonrpc':'2.0','id':1}`, none},
-		{"white space", " \r\n\t", none},
-		{"a bad cancel", `{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':{}}}`, none},
-		{"a cancel of nothing", `{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':5}}`, none},
-		{"a cancel without params", `{'jsonrpc':'2.0','method':'$/cancel_request'}`, none},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+	rawpeer.Dialogues(t, "testdata/unusable.txtar", connect)
+	tooDeep := "Invalid request: message is nested too deep"
+	for name, tt := range map[string]struct {
+		sent, id string
+		code     int
+		message  string
+	}{
+		"NUL":                 {"\x00", "null", -32700, "Parse error"},
+		"white space":         {" \r\n\t", "", 0, ""},
+		"id is too long":      {`{'jsonrpc':'2.0','id':'` + strings.Repeat("x", 5000) + `','method':'t/echo'}`, "null", -32600, "Invalid request: id is too long"},
+		"too deep":            {`{'jsonrpc':'2.0','method':'t/echo','params':` + deep(2000) + `,'id':9}`, "9", -32600, tooDeep},
+		"100 000 deep":        {`{'jsonrpc':'2.0','id':1,'method':'t/echo','params':` + deep(100_000) + `}`, "1", -32600, tooDeep},
+		"a deep notification": {`{'jsonrpc':'2.0','method':'t/echo','params':` + deep(2000) + `}`, "null", -32600, tooDeep},
+		"a deep half":         {`{'jsonrpc':'2.0','id':1,'params':` + strings.Repeat("[", 5000), "null", -32600, tooDeep},
+	} {
+		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-					echo(mEcho),
-					ignore(mNote),
-				}})
+				p, _ := connect(t)
 				p.Send("%s", tt.sent)
-				if tt.want != none {
-					p.ExpectJSON(tt.want)
+				if tt.code != 0 {
+					p.ExpectJSON(fmt.Sprintf(`{'jsonrpc':'2.0','id':%s,'error':{'code':%d,'message':'%s'}}`, tt.id, tt.code, tt.message))
 				}
-				p.request(99, "t/echo", 3)
+				p.Call("99", "t/echo", `{"n":3}`)
 				p.ExpectJSON(`{'jsonrpc':'2.0','id':99,'result':{'n':3}}`)
 			})
 		})
