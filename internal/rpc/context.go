@@ -210,14 +210,18 @@ func Detach(ctx context.Context) context.Context {
 	return &detached{Context: s.parent, values: context.WithoutCancel(ctx)}
 }
 
-// detached ends with its Context and has the values of another one.
+// detached ends with its Context and has the values of another ctx.
 type detached struct {
 	context.Context
 	values context.Context
+	scope  *scope // nil: that of values
 }
 
 // Value implements context.Context.
 func (d *detached) Value(key any) any {
+	if _, ok := key.(scopeKey); ok && d.scope != nil {
+		return d.scope
+	}
 	if v := d.values.Value(key); v != nil {
 		return v
 	}

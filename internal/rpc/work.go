@@ -12,7 +12,7 @@ import (
 // MaxOpen, Shutdown and the end of input wait for it, and Wait names the request's method
 // when it does not end. It is safe for concurrent use.
 type Work struct {
-	ctx    *workContext
+	ctx    context.Context
 	cancel context.CancelCauseFunc
 	order  order.Work
 }
@@ -35,7 +35,7 @@ func Outlive(ctx context.Context, background bool) (*Work, error) {
 	}
 	own := &scope{parent: life, conn: c, req: s.req, work: w, odd: s.odd, up: c.up}
 	own.Method, own.Size = s.Method, s.Size
-	w.ctx = &workContext{Context: life, values: context.WithoutCancel(ctx), scope: own}
+	w.ctx = &detached{Context: life, values: context.WithoutCancel(ctx), scope: own} // the handler may have returned
 	if !c.order.Begin(&w.order) {
 		cancel(context.Canceled)
 		return nil, errors.New("acp: the handler has returned, or the work has ended: begin work before that")
@@ -98,25 +98,6 @@ func (w *Work) Context() context.Context { return w.ctx }
 func (w *Work) End() {
 	w.order.Over()
 	w.cancel(context.Canceled)
-}
-
-// workContext ends with its Context, has the values of another ctx, and has a scope of its own,
-// because the handler may have returned.
-type workContext struct {
-	context.Context
-	values context.Context
-	scope  *scope
-}
-
-// Value implements context.Context.
-func (w *workContext) Value(key any) any {
-	if _, ok := key.(scopeKey); ok {
-		return w.scope
-	}
-	if v := w.values.Value(key); v != nil {
-		return v
-	}
-	return w.Context.Value(key)
 }
 
 // Linger notes work that a handler began and that may go on after the handler has
