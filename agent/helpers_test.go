@@ -63,3 +63,5 @@ func inPrompt(t *testing.T, c acp.Client, caps *acp.ClientCapabilities, f func(c
 	require.NoError(t, err)
 	return p.client.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1", Prompt: []acp.ContentBlock{acp.Text("go")}})
 }
+
+func good(*agent.Conn) acp.Agent { return &peertest.Agent{} }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
@@ -115,4 +116,15 @@ func TestAgentMayCallTheClientWhileItInitializes(t *testing.T) {
 	}, &peertest.Client{}, nil)
 	_, err := p.client.Initialize(t.Context(), nil)
 	require.NoError(t, err)
+}
+func TestCapabilitiesOfAConnectionAreThoseOfItsPeer(t *testing.T) {
+	s, peer := rawpeer.Pipe(t)
+	c := client.New(s, func(*client.Conn) acp.Client { return &peertest.Client{} }, nil)
+	assert.Nil(t, agent.Capabilities(c))
+	require.NoError(t, c.Start(t.Context()))
+	defer c.Close()
+	go peer.Initialize(`{"loadSession":true}`)
+	_, err := c.Initialize(context.Background(), nil)
+	require.NoError(t, err)
+	assert.Equal(t, &acp.AgentCapabilities{LoadSession: true}, agent.Capabilities(c))
 }

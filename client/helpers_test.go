@@ -10,6 +10,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
@@ -69,3 +70,5 @@ func text(u acp.SessionUpdate) string {
 }
 
 const endTurn = `{"stopReason":"end_turn"}`
+
+func good(*client.Conn) acp.Client { return &peertest.Client{} }

@@ -81,95 +81,11 @@ func TestAgentAsksBeforeItsInitializeResponse(t *testing.T) {
 	assert.Equal(t, 1, asked)
 }
 
-func TestInitializeAnswersOfOtherVersions(t *testing.T) {
-	for _, tt := range []struct {
-		name, answer string
-		version      int
-	}{
-		{"newer", `{"protocolVersion":99}`, 99},
-		{"zero", `{"protocolVersion":0}`, 0},
-		{"a shape that version 1 refuses", `{"protocolVersion":3,"agentInfo":"a","authMethods":7,"agentCapabilities":[]}`, 3},
-		{"shape of version 2", `{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":{}},
-			"authMethods":[{"methodId":"key","type":"agent","name":"Key"}]}`, 2},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			c, peer := dial(t, &peertest.Client{}, nil)
-			go func() { peer.Answer(peer.Expect("initialize"), tt.answer) }() // ends with the response
-			var raw json.RawMessage
-			_, err := c.Initialize(client.WithRawResult(t.Context(), &raw), nil)
-			var version *acp.VersionError
-			require.ErrorAs(t, err, &version)
-			assert.JSONEq(t, tt.answer, string(raw))
-			assert.Equal(t, tt.version, version.Answered)
-			assert.Contains(t, err.Error(), "this client supports version 1")
-			assert.Equal(t, rpcerr.UnsupportedProtocolVersion(1, tt.version).Data, rpcerr.From(err).Data, "as a proxy passes it on")
-			assert.Zero(t, c.ProtocolVersion())
-			assert.Nil(t, c.AgentCapabilities())
-		})
-	}
-}
-
-func TestInitializeFailsWithWhatTheAgentSays(t *testing.T) {
-	c, peer := dial(t, &peertest.Client{}, nil)
-	go func() { peer.Fail(peer.Expect("initialize"), -32022, "Unsupported protocol version") }() // ends with the response
-	_, err := c.Initialize(t.Context(), nil)
-	assert.ErrorIs(t, err, rpcerr.ErrUnsupportedProtocolVersion)
-	var version *acp.VersionError
-	require.ErrorAs(t, err, &version)
-	assert.Equal(t, 1, version.Requested)
-	assert.EqualError(t, err, "client: the agent does not support protocol version 1; this client supports version 1")
-}
-
-// Values that are not versions are not listed as supported.
-func TestInitializeReadsTheVersionsOfTheAgent(t *testing.T) {
-	c, peer := dial(t, &peertest.Client{}, nil)
-	go func() { // ends with the response
-		m := peer.Expect("initialize")
-		peer.Write([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32022,"message":"m","data":{"supported":["3",4.0,"draft",null]}}}`))
-	}()
-	_, err := c.Initialize(t.Context(), nil)
-	var version *acp.VersionError
-	require.ErrorAs(t, err, &version)
-	assert.Equal(t, []int{3, 4}, version.Supported)
-}
-
 func TestCapabilityWithoutItsMethodIsNotAdvertised(t *testing.T) {
-	c := client.New(silent{t}, good, nil)
-	require.NoError(t, c.Start(t.Context()))
+	c, _ := dial(t, &peertest.Client{}, nil)
 	_, err := c.Initialize(t.Context(), &acp.InitializeRequest{ClientCapabilities: &acp.ClientCapabilities{Terminal: true}})
 	assert.ErrorContains(t, err, "terminal")
 	assert.ErrorContains(t, err, "acp.TerminalHost")
-}
-
-func TestCapabilities(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		client acp.Client
-		want   string
-	}{
-		{"baseline", &peertest.Client{}, `{}`},
-		{"read", &fileClient{}, `{"fs":{"readTextFile":true}}`},
-		{"write and terminal", struct {
-			acp.Client
-			acp.TextFileWriter
-			acp.TerminalHost
-		}{}, `{"fs":{"writeTextFile":true},"terminal":true}`},
-		{"forms", struct {
-			acp.Client
-			acp.Elicitor
-		}{}, `{"elicitation":{"form":{}}}`},
-		{"forms and pages", struct {
-			acp.Client
-			acp.Elicitor
-			acp.ElicitationCompleter
-		}{}, `{"elicitation":{"form":{},"url":{}}}`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := json.Marshal(client.Capabilities(tt.client))
-			require.NoError(t, err)
-			assert.JSONEq(t, tt.want, string(got))
-		})
-	}
 }
 
 func TestCallsThatTheAgentDidNotAdvertise(t *testing.T) {
@@ -231,4 +147,93 @@ func TestUnstableCallsNeedTheOption(t *testing.T) {
 	c, _ := open(t, &peertest.Client{}, `{"providers":{}}`, nil)
 	_, err := c.ListProviders(t.Context(), nil)
 	assert.ErrorContains(t, err, "set Options.Unstable")
+}
+
+// Params that break a rule are not sent. The error contains the name of the field.
+func TestBadParamsAreNotSent(t *testing.T) {
+	c, _ := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
+	for _, tt := range []struct {
+		path string
+		call func(context.Context) error
+	}{
+		{"cwd", func(ctx context.Context) error {
+			_, err := c.StartSession(ctx, &acp.NewSessionRequest{Cwd: "work"})
+			return err
+		}},
+		{"cwd", func(ctx context.Context) error { _, err := c.NewSession(ctx, nil); return err }},
+		{"sessionId", func(ctx context.Context) error { _, err := c.Prompt(ctx, nil); return err }},
+		{"sessionId", func(ctx context.Context) error { return c.Cancel(ctx, nil) }},
+		{"sessionId", func(ctx context.Context) error {
+			_, err := c.StartLoadedSession(ctx, &acp.LoadSessionRequest{Cwd: "/"}, nil)
+			return err
+		}},
+		{"methodId", func(ctx context.Context) error {
+			return c.Call(ctx, "authenticate", struct{}{}, nil)
+		}},
+	} {
+		var invalid *acp.InvalidError
+		err := tt.call(t.Context())
+		if assert.ErrorAs(t, err, &invalid) {
+			assert.Contains(t, err.Error(), tt.path)
+		}
+	}
+}
+
+// All methods of a zero Conn return errors and do not panic.
+func TestZeroConn(t *testing.T) {
+	var c client.Conn
+	ctx := t.Context()
+	s := c.Session("s1")
+	s.OnUpdate(func(context.Context, acp.SessionUpdate) {})
+	_, turnErr := s.Prompt(ctx, acp.Text("hi")).Wait()
+	_, initErr := c.Initialize(ctx, nil)
+	_, newErr := c.StartSession(ctx, nil)
+	_, loadErr := c.StartLoadedSession(ctx, nil, nil)
+	_, plainErr := c.LoadSession(ctx, &acp.LoadSessionRequest{SessionID: "s2"})
+	_, promptErr := c.Prompt(ctx, &acp.PromptRequest{SessionID: "s3"})
+	for what, err := range map[string]error{
+		"Prompt": turnErr, "Initialize": initErr, "StartSession": newErr, "StartLoadedSession": loadErr,
+		"LoadSession": plainErr, "Conn.Prompt": promptErr, "Cancel": s.Cancel(ctx), "Start": c.Start(ctx), "Wait": c.Wait(),
+		"Call": c.Call(ctx, "_x", nil, nil),
+	} {
+		assert.ErrorContains(t, err, "New", what)
+	}
+	assert.ErrorContains(t, c.AuthenticateAndRetry(ctx, nil, nil), "nil call")
+	require.NoError(t, c.Close())
+}
+
+func TestConnect(t *testing.T) {
+	leak.Check(t)
+	newClient := func(*client.Conn) acp.Client { return &peertest.Client{} }
+	t.Run("ready for sessions", func(t *testing.T) {
+		s, peer := rawpeer.Pipe(t)
+		go func() { // ends with the response
+			peer.Initialize(`{}`)
+			peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
+		}()
+		c, err := client.Connect(t.Context(), s, newClient, nil)
+		require.NoError(t, err)
+		session, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+		require.NoError(t, err)
+		assert.Equal(t, acp.SessionID("s1"), session.ID())
+		require.NoError(t, c.Close())
+		require.NoError(t, c.Wait())
+	})
+	t.Run("refused", func(t *testing.T) {
+		s, peer := rawpeer.Pipe(t)
+		done := make(chan bool)
+		go func() { // ends with the connection
+			peer.Fail(peer.Expect("initialize"), -32000, "no")
+			_, more := peer.Recv()
+			done <- more
+		}()
+		_, err := client.Connect(t.Context(), s, newClient, nil)
+		assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+		assert.False(t, <-done, "the stream is closed")
+	})
+	t.Run("badly made", func(t *testing.T) {
+		s, _ := rawpeer.Pipe(t)
+		_, err := client.Connect(t.Context(), s, nil, nil)
+		assert.ErrorContains(t, err, "pass a func that returns your client")
+	})
 }

@@ -66,26 +66,6 @@ func TestEndOfAConnection(t *testing.T) {
 	}
 }
 
-// Close of a connection that was never started closes the channel that Done returns, even if
-// newClient called Done.
-func TestDoneOfWhatWasNeverStarted(t *testing.T) {
-	for name, s := range map[string]stream.Stream{"stream": silent{t}, "no stream": nil} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var early <-chan struct{}
-				c := client.New(s, func(c *client.Conn) acp.Client {
-					early = c.Done()
-					return &peertest.Client{}
-				}, nil)
-				require.NoError(t, c.Close())
-				<-early
-				<-c.Done()
-				assert.ErrorIs(t, c.Err(), acp.ErrClosed)
-			})
-		})
-	}
-}
-
 // Shutdown of an agent waits until the turn in flight has ended.
 func TestShutdownOfAnAgentWaitsForTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

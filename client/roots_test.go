@@ -11,7 +11,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -187,41 +186,4 @@ func TestSessionRoots(t *testing.T) {
 	assert.Nil(t, dirs)
 	_, ok := conn.SessionRoots("never")
 	assert.False(t, ok)
-}
-
-func TestOnEnd(t *testing.T) {
-	leak.Check(t)
-	for name, end := range map[string]func(conn *client.Conn, peer *rawpeer.Peer){
-		"closed here":   func(conn *client.Conn, _ *rawpeer.Peer) { conn.Close() },
-		"closed there":  func(_ *client.Conn, peer *rawpeer.Peer) { peer.Close() },
-		"never started": nil,
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, peer := rawpeer.Pipe(t)
-			var events []string
-			conn := client.New(s, func(c *client.Conn) acp.Client {
-				c.OnEnd(func() {
-					select {
-					case <-c.Done():
-					default:
-						events = append(events, "too early")
-					}
-					events = append(events, "first")
-				})
-				c.OnEnd(func() { events = append(events, "second"); panic("but the next one runs") })
-				return quiet{}
-			}, nil)
-			conn.OnEnd(func() { events = append(events, "third") })
-			if end != nil {
-				require.NoError(t, conn.Start(t.Context()))
-				end(conn, peer)
-				require.NoError(t, conn.Wait())
-			} else {
-				conn.Close()
-			}
-			assert.Equal(t, []string{"first", "second", "third"}, events)
-			conn.OnEnd(func() { events = append(events, "late") })
-			assert.Equal(t, []string{"first", "second", "third", "late"}, events)
-		})
-	}
 }

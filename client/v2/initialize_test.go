@@ -2,8 +2,6 @@ package client_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,7 +12,6 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // elicitor is a viewer that can also ask for input, and counts how often.
@@ -62,54 +59,6 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 				assert.Equal(t, 2, conn.ProtocolVersion())
 				assert.Equal(t, &acp.AgentCapabilities{}, conn.AgentCapabilities())
 				assert.Len(t, conn.AuthMethods(), 1)
-			})
-		})
-	}
-}
-
-// A VersionError names the versions of both ends, however the agent says it.
-func TestVersionError(t *testing.T) {
-	for _, tt := range []struct {
-		name, response string
-		want           acp.VersionError
-		text           string
-		proxied        string
-	}{
-		{"another version", `"result":{"protocolVersion":1,"info":{"name":"a","version":"1"}}`,
-			acp.VersionError{Requested: 2, Own: []int{2}, Answered: 1},
-			"client: the agent responded with protocol version 1 to a request for version 2; this client supports version 2",
-			`{"requested":2,"supported":[1]}`},
-		{"the shape of version 1", `"result":{"protocolVersion":1,"agentCapabilities":{},"agentInfo":{"name":"a","version":"1"}}`,
-			acp.VersionError{Requested: 2, Own: []int{2}, Answered: 1},
-			"client: the agent responded with protocol version 1 to a request for version 2; this client supports version 2",
-			`{"requested":2,"supported":[1]}`},
-		{"an error", `"error":{"code":-32022,"message":"no","data":{"requested":2,"supported":[1,3]}}`,
-			acp.VersionError{Requested: 2, Own: []int{2}, Supported: []int{1, 3}},
-			"client: the agent does not support protocol version 2, only versions 1 and 3; this client supports version 2",
-			`{"requested":2,"supported":[1,3]}`},
-		{"an error without data", `"error":{"code":-32022,"message":"no"}`,
-			acp.VersionError{Requested: 2, Own: []int{2}},
-			"client: the agent does not support protocol version 2; this client supports version 2",
-			`{"requested":2,"supported":[]}`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				conn, peer := dial(t, &viewer{}, nil)
-				go func() { // ends with the response
-					peer.Send(`{"jsonrpc":"2.0","id":%s,%s}`, peer.Expect("initialize").ID, tt.response)
-				}()
-				_, err := conn.Initialize(t.Context(), nil)
-				var version *acp.VersionError
-				require.ErrorAs(t, err, &version)
-				assert.Equal(t, tt.want.Answered == 0, errors.Is(version, rpcerr.ErrUnsupportedProtocolVersion))
-				got := *version
-				got.Err = nil
-				assert.Equal(t, tt.want, got)
-				assert.EqualError(t, err, tt.text)
-				data, err := json.Marshal(rpcerr.From(err).Data)
-				require.NoError(t, err)
-				assert.JSONEq(t, tt.proxied, string(data))
-				assert.Zero(t, conn.ProtocolVersion())
 			})
 		})
 	}
