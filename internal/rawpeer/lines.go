@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// patience is how long a peer made by [Lines] waits for a message before the test fails.
-const patience = time.Minute
+// readTimeout is how long a peer made by [Lines] waits for a message before the test fails.
+const readTimeout = time.Minute
 
 // Lines returns a peer that writes bytes, and the reader and writer of the end under test. The peer
 // reads all the time, like a program that does nothing else.
@@ -45,7 +45,7 @@ func (l *lines) read() {
 }
 
 func (l *lines) Read() ([]byte, error) {
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(readTimeout)
 	defer timer.Stop()
 	select {
 	case line, ok := <-l.all:

@@ -84,10 +84,10 @@ var hostileLines = []struct {
 }
 
 func TestHostileLines(t *testing.T) {
-	ends(t, nil, func(t *testing.T, p *peer) {
+	ends(t, nil, func(t *testing.T, p *echoPeer) {
 		for _, tt := range hostileLines {
 			p.SendLines(tt.line)
-			got := brief(p.said(len(tt.want)))
+			got := brief(p.echoAnd(len(tt.want)))
 			if tt.name == "params are no object" { // one end knows the method
 				assert.Contains(t, []string{"-32602 7", "-32601 7"}, got[0])
 				continue
@@ -100,18 +100,18 @@ func TestHostileLines(t *testing.T) {
 // The response to a hostile line does not repeat the line: it may contain secrets, and it
 // may be long.
 func TestAnswersDoNotRepeatHostileInput(t *testing.T) {
-	ends(t, nil, func(t *testing.T, p *peer) {
+	ends(t, nil, func(t *testing.T, p *echoPeer) {
 		for _, tt := range hostileLines {
 			if len(tt.want) == 0 || strings.HasPrefix(tt.want[0], "ok") {
 				continue
 			}
 			p.SendLines(tt.line)
-			for _, m := range p.said(len(tt.want)) {
+			for _, m := range p.echoAnd(len(tt.want)) {
 				assert.Less(t, len(m.Raw), 1000, "%s: %.300s", tt.name, m.Raw)
 			}
 		}
 		p.SendLines(`secret`, `["secret"]`, `{"jsonrpc":"2.0","id":7,"params":{"secret":"secret"}}`, `{"jsonrpc":"2.0","method":1,"id":7,"secret":"secret"}`)
-		for _, m := range p.said(3) { // the one with an id and no method counts as an answer
+		for _, m := range p.echoAnd(3) { // the one with an id and no method counts as an answer
 			assert.NotContains(t, m.Raw, "secret")
 		}
 	})
@@ -147,7 +147,7 @@ func TestDuplicateMembersInParams(t *testing.T) {
 	refusesDuplicates(t, p)
 }
 
-func refusesDuplicates(t *testing.T, p *peer) {
+func refusesDuplicates(t *testing.T, p *echoPeer) {
 	t.Helper()
 	for i, params := range []string{
 		`{"cwd":"/a","cwd":"/b","mcpServers":[]}`,
@@ -156,14 +156,14 @@ func refusesDuplicates(t *testing.T, p *peer) {
 		`{"cwd":"/a","mcpServers":[],"mcpServers":[]}`,
 	} {
 		p.Send(`{"jsonrpc":"2.0","id":%d,"method":"session/new","params":%s}`, i, params)
-		assert.Equal(t, []string{fmt.Sprintf("-32602 %d", i)}, brief(p.said(1)), params)
+		assert.Equal(t, []string{fmt.Sprintf("-32602 %d", i)}, brief(p.echoAnd(1)), params)
 	}
 }
 
 // The method-not-found response that the connection itself sends truncates a long method
 // name.
 func TestLongMethodNames(t *testing.T) {
-	for name, start := range deaf {
+	for name, start := range withoutExtensions {
 		t.Run(name, func(t *testing.T) {
 			p := start(t)
 			p.SendLines(`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("m", 1<<20) + `"}`)

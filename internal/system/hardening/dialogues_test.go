@@ -31,7 +31,7 @@ type calls map[string]func(context.Context) string
 // Messages of existing programs that are unusual, and how each end handles them. After each
 // dialogue the connection still works, and no error was logged.
 func TestUnusualMessages(t *testing.T) {
-	for file, start := range map[string]func(t *testing.T, log *slog.Logger) (runner, *peer, calls){
+	for file, start := range map[string]func(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls){
 		"agents": clientWithSession, "agents2": clientWithSession2,
 		"clients": fullAgent, "clients2": plainAgent2,
 		"versions": newAgent, "versions2": newAgent2,
@@ -118,7 +118,7 @@ func shownUpdate(u any) string {
 }
 
 // clientWithSession is a client with session s1.
-func clientWithSession(t *testing.T, log *slog.Logger) (runner, *peer, calls) {
+func clientWithSession(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
 	var all, outside updates
 	cl := &testClient{}
 	cl.OnUpdate = func(_ context.Context, n *acp.SessionNotification) error { all.add(n.Update); return nil }
@@ -167,11 +167,11 @@ func clientWithSession(t *testing.T, log *slog.Logger) (runner, *peer, calls) {
 }
 
 // clientWithSession2 is clientWithSession in version 2.
-func clientWithSession2(t *testing.T, log *slog.Logger) (runner, *peer, calls) {
+func clientWithSession2(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
 	var outside updates
 	c, p := startClient2(t, &testClient2{}, &client2.Options{Logger: log}, nil)
 	var s *client2.Session
-	do(t, func() (err error) {
+	callOK(t, func() (err error) {
 		s, err = c.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
 		return err
 	}, func() { p.Answer(p.Expect("session/new"), `{"sessionId":"s1"}`) })
@@ -243,8 +243,8 @@ func sendsBack(c *agent.Conn) acp.Agent {
 	}}
 }
 
-func fullAgent(t *testing.T, log *slog.Logger) (runner, *peer, calls) {
-	p, in, out := newPeer(t)
+func fullAgent(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
+	p, in, out := newEchoPeer(t)
 	c := agent.New(stream.Lines(in, out, nil), sendsBack, &agent.Options{Unstable: true, Logger: log})
 	run(t, c, p)
 	p.SendLines(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
@@ -263,7 +263,7 @@ func fullAgent(t *testing.T, log *slog.Logger) (runner, *peer, calls) {
 
 // plainAgent2 is an agent of version 2 without optional methods that sends the blocks of a
 // prompt back.
-func plainAgent2(t *testing.T, log *slog.Logger) (runner, *peer, calls) {
+func plainAgent2(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
 	a := &testAgent2{}
 	a.onPrompt = func(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
 		return &acp2.PromptResponse{MessageID: "m"}, a.conn.Session(req.SessionID).UserMessage(ctx, "m", req.Prompt...)
@@ -273,29 +273,29 @@ func plainAgent2(t *testing.T, log *slog.Logger) (runner, *peer, calls) {
 }
 
 // The others are not initialized.
-func newAgent(t *testing.T, log *slog.Logger) (runner, *peer, calls) {
-	p, in, out := newPeer(t)
+func newAgent(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
+	p, in, out := newEchoPeer(t)
 	c := agent.New(stream.Lines(in, out, nil), func(*agent.Conn) acp.Agent { return &testAgent{} }, &agent.Options{Logger: log})
 	run(t, c, p)
 	return c, p, nil
 }
 
-func newAgent2(t *testing.T, log *slog.Logger) (runner, *peer, calls) {
-	p, in, out := newPeer(t)
+func newAgent2(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
+	p, in, out := newEchoPeer(t)
 	c := agent2.New(stream.Lines(in, out, nil), func(*agent2.Conn) acp2.Agent { return &testAgent2{} }, &agent2.Options{Logger: log})
 	run(t, c, p)
 	return c, p, nil
 }
 
-func newClient(t *testing.T, log *slog.Logger) (runner, *peer, calls) {
-	p, in, out := newPeer(t)
+func newClient(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
+	p, in, out := newEchoPeer(t)
 	c := client.New(stream.Lines(in, out, nil), func(*client.Conn) acp.Client { return &testClient{} }, &client.Options{Logger: log})
 	run(t, c, p)
 	return c, p, calls{"initialize": func(ctx context.Context) string { _, err := c.Initialize(ctx, nil); return versionOutcome(t, err) }}
 }
 
-func newClient2(t *testing.T, log *slog.Logger) (runner, *peer, calls) {
-	p, in, out := newPeer(t)
+func newClient2(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
+	p, in, out := newEchoPeer(t)
 	c := client2.New(stream.Lines(in, out, nil), func(*client2.Conn) acp2.Client { return &testClient2{} }, &client2.Options{Logger: log})
 	run(t, c, p)
 	return c, p, calls{"initialize": func(ctx context.Context) string {

@@ -79,7 +79,7 @@ func pipes(t *testing.T) (s stream.Stream, to io.Writer, from stream.Stream) {
 	in, to2 := io.Pipe()
 	from2, out := io.Pipe()
 	// An end that does not answer fails the test instead of holding it up.
-	late := time.AfterFunc(patience, func() { to2.Close(); out.Close() })
+	late := time.AfterFunc(callTimeout, func() { to2.Close(); out.Close() })
 	t.Cleanup(func() { late.Stop(); to2.Close(); from2.Close() })
 	return stream.Lines(in, out, &stream.LinesOptions{MaxMessage: 64 << 10}), to2, stream.Lines(from2, nil, nil)
 }

@@ -29,26 +29,26 @@ import (
 
 func TestMain(m *testing.M) { pairtest.Main(m) }
 
-// patience is how long a test waits for a call. A test that has to wait so long has
+// callTimeout is how long a test waits for a call. A test that has to wait so long has
 // failed.
-const patience = time.Minute
+const callTimeout = time.Minute
 
-// peer is the other end of a connection over stream.Lines, played by the test.
-type peer struct {
+// echoPeer is the other end of a connection over stream.Lines, played by the test.
+type echoPeer struct {
 	*rawpeer.Peer
 	t testing.TB
 	n int // echoes so far
 }
 
-// newPeer returns a peer, and the reader and writer of the end under test.
-func newPeer(t testing.TB) (*peer, io.ReadCloser, io.WriteCloser) {
+// newEchoPeer returns a peer, and the reader and writer of the end under test.
+func newEchoPeer(t testing.TB) (*echoPeer, io.ReadCloser, io.WriteCloser) {
 	p, in, out := rawpeer.Lines(t)
-	return &peer{Peer: p, t: t}, in, out
+	return &echoPeer{Peer: p, t: t}, in, out
 }
 
 // echo shows that the end under test still answers, and returns what it had sent
 // before.
-func (p *peer) echo() []rawpeer.Message {
+func (p *echoPeer) echo() []rawpeer.Message {
 	p.t.Helper()
 	p.n++
 	id := fmt.Sprintf("echo %d", p.n)
@@ -65,9 +65,9 @@ func (p *peer) echo() []rawpeer.Message {
 	}
 }
 
-// said is echo, with n messages beside it: the answers to requests may come behind
-// that of an echo.
-func (p *peer) said(n int) []rawpeer.Message {
+// echoAnd is echo with at least n messages beside it: the responses to requests may come after
+// that to an echo.
+func (p *echoPeer) echoAnd(n int) []rawpeer.Message {
 	p.t.Helper()
 	all := p.echo()
 	for len(all) < n {
@@ -117,7 +117,7 @@ type runner interface {
 }
 
 // run starts the end under test, and ends it with the test.
-func run(t testing.TB, c runner, p *peer) {
+func run(t testing.TB, c runner, p *echoPeer) {
 	t.Helper()
 	require.NoError(t, c.Start(context.Background()))
 	t.Cleanup(func() {
@@ -128,9 +128,9 @@ func run(t testing.TB, c runner, p *peer) {
 }
 
 // startAgent returns the peer of an agent that has been initialized.
-func startAgent(t testing.TB, a acp.Agent, opts *agent.Options, lines *stream.LinesOptions) (*agent.Conn, *peer) {
+func startAgent(t testing.TB, a acp.Agent, opts *agent.Options, lines *stream.LinesOptions) (*agent.Conn, *echoPeer) {
 	t.Helper()
-	p, in, out := newPeer(t)
+	p, in, out := newEchoPeer(t)
 	c := agent.New(stream.Lines(in, out, lines), func(*agent.Conn) acp.Agent { return a }, opts)
 	run(t, c, p)
 	p.SendLines(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
@@ -142,12 +142,12 @@ func startAgent(t testing.TB, a acp.Agent, opts *agent.Options, lines *stream.Li
 const agentCapabilities = `{"loadSession":true,"sessionCapabilities":{"close":{},"list":{},"resume":{}},"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true}}`
 
 // startClient returns a client that has been initialized, and its peer.
-func startClient(t testing.TB, cl acp.Client, opts *client.Options, lines *stream.LinesOptions) (*client.Conn, *peer) {
+func startClient(t testing.TB, cl acp.Client, opts *client.Options, lines *stream.LinesOptions) (*client.Conn, *echoPeer) {
 	t.Helper()
-	p, in, out := newPeer(t)
+	p, in, out := newEchoPeer(t)
 	c := client.New(stream.Lines(in, out, lines), func(*client.Conn) acp.Client { return cl }, opts)
 	run(t, c, p)
-	do(t, func() error {
+	callOK(t, func() error {
 		_, err := c.Initialize(t.Context(), nil)
 		return err
 	}, func() {
@@ -156,19 +156,19 @@ func startClient(t testing.TB, cl acp.Client, opts *client.Options, lines *strea
 	return c, p
 }
 
-// do calls call, which must succeed, while the test plays the peer.
-func do(t testing.TB, call func() error, play func()) {
+// callOK calls call, which must succeed, while the test plays the peer.
+func callOK(t testing.TB, call func() error, play func()) {
 	t.Helper()
-	require.NoError(t, try(t, call, play))
+	require.NoError(t, callWhile(t, call, play))
 }
 
-// try calls call while the test plays the peer, and returns its error.
-func try(t testing.TB, call func() error, play func()) error {
+// callWhile calls call while the test plays the peer, and returns its error.
+func callWhile(t testing.TB, call func() error, play func()) error {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- call() }() // ends when the call does
 	play()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(callTimeout)
 	defer timer.Stop()
 	select {
 	case err := <-done:
@@ -180,10 +180,10 @@ func try(t testing.TB, call func() error, play func()) error {
 }
 
 // openSession opens session s1 of a client.
-func openSession(t testing.TB, c *client.Conn, p *peer) *client.Session {
+func openSession(t testing.TB, c *client.Conn, p *echoPeer) *client.Session {
 	t.Helper()
 	var s *client.Session
-	do(t, func() (err error) {
+	callOK(t, func() (err error) {
 		s, err = c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 		return err
 	}, func() { p.Answer(p.Expect("session/new"), `{"sessionId":"s1"}`) })
@@ -191,7 +191,7 @@ func openSession(t testing.TB, c *client.Conn, p *peer) *client.Session {
 }
 
 // ends runs a test against an agent and against a client, of both versions.
-func ends(t *testing.T, lines *stream.LinesOptions, test func(t *testing.T, p *peer)) {
+func ends(t *testing.T, lines *stream.LinesOptions, test func(t *testing.T, p *echoPeer)) {
 	t.Run("agent", func(t *testing.T) {
 		_, p := startAgent(t, &testAgent{}, nil, lines)
 		test(t, p)

@@ -27,7 +27,7 @@ func grown(f func()) float64 {
 }
 
 // flood writes n lines in large pieces.
-func flood(t testing.TB, p *peer, n int, line func(b []byte, i int) []byte) {
+func flood(t testing.TB, p *echoPeer, n int, line func(b []byte, i int) []byte) {
 	t.Helper()
 	var b []byte
 	for i := range n {
@@ -71,7 +71,7 @@ func TestSessionsWithoutEnd(t *testing.T) {
 			eachUser(t, func(t *testing.T, newUser func(*testing.T, userSetup) *user) {
 				u := newUser(t, userSetup{onUpdate: func(string) {}})
 				used := grown(func() {
-					flood(t, u.peer, n, func(b []byte, i int) []byte {
+					flood(t, u.echoPeer, n, func(b []byte, i int) []byte {
 						session, text := say(i)
 						if session == "" {
 							return b
@@ -99,7 +99,7 @@ func TestClosedSessions(t *testing.T) {
 			eachUser(t, func(t *testing.T, newUser func(*testing.T, userSetup) *user) {
 				u := newUser(t, userSetup{})
 				used := grown(func() {
-					do(t, func() error {
+					callOK(t, func() error {
 						for range 1000 {
 							_, done, err := of(u)(t.Context())
 							if err != nil {
@@ -132,7 +132,7 @@ func TestQuestionsWithoutEnd(t *testing.T) {
 		defer close(release)
 		refused := 0
 		used := grown(func() {
-			flood(t, u.peer, 20_000, func(b []byte, i int) []byte {
+			flood(t, u.echoPeer, 20_000, func(b []byte, i int) []byte {
 				return fmt.Appendf(b, `{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":%s}`, i, u.permission(fmt.Sprintf("s%d", i)))
 			})
 			for _, m := range u.echo() {
@@ -157,7 +157,7 @@ func TestMetaBomb(t *testing.T) {
 		"numbers":          `{"x":[1.5` + strings.Repeat(`,1.5`, 10<<20/4) + `]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachAgent(t, func(t *testing.T, _ int, newAgent func(*testing.T, func(any)) *peer) {
+			eachAgent(t, func(t *testing.T, _ int, newAgent func(*testing.T, func(any)) *echoPeer) {
 				held := make(chan any, 1)
 				p := newAgent(t, func(params any) { held <- params })
 				used := grown(func() {
@@ -192,7 +192,7 @@ func TestManyMetas(t *testing.T) {
 	meta := `{"a":[{}` + strings.Repeat(`,{"":0}`, 32_700/7) + `]}`
 	block := `{"type":"text","text":"","_meta":` + meta + `}`
 	const blocks = 300 // 10 MiB
-	eachAgent(t, func(t *testing.T, _ int, newAgent func(*testing.T, func(any)) *peer) {
+	eachAgent(t, func(t *testing.T, _ int, newAgent func(*testing.T, func(any)) *echoPeer) {
 		held := make(chan any, 1)
 		p := newAgent(t, func(params any) { held <- params })
 		used := grown(func() {
@@ -243,7 +243,7 @@ func TestUnreadTurnWithMetas(t *testing.T) {
 		t.Logf("%.1f MiB after %d updates", used, sent)
 		assert.Less(t, used, 2.0*backlog/(1<<20)) // spans that are not full included
 		assert.Greater(t, used, 0.5*backlog/(1<<20))
-		do(t, wait, func() {
+		callOK(t, wait, func() {
 			<-handled
 			<-wrote
 			u.turnEnds(prompt)
@@ -253,7 +253,7 @@ func TestUnreadTurnWithMetas(t *testing.T) {
 
 // The error response to a message with very many violations is short.
 func TestManyViolations(t *testing.T) {
-	eachAgent(t, func(t *testing.T, version int, newAgent func(*testing.T, func(any)) *peer) {
+	eachAgent(t, func(t *testing.T, version int, newAgent func(*testing.T, func(any)) *echoPeer) {
 		p := newAgent(t, func(any) {})
 		list := func(n int, item string) string {
 			return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"

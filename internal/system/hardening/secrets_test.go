@@ -231,9 +231,9 @@ func TestNoSecretsOfBrokenMessagesInLogs(t *testing.T) {
 		`{"jsonrpc":"2.0","id":5,"method":"_x","params":"` + "canary-long" + tooLong + `"}`,
 		`{"jsonrpc":"2.0","id":6,"method":"_x","params":{"canary-deep":` + nested(2000) + `}}`,
 	}
-	sendAll := func(t *testing.T, p *peer) {
+	sendAll := func(t *testing.T, p *echoPeer) {
 		p.SendLines(lines...)
-		for _, m := range p.said(14) {
+		for _, m := range p.echoAnd(14) {
 			if m.Error != nil && m.Error.Code != int(rpcerr.CodeInvalidParams) {
 				assertNoCanary(t, "an answer", strings.ReplaceAll(m.Raw, string(m.ID), ""))
 			}
@@ -246,9 +246,9 @@ func TestNoSecretsOfBrokenMessagesInLogs(t *testing.T) {
 		require.Len(t, dropped, n)
 		assertNoCanary(t, "the hook", strings.Join(dropped, ""))
 	}
-	badAnswers := func(t *testing.T, p *peer, call func() error) {
+	badAnswers := func(t *testing.T, p *echoPeer, call func() error) {
 		for _, answer := range []string{`"result":{"sessionId":{"canary-session":1}}`, `"result":["canary-result"]`, `"error":{"code":"canary-code","message":"canary-message"}`, `"error":"canary-error"`, `"result":{"sessionId":"s","sessionId":"canary-session"}`} {
-			err := try(t, call, func() { p.Send(`{"jsonrpc":"2.0","id":%s,%s}`, p.Expect("session/new").ID, answer) })
+			err := callWhile(t, call, func() { p.Send(`{"jsonrpc":"2.0","id":%s,%s}`, p.Expect("session/new").ID, answer) })
 			require.Error(t, err)
 			assertNoCanary(t, "an error", err.Error())
 		}
@@ -325,7 +325,7 @@ func TestNoInnerErrorsOnTheWire(t *testing.T) {
 			p.SendLines(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`,
 				`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}`,
 				`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`)
-			for _, m := range p.said(2) {
+			for _, m := range p.echoAnd(2) {
 				assertNoCanary(t, "an answer", m.Raw)
 			}
 
@@ -336,7 +336,7 @@ func TestNoInnerErrorsOnTheWire(t *testing.T) {
 			cl.OnUpdate = func(context.Context, *acp.SessionNotification) error { return leak() }
 			_, p = startClient(t, cl, nil, nil)
 			p.SendLines(string(appendUpdate(nil, "s", "x")), `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[]}}`)
-			for _, m := range p.said(1) {
+			for _, m := range p.echoAnd(1) {
 				assertNoCanary(t, "an answer", m.Raw)
 			}
 		})
@@ -353,14 +353,14 @@ func TestNoInnerErrorsOnTheWire(t *testing.T) {
 				`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"at once"}]}}`,
 				`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"later"}]}}`,
 				`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"other"}}`)
-			for _, m := range p.said(6) { // three responses, the message, running and idle
+			for _, m := range p.echoAnd(6) { // three responses, the message, running and idle
 				assertNoCanary(t, "an answer", m.Raw)
 			}
 
 			_, p = startClient2(t, &testClient2{fail: leak}, nil, nil)
 			p.SendLines(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"session_info_update","title":"x"}}}`,
 				`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","title":"t","options":[{"optionId":"o","name":"n","kind":"allow_once"}]}}`)
-			for _, m := range p.said(1) {
+			for _, m := range p.echoAnd(1) {
 				assertNoCanary(t, "an answer", m.Raw)
 			}
 		})

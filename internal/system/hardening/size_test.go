@@ -29,32 +29,32 @@ var tooLong = strings.Repeat("x", maxMessage)
 
 // A request that is too long is answered with its own id, wherever that stands.
 func TestRequestsThatAreTooLong(t *testing.T) {
-	for name, test := range map[string]func(t *testing.T, p *peer){
-		"in front": func(t *testing.T, p *peer) {
+	for name, test := range map[string]func(t *testing.T, p *echoPeer){
+		"in front": func(t *testing.T, p *echoPeer) {
 			p.SendLines(`{"jsonrpc":"2.0","id":"a","method":"_echo","params":"` + tooLong + `"}`)
-			assert.Equal(t, []string{`-32600 "a"`}, brief(p.said(1)))
+			assert.Equal(t, []string{`-32600 "a"`}, brief(p.echoAnd(1)))
 		},
-		"behind": func(t *testing.T, p *peer) {
+		"behind": func(t *testing.T, p *echoPeer) {
 			p.SendLines(`{"jsonrpc":"2.0","params":{"id":1,"x":["` + tooLong + `"]},"method":"_echo","id":-3}`)
-			assert.Equal(t, []string{`-32600 -3`}, brief(p.said(1)))
+			assert.Equal(t, []string{`-32600 -3`}, brief(p.echoAnd(1)))
 		},
-		"deep as well": func(t *testing.T, p *peer) {
+		"deep as well": func(t *testing.T, p *echoPeer) {
 			p.SendLines(`{"jsonrpc":"2.0","params":` + nested(maxMessage) + `,"method":"_echo","id":4}`)
-			assert.Equal(t, []string{`-32600 4`}, brief(p.said(1)))
+			assert.Equal(t, []string{`-32600 4`}, brief(p.echoAnd(1)))
 		},
-		"two ids": func(t *testing.T, p *peer) {
+		"two ids": func(t *testing.T, p *echoPeer) {
 			p.SendLines(`{"jsonrpc":"2.0","id":1,"params":"` + tooLong + `","method":"_echo","id":4}`)
-			assert.Equal(t, []string{`-32600 null`}, brief(p.said(1)))
+			assert.Equal(t, []string{`-32600 null`}, brief(p.echoAnd(1)))
 		},
-		"notification": func(t *testing.T, p *peer) {
+		"notification": func(t *testing.T, p *echoPeer) {
 			p.SendLines(`{"jsonrpc":"2.0","method":"session/update","params":"` + tooLong + `"}`)
-			assert.Equal(t, []string{`-32600 null`}, brief(p.said(1)))
+			assert.Equal(t, []string{`-32600 null`}, brief(p.echoAnd(1)))
 		},
-		"no JSON": func(t *testing.T, p *peer) {
+		"no JSON": func(t *testing.T, p *echoPeer) {
 			p.SendLines(tooLong + tooLong)
-			assert.Equal(t, []string{`-32600 null`}, brief(p.said(1)))
+			assert.Equal(t, []string{`-32600 null`}, brief(p.echoAnd(1)))
 		},
-		"answer to nothing": func(t *testing.T, p *peer) {
+		"answer to nothing": func(t *testing.T, p *echoPeer) {
 			p.SendLines(`{"jsonrpc":"2.0","id":99,"result":"` + tooLong + `"}`)
 			assert.Empty(t, p.echo())
 		},
@@ -130,10 +130,10 @@ func testBadAnswers(t *testing.T, lines *stream.LinesOptions) {
 }
 
 // checkBadAnswers gives all bad answers to a call of session/new.
-func checkBadAnswers(t *testing.T, p *peer, call func() error) {
+func checkBadAnswers(t *testing.T, p *echoPeer, call func() error) {
 	for _, tt := range badAnswers {
 		t.Run(tt.name, func(t *testing.T) {
-			err := try(t, call, func() {
+			err := callWhile(t, call, func() {
 				m := p.Expect("session/new")
 				p.SendLines(strings.Replace(tt.answer, "ID", string(m.ID), 1))
 			})
@@ -153,8 +153,8 @@ func TestBadAnswersToAnAgent(t *testing.T) {
 		{"too long", `{"jsonrpc":"2.0","id":ID,"result":{"outcome":"` + tooLong + `"}}`, &stream.TooLargeError{}},
 		{"too deep", `{"jsonrpc":"2.0","id":ID,"result":` + nested(deep) + `}`, &acp.InvalidError{}},
 	} {
-		asks := map[string]func(t *testing.T) (*peer, func() error){
-			"version 1": func(t *testing.T) (*peer, func() error) {
+		asks := map[string]func(t *testing.T) (*echoPeer, func() error){
+			"version 1": func(t *testing.T) (*echoPeer, func() error) {
 				c, p := startAgent(t, &testAgent{}, nil, shortLines)
 				return p, func() error {
 					_, err := c.RequestPermission(t.Context(), &acp.RequestPermissionRequest{
@@ -164,7 +164,7 @@ func TestBadAnswersToAnAgent(t *testing.T) {
 					return err
 				}
 			},
-			"version 2": func(t *testing.T) (*peer, func() error) {
+			"version 2": func(t *testing.T) (*echoPeer, func() error) {
 				c, p := startAgent2(t, &testAgent2{}, nil, shortLines)
 				return p, func() error { _, err := c.Session("s").AskPermission(t.Context(), "May I?", nil); return err }
 			},
@@ -172,7 +172,7 @@ func TestBadAnswersToAnAgent(t *testing.T) {
 		for version, start := range asks {
 			t.Run(tt.name+", "+version, func(t *testing.T) {
 				p, ask := start(t)
-				err := try(t, ask, func() {
+				err := callWhile(t, ask, func() {
 					m := p.Expect("session/request_permission")
 					p.SendLines(strings.Replace(tt.answer, "ID", string(m.ID), 1))
 				})
@@ -287,7 +287,7 @@ func TestHalfAMessageAndTheEnd(t *testing.T) {
 		"deep":              {`{"jsonrpc":"2.0","id":2,"method":"_echo","params":` + strings.Repeat("[", deep), []string{"-32600 null"}},
 		"long":              {`{"jsonrpc":"2.0","id":2,"method":"_echo","params":"` + tooLong + tooLong, []string{"-32600 2"}},
 	} {
-		halve := func(t *testing.T, c runner, p *peer) {
+		halve := func(t *testing.T, c runner, p *echoPeer) {
 			p.SendLines(`{"jsonrpc":"2.0","id":1,"method":"_echo","params":1}`)
 			_, err := io.WriteString(p.Bytes, tt.half)
 			require.NoError(t, err)
@@ -312,8 +312,8 @@ func TestHalfAMessageAndTheEnd(t *testing.T) {
 			halve(t, c, p)
 		})
 	}
-	half := func(t *testing.T, c runner, p *peer, call func() error) {
-		err := try(t, call, func() {
+	half := func(t *testing.T, c runner, p *echoPeer, call func() error) {
+		err := callWhile(t, call, func() {
 			m := p.Expect("session/new")
 			_, err := io.WriteString(p.Bytes, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"sessionId":"s`)
 			require.NoError(t, err)

@@ -93,14 +93,14 @@ func (c *testClient2) SessionUpdate(_ context.Context, n *acp2.UpdateSessionNoti
 }
 
 // startAgent2 returns the peer of an agent that has been initialized.
-func startAgent2(t testing.TB, a *testAgent2, opts *agent2.Options, lines *stream.LinesOptions) (*agent2.Conn, *peer) {
+func startAgent2(t testing.TB, a *testAgent2, opts *agent2.Options, lines *stream.LinesOptions) (*agent2.Conn, *echoPeer) {
 	t.Helper()
 	return startAnyAgent2(t, func(conn *agent2.Conn) acp2.Agent { a.conn = conn; return a }, opts, lines)
 }
 
-func startAnyAgent2(t testing.TB, newAgent func(*agent2.Conn) acp2.Agent, opts *agent2.Options, lines *stream.LinesOptions) (*agent2.Conn, *peer) {
+func startAnyAgent2(t testing.TB, newAgent func(*agent2.Conn) acp2.Agent, opts *agent2.Options, lines *stream.LinesOptions) (*agent2.Conn, *echoPeer) {
 	t.Helper()
-	p, in, out := newPeer(t)
+	p, in, out := newEchoPeer(t)
 	c := agent2.New(stream.Lines(in, out, lines), newAgent, opts)
 	run(t, c, p)
 	p.SendLines(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"c","version":"1"}}}`)
@@ -109,7 +109,7 @@ func startAnyAgent2(t testing.TB, newAgent func(*agent2.Conn) acp2.Agent, opts *
 }
 
 // startRouted returns the peer of an agent of version 2 that a router has chosen.
-func startRouted(t testing.TB, lines *stream.LinesOptions) *peer {
+func startRouted(t testing.TB, lines *stream.LinesOptions) *echoPeer {
 	t.Helper()
 	agents := &router.Agents{
 		V1: func(*agent.Conn) acp.Agent { return &testAgent{} },
@@ -119,16 +119,16 @@ func startRouted(t testing.TB, lines *stream.LinesOptions) *peer {
 }
 
 // startAdapted returns the peer of an agent of version 1 that serves a client of version 2.
-func startAdapted(t testing.TB, lines *stream.LinesOptions) *peer {
+func startAdapted(t testing.TB, lines *stream.LinesOptions) *echoPeer {
 	t.Helper()
 	newV2 := adapter.FromV1(func(*agent.Conn) acp.Agent { return &testAgent{} }, nil)
 	return serve2(t, lines, func(ctx context.Context, s stream.Stream) error { return agent2.Serve(ctx, s, newV2, nil) })
 }
 
 // serve2 serves a peer that speaks version 2, and initializes the connection.
-func serve2(t testing.TB, lines *stream.LinesOptions, serve func(context.Context, stream.Stream) error) *peer {
+func serve2(t testing.TB, lines *stream.LinesOptions, serve func(context.Context, stream.Stream) error) *echoPeer {
 	t.Helper()
-	p, in, out := newPeer(t)
+	p, in, out := newEchoPeer(t)
 	served := make(chan error, 1)
 	go func() { served <- serve(context.Background(), stream.Lines(in, out, lines)) }() // ends with p
 	t.Cleanup(func() {
@@ -141,12 +141,12 @@ func serve2(t testing.TB, lines *stream.LinesOptions, serve func(context.Context
 }
 
 // startClient2 returns a client that has been initialized, and its peer.
-func startClient2(t testing.TB, cl acp2.Client, opts *client2.Options, lines *stream.LinesOptions) (*client2.Conn, *peer) {
+func startClient2(t testing.TB, cl acp2.Client, opts *client2.Options, lines *stream.LinesOptions) (*client2.Conn, *echoPeer) {
 	t.Helper()
-	p, in, out := newPeer(t)
+	p, in, out := newEchoPeer(t)
 	c := client2.New(stream.Lines(in, out, lines), func(*client2.Conn) acp2.Client { return cl }, opts)
 	run(t, c, p)
-	do(t, func() error {
+	callOK(t, func() error {
 		_, err := c.Initialize(t.Context(), &acp2.InitializeRequest{Info: acp2.Implementation{Name: "c", Version: "1"}})
 		return err
 	}, func() {

@@ -18,7 +18,7 @@ import (
 
 // user is a client of either version, of which the test plays the agent.
 type user struct {
-	*peer
+	*echoPeer
 	// startSession opens a session with a helper, and newSession without one.
 	startSession func(context.Context) (id string, done func(context.Context) error, err error)
 	newSession   func(context.Context) (id string, done func(context.Context) error, err error)
@@ -64,7 +64,7 @@ func newUser1(t *testing.T, s userSetup) *user {
 	c, p := startClient(t, cl, &client.Options{Limits: s.limits}, nil)
 	req := &acp.NewSessionRequest{Cwd: "/"}
 	return &user{
-		peer: p,
+		echoPeer: p,
 		startSession: func(ctx context.Context) (string, func(context.Context) error, error) {
 			s, err := c.StartSession(ctx, req)
 			if err != nil {
@@ -109,7 +109,7 @@ func newUser2(t *testing.T, s userSetup) *user {
 	c, p := startClient2(t, cl, &client2.Options{Limits: client2.Limits(s.limits)}, nil)
 	req := &acp2.NewSessionRequest{Cwd: "/"}
 	return &user{
-		peer: p,
+		echoPeer: p,
 		startSession: func(ctx context.Context) (string, func(context.Context) error, error) {
 			s, err := c.StartSession(ctx, req)
 			if err != nil {
@@ -156,7 +156,7 @@ func metaMember(meta string) string {
 func (u *user) open() string {
 	u.t.Helper()
 	var id string
-	do(u.t, func() (err error) {
+	callOK(u.t, func() (err error) {
 		id, _, err = u.startSession(u.t.Context())
 		return err
 	}, func() { u.Answer(u.Expect("session/new"), `{"sessionId":"s1"}`) })
@@ -170,9 +170,9 @@ func (u *user) appendUpdate(b []byte, session, text string) []byte {
 
 // eachAgent runs a test with an agent of each version, of which the test plays the client.
 // newAgent starts one that calls got with the params of session/new and session/prompt.
-func eachAgent(t *testing.T, test func(t *testing.T, version int, newAgent func(t *testing.T, got func(params any)) *peer)) {
+func eachAgent(t *testing.T, test func(t *testing.T, version int, newAgent func(t *testing.T, got func(params any)) *echoPeer)) {
 	t.Run("version 1", func(t *testing.T) {
-		test(t, 1, func(t *testing.T, got func(any)) *peer {
+		test(t, 1, func(t *testing.T, got func(any)) *echoPeer {
 			a := &testAgent{}
 			a.OnNewSession = func(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 				got(req)
@@ -187,7 +187,7 @@ func eachAgent(t *testing.T, test func(t *testing.T, version int, newAgent func(
 		})
 	})
 	t.Run("version 2", func(t *testing.T) {
-		test(t, 2, func(t *testing.T, got func(any)) *peer {
+		test(t, 2, func(t *testing.T, got func(any)) *echoPeer {
 			a := &testAgent2{onNew: func(req *acp2.NewSessionRequest) { got(req) }}
 			a.onPrompt = func(_ context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
 				got(req)
@@ -199,13 +199,13 @@ func eachAgent(t *testing.T, test func(t *testing.T, version int, newAgent func(
 	})
 }
 
-// deaf are agents without extensions.
-var deaf = map[string]func(t *testing.T) *peer{
-	"version 1": func(t *testing.T) *peer {
+// withoutExtensions are agents that have no extensions.
+var withoutExtensions = map[string]func(t *testing.T) *echoPeer{
+	"version 1": func(t *testing.T) *echoPeer {
 		_, p := startAgent(t, struct{ acp.Agent }{&testAgent{}}, nil, nil)
 		return p
 	},
-	"version 2": func(t *testing.T) *peer {
+	"version 2": func(t *testing.T) *echoPeer {
 		_, p := startAnyAgent2(t, func(*agent2.Conn) acp2.Agent { return struct{ acp2.Agent }{&testAgent2{}} }, nil, nil)
 		return p
 	},

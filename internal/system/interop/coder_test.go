@@ -59,7 +59,7 @@ func TestCoderAgent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 			defer cancel()
 			h := newGoClient()
 			h.reset(test.allow)
@@ -95,7 +95,7 @@ func TestCoderAgent(t *testing.T) {
 // The session of their agent is cancelled; its turn ends as the protocol says.
 func TestCoderAgentCancelled(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	defer cancel()
 	h := newGoClient()
 	conn := dial(t, exec.Command(coder(t, "agent")), h)

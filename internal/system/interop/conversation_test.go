@@ -23,7 +23,7 @@ func TestConversation(t *testing.T) {
 	for name, command := range map[string][]string{"their agent": node(t, "agent.mjs"), "our agent": self(t)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 			defer cancel()
 			cmd := exec.Command(command[0], command[1:]...)
 			cmd.Env = selfEnv("agent")

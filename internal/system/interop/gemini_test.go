@@ -48,7 +48,7 @@ func TestGemini(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 			defer cancel()
 			g := startGemini(t, readAndWrite)
 			g.handler.reset(test.allow)
@@ -114,7 +114,7 @@ func TestGeminiWithHostKit(t *testing.T) {
 	} {
 		t.Run(test.choice, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 			defer cancel()
 			dir := scratch(t)
 			var asked []permission.Question

@@ -35,7 +35,7 @@ type hostKit struct {
 func newHostKit(t *testing.T, opts host.Options) *hostKit {
 	t.Helper()
 	needShell(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	t.Cleanup(cancel)
 	k := &hostKit{t: t, ctx: ctx, base: scratch(t)}
 	k.work = filepath.Join(k.base, "work")

@@ -179,7 +179,7 @@ func (s seenVersion) RoundTrip(r *http.Request) (*http.Response, error) {
 // proxiedConn dials our client through nginx.
 func proxiedConn(t *testing.T, url string, httpClient *http.Client) *conversation {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	t.Cleanup(cancel)
 	s, err := remote.Dial(ctx, url, &remote.DialOptions{Client: httpClient, Header: func(context.Context) (http.Header, error) {
 		return http.Header{"Authorization": {"Bearer " + proxyToken}}, nil

@@ -28,8 +28,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// patience bounds one conversation with a peer. All of them take a few seconds.
-const patience = 90 * time.Second
+// conversationTimeout bounds one conversation with a peer. All of them take a few seconds.
+const conversationTimeout = 90 * time.Second
 
 // need skips a test for want of a program, but not in CI, where everything has to
 // be there.
@@ -114,7 +114,7 @@ type outcome struct {
 // test ends or takes too long.
 func run(t *testing.T, dir string, env []string, input string, command ...string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir, cmd.Env = dir, env

@@ -23,7 +23,7 @@ func newConversation(t *testing.T, url string) *conversation {
 
 func converse(t *testing.T, url string, dial func(*testing.T, string, acp.Client) *client.Conn) *conversation {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	t.Cleanup(cancel)
 	h := newGoClient()
 	c := &conversation{ctx: ctx, conn: dial(t, url, h), handler: h, dir: scratch(t)}

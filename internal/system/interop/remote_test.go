@@ -126,7 +126,7 @@ func TestConversationRemote(t *testing.T) {
 		for profile, address := range map[string]func(string) string{"HTTP": func(url string) string { return url }, "WebSocket": webSocket} {
 			t.Run(server+" over "+profile, func(t *testing.T) {
 				t.Parallel()
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
 				h := newGoClient()
 				c := &conversation{ctx: ctx, conn: dialRemote(t, address(start(t)), h), handler: h, dir: scratch(t)}

@@ -44,7 +44,7 @@ type conversation2 struct {
 
 // converse2 runs every step over s, except those that are named.
 func converse2(t *testing.T, s stream.Stream, without ...string) {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	defer cancel()
 	h := newGoClient2()
 	c := &conversation2{ctx: ctx, conn: connect2(t, s, h), handler: h, dir: scratch(t)}

@@ -46,7 +46,7 @@ func TestNegotiateWithTypeScript(t *testing.T) {
 		for transport, dial := range ways(t, peer.script, peer.variables...) {
 			t.Run(name+" over "+transport, func(t *testing.T) {
 				t.Parallel()
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
 				policy, err := permission.New(&permission.Options{
 					Ask: func(context.Context, *permission.Question) (string, error) { return "id-allow_once", nil },
@@ -110,7 +110,7 @@ func TestNegotiateFilesWithTypeScriptRouter(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
 				h := newGoClient()
 				opts := &negotiate.Options{Logger: newStrictLog(t), V1: func(*client.Conn) acp.Client { return h }, ConnV1: &client.Options{Unstable: true}}
@@ -247,7 +247,7 @@ func TestTypeScriptRouter(t *testing.T) {
 	for transport, dial := range ways(t, "v2/router.mjs") {
 		t.Run("version 1 over "+transport, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 			defer cancel()
 			s, err := dial(ctx)
 			require.NoError(t, err)

@@ -67,30 +67,15 @@ func checkAgent(t *testing.T, v *vector) {
 	}
 	got := w.take()
 
-	want, events, closed, unordered := v.Received, v.AppEvents, v.ConnectionClosed, false
-	for i := range want {
-		if parseMessage(t, want[i])["method"] != nil {
-			want[i] = shiftID(want[i])
-		}
-	}
-	rewrite := rewriteAll
-	if d := differs(v); d != nil {
-		if d.received != nil {
-			want, rewrite = d.received, func(message) {}
-		}
-		if d.events != nil {
-			events = rawAll(d.events)
-		}
-		closed, unordered = closed && !d.open, d.unordered
-	}
-	compare(t, want, got, rewrite)
+	want := v.expected(t)
+	compare(t, want.received, got, want.rewrite)
 	defer func() {
 		end()
-		compareEvents(t, events, f.events, unordered)
+		compareEvents(t, want.events, f.events, want.unordered)
 	}()
 
-	require.Equal(t, closed, isDone(conn.Done()), "the connection has ended")
-	if closed {
+	require.Equal(t, want.closed, isDone(conn.Done()), "the connection has ended")
+	if want.closed {
 		if v.Name == "eof.input_stream_error" {
 			assert.ErrorIs(t, conn.Wait(), acp.ErrClosed)
 			assert.ErrorContains(t, conn.Wait(), "EIO read")
@@ -103,14 +88,6 @@ func checkAgent(t *testing.T, v *vector) {
 	w.write([]byte(`{"jsonrpc":"2.0","id":"alive","method":"_t/echo","params":{}}` + "\n"))
 	compare(t, []string{`{"jsonrpc":"2.0","id":"alive","result":{"params":{},"requestId":"alive"}}`}, w.take(), func(message) {})
 	assert.False(t, isDone(conn.Done()), "the connection has ended")
-}
-
-func rawAll(texts []string) []json.RawMessage {
-	all := make([]json.RawMessage, len(texts))
-	for i, s := range texts {
-		all[i] = json.RawMessage(s)
-	}
-	return all
 }
 
 // standardAgent is the fixture that the vectors were observed with.

@@ -48,25 +48,10 @@ func checkClient(t *testing.T, v *vector) {
 	stop()
 	got := w.take()
 
-	want, events, closed := v.Received, v.AppEvents, v.ConnectionClosed
-	for i := range want {
-		if m := parseMessage(t, want[i]); m["method"] != nil {
-			want[i] = shiftID(want[i])
-		}
-	}
-	rewrite := rewriteAll
-	if d := differs(v); d != nil {
-		if d.received != nil {
-			want, rewrite = d.received, func(message) {}
-		}
-		if d.events != nil {
-			events = rawAll(d.events)
-		}
-		closed = closed && !d.open
-	}
-	compare(t, want, got, rewrite)
-	compareEvents(t, events, f.events, false)
-	if ended := isDone(conn.Done()); !assert.Equal(t, closed, ended, "the connection has ended") || !ended {
+	want := v.expected(t)
+	compare(t, want.received, got, want.rewrite)
+	compareEvents(t, want.events, f.events, false)
+	if ended := isDone(conn.Done()); !assert.Equal(t, want.closed, ended, "the connection has ended") || !ended {
 		w.write([]byte(`{"jsonrpc":"2.0","id":"alive","method":"fs/read_text_file","params":{"sessionId":"s","path":"/a"}}` + "\n"))
 		compare(t, []string{`{"jsonrpc":"2.0","id":"alive","result":{"content":"hello"}}`}, w.take(), func(message) {})
 		assert.NoError(t, conn.Close())

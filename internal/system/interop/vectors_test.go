@@ -59,7 +59,7 @@ func (v *vector) bytes(i int) []byte {
 
 // wire is the peer of a connection under test: it writes bytes and keeps every line
 // that comes back. All of it lives in one synctest bubble, so that "nothing more
-// comes" is a fact and not a matter of patience.
+// comes" is a fact and not a matter of time.
 type wire struct {
 	t     *testing.T
 	in    *io.PipeWriter

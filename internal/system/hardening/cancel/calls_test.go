@@ -30,6 +30,7 @@ import (
 	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // callee is the side that handles the calls of a test.
@@ -243,7 +244,7 @@ func TestPeerNeverAnswersCancelledCalls(t *testing.T) {
 	}
 	pairtest.Bubble(t, func(t *testing.T) {
 		var log pairtest.Log
-		near, far := pipe()
+		near, far := stream.Pipe()
 		c := pairtest.StartClient(t, near, pairtest.Setup{ClientOptions: client.Options{Logger: log.Logger(), CancelGrace: -1}})
 		var ids []json.RawMessage
 		var cancels atomic.Int64

@@ -144,28 +144,3 @@ func TestTurnOfVersion2ThatDoesNotEnd(t *testing.T) {
 	})
 }
 
-// TestAgentWithdrawsAQuestion in version 2.
-func TestAgentOfVersion2WithdrawsAQuestion(t *testing.T) {
-	for _, proxied := range []bool{false, true} {
-		pairtest.Bubble(t, func(t *testing.T) {
-			gone := make(chan error, 1)
-			s := turns2(t, proxied, func(ctx context.Context, s *agent.Session) error {
-				ctx, cancel := context.WithTimeout(ctx, time.Second)
-				defer cancel()
-				_, err := s.AskPermission(ctx, "May I?", nil)
-				assert.Equal(t, context.DeadlineExceeded, err)
-				return nil
-			}, func(ctx context.Context, method string, _ any) (any, error) {
-				if method == acp.MethodSessionRequestPermission {
-					<-ctx.Done()
-					gone <- ctx.Err()
-				}
-				return nil, nil
-			}, client.Options{})
-			idle, err := s.Prompt(t.Context(), acp.Text("go")).Wait()
-			require.NoError(t, err)
-			assert.Equal(t, acp.StopReasonEndTurn, idle.StopReason, "only the question was withdrawn")
-			require.Equal(t, context.Canceled, <-gone)
-		})
-	}
-}

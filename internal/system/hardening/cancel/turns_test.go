@@ -19,10 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
-	"github.com/acpkit/go-sdk/stream"
 )
-
-func pipe() (near, far stream.Stream) { return stream.Pipe() }
 
 // turns connects an agent whose prompts run f with a client, directly or through a
 // proxy, and starts a session.

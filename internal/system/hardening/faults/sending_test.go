@@ -26,8 +26,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// sends has a call for each way on which a message leaves.
-func sends(p *pairtest.Pair) map[string]func(ctx context.Context, m acp.Meta) error {
+// sendMethods has a call for each way on which a message leaves.
+func sendMethods(p *pairtest.Pair) map[string]func(ctx context.Context, m acp.Meta) error {
 	return map[string]func(ctx context.Context, m acp.Meta) error{
 		"Prompt": func(ctx context.Context, m acp.Meta) error {
 			_, err := p.Client.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("go")}, Meta: m})
@@ -56,8 +56,8 @@ func sends(p *pairtest.Pair) map[string]func(ctx context.Context, m acp.Meta) er
 	}
 }
 
-// sends2 is sends in version 2.
-func sends2(p *pairtest2.Pair) map[string]func(ctx context.Context, m acp.Meta) error {
+// sendMethods2 is sendMethods in version 2.
+func sendMethods2(p *pairtest2.Pair) map[string]func(ctx context.Context, m acp.Meta) error {
 	return map[string]func(ctx context.Context, m acp.Meta) error{
 		"Prompt": func(ctx context.Context, m acp.Meta) error {
 			_, err := p.Client.Prompt(ctx, &acp2.PromptRequest{SessionID: "s", Prompt: []acp2.ContentBlock{acp2.Text("go")}, Meta: m})
@@ -100,18 +100,18 @@ type sender struct {
 
 func newSender(t testing.TB, sending []acp.Middleware, log *pairtest.Log) *sender {
 	if t == nil {
-		return &sender{sends: sends(nil)}
+		return &sender{sends: sendMethods(nil)}
 	}
 	p := pairtest.Connect(t, pairtest.Setup{
 		AgentOptions:  agent.Options{Sending: sending, Logger: log.Logger()},
 		ClientOptions: client.Options{Sending: sending, Logger: log.Logger()},
 	})
-	return &sender{p.Agent, p.Client, sends(p)}
+	return &sender{p.Agent, p.Client, sendMethods(p)}
 }
 
 func newSender2(t testing.TB, sending []acp.Middleware, log *pairtest.Log) *sender {
 	if t == nil {
-		return &sender{sends: sends2(nil)}
+		return &sender{sends: sendMethods2(nil)}
 	}
 	p := pairtest2.Connect(t, pairtest2.Setup{
 		Agent: func(c *agent2.Conn) acp2.Agent {
@@ -126,7 +126,7 @@ func newSender2(t testing.TB, sending []acp.Middleware, log *pairtest.Log) *send
 		AgentOptions:  agent2.Options{Sending: sending, Logger: log.Logger()},
 		ClientOptions: client2.Options{Sending: sending, Logger: log.Logger()},
 	})
-	return &sender{p.Agent, p.Client, sends2(p)}
+	return &sender{p.Agent, p.Client, sendMethods2(p)}
 }
 
 // outgoing are misdeeds of a middleware for sending, nil for an encoding method that panics.

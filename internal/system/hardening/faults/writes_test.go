@@ -14,11 +14,8 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
-	"github.com/acpkit/go-sdk/agent"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
-	"github.com/acpkit/go-sdk/client"
 	client2 "github.com/acpkit/go-sdk/client/v2"
-	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
@@ -102,58 +99,10 @@ func writeFails(t *testing.T, v *protocol, agentFails bool, n int) bool {
 	return true
 }
 
-// Requests under way in both directions when the input ends, on both sides: all of them
-// end with the typed error, except those whose handlers answer within the grace.
-func TestEndWithRequestsInFlight(t *testing.T) {
-	const n = 20
-	pairtest.Bubble(t, func(t *testing.T) {
-		asked, prompted := make(chan error, n), make(chan error, n)
-		p := pairtest.Connect(t, pairtest.Setup{
-			Agent: func(conn *agent.Conn) acp.Agent {
-				return &peertest.FullAgent{Do: func(ctx context.Context, method string, _ any) (any, error) {
-					if method == acp.MethodSessionPrompt {
-						_, err := conn.RequestPermission(ctx, &acp.RequestPermissionRequest{SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "c"}})
-						asked <- err
-						return nil, err
-					}
-					return nil, nil
-				}}
-			},
-			Client: func(*client.Conn) acp.Client {
-				return &peertest.FullClient{Do: func(ctx context.Context, _ string, _ any) (any, error) {
-					<-ctx.Done()
-					return nil, ctx.Err()
-				}}
-			},
-		})
-		for range n {
-			go func() { // ends with the connection
-				_, err := p.Client.Prompt(context.Background(), &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("go")}})
-				prompted <- err
-			}()
-		}
-		synctest.Wait()
-		require.NoError(t, p.Agent.Close())
-		for range n {
-			require.ErrorIs(t, <-asked, acp.ErrClosed)
-			err := <-prompted
-			if code, answered := rpcerr.CodeOf(err); answered { // its handler was quick enough
-				require.Equal(t, rpcerr.CodeInternalError, code)
-			} else {
-				require.ErrorIs(t, err, acp.ErrClosed)
-			}
-		}
-		require.NoError(t, p.Agent.Wait())
-		err := p.Client.Wait()
-		if err != nil {
-			require.ErrorIs(t, err, acp.ErrClosed)
-		}
-	})
-}
-
-// TestEndWithRequestsInFlight in version 2, where the work on a prompt outlives its
+// Requests in both directions are in flight when an end closes: all of them end with the typed error,
+// except those whose handlers respond within the grace. The work on a prompt outlives its
 // response, and where other prompts are held until it has ended.
-func TestEndOfVersion2WithRequestsInFlight(t *testing.T) {
+func TestEndWithRequestsInFlight(t *testing.T) {
 	for _, agentCloses := range []bool{true, false} {
 		t.Run(fmt.Sprint("the agent closes: ", agentCloses), func(t *testing.T) {
 			pairtest.Bubble(t, func(t *testing.T) { endInFlight2(t, agentCloses) })

@@ -35,7 +35,7 @@ func TestUpdatesWithACallForEach(t *testing.T) {
 		c := newCounter(t, n)
 		answers := 0
 		p := pairtest.Connect(t, pairtest.Setup{
-			Agent: talker(n, text, nil),
+			Agent: updatingAgent(n, text, nil),
 			Client: func(conn *client.Conn) acp.Client {
 				return &peertest.FullClient{Do: func(ctx context.Context, _ string, params any) (any, error) {
 					i := number(params.(*acp.SessionNotification).Update)

@@ -89,9 +89,9 @@ func (c *counter) saw(i int) {
 	}
 }
 
-// talker is an agent whose turns consist of n updates. Everything else it answers
+// updatingAgent is an agent whose turns consist of n updates. Everything else it answers
 // at once.
-func talker(n, text int, sent func()) func(*agent.Conn) acp.Agent {
+func updatingAgent(n, text int, sent func()) func(*agent.Conn) acp.Agent {
 	return func(conn *agent.Conn) acp.Agent {
 		return &peertest.FullAgent{Do: func(ctx context.Context, method string, params any) (any, error) {
 			p, ok := params.(*acp.PromptRequest)
@@ -124,7 +124,7 @@ func TestUpdates(t *testing.T) {
 	pairtest.Bubble(t, func(t *testing.T) {
 		c := newCounter(t, n)
 		p := pairtest.Connect(t, pairtest.Setup{
-			Agent: talker(n, text, func() { sent.Add(1) }),
+			Agent: updatingAgent(n, text, func() { sent.Add(1) }),
 			Client: func(*client.Conn) acp.Client {
 				return &peertest.FullClient{Do: func(_ context.Context, method string, params any) (any, error) {
 					time.Sleep(time.Millisecond)
@@ -160,7 +160,7 @@ func TestUpdatesThroughAProxy(t *testing.T) {
 			ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
 		}
 		setup.Streams = pairtest.Proxied(t, setup)
-		setup.Agent = talker(n, text, nil)
+		setup.Agent = updatingAgent(n, text, nil)
 		setup.Client = func(*client.Conn) acp.Client {
 			return &peertest.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
 				time.Sleep(time.Millisecond)
@@ -183,7 +183,7 @@ func TestUpdatesOfATurnThatIsReadLate(t *testing.T) {
 	pairtest.Bubble(t, func(t *testing.T) {
 		c := newCounter(t, n)
 		p := pairtest.Connect(t, pairtest.Setup{
-			Agent:         talker(n, text, nil),
+			Agent:         updatingAgent(n, text, nil),
 			AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
 			ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
 		})
@@ -256,7 +256,7 @@ func TestUpdatesInRealTime(t *testing.T) {
 	c := newCounter(t, n)
 	p := pairtest.Connect(t, pairtest.Setup{
 		Streams: osPipes(t),
-		Agent:   talker(n, text, nil),
+		Agent:   updatingAgent(n, text, nil),
 		Client: func(*client.Conn) acp.Client {
 			return &peertest.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
 				<-time.After(time.Millisecond)

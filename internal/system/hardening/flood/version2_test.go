@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -37,8 +36,8 @@ func number2(u acp2.SessionUpdate) int {
 	return n
 }
 
-// talker2 is talker in version 2.
-func talker2(n, text int, sent func()) func(*agent2.Conn) acp2.Agent {
+// updatingAgent2 is updatingAgent in version 2.
+func updatingAgent2(n, text int, sent func()) func(*agent2.Conn) acp2.Agent {
 	return func(conn *agent2.Conn) acp2.Agent {
 		return &peertest2.FullAgent{Do: func(ctx context.Context, method string, params any) (any, error) {
 			p, ok := params.(*acp2.PromptRequest)
@@ -80,7 +79,7 @@ func TestUpdatesOfVersion2(t *testing.T) {
 					setup.Streams = pairtest2.Proxied(t, setup)
 					most *= 2
 				}
-				setup.Agent = talker2(n, text, func() { sent.Add(1) })
+				setup.Agent = updatingAgent2(n, text, func() { sent.Add(1) })
 				setup.Client = func(*client2.Conn) acp2.Client {
 					return &peertest2.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
 						i := number2(params.(*acp2.UpdateSessionNotification).Update)
@@ -115,7 +114,7 @@ func TestUpdatesOfATurnOfVersion2ThatIsReadLate(t *testing.T) {
 	pairtest.Bubble(t, func(t *testing.T) {
 		c := newCounter(t, n)
 		p := pairtest2.Connect(t, pairtest2.Setup{
-			Agent:         talker2(n, text, func() {}),
+			Agent:         updatingAgent2(n, text, func() {}),
 			AgentOptions:  agent2.Options{Limits: agent2.Limits{SendQueue: budget}},
 			ClientOptions: client2.Options{Limits: client2.Limits{Backlog: budget}},
 		})
@@ -134,90 +133,6 @@ func TestUpdatesOfATurnOfVersion2ThatIsReadLate(t *testing.T) {
 		require.NoError(t, err)
 		assert.EqualValues(t, n, c.seen.Load())
 		c.memory.Within(2*budget + slack)
-	})
-}
-
-// A client of version 2 that calls the agent back for each update goes on reading.
-func TestUpdatesOfVersion2WithACallForEach(t *testing.T) {
-	n, text := fewer()
-	pairtest.Bubble(t, func(t *testing.T) {
-		c := newCounter(t, n)
-		p := pairtest2.Connect(t, pairtest2.Setup{
-			Agent: talker2(n, text, func() {}),
-			Client: func(conn *client2.Conn) acp2.Client {
-				return &peertest2.FullClient{Do: func(ctx context.Context, _ string, params any) (any, error) {
-					i := number2(params.(*acp2.UpdateSessionNotification).Update)
-					if i < 0 {
-						return nil, nil
-					}
-					var answer int
-					if err := conn.Call(ctx, "_echo", i, &answer); err != nil {
-						return nil, err
-					}
-					assert.Equal(t, i, answer)
-					c.saw(i)
-					return nil, nil
-				}}
-			},
-			AgentOptions:  agent2.Options{Limits: agent2.Limits{SendQueue: 64 << 10}},
-			ClientOptions: client2.Options{Limits: client2.Limits{Backlog: 64 << 10}},
-		})
-		_, err := p.Client.Session("s").Prompt(t.Context(), acp2.Text("go")).Wait()
-		require.NoError(t, err)
-		assert.EqualValues(t, n, c.seen.Load())
-		c.memory.Within(int64(n*(text+400)) + 8<<20)
-	})
-}
-
-// Very many sessions of version 2 on one connection, each with turns that overlap: every
-// session keeps its order, and every turn ends.
-func TestManySessionsOfVersion2(t *testing.T) {
-	const sessions, turns, updates = 500, 2, 10
-	pairtest.Bubble(t, func(t *testing.T) {
-		var started atomic.Int64
-		talk := talker2(updates, 10, func() {})
-		p := pairtest2.Connect(t, pairtest2.Setup{
-			Agent: func(c *agent2.Conn) acp2.Agent {
-				talking := talk(c).(*peertest2.FullAgent).Do
-				return &peertest2.FullAgent{Do: func(ctx context.Context, method string, params any) (any, error) {
-					if _, ok := params.(*acp2.NewSessionRequest); ok {
-						return &acp2.NewSessionResponse{SessionID: acp2.SessionID(fmt.Sprint("s", started.Add(1)))}, nil
-					}
-					return talking(ctx, method, params)
-				}}
-			},
-			AgentOptions:  agent2.Options{Limits: agent2.Limits{SendQueue: 64 << 10}},
-			ClientOptions: client2.Options{Limits: client2.Limits{Backlog: 64 << 10}},
-		})
-		var wg sync.WaitGroup
-		for range sessions {
-			s, err := p.Client.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
-			require.NoError(t, err)
-			wg.Go(func() {
-				var all []*client2.Turn
-				for range turns {
-					all = append(all, s.Prompt(t.Context(), acp2.Text("go")))
-				}
-				for _, turn := range all {
-					next := 0
-					for u, err := range turn.Updates() {
-						if !assert.NoError(t, err) {
-							return
-						}
-						if i := number2(u); i >= 0 {
-							assert.Equal(t, next, i)
-							next++
-						}
-					}
-					idle, err := turn.Wait()
-					if assert.NoError(t, err) {
-						assert.Equal(t, acp2.StopReasonEndTurn, idle.StopReason)
-					}
-					assert.Equal(t, updates, next)
-				}
-			})
-		}
-		wg.Wait()
 	})
 }
 

@@ -30,7 +30,7 @@ import (
 func TestKilledAndSupervised(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, a *adapter) {
 		place := newWorkplace(t, a)
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), conversationTimeout)
 		defer cancel()
 		h, err := host.New(nil)
 		require.NoError(t, err)

@@ -60,7 +60,7 @@ func (e *either) connect(t *testing.T, rec *recording, only, version int) *negot
 		return q.Pick(e.pick), nil
 	}})
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), conversationTimeout)
 	t.Cleanup(cancel)
 	dropped := func(method string, err error) { t.Errorf("dropped %s: %v", method, err) }
 	conn, err := negotiate.Connect(ctx, func(context.Context) (stream.Stream, error) {

@@ -18,8 +18,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// patience bounds the conversation with one process of an agent.
-const patience = 90 * time.Second
+// conversationTimeout bounds the conversation with one process of an agent.
+const conversationTimeout = 90 * time.Second
 
 // conversation is the state of a test of version 2.
 type conversation struct {
@@ -81,7 +81,7 @@ func converseOver(t *testing.T, p *workplace, link func(*testing.T, stream.Strea
 		OnNoise: func(line string) { t.Errorf("the agent wrote what is no message: %s", line) },
 	})
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), conversationTimeout)
 	t.Cleanup(cancel)
 	c := &conversation{ctx: ctx, place: p, viewer: &asker{}, threads: thread.NewSet()}
 	c.conn = client.New(link(t, process), func(*client.Conn) acp.Client { return c.viewer }, &client.Options{

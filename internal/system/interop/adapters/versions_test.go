@@ -40,7 +40,7 @@ func TestLimitedVersions(t *testing.T) {
 				continue // it has no such setting
 			}
 			t.Run(test.name, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
 				starts := 0
 				conn, err := negotiate.Connect(ctx, negotiate.Command(func() *exec.Cmd {
@@ -72,7 +72,7 @@ func TestLimitedVersions(t *testing.T) {
 func TestHostKit(t *testing.T) {
 	eachAdapter(t, func(t *testing.T, a *adapter) {
 		place := newWorkplace(t, a)
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 		defer cancel()
 		asked := 0
 		h, err := host.New(&host.Options{Roots: []string{place.dir}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
@@ -107,7 +107,7 @@ func TestWithoutAccount(t *testing.T) {
 		place.home = t.TempDir() // has no settings
 		place.env = append(place.env, "HOME="+place.home, "USERPROFILE="+place.home, "TMPDIR="+place.home, "ANTHROPIC_API_KEY=", "ANTHROPIC_BASE_URL=")
 		for _, only := range []int{1, 2} {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 			defer cancel()
 			conn, err := negotiate.Connect(ctx, negotiate.Command(place.command, nil), &negotiate.Options{Only: only, Logger: newStrictLog(t)})
 			require.NoError(t, err)
