@@ -295,7 +295,7 @@ func TestRaces(t *testing.T) {
 		swap("dir", vault, true)
 		swap("chain", h.at("dir"), true)
 		read := 0
-		for i := range 2400 {
+		for i := range 1200 {
 			path := h.at([]string{"last", "dir/file", "chain/file"}[i%3])
 			text, err := h.read(path)
 			if refusal(t, err); err == nil {

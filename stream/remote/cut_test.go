@@ -196,7 +196,7 @@ func converse(t *testing.T, url string, resume bool, transport *http.Transport, 
 	return err
 }
 
-var step = flag.Int("step", 13, "TestCutAnywhere drops the connection after each multiple of so many bytes")
+var step = flag.Int("step", 37, "TestCutAnywhere drops the connection after each multiple of so many bytes")
 
 // If a network connection is dropped after any number of bytes in either direction, no call hangs.
 // Every lost or repeated message causes an error. With resume, no message of an event stream is

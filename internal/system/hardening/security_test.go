@@ -7,6 +7,8 @@ import (
 	"go/token"
 	"os"
 	"os/exec"
+	"path"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -94,25 +96,14 @@ var amount = regexp.MustCompile(`\b([0-9]+( (KiB|MiB|GiB|s)\b)?)`)
 // (Package rpc compares them with the values.)
 func TestTableOfLimitsTellsDefaults(t *testing.T) {
 	told := map[string]string{}
-	for name, path := range map[string]string{"agent.Limits": "../../../agent/limits.go", "client.Limits": "../../../client/limits.go"} {
-		for field, text := range fieldComments(t, path, "Limits") {
-			told[name+"."+field] = text
-		}
-	}
-	for field, text := range fieldComments(t, "../../../client/options.go", "Options") {
-		told["client.Options."+field] = text
-	}
-	for options, path := range map[string]string{
-		"stream.CommandOptions": "../../../stream/command.go", "stream.LinesOptions": "../../../stream/lines.go", "stream.SignalOptions": "../../../stream/signals.go",
+	for pkg, types := range map[string][]string{
+		"agent": {"Limits"}, "client": {"Limits", "Options"}, "stream": {"CommandOptions", "LinesOptions", "SignalOptions"},
+		"client/files": {"Options"}, "client/terminals": {"Options"},
 	} {
-		_, name, _ := strings.Cut(options, ".")
-		for field, text := range fieldComments(t, path, name) {
-			told[options+"."+field] = text
-		}
-	}
-	for _, pkg := range []string{"files", "terminals"} {
-		for field, text := range fieldComments(t, "../../../client/"+pkg+"/options.go", "Options") {
-			told[pkg+".Options."+field] = text
+		for _, name := range types {
+			for field, text := range fieldComments(t, "../../../"+pkg, name) {
+				told[path.Base(pkg)+"."+name+"."+field] = text
+			}
 		}
 	}
 	checked := 0
@@ -152,24 +143,29 @@ func TestTableOfLimitsTellsDefaults(t *testing.T) {
 	}
 }
 
-// fieldComments returns the comments of the fields of a struct, by their names.
-func fieldComments(t *testing.T, path, name string) map[string]string {
+// fieldComments returns the comments of the fields of a struct of the package in dir, by their
+// names.
+func fieldComments(t *testing.T, dir, name string) map[string]string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+	files, err := filepath.Glob(dir + "/*.go")
 	require.NoError(t, err)
 	comments := map[string]string{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.TypeSpec)
-		if !ok || spec.Name.Name != name {
-			return true
-		}
-		for _, field := range spec.Type.(*ast.StructType).Fields.List {
-			for _, id := range field.Names {
-				comments[id.Name] = strings.Join(strings.Fields(field.Doc.Text()), " ")
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || spec.Name.Name != name {
+				return true
 			}
-		}
-		return false
-	})
-	require.NotEmpty(t, comments, path)
+			for _, field := range spec.Type.(*ast.StructType).Fields.List {
+				for _, id := range field.Names {
+					comments[id.Name] = strings.Join(strings.Fields(field.Doc.Text()), " ")
+				}
+			}
+			return false
+		})
+	}
+	require.NotEmpty(t, comments, "%s of %s", name, dir)
 	return comments
 }

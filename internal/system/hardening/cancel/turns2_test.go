@@ -143,4 +143,3 @@ func TestTurnOfVersion2ThatDoesNotEnd(t *testing.T) {
 		assert.NotContains(t, log.String(), "level=WARN")
 	})
 }
-
