@@ -13,54 +13,38 @@ import (
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	client2 "github.com/acpkit/go-sdk/client/v2"
+	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// buggyAgent2 is buggyAgent in version 2.
-type buggyAgent2 struct {
-	conn *agent2.Conn
-	bug  func(v any) error
+// buggyAgent2 is buggyAgent in version 2. Its prompts fail before they are part of the
+// conversation, or in the work.
+func buggyAgent2(bug func(v any) error) func(*agent2.Conn) acp2.Agent {
+	return func(conn *agent2.Conn) acp2.Agent {
+		a := &peertest2.FullAgent{}
+		a.Do = func(ctx context.Context, method string, params any) (any, error) {
+			switch params := params.(type) {
+			case *acp2.InitializeRequest:
+				caps := agent2.Capabilities(a)
+				caps.Session.MCP = &acp2.MCPCapabilities{HTTP: &acp2.MCPHTTPCapabilities{}, Stdio: &acp2.MCPStdioCapabilities{}}
+				return &acp2.InitializeResponse{Capabilities: caps}, nil
+			case *acp2.PromptRequest:
+				return buggyPrompt2(ctx, conn, params, bug)
+			case json.RawMessage:
+				if method == "_bad" {
+					return map[string]any{"canary-key": func() {}}, nil
+				}
+			}
+			return nil, bug(params)
+		}
+		return a
+	}
 }
 
-func (a *buggyAgent2) Initialize(context.Context, *acp2.InitializeRequest) (*acp2.InitializeResponse, error) {
-	caps := agent2.Capabilities(a)
-	caps.Session.MCP = &acp2.MCPCapabilities{HTTP: &acp2.MCPHTTPCapabilities{}, Stdio: &acp2.MCPStdioCapabilities{}}
-	return &acp2.InitializeResponse{Capabilities: caps}, nil
-}
-
-func (a *buggyAgent2) NewSession(_ context.Context, req *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
-	return &acp2.NewSessionResponse{SessionID: "s"}, a.bug(req)
-}
-
-func (a *buggyAgent2) ListSessions(_ context.Context, req *acp2.ListSessionsRequest) (*acp2.ListSessionsResponse, error) {
-	return nil, a.bug(req)
-}
-
-func (a *buggyAgent2) ResumeSession(_ context.Context, req *acp2.ResumeSessionRequest) (*acp2.ResumeSessionResponse, error) {
-	return nil, a.bug(req)
-}
-
-func (a *buggyAgent2) CloseSession(_ context.Context, req *acp2.CloseSessionRequest) (*acp2.CloseSessionResponse, error) {
-	return nil, a.bug(req)
-}
-
-func (a *buggyAgent2) Cancel(_ context.Context, n *acp2.CancelSessionNotification) error {
-	return a.bug(n)
-}
-
-func (a *buggyAgent2) Login(_ context.Context, req *acp2.LoginAuthRequest) (*acp2.LoginAuthResponse, error) {
-	return nil, a.bug(req)
-}
-
-func (a *buggyAgent2) Logout(_ context.Context, req *acp2.LogoutAuthRequest) (*acp2.LogoutAuthResponse, error) {
-	return nil, a.bug(req)
-}
-
-// Prompt goes wrong before the message is part of the conversation, or in the work on it.
-func (a *buggyAgent2) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
-	s, text := a.conn.Session(req.SessionID), acp2.PlainText(req.Prompt...)
+func buggyPrompt2(ctx context.Context, conn *agent2.Conn, req *acp2.PromptRequest, bug func(v any) error) (any, error) {
+	s, text := conn.Session(req.SessionID), acp2.PlainText(req.Prompt...)
 	if strings.Contains(text, "refuse") {
-		return &acp2.PromptResponse{MessageID: "m"}, a.bug(req)
+		return nil, bug(req)
 	}
 	return s.Accept(ctx, req, func(ctx context.Context) (acp2.StopReason, error) {
 		_ = s.Message(ctx, "m", "canary-said")
@@ -72,54 +56,39 @@ func (a *buggyAgent2) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp
 			_ = b.End(ctx)
 		}
 		_, _ = s.AskPermission(ctx, "canary-title", &acp2.ToolCallPermissionSubject{ToolCall: acp2.ToolCallUpdate{ToolCallID: "canary-call", RawInput: json.RawMessage(`"canary-input"`)}})
-		_, _ = a.conn.RequestPermission(ctx, &acp2.RequestPermissionRequest{SessionID: "s", Title: "canary-title"}) // without options: not sent
-		_, _ = a.conn.CreateElicitation(ctx, &acp2.CreateElicitationRequest{Message: "canary-message", Mode: &acp2.ElicitationFormMode{RequestedSchema: acp2.ElicitationSchema{Type: acp2.ElicitationSchemaTypeObject, Title: "canary-title"}, Scope: &acp2.ElicitationSessionScope{SessionID: "s"}}})
-		_ = a.conn.Call(ctx, "_ext", map[string]string{"canary-key": "canary-ext"}, nil)
-		_ = a.conn.Notify(ctx, "_note", map[string]string{"canary-key": "canary-ext"})
-		_ = a.conn.Notify(ctx, "_note", func() {}) // cannot be encoded
+		_, _ = conn.RequestPermission(ctx, &acp2.RequestPermissionRequest{SessionID: "s", Title: "canary-title"}) // without options: not sent
+		_, _ = conn.CreateElicitation(ctx, &acp2.CreateElicitationRequest{Message: "canary-message", Mode: &acp2.ElicitationFormMode{RequestedSchema: acp2.ElicitationSchema{Type: acp2.ElicitationSchemaTypeObject, Title: "canary-title"}, Scope: &acp2.ElicitationSessionScope{SessionID: "s"}}})
+		_ = conn.Call(ctx, "_ext", map[string]string{"canary-key": "canary-ext"}, nil)
+		_ = conn.Notify(ctx, "_note", map[string]string{"canary-key": "canary-ext"})
+		_ = conn.Notify(ctx, "_note", func() {}) // cannot be encoded
 		if strings.Contains(text, "wait") {
 			<-ctx.Done()
 		}
-		return acp2.StopReasonEndTurn, a.bug(req)
+		return acp2.StopReasonEndTurn, bug(req)
 	})
 }
 
-func (a *buggyAgent2) HandleExtension(_ context.Context, method string, params json.RawMessage) (any, error) {
-	if method == "_bad" {
-		return map[string]any{"canary-key": func() {}}, nil
-	}
-	return params, a.bug(params)
-}
-
 // buggyClient2 is buggyClient in version 2.
-type buggyClient2 struct{ bug func(v any) error }
-
-func (c *buggyClient2) RequestPermission(_ context.Context, req *acp2.RequestPermissionRequest) (*acp2.RequestPermissionResponse, error) {
-	return acp2.Selected("canary-choice"), c.bug(req)
-}
-
-func (c *buggyClient2) SessionUpdate(_ context.Context, n *acp2.UpdateSessionNotification) error {
-	return c.bug(n)
-}
-
-func (c *buggyClient2) CreateElicitation(_ context.Context, req *acp2.CreateElicitationRequest) (*acp2.CreateElicitationResponse, error) {
-	return &acp2.CreateElicitationResponse{Action: &acp2.ElicitationDeclineAction{}}, c.bug(req)
-}
-
-func (c *buggyClient2) HandleExtension(_ context.Context, _ string, params json.RawMessage) (any, error) {
-	return params, c.bug(params)
-}
-
-func (c *buggyClient2) HandleExtensionNotification(_ context.Context, _ string, params json.RawMessage) error {
-	return c.bug(params)
+func buggyClient2(bug func(v any) error) func(*client2.Conn) acp2.Client {
+	return func(*client2.Conn) acp2.Client {
+		return &peertest2.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
+			switch params.(type) {
+			case *acp2.RequestPermissionRequest:
+				return acp2.Selected("canary-choice"), bug(params)
+			case *acp2.CreateElicitationRequest:
+				return &acp2.CreateElicitationResponse{Action: &acp2.ElicitationDeclineAction{}}, bug(params)
+			}
+			return nil, bug(params)
+		}}
+	}
 }
 
 // tellSecrets2 is tellSecrets in version 2.
 func tellSecrets2(t *testing.T, bug func(any) error, log *slog.Logger) {
 	aIn, cOut := io.Pipe()
 	cIn, aOut := io.Pipe()
-	ac := agent2.New(stream.Lines(aIn, aOut, nil), func(c *agent2.Conn) acp2.Agent { return &buggyAgent2{c, bug} }, &agent2.Options{Logger: log})
-	cc := client2.New(stream.Lines(cIn, cOut, nil), func(*client2.Conn) acp2.Client { return &buggyClient2{bug} }, &client2.Options{Logger: log})
+	ac := agent2.New(stream.Lines(aIn, aOut, nil), buggyAgent2(bug), &agent2.Options{Unstable: true, Logger: log})
+	cc := client2.New(stream.Lines(cIn, cOut, nil), buggyClient2(bug), &client2.Options{Unstable: true, Logger: log})
 	require.NoError(t, ac.Start(context.Background()))
 	require.NoError(t, cc.Start(context.Background()))
 	ctx := t.Context()

@@ -21,6 +21,7 @@ import (
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
 	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -55,101 +56,65 @@ var bugs = map[string]func(v any) error{
 
 // buggyAgent calls the client with secrets, and then does as bug says with what it was
 // given.
-type buggyAgent struct {
-	conn *agent.Conn
-	bug  func(v any) error
+func buggyAgent(bug func(v any) error) func(*agent.Conn) acp.Agent {
+	return func(conn *agent.Conn) acp.Agent {
+		a := &peertest.FullAgent{}
+		a.Do = func(ctx context.Context, method string, params any) (any, error) {
+			switch params := params.(type) {
+			case *acp.InitializeRequest:
+				caps := agent.Capabilities(a)
+				caps.MCPCapabilities = &acp.MCPCapabilities{HTTP: true}
+				return &acp.InitializeResponse{AgentCapabilities: caps}, nil
+			case *acp.PromptRequest:
+				tellClient(ctx, conn, params)
+			case json.RawMessage:
+				if method == "_bad" {
+					return map[string]any{"canary-key": func() {}}, nil
+				}
+			}
+			return nil, bug(params)
+		}
+		return a
+	}
 }
 
-func (a *buggyAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	caps := agent.Capabilities(a)
-	caps.MCPCapabilities = &acp.MCPCapabilities{HTTP: true}
-	return &acp.InitializeResponse{AgentCapabilities: caps}, nil
-}
-
-func (a *buggyAgent) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "s"}, a.bug(req)
-}
-
-func (a *buggyAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	s := a.conn.Session(req.SessionID)
+// tellClient sends secrets in a turn.
+func tellClient(ctx context.Context, conn *agent.Conn, req *acp.PromptRequest) {
+	s := conn.Session(req.SessionID)
 	_ = s.Message(ctx, "canary-said")
 	_, _ = s.ReadFile(ctx, "/canary-path")
 	_ = s.WriteFile(ctx, "/canary-path", "canary-content")
-	_, _ = a.conn.CreateTerminal(ctx, &acp.CreateTerminalRequest{
+	_, _ = conn.CreateTerminal(ctx, &acp.CreateTerminalRequest{
 		SessionID: "s", Command: "canary-command", Args: []string{"canary-arg"}, Env: []acp.EnvVariable{{Name: "canary-name", Value: "canary-value"}},
 	})
-	_, _ = a.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{
+	_, _ = conn.RequestPermission(ctx, &acp.RequestPermissionRequest{
 		SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "t", RawInput: json.RawMessage(`"canary-input"`)},
 		Options: []acp.PermissionOption{{OptionID: "o", Name: "canary-option", Kind: acp.PermissionOptionKindAllowOnce}},
 	})
-	_ = a.conn.Call(ctx, "_ext", map[string]string{"canary-key": "canary-ext"}, nil)
-	_ = a.conn.Notify(ctx, "_note", map[string]string{"canary-key": "canary-ext"})
-	_ = a.conn.Notify(ctx, "_note", func() {}) // cannot be encoded
+	_ = conn.Call(ctx, "_ext", map[string]string{"canary-key": "canary-ext"}, nil)
+	_ = conn.Notify(ctx, "_note", map[string]string{"canary-key": "canary-ext"})
+	_ = conn.Notify(ctx, "_note", func() {}) // cannot be encoded
 	if strings.Contains(acp.PlainText(req.Prompt[0]), "wait") {
 		<-ctx.Done()
 	}
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, a.bug(req)
-}
-
-func (a *buggyAgent) Cancel(_ context.Context, n *acp.CancelNotification) error { return a.bug(n) }
-
-func (a *buggyAgent) Authenticate(_ context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
-	return nil, a.bug(req)
-}
-
-func (a *buggyAgent) HandleExtension(_ context.Context, method string, params json.RawMessage) (any, error) {
-	if method == "_bad" {
-		return map[string]any{"canary-key": func() {}}, nil
-	}
-	return params, a.bug(params)
 }
 
 // buggyClient does as bug says with what it was given.
-type buggyClient struct{ bug func(v any) error }
-
-func (c *buggyClient) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.Selected("canary-choice"), c.bug(req)
-}
-
-func (c *buggyClient) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
-	return c.bug(n)
-}
-
-func (c *buggyClient) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
-	res := &acp.ReadTextFileResponse{Content: "canary-file"}
-	return res, c.bug(res)
-}
-
-func (c *buggyClient) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
-	return nil, c.bug(req)
-}
-
-func (c *buggyClient) CreateTerminal(_ context.Context, req *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
-	return &acp.CreateTerminalResponse{TerminalID: "canary-terminal"}, c.bug(req)
-}
-
-func (c *buggyClient) TerminalOutput(context.Context, *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
-	return &acp.TerminalOutputResponse{Output: "canary-output"}, nil
-}
-
-func (c *buggyClient) WaitForTerminalExit(context.Context, *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error) {
-	return nil, nil
-}
-
-func (c *buggyClient) KillTerminal(context.Context, *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
-	return nil, nil
-}
-
-func (c *buggyClient) ReleaseTerminal(context.Context, *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
-	return nil, nil
-}
-
-func (c *buggyClient) HandleExtension(_ context.Context, _ string, params json.RawMessage) (any, error) {
-	return params, c.bug(params)
-}
-
-func (c *buggyClient) HandleExtensionNotification(_ context.Context, _ string, params json.RawMessage) error {
-	return c.bug(params)
+func buggyClient(bug func(v any) error) func(*client.Conn) acp.Client {
+	return func(*client.Conn) acp.Client {
+		return &peertest.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
+			switch params.(type) {
+			case *acp.RequestPermissionRequest:
+				return acp.Selected("canary-choice"), bug(params)
+			case *acp.ReadTextFileRequest:
+				res := &acp.ReadTextFileResponse{Content: "canary-file"}
+				return res, bug(res)
+			case *acp.CreateTerminalRequest:
+				return &acp.CreateTerminalResponse{TerminalID: "canary-terminal"}, bug(params)
+			}
+			return nil, bug(params)
+		}}
+	}
 }
 
 // everything is a logger that keeps all it gets.
@@ -178,10 +143,10 @@ func TestNoSecretsInLogs(t *testing.T) {
 func tellSecrets(t *testing.T, bug func(any) error, log *slog.Logger) {
 	aIn, cOut := io.Pipe()
 	cIn, aOut := io.Pipe()
-	ac := agent.New(stream.Lines(aIn, aOut, nil), func(c *agent.Conn) acp.Agent { return &buggyAgent{c, bug} },
-		&agent.Options{Logger: log})
-	cc := client.New(stream.Lines(cIn, cOut, nil), func(*client.Conn) acp.Client { return &buggyClient{bug} },
-		&client.Options{Logger: log})
+	ac := agent.New(stream.Lines(aIn, aOut, nil), buggyAgent(bug),
+		&agent.Options{Unstable: true, Logger: log})
+	cc := client.New(stream.Lines(cIn, cOut, nil), buggyClient(bug),
+		&client.Options{Unstable: true, Logger: log})
 	require.NoError(t, ac.Start(context.Background()))
 	require.NoError(t, cc.Start(context.Background()))
 	ctx := t.Context()

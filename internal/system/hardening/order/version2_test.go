@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -14,58 +13,13 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client/v2"
-	"github.com/acpkit/go-sdk/internal/rawpeer"
+	peertest "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
+	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
 var version2 = version{ownTurns: true, connect: (*world).connect2}
-
-// agent2 is an agent of version 2. All of its methods but those of the handshake call do.
-type agent2 struct {
-	do func(ctx context.Context, method string, params any) error
-}
-
-func (a *agent2) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return nil, nil
-}
-
-func (a *agent2) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "s"}, nil
-}
-
-func (a *agent2) ListSessions(context.Context, *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	return nil, nil
-}
-
-func (a *agent2) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	return nil, a.do(ctx, acp.MethodSessionResume, req)
-}
-
-func (a *agent2) CloseSession(context.Context, *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	return nil, nil
-}
-
-func (a *agent2) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	err := a.do(ctx, acp.MethodSessionPrompt, req)
-	return &acp.PromptResponse{MessageID: messageID(req)}, err
-}
-
-func (a *agent2) Cancel(ctx context.Context, n *acp.CancelSessionNotification) error {
-	return a.do(ctx, acp.MethodSessionCancel, n)
-}
-
-func (a *agent2) SetSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	return nil, a.do(ctx, acp.MethodSessionSetConfigOption, req)
-}
-
-func (a *agent2) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	return struct{}{}, a.do(ctx, method, params)
-}
-
-func (a *agent2) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
-	return a.do(ctx, method, params)
-}
 
 func messageID(req *acp.PromptRequest) acp.MessageID {
 	return acp.MessageID(strconv.Itoa(promptAct(req).UID))
@@ -100,7 +54,7 @@ func (w *world) agentSide2(conn *agent.Conn) acp.Agent {
 		}
 		return err
 	}
-	return &agent2{do: func(ctx context.Context, method string, params any) error {
+	do := func(ctx context.Context, method string, params any) error {
 		switch p := params.(type) {
 		case *acp.PromptRequest:
 			a := promptAct(p)
@@ -132,28 +86,14 @@ func (w *world) agentSide2(conn *agent.Conn) acp.Agent {
 			return s.extension(ctx, method, unmarshal(p))
 		}
 		return nil
+	}
+	return &peertest.FullAgent{Do: func(ctx context.Context, method string, params any) (any, error) {
+		err := do(ctx, method, params)
+		if p, ok := params.(*acp.PromptRequest); ok {
+			return &acp.PromptResponse{MessageID: messageID(p)}, err
+		}
+		return nil, err
 	}}
-}
-
-// client2 is the client of version 2. All of its methods call do.
-type client2 struct {
-	do func(ctx context.Context, method string, params any) error
-}
-
-func (c *client2) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.Selected(req.Options[0].OptionID), c.do(ctx, acp.MethodSessionRequestPermission, req)
-}
-
-func (c *client2) SessionUpdate(ctx context.Context, n *acp.UpdateSessionNotification) error {
-	return c.do(ctx, acp.MethodSessionUpdate, n)
-}
-
-func (c *client2) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	return struct{}{}, c.do(ctx, method, params)
-}
-
-func (c *client2) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
-	return c.do(ctx, method, params)
 }
 
 // clientSide2 is clientSide in version 2.
@@ -213,23 +153,23 @@ func (w *world) clientSide2(conn *client.Conn) (acp.Client, *side) {
 		}
 		return err
 	}
-	return &client2{do: func(ctx context.Context, method string, params any) error {
+	return &peertest.FullClient{Do: func(ctx context.Context, method string, params any) (any, error) {
 		switch p := params.(type) {
 		case *acp.UpdateSessionNotification:
 			a := carried(p.Meta)
 			if a.UID == 0 { // the message of a prompt, or the end of the work on it
-				return nil
+				return nil, nil
 			}
 			s.note(ctx, a)
 			w.mu.Lock()
 			w.handled[a.UID] = true
 			w.mu.Unlock()
 		case *acp.RequestPermissionRequest:
-			return s.request(ctx, carried(p.Meta))
+			return nil, s.request(ctx, carried(p.Meta))
 		case json.RawMessage:
-			return s.extension(ctx, method, unmarshal(p))
+			return nil, s.extension(ctx, method, unmarshal(p))
 		}
-		return nil
+		return nil, nil
 	}}, s
 }
 
@@ -245,45 +185,43 @@ func uid2(u acp.SessionUpdate) int {
 func (w *world) connect2(
 	t *testing.T, r *rand.Rand, proxies int, link func(*testing.T) (forAgent, forClient stream.Stream),
 ) (*ends, *side) {
-	log := slog.New(slog.DiscardHandler)
-	newAgent := func(over stream.Stream, f func(*agent.Conn) acp.Agent, middleware ...acp.Middleware) *agent.Conn {
-		c := agent.New(over, f, &agent.Options{Unstable: true, IgnoreCapabilities: true, Logger: log, Receiving: middleware, Limits: agent.Limits{
-			MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
-		}})
-		return rawpeer.Start(t, c)
-	}
-	newClient := func(over stream.Stream, f func(*client.Conn) acp.Client) *client.Conn {
-		c := client.New(over, f, &client.Options{Unstable: true, IgnoreCapabilities: true, Logger: log, Limits: client.Limits{
-			MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
-		}})
-		return rawpeer.Start(t, c)
+	limits := func() pairtest2.Setup {
+		return pairtest2.Setup{
+			AgentOptions: agent.Options{Limits: agent.Limits{
+				MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
+			}},
+			ClientOptions: client.Options{Limits: client.Limits{
+				MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
+			}},
+		}
 	}
 	forAgent, rest := link(t)
 	for range proxies {
-		toProxy, upper := stream.Pipe()
-		newAgent(upper, func(above *agent.Conn) acp.Agent {
-			return newClient(rest, func(*client.Conn) acp.Client { return above })
-		})
-		rest = toProxy
+		rest = pairtest2.Proxy(t, rest, limits())
 	}
-	a := newAgent(&wire{forAgent, w, w.agent}, w.agentSide2, func(next acp.Handler) acp.Handler {
+	s := limits()
+	s.AgentOptions.Receiving = []acp.Middleware{func(next acp.Handler) acp.Handler {
 		return func(ctx context.Context, method string, params any) (any, error) {
 			if p, ok := params.(*acp.PromptRequest); ok {
 				w.called(promptAct(p).UID)
 			}
 			return next(ctx, method, params)
 		}
-	})
+	}}
+	s.Streams = func() (stream.Stream, stream.Stream) {
+		return &wire{forAgent, w, w.agent}, &wire{rest, w, w.other}
+	}
 	var top *side
-	c := newClient(&wire{rest, w, w.other}, func(c *client.Conn) acp.Client {
+	s.Agent = w.agentSide2
+	s.Client = func(c *client.Conn) acp.Client {
 		cl, s := w.clientSide2(c)
 		top = s
 		return cl
-	})
-	_, err := c.Initialize(context.Background(), nil)
-	require.NoError(t, err)
-	return &ends{a, c, func(n int) error {
-		_, err := c.ResumeSession(context.Background(), &acp.ResumeSessionRequest{SessionID: session2(n), Cwd: "/"})
+	}
+	p := pairtest2.Connect(t, s)
+	require.NotNil(t, top)
+	return &ends{p.Agent, p.Client, func(n int) error {
+		_, err := p.Client.ResumeSession(context.Background(), &acp.ResumeSessionRequest{SessionID: session2(n), Cwd: "/"})
 		return err
 	}}, top
 }
