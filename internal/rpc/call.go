@@ -22,9 +22,8 @@ type CallOptions struct {
 	OnCtxDone func()
 	Grace     time.Duration
 
-	// Negotiates means that the call is a handshake whose result decides which methods this end
-	// handles, see Config.Negotiated. What is read meanwhile waits for it: a peer that calls this
-	// end before it responds waits for itself.
+	// Negotiates means that the call is a handshake: what is read before its response waits for
+	// it. A peer that calls this end before it responds waits for itself.
 	Negotiates bool
 
 	// Sent runs when the request is queued for sending: what is sent from then on is
@@ -94,7 +93,7 @@ func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallO
 		}
 	}
 	if opts.Negotiates {
-		opts = c.handshake.call(opts)
+		opts = c.hold(opts)
 	}
 	k.at, k.took, k.vacant = opts.AtResponse, opts.Result, opts.Vacant
 	ctx, k.raw = TakeRawResult(ctx)

@@ -62,9 +62,6 @@ type Config struct {
 	// Defined reports whether a version of the protocol defines the method, for
 	// whichever end; nil: it defines none.
 	Defined func(method string) bool
-	// Fallback: Extension and ExtensionNotification get every method without a row but
-	// $/cancel_request. A Conn without Entries and Handshake then passes on all there is.
-	Fallback bool
 
 	// Relay: the handlers pass requests on over other connections and return what they get
 	// there. What such a connection reads after a response waits for the handler's own.
@@ -77,12 +74,8 @@ type Config struct {
 	// HandshakeFirst: a repeated handshake is refused with -32600 if another request was
 	// read since the connection was opened.
 	HandshakeFirst bool
-	// Negotiated returns what the handshake's result leads to. It takes the place of
-	// Entries for all that is read after the handshake begins. Nil: the entries stay.
-	Negotiated func(result any) Version
 
-	// StrictIDs: the id of a request must be a string or an integer, also before the
-	// handshake.
+	// StrictIDs: the id of a request must be a string or an integer.
 	StrictIDs bool
 
 	// Reopens reports whether a request of the method opens a lost session again, see
@@ -124,14 +117,6 @@ type Config struct {
 	// Results counts the results of this connection with those of others; nil: they count
 	// alone.
 	Results *reserve.Budget
-}
-
-// Version is what a handshake has led to.
-type Version struct {
-	// Entries are the methods that this end handles.
-	Entries []*Entry
-	// StrictIDs: the id of a request must be a string or an integer.
-	StrictIDs bool
 }
 
 // Limits bound memory, handlers and waiting. Zero means the default, which withDefaults sets.

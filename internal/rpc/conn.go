@@ -37,18 +37,17 @@ type Conn struct {
 	endLife context.CancelCauseFunc
 	up      *scope // the handler whose ctx started the connection
 
-	out       *outbox.Box
-	results   *reserve.Share
-	calls     calls
-	order     order.Order
-	worker    worker
-	handlers  handlers
-	handshake handshake
-	end       ending
-	ready     atomic.Bool // Configure was called: what it has set may be read
-	started   atomic.Bool
-	shutting  atomic.Bool // Shutdown was called
-	network   bool        // the stream routes messages
+	out      *outbox.Box
+	results  *reserve.Share
+	calls    calls
+	order    order.Order
+	worker   worker
+	handlers handlers
+	end      ending
+	ready    atomic.Bool // Configure was called: what it has set may be read
+	started  atomic.Bool
+	shutting atomic.Bool // Shutdown was called
+	network  bool        // the stream routes messages
 }
 
 // New returns a Conn that is configured.
@@ -77,9 +76,8 @@ func (c *Conn) Configure(cfg Config) {
 	}
 	c.results = c.cfg.Results.Share(c.limits.Results, c.order.Resume)
 	c.worker.c = c
-	c.handshake = handshake{c, newRows(Version{Entries: cfg.Entries, StrictIDs: cfg.StrictIDs}, &c.handlers)}
 	c.order.Init(order.Config{
-		Initial: c.handshake.initial, Handshake: cfg.Handshake, First: cfg.HandshakeFirst,
+		Handshake: cfg.Handshake, First: cfg.HandshakeFirst,
 		Backlog: c.limits.Backlog, MaxBacklog: c.limits.MaxBacklog, MaxWaiting: c.limits.MaxWaiting, MaxOpen: c.limits.MaxOpen,
 		MaxHandlers: c.limits.MaxHandlers, Exceeded: c.results.Exceeded, Work: c.worker.run,
 		SlowAfter: c.limits.SlowHandler, Slow: c.slowHandler, Call: c.calls.first,
@@ -162,11 +160,7 @@ func (c *Conn) usable() error {
 // respondOwn queues a response of the connection itself, with the id null if the version
 // does not allow the one that the peer wrote. It never waits: the reader calls it.
 func (c *Conn) respondOwn(id []byte, e *rpcerr.RequestError) {
-	rows, ok := c.order.Table().(*rows)
-	if !ok {
-		rows = c.handshake.initial
-	}
-	if !rows.allows(envelope.IDKey(string(id))) {
+	if !c.handlers.allows(envelope.IDKey(string(id))) {
 		id = nil
 	}
 	f := outbox.NewFrame()

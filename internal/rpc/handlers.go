@@ -16,17 +16,18 @@ import (
 // handlers pass a message to the user's handler: decode, check, middleware, handler.
 type handlers struct {
 	codec
+	rows
 	receive Handler // the middlewares around handle; nil without any
 }
 
 func (h *handlers) init(cfg *Config, log *slog.Logger) {
-	h.codec = codec{cfg: cfg, log: log}
+	h.codec, h.rows = codec{cfg: cfg, log: log}, newRows(cfg.Entries)
 	h.receive = wrap(cfg.Receiving, h.handleWrapped)
 }
 
 // isExtension reports whether a method without a row goes to the handlers of extensions.
 func (h *handlers) isExtension(method string) bool {
-	return h.cfg.Fallback || !strings.HasPrefix(method, "$/") && !(h.cfg.Defined != nil && h.cfg.Defined(method))
+	return !strings.HasPrefix(method, "$/") && !(h.cfg.Defined != nil && h.cfg.Defined(method))
 }
 
 // notification decodes a notification and runs its handler.
@@ -186,15 +187,11 @@ func wrap(list []Middleware, h Handler) Handler {
 }
 
 // rows are the methods that this end handles.
-type rows struct {
-	requests, notifications map[string]*Entry
-	strictIDs               bool
-	handlers                *handlers
-}
+type rows struct{ requests, notifications map[string]*Entry }
 
-func newRows(v Version, h *handlers) *rows {
-	t := &rows{requests: map[string]*Entry{}, notifications: map[string]*Entry{}, strictIDs: v.StrictIDs, handlers: h}
-	for _, e := range v.Entries {
+func newRows(entries []*Entry) rows {
+	t := rows{map[string]*Entry{}, map[string]*Entry{}}
+	for _, e := range entries {
 		if e.Notification {
 			t.notifications[e.Name] = e
 		} else {
@@ -204,45 +201,15 @@ func newRows(v Version, h *handlers) *rows {
 	return t
 }
 
-// Request sets what the order needs of a request. It implements [order.Table].
-func (t *rows) Request(h order.Handler) bool {
-	r, _ := h.(*request)
-	if r.rows != t {
-		r.rows, r.entry = t, t.requests[r.Method]
-		r.Waits, r.Group, r.Ends = false, "", nil
-		if e := r.entry; e != nil {
-			r.Method = e.Name
-			r.Waits, r.Ends = e.Waits || e.Group, e.ends(r.params)
-			if e.Group {
-				r.Group = groupKey(r.params)
-			}
-		}
-	}
-	return t.allows(r.Key)
-}
+// extension is the method of a notification without a row.
+type extension string
 
-// name returns the method as a string, without a copy if there is a row.
-func (t *rows) name(method []byte) string {
-	if e := t.requests[string(method)]; e != nil {
-		return e.Name
-	}
-	return string(method)
-}
-
-// Notification implements [order.Table].
-func (t *rows) Notification(method, params []byte) (order.Subject, *order.Ends) {
-	if e := t.notifications[string(method)]; e != nil {
-		return e, e.ends(params)
-	}
-	if name := string(method); t.handlers.cfg.ExtensionNotification != nil && t.handlers.isExtension(name) {
-		return order.Name(name), nil
-	}
-	return nil, nil
-}
+// Title implements [order.Subject].
+func (e extension) Title() string { return string(e) }
 
 // allows reports whether a request may have the id with this key.
-func (t *rows) allows(key string) bool {
-	return !t.strictIDs || strings.HasPrefix(key, `"`) || key != "null" && !strings.ContainsAny(key, ".eE")
+func (h *handlers) allows(key string) bool {
+	return !h.cfg.StrictIDs || strings.HasPrefix(key, `"`) || key != "null" && !strings.ContainsAny(key, ".eE")
 }
 
 // Title implements [order.Subject].

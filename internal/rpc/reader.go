@@ -94,26 +94,39 @@ func (r *reader) tooLarge(e *stream.TooLargeError) {
 }
 
 func (r *reader) notification(e *envelope.Envelope, size int64) {
-	switch {
-	case string(e.Method) == methodCancel:
-		r.cancel(e.Params)
-	case !r.c.order.Notify(e.Method, e.Params, size):
-		r.c.log.Debug("acp: ignored a notification", "method", shown(string(e.Method)))
+	h := &r.c.handlers
+	it := order.Item{Size: size + order.NotificationOverhead, Params: e.Params}
+	if entry := h.notifications[string(e.Method)]; entry != nil {
+		it.What, it.Ends = entry, entry.ends(e.Params)
+	} else {
+		method := string(e.Method)
+		switch {
+		case method == methodCancel:
+			r.cancel(e.Params)
+			return
+		case h.cfg.ExtensionNotification == nil || !h.isExtension(method):
+			r.c.log.Debug("acp: ignored a notification", "method", shown(method))
+			return
+		}
+		it.What = extension(method)
 	}
+	r.c.order.Notify(it)
 }
 
 func (r *reader) request(e *envelope.Envelope, size int64) {
-	q := &request{params: e.Params}
+	q := &request{params: e.Params, entry: r.c.handlers.requests[string(e.Method)]}
 	q.ID = string(e.ID)
 	q.Key = envelope.IDKey(q.ID)
+	q.Bad = !r.c.handlers.allows(q.Key)
 	q.parent, q.conn, q.req, q.up, q.Size = r.c.life, r.c, q, r.c.up, size+order.RequestOverhead
 	q.Inside = q.insideNotification()
-	rows, _ := r.c.order.Table().(*rows)
-	if rows != nil {
-		q.Method = rows.name(e.Method)
-		rows.Request(q) // while no lock is held
-	} else {
+	if q.entry == nil {
 		q.Method = string(e.Method)
+	} else {
+		q.Method, q.Waits, q.Ends = q.entry.Name, q.entry.Waits || q.entry.Group, q.entry.ends(e.Params)
+		if q.entry.Group {
+			q.Group = groupKey(e.Params)
+		}
 	}
 	if r.c.network && r.c.reopens(q.Method) {
 		r.c.calls.reopen(envelope.SessionID(e.Params))
@@ -131,7 +144,7 @@ func (r *reader) cancel(params []byte) {
 		q.params = nil // its place may be far
 		r.c.respondOwn([]byte(q.ID), cancelledResponse(q))
 	}
-	r.c.handshake.refuse(refused)
+	r.c.refuse(refused)
 }
 
 func (r *reader) response(e *envelope.Envelope) {

@@ -20,7 +20,6 @@ type request struct {
 	scope // the handler's ctx
 	order.Request
 
-	rows   *rows  // in which its entry was looked up
 	entry  *Entry // nil for an extension
 	params []byte
 
@@ -98,16 +97,14 @@ func (r *request) respond(res any, err error) {
 		if !encoded {
 			r.conn.handlers.appendResponse(f, r, nil, errExited, ended)
 		}
-		if !r.Opens() {
-			res = nil // only the frame takes memory while it waits
-		}
-		r.queue(f.Fit(), res, ok)
+		res = nil // only the frame takes memory while it waits
+		r.queue(f.Fit(), ok)
 	}()
 	ok = r.conn.handlers.appendResponse(f, r, res, err, ended)
 	encoded = true
 }
 
-func (r *request) queue(f *outbox.Frame, res any, ok bool) {
+func (r *request) queue(f *outbox.Frame, ok bool) {
 	c := r.conn
 	f.Request, f.About = r.ID, r.Method
 	// A decoded result takes about as much memory as its encoding.
@@ -135,11 +132,7 @@ func (r *request) queue(f *outbox.Frame, res any, ok bool) {
 			r.writes = false
 			c.out.Start()
 		}
-		if ok {
-			c.handshake.open(res)
-		} else {
-			c.handshake.fail()
-		}
+		c.refuse(c.order.Open(ok))
 	}
 }
 

@@ -240,7 +240,7 @@ func TestExpect(t *testing.T) {
 	t.Run("end of input", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			var ev events
-			c, p := start(t, rpc.Config{Entries: version(&ev, 1)})
+			c, p := start(t, rpc.Config{Entries: recorded(&ev)})
 			_, err := c.Expect(mPrompt, "s", func(err error) {
 				assert.ErrorIs(t, err, wire.ErrClosed)
 				ev.add("failed")
@@ -249,7 +249,7 @@ func TestExpect(t *testing.T) {
 			p.note(1)
 			p.Close()
 			synctest.Wait()
-			assert.Equal(t, []string{"version 1: note 1", "failed"}, ev.list())
+			assert.Equal(t, []string{"note 1", "failed"}, ev.list())
 			_, err = c.Expect(mPrompt, "s", func(error) { t.Error("called") })
 			assert.ErrorIs(t, err, wire.ErrClosed)
 		})

@@ -27,12 +27,6 @@ type Subject interface {
 	Title() string
 }
 
-// Name is the method of a notification without a row.
-type Name string
-
-// Title implements [Subject].
-func (n Name) Title() string { return string(n) }
-
 // Response is what a Delivery delivers.
 type Response interface {
 	Subject
@@ -64,7 +58,7 @@ func (e *Ends) AwaitCalled(done <-chan struct{}) {
 }
 
 // A peer's message counts for more than its length, because it takes memory beside it. The
-// caller of Accept adds RequestOverhead to the length.
+// callers of this package add NotificationOverhead and RequestOverhead to the length.
 const (
 	NotificationOverhead = 128
 	RequestOverhead      = 512
@@ -97,40 +91,31 @@ func (o *Order) Arrive(it Item) (now bool) {
 	return false
 }
 
-// Notify gives a notification of size bytes its place. A group that it ends, ends here and now.
-// It reports false if the method is of no interest.
-func (o *Order) Notify(method, params []byte, size int64) bool {
+// Notify gives a notification its place. A group that it ends, ends here and now.
+func (o *Order) Notify(it Item) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.notifyLocked(method, Item{Params: params, Size: size + NotificationOverhead})
+	o.notifyLocked(it)
 }
 
-func (o *Order) notifyLocked(method []byte, it Item) bool {
-	if o.stopped {
+func (o *Order) notifyLocked(it Item) {
+	switch {
+	case o.stopped:
 		o.lost = true
-		return true
-	}
-	switch o.gate.state {
-	case gateOpen:
-		if it.What, it.Ends = (*o.table.Load()).Notification(method, it.Params); it.What == nil {
-			return false
-		}
-	case gateClosed:
-		it.Kind, it.Params, it.What = Dropped, nil, Name(method)
-	case gatePending:
-		it.What = Name(method)
+		return
+	case o.gate.state == gatePending:
+		o.addLocked(it.Size, 0)
+		o.gate.held = append(o.gate.held, it)
+		return
+	case o.gate.state == gateClosed:
+		it.Kind, it.Params, it.Ends = Dropped, nil, nil
 	}
 	if e := it.Ends; e != nil {
 		e.ended = o.pending.endGroup(e)
 		it.Size += pointerSize * int64(len(e.ended))
 	}
 	o.addLocked(it.Size, 0)
-	if o.gate.state == gatePending {
-		o.gate.held = append(o.gate.held, it)
-	} else {
-		o.pushLocked(it)
-	}
-	return true
+	o.pushLocked(it)
 }
 
 // pushLocked puts an item at the end of the queue.
@@ -168,11 +153,12 @@ func (o *Order) Accept(h Handler) Reason {
 		return Refusing
 	}
 	held := o.gate.state == gatePending
-	if !held {
-		if !(*o.table.Load()).Request(h) {
-			return BadID
-		}
-		s.Size += r.joins()
+	if r.Bad && !held {
+		return BadID
+	}
+	if r.Group != "" {
+		r.called = make(chan struct{})
+		s.Size += groupOverhead
 	}
 	startsNow := !held && (!o.working || inside(o.handling)) && o.slots.free(r)
 	if o.pending.tooMany(r, startsNow) {
@@ -202,7 +188,6 @@ func (o *Order) placeLocked(r *Request) {
 	}
 	if o.gate.state == gateClosed { // it is the handshake
 		o.gate.state, r.handshake = gatePending, true
-		o.table.Store(nil)
 	}
 	switch {
 	case !o.working:
@@ -264,7 +249,7 @@ func (o *Order) Cancel(key string) (unstarted Handler, refused []Refused) {
 	o.pending.remove(r)
 	o.pending.empty(r)
 	if r.handshake {
-		refused = o.openLocked(nil)
+		refused = o.openLocked(false)
 	}
 	o.idleLocked()
 	return r.do, refused

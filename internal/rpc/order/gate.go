@@ -1,16 +1,5 @@
 package order
 
-// Table says what the methods mean that this end handles. Its methods are called with the lock
-// held.
-type Table interface {
-	// Request sets what a Request says for its method. It reports whether a request may have
-	// such an id. It may be called again with the same request.
-	Request(h Handler) bool
-	// Notification returns the row of a notification, or nil if the method is of no interest, and
-	// the group that it ends.
-	Notification(method, params []byte) (Subject, *Ends)
-}
-
 // Reason says why a request is not accepted.
 type Reason uint8
 
@@ -21,7 +10,7 @@ const (
 	NotOpen         // it came before the handshake
 	TooLate         // it repeats the handshake after other requests
 	Refusing        // no new requests are taken
-	BadID           // Table.Request returned false
+	BadID           // Request.Bad is set
 	TooMany         // too many wait, or are open
 )
 
@@ -47,38 +36,28 @@ type gate struct {
 	used  bool   // a request other than the handshake was accepted
 }
 
-// Table returns what holds for what is read now, and nil during a handshake.
-func (o *Order) Table() Table {
-	if t := o.table.Load(); t != nil {
-		return *t
-	}
-	return nil
-}
-
 // Hold makes what is read wait until the handshake that this end has begun is over.
 func (o *Order) Hold() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.gate.state == gateOpen {
 		o.gate.state = gatePending
-		o.table.Store(nil)
 	}
 }
 
-// Open notes that the handshake is over. The table that it has led to decides about what was
-// read during it. If to is nil, the handshake has failed, and what was read is refused.
-func (o *Order) Open(to Table) []Refused {
+// Open notes that the handshake is over. What was read during it is handled, or refused if the
+// handshake has failed.
+func (o *Order) Open(ok bool) []Refused {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.openLocked(to)
+	return o.openLocked(ok)
 }
 
-func (o *Order) openLocked(to Table) (refused []Refused) {
+func (o *Order) openLocked(ok bool) (refused []Refused) {
 	o.gate.state = gateOpen
-	if to == nil {
-		o.gate.state, o.gate.used, to = gateClosed, false, o.cfg.Initial
+	if !ok {
+		o.gate.state, o.gate.used = gateClosed, false
 	}
-	o.table.Store(&to)
 	held := o.gate.held
 	o.gate.held = nil
 	for i, it := range held {
@@ -88,7 +67,7 @@ func (o *Order) openLocked(to Table) (refused []Refused) {
 		}
 		if it.Kind != request {
 			o.addLocked(-it.Size, 0)
-			o.notifyLocked([]byte(it.What.Title()), it)
+			o.notifyLocked(it)
 			continue
 		}
 		r, _ := it.What.(*Request)
@@ -97,10 +76,9 @@ func (o *Order) openLocked(to Table) (refused []Refused) {
 			o.pending.forget(r)
 		case o.gate.state == gateClosed && r.do.scope().Method != o.cfg.Handshake:
 			refused = append(refused, Refused{r.do, NotOpen})
-		case !to.Request(r.do):
+		case r.Bad:
 			refused = append(refused, Refused{r.do, BadID})
 		default:
-			o.pending.charge(r, r.joins())
 			o.placeLocked(r)
 		}
 	}

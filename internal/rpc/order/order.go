@@ -9,18 +9,16 @@
 //
 // One lock guards all parts, because every decision depends on several of them. Except for
 // Config.Exceeded, and for what is named "with the lock held", nothing is called while it is
-// held. The package knows no method: a [Table] says what one means.
+// held. The package knows no method: its callers say what one means.
 package order
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
 // Config is what an Order needs.
 type Config struct {
-	Initial   Table  // holds until a handshake has led to another one
 	Handshake string // the method that opens the connection; empty: none
 	First     bool   // it must come before all other requests, also when it is repeated
 
@@ -47,8 +45,7 @@ type Config struct {
 // Order is that of one connection. It is safe for concurrent use.
 type Order struct {
 	cfg     Config
-	table   atomic.Pointer[Table] // nil during a handshake; written under mu
-	pressed pressure              // over may be read without the lock
+	pressed pressure // over may be read without the lock
 
 	room  sync.Cond // the reader waits here; uses mu
 	given sync.Cond // the worker waits here, until updates are given out; uses mu
@@ -77,7 +74,6 @@ func (o *Order) Init(cfg Config) {
 	o.slots.limit, o.slots.exceeded = cfg.MaxHandlers, cfg.Exceeded
 	o.pending.maxWaiting, o.pending.maxOpen = cfg.MaxWaiting, cfg.MaxOpen
 	o.pending.byKey, o.pending.groups = make(map[string]*Request), make(map[string]*list)
-	o.table.Store(&cfg.Initial)
 	if cfg.Handshake != "" {
 		o.gate.state = gateClosed
 	}

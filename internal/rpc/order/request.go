@@ -46,12 +46,11 @@ type Handler interface {
 type Request struct {
 	ID     string // as the peer wrote it
 	Key    string // equal for equal ids
+	Bad    bool   // it may not have such an id
 	Inside bool   // a notification handler of another connection may wait for its handler
-
-	// A Table sets these.
-	Waits bool   // its handler needs no slot: it waits for people, for processes or for the peer
-	Group string // it belongs to; empty: none
-	Ends  *Ends  // nil: it ends no group
+	Waits  bool   // its handler needs no slot: it waits for people, for processes or for the peer
+	Group  string // it belongs to; empty: none
+	Ends   *Ends  // nil: it ends no group
 
 	order     *Order
 	do        Handler
@@ -78,15 +77,6 @@ func (r *Request) Title() string {
 		return ""
 	}
 	return r.do.scope().Method
-}
-
-// joins prepares a request that belongs to a group, and returns how much more it counts for.
-func (r *Request) joins() int64 {
-	if r.Group == "" || r.called != nil {
-		return 0
-	}
-	r.called = make(chan struct{})
-	return groupOverhead
 }
 
 // Opens reports whether the request is the handshake that opens the connection.
