@@ -38,8 +38,8 @@ var (
 // pair starts two connected ends.
 func pair(b *testing.B, agent, client []*rpc.Entry) (a, c *rpc.Conn) {
 	near, far := stream.Pipe()
-	a = rpc.New(rpc.Config{Stream: near, Role: "agent", Entries: agent})
-	c = rpc.New(rpc.Config{Stream: far, Role: "client", Entries: client})
+	a = newConn(rpc.Config{Stream: near, Role: "agent", Entries: agent})
+	c = newConn(rpc.Config{Stream: far, Role: "client", Entries: client})
 	require.NoError(b, a.Start(context.Background()))
 	require.NoError(b, c.Start(context.Background()))
 	b.Cleanup(func() {

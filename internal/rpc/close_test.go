@@ -262,7 +262,7 @@ func TestReasonOfClose(t *testing.T) {
 				if !tt.blocked {
 					close(s.gate)
 				}
-				c := rpc.New(rpc.Config{Stream: s, Entries: blocked, Limits: tt.limits, Logger: new(logs).logger()})
+				c := newConn(rpc.Config{Stream: s, Entries: blocked, Limits: tt.limits, Logger: new(logs).logger()})
 				ctx, stop := context.WithCancel(context.Background())
 				defer stop()
 				assert.NoError(t, c.Start(ctx))

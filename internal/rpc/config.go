@@ -47,7 +47,7 @@ const (
 	EndsAll
 )
 
-// Config is what New needs to know.
+// Config is what Configure needs.
 type Config struct {
 	Stream  stream.Stream
 	Role    string // "agent" or "client", for logs and error texts

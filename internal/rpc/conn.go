@@ -17,10 +17,6 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// maxOwnResponses is how many bytes of the connection's own responses may wait to be
-// written while neither end reads.
-const maxOwnResponses = 64 << 20
-
 // Conn is one end of a connection. All methods may be called from any goroutine
 // and from inside handlers.
 type Conn struct {
@@ -50,13 +46,6 @@ type Conn struct {
 	network  bool        // the stream routes messages
 }
 
-// New returns a Conn that is configured.
-func New(cfg Config) *Conn {
-	c := new(Conn)
-	c.Configure(cfg)
-	return c
-}
-
 // Configure prepares a connection. It starts nothing and does not fail; what is wrong
 // with cfg is returned by Start and by every call. It must be called once. Before it the
 // zero value can be asked for Done, and every other method refuses.
@@ -84,7 +73,7 @@ func (c *Conn) Configure(cfg Config) {
 	})
 	c.end.init()
 	out := outbox.Config{
-		Queue: c.limits.SendQueue, Reserve: c.limits.SendReserve, MaxOwn: maxOwnResponses, StallTimeout: c.limits.StallTimeout,
+		Queue: c.limits.SendQueue, Reserve: c.limits.SendReserve, StallTimeout: c.limits.StallTimeout,
 		Failed: c.outputFailed, Refused: c.frameRefused,
 	}
 	if cfg.Stream != nil {

@@ -198,7 +198,7 @@ func TestOneErrorAfterTheEnd(t *testing.T) {
 				near, far := stream.Pipe()
 				s := &held{Stream: near, gate: make(chan struct{})}
 				close(s.gate)
-				c := rpc.New(rpc.Config{Stream: s, Logger: slog.New(slog.DiscardHandler), Entries: []*rpc.Entry{on(mEcho, func(context.Context, *msg) (*msg, error) { <-time.After(time.Second); return nil, nil })}})
+				c := newConn(rpc.Config{Stream: s, Logger: slog.New(slog.DiscardHandler), Entries: []*rpc.Entry{on(mEcho, func(context.Context, *msg) (*msg, error) { <-time.After(time.Second); return nil, nil })}})
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
 				require.NoError(t, c.Start(ctx))
@@ -258,8 +258,8 @@ func TestEndsUnderLoad(t *testing.T) {
 					}
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
-					conns[0] = rpc.New(rpc.Config{Stream: s, Entries: entries(0), Logger: (&logs{}).logger()})
-					conns[1] = rpc.New(rpc.Config{Stream: far, Entries: entries(1), Logger: (&logs{}).logger()})
+					conns[0] = newConn(rpc.Config{Stream: s, Entries: entries(0), Logger: (&logs{}).logger()})
+					conns[1] = newConn(rpc.Config{Stream: far, Entries: entries(1), Logger: (&logs{}).logger()})
 					require.NoError(t, conns[0].Start(ctx))
 					require.NoError(t, conns[1].Start(t.Context()))
 					for n := range 40 {

@@ -167,6 +167,12 @@ type peer struct{ *rawpeer.Peer }
 
 func newPeer(t *testing.T, s stream.Stream) peer { return peer{rawpeer.New(t, s)} }
 
+func newConn(cfg rpc.Config) *rpc.Conn {
+	c := new(rpc.Conn)
+	c.Configure(cfg)
+	return c
+}
+
 // start runs a connection with a peer by hand. It is closed when the test ends.
 func start(t *testing.T, cfg rpc.Config) (*rpc.Conn, peer) {
 	t.Helper()
@@ -180,7 +186,7 @@ func startOn(t *testing.T, cfg rpc.Config) *rpc.Conn {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := rpc.New(cfg)
+	c := newConn(cfg)
 	require.NoError(t, c.Start(context.Background()))
 	t.Cleanup(func() {
 		_ = c.Close()

@@ -127,7 +127,7 @@ func TestRudeErrorsThatAreKept(t *testing.T) {
 				near, far := stream.Pipe()
 				defer far.Close()
 				defer near.Close()
-				c := rpc.New(rpc.Config{Stream: &failing{near, rudeErr}})
+				c := newConn(rpc.Config{Stream: &failing{near, rudeErr}})
 				require.NoError(t, c.Start(t.Context()))
 				_, err := c.Call(t.Context(), mEcho, &msg{}, nil)
 				require.ErrorIs(t, err, wire.ErrClosed)
@@ -136,7 +136,7 @@ func TestRudeErrorsThatAreKept(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				near, far = stream.Pipe()
 				defer far.Close()
-				c = rpc.New(rpc.Config{Stream: near})
+				c = newConn(rpc.Config{Stream: near})
 				require.NoError(t, c.Start(ctx))
 				cancel(rudeErr)
 				assert.ErrorContains(t, c.Wait(), "whose methods fail")
@@ -253,7 +253,7 @@ func TestStreamsThatPanic(t *testing.T) {
 				defer far.Close()
 				r.Stream = near
 				var l logs
-				c := rpc.New(rpc.Config{Stream: r, Logger: l.logger()})
+				c := newConn(rpc.Config{Stream: r, Logger: l.logger()})
 				require.NoError(t, c.Start(t.Context()))
 				called := calling(t.Context(), c, mEcho, &msg{Text: "secret"}, nil)
 				synctest.Wait()

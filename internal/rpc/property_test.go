@@ -323,7 +323,7 @@ func play(r *rand.Rand, s0, s1 stream.Stream) error {
 	t1 := &tapped{Stream: s1, w: w, to: 0, uids: map[string]int{}, back: t0}
 	t0.back = t1
 	for i, s := range []stream.Stream{t0, t1} {
-		w.sides[i].conn = rpc.New(rpc.Config{
+		w.sides[i].conn = newConn(rpc.Config{
 			Stream: s, Entries: w.entries(i), Logger: slog.New(slog.DiscardHandler),
 			Limits: rpc.Limits{MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(2000), Backlog: 1 + r.Int64N(2000)},
 		})

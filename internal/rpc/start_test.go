@@ -19,7 +19,7 @@ import (
 func TestContextOfStart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, _ := stream.Pipe()
-		c := rpc.New(rpc.Config{Stream: near})
+		c := newConn(rpc.Config{Stream: near})
 		ctx, cancel := context.WithCancelCause(t.Context())
 		require.NoError(t, c.Start(ctx))
 		require.ErrorContains(t, c.Start(ctx), "already started")
@@ -36,7 +36,7 @@ func TestContextOfStart(t *testing.T) {
 func TestCloseDuringStart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, _ := stream.Pipe()
-		c := rpc.New(rpc.Config{Stream: near})
+		c := newConn(rpc.Config{Stream: near})
 		ctx := &hooked{Context: t.Context(), hook: func() { c.Close() }}
 		require.NoError(t, c.Start(ctx))
 		require.NoError(t, c.Wait())
@@ -64,7 +64,7 @@ func (h *hooked) AfterFunc(func()) (stop func() bool) {
 
 func TestBeforeStart(t *testing.T) {
 	near, far := stream.Pipe()
-	c := rpc.New(rpc.Config{Stream: near})
+	c := newConn(rpc.Config{Stream: near})
 	_, err := c.Call(t.Context(), mAsk, &msg{}, nil)
 	require.ErrorContains(t, err, "not started")
 	require.ErrorContains(t, c.Notify(t.Context(), mNote, &msg{}), "not started")
@@ -79,7 +79,7 @@ func TestBeforeStart(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 
 	wrong := errors.New("wrong")
-	c = rpc.New(rpc.Config{Err: wrong})
+	c = newConn(rpc.Config{Err: wrong})
 	at := error(nil)
 	_, err = c.Call(t.Context(), mAsk, &msg{}, &rpc.CallOptions{AtResponse: func(err error) { at = err }})
 	require.Equal(t, wrong, err)
@@ -87,7 +87,7 @@ func TestBeforeStart(t *testing.T) {
 	require.Equal(t, wrong, c.Start(t.Context()))
 	require.Equal(t, wrong, c.Wait())
 	require.NoError(t, c.Close())
-	require.Error(t, rpc.New(rpc.Config{}).Start(t.Context()))
+	require.Error(t, newConn(rpc.Config{}).Start(t.Context()))
 }
 
 // A Conn can be handed out before it is configured: it refuses all but Done.

@@ -30,8 +30,8 @@ type Config struct {
 	Features *stream.Features
 
 	// Queue is how many bytes may wait to be written before senders wait. Reserve is how many
-	// bytes of own responses may wait before the reader waits, MaxOwn how many if it may not.
-	Queue, Reserve, MaxOwn int64
+	// bytes of own responses may wait before the reader waits.
+	Queue, Reserve int64
 	// StallTimeout is how long the queue or the reserve may be full with nothing written.
 	StallTimeout time.Duration
 
@@ -66,7 +66,7 @@ type Box struct {
 func New(cfg Config) *Box {
 	b := &Box{cfg: cfg, over: make(chan struct{})}
 	b.sender = sender{cfg: &b.cfg, wrote: func() { b.written(nil, nil) }}
-	b.room.limit, b.own.limit, b.own.most = cfg.Queue, cfg.Reserve, cfg.MaxOwn
+	b.room.limit, b.own.limit = cfg.Queue, cfg.Reserve
 	b.own.room.L, b.hand.work.L, b.hand.begins.L = &b.mu, &b.mu, &b.mu
 	return b
 }

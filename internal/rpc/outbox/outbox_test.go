@@ -79,7 +79,7 @@ type box struct {
 func newBox(t *testing.T, s *sink, change func(*outbox.Config)) *box {
 	b := &box{sink: s}
 	cfg := outbox.Config{
-		Stream: s, Features: &stream.Features{WriteBatch: s.WriteBatch}, Queue: 1 << 20, Reserve: 2000, MaxOwn: 100_000, StallTimeout: time.Minute,
+		Stream: s, Features: &stream.Features{WriteBatch: s.WriteBatch}, Queue: 1 << 20, Reserve: 2000, StallTimeout: time.Minute,
 		Failed: func(err error) {
 			b.mu.Lock()
 			defer b.mu.Unlock()

@@ -10,22 +10,25 @@ import (
 // then neither is read.
 const ownGrace = 100 * time.Millisecond
 
+// maxOwn is how many bytes of own responses may wait while the reader does not pause.
+const maxOwn = 64 << 20
+
 // own is the reserve of the connection's own responses. Box.mu guards it.
 type own struct {
-	limit, most int64 // Config.Reserve and Config.MaxOwn
-	bytes       int64
-	over        atomic.Bool // they exceed the limit; written under the lock
-	pausing     bool        // the reader waits
-	lifted      bool        // the reader goes on although the reserve is full
-	closed      bool        // the reader never waits
-	room        sync.Cond   // the reader may go on
-	timer       *time.Timer
+	limit   int64 // Config.Reserve
+	bytes   int64
+	over    atomic.Bool // they exceed the limit; written under the lock
+	pausing bool        // the reader waits
+	lifted  bool        // the reader goes on although the reserve is full
+	closed  bool        // the reader never waits
+	room    sync.Cond   // the reader may go on
+	timer   *time.Timer
 }
 
 func (o *own) mustPause() bool {
 	limit := o.limit
 	if o.lifted {
-		limit = o.most
+		limit = maxOwn
 	} else if o.pausing {
 		limit -= limit / 8 // the reader is not woken for every single response
 	}
@@ -72,7 +75,7 @@ func (b *Box) PushOwn(f *Frame) {
 
 // WaitOwn waits while the own responses exceed their reserve. The reader calls it before it reads.
 // If nothing was written for ownGrace, the reader goes on until the next write ends, up to
-// Config.MaxOwn.
+// maxOwn.
 func (b *Box) WaitOwn() {
 	if !b.own.over.Load() {
 		return
