@@ -20,47 +20,20 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// halves is a stream whose input can end while the peer still reads its output.
-type halves struct {
-	stream.Stream
-	eof chan struct{}
-}
-
-func (h *halves) Read() ([]byte, error) {
-	type read struct {
-		b   []byte
-		err error
-	}
-	got := make(chan read, 1)
-	go func() { // ends with the stream
-		b, err := h.Stream.Read()
-		got <- read{b, err}
-	}()
-	select {
-	case r := <-got:
-		return r.b, r.err
-	case <-h.eof:
-		return nil, io.EOF
-	}
-}
-
 // Requests that the client sent before it closed its input are still answered.
 func TestClientClosesItsSide(t *testing.T) {
 	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
-				a, left := stream.Pipe()
-				right, b := stream.Pipe()
-				client, agent := &testEnd{t, a}, &testEnd{t, b}
-				in := &halves{left, make(chan struct{})}
-				p := proxy.New(in, right, &proxy.Options{FromClient: m})
-				require.NoError(t, p.Start(t.Context()))
+				reads := make(chan error, 1)
+				p, client, agent := startOver(t, &proxy.Options{FromClient: m},
+					func(s stream.Stream) stream.Stream { return &failing{Stream: s, reads: reads} }, unchanged)
 				client.send(ask)
 				agent.receive()
 				agent.send(`{"jsonrpc":"2.0","id":9,"method":"to the client"}`)
 				client.receive()
-				close(in.eof)
+				reads <- io.EOF
 				assert.Contains(t, agent.receive(), `"id":9,"error":{"code":-32603,"message":"Internal error: the client has left"`)
 				agent.send(`{"jsonrpc":"2.0","method":"update"}`)
 				agent.send(`{"jsonrpc":"2.0","id":1,"result":1}`)
@@ -69,8 +42,6 @@ func TestClientClosesItsSide(t *testing.T) {
 				assert.NoError(t, p.Wait())
 				_, err := agent.Read()
 				assert.ErrorIs(t, err, io.EOF)
-				a.Close()
-				b.Close()
 			})
 		})
 	}
@@ -222,13 +193,9 @@ func TestMessagesThatCannotBeCarried(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
-				a, left := stream.Pipe()
-				right, b := stream.Pipe()
-				s := &picky{Stream: right, errs: make(chan error, 1)}
-				p := proxy.New(left, s, &proxy.Options{FromClient: m})
-				require.NoError(t, p.Start(t.Context()))
-				client, agent := &testEnd{t, a}, &testEnd{t, b}
-
+				errs := make(chan error, 1)
+				p, client, agent := startOver(t, &proxy.Options{FromClient: m}, unchanged,
+					func(s stream.Stream) stream.Stream { return &picky{Stream: s, errs: errs} })
 				client.send(`{"jsonrpc":"2.0","id":1,"method":"refused"}`)
 				assert.Contains(t, client.receive(), `"id":1,"error":{"code":-32603,"message":"Internal error: the request cannot be passed on: refused"`)
 				client.send(`{"jsonrpc":"2.0","method":"refused"}`)
@@ -240,19 +207,17 @@ func TestMessagesThatCannotBeCarried(t *testing.T) {
 				} {
 					client.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"x","params":{"sessionId":"s` + id + `"}}`)
 					agent.receive()
-					s.errs <- err
+					errs <- err
 					agent.send(`{"jsonrpc":"2.0","method":"wake the reader"}`)
 					got := client.receive() + client.receive()
 					assert.Contains(t, got, `"id":`+id+`,"error":{"code":-32603`)
 				}
-				s.errs <- &stream.TooLargeError{ID: json.RawMessage(`8`), Method: "big"}
+				errs <- &stream.TooLargeError{ID: json.RawMessage(`8`), Method: "big"}
 				agent.send(`{"jsonrpc":"2.0","method":"wake the reader"}`)
 				assert.Contains(t, agent.receive(), `"id":8,"error":{"code":-32600`)
 				client.receive()
 				p.Close()
 				assert.NoError(t, p.Wait())
-				a.Close()
-				b.Close()
 			})
 		})
 	}

@@ -193,11 +193,9 @@ func TestCancelAfterTheResponse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
-				a, left := stream.Pipe()
-				right, b := stream.Pipe()
-				client, agent := &testEnd{t, a}, &testEnd{t, b}
 				gone := make(chan struct{})
-				quick := &quickClient{left, func() { // the client continues before the write of the response returns
+				var client, agent *testEnd
+				quick := &quickClient{goOn: func() { // the client continues before the write of the response returns
 					assert.Equal(t, response, client.receive())
 					client.send(cancel)
 					synctest.Wait()
@@ -211,8 +209,10 @@ func TestCancelAfterTheResponse(t *testing.T) {
 						return next(ctx, msg)
 					}
 				}
-				p := proxy.New(quick, right, &proxy.Options{FromClient: []proxy.Middleware{only}})
-				rawpeer.Start(t, p)
+				_, client, agent = startOver(t, &proxy.Options{FromClient: []proxy.Middleware{only}}, func(s stream.Stream) stream.Stream {
+					quick.Stream = s
+					return quick
+				}, unchanged)
 				client.send(ask)
 				if name == "after" {
 					assert.Equal(t, ask, agent.receive())
@@ -222,8 +222,6 @@ func TestCancelAfterTheResponse(t *testing.T) {
 				client.send(next)
 				assert.Equal(t, cancel, agent.receive())
 				assert.Equal(t, next, agent.receive())
-				a.Close()
-				b.Close()
 			})
 		})
 	}

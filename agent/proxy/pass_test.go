@@ -189,9 +189,21 @@ func (f *testEnd) receive() string {
 // start starts a proxy between a client and an agent.
 func start(t testing.TB, opts *proxy.Options) (p *proxy.Proxy, client, agent *testEnd) {
 	t.Helper()
+	return startOver(t, opts, unchanged, unchanged)
+}
+
+// wrap returns the stream that a proxy uses in place of s.
+type wrap func(s stream.Stream) stream.Stream
+
+func unchanged(s stream.Stream) stream.Stream { return s }
+
+// startOver is like start. The proxy uses its streams to the client and to the agent as they are
+// wrapped.
+func startOver(t testing.TB, opts *proxy.Options, toClient, toAgent wrap) (p *proxy.Proxy, client, agent *testEnd) {
+	t.Helper()
 	a, left := stream.Pipe()
 	right, b := stream.Pipe()
-	p = proxy.New(left, right, opts)
+	p = proxy.New(toClient(left), toAgent(right), opts)
 	ctx, cancel := context.WithCancel(context.Background())
 	require.NoError(t, p.Start(ctx))
 	t.Cleanup(func() {

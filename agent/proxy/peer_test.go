@@ -15,7 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// deaf is a stream whose peer does not read until hear is called.
+// deaf is a stream whose peer does not read until hears is closed.
 type deaf struct {
 	stream.Stream
 	writing, hears chan struct{}
@@ -41,20 +41,14 @@ func (d *deaf) Close() error {
 // value when the proxy writes to the client.
 func startDeaf(t *testing.T) (p *proxy.Proxy, client, agent *testEnd, writing <-chan struct{}, hear func()) {
 	t.Helper()
-	a, left := stream.Pipe()
-	right, b := stream.Pipe()
-	d := &deaf{Stream: left, writing: make(chan struct{}, 1), hears: make(chan struct{})}
+	d := &deaf{writing: make(chan struct{}, 1), hears: make(chan struct{})}
 	hear = sync.OnceFunc(func() { close(d.hears) })
 	d.closed = hear
-	p = proxy.New(d, right, nil)
-	require.NoError(t, p.Start(t.Context()))
-	t.Cleanup(func() {
-		p.Close()
-		p.Wait()
-		a.Close()
-		b.Close()
-	})
-	return p, &testEnd{t, a}, &testEnd{t, b}, d.writing, hear
+	p, client, agent = startOver(t, nil, func(s stream.Stream) stream.Stream {
+		d.Stream = s
+		return d
+	}, unchanged)
+	return p, client, agent, d.writing, hear
 }
 
 // A call of the proxy ends with its ctx even if the peer does not read. A message whose write has

@@ -4,145 +4,84 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/thread"
-	"github.com/acpkit/go-sdk/stream"
 )
 
-// storyteller is an agent whose sessions begin with an update, and that cannot load one.
-type storyteller struct {
-	conn *agent.Conn
+// call passes a message through a middleware to a handler that does the rest.
+func call(m acp.Middleware, params any, rest func() (any, error)) (any, error) {
+	return m(func(context.Context, string, any) (any, error) { return rest() })(context.Background(), "", params)
 }
 
-func (a *storyteller) say(ctx context.Context, id acp.SessionID, u acp.SessionUpdate) {
-	_ = a.conn.SessionUpdate(ctx, &acp.SessionNotification{SessionID: id, Update: u})
-}
-
-func (a *storyteller) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{}, nil
-}
-
-func (a *storyteller) NewSession(ctx context.Context, _ *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	a.say(ctx, "s", &acp.CurrentModeUpdate{CurrentModeID: "told"})
-	return &acp.NewSessionResponse{SessionID: "s", Modes: &acp.SessionModeState{CurrentModeID: "first", AvailableModes: []acp.SessionMode{{ID: "first", Name: "F"}}}}, nil
-}
-
-func (a *storyteller) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	a.say(ctx, req.SessionID, &acp.UserMessageChunk{Content: acp.Text("hello")})
-	a.say(ctx, req.SessionID, &acp.ToolCall{ToolCallID: "1", Title: "T"})
-	return nil, errors.New("broken")
-}
-
-func (a *storyteller) SetSessionMode(context.Context, *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
-	return nil, nil
-}
-
-func (a *storyteller) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	a.say(ctx, req.SessionID, &acp.ToolCall{ToolCallID: "1", Title: "T"})
-	_, err := a.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{SessionID: req.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: "1"},
-		Options: []acp.PermissionOption{{OptionID: "n", Name: "No", Kind: acp.PermissionOptionKindRejectOnce}}})
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
-}
-
-func (a *storyteller) Cancel(context.Context, *acp.CancelNotification) error { return nil }
-
-// viewer looks at the threads while the agent asks.
-type viewer struct {
-	threads *thread.Set
-	asked   int // questions that were open meanwhile
-}
-
-func (v *viewer) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
-
-func (v *viewer) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	v.asked = len(v.threads.Thread(req.SessionID).Snapshot().Permissions)
-	return acp.Selected("n"), nil
-}
+func result(v any, err error) func() (any, error) { return func() (any, error) { return v, err } }
 
 func TestSet(t *testing.T) {
-	a, b := stream.Pipe()
-	teller := &storyteller{}
-	end := agent.New(a, func(c *agent.Conn) acp.Agent { teller.conn = c; return teller },
-		&agent.Options{Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(t, end.Start(context.Background()))
-	threads := thread.NewSet()
-	v := &viewer{threads: threads}
-	conn, err := client.Connect(context.Background(), b, func(*client.Conn) acp.Client { return v }, &client.Options{
-		Receiving: []acp.Middleware{threads.Receiving}, Sending: []acp.Middleware{threads.Sending},
-	})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		conn.Close()
-		assert.NoError(t, conn.Wait())
-		assert.NoError(t, end.Wait())
-	})
-	s, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
-	require.NoError(t, err)
-	th := threads.Thread(s.ID())
+	set := thread.NewSet()
+	receive := func(id acp.SessionID, u acp.SessionUpdate) {
+		_, err := call(set.Receiving, &acp.SessionNotification{SessionID: id, Update: u}, result(nil, nil))
+		assert.NoError(t, err)
+	}
+	broken := errors.New("broken")
+
+	// A mode from an update that arrived before the response is kept.
+	modes := &acp.SessionModeState{CurrentModeID: "first", AvailableModes: []acp.SessionMode{{ID: "first", Name: "F"}}}
+	receive("s", &acp.CurrentModeUpdate{CurrentModeID: "told"})
+	call(set.Sending, &acp.NewSessionRequest{}, result(&acp.NewSessionResponse{SessionID: "s", Modes: modes}, nil))
+	th := set.Thread("s")
 	assert.Equal(t, &thread.Modes{Current: "told", Available: []thread.Mode{{ID: "first", Name: "F"}}}, th.Snapshot().Modes)
 
-	_, err = s.Prompt(t.Context(), acp.Text("hello")).Wait()
-	require.NoError(t, err)
+	// A permission request is pending while the client thinks.
+	call(set.Sending, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("hello")}}, func() (any, error) {
+		receive("s", &acp.ToolCall{ToolCallID: "1", Title: "T"})
+		return call(set.Receiving, &acp.RequestPermissionRequest{SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "1"}}, func() (any, error) {
+			assert.Len(t, th.Snapshot().Permissions, 1)
+			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+		})
+	})
 	assert.Equal(t, []string{"user: hello", "tool 1: T (pending, ended)"}, lines(th))
-	assert.Equal(t, 1, v.asked)
 	assert.Empty(t, th.Snapshot().Permissions)
 	assert.Equal(t, thread.Turn{State: thread.StateIdle, StopReason: "end_turn"}, th.Snapshot().Turn)
 	live := toJSON(t, th.Snapshot().Items.Slice())
 
-	require.NoError(t, s.SetMode(t.Context(), "first"))
+	call(set.Sending, &acp.SetSessionModeRequest{SessionID: "s", ModeID: "first"}, result(&acp.SetSessionModeResponse{}, nil))
 	assert.Equal(t, "first", th.Snapshot().Modes.Current)
+	options := []acp.SessionConfigOption{{ID: "o", Name: "O", Kind: &acp.SessionConfigBoolean{CurrentValue: true}}}
+	call(set.Sending, &acp.SetSessionConfigOptionRequest{SessionID: "s"}, result(&acp.SetSessionConfigOptionResponse{ConfigOptions: options}, nil))
+	assert.True(t, th.Snapshot().Options[0].On)
 
-	load := &acp.LoadSessionRequest{SessionID: s.ID(), Cwd: t.TempDir()}
-	_, err = conn.StartLoadedSession(t.Context(), load, nil)
-	require.Error(t, err, "the agent cannot load")
-	assert.Equal(t, live, toJSON(t, th.Snapshot().Items.Slice()), "as before")
-}
-
-func TestSetForgetsSessionsThatWereNotOpened(t *testing.T) {
-	threads := thread.NewSet()
-	kept := threads.Thread("kept")
-	tell := threads.Receiving(func(context.Context, string, any) (any, error) { return nil, nil })
-	for i := range 1000 {
-		id := acp.SessionID(fmt.Sprint(i))
-		_, err := tell(t.Context(), "session/update", &acp.SessionNotification{SessionID: id, Update: &acp.AgentMessageChunk{Content: acp.Text("x")}})
-		require.NoError(t, err)
-	}
-	assert.Same(t, kept, threads.Thread("kept"))
-	assert.Equal(t, 1, threads.Thread("999").Snapshot().Items.Len())
-	assert.Zero(t, threads.Thread("0").Snapshot().Items.Len(), "an early one was forgotten")
-	threads.Forget("999")
-	assert.Zero(t, threads.Thread("999").Snapshot().Items.Len())
-}
-
-func TestSetLoads(t *testing.T) {
-	for _, fail := range []bool{false, true} {
-		threads := thread.NewSet()
-		th := threads.Thread("s")
-		th.Apply(&acp.AgentMessageChunk{Content: acp.Text("old")})
-		load := threads.Sending(func(_ context.Context, _ string, params any) (any, error) {
-			th.Apply(&acp.AgentMessageChunk{Content: acp.Text("new")})
-			th.Apply(&acp.ToolCall{ToolCallID: "1", Title: "T"})
-			if fail {
-				return nil, errors.New("x")
+	// A load that fails restores the thread. Otherwise the thread has what was replayed.
+	for _, fails := range []bool{true, false} {
+		_, err := call(set.Sending, &acp.LoadSessionRequest{SessionID: "s"}, func() (any, error) {
+			receive("s", &acp.UserMessageChunk{Content: acp.Text("new")})
+			receive("s", &acp.ToolCall{ToolCallID: "2", Title: "U"})
+			if fails {
+				return nil, broken
 			}
 			return &acp.LoadSessionResponse{Modes: &acp.SessionModeState{CurrentModeID: "m"}}, nil
 		})
-		_, err := load(t.Context(), "session/load", &acp.LoadSessionRequest{SessionID: "s"})
-		if fail {
-			assert.Error(t, err)
-			assert.Equal(t, []string{"agent: old"}, lines(th))
+		if fails {
+			assert.ErrorIs(t, err, broken)
+			assert.Equal(t, live, toJSON(t, th.Snapshot().Items.Slice()))
 			continue
 		}
 		assert.NoError(t, err)
-		assert.Equal(t, []string{"agent: new", "tool 1: T (pending, ended)"}, lines(th))
+		assert.Equal(t, []string{"user: new", "tool 2: U (pending, ended)"}, lines(th))
 		assert.Equal(t, "m", th.Snapshot().Modes.Current)
 	}
+	call(set.Sending, &acp.ResumeSessionRequest{SessionID: "s"}, result(&acp.ResumeSessionResponse{Modes: modes}, nil))
+	assert.Equal(t, "first", th.Snapshot().Modes.Current)
+
+	// The number of sessions that only the agent has named is bounded.
+	for i := range 1000 {
+		receive(acp.SessionID(fmt.Sprint(i)), &acp.AgentMessageChunk{Content: acp.Text("x")})
+	}
+	assert.Same(t, th, set.Thread("s"))
+	assert.Equal(t, 1, set.Thread("999").Snapshot().Items.Len())
+	assert.Zero(t, set.Thread("0").Snapshot().Items.Len(), "it was forgotten")
+	set.Forget("999")
+	assert.Zero(t, set.Thread("999").Snapshot().Items.Len())
 }
