@@ -9,6 +9,7 @@ import (
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
 	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -42,7 +43,7 @@ func (a *attempt) startV1() *half {
 	var served acp.Client
 	conn := client.New(h.end, func(c *client.Conn) acp.Client {
 		if o.V1 == nil {
-			served = clientV1(o.Permission, c)
+			served = a.conn.clientV1(o.Permission, c)
 		} else {
 			served = o.V1(c)
 		}
@@ -50,15 +51,12 @@ func (a *attempt) startV1() *half {
 	}, a.conn.optionsV1(o.ConnV1))
 	a.conn.v1, h.conn = conn, conn
 	h.initialize(conn.Start(a.n.ctx), func() error {
-		var req *acp.InitializeRequest
+		var req acp.InitializeRequest
 		if o.InitializeV1 != nil {
-			if asked := o.InitializeV1(served); asked != nil {
-				copied := *asked
-				copied.ProtocolVersion = 0
-				req = &copied
-			}
+			req = endpoint.ValueOf(o.InitializeV1(served))
+			req.ProtocolVersion = 0
 		}
-		_, err := conn.Initialize(a.n.start, req)
+		_, err := conn.Initialize(a.n.start, &req)
 		return err
 	})
 	return h
@@ -70,7 +68,7 @@ func (a *attempt) startV2() *half {
 	var served acp2.Client
 	conn := client2.New(h.end, func(c *client2.Conn) acp2.Client {
 		if o.V2 == nil {
-			served = clientV2(o.Permission, c, a.conn.folder)
+			served = a.conn.clientV2(o.Permission, c)
 		} else {
 			served = o.V2(c)
 		}
@@ -78,15 +76,12 @@ func (a *attempt) startV2() *half {
 	}, a.conn.optionsV2(o.ConnV2))
 	a.conn.v2, h.conn = conn, conn
 	h.initialize(conn.Start(a.n.ctx), func() error {
-		var req *acp2.InitializeRequest
+		var req acp2.InitializeRequest
 		if o.InitializeV2 != nil {
-			if asked := o.InitializeV2(served); asked != nil {
-				copied := *asked
-				copied.ProtocolVersion = 0
-				req = &copied
-			}
+			req = endpoint.ValueOf(o.InitializeV2(served))
+			req.ProtocolVersion = 0
 		}
-		_, err := conn.Initialize(a.n.start, req)
+		_, err := conn.Initialize(a.n.start, &req)
 		return err
 	})
 	return h

@@ -91,12 +91,12 @@ func (o *Options) check() error {
 	return nil
 }
 
-// plainV1 is a client that only answers questions.
+// plainV1 is a client that only answers permission requests.
 type plainV1 struct{ permission.Requests }
 
-// clientV1 returns the client for a connection. The policy decides about its permissions.
-func clientV1(policy *permission.Policy, conn *client.Conn) acp.Client {
-	c := &plainV1{permission.Requests{
+// clientV1 returns the default client of version 1.
+func (c *Conn) clientV1(policy *permission.Policy, conn *client.Conn) acp.Client {
+	served := &plainV1{permission.Requests{
 		Scope: policy.Scope(),
 		Session: func(id acp.SessionID) (string, uint64, bool) {
 			folder := ""
@@ -105,16 +105,11 @@ func clientV1(policy *permission.Policy, conn *client.Conn) acp.Client {
 			}
 			return folder, conn.CurrentTurn(id), conn.HasSession(id)
 		},
-		Agent: func() string {
-			if info := conn.PeerInfo(); info != nil {
-				return info.Name
-			}
-			return ""
-		},
+		Agent: c.agentName,
 	}}
-	conn.OnSessionEnd(func(id acp.SessionID) { c.Scope.EndSession(string(id)) })
-	conn.OnEnd(c.Scope.Close)
-	return c
+	conn.OnSessionEnd(func(id acp.SessionID) { served.Scope.EndSession(string(id)) })
+	conn.OnEnd(served.Scope.Close)
+	return served
 }
 
 func (c *plainV1) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
@@ -122,27 +117,27 @@ func (c *plainV1) SessionUpdate(_ context.Context, n *acp.SessionNotification) e
 	return nil
 }
 
-// plainV2 is a client that only answers questions.
+// agentName returns the name that the agent sent. It is called after the version is known.
+func (c *Conn) agentName() string {
+	info, _ := c.Info()
+	return info.Name
+}
+
+// plainV2 is a client that only answers permission requests.
 type plainV2 struct{ permission2.Requests }
 
-// clientV2 returns the client for a connection. The policy decides about its permissions. folder
-// returns the folder of a session.
-func clientV2(policy *permission.Policy, conn *client2.Conn, folder func(id string) string) acp2.Client {
-	c := &plainV2{permission2.Requests{
+// clientV2 returns the default client of version 2.
+func (c *Conn) clientV2(policy *permission.Policy, conn *client2.Conn) acp2.Client {
+	served := &plainV2{permission2.Requests{
 		Scope: policy.Scope(),
 		Session: func(id acp2.SessionID) (string, uint64, bool) {
-			return folder(string(id)), conn.CurrentTurn(id), conn.HasSession(id)
+			return c.folder(string(id)), conn.CurrentTurn(id), conn.HasSession(id)
 		},
-		Agent: func() string {
-			if info := conn.PeerInfo(); info != nil {
-				return info.Name
-			}
-			return ""
-		},
+		Agent: c.agentName,
 	}}
-	conn.OnSessionEnd(func(id acp2.SessionID) { c.Scope.EndSession(string(id)) })
-	conn.OnEnd(c.Scope.Close)
-	return c
+	conn.OnSessionEnd(func(id acp2.SessionID) { served.Scope.EndSession(string(id)) })
+	conn.OnEnd(served.Scope.Close)
+	return served
 }
 
 func (c *plainV2) SessionUpdate(_ context.Context, n *acp2.UpdateSessionNotification) error {
