@@ -19,12 +19,16 @@ func call(m acp.Middleware, params any, rest func() (any, error)) (any, error) {
 
 func result(v any, err error) func() (any, error) { return func() (any, error) { return v, err } }
 
+// receive passes an update through the middleware of a set.
+func receive(t *testing.T, set *thread.Set, id acp.SessionID, u acp.SessionUpdate) {
+	t.Helper()
+	_, err := call(set.Receiving, &acp.SessionNotification{SessionID: id, Update: u}, result(nil, nil))
+	assert.NoError(t, err)
+}
+
 func TestSet(t *testing.T) {
 	set := thread.NewSet()
-	receive := func(id acp.SessionID, u acp.SessionUpdate) {
-		_, err := call(set.Receiving, &acp.SessionNotification{SessionID: id, Update: u}, result(nil, nil))
-		assert.NoError(t, err)
-	}
+	receive := func(id acp.SessionID, u acp.SessionUpdate) { receive(t, set, id, u) }
 	broken := errors.New("broken")
 
 	// A mode from an update that arrived before the response is kept.
@@ -74,12 +78,16 @@ func TestSet(t *testing.T) {
 	}
 	call(set.Sending, &acp.ResumeSessionRequest{SessionID: "s"}, result(&acp.ResumeSessionResponse{Modes: modes}, nil))
 	assert.Equal(t, "first", th.Snapshot().Modes.Current)
+}
 
-	// The number of sessions that only the agent has named is bounded.
+// The number of threads of sessions that only the agent has named is bounded.
+func TestSetForgetsSessionsThatWereNotOpened(t *testing.T) {
+	set := thread.NewSet()
+	kept := set.Thread("kept")
 	for i := range 1000 {
-		receive(acp.SessionID(fmt.Sprint(i)), &acp.AgentMessageChunk{Content: acp.Text("x")})
+		receive(t, set, acp.SessionID(fmt.Sprint(i)), &acp.AgentMessageChunk{Content: acp.Text("x")})
 	}
-	assert.Same(t, th, set.Thread("s"))
+	assert.Same(t, kept, set.Thread("kept"))
 	assert.Equal(t, 1, set.Thread("999").Snapshot().Items.Len())
 	assert.Zero(t, set.Thread("0").Snapshot().Items.Len(), "it was forgotten")
 	set.Forget("999")
