@@ -2,7 +2,6 @@ package stream
 
 import (
 	"errors"
-	"os"
 	"sync/atomic"
 )
 
@@ -51,6 +50,3 @@ type broken struct{ err error }
 func (b broken) Read() ([]byte, error) { return nil, b.err }
 func (b broken) Write([]byte) error    { return b.err }
 func (b broken) Close() error          { return nil }
-
-// devNull opens the null device for reading.
-func devNull() (*os.File, error) { return os.Open(os.DevNull) }

@@ -12,7 +12,7 @@ import (
 // takeStdio moves standard input and output to private descriptors. It replaces them with the null
 // device and standard error.
 func takeStdio() (in, out *os.File, err error) {
-	null, err := devNull()
+	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return nil, nil, fmt.Errorf("stream: taking standard input: %w", err)
 	}

@@ -15,7 +15,7 @@ var (
 // and standard error, both in the variables of package os and for the system calls that return
 // them.
 func takeStdio() (in, out *os.File, err error) {
-	null, err := devNull()
+	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return nil, nil, fmt.Errorf("stream: taking standard input: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/webguard"
@@ -198,7 +197,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 const exposedHeaders = "Acp-Connection-Id, Acp-Session-Id"
 
-// preflight answers the request by which a browser asks whether a page may use the server.
+// preflight answers a request of CORS: a browser asks whether a page may use the server.
 func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
 	if webguard.CheckOrigin(r, h.opts.AllowedOrigins) != nil || webguard.CheckHost(r, h.opts.AllowedHosts) != nil {
 		http.Error(w, "Forbidden", http.StatusForbidden)
@@ -235,8 +234,8 @@ func (h *Handler) serveWebSocket(w http.ResponseWriter, r *http.Request, p *Prin
 		return
 	}
 	h.reg.setConn(e, conn)
-	// serving ends after the stream is closed. If it ended before, serve would close the stream
-	// with another code.
+	// serving ends after the stream is closed, because serve would close the stream with another
+	// code.
 	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		_ = conn.CloseWith(endCode(ctx), "")
@@ -311,23 +310,3 @@ func (h *Handler) ended(ctx context.Context, err error) {
 // the cause. Call it before http.Server.Shutdown, which does not know WebSockets and
 // waits for event streams.
 func (h *Handler) Shutdown(ctx context.Context) error { return h.reg.shutDown(ctx) }
-
-// NewServer returns a server with limits for headers and idle connections, which speaks
-// HTTP/1.1, HTTP/2, and HTTP/2 without TLS. It has no limit for the time of a whole
-// request or response, since event streams stay open.
-func NewServer(addr string, handler http.Handler) *http.Server {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	protocols.SetHTTP2(true)
-	protocols.SetUnencryptedHTTP2(true)
-	return &http.Server{
-		Addr: addr, Handler: handler, Protocols: protocols,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: 2048,
-			WriteByteTimeout:     time.Minute, // a client that does not read would block all its requests
-		},
-	}
-}

@@ -61,3 +61,23 @@ func isLoopback(a net.Addr) bool {
 	}
 	return false
 }
+
+// NewServer returns a server with limits for headers and idle connections, which speaks
+// HTTP/1.1, HTTP/2, and HTTP/2 without TLS. It has no limit for the time of a whole
+// request or response, since event streams stay open.
+func NewServer(addr string, handler http.Handler) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Server{
+		Addr: addr, Handler: handler, Protocols: protocols,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: 2048,
+			WriteByteTimeout:     time.Minute, // a client that does not read would block all its requests
+		},
+	}
+}

@@ -105,11 +105,11 @@ func TestFullServerIsLogged(t *testing.T) {
 // The id of a connection tells a load balancer which server has it.
 func TestInstance(t *testing.T) {
 	_, s := start(t, &remote.Options{Instance: "eu-1_a.b"}, nil)
-	for _, url := range []string{s.URL, wsURL(s)} {
-		c := dial(t, url, nil)
-		defer c.Close()
-		id := c.(interface{ ConnectionID() string }).ConnectionID()
-		assert.Regexp(t, `^eu-1_a\.b\.[A-Z2-7]{26}$`, id, url)
+	for _, kind := range []string{"POST", "upgrade"} {
+		resp, err := http.DefaultClient.Do(requests(s.URL)[kind])
+		require.NoError(t, err)
+		resp.Body.Close()
+		assert.Regexp(t, `^eu-1_a\.b\.[A-Z2-7]{26}$`, resp.Header.Get("Acp-Connection-Id"), kind)
 	}
 }
 

@@ -161,14 +161,6 @@ func (c *Client) setClient() {
 	c.http.Timeout = 0 // event streams last
 }
 
-// ConnectionID returns the id that the server gave to the connection. It is empty before
-// the response to initialize.
-func (c *Client) ConnectionID() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.id
-}
-
 // Read implements stream.Stream.
 func (c *Client) Read() ([]byte, error) {
 	m, err := c.in.Take()
@@ -238,7 +230,10 @@ func (c *Client) send(ctx context.Context, m *meter, method, session string, bod
 			req.Header = h.Clone()
 		}
 	}
-	if id := c.ConnectionID(); id != "" {
+	c.mu.Lock()
+	id := c.id
+	c.mu.Unlock()
+	if id != "" {
 		req.Header.Set(connectionHeader, id)
 	}
 	if session != "" {

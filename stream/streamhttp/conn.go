@@ -49,9 +49,6 @@ func newConn(h *Handler, id, owner string, initID json.RawMessage) *Conn {
 	}
 }
 
-// ConnectionID returns the id that the server has given to the connection.
-func (c *Conn) ConnectionID() string { return c.id }
-
 // Read implements stream.Stream.
 func (c *Conn) Read() ([]byte, error) {
 	m, err := c.in.Take()

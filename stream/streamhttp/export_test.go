@@ -48,3 +48,13 @@ func (o HandlerOptions) Buffering(n int64) *HandlerOptions {
 	o.buffered = n
 	return &o
 }
+
+// ConnectionID returns the id of the connection.
+func (c *Conn) ConnectionID() string { return c.id }
+
+// ConnectionID returns the id of the connection.
+func (c *Client) ConnectionID() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.id
+}

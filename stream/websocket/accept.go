@@ -51,8 +51,8 @@ func Accept(w http.ResponseWriter, r *http.Request, opts *AcceptOptions) (*Conn,
 		return nil, fmt.Errorf("websocket: the network connection cannot be taken over from a %T: a middleware that wraps the ResponseWriter needs a method Unwrap, and http.TimeoutHandler cannot be used", w)
 	}
 	hijacker := &captureHijacker{ResponseWriter: w}
-	c := &Conn{id: id}
-	w.Header().Set(connectionHeader, c.id)
+	c := new(Conn)
+	w.Header().Set("Acp-Connection-Id", id)
 	ws, err := websocket.Accept(hijacker, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the origin was checked above
 		CompressionMode:    websocket.CompressionDisabled,

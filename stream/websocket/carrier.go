@@ -18,9 +18,9 @@ const (
 
 var corks = sync.Pool{New: func() any { return new([corkSize]byte) }}
 
-// carrier is the network connection below a WebSocket. It counts what passes, joins
-// small writes, and lets control frames through between messages, which the WebSocket
-// library can only send while it is read from.
+// carrier is the network connection below a WebSocket. It counts bytes and joins small writes. It
+// also lets this package write control frames between messages: the WebSocket library can only send
+// them while it is read from.
 type carrier struct {
 	rwc io.ReadWriteCloser
 
@@ -30,10 +30,10 @@ type carrier struct {
 
 	start time.Time
 
-	frames *frameHeads // of the server, which must not mask them; nil at a server
+	frames *frameHeads // finds frames that the server masks; nil at a server
 
 	mu    sync.Mutex      // guards cork and used; held while writing
-	cork  *[corkSize]byte // nil when writes are not joined
+	cork  *[corkSize]byte // nil unless writes are joined
 	used  int
 	close sync.Once
 }
@@ -52,7 +52,7 @@ func (c *carrier) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// errMasked ends a connection whose server masks a frame. The library would unmask it.
+// errMasked ends a connection whose server masks a frame. The library would accept it.
 var errMasked = errors.New("websocket: received masked frame from server")
 
 // frameHeads finds the heads of the frames in the bytes that a peer sends.
@@ -93,10 +93,10 @@ func (f *frameHeads) masked(b []byte) bool {
 	return false
 }
 
-// heard records that the peer is alive.
+// heard records that something was received.
 func (c *carrier) heard() { c.received.Store(int64(time.Since(c.start))) }
 
-// silent returns how long nothing was received.
+// silent returns for how long nothing was received.
 func (c *carrier) silent() time.Duration {
 	return time.Since(c.start) - time.Duration(c.received.Load())
 }

@@ -38,7 +38,6 @@ type Conn struct {
 	ws         *websocket.Conn
 	carrier    *carrier
 	client     bool
-	id         string
 	maxMessage int
 
 	in       *inbox.Inbox[[]byte]
@@ -71,14 +70,10 @@ func start(ws *websocket.Conn, carrier *carrier, maxMessage int, c *Conn) *Conn 
 	c.carrier.heard()
 	ws.SetReadLimit(-1)                          // readMessage has its own, which does not end the connection
 	c.ticker = time.AfterFunc(time.Hour, c.tick) // ends with the receiver
-	c.ticker.Reset(pingInterval)                 // now that tick may look at it
+	c.ticker.Reset(pingInterval)                 // after c.ticker is set, which tick uses
 	go c.receive()                               // ends with the connection
 	return c
 }
-
-// ConnectionID returns the id that the server gave to the connection. It is empty at a
-// client whose server gives none.
-func (c *Conn) ConnectionID() string { return c.id }
 
 // Read implements stream.Stream. At a server the first message must be initialize; any
 // other request or notification ends the connection with code 1002. After a successful
@@ -149,7 +144,7 @@ func (c *Conn) writeBatch(msgs [][]byte) error {
 	case c.in.IsClosed():
 		c.broken = stream.ErrClosed
 	default:
-		// What ends reading says more than that the connection is closed.
+		// The error that ends reading says more than that of writing.
 		select {
 		case <-c.receiver:
 		case <-c.in.Closed():

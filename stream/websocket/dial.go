@@ -14,9 +14,6 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// connectionHeader carries the id of a connection.
-const connectionHeader = "Acp-Connection-Id"
-
 // DialOptions configure [Dial], which copies them. The zero value selects the defaults.
 type DialOptions struct {
 	// MaxMessage is as in [AcceptOptions].
@@ -81,7 +78,6 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (*Conn, error)
 		}
 		return nil, fmt.Errorf("websocket: connecting: %w", err)
 	}
-	c.id = resp.Header.Get(connectionHeader)
 	return start(ws, capture.carrier, o.MaxMessage, c), nil
 }
 

@@ -22,9 +22,8 @@ const blockSize = 64 << 10
 // blocks are used while a message arrives, so that a connection that waits holds none.
 var blocks = sync.Pool{New: func() any { return new([blockSize]byte) }}
 
-// receive reads ahead until the connection ends. After Close it goes on and drops what
-// it reads, so that the peer's close is seen and nothing that was written is lost in a
-// reset.
+// receive reads ahead until the connection ends. After Close it drops what it reads until the peer
+// has closed too: a reset would lose what was written.
 func (c *Conn) receive() {
 	defer close(c.receiver)
 	defer c.carrier.Close() // a blocked Write returns
@@ -101,11 +100,11 @@ func readFull(r io.Reader, b []byte) (n int, err error) {
 	return n, err
 }
 
-// errNotUTF8 ends a connection whose peer sends a text that is none.
+// errNotUTF8 ends a connection whose peer sends a text message that is not UTF-8.
 var errNotUTF8 = errors.New("websocket: a text message is not UTF-8")
 
-// tellViolation sends the close code for a frame of a client that is not masked, and for one of
-// a server that is. The library sends the codes for all other violations.
+// tellViolation sends the close code for a client's frame that is not masked and for a server's
+// frame that is masked. The library sends the codes for all other violations.
 func (c *Conn) tellViolation(err error) {
 	if (errors.Is(err, errMasked) || strings.Contains(err.Error(), "unmasked frame")) && c.sending.try() {
 		_, _ = c.carrier.Write(controlFrame(frameClose, []byte{1002 >> 8, 1002 & 0xff}, c.client))
@@ -138,7 +137,7 @@ func (e *CloseError) Is(target error) bool {
 	return false
 }
 
-// endError returns the reason for which reading ended.
+// endError returns the reason why reading ended.
 func (c *Conn) endError(err error) error {
 	if c.silent.Load() {
 		return errSilent

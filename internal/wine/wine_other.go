@@ -1,5 +1,0 @@
-//go:build !windows
-
-package wine
-
-func running() bool { return false }
