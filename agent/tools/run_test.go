@@ -217,6 +217,37 @@ func TestCancelInABatch(t *testing.T) {
 	})
 }
 
+// Two questions at once may be answered in any order: each answer is for its own call.
+func TestTwoQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		second := make(chan struct{})
+		var asked atomic.Int32
+		s := &session{}
+		s.answer = func(ctx context.Context, options []acp.PermissionOption) (acp.PermissionOption, error) {
+			if asked.Add(1) == 1 {
+				<-second
+				return choose(acp.PermissionOptionKindRejectOnce)(ctx, options)
+			}
+			defer close(second)
+			return choose(acp.PermissionOptionKindAllowOnce)(ctx, options)
+		}
+		read := tools.Tool{Name: "read", Effect: tools.Reads, Schema: object, Run: done}
+		env := tools.Env{Session: s, Gate: func(context.Context, *tools.Call) tools.Decision { return tools.Ask }}
+		all, err := registry(t, read).Run(t.Context(), env, []tools.Request{{Name: "read"}, {Name: "read"}})
+		require.NoError(t, err)
+		outcomes := map[tools.Outcome]acp.ToolCallID{all[0].Outcome: all[0].ToolCallID, all[1].Outcome: all[1].ToolCallID}
+		require.Len(t, outcomes, 2)
+		var questions []string
+		for _, line := range s.lines {
+			if strings.HasPrefix(line, "ask") {
+				questions = append(questions, strings.Fields(line)[1])
+			}
+		}
+		assert.Equal(t, questions[0], fmt.Sprint(s.ids[outcomes[tools.Rejected]]), "the first question is answered last")
+		assert.Equal(t, questions[1], fmt.Sprint(s.ids[outcomes[tools.Completed]]))
+	})
+}
+
 // A rule allows exactly what it says, to the tool that it was given for.
 func TestRules(t *testing.T) {
 	command := func(name string) tools.Tool {
