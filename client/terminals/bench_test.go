@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/terminals"
 )
 
 const benchOutput = 256 << 20
@@ -22,7 +23,7 @@ const benchOutput = 256 << 20
 // median of all pairs is reported.
 func BenchmarkOutput(b *testing.B) {
 	args := []string{"-c", "head -c 268435456 /dev/zero"}
-	h := newRunner(b, nil, nil)
+	h := newRunner(b, &terminals.Options{OnOutput: func(terminals.Output) {}}, nil)
 	var ours, theirs time.Duration
 	var ofAPipe []float64
 	for b.Loop() {

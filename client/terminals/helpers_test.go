@@ -29,6 +29,10 @@ type runner struct {
 	base    string
 	work    string
 	session acp.SessionID
+
+	more chan struct{} // something was printed
+	mu   sync.Mutex    // guards text
+	text map[acp.TerminalID]string
 }
 
 func newRunner(t testing.TB, opts *terminals.Options, check terminals.Check) *runner {
@@ -36,13 +40,20 @@ func newRunner(t testing.TB, opts *terminals.Options, check terminals.Check) *ru
 	leak.Check(t)
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	h := &runner{t: t, base: base, work: filepath.Join(base, "work"), session: "s"}
+	h := &runner{t: t, base: base, work: filepath.Join(base, "work"), session: "s", more: make(chan struct{}, 1), text: map[acp.TerminalID]string{}}
 	require.NoError(t, os.Mkdir(h.work, 0o755))
 	h.folders, err = files.Open(&files.Options{Roots: []string{h.work}})
 	require.NoError(t, err)
 	t.Cleanup(func() { h.folders.Close() })
 	h.conn = peertest.NewSessions(h.work, "s", "other")
-	h.pool = terminals.New(h.folders, opts)
+	var o terminals.Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.OnOutput == nil {
+		o.OnOutput = h.heard
+	}
+	h.pool = terminals.New(h.folders, &o)
 	t.Cleanup(func() { h.pool.Close() })
 	h.Terminals = h.pool.Terminals(h.conn, check)
 	return h
@@ -111,44 +122,36 @@ func (h *runner) release(id acp.TerminalID) {
 	require.NoError(h.t, err)
 }
 
-// printed collects the output of commands, which print lines of numbers.
-type printed struct {
-	mu    sync.Mutex // guards text
-	text  map[acp.TerminalID]string
-	added chan struct{}
-}
-
-func newPrinted() *printed {
-	return &printed{text: map[acp.TerminalID]string{}, added: make(chan struct{}, 1)}
-}
-
-func (s *printed) add(o terminals.Output) {
-	s.mu.Lock()
-	s.text[o.Terminal] += string(o.Data)
-	s.mu.Unlock()
+// heard is the default for Options.OnOutput.
+func (h *runner) heard(o terminals.Output) {
+	h.mu.Lock()
+	if len(h.text[o.Terminal]) < 1000 { // more than the lines that pids reads
+		h.text[o.Terminal] += string(o.Data)
+	}
+	h.mu.Unlock()
 	select {
-	case s.added <- struct{}{}:
+	case h.more <- struct{}{}:
 	default:
 	}
 }
 
-// pids waits until a terminal has printed n lines, and returns their numbers.
-func (s *printed) pids(t testing.TB, id acp.TerminalID, n int) []int {
-	t.Helper()
+// pids waits until a terminal has printed n lines, and returns the numbers in them.
+func (h *runner) pids(id acp.TerminalID, n int) []int {
+	h.t.Helper()
 	for {
-		s.mu.Lock()
-		text := s.text[id]
-		s.mu.Unlock()
+		h.mu.Lock()
+		text := h.text[id]
+		h.mu.Unlock()
 		if lines := strings.Fields(text); len(lines) >= n && strings.HasSuffix(text, "\n") {
 			pids := make([]int, n)
 			for i := range pids {
 				pid, err := strconv.Atoi(lines[i])
-				require.NoError(t, err)
+				require.NoError(h.t, err)
 				pids[i] = pid
 			}
 			return pids
 		}
-		<-s.added
+		<-h.more
 	}
 }
 

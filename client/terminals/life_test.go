@@ -40,10 +40,9 @@ func TestExitCodeXorSignal(t *testing.T) {
 }
 
 func TestWait(t *testing.T) {
-	s := newPrinted()
-	h := newRunner(t, &terminals.Options{OnOutput: s.add}, nil)
+	h := newRunner(t, nil, nil)
 	id := h.sh(`trap 'exit 7' TERM; echo $$; while :; do sleep 0.02; done`)
-	s.pids(t, id, 1)
+	h.pids(id, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := h.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: "s", TerminalID: id})
@@ -61,10 +60,9 @@ func TestWait(t *testing.T) {
 }
 
 func TestReleaseWhileSomeoneWaits(t *testing.T) {
-	s := newPrinted()
-	h := newRunner(t, &terminals.Options{OnOutput: s.add}, nil)
+	h := newRunner(t, nil, nil)
 	id := h.sh(`echo $$; exec sleep 1000`)
-	pids := s.pids(t, id, 1)
+	pids := h.pids(id, 1)
 	waited := make(chan *acp.WaitForTerminalExitResponse)
 	entered := make(chan struct{})
 	go func() { // ends with the command
@@ -88,23 +86,21 @@ func TestUseAfterRelease(t *testing.T) {
 	id := h.sh(`exit 0`)
 	h.wait(id)
 	h.release(id)
-	refused(t, h, "s", id)
-	refused(t, h, "s", "term_1")
+	refused(t, h.Terminals, "s", id)
+	refused(t, h.Terminals, "s", "term_1")
 }
 
 // A terminal cannot be used by another session or connection.
 func TestForeignTerminals(t *testing.T) {
 	h := newRunner(t, nil, nil)
 	id := h.sh(`exit 0`)
-	refused(t, h, "other", id)
-	refused(t, h, "never", id)
-	theirs := *h
-	theirs.Terminals = h.pool.Terminals(h.conn, nil)
-	refused(t, &theirs, "s", id)
+	refused(t, h.Terminals, "other", id)
+	refused(t, h.Terminals, "never", id)
+	refused(t, h.pool.Terminals(h.conn, nil), "s", id)
 	h.wait(id)
 }
 
-func refused(t *testing.T, h *runner, s acp.SessionID, id acp.TerminalID) {
+func refused(t *testing.T, h *terminals.Terminals, s acp.SessionID, id acp.TerminalID) {
 	t.Helper()
 	_, err := h.TerminalOutput(t.Context(), &acp.TerminalOutputRequest{SessionID: s, TerminalID: id})
 	assert.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
@@ -130,14 +126,13 @@ func TestGrandchildren(t *testing.T) {
 			"release":    func(h *runner, id acp.TerminalID) { h.release(id); h.pool.Close() },
 		} {
 			t.Run(name+", "+end, func(t *testing.T) {
-				s := newPrinted()
-				h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: 200 * time.Millisecond}, nil)
+				h := newRunner(t, &terminals.Options{Grace: 200 * time.Millisecond}, nil)
 				id := h.sh(stubborn + rest)
 				n := 1
 				if name == "with the command" {
 					n = 2
 				}
-				pids := s.pids(t, id, n)
+				pids := h.pids(id, n)
 				if n == 1 {
 					assertExit(t, 5, h.wait(id))
 				}
@@ -161,13 +156,12 @@ func TestCloseWaitsForWhatOthersEnd(t *testing.T) {
 		"close":      func(h *runner, _ acp.TerminalID) { h.pool.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newPrinted()
-			h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: 300 * time.Millisecond}, nil)
+			h := newRunner(t, &terminals.Options{Grace: 300 * time.Millisecond}, nil)
 			id := h.sh(`exec 2>/dev/null; trap 'echo $$' TERM; echo $$; while :; do sleep 0.02; done`)
-			s.pids(t, id, 1)
+			h.pids(id, 1)
 			var ending sync.WaitGroup
 			ending.Go(func() { end(h, id) })
-			pids := s.pids(t, id, 2) // the command was asked to end and ignores that
+			pids := h.pids(id, 2) // the command was asked to end and ignores that
 			assert.NoError(t, h.pool.Close())
 			requireGone(t, pids)
 			ending.Wait()
@@ -213,10 +207,9 @@ func (*immortal) Terminate() {}
 func (*immortal) Kill()      {}
 
 func TestKillStubborn(t *testing.T) {
-	s := newPrinted()
-	h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: 100 * time.Millisecond}, nil)
+	h := newRunner(t, &terminals.Options{Grace: 100 * time.Millisecond}, nil)
 	id := h.sh(stubborn + `trap "" TERM; echo $$; while :; do sleep 0.05; done`)
-	pids := s.pids(t, id, 2)
+	pids := h.pids(id, 2)
 	h.kill(id)
 	assert.Equal(t, "SIGKILL", h.wait(id).Signal)
 	h.pool.Close()
@@ -232,10 +225,9 @@ func TestDaemonHoldsTheOutput(t *testing.T) {
 		}
 		t.Skip("setsid is not installed: the command of the test leaves its group with it")
 	}
-	s := newPrinted()
-	h := newRunner(t, &terminals.Options{OnOutput: s.add}, nil)
+	h := newRunner(t, nil, nil)
 	id := h.sh(`setsid sh -c 'echo $$; : > ready; exec sleep 1000' & while [ ! -e ready ]; do sleep 0.01; done; exit 0`)
-	pid := s.pids(t, id, 1)[0]
+	pid := h.pids(id, 1)[0]
 	defer syscall.Kill(pid, syscall.SIGKILL)
 	began := time.Now()
 	assertExit(t, 0, h.wait(id))
@@ -258,8 +250,7 @@ func TestIDs(t *testing.T) {
 }
 
 func TestThousandCreatesAtOnce(t *testing.T) {
-	s := newPrinted()
-	h := newRunner(t, &terminals.Options{OnOutput: s.add}, nil)
+	h := newRunner(t, nil, nil)
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var made []acp.TerminalID
@@ -279,7 +270,7 @@ func TestThousandCreatesAtOnce(t *testing.T) {
 	require.Len(t, made, 16)
 	var pids []int
 	for _, id := range made {
-		pids = append(pids, s.pids(t, id, 1)...)
+		pids = append(pids, h.pids(id, 1)...)
 	}
 	_, err := h.tryCreate(acp.CreateTerminalRequest{SessionID: "other", Command: "true"})
 	assert.NoError(t, err, "another session has room")
@@ -318,8 +309,7 @@ func TestPanicsFreeTheirPlace(t *testing.T) {
 
 // No command is left if terminals are created while the session ends.
 func TestCreateMeetsTheEnd(t *testing.T) {
-	s := newPrinted()
-	h := newRunner(t, &terminals.Options{OnOutput: s.add}, nil)
+	h := newRunner(t, nil, nil)
 	for range 30 {
 		h.conn.Open("s", h.work)
 		var creates sync.WaitGroup

@@ -23,12 +23,11 @@ func TestExitCodes(t *testing.T) {
 
 // Processes that a command leaves behind end with it, and do not delay the exit.
 func TestWhatIsLeftBehindEnds(t *testing.T) {
-	s := newPrinted()
-	h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: time.Hour}, nil)
+	h := newRunner(t, &terminals.Options{Grace: time.Hour}, nil)
 	id := h.create(play("leave", "file", "5"))
 	assertExit(t, 5, h.wait(id))
 	h.pool.Close()
-	requireGone(t, s.pids(t, id, 1))
+	requireGone(t, h.pids(id, 1))
 }
 
 func TestEverythingThatACommandStartedEnds(t *testing.T) {
@@ -44,10 +43,9 @@ func TestEverythingThatACommandStartedEnds(t *testing.T) {
 		"release":    func(h *runner, id acp.TerminalID) { h.release(id); h.pool.Close() },
 	} {
 		t.Run(end, func(t *testing.T) {
-			s := newPrinted()
-			h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: -1}, nil)
+			h := newRunner(t, &terminals.Options{Grace: -1}, nil)
 			id := h.create(play("stay", "file"))
-			pids := s.pids(t, id, 2)
+			pids := h.pids(id, 2)
 			f(h, id)
 			requireGone(t, pids)
 		})
@@ -57,10 +55,9 @@ func TestEverythingThatACommandStartedEnds(t *testing.T) {
 // A command that does not handle Ctrl-Break is ended by it.
 func TestKillAsksFirst(t *testing.T) {
 	wine.Lacks(t, "GenerateConsoleCtrlEvent for a process group")
-	s := newPrinted()
-	h := newRunner(t, &terminals.Options{OnOutput: s.add, Grace: time.Hour}, nil)
+	h := newRunner(t, &terminals.Options{Grace: time.Hour}, nil)
 	id := h.create(play("stay", "file"))
-	pids := s.pids(t, id, 2)
+	pids := h.pids(id, 2)
 	h.kill(id)
 	h.wait(id)
 	h.pool.Close()

@@ -24,8 +24,7 @@ func (withTerminals) RequestPermission(context.Context, *acp.RequestPermissionRe
 
 func TestOnTheWire(t *testing.T) {
 	assert.Equal(t, &acp.ClientCapabilities{Terminal: true}, client.Capabilities(withTerminals{}))
-	out := newPrinted()
-	h := newRunner(t, &terminals.Options{OnOutput: out.add}, nil)
+	h := newRunner(t, nil, nil)
 	s, peer := rawpeer.Pipe(t)
 	conn := client.New(s, func(c *client.Conn) acp.Client { return withTerminals{h.pool.Terminals(c, nil)} }, nil)
 	require.NoError(t, conn.Start(context.Background()))
@@ -64,7 +63,7 @@ func TestOnTheWire(t *testing.T) {
 	_, err = conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: h.work})
 	require.NoError(t, err)
 	<-done
-	pids := out.pids(t, id, 1)
+	pids := h.pids(id, 1)
 	conn.Close()
 	require.NoError(t, conn.Wait())
 	requireGone(t, pids)
