@@ -67,7 +67,7 @@ func (c *chat) showQuestion(q *permission.Question) {
 	}
 }
 
-// comparedAtMost is how many bytes a file may have whose change is shown.
+// comparedAtMost is the maximum size in bytes of a file whose change is shown.
 const comparedAtMost = 1 << 20
 
 // showWrite shows the change of a file that the agent writes without a question, or with a question

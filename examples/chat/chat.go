@@ -27,17 +27,17 @@ type chat struct {
 	host     *host.Host
 	policy   *permission.Policy // for version 2, which does not use the host
 	dir      string
-	env      []string // what the user gave for the environment of the agent
-	pending  string   // a prompt that is to be sent, perhaps on the next connection
+	env      []string // variables of the agent that the user has given
+	pending  string   // the prompt to send, on this connection or the next
 	authUsed bool     // -auth was tried
-	signing  bool     // the user was asked to sign in, in this turn
+	signing  bool     // the user was asked to sign in during this turn
 
-	// Of the connection.
+	// The fields below belong to the connection.
 	start    *start
-	process  *stream.Process // nil if the agent was not started here
+	process  *stream.Process // nil if chat has not started the agent
 	conn     *negotiate.Conn // nil until the agent has responded
 	session  *negotiate.Session
-	sessions []negotiate.SessionInfo // as listed last
+	sessions []negotiate.SessionInfo // the last list
 	view     atomic.Pointer[view]    // of the session; nil before there is one
 }
 

@@ -16,7 +16,7 @@ import (
 type command struct {
 	name, args, help string
 	do               func(c *chat, ctx context.Context, args []string) error
-	// values returns what an argument can be; args are those before it. Nil means nothing.
+	// values returns the possible values of the argument after args. Nil means that there are none.
 	values func(c *chat, args []string) []string
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// console is where the user sits: a terminal, or what stands in for it.
+// console is the terminal of the user, or the files and pipes in place of one.
 type console struct {
 	in       io.Reader
 	out, err io.Writer

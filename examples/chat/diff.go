@@ -16,8 +16,7 @@ const (
 	diffCells   = 1 << 20
 )
 
-// diffLine is a line of a change: ' ' for one that stays, '-' and '+', and '@' for lines
-// that are left out.
+// diffLine is a line of a change. Its op is ' ', '-' or '+', or '@' for omitted lines.
 type diffLine struct {
 	op   byte
 	text string

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// editor reads a line from a terminal that passes on single keys. It shows one line: of a
-// longer text it shows the part around the cursor.
+// editor reads a line from a terminal that passes on single keys. It shows the part of a long text
+// around the cursor.
 type editor struct {
 	screen *screen
 	tty    *tty
@@ -21,7 +21,7 @@ type editor struct {
 	ask     question
 	text    []rune
 	cursor  int
-	drafts  map[string][]rune // by prompt: text that was begun when another question came
+	drafts  map[string][]rune // by prompt: unfinished text
 	history []string          // lines of questions that can be completed
 	recall  int               // the line of history that is shown; len(history) for a new one
 }
@@ -45,7 +45,7 @@ const (
 	keyCutWord   = 'W' - '@'
 	keyEscape    = '[' - '@'
 	keyRubOut    = 0x7f
-	keyDelete    = -1 // what has no single character
+	keyDelete    = -1 // is sent as a sequence only
 )
 
 func (e *editor) read(ask question) (string, error) {

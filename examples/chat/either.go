@@ -14,7 +14,7 @@ import (
 	client2 "github.com/acpkit/go-sdk/client/v2"
 )
 
-// This file holds what differs between the versions of the protocol.
+// This file has the differences between the versions of the protocol.
 
 // offer returns what chat offers in each version. In version 1 the host serves files and terminals.
 // In version 2 the agent has its own and only asks.
@@ -28,7 +28,7 @@ func (c *chat) offer() *negotiate.Options {
 		V1:   c.host.Client,
 		InitializeV1: func(served acp.Client) *acp.InitializeRequest {
 			caps := c.host.Capabilities(served)
-			caps.Session = &acp.ClientSessionCapabilities{Notices: &acp.NoticeCapabilities{}} // no method tells
+			caps.Session = &acp.ClientSessionCapabilities{Notices: &acp.NoticeCapabilities{}} // no method implies it
 			return &acp.InitializeRequest{ClientInfo: &acp.Implementation{Name: "acpkit-chat", Title: "Chat", Version: "1.0.0"}, ClientCapabilities: caps}
 		},
 		InitializeV2: func(acp2.Client) *acp2.InitializeRequest {

@@ -38,7 +38,7 @@ func (c *chat) explain(what string, err error) error {
 		return err
 	}
 	if asked, ok := errors.AsType[*rpcerr.RequestError](err); ok && errors.Is(err, signin.ErrNoWay) {
-		return &explained{client.Explain(c.v1(), asked), err} // it lists the ways, to be taken elsewhere
+		return &explained{client.Explain(c.v1(), asked), err} // lists the ways to sign in
 	}
 	text := client.Explain(c.v1(), err)
 	status, _ := errors.AsType[*stream.StatusError](err)

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// question is what a line is typed for.
+// question is what the user answers with a line.
 type question struct {
 	prompt   string
 	secret   bool                         // do not show what is typed
@@ -18,22 +18,22 @@ type question struct {
 // A lineReader reads a line that the user types. The error is io.EOF at the end of input.
 type lineReader interface {
 	read(ask question) (string, error)
-	// change replaces the question of the read that goes on. leave means that no one waits
-	// for its line.
+	// change replaces the question of the current read. leave is called when nobody waits for
+	// its line.
 	change(ask question)
 	leave()
 }
 
-// lines gives the lines that the user types, each to the question that was asked last: a
-// question about a write may come while the prompt is shown. Without a question nothing is
-// read, so that another program can have the terminal.
+// lines delivers each line that the user types to the last question: a question about a write
+// may come while the prompt is shown. Nothing is read without a question, so that another
+// program can use the terminal.
 type lines struct {
 	reader lineReader
 
 	mu      sync.Mutex // guards all below
 	asking  []*asking  // the last one gets the next line
 	reading bool
-	kept    *typed // a line for which no one waited
+	kept    *typed // a line that nobody waited for
 	ended   bool
 }
 

@@ -67,7 +67,7 @@ func text(err error) string {
 	return client.Explain(nil, err)
 }
 
-// settings is what the flags say.
+// settings holds the flags.
 type settings struct {
 	prompt  string
 	yes, no bool
@@ -78,7 +78,7 @@ type settings struct {
 	url     string
 	list    bool
 	load    string
-	// protocol is the version that is spoken: 1, 2 or newest. Empty means 1.
+	// protocol is the version: 1, 2 or newest. Empty means 1.
 	protocol string
 	agent    []string // the command; empty means the example agent
 	serve    bool     // be the example agent

@@ -30,7 +30,7 @@ type editedLine interface {
 	show()
 }
 
-// longestLine is how much of a line of output is kept back until it is whole.
+// longestLine is how many bytes of an incomplete line of output are held back.
 const longestLine = 4096
 
 // Styles are the parameters of the escape sequence that sets them.
@@ -151,7 +151,7 @@ func (s *screen) prompt(text string) {
 	defer s.unlock()
 	s.endLine()
 	fmt.Fprint(s.out, text)
-	s.midLine = false // what is typed ends with a line of its own
+	s.midLine = false // the user's Enter ends the line
 }
 
 // endLine starts a new line if a message has not ended its own. The caller holds mu.

@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// listed is how many sessions are listed.
+// listed is the maximum number of listed sessions.
 const listed = 20
 
 func (c *chat) open(ctx context.Context) error {

@@ -113,7 +113,7 @@ func (c *chat) askVariables(ctx context.Context, w *signin.Way) (map[string]stri
 }
 
 func (c *chat) restarted(restart *host.RestartError) {
-	if restart.Way.Kind == signin.KindAgent { // it would have gone on otherwise
+	if restart.Way.Kind == signin.KindAgent { // the call itself was not enough
 		c.screen.note("Signed in, but the agent still asks for it: " + rpcerr.Explain(restart.Err) + ". It is started again.")
 	} else {
 		c.screen.note("Signed in. The agent is started again.")

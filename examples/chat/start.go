@@ -25,7 +25,7 @@ type start struct {
 	mu    sync.Mutex // guards all below
 	over  bool       // the agent has responded, or has ended
 	last  string     // the last line of its standard error
-	noise int        // bytes that were no messages
+	noise int        // bytes that were not messages
 	fail  context.CancelCauseFunc
 }
 
@@ -110,9 +110,8 @@ func short(s string, n int) string {
 	return s
 }
 
-// patience is how long the program waits before it says what for, and often how often it
-// says so again.
-var patience, often = 2 * time.Second, 10 * time.Second
+// The program prints what it waits for after waitingAfter, and again every waitingEvery.
+var waitingAfter, waitingEvery = 2 * time.Second, 10 * time.Second
 
 // waiting prints what the program waits for, until stop is called.
 func waiting(say func(string), what func() string) (stop func()) {
@@ -120,17 +119,17 @@ func waiting(say func(string), what func() string) (stop func()) {
 	start := time.Now()
 	go func() { // ends with stop
 		defer close(ended)
-		timer := time.NewTimer(patience)
+		timer := time.NewTimer(waitingAfter)
 		defer timer.Stop()
 		for {
 			select {
 			case <-timer.C:
 				line := "waiting for " + what()
-				if waited := time.Since(start); waited >= often {
+				if waited := time.Since(start); waited >= waitingEvery {
 					line += fmt.Sprintf(" (%d s)", int(waited.Seconds()))
 				}
 				say(line)
-				timer.Reset(often)
+				timer.Reset(waitingEvery)
 			case <-quit:
 				return
 			}

@@ -128,9 +128,9 @@ func TestWaitingSaysWhatFor(t *testing.T) {
 
 // The program waits for an agent that starts or ends slowly, and prints that it waits.
 func TestSlowStartAndEnd(t *testing.T) {
-	before := patience
-	patience = 0
-	defer func() { patience = before }()
+	before := waitingAfter
+	waitingAfter = 0
+	defer func() { waitingAfter = before }()
 	agent, err := example()
 	require.NoError(t, err)
 	fifo := filepath.Join(t.TempDir(), "go")

@@ -87,7 +87,7 @@ func (t *tty) follow(again func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGCONT)
 	for _, ending := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(ending) { // Notify would end that
+		if !signal.Ignored(ending) { // Notify would no longer ignore it
 			signal.Notify(signals, ending)
 		}
 	}

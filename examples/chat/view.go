@@ -11,8 +11,8 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// recent is how many of the newest messages may still grow: an agent may go on with one
-// after it has begun another.
+// recent is how many of the newest messages may still grow: an agent may continue one after it
+// has begun another.
 const recent = 4
 
 // view prints a thread as it grows. Printed lines do not change, so a tool call gets one line
@@ -23,13 +23,13 @@ type view struct {
 	screen *screen
 	dir    string // paths below it are shown without it
 
-	mu    sync.Mutex // guards all below
-	told  bool       // the user has not typed what is in the thread: it is loaded
-	next  int        // the items before it have been seen
-	items map[int]*seen
-	plans []thread.Plan
-	mode  string
-	ran   map[string]int64 // how much output of terminals was printed
+	mu        sync.Mutex // guards all below
+	replaying bool       // the agent replays a loaded session
+	next      int        // the items before it have been seen
+	items     map[int]*seen
+	plans     []thread.Plan
+	mode      string
+	printed   map[string]int64 // bytes of output of each terminal
 }
 
 // seen is how much of an item has been printed.
@@ -40,13 +40,13 @@ type seen struct {
 }
 
 func newView(s *screen, id string, t *thread.Thread, dir string) *view {
-	return &view{id: id, thread: t, screen: s, dir: dir, items: map[int]*seen{}, ran: map[string]int64{}}
+	return &view{id: id, thread: t, screen: s, dir: dir, items: map[int]*seen{}, printed: map[string]int64{}}
 }
 
 func (v *view) load(on bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.told = on
+	v.replaying = on
 }
 
 // draw prints what has changed since the last call.
@@ -65,17 +65,17 @@ func (v *view) draw() {
 	}
 	for _, t := range s.Terminals.All() {
 		end := t.Offset + int64(len(t.Output))
-		if n := v.ran[t.ID]; n < end && !v.told {
+		if n := v.printed[t.ID]; n < end && !v.replaying {
 			v.screen.output(t.ID, t.Output[max(0, n-t.Offset):])
 		}
-		v.ran[t.ID] = end
+		v.printed[t.ID] = end
 	}
 	if !slices.EqualFunc(v.plans, s.Plans, samePlan) {
 		v.plans = s.Plans
 		v.plan(s.Plans)
 	}
 	if s.Modes != nil {
-		if v.mode != "" && v.mode != s.Modes.Current && !v.told {
+		if v.mode != "" && v.mode != s.Modes.Current && !v.replaying {
 			v.screen.line(dim, "mode: %s", s.Modes.Current)
 		}
 		v.mode = s.Modes.Current
@@ -117,7 +117,7 @@ func (v *view) message(m *thread.Message, p *seen) {
 	style, mark := plain, ""
 	switch m.Role {
 	case thread.RoleUser:
-		if !v.told {
+		if !v.replaying {
 			return // the user has typed it
 		}
 		style, mark = bold, "> "
@@ -189,7 +189,7 @@ func (v *view) toolCall(c *thread.ToolCall, p *seen) (more bool) {
 			v.screen.line(dim, "◦ %s%s", title, inBrackets(status))
 		}
 	}
-	return status == "ended" // a late update may still tell how
+	return status == "ended" // a late update may still have the result
 }
 
 // reason prints the first lines of the text of a failed call.
