@@ -33,12 +33,11 @@ type Session struct {
 	reopening  chan struct{} // holds a token while the session is being opened
 
 	// Supervisor.mu guards the fields below.
-	id      acp.SessionID
-	bound   *binding // nil while the session is not open
-	err     error    // why it could not be opened on this connection
-	mode    acp.SessionModeID
-	options []option
-	closed  bool
+	id       acp.SessionID
+	bound    *binding // nil while the session is not open
+	err      error    // why it could not be opened on this connection
+	settings []setting
+	closed   bool
 }
 
 // binding is the session on one connection.

@@ -10,95 +10,87 @@ import (
 	"github.com/acpkit/go-sdk/client"
 )
 
-// option is a config option that the user has set.
-type option struct {
-	id    acp.SessionConfigID
-	value acp.SessionConfigValueID
-	on    *bool // value of a boolean option
+// setting is a mode or an option that the user has set.
+type setting struct {
+	name  string
+	set   func(context.Context, *client.Session) error
+	holds func(*client.Session) bool // the session already has the value
 }
 
 // SetMode changes the mode of the session. The mode is set again when the session is
 // reopened.
 func (x *Session) SetMode(ctx context.Context, id acp.SessionModeID) error {
-	current, err := x.Current(ctx)
-	if err != nil {
-		return err
-	}
-	if err := current.SetMode(ctx, id); err != nil {
-		return err
-	}
-	x.supervisor.mu.Lock()
-	defer x.supervisor.mu.Unlock()
-	x.mode = id
-	return nil
+	return x.change(ctx, setting{
+		name: "mode",
+		set:  func(ctx context.Context, s *client.Session) error { return s.SetMode(ctx, id) },
+		holds: func(s *client.Session) bool {
+			modes := s.Modes()
+			return modes != nil && modes.CurrentModeID == id
+		},
+	})
 }
 
 // SetConfigOption changes an option of the session. The option is set again when the
 // session is reopened.
 func (x *Session) SetConfigOption(ctx context.Context, id acp.SessionConfigID, value acp.SessionConfigValueID) error {
-	return x.setOption(ctx, option{id: id, value: value})
+	return x.change(ctx, setting{
+		name: fmt.Sprintf("option %q", id),
+		set:  func(ctx context.Context, s *client.Session) error { return s.SetConfigOption(ctx, id, value) },
+		holds: func(s *client.Session) bool {
+			k, ok := kindOf(s, id).(*acp.SessionConfigSelect)
+			return ok && k.CurrentValue == value
+		},
+	})
 }
 
 // SetConfigOptionBool changes a boolean option of the session. The option is set again
 // when the session is reopened.
 func (x *Session) SetConfigOptionBool(ctx context.Context, id acp.SessionConfigID, on bool) error {
-	return x.setOption(ctx, option{id: id, on: &on})
+	return x.change(ctx, setting{
+		name: fmt.Sprintf("option %q", id),
+		set:  func(ctx context.Context, s *client.Session) error { return s.SetConfigOptionBool(ctx, id, on) },
+		holds: func(s *client.Session) bool {
+			k, ok := kindOf(s, id).(*acp.SessionConfigBoolean)
+			return ok && k.CurrentValue == on
+		},
+	})
 }
 
-func (x *Session) setOption(ctx context.Context, o option) error {
+func kindOf(s *client.Session, id acp.SessionConfigID) any {
+	for _, o := range s.ConfigOptions() {
+		if o.ID == id {
+			return o.Kind
+		}
+	}
+	return nil
+}
+
+func (x *Session) change(ctx context.Context, n setting) error {
 	current, err := x.Current(ctx)
 	if err != nil {
 		return err
 	}
-	if err := o.set(ctx, current); err != nil {
+	if err := n.set(ctx, current); err != nil {
 		return err
 	}
 	x.supervisor.mu.Lock()
 	defer x.supervisor.mu.Unlock()
-	x.options = append(slices.DeleteFunc(x.options, func(p option) bool { return p.id == o.id }), o)
+	x.settings = append(slices.DeleteFunc(x.settings, func(old setting) bool { return old.name == n.name }), n)
 	return nil
-}
-
-func (o option) set(ctx context.Context, s *client.Session) error {
-	if o.on != nil {
-		return s.SetConfigOptionBool(ctx, o.id, *o.on)
-	}
-	return s.SetConfigOption(ctx, o.id, o.value)
-}
-
-func (o option) holds(s *client.Session) bool {
-	for _, c := range s.ConfigOptions() {
-		if c.ID != o.id {
-			continue
-		}
-		switch k := c.Kind.(type) {
-		case *acp.SessionConfigSelect:
-			return o.on == nil && k.CurrentValue == o.value
-		case *acp.SessionConfigBoolean:
-			return o.on != nil && k.CurrentValue == *o.on
-		}
-	}
-	return false
 }
 
 // setAgain sets what the session has lost, in the order in which the user set it.
 func (x *Session) setAgain(ctx context.Context, s *client.Session) error {
 	x.supervisor.mu.Lock()
-	mode, options := x.mode, slices.Clone(x.options)
+	settings := slices.Clone(x.settings)
 	x.supervisor.mu.Unlock()
 	var errs []error
-	if mode != "" {
-		if m := s.Modes(); m == nil || m.CurrentModeID != mode {
-			if err := s.SetMode(ctx, mode); err != nil {
-				errs = append(errs, fmt.Errorf("setting the mode %q again: %w", mode, err))
-			}
+	for _, n := range settings {
+		if n.holds(s) {
+			continue
 		}
-	}
-	for _, o := range options {
-		if !o.holds(s) {
-			if err := o.set(ctx, s); err != nil {
-				errs = append(errs, fmt.Errorf("setting the option %q again: %w", o.id, err))
-			}
+		if err := n.set(ctx, s); err != nil {
+			errs = append(errs, fmt.Errorf("setting the %s again: %w", n.name, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -151,14 +151,16 @@ func TestSettingsAreSetAgainWhereTheyDiffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true}
 		k, s := open(t, w, nil)
+		require.NoError(t, s.SetConfigOptionBool(t.Context(), "fast", true))
+		require.NoError(t, s.SetConfigOption(t.Context(), "model", "big"))
 		require.NoError(t, s.SetMode(t.Context(), "code"))
 		w.mu.Lock()
-		w.sessions["s1"].mode = "ask" // the agent has lost the mode
+		w.sessions["s1"].mode, w.sessions["s1"].fast = "ask", false // the agent has lost them
 		w.mu.Unlock()
 		w.take()
 		w.kill()
 		assert.NoError(t, (<-k.returns).Settings)
-		assert.Equal(t, []string{"resume s1 " + wholeText, "mode code"}, w.take())
+		assert.Equal(t, []string{"resume s1 " + wholeText, "fast true", "mode code"}, w.take())
 	})
 }
 
@@ -446,7 +448,7 @@ func TestSignIn(t *testing.T) {
 
 func TestOpenStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{load: true, sessions: map[acp.SessionID]*stored{"old": {"ask", "small"}}}
+		w := &world{load: true, sessions: map[acp.SessionID]*stored{"old": {mode: "ask", option: "small"}}}
 		k := newKeeper(t, w, nil)
 		require.NoError(t, k.Start(context.Background()))
 		s, err := k.Open(t.Context(), &supervise.SessionOptions{ID: "old", Cwd: "/w"})

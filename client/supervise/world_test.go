@@ -41,6 +41,7 @@ type world struct {
 type stored struct {
 	mode   acp.SessionModeID
 	option acp.SessionConfigValueID
+	fast   bool
 }
 
 func (w *world) note(format string, args ...any) {
@@ -154,7 +155,7 @@ func (a *worldAgent) NewSession(_ context.Context, req *acp.NewSessionRequest) (
 	if a.w.sessions == nil {
 		a.w.sessions = map[acp.SessionID]*stored{}
 	}
-	a.w.sessions[id] = &stored{"ask", "small"}
+	a.w.sessions[id] = &stored{mode: "ask", option: "small"}
 	modes, options := settings(a.w.sessions[id])
 	return &acp.NewSessionResponse{SessionID: id, Modes: modes, ConfigOptions: options}, nil
 }
@@ -163,7 +164,8 @@ func (a *worldAgent) NewSession(_ context.Context, req *acp.NewSessionRequest) (
 func settings(s *stored) (*acp.SessionModeState, []acp.SessionConfigOption) {
 	return &acp.SessionModeState{CurrentModeID: s.mode, AvailableModes: []acp.SessionMode{{ID: "ask", Name: "Ask"}, {ID: "code", Name: "Code"}}},
 		[]acp.SessionConfigOption{{ID: "model", Name: "Model", Kind: &acp.SessionConfigSelect{CurrentValue: s.option,
-			Options: acp.SessionConfigSelectOptions{Ungrouped: []acp.SessionConfigSelectOption{{Value: "small", Name: "S"}, {Value: "big", Name: "B"}}}}}}
+			Options: acp.SessionConfigSelectOptions{Ungrouped: []acp.SessionConfigSelectOption{{Value: "small", Name: "S"}, {Value: "big", Name: "B"}}}}},
+			{ID: "fast", Name: "Fast", Kind: &acp.SessionConfigBoolean{CurrentValue: s.fast}}}
 }
 
 func (a *worldAgent) stored(id acp.SessionID) (*stored, error) {
@@ -188,13 +190,18 @@ func (a *worldAgent) SetSessionMode(_ context.Context, req *acp.SetSessionModeRe
 }
 
 func (a *worldAgent) SetSessionConfigOption(_ context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	v := req.Value.(*acp.SessionConfigValue).Value
-	a.w.note("option %s", v)
 	s, err := a.stored(req.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	s.option = v
+	switch v := req.Value.(type) {
+	case *acp.SessionConfigValue:
+		a.w.note("option %s", v.Value)
+		s.option = v.Value
+	case *acp.SessionConfigBooleanValue:
+		a.w.note("fast %t", v.Value)
+		s.fast = v.Value
+	}
 	_, options := settings(s)
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: options}, nil
 }
