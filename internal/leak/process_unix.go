@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// ProcessState returns the letter that the system uses for the state of a process, such as T for
+// processState returns the letter that the system uses for the state of a process, such as T for
 // stopped and Z for a process that has ended and was not waited for. It is empty if there is no
 // such process.
-func ProcessState(t testing.TB, pid int) string {
+func processState(t testing.TB, pid int) string {
 	t.Helper()
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return ""
@@ -38,7 +38,7 @@ func ProcessState(t testing.TB, pid int) string {
 // waited for does not count.
 func CheckProcess(t testing.TB, pid int) {
 	t.Helper()
-	if state := ProcessState(t, pid); state != "" && state != "Z" && state != "X" {
+	if state := processState(t, pid); state != "" && state != "Z" && state != "X" {
 		t.Errorf("process %d is still there: %s", pid, state)
 	}
 }

@@ -2,7 +2,6 @@ package interop_test
 
 import (
 	"context"
-	"encoding/json"
 	"os/exec"
 	"slices"
 	"testing"
@@ -28,7 +27,7 @@ func TestConversation(t *testing.T) {
 			cmd := exec.Command(command[0], command[1:]...)
 			cmd.Env = selfEnv("agent")
 			h := newGoClient()
-			c := &conversation{ctx: ctx, conn: dial(t, cmd, h), handler: h, dir: scratch(t)}
+			c := conversationWith(ctx, t, dial(t, cmd, h), h)
 			c.all(t)
 		})
 	}
@@ -36,11 +35,15 @@ func TestConversation(t *testing.T) {
 
 // conversation is what one run of the steps shares.
 type conversation struct {
-	ctx     context.Context
+	program
 	conn    *client.Conn
 	handler *goClient
 	dir     string
 	session *client.Session
+}
+
+func conversationWith(ctx context.Context, t *testing.T, conn *client.Conn, h *goClient) *conversation {
+	return &conversation{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: scratch(t)}
 }
 
 // all runs every step, except those that are named.
@@ -53,7 +56,7 @@ func (c *conversation) all(t *testing.T, without ...string) {
 		{"new", c.newSession}, {"prompt", c.prompt}, {"every update", c.everyUpdate}, {"permission", c.permission},
 		{"permission cancelled", c.permissionCancelled}, {"files", c.files}, {"terminals", c.terminals},
 		{"form", c.form}, {"url", c.url}, {"cancel", c.cancel}, {"cancel of a request", c.cancelRequest},
-		{"taken back", c.takenBack}, {"modes and options", c.settings}, {"extensions", c.extensions},
+		{"taken back", c.takenBack}, {"modes and options", c.settings}, {"extensions", func(t *testing.T) { c.extensions(t, func() { c.say(t, "extension") }) }},
 		{"an error out of a turn", c.turnFails}, {"load and resume", c.loadAndResume},
 		{"list, close, delete", c.listCloseDelete}, {"unstable methods", c.unstable},
 	} {
@@ -75,12 +78,6 @@ func (c *conversation) say(t *testing.T, text string) (string, *acp.PromptRespon
 	res, err := turn.Wait()
 	require.NoError(t, err)
 	return said, res
-}
-
-// told is the client's answer as it reached the agent.
-func (c *conversation) told(t *testing.T, label string) string {
-	t.Helper()
-	return string(last(t, journal(c.ctx, t, c.conn), "answer:"+label))
 }
 
 // hasCode asserts that the peer answered with an error of this code, and returns it.
@@ -200,28 +197,4 @@ func (c *conversation) turnFails(t *testing.T) {
 	var data struct{ Word string }
 	require.NoError(t, e.DecodeData(&data))
 	assert.Equal(t, "login", data.Word)
-}
-
-func (c *conversation) extensions(t *testing.T) {
-	params := json.RawMessage(`{"n":1,"deep":[{"a":null}],"text":"ü🙂"}`)
-	var echo struct{ Params json.RawMessage }
-	require.NoError(t, c.conn.Call(c.ctx, "_interop/echo", params, &echo))
-	assert.JSONEq(t, string(params), string(echo.Params))
-	require.NoError(t, c.conn.Notify(c.ctx, "_interop/note", map[string]string{"from": "client"}))
-	c.say(t, "extension")
-	assert.JSONEq(t, `{"from":"client"}`, string(last(t, journal(c.ctx, t, c.conn), "_interop/note")))
-	assert.JSONEq(t, `{"echo":{"n":9007199254740991,"s":"ü\u2028","list":[null,true]}}`, c.told(t, "extension"))
-	assert.Contains(t, c.told(t, "extension missing"), "-32601")
-	_, asked := c.handler.recorded()
-	assert.JSONEq(t, `{"from":"agent"}`, string(last(t, asked, "_interop/client_note")))
-
-	e := hasCode(t, rpcerr.CodeMethodNotFound, c.conn.Call(c.ctx, "_interop/nothing", struct{}{}, nil))
-	var missing struct{ Method string }
-	require.NoError(t, e.DecodeData(&missing))
-	assert.Equal(t, "_interop/nothing", missing.Method)
-	e = hasCode(t, -31999, c.conn.Call(c.ctx, "_interop/fail", map[string]any{"code": -31999, "message": "mine", "data": []int{1}}, nil))
-	assert.Equal(t, "mine", e.Message)
-	var data []int
-	require.NoError(t, e.DecodeData(&data))
-	assert.Equal(t, []int{1}, data)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"path"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -164,21 +163,6 @@ func (c *conversation) cancel(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, acp.StopReasonCancelled, res.StopReason)
 		assert.Equal(t, "waitingstopping", said)
-	}
-}
-
-// The ctx of every other call sends $/cancel_request.
-func (c *conversation) cancelRequest(t *testing.T) {
-	ctx, cancel := context.WithCancel(c.ctx)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- c.conn.Call(ctx, "_interop/wait", struct{}{}, nil) }() // ends by cancel
-	require.NoError(t, c.handler.until(c.ctx, func() bool { return c.handler.seenLocked("_interop/waiting") }))
-	cancel()
-	assert.ErrorIs(t, <-done, context.Canceled)
-	seen := func(e entry) bool { return e.What == "_interop/wait cancelled" }
-	for !slices.ContainsFunc(journal(c.ctx, t, c.conn), seen) { // it will: the agent has been told
-		require.NoError(t, c.ctx.Err(), "the agent was not told")
 	}
 }
 

@@ -117,6 +117,7 @@ func connect2(t *testing.T, s stream.Stream, c acp2.Client) *client2.Conn {
 // caller is a connection of either version.
 type caller interface {
 	Call(ctx context.Context, method string, params, result any) error
+	Notify(ctx context.Context, method string, params any) error
 }
 
 // journal is what the agent of peers/README.md was told so far.

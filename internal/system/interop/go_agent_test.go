@@ -18,12 +18,11 @@ import (
 type goAgent struct {
 	conn *agent.Conn
 
-	record
-	authenticated bool // guarded by record.mu, like the rest
-	provider      *acp.ProviderCurrentConfig
-	made          int
-	order         []acp.SessionID
-	sessions      map[acp.SessionID]*goSession
+	ourAgent
+	provider *acp.ProviderCurrentConfig // guarded by record.mu, like the rest
+	made     int
+	order    []acp.SessionID
+	sessions map[acp.SessionID]*goSession
 }
 
 type goSession struct {
@@ -39,7 +38,7 @@ type goSession struct {
 }
 
 func newGoAgent(conn *agent.Conn) acp.Agent {
-	return &goAgent{conn: conn, record: record{changed: make(chan struct{})}, sessions: map[acp.SessionID]*goSession{}}
+	return &goAgent{conn: conn, ourAgent: ourAgent{record: record{changed: make(chan struct{})}, client: conn}, sessions: map[acp.SessionID]*goSession{}}
 }
 
 func (p *goAgent) find(id acp.SessionID) (*goSession, error) {
@@ -99,18 +98,6 @@ func (p *goAgent) Authenticate(ctx context.Context, req *acp.AuthenticateRequest
 func (p *goAgent) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutResponse, error) {
 	p.setAuthenticated(false)
 	return &acp.LogoutResponse{}, nil
-}
-
-func (p *goAgent) setAuthenticated(yes bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.authenticated = yes
-}
-
-func (p *goAgent) isAuthenticated() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.authenticated
 }
 
 func (p *goAgent) create(cwd string) *goSession {
@@ -208,31 +195,6 @@ func (p *goAgent) DeleteSession(_ context.Context, req *acp.DeleteSessionRequest
 func (p *goAgent) Cancel(_ context.Context, n *acp.CancelNotification) error {
 	p.note("session/cancel", n)
 	return nil
-}
-
-// HandleExtension answers the requests of the tests.
-func (p *goAgent) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	switch method {
-	case "_interop/echo":
-		id, _ := agent.RequestID(ctx)
-		return map[string]any{"params": params, "requestId": id}, nil
-	case "_interop/journal":
-		return p.told(), nil
-	case "_interop/fail":
-		var want rpcerr.RequestError
-		if err := json.Unmarshal(params, &want); err != nil {
-			return nil, rpcerr.InvalidParams(nil).WithCause(err)
-		}
-		return nil, &want
-	case "_interop/wait":
-		if err := p.conn.Notify(ctx, "_interop/waiting", map[string]string{"since": "now"}); err != nil {
-			return nil, err
-		}
-		<-ctx.Done()
-		p.note("_interop/wait cancelled", nil)
-		return nil, ctx.Err()
-	}
-	return nil, rpcerr.MethodNotFound(method)
 }
 
 func (p *goAgent) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {

@@ -33,7 +33,7 @@ func (p *goAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Prom
 	turns := map[string]func() error{
 		"say": t.sayWords, "updates": t.updates, "permission": t.permission, "wait-permission": t.waitPermission,
 		"files": t.files, "terminal": t.terminal, "form": t.form, "url": t.url, "wait": t.wait,
-		"takeback": t.takeback, "extension": t.extension, "fail": t.fail, "Hello,": t.hello,
+		"takeback": t.takeback, "extension": func() error { return t.callExtensions(ctx) }, "fail": t.fail, "Hello,": t.hello,
 	}
 	run := turns[words[0]]
 	if run == nil {
@@ -66,15 +66,6 @@ func (t turn) update(u acp.SessionUpdate) error {
 }
 
 func (t turn) say(text string) error { return t.update(acp.AgentText(text)) }
-
-// tell puts the client's answer, or its error, into the journal.
-func (t turn) tell(label string, answer any, err error) {
-	if err != nil {
-		e := rpcerr.From(err)
-		answer = map[string]any{"error": map[string]any{"code": e.Code, "message": e.Message, "data": e.Data}}
-	}
-	t.note("answer:"+label, answer)
-}
 
 func (t turn) sayWords() error {
 	for _, word := range t.args {
@@ -229,17 +220,6 @@ func (t turn) takeback() error {
 	cancel()
 	<-answered
 	return err
-}
-
-func (t turn) extension() error {
-	var answer json.RawMessage
-	err := t.conn.Call(t.ctx, "_interop/client_echo", json.RawMessage(`{"n":9007199254740991,"s":"ü\u2028","list":[null,true]}`), &answer)
-	t.tell("extension", answer, err)
-	if err := t.conn.Notify(t.ctx, "_interop/client_note", map[string]string{"from": "agent"}); err != nil {
-		return err
-	}
-	t.tell("extension missing", nil, t.conn.Call(t.ctx, "_interop/none", struct{}{}, nil))
-	return nil
 }
 
 func (t turn) fail() error {

@@ -192,7 +192,7 @@ func proxiedConn(t *testing.T, url string, httpClient *http.Client) *conversatio
 		conn.Close()
 		conn.Wait()
 	})
-	return &conversation{ctx: ctx, conn: conn, handler: h, dir: scratch(t)}
+	return conversationWith(ctx, t, conn, h)
 }
 
 // The recipe of docs/remote.md carries whole conversations: over WebSocket, HTTP/1.1 and

@@ -26,7 +26,7 @@ func converse(t *testing.T, url string, dial func(*testing.T, string, acp.Client
 	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	t.Cleanup(cancel)
 	h := newGoClient()
-	c := &conversation{ctx: ctx, conn: dial(t, url, h), handler: h, dir: scratch(t)}
+	c := conversationWith(ctx, t, dial(t, url, h), h)
 	_, err := c.conn.Initialize(ctx, &acp.InitializeRequest{})
 	require.NoError(t, err)
 	c.session, err = c.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: c.dir})

@@ -129,7 +129,7 @@ func TestConversationRemote(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
 				h := newGoClient()
-				c := &conversation{ctx: ctx, conn: dialRemote(t, address(start(t)), h), handler: h, dir: scratch(t)}
+				c := conversationWith(ctx, t, dialRemote(t, address(start(t)), h), h)
 				if profile == "HTTP" {
 					c.all(t)
 				} else {

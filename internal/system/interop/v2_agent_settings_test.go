@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp/v2"
-	"github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -165,31 +164,6 @@ func (p *goAgent2) setProvider(config *acp.ProviderCurrentConfig) error {
 	defer p.mu.Unlock()
 	p.provider = config
 	return nil
-}
-
-// HandleExtension answers the requests of the tests.
-func (p *goAgent2) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	switch method {
-	case "_interop/echo":
-		id, _ := agent.RequestID(ctx)
-		return map[string]any{"params": params, "requestId": id}, nil
-	case "_interop/journal":
-		return p.told(), nil
-	case "_interop/fail":
-		var want rpcerr.RequestError
-		if err := json.Unmarshal(params, &want); err != nil {
-			return nil, rpcerr.InvalidParams(nil).WithCause(err)
-		}
-		return nil, &want
-	case "_interop/wait":
-		if err := p.conn.Notify(ctx, "_interop/waiting", map[string]string{"since": "now"}); err != nil {
-			return nil, err
-		}
-		<-ctx.Done()
-		p.note("_interop/wait cancelled", nil)
-		return nil, ctx.Err()
-	}
-	return nil, rpcerr.MethodNotFound(method)
 }
 
 func (p *goAgent2) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {

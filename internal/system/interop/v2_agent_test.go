@@ -17,12 +17,11 @@ import (
 type goAgent2 struct {
 	conn *agent.Conn
 
-	record
-	authenticated bool // guarded by record.mu, like the rest
-	provider      *acp.ProviderCurrentConfig
-	made          int
-	order         []acp.SessionID
-	sessions      map[acp.SessionID]*goSession2
+	ourAgent
+	provider *acp.ProviderCurrentConfig // guarded by record.mu, like the rest
+	made     int
+	order    []acp.SessionID
+	sessions map[acp.SessionID]*goSession2
 }
 
 // goSession2 is guarded by the lock of its agent.
@@ -41,7 +40,7 @@ type goSession2 struct {
 }
 
 func newGoAgent2(conn *agent.Conn) acp.Agent {
-	return &goAgent2{conn: conn, record: record{changed: make(chan struct{})}, sessions: map[acp.SessionID]*goSession2{}}
+	return &goAgent2{conn: conn, ourAgent: ourAgent{record: record{changed: make(chan struct{})}, client: conn}, sessions: map[acp.SessionID]*goSession2{}}
 }
 
 func (p *goAgent2) find(id acp.SessionID) (*goSession2, error) {
@@ -105,18 +104,6 @@ func (p *goAgent2) Login(ctx context.Context, req *acp.LoginAuthRequest) (*acp.L
 func (p *goAgent2) Logout(context.Context, *acp.LogoutAuthRequest) (*acp.LogoutAuthResponse, error) {
 	p.setAuthenticated(false)
 	return &acp.LogoutAuthResponse{}, nil
-}
-
-func (p *goAgent2) setAuthenticated(yes bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.authenticated = yes
-}
-
-func (p *goAgent2) isAuthenticated() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.authenticated
 }
 
 func (p *goAgent2) create(cwd acp.AbsolutePath, history []acp.SessionUpdate) *goSession2 {

@@ -40,7 +40,7 @@ func (p *goAgent2) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Pro
 		"say": turn2.sayArgs, "order": turn2.order, "updates": turn2.updates, "messages": turn2.messages,
 		"tool": turn2.tool, "plan": turn2.plan, "terminal": turn2.terminal, "background": turn2.background,
 		"permission": turn2.permission, "wait-permission": turn2.waitPermission, "takeback": turn2.takeback,
-		"form": turn2.form, "url": turn2.url, "wait": turn2.wait, "extension": turn2.extension, "stop": turn2.stop,
+		"form": turn2.form, "url": turn2.url, "wait": turn2.wait, "extension": func(t turn2) (acp.StopReason, error) { return acp.StopReasonEndTurn, t.callExtensions(t.ctx) }, "stop": turn2.stop,
 	}[words[0]]
 	if work == nil {
 		return nil, rpcerr.InvalidParams(map[string]any{"prompt": words[0]}).WithDetail("unknown word")
@@ -98,15 +98,6 @@ func (t turn2) sayArgs() (acp.StopReason, error) { return t.say(t.args...) }
 
 // order does what the SDK does: it has one order.
 func (t turn2) order() (acp.StopReason, error) { return t.say(t.args[1:]...) }
-
-// tell puts the client's answer, or its error, into the journal.
-func (t turn2) tell(label string, answer any, err error) {
-	if err != nil {
-		e := rpcerr.From(err)
-		answer = map[string]any{"error": map[string]any{"code": e.Code, "message": e.Message, "data": e.Data}}
-	}
-	t.note("answer:"+label, answer)
-}
 
 func (t turn2) failure(message string, data any) error {
 	code, err := strconv.Atoi(t.args[0])
@@ -210,17 +201,6 @@ func (t turn2) wait() (acp.StopReason, error) {
 	}
 	<-finished.Done()
 	return t.say("stopping")
-}
-
-func (t turn2) extension() (acp.StopReason, error) {
-	var answer json.RawMessage
-	err := t.conn.Call(t.ctx, "_interop/client_echo", json.RawMessage(`{"n":9007199254740991,"s":"ü\u2028","list":[null,true]}`), &answer)
-	t.tell("extension", answer, err)
-	if err := t.conn.Notify(t.ctx, "_interop/client_note", map[string]string{"from": "agent"}); err != nil {
-		return "", err
-	}
-	t.tell("extension missing", nil, t.conn.Call(t.ctx, "_interop/none", struct{}{}, nil))
-	return acp.StopReasonEndTurn, nil
 }
 
 // terminal shows a command whose output comes in two pieces, which part a character.

@@ -35,7 +35,7 @@ func TestConversationOfVersion2(t *testing.T) {
 
 // conversation2 is what one run of the steps shares.
 type conversation2 struct {
-	ctx     context.Context
+	program
 	conn    *client.Conn
 	handler *goClient2
 	dir     string
@@ -47,7 +47,8 @@ func converse2(t *testing.T, s stream.Stream, without ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	defer cancel()
 	h := newGoClient2()
-	c := &conversation2{ctx: ctx, conn: connect2(t, s, h), handler: h, dir: scratch(t)}
+	conn := connect2(t, s, h)
+	c := &conversation2{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: scratch(t)}
 	for _, step := range []struct {
 		name string
 		run  func(*testing.T)
@@ -59,7 +60,7 @@ func converse2(t *testing.T, s stream.Stream, without ...string) {
 		{"permission taken back", c.takenBack}, {"form", c.form}, {"url", c.url},
 		{"cancel", c.cancel}, {"held prompts", c.held}, {"held prompts cancelled", c.heldCancelled}, {"one held prompt cancelled", c.oneHeldCancelled},
 		{"a prompt right behind a cancel", c.promptBehindCancel}, {"a prompt that joins", c.joins}, {"background work", c.background},
-		{"cancel of a request", c.cancelRequest}, {"options", c.options}, {"extensions", c.extensions},
+		{"cancel of a request", c.cancelRequest}, {"options", c.options}, {"extensions", func(t *testing.T) { c.extensions(t, func() { c.say(t, "extension") }) }},
 		{"resume", c.resume}, {"list", c.list}, {"close", c.close}, {"delete", c.delete}, {"unstable methods", c.unstable},
 	} {
 		if slices.Contains(without, step.name) {
@@ -80,12 +81,6 @@ func (c *conversation2) say(t *testing.T, text string) (string, *acp.IdleStateUp
 	idle, err := turn.Wait()
 	require.NoError(t, err)
 	return said, idle
-}
-
-// told is the client's answer as it reached the agent.
-func (c *conversation2) told(t *testing.T, label string) string {
-	t.Helper()
-	return string(last(t, journal(c.ctx, t, c.conn), "answer:"+label))
 }
 
 // wait waits until test, which is called with the handler's lock held, is true.
@@ -204,41 +199,4 @@ func (c *conversation2) newSession(t *testing.T) {
 	c.greeted(t, c.session)
 	assert.Equal(t, &acp.Command{Name: "greet", Description: "says hello"}, c.session.Commands()[0])
 	assert.Equal(t, &acp.IdleStateUpdate{}, c.session.State())
-}
-
-func (c *conversation2) cancelRequest(t *testing.T) {
-	ctx, cancel := context.WithCancel(c.ctx)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- c.conn.Call(ctx, "_interop/wait", struct{}{}, nil) }() // ends by cancel
-	c.wait(t, func() bool { return c.handler.seenLocked("_interop/waiting") })
-	cancel()
-	assert.ErrorIs(t, <-done, context.Canceled)
-	seen := func(e entry) bool { return e.What == "_interop/wait cancelled" }
-	for !slices.ContainsFunc(journal(c.ctx, t, c.conn), seen) { // it will: the agent has been told
-		require.NoError(t, c.ctx.Err(), "the agent was not told")
-	}
-}
-
-func (c *conversation2) extensions(t *testing.T) {
-	params := json.RawMessage(`{"n":1,"deep":[{"a":null}],"text":"ü🙂"}`)
-	var echo struct{ Params json.RawMessage }
-	require.NoError(t, c.conn.Call(c.ctx, "_interop/echo", params, &echo))
-	assert.JSONEq(t, string(params), string(echo.Params))
-	require.NoError(t, c.conn.Notify(c.ctx, "_interop/note", map[string]string{"from": "client"}))
-	c.say(t, "extension")
-	assert.JSONEq(t, `{"from":"client"}`, string(last(t, journal(c.ctx, t, c.conn), "_interop/note")))
-	assert.JSONEq(t, `{"echo":{"n":9007199254740991,"s":"ü\u2028","list":[null,true]}}`, c.told(t, "extension"))
-	assert.Contains(t, c.told(t, "extension missing"), "-32601")
-	assert.JSONEq(t, `{"from":"agent"}`, string(last(t, c.handler.told(), "_interop/client_note")))
-
-	e := hasCode(t, rpcerr.CodeMethodNotFound, c.conn.Call(c.ctx, "_interop/nothing", struct{}{}, nil))
-	var missing struct{ Method string }
-	require.NoError(t, e.DecodeData(&missing))
-	assert.Equal(t, "_interop/nothing", missing.Method)
-	e = hasCode(t, -31999, c.conn.Call(c.ctx, "_interop/fail", map[string]any{"code": -31999, "message": "mine", "data": []int{1}}, nil))
-	assert.Equal(t, "mine", e.Message)
-	var data []int
-	require.NoError(t, e.DecodeData(&data))
-	assert.Equal(t, []int{1}, data)
 }

@@ -252,7 +252,7 @@ func TestTypeScriptRouter(t *testing.T) {
 			s, err := dial(ctx)
 			require.NoError(t, err)
 			h := newGoClient()
-			c := &conversation{ctx: ctx, conn: connect(t, s, newStrictLog(t), func(*client.Conn) acp.Client { return h }), handler: h, dir: scratch(t)}
+			c := conversationWith(ctx, t, connect(t, s, newStrictLog(t), func(*client.Conn) acp.Client { return h }), h)
 			c.all(t)
 		})
 		t.Run("version 2 over "+transport, func(t *testing.T) {

@@ -44,31 +44,11 @@ func turns2(t *testing.T, proxied bool, f func(ctx context.Context, s *agent.Ses
 	return session
 }
 
-// eachWay2 is eachWay in version 2.
-func eachWay2(t *testing.T, test func(t *testing.T, proxied bool, cancel func(*client.Session, *client.Turn, func()))) {
-	ways := map[string]func(*client.Session, *client.Turn, func()){
-		"ctx":     func(_ *client.Session, _ *client.Turn, end func()) { end() },
-		"turn":    func(_ *client.Session, turn *client.Turn, _ func()) { _ = turn.Cancel(context.Background()) },
-		"session": func(s *client.Session, _ *client.Turn, _ func()) { _ = s.Cancel(context.Background()) },
-		"close":   func(s *client.Session, _ *client.Turn, _ func()) { _ = s.Close(context.Background()) },
-	}
-	for name, cancel := range ways {
-		for _, proxied := range []bool{false, true} {
-			if proxied {
-				name += " through a proxy"
-			}
-			t.Run(name, func(t *testing.T) {
-				pairtest.Bubble(t, func(t *testing.T) { test(t, proxied, cancel) })
-			})
-		}
-	}
-}
-
 // TestCancelWithOpenQuestions in version 2: the last message of the turn arrives, then the
 // idle state with the stop reason cancelled. The session is then in the idle state, no
 // longer in the state requires_action.
 func TestCancelWithOpenQuestionsOfVersion2(t *testing.T) {
-	eachWay2(t, func(t *testing.T, proxied bool, cancel func(*client.Session, *client.Turn, func())) {
+	eachWay(t, func(t *testing.T, proxied bool, cancel func(session, canceller, func())) {
 		gate := make(chan struct{})
 		var asked atomic.Int64
 		s := turns2(t, proxied, func(ctx context.Context, s *agent.Session) error {

@@ -43,13 +43,22 @@ func turns(t *testing.T, proxied bool, f func(ctx context.Context, s *agent.Sess
 	return session
 }
 
-// eachWay cancels in every way there is.
-func eachWay(t *testing.T, test func(t *testing.T, proxied bool, cancel func(*client.Session, *client.Turn, func()))) {
-	ways := map[string]func(*client.Session, *client.Turn, func()){
-		"ctx":     func(_ *client.Session, _ *client.Turn, end func()) { end() },
-		"turn":    func(_ *client.Session, turn *client.Turn, _ func()) { _ = turn.Cancel(context.Background()) },
-		"session": func(s *client.Session, _ *client.Turn, _ func()) { _ = s.Cancel(context.Background()) },
-		"close":   func(s *client.Session, _ *client.Turn, _ func()) { _ = s.Close(context.Background()) },
+// canceller is a turn or a session of either version.
+type canceller interface{ Cancel(context.Context) error }
+
+// session is one of either version.
+type session interface {
+	canceller
+	Close(context.Context) error
+}
+
+// eachWay cancels a turn in every way there is; end ends its ctx.
+func eachWay(t *testing.T, test func(t *testing.T, proxied bool, cancel func(s session, turn canceller, end func()))) {
+	ways := map[string]func(session, canceller, func()){
+		"ctx":     func(_ session, _ canceller, end func()) { end() },
+		"turn":    func(_ session, turn canceller, _ func()) { _ = turn.Cancel(context.Background()) },
+		"session": func(s session, _ canceller, _ func()) { _ = s.Cancel(context.Background()) },
+		"close":   func(s session, _ canceller, _ func()) { _ = s.Close(context.Background()) },
 	}
 	for name, cancel := range ways {
 		for _, proxied := range []bool{false, true} {
@@ -66,7 +75,7 @@ func eachWay(t *testing.T, test func(t *testing.T, proxied bool, cancel func(*cl
 // Questions to the user are open when the turn is cancelled, and the client's handlers
 // take no notice: each question ends for the agent at once, and so does the turn.
 func TestCancelWithOpenQuestions(t *testing.T) {
-	eachWay(t, func(t *testing.T, proxied bool, cancel func(*client.Session, *client.Turn, func())) {
+	eachWay(t, func(t *testing.T, proxied bool, cancel func(session, canceller, func())) {
 		gate := make(chan struct{})
 		var asked atomic.Int64
 		errs := make(chan error, 3)
@@ -104,7 +113,7 @@ func TestCancelWithOpenQuestions(t *testing.T) {
 // A terminal is being waited for when the turn is cancelled: the wait ends, the command
 // is killed and released, and the last words of the turn still arrive before its end.
 func TestCancelWithAnOpenTerminal(t *testing.T) {
-	eachWay(t, func(t *testing.T, proxied bool, cancel func(*client.Session, *client.Turn, func())) {
+	eachWay(t, func(t *testing.T, proxied bool, cancel func(session, canceller, func())) {
 		exited := make(chan struct{})
 		var waits, kills, releases atomic.Int64
 		s := turns(t, proxied, func(ctx context.Context, s *agent.Session) error {

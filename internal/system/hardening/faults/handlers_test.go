@@ -83,7 +83,7 @@ func (m misdeed) roles(log *pairtest.Log, armed *bool) (peertest.Do, endOptions)
 			return res, err
 		}
 	}}
-	return do, endOptions{log: log, receiving: change}
+	return do, endOptions{log: log.Logger(), receiving: change}
 }
 
 // Whatever the handler of whichever method does, it is answered -32603 and nothing of

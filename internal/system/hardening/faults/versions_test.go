@@ -3,6 +3,7 @@ package faults_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
 
@@ -38,7 +39,7 @@ type protocol struct {
 
 // endOptions are the options of either end.
 type endOptions struct {
-	log       *pairtest.Log
+	log       *slog.Logger
 	receiving []acp.Middleware
 }
 
@@ -59,17 +60,11 @@ var protocols = []*protocol{
 			},
 		},
 		startAgent: func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn {
-			own := agent.Options{Receiving: o.receiving}
-			if o.log != nil {
-				own.Logger = o.log.Logger()
-			}
+			own := agent.Options{Receiving: o.receiving, Logger: o.log}
 			return pairtest.StartAgent(t, s, pairtest.Setup{Agent: func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: do} }, AgentOptions: own})
 		},
 		startClient: func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn {
-			own := client.Options{Receiving: o.receiving}
-			if o.log != nil {
-				own.Logger = o.log.Logger()
-			}
+			own := client.Options{Receiving: o.receiving, Logger: o.log}
 			return pairtest.StartClient(t, s, pairtest.Setup{Client: func(*client.Conn) acp.Client { return &peertest.FullClient{Do: do} }, ClientOptions: own})
 		},
 		converse: func(t testing.TB, forAgent, forClient stream.Stream, agentSide, clientSide *course) (conn, conn, func() error) {
@@ -100,17 +95,11 @@ var protocols = []*protocol{
 			},
 		},
 		startAgent: func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn {
-			own := agent2.Options{Receiving: o.receiving}
-			if o.log != nil {
-				own.Logger = o.log.Logger()
-			}
+			own := agent2.Options{Receiving: o.receiving, Logger: o.log}
 			return pairtest2.StartAgent(t, s, pairtest2.Setup{Agent: func(*agent2.Conn) acp2.Agent { return &peertest2.FullAgent{Do: do} }, AgentOptions: own})
 		},
 		startClient: func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn {
-			own := client2.Options{Receiving: o.receiving}
-			if o.log != nil {
-				own.Logger = o.log.Logger()
-			}
+			own := client2.Options{Receiving: o.receiving, Logger: o.log}
 			c := pairtest2.StartClient(t, s, pairtest2.Setup{Client: func(*client2.Conn) acp2.Client { return &peertest2.FullClient{Do: do} }, ClientOptions: own})
 			return c
 		},
