@@ -196,64 +196,57 @@ func TestNoSecretsOfBrokenMessagesInLogs(t *testing.T) {
 		`{"jsonrpc":"2.0","id":5,"method":"_x","params":"` + "canary-long" + tooLong + `"}`,
 		`{"jsonrpc":"2.0","id":6,"method":"_x","params":{"canary-deep":` + nested(2000) + `}}`,
 	}
-	sendAll := func(t *testing.T, p *echoPeer) {
-		p.SendLines(lines...)
-		for _, m := range p.echoAnd(14) {
-			if m.Error != nil && m.Error.Code != int(rpcerr.CodeInvalidParams) {
-				assertNoCanary(t, "an answer", strings.ReplaceAll(m.Raw, string(m.ID), ""))
+	badAnswers := []string{
+		`"result":{"sessionId":{"canary-session":1}}`, `"result":["canary-result"]`, `"error":{"code":"canary-code","message":"canary-message"}`,
+		`"error":"canary-error"`, `"result":{"sessionId":"s","sessionId":"canary-session"}`,
+	}
+	type onDropped = func(method string, err error)
+	for name, tt := range map[string]struct {
+		dropped int
+		// start returns a call of session/new, unless an agent is under test.
+		start func(t *testing.T, log *slog.Logger, dropped onDropped) (c runner, p *echoPeer, call func() error)
+	}{
+		"agent": {1, func(t *testing.T, log *slog.Logger, dropped onDropped) (runner, *echoPeer, func() error) {
+			c, p := startAgent(t, &testAgent{}, &agent.Options{Logger: log, OnDropped: dropped}, shortLines)
+			return c, p, nil
+		}},
+		"agent of version 2": {1, func(t *testing.T, log *slog.Logger, dropped onDropped) (runner, *echoPeer, func() error) {
+			c, p := startAgent2(t, &testAgent2{}, &agent2.Options{Logger: log, OnDropped: dropped}, shortLines)
+			return c, p, nil
+		}},
+		"client": {2, func(t *testing.T, log *slog.Logger, dropped onDropped) (runner, *echoPeer, func() error) {
+			c, p := startClient(t, &testClient{}, &client.Options{Logger: log, OnDropped: dropped}, shortLines)
+			return c, p, func() error { _, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"}); return err }
+		}},
+		"client of version 2": {2, func(t *testing.T, log *slog.Logger, dropped onDropped) (runner, *echoPeer, func() error) {
+			c, p := startClient2(t, &testClient2{}, &client2.Options{Logger: log, OnDropped: dropped}, shortLines)
+			return c, p, func() error { _, err := c.NewSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"}); return err }
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log pairtest.Log
+			var dropped []string
+			c, p, call := tt.start(t, everything(&log), func(method string, err error) { dropped = append(dropped, method+err.Error()) })
+			p.SendLines(lines...)
+			for _, m := range p.echoAnd(14) {
+				if m.Error != nil && m.Error.Code != int(rpcerr.CodeInvalidParams) {
+					assertNoCanary(t, "an answer", strings.ReplaceAll(m.Raw, string(m.ID), ""))
+				}
 			}
-		}
-	}
-	judge := func(t *testing.T, c runner, log *pairtest.Log, dropped []string, n int) {
-		require.NoError(t, c.Close())
-		require.NoError(t, c.Wait())
-		assertNoCanary(t, "the log", log.String())
-		require.Len(t, dropped, n)
-		assertNoCanary(t, "the hook", strings.Join(dropped, ""))
-	}
-	badAnswers := func(t *testing.T, p *echoPeer, call func() error) {
-		for _, answer := range []string{`"result":{"sessionId":{"canary-session":1}}`, `"result":["canary-result"]`, `"error":{"code":"canary-code","message":"canary-message"}`, `"error":"canary-error"`, `"result":{"sessionId":"s","sessionId":"canary-session"}`} {
-			err := callWhile(t, call, func() { p.Send(`{"jsonrpc":"2.0","id":%s,%s}`, p.Expect("session/new").ID, answer) })
-			require.Error(t, err)
-			assertNoCanary(t, "an error", err.Error())
-		}
-	}
-	t.Run("agent", func(t *testing.T) {
-		var log pairtest.Log
-		var dropped []string
-		c, p := startAgent(t, &testAgent{}, &agent.Options{Logger: everything(&log), OnDropped: func(method string, err error) { dropped = append(dropped, method+err.Error()) }}, shortLines)
-		sendAll(t, p)
-		judge(t, c, &log, dropped, 1)
-	})
-	t.Run("agent of version 2", func(t *testing.T) {
-		var log pairtest.Log
-		var dropped []string
-		c, p := startAgent2(t, &testAgent2{}, &agent2.Options{Logger: everything(&log), OnDropped: func(method string, err error) { dropped = append(dropped, method+err.Error()) }}, shortLines)
-		sendAll(t, p)
-		judge(t, c, &log, dropped, 1)
-	})
-	t.Run("client", func(t *testing.T) {
-		var log pairtest.Log
-		var dropped []string
-		c, p := startClient(t, &testClient{}, &client.Options{Logger: everything(&log), OnDropped: func(method string, err error) { dropped = append(dropped, method+err.Error()) }}, shortLines)
-		sendAll(t, p)
-		badAnswers(t, p, func() error {
-			_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-			return err
+			if call != nil {
+				for _, answer := range badAnswers {
+					err := callWhile(t, call, func() { p.Send(`{"jsonrpc":"2.0","id":%s,%s}`, p.Expect("session/new").ID, answer) })
+					require.Error(t, err)
+					assertNoCanary(t, "an error", err.Error())
+				}
+			}
+			require.NoError(t, c.Close())
+			require.NoError(t, c.Wait())
+			assertNoCanary(t, "the log", log.String())
+			require.Len(t, dropped, tt.dropped)
+			assertNoCanary(t, "the hook", strings.Join(dropped, ""))
 		})
-		judge(t, c, &log, dropped, 2)
-	})
-	t.Run("client of version 2", func(t *testing.T) {
-		var log pairtest.Log
-		var dropped []string
-		c, p := startClient2(t, &testClient2{}, &client2.Options{Logger: everything(&log), OnDropped: func(method string, err error) { dropped = append(dropped, method+err.Error()) }}, shortLines)
-		sendAll(t, p)
-		badAnswers(t, p, func() error {
-			_, err := c.NewSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
-			return err
-		})
-		judge(t, c, &log, dropped, 2)
-	})
+	}
 }
 
 // leaks are errors whose text must not be sent to the peer.

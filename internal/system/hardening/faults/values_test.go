@@ -103,28 +103,6 @@ func TestValuesThatCannotBeSent(t *testing.T) {
 	}
 }
 
-// In an answer it is the handler's mistake, which the peer cannot help.
-func TestAnswersThatCannotBeSent(t *testing.T) {
-	pairtest.Bubble(t, func(t *testing.T) {
-		var log pairtest.Log
-		p := pairtest.Connect(t, pairtest.Setup{
-			Client: func(*client.Conn) acp.Client {
-				return &peertest.FullClient{Do: func(_ context.Context, method string, _ any) (any, error) {
-					if method != acp.MethodSessionRequestPermission {
-						return nil, nil
-					}
-					return &acp.RequestPermissionResponse{Outcome: (*acp.SelectedPermissionOutcome)(nil)}, nil
-				}}
-			},
-			ClientOptions: client.Options{Logger: log.Logger()},
-		})
-		_, err := p.Agent.Session("s").AskPermission(t.Context(), &acp.ToolCallUpdate{ToolCallID: "c"})
-		code, _ := rpcerr.CodeOf(err)
-		assert.Equal(t, rpcerr.CodeInternalError, code)
-		assert.Contains(t, log.String(), "session/request_permission result: outcome: missing")
-	})
-}
-
 // sending2 is sending in version 2.
 type sending2 struct {
 	where, path string
@@ -200,8 +178,8 @@ func TestValuesOfVersion2ThatCannotBeSent(t *testing.T) {
 	}
 }
 
-// TestAnswersThatCannotBeSent in version 2, by both sides.
-func TestAnswersOfVersion2ThatCannotBeSent(t *testing.T) {
+// In a response it is the mistake of the handler at either end, which the peer cannot help.
+func TestResponsesThatCannotBeSent(t *testing.T) {
 	answers := map[string]struct {
 		res any // what the handler returns
 		ask func(ctx context.Context, p *pairtest2.Pair) error
