@@ -164,7 +164,7 @@ func seedAnswers(f *testing.F, version int) {
 	}
 }
 
-// fuzzAnswer lets call make its request, of which the other end is theirs.
+// fuzzAnswer makes calls, and responds to them at theirs, the other end.
 func fuzzAnswer(f *testing.F, theirs stream.Stream, call func() error) {
 	f.Fuzz(func(t *testing.T, answer []byte, fails bool) {
 		if wire.Check(answer) != nil {

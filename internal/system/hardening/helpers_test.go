@@ -29,8 +29,7 @@ import (
 
 func TestMain(m *testing.M) { pairtest.Main(m) }
 
-// callTimeout is how long a test waits for a call. A test that has to wait so long has
-// failed.
+// callTimeout is how long a test waits for a call before it fails.
 const callTimeout = time.Minute
 
 // echoPeer is the other end of a connection over stream.Lines, played by the test.
@@ -46,8 +45,8 @@ func newEchoPeer(t testing.TB) (*echoPeer, io.ReadCloser, io.WriteCloser) {
 	return &echoPeer{Peer: p, t: t}, in, out
 }
 
-// echo shows that the end under test still answers, and returns what it had sent
-// before.
+// echo checks that the end under test still responds, and returns the messages that it sent
+// before that response.
 func (p *echoPeer) echo() []rawpeer.Message {
 	p.t.Helper()
 	p.n++
@@ -76,7 +75,7 @@ func (p *echoPeer) echoAnd(n int) []rawpeer.Message {
 	return all
 }
 
-// brief is the form of messages in tables.
+// brief returns the short forms of messages, for tables.
 func brief(all []rawpeer.Message) []string {
 	var texts []string
 	for _, m := range all {
@@ -85,7 +84,7 @@ func brief(all []rawpeer.Message) []string {
 	return texts
 }
 
-// echoes is the extension of both ends under test: _echo answers what it is given.
+// echoes has the extension _echo, which returns its params.
 type echoes struct{}
 
 func (echoes) HandleExtension(_ context.Context, method string, params json.RawMessage) (any, error) {
@@ -95,19 +94,19 @@ func (echoes) HandleExtension(_ context.Context, method string, params json.RawM
 	return params, nil
 }
 
-// testAgent is an agent of which a test writes what matters.
+// testAgent is an agent whose methods a test can replace. It has the extension _echo.
 type testAgent struct {
 	peertest.Agent
 	echoes
 }
 
-// testClient likewise.
+// testClient is a client whose methods a test can replace. It has the extension _echo.
 type testClient struct {
 	peertest.Client
 	echoes
 }
 
-// runner is what both kinds of Conn have in common.
+// runner is a connection of either role and version.
 type runner interface {
 	Start(context.Context) error
 	Wait() error
@@ -156,13 +155,13 @@ func startClient(t testing.TB, cl acp.Client, opts *client.Options, lines *strea
 	return c, p
 }
 
-// callOK calls call, which must succeed, while the test plays the peer.
+// callOK makes a call, which must succeed, while play plays the peer.
 func callOK(t testing.TB, call func() error, play func()) {
 	t.Helper()
 	require.NoError(t, callWhile(t, call, play))
 }
 
-// callWhile calls call while the test plays the peer, and returns its error.
+// callWhile makes a call while play plays the peer, and returns its error.
 func callWhile(t testing.TB, call func() error, play func()) error {
 	t.Helper()
 	done := make(chan error, 1)
@@ -209,7 +208,7 @@ func ends(t *testing.T, lines *stream.LinesOptions, test func(t *testing.T, p *e
 		test(t, p)
 	})
 	if pairtest.Race {
-		return // the bytes take the same way through the same code; it takes minutes
+		return // these use the same code as an agent of version 2, and take minutes
 	}
 	t.Run("agent behind the router", func(t *testing.T) { test(t, startRouted(t, lines)) })
 	t.Run("agent behind the adapter", func(t *testing.T) { test(t, startAdapted(t, lines)) })

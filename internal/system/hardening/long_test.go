@@ -23,8 +23,7 @@ import (
 // longText is the text of a long message.
 func longText() string { return strings.Repeat("0123456789abcde\n", 4<<20/16) }
 
-// What was long goes with the message: an idle connection keeps nothing of it, on
-// either end, whatever kind of message it was.
+// An idle connection keeps nothing of a long message of any kind, at either end.
 func TestLongMessagesAreNotKept(t *testing.T) {
 	for version, connect := range map[string]func(*testing.T) (sends map[string]func() error, idle func() error){
 		"version 1": longMessages, "version 2": longMessages2,

@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// testAgent2 is an agent of version 2 of which a test writes what matters.
+// testAgent2 is testAgent in version 2.
 type testAgent2 struct {
 	echoes
 	conn     *agent2.Conn
@@ -64,7 +64,7 @@ func (a *testAgent2) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2
 
 func (a *testAgent2) Cancel(context.Context, *acp2.CancelSessionNotification) error { return a.other() }
 
-// testClient2 likewise.
+// testClient2 is testClient in version 2.
 type testClient2 struct {
 	echoes
 	onUpdate     func(acp2.SessionUpdate)

@@ -13,10 +13,9 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
-// This file has what tests need that run for both versions: a client and an agent whose
-// version does not matter, and the messages that differ.
+// Clients and agents of both versions, for tests that run with each.
 
-// user is a client of either version, of which the test plays the agent.
+// user is a client of either version. The test plays its agent.
 type user struct {
 	*echoPeer
 	// startSession opens a session with a helper, and newSession without one.
@@ -168,7 +167,7 @@ func (u *user) appendUpdate(b []byte, session, text string) []byte {
 	return fmt.Appendf(b, `{"jsonrpc":"2.0","method":"session/update","params":%s}`, u.update(session, text, ""))
 }
 
-// eachAgent runs a test with an agent of each version, of which the test plays the client.
+// eachAgent runs a test with an agent of each version. The test plays its client.
 // newAgent starts one that calls got with the params of session/new and session/prompt.
 func eachAgent(t *testing.T, test func(t *testing.T, version int, newAgent func(t *testing.T, got func(params any)) *echoPeer)) {
 	t.Run("version 1", func(t *testing.T) {

@@ -31,8 +31,7 @@ import (
 // conversationTimeout bounds one conversation with a peer. All of them take a few seconds.
 const conversationTimeout = 90 * time.Second
 
-// need skips a test for want of a program, but not in CI, where everything has to
-// be there.
+// need skips a test if a program is not installed. In CI it fails the test.
 func need(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)

@@ -172,7 +172,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 		called, _ := far.seen()
 		require.Zero(t, called)
 
-		// During: the caller goes on at once, and the handler hears of it. A turn ends
+		// During: the call returns at once, and the ctx of the handler ends. A turn ends
 		// as the protocol wants it, with an answer.
 		for _, way := range []error{context.Canceled, context.DeadlineExceeded} {
 			far.arm(true)

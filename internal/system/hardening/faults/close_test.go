@@ -87,7 +87,7 @@ func TestCloseInsideHandlers(t *testing.T) {
 	}
 }
 
-// The same from where the client's helpers call the user.
+// Close works inside every callback of the client's helpers.
 func TestCloseInsideCallbacks(t *testing.T) {
 	update := `{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}`
 	t.Run("OnUpdate", func(t *testing.T) {
@@ -189,7 +189,7 @@ func closeByMany(t *testing.T, v *protocol, after time.Duration) {
 	}
 }
 
-// slowed takes a millisecond for each message.
+// slowed is a stream that takes a millisecond for each message.
 type slowed struct{ stream.Stream }
 
 func (s *slowed) Write(b []byte) error {
@@ -197,8 +197,8 @@ func (s *slowed) Write(b []byte) error {
 	return s.Stream.Write(b)
 }
 
-// A success that arrives just before the end of input reaches its caller, also behind
-// updates that take their time, and whatever is being done meanwhile.
+// A response that arrives just before the end of input reaches its caller, also after updates
+// whose handlers are slow, and while a write fails.
 func TestAnswerJustBeforeTheEnd(t *testing.T) {
 	for name, end := range map[string]func(*io.PipeWriter){
 		"end of input": func(w *io.PipeWriter) { _ = w.Close() },
@@ -251,8 +251,8 @@ func TestAnswerJustBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// Two prompts overlap on one session, and then it is cancelled: both end, so does one
-// that waits for the client, and one that was not read yet goes on.
+// Prompts overlap on one session, which is then cancelled: those that were read before the cancel
+// end, also one that waits for the client, and a later one goes on.
 func TestOverlappingPrompts(t *testing.T) {
 	pairtest.Bubble(t, func(t *testing.T) {
 		var mu sync.Mutex

@@ -23,13 +23,13 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// A conversation with a bit of everything, in which one thing happens after the other,
-// so that it runs the same way each time. Both roles take note of how it went for them.
+// A conversation with requests and notifications of all kinds, one after the other, so that it
+// runs the same way each time. Both ends record the outcome.
 
-// course is how the conversation went for one side.
+// course is the outcome of a conversation at one end.
 type course struct {
 	mu    sync.Mutex // guards all
-	calls []error    // how the calls of this side ended, in the order of their ids
+	calls []error    // the errors of the calls of this end, in the order of their ids
 	notes int        // how many notifications it handled
 }
 
@@ -209,7 +209,7 @@ type frame struct {
 // recording is the whole conversation in its order.
 type recording []frame
 
-// taped records what leaves.
+// taped records the messages that are written.
 type taped struct {
 	stream.Stream
 	fromAgent bool

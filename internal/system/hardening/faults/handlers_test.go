@@ -27,7 +27,7 @@ import (
 
 const secret = "hunter2"
 
-// misdeed is something a handler should not do.
+// misdeed is a mistake of a handler.
 type misdeed struct {
 	do     func() error      // in place of the handler's work
 	result func(own any) any // in place of its result
@@ -86,8 +86,8 @@ func (m misdeed) roles(log *pairtest.Log, armed *bool) (peertest.Do, endOptions)
 	return do, endOptions{log: log.Logger(), receiving: change}
 }
 
-// Whatever the handler of whichever method does, it is answered -32603 and nothing of
-// it reaches the peer; the log has it all, and the connection goes on.
+// A handler of any method that panics or fails gets the response -32603, without its text. The
+// log has the error, and the connection goes on.
 func TestMisdeedsOfRequestHandlers(t *testing.T) {
 	for name, m := range misdeeds {
 		eachSide(t, name, func(t *testing.T, v *protocol, side wire.Side) {
@@ -155,8 +155,8 @@ func TestMisdeedsOfNotificationHandlers(t *testing.T) {
 	}
 }
 
-// A handler that takes no notice of its ctx does not keep the connection from ending,
-// and Run names it.
+// A handler that ignores its ctx does not keep the connection from ending. The error of Run
+// names it.
 func TestHandlersThatNeverReturn(t *testing.T) {
 	for _, v := range protocols {
 		for _, side := range []wire.Side{wire.Agent, wire.Client} {

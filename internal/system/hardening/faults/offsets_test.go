@@ -32,7 +32,7 @@ type death struct {
 	name string
 	// read is what reading its output gives at the end, nil for the end of input.
 	read error
-	// deaf: it has also stopped reading, so that writing to it fails.
+	// deaf reports whether it has stopped reading too, so that writing to it fails.
 	deaf bool
 }
 
@@ -44,8 +44,8 @@ var deaths = []death{
 	{"closed its output", nil, false},
 }
 
-// actor plays one side of the recording until it has said so many bytes. It says a
-// frame when it has heard all that came before it.
+// actor plays one end of the recording until it has written so many bytes. It writes a frame
+// after it has read all that came before it.
 type actor struct {
 	rec   recording
 	agent bool // which side it plays
@@ -125,7 +125,7 @@ func (a *actor) arrived() (answers, notes int) {
 	return answers, notes
 }
 
-// check holds how it went for the side under test against what could arrive.
+// check compares the outcome at the end under test with what could arrive there.
 func (a *actor) check(how *course, run error) error {
 	answers, notes := a.arrived()
 	if !a.end.deaf && a.end.read == nil && run != nil {
@@ -151,7 +151,7 @@ func (a *actor) check(how *course, run error) error {
 	return nil
 }
 
-// The agent dies after every single byte that it says.
+// The agent ends after each byte that it writes.
 func TestAgentDies(t *testing.T) {
 	died := func(t *testing.T, c conn) error {
 		err := c.Wait()
@@ -179,7 +179,7 @@ func TestAgentDies(t *testing.T) {
 	})
 }
 
-// So does the client.
+// The client ends after each byte that it writes.
 func TestClientDies(t *testing.T) {
 	t.Run("version 1", func(t *testing.T) {
 		rec, _, _ := record(t)
@@ -239,7 +239,7 @@ func eachOffset(t *testing.T, rec recording, agentDies bool, run func(*testing.T
 	}
 }
 
-// frame shows where the side was when it died.
+// frame returns the frame in which the actor ended.
 func (a *actor) frame() string {
 	left := a.bytes
 	for _, f := range a.rec {

@@ -20,7 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// fewer is a flood of which each message costs a call.
+// fewer returns the size of a flood in which each message causes a call.
 func fewer() (n, text int) {
 	n, text, _ = flood()
 	return n / 10, 10*text + 500
@@ -98,7 +98,7 @@ func TestHardLimit(t *testing.T) {
 	})
 }
 
-// exchange counts what one side has handled, and sees to the order.
+// exchange counts what one end has handled, and checks the order.
 type exchange struct {
 	t    *testing.T
 	seen int
@@ -112,7 +112,7 @@ func (e *exchange) saw(raw json.RawMessage) {
 	e.seen++
 }
 
-// ends are the two that talk, whatever lies between.
+// ends is either end of the connection.
 type ends interface {
 	Call(ctx context.Context, method string, params, result any) error
 	Notify(ctx context.Context, method string, params any) error

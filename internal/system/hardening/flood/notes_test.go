@@ -65,8 +65,8 @@ func number(u acp.SessionUpdate) int {
 	return n
 }
 
-// counter sees to it that messages arrive in order, and measures the memory now and
-// then. One goroutine uses it.
+// counter checks that messages arrive in order, and measures the memory in use. It is for one
+// goroutine.
 type counter struct {
 	t      *testing.T
 	seen   atomic.Int64
@@ -115,8 +115,8 @@ func prompt(session acp.SessionID) *acp.PromptRequest {
 	return &acp.PromptRequest{SessionID: session, Prompt: []acp.ContentBlock{acp.Text("go")}}
 }
 
-// A turn with very many updates, of which each takes the client a millisecond:
-// nothing is lost, the order is kept, and the agent is slowed down.
+// The client takes a millisecond for each of very many updates: nothing is lost, the order is kept,
+// and the agent is slowed down.
 func TestUpdates(t *testing.T) {
 	n, text, slack := flood()
 	const budget = 1 << 20

@@ -23,7 +23,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// watermark is the largest number that something had.
+// watermark is a counter that keeps its largest value.
 type watermark struct{ now, most atomic.Int64 }
 
 func (w *watermark) add(n int64) {
@@ -40,8 +40,8 @@ func greet(t *testing.T, s stream.Stream) {
 	require.NoError(t, err)
 }
 
-// Very many requests at once, whatever their handlers do: so many run, so many
-// goroutines are there, and every request is answered, once and by its own answer.
+// Very many requests arrive at once: handlers and goroutines stay bounded, and every request gets
+// its own response once.
 func TestRequestsAtOnce(t *testing.T) {
 	n := 100_000
 	if pairtest.Race {

@@ -1,8 +1,8 @@
-// Package order holds the promises of order and of answers against random
-// conversations between an agent and a client, with and without proxies between them.
+// Package order checks the promises of order and of responses with random conversations
+// between an agent and a client, with and without proxies between them.
 // It has no code of its own.
 //
-// How many conversations are played is up to the flag -scripts:
+// The flag -scripts sets how many conversations are played:
 //
 //	go test -race ./internal/system/hardening/order -scripts 100000
 package order_test
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) { pairtest.Main(m) }
 // Random conversations, with everything that two programs and their proxies can say to
 // each other, nested to any depth, given up and cancelled at any time, with queues that
 // are nearly always full. The clock of a bubble moves only when all goroutines wait, so
-// a circle of waiting shows in the time that passes, also one that a timeout breaks.
+// time that passes reveals a deadlock, also one that a timeout ends.
 func TestPromises(t *testing.T) {
 	playAll(t, *scripts, pipe, version1)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// world is one conversation and all that is known of it.
+// world is one conversation and its record.
 type world struct {
 	mu    sync.Mutex // guards all
 	errs  []error
@@ -118,7 +118,7 @@ func parse(b []byte) entry {
 	return e
 }
 
-// check holds all that happened against the promises.
+// check compares the conversation with the promises.
 func (w *world) check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -162,7 +162,7 @@ supports_websockets = false
 	return nil
 }
 
-// need fails a test for want of a program: who asks for these tests must have it.
+// need fails a test if a program is not installed.
 func need(t *testing.T, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
