@@ -34,7 +34,7 @@ type Options struct {
 	// OnError, if not nil, is called once with each error that is about to be sent to the
 	// client, before the error is converted: the error of a request, and the error that ends
 	// a tool call (ToolCall.Fail in version 1 of the protocol) or the work on a prompt
-	// (Session.Accept in version 2). The argument where is the method, or "tool call" and
+	// (Session.Accept in version 2). The argument where names the method, or "tool call" and
 	// the id. The error that OnError returns is converted in place of err; if it returns
 	// nil, err is converted. ctx is the ctx of the handler, of Fail or of the work. OnError
 	// must be safe for concurrent use.

@@ -32,7 +32,7 @@ type Options struct {
 	CancelGrace time.Duration
 
 	// OnError, if not nil, is called once with each error of a request of the agent,
-	// before the error is converted for the peer. The argument where is the method. The error that
+	// before the error is converted for the peer. The argument where names the method. The error that
 	// OnError returns is converted in place of err; if it returns nil, err is converted.
 	// ctx is the ctx of the handler. OnError must be safe for concurrent use. The function
 	// OnError of package rpcerr/classify returns a function for this option that
