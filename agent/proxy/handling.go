@@ -31,10 +31,10 @@ type handling struct {
 	passOnce  sync.Once
 	freedOnce sync.Once
 
-	mu   sync.Mutex      // guards the fields below; held while the request is written
-	over bool            // the sender has cancelled the request
-	hop  json.RawMessage // the id of the request at the other end; nil before it was passed on
-	said bool            // the other end has responded
+	mu        sync.Mutex      // guards the fields below; held while the request is written
+	over      bool            // the sender has cancelled the request
+	hop       json.RawMessage // the id of the request at the other end; nil before it was passed on
+	responded bool            // the other end has responded
 
 	// The fields below are used only by the goroutine of the handler.
 	attempts int
@@ -229,7 +229,7 @@ func (h *handling) ask(r *request, id json.RawMessage, m stream.Message) error {
 	if err := h.proxy.ask(h.to, r, id, m); err != nil {
 		return err
 	}
-	h.hop, h.said = id, false
+	h.hop, h.responded = id, false
 	return nil
 }
 
@@ -237,7 +237,7 @@ func (h *handling) ask(r *request, id json.RawMessage, m stream.Message) error {
 func (h *handling) answered() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.said = true
+	h.responded = true
 }
 
 // cancelled ends the handler's ctx. It passes the cancel m on if the request was passed on.
@@ -249,7 +249,7 @@ func (h *handling) cancelled(m stream.Message) error {
 	switch {
 	case h.hop == nil:
 		return nil
-	case h.said, bytes.Equal(h.hop, m.CancelID):
+	case h.responded, bytes.Equal(h.hop, m.CancelID):
 		return h.to.write(m)
 	}
 	return h.to.write(cancelOf(h.hop))

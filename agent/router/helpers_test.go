@@ -45,36 +45,36 @@ func (s *seen) all() []string {
 // both returns an agent for each version.
 func (s *seen) both() *router.Agents {
 	return &router.Agents{
-		V1: func(*agent.Conn) acp.Agent { return &one{seen: s} },
-		V2: func(conn *agent2.Conn) acp2.Agent { return &two{seen: s, conn: conn} },
+		V1: func(*agent.Conn) acp.Agent { return &agentV1{seen: s} },
+		V2: func(conn *agent2.Conn) acp2.Agent { return &agentV2{seen: s, conn: conn} },
 	}
 }
 
-// one is an agent of version 1.
-type one struct{ seen *seen }
+// agentV1 is an agent of version 1.
+type agentV1 struct{ seen *seen }
 
-func (a *one) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+func (a *agentV1) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	a.seen.add(1, req)
 	return &acp.InitializeResponse{AgentCapabilities: &acp.AgentCapabilities{}}, nil
 }
 
-func (a *one) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+func (a *agentV1) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	return &acp.NewSessionResponse{SessionID: "one"}, nil
 }
 
-func (a *one) Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error) {
+func (a *agentV1) Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error) {
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 }
 
-func (a *one) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+func (a *agentV1) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
-// two is an agent of version 2.
-type two struct {
+// agentV2 is an agent of version 2.
+type agentV2 struct {
 	seen *seen
 	conn *agent2.Conn
 }
 
-func (a *two) Initialize(_ context.Context, req *acp2.InitializeRequest) (*acp2.InitializeResponse, error) {
+func (a *agentV2) Initialize(_ context.Context, req *acp2.InitializeRequest) (*acp2.InitializeResponse, error) {
 	a.seen.add(2, req)
 	return &acp2.InitializeResponse{
 		Info:         acp2.Implementation{Name: "a", Version: "1"},
@@ -82,29 +82,29 @@ func (a *two) Initialize(_ context.Context, req *acp2.InitializeRequest) (*acp2.
 	}, nil
 }
 
-func (a *two) NewSession(context.Context, *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
+func (a *agentV2) NewSession(context.Context, *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
 	return &acp2.NewSessionResponse{SessionID: "two"}, nil
 }
 
-func (a *two) ListSessions(context.Context, *acp2.ListSessionsRequest) (*acp2.ListSessionsResponse, error) {
+func (a *agentV2) ListSessions(context.Context, *acp2.ListSessionsRequest) (*acp2.ListSessionsResponse, error) {
 	return nil, nil
 }
 
-func (a *two) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequest) (*acp2.ResumeSessionResponse, error) {
+func (a *agentV2) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequest) (*acp2.ResumeSessionResponse, error) {
 	return nil, a.conn.Session(req.SessionID).State(ctx)
 }
 
-func (a *two) CloseSession(context.Context, *acp2.CloseSessionRequest) (*acp2.CloseSessionResponse, error) {
+func (a *agentV2) CloseSession(context.Context, *acp2.CloseSessionRequest) (*acp2.CloseSessionResponse, error) {
 	return nil, nil
 }
 
-func (a *two) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
+func (a *agentV2) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
 	return a.conn.Session(req.SessionID).Accept(ctx, req, func(context.Context) (acp2.StopReason, error) {
 		return acp2.StopReasonEndTurn, nil
 	})
 }
 
-func (a *two) Cancel(context.Context, *acp2.CancelSessionNotification) error { return nil }
+func (a *agentV2) Cancel(context.Context, *acp2.CancelSessionNotification) error { return nil }
 
 // discarding discards the log.
 var discarding = &router.Options{Logger: slog.New(slog.DiscardHandler)}

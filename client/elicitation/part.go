@@ -15,8 +15,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// The errors that a function which asks the user returns if the user does not agree. Any
-// other error has the same effect as ErrCancelled.
+// The errors of Ask and Open if the user does not agree. Any other error has the same effect as
+// ErrCancelled.
 var (
 	// ErrDeclined means that the user has declined.
 	ErrDeclined = errors.New("elicitation: declined by the user")

@@ -165,38 +165,38 @@ func (a *attempt) settle() error {
 	if err != nil {
 		return fmt.Errorf("negotiate: the params of initialize: %w", err)
 	}
-	said, err := a.probe.ask(a.n.start, params)
+	got, err := a.probe.ask(a.n.start, params)
 	if err != nil {
 		return a.again(err)
 	}
-	switch said.verdict() {
+	switch got.verdict() {
 	case speaksV2:
-		said.result = said.as(acp2.ProtocolVersion)
-		return a.give(a.v2, &said, a.v1)
+		got.result = got.as(acp2.ProtocolVersion)
+		return a.give(a.v2, &got, a.v1)
 	case speaksV1:
-		return a.speaksV1(said)
+		return a.speaksV1(got)
 	case tryV1:
-		return a.tryV1(said)
+		return a.tryV1(got)
 	}
-	return said.refusal()
+	return got.refusal()
 }
 
 // alone sends initialize in the only version that is offered.
 func (a *attempt) alone(h *half) error {
-	said, err := a.probe.ask(a.n.start, h.params())
+	got, err := a.probe.ask(a.n.start, h.params())
 	if err != nil {
 		return err
 	}
-	if h.version == acp2.ProtocolVersion && said.verdict() == speaksV1 {
+	if h.version == acp2.ProtocolVersion && got.verdict() == speaksV1 {
 		return &acp.VersionError{Requested: h.version, Own: []int{h.version}, Answered: acp.ProtocolVersion}
 	}
-	return a.give(h, &said, nil)
+	return a.give(h, &got, nil)
 }
 
 // speaksV1 continues in version 1. If the agent may not have received all capabilities of the
 // client, it gets a second initialize, which version 1 allows at any time. This goes over the same
 // stream, or over a new one if the endpoint accepts one initialize only.
-func (a *attempt) speaksV1(said answer) error {
+func (a *attempt) speaksV1(got answer) error {
 	if params := a.v1.params(); lossy(params) {
 		single := a.probe.features.SingleInitialize
 		if single && a.n.dial != nil {
@@ -208,28 +208,28 @@ func (a *attempt) speaksV1(said answer) error {
 				return a.again(err)
 			}
 			if again.verdict() == speaksV1 {
-				said = again
+				got = again
 			} // otherwise the agent insists on the first one
 		}
 	}
-	said.result = said.as(acp.ProtocolVersion)
-	return a.give(a.v1, &said, a.v2)
+	got.result = got.as(acp.ProtocolVersion)
+	return a.give(a.v1, &got, a.v2)
 }
 
 var errSingle = errors.New("negotiate: the endpoint takes one initialize, which may not have told the agent of all capabilities")
 
 // tryV1 sends initialize again in version 1. It uses a new stream if possible, because the agent
 // may be in a bad state.
-func (a *attempt) tryV1(said answer) error {
+func (a *attempt) tryV1(got answer) error {
 	if a.n.dial != nil {
-		return &againError{said.refusal()}
+		return &againError{got.refusal()}
 	}
 	again, err := a.probe.ask(a.n.start, a.v1.params())
 	if err != nil {
-		return fmt.Errorf("%w (version %d before: %w)", err, acp2.ProtocolVersion, said.refusal())
+		return fmt.Errorf("%w (version %d before: %w)", err, acp2.ProtocolVersion, got.refusal())
 	}
 	if err := a.give(a.v1, &again, a.v2); err != nil {
-		return fmt.Errorf("%w (version %d before: %w)", named(err), acp2.ProtocolVersion, said.refusal())
+		return fmt.Errorf("%w (version %d before: %w)", named(err), acp2.ProtocolVersion, got.refusal())
 	}
 	return nil
 }
@@ -243,10 +243,10 @@ func (a *attempt) again(err error) error {
 }
 
 // give attaches the stream with the response to one connection, and closes the other.
-func (a *attempt) give(h *half, said *answer, other *half) error {
+func (a *attempt) give(h *half, got *answer, other *half) error {
 	other.leave()
 	a.conn.chosen(h.version)
-	if err := h.end.attach(append(a.probe.early, responseTo(&h.request, said))); err != nil {
+	if err := h.end.attach(append(a.probe.early, responseTo(&h.request, got))); err != nil {
 		return fmt.Errorf("negotiate: %w", err)
 	}
 	err := <-h.done

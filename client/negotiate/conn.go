@@ -85,7 +85,7 @@ func (c *Conn) chosen(version int) {
 	c.v1, c.set1 = nil, nil
 }
 
-// ended marks what the threads show as running as ended. In version 1 the prompt has done that.
+// ended ends the turns in the threads. In version 1 the end of the call of the prompt has done that.
 func (c *Conn) ended() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

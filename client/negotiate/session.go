@@ -118,7 +118,7 @@ func (s *Session) SetOptionBool(ctx context.Context, id string, on bool) error {
 	return s.back.setBool(ctx, id, on)
 }
 
-// lost marks what the thread shows as running as ended, because the connection has ended.
+// lost ends the turn in the thread, because the connection has ended.
 func (s *Session) lost(err error) {
 	if state := s.thread.Snapshot().Turn.State; state == "" || state == thread.StateIdle {
 		return

@@ -56,7 +56,7 @@ func TestResponses(t *testing.T) {
 		"the function panics":                   {nil, func(context.Context, *permission.Question) (string, error) { panic("x") }, usual, "id of " + no, permission.ByError, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, permission.Options{Rules: c.rules, Ask: c.ask})
+			d := newTestScope(t, permission.Options{Rules: c.rules, Ask: c.ask})
 			q := question(permission.Tool{Name: "t"})
 			q.Options = c.options
 			o := d.Decide(t.Context(), q)
@@ -73,7 +73,7 @@ func TestResponses(t *testing.T) {
 func TestCancelledWhileThePersonThinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		click := make(chan struct{})
-		d := newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		d := newTestScope(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 			select {
 			case <-click: // the late click was made
 				return q.Pick(permission.RejectOnce), nil
@@ -114,7 +114,7 @@ func TestOneQuestionAtATimeAlsoAfterACancel(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var open atomic.Int32
 			key := make(chan struct{})
-			d := newDesk(t, permission.Options{Timeout: timeout, Ask: func(_ context.Context, q *permission.Question) (string, error) {
+			d := newTestScope(t, permission.Options{Timeout: timeout, Ask: func(_ context.Context, q *permission.Question) (string, error) {
 				assert.EqualValues(t, 1, open.Add(1))
 				defer open.Add(-1)
 				<-key
@@ -145,7 +145,7 @@ func TestOneQuestionAtATimeAlsoAfterACancel(t *testing.T) {
 func TestConnectionsDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
-		d := newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		d := newTestScope(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 			if q.Session == "waits" {
 				<-answer
 			}
@@ -165,7 +165,7 @@ func TestConnectionsDoNotWaitForEachOther(t *testing.T) {
 
 func TestTimeoutIsDeny(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, permission.Options{Timeout: time.Minute, Ask: func(ctx context.Context, q *permission.Question) (string, error) {
+		d := newTestScope(t, permission.Options{Timeout: time.Minute, Ask: func(ctx context.Context, q *permission.Question) (string, error) {
 			<-ctx.Done()
 			return q.Pick(permission.AllowOnce), nil
 		}})
@@ -184,7 +184,7 @@ func TestTwoAtOnce(t *testing.T) {
 				mu         sync.Mutex // guards both
 				open, most int
 			)
-			d := newDesk(t, permission.Options{Concurrent: concurrent, Ask: func(_ context.Context, q *permission.Question) (string, error) {
+			d := newTestScope(t, permission.Options{Concurrent: concurrent, Ask: func(_ context.Context, q *permission.Question) (string, error) {
 				mu.Lock()
 				open++
 				most = max(most, open)
@@ -214,7 +214,7 @@ func TestTwoAtOnce(t *testing.T) {
 func TestQuestionsWaitForEachOtherAndLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		click := make(chan struct{})
-		d := newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		d := newTestScope(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 			<-click
 			return q.Pick(permission.AllowOnce), nil
 		}})
@@ -232,7 +232,7 @@ func TestQuestionsWaitForEachOtherAndLeave(t *testing.T) {
 }
 
 func TestFromTheWire(t *testing.T) {
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)})
 	const params = `{"sessionId":"s","toolCall":{"toolCallId":"1"},"options":[
 		{"optionId":"1","name":"Always","kind":"allow_always"},{"optionId":"2","name":"Yes","kind":"allow_once"},{"optionId":"3","name":"For now","kind":"codex_kind"}]}`
 	assert.Equal(t, &acp.SelectedPermissionOutcome{OptionID: "2"}, fromWire(t, d.Scope, params))
@@ -242,14 +242,14 @@ func TestFromTheWire(t *testing.T) {
 	assert.Equal(t, "codex_kind", q.Options[2].Kind)
 	assert.Equal(t, &acp.CancelledPermissionOutcome{}, fromWire(t, d.Scope, `{"sessionId":"s","toolCall":{"toolCallId":"1"},"options":[]}`))
 
-	d = newDesk(t, permission.Options{})
+	d = newTestScope(t, permission.Options{})
 	assert.Equal(t, &acp.CancelledPermissionOutcome{}, fromWire(t, d.Scope, params), "no one to ask and nothing to reject with")
 }
 
 func TestLargeInput(t *testing.T) {
 	big, err := json.Marshal(map[string]string{"x": strings.Repeat("a", 10<<20)})
 	require.NoError(t, err)
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways)})
 	q := question(permission.Tool{Name: "t", Input: big})
 	assert.Equal(t, permission.ByPerson, d.Decide(t.Context(), q).By)
 	assert.Equal(t, permission.ByMemory, d.Decide(t.Context(), q).By)
@@ -280,7 +280,7 @@ func TestQuestionsWithManyFiles(t *testing.T) {
 		},
 	} {
 		for _, tool := range []permission.Tool{byDiff, byPath} {
-			d := newDesk(t, permission.Options{Extract: extract, Ask: pick(permission.RejectOnce)})
+			d := newTestScope(t, permission.Options{Extract: extract, Ask: pick(permission.RejectOnce)})
 			begin := time.Now()
 			d.Decide(t.Context(), question(tool))
 			assert.Less(t, time.Since(begin), 10*time.Second, name)

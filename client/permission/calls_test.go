@@ -31,7 +31,7 @@ func TestQuestionsByIDAlone(t *testing.T) {
 	const call = `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T","name":"edit","kind":"edit","rawInput":{"a":1},
 		"content":[{"type":"diff","path":"/nowhere/a","oldText":"1","newText":"2"}],"locations":[{"path":"/nowhere/a"}]}`
 	ask := func(updates ...string) *permission.Tool {
-		d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+		d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)})
 		observe(t, d.Scope, updates...)
 		fromWire(t, d.Scope, asked)
 		return d.last().Question.Tool
@@ -57,13 +57,13 @@ func TestQuestionsByIDAlone(t *testing.T) {
 
 func TestRulesAndGrantsSeeWhatWasSaidBefore(t *testing.T) {
 	call := `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T","content":[{"type":"diff","path":"` + on("/nowhere/a") + `","newText":"2"}]}`
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)})
 	observe(t, d.Scope, call)
 	fromWire(t, d.Scope, asked)
 	require.NoError(t, d.Authorize(t.Context(), write(resolved("/nowhere/a"), "2")))
 	assert.Equal(t, 1, d.timesAsked())
 
-	d = newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Deny, Paths: []string{"/nowhere/**"}}}})
+	d = newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Deny, Paths: []string{"/nowhere/**"}}}})
 	observe(t, d.Scope, call)
 	assert.Equal(t, &acp.SelectedPermissionOutcome{OptionID: "n"}, fromWire(t, d.Scope, asked))
 	assert.Equal(t, permission.ByRule, d.last().Outcome.By)
@@ -71,8 +71,8 @@ func TestRulesAndGrantsSeeWhatWasSaidBefore(t *testing.T) {
 
 // What a person is looking at does not change while it is looked at.
 func TestAQuestionDoesNotChange(t *testing.T) {
-	var d *desk
-	d = newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+	var d *testScope
+	d = newTestScope(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		observe(t, d.Scope, `{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"evil","content":[{"type":"diff","path":"`+on("/nowhere/b")+`","newText":"3"}]}`)
 		assert.Equal(t, "good", q.Tool.Title)
 		return q.Pick(permission.AllowOnce), nil
@@ -84,7 +84,7 @@ func TestAQuestionDoesNotChange(t *testing.T) {
 }
 
 func TestCallsAreBounded(t *testing.T) {
-	d := newDesk(t, permission.Options{})
+	d := newTestScope(t, permission.Options{})
 	for i := range 2000 {
 		d.Observe("s", thread.ToolCallChanged{ID: fmt.Sprint(i), RawInput: new(json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`))})
 	}
@@ -110,7 +110,7 @@ func TestLargeCallsAreBounded(t *testing.T) {
 		"more empty": {Append: diff(1, thread.Diff{Changes: make([]thread.FileChange, 20_000)})},
 		"patches":    {Append: diff(60_000, thread.Diff{Patch: "x"})},
 	} {
-		d := newDesk(t, permission.Options{})
+		d := newTestScope(t, permission.Options{})
 		change.ID = "1"
 		for range 100 {
 			d.Observe("s", change)
@@ -119,7 +119,7 @@ func TestLargeCallsAreBounded(t *testing.T) {
 		assert.LessOrEqual(t, bytes, 64<<20, name)
 		assert.Positive(t, bytes, name)
 	}
-	d := newDesk(t, permission.Options{})
+	d := newTestScope(t, permission.Options{})
 	diffs, paths := diff(1000, thread.Diff{Changes: make([]thread.FileChange, 1)}), make([]thread.Location, 1000)
 	d.Observe("s", thread.ToolCallChanged{ID: "1", Content: &diffs, Locations: &paths})
 	_, bytes := d.Kept()
@@ -128,7 +128,7 @@ func TestLargeCallsAreBounded(t *testing.T) {
 
 // An agent may ask in any number of sessions, also ones that were never opened.
 func TestQuestionsAloneAreNotKept(t *testing.T) {
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)})
 	for i := range 100 {
 		q := question(edit("/w/a", "x"))
 		q.Session, q.Turn = fmt.Sprint(i), 0
@@ -140,7 +140,7 @@ func TestQuestionsAloneAreNotKept(t *testing.T) {
 
 // An agent may send updates of any number of sessions. What a person has decided is kept.
 func TestSessionsAreBounded(t *testing.T) {
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways)})
 	q := question(permission.Tool{Name: "decided", Input: []byte(`{}`)})
 	q.Session = "decided"
 	require.Equal(t, permission.Allow, d.Decide(t.Context(), q).Decision)

@@ -19,7 +19,7 @@ func edit(path, text string) permission.Tool {
 // Writes and commands are asked about although the agent did not ask.
 func TestActsWithoutAQuestion(t *testing.T) {
 	for _, act := range []permission.Act{write("/w/a", "x"), command("ls"), shell("ls")} {
-		d := newDesk(t, permission.Options{Ask: pick(permission.RejectOnce)})
+		d := newTestScope(t, permission.Options{Ask: pick(permission.RejectOnce)})
 		var denied *permission.DeniedError
 		require.ErrorAs(t, d.Authorize(t.Context(), act), &denied)
 		assert.Equal(t, act.Operation, denied.Operation)
@@ -29,7 +29,7 @@ func TestActsWithoutAQuestion(t *testing.T) {
 		assert.False(t, q.Claimed)
 		assert.Equal(t, []permission.Operation{act.Operation}, q.Operations)
 
-		d = newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+		d = newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)})
 		for range 2 {
 			require.NoError(t, d.Authorize(t.Context(), act))
 		}
@@ -53,7 +53,7 @@ func TestAllowIsConsumed(t *testing.T) {
 		"a command":       {command("/w/a"), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+			d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)})
 			require.Equal(t, permission.Allow, d.Decide(t.Context(), question(edit("/w/a", "text"))).Decision)
 			assert.True(t, d.last().Question.Claimed)
 			require.NoError(t, d.Authorize(t.Context(), c.act))
@@ -77,7 +77,7 @@ func TestWhatGrantsNothing(t *testing.T) {
 		"a kind of the agent'": {"allow_for_session", edit("/w/a", text)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, permission.Options{Ask: pick(c.answer)})
+			d := newTestScope(t, permission.Options{Ask: pick(c.answer)})
 			q := question(c.tool)
 			q.Options = append(options("allow_for_session"), usual...)
 			d.Decide(t.Context(), q)
@@ -87,19 +87,19 @@ func TestWhatGrantsNothing(t *testing.T) {
 		})
 	}
 	t.Run("a rule", func(t *testing.T) {
-		d := newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Tools: []string{"edit"}}}})
+		d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Tools: []string{"edit"}}}})
 		require.Equal(t, permission.Allow, d.Decide(t.Context(), question(edit("/w/a", text))).Decision)
 		assert.Error(t, d.Authorize(t.Context(), write(resolved("/w/a"), text)))
 	})
 	t.Run("when a rule denies the act", func(t *testing.T) {
-		d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce), Rules: []permission.Rule{{Decision: permission.Deny, Commands: []string{"rm"}}}})
+		d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce), Rules: []permission.Rule{{Decision: permission.Deny, Commands: []string{"rm"}}}})
 		assert.Error(t, d.Authorize(t.Context(), command("rm", "x")))
 		assert.Zero(t, d.timesAsked())
 	})
 }
 
 func TestGrantOfACommand(t *testing.T) {
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce), Extract: func(_ string, tool *permission.Tool) ([]permission.Operation, bool) {
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce), Extract: func(_ string, tool *permission.Tool) ([]permission.Operation, bool) {
 		return []permission.Operation{{Action: permission.ActionCommand, Argv: []string{"make"}, Cwd: on("/")}}, true
 	}})
 	d.Decide(t.Context(), question(permission.Tool{}))
@@ -114,7 +114,7 @@ func TestGrantOfACommand(t *testing.T) {
 }
 
 func TestTheSameCallAskedTwice(t *testing.T) {
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)})
 	for range 2 {
 		require.Equal(t, permission.Allow, d.Decide(t.Context(), question(edit("/w/a", "x"))).Decision)
 	}
@@ -126,7 +126,7 @@ func TestTheSameCallAskedTwice(t *testing.T) {
 }
 
 func TestGrantsAreConsumedOnceByMany(t *testing.T) {
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)})
 	d.Decide(t.Context(), question(edit("/w/a", "x")))
 	var all sync.WaitGroup
 	for range 20 {
@@ -140,7 +140,7 @@ func TestMemory(t *testing.T) {
 	tool := permission.Tool{Name: "t", Input: json.RawMessage(`{"a":1, "b":2}`)}
 	same := permission.Tool{Name: "t", Input: json.RawMessage(`{"b":2,"a":1}`)}
 	for answer, decision := range map[string]permission.Decision{permission.AllowAlways: permission.Allow, permission.RejectAlways: permission.Deny} {
-		d := newDesk(t, permission.Options{Ask: pick(answer)})
+		d := newTestScope(t, permission.Options{Ask: pick(answer)})
 		d.Decide(t.Context(), question(tool))
 		o := d.Decide(t.Context(), question(same))
 		assert.Equal(t, permission.ByMemory, o.By)
@@ -169,7 +169,7 @@ func TestMemory(t *testing.T) {
 }
 
 func TestMemoryOfActs(t *testing.T) {
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways)})
 	require.NoError(t, d.Authorize(t.Context(), write("/w/a", "1")))
 	require.NoError(t, d.Authorize(t.Context(), write("/w/a", "2")))
 	assert.Equal(t, 1, d.timesAsked(), "always is for the file")
@@ -211,9 +211,9 @@ func (s *shared) Remember(r permission.Remembered) {
 
 func TestSharedMemory(t *testing.T) {
 	m := &shared{kept: map[permission.Key]permission.Decision{}}
-	ask := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways), Memory: m})
+	ask := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways), Memory: m})
 	require.NoError(t, ask.Authorize(t.Context(), command("ls")))
-	other := newDesk(t, permission.Options{Memory: m, Rules: []permission.Rule{{Decision: permission.Ask, Commands: []string{"cat"}}}})
+	other := newTestScope(t, permission.Options{Memory: m, Rules: []permission.Rule{{Decision: permission.Ask, Commands: []string{"cat"}}}})
 	act := command("ls")
 	act.Session = "another"
 	require.NoError(t, other.Authorize(t.Context(), act))
@@ -223,7 +223,7 @@ func TestSharedMemory(t *testing.T) {
 }
 
 func TestClosedScope(t *testing.T) {
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways)})
 	require.NoError(t, d.Authorize(t.Context(), command("ls")))
 	d.Close()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -14,8 +14,8 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 )
 
-// desk is a policy with one connection, whose records are kept.
-type desk struct {
+// testScope is a policy with one connection, whose records are kept.
+type testScope struct {
 	*permission.Scope
 	policy *permission.Policy
 
@@ -24,9 +24,9 @@ type desk struct {
 	asked   int
 }
 
-// newDesk counts how often opts.Ask is called.
-func newDesk(t testing.TB, opts permission.Options) *desk {
-	d := &desk{}
+// newTestScope counts how often opts.Ask is called.
+func newTestScope(t testing.TB, opts permission.Options) *testScope {
+	d := &testScope{}
 	opts.Audit = func(r permission.Record) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -48,13 +48,13 @@ func newDesk(t testing.TB, opts permission.Options) *desk {
 }
 
 // last returns the newest record.
-func (d *desk) last() permission.Record {
+func (d *testScope) last() permission.Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.records[len(d.records)-1]
 }
 
-func (d *desk) timesAsked() int {
+func (d *testScope) timesAsked() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.asked

@@ -72,7 +72,7 @@ func TestKnownAgentsRunWithoutAPerson(t *testing.T) {
 		{claudeAgent, run("Bash", `{"command":"go test ./... && git push"}`), permission.ByRule}, // which denies
 	} {
 		rules := []permission.Rule{{Decision: permission.Allow, Commands: []string{"go test *"}}, {Name: "push", Decision: permission.Deny, Commands: []string{"git push"}}}
-		d := newDesk(t, permission.Options{Rules: rules, Extract: permission.ExtractKnown})
+		d := newTestScope(t, permission.Options{Rules: rules, Extract: permission.ExtractKnown})
 		q := question(c.tool)
 		q.Agent = c.agent
 		o := d.Decide(t.Context(), q)
@@ -112,7 +112,7 @@ func TestKnownAgentsChangeFilesWithoutAPerson(t *testing.T) {
 		"another agent":        {"a", permission.Tool{Kind: "edit", Paths: []string{inside}}, false},
 	} {
 		rules := []permission.Rule{{Decision: permission.Allow, Paths: []string{filepath.ToSlash(dir) + "/open/**"}}}
-		d := newDesk(t, permission.Options{Rules: rules, Extract: permission.ExtractKnown})
+		d := newTestScope(t, permission.Options{Rules: rules, Extract: permission.ExtractKnown})
 		q := question(c.tool)
 		q.Agent, q.Workspace = c.agent, dir
 		assert.Equal(t, c.want, d.Decide(t.Context(), q).Decision == permission.Allow, name)
@@ -121,7 +121,7 @@ func TestKnownAgentsChangeFilesWithoutAPerson(t *testing.T) {
 
 // Goose asks, and then runs the command in a terminal of the client with a variable of its own.
 func TestOneQuestionForACommandOfGoose(t *testing.T) {
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce), Extract: permission.ExtractKnown})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce), Extract: permission.ExtractKnown})
 	q := question(permission.Tool{Title: "shell · go vet; ls", Input: json.RawMessage(`{"command":"go vet; ls"}`)})
 	q.Agent, q.Workspace = "goose", on("/w")
 	require.Equal(t, permission.Allow, d.Decide(t.Context(), q).Decision)
@@ -138,7 +138,7 @@ func TestOneQuestionForACommandOfGoose(t *testing.T) {
 // Opencode names the file of a read when it announces the call, and asks with empty values.
 func TestQuestionsWithEmptyValuesHideNothing(t *testing.T) {
 	rules := []permission.Rule{{Decision: permission.Deny, Paths: []string{"/w/secret/**"}}}
-	d := newDesk(t, permission.Options{Rules: rules, Ask: pick(permission.AllowOnce)})
+	d := newTestScope(t, permission.Options{Rules: rules, Ask: pick(permission.AllowOnce)})
 	d.Observe("s", thread.ToolCallChanged{ID: "1", RawInput: new(json.RawMessage(`{"filePath":"` + on("/w/secret/a") + `"}`))})
 	o := d.Decide(t.Context(), question(permission.Tool{ID: "1", Kind: "read", Input: json.RawMessage(`{ }`), Paths: []string{}}))
 	assert.Equal(t, permission.ByRule, o.By)
@@ -170,7 +170,7 @@ func TestInputsThatNameCommands(t *testing.T) {
 		`{"command":{"run":"ls"}}`:                                       nil,
 	} {
 		t.Run(input, func(t *testing.T) {
-			d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce)})
+			d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)})
 			require.Equal(t, permission.Allow, d.Decide(t.Context(), question(permission.Tool{Title: "T", Input: json.RawMessage(input)})).Decision)
 			shown := d.last().Question.Lines()
 			for _, act := range []permission.Act{command("ls"), *in(command("ls"), "/v")} {

@@ -26,13 +26,13 @@ func TestMemoryAllowsNothingElse(t *testing.T) {
 		"a tool, and another file": {Diffs: diff, Name: "edit", Paths: []string{on("/w/b")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways)})
+			d := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways)})
 			d.Decide(t.Context(), question(permission.Tool{Diffs: diff}))
 			assert.Equal(t, permission.ByMemory, d.Decide(t.Context(), question(permission.Tool{Diffs: diff, Kind: "edit", Paths: []string{on("/w/a")}})).By)
 			assert.Equal(t, permission.ByPerson, d.Decide(t.Context(), question(tool)).By)
 		})
 		t.Run(name+", denied", func(t *testing.T) {
-			d := newDesk(t, permission.Options{Ask: pick(permission.RejectAlways)})
+			d := newTestScope(t, permission.Options{Ask: pick(permission.RejectAlways)})
 			d.Decide(t.Context(), question(permission.Tool{Diffs: diff}))
 			o := d.Decide(t.Context(), question(tool))
 			assert.Equal(t, permission.ByMemory, o.By, "what is denied always is denied with anything else")
@@ -47,7 +47,7 @@ func TestAlwaysHoldsForWhatWaits(t *testing.T) {
 	for answer, want := range map[string]permission.Decision{permission.AllowAlways: permission.Allow, permission.RejectAlways: permission.Deny} {
 		synctest.Test(t, func(t *testing.T) {
 			click := make(chan struct{})
-			d := newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+			d := newTestScope(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 				<-click
 				return q.Pick(answer), nil
 			}})
@@ -71,7 +71,7 @@ func TestAlwaysHoldsForWhatWaits(t *testing.T) {
 func TestAllowHoldsForWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		click := make(chan struct{})
-		d := newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		d := newTestScope(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 			<-click
 			return q.Pick(permission.AllowOnce), nil
 		}})
@@ -104,7 +104,7 @@ func TestOneAllowIsOneOperation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked []permission.Operation
-			d := newDesk(t, permission.Options{
+			d := newTestScope(t, permission.Options{
 				Ask: func(_ context.Context, q *permission.Question) (string, error) {
 					asked = q.Operations
 					return q.Pick(permission.AllowOnce), nil
@@ -130,7 +130,7 @@ func TestOneAllowIsOneOperation(t *testing.T) {
 // A program can add rules while its agents run, and list and revoke what a person has
 // allowed always.
 func TestRulesAndDecisionsChange(t *testing.T) {
-	d := newDesk(t, permission.Options{Ask: pick(permission.AllowAlways)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways)})
 	require.NoError(t, d.Authorize(t.Context(), command("ls", "-l")))
 	require.NoError(t, d.Authorize(t.Context(), write(resolved("/w/a"), "x")))
 	all := d.policy.Remembered()

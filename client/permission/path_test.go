@@ -47,7 +47,7 @@ func TestPathsThatAreNotResolvedAreAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			allow := permission.Rule{Decision: permission.Allow, Tools: []string{"t"}}
-			d := newDesk(t, permission.Options{Rules: []permission.Rule{allow, c.rule}, Ask: pick(permission.AllowAlways)})
+			d := newTestScope(t, permission.Options{Rules: []permission.Rule{allow, c.rule}, Ask: pick(permission.AllowAlways)})
 			for range 2 {
 				q := question(c.tool)
 				q.Workspace = dir
@@ -61,13 +61,13 @@ func TestPathsThatAreNotResolvedAreAsked(t *testing.T) {
 		extract := func(_ string, tool *permission.Tool) ([]permission.Operation, bool) {
 			return []permission.Operation{{Action: permission.ActionWrite, Path: tool.Title}}, true
 		}
-		d := newDesk(t, permission.Options{Extract: extract, Ask: pick(permission.AllowAlways)})
+		d := newTestScope(t, permission.Options{Extract: extract, Ask: pick(permission.AllowAlways)})
 		d.Decide(t.Context(), question(permission.Tool{Title: below}))
 		o := d.Decide(t.Context(), question(permission.Tool{Title: below + "y"}))
 		assert.Equal(t, permission.ByPerson, o.By, "always was for another file")
 	})
 	t.Run("a relative path that is denied", func(t *testing.T) {
-		d := newDesk(t, permission.Options{Rules: []permission.Rule{deny}, Ask: pick(permission.AllowOnce)})
+		d := newTestScope(t, permission.Options{Rules: []permission.Rule{deny}, Ask: pick(permission.AllowOnce)})
 		for _, path := range []string{"secret/a", "./secret/a", "open/../secret/a"} {
 			require.NoError(t, os.MkdirAll(filepath.Join(dir, "open"), 0o700))
 			q := question(member(path))
@@ -107,7 +107,7 @@ func TestPatternsWithSymlinks(t *testing.T) {
 	require.NoError(t, os.Symlink("real", filepath.Join(base, "alias")))
 	act := func(path string) permission.Act { return write(base+"/real/"+path, "x") }
 
-	d := newDesk(t, permission.Options{Rules: []permission.Rule{
+	d := newTestScope(t, permission.Options{Rules: []permission.Rule{
 		{Decision: permission.Allow, Paths: []string{base + "/real/**", base + "/alias/**", base + "/alias2/**"}},
 		{Decision: permission.Deny, Paths: []string{base + "/alias/work/secret/**", base + "/alias/work/*.key", base + "/alias/work/later/**", base + "/alias/[x]/**"}},
 	}})
@@ -130,7 +130,7 @@ func TestPatternsWithSymlinks(t *testing.T) {
 	// The name of a folder is taken literally.
 	require.NoError(t, os.Mkdir(filepath.Join(base, `a[b]*\`), 0o700))
 	require.NoError(t, os.Symlink(`a[b]*\`, filepath.Join(base, "odd")))
-	d = newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow}, {Decision: permission.Deny, Paths: []string{base + "/odd/**"}}}})
+	d = newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow}, {Decision: permission.Deny, Paths: []string{base + "/odd/**"}}}})
 	assert.Error(t, d.Authorize(t.Context(), write(base+`/a[b]*\/x`, "x")))
 	assert.NoError(t, d.Authorize(t.Context(), write(base+`/abc\/x`, "x")))
 }

@@ -22,7 +22,7 @@ func TestSpellingsOfPathsThatAreDenied(t *testing.T) {
 	slashed := filepath.ToSlash(dir)
 	const denied, asked = permission.ByRule, permission.ByPerson
 	for _, pattern := range []string{slashed + "/secret/**", slashed[len(volume):] + "/secret/**", strings.ToUpper(slashed) + "/SECRET/**", "/**/secret/**"} {
-		d := newDesk(t, permission.Options{Ask: pick(permission.AllowOnce), Rules: []permission.Rule{
+		d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce), Rules: []permission.Rule{
 			{Decision: permission.Allow, Tools: []string{"t"}}, {Decision: permission.Deny, Paths: []string{pattern}},
 		}})
 		for path, by := range map[string]permission.Reason{
@@ -54,9 +54,9 @@ func TestSpellingsOfPathsThatAreDenied(t *testing.T) {
 
 // A pattern without a drive allows nothing: which drive is meant is not known.
 func TestPatternsWithoutADriveAllowNothing(t *testing.T) {
-	d := newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{"/w/**"}}}})
+	d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{"/w/**"}}}})
 	assert.Error(t, d.Authorize(t.Context(), write(`C:\w\a`, "")))
-	d = newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{"c:/W/**"}}}})
+	d = newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{"c:/W/**"}}}})
 	assert.NoError(t, d.Authorize(t.Context(), write(`C:\w\a`, "")))
 	assert.Error(t, d.Authorize(t.Context(), write(`D:\w\a`, "")))
 }

@@ -56,7 +56,8 @@ type Options struct {
 	// the question. Nil means that there is no one to ask.
 	Ask func(ctx context.Context, q *Question) (optionID string, err error)
 
-	// Concurrent allows concurrent calls of Ask for one connection. Without it, Ask is called for
+	// Concurrent allows concurrent calls of Ask for one connection, for a user interface that
+	// shows several questions. Without it, Ask is called for
 	// one question of a connection at a time, and other questions of the connection wait, also
 	// for a call whose ctx is done and that has not returned. Questions of different connections
 	// do not wait for each other.

@@ -66,7 +66,7 @@ func TestCommandRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.rule.Decision = permission.Allow
-			d := newDesk(t, permission.Options{Rules: []permission.Rule{c.rule}})
+			d := newTestScope(t, permission.Options{Rules: []permission.Rule{c.rule}})
 			assert.Equal(t, c.matches, d.Authorize(t.Context(), c.act) == nil)
 		})
 	}
@@ -122,7 +122,7 @@ func TestRulesAllowNoShellByAnotherName(t *testing.T) {
 		"a program that is not here": {in("no-such-program"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Commands: []string{"* *"}}}})
+			d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Commands: []string{"* *"}}}})
 			assert.Equal(t, c.want, d.Authorize(t.Context(), c.act) == nil)
 		})
 	}
@@ -135,7 +135,7 @@ func TestRulesTakeSimpleLinesApart(t *testing.T) {
 	}
 	run := func(a permission.Act) bool {
 		rules := []permission.Rule{{Decision: permission.Allow, Commands: []string{"go test *", "env *", "ls"}, Env: []string{"FOO"}}}
-		return newDesk(t, permission.Options{Rules: rules}).Authorize(t.Context(), a) == nil
+		return newTestScope(t, permission.Options{Rules: rules}).Authorize(t.Context(), a) == nil
 	}
 	for line, want := range map[string]bool{
 		"go test ./...": true, " go  test\t-run=TestA,b pkg@v1:2+3 ": true, "ls": true,
@@ -195,7 +195,7 @@ func TestRulesThatDenyMatchOnSuspicion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.rule.Decision = permission.Deny
 			everything := permission.Rule{Decision: permission.Allow}
-			d := newDesk(t, permission.Options{Rules: []permission.Rule{everything, c.rule}, Ask: pick(permission.AllowOnce)})
+			d := newTestScope(t, permission.Options{Rules: []permission.Rule{everything, c.rule}, Ask: pick(permission.AllowOnce)})
 			assert.Equal(t, c.matches, d.Authorize(t.Context(), c.act) != nil)
 		})
 	}
@@ -210,7 +210,7 @@ func TestPathRules(t *testing.T) {
 		"/w/a":         {"/w/a": true, "/w/a/b": false, "": false},
 		"/w/[ab]/**/c": {"/w/a/c": true, "/w/b/x/y/c": true, "/w/c/c": false},
 	} {
-		d := newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{pattern}}}})
+		d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{pattern}}}})
 		for path, want := range paths {
 			assert.Equal(t, want, d.Authorize(t.Context(), write(path, "")) == nil, "%s %s", pattern, path)
 		}
@@ -222,7 +222,7 @@ func TestStrictestRuleWins(t *testing.T) {
 		{Name: "all", Decision: permission.Allow, Commands: []string{"git *"}}, {Name: "push", Decision: permission.Ask, Commands: []string{"git push"}},
 		{Name: "force", Decision: permission.Deny, Commands: []string{"git push --force"}},
 	}
-	d := newDesk(t, permission.Options{Rules: rules, Ask: pick(permission.AllowOnce)})
+	d := newTestScope(t, permission.Options{Rules: rules, Ask: pick(permission.AllowOnce)})
 	require.NoError(t, d.Authorize(t.Context(), command("git", "log")))
 	assert.Equal(t, "all", d.last().Rule)
 	require.NoError(t, d.Authorize(t.Context(), command("git", "push")))
@@ -261,7 +261,7 @@ func TestQuestionsAreClaims(t *testing.T) {
 		"another denied path":       {permission.Rule{Decision: permission.Deny, Paths: []string{"/x/**"}}, permission.Tool{Paths: []string{on("/w/b")}, Input: input}, permission.ByNoOne},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, permission.Options{Rules: []permission.Rule{c.rule}})
+			d := newTestScope(t, permission.Options{Rules: []permission.Rule{c.rule}})
 			assert.Equal(t, c.by, d.Decide(t.Context(), question(c.tool)).By)
 		})
 	}
@@ -275,7 +275,7 @@ func TestQuestionsNameAnOperationOnce(t *testing.T) {
 	input, err := json.Marshal(map[string]any{"file_path": file, "command": "go test", "cmd": "go test"})
 	require.NoError(t, err)
 	var asked []permission.Operation
-	d := newDesk(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+	d := newTestScope(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		asked = q.Operations
 		return q.Pick(permission.AllowOnce), nil
 	}})
@@ -288,7 +288,7 @@ func TestQuestionsNameAnOperationOnce(t *testing.T) {
 
 func TestExtractor(t *testing.T) {
 	var seen string
-	d := newDesk(t, permission.Options{
+	d := newTestScope(t, permission.Options{
 		Rules: []permission.Rule{
 			{Decision: permission.Allow, Commands: []string{"go test *"}, Paths: []string{on("/nowhere/**")}},
 			{Decision: permission.Deny, Commands: []string{"rm"}},
@@ -349,7 +349,7 @@ func TestClaimedPathsAreResolved(t *testing.T) {
 	} {
 		require.NoError(t, os.Symlink(target, filepath.Join(root, link)))
 	}
-	d := newDesk(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Deny, Paths: []string{filepath.ToSlash(root) + "/secret/**"}}}})
+	d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Deny, Paths: []string{filepath.ToSlash(root) + "/secret/**"}}}})
 	for path, denied := range map[string]bool{
 		"/open/a": false, "/secret/a": true, "/open/alias/a": true, "/open/alias/no/such/folder": true, "/open/dangling": true,
 		"/open/deep/../x": true, "/open/../secret/a": true, "/open/alias/../open/a": false, "/open/loop": false, "/open/no/../../secret/x": false,

@@ -15,8 +15,8 @@ import (
 // session. It is safe for concurrent use.
 type Scope struct {
 	policy *Policy
-	// The channels hold a token each: asking while a question is put to a person, and calling
-	// while Options.Ask runs, which may go on after its question is decided.
+	// asking holds a token while a person is asked, and calling while Options.Ask runs, which may
+	// continue after its question was decided.
 	asking, calling chan struct{}
 
 	mu       sync.Mutex // guards all below

@@ -18,7 +18,7 @@ func asks(t *testing.T, opts permission.Options, ask func(*permission.Scope)) *p
 		asked = q
 		return "", nil
 	}
-	d := newDesk(t, opts)
+	d := newTestScope(t, opts)
 	ask(d.Scope)
 	require.NotNil(t, asked)
 	return asked

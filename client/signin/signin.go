@@ -44,10 +44,9 @@ type Options struct {
 	// Variables asks the user for the values of w.Variables. Nil means that ways of this kind
 	// cannot be used.
 	Variables func(ctx context.Context, w *Way) (map[string]string, error)
-	// Choose returns the ID of one of the ways. required is the error with which the agent
-	// asks for it; show its reason (see client.Explain), because it may say that a way has
-	// been tried and why it failed. Nil takes the only way that can be used, and fails if
-	// there are several.
+	// Choose returns the ID of one of the ways. required is the error of the agent; show its
+	// reason (see client.Explain), because it may say that a way has been tried and why it
+	// failed. Nil takes the only way that can be used, and fails if there are several.
 	Choose func(ctx context.Context, required error, ways []Way) (acp.AuthMethodID, error)
 }
 
@@ -66,7 +65,7 @@ type Result struct {
 // ErrNoWay is the error of [Do] if the agent offers no way that the Options can use.
 var ErrNoWay = errors.New("signin: the agent offers no way to sign in that can be used here")
 
-// Do signs the user in. required is the error with which the agent asks for it.
+// Do signs the user in. required is the error of the agent that requires it.
 func Do(ctx context.Context, conn Conn, required error, opts *Options) (*Result, error) {
 	var o Options
 	if opts != nil {

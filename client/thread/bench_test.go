@@ -12,9 +12,9 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// tellChunks tells n chunks that are spread over the given number of items, and takes a
+// applyChunks applies n chunks that are spread over the given number of items, and takes a
 // snapshot after every so many.
-func tellChunks(th *thread.Thread, n, items, every int) {
+func applyChunks(th *thread.Thread, n, items, every int) {
 	u := &acp.AgentMessageChunk{Content: acp.Text("a few words of text ")}
 	ids := make([]acp.MessageID, items)
 	for i := range ids {
@@ -39,7 +39,7 @@ func BenchmarkChunks(b *testing.B) {
 			b.ReportAllocs()
 			const chunks = 100_000
 			for b.Loop() {
-				tellChunks(thread.New(), chunks, c.items, c.every)
+				applyChunks(thread.New(), chunks, c.items, c.every)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunks, "ns/chunk")
 		})
@@ -51,7 +51,7 @@ func BenchmarkSnapshotAfterHistory(b *testing.B) {
 	for _, items := range []int{10, 1000, 100_000} {
 		b.Run(fmt.Sprint(items), func(b *testing.B) {
 			th := thread.New()
-			tellChunks(th, items, items, items)
+			applyChunks(th, items, items, items)
 			th.Snapshot() // the first one writes all items
 			u := &acp.AgentMessageChunk{MessageID: "0", Content: acp.Text("x")}
 			for b.Loop() {
@@ -67,8 +67,8 @@ func BenchmarkSnapshotAfterHistory(b *testing.B) {
 func TestSnapshotsDoNotGrowWithTheHistory(t *testing.T) {
 	update := func(items int) func() {
 		th := thread.New()
-		tellChunks(th, items, items, items)
-		return func() { tellChunks(th, 300, 1, 1) }
+		applyChunks(th, items, items, items)
+		return func() { applyChunks(th, 300, 1, 1) }
 	}
 	assert.Less(t, timesAsLong(8, update(50_000), update(10)), 8.0, "300 updates with a snapshot each")
 }
@@ -80,7 +80,7 @@ func TestChunksAreLinear(t *testing.T) {
 		"many items":                {10_000, 50, 100},
 		"one item, a snapshot each": {500, 1 << 30, 1},
 	} {
-		tell := func(n int) { tellChunks(thread.New(), n, max(1, n/c.perItem), c.every) }
+		tell := func(n int) { applyChunks(thread.New(), n, max(1, n/c.perItem), c.every) }
 		long := func() { tell(20 * c.few) }
 		short := func() {
 			for range 20 {

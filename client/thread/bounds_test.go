@@ -234,7 +234,7 @@ func TestUpdatesOfDroppedItems(t *testing.T) {
 
 // Drop takes any number, and a loop over Watch hears of it.
 func TestDropIsAnnounced(t *testing.T) {
-	th := told(t, says("one"))
+	th := threadOf(t, agentText("one"))
 	dropped := false
 	for s, changes := range th.Watch(t.Context()) {
 		assert.Equal(t, []thread.Change{{Part: thread.PartAll}}, changes)
@@ -247,7 +247,7 @@ func TestDropIsAnnounced(t *testing.T) {
 		}
 		dropped = true
 	}
-	th.Apply(update(t, says("two")))
+	th.Apply(update(t, agentText("two")))
 	assert.Equal(t, []string{"agent: two"}, lines(th))
 	assert.Equal(t, 2, th.Snapshot().Items.Len())
 }

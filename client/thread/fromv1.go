@@ -31,7 +31,7 @@ func event(u acp.SessionUpdate) Event {
 	case *acp.Notice:
 		return Noticed{Notice{Severity: string(u.Severity), Title: u.Title, Description: u.Description, Meta: Meta(u.Meta)}}
 	case *acp.CompactionUpdate:
-		c := CompactionChanged{ID: string(u.CompactionID), Status: said(string(u.Status)), Error: patch(u.Error), Meta: Meta(u.Meta)}
+		c := CompactionChanged{ID: string(u.CompactionID), Status: nonEmpty(string(u.Status)), Error: patch(u.Error), Meta: Meta(u.Meta)}
 		c.Summary = mapped(u.Summary, contentBlocks)
 		return c
 	case *acp.CompactionSummaryChunk:
@@ -53,24 +53,28 @@ func event(u acp.SessionUpdate) Event {
 func ToolCallOf(u acp.SessionUpdate) (c ToolCallChanged, ok bool) {
 	switch u := u.(type) {
 	case *acp.ToolCall:
-		c, ok = ToolCallOf(&acp.ToolCallUpdate{
+		c = toolCallChanged(&acp.ToolCallUpdate{
 			ToolCallID: u.ToolCallID, Title: u.Title, Name: u.Name, Kind: u.Kind, Status: u.Status, Content: u.Content,
 			Locations: u.Locations, RawInput: u.RawInput, RawOutput: u.RawOutput, Meta: u.Meta,
 		})
 		c.Begins = true
-		return c, ok
+		return c, true
 	case *acp.ToolCallUpdate:
-		return ToolCallChanged{
-			ID: string(u.ToolCallID), Title: said(u.Title), Name: said(u.Name), Kind: said(string(u.Kind)), Status: said(string(u.Status)),
-			Content: toolContents(u.Content), Locations: locations(u.Locations),
-			RawInput: present(u.RawInput), RawOutput: present(u.RawOutput), Meta: Meta(u.Meta),
-		}, true
+		return toolCallChanged(u), true
 	}
 	return ToolCallChanged{}, false
 }
 
-// said returns nil for an empty text, which keeps the earlier value.
-func said(s string) *string {
+func toolCallChanged(u *acp.ToolCallUpdate) ToolCallChanged {
+	return ToolCallChanged{
+		ID: string(u.ToolCallID), Title: nonEmpty(u.Title), Name: nonEmpty(u.Name), Kind: nonEmpty(string(u.Kind)), Status: nonEmpty(string(u.Status)),
+		Content: toolContents(u.Content), Locations: locations(u.Locations),
+		RawInput: present(u.RawInput), RawOutput: present(u.RawOutput), Meta: Meta(u.Meta),
+	}
+}
+
+// nonEmpty returns nil for an empty text, which keeps the earlier value.
+func nonEmpty(s string) *string {
 	if s == "" {
 		return nil
 	}

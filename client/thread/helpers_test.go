@@ -18,8 +18,8 @@ func update(t testing.TB, raw string) acp.SessionUpdate {
 	return n.Update
 }
 
-// told returns a thread that was told the updates.
-func told(t testing.TB, updates ...string) *thread.Thread {
+// threadOf returns a thread to which the updates were applied.
+func threadOf(t testing.TB, updates ...string) *thread.Thread {
 	t.Helper()
 	th := thread.New()
 	for _, u := range updates {
@@ -55,7 +55,7 @@ func lines(th *thread.Thread) []string {
 	return all
 }
 
-func says(text string) string {
+func agentText(text string) string {
 	return chunk("agent_message_chunk", "", text)
 }
 

@@ -131,7 +131,7 @@ func TestReplayEqualsLive(t *testing.T) {
 			agent.turn(r, prompt, live.Apply)
 			live.EndTurn(&acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil)
 		}
-		loaded := told(t, says("of another life"))
+		loaded := threadOf(t, agentText("of another life"))
 		loaded.Reset()
 		for _, u := range agent.history {
 			loaded.Apply(u)

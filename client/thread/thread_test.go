@@ -21,7 +21,7 @@ func TestItems(t *testing.T) {
 	)
 	for name, c := range map[string]struct{ updates, want []string }{
 		"neighbours are one message": {
-			[]string{says("a"), says("b"), chunk("agent_thought_chunk", "", "x"), says("c")},
+			[]string{agentText("a"), agentText("b"), chunk("agent_thought_chunk", "", "x"), agentText("c")},
 			[]string{"agent: ab", "thought: x", "agent: c"},
 		},
 		"ids join across the distance": {
@@ -37,27 +37,27 @@ func TestItems(t *testing.T) {
 			[]string{"agent: a", "agent: b"},
 		},
 		"a chunk without id continues its neighbour": {
-			[]string{chunk("agent_message_chunk", "1", "a"), says("b")},
+			[]string{chunk("agent_message_chunk", "1", "a"), agentText("b")},
 			[]string{"agent: ab"},
 		},
 		"a new tool call separates": {
-			[]string{says("a"), call, says("b")},
+			[]string{agentText("a"), call, agentText("b")},
 			[]string{"agent: a", "tool 1: Read (in_progress)", "agent: b"},
 		},
 		"an update of an old one does not": {
-			[]string{call, says("a"), done, says("b")},
+			[]string{call, agentText("a"), done, agentText("b")},
 			[]string{"tool 1: Read (completed)", "agent: ab"},
 		},
 		"a notice does not": {
-			[]string{says("a"), notice, says("b")},
+			[]string{agentText("a"), notice, agentText("b")},
 			[]string{"agent: ab", "warning: slow"},
 		},
 		"an unknown update does not, and is kept": {
-			[]string{says("a"), `{"sessionUpdate":"_x","n":1}`, says("b")},
+			[]string{agentText("a"), `{"sessionUpdate":"_x","n":1}`, agentText("b")},
 			[]string{"agent: ab", "unknown: _x"},
 		},
 		"an empty chunk says nothing": {
-			[]string{says("a"), chunk("agent_thought_chunk", "", ""), says("b"), chunk("agent_thought_chunk", "7", "")},
+			[]string{agentText("a"), chunk("agent_thought_chunk", "", ""), agentText("b"), chunk("agent_thought_chunk", "7", "")},
 			[]string{"agent: ab"},
 		},
 		"update before create": {
@@ -86,7 +86,7 @@ func TestItems(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.want, lines(told(t, c.updates...)))
+			assert.Equal(t, c.want, lines(threadOf(t, c.updates...)))
 		})
 	}
 }
@@ -95,7 +95,7 @@ func TestToolCallFields(t *testing.T) {
 	const create = `{"sessionUpdate":"tool_call","toolCallId":"1","title":"Edit","name":"edit","kind":"edit","status":"in_progress",
 		"content":[{"type":"content","content":{"type":"text","text":"x"}}],"locations":[{"path":"/a","line":3}],"rawInput":{"a":1},"rawOutput":[2]}`
 	get := func(updates ...string) *thread.ToolCall {
-		return told(t, append([]string{create}, updates...)...).Snapshot().ToolCall("1")
+		return threadOf(t, append([]string{create}, updates...)...).Snapshot().ToolCall("1")
 	}
 	whole := get()
 	assert.Equal(t, "edit", whole.Name)
@@ -122,12 +122,12 @@ func TestToolCallFields(t *testing.T) {
 	assert.Equal(t, "t", replaced.Content.At(1).TerminalID)
 	assert.JSONEq(t, `{"type":"hologram","n":1}`, string(replaced.Content.At(2).Raw))
 	assert.Equal(t, thread.FileAdd, replaced.Content.At(3).Diff.Changes[0].Operation)
-	assert.Nil(t, told(t).Snapshot().ToolCall("1"))
-	assert.Equal(t, "other", told(t, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"x"}`).Snapshot().ToolCall("1").Kind)
+	assert.Nil(t, threadOf(t).Snapshot().ToolCall("1"))
+	assert.Equal(t, "other", threadOf(t, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"x"}`).Snapshot().ToolCall("1").Kind)
 }
 
 func TestSessionState(t *testing.T) {
-	s := told(t,
+	s := threadOf(t,
 		`{"sessionUpdate":"plan","entries":[{"content":"a","priority":"high","status":"pending"}]}`,
 		`{"sessionUpdate":"plan","entries":[{"content":"b","priority":"low","status":"completed"}]}`,
 		`{"sessionUpdate":"plan_update","plan":{"type":"markdown","planId":"m","content":"# x"}}`,
@@ -158,7 +158,7 @@ func TestSessionState(t *testing.T) {
 }
 
 func TestOpened(t *testing.T) {
-	th := told(t, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T"}`)
+	th := threadOf(t, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T"}`)
 	th.Opened(&acp.SessionModeState{CurrentModeID: "a", AvailableModes: []acp.SessionMode{{ID: "a", Name: "A"}}}, nil)
 	assert.Equal(t, []string{"tool 1: T (pending, ended)"}, lines(th), "what was replayed is over")
 	th.Apply(&acp.CurrentModeUpdate{CurrentModeID: "b"})
@@ -173,14 +173,14 @@ func TestTurn(t *testing.T) {
 	th.Prompt(prompt)
 	assert.Equal(t, thread.StateRunning, th.Snapshot().Turn.State)
 	th.Apply(update(t, open))
-	th.Apply(update(t, says("a")))
+	th.Apply(update(t, agentText("a")))
 	th.EndTurn(&acp.PromptResponse{StopReason: acp.StopReasonCancelled, Usage: &acp.Usage{TotalTokens: 3}}, nil)
 	s := th.Snapshot()
 	assert.Equal(t, thread.Turn{State: thread.StateIdle, StopReason: "cancelled", Usage: &thread.Tokens{Total: 3}}, s.Turn)
 	assert.Equal(t, []string{"user: do it", "tool 1: T (in_progress, ended)", "agent: a"}, lines(th))
 	assert.False(t, s.ToolCall("1").Open())
 
-	th.Apply(update(t, says("late")))
+	th.Apply(update(t, agentText("late")))
 	th.Apply(update(t, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`))
 	assert.Equal(t, []string{"user: do it", "tool 1: T (completed)", "agent: a", "agent: late"}, lines(th))
 	assert.Equal(t, thread.StateIdle, th.Snapshot().Turn.State, "a late update begins no turn")
@@ -198,7 +198,7 @@ func TestTurn(t *testing.T) {
 }
 
 func TestBackgroundCallsStayOpen(t *testing.T) {
-	th := told(t, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"A"}`, `{"sessionUpdate":"tool_call","toolCallId":"2","title":"B"}`)
+	th := threadOf(t, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"A"}`, `{"sessionUpdate":"tool_call","toolCallId":"2","title":"B"}`)
 	th.Do(thread.StateChanged{State: thread.StateIdle, Background: &[]thread.Background{{Type: "tool_call", ID: "2"}}})
 	assert.Equal(t, []string{"tool 1: A (pending, ended)", "tool 2: B (pending)"}, lines(th))
 	th.Do(thread.StateChanged{State: thread.StateIdle, Background: &[]thread.Background{}})
@@ -234,7 +234,7 @@ func TestEcho(t *testing.T) {
 		"another message":      {[]string{chunk("user_message_chunk", "", "expanded")}, []string{"user: look at this", "user: expanded"}},
 		"like it at first":     {[]string{chunk("user_message_chunk", "", "look"), chunk("user_message_chunk", "", "!")}, []string{"user: look at this", "user: look!"}},
 		"with an id, like it":  {[]string{chunk("user_message_chunk", "u", "look"), chunk("user_message_chunk", "u", "!")}, []string{"user: look at this", "user: look!"}},
-		"after the agent said": {[]string{says("ok"), chunk("user_message_chunk", "", "look at "), linked, chunk("user_message_chunk", "", "this")}, []string{"user: look at this", "agent: ok"}},
+		"after the agent said": {[]string{agentText("ok"), chunk("user_message_chunk", "", "look at "), linked, chunk("user_message_chunk", "", "this")}, []string{"user: look at this", "agent: ok"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			th := thread.New()
@@ -296,7 +296,7 @@ func TestTerminalOutput(t *testing.T) {
 }
 
 func TestResetAndRestore(t *testing.T) {
-	th := told(t, says("a"), `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T"}`, chunk("agent_message_chunk", "m", "b"),
+	th := threadOf(t, agentText("a"), `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T"}`, chunk("agent_message_chunk", "m", "b"),
 		`{"sessionUpdate":"compaction_update","compactionId":"k","status":"in_progress"}`, `{"sessionUpdate":"subagent_update","sessionId":"c","title":"t"}`,
 		`{"sessionUpdate":"notice","severity":"info","title":"n"}`, `{"sessionUpdate":"_x"}`,
 		`{"sessionUpdate":"session_info_update","title":"T"}`)
@@ -326,12 +326,12 @@ func TestResetAndRestore(t *testing.T) {
 }
 
 func TestSnapshotsDoNotChange(t *testing.T) {
-	th := told(t, says("a"), `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T"}`)
+	th := threadOf(t, agentText("a"), `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T"}`)
 	old := th.Snapshot()
 	text := toJSON(t, old)
 	assert.Same(t, old, th.Snapshot(), "nothing has changed")
 	for range 100 {
-		th.Apply(update(t, says("b")))
+		th.Apply(update(t, agentText("b")))
 		th.Apply(update(t, chunk("agent_thought_chunk", "x", "b")))
 		th.Apply(update(t, `{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"U"}`))
 		th.Apply(update(t, `{"sessionUpdate":"plan","entries":[]}`))

@@ -31,18 +31,18 @@ func pull(t *testing.T, th *thread.Thread) func() step {
 }
 
 func TestWatch(t *testing.T) {
-	th := told(t, says("a"))
+	th := threadOf(t, agentText("a"))
 	next := pull(t, th)
 	first := next()
 	assert.Equal(t, []thread.Change{{Part: thread.PartAll}}, first.changes)
 	assert.Equal(t, 1, first.snapshot.Items.Len())
 
-	th.Apply(update(t, says("b")))
+	th.Apply(update(t, agentText("b")))
 	assert.Equal(t, []thread.Change{{Part: thread.PartItem, Index: 0}}, next().changes)
 
 	// A slow reader gets each part once, in the order of the last changes.
 	for range 1000 {
-		th.Apply(update(t, says("c")))
+		th.Apply(update(t, agentText("c")))
 		th.Apply(update(t, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T"}`))
 		th.Apply(update(t, `{"sessionUpdate":"plan","entries":[]}`))
 	}
@@ -59,9 +59,9 @@ func TestWatch(t *testing.T) {
 	assert.Equal(t, []thread.Change{{Part: thread.PartTerminal, New: true}, {Part: thread.PartInfo}}, next().changes)
 
 	th.Reset()
-	th.Apply(update(t, says("x")))
+	th.Apply(update(t, agentText("x")))
 	assert.Equal(t, []thread.Change{{Part: thread.PartAll}}, next().changes)
-	th.Apply(update(t, says("y")))
+	th.Apply(update(t, agentText("y")))
 	assert.Equal(t, []thread.Change{{Part: thread.PartItem}}, next().changes)
 }
 
@@ -78,7 +78,7 @@ func TestWatchWaitsAndEnds(t *testing.T) {
 		}()
 		synctest.Wait()
 		assert.Equal(t, 1, seen)
-		th.Apply(update(t, says("a")))
+		th.Apply(update(t, agentText("a")))
 		synctest.Wait()
 		assert.Equal(t, 2, seen)
 		synctest.Wait()

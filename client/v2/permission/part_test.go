@@ -15,16 +15,16 @@ import (
 	"github.com/acpkit/go-sdk/client/v2/permission"
 )
 
-// desk is a policy with one connection, which notes its decisions.
-type desk struct {
+// testScope is a policy with one connection, which notes its decisions.
+type testScope struct {
 	t       *testing.T
 	scope   *model.Scope
 	records []model.Record
 	asked   int
 }
 
-func newDesk(t *testing.T, opts model.Options) *desk {
-	d := &desk{t: t}
+func newTestScope(t *testing.T, opts model.Options) *testScope {
+	d := &testScope{t: t}
 	opts.Audit = func(r model.Record) { d.records = append(d.records, r) }
 	if ask := opts.Ask; ask != nil {
 		opts.Ask = func(ctx context.Context, q *model.Question) (string, error) {
@@ -43,7 +43,7 @@ func pick(kind string) func(context.Context, *model.Question) (string, error) {
 }
 
 // ask asks with that subject, as it stands on the wire.
-func (d *desk) ask(subject string) acp.RequestPermissionOutcome {
+func (d *testScope) ask(subject string) acp.RequestPermissionOutcome {
 	d.t.Helper()
 	var req acp.RequestPermissionRequest
 	require.NoError(d.t, json.Unmarshal([]byte(`{"sessionId":"s","title":"May I?","description":"d","subject":`+subject+`,"options":[
@@ -54,7 +54,7 @@ func (d *desk) ask(subject string) acp.RequestPermissionOutcome {
 	return res.Outcome
 }
 
-func (d *desk) apply(updates ...string) {
+func (d *testScope) apply(updates ...string) {
 	d.t.Helper()
 	for _, u := range updates {
 		var n acp.UpdateSessionNotification
@@ -63,7 +63,7 @@ func (d *desk) apply(updates ...string) {
 	}
 }
 
-func (d *desk) last() model.Record { return d.records[len(d.records)-1] }
+func (d *testScope) last() model.Record { return d.records[len(d.records)-1] }
 
 const (
 	none    = `null`
@@ -102,7 +102,7 @@ func TestWhoDecides(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.opts.Ask = pick(model.AllowOnce)
-			d := newDesk(t, c.opts)
+			d := newTestScope(t, c.opts)
 			d.apply(`{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"T","name":"shell","rawInput":{"command":"go test ./..."}}`)
 			got := d.ask(c.subject)
 			assert.Equal(t, c.by, d.last().Outcome.By)
@@ -114,11 +114,11 @@ func TestWhoDecides(t *testing.T) {
 		})
 	}
 	t.Run("no one to ask", func(t *testing.T) {
-		d := newDesk(t, model.Options{})
+		d := newTestScope(t, model.Options{})
 		assert.Equal(t, &acp.SelectedPermissionOutcome{OptionID: "n"}, d.ask(none))
 	})
 	t.Run("the ctx is done", func(t *testing.T) {
-		d := newDesk(t, model.Options{Ask: pick(model.AllowOnce)})
+		d := newTestScope(t, model.Options{Ask: pick(model.AllowOnce)})
 		d.scope.Close()
 		assert.Equal(t, &acp.CancelledPermissionOutcome{}, d.ask(command))
 	})
@@ -140,12 +140,12 @@ func TestQuestionOfAnUnknownSession(t *testing.T) {
 
 func TestAlways(t *testing.T) {
 	for subject, times := range map[string]int{command: 1, none: 2, unknown: 2} {
-		d := newDesk(t, model.Options{Ask: pick(model.AllowAlways)})
+		d := newTestScope(t, model.Options{Ask: pick(model.AllowAlways)})
 		assert.Equal(t, &acp.SelectedPermissionOutcome{OptionID: "a"}, d.ask(subject))
 		d.ask(subject)
 		assert.Equal(t, times, d.asked, subject)
 	}
-	d := newDesk(t, model.Options{Ask: pick(model.AllowAlways)})
+	d := newTestScope(t, model.Options{Ask: pick(model.AllowAlways)})
 	d.ask(command)
 	d.ask(`{"type":"command","command":"go test ./...","cwd":"/elsewhere"}`)
 	assert.Equal(t, 2, d.asked, "in another folder")
@@ -156,7 +156,7 @@ func TestAlways(t *testing.T) {
 }
 
 func TestWhatIsShown(t *testing.T) {
-	d := newDesk(t, model.Options{Ask: pick(model.RejectOnce)})
+	d := newTestScope(t, model.Options{Ask: pick(model.RejectOnce)})
 	d.ask(command)
 	q := *d.last().Question
 	assert.Equal(t, "May I?", q.Title)

@@ -75,13 +75,13 @@ func TestItems(t *testing.T) {
 		}, `[{"type":"_x","raw":{"sessionUpdate":"_x","a":1}}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.JSONEq(t, c.want, toJSON(t, told(t, c.updates...).Snapshot().Items.Slice()))
+			assert.JSONEq(t, c.want, toJSON(t, threadOf(t, c.updates...).Snapshot().Items.Slice()))
 		})
 	}
 }
 
 func TestTerminals(t *testing.T) {
-	th := told(t,
+	th := threadOf(t,
 		`{"sessionUpdate":"terminal_update","terminalId":"t","command":"make","cwd":"/w","size":{"cols":80,"rows":24},"capabilities":{"cancel":{}},"output":{"data":"YQ==","_meta":{"k":1}}}`,
 		`{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":"4oI="}`, // two of the three bytes of a euro sign
 		`{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":"rA"}`,   // without its padding
@@ -100,7 +100,7 @@ func TestTerminals(t *testing.T) {
 }
 
 func TestState(t *testing.T) {
-	th := told(t, `{"sessionUpdate":"tool_call_update","toolCallId":"1"}`, `{"sessionUpdate":"tool_call_update","toolCallId":"2"}`,
+	th := threadOf(t, `{"sessionUpdate":"tool_call_update","toolCallId":"1"}`, `{"sessionUpdate":"tool_call_update","toolCallId":"2"}`,
 		`{"sessionUpdate":"state_update","state":"running"}`)
 	assert.Equal(t, model.Turn{State: "running"}, th.Snapshot().Turn)
 	work := `[{"type":"tool_call","toolCallId":"2","_meta":{"k":1}},{"type":"_x","n":1}]`
@@ -160,7 +160,7 @@ func TestPermissionSubjects(t *testing.T) {
 }
 
 func TestSessionParts(t *testing.T) {
-	th := told(t,
+	th := threadOf(t,
 		`{"sessionUpdate":"usage_update","used":1,"size":2,"cost":{"amount":3,"currency":"USD"}}`,
 		`{"sessionUpdate":"usage_update","used":2,"size":2}`,
 		`{"sessionUpdate":"session_info_update","title":"t","updatedAt":"2026-01-02T03:04:05Z"}`,
@@ -198,8 +198,8 @@ func update(t testing.TB, raw string) acp.SessionUpdate {
 	return n.Update
 }
 
-// told returns a thread that was told the updates.
-func told(t testing.TB, updates ...string) *model.Thread {
+// threadOf returns a thread to which the updates were applied.
+func threadOf(t testing.TB, updates ...string) *model.Thread {
 	t.Helper()
 	th := model.New()
 	for _, u := range updates {

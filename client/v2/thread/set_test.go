@@ -20,7 +20,7 @@ func call(m acp.Middleware, params any, rest func() (any, error)) (any, error) {
 
 func result(v any, err error) func() (any, error) { return func() (any, error) { return v, err } }
 
-func says(id acp.SessionID, text string) *acp.UpdateSessionNotification {
+func agentMessage(id acp.SessionID, text string) *acp.UpdateSessionNotification {
 	return &acp.UpdateSessionNotification{SessionID: id, Update: &acp.AgentMessage{MessageID: acp.MessageID(text), Content: acp.Some([]acp.ContentBlock{acp.Text(text)})}}
 }
 
@@ -37,7 +37,7 @@ func TestSet(t *testing.T) {
 	commands := []acp.AvailableCommand{&acp.Command{Name: "old"}}
 	refused := errors.New("refused")
 
-	// What an update said before the response stays.
+	// Commands from an update that arrived before the response are kept.
 	call(set.Receiving, &acp.UpdateSessionNotification{SessionID: "s", Update: &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{&acp.Command{Name: "new"}}}}, result(nil, nil))
 	call(set.Sending, &acp.NewSessionRequest{}, result(&acp.NewSessionResponse{SessionID: "s", ConfigOptions: options, AvailableCommands: commands}, nil))
 	th := set.Thread("s")
@@ -64,18 +64,18 @@ func TestSet(t *testing.T) {
 	call(set.Sending, &acp.SetSessionConfigOptionRequest{SessionID: "s"}, result(&acp.SetSessionConfigOptionResponse{}, nil))
 	assert.Empty(t, th.Snapshot().Options)
 
-	// A resume without history keeps the thread, one with history tells it again.
+	// A resume without a replay keeps the thread. One with a replay replaces it.
 	call(set.Sending, &acp.ResumeSessionRequest{SessionID: "s"}, result(&acp.ResumeSessionResponse{AvailableCommands: commands}, nil))
 	assert.Equal(t, []string{"hi"}, texts(th))
 	assert.Equal(t, "old", th.Snapshot().Commands[0].Name, "the response is newer than all updates")
 	replay := &acp.ResumeSessionRequest{SessionID: "s", ReplayFrom: &acp.ReplayFromStart{}}
 	call(set.Sending, replay, func() (any, error) {
-		call(set.Receiving, says("s", "part of it"), result(nil, nil))
+		call(set.Receiving, agentMessage("s", "part of it"), result(nil, nil))
 		return nil, refused
 	})
 	assert.Equal(t, []string{"hi"}, texts(th), "as before")
 	call(set.Sending, replay, func() (any, error) {
-		call(set.Receiving, says("s", "all of it"), result(nil, nil))
+		call(set.Receiving, agentMessage("s", "all of it"), result(nil, nil))
 		return &acp.ResumeSessionResponse{ConfigOptions: options}, nil
 	})
 	assert.Equal(t, []string{"all of it"}, texts(th))
@@ -83,7 +83,7 @@ func TestSet(t *testing.T) {
 
 	// Sessions that are only mentioned do not pile up.
 	for i := range 100 {
-		call(set.Receiving, says(acp.SessionID(fmt.Sprint(i)), "x"), result(nil, nil))
+		call(set.Receiving, agentMessage(acp.SessionID(fmt.Sprint(i)), "x"), result(nil, nil))
 	}
 	assert.Empty(t, texts(set.Thread("0")))
 	assert.Equal(t, []string{"x"}, texts(set.Thread("99")))
