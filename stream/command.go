@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -49,10 +50,7 @@ type CommandOptions struct {
 }
 
 func (o *CommandOptions) withDefaults(cmd *exec.Cmd) CommandOptions {
-	var out CommandOptions
-	if o != nil {
-		out = *o
-	}
+	out := *cmp.Or(o, new(CommandOptions))
 	if out.Stderr == nil {
 		out.Stderr = cmd.Stderr
 	}

@@ -1,6 +1,7 @@
 package stream_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -29,6 +30,16 @@ func start(t testing.TB, cmd *exec.Cmd, opts *stream.CommandOptions) *stream.Pro
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, p.Close()) })
 	return p
+}
+
+// readPID reads a message {"pid":N}.
+func readPID(t testing.TB, s stream.Stream) int {
+	t.Helper()
+	msg, err := s.Read()
+	require.NoError(t, err)
+	var process struct{ PID int }
+	require.NoError(t, json.Unmarshal(msg, &process))
+	return process.PID
 }
 
 func TestCommandExchangesMessages(t *testing.T) {
@@ -235,7 +246,7 @@ func TestCommandCloseManyTimes(t *testing.T) {
 }
 
 func TestCommandCloseInterruptsWrite(t *testing.T) {
-	p := start(t, helper(t, "deaf"), &stream.CommandOptions{Grace: time.Second})
+	p := start(t, helper(t, "deaf"), &stream.CommandOptions{Grace: -1})
 	receive(t, p)
 	blocked := make(chan error, 1)
 	go func() { blocked <- p.Write(make([]byte, 10<<20)) }() // ends with the close

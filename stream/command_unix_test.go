@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -46,16 +45,6 @@ func helperOutside() {
 	}
 	fmt.Printf("{\"pid\":%d}\n", child.Process.Pid)
 	os.Exit(5)
-}
-
-// readPID reads a message {"pid":N}.
-func readPID(t testing.TB, s stream.Stream) int {
-	t.Helper()
-	msg, err := s.Read()
-	require.NoError(t, err)
-	pid, err := strconv.Atoi(strings.Trim(string(msg), `{"pid:}`))
-	require.NoError(t, err)
-	return pid
 }
 
 func TestCommandThroughShell(t *testing.T) {

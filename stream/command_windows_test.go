@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,16 +32,6 @@ func startMute() {
 		os.Exit(1)
 	}
 	fmt.Printf("{\"pid\":%d}\n", child.Process.Pid)
-}
-
-// readPID reads a message {"pid":N}.
-func readPID(t testing.TB, s stream.Stream) int {
-	t.Helper()
-	msg, err := s.Read()
-	require.NoError(t, err)
-	pid, err := strconv.Atoi(strings.Trim(string(msg), `{"pid:}`))
-	require.NoError(t, err)
-	return pid
 }
 
 // Processes that an agent leaves behind end with it, and do not delay its error.

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -68,10 +69,7 @@ func Lines(r io.Reader, w io.Writer, opts *LinesOptions) Stream {
 }
 
 func newLines(r io.Reader, w io.Writer, opts *LinesOptions) *lines {
-	var o LinesOptions
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, new(LinesOptions))
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = DefaultMaxMessage
 	}

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"os"
 	"os/signal"
 	"slices"
@@ -48,10 +49,7 @@ type SignalOptions struct {
 // The function that EndOnSignal returns stops it; signals then have their default
 // effect.
 func EndOnSignal(opts *SignalOptions) (stop func()) {
-	var o SignalOptions
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, new(SignalOptions))
 	if o.Grace == 0 {
 		o.Grace = defaultSignalGrace
 	}

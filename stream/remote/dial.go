@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -33,10 +34,7 @@ type DialOptions struct {
 // streamable HTTP for http and https. ctx is for the handshake of a WebSocket; over
 // HTTP nothing is sent before the first message.
 func Dial(ctx context.Context, address string, opts *DialOptions) (stream.Stream, error) {
-	var o DialOptions
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, new(DialOptions))
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errors.New("remote: the URL cannot be parsed") // the URL may contain a secret

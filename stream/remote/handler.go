@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -76,10 +77,7 @@ type Handler struct {
 // panic of serve is logged and ends its connection. The handler can be mounted at any path;
 // clients use one URL.
 func NewHandler(serve func(context.Context, stream.Stream) error, opts *Options) *Handler {
-	h := &Handler{serve: serve}
-	if opts != nil {
-		h.opts = *opts
-	}
+	h := &Handler{serve: serve, opts: *cmp.Or(opts, new(Options))}
 	if h.log = h.opts.Logger; h.log == nil {
 		h.log = slog.Default()
 	}

@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,10 +120,7 @@ type outgoing struct {
 // Dial returns a stream to the server at a URL with the scheme http or https. It sends
 // nothing: the first message that is written must be initialize.
 func Dial(address string, opts *DialOptions) (*Client, error) {
-	var o DialOptions
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, new(DialOptions))
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = stream.DefaultMaxMessage
 	}

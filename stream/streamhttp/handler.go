@@ -1,6 +1,7 @@
 package streamhttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,10 +113,7 @@ type Handler struct {
 // goroutine of its own. serve must return when its stream or its ctx ends. The stream
 // is a *[Conn]. A panic of serve is logged and ends the connection.
 func NewHandler(serve func(context.Context, stream.Stream) error, opts *HandlerOptions) *Handler {
-	h := &Handler{serve: serve, conns: map[string]*Conn{}}
-	if opts != nil {
-		h.opts = *opts
-	}
+	h := &Handler{serve: serve, conns: map[string]*Conn{}, opts: *cmp.Or(opts, new(HandlerOptions))}
 	o := &h.opts
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = stream.DefaultMaxMessage

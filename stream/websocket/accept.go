@@ -2,6 +2,7 @@ package websocket
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -33,10 +34,7 @@ type AcceptOptions struct {
 // Accept upgrades a request to a WebSocket. If it returns an error, it has already
 // written the response.
 func Accept(w http.ResponseWriter, r *http.Request, opts *AcceptOptions) (*Conn, error) {
-	var o AcceptOptions
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, new(AcceptOptions))
 	if err := webguard.CheckOrigin(r, o.AllowedOrigins); err != nil {
 		http.Error(w, "Forbidden", http.StatusForbidden)
 		return nil, fmt.Errorf("websocket: %w", err)

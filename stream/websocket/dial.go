@@ -1,6 +1,7 @@
 package websocket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,10 +36,7 @@ type DialOptions struct {
 // the handshake alone. If the server refuses the connection, the error wraps
 // *stream.StatusError.
 func Dial(ctx context.Context, address string, opts *DialOptions) (*Conn, error) {
-	var o DialOptions
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, new(DialOptions))
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errors.New("websocket: the URL cannot be parsed") // it may hold a secret
