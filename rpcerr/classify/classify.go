@@ -88,11 +88,14 @@ func (c *Classifier) WithoutPatterns() *Classifier {
 func Error(err error) *kind.Error { return (*Classifier)(nil).Error(err) }
 
 // Wrap is [Error] for a result of type error: it returns nil for nil.
-func Wrap(err error) error {
+func Wrap(err error) error { return (*Classifier)(nil).Wrap(err) }
+
+// Wrap is [Classifier.Error] for a result of type error: it returns nil for nil.
+func (c *Classifier) Wrap(err error) error {
 	if err == nil {
 		return nil
 	}
-	return Error(err)
+	return c.Error(err)
 }
 
 // Error classifies err. It returns nil for nil. The first of these rules that applies

@@ -111,7 +111,9 @@ func TestWithoutPatterns(t *testing.T) {
 func TestWrap(t *testing.T) {
 	save := func() error { return nil }
 	assert.NoError(t, classify.Wrap(save()))
+	assert.NoError(t, classify.New().Wrap(nil))
 	assert.ErrorIs(t, classify.Wrap(fs.ErrNotExist), kind.NotFound)
+	assert.ErrorIs(t, classify.New(classify.Is(fs.ErrNotExist, kind.Conflict)).Wrap(fs.ErrNotExist), kind.Conflict)
 }
 
 func TestIsContextTooLarge(t *testing.T) {

@@ -9,23 +9,16 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
 // BadUse checks for calls that cannot build what they are asked for.
-var BadUse = &analysis.Analyzer{
-	Name: "erruse",
-	Doc: `check for errors that cannot be built
+var BadUse = analyzer("erruse", "https://pkg.go.dev/"+pathKind, `check for errors that cannot be built
 
 A constructor that is given an empty message, or a number that is no HTTP error status,
 returns an internal error in place of the intended one, and the peer gets no details. If the
 argument is a constant, that happens each time. A context-required error without a hint is
-sent as an internal error too, because the receiver would not know what to ask.`,
-	URL:      "https://pkg.go.dev/" + pathKind,
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      runBadUse,
-}
+sent as an internal error too, because the receiver would not know what to ask.`, runBadUse)
 
 // requiredTexts are the arguments that may not be empty, by function.
 var requiredTexts = map[string][]int{
@@ -38,17 +31,10 @@ var requiredTexts = map[string][]int{
 	pathDecl + ".New": {0},
 }
 
-func runBadUse(pass *analysis.Pass) (any, error) {
-	if !uses(pass) {
-		return nil, nil
-	}
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+func runBadUse(pass *analysis.Pass, in *inspector.Inspector) {
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) { checkUse(pass, n.(*ast.CallExpr)) })
 	leaving(pass, func(e ast.Expr, _ types.Type, _ []ast.Node) { checkHint(pass, e) })
-	in.WithStack([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
-		if !push {
-			return true
-		}
+	visit(in, []ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node, stack []ast.Node) {
 		e := n.(ast.Expr)
 		switch parent := stack[len(stack)-2].(type) {
 		case *ast.CompositeLit, *ast.KeyValueExpr:
@@ -58,9 +44,7 @@ func runBadUse(pass *analysis.Pass) (any, error) {
 				checkHint(pass, e)
 			}
 		}
-		return true
 	})
-	return nil, nil
 }
 
 // checkHint reports an error that tells its receiver to ask the user, and not what.
@@ -85,21 +69,12 @@ func (c chain) hinted(pass *analysis.Pass) (yes bool) {
 
 // checkData reports a value that encoding/json cannot write.
 func checkData(pass *analysis.Pass, arg ast.Expr) {
-	report := func(e ast.Expr) bool {
-		t := unencodable(pass.TypesInfo.TypeOf(e), nil)
-		if t != nil {
-			reportUse(pass, e, "a "+types.TypeString(t, types.RelativeTo(pass.Pkg))+" cannot be encoded as JSON: the peer does not read it")
-		}
-		return t != nil
-	}
-	if report(arg) {
+	if t := unencodable(pass.TypesInfo.TypeOf(arg), nil); t != nil {
+		reportUse(pass, arg, "a "+types.TypeString(t, types.RelativeTo(pass.Pkg))+" cannot be encoded as JSON: the peer does not read it")
 		return
 	}
 	if lit, ok := ast.Unparen(arg).(*ast.CompositeLit); ok {
-		for _, elt := range lit.Elts {
-			if kv, ok := elt.(*ast.KeyValueExpr); ok {
-				elt = kv.Value
-			}
+		for elt := range elements(lit) {
 			checkData(pass, elt)
 		}
 	}
@@ -123,13 +98,7 @@ func unencodable(t types.Type, seen []types.Type) types.Type {
 		if u.Info()&types.IsComplex != 0 {
 			return t
 		}
-	case *types.Pointer:
-		return unencodable(u.Elem(), seen)
-	case *types.Slice:
-		return unencodable(u.Elem(), seen)
-	case *types.Array:
-		return unencodable(u.Elem(), seen)
-	case *types.Map:
+	case interface{ Elem() types.Type }: // a pointer, a list, a map
 		return unencodable(u.Elem(), seen)
 	case *types.Struct:
 		for i := range u.NumFields() {
@@ -145,7 +114,7 @@ func unencodable(t types.Type, seen []types.Type) types.Type {
 }
 
 func reportUse(pass *analysis.Pass, at ast.Node, message string) {
-	pass.Report(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: "error-bad-use", Message: message})
+	report(pass, at, "error-bad-use", message)
 }
 
 func checkUse(pass *analysis.Pass, call *ast.CallExpr) {

@@ -1,8 +1,10 @@
 package errlint
 
 import (
+	"cmp"
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 )
@@ -53,33 +55,15 @@ var codeKinds = map[int64]string{
 	-32800: "cancelled", -32000: "unauthorized", -32002: "not_found", -32022: "unsupported_version",
 }
 
+// statusKinds are the kinds of statuses that kind.FromUpstreamStatus does not decide by their class.
+var statusKinds = map[int64]string{
+	400: "invalid_params", 401: "unauthorized", 402: "forbidden", 403: "forbidden", 404: "not_found", 408: "timeout", 425: "timeout",
+	504: "timeout", 409: "conflict", 423: "conflict", 424: "conflict", 422: "validation", 429: "rate_limited",
+}
+
 // statusKind is kind.FromUpstreamStatus.
 func statusKind(status int64) string {
-	switch status {
-	case 400:
-		return "invalid_params"
-	case 401:
-		return "unauthorized"
-	case 402, 403:
-		return "forbidden"
-	case 404:
-		return "not_found"
-	case 408, 425, 504:
-		return "timeout"
-	case 409, 423, 424:
-		return "conflict"
-	case 422:
-		return "validation"
-	case 429:
-		return "rate_limited"
-	}
-	switch status / 100 {
-	case 4:
-		return "invalid_request"
-	case 5:
-		return "service_unavailable"
-	}
-	return ""
+	return cmp.Or(statusKinds[status], map[int64]string{4: "invalid_request", 5: "service_unavailable"}[status/100])
 }
 
 // builtBy describes call, or reports false when it builds no error.
@@ -182,9 +166,7 @@ func chainOf(pass *analysis.Pass, e ast.Expr) (chain, bool) {
 			return chain{}, false
 		}
 		if b, ok := builtBy(pass, call); ok {
-			for i, j := 0, len(refining)-1; i < j; i, j = i+1, j-1 {
-				refining[i], refining[j] = refining[j], refining[i]
-			}
+			slices.Reverse(refining)
 			return chain{b, refining}, true
 		}
 		sel, ok := call.Fun.(*ast.SelectorExpr)

@@ -7,25 +7,16 @@ import (
 	"slices"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/inspector"
 )
 
 // Cause checks that an error built because of another one keeps it.
-var Cause = &analysis.Analyzer{
-	Name: "errcause",
-	Doc: `check that causes are not dropped
+var Cause = analyzer("errcause", "https://pkg.go.dev/"+pathKind, `check that causes are not dropped
 
 An error that is returned because another one occurred keeps the other one as its cause,
-by WithCause or %w: the log, errors.Is and errors.As need it, and the peer never sees it.`,
-	URL:      "https://pkg.go.dev/" + pathKind,
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      runCause,
-}
+by WithCause or %w: the log, errors.Is and errors.As need it, and the peer never sees it.`, runCause)
 
-func runCause(pass *analysis.Pass) (any, error) {
-	if !uses(pass) {
-		return nil, nil
-	}
+func runCause(pass *analysis.Pass, in *inspector.Inspector) {
 	f := flowOf(pass)
 	leaving(pass, func(e ast.Expr, _ types.Type, stack []ast.Node) {
 		errs := occurred(f, stack)
@@ -39,7 +30,6 @@ func runCause(pass *analysis.Pass) (any, error) {
 			}
 		}
 	})
-	return nil, nil
 }
 
 // leaver is an error that leaves: the expression, and the chain that built it.
@@ -138,21 +128,19 @@ func (l leaver) keepsAny(f *flow, errs []*types.Var) bool {
 }
 
 func reportCause(pass *analysis.Pass, l leaver, err *types.Var) {
-	d := analysis.Diagnostic{Pos: l.at.Pos(), End: l.at.End(), Category: "error-cause",
-		Message: "this drops " + err.Name() + ": add .WithCause(" + err.Name() + "), the peer does not see it"}
+	with := ".WithCause(" + err.Name() + ")"
+	advice := "add " + with + ", the peer does not see it"
 	if l.sentinel {
-		d.Message = "this drops " + err.Name() + ": build the error with a factory of package rpcerr and .WithCause(" + err.Name() + "), the peer does not see the cause"
+		advice = "build the error with a factory of package rpcerr and " + with + ", the peer does not see the cause"
 	}
 	if l.bare {
-		d.Message = "this drops " + err.Name() + ": build an error from the kind with Errorf and %w, the peer does not see the cause"
+		advice = "build an error from the kind with Errorf and %w, the peer does not see the cause"
 	}
+	var edits []analysis.TextEdit
 	if l.fixable && !l.hasCause(pass) && means(pass, l.at.Pos(), err) {
-		d.SuggestedFixes = []analysis.SuggestedFix{{
-			Message:   "Keep the cause",
-			TextEdits: []analysis.TextEdit{{Pos: l.at.End(), End: l.at.End(), NewText: []byte(".WithCause(" + err.Name() + ")")}},
-		}}
+		edits = append(edits, edit(l.at.End(), l.at.End(), with))
 	}
-	pass.Report(d)
+	report(pass, l.at, "error-cause", "this drops "+err.Name()+": "+advice, edits...)
 }
 
 // hasCause reports whether the error has another cause already, so that no tool can say

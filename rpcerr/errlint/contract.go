@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/types"
+	"iter"
 	"reflect"
 	"regexp"
 	"strings"
@@ -76,16 +77,10 @@ func runContract(pass *analysis.Pass) (any, error) {
 	c := &contractCheck{pass: pass, seen: map[string]map[string]bool{}, created: map[types.Object]*ast.CallExpr{}, handles: map[*ast.CallExpr]types.Object{}}
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	in.Preorder([]ast.Node{(*ast.ValueSpec)(nil), (*ast.AssignStmt)(nil), (*ast.CompositeLit)(nil)}, c.handle)
-	in.WithStack([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
-		if push {
-			c.declaration(n.(*ast.CallExpr), stack)
-		}
-		return true
-	})
+	visit(in, []ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node, stack []ast.Node) { c.declaration(n.(*ast.CallExpr), stack) })
 	for obj, call := range c.created {
 		if c.seen[key(obj)] == nil {
-			pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "contract-empty",
-				Message: fmt.Sprintf("contract %s declares no failure mode; declare some or drop it", obj.Name())})
+			report(pass, call, "contract-empty", "contract "+obj.Name()+" declares no failure mode; declare some or drop it")
 		}
 	}
 	for obj, r := range c.reasons {
@@ -192,7 +187,7 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 		contract = c.pass.TypesInfo.Uses[id]
 	}
 	report := func(at ast.Node, category, format string, args ...any) {
-		c.pass.Report(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: category, Message: fmt.Sprintf(format, args...)})
+		report(c.pass, at, category, fmt.Sprintf(format, args...))
 	}
 	handle := c.handles[call]
 	switch {
@@ -200,7 +195,7 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 		// It goes into a struct, a list or a function: something may fail with it.
 	case handle == nil || handle.Name() == "_":
 		report(call, "contract-unused", "nothing can fail with this mode: keep what Declare returns in a package-level variable")
-	case handle.Parent() != c.pass.Pkg.Scope(), insideFunc(stack) && !insideInit(stack):
+	case handle.Parent() != c.pass.Pkg.Scope(), functionAround(stack) != nil:
 		report(call, "contract-local", "declare failure modes in package-level variables: Declare panics on a bad one, which should happen at start-up")
 	}
 	if c.seen[key(contract)] == nil {
@@ -301,6 +296,20 @@ func fieldsOf(pass *analysis.Pass, lit *ast.CompositeLit) map[string]ast.Expr {
 	return fields
 }
 
+// elements returns the values of a literal.
+func elements(lit *ast.CompositeLit) iter.Seq[ast.Expr] {
+	return func(yield func(ast.Expr) bool) {
+		for _, elt := range lit.Elts {
+			if kv, ok := elt.(*ast.KeyValueExpr); ok {
+				elt = kv.Value
+			}
+			if !yield(elt) {
+				return
+			}
+		}
+	}
+}
+
 func lastIdent(e ast.Expr) *ast.Ident {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -327,24 +336,19 @@ func dropped(stack []ast.Node) bool {
 	return alone
 }
 
-func insideInit(stack []ast.Node) bool {
+// functionAround returns the function around the call on top of the stack, and nil at package
+// level and in a function init.
+func functionAround(stack []ast.Node) ast.Node {
 	for _, n := range stack {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			return n.Name.Name == "init" && n.Recv == nil
+			if n.Name.Name == "init" && n.Recv == nil {
+				return nil
+			}
+			return n
 		case *ast.FuncLit:
-			return false
+			return n
 		}
 	}
-	return false
-}
-
-func insideFunc(stack []ast.Node) bool {
-	for _, n := range stack {
-		switch n.(type) {
-		case *ast.FuncDecl, *ast.FuncLit:
-			return true
-		}
-	}
-	return false
+	return nil
 }

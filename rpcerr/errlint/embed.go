@@ -4,14 +4,11 @@ import (
 	"go/ast"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
 // Embed checks that error types do not embed ours.
-var Embed = &analysis.Analyzer{
-	Name: "errembed",
-	Doc: `check that error types do not embed the error types of this module
+var Embed = analyzer("errembed", "https://pkg.go.dev/"+pathCore, `check that error types do not embed the error types of this module
 
 A struct that embeds *rpcerr.RequestError has a field RequestError, which hides the method
 of that name. The peer then reads only "Internal error". A struct that embeds *kind.Error
@@ -23,17 +20,9 @@ has a field Error, which hides the method Error, so the struct is not an error. 
 	}
 
 	func (e *QuotaError) Error() string                      { return e.wire.Error() }
-	func (e *QuotaError) RequestError() *rpcerr.RequestError { return e.wire }`,
-	URL:      "https://pkg.go.dev/" + pathCore,
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      runEmbed,
-}
+	func (e *QuotaError) RequestError() *rpcerr.RequestError { return e.wire }`, runEmbed)
 
-func runEmbed(pass *analysis.Pass) (any, error) {
-	if !uses(pass) {
-		return nil, nil
-	}
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+func runEmbed(pass *analysis.Pass, in *inspector.Inspector) {
 	in.Preorder([]ast.Node{(*ast.TypeSpec)(nil)}, func(n ast.Node) {
 		spec := n.(*ast.TypeSpec)
 		st, ok := spec.Type.(*ast.StructType)
@@ -49,9 +38,8 @@ func runEmbed(pass *analysis.Pass) (any, error) {
 			if isNamed(t, pathCore, "RequestError") {
 				hidden = "RequestError, so that this leaves as an internal error"
 			}
-			pass.Report(analysis.Diagnostic{Pos: field.Pos(), End: field.End(), Category: "error-embedded",
-				Message: "the embedded field hides the method " + hidden + ": give the field a name, and the type a method RequestError() *rpcerr.RequestError"})
+			report(pass, field, "error-embedded",
+				"the embedded field hides the method "+hidden+": give the field a name, and the type a method RequestError() *rpcerr.RequestError")
 		}
 	})
-	return nil, nil
 }

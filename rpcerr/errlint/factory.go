@@ -6,22 +6,15 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
 // Factory checks that errors are built by the function made for them.
-var Factory = &analysis.Analyzer{
-	Name: "errfactory",
-	Doc: `check that errors are built by the factory made for them
+var Factory = analyzer("errfactory", "https://pkg.go.dev/"+pathCore, `check that errors are built by the factory made for them
 
 A RequestError with a code of the protocol that is not built by its factory lacks the message
 and the data that other programs look for; so does a tool error with a standard code. An
-application's own codes must lie outside the reserved ranges.`,
-	URL:      "https://pkg.go.dev/" + pathCore,
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      runFactory,
-}
+application's own codes must lie outside the reserved ranges.`, runFactory)
 
 // codeFactories: the factory of each code, its fixed message, and whether it
 // takes the data as its argument.
@@ -49,11 +42,7 @@ var toolFactories = map[string]struct{ name, category string }{
 	"INTERNAL_ERROR":   {"Internal", "internal"},
 }
 
-func runFactory(pass *analysis.Pass) (any, error) {
-	if !uses(pass) {
-		return nil, nil
-	}
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+func runFactory(pass *analysis.Pass, in *inspector.Inspector) {
 	retried := retriedCalls(pass, in)
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil), (*ast.CompositeLit)(nil)}, func(n ast.Node) {
 		switch n := n.(type) {
@@ -85,12 +74,10 @@ func runFactory(pass *analysis.Pass) (any, error) {
 			case isNamed(t, pathCore, "RequestError") && fields["Code"] != nil:
 				requestError(pass, n, fields["Code"], nil, nil, nil)
 			case isNamed(t, pathKind, "Error") && len(n.Elts) > 0:
-				pass.Report(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: "error-factory",
-					Message: "build it from the kind, as in kind.NotFound.New(message): that sets what belongs to the kind and refuses what is missing"})
+				report(pass, n, "error-factory", "build it from the kind, as in kind.NotFound.New(message): that sets what belongs to the kind and refuses what is missing")
 			}
 		}
 	})
-	return nil, nil
 }
 
 func requestError(pass *analysis.Pass, at ast.Node, code, message, data, fun ast.Expr) {
@@ -103,29 +90,20 @@ func requestError(pass *analysis.Pass, at ast.Node, code, message, data, fun ast
 		reservedCode(pass, code)
 		return
 	}
-	d := analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: "error-factory",
-		Message: fmt.Sprintf("use rpcerr.%s in place of code %d by hand", f.name, n)}
-	// The same message and the same data come out, so nothing changes on the wire.
+	var edits []analysis.TextEdit
 	if sel, ok := fun.(*ast.SelectorExpr); ok && f.takesData {
-		if text, ok := stringOf(pass, message); ok && (text == f.message || text == "") {
-			d.SuggestedFixes = []analysis.SuggestedFix{{
-				Message: "Use the factory",
-				TextEdits: []analysis.TextEdit{
-					{Pos: sel.Sel.Pos(), End: sel.Sel.End(), NewText: []byte(f.name)},
-					{Pos: code.Pos(), End: data.Pos()},
-				},
-			}}
+		if text, ok := stringOf(pass, message); ok && (text == f.message || text == "") { // the same is sent
+			edits = append(edits, edit(sel.Sel.Pos(), sel.Sel.End(), f.name), edit(code.Pos(), data.Pos(), ""))
 		}
 	}
-	pass.Report(d)
+	report(pass, at, "error-factory", fmt.Sprintf("use rpcerr.%s in place of code %d by hand", f.name, n), edits...)
 }
 
 // reservedCode reports a code that only a later version of the protocol may assign.
 func reservedCode(pass *analysis.Pass, code ast.Expr) {
 	n, ok := intOf(pass, code)
 	if _, assigned := codeFactories[n]; ok && !assigned && (-32768 <= n && n <= -32000 || -32899 <= n && n <= -32800) {
-		pass.Report(analysis.Diagnostic{Pos: code.Pos(), End: code.End(), Category: "error-code-reserved",
-			Message: fmt.Sprintf("code %d is not assigned and lies in a reserved range; choose one outside -32768..-32000 and -32899..-32800", n)})
+		report(pass, code, "error-code-reserved", fmt.Sprintf("code %d is not assigned and lies in a reserved range; choose one outside -32768..-32000 and -32899..-32800", n))
 	}
 }
 
@@ -140,8 +118,7 @@ func passing(pass *analysis.Pass, call *ast.CallExpr, retried map[*ast.CallExpr]
 	if factory == "" || retried[call] {
 		return false
 	}
-	pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "error-retryable",
-		Message: fmt.Sprintf("this is not retryable, and failures of category %s are usually temporary: use toolerr.%s and WithCode, or add WithRetryAfter or WithRetryable", category, factory)})
+	report(pass, call, "error-retryable", fmt.Sprintf("this is not retryable, and failures of category %s are usually temporary: use toolerr.%s and WithCode, or add WithRetryAfter or WithRetryable", category, factory))
 	return true
 }
 
@@ -170,15 +147,9 @@ func toolError(pass *analysis.Pass, call *ast.CallExpr) {
 	if category, constant := stringOf(pass, call.Args[1]); !ok || !constant || category != f.category {
 		return
 	}
-	d := analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "error-factory", Message: "use toolerr." + f.name + " for code " + code}
+	var edits []analysis.TextEdit
 	if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
-		d.SuggestedFixes = []analysis.SuggestedFix{{
-			Message: "Use the factory",
-			TextEdits: []analysis.TextEdit{
-				{Pos: sel.Sel.Pos(), End: sel.Sel.End(), NewText: []byte(f.name)},
-				{Pos: call.Args[0].Pos(), End: call.Args[2].Pos()},
-			},
-		}}
+		edits = append(edits, edit(sel.Sel.Pos(), sel.Sel.End(), f.name), edit(call.Args[0].Pos(), call.Args[2].Pos(), ""))
 	}
-	pass.Report(d)
+	report(pass, call, "error-factory", "use toolerr."+f.name+" for code "+code, edits...)
 }

@@ -9,32 +9,22 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
 // Fail checks that functions which have a contract fail by it.
-var Fail = &analysis.Analyzer{
-	Name: "errfail",
-	Doc: `check that functions with a contract fail by their contract
+var Fail = analyzer("errfail", "https://pkg.go.dev/"+pathDecl, `check that functions with a contract fail by their contract
 
 A function that uses a contract, or one of its reasons, should build a failure of a kind which
 that contract declares with Fail, so that clients find the reason, and should not
 fail with a kind that it does not declare. Failures that can happen anywhere
 (internal, service_unavailable, timeout, validation, serialization, cancelled) need no declaration.
-Only what stands in the function itself is seen: errors of functions it calls are not.`,
-	URL:      "https://pkg.go.dev/" + pathDecl,
-	Requires: []*analysis.Analyzer{inspect.Analyzer, Contract},
-	Run:      runFail,
-}
+Only what stands in the function itself is seen: errors of functions it calls are not.`, runFail, Contract)
 
 // baseline are the kinds that bubble up from anywhere.
 var baseline = []string{"internal", "service_unavailable", "timeout", "validation", "serialization", "cancelled"}
 
-func runFail(pass *analysis.Pass) (any, error) {
-	if !uses(pass) {
-		return nil, nil
-	}
+func runFail(pass *analysis.Pass, in *inspector.Inspector) {
 	declared := pass.ResultOf[Contract].(declarations)
 	returned := map[*ast.CallExpr]bool{}
 	leaving(pass, func(e ast.Expr, result types.Type, _ []ast.Node) {
@@ -42,7 +32,6 @@ func runFail(pass *analysis.Pass) (any, error) {
 			returned[call] = true
 		}
 	})
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)}, func(n ast.Node) {
 		body := bodyOf(n)
 		if body == nil {
@@ -52,7 +41,6 @@ func runFail(pass *analysis.Pass) (any, error) {
 			checkFunc(pass, declared, body, reasons, returned)
 		}
 	})
-	return nil, nil
 }
 
 func bodyOf(n ast.Node) *ast.BlockStmt {
@@ -156,8 +144,8 @@ func checkFunc(pass *analysis.Pass, declared declarations, body ast.Node, reason
 		case len(fitting) > 0:
 			preferFail(pass, b, fitting, returned[call])
 		case !slices.Contains(baseline, b.kind):
-			pass.Report(analysis.Diagnostic{Pos: call.Pos(), End: call.End(), Category: "contract-conformance",
-				Message: fmt.Sprintf("this fails with kind %s, which contract %s does not declare; add a mode for it", b.kind, reasons[0].Tool)})
+			report(pass, call, "contract-conformance",
+				fmt.Sprintf("this fails with kind %s, which contract %s does not declare; add a mode for it", b.kind, reasons[0].Tool))
 		}
 	})
 }
@@ -167,20 +155,17 @@ func preferFail(pass *analysis.Pass, b built, fitting []*declaredReason, returne
 	for _, r := range fitting {
 		names = append(names, r.Name+".Fail")
 	}
-	d := analysis.Diagnostic{Pos: b.call.Pos(), End: b.call.End(), Category: "contract-prefer-fail",
-		Message: fmt.Sprintf("kind %s is declared by contract %s: use %s, so that clients find the reason", b.kind, fitting[0].Tool, strings.Join(names, " or "))}
+	var edits []analysis.TextEdit
 	method := map[string]string{"New": "Fail", "Errorf": "Failf"}[b.fn.Name()]
 	// The replacement has another type and the declared Retryable, so it is safe only where
 	// an error is wanted and both say the same; and only kinds are called the way reasons
 	// are.
 	if sel, ok := b.call.Fun.(*ast.SelectorExpr); ok && returned && len(fitting) == 1 && b.fn.Pkg().Path() == pathKind && method != "" &&
 		fitting[0].Retryable == retryable[b.kind] && samePackage(pass, fitting[0], b.call.Pos()) && stillImported(pass, sel) {
-		d.SuggestedFixes = []analysis.SuggestedFix{{
-			Message:   "Fail with the declared reason",
-			TextEdits: []analysis.TextEdit{{Pos: sel.Pos(), End: sel.End(), NewText: []byte(fitting[0].Name + "." + method)}},
-		}}
+		edits = append(edits, edit(sel.Pos(), sel.End(), fitting[0].Name+"."+method))
 	}
-	pass.Report(d)
+	report(pass, b.call, "contract-prefer-fail",
+		fmt.Sprintf("kind %s is declared by contract %s: use %s, so that clients find the reason", b.kind, fitting[0].Tool, strings.Join(names, " or ")), edits...)
 }
 
 // samePackage reports whether the name of the reason's variable means it at package level.

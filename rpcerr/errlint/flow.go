@@ -32,10 +32,7 @@ func flowOf(pass *analysis.Pass) *flow {
 	f := &flow{pass, map[types.Object][]assignment{}}
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	kinds := []ast.Node{(*ast.AssignStmt)(nil), (*ast.ValueSpec)(nil), (*ast.RangeStmt)(nil), (*ast.UnaryExpr)(nil)}
-	in.WithStack(kinds, func(n ast.Node, push bool, stack []ast.Node) bool {
-		if !push {
-			return true
-		}
+	visit(in, kinds, func(n ast.Node, stack []ast.Node) {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			f.add(n, n.Lhs, n.Rhs, blockOf(stack))
@@ -52,7 +49,6 @@ func flowOf(pass *analysis.Pass) *flow {
 				f.add(n, []ast.Expr{n.X}, nil, blockOf(stack))
 			}
 		}
-		return true
 	})
 	return f
 }
@@ -176,37 +172,33 @@ func standard(path string) bool {
 	return path == "path/filepath" || slices.Contains(roots, root)
 }
 
-// leaving calls visit with each error that leaves a function, as far as the function
+// leaving calls f with each error that leaves a function, as far as the function
 // shows: what it returns, what it assigns to a result with a name or to another variable of
 // type error, and what it gives to ToolCall.Fail. Result is the type that takes the error.
-func leaving(pass *analysis.Pass, visit func(e ast.Expr, result types.Type, stack []ast.Node)) {
+func leaving(pass *analysis.Pass, f func(e ast.Expr, result types.Type, stack []ast.Node)) {
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	kinds := []ast.Node{(*ast.ReturnStmt)(nil), (*ast.AssignStmt)(nil), (*ast.CallExpr)(nil)}
-	in.WithStack(kinds, func(n ast.Node, push bool, stack []ast.Node) bool {
-		if !push {
-			return true
-		}
+	visit(in, kinds, func(n ast.Node, stack []ast.Node) {
 		switch n := n.(type) {
 		case *ast.ReturnStmt:
 			sig := signatureOf(pass, stack)
 			for i, e := range n.Results {
 				if sig != nil && sig.Results().Len() == len(n.Results) {
-					visit(e, sig.Results().At(i).Type(), stack)
+					f(e, sig.Results().At(i).Type(), stack)
 				}
 			}
 		case *ast.AssignStmt:
 			for i, lhs := range n.Lhs {
 				obj := object(pass, lhs)
 				if len(n.Lhs) == len(n.Rhs) && obj != nil && (isResult(signatureOf(pass, stack), obj) || becomes(n, obj)) {
-					visit(n.Rhs[i], obj.Type(), stack)
+					f(n.Rhs[i], obj.Type(), stack)
 				}
 			}
 		case *ast.CallExpr:
 			if e := failing(pass, n); e != nil {
-				visit(e, types.Universe.Lookup("error").Type(), stack)
+				f(e, types.Universe.Lookup("error").Type(), stack)
 			}
 		}
-		return true
 	})
 }
 

@@ -3,10 +3,13 @@ package errlint
 import (
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
 )
 
@@ -35,6 +38,48 @@ func uses(pass *analysis.Pass) bool {
 		}
 	}
 	return false
+}
+
+// analyzer returns an analyzer that runs on the packages which import one of ours.
+func analyzer(name, url, doc string, run func(*analysis.Pass, *inspector.Inspector), requires ...*analysis.Analyzer) *analysis.Analyzer {
+	return &analysis.Analyzer{
+		Name: name, URL: url, Doc: doc, Requires: append(requires, inspect.Analyzer),
+		Run: func(pass *analysis.Pass) (any, error) {
+			if uses(pass) {
+				run(pass, pass.ResultOf[inspect.Analyzer].(*inspector.Inspector))
+			}
+			return nil, nil
+		},
+	}
+}
+
+// report reports a diagnostic, with a fix if there are edits.
+func report(pass *analysis.Pass, at ast.Node, category, message string, edits ...analysis.TextEdit) {
+	d := analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: category, Message: message}
+	if edits != nil {
+		d.SuggestedFixes = []analysis.SuggestedFix{{Message: fixes[category], TextEdits: edits}}
+	}
+	pass.Report(d)
+}
+
+// fixes are the descriptions of the suggested fixes, by category.
+var fixes = map[string]string{
+	"error-factory": "Use the factory", "contract-prefer-fail": "Fail with the declared reason", "error-text": "Make it the cause",
+	"error-cause": "Keep the cause", "error-typed-nil": "Keep nil nil",
+}
+
+func edit(from, to token.Pos, text string) analysis.TextEdit {
+	return analysis.TextEdit{Pos: from, End: to, NewText: []byte(text)}
+}
+
+// visit calls f for each node of the given types. The stack ends with the node.
+func visit(in *inspector.Inspector, types []ast.Node, f func(n ast.Node, stack []ast.Node)) {
+	in.WithStack(types, func(n ast.Node, push bool, stack []ast.Node) bool {
+		if push {
+			f(n, stack)
+		}
+		return true
+	})
 }
 
 // isVocabulary reports whether the path is that of package acp, of any version.

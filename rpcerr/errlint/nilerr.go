@@ -7,22 +7,15 @@ import (
 	"slices"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
 // Nil checks that success is not returned as an error.
-var Nil = &analysis.Analyzer{
-	Name: "errnil",
-	Doc: `check that a nil pointer does not become an error
+var Nil = analyzer("errnil", "https://go.dev/doc/faq#nil_error", `check that a nil pointer does not become an error
 
 Functions such as classify.Error and rpcerr.From return a nil pointer for nil. Converted
 to the type error it is not nil any more: the caller sees a failure. Use classify.Wrap, or
-check for nil first.`,
-	URL:      "https://go.dev/doc/faq#nil_error",
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      runNil,
-}
+check for nil first.`, runNil)
 
 // nilForNil are the functions that return a nil pointer for a nil argument.
 var nilForNil = map[string]bool{
@@ -38,56 +31,46 @@ var nilUnlessOK = map[string]bool{
 	pathKind + ".FromToolCall": true,
 }
 
-func runNil(pass *analysis.Pass) (any, error) {
-	if !uses(pass) {
-		return nil, nil
-	}
+func runNil(pass *analysis.Pass, in *inspector.Inspector) {
 	f := flowOf(pass)
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	returnsNil := nilReturns(pass, in)
-	in.WithStack([]ast.Node{(*ast.CallExpr)(nil), (*ast.Ident)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
+	visit(in, []ast.Node{(*ast.CallExpr)(nil), (*ast.Ident)(nil)}, func(n ast.Node, stack []ast.Node) {
 		e := n.(ast.Expr)
-		if !push || !isErrorPointer(pass.TypesInfo.TypeOf(e)) || !becomesError(pass, e, stack) {
-			return true
+		if !isErrorPointer(pass.TypesInfo.TypeOf(e)) || !becomesError(pass, e, stack) {
+			return
 		}
 		if f.neverSet(e, stack) && mayBeNil(pass, e, stack) {
-			pass.Report(analysis.Diagnostic{Pos: e.Pos(), End: e.End(), Category: "error-typed-nil", Message: typedNil + "return nil, or check for it first"})
-			return true
+			report(pass, e, "error-typed-nil", typedNil+"return nil, or check for it first")
+			return
 		}
 		call, ok := f.value(e, e.Pos()).(*ast.CallExpr)
 		fn := calleeOf(pass, f.value(e, e.Pos()))
 		switch {
 		case !ok || fn == nil:
-			return true
+			return
 		case returnsNil[fn]:
 			if call == e || mayBeNil(pass, e, stack) {
-				pass.Report(analysis.Diagnostic{Pos: e.Pos(), End: e.End(), Category: "error-typed-nil", Message: typedNil + "check for it first, or let " + fn.Name() + " return error"})
+				report(pass, e, "error-typed-nil", typedNil+"check for it first, or let "+fn.Name()+" return error")
 			}
-			return true
+			return
 		case len(call.Args) != 1:
-			return true
+			return
 		case nilUnlessOK[fn.FullName()]:
 			if !ignoresOK(f, e) {
-				return true
+				return
 			}
 		case !nilForNil[fn.FullName()] || !mayBeNil(pass, call.Args[0], stack):
-			return true
+			return
 		}
 		if call != e && !mayBeNil(pass, e, stack) {
-			return true // the variable was compared with nil
+			return // the variable was compared with nil
 		}
-		d := analysis.Diagnostic{Pos: e.Pos(), End: e.End(), Category: "error-typed-nil",
-			Message: typedNil + "use classify.Wrap or check for nil first"}
+		var edits []analysis.TextEdit
 		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && call == e && fn.Pkg().Path() == pathFind {
-			d.SuggestedFixes = []analysis.SuggestedFix{{
-				Message:   "Keep nil nil",
-				TextEdits: []analysis.TextEdit{{Pos: sel.Sel.Pos(), End: sel.Sel.End(), NewText: []byte("Wrap")}},
-			}}
+			edits = append(edits, edit(sel.Sel.Pos(), sel.Sel.End(), "Wrap"))
 		}
-		pass.Report(d)
-		return true
+		report(pass, e, "error-typed-nil", typedNil+"use classify.Wrap or check for nil first", edits...)
 	})
-	return nil, nil
 }
 
 const typedNil = "a nil pointer in an error is not nil: if nothing failed, the caller sees a failure; "
@@ -105,10 +88,10 @@ func isErrorPointer(t types.Type) bool {
 // which return nil somewhere.
 func nilReturns(pass *analysis.Pass, in *inspector.Inspector) map[*types.Func]bool {
 	found := map[*types.Func]bool{}
-	in.WithStack([]ast.Node{(*ast.ReturnStmt)(nil)}, func(n ast.Node, push bool, stack []ast.Node) bool {
+	visit(in, []ast.Node{(*ast.ReturnStmt)(nil)}, func(n ast.Node, stack []ast.Node) {
 		results := n.(*ast.ReturnStmt).Results
-		if !push || len(results) != 1 || !isNil(pass, results[0]) {
-			return true
+		if len(results) != 1 || !isNil(pass, results[0]) {
+			return
 		}
 		for _, outer := range slices.Backward(stack) {
 			if _, literal := outer.(*ast.FuncLit); literal {
@@ -121,7 +104,6 @@ func nilReturns(pass *analysis.Pass, in *inspector.Inspector) map[*types.Func]bo
 				}
 			}
 		}
-		return true
 	})
 	return found
 }

@@ -3,37 +3,28 @@ package errlint
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
 // Plain checks that handlers do not return errors without a kind.
-var Plain = &analysis.Analyzer{
-	Name: "errplain",
-	Doc: `check that handlers return errors with a kind
+var Plain = analyzer("errplain", "https://pkg.go.dev/"+pathKind, `check that handlers return errors with a kind
 
 Of errors.New, and of fmt.Errorf without %w, the peer reads "Internal error" and nothing
 else. Methods of the agent and of the client, middleware, extension handlers and functions
 that have a contract should return an error with a kind, and a tool call should fail with
 one. The same holds for errors of the standard library, unless Options.OnError is set. Of a
-kind that is returned by itself the peer reads only the fixed text.`,
-	URL:      "https://pkg.go.dev/" + pathKind,
-	Requires: []*analysis.Analyzer{inspect.Analyzer, Contract},
-	Run:      runPlain,
-}
+kind that is returned by itself the peer reads only the fixed text.`, runPlain, Contract)
 
-func runPlain(pass *analysis.Pass) (any, error) {
-	if !uses(pass) {
-		return nil, nil
-	}
+func runPlain(pass *analysis.Pass, in *inspector.Inspector) {
 	p := plainCheck{
 		pass: pass, flow: flowOf(pass), declared: pass.ResultOf[Contract].(declarations),
 		bodies: map[*ast.BlockStmt]bool{}, adapted: map[types.Object]bool{},
 	}
-	p.options(pass.ResultOf[inspect.Analyzer].(*inspector.Inspector))
+	p.options(in)
 	leaving(pass, func(e ast.Expr, result types.Type, stack []ast.Node) {
 		if !isErrorInterface(result) {
 			return
@@ -43,7 +34,7 @@ func runPlain(pass *analysis.Pass) (any, error) {
 			p.check(e)
 			p.raw(e, e)
 		case *ast.AssignStmt:
-			if obj := object(pass, n.Lhs[indexOf(n.Rhs, e)]); isResult(signatureOf(pass, stack), obj) && p.isHandler(stack) {
+			if obj := object(pass, n.Lhs[slices.Index(n.Rhs, e)]); isResult(signatureOf(pass, stack), obj) && p.isHandler(stack) {
 				p.check(e)
 			}
 			p.bare(e)
@@ -54,16 +45,6 @@ func runPlain(pass *analysis.Pass) (any, error) {
 			p.bare(e)
 		}
 	})
-	return nil, nil
-}
-
-func indexOf(list []ast.Expr, e ast.Expr) int {
-	for i := range list {
-		if list[i] == e {
-			return i
-		}
-	}
-	return 0
 }
 
 type plainCheck struct {
@@ -150,14 +131,10 @@ func isHandler(sig *types.Signature) bool {
 		(empty && last.Empty() || isNamed(params.At(2).Type(), "encoding/json", "RawMessage"))
 }
 
-func (p *plainCheck) report(at ast.Node, category, message string) {
-	p.pass.Report(analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: category, Message: message})
-}
-
 // check reports an error without a kind, also one that a variable holds.
 func (p *plainCheck) check(e ast.Expr) {
 	if p.isPlain(e) {
-		p.report(e, "error-plain", `the peer reads only "Internal error" of this; return an error with a kind, such as kind.NotFound.New(message)`)
+		report(p.pass, e, "error-plain", `the peer reads only "Internal error" of this; return an error with a kind, such as kind.NotFound.New(message)`)
 	}
 }
 
@@ -208,7 +185,7 @@ func wrapped(pass *analysis.Pass, call *ast.CallExpr) (operands []ast.Expr) {
 func (p *plainCheck) bare(e ast.Expr) {
 	if isBare(p.pass, e) {
 		k, _ := stringOf(p.pass, ast.Unparen(e))
-		p.report(e, "error-bare", "the peer reads only the fixed text of kind "+k+"; say what happened with New or Errorf")
+		report(p.pass, e, "error-bare", "the peer reads only the fixed text of kind "+k+"; say what happened with New or Errorf")
 	}
 }
 
@@ -230,7 +207,7 @@ func (p *plainCheck) raw(at, e ast.Expr) {
 			p.raw(at, inside)
 		}
 	case standard(fn.Pkg().Path()):
-		p.report(at, "error-raw", `the peer reads only "Internal error" of an error of package `+fn.Pkg().Path()+
+		report(p.pass, at, "error-raw", `the peer reads only "Internal error" of an error of package `+fn.Pkg().Path()+
 			`; build one that says what happened, as in kind.NotFound.Errorf("...: %w", err), or set Options.OnError to classify.OnError(nil)`)
 	}
 }

@@ -6,28 +6,17 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
 // Text checks that the texts of other errors do not reach the peer.
-var Text = &analysis.Analyzer{
-	Name: "errtext",
-	Doc: `check that the texts of other errors do not reach the peer
+var Text = analyzer("errtext", "https://pkg.go.dev/"+pathKind, `check that the texts of other errors do not reach the peer
 
 What stands in a message, a hint or the data of an error is read by the other end. The text
 of an error from below may hold paths, queries, addresses or credentials: make it the
-cause, with %w or WithCause, which stays in the process.`,
-	URL:      "https://pkg.go.dev/" + pathKind,
-	Requires: []*analysis.Analyzer{inspect.Analyzer},
-	Run:      runText,
-}
+cause, with %w or WithCause, which stays in the process.`, runText)
 
-func runText(pass *analysis.Pass) (any, error) {
-	if !uses(pass) {
-		return nil, nil
-	}
-	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+func runText(pass *analysis.Pass, in *inspector.Inspector) {
 	l := leaks{pass, flowOf(pass), encodedBy(pass, in)}
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil), (*ast.CompositeLit)(nil), (*ast.AssignStmt)(nil)}, func(n ast.Node) {
 		call, ok := n.(*ast.CallExpr)
@@ -58,7 +47,6 @@ func runText(pass *analysis.Pass) (any, error) {
 			}
 		}
 	})
-	return nil, nil
 }
 
 // fields looks at what is assigned to the fields of an error of ours.
@@ -119,17 +107,13 @@ func (l leaks) operands(b built) {
 		if v.char == 'w' {
 			continue
 		}
-		d := analysis.Diagnostic{Pos: operand.Pos(), End: operand.End(), Category: "error-text",
-			Message: "the peer reads the text of this error; use %w, which makes it the cause and keeps it inside"}
+		var edits []analysis.TextEdit
 		lit, isLit := ast.Unparen(b.format).(*ast.BasicLit)
 		if isLit && v.at > 0 && (v.char == 'v' || v.char == 's') && lit.Value[v.at-1] == '%' {
 			at := lit.Pos() + token.Pos(v.at)
-			d.SuggestedFixes = []analysis.SuggestedFix{{
-				Message:   "Make it the cause",
-				TextEdits: []analysis.TextEdit{{Pos: at, End: at + 1, NewText: []byte("w")}},
-			}}
+			edits = append(edits, edit(at, at+1, "w"))
 		}
-		pass.Report(d)
+		report(pass, operand, "error-text", "the peer reads the text of this error; use %w, which makes it the cause and keeps it inside", edits...)
 	}
 }
 
@@ -141,9 +125,7 @@ func (b built) format0() ast.Expr {
 	return b.format
 }
 
-func (l leaks) report(n ast.Node, message string) {
-	l.pass.Report(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: "error-text", Message: message})
-}
+func (l leaks) report(n ast.Node, message string) { report(l.pass, n, "error-text", message) }
 
 // text looks at an argument that the peer reads as text. A program that shows a value of
 // its own as JSON puts it into the data.
@@ -249,10 +231,7 @@ func (l leaks) held(e ast.Expr) {
 		l.held(e.X)
 		l.held(e.Y)
 	case *ast.CompositeLit:
-		for _, elt := range e.Elts {
-			if kv, ok := elt.(*ast.KeyValueExpr); ok {
-				elt = kv.Value
-			}
+		for elt := range elements(e) {
 			l.held(elt)
 		}
 	case *ast.UnaryExpr:
@@ -273,10 +252,7 @@ func (l leaks) held(e ast.Expr) {
 func asData(e ast.Expr, visit func(ast.Expr)) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.CompositeLit:
-		for _, elt := range e.Elts {
-			if kv, ok := elt.(*ast.KeyValueExpr); ok {
-				elt = kv.Value
-			}
+		for elt := range elements(e) {
 			asData(elt, visit)
 		}
 	case *ast.UnaryExpr:

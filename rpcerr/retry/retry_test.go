@@ -80,7 +80,7 @@ func TestObeys(t *testing.T) {
 		"refused connection":      {errs: []error{syscall.ECONNREFUSED}, calls: 2, min: 1, max: time.Second},
 		"missing file":            {errs: []error{fs.ErrNotExist}, calls: 1, err: fs.ErrNotExist},
 		"own bug":                 {errs: []error{errors.New("x")}, calls: 1},
-		"own classification":      {errs: []error{classify.New(classify.Is(fs.ErrNotExist, kind.Transient)).Error(fs.ErrNotExist)}, calls: 2, min: 1, max: time.Second},
+		"own classification":      {errs: []error{classify.New(classify.Is(fs.ErrNotExist, kind.Transient)).Wrap(fs.ErrNotExist)}, calls: 2, min: 1, max: time.Second},
 		"pauses are bounded":      {errs: []error{busy, busy, busy, busy}, opts: &retry.Options{FirstPause: time.Minute}, calls: 5, min: 2 * time.Minute, max: 6 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
