@@ -12,13 +12,13 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// hotCase is a payload whose codec decides what a conversation costs.
+// hotCase is a payload that makes up most of a conversation.
 type hotCase struct {
 	name  string
 	codec *wire.Codec
 	value any
 
-	// A plain struct for encoding/json; nil where the comparison is of no use.
+	// plain returns a struct without methods for encoding/json, or is nil.
 	plain func() any
 }
 
@@ -108,7 +108,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// plainUpdate is what encoding/json reads without any code of ours.
+// plainUpdate is a struct without methods.
 type plainUpdate struct {
 	SessionID string `json:"sessionId"`
 	Update    struct {

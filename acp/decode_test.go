@@ -13,11 +13,10 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// TestReadRules goes through the rules by which the protocol reads what does not
-// fit: what becomes of it, in the form that is written back, or the violation.
+// Each input is decoded to a value that is encoded as out, or fails with err.
 func TestReadRules(t *testing.T) {
 	for name, c := range map[string]struct{ def, in, out, err string }{
-		// Members that must be there.
+		// Required members.
 		"required missing":         {def: "ListSessionsResponse", in: `{}`, err: "sessions: missing"},
 		"required null":            {def: "TextContent", in: `{"text":null}`, err: "text: expected string, got null"},
 		"required lenient missing": {def: "SessionUpdate", in: `{"sessionUpdate":"plan"}`, err: "entries: missing"},
@@ -155,8 +154,7 @@ func TestReadRules(t *testing.T) {
 	}
 }
 
-// TestNothingIsEmptyObject: for params and results without members that must be
-// there, no value and null are as good as an empty object.
+// Params and results without required members may be absent or null.
 func TestNothingIsEmptyObject(t *testing.T) {
 	for _, raw := range []string{``, `null`, ` null `, `{}`} {
 		v, _, err := wire.Request(1, acp.MethodSessionSetMode).Result.Decode([]byte(raw))
@@ -170,7 +168,7 @@ func TestNothingIsEmptyObject(t *testing.T) {
 	assert.EqualError(t, err, "json: expected object, got null")
 }
 
-// TestDeepMeta: depth is bounded, not the stack.
+// The depth of values is bounded.
 func TestDeepMeta(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 990) + `1` + strings.Repeat(`}`, 990)
 	out, err := decodeAs(t, "TextContent", []byte(`{"text":"x","_meta":`+deep+`}`))
@@ -185,7 +183,7 @@ func TestDeepMeta(t *testing.T) {
 	assert.ErrorContains(t, err, "nested too deep")
 }
 
-// TestEncodeErrors: what cannot be sent is named by its path.
+// The error names the path of the value that cannot be encoded.
 func TestEncodeErrors(t *testing.T) {
 	for want, v := range map[string]json.Marshaler{
 		"json: update: missing":                                      &acp.SessionNotification{SessionID: "s"},
@@ -221,8 +219,7 @@ func TestEncodeErrors(t *testing.T) {
 	}
 }
 
-// TestUnknownVariantsWithoutRaw: a variant that was built by hand from nothing but its
-// tag is an object with that tag.
+// An unknown variant without raw JSON is encoded as an object with its tag.
 func TestUnknownVariantsWithoutRaw(t *testing.T) {
 	for union, variants := range acp.Variants {
 		unknown := reflect.New(reflect.TypeOf(variants[len(variants)-1]).Elem())
@@ -252,8 +249,7 @@ func inf() float64 {
 	return f * 10
 }
 
-// TestAppendLeavesBytes: a failure gives back what was there before, and a codec
-// refuses other types than its own.
+// A codec that fails returns the buffer unchanged. It refuses values of other types.
 func TestAppendLeavesBytes(t *testing.T) {
 	codec := wire.Notification(1, acp.MethodSessionUpdate).Params
 	for _, v := range []any{&acp.SessionNotification{}, (*acp.SessionNotification)(nil), nil, &acp.PromptRequest{}, acp.SessionNotification{}} {
@@ -268,7 +264,7 @@ func TestAppendLeavesBytes(t *testing.T) {
 	assert.False(t, codec.Is(nil))
 }
 
-// TestRawStaysOnOneLine: ready made JSON is sent as it is, but for line breaks.
+// Raw JSON is sent unchanged, except for line breaks.
 func TestRawStaysOnOneLine(t *testing.T) {
 	raw, err := json.Marshal(&acp.ToolCall{ToolCallID: "t", RawInput: json.RawMessage(" {\r\n  \"a\": \"x\\ny\"\n} ")})
 	require.NoError(t, err)
@@ -279,7 +275,7 @@ func TestRawStaysOnOneLine(t *testing.T) {
 	assert.Equal(t, `{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"","rawInput":{  "a": "x\ny"}}}`, string(b))
 }
 
-// TestViolationsAreBounded: the violations of a long list fit in a short response.
+// The violations of a long list fit in a short response.
 func TestViolationsAreBounded(t *testing.T) {
 	_, err := decodeAs(t, "PromptRequest", []byte(`{"sessionId":"s","prompt":[`+strings.Repeat(`1,`, 100_000)+`1]}`))
 	require.Error(t, err)

@@ -16,9 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPackageDocListsTypes: the package has some 300 types. Its doc leads to all of them:
-// it links every interface and the params of every method, and from there on each type is
-// that of a field or a variant. What it links exists.
+// The package doc links every interface and the params of every method, from which all other types
+// can be reached. Every link refers to an existing name.
 func TestPackageDocListsTypes(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	require.NoError(t, err)

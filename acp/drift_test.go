@@ -17,8 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// node is a schema, as far as this test reads it. It is read independently of the
-// generator, whose work it checks.
+// node is the part of a schema that this test needs. The test does not use the generator, which it
+// checks.
 type node struct {
 	Ref        string          `json:"$ref"`
 	Const      any             `json:"const"`
@@ -166,7 +166,7 @@ func missingMethod(name string, def node, v any) []string {
 	return nil
 }
 
-// TestMethodTable holds the rows against protocol.md's list.
+// The method table has the methods of the schema.
 func TestMethodTable(t *testing.T) {
 	stable := readSchema(t, schemaName+".json")
 	requests, notifications := 0, 0
@@ -190,7 +190,7 @@ func TestMethodTable(t *testing.T) {
 	assert.Equal(t, stableNotifications, notifications)
 }
 
-// jsonSchema is what a test needs to know of the schema.
+// jsonSchema is the part of a schema that this test needs.
 type jsonSchema struct {
 	Type       any                    `json:"type"`
 	AnyOf      []jsonSchema           `json:"anyOf"`
@@ -223,8 +223,7 @@ func (s *jsonSchema) takesNull() bool {
 	return false
 }
 
-// Programs in use write null where there is nothing to say, and members that this SDK
-// does not know. The former is fine wherever the schema allows it, the latter anywhere.
+// Null is accepted wherever the schema allows it, and unknown members are accepted everywhere.
 func TestNullAndUnknownMembersOfEveryType(t *testing.T) {
 	data, err := os.ReadFile(schemaDir + schemaName + "-unstable.json")
 	require.NoError(t, err)

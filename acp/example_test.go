@@ -8,7 +8,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// printer is the smallest client: it shows what the agent says and permits nothing.
+// printer is a minimal client. It prints messages and permits nothing.
 type printer struct{}
 
 func (printer) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {

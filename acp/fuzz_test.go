@@ -17,9 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// FuzzCodecs reads any JSON as any type: nothing panics, what was read is written
-// and read again the same, and all that is written stood in the input, as
-// encoding/json reads it.
+// FuzzCodecs decodes any JSON as any type. Nothing panics, a decoded value survives a round trip,
+// and everything that is encoded was in the input.
 func FuzzCodecs(f *testing.F) {
 	for i, c := range acp.Cases {
 		v := newMaker(uint64(i)).value(typeOf(c))
@@ -64,7 +63,7 @@ func FuzzCodecs(f *testing.F) {
 	})
 }
 
-// addRecorded adds the params and updates that programs in use have sent.
+// addRecorded adds the params and updates of recorded conversations.
 func addRecorded(f *testing.F) {
 	cases := map[string]uint{}
 	for i, c := range acp.Cases {
@@ -138,8 +137,8 @@ func parseValue(dec *json.Decoder) (v any, ok bool) {
 	return v, err == nil
 }
 
-// within reports whether all of out comes from in. Lists may have lost elements,
-// objects members, and what the protocol defaults to may have been added.
+// within reports whether everything in out is also in in. Lists may lack elements, objects may lack
+// members, and out may have defaults of the protocol.
 func within(out, in any) bool {
 	switch out := out.(type) {
 	case map[string]any:

@@ -25,8 +25,7 @@ func (o *SessionConfigSelectOptions) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, o, decodeSessionConfigSelectOptions)
 }
 
-// decodeSessionConfigSelectOptions takes a list for grouped when its first item
-// looks like a group.
+// decodeSessionConfigSelectOptions decodes a list as grouped if its first item looks like a group.
 func decodeSessionConfigSelectOptions(d *wire.Decoder, o *SessionConfigSelectOptions) *wire.FieldErrors {
 	mark := d.Mark()
 	first := d.Array()

@@ -36,12 +36,12 @@ func decoded(t *testing.T, codec *wire.Codec, raw []byte) (v any, held, heap int
 	return v, held, heap
 }
 
-// repeated is JSON of about n bytes: open, item again and again, close.
+// repeated returns JSON of about n bytes with copies of item between open and end.
 func repeated(n int, open, item, end string) []byte {
 	return []byte(open + strings.TrimSuffix(strings.Repeat(item+",", n/(len(item)+1)), ",") + end)
 }
 
-// numbered is repeated with a number in each item, for names that differ.
+// numbered is repeated with a different number in each item.
 func numbered(n int, open, item, end string) []byte {
 	var s strings.Builder
 	s.WriteString(open)
@@ -54,8 +54,8 @@ func numbered(n int, open, item, end string) []byte {
 	return []byte(s.String() + end)
 }
 
-// TestMemoryBound: whatever its shape, a decoded message holds at most ten times its
-// length, and reports what it holds.
+// A decoded message of any shape holds at most ten times its length, and the codec reports how
+// much.
 func TestMemoryBound(t *testing.T) {
 	const size = 4 << 20
 	prompt := wire.Request(1, acp.MethodSessionPrompt).Params
@@ -92,8 +92,8 @@ func TestMemoryBound(t *testing.T) {
 		"config options":      {modes, repeated(size, `{"sessionId":"s","configOptions":[`, `{"id":"","name":"","type":"boolean","currentValue":true}`, `]}`), 10},
 		"form values":         {elicited, numbered(size, `{"action":"accept","content":{`, `"%s":1`, `}}`), 10},
 		"form fields":         {elicit, numbered(size, `{"message":"","mode":"form","sessionId":"s","requestedSchema":{"type":"object","properties":{`, `"%s":{"type":"string"}`, `}}}`), 10},
-		// The smallest map takes 336 bytes, and there is no smaller Meta: objects shorter
-		// than a tenth of that exceed the factor, and are charged as what they take.
+		// The smallest Meta is a map of 336 bytes, so objects shorter than a tenth of that exceed
+		// the factor. They are charged with their real size.
 		"locations with a meta": {update, repeated(size, `{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"","locations":[`, `{"path":"","_meta":{"":0}}`, `]}}`), 14},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,8 +105,7 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
-// While a long list is read, little more is taken than what it holds in the end: it does not
-// grow in steps.
+// Decoding a long list allocates little more than the list holds in the end.
 func TestMemoryOfReadingALongList(t *testing.T) {
 	taken := func(raw []byte) (times float64, err error) {
 		var before, after runtime.MemStats
@@ -121,7 +120,7 @@ func TestMemoryOfReadingALongList(t *testing.T) {
 	require.NoError(t, err)
 	assert.Less(t, times, 10.)
 
-	// Nor is anything taken for what is wrong beyond the violations that are listed.
+	// Violations beyond those that are listed allocate nothing.
 	times, err = taken(repeated(20<<20, open, `1`, end))
 	require.Error(t, err)
 	assert.Less(t, times, 0.1)
@@ -130,8 +129,8 @@ func TestMemoryOfReadingALongList(t *testing.T) {
 	assert.Less(t, times, 0.1)
 }
 
-// What was decoded of an object in a `_meta` before it turned out to be too large is not kept.
-// No message causes much of that.
+// The part of a `_meta` that was decoded before it turned out to be too large is garbage. No
+// message causes much garbage.
 func TestMemoryOfReadingMetas(t *testing.T) {
 	codec := wire.Request(1, acp.MethodSessionPrompt).Params
 	for name, element := range map[string]string{
@@ -155,8 +154,7 @@ func TestMemoryOfReadingMetas(t *testing.T) {
 	}
 }
 
-// TestMemoryBoundOfRandomShapes does the same for messages of random shape: typed values
-// and, in their `_meta`, anything.
+// TestMemoryBoundOfRandomShapes is TestMemoryBound for typed values with any JSON in their `_meta`.
 func TestMemoryBoundOfRandomShapes(t *testing.T) {
 	codec := wire.Request(1, acp.MethodSessionPrompt).Params
 	for seed := range uint64(60) {
@@ -179,7 +177,7 @@ func TestMemoryBoundOfRandomShapes(t *testing.T) {
 		assert.LessOrEqual(t, heap, int64(10*len(raw)+32<<10), "seed %d", seed)
 		assert.LessOrEqual(t, heap, held+held/4+8<<10, "seed %d", seed)
 
-		// Whatever stayed raw, the message says the same.
+		// The message encodes to the same JSON, even if parts of it stayed raw.
 		again, err := codec.Append(nil, v)
 		require.NoError(t, err)
 		assert.True(t, sameJSON(raw, again), "seed %d", seed)
@@ -223,7 +221,7 @@ func randomJSON(r *rand.Rand, s *strings.Builder, kinds, depth, n int) {
 	}
 }
 
-// TestShortMetaIsDecoded: what programs write into `_meta` is decoded as deep as it is.
+// A `_meta` as programs write it is decoded completely.
 func TestShortMetaIsDecoded(t *testing.T) {
 	raw := []byte(`{"sessionId":"s","update":{"_meta":{"claudeCode":{"toolName":"Edit","toolResponse":[` +
 		strings.TrimSuffix(strings.Repeat(`{"oldStart":1,"oldLines":7,"newStart":1,"newLines":8,"lines":[" a","+b"]},`, 12), ",") +

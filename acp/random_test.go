@@ -12,9 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// maker builds random values of the protocol's types, always the same for one
-// seed. Texts hold what JSON has to escape, ids and paths keep the rules unless
-// wild.
+// maker builds random values of the protocol's types from a seed. Texts contain characters that
+// JSON must escape. Ids and paths obey the rules unless wild is set.
 type maker struct {
 	*rand.Rand
 	wild bool // break the rules of the prose every now and then
@@ -160,7 +159,7 @@ func (m *maker) fillKind(v reflect.Value, rule string) {
 // breaks reports whether a rule is to be broken.
 func (m *maker) breaks() bool { return m.wild && m.IntN(8) == 0 }
 
-// ruled makes a text that keeps the rule of its struct tag, mostly.
+// ruled returns a text that obeys the rule of its struct tag, unless breaks decides otherwise.
 func (m *maker) ruled(t reflect.Type, rule string) string {
 	if constants := constantsOf(t); constants != nil && m.IntN(4) > 0 {
 		return constants[m.IntN(len(constants))]
@@ -222,7 +221,7 @@ func (m *maker) fillUnion(v reflect.Value) {
 	v.Set(p)
 }
 
-// fillUnknown makes a variant that this version does not know.
+// fillUnknown makes an unknown variant.
 func (m *maker) fillUnknown(union reflect.Type, v reflect.Value) {
 	members := `"q":1,"text ":"x"` + neededMembers[union.Name()]
 	if kind := v.FieldByName("Type"); kind.IsValid() {

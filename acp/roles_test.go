@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// The interfaces of both roles, those for extensions aside.
+// The interfaces of both roles, without those for extensions.
 var (
 	agentRoles = []reflect.Type{
 		reflect.TypeFor[acp.Agent](), reflect.TypeFor[acp.Authenticator](), reflect.TypeFor[acp.LogoutHandler](),
@@ -79,8 +79,7 @@ func TestRoleMethodsHaveOneForm(t *testing.T) {
 	}
 }
 
-// Every method of the protocol that an end handles has one method of a role, with
-// the types of its row in the table.
+// Every row of the method table belongs to one method of a role with the same types.
 func TestRolesCoverTheMethodTable(t *testing.T) {
 	roles := roleMethods()
 	used := map[string]bool{}
@@ -181,7 +180,7 @@ func TestHasOfNil(t *testing.T) {
 	assert.False(t, (*acp.ClientCapabilities)(nil).Has("terminal"))
 }
 
-// Every capability that the method table names is one that Has can answer for.
+// Has knows every capability of the method table.
 func TestMethodTableNamesKnownCapabilities(t *testing.T) {
 	agent, client := bits(reflect.TypeFor[acp.AgentCapabilities]()), bits(reflect.TypeFor[acp.ClientCapabilities]())
 	for _, m := range wire.Methods(acp.ProtocolVersion) {

@@ -17,8 +17,8 @@ import (
 
 const rounds = 40
 
-// TestRoundTrip encodes and decodes random values of every type: nothing is lost,
-// and encoding/json does the same as the codec.
+// Random values of every type survive encoding and decoding, and encoding/json agrees with the
+// codec.
 func TestRoundTrip(t *testing.T) {
 	for _, c := range acp.Cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -51,8 +51,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// settle makes nil and empty lists the same: the wire has one form for both where
-// the list must be there.
+// settle makes nil and empty lists equal, because a required list has one form for both.
 func settle(v any) string {
 	out := reflect.New(reflect.TypeOf(v).Elem())
 	out.Elem().Set(reflect.ValueOf(v).Elem())
@@ -101,8 +100,7 @@ func names(v reflect.Value) map[string]bool {
 	return m
 }
 
-// TestChecksAgree holds that the generated checks and validator/v10, which reads
-// the struct tags, say the same of every value.
+// The generated checks agree with package validate, which reads the struct tags.
 func TestChecksAgree(t *testing.T) {
 	verdicts := map[bool]int{}
 	for _, c := range acp.Cases {

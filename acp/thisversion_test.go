@@ -6,7 +6,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// What the tests that the versions share need to know of this one.
+// The rest of this file describes this version to the tests that both versions share.
 
 const (
 	schemaDir   = "../internal/schema/"
@@ -18,8 +18,7 @@ const (
 	stableNotifications = 4
 )
 
-// elsewhere are the definitions that are no Go type of their own, and what they are
-// instead.
+// elsewhere lists the definitions without a Go type, and what represents them.
 var elsewhere = map[string]string{
 	"ExtRequest":      "any JSON: json.RawMessage in ExtensionHandler",
 	"ExtResponse":     "any JSON: json.RawMessage in ExtensionHandler",
@@ -28,13 +27,13 @@ var elsewhere = map[string]string{
 	"ErrorStopReason": "the member error of IdleStateUpdate",
 }
 
-// neededMembers are what variants that are not known must have, by union.
+// neededMembers has the members that unknown variants must have, by union.
 var neededMembers = map[string]string{}
 
 // initializeResult is the shortest result of initialize, with the version left open.
 const initializeResult = `{"protocolVersion":%s}`
 
-// otherIDs are ids beside numbers and texts.
+// otherIDs lists ids that are neither numbers nor strings.
 var otherIDs = []acp.RequestID{acp.NullID()}
 
 // handWritten has the variants of unions whose codec is written by hand.
@@ -42,8 +41,8 @@ var handWritten = map[reflect.Type][]any{
 	reflect.TypeFor[acp.SessionConfigOptionValue](): {&acp.SessionConfigValue{}, &acp.SessionConfigBooleanValue{}, &acp.UnknownSessionConfigOptionValue{}},
 }
 
-// differences are the inputs that we read otherwise on purpose, with what we make
-// of them; an empty text means that we refuse them.
+// differences lists the inputs that this package decodes differently on purpose, with the result.
+// An empty result means an error.
 var differences = map[string]struct{ output, why string }{
 	`{"name":"n","uri":"u","size":1e+300}`: {
 		`{"name":"n","uri":"u"}`, "an integer beyond 64 bits is malformed, and the member is lenient"},

@@ -32,7 +32,7 @@ func FailToolCall(id ToolCallID, err error) *ToolCallUpdate {
 	return update
 }
 
-// failedBy returns an update that no one else holds.
+// failedBy returns an update that the caller may change.
 func failedBy(err error) *ToolCallUpdate {
 	if u, _ := ownUpdate(err); u != nil {
 		c := *u // the error may hand out the same update twice
@@ -60,8 +60,8 @@ func failedBy(err error) *ToolCallUpdate {
 	return &ToolCallUpdate{Content: []ToolCallContent{ToolText(text)}, RawOutput: raw}
 }
 
-// ownUpdate returns the update of the outermost ToolFailure in the chain. It stops at
-// an error of the protocol: what that wraps is a cause and stays in the process.
+// ownUpdate returns the update of the outermost ToolFailure in the chain. It stops at an error of
+// the protocol, whose causes must not leave the process.
 func ownUpdate(err error) (u *ToolCallUpdate, stop bool) {
 	if failure, ok := err.(ToolFailure); ok {
 		if u := failure.FailedToolCall(); u != nil {

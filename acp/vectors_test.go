@@ -16,8 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// vector is one observation of the official TypeScript SDK: how a JSON value
-// decodes as a type of the schema.
+// vector records how the official TypeScript SDK decodes a JSON value as a type of the schema.
 type vector struct {
 	Schema string          `json:"schema"`
 	Type   string          `json:"type"`
@@ -91,8 +90,8 @@ func decodeAs(t *testing.T, def string, raw []byte) ([]byte, error) {
 	return nil, nil
 }
 
-// essence parses JSON and leaves out the members that say no more than their
-// absence: null, false, empty, the default.
+// essence parses JSON without the members that mean the same as their absence: null, false, empty,
+// the default.
 func essence(t *testing.T, raw []byte) any {
 	var v any
 	require.NoError(t, json.Unmarshal(raw, &v), "%s", raw)
@@ -125,8 +124,8 @@ func empty(v any) bool {
 	return (x.Kind() == reflect.Map || x.Kind() == reflect.Slice) && x.Len() == 0
 }
 
-// Members that stand beside a stop reason of a vendor belong to it: they are kept, also
-// where another stop reason has a member of that name.
+// The members beside a stop reason of a vendor are kept, even if another stop reason has a member
+// of that name.
 func TestMembersBesideAStopReason(t *testing.T) {
 	for name, tt := range map[string]struct{ in, want string }{
 		"of a vendor":       {`{"state":"idle","stopReason":"_budget","left":0.5,"until":{"day":[1]}}`, ``},

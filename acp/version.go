@@ -10,8 +10,7 @@ import "github.com/acpkit/go-sdk/internal/wire"
 // announced by capabilities instead.
 const ProtocolVersion = 1
 
-// The rest of this file is where this version differs from others in files that the
-// versions share.
+// The rest of this file has what differs between the versions in files that they share.
 
 // groupMember is the member that distinguishes a group of select options from an option.
 const groupMember = "group"

@@ -34,8 +34,8 @@ func TestAbsentAndEmptyDiffer(t *testing.T) {
 	}
 }
 
-// A state stands in the object of its update: both tags are written once, and what
-// neither of them knows is kept.
+// The members of a state are in the object of its update. Both tags are written once, and unknown
+// members are kept.
 func TestStateUpdateKeepsWhatItDoesNotKnow(t *testing.T) {
 	for _, update := range []string{
 		`{"sessionUpdate":"state_update","state":"idle","stopReason":"_budget","left":3}`,

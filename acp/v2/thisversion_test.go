@@ -6,7 +6,7 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 )
 
-// What the tests that the versions share need to know of this one.
+// The rest of this file describes this version to the tests that both versions share.
 
 const (
 	schemaDir   = "../../internal/schema/"
@@ -18,8 +18,7 @@ const (
 	stableNotifications = 4
 )
 
-// elsewhere are the definitions that are no Go type of their own, and what they are
-// instead.
+// elsewhere lists the definitions without a Go type, and what represents them.
 var elsewhere = map[string]string{
 	"ExtRequest":      "any JSON: json.RawMessage in ExtensionHandler",
 	"ExtResponse":     "any JSON: json.RawMessage in ExtensionHandler",
@@ -29,7 +28,7 @@ var elsewhere = map[string]string{
 	"ErrorData":       "json.RawMessage",
 }
 
-// neededMembers are what variants that are not known must have, by union.
+// neededMembers has the members that unknown variants must have, by union.
 var neededMembers = map[string]string{
 	"AuthMethod":               `,"methodId":"m","name":"n"`,
 	"AvailableCommand":         `,"name":"n","description":"d"`,
@@ -40,14 +39,14 @@ var neededMembers = map[string]string{
 // initializeResult is the shortest result of initialize, with the version left open.
 const initializeResult = `{"protocolVersion":%s,"info":{"name":"n","version":"v"}}`
 
-// otherIDs are ids beside numbers and texts.
+// otherIDs lists ids that are neither numbers nor strings.
 var otherIDs []acp.RequestID
 
 // handWritten has the variants of unions whose codec is written by hand.
 var handWritten map[reflect.Type][]any
 
-// differences are the inputs that we read otherwise on purpose, with what we make
-// of them; an empty text means that we refuse them.
+// differences lists the inputs that this package decodes differently on purpose, with the result.
+// An empty result means an error.
 var differences = map[string]struct{ output, why string }{
 	`{"used":100000000000000000000,"size":10}`: {
 		``, "an integer beyond 64 bits is malformed"},

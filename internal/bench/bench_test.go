@@ -14,8 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/bench/work"
 )
 
-// contendersOf builds everything; where something is not installed it is left
-// out, but not in CI, where a contender must not vanish unseen.
+// contendersOf builds all contenders. It leaves out those that are not installed, except in CI.
 func contendersOf(t *testing.T) []Contender {
 	t.Helper()
 	all, missing, err := build(t.Context(), t.TempDir(), names)
@@ -115,8 +114,7 @@ func TestStartAndMemory(t *testing.T) {
 	}
 }
 
-// TestMeasureFailure sees that a program that does not work is a failure, not a
-// time.
+// A program that fails has a failure and no time.
 func TestMeasureFailure(t *testing.T) {
 	res := measure(context.Background(), Contender{Name: "go", argv: []string{"go", "version"}}, nil)
 	assert.NotEmpty(t, res.Failure)
@@ -177,7 +175,7 @@ func TestFloors(t *testing.T) {
 	assert.Empty(t, r.againstStdio(Key{"updates", "ws", "ts"}))
 }
 
-// A look with small counts, for which a machine is warm or not, says nothing about the floors.
+// A quick run does not judge the floors.
 func TestQuickJudgesNoFloors(t *testing.T) {
 	r := Results{
 		{"rtt64", "pair", "acpkit"}: {{Wall: 1}},

@@ -60,8 +60,7 @@ func (c Case) args(mode string) []string {
 	}
 }
 
-// cost is what the table shows of a time: microseconds a message, or for reads
-// megabytes a second.
+// cost formats a time for the tables: microseconds a message, or megabytes a second for reads.
 func (c Case) cost(seconds float64) string {
 	if seconds == 0 {
 		return "-"

@@ -32,7 +32,7 @@ func (c Contender) does(work Case, mode string) bool {
 	return c.only == nil || c.only(work, mode)
 }
 
-// whole reports whether the contender is not a variant of another one.
+// whole reports whether the contender is no variant of another one.
 func (c Contender) whole() bool { return c.only == nil }
 
 // A variant is a contender's program in another setting.
@@ -42,13 +42,13 @@ type variant struct {
 }
 
 var variants = map[string]variant{
-	// The same byte pipe as the others have.
+	// With the same byte pipe as the others.
 	"acpkit-io": {"acpkit", work.BytesEnv, func(_ Case, mode string) bool { return mode == "pair" }},
-	// The helpers Session and Turn in place of the plain calls.
+	// With Session and Turn in place of plain calls.
 	"acpkit-turn": {"acpkit", work.TurnEnv, func(c Case, _ string) bool {
 		return (c.Work == "updates" || c.Work == "mixed") && c.Sessions <= 1
 	}},
-	// Version 2 of the protocol.
+	// With version 2 of the protocol.
 	"acpkit-v2": {"acpkit2", "", func(c Case, mode string) bool {
 		return c.Work == "updates" && c.Sessions <= 1 && slices.Contains(modes, mode)
 	}},
@@ -63,7 +63,7 @@ var names = []string{"acpkit", "acpkit-io", "acpkit-turn", "acpkit-v2", "coder",
 // busyNames are those whose senders and callers are timed while all processors compute.
 var busyNames = []string{"acpkit", "acpkit-io", "coder", "ts"}
 
-// remoteNames are those that speak over the network, remoteWorks what they do there.
+// remoteNames lists the contenders with a network, and remoteWorks what they do over it.
 var (
 	remoteNames = []string{"acpkit", "ts"}
 	remoteWorks = []string{"rtt", "rtt64", "updates", "updates-synced", "mixed", "read-ascii-1M", "read-go-1M"}

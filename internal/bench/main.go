@@ -108,7 +108,7 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// measure does all that the flags ask for.
+// measure runs what the flags select.
 func (o options) measure(ctx context.Context, w io.Writer, contenders []Contender) (Results, []Case) {
 	results := Results{}
 	want := list(o.works, nil)

@@ -72,8 +72,7 @@ func (r Results) report(w io.Writer, contenders []Contender, shown []Case, o opt
 	r.failures(w)
 }
 
-// againstStdio tells how many times as long a message takes as over stdio. The counts may
-// differ.
+// againstStdio returns how many times as long a message takes as over stdio. The counts may differ.
 func (r Results) againstStdio(k Key) string {
 	near := Key{k.Case, "stdio", k.Contender}
 	each := func(x work.Result) float64 { return x.Wall / float64(max(1, x.N)) }
@@ -83,8 +82,8 @@ func (r Results) againstStdio(k Key) string {
 	return ""
 }
 
-// works is the table of one mode. The last columns compare acpkit with the row's
-// contender.
+// works writes the table of one mode. The last columns compare acpkit with the contender of the
+// row.
 func (r Results) works(w io.Writer, contenders []Contender, shown []Case, mode string) {
 	t := &table{}
 	head := []string{"work", "contender", "each", "wall s", "CPU s"}
@@ -147,7 +146,7 @@ func (r Results) works(w io.Writer, contenders []Contender, shown []Case, mode s
 	t.write(w)
 }
 
-// small is the table of start times, idle connections and live heaps.
+// small writes the table of start times, idle connections and live heaps.
 func (r Results) small(w io.Writer, contenders []Contender) {
 	t := &table{}
 	head := []string{"contender", "start ms"}
@@ -221,7 +220,7 @@ func (r Results) curveTable(w io.Writer) {
 	}
 }
 
-// floorTable shows the floors that this run measured: one with -work measures few of them.
+// floorTable writes the floors that this run measured.
 func (r Results) floorTable(w io.Writer) {
 	t, rest := &table{}, 0
 	t.row("floor", "wanted", "measured", "")

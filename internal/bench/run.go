@@ -62,7 +62,7 @@ func (r Results) alternate(ctx context.Context, w io.Writer, contenders []Conten
 // ok reports whether the cell has results.
 func (r Results) ok(k Key) bool { return len(r[k]) > 0 && r[k][0].Failure == "" }
 
-// median of what f takes from the results of a cell; 0 when there are none.
+// median returns the median of what f returns for the results of a cell, or 0 if there are none.
 func (r Results) median(k Key, f func(work.Result) float64) float64 {
 	if !r.ok(k) {
 		return 0
@@ -74,11 +74,11 @@ func (r Results) median(k Key, f func(work.Result) float64) float64 {
 	return median(all)
 }
 
-// ratio tells how many times as fast as other the contender of k is.
+// ratio returns how many times as fast as other the contender of k is.
 func (r Results) ratio(k Key, other string) float64 { return r.compare(k, other, wall) }
 
-// compare tells how many times as much as k's contender other needs of what f
-// takes: the median of the rounds' ratios, 0 when one of the two has no results.
+// compare divides what f returns for other by what it returns for the contender of k, and returns
+// the median over the rounds. It returns 0 if one of them has no results.
 func (r Results) compare(k Key, other string, f func(work.Result) float64) float64 {
 	o := k
 	o.Contender = other

@@ -75,7 +75,7 @@ func (r Results) starts(ctx context.Context, w io.Writer, contenders []Contender
 // idleCounts are the numbers of idle connections that are weighed.
 var idleCounts = []int{1, 100, 1000}
 
-// idle weighs idle connections of every contender.
+// idle measures the memory of idle connections of every contender.
 func (r Results) idle(ctx context.Context, w io.Writer, contenders []Contender) {
 	for _, n := range idleCounts {
 		for _, c := range contenders {
@@ -124,8 +124,7 @@ func (r Results) heaps(ctx context.Context, w io.Writer, contenders []Contender)
 	}
 }
 
-// payloads tells how many times the content of a file the live heap of the two
-// processes grew at most.
+// payloads returns the growth of the live heap of the two processes, in sizes of the file.
 func (c Case) payloads(res work.Result) (client, agent float64) {
 	return float64(res.Client.Live) / float64(c.Size), float64(res.Agent.Live) / float64(c.Size)
 }

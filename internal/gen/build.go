@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// vocabulary is all that will be written.
+// vocabulary is the model of one version of the protocol.
 type vocabulary struct {
 	Types   []*goType // in the order of the facts; derived ones after their origin
 	Methods []*method
@@ -25,7 +25,7 @@ type vocabulary struct {
 	uses   map[string]int // how many variants refer to a definition
 }
 
-// build reads the facts into the model. stable tells which of all are not unstable.
+// build reads the facts into the model. A definition that stable lacks is unstable.
 func build(all, stable *facts, t *texts, rows *tables) (v *vocabulary, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -254,7 +254,7 @@ func (v *vocabulary) stableVariant(def, tag, value string) *schema {
 	return nil
 }
 
-// article is the one for a Go name: a ContentBlock, an MCPServer.
+// article returns the article for a Go name: a ContentBlock, an MCPServer.
 func article(name string) string {
 	if strings.ContainsRune("AEIO", rune(name[0])) || strings.HasPrefix(name, "MCP") {
 		return "an"

@@ -99,8 +99,7 @@ func (v *vocabulary) variantType(x *goType, c *schema, tag, value string) *goTyp
 	return t
 }
 
-// presence tells untagged variants apart by a member that only one of them must
-// have.
+// presence distinguishes untagged variants by a member that only one of them requires.
 func (v *vocabulary) presence(list []*schema) []variant {
 	required := func(c *schema) []string { return v.all.Defs.find(c.refName()).Required }
 	var out []variant

@@ -31,7 +31,7 @@ var (
 	qualified   = regexp.MustCompile(`\b([a-z]+)\.[A-Z]`)
 )
 
-// source formats the file as one of package pkg. An empty one has no source.
+// source formats the file as one of package pkg. It returns nil for an empty file.
 func (f *file) source(v *vocabulary, pkg string) ([]byte, error) {
 	body := f.String()
 	if strings.TrimSpace(body) == "" {

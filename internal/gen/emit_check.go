@@ -95,7 +95,7 @@ func emitCheck(f *file, x *goType) {
 	}
 }
 
-// validCall is the call that checks the value at an address.
+// validCall returns the call that checks the value at an address.
 func validCall(x *goType, at string) string {
 	if m := x.Model; m != nil {
 		return fmt.Sprintf("valid%s((*%s)(%s), strict)", m.Name, m.spelled(), at)
@@ -172,11 +172,11 @@ func emitCheckValue(f *file, field *field, target string) {
 	}
 }
 
-// ruleFuncs are the functions of package wire for the rules of the prose, which
-// hold only when the check is strict.
+// ruleFuncs are the functions of package wire for the rules of the prose, which apply only if the
+// check is strict.
 var ruleFuncs = map[string]string{"id": "IsFilled", "filled": "IsFilled", "abspath": "IsAbsPath", "uri": "IsURI"}
 
-// breaks is the condition that a text breaks its rule.
+// breaks returns the condition for a text that breaks its rule.
 func breaks(rule string, b base, target string) string {
 	if rule == "min=1" {
 		return target + ` == ""`

@@ -208,7 +208,7 @@ func emitDecodeOpt(f *file, field *field, target string) {
 	f.p("}")
 }
 
-// read is the call that reads a field's value into target.
+// read returns the call that reads a field's value into target.
 func read(field *field, target string) string {
 	b := field.Base
 	at := "&" + target

@@ -211,8 +211,7 @@ func emitValue(f *file, field *field, target string) {
 	}
 }
 
-// at is what an encode function wants: the value of an interface, the address of
-// everything else.
+// at returns the argument of an encode function: an interface, or the address of any other value.
 func at(x *goType, target string) string {
 	if x.Kind == unionType || x.Interface {
 		return target
@@ -232,7 +231,7 @@ func emitStructValue(f *file, x *goType, at string) {
 	f.p("%s", encodeCall(x, "e", at))
 }
 
-// encodeCall is the call that writes the value at an address.
+// encodeCall returns the call that writes the value at an address.
 func encodeCall(x *goType, encoder, at string) string {
 	if x.Model != nil && x.Tag == "" {
 		return fmt.Sprintf("encode%s(%s, (*%s)(%s))", x.Model.Name, encoder, x.Model.spelled(), at)

@@ -116,7 +116,7 @@ func (v *vocabulary) callDoc(m *method) string {
 	return m.Row.name + " " + text + "\n\n" + strings.Join(notes, " ")
 }
 
-// kind names what package endpoint calls the method.
+// kind returns the name of the kind of method in package endpoint.
 func (m *method) kind() string {
 	if m.Notification {
 		return "Notification"
@@ -124,7 +124,7 @@ func (m *method) kind() string {
 	return "Request"
 }
 
-// descriptor is the variable that knows the method's row and types.
+// descriptor returns the name of the variable with the method's row and types.
 func (m *method) descriptor() string { return "method" + m.Row.name }
 
 // emitDescriptors writes the methods with their types.
@@ -231,7 +231,7 @@ func (v *vocabulary) emitAdvertised(f *file, side string) {
 	f.p("}")
 }
 
-// setBit spells the statement that sets the capability at path in caps.
+// setBit returns the statement that sets the capability at path in caps.
 func (v *vocabulary) setBit(caps *goType, path string) string {
 	at := "caps"
 	x := caps

@@ -33,7 +33,7 @@ func (v *vocabulary) emitMethods(f *file) {
 	f.p("}\n")
 }
 
-// literal lists the fields of the method's row.
+// literal returns the fields of the method's row.
 func (m *method) literal() []string {
 	list := []string{"Name: " + m.Const, "Side: wire." + m.Side}
 	if m.Row.name == "" {
@@ -95,7 +95,7 @@ func (v *vocabulary) emitCodec(f *file, x *goType) {
 	f.p("}\n")
 }
 
-// emitJSON writes what encoding/json calls.
+// emitJSON writes the methods that encoding/json calls.
 func (v *vocabulary) emitJSON(f *file, x *goType) {
 	switch {
 	case x.Hidden:

@@ -52,7 +52,7 @@ func (v *vocabulary) emitWrapper(f *file, side string) {
 	}
 }
 
-// roleDoc joins the text with the role's capability, unless the text speaks of that.
+// roleDoc joins the text with the capability of the role, unless the text names it.
 func (v *vocabulary) roleDoc(r *role) string {
 	doc := r.Name + " " + r.Doc
 	if bit := r.Methods[0].Row.capability; bit != "" && !strings.Contains(doc, "Capabilit") {
@@ -69,7 +69,7 @@ func (v *vocabulary) roleDoc(r *role) string {
 	return doc
 }
 
-// results spells what the method returns. pkg qualifies the type of the result.
+// results returns the results of the Go method. pkg qualifies the type.
 func (m *method) results(pkg string) string {
 	if m.Notification {
 		return "error"
@@ -155,13 +155,12 @@ func (v *vocabulary) emitHasOf(f *file, x *goType) {
 	}
 }
 
-// isBit reports whether the member is a capability: a flag, or an object that is there
-// or not.
+// isBit reports whether the member is a capability: a flag or an optional object.
 func (f *field) isBit() bool {
 	return f.Base.Kind == isBool && f.Form == plain || f.Base.is(structType) && f.Form == pointer
 }
 
-// isSet spells that the capability is advertised.
+// isSet returns the condition that the capability is advertised.
 func (f *field) isSet() string {
 	if f.Base.Kind == isBool {
 		return "c." + f.Name

@@ -83,7 +83,7 @@ func emitInterface(f *file, x *goType) {
 	f.p("")
 }
 
-// marker is the method that seals a union.
+// marker returns the name of the method that seals a union.
 func (x *goType) marker() string { return "is" + x.Name }
 
 // variantNames lists the Go types of a union, the one for unknown values last.
@@ -123,8 +123,7 @@ func emitStruct(f *file, x *goType) {
 	f.p("}\n")
 }
 
-// tags are the struct tags. Encoding and checking do not read them, they are for
-// package validate and for readers.
+// tags returns the struct tags, which only package validate reads.
 func (f *field) tags() string {
 	name := f.JSON
 	switch {
@@ -141,7 +140,7 @@ func (f *field) tags() string {
 	return tags
 }
 
-// checkTag is the field's rule in the language of package validate.
+// checkTag returns the rules of the field in the form that package validate reads.
 func (f *field) checkTag() string {
 	var rules []string
 	required := f.Required || f.Form == inlined

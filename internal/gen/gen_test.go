@@ -13,7 +13,7 @@ import (
 
 const root = "../.."
 
-// The committed files are those that the generator writes now.
+// The committed files are up to date.
 func TestUpToDate(t *testing.T) {
 	for _, ver := range versions {
 		v, err := ver.load(root)
@@ -84,7 +84,7 @@ func TestTexts(t *testing.T) {
 	assert.ErrorContains(t, err, `no text for "type C"`)
 }
 
-// A row of a table of exceptions that nothing uses is reported.
+// A row that nothing uses is reported.
 func TestRowsAreUsed(t *testing.T) {
 	rows := rows(map[string]yes{"Gone": {}, "Here": {}})
 	assert.True(t, rows.has("Here"))

@@ -52,7 +52,7 @@ func run() error {
 	return nil
 }
 
-// faults lists what texts and rows are missing or too many.
+// faults lists missing texts, unused texts and unused rows.
 func (v *vocabulary) faults() []string {
 	var list []string
 	for _, x := range v.Types {
@@ -102,7 +102,7 @@ func (v *vocabulary) vocabularyFiles() map[string]*file {
 	return out
 }
 
-// generated reports whether a file of that name is ours.
+// generated reports whether the name is that of a generated file.
 func generated(name string) bool {
 	return strings.HasSuffix(name, "_gen.go") || strings.HasSuffix(name, "_gen_test.go")
 }

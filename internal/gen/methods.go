@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// methodRow is what a method is beyond the facts. Its texts are "method" (of the
+// methodRow holds what the facts do not say about a method. Its texts are "method" (of the
 // constant), "handle" (for those who implement it) and "call" (for those who call it).
 type methodRow struct {
 	key string // the method's name; that of a notification ends with "!"
@@ -20,11 +20,11 @@ type methodRow struct {
 
 	// capability is the path that the handling end advertises, and that callers check.
 	capability string
-	// bits are the capabilities that promise the method, where those are not capability:
-	// an end that advertises one of them must have the method. None promises nothing.
+	// bits lists the capabilities that promise the method, if not capability: an end that
+	// advertises one of them must have the method.
 	bits []string
-	// implied is the capability that an end with the role is taken to have, where that
-	// is not capability. With names a role that it must have as well.
+	// implied is the capability that an end with the role advertises, if not capability. With names
+	// a role that it must have as well.
 	implied, with string
 
 	strict   bool // the prose's rules hold for params that arrive

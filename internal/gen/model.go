@@ -33,8 +33,8 @@ type goType struct {
 	// variants may have the members of one definition, the model.
 	Tag, TagValue string
 	Model         *goType
-	// Spread is the tag of another union of which a unionType is a variant: its members
-	// then stand beside that tag, in the one field of a struct made for it.
+	// Spread is set if a unionType is a variant of another union: it is the tag of the other one.
+	// One object has the members of both.
 	Spread string
 	// Hidden is an unexported model.
 	Hidden bool
@@ -46,7 +46,7 @@ type goType struct {
 
 type enumValue struct{ Name, Value, Doc string }
 
-// union is how the variants of a unionType are distinguished.
+// union describes how the variants of a unionType are distinguished.
 type union struct {
 	Tag      string // the member that names the variant; "" if a member's presence does
 	Variants []variant
@@ -69,7 +69,8 @@ type union struct {
 	Common []string
 }
 
-// variant is one known variant. Key is the tag's value, or the member that tells.
+// variant is one known variant. Key is the value of the tag, or the member that only this variant
+// has.
 type variant struct {
 	Key  string
 	Type *goType
@@ -93,17 +94,17 @@ type field struct {
 	Form            form
 
 	Required, Nullable, Lenient, Skip, NullDefault bool
-	// PayloadTag and PayloadOf say beside which value of which tag it is this member. Beside
-	// another one it may be any member that is not known.
+	// PayloadOf is the value of the tag PayloadTag with which the member has this meaning. With
+	// another value it is a member that is not known.
 	PayloadTag, PayloadOf string
-	// Default is what absence means, as JSON, where encoding writes it.
+	// Default is the JSON that encoding writes for an empty field.
 	Default string
 	// Rule is the rule for the text, or for the texts in the list.
 	Rule string
-	// Bound is the schema's rule that reading enforces beside the type: the condition
-	// that breaks it, with %s for the value, and the text that says so.
+	// Bound is a rule of the schema that decoding enforces in addition to the type: the condition
+	// of a violation, with %s for the value. BoundText is its message.
 	Bound, BoundText string
-	// Filled: the list has at least one item.
+	// Filled means that the list has at least one item.
 	Filled bool
 }
 
@@ -176,13 +177,12 @@ func (f *field) goType() string {
 	return t
 }
 
-// wireName is the member's name ready to append, quoted for Go source.
+// wireName returns the name of the member ready to append, quoted for Go source.
 func (f *field) wireName() string { return "`," + quote(f.JSON) + ":`" }
 
 func quote(s string) string { return `"` + s + `"` }
 
-// spelled is the name of the type in Go source; Name is what names of functions
-// are made of.
+// spelled returns the name of the type in Go source. Names of functions contain Name.
 func (t *goType) spelled() string {
 	if t.Hidden {
 		return lower(t.Name)

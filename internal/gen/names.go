@@ -11,7 +11,7 @@ var initialisms = map[string]string{
 	"Sse": "SSE", "Acp": "ACP", "Api": "API", "Mime": "MIME", "Fs": "FS",
 }
 
-// words are spelled in a way of their own.
+// words have irregular capitals.
 var words = map[string]string{"Openai": "OpenAI"}
 
 // goName spells a name of the schema (camelCase, PascalCase, snake_case, kebab-case

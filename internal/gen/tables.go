@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// tables hold what the facts of a version do not say. The generator fails if a row is not used, so
-// that no row stays after its definition is removed.
+// tables holds what the facts of a version do not say. The generator fails if a row is not used.
 type tables struct {
 	// builtins are definitions that are plain Go types.
 	builtins *table[baseKind]
@@ -22,8 +21,8 @@ type tables struct {
 	// foreignUnions are unions of flat definitions whose codec is written by hand.
 	foreignUnions *table[yes]
 
-	// folded are definitions with one union whose variants differ in little more than
-	// the tag: the tag becomes an enumeration, payloads become optional members.
+	// folded are definitions with one union whose tag becomes an enumeration, and whose payloads
+	// become optional members.
 	folded *table[foldedRow]
 
 	// inlineVariants name the variants that have no definition, by "Union.tag".
@@ -37,15 +36,14 @@ type tables struct {
 	// too, where they have its members.
 	guesses *table[yes]
 
-	// pointers are optional members whose zero value differs from absence, beside
-	// numbers and structs, where that is so anyway.
+	// pointers are optional members whose zero value differs from absence. Numbers and structs need
+	// no row.
 	pointers *table[yes]
 
 	// threeStates are members that are patched: absent, null and a value differ.
 	threeStates *table[yes]
 
-	// notIDs are string types named ...Id that may be empty, because agents choose
-	// them for their meaning.
+	// notIDs are string types whose values may be empty.
 	notIDs *table[yes]
 
 	// prose are the rules of the protocol's text for members.

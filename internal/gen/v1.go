@@ -27,7 +27,7 @@ var v1Methods = []methodRow{
 	{key: "session/status", name: "SessionStatus", role: "SessionStatusReporter", capability: "sessionCapabilities.status"},
 	{key: "session/set_title", name: "SetSessionTitle", role: "SessionTitleSetter", capability: "sessionCapabilities.title"},
 	{key: "auth/status", name: "AuthStatus", role: "AuthStatusReporter", capability: "auth.status"},
-	// An agent that uses MCP servers of the client need not hear what they say meanwhile.
+	// An agent may use MCP servers of the client without handling their notifications.
 	{key: "mcp/message!", name: "MessageMCPNotification", role: "MCPNotificationHandler", capability: "mcpCapabilities.acp", bits: none},
 
 	{key: "session/request_permission", name: "RequestPermission", role: "Client", waits: true, handleHook: true},
@@ -39,7 +39,8 @@ var v1Methods = []methodRow{
 	{key: "terminal/wait_for_exit", name: "WaitForTerminalExit", role: "TerminalHost", capability: "terminal", waits: true},
 	{key: "terminal/kill", name: "KillTerminal", role: "TerminalHost", capability: "terminal"},
 	{key: "terminal/release", name: "ReleaseTerminal", role: "TerminalHost", capability: "terminal"},
-	// The modes of a question have a capability each. Who can ask is taken to show forms.
+	// Each mode of an elicitation has a capability. A client with the method is assumed to show
+	// forms.
 	{key: "elicitation/create", name: "CreateElicitation", role: "Elicitor", capability: "elicitation",
 		bits: []string{"elicitation.form", "elicitation.url"}, implied: "elicitation.form", waits: true, handleHook: true},
 	{key: "elicitation/complete!", name: "CompleteElicitation", role: "ElicitationCompleter", capability: "elicitation.url",
@@ -53,7 +54,7 @@ var v1Methods = []methodRow{
 	{key: "$/cancel_request!"},
 }
 
-// v1Tables are what the facts of version 1 do not say.
+// v1Tables returns what the facts of version 1 do not say.
 func v1Tables() *tables {
 	methods, order := inOrder(v1Methods)
 	return &tables{

@@ -26,12 +26,13 @@ var v2Methods = []methodRow{
 	{key: "session/status", name: "SessionStatus", role: "SessionStatusReporter", capability: "session.status"},
 	{key: "session/set_title", name: "SetSessionTitle", role: "SessionTitleSetter", capability: "session.title"},
 	{key: "auth/status", name: "AuthStatus", role: "AuthStatusReporter", capability: "auth.status"},
-	// An agent that uses MCP servers of the client need not hear what they say meanwhile.
+	// An agent may use MCP servers of the client without handling their notifications.
 	{key: "mcp/message!", name: "MessageMCPNotification", role: "MCPNotificationHandler", capability: "session.mcp.acp", bits: none},
 
 	{key: "session/request_permission", name: "RequestPermission", role: "Client", waits: true, handleHook: true},
 	{key: "session/update!", name: "SessionUpdate", role: "Client", handleHook: true},
-	// The modes of a question have a capability each. Who can ask is taken to show forms.
+	// Each mode of an elicitation has a capability. A client with the method is assumed to show
+	// forms.
 	{key: "elicitation/create", name: "CreateElicitation", role: "Elicitor", capability: "elicitation",
 		bits: []string{"elicitation.form", "elicitation.url"}, implied: "elicitation.form", waits: true, handleHook: true},
 	{key: "elicitation/complete!", name: "CompleteElicitation", role: "ElicitationCompleter", capability: "elicitation.url",
@@ -45,7 +46,7 @@ var v2Methods = []methodRow{
 	{key: "$/cancel_request!"},
 }
 
-// v2Tables are what the facts of version 2 do not say.
+// v2Tables returns what the facts of version 2 do not say.
 func v2Tables() *tables {
 	methods, order := inOrder(v2Methods)
 	return &tables{

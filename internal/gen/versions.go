@@ -152,7 +152,8 @@ func (ver *version) dirs() []string {
 	return slices.Sorted(maps.Values(ver.folders()))
 }
 
-// trimVersion takes v2 and the like off a path: the package is named by what is before.
+// trimVersion returns the path without a last element such as v2, which does not name the package,
+// or "".
 func trimVersion(dir string) string {
 	if base := filepath.Base(dir); len(base) == 2 && base[0] == 'v' {
 		return filepath.Dir(dir)
@@ -160,8 +161,7 @@ func trimVersion(dir string) string {
 	return ""
 }
 
-// replace writes the files and deletes those of an earlier run, so that none outlives
-// its topic.
+// replace writes the files and deletes generated files that are no longer written.
 func (ver *version) replace(root string, files map[string][]byte) error {
 	for _, dir := range ver.dirs() {
 		old, err := os.ReadDir(filepath.Join(root, dir))
@@ -184,7 +184,7 @@ func (ver *version) replace(root string, files map[string][]byte) error {
 	return nil
 }
 
-// hash is short enough to be compared by eye.
+// hash returns the first 8 bytes of the SHA-256 of data in hexadecimal.
 func hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return fmt.Sprintf("%x", sum[:8])

@@ -1,6 +1,5 @@
-// Package seed gives tests the lines that programs in use have written, as the corpus
-// that fuzzing begins with: recorded conversations and the vectors of the official
-// TypeScript SDK. They lie in the folder internal/recordings.
+// Package seed provides the messages in internal/recordings to tests, such as seeds of fuzz tests:
+// recorded conversations, and the vectors of the official TypeScript SDK.
 package seed
 
 import (
@@ -11,16 +10,15 @@ import (
 	"testing"
 )
 
-// Line is one line of a recorded conversation. Some that clients sent are bad on
-// purpose.
+// Line is one line of a recorded conversation. Some lines of clients are invalid on purpose.
 type Line struct {
 	File string
 	Dir  string // "send" is from a client, "recv" from an agent
 	Raw  string
 }
 
-// Recorded returns the lines of the recorded conversations in a version of the protocol.
-// In some of those of version 2 a router speaks version 1 with one side.
+// Recorded returns the lines of the recorded conversations in a version of the protocol. In some
+// conversations of version 2, one end of a router speaks version 1.
 func Recorded(tb testing.TB, version int) []Line {
 	tb.Helper()
 	folder := map[int]string{1: "transcripts", 2: "transcripts-v2"}[version]
@@ -60,8 +58,8 @@ func read(tb testing.TB, name string) []Line {
 	return all
 }
 
-// Vectors returns what the official SDK was sent and what it answered, one
-// conversation a text.
+// Vectors returns what the official SDK received and sent, one text for each direction of a
+// conversation.
 func Vectors(tb testing.TB) []string {
 	tb.Helper()
 	data, err := os.ReadFile(filepath.Join(testdata(tb), "wire.json"))
@@ -91,8 +89,7 @@ func Vectors(tb testing.TB) []string {
 	return all
 }
 
-// Short returns the lines and vectors that have no more than limit bytes, because longer
-// ones only make fuzzing slow.
+// Short returns the lines and vectors of at most limit bytes. Longer ones only make fuzzing slow.
 func Short(tb testing.TB, limit int) [][]byte {
 	tb.Helper()
 	var all [][]byte
@@ -114,7 +111,7 @@ func Short(tb testing.TB, limit int) [][]byte {
 	return all
 }
 
-// Errors returns the error objects of all recorded answers.
+// Errors returns the error objects of all recorded responses.
 func Errors(tb testing.TB) [][]byte {
 	tb.Helper()
 	var all [][]byte
@@ -127,7 +124,7 @@ func Errors(tb testing.TB) [][]byte {
 	return all
 }
 
-// testdata finds the folder from wherever in the repository a test runs.
+// testdata finds the folder from any folder of the repository.
 func testdata(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.Getwd()

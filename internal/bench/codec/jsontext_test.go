@@ -40,7 +40,7 @@ func payloads() []payload {
 
 var tolerant = []jsontext.Options{jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)}
 
-// What is compared is the same work.
+// Both decoders read the same values.
 func TestBothReadTheSame(t *testing.T) {
 	for _, p := range payloads() {
 		raw, err := p.codec.Append(nil, p.value)
@@ -132,8 +132,8 @@ func text(dec *jsontext.Decoder, p *string) error {
 	return err
 }
 
-// readChunk reads an agent_message_chunk and takes for granted what codecs
-// cannot: tags come first, every kind is right, nothing is missing.
+// readChunk reads an agent_message_chunk. Unlike a codec, it assumes that tags come first and that
+// every member is present and valid.
 func readChunk(dec *jsontext.Decoder) (any, error) {
 	v, chunk, content := &acp.SessionNotification{}, &acp.AgentMessageChunk{}, &acp.TextContent{}
 	var tag string

@@ -1,6 +1,5 @@
-// Package migrate holds docs/coming-from-coder.md to what it tells about: every name
-// that github.com/coder/acp-go-sdk exports stands on the page, and every name the page
-// gives in its place exists.
+// Package migrate checks docs/coming-from-coder.md: it has every exported name of
+// github.com/coder/acp-go-sdk, and every name that it gives in exchange exists.
 package migrate
 
 import (
@@ -22,8 +21,8 @@ import (
 
 const root = "../../.."
 
-// exported returns the names that the package in dir declares for its users. Methods
-// and fields stand as Type.Name.
+// exported returns the exported names of the package in dir. Methods and fields are written as
+// Type.Name.
 func exported(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}

@@ -39,8 +39,8 @@ func compute() (stop func()) {
 	return func() { over.Store(true); wg.Wait() }
 }
 
-// sendBusy sends n updates that say when they were sent, each followed by some computing
-// and a call of the client, while all processors compute.
+// sendBusy sends n updates with the time of sending, each followed by a short computation and a
+// call of the client, while all processors compute.
 func sendBusy(ctx context.Context, a Agent, sessionID string, n int) error {
 	s, ok := a.(Speaker)
 	if !ok {
@@ -65,13 +65,13 @@ func sendBusy(ctx context.Context, a Agent, sessionID string, n int) error {
 	return nil
 }
 
-// A Wait is how long something took, in seconds.
+// A Wait has percentiles of a time in seconds.
 type Wait struct {
 	P50 float64 `json:"p50"`
 	P99 float64 `json:"p99"`
 }
 
-// Busy is what the work "busy" measures.
+// Busy is the result of the work "busy".
 type Busy struct {
 	Update Wait `json:"update"` // from sending to the client's handler
 	Call   Wait `json:"call"`   // of the client, from the agent and back
@@ -83,7 +83,7 @@ type Clock struct {
 	updates, calls []time.Duration
 }
 
-// Heard takes the text of an update, which says when it was sent.
+// Heard records the delay of an update, whose text is the time of sending.
 func (c *Clock) Heard(text string) {
 	if c == nil {
 		return

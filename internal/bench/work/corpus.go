@@ -47,8 +47,8 @@ func Decoded[T any](kind string) []T {
 	return all
 }
 
-// Corpora returns for each kind what decodes it, when it is first asked for: the
-// warm-up does, so that neither the start of a program nor an idle connection pays.
+// Corpora returns a function for each kind that decodes its updates on the first call. The warm-up
+// makes that call, so neither the start of a program nor an idle connection pays for it.
 func Corpora[T any](decode func(kind string) []T) map[string]func() []T {
 	all := map[string]func() []T{}
 	for _, kind := range []string{"updates", "mixed"} {
@@ -109,7 +109,7 @@ func File(kind string, size int) string {
 	return strings.Repeat(unit, size/len(unit)+1)[:size]
 }
 
-// goSource is this package's own source.
+// goSource returns the source of this package.
 func goSource() string {
 	var b strings.Builder
 	entries, err := sources.ReadDir(".")

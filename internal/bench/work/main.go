@@ -1,7 +1,6 @@
-// Package work is what all contenders of the benchmark have in common: the
-// messages, the tasks an agent carries out, the clock, and the counters. A
-// contender adds only the calls into its own library, so that differences in
-// the results come from the libraries.
+// Package work is what all contenders of the benchmark have in common: the messages, the tasks an
+// agent carries out, the clock, and the counters. A contender adds only the calls of its library,
+// so that differences in the results come from the libraries.
 //
 // A Go contender is a program (peers/...) that calls Main with its Contender;
 // the TypeScript contender (ts/peer.mjs) does the same by hand. Every program
@@ -131,7 +130,7 @@ func idle(ctx context.Context, c Contender, n int) (Result, error) {
 		}
 		return client, client.Initialize(ctx)
 	}
-	// One connection more than is weighed: what a process pays once is not counted.
+	// The first connection is not counted: it pays what a process pays once.
 	first, err := open()
 	if err != nil {
 		return res, err

@@ -16,7 +16,7 @@ type Agent interface {
 	Sync(ctx context.Context, params SyncParams) error
 }
 
-// RunTask does what the text of a prompt asks for:
+// RunTask does what the text of a prompt says:
 //
 //	updates N SYNC    send N updates, calling the client after every SYNC (0: never)
 //	mixed N SYNC      the same from the mixed corpus

@@ -40,7 +40,7 @@ func TestFile(t *testing.T) {
 	assert.Equal(t, byte('\n'), work.File("ascii", 128)[63])
 }
 
-// recorder is an agent end that writes down what a task makes it do.
+// recorder is an agent end that records its calls.
 type recorder struct {
 	calls []string
 	fail  error

@@ -31,7 +31,7 @@ func (e *echo) Prompt(ctx context.Context, req acp.PromptRequest) (acp.PromptRes
 
 func (e *echo) Cancel(context.Context, acp.CancelNotification) error { return nil }
 
-// Every agent has the methods below, whether it can do what they say or not.
+// Every agent must have the methods below.
 
 func (e *echo) Authenticate(context.Context, acp.AuthenticateRequest) (acp.AuthenticateResponse, error) {
 	return acp.AuthenticateResponse{}, acp.NewMethodNotFound(acp.AgentMethodAuthenticate)

@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// benchClient is the client end: what the clock calls, and the handlers.
+// benchClient is the client end of the contender.
 type benchClient struct {
 	conn    *client.Conn
 	env     *work.Env

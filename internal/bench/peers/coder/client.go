@@ -10,7 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/bench/work"
 )
 
-// client is the client end: what the clock calls, and the handlers.
+// client is the client end of the contender.
 type client struct {
 	conn   *acp.ClientSideConnection
 	closer io.Closer

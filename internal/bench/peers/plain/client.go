@@ -10,7 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/bench/work"
 )
 
-// client is the client end: what the clock calls, and the handlers.
+// client is the client end of the contender.
 type client struct {
 	conn *jsonrpc2.Conn
 	rwc  io.ReadWriteCloser
@@ -94,6 +94,5 @@ func (c *client) Mark(ctx context.Context) (m work.Counters, err error) {
 	return m, err
 }
 
-// Close closes the pipe rather than the connection, whose Close would do so
-// without telling about the child's end.
+// Close closes the pipe and not the connection, whose Close does not report how the child ended.
 func (c *client) Close() error { return c.rwc.Close() }

@@ -41,8 +41,8 @@ func main() {
 	})
 }
 
-// Lines that steer the floor itself begin with one of these bytes; all others
-// are the messages of the real contenders.
+// Lines of the contender's own begin with one of these bytes. All other lines are messages of the
+// protocol.
 const (
 	taskLine = '#' // client: a task begins; agent: it is done
 	markLine = '?' // client: asks for counters; agent: gives them
