@@ -34,7 +34,13 @@ var neededMembers = map[string]string{}
 const initializeResult = `{"protocolVersion":%s}`
 
 // otherIDs lists ids that are neither numbers nor strings.
-var otherIDs = []acp.RequestID{acp.NullID()}
+var otherIDs = func() []acp.RequestID {
+	ids := make([]acp.RequestID, 1)
+	if err := ids[0].UnmarshalJSON([]byte("null")); err != nil {
+		panic(err)
+	}
+	return ids
+}()
 
 // handWritten has the variants of unions whose codec is written by hand.
 var handWritten = map[reflect.Type][]any{

@@ -136,9 +136,6 @@ func NumberID(n int64) RequestID { return RequestID{strconv.FormatInt(n, 10)} }
 // StringID returns an id that is a string.
 func StringID(s string) RequestID { return RequestID{string(wire.AppendString(nil, s))} }
 
-// NullID returns the id null. Version 1 allows it; do not use it for requests of your own.
-func NullID() RequestID { return RequestID{"null"} }
-
 // String returns the id as JSON; strings are quoted.
 func (id RequestID) String() string { return id.raw }
 
@@ -159,7 +156,7 @@ func (id RequestID) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes a string, a number or null.
 func (id *RequestID) UnmarshalJSON(data []byte) error {
 	if string(bytes.TrimSpace(data)) == "null" {
-		*id = NullID()
+		*id = RequestID{"null"}
 		return nil
 	}
 	return unmarshal(data, id, decodeRequestID)
