@@ -305,7 +305,7 @@ func TestOtherConnection(t *testing.T) {
 	assert.ErrorIs(t, err, files.ErrUnknownSession)
 }
 
-func TestTheEndFreesTheFolders(t *testing.T) {
+func TestEndOfSessionClosesFolders(t *testing.T) {
 	open := func() int {
 		names, err := os.ReadDir("/dev/fd")
 		require.NoError(t, err)

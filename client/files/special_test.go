@@ -78,7 +78,7 @@ func TestInPlace(t *testing.T) {
 
 // While a person thinks about a file, only one folder is open for it, however deep the file is and
 // however many links lead to it.
-func TestFewDescriptorsWhileAPersonThinks(t *testing.T) {
+func TestFewDescriptorsDuringTheCheck(t *testing.T) {
 	var h *fixture
 	var open []int
 	h = newFixture(t, files.Options{}, func(context.Context, *files.Operation) error {

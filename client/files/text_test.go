@@ -261,7 +261,7 @@ func TestFileIsExchangedDuringTheCheck(t *testing.T) {
 	}
 }
 
-func TestACheckThatTookTooLong(t *testing.T) {
+func TestCtxEndsDuringTheCheck(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	h := newFixture(t, files.Options{}, func(context.Context, *files.Operation) error { cancel(); return nil })
 	_, err := h.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: "s", Path: h.at("a"), Content: "a"})

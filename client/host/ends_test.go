@@ -112,7 +112,7 @@ func TestEveryCombinationOfOptions(t *testing.T) {
 
 // The end of a connection frees what the host keeps for it, and leaves other connections of
 // the same host alone.
-func TestTheEndOfAConnectionFreesItsParts(t *testing.T) {
+func TestConnectionEndFreesItsParts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no list of open files and no sh")
 	}

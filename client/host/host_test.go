@@ -198,7 +198,7 @@ func echo(text string) acp.CreateTerminalRequest {
 // An agent can neither write a file nor run a command if the user rejects it, nor if the
 // host has no function that asks the user. This also holds for operations for which the
 // agent has not requested permission.
-func TestNothingHappensWithoutAYes(t *testing.T) {
+func TestNothingHappensWithoutConsent(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, *permission.Question) (string, error){"a person says no": pick(permission.RejectOnce), "nobody to ask": nil} {
 		t.Run(name, func(t *testing.T) {
 			x := newFixture(t, host.Options{Ask: ask, Terminals: &terminals.Options{}})
@@ -219,7 +219,7 @@ func TestNothingHappensWithoutAYes(t *testing.T) {
 	}
 }
 
-func TestReadsAreNotAsked(t *testing.T) {
+func TestReadsNeedNoConsent(t *testing.T) {
 	x := newFixture(t, host.Options{})
 	require.NoError(t, os.WriteFile(x.path("a"), []byte("hello"), 0o600))
 	require.NoError(t, x.run(func(ctx context.Context, id acp.SessionID) error {
@@ -270,7 +270,7 @@ func TestRulesForReads(t *testing.T) {
 }
 
 // An operation that the user has allowed in a question needs no second question, once and in that turn.
-func TestAllowIsForTheOperationThatWasAsked(t *testing.T) {
+func TestConsentIsForOneOperation(t *testing.T) {
 	x := newFixture(t, host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		if q.Tool != nil {
 			return q.Pick(permission.AllowOnce), nil
@@ -368,7 +368,7 @@ func TestAlwaysInTheQuestionOfACommand(t *testing.T) {
 }
 
 // Agents say in an update what they then ask about by its id alone.
-func TestAllowOfACallThatWasAnnounced(t *testing.T) {
+func TestConsentToAnAnnouncedCall(t *testing.T) {
 	x := newFixture(t, host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		if q.Tool != nil {
 			assert.Equal(t, "Edit a", q.Title)
@@ -430,7 +430,7 @@ func TestRulesSeeWhatWillHappen(t *testing.T) {
 
 // An agent that does not wait for its requests ends the turn while the user decides about
 // them. A later answer has no effect.
-func TestAYesAfterTheEndOfTheTurn(t *testing.T) {
+func TestAnswerAfterTheTurn(t *testing.T) {
 	withdrawn, click := make(chan struct{}, 1), make(chan struct{})
 	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Ask: func(ctx context.Context, q *permission.Question) (string, error) {
 		withdrawn <- struct{}{} // room for the first
@@ -458,7 +458,7 @@ func TestAYesAfterTheEndOfTheTurn(t *testing.T) {
 	}
 }
 
-func TestCancelledWhileThePersonThinksAboutAWrite(t *testing.T) {
+func TestCancelDuringAQuestion(t *testing.T) {
 	thinking, click := make(chan struct{}, 2), make(chan struct{})
 	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		thinking <- struct{}{}
@@ -482,7 +482,7 @@ func TestCancelledWhileThePersonThinksAboutAWrite(t *testing.T) {
 	x.gone("a")
 }
 
-func TestConnectionLostWhileThePersonThinks(t *testing.T) {
+func TestConnectionLostDuringAQuestion(t *testing.T) {
 	thinking, ended := make(chan struct{}), make(chan struct{})
 	x := newFixture(t, host.Options{Ask: func(ctx context.Context, q *permission.Question) (string, error) {
 		close(thinking)
@@ -501,7 +501,7 @@ func TestConnectionLostWhileThePersonThinks(t *testing.T) {
 	x.gone("a")
 }
 
-func TestUnknownSessionsAreNotServed(t *testing.T) {
+func TestUnknownSession(t *testing.T) {
 	x := newFixture(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
 	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
 		_, err := x.agent.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: "foreign", Path: x.path("a"), Content: "x"})
@@ -574,7 +574,7 @@ func TestOptionsThatContradict(t *testing.T) {
 
 // A person who is asked sees the variables with their values, so an allow is the consent to
 // them. Rules and records have only the names.
-func TestAllowIsConsentToTheVariables(t *testing.T) {
+func TestConsentCoversVariables(t *testing.T) {
 	x := newFixture(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
 	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {
 		req := echo("x")

@@ -21,7 +21,7 @@ import (
 
 // A program with a host and threads sees the commands of the agent in the items of its tool
 // calls: what runs, what it prints while it runs, how it ended. It can stop them.
-func TestAThreadShowsTheTerminalsOfAHost(t *testing.T) {
+func TestThreadShowsTerminals(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no sh")
 	}

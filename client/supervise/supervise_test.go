@@ -28,7 +28,7 @@ var whole = &supervise.SessionOptions{
 // wholeText is how an agent of world writes the folders and servers of whole.
 const wholeText = `/w[/x /y]{"name":"m","command":"/m","args":["-x"],"env":[{"name":"KEY","value":"1"}]}`
 
-func TestSessionsReturn(t *testing.T) {
+func TestSessionsAreReopened(t *testing.T) {
 	for name, c := range map[string]struct {
 		resume, load, forget bool
 		how                  supervise.How
@@ -211,7 +211,7 @@ func TestPromptWaitsWhileTheAgentIsAway(t *testing.T) {
 	})
 }
 
-func TestDeadlineIsNoCrash(t *testing.T) {
+func TestPromptDeadlineKeepsTheAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true}
 		k, s := open(t, w, nil)
@@ -229,7 +229,7 @@ func TestDeadlineIsNoCrash(t *testing.T) {
 }
 
 // If the agent dies again while a session is being opened, the session is opened later, once.
-func TestDeathOnReturn(t *testing.T) {
+func TestDeathDuringReopen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true, dieOnResume: 2}
 		k, s := open(t, w, nil)
@@ -250,7 +250,7 @@ func TestDeathOnReturn(t *testing.T) {
 }
 
 // Sessions are opened on one connection at a time, even if the agent dies before they begin.
-func TestDeathBeforeTheReturn(t *testing.T) {
+func TestDeathBeforeReopen(t *testing.T) {
 	const deaths, sessions = 30, 4
 	w := &world{resume: true}
 	k := newKeeper(t, w, func(o *supervise.Options) {
@@ -295,7 +295,7 @@ func (d *doomed) Read() ([]byte, error) {
 	return d.Stream.Read()
 }
 
-func TestFailureToStartIsToldAtOnce(t *testing.T) {
+func TestStartFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		w := &world{dieAtOnce: 1}
@@ -338,7 +338,7 @@ func TestRestartStormStops(t *testing.T) {
 	})
 }
 
-func TestALongLifeResetsTheFailures(t *testing.T) {
+func TestLongRunResetsFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
 		k := newKeeper(t, w, func(o *supervise.Options) { o.Restart = supervise.Restart{Limit: 1} })
@@ -470,7 +470,7 @@ func TestOpenStored(t *testing.T) {
 }
 
 // A session that is closed while it is being opened again does not stay open at the agent.
-func TestCloseDuringTheReturn(t *testing.T) {
+func TestCloseDuringReopen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{resume: true, hold: make(chan struct{})}
 		ended := make(chan acp.SessionID, 1)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/termview"
@@ -76,8 +77,10 @@ func (t *Terminals) create(ctx context.Context, s *session, req *acp.CreateTermi
 			return nil, err
 		}
 	}
-	if name, ok := c.withoutConsent(); ok {
-		return nil, &Error{What: name, Err: ErrEnv}
+	for _, name := range c.Unlisted {
+		if !slices.Contains(c.Consented, name) {
+			return nil, &Error{What: name, Err: ErrEnv}
+		}
 	}
 	if err := ctx.Err(); err != nil { // ctx may have ended while a person decided
 		return nil, err

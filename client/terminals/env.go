@@ -88,14 +88,6 @@ func effective(agent []acp.EnvVariable) []acp.EnvVariable {
 	return env
 }
 
-func (c *Command) withoutConsent() (name string, ok bool) {
-	i := slices.IndexFunc(c.Unlisted, func(name string) bool { return !slices.Contains(c.Consented, name) })
-	if i < 0 {
-		return "", false
-	}
-	return c.Unlisted[i], true
-}
-
 // splitEnv splits NAME=value. On Windows a name may begin with "=".
 func splitEnv(e string) (name, value string) {
 	if i := strings.Index(e[min(1, len(e)):], "="); i >= 0 {

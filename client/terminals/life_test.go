@@ -147,7 +147,7 @@ func TestGrandchildren(t *testing.T) {
 
 // A program that closes its host as it exits leaves no command behind, even if another call began
 // to end the command just before.
-func TestCloseWaitsForWhatOthersEnd(t *testing.T) {
+func TestCloseWaitsForEndingCommands(t *testing.T) {
 	for name, end := range map[string]func(*runner, acp.TerminalID){
 		"connection": func(h *runner, _ acp.TerminalID) { h.conn.End() },
 		"session":    func(h *runner, _ acp.TerminalID) { h.conn.Close("s") },
@@ -186,7 +186,7 @@ func TestCloseWaitsForACommandThatStarts(t *testing.T) {
 }
 
 // Close returns an error if a command could not be ended.
-func TestCloseReportsWhatItCannotEnd(t *testing.T) {
+func TestCloseReportsSurvivors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &immortal{elsewhere{ended: make(chan struct{}), closed: make(chan struct{})}}
 		h := newRunner(t, &terminals.Options{Exec: func(context.Context, *terminals.Command, io.Writer) (terminals.Process, error) {
@@ -308,7 +308,7 @@ func TestPanicsFreeTheirPlace(t *testing.T) {
 }
 
 // No command is left if terminals are created while the session ends.
-func TestCreateMeetsTheEnd(t *testing.T) {
+func TestCreateDuringTheEndOfASession(t *testing.T) {
 	h := newRunner(t, nil, nil)
 	for range 30 {
 		h.conn.Open("s", h.work)

@@ -22,7 +22,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 // Processes that a command leaves behind end with it, and do not delay the exit.
-func TestWhatIsLeftBehindEnds(t *testing.T) {
+func TestLeftProcessesEnd(t *testing.T) {
 	h := newRunner(t, &terminals.Options{Grace: time.Hour}, nil)
 	id := h.create(play("leave", "file", "5"))
 	assertExit(t, 5, h.wait(id))
@@ -30,7 +30,7 @@ func TestWhatIsLeftBehindEnds(t *testing.T) {
 	requireGone(t, h.pids(id, 1))
 }
 
-func TestEverythingThatACommandStartedEnds(t *testing.T) {
+func TestProcessTreeEnds(t *testing.T) {
 	for end, f := range map[string]func(*runner, acp.TerminalID){
 		"kill": func(h *runner, id acp.TerminalID) {
 			h.kill(id)

@@ -46,8 +46,6 @@ func newTerminal(t *Terminals, s *session, c *Command, limit int) *terminal {
 	return term
 }
 
-func (t *terminal) hasExited() bool { return isClosed(t.exited) }
-
 func (t *terminal) run(out *sink) {
 	go t.end() // ends with the command
 	t.status = t.process.Wait()

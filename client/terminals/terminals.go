@@ -52,7 +52,7 @@ func (t *Terminals) TerminalOutput(ctx context.Context, req *acp.TerminalOutputR
 		return nil, err
 	}
 	res := &acp.TerminalOutputResponse{}
-	if term.hasExited() {
+	if isClosed(term.exited) {
 		status := term.status
 		res.ExitStatus = &status
 	}
@@ -100,9 +100,7 @@ func (t *Terminals) ReleaseTerminal(_ context.Context, req *acp.ReleaseTerminalR
 	t.pool.mu.Lock()
 	if of := term.of; of.terminals[term.id] == term {
 		delete(of.terminals, term.id)
-		select {
-		case <-term.exited: // the agent may know that, and asks for the next one
-		default:
+		if !isClosed(term.exited) { // an agent that knows of the exit may create the next one
 			of.released++
 			term.released = true
 		}

@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 
 // Both directions in a row: an editor's standard input, the network, and an agent's
 // standard output.
-func TestBothWays(t *testing.T) {
+func TestBridge(t *testing.T) {
 	t.Setenv("BRIDGE_TEST_AGENT", "1")
 	exe, err := os.Executable()
 	require.NoError(t, err)

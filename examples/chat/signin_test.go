@@ -107,7 +107,7 @@ func TestSignInThatDoesNotHelp(t *testing.T) {
 }
 
 // In a conversation, a turn that fails does not end the program.
-func TestLoopGoesOn(t *testing.T) {
+func TestFailedTurnContinuesTheLoop(t *testing.T) {
 	s := lock(t, lockedAgent{Methods: "[" + callWay + "]", Refuses: "session/prompt"})
 	s.auth = "other"
 	var screen bytes.Buffer

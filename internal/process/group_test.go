@@ -38,7 +38,7 @@ func TestTerminate(t *testing.T) {
 }
 
 // Processes that the leader leaves behind are still in the group. Only Kill ends them reliably.
-func TestTheRestOfTheGroup(t *testing.T) {
+func TestProcessesLeftInTheGroup(t *testing.T) {
 	leak.Check(t)
 	r := &registry{groups: map[*Group]chan struct{}{}}
 	cmd := command("leaver")
