@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -53,7 +54,7 @@ func TestAcpx(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			dir, home := scratch(t), scratch(t)
+			dir, home := pairtest.TempDir(t), pairtest.TempDir(t)
 			got := run(t, dir, append(selfEnv("agent"), "HOME="+home), "",
 				node(t, "node_modules/acpx/dist/cli.js", "--cwd", dir, "--agent", quoted(self(t)), test.flag, "--format", "json", "exec", test.prompt)...)
 			require.Equal(t, test.code, got.code, "stdout: %s\nstderr: %s", got.stdout, got.stderr)
@@ -73,7 +74,7 @@ func TestAcpx(t *testing.T) {
 // acpx's plainest output is what the agent said.
 func TestAcpxQuiet(t *testing.T) {
 	t.Parallel()
-	dir := scratch(t)
+	dir := pairtest.TempDir(t)
 	got := run(t, dir, append(selfEnv("agent"), "HOME="+dir), "",
 		node(t, "node_modules/acpx/dist/cli.js", "--cwd", dir, "--agent", quoted(self(t)), "--approve-all", "--format", "quiet", "exec", "say hello")...)
 	assert.Equal(t, outcome{stdout: "hello\n"}, got)

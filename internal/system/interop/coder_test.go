@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
 // coderModule is another Go SDK, whose example agent and client the tests talk to. It
@@ -66,7 +67,7 @@ func TestCoderAgent(t *testing.T) {
 			conn := dial(t, exec.Command(coder(t, "agent")), h)
 			_, err := conn.Initialize(ctx, &acp.InitializeRequest{})
 			require.NoError(t, err)
-			session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: scratch(t)})
+			session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: pairtest.TempDir(t)})
 			require.NoError(t, err)
 			turn := session.Prompt(ctx, acp.Text("Hello, agent!"))
 			text, err := turn.Text()
@@ -101,7 +102,7 @@ func TestCoderAgentCancelled(t *testing.T) {
 	conn := dial(t, exec.Command(coder(t, "agent")), h)
 	_, err := conn.Initialize(ctx, nil)
 	require.NoError(t, err)
-	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: scratch(t)})
+	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: pairtest.TempDir(t)})
 	require.NoError(t, err)
 	turn := session.Prompt(ctx, acp.Text("Hello, agent!"))
 	for _, err := range turn.Updates() {
@@ -116,7 +117,7 @@ func TestCoderAgentCancelled(t *testing.T) {
 // Their client drives our agent. It asks on its stdin which option to choose.
 func TestCoderClient(t *testing.T) {
 	t.Parallel()
-	dir := scratch(t)
+	dir := pairtest.TempDir(t)
 	got := run(t, dir, selfEnv("agent"), "1\n", append([]string{coder(t, "client")}, self(t)...)...)
 	assert.Zero(t, got.code)
 	assert.NotContains(t, got.stderr, "level=")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -43,7 +44,7 @@ type conversation struct {
 }
 
 func conversationWith(ctx context.Context, t *testing.T, conn *client.Conn, h *goClient) *conversation {
-	return &conversation{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: scratch(t)}
+	return &conversation{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: pairtest.TempDir(t)}
 }
 
 // all runs every step, except those that are named.

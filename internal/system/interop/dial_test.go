@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os/exec"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -17,50 +16,15 @@ import (
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
 	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
-
-// strictLog makes the test fail for everything that is worth a warning.
-type strictLog struct {
-	t    *testing.T
-	mu   sync.Mutex
-	done bool // the test has ended: logging to t is no longer allowed
-}
-
-func newStrictLog(t *testing.T) *slog.Logger {
-	l := &strictLog{t: t}
-	t.Cleanup(func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.done = true
-	})
-	return slog.New(l)
-}
-
-func (l *strictLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
-func (l *strictLog) WithAttrs([]slog.Attr) slog.Handler               { return l }
-func (l *strictLog) WithGroup(string) slog.Handler                    { return l }
-
-func (l *strictLog) Handle(_ context.Context, r slog.Record) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.done {
-		return nil
-	}
-	text := r.Message
-	r.Attrs(func(a slog.Attr) bool {
-		text += " " + a.String()
-		return true
-	})
-	l.t.Errorf("logged: %s %s", r.Level, text)
-	return nil
-}
 
 // dial starts an agent as a child process and connects our client to it. The child is
 // gone when the test ends.
 func dial(t *testing.T, cmd *exec.Cmd, c acp.Client) *client.Conn {
 	t.Helper()
-	return dialFor(t, cmd, newStrictLog(t), func(*client.Conn) acp.Client { return c })
+	return dialFor(t, cmd, pairtest.StrictLogger(t), func(*client.Conn) acp.Client { return c })
 }
 
 // dialFor is dial for a client that needs its connection, and with any log.
@@ -104,7 +68,7 @@ func noDrop(t *testing.T) func(string, error) {
 func connect2(t *testing.T, s stream.Stream, c acp2.Client) *client2.Conn {
 	t.Helper()
 	conn := client2.New(s, func(*client2.Conn) acp2.Client { return c }, &client2.Options{
-		Unstable: true, Logger: newStrictLog(t), OnDropped: noDrop(t),
+		Unstable: true, Logger: pairtest.StrictLogger(t), OnDropped: noDrop(t),
 	})
 	require.NoError(t, conn.Start(context.Background()))
 	t.Cleanup(func() {

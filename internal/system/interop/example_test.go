@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
 // acpx runs the project's example agent through its plain requests: it reads, edits
@@ -30,7 +32,7 @@ func TestExampleAgentUnderAcpx(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			dir, home := scratch(t), scratch(t)
+			dir, home := pairtest.TempDir(t), pairtest.TempDir(t)
 			notes := filepath.Join(dir, "notes.txt")
 			require.NoError(t, os.WriteFile(notes, []byte("first line\n"), 0o600))
 			agent := quoted([]string{example(t, "agent"), "-state", home})
@@ -52,7 +54,7 @@ func TestExampleAgentUnderAcpx(t *testing.T) {
 // The example client holds a turn with an agent on the TypeScript SDK, and records it.
 func TestExampleClient(t *testing.T) {
 	t.Parallel()
-	dir := scratch(t)
+	dir := pairtest.TempDir(t)
 	record := filepath.Join(t.TempDir(), "record.jsonl")
 	command := append([]string{example(t, "chat"), "-prompt", "Hello, you", "-yes", "-dir", dir, "-record", record, "--"}, node(t, "agent.mjs")...)
 	got := run(t, dir, os.Environ(), "", command...)

@@ -16,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -116,7 +117,7 @@ func TestGeminiWithHostKit(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 			defer cancel()
-			dir := scratch(t)
+			dir := pairtest.TempDir(t)
 			var asked []permission.Question
 			h, err := host.New(&host.Options{Roots: []string{dir}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
 				asked = append(asked, *q)
@@ -155,7 +156,7 @@ type modelTurn struct{ parts []any }
 func startGemini(t *testing.T, turns []modelTurn) *gemini {
 	t.Helper()
 	h := newGoClient()
-	g := startGeminiFor(t, scratch(t), turns, func(*client.Conn) acp.Client { return h })
+	g := startGeminiFor(t, pairtest.TempDir(t), turns, func(*client.Conn) acp.Client { return h })
 	g.handler = h
 	return g
 }
@@ -164,7 +165,7 @@ func startGemini(t *testing.T, turns []modelTurn) *gemini {
 func startGeminiFor(t *testing.T, dir string, turns []modelTurn, newClient func(*client.Conn) acp.Client) *gemini {
 	t.Helper()
 	program := filepath.Join(peers(t), "node_modules", "@google", "gemini-cli", "bundle", "gemini.js")
-	home := scratch(t)
+	home := pairtest.TempDir(t)
 	write := func(path, text string) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -179,7 +180,7 @@ func startGeminiFor(t *testing.T, dir string, turns []modelTurn, newClient func(
 	cmd := exec.Command(need(t, "node"), program, "--acp", "--model", "gemini-3-flash-preview", "--fake-responses-non-strict", responses)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "GEMINI_API_KEY=fake"}
-	return &gemini{conn: dialFor(t, cmd, newStrictLog(t), newClient), dir: dir}
+	return &gemini{conn: dialFor(t, cmd, pairtest.StrictLogger(t), newClient), dir: dir}
 }
 
 // modelAnswers are the canned answers, one line a call of the model, one chunk a part.

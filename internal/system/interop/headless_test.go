@@ -18,6 +18,7 @@ import (
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -52,7 +53,7 @@ func TestRulesDecideForRecordedAgents(t *testing.T) {
 		require.NotEmpty(t, files)
 		for _, p := range readTranscripts(t, files) {
 			t.Run(name+"/"+p.name, func(t *testing.T) {
-				dir := scratch(t)
+				dir := pairtest.TempDir(t)
 				require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
 				for _, file := range []string{"in.txt", "out.txt"} {
 					require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte("old\n"), 0o600))
@@ -74,7 +75,7 @@ func TestRulesDecideForRecordedAgents(t *testing.T) {
 				agent := &recordedAgent{t: t, stream: far, lines: p.lines, dir: dir, asked: map[string]string{}}
 				ended := make(chan struct{})
 				go func() { defer close(ended); agent.run() }() // ends with the stream
-				conn := connect(t, near, newStrictLog(t), h.Client)
+				conn := connect(t, near, pairtest.StrictLogger(t), h.Client)
 				_, err = conn.Initialize(t.Context(), nil)
 				require.NoError(t, err)
 				session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})

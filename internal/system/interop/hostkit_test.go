@@ -15,6 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
 // hostKit is package client/host with an agent on the TypeScript SDK, which makes the
@@ -37,7 +38,7 @@ func newHostKit(t *testing.T, opts host.Options) *hostKit {
 	needShell(t)
 	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	t.Cleanup(cancel)
-	k := &hostKit{t: t, ctx: ctx, base: scratch(t)}
+	k := &hostKit{t: t, ctx: ctx, base: pairtest.TempDir(t)}
 	k.work = filepath.Join(k.base, "work")
 	require.NoError(t, os.Mkdir(k.work, 0o755))
 	cwd := k.work
@@ -54,7 +55,7 @@ func newHostKit(t *testing.T, opts host.Options) *hostKit {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "INTEROP_SECRET=canary")
 	var c acp.Client
-	k.conn = dialFor(t, cmd, newStrictLog(t), func(conn *client.Conn) acp.Client { c = h.Client(conn); return c })
+	k.conn = dialFor(t, cmd, pairtest.StrictLogger(t), func(conn *client.Conn) acp.Client { c = h.Client(conn); return c })
 	_, err = k.conn.Initialize(ctx, &acp.InitializeRequest{ClientCapabilities: h.Capabilities(c)})
 	require.NoError(t, err)
 	k.session, err = k.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: cwd})

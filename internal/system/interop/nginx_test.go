@@ -28,6 +28,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -41,7 +42,7 @@ const (
 // a proxy, under the name of an instance. It returns the address and counts the connections.
 func behindProxy(t *testing.T, instance string, conns *atomic.Int32) string {
 	t.Helper()
-	log := newStrictLog(t)
+	log := pairtest.StrictLogger(t)
 	handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
 		conns.Add(1)
 		return agent.Serve(ctx, s, newGoAgent, &agent.Options{Unstable: true, Logger: log})
@@ -186,7 +187,7 @@ func proxiedConn(t *testing.T, url string, httpClient *http.Client) *conversatio
 	}})
 	require.NoError(t, err)
 	h := newGoClient()
-	conn := client.New(s, func(*client.Conn) acp.Client { return h }, &client.Options{Unstable: true, Logger: newStrictLog(t)})
+	conn := client.New(s, func(*client.Conn) acp.Client { return h }, &client.Options{Unstable: true, Logger: pairtest.StrictLogger(t)})
 	require.NoError(t, conn.Start(context.Background()))
 	t.Cleanup(func() {
 		conn.Close()

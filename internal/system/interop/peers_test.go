@@ -94,15 +94,6 @@ func self(t *testing.T) []string {
 // selfEnv is the environment that makes the test binary play a role of main_test.go.
 func selfEnv(role string) []string { return append(os.Environ(), roleVar+"="+role) }
 
-// scratch is a folder whose name is the same for every program, also where the
-// folder for temporary files is reached through a link.
-func scratch(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
-	return dir
-}
-
 // outcome is what a program left behind.
 type outcome struct {
 	stdout, stderr string

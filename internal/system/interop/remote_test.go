@@ -15,6 +15,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -71,7 +72,7 @@ func ourServer(t *testing.T) string { return ourServerOf(t, "agent") }
 // ourServerOf serves the agent of a role of main_test.go and returns its URL.
 func ourServerOf(t *testing.T, role string) string {
 	t.Helper()
-	log := newStrictLog(t)
+	log := pairtest.StrictLogger(t)
 	handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
 		return serve(ctx, role, s, log)
 	}, &remote.Options{Logger: log})
@@ -108,7 +109,7 @@ func dialMortal(t *testing.T, url string, c acp.Client) *client.Conn {
 	s, err := remote.Dial(t.Context(), url, nil)
 	require.NoError(t, err)
 	conn := client.New(s, func(*client.Conn) acp.Client { return c }, &client.Options{
-		Unstable: true, Logger: newStrictLog(t), OnDropped: noDrop(t),
+		Unstable: true, Logger: pairtest.StrictLogger(t), OnDropped: noDrop(t),
 	})
 	require.NoError(t, conn.Start(context.Background()))
 	t.Cleanup(func() {

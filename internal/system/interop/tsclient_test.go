@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
 // report is what peers/client.mjs prints.
@@ -29,7 +31,7 @@ type report struct {
 // command starts, in a role of main_test.go, or the one at a URL.
 func driven(t *testing.T, script, role string, agent ...string) (report, outcome) {
 	t.Helper()
-	dir := scratch(t)
+	dir := pairtest.TempDir(t)
 	got := run(t, dir, selfEnv(role), "", append(node(t, script, dir), agent...)...)
 	var r report
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &r), "stdout: %s\nstderr: %s", got.stdout, got.stderr)
@@ -112,7 +114,7 @@ func TestTypeScriptClientWithAgentOfVersion2(t *testing.T) {
 // The TypeScript SDK's client of version 2 drives an agent of version 1, through the router
 // and the adapter. It checks every message that it gets against the schema.
 func TestTypeScriptClientOfVersion2(t *testing.T) {
-	dir := scratch(t)
+	dir := pairtest.TempDir(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes"), []byte("one\ntwo\nthree\n"), 0o600))
 	command := append(node(t, "client2.mjs", dir), example(t, "agent"), "-state", t.TempDir())
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)

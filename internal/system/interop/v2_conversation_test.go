@@ -12,6 +12,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -48,7 +49,7 @@ func converse2(t *testing.T, s stream.Stream, without ...string) {
 	defer cancel()
 	h := newGoClient2()
 	conn := connect2(t, s, h)
-	c := &conversation2{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: scratch(t)}
+	c := &conversation2{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: pairtest.TempDir(t)}
 	for _, step := range []struct {
 		name string
 		run  func(*testing.T)

@@ -19,6 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/thread"
 	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
@@ -52,7 +53,7 @@ func TestNegotiateWithTypeScript(t *testing.T) {
 					Ask: func(context.Context, *permission.Question) (string, error) { return "id-allow_once", nil },
 				})
 				require.NoError(t, err)
-				conn, err := negotiate.Connect(ctx, negotiate.Dial(dial), &negotiate.Options{Permission: policy, Logger: newStrictLog(t)})
+				conn, err := negotiate.Connect(ctx, negotiate.Dial(dial), &negotiate.Options{Permission: policy, Logger: pairtest.StrictLogger(t)})
 				require.NoError(t, err)
 				defer func() {
 					assert.NoError(t, conn.Close())
@@ -69,7 +70,7 @@ func TestNegotiateWithTypeScript(t *testing.T) {
 
 // talk holds the conversation, by methods that are independent of the version.
 func talk(t *testing.T, ctx context.Context, conn *negotiate.Conn) {
-	session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: scratch(t)})
+	session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: pairtest.TempDir(t)})
 	require.NoError(t, err)
 	for prompt, said := range map[string]string{"say one two": "onetwo", "permission": "selected id-allow_once"} {
 		turn, err := session.Prompt(ctx, negotiate.Text(prompt)).Wait()
@@ -86,7 +87,7 @@ func talk(t *testing.T, ctx context.Context, conn *negotiate.Conn) {
 	}
 	require.NoError(t, session.SetOption(ctx, "model", "big"))
 	require.NoError(t, session.Close(ctx))
-	reopened, err := conn.LoadSession(ctx, session.ID(), &negotiate.SessionParams{Cwd: scratch(t)})
+	reopened, err := conn.LoadSession(ctx, session.ID(), &negotiate.SessionParams{Cwd: pairtest.TempDir(t)})
 	require.NoError(t, err)
 	shown := 0
 	for _, item := range reopened.Thread().Snapshot().Items.All() {
@@ -113,7 +114,7 @@ func TestNegotiateFilesWithTypeScriptRouter(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
 				h := newGoClient()
-				opts := &negotiate.Options{Logger: newStrictLog(t), V1: func(*client.Conn) acp.Client { return h }, ConnV1: &client.Options{Unstable: true}}
+				opts := &negotiate.Options{Logger: pairtest.StrictLogger(t), V1: func(*client.Conn) acp.Client { return h }, ConnV1: &client.Options{Unstable: true}}
 				var conn *negotiate.Conn
 				var err error
 				if again {
@@ -129,7 +130,7 @@ func TestNegotiateFilesWithTypeScriptRouter(t *testing.T) {
 					assert.NoError(t, conn.Wait())
 				}()
 				require.Equal(t, 1, conn.ProtocolVersion())
-				dir := scratch(t)
+				dir := pairtest.TempDir(t)
 				session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: dir})
 				require.NoError(t, err)
 				if !again && transport != "stdio" { // without files, but it works
@@ -252,7 +253,7 @@ func TestTypeScriptRouter(t *testing.T) {
 			s, err := dial(ctx)
 			require.NoError(t, err)
 			h := newGoClient()
-			c := conversationWith(ctx, t, connect(t, s, newStrictLog(t), func(*client.Conn) acp.Client { return h }), h)
+			c := conversationWith(ctx, t, connect(t, s, pairtest.StrictLogger(t), func(*client.Conn) acp.Client { return h }), h)
 			c.all(t)
 		})
 		t.Run("version 2 over "+transport, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package pairtest connects an agent and a client for the hardening tests, over any
+// Package pairtest connects an agent and a client for the tests of this module, over any
 // stream, directly or through a proxy, and measures what they log and hold.
 package pairtest
 
@@ -6,12 +6,14 @@ import (
 	"bytes"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/leak"
 )
@@ -87,4 +89,39 @@ func (m *Memory) Within(limit int64) {
 	m.t.Helper()
 	m.t.Logf("at most %.1f MiB in use, %.1f MiB allowed", float64(m.Most())/(1<<20), float64(limit)/(1<<20))
 	assert.LessOrEqual(m.t, m.Most(), limit)
+}
+
+// StrictLogger returns a logger that fails the test for a warning or an error.
+func StrictLogger(t testing.TB) *slog.Logger {
+	w := &strictWriter{t: t}
+	t.Cleanup(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.done = true
+	})
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+type strictWriter struct {
+	t    testing.TB
+	mu   sync.Mutex // guards done
+	done bool       // the test has ended, and may log no more
+}
+
+func (w *strictWriter) Write(line []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.done {
+		w.t.Errorf("logged: %s", line)
+	}
+	return len(line), nil
+}
+
+// TempDir returns a folder for the test. Its name has no symlinks, so every program calls it the
+// same.
+func TempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	return dir
 }

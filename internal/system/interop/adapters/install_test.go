@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
 // adaptersVar asks for the tests with the agents of this folder. They are not run
@@ -97,7 +99,7 @@ type workplace struct {
 
 func newWorkplace(t *testing.T, a *adapter) *workplace {
 	t.Helper()
-	p := &workplace{adapter: a, dir: scratch(t), home: scratch(t)}
+	p := &workplace{adapter: a, dir: pairtest.TempDir(t), home: pairtest.TempDir(t)}
 	p.model = newScriptedModel(t, a.dialect, p.dir)
 	// Whoever tries to reach another computer must fail.
 	nowhere := "http://127.0.0.1:9"
@@ -168,13 +170,4 @@ func need(t *testing.T, program string) {
 	if _, err := exec.LookPath(program); err != nil {
 		t.Fatalf("%s is not installed: the agents need it", program)
 	}
-}
-
-// scratch is a folder whose name is the same for every program, also where the folder for
-// temporary files is reached through a link.
-func scratch(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
-	return dir
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 	model "github.com/acpkit/go-sdk/client/thread"
 	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -72,7 +73,7 @@ func (e *either) connect(t *testing.T, rec *recording, only, version int) *negot
 		}
 		return rec.tap(p, ""), nil
 	}, &negotiate.Options{
-		Permission: policy, Only: only, Logger: newStrictLog(t),
+		Permission: policy, Only: only, Logger: pairtest.StrictLogger(t),
 		ConnV1: &client.Options{OnDropped: dropped}, ConnV2: &client2.Options{OnDropped: dropped},
 	})
 	require.NoError(t, err)

@@ -19,6 +19,7 @@ import (
 	fromv1 "github.com/acpkit/go-sdk/agent/router/adapter"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -58,7 +59,7 @@ func throughProxy(t *testing.T, process stream.Stream) stream.Stream {
 	near, far := stream.Pipe()
 	ended := make(chan error, 1)
 	go func() { // ends with the connection
-		ended <- proxy.New(far, process, &proxy.Options{Logger: newStrictLog(t)}).Run(context.Background())
+		ended <- proxy.New(far, process, &proxy.Options{Logger: pairtest.StrictLogger(t)}).Run(context.Background())
 	}()
 	t.Cleanup(func() { assert.NoError(t, <-ended) })
 	return near
@@ -66,7 +67,7 @@ func throughProxy(t *testing.T, process stream.Stream) stream.Stream {
 
 func throughAdapter(t *testing.T, process stream.Stream) stream.Stream {
 	near, far := stream.Pipe()
-	log := newStrictLog(t)
+	log := pairtest.StrictLogger(t)
 	newV1 := func(caller *agent.Conn) acp.Agent {
 		c := client.New(process, func(*client.Conn) acp.Client { return caller }, &client.Options{Unstable: true, Logger: log})
 		require.NoError(t, c.Start(context.Background()))
@@ -88,7 +89,7 @@ func throughNetwork(scheme string) func(*testing.T, stream.Stream) stream.Stream
 		handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
 			defer context.AfterFunc(ctx, func() { _ = process.Close() })()
 			return stream.Forward(s, process)
-		}, &remote.Options{Logger: newStrictLog(t)})
+		}, &remote.Options{Logger: pairtest.StrictLogger(t)})
 		server := httptest.NewServer(handler)
 		t.Cleanup(func() {
 			assert.NoError(t, handler.Shutdown(context.Background()))

@@ -14,6 +14,7 @@ import (
 	model "github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/client/v2/thread"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -85,7 +86,7 @@ func converseOver(t *testing.T, p *workplace, link func(*testing.T, stream.Strea
 	t.Cleanup(cancel)
 	c := &conversation{ctx: ctx, place: p, viewer: &asker{}, threads: thread.NewSet()}
 	c.conn = client.New(link(t, process), func(*client.Conn) acp.Client { return c.viewer }, &client.Options{
-		Unstable: true, Logger: newStrictLog(t),
+		Unstable: true, Logger: pairtest.StrictLogger(t),
 		OnDropped: func(method string, err error) { t.Errorf("dropped %s: %v", method, err) },
 		Receiving: []acp.Middleware{c.threads.Receiving}, Sending: []acp.Middleware{c.threads.Sending},
 	})

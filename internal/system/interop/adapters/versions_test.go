@@ -14,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -48,7 +49,7 @@ func TestLimitedVersions(t *testing.T) {
 					cmd := place.command()
 					cmd.Env = append(cmd.Env, "CLAUDE_AGENT_ACP_PROTOCOL="+test.limit)
 					return cmd
-				}, nil), &negotiate.Options{Only: test.only, Logger: newStrictLog(t)})
+				}, nil), &negotiate.Options{Only: test.only, Logger: pairtest.StrictLogger(t)})
 				if test.version == 0 {
 					both, ok := errors.AsType[*acp.VersionError](err)
 					require.True(t, ok, "%v", err)
@@ -82,7 +83,7 @@ func TestHostKit(t *testing.T) {
 		require.NoError(t, err)
 		defer h.Close()
 		conn, err := negotiate.Connect(ctx, negotiate.Command(place.command, nil),
-			&negotiate.Options{V1: h.Client, Only: 1, Logger: newStrictLog(t)})
+			&negotiate.Options{V1: h.Client, Only: 1, Logger: pairtest.StrictLogger(t)})
 		require.NoError(t, err)
 		session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: place.dir})
 		require.NoError(t, err)
@@ -109,7 +110,7 @@ func TestWithoutAccount(t *testing.T) {
 		for _, only := range []int{1, 2} {
 			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 			defer cancel()
-			conn, err := negotiate.Connect(ctx, negotiate.Command(place.command, nil), &negotiate.Options{Only: only, Logger: newStrictLog(t)})
+			conn, err := negotiate.Connect(ctx, negotiate.Command(place.command, nil), &negotiate.Options{Only: only, Logger: pairtest.StrictLogger(t)})
 			require.NoError(t, err)
 			session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: place.dir})
 			if err == nil {

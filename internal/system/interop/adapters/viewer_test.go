@@ -2,11 +2,9 @@ package adapters_test
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"testing"
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -106,23 +104,4 @@ func (a *asker) CreateElicitation(_ context.Context, req *acp.CreateElicitationR
 		}
 	}
 	return &acp.CreateElicitationResponse{Action: &acp.ElicitationAcceptAction{Content: answers}}, nil
-}
-
-// strictLog makes the test fail for everything that is worth a warning.
-type strictLog struct{ t *testing.T }
-
-func newStrictLog(t *testing.T) *slog.Logger { return slog.New(strictLog{t}) }
-
-func (l strictLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
-func (l strictLog) WithAttrs([]slog.Attr) slog.Handler               { return l }
-func (l strictLog) WithGroup(string) slog.Handler                    { return l }
-
-func (l strictLog) Handle(_ context.Context, r slog.Record) error {
-	text := r.Message
-	r.Attrs(func(a slog.Attr) bool {
-		text += " " + a.String()
-		return true
-	})
-	l.t.Errorf("logged: %s %s", r.Level, text)
-	return nil
 }
