@@ -11,6 +11,7 @@ package flood_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -115,65 +116,48 @@ func prompt(session acp.SessionID) *acp.PromptRequest {
 	return &acp.PromptRequest{SessionID: session, Prompt: []acp.ContentBlock{acp.Text("go")}}
 }
 
-// The client takes a millisecond for each of very many updates: nothing is lost, the order is kept,
-// and the agent is slowed down.
+// The client takes a millisecond for each of very many updates, directly and through a proxy: nothing
+// is lost, the order is kept, and the agent is slowed down.
 func TestUpdates(t *testing.T) {
 	n, text, slack := flood()
-	const budget = 1 << 20
-	var sent atomic.Int64
-	pairtest.Bubble(t, func(t *testing.T) {
-		c := newCounter(t, n)
-		p := pairtest.Connect(t, pairtest.Setup{
-			Agent: updatingAgent(n, text, func() { sent.Add(1) }),
-			Client: func(*client.Conn) acp.Client {
-				return &peertest.FullClient{Do: func(_ context.Context, method string, params any) (any, error) {
-					time.Sleep(time.Millisecond)
-					c.saw(number(params.(*acp.SessionNotification).Update))
-					// What is between the two ends: queue, pipe and budget.
-					if ahead := sent.Load() - c.seen.Load(); ahead*int64(text+150) > 4*budget {
-						t.Errorf("the agent is %d updates ahead", ahead)
-					}
-					return nil, nil
-				}}
-			},
-			AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
-			ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
+	const budget = int64(1 << 20)
+	for _, proxied := range []bool{false, true} {
+		t.Run(fmt.Sprint("proxied ", proxied), func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
+				var sent atomic.Int64
+				c := newCounter(t, n)
+				setup := pairtest.Setup{
+					AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
+					ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
+				}
+				between := 2 * budget // of the two ends of each connection
+				if proxied {
+					setup.Streams = pairtest.Proxied(t, setup)
+					between *= 2
+				}
+				setup.Agent = updatingAgent(n, text, func() { sent.Add(1) })
+				setup.Client = func(*client.Conn) acp.Client {
+					return &peertest.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
+						time.Sleep(time.Millisecond)
+						c.saw(number(params.(*acp.SessionNotification).Update))
+						// What is between the ends: queues, pipes and budgets.
+						if ahead := sent.Load() - c.seen.Load(); ahead*int64(text+150) > 2*between {
+							t.Errorf("the agent is %d updates ahead", ahead)
+						}
+						return nil, nil
+					}}
+				}
+				p := pairtest.Connect(t, setup)
+				begun := time.Now()
+				res, err := p.Client.Prompt(t.Context(), prompt("s"))
+				require.NoError(t, err)
+				assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
+				assert.EqualValues(t, n, c.seen.Load(), "all updates were handled when the turn returns")
+				assert.GreaterOrEqual(t, time.Since(begun), time.Duration(n)*time.Millisecond)
+				c.memory.Within(between + slack)
+			})
 		})
-		begun := time.Now()
-		res, err := p.Client.Prompt(t.Context(), prompt("s"))
-		require.NoError(t, err)
-		assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
-		assert.EqualValues(t, n, c.seen.Load(), "all updates were handled when the turn returns")
-		assert.GreaterOrEqual(t, time.Since(begun), time.Duration(n)*time.Millisecond)
-		c.memory.Within(2*budget + slack)
-	})
-}
-
-// A proxy that hands the updates on to a slow client slows the agent down as well.
-func TestUpdatesThroughAProxy(t *testing.T) {
-	n, text, slack := flood()
-	const budget = 1 << 20
-	pairtest.Bubble(t, func(t *testing.T) {
-		c := newCounter(t, n)
-		setup := pairtest.Setup{
-			AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
-			ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
-		}
-		setup.Streams = pairtest.Proxied(t, setup)
-		setup.Agent = updatingAgent(n, text, nil)
-		setup.Client = func(*client.Conn) acp.Client {
-			return &peertest.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
-				time.Sleep(time.Millisecond)
-				c.saw(number(params.(*acp.SessionNotification).Update))
-				return nil, nil
-			}}
-		}
-		p := pairtest.Connect(t, setup)
-		_, err := p.Client.Prompt(t.Context(), prompt("s"))
-		require.NoError(t, err)
-		assert.EqualValues(t, n, c.seen.Load())
-		c.memory.Within(4*budget + slack)
-	})
+	}
 }
 
 // The same with a Turn that is read late: its updates count as well.
