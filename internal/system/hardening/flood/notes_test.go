@@ -236,7 +236,7 @@ func TestTinyNotifications(t *testing.T) {
 // In real time and over pipes of the operating system.
 func TestUpdatesInRealTime(t *testing.T) {
 	leak.Check(t)
-	const n, text, slack, budget = 20_000, 1500, 8 << 20, 1 << 20
+	const n, text, slack, budget = 5000, 6000, 8 << 20, 1 << 20
 	c := newCounter(t, n)
 	p := pairtest.Connect(t, pairtest.Setup{
 		Streams: osPipes(t),
