@@ -2,9 +2,11 @@ package rpc_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"runtime"
+	"strconv"
 	"testing"
 	"testing/synctest"
 
@@ -13,6 +15,7 @@ import (
 
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -140,4 +143,152 @@ func TestIdleCost(t *testing.T) {
 	assert.Less(t, each, int64(32<<10))
 	assert.LessOrEqual(t, runtime.NumGoroutine()-g, 4*2*n)
 	runtime.KeepAlive(conns)
+}
+
+// What is read during a handshake is handled after it. An id that is not allowed is refused with
+// the id null.
+func TestStrictIDs(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		gate := make(chan struct{})
+		_, p := start(t, rpc.Config{Handshake: "initialize", StrictIDs: true, Entries: append(recorded(&ev), echoAfter(gate, mInit))})
+		p.request(1, "initialize", 2)
+		p.request(2, "t/echo", 2)
+		p.note(7)
+		p.Send(`{'jsonrpc':'2.0','id':1.5,'method':'t/echo'}`)
+		synctest.Wait()
+		assert.Empty(t, ev.list())
+		close(gate)
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
+		refused := `{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'Invalid request: id must be a string or an integer'}}`
+		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'result':{'n':2}}`, refused)
+		assert.Equal(t, []string{"note 7"}, ev.list())
+		for id, fine := range map[string]bool{"null": false, "1e-1": false, "9007199254740993": true, "1e3": true, "-1": true, "'x'": true} {
+			p.Send(`{'jsonrpc':'2.0','id':%s,'method':'t/echo','params':{'n':2}}`, id)
+			if fine {
+				p.ExpectJSON(`{'jsonrpc':'2.0','id':` + id + `,'result':{'n':2}}`)
+			} else {
+				p.ExpectJSON(refused)
+			}
+		}
+	})
+}
+
+// recorded are entries that record notifications.
+func recorded(ev *events) []*rpc.Entry {
+	return []*rpc.Entry{echo(mEcho), on(mNote, func(_ context.Context, m *msg) (*msg, error) { ev.add("note %d", m.N); return nil, nil })}
+}
+
+// The end that calls holds what it reads meanwhile, if the call negotiates.
+func TestCallThatNegotiates(t *testing.T) {
+	for name, tt := range map[string]struct {
+		negotiates bool
+		answer     string
+		cancel     bool
+		want       []string
+	}{
+		"succeeds":        {true, `'result':{'n':2}`, false, []string{"called", "note 1", "note 2"}},
+		"fails":           {true, `'error':{'code':1,'message':'no'}`, false, []string{"called", "note 1", "note 2"}},
+		"is given up":     {true, ``, true, []string{"called", "note 1", "note 2"}},
+		"is no handshake": {false, `'result':{'n':2}`, false, []string{"note 1", "called", "note 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var ev events
+				c, p := start(t, rpc.Config{Entries: recorded(&ev)})
+				ctx, cancel := context.WithCancel(t.Context())
+				called := make(chan error, 1)
+				go func() { // ends with the response
+					_, err := c.Call(ctx, mInit, &msg{}, &rpc.CallOptions{
+						Negotiates: tt.negotiates,
+						AtResponse: func(error) { ev.add("called") },
+					})
+					called <- err
+				}()
+				p.Next()
+				p.note(1)
+				p.request(9, "t/echo", 0)
+				synctest.Wait()
+				if tt.cancel {
+					cancel()
+					require.ErrorIs(t, <-called, context.Canceled)
+					synctest.Wait()
+				} else {
+					p.Send(`{'jsonrpc':'2.0','id':1,%s}`, tt.answer)
+					<-called
+				}
+				p.note(2)
+				synctest.Wait()
+				assert.Equal(t, tt.want, ev.list())
+				cancel()
+			})
+		})
+	}
+}
+
+// A connection that ends meanwhile leaves nothing behind.
+func TestConnectionEndsWhileACallNegotiates(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var ev events
+		c, p := start(t, rpc.Config{Entries: recorded(&ev)})
+		called := calling(t.Context(), c, mInit, &msg{}, &rpc.CallOptions{Negotiates: true})
+		p.Next()
+		p.note(1)
+		p.request(9, "t/echo", 0)
+		p.Close()
+		require.Error(t, <-called)
+		require.NoError(t, c.Wait())
+		assert.Equal(t, []string{"note 1"}, ev.list(), "it was read before the end")
+	})
+}
+
+// Handlers of extensions pass on every id, result and error byte for byte.
+func TestExtensionsAreForwardedUnchanged(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		back, q := start(t, rpc.Config{})
+		_, p := start(t, rpc.Config{
+			Extension: func(ctx context.Context, method string, params json.RawMessage) (any, error) {
+				return back.CallExtension(ctx, method, params)
+			},
+			ExtensionNotification: func(ctx context.Context, method string, params json.RawMessage) error {
+				return back.NotifyExtension(ctx, method, params)
+			},
+		})
+		for n, tt := range []struct{ id, answer string }{
+			{`null`, `"result":{ "b":1,"a":1.50, "a":"\u0041" }`},
+			{`1.5`, `"result":null`},
+			{`"x"`, `"error":{ "message":"no","code":-7,"data":{ "x":[] },"extra":1 }`},
+		} {
+			method := []string{"_a", "_b", "c"}[n]
+			p.Send("%s", `{"jsonrpc":"2.0","id":`+tt.id+`,"method":"`+method+`","params":{ "z":1 }}`)
+			assert.Equal(t, `{"jsonrpc":"2.0","id":`+strconv.Itoa(n+1)+`,"method":"`+method+`","params":{ "z":1 }}`, q.Next().Raw)
+			q.Send("%s", `{"jsonrpc":"2.0","id":`+strconv.Itoa(n+1)+`,`+tt.answer+`}`)
+			assert.Equal(t, `{"jsonrpc":"2.0","id":`+tt.id+`,`+tt.answer+`}`, p.Next().Raw)
+		}
+		p.Send("%s", `{"jsonrpc":"2.0","method":"_n","params":[ 1 ]}`)
+		assert.Equal(t, `{"jsonrpc":"2.0","method":"_n","params":[ 1 ]}`, q.Next().Raw)
+
+		// A cancel follows its request, under the id that the request has there.
+		p.Send(`{'jsonrpc':'2.0','id':'slow','method':'_a'}`)
+		assert.Contains(t, q.Next().Raw, `"id":4`)
+		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':'slow'}}`)
+		q.ExpectJSON(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':4}}`)
+		assert.Contains(t, p.Next().Raw, `"id":"slow","error":{"code":-32800`)
+	})
+}
+
+// A raw error is also one that callers can look at.
+func TestRawError(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c, p := start(t, rpc.Config{})
+		go func() { // ends with the call
+			p.Next()
+			p.Send(`{'jsonrpc':'2.0','id':1,'error':{'code':-32000,'message':'log in'}}`)
+		}()
+		_, err := c.CallExtension(t.Context(), "_x", nil)
+		var rawErr *rpc.RawError
+		require.ErrorAs(t, err, &rawErr)
+		assert.JSONEq(t, `{"code":-32000,"message":"log in"}`, string(rawErr.Raw))
+		require.ErrorIs(t, err, rpcerr.ErrAuthRequired)
+	})
 }
