@@ -14,29 +14,20 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// hastener counts how often it was told.
-type hastener struct {
-	stream.Stream
-	told atomic.Int64
-}
-
-func (e *hastener) Features() *stream.Features {
-	return &stream.Features{Hasten: func() { e.told.Add(1) }}
-}
-
 // Hasten is called when calls take long, as long as it makes them faster.
 func TestStreamIsToldOfUrgentCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
-		s := &hastener{Stream: near}
+		var told atomic.Int64
+		s := &fake{Stream: near, features: stream.Features{Hasten: func() { told.Add(1) }}}
 		c, p := startOn(t, rpc.Config{Stream: s}), newPeer(t, far)
-		// calls makes n calls, which take otherwise, or told if Hasten was called. It returns
+		// calls makes n calls, which take otherwise, or hastened if Hasten was called. It returns
 		// for how many of them Hasten was called.
 		id := 0
-		calls := func(n int, m *wire.Method, otherwise, told time.Duration) int64 {
-			before := s.told.Load()
+		calls := func(n int, m *wire.Method, otherwise, hastened time.Duration) int64 {
+			before := told.Load()
 			for range n {
-				last := s.told.Load()
+				last := told.Load()
 				done := make(chan struct{})
 				go func() { // ends with the response
 					defer close(done)
@@ -45,8 +36,8 @@ func TestStreamIsToldOfUrgentCalls(t *testing.T) {
 				}()
 				p.Next()
 				synctest.Wait()
-				if s.told.Load() > last {
-					time.Sleep(told)
+				if told.Load() > last {
+					time.Sleep(hastened)
 				} else {
 					time.Sleep(otherwise)
 				}
@@ -54,7 +45,7 @@ func TestStreamIsToldOfUrgentCalls(t *testing.T) {
 				p.answer(id, 1)
 				<-done
 			}
-			return s.told.Load() - before
+			return told.Load() - before
 		}
 		const quick, long = 500 * time.Microsecond, 10 * time.Millisecond
 		assert.Zero(t, calls(1000, mAsk, quick, quick), "calls are quick anyway")
@@ -73,7 +64,8 @@ func TestStreamIsToldOfUrgentCalls(t *testing.T) {
 func TestStreamIsNotToldOfManyCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
-		s := &hastener{Stream: near}
+		var told atomic.Int64
+		s := &fake{Stream: near, features: stream.Features{Hasten: func() { told.Add(1) }}}
 		c, p := startOn(t, rpc.Config{Stream: s}), newPeer(t, far)
 		sent := 0
 		send := func() {
@@ -90,14 +82,14 @@ func TestStreamIsNotToldOfManyCalls(t *testing.T) {
 		p.answer(1, 1)
 		synctest.Wait()
 		for range 2 {
-			s.told.Store(0)
-			var told []int64
+			told.Store(0)
+			var counts []int64
 			first := sent + 1
 			for range 7 {
 				send()
-				told = append(told, s.told.Load())
+				counts = append(counts, told.Load())
 			}
-			assert.Equal(t, []int64{1, 2, 3, 4, 4, 4, 4}, told)
+			assert.Equal(t, []int64{1, 2, 3, 4, 4, 4, 4}, counts)
 
 			// When some of the calls have ended, Hasten is called again.
 			for id := first; id < first+4; id++ {
@@ -105,7 +97,7 @@ func TestStreamIsNotToldOfManyCalls(t *testing.T) {
 			}
 			synctest.Wait()
 			send()
-			assert.EqualValues(t, 5, s.told.Load(), "three are in flight")
+			assert.EqualValues(t, 5, told.Load(), "three are in flight")
 			for id := first + 4; id <= sent; id++ {
 				p.answer(id, 1)
 			}

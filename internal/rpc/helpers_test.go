@@ -274,3 +274,27 @@ func calling(ctx context.Context, c *rpc.Conn, m *wire.Method, params *msg, opts
 	}()
 	return done
 }
+
+// fake is a stream with other functions in place of those that are set.
+type fake struct {
+	stream.Stream
+	read     func() ([]byte, error)
+	write    func([]byte) error
+	features stream.Features
+}
+
+func (f *fake) Features() *stream.Features { return &f.features }
+
+func (f *fake) Read() ([]byte, error) {
+	if f.read != nil {
+		return f.read()
+	}
+	return f.Stream.Read()
+}
+
+func (f *fake) Write(b []byte) error {
+	if f.write != nil {
+		return f.write(b)
+	}
+	return f.Stream.Write(b)
+}

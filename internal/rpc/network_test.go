@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -77,52 +78,31 @@ func TestLost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		n, _ := newNetwork()
 		c := startOn(t, rpc.Config{Stream: n, Reopens: func(method string) bool { return method == "t/echo" }})
-		type result struct {
-			call string
-			err  error
-		}
-		results := make(chan result, 10)
-		call := func(name, session string) {
-			go func() { // ends with the call
-				_, err := c.Call(t.Context(), mAsk, &msg{SessionID: session}, nil)
-				results <- result{name, err}
-			}()
+		call := func(m *wire.Method, session string) chan error {
+			done := calling(t.Context(), c, m, &msg{SessionID: session}, nil)
 			synctest.Wait()
+			return done
 		}
-		call("one", "a")
-		call("two", "a")
-		call("three", "b")
+		answer := func(id string) { n.in <- `{"jsonrpc":"2.0","id":` + id + `,"result":{}}` }
+		one, two, other := call(mAsk, "a"), call(mAsk, "a"), call(mAsk, "b")
 		why := errors.New("503")
 		n.in <- &stream.LostError{ID: []byte("1"), Err: why}
-		got := <-results
-		assert.Equal(t, "one", got.call)
-		require.ErrorIs(t, got.err, why)
-		n.in <- &stream.LostError{SessionID: "a", Err: why}
-		got = <-results
-		assert.Equal(t, "two", got.call)
-		require.ErrorIs(t, got.err, why)
-		call("four", "a")
-		got = <-results
-		assert.Equal(t, "four", got.call)
-		require.ErrorIs(t, got.err, why)
-		n.in <- &stream.LostError{ID: []byte("99"), Err: why} // no matter
-
-		go func() { // ends with the call
-			_, err := c.Call(t.Context(), mEcho, &msg{SessionID: "a"}, nil)
-			results <- result{"reopened", err}
-		}()
+		require.ErrorIs(t, <-one, why)
 		synctest.Wait()
-		n.in <- `{"jsonrpc":"2.0","id":` + string(n.last().ID) + `,"result":{}}`
-		got = <-results
-		require.NoError(t, got.err)
-		call("five", "a")
-		n.in <- `{"jsonrpc":"2.0","id":` + string(n.last().ID) + `,"result":{}}`
-		got = <-results
-		require.NoError(t, got.err)
-		n.in <- `{"jsonrpc":"2.0","id":3,"result":{}}`
-		got = <-results
-		assert.Equal(t, "three", got.call)
-		require.NoError(t, got.err)
+		assert.Empty(t, two)
+		n.in <- &stream.LostError{SessionID: "a", Err: why}
+		require.ErrorIs(t, <-two, why)
+		require.ErrorIs(t, <-call(mAsk, "a"), why)
+		n.in <- &stream.LostError{ID: []byte("99"), Err: why} // no call
+
+		reopened := call(mEcho, "a")
+		answer(string(n.last().ID))
+		require.NoError(t, <-reopened)
+		again := call(mAsk, "a")
+		answer(string(n.last().ID))
+		require.NoError(t, <-again)
+		answer("3")
+		require.NoError(t, <-other)
 	})
 }
 
@@ -140,22 +120,19 @@ func TestLostUntilReopened(t *testing.T) {
 			_, err := c.Call(ctx, mAsk, &msg{SessionID: "a"}, nil)
 			return err
 		}
-		reopened := make(chan error, 1)
-		reopen := func() {
-			go func() { // ends with the call
-				_, err := c.Call(t.Context(), mEcho, &msg{SessionID: "a"}, nil)
-				reopened <- err
-			}()
+		reopen := func() chan error {
+			reopened := calling(t.Context(), c, mEcho, &msg{SessionID: "a"}, nil)
 			synctest.Wait()
 			require.ErrorIs(t, ask(), why, "it is not open yet")
+			return reopened
 		}
 
-		reopen()
+		reopened := reopen()
 		n.in <- `{"jsonrpc":"2.0","id":` + string(n.last().ID) + `,"error":{"code":-32002,"message":"gone"}}`
 		require.Error(t, <-reopened)
 		require.ErrorIs(t, ask(), why)
 
-		reopen()
+		reopened = reopen()
 		n.in <- &stream.LostError{SessionID: "a", Err: why}
 		require.ErrorIs(t, <-reopened, why)
 		require.ErrorIs(t, ask(), why)

@@ -107,14 +107,6 @@ func TestErrorsWithRudeMethods(t *testing.T) {
 	}
 }
 
-// failing is a stream that fails with a given error.
-type failing struct {
-	stream.Stream
-	err error
-}
-
-func (s *failing) Read() ([]byte, error) { return nil, s.err }
-
 // A stream, a ctx or a sending middleware of the user has an error whose methods panic. Who
 // uses the connection gets an error that can be asked anything.
 func TestRudeErrorsThatAreKept(t *testing.T) {
@@ -127,7 +119,7 @@ func TestRudeErrorsThatAreKept(t *testing.T) {
 				near, far := stream.Pipe()
 				defer far.Close()
 				defer near.Close()
-				c := newConn(rpc.Config{Stream: &failing{near, rudeErr}})
+				c := newConn(rpc.Config{Stream: &fake{Stream: near, read: func() ([]byte, error) { return nil, rudeErr }}})
 				require.NoError(t, c.Start(t.Context()))
 				_, err := c.Call(t.Context(), mEcho, &msg{}, nil)
 				require.ErrorIs(t, err, wire.ErrClosed)

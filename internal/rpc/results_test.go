@@ -220,17 +220,6 @@ func TestNoHandlerIsStartedWhileResultsExceedTheBudget(t *testing.T) {
 	})
 }
 
-// late is a stream whose messages are read late.
-type late struct {
-	stream.Stream
-	each time.Duration
-}
-
-func (s *late) Read() ([]byte, error) {
-	time.Sleep(s.each)
-	return s.Stream.Read()
-}
-
 // Two ends ask each other for long results, from everywhere, and both read late: both get
 // all they have asked for.
 func TestBothEndsSendLongResultsAndReadLate(t *testing.T) {
@@ -241,7 +230,7 @@ func TestBothEndsSendLongResultsAndReadLate(t *testing.T) {
 				var loaded atomic.Int64
 				config := func(i int, s stream.Stream) rpc.Config {
 					return rpc.Config{
-						Stream: &late{s, 20 * time.Second}, Results: budget,
+						Stream: &fake{Stream: s, read: func() ([]byte, error) { time.Sleep(20 * time.Second); return s.Read() }}, Results: budget,
 						Limits: rpc.Limits{Results: 2 * longResult, MaxHandlers: 2, SendQueue: longResult, Backlog: 1000, StallTimeout: time.Hour},
 						Entries: []*rpc.Entry{
 							on(mEcho, loader(&loaded)),

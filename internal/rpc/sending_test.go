@@ -59,34 +59,29 @@ func TestSendingWhileEverythingComputes(t *testing.T) {
 }
 
 // picky is a stream that refuses messages that contain "refused".
-type picky struct{ stream.Stream }
-
-func (s *picky) Write(b []byte) error {
-	if bytes.Contains(b, []byte("refused")) {
-		return &stream.MessageError{Reason: "not this one"}
-	}
-	return s.Stream.Write(b)
-}
-
-// pickyBatch refuses the whole batch.
-type pickyBatch struct{ picky }
-
-func (s *pickyBatch) Features() *stream.Features { return &stream.Features{WriteBatch: s.writeBatch} }
-
-func (s *pickyBatch) writeBatch(msgs [][]byte) error {
-	for _, b := range msgs {
+func picky(s stream.Stream) *fake {
+	return &fake{Stream: s, write: func(b []byte) error {
 		if bytes.Contains(b, []byte("refused")) {
 			return &stream.MessageError{Reason: "not this one"}
 		}
-	}
-	return stream.FeaturesOf(s.Stream).WriteBatch(msgs)
+		return s.Write(b)
+	}}
 }
 
 // A message that the stream refuses fails its call, or its request, and nothing else.
 func TestRefusedMessages(t *testing.T) {
 	for name, wrap := range map[string]func(stream.Stream) stream.Stream{
-		"single": func(s stream.Stream) stream.Stream { return &picky{s} },
-		"batch":  func(s stream.Stream) stream.Stream { return &pickyBatch{picky{s}} },
+		"single": func(s stream.Stream) stream.Stream { return picky(s) },
+		"batch": func(s stream.Stream) stream.Stream {
+			f := picky(s)
+			f.features.WriteBatch = func(msgs [][]byte) error {
+				if bytes.Contains(bytes.Join(msgs, nil), []byte("refused")) {
+					return &stream.MessageError{Reason: "not this one"}
+				}
+				return stream.FeaturesOf(s).WriteBatch(msgs)
+			}
+			return f
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -193,24 +188,13 @@ func TestCancelsAreNeverLost(t *testing.T) {
 	})
 }
 
-// slow is a stream whose writes take their time.
-type slow struct {
-	stream.Stream
-	each time.Duration
-}
-
-func (s *slow) Write(b []byte) error {
-	time.Sleep(s.each)
-	return s.Stream.Write(b)
-}
-
 // A peer that sends faster than it is answered, and reads, is not cut off. What waits for
 // it stays within the reserve.
 func TestReaderPausesForOwnResponses(t *testing.T) {
 	const n = 20_000
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
-		s := &counted{Stream: &slow{near, time.Millisecond}}
+		s := &counted{Stream: &fake{Stream: near, write: func(b []byte) error { time.Sleep(time.Millisecond); return near.Write(b) }}}
 		c := startOn(t, rpc.Config{Stream: unbatched{s}, Limits: rpc.Limits{SendReserve: 10_000}})
 		p := newPeer(t, far)
 		go func() { // ends when all were read
@@ -350,25 +334,17 @@ func TestShortMessagesAfterLongOnes(t *testing.T) {
 	})
 }
 
-// written counts the messages that are written.
-type written struct {
-	stream.Stream
-	n atomic.Int64
-}
-
-func (s *written) Write([]byte) error { s.n.Add(1); return nil }
-
 // A sender may compute for long after it has sent: its message does not wait for that.
 func TestNotificationLeavesBeforeItsSenderGoesOn(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // nothing else runs until the sender waits
 	bubble(t, func(t *testing.T) {
 		near, _ := stream.Pipe()
-		s := &written{Stream: near}
-		c := startOn(t, rpc.Config{Stream: s})
+		var written atomic.Int64
+		c := startOn(t, rpc.Config{Stream: &fake{Stream: near, write: func([]byte) error { written.Add(1); return nil }}})
 		late := 0
 		for n := range int64(100) {
 			require.NoError(t, c.Notify(t.Context(), mNote, &msg{}))
-			if s.n.Load() <= n {
+			if written.Load() <= n {
 				late++
 			}
 			time.Sleep(time.Millisecond)
