@@ -39,7 +39,9 @@ func (h *handlers) notification(s *scope, it *order.Item) {
 	}
 	entry, ok := it.What.(*Entry)
 	if !ok {
-		h.failed(s, h.invoke(s, nil, json.RawMessage(it.Params), h.kept(it.Params), nil))
+		if err := h.invoke(s, nil, json.RawMessage(it.Params), h.kept(it.Params), nil); err != nil {
+			h.failed(s, err)
+		}
 		return
 	}
 	var params any
@@ -57,13 +59,12 @@ func (h *handlers) notification(s *scope, it *order.Item) {
 		return
 	}
 	it.Ends.AwaitCalled(s.parent.Done()) // ends with the connection
-	h.failed(s, h.invoke(s, entry, params, raw, nil))
+	if err := h.invoke(s, entry, params, raw, nil); err != nil {
+		h.failed(s, err)
+	}
 }
 
 func (h *handlers) failed(s *scope, err error) {
-	if err == nil {
-		return
-	}
 	s.conn.Look(s.Method, err, func() {
 		if s.conn.Ordinary(err) {
 			h.log.Debug("acp: a notification handler ended with the connection", "method", shown(s.Method))
@@ -215,10 +216,7 @@ func (h *handlers) allows(key string) bool {
 // Title implements [order.Subject].
 func (e *Entry) Title() string { return e.Name }
 
-// ends returns the group that a message with these params ends, or nil.
+// ends returns the group that a message with these params ends.
 func (e *Entry) ends(params []byte) *order.Ends {
-	if e.Ends == EndsNothing {
-		return nil
-	}
 	return &order.Ends{Group: groupKey(params), All: e.Ends == EndsAll}
 }

@@ -97,7 +97,10 @@ func (r *reader) notification(e *envelope.Envelope, size int64) {
 	h := &r.c.handlers
 	it := order.Item{Size: size + order.NotificationOverhead, Params: e.Params}
 	if entry := h.notifications[string(e.Method)]; entry != nil {
-		it.What, it.Ends = entry, entry.ends(e.Params)
+		it.What = entry
+		if entry.Ends != EndsNothing {
+			it.Ends = entry.ends(e.Params)
+		}
 	} else {
 		method := string(e.Method)
 		switch {
@@ -123,7 +126,10 @@ func (r *reader) request(e *envelope.Envelope, size int64) {
 	if q.entry == nil {
 		q.Method = string(e.Method)
 	} else {
-		q.Method, q.Waits, q.Ends = q.entry.Name, q.entry.Waits || q.entry.Group, q.entry.ends(e.Params)
+		q.Method, q.Waits = q.entry.Name, q.entry.Waits || q.entry.Group
+		if q.entry.Ends != EndsNothing {
+			q.Ends = q.entry.ends(e.Params)
+		}
 		if q.entry.Group {
 			q.Group = groupKey(e.Params)
 		}

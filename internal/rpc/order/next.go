@@ -29,11 +29,11 @@ func inside(h Scoped) bool { return h != nil && h.scope().inside > 0 }
 func (o *Order) Next(s Scoped, only bool) (Item, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if only && (o.queue.len() == 0 || o.queue.peek().Kind != Delivery && o.queue.peek().Kind != Last) {
+	if only && (o.queue.n == 0 || o.queue.peek().Kind != Delivery && o.queue.peek().Kind != Last) {
 		return Item{}, false
 	}
 	o.handling = nil
-	for o.queue.len() > 0 {
+	for o.queue.n > 0 {
 		if p := &o.pressed; o.queue.peek().Kind == Notification && !o.ended && p.held > p.budget && p.lifting == 0 {
 			// The updates that were handled and not given out exceed the budget by themselves:
 			// what is queued is smaller than what it becomes. The other conditions are those of
@@ -191,8 +191,6 @@ type block struct {
 	items [32]Item
 	next  *block
 }
-
-func (q *queue) len() int { return q.n }
 
 func (q *queue) push(it Item) {
 	if q.last == nil || q.tail == len(q.last.items) {

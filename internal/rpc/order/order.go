@@ -88,7 +88,7 @@ func (o *Order) Stop() (responses []Response, dropped int) {
 	o.pressed.budget = -1 // WaitRoom looks whether it has stopped
 	o.pressed.over.Store(true)
 	o.lost = o.handling != nil || len(o.gate.held) > 0
-	for o.queue.len() > 0 {
+	for o.queue.n > 0 {
 		switch it := o.queue.pop(); it.Kind {
 		case Delivery, Last:
 			responses = append(responses, response(it, o.lost))

@@ -46,7 +46,7 @@ func TestQueue(t *testing.T) {
 				model = nil
 			}
 		}
-		require.Equal(t, len(model), q.len())
+		require.Equal(t, len(model), q.n)
 	}
 	for range q.all() {
 		break // may stop early
