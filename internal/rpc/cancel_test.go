@@ -50,8 +50,7 @@ func TestCancelFromThePeer(t *testing.T) {
 	}
 }
 
-// A cancel is not held up by notifications, and finds a request that was not
-// started yet, which then never is.
+// A cancel does not wait for notifications. A request that was not started yet is never started.
 func TestCancelActsWhenRead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate, started := make(chan struct{}), false
@@ -97,7 +96,7 @@ func TestCallEndsWithItsCtx(t *testing.T) {
 	})
 }
 
-func TestGraceForAnAnswerAfterCancel(t *testing.T) {
+func TestGraceForAResponseAfterCancel(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
 			c, p := start(t, rpc.Config{})
@@ -177,8 +176,8 @@ func TestGroups(t *testing.T) {
 	})
 }
 
-// The handler of the cancel is called after that of its prompt, however close they are and
-// whatever middleware the prompt passes through, and does not wait for what the prompt does.
+// The handler of a cancel is called after the handler of its prompt was called, whatever middleware
+// the prompt passes through. It does not wait until the prompt returns.
 func TestPromptIsCalledBeforeItsCancel(t *testing.T) {
 	for i := range 400 {
 		bubble(t, func(t *testing.T) {
@@ -267,7 +266,7 @@ func TestHandshake(t *testing.T) {
 	})
 }
 
-// A handshake that is cancelled before it could start leaves the way free for another.
+// After a handshake that is cancelled before it starts, another one may follow.
 func TestHandshakeIsCancelledWhileItWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -298,7 +297,7 @@ func TestHandshakeIsCancelledWhileItWaits(t *testing.T) {
 	})
 }
 
-// A caller may cancel its request and go on waiting: the response says what came of it.
+// A caller may cancel its request and still wait for the response.
 func TestCallIsCancelledWhileItGoesOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c, p := start(t, rpc.Config{})

@@ -84,8 +84,8 @@ func TestFlushGrace(t *testing.T) {
 	})
 }
 
-// An answer that was read reaches its caller, even behind a handler that hangs.
-func TestCloseKeepsAnswersThatWereRead(t *testing.T) {
+// A response that was read reaches its caller, even behind a handler that hangs.
+func TestCloseKeepsResponsesThatWereRead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(3 * time.Second); return nil, nil })}})
 		at := make(chan error, 2)
@@ -170,8 +170,8 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
-// Wait waits for code of the user that runs on its own, and names what does not end.
-func TestTrackedWork(t *testing.T) {
+// Wait waits for work that a handler has left behind, and names what does not end.
+func TestWaitNamesLingeringWork(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var long func()
 		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
@@ -293,8 +293,8 @@ var turn = []string{
 	`{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"no"}}` + "\n",
 }
 
-// The peer dies at every byte of the conversation: every call returns, what was
-// read whole reaches its handler or caller, and nothing is left behind.
+// Wherever in the conversation the peer dies, every call returns, complete messages reach their
+// handler or caller, and no goroutine is left.
 func TestPeerDiesAnywhere(t *testing.T) {
 	total := len(strings.Join(turn, ""))
 	for cut := range total + 1 {

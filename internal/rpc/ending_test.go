@@ -21,7 +21,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-func TestEndOfInputAnswersWhatWasAsked(t *testing.T) {
+func TestEndOfInputRespondsToPendingRequests(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var ev events
 		near, far := stream.Pipe()
@@ -176,7 +176,7 @@ func TestWriteError(t *testing.T) {
 	})
 }
 
-// Whatever is asked of a connection that has ended, the answer is the same.
+// After its end, all methods of a connection return the same error.
 func TestOneErrorAfterTheEnd(t *testing.T) {
 	for name, end := range map[string]func(*rpc.Conn, peer, *held, context.CancelCauseFunc){
 		"Close":        func(c *rpc.Conn, _ peer, _ *held, _ context.CancelCauseFunc) { c.Close() },
@@ -221,8 +221,7 @@ func TestOneErrorAfterTheEnd(t *testing.T) {
 	}
 }
 
-// Ends of every kind in the middle of traffic: every call returns, nothing is
-// left behind.
+// A connection may end in any way during traffic: every call returns, and no goroutine is left.
 func TestEndsUnderLoad(t *testing.T) {
 	ways := map[string]func(a *rpc.Conn, cancel func(), s *held){
 		"close":  func(a *rpc.Conn, _ func(), _ *held) { _ = a.Close() },
@@ -287,7 +286,7 @@ func TestEndsUnderLoad(t *testing.T) {
 	}
 }
 
-// A handler that returns because the peer has left has made no mistake.
+// A handler that returns because the connection has ended is not logged as an error.
 func TestHandlersThatEndWithTheConnectionAreNoErrors(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var l logs
@@ -310,8 +309,8 @@ func TestHandlersThatEndWithTheConnectionAreNoErrors(t *testing.T) {
 	})
 }
 
-// The result of a call whose notifications were lost, because the connection was closed,
-// comes with the reason.
+// If the connection was closed before the notifications of a call were handled, the call returns
+// its result and an error.
 func TestResponseAfterLostNotifications(t *testing.T) {
 	for name, m := range map[string]*wire.Method{"stream": mPrompt, "other": mEcho} {
 		t.Run(name, func(t *testing.T) {

@@ -17,9 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// A handler that passes notifications on to a peer that does not read is as slow as
-// that peer: its own connection stops reading. While it makes a call it does not, and
-// neither does the connection that it sends on.
+// If a handler passes notifications on to a peer that does not read, its own connection stops
+// reading too. It does not while the handler makes a call, and the other connection never does.
 func TestReaderPausesWhileAnotherConnectionIsSlow(t *testing.T) {
 	for name, tt := range map[string]struct {
 		pass  func(ctx context.Context, near, other *rpc.Conn, m *msg) error
@@ -60,8 +59,8 @@ func TestReaderPausesWhileAnotherConnectionIsSlow(t *testing.T) {
 // unbatched hides WriteBatch.
 type unbatched struct{ stream.Stream }
 
-// A handler that waits for room keeps its slot: it waits for nothing that another
-// handler could bring, and every further one would wait as well.
+// A handler that waits for room keeps its slot: no other handler can help it, and every further
+// one would wait as well.
 func TestSlotIsKeptInsideASend(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var running, most atomic.Int64
@@ -86,8 +85,7 @@ func TestSlotIsKeptInsideASend(t *testing.T) {
 	})
 }
 
-// What was read is handled although the peer has died and its death was seen on both
-// ways: first no more came, then nothing could be written.
+// What was read is handled if the input ends and then writing fails.
 func TestWriteErrorAfterEndOfInput(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
@@ -126,8 +124,8 @@ func TestWriteErrorAfterEndOfInput(t *testing.T) {
 	})
 }
 
-// A call or send that a handler makes with its ctx ends with the same error as any
-// other when the connection does, and with its answer when that was read.
+// When the connection ends, a call or send with the ctx of a handler returns the same error as any
+// other, or its response if that was read.
 func TestHandlersCallsAtClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		errs := make(chan error, 10)
@@ -193,8 +191,7 @@ func TestRequestWaitsWhileAnotherConnectionIsSlow(t *testing.T) {
 	})
 }
 
-// A response that the handler of a relay passes on is queued there before what was read after
-// it.
+// A response that the handler of a relay passes on is queued before what was read after it.
 func TestForwardedResponseKeepsItsPlace(t *testing.T) {
 	runs := 5000
 	if testing.Short() {
@@ -253,9 +250,10 @@ func TestForwardedResponseKeepsItsPlace(t *testing.T) {
 	}
 }
 
-// What is read after a response to the handler of a relay waits for what the wait is for, or
-// for an end, and for no time. Other handlers hold back nothing.
-func TestWhatARelayHoldsBack(t *testing.T) {
+// What is read after a response to the handler of a relay waits until that handler responds, makes
+// a call or calls Release, or until its request or the connection ends. No time ends the wait.
+// Other handlers hold back nothing.
+func TestRelayHoldsBackMessages(t *testing.T) {
 	type world struct {
 		back   *rpc.Conn
 		p, q   peer

@@ -17,7 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-func TestWhatHandlersReturn(t *testing.T) {
+func TestResponsesToRequests(t *testing.T) {
 	secret := errors.New("secret /home/user")
 	invalidAnswer := `{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`
 	tests := []struct {
@@ -156,7 +156,7 @@ func TestMiddleware(t *testing.T) {
 	})
 }
 
-// Code of the user that panics while something is encoded spoils that one message.
+// A panic while a message is encoded affects only that message.
 type explosive struct{}
 
 func (explosive) MarshalJSON() ([]byte, error) { panic("boom") }

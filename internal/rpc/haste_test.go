@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Hasten is called when calls take long, as long as it makes them faster.
+// Hasten is called when calls take long, and while it makes them faster.
 func TestStreamIsToldOfUrgentCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()

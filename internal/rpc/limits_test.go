@@ -90,9 +90,8 @@ func TestTooManyWaitingRequests(t *testing.T) {
 	})
 }
 
-// A request that was cancelled while it waited leaves its place only when that is
-// reached, so it goes on counting: else a peer that cancels what it asks for could make
-// the line grow without end.
+// A request that was cancelled while it waited keeps its place in the queue, so it still counts.
+// Otherwise a peer that cancels what it asks for could make the queue grow without end.
 func TestCancelledRequestsThatWaitAreBounded(t *testing.T) {
 	const room, tries = 64 << 10, 2000
 	long := strings.Repeat("x", 10<<10)
@@ -150,7 +149,7 @@ func TestTooManyOpenRequests(t *testing.T) {
 	})
 }
 
-// Every cancel that waits for its place remembers the prompts it ends, which counts.
+// A waiting cancel refers to the prompts that it has ended, and that memory counts.
 func TestCancelsOfManyPromptsAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		cancel := ends(rpc.EndsForeground, ignore(mCancel))
@@ -184,8 +183,8 @@ func TestCancelsOfManyPromptsAreBounded(t *testing.T) {
 	})
 }
 
-// A handler that begins to wait for the peer makes room for one that waits for a
-// slot, which the peer may need.
+// A handler that begins to wait for the peer gives its slot to another one, which the peer may
+// need.
 func TestSlotIsGivenAwayInsideACall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -251,8 +250,8 @@ func TestStall(t *testing.T) {
 	})
 }
 
-// A response counts against the limits until it is queued: a peer that asks and does not
-// read gets no goroutine for every question.
+// A response counts against the limits until it is queued, so a peer that does not read cannot
+// start a goroutine with every request.
 func TestResponsesWithoutRoomAreCounted(t *testing.T) {
 	for name, e := range map[string]func(handle) *rpc.Entry{
 		"counted":   func(h handle) *rpc.Entry { return on(mEcho, h) },
@@ -286,7 +285,7 @@ func TestResponsesWithoutRoomAreCounted(t *testing.T) {
 	}
 }
 
-// MaxOpen holds for responses that wait for room, with what they say.
+// MaxOpen includes the bytes of responses that wait for room.
 func TestMaxOpenCountsResponsesWithoutRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		_, p, s := startHeld(t, rpc.Config{

@@ -18,8 +18,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// curious is a slog.Handler that asks and uses the connection that logs. It collects what
-// is logged.
+// curious is a slog.Handler that uses the connection that logs. It collects what is logged.
 type curious struct {
 	slog.Handler
 	conn func() *rpc.Conn
@@ -127,8 +126,8 @@ func TestNothingIsLoggedUnderALock(t *testing.T) {
 	}
 }
 
-// A peer sends bytes that mean nothing, as fast as it can: it cannot fill the disk with the
-// log, and the log says how much it left out.
+// A peer cannot fill the disk with the log by sending invalid input. The log says how many lines
+// were omitted.
 func TestPeerCannotFloodTheLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var l logs
@@ -156,7 +155,7 @@ func TestPeerCannotFloodTheLog(t *testing.T) {
 	})
 }
 
-// What a peer names is cut where it is logged, and a request that it got wrong is no warning.
+// Names from a peer are cut in the log, and an invalid request is not logged as a warning.
 func TestNamesOfThePeerAreCutInTheLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var l, own logs

@@ -73,7 +73,7 @@ func (n *network) last() stream.Message {
 	return n.out[len(n.out)-1]
 }
 
-// What is lost fails alone, and a lost session until it is opened again.
+// A lost message fails its call. The calls of a lost session fail until it is opened again.
 func TestLost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		n, _ := newNetwork()
@@ -193,9 +193,8 @@ func TestDraining(t *testing.T) {
 	})
 }
 
-// The description that a stream receives with a message is equal to the one that parsing
-// the message gives.
-func TestDescriptionsAreTrue(t *testing.T) {
+// The description that a stream receives with a message equals the parsed message.
+func TestDescriptionsMatchMessages(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		n, _ := newNetwork()
 		c := startOn(t, rpc.Config{Stream: n, Entries: []*rpc.Entry{
@@ -257,7 +256,7 @@ func (p *parsing) readMessage() (stream.Message, error) {
 	return m, nil
 }
 
-// The connection takes a message for what its bytes say, whoever has parsed it.
+// The bytes of a message decide, not what the stream says about them.
 func TestMessagesOfAStreamThatParses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, _ := stream.Pipe()

@@ -55,8 +55,8 @@ func TestCallReturnsAfterEarlierNotifications(t *testing.T) {
 	})
 }
 
-// While a notification handler is inside a call, what the peer may need for its
-// answer starts, and the answer of that call passes everything.
+// While a notification handler makes a call, requests start, because the peer may need them for its
+// response. The response does not wait for anything.
 func TestNotificationHandlerMayCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var ev events
@@ -93,7 +93,7 @@ func TestNotificationHandlerMayCall(t *testing.T) {
 	})
 }
 
-// A request that was read before the handler called starts as well.
+// A request that was read before the handler made its call starts as well.
 func TestQueuedRequestStartsWhenTheHandlerCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var c *rpc.Conn
@@ -118,8 +118,7 @@ func TestQueuedRequestStartsWhenTheHandlerCalls(t *testing.T) {
 	})
 }
 
-// The exception reaches over connections: a handler of one that calls on another
-// is inside a Conn method too.
+// The same holds for a handler that makes a call on another connection.
 func TestHandlerMayCallOnAnotherConnection(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		other, q := start(t, rpc.Config{})
@@ -138,7 +137,7 @@ func TestHandlerMayCallOnAnotherConnection(t *testing.T) {
 	})
 }
 
-func TestForeignContextIsWarnedAbout(t *testing.T) {
+func TestWarningAboutAForeignContext(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var l logs
 		var c *rpc.Conn
@@ -223,7 +222,7 @@ func TestWaitForTheOrderEndsWithCtx(t *testing.T) {
 	})
 }
 
-func TestEverythingSentIsAheadOfTheAnswer(t *testing.T) {
+func TestResponseFollowsWhatTheHandlerSent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var c *rpc.Conn
 		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
@@ -281,8 +280,7 @@ func TestDetachedContext(t *testing.T) {
 	})
 }
 
-// A handler that sends something for which there is room waits for nothing: no request
-// overtakes its notification meanwhile.
+// While a handler sends without waiting, no request overtakes its notification.
 func TestRequestWaitsWhileAHandlerSends(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate, started := make(chan struct{}), false

@@ -107,8 +107,8 @@ func TestErrorsWithRudeMethods(t *testing.T) {
 	}
 }
 
-// A stream, a ctx or a sending middleware of the user has an error whose methods panic. Who
-// uses the connection gets an error that can be asked anything.
+// A stream, a ctx or a sending middleware returns an error whose methods panic. The methods of the
+// error that the user of the connection gets do not.
 func TestRudeErrorsThatAreKept(t *testing.T) {
 	for name, rudeErr := range rudeErrors() {
 		if strings.Contains(name, "Logged") || strings.Contains(name, "LogValue") || strings.Contains(name, "RequestError") || strings.Contains(name, "MarshalJSON") {
@@ -182,9 +182,9 @@ func (s *waiting) written() int64 {
 	return 0
 }
 
-// A stream that does not know how much it has written does not hold up the end of the
-// connection, nor does it end the process.
-func TestStreamsThatMeasureBadly(t *testing.T) {
+// A method Written that blocks or panics does not delay the end of the connection, nor does it end
+// the process.
+func TestWrittenBlocksOrPanics(t *testing.T) {
 	for name, panics := range map[string]bool{"waits": false, "panics": true} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -236,7 +236,7 @@ func (r *panicking) Close() error {
 	return nil
 }
 
-// A stream that panics ends its connection and not the process.
+// A panic of a stream ends its connection, not the process.
 func TestStreamsThatPanic(t *testing.T) {
 	for name, r := range map[string]*panicking{"features": {features: true}, "read": {read: true}, "write": {write: true}, "close": {close: true}} {
 		t.Run(name, func(t *testing.T) {

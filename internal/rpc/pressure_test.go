@@ -138,8 +138,7 @@ func TestHeldUpdatesCount(t *testing.T) {
 	})
 }
 
-// What waits takes hardly more memory than the budget, also when the messages are
-// small.
+// What waits takes little more memory than the budget, even if the messages are small.
 func TestMemoryOfTheBacklog(t *testing.T) {
 	const budget = 8 << 20
 	for _, size := range []int{0, 200, 5000} {
@@ -164,7 +163,7 @@ func TestMemoryOfTheBacklog(t *testing.T) {
 
 // The response to an abandoned call is freed, however long a handler delays its place in
 // the order.
-func TestMemoryOfAbandonedAnswers(t *testing.T) {
+func TestMemoryOfAbandonedResponses(t *testing.T) {
 	const size, calls = 1 << 20, 20
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})

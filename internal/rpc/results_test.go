@@ -73,7 +73,7 @@ func TestReservationsWait(t *testing.T) {
 }
 
 // A reservation waits as long as the request and the connection last.
-func TestWhatEndsAReservation(t *testing.T) {
+func TestEndsOfAReservation(t *testing.T) {
 	for name, end := range map[string]func(c *rpc.Conn, p peer){
 		"cancel": func(_ *rpc.Conn, p peer) {
 			p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':9}}`)
@@ -104,7 +104,7 @@ func TestWhatEndsAReservation(t *testing.T) {
 }
 
 // Outside of a request handler, and after it has returned, nothing is reserved.
-func TestNothingToReserveFor(t *testing.T) {
+func TestReservationsOutsideARequest(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		after, note := make(chan error), make(chan error, 1)
 		_, p := start(t, rpc.Config{Limits: rpc.Limits{Results: 1}, Entries: []*rpc.Entry{

@@ -56,7 +56,7 @@ func TestUnusableMessages(t *testing.T) {
 	}
 }
 
-func TestIdsAreEchoedAsTheyWereWritten(t *testing.T) {
+func TestIDsAreEchoed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		_, p := start(t, rpc.Config{Extension: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
 			id, ok := rpc.RequestID(ctx)
@@ -87,7 +87,7 @@ func TestDuplicateIDInFlight(t *testing.T) {
 	})
 }
 
-func TestWhatCallsReturn(t *testing.T) {
+func TestResultsOfCalls(t *testing.T) {
 	invalid := func(t *testing.T, _ any, err error) { assert.EqualError(t, err, "invalid t/echo result") }
 	tests := []struct {
 		name, answer string
@@ -169,7 +169,7 @@ func TestTooLongMessages(t *testing.T) {
 	})
 }
 
-func TestOwnMistakesSendNothing(t *testing.T) {
+func TestInvalidParamsAreNotSent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c, p := start(t, rpc.Config{Invalid: func(where string, _ *wire.FieldErrors) error { return errors.New("invalid " + where) }})
 		ctx := t.Context()
