@@ -162,6 +162,7 @@ func TestStrictIDs(t *testing.T) {
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
 		refused := `{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'Invalid request: id must be a string or an integer'}}`
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'result':{'n':2}}`, refused)
+		synctest.Wait()
 		assert.Equal(t, []string{"note 7"}, ev.list())
 		for id, fine := range map[string]bool{"null": false, "1e-1": false, "9007199254740993": true, "1e3": true, "-1": true, "'x'": true} {
 			p.Send(`{'jsonrpc':'2.0','id':%s,'method':'t/echo','params':{'n':2}}`, id)
