@@ -158,7 +158,7 @@ func (c *Conn) dispatch(ctx context.Context, k *call, params any) error {
 	f.Call = k.id
 	if err == nil && c.network {
 		c.describe(f, stream.Message{Kind: stream.KindRequest, ID: strconv.AppendUint(nil, k.id, 10), Method: k.method}, head)
-		err = c.calls.join(k, f.SessionID, c.reopens(k.method))
+		err = c.calls.join(k, f.SessionID, c.cfg.Reopens(k.method))
 	}
 	if err == nil {
 		err = c.out.Reserve(ctx, f)

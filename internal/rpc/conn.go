@@ -58,6 +58,9 @@ func (c *Conn) Configure(cfg Config) {
 	if c.cfg.Err == nil && cfg.Stream == nil {
 		c.cfg.Err = errors.New("acp: no stream")
 	}
+	if c.cfg.Reopens == nil {
+		c.cfg.Reopens = func(string) bool { return false }
+	}
 	c.send = wrap(cfg.Sending, c.sendWrapped)
 	c.handlers.init(&c.cfg, c.log)
 	if c.cfg.Results == nil {

@@ -134,7 +134,7 @@ func (r *reader) request(e *envelope.Envelope, size int64) {
 			q.Group = groupKey(e.Params)
 		}
 	}
-	if r.c.network && r.c.reopens(q.Method) {
+	if r.c.network && r.c.cfg.Reopens(q.Method) {
 		r.c.calls.reopen(envelope.SessionID(e.Params))
 	}
 	if why := r.c.order.Accept(q); why > order.Stopped {

@@ -165,6 +165,3 @@ func (c *Conn) describe(f *outbox.Frame, m stream.Message, body int) {
 	}
 	f.Message = m
 }
-
-// reopens reports whether a request of the method opens a lost session again.
-func (c *Conn) reopens(method string) bool { return c.cfg.Reopens != nil && c.cfg.Reopens(method) }
