@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -233,16 +232,6 @@ func TestCommandLetsTheProcessFinishInHaste(t *testing.T) {
 	close(closed)
 	<-hastened
 	assert.FileExists(t, file)
-}
-
-func TestCommandCloseManyTimes(t *testing.T) {
-	p := start(t, helper(t, "echo"), nil)
-	var all sync.WaitGroup
-	for range 10 {
-		all.Go(func() { assert.NoError(t, p.Close()) })
-	}
-	all.Wait()
-	assert.NoError(t, p.Close())
 }
 
 func TestCommandCloseInterruptsWrite(t *testing.T) {

@@ -54,16 +54,6 @@ func TestLinesAroundBufferSizes(t *testing.T) {
 	}
 }
 
-func TestLinesSlicesHaveTheirOwnMemory(t *testing.T) {
-	s := stream.Lines(strings.NewReader("{\"a\":1}\n{\"b\":2}\n"), nil, nil)
-	first, err := s.Read()
-	require.NoError(t, err)
-	_ = append(first, "overwritten?"...)
-	second, err := s.Read()
-	require.NoError(t, err)
-	assert.Equal(t, `{"b":2}`, string(second))
-}
-
 var xs = strings.Repeat("x", 64<<10)
 
 // endless returns a line of n bytes and measures the heap while it is read.

@@ -140,18 +140,6 @@ func TestCloseCodes(t *testing.T) {
 	}
 }
 
-// A second initialize is refused, and the connection goes on.
-func TestSecondInitialize(t *testing.T) {
-	_, s := start(t, nil, nil)
-	c := dial(t, wsURL(s), nil)
-	defer c.Close()
-	require.NoError(t, c.Write([]byte(initialize)))
-	got, err := c.Read()
-	require.NoError(t, err)
-	assert.Contains(t, string(got), `-32600`)
-	assert.Contains(t, string(got), `"id":0`)
-}
-
 // A client learns over both transports that its connection has ended because the server shuts
 // down, and not because the agent had nothing more to say. It learns it at once: a client that can
 // continue event streams does not look for a server that is gone.
@@ -160,7 +148,7 @@ func TestDrainHasAReason(t *testing.T) {
 		for _, resume := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, resume %t", scheme, resume), func(t *testing.T) {
 				h, s := start(t, &remote.Options{Resume: resume}, nil)
-				conn, session := talk(t, scheme+strings.TrimPrefix(s.URL, "http"), nil)
+				conn, session := openSession(t, scheme+strings.TrimPrefix(s.URL, "http"), nil)
 				_, err := session.Prompt(t.Context(), acp.Text("x")).Wait()
 				require.NoError(t, err)
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

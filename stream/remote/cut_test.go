@@ -196,6 +196,23 @@ func converse(t *testing.T, url string, resume bool, transport *http.Transport, 
 	return err
 }
 
+// eachOffset runs a conversation whose network fails after each multiple of step bytes, and one
+// without a failure. It returns how many of them were completed.
+func eachOffset(t *testing.T, step int, once func(n int) (passed int, err error)) (completed int) {
+	whole, err := once(1 << 30)
+	require.NoError(t, err)
+	for n := 0; n < whole; n += step {
+		if _, err := once(n); err == nil {
+			completed++
+		}
+		if t.Failed() {
+			t.Fatalf("the failure was after %d of %d bytes", n, whole)
+		}
+	}
+	t.Logf("%d of %d conversations were completed", completed, 1+whole/step)
+	return completed
+}
+
 var step = flag.Int("step", 37, "TestCutAnywhere drops the connection after each multiple of so many bytes")
 
 // If a network connection is dropped after any number of bytes in either direction, no call hangs.
@@ -241,18 +258,7 @@ func TestCutAnywhere(t *testing.T) {
 						})
 						return passed, err
 					}
-					whole, err := once(1 << 30)
-					require.NoError(t, err)
-					completed := 0
-					for n := 0; n < whole; n += step {
-						if _, err := once(n); err == nil {
-							completed++
-						}
-						if t.Failed() {
-							t.Fatalf("cut after %d of %d bytes", n, whole)
-						}
-					}
-					t.Logf("%d of %d conversations were completed", completed, whole/step)
+					eachOffset(t, step, once)
 					assert.Equal(t, p.resume && !fromClient && !gone, continued > 0, "%d event streams were continued", continued)
 				})
 			}

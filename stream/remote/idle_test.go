@@ -163,22 +163,3 @@ func TestManyDrops(t *testing.T) {
 		})
 	}
 }
-
-// BenchmarkIdle measures the memory of an idle connection.
-func BenchmarkIdle(b *testing.B) {
-	for name, idle := range idles {
-		b.Run(name, func(b *testing.B) {
-			address := rawServer(b)
-			idle(b, address).Close()
-			before := inUse()
-			var conns []net.Conn
-			for b.Loop() {
-				conns = append(conns, idle(b, address))
-			}
-			b.ReportMetric(float64(inUse()-before)/float64(len(conns)), "B/conn")
-			for _, c := range conns {
-				c.Close()
-			}
-		})
-	}
-}

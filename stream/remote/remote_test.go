@@ -101,8 +101,8 @@ func connectTo(t *testing.T, url string, opts *remote.DialOptions, c acp.Client)
 	return conn
 }
 
-// talk connects to a URL and opens a session.
-func talk(t *testing.T, url string, opts *remote.DialOptions) (*client.Conn, *client.Session) {
+// openSession connects to a URL and opens a session.
+func openSession(t *testing.T, url string, opts *remote.DialOptions) (*client.Conn, *client.Session) {
 	t.Helper()
 	conn := connectTo(t, url, opts, silentClient{})
 	session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
@@ -162,23 +162,11 @@ func bearer(token string) *remote.DialOptions {
 	}}
 }
 
-func TestBothProfiles(t *testing.T) {
-	_, s := start(t, nil, nil)
-	overBoth(t, s, func(t *testing.T, url string) {
-		_, session := talk(t, url, nil)
-		for range 20 {
-			text, err := session.Prompt(t.Context(), acp.Text("hello")).Text()
-			require.NoError(t, err)
-			assert.Equal(t, "hello", text)
-		}
-	})
-}
-
 func TestPrincipalReachesHandlers(t *testing.T) {
 	ctxs := make(chan context.Context, 1)
 	_, s := start(t, &remote.Options{Authorize: remote.BearerToken("secret")}, ctxs)
 	overBoth(t, s, func(t *testing.T, url string) {
-		_, session := talk(t, url, bearer("secret"))
+		_, session := openSession(t, url, bearer("secret"))
 		_, err := session.Prompt(t.Context(), acp.Text("x")).Wait()
 		require.NoError(t, err)
 		p, ok := remote.PrincipalFrom(<-ctxs)
@@ -345,7 +333,7 @@ func TestRevoked(t *testing.T) {
 			_, s := start(t, &remote.Options{Authorize: func(r *http.Request) (*remote.Principal, error) {
 				return &remote.Principal{ID: "x", Revoked: revoked}, nil
 			}}, nil)
-			conn, session := talk(t, urlOf(s), nil)
+			conn, session := openSession(t, urlOf(s), nil)
 			turn := session.Prompt(t.Context(), acp.Text("wait"))
 			close(revoked)
 			_, err := turn.Wait()
@@ -372,11 +360,11 @@ func TestConnectionLimits(t *testing.T) {
 	who := func(name string) *remote.DialOptions {
 		return &remote.DialOptions{Header: func(context.Context) (http.Header, error) { return http.Header{"Authorization": {name}}, nil }}
 	}
-	talk(t, s.URL, who("alice"))
-	second, _ := talk(t, wsURL(s), who("alice"))
+	openSession(t, s.URL, who("alice"))
+	second, _ := openSession(t, wsURL(s), who("alice"))
 	_, err := remote.Dial(t.Context(), wsURL(s), who("alice"))
 	assert.Equal(t, 429, code(err))
-	talk(t, wsURL(s), who("bob"))
+	openSession(t, wsURL(s), who("bob"))
 	_, err = remote.Dial(t.Context(), wsURL(s), who("carol"))
 	assert.Equal(t, 503, code(err))
 	r := requests(s.URL)["POST"]
@@ -398,8 +386,8 @@ func TestConnectionLimits(t *testing.T) {
 func TestNoPrincipalLimitWithoutAuthorize(t *testing.T) {
 	_, s := start(t, &remote.Options{MaxConnections: 4, MaxPrincipalConnections: 2}, nil)
 	for range 2 {
-		talk(t, s.URL, nil)
-		talk(t, wsURL(s), nil)
+		openSession(t, s.URL, nil)
+		openSession(t, wsURL(s), nil)
 	}
 	_, err := remote.Dial(t.Context(), wsURL(s), nil)
 	assert.Equal(t, 503, code(err))
@@ -415,7 +403,7 @@ func code(err error) int {
 func TestShutdown(t *testing.T) {
 	leak.Check(t)
 	h, s := start(t, nil, nil)
-	_, _ = talk(t, s.URL, nil)
+	_, _ = openSession(t, s.URL, nil)
 	c := dial(t, wsURL(s), nil)
 	ended := make(chan error, 1)
 	go func() { _, err := c.Read(); ended <- err; c.Close() }() // ends with the shutdown
@@ -438,7 +426,7 @@ func TestShutdownIsPatientUntilItsCtxEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctxs := make(chan context.Context, 1)
 			h, s := start(t, nil, ctxs)
-			_, session := talk(t, urlOf(s), nil)
+			_, session := openSession(t, urlOf(s), nil)
 			turn := session.Prompt(t.Context(), acp.Text("wait"))
 			running := <-ctxs
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -525,7 +513,7 @@ func TestServe(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- h.Serve(ctx, listener) }() // ends with ctx
 	url := "http://" + listener.Addr().String() + "/acp"
-	conn, session := talk(t, url, nil)
+	conn, session := openSession(t, url, nil)
 	_, err = session.Prompt(t.Context(), acp.Text("x")).Wait()
 	require.NoError(t, err)
 	cancel()

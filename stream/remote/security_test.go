@@ -74,7 +74,7 @@ func TestNewServerSpeaksHTTP2(t *testing.T) {
 	protocols.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{Protocols: protocols}
 	defer transport.CloseIdleConnections()
-	_, session := talk(t, "http://"+listener.Addr().String(), &remote.DialOptions{Client: &http.Client{Transport: transport}})
+	_, session := openSession(t, "http://"+listener.Addr().String(), &remote.DialOptions{Client: &http.Client{Transport: transport}})
 	text, err := session.Prompt(t.Context(), acp.Text("hello")).Text()
 	require.NoError(t, err)
 	assert.Equal(t, "hello", text)

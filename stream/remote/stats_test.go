@@ -32,7 +32,7 @@ func TestStats(t *testing.T) {
 		Wait() error
 	}
 	for n, url := range []string{s.URL, wsURL(s)} {
-		conn, session := talk(t, url, bearer("secret"))
+		conn, session := openSession(t, url, bearer("secret"))
 		conns = append(conns, conn)
 		text, err := session.Prompt(t.Context(), acp.Text(long)).Text()
 		require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestFullServerIsLogged(t *testing.T) {
 			h := remote.NewHandler(serving(nil), &remote.Options{MaxConnections: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			s := httptest.NewServer(h)
 			defer s.Close()
-			conn, _ := talk(t, wsURL(s), nil)
+			conn, _ := openSession(t, wsURL(s), nil)
 			assert.Equal(t, 503, status(t, url(s)))
 			assert.Contains(t, log.String(), "status=503")
 			assert.Contains(t, log.String(), "MaxConnections")

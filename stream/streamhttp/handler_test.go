@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/pipenet"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/streamhttp"
@@ -271,20 +270,6 @@ func TestResponsesPassWaitingRequests(t *testing.T) {
 	got := []string{receive(t, end), receive(t, end)}
 	assert.ElementsMatch(t, []string{answer, fmt.Sprintf(big, 2)}, got)
 	assert.Equal(t, 202, <-waiting)
-}
-
-func TestManyConnectsAndDrops(t *testing.T) {
-	leak.Check(t)
-	s := serve(t, nil)
-	for range 200 {
-		client, end := s.connect(t, nil)
-		open(t, client, end)
-		require.NoError(t, client.Close())
-		_, err := end.Read()
-		assert.ErrorIs(t, err, io.EOF)
-		end.Close()
-	}
-	s.CloseClientConnections()
 }
 
 func TestContract(t *testing.T) {

@@ -33,7 +33,7 @@ func TestCloseCodes(t *testing.T) {
 		return func(s *websocket.Conn) { s.Features().CloseFor(why) }
 	}
 	drained := func(then func(*websocket.Conn)) func(*websocket.Conn) {
-		return func(s *websocket.Conn) { s.Drain(); then(s) }
+		return func(s *websocket.Conn) { s.Drain(); s.Drain(); then(s) }
 	}
 	for name, tt := range map[string]struct {
 		unanswered bool // initialize has no response yet

@@ -270,20 +270,6 @@ func TestBadUTF8IsReplaced(t *testing.T) {
 	assert.Equal(t, `{"a":"x`+"\ufffd\ufffd"+`y"}`, receive(t, server))
 }
 
-func TestDrain(t *testing.T) {
-	client, server := overTCP(t, 0)
-	defer client.Close()
-	defer server.Close()
-	select {
-	case <-server.Features().Draining:
-		t.Fatal("it drains already")
-	default:
-	}
-	server.Drain()
-	server.Drain()
-	<-server.Features().Draining
-}
-
 // Two idle ends keep each other alive.
 func TestIdleConnectionLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
