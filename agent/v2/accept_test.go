@@ -2,12 +2,9 @@ package agent_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
+	"regexp"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -19,258 +16,121 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// scripted is an agent whose work on a prompt is chosen by the text of the prompt.
-type scripted struct {
-	conn       *agent.Conn
-	initialize chan struct{} // Initialize waits for it unless it is nil
-	mcp        *acp.MCPCapabilities
-	works      map[string]func(ctx context.Context, s *agent.Session) (acp.StopReason, error)
-}
-
-func (a *scripted) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	if a.initialize != nil {
-		<-a.initialize
+// ask is work that asks the user and ends with refusal if the user does not allow it.
+func ask(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+	option, err := s.AskPermission(ctx, "May I?", nil)
+	if err == nil && !agent.Allows(option) {
+		return acp.StopReasonRefusal, nil
 	}
-	return &acp.InitializeResponse{Info: acp.Implementation{Name: "scripted", Version: "1"}, Capabilities: &acp.AgentCapabilities{Session: &acp.SessionCapabilities{MCP: a.mcp}}}, nil
+	return "", err
 }
 
-func (a *scripted) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "s1"}, nil
+func askForm(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+	_, err := s.AskForm(ctx, "Which branch?", acp.ElicitationSchema{Properties: map[string]acp.ElicitationPropertySchema{}})
+	return "", err
 }
 
-func (a *scripted) ListSessions(context.Context, *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	return nil, nil
-}
-
-func (a *scripted) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	return nil, a.conn.Session(req.SessionID).State(ctx)
-}
-
-func (a *scripted) CloseSession(context.Context, *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	return nil, nil
-}
-
-func (a *scripted) Cancel(context.Context, *acp.CancelSessionNotification) error { return nil }
-
-func (a *scripted) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	s := a.conn.Session(req.SessionID)
-	return s.Accept(ctx, req, func(ctx context.Context) (acp.StopReason, error) {
-		return a.works[acp.PlainText(req.Prompt...)](ctx, s)
-	})
-}
-
-// raw is the client's end of a connection, played by the test.
-type raw struct {
-	*rawpeer.Peer
-	t *testing.T
-}
-
-func (r *raw) prompt(id int, text string) {
-	r.Send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":%q}]}}`, id, text)
-}
-
-// read returns what the next message says, in short.
-func (r *raw) read() string {
-	r.t.Helper()
-	m := r.Next()
-	var params struct {
-		Update struct {
-			SessionUpdate, State, StopReason string
-			Background                       *[]struct{ ToolCallID string }
-			Error                            *struct{ Message string }
-			Content                          json.RawMessage
+// background is work that starts background work and lasts until it is cancelled. The background
+// work runs f and reports its error as a message.
+func background(f func(ctx context.Context, s *agent.Session) error) func(context.Context, *agent.Session) (acp.StopReason, error) {
+	return func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+		b, err := s.StartBackground(ctx, &acp.BackgroundToolCall{ToolCallID: "t1"})
+		if err != nil {
+			return "", err
 		}
-	}
-	if m.Params != nil {
-		require.NoError(r.t, json.Unmarshal(m.Params, &params), m.Raw)
-	}
-	u := params.Update
-	switch {
-	case m.Method == "session/request_permission", m.Method == "elicitation/create":
-		return "ask " + string(m.ID)
-	case m.Error != nil:
-		return fmt.Sprintf("error %s %d", m.ID, m.Error.Code)
-	case m.Method == "":
-		return "response " + string(m.ID)
-	case u.SessionUpdate == "state_update":
-		text := strings.TrimSpace(u.State + " " + u.StopReason)
-		if u.Error != nil {
-			text += " " + u.Error.Message
-		}
-		if u.Background != nil && len(*u.Background) > 0 {
-			text += fmt.Sprint(" with ", (*u.Background)[0].ToolCallID)
-		}
-		return text
-	}
-	return u.SessionUpdate
-}
-
-func (r *raw) want(lines ...string) {
-	r.t.Helper()
-	for _, want := range lines {
-		require.Equal(r.t, want, r.read())
-	}
-}
-
-// scene runs a test in a bubble, with an agent whose works are given.
-func scene(t *testing.T, works map[string]func(ctx context.Context, s *agent.Session) (acp.StopReason, error), test func(r *raw)) {
-	sceneWith(t, nil, works, test)
-}
-
-func sceneWith(t *testing.T, opts *agent.Options, works map[string]func(ctx context.Context, s *agent.Session) (acp.StopReason, error), test func(r *raw)) {
-	synctest.Test(t, func(t *testing.T) {
-		near, far := rawpeer.Pipe(t)
-		served := make(chan error, 1)
-		go func() { // ends when the client closes its end
-			served <- agent.Serve(t.Context(), near, func(c *agent.Conn) acp.Agent { return &scripted{conn: c, works: works} }, opts)
+		go func() { // ends with f
+			_ = s.Message(b.Context(), "b", f(b.Context(), s).Error())
+			_ = b.End(b.Context())
 		}()
-		r := &raw{far, t}
-		r.Send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"c","version":"1"},"capabilities":{"elicitation":{"form":{}}}}}`)
-		r.want("response 0")
-		test(r)
-		synctest.Wait() // what the agent still writes is written
-		far.Close()
-		assert.NoError(t, <-served)
-	})
-}
-
-type works = map[string]func(ctx context.Context, s *agent.Session) (acp.StopReason, error)
-
-func untilCancelled(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
-	<-ctx.Done()
-	if err := s.Message(ctx, "m", "last words"); err != nil {
-		return "", err
+		<-ctx.Done()
+		return "", ctx.Err()
 	}
-	return "", ctx.Err()
 }
 
-func TestAcceptOrder(t *testing.T) {
-	scene(t, works{"hi": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+// The works of the dialogues in accept.txtar. Times pass in the bubble of the dialogue.
+var dialogueWorks = works{
+	"nothing": func(context.Context, *agent.Session) (acp.StopReason, error) { return "", nil },
+	"hello": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
 		return "", s.Message(ctx, "m", "hello")
-	}}, func(r *raw) {
-		r.prompt(1, "hi")
-		got := []string{r.read(), r.read(), r.read(), r.read(), r.read()}
-		assert.Equal(t, []string{"user_message", "running"}, got[:2])
-		assert.ElementsMatch(t, []string{"response 1", "agent_message_chunk", "idle end_turn"}, got[2:])
-	})
-}
-
-func TestAcceptHoldsPromptsInOrder(t *testing.T) {
-	var release chan struct{} // made in the bubble
-	next := func(ctx context.Context, s *agent.Session) (acp.StopReason, error) { return "", nil }
-	scene(t, works{"first": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
-		<-release
+	},
+	"until cancelled": untilCancelled,
+	"a minute": func(context.Context, *agent.Session) (acp.StopReason, error) {
+		time.Sleep(time.Minute)
 		return "", nil
-	}, "next": next}, func(r *raw) {
-		release = make(chan struct{})
-		r.prompt(1, "first")
-		r.want("user_message", "running", "response 1")
-		for id := 2; id < 12; id++ {
-			r.prompt(id, "next")
-		}
-		synctest.Wait()
-		close(release)
-		r.want("idle end_turn")
-		var responses []string
-		for len(responses) < 10 {
-			if line := r.read(); strings.HasPrefix(line, "response") {
-				responses = append(responses, line)
-			}
-		}
-		for i, line := range responses {
-			assert.Equal(t, fmt.Sprint("response ", i+2), line)
-		}
-	})
-}
-
-// A held prompt that the client withdraws lets none of those behind it overtake one in front
-// of it.
-func TestWithdrawnPromptKeepsTheOrder(t *testing.T) {
-	var release chan struct{} // made in the bubble
-	scene(t, works{"first": func(context.Context, *agent.Session) (acp.StopReason, error) {
-		<-release
-		return "", nil
-	}, "next": func(context.Context, *agent.Session) (acp.StopReason, error) { return "", nil }}, func(r *raw) {
-		release = make(chan struct{})
-		r.prompt(1, "first")
-		r.want("user_message", "running", "response 1")
-		for id := 2; id < 12; id++ {
-			r.prompt(id, "next")
-		}
-		synctest.Wait()
-		for _, id := range []int{4, 8, 7} {
-			r.Send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%d}}`, id)
-			r.want(fmt.Sprintf("error %d -32800", id))
-		}
-		close(release)
-		for _, id := range []int{2, 3, 5, 6, 9, 10, 11} {
-			line := r.read()
-			for !strings.HasPrefix(line, "response") {
-				line = r.read()
-			}
-			require.Equal(t, fmt.Sprint("response ", id), line)
-		}
-	})
-}
-
-func TestCancelEndsWorkAndHeldPrompts(t *testing.T) {
-	scene(t, works{"work": untilCancelled}, func(r *raw) {
-		r.prompt(1, "work")
-		r.want("user_message", "running", "response 1")
-		r.prompt(2, "work")
-		synctest.Wait()
-		r.Send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
-		got := []string{r.read(), r.read(), r.read()}
-		assert.ElementsMatch(t, []string{"error 2 -32800", "agent_message_chunk", "idle cancelled"}, got)
-		r.prompt(3, "work")
-		r.want("user_message", "running", "response 3")
-	})
-}
-
-// The response to session/close is the last message of the session.
-func TestCloseIsRespondedToLast(t *testing.T) {
-	scene(t, works{"work": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+	},
+	"a minute after the cancel": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
 		<-ctx.Done()
-		time.Sleep(time.Minute) // in the bubble
+		time.Sleep(time.Minute)
 		return "", s.Message(ctx, "m", "last words")
-	}}, func(r *raw) {
-		r.prompt(1, "work")
-		r.want("user_message", "running", "response 1")
-		r.prompt(2, "work")
-		synctest.Wait()
-		r.Send(`{"jsonrpc":"2.0","id":3,"method":"session/close","params":{"sessionId":"s1"}}`)
-		r.want("error 2 -32800", "agent_message_chunk", "idle cancelled", "response 3")
-	})
-}
-
-// What arrives behind session/close does not begin: the close would wait for it.
-func TestNothingBeginsBehindClose(t *testing.T) {
-	var late chan error // made in the bubble
-	scene(t, works{"work": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+	},
+	"background work after the cancel": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
 		<-ctx.Done()
-		time.Sleep(time.Second) // in the bubble
+		time.Sleep(time.Second)
 		_, err := s.StartBackground(ctx, &acp.BackgroundToolCall{ToolCallID: "t1"})
-		late <- err
-		time.Sleep(time.Minute) // in the bubble
+		time.Sleep(time.Minute)
+		return "", s.Message(ctx, "m", err.Error())
+	},
+	"secret": func(context.Context, *agent.Session) (acp.StopReason, error) {
+		return "", errors.New("/home/me is full")
+	},
+	"meant": func(context.Context, *agent.Session) (acp.StopReason, error) { return "", rpcerr.AuthRequired(nil) },
+	"panic": func(context.Context, *agent.Session) (acp.StopReason, error) { panic("/home/me") },
+	"ask":   ask,
+	"form":  askForm,
+	"form of a tool call": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+		_, err := s.CreateElicitation(ctx, &acp.CreateElicitationRequest{Message: "Which?", Mode: &acp.ElicitationFormMode{
+			RequestedSchema: acp.ElicitationSchema{Type: "object", Properties: map[string]acp.ElicitationPropertySchema{}},
+			Scope:           &acp.ElicitationSessionScope{SessionID: "other", ToolCallID: "call"},
+		}})
+		return "", err
+	},
+	"background": background(func(ctx context.Context, _ *agent.Session) error { <-ctx.Done(); return context.Cause(ctx) }),
+	"background permission": background(func(ctx context.Context, s *agent.Session) error {
+		_, err := ask(ctx, s)
+		return err
+	}),
+	"background form": background(func(ctx context.Context, s *agent.Session) error {
+		_, err := askForm(ctx, s)
+		return err
+	}),
+	"usage": func(_ context.Context, s *agent.Session) (acp.StopReason, error) {
+		u := &acp.Usage{TotalTokens: 9}
+		s.SetTurnUsage(u)
+		u.TotalTokens = 3
+		s.SetTurnUsage(u)
+		u.TotalTokens = 7
 		return "", nil
-	}, "late": untilCancelled}, func(r *raw) {
-		late = make(chan error, 1)
-		r.prompt(1, "work")
-		r.want("user_message", "running", "response 1")
-		r.Send(`{"jsonrpc":"2.0","id":2,"method":"session/close","params":{"sessionId":"s1"}}`)
-		synctest.Wait()
-		r.prompt(3, "late")
-		r.want("error 3 -32002", "idle cancelled", "response 2")
-		assert.ErrorIs(t, <-late, acp.ErrTurnCancelled)
-		r.prompt(4, "late")
-		r.want("user_message", "running", "response 4") // whether the session can be used again is up to the agent
-		r.Send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
-		r.want("agent_message_chunk", "idle cancelled")
-	})
+	},
+	"usage that is unknown": func(_ context.Context, s *agent.Session) (acp.StopReason, error) {
+		s.SetTurnUsage(&acp.Usage{TotalTokens: 9})
+		s.SetTurnUsage(nil)
+		return "", nil
+	},
+	"usage after the turn": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+		b, err := s.StartBackground(ctx, &acp.BackgroundToolCall{ToolCallID: "t1"})
+		if err != nil {
+			return "", err
+		}
+		go func() { // ends after the work
+			time.Sleep(time.Minute)
+			s.SetTurnUsage(&acp.Usage{TotalTokens: 9})
+			_ = b.End(b.Context())
+		}()
+		return "", nil
+	},
 }
 
-// Also a prompt that is handled before the close in front of it, because its handler was
-// faster, ends with the session.
+func TestDialogues(t *testing.T) {
+	for _, file := range []string{"accept", "background"} {
+		rawpeer.Dialogues(t, "testdata/"+file+".txtar", func(t *testing.T) (*rawpeer.Peer, func()) {
+			r, end := initialized(t, newScripted(&scripted{works: dialogueWorks}), nil)
+			return r.Peer, end
+		})
+	}
+}
+
+// A prompt that is handled before the close in front of it, because its handler was faster, also
+// ends with the session.
 func TestPromptThatOvertakesClose(t *testing.T) {
 	slowClose := func(next acp.Handler) acp.Handler {
 		return func(ctx context.Context, method string, params any) (any, error) {
@@ -280,7 +140,7 @@ func TestPromptThatOvertakesClose(t *testing.T) {
 			return next(ctx, method, params)
 		}
 	}
-	sceneWith(t, &agent.Options{Receiving: []acp.Middleware{slowClose}}, works{"late": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+	scene(t, &agent.Options{Receiving: []acp.Middleware{slowClose}}, works{"late": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
 		b, err := s.StartBackground(ctx, &acp.BackgroundToolCall{ToolCallID: "t1"})
 		if err != nil {
 			return "", err
@@ -288,112 +148,22 @@ func TestPromptThatOvertakesClose(t *testing.T) {
 		<-b.Context().Done()
 		return "", b.End(ctx)
 	}}, func(r *raw) {
-		r.Send(`{"jsonrpc":"2.0","id":1,"method":"session/close","params":{"sessionId":"s1"}}`)
+		r.Call("1", "session/close", `{"sessionId":"s1"}`)
 		r.prompt(2, "late")
 		r.want("user_message", "running")
-		got := []string{r.read(), r.read()}
-		assert.ElementsMatch(t, []string{"response 2", "running with t1"}, got)
+		assert.ElementsMatch(t, []string{"response 2", "running with t1"}, []string{r.read(), r.read()})
 		r.want("running", "idle cancelled", "response 1")
 	})
 }
 
-// A client that does not wait for the end of the work can cancel its request.
-func TestCloseThatIsCancelled(t *testing.T) {
-	release := make(chan struct{})
-	scene(t, works{"work": func(context.Context, *agent.Session) (acp.StopReason, error) {
-		<-release
-		return "", nil
-	}}, func(r *raw) {
-		r.prompt(1, "work")
-		r.want("user_message", "running", "response 1")
-		r.Send(`{"jsonrpc":"2.0","id":3,"method":"session/close","params":{"sessionId":"s1"}}`)
-		r.Send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}`)
-		r.want("error 3 -32800")
-		close(release)
-		r.want("idle cancelled")
-	})
-}
-
-func TestBackgroundWorkSurvivesCancel(t *testing.T) {
-	var ended chan error // made in the bubble
-	scene(t, works{"work": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
-		b, err := s.StartBackground(ctx, &acp.BackgroundToolCall{ToolCallID: "t1"})
-		if err != nil {
-			return "", err
-		}
-		go func() { // ends when the session is closed
-			<-b.Context().Done()
-			ended <- context.Cause(b.Context())
-			b.End(b.Context())
-		}()
-		<-ctx.Done()
-		return "", ctx.Err()
-	}}, func(r *raw) {
-		ended = make(chan error, 1)
-		r.prompt(1, "work")
-		got := []string{r.read(), r.read(), r.read(), r.read()}
-		assert.ElementsMatch(t, []string{"user_message", "running", "response 1", "running with t1"}, got)
-		r.Send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
-		r.want("idle cancelled with t1")
-		assert.Empty(t, ended)
-		r.Send(`{"jsonrpc":"2.0","id":2,"method":"session/close","params":{"sessionId":"s1"}}`)
-		r.want("idle", "response 2")
-		assert.ErrorIs(t, <-ended, acp.ErrTurnCancelled)
-	})
-}
-
-func TestWorkThatFails(t *testing.T) {
-	scene(t, works{
-		"secret": func(context.Context, *agent.Session) (acp.StopReason, error) {
-			return "", errors.New("/home/me is full")
-		},
-		"meant": func(context.Context, *agent.Session) (acp.StopReason, error) {
-			return "", rpcerr.AuthRequired(nil)
-		},
-		"panic": func(context.Context, *agent.Session) (acp.StopReason, error) { panic("/home/me") },
-	}, func(r *raw) {
-		for id, c := range []struct{ text, want string }{
-			{"secret", "idle error Internal error"}, {"meant", "idle error Authentication required"}, {"panic", "idle error Internal error"},
-		} {
-			r.prompt(id+1, c.text)
-			var lines []string
-			for range 4 {
-				lines = append(lines, r.read())
-			}
-			assert.Contains(t, lines, c.want)
-		}
-	})
-}
-
-func TestAskPermissionTellsTheState(t *testing.T) {
-	scene(t, works{"ask": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
-		option, err := s.AskPermission(ctx, "May I?", nil)
-		if err != nil {
-			return "", err
-		}
-		if !agent.Allows(option) {
-			return acp.StopReasonRefusal, nil
-		}
-		return acp.StopReasonEndTurn, nil
-	}}, func(r *raw) {
-		r.prompt(1, "ask")
-		var ask string
-		var before []string
-		for ask == "" {
-			if line := r.read(); strings.HasPrefix(line, "ask ") {
-				ask = strings.TrimPrefix(line, "ask ")
-			} else if !strings.HasPrefix(line, "response") {
-				before = append(before, line)
-			}
-		}
-		assert.Equal(t, []string{"user_message", "running", "requires_action"}, before)
-		r.Send(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":"reject_once"}}}`, ask)
-		var after []string
-		for len(after) < 2 {
-			if line := r.read(); !strings.HasPrefix(line, "response") {
-				after = append(after, line)
-			}
-		}
-		assert.Equal(t, []string{"running", "idle refusal"}, after)
+// Accept chooses the id of the message.
+func TestAcceptChoosesAnID(t *testing.T) {
+	scene(t, nil, works{"any id": func(context.Context, *agent.Session) (acp.StopReason, error) { return "", nil }}, func(r *raw) {
+		r.prompt(1, "any id")
+		id := regexp.MustCompile(`"messageId":"msg_[A-Z2-7]{26}"`)
+		message := id.FindString(r.Next().Raw)
+		require.NotEmpty(t, message)
+		r.want("running")
+		assert.Contains(t, r.Next().Raw+r.Next().Raw, message, "in the response")
 	})
 }

@@ -82,7 +82,7 @@ func TestErrorOfWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
 			c.opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
-			sceneWith(t, &c.opts, fails(c.err), func(r *raw) {
+			scene(t, &c.opts, fails(c.err), func(r *raw) {
 				r.prompt(1, "go")
 				assert.Contains(t, []string{r.read(), r.read(), r.read(), r.read()}, c.want)
 			})
@@ -111,7 +111,7 @@ func TestStateThatIsNotSent(t *testing.T) {
 			return next(ctx, method, params)
 		}
 	}}}
-	sceneWith(t, opts, works{"ask": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+	scene(t, opts, works{"ask": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
 		if _, err := s.AskPermission(ctx, "May I?", nil); !errors.Is(err, refusal) {
 			return "", errors.New("the state was sent")
 		}

@@ -70,7 +70,7 @@ func TestSessionSendsUpdates(t *testing.T) {
 			[]string{announced, `{"sessionUpdate":"terminal_update","terminalId":"t","exitStatus":{"signal":"SIGTERM"}}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			scene(t, works{"go": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+			scene(t, nil, works{"go": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
 				return acp.StopReasonEndTurn, tt.send(ctx, s)
 			}}, func(r *raw) {
 				r.prompt(1, "go")

@@ -56,7 +56,7 @@ func TestToolCallsThatFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
 			c.opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
-			sceneWith(t, &c.opts, works{"go": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
+			scene(t, &c.opts, works{"go": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
 				call, err := s.StartToolCall(ctx, &acp.ToolCallUpdate{Title: acp.Some("Build")})
 				if err != nil {
 					return "", err

@@ -13,8 +13,8 @@ import (
 // format: a comment, and then a named section for each dialogue. In a dialogue, a line after > is
 // sent, and a line after < must be received. Several < in a row may be received in any order. A line
 // after ! names a call that the end under test makes, by [Peer.Do], and a line after = is the outcome
-// of the oldest call. {{3 x}} stands for xxx. Other lines are comments. Connect returns the peer of a
-// new connection, and a function that ends it.
+// of the oldest call. A line with a dot waits until the end under test is idle. {{3 x}} stands for xxx.
+// Other lines are comments. Connect returns the peer of a new connection, and a function that ends it.
 func Dialogues(t *testing.T, file string, connect func(t *testing.T) (p *Peer, end func())) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -56,6 +56,8 @@ func (p *Peer) Play(dialogue string) {
 			want = append(want, text)
 		case ">":
 			p.Send("%s", text)
+		case ".":
+			synctest.Wait()
 		case "!":
 			outcome := make(chan string, 1)
 			outcomes = append(outcomes, outcome)
