@@ -41,7 +41,8 @@ type Conn struct {
 
 	agent  acp.Agent
 	table  endpoint.Table
-	remote bool // the agent is a connection to another agent
+	remote bool   // the agent is a connection to another agent
+	known  *known // nil without Options.CheckIDs
 
 	peer   atomic.Pointer[peer]
 	broken atomic.Pointer[error] // the agent's own failure that ended the connection
@@ -102,6 +103,7 @@ func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) error {
 	c.table.Unstable = c.opts.Unstable || c.remote
 	c.addRows(&c.table)
 	c.amend(&c.table)
+	c.checkIDs(&c.table)
 	return c.table.Refused("agent", c.agent)
 }
 
@@ -132,7 +134,7 @@ func (c *Conn) Run(ctx context.Context) error {
 
 // Close ends the connection. It stops reading, cancels the contexts of handlers, and
 // fails pending calls with [acp.ErrClosed]. Messages that were already accepted for
-// sending are still written, for at most Limits.FlushGrace. Close does not wait for
+// sending are still written, for at most 2 s. Close does not wait for
 // handlers. It may be called from a handler, and more than once.
 func (c *Conn) Close() error { return c.engine.Close() }
 

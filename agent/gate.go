@@ -18,6 +18,9 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 	if err := checkURL(params); err != nil {
 		return err
 	}
+	if c.known != nil {
+		c.known.sending(params)
+	}
 	if c.opts.IgnoreCapabilities {
 		return nil
 	}

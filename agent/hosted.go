@@ -160,11 +160,18 @@ type TerminalResult struct {
 // RunTerminal kills the command and returns the error of ctx together with a result that
 // holds the output so far. The result is nil only if the output could not be read.
 func (c *Conn) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*TerminalResult, error) {
+	return c.runTerminal(ctx, req, func(*Terminal) error { return nil })
+}
+
+func (c *Conn) runTerminal(ctx context.Context, req *acp.CreateTerminalRequest, show func(*Terminal) error) (*TerminalResult, error) {
 	term, err := c.StartTerminal(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = term.Release(ctx) }() // the result of the command is known
+	if err := show(term); err != nil {
+		return nil, err
+	}
 	exit, waitErr := term.WaitForExit(ctx)
 
 	after, stop := outlive(ctx)
@@ -196,6 +203,15 @@ func (c *Conn) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) 
 // RunTerminal calls [Conn.RunTerminal] with a copy of req that has the id of this session.
 func (s *Session) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*TerminalResult, error) {
 	return s.conn.RunTerminal(ctx, s.ownTerminal(req))
+}
+
+// RunTerminal is like [Session.RunTerminal] and shows the terminal in the tool call, where it
+// replaces the previous content. The client still shows the output after the command has ended:
+// call [ToolCall.Finish] without content.
+func (t *ToolCall) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*TerminalResult, error) {
+	return t.session.conn.runTerminal(ctx, t.session.ownTerminal(req), func(term *Terminal) error {
+		return t.Progress(ctx, term.Content())
+	})
 }
 
 // ReadFile returns the content of a text file as the client sees it, including unsaved

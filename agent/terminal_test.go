@@ -215,3 +215,21 @@ func TestTerminalHandle(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"create", "kill", "release"}, h.did())
 }
+
+// The client sees the terminal in the tool call while the command runs.
+func TestTerminalOfAToolCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newTerminalClient(time.Second)
+		_, err := inPrompt(t, h, nil, func(ctx context.Context, s *agent.Session) error {
+			res, err := s.ToolCall("c1").RunTerminal(ctx, listFiles)
+			require.NoError(t, err)
+			assert.Equal(t, new(uint32(3)), res.ExitCode)
+			return nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, []acp.SessionUpdate{&acp.ToolCallUpdate{
+			ToolCallID: "c1", Status: acp.ToolCallStatusInProgress, Content: []acp.ToolCallContent{&acp.Terminal{TerminalID: "t1"}},
+		}}, h.Updates())
+		assert.Equal(t, []string{"create", "wait", "output", "release"}, h.did())
+	})
+}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
@@ -84,4 +85,49 @@ func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 // the agent, because clients would show the error to the user, who has only cancelled the turn.
 func cancelledTurn() any {
 	return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}
+}
+
+// versionedListed is what only this version lists for a session.
+type versionedListed struct{ modes *acp.SessionModeState }
+
+func optionID(o acp.SessionConfigOption) acp.SessionConfigID { return o.ID }
+
+func (k *known) checkVersioned(params any) error {
+	p, ok := params.(*acp.SetSessionModeRequest)
+	if !ok {
+		return nil
+	}
+	if err := k.checkSession(p.SessionID); err != nil {
+		return err
+	}
+	modes := k.of(p.SessionID).modes
+	if modes == nil || !slices.ContainsFunc(modes.AvailableModes, func(m acp.SessionMode) bool { return m.ID == p.ModeID }) {
+		return unknownID("mode", p.ModeID)
+	}
+	return nil
+}
+
+// responded records what a response tells the client.
+func (k *known) responded(params, res any) {
+	opened := func(id acp.SessionID, modes *acp.SessionModeState, options []acp.SessionConfigOption) {
+		if l := k.opened(id, options); modes != nil {
+			l.modes = modes
+		}
+	}
+	switch res := res.(type) {
+	case *acp.NewSessionResponse:
+		opened(res.SessionID, res.Modes, res.ConfigOptions)
+	case *acp.ForkSessionResponse:
+		opened(res.SessionID, res.Modes, res.ConfigOptions)
+	case *acp.LoadSessionResponse:
+		opened(params.(*acp.LoadSessionRequest).SessionID, res.Modes, res.ConfigOptions)
+	case *acp.ResumeSessionResponse:
+		opened(params.(*acp.ResumeSessionRequest).SessionID, res.Modes, res.ConfigOptions)
+	case *acp.SetSessionConfigOptionResponse:
+		k.opened(params.(*acp.SetSessionConfigOptionRequest).SessionID, res.ConfigOptions)
+	case *acp.CloseSessionResponse:
+		delete(k.sessions, params.(*acp.CloseSessionRequest).SessionID)
+	case *acp.DeleteSessionResponse:
+		delete(k.sessions, params.(*acp.DeleteSessionRequest).SessionID)
+	}
 }

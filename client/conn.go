@@ -132,7 +132,7 @@ func (c *Conn) Run(ctx context.Context) error {
 
 // Close ends the connection. It stops reading, cancels the contexts of handlers, and
 // fails pending calls and turns with [acp.ErrClosed]. Messages that were already accepted
-// for sending are still written, for at most Limits.FlushGrace. Close does not wait for
+// for sending are still written, for at most 2 s. Close does not wait for
 // handlers. It may be called from a handler, and more than once. If the stream is a child
 // process, the process is ended as described in package stream.
 func (c *Conn) Close() error { return c.engine.Close() }

@@ -31,6 +31,13 @@ type Options struct {
 	// start or open a session. Without it, such requests fail with -32602.
 	LenientPaths bool
 
+	// CheckIDs makes the Conn refuse ids that the client cannot have from it: prompts and
+	// settings of a session that no response of the agent has opened fail with -32002, and
+	// modes, config options and values that the agent has not listed for the session with
+	// -32602. A session is open until it is closed or deleted. The default is that the agent
+	// checks them itself.
+	CheckIDs bool
+
 	// OnError, if not nil, is called once with each error that is about to be sent to the
 	// client, before the error is converted: the error of a request, and the error that ends
 	// a tool call (ToolCall.Fail in version 1 of the protocol) or the work on a prompt
@@ -109,7 +116,7 @@ func (o *Options) config() rpc.Config {
 		RawParams:      o.RawParams,
 		LenientPaths:   o.LenientPaths,
 		Invalid:        invalid,
-		Limits:         rpc.Limits(o.Limits),
+		Limits:         o.Limits.engine(),
 	}
 }
 
@@ -130,25 +137,20 @@ type Limits struct {
 	// requests wait. Handlers of prompts, handlers that load a session, and handlers that
 	// wait in a call of the Conn do not count. The default is 1024.
 	MaxHandlers int
-	// MaxWaiting is the number of bytes of requests that may wait for a handler before
-	// new ones fail with -32603 "Too many requests". The default is 64 MiB.
-	MaxWaiting int64
 	// MaxOpen is the number of bytes of requests that may wait or run before new ones
-	// fail in the same way. A running request counts 8 KiB more than its length, so the
-	// default of 1 GiB allows about 130,000 short requests.
+	// fail with -32603 "Too many requests". A running request counts 8 KiB more than its
+	// length, so the default of 1 GiB allows about 130,000 short requests.
 	MaxOpen int64
 	// Results is the number of bytes that results may occupy, in memory and encoded, from
 	// the return of their handlers until they are written. While they exceed it, requests
 	// that count for MaxHandlers are not started. The default is 64 MiB.
 	Results int64
 	// SendQueue is the number of bytes that may wait to be written before senders must
-	// wait. The default is 8 MiB. SendReserve is additional room for responses that the
-	// connection itself sends. The default is 1 MiB. While these responses exceed it,
-	// reading pauses, unless nothing is written for 100 ms.
-	SendQueue, SendReserve int64
+	// wait. The default is 8 MiB.
+	SendQueue int64
 
-	// StallTimeout is how long the client may read nothing while the send queue or the
-	// reserve is full, before the connection ends with acp.ErrStalled. The default is 60 s.
+	// StallTimeout is how long the client may read nothing while the send queue is
+	// full, before the connection ends with acp.ErrStalled. The default is 60 s.
 	StallTimeout time.Duration
 	// DrainGrace is how long handlers may run after the client has closed its end. The default
 	// is 5 s.
@@ -156,10 +158,12 @@ type Limits struct {
 	// HandlerGrace is how long handlers may run after their ctx is done, before Run
 	// returns acp.ErrHandlerStuck. The default is 5 s.
 	HandlerGrace time.Duration
-	// FlushGrace is how long Close continues to write messages that were accepted for
-	// sending. The default is 2 s.
-	FlushGrace time.Duration
-	// SlowHandler is how long a notification handler may delay other messages before a
-	// warning is logged. The default is 10 s.
-	SlowHandler time.Duration
+}
+
+// engine returns the limits of the engine. Those that a program cannot set have their defaults.
+func (l *Limits) engine() rpc.Limits {
+	return rpc.Limits{
+		Backlog: l.Backlog, MaxBacklog: l.MaxBacklog, MaxHandlers: l.MaxHandlers, MaxOpen: l.MaxOpen, Results: l.Results,
+		SendQueue: l.SendQueue, StallTimeout: l.StallTimeout, DrainGrace: l.DrainGrace, HandlerGrace: l.HandlerGrace,
+	}
 }

@@ -64,6 +64,10 @@ func TestSessionSendsUpdates(t *testing.T) {
 			_, err := term.Write([]byte("\xc3"))
 			return err
 		}), []string{announced, `{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":"ww=="}`}},
+		"terminal of a tool call": {func(ctx context.Context, s *agent.Session) error {
+			_, err := s.ToolCall("c").StartTerminal(ctx, &acp.TerminalUpdate{TerminalID: "t", Command: acp.Some("ls")})
+			return err
+		}, []string{announced, `{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"terminal","terminalId":"t"}}`}},
 		"exit of a terminal": {terminal(func(term *agent.Terminal) error { return term.Exited(1) }),
 			[]string{announced, `{"sessionUpdate":"terminal_update","terminalId":"t","exitStatus":{"exitCode":1}}`}},
 		"signal to a terminal": {terminal(func(term *agent.Terminal) error { return term.Killed("SIGTERM") }),

@@ -34,6 +34,16 @@ func (s *Session) StartTerminal(ctx context.Context, u *acp.TerminalUpdate) (*Te
 	return &Terminal{s, first.TerminalID, ctx}, nil
 }
 
+// StartTerminal is like [Session.StartTerminal] and adds the terminal to the content of the tool
+// call.
+func (t *ToolCall) StartTerminal(ctx context.Context, u *acp.TerminalUpdate) (*Terminal, error) {
+	term, err := t.session.StartTerminal(ctx, u)
+	if err == nil {
+		err = t.session.AddToolContent(ctx, t.id, term.Content())
+	}
+	return term, err
+}
+
 // ID returns the terminal's id.
 func (t *Terminal) ID() acp.TerminalID { return t.id }
 

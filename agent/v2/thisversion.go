@@ -87,3 +87,30 @@ func reopens(method string) bool { return method == acp.MethodSessionResume }
 type versioned struct {
 	states states // of the sessions
 }
+
+// versionedListed is what only this version lists for a session.
+type versionedListed struct{}
+
+var _ = listed{}.versionedListed // empty in this version
+
+func optionID(o acp.SessionConfigOption) acp.SessionConfigID { return o.ConfigID }
+
+func (k *known) checkVersioned(any) error { return nil }
+
+// responded records what a response tells the client.
+func (k *known) responded(params, res any) {
+	switch res := res.(type) {
+	case *acp.NewSessionResponse:
+		k.opened(res.SessionID, res.ConfigOptions)
+	case *acp.ForkSessionResponse:
+		k.opened(res.SessionID, res.ConfigOptions)
+	case *acp.ResumeSessionResponse:
+		k.opened(params.(*acp.ResumeSessionRequest).SessionID, res.ConfigOptions)
+	case *acp.SetSessionConfigOptionResponse:
+		k.opened(params.(*acp.SetSessionConfigOptionRequest).SessionID, res.ConfigOptions)
+	case *acp.CloseSessionResponse:
+		delete(k.sessions, params.(*acp.CloseSessionRequest).SessionID)
+	case *acp.DeleteSessionResponse:
+		delete(k.sessions, params.(*acp.DeleteSessionRequest).SessionID)
+	}
+}

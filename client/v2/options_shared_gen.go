@@ -108,7 +108,7 @@ func (o *Options) config() rpc.Config {
 		ExposeErrors: o.ExposeErrors,
 		RawParams:    o.RawParams,
 		Invalid:      invalid,
-		Limits:       rpc.Limits(o.Limits),
+		Limits:       o.Limits.engine(),
 	}
 }
 
@@ -129,12 +129,9 @@ type Limits struct {
 	// requests wait. Handlers that wait for the user or for the end of a command, and
 	// handlers that wait in a call of the Conn, do not count. The default is 1024.
 	MaxHandlers int
-	// MaxWaiting is the number of bytes of requests that may wait for a handler before
-	// new ones fail with -32603 "Too many requests". The default is 64 MiB.
-	MaxWaiting int64
 	// MaxOpen is the number of bytes of requests that may wait or run before new ones
-	// fail in the same way. A running request counts 8 KiB more than its length, so the
-	// default of 1 GiB allows about 130,000 short requests.
+	// fail with -32603 "Too many requests". A running request counts 8 KiB more than its
+	// length, so the default of 1 GiB allows about 130,000 short requests.
 	MaxOpen int64
 	// Results is the number of bytes that results may occupy, in memory and encoded, until
 	// they are written. Handlers that reserve room, as those of packages client/files and
@@ -144,13 +141,11 @@ type Limits struct {
 	// is 64 MiB.
 	Results int64
 	// SendQueue is the number of bytes that may wait to be written before senders must
-	// wait. The default is 8 MiB. SendReserve is additional room for responses that the
-	// connection itself sends. The default is 1 MiB. While these responses exceed it,
-	// reading pauses, unless nothing is written for 100 ms.
-	SendQueue, SendReserve int64
+	// wait. The default is 8 MiB.
+	SendQueue int64
 
-	// StallTimeout is how long the agent may read nothing while the send queue or the
-	// reserve is full, before the connection ends with acp.ErrStalled. The default is 60 s.
+	// StallTimeout is how long the agent may read nothing while the send queue is
+	// full, before the connection ends with acp.ErrStalled. The default is 60 s.
 	StallTimeout time.Duration
 	// DrainGrace is how long handlers may run after the agent has closed its end. The default
 	// is 5 s.
@@ -158,12 +153,14 @@ type Limits struct {
 	// HandlerGrace is how long handlers may run after their ctx is done, before Run
 	// returns acp.ErrHandlerStuck. The default is 5 s.
 	HandlerGrace time.Duration
-	// FlushGrace is how long Close continues to write messages that were accepted for
-	// sending. The default is 2 s.
-	FlushGrace time.Duration
-	// SlowHandler is how long a notification handler may delay other messages before a
-	// warning is logged. The default is 10 s.
-	SlowHandler time.Duration
+}
+
+// engine returns the limits of the engine. Those that a program cannot set have their defaults.
+func (l *Limits) engine() rpc.Limits {
+	return rpc.Limits{
+		Backlog: l.Backlog, MaxBacklog: l.MaxBacklog, MaxHandlers: l.MaxHandlers, MaxOpen: l.MaxOpen, Results: l.Results,
+		SendQueue: l.SendQueue, StallTimeout: l.StallTimeout, DrainGrace: l.DrainGrace, HandlerGrace: l.HandlerGrace,
+	}
 }
 
 // ResultBudget counts the results of several connections together; see [Conn.ShareResults].

@@ -1,0 +1,131 @@
+package endpoint_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/agent"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// With Options.CheckIDs, requests fail that name a session, a mode, an option or a value which the
+// agent has not told the client.
+func TestCheckIDs(t *testing.T) {
+	const (
+		modes   = `"modes":{"currentModeId":"a","availableModes":[{"id":"a","name":"A"}]},`
+		options = `"configOptions":[
+			{"id":"model","configId":"model","name":"M","type":"select","currentValue":"big","options":[{"value":"big","name":"B"}]},
+			{"id":"grouped","configId":"grouped","name":"G","type":"select","currentValue":"x","options":[{"group":"g","groupId":"g","name":"G","options":[{"value":"x","name":"X"}]}]},
+			{"id":"web","configId":"web","name":"W","type":"boolean","currentValue":true}]`
+	)
+	for name, start := range map[string]func(s stream.Stream) (conn, map[string]string){
+		"version 1": func(s stream.Stream) (conn, map[string]string) {
+			a := &peertest.FullAgent{}
+			c := agent.New(s, func(*agent.Conn) acp.Agent { return a }, &agent.Options{CheckIDs: true, Unstable: true})
+			a.Do = func(ctx context.Context, method string, params any) (any, error) {
+				switch method {
+				case "session/new":
+					return decoded[acp.NewSessionResponse](t, `{"sessionId":"s",`+modes+options+`}`), nil
+				case "session/load":
+					return decoded[acp.LoadSessionResponse](t, `{`+modes+options+`}`), nil
+				case "session/set_config_option":
+					return decoded[acp.SetSessionConfigOptionResponse](t, `{`+options+`}`), nil
+				case "session/prompt":
+					return nil, c.Session("s").ConfigOptions(ctx)
+				}
+				return nil, nil
+			}
+			return c, peertest.Params
+		},
+		"version 2": func(s stream.Stream) (conn, map[string]string) {
+			a := &peertest2.FullAgent{}
+			c := agent2.New(s, func(*agent2.Conn) acp2.Agent { return a }, &agent2.Options{CheckIDs: true, Unstable: true})
+			a.Do = func(ctx context.Context, method string, params any) (any, error) {
+				switch method {
+				case "session/new":
+					return decoded[acp2.NewSessionResponse](t, `{"sessionId":"s",`+options+`}`), nil
+				case "session/resume":
+					return decoded[acp2.ResumeSessionResponse](t, `{`+options+`}`), nil
+				case "session/set_config_option":
+					return decoded[acp2.SetSessionConfigOptionResponse](t, `{`+options+`}`), nil
+				case "session/prompt":
+					return nil, c.Session("s").ConfigOptions(ctx)
+				}
+				return nil, nil
+			}
+			return c, peertest2.Params
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				near, peer := rawpeer.Pipe(t)
+				c, params := start(near)
+				rawpeer.Start(t, c)
+				call := func(method, params, want string) {
+					t.Helper()
+					peer.Call("1", method, params)
+					m := peer.Next()
+					for m.Method == "session/update" {
+						m = peer.Next()
+					}
+					got := ""
+					if m.Error != nil {
+						got = m.Error.Message
+					}
+					if got != want {
+						t.Errorf("%s %s: %q; want %q", method, params, got, want)
+					}
+				}
+				value := `"value":"big"`
+				if name == "version 2" {
+					value = `"type":"id",` + value
+				}
+				set := func(session, option, value, want string) {
+					t.Helper()
+					call("session/set_config_option", `{"sessionId":"`+session+`","configId":"`+option+`",`+value+`}`, want)
+				}
+				call("initialize", params["initialize"], "")
+				call("session/prompt", params["session/prompt"], "Session not found: s")
+				set("s", "model", value, "Session not found: s")
+				call("session/new", params["session/new"], "")
+				set("other", "model", value, "Session not found: other")
+				set("s", "model", value, "")
+				set("s", "other", value, `Invalid params: unknown config option "other"`)
+				call("session/prompt", params["session/prompt"], "") // lists no options
+				set("s", "model", value, `Invalid params: unknown config option "model"`)
+				opening := "session/resume"
+				if name == "version 1" {
+					opening = "session/load"
+				}
+				for _, end := range []string{"session/close", "session/delete"} {
+					call(end, params[end], "")
+					call("session/prompt", params["session/prompt"], "Session not found: s")
+					call(opening, params[opening], "")
+				}
+				set("s", "grouped", value, `Invalid params: unknown value of config option "grouped"`)
+				set("s", "web", value, `Invalid params: unknown value of config option "web"`)
+				if name == "version 1" {
+					call("session/set_mode", `{"sessionId":"other","modeId":"a"}`, "Session not found: other")
+					call("session/set_mode", `{"sessionId":"s","modeId":"a"}`, "")
+					call("session/set_mode", `{"sessionId":"s","modeId":"b"}`, `Invalid params: unknown mode "b"`)
+				}
+			})
+		})
+	}
+}
+
+func decoded[R any](t *testing.T, text string) *R {
+	r := new(R)
+	if err := json.Unmarshal([]byte(text), r); err != nil {
+		t.Error(err)
+	}
+	return r
+}
