@@ -118,17 +118,3 @@ func TestCreateElicitationOfASession(t *testing.T) {
 		})
 	}
 }
-
-func TestElicitationNeedsTheCapability(t *testing.T) {
-	_, err := inPrompt(t, &peertest.Client{}, nil, func(ctx context.Context, s *agent.Session) error {
-		var missing *acp.CapabilityError
-		_, err := s.AskForm(ctx, "?", acp.ElicitationSchema{})
-		require.ErrorAs(t, err, &missing)
-		assert.Equal(t, "elicitation.form", missing.Capability)
-		_, err = s.OpenURL(ctx, "?", "https://example.com")
-		require.ErrorAs(t, err, &missing)
-		assert.Equal(t, "elicitation.url", missing.Capability)
-		return nil
-	})
-	require.NoError(t, err)
-}

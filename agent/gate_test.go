@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -69,14 +68,6 @@ func TestCallsThatTheClientDidNotAdvertise(t *testing.T) {
 		}
 	}
 	assert.NoError(t, s.Message(t.Context(), "plain updates need nothing"))
-}
-
-func TestGatesCanBeTurnedOff(t *testing.T) {
-	p := connect(t, good, &peertest.Client{}, &agent.Options{IgnoreCapabilities: true})
-	_, err := p.client.Initialize(t.Context(), &acp.InitializeRequest{ClientCapabilities: &acp.ClientCapabilities{}})
-	require.NoError(t, err)
-	_, err = p.agent.Session("s1").ReadFile(t.Context(), "/x")
-	assert.ErrorIs(t, err, rpcerr.ErrMethodNotFound, "the client was asked")
 }
 
 func TestUnstableCallsNeedTheOption(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -81,20 +80,16 @@ func TestExplain(t *testing.T) {
 	})
 
 	t.Run("methods that are no calls", func(t *testing.T) {
-		a, b := stream.Pipe()
-		go agent.Serve(t.Context(), a, func(*agent.Conn) acp.Agent { // ends with the connection
-			return &peertest.Agent{OnInitialize: func(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-				return &acp.InitializeResponse{AuthMethods: []acp.AuthMethod{
-					&acp.AuthMethodTerminal{ID: "tty", Name: "Terminal", Description: "in a shell", Args: []string{"auth", "login"}},
-					&acp.AuthMethodAgent{ID: "old", Name: "Old", Meta: acp.Meta{"terminal-auth": map[string]any{"command": "/bin/agent", "args": []string{"login"}}}},
-					&acp.UnknownAuthMethod{Type: "env_var", Raw: []byte(`{"id":"key","name":"Key","type":"env_var","vars":[{"name":"A"},{"name":"B","optional":true}],"link":"https://k"}`)},
-					&acp.AuthMethodAgent{ID: "sly\x1b[2J", Name: "A\nB", Description: "\u202eevil"},
-				}}, nil
-			}}
-		}, nil)
-		conn, err := client.Connect(t.Context(), b, good, nil)
+		conn, peer := dial(t, &peertest.Client{}, nil)
+		go func() { // ends with the response
+			peer.Answer(peer.Expect("initialize"), `{"protocolVersion":1,"authMethods":[
+				{"id":"tty","name":"Terminal","description":"in a shell","type":"terminal","args":["auth","login"]},
+				{"id":"old","name":"Old","_meta":{"terminal-auth":{"command":"/bin/agent","args":["login"]}}},
+				{"id":"key","name":"Key","type":"env_var","vars":[{"name":"A"},{"name":"B","optional":true}],"link":"https://k"},
+				{"id":"sly\u001b[2J","name":"A\nB","description":"\u202eevil"}]}`)
+		}()
+		_, err := conn.Initialize(t.Context(), nil)
 		require.NoError(t, err)
-		defer conn.Close()
 		assert.Equal(t, "Authentication required (-32000)\nSign in to the agent first.\n"+
 			"  tty: Terminal (in a shell); run the agent's command auth login\n"+
 			"  old: Old; run /bin/agent login\n"+

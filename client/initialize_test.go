@@ -136,13 +136,6 @@ func TestCallsThatTheAgentDidNotAdvertise(t *testing.T) {
 	}
 }
 
-func TestGatesCanBeTurnedOff(t *testing.T) {
-	c, peer := open(t, &peertest.Client{}, `{}`, &client.Options{IgnoreCapabilities: true})
-	go func() { peer.Answer(peer.Expect("session/list"), `{"sessions":[]}`) }() // ends with the response
-	_, err := c.ListSessions(t.Context(), nil)
-	require.NoError(t, err)
-}
-
 func TestUnstableCallsNeedTheOption(t *testing.T) {
 	c, _ := open(t, &peertest.Client{}, `{"providers":{}}`, nil)
 	_, err := c.ListProviders(t.Context(), nil)

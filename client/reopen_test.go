@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 
@@ -14,43 +13,6 @@ import (
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
-
-// A turn whose session was closed returns an error, because its updates would be lost.
-func TestTurnOfAClosedSession(t *testing.T) {
-	const caps = `{"sessionCapabilities":{"close":{},"delete":{}}}`
-	for name, end := range map[string]func(context.Context, *client.Conn, *client.Session, *rawpeer.Peer) error{
-		"closed": func(ctx context.Context, _ *client.Conn, s *client.Session, peer *rawpeer.Peer) error {
-			go func() { peer.Answer(peer.Expect("session/close"), `{}`) }() // ends with the response
-			return s.Close(ctx)
-		},
-		"deleted": func(ctx context.Context, _ *client.Conn, s *client.Session, peer *rawpeer.Peer) error {
-			go func() { peer.Answer(peer.Expect("session/delete"), `{}`) }() // ends with the response
-			return s.Delete(ctx)
-		},
-		"closed by the plain method": func(ctx context.Context, c *client.Conn, _ *client.Session, peer *rawpeer.Peer) error {
-			go func() { peer.Answer(peer.Expect("session/close"), `{}`) }() // ends with the response
-			_, err := c.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: "s1"})
-			return err
-		},
-		"deleted by name": func(ctx context.Context, c *client.Conn, _ *client.Session, peer *rawpeer.Peer) error {
-			go func() { peer.Answer(peer.Expect("session/delete"), `{}`) }() // ends with the response
-			return c.Call(ctx, "session/delete", &acp.DeleteSessionRequest{SessionID: "s1"}, nil)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c, peer := open(t, &peertest.Client{}, caps, nil)
-			s := c.Session("s1")
-			require.NoError(t, end(t.Context(), c, s, peer))
-			_, err := s.Prompt(t.Context(), acp.Text("go")).Wait()
-			assert.ErrorIs(t, err, client.ErrSessionClosed)
-
-			again := c.Session("s1")
-			go func() { peer.Answer(peer.Expect("session/prompt"), `{"stopReason":"end_turn"}`) }() // ends with the response
-			_, err = again.Prompt(t.Context(), acp.Text("go")).Wait()
-			assert.NoError(t, err)
-		})
-	}
-}
 
 // If the agent cannot close sessions, Close still ends the session for the client.
 func TestCloseWithoutTheCapabilityEndsTheSession(t *testing.T) {
@@ -81,43 +43,6 @@ func TestFailedLoadLeavesTheSessionThatIsOpen(t *testing.T) {
 		assert.Empty(t, other.texts)
 		assert.Same(t, s, c.Session("s1"))
 	})
-}
-
-// There is one Session for each session, however often it is opened.
-func TestOpenSessionIsLoadedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
-		var before, replayed recorder
-		s := c.Session("s1")
-		s.OnUpdate(before.add)
-		go func() { // ends with the last response
-			m := peer.Expect("session/load")
-			peer.Update("s1", "history")
-			peer.Answer(m, `{}`)
-			m = peer.Expect("session/prompt")
-			peer.Update("s1", "news")
-			peer.Answer(m, `{"stopReason":"end_turn"}`)
-		}()
-		again, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, replayed.add)
-		require.NoError(t, err)
-		assert.Same(t, s, again)
-		assert.Empty(t, before.texts)
-		assert.Equal(t, []string{"history"}, replayed.texts)
-		text, err := s.Prompt(t.Context(), acp.Text("go")).Text()
-		require.NoError(t, err)
-		assert.Equal(t, "news", text)
-	})
-}
-
-func TestSessionIsNotLoadedDuringATurn(t *testing.T) {
-	c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
-	turn := c.Session("s1").Prompt(t.Context(), acp.Text("go"))
-	m := peer.Expect("session/prompt")
-	_, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, nil)
-	assert.ErrorIs(t, err, acp.ErrTurnRunning)
-	peer.Answer(m, `{"stopReason":"end_turn"}`)
-	_, err = turn.Wait()
-	assert.NoError(t, err)
 }
 
 // Two loads of one session run at once. The one that fails removes neither the Session of the other

@@ -56,95 +56,6 @@ func TestUpdatesBeforeTheAnswerThatIntroducesTheSession(t *testing.T) {
 	})
 }
 
-func TestReplayOfALoadedSession(t *testing.T) {
-	leak.Check(t)
-	c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
-	go func() { // ends with the response
-		peer.Update("s1", "from before") // the replay contains it
-		m := peer.Expect("session/load")
-		for w := range strings.FieldsSeq("a b c") {
-			peer.Update("s1", w)
-		}
-		peer.Answer(m, `{"modes":{"currentModeId":"slow","availableModes":[]}}`)
-	}()
-	var r recorder
-	s, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, r.add)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"a", "b", "c"}, r.texts[len(r.texts)-3:])
-	assert.Equal(t, acp.SessionModeID("slow"), s.Modes().CurrentModeID)
-	assert.Same(t, s, c.Session("s1"))
-}
-
-func TestSessionThatCannotBeLoaded(t *testing.T) {
-	c, peer := open(t, &peertest.Client{}, `{"loadSession":true}`, nil)
-	go func() { peer.Fail(peer.Expect("session/load"), -32002, "no") }() // ends with the response
-	_, err := c.StartLoadedSession(t.Context(), &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, nil)
-	require.ErrorIs(t, err, rpcerr.ErrResourceNotFound)
-}
-
-// A response without the id of the session is malformed.
-func TestSessionWithoutAnID(t *testing.T) {
-	c, peer := open(t, &peertest.Client{}, `{}`, nil)
-	for _, result := range []string{`{}`, `{"sessionId":""}`} {
-		go func() { peer.Answer(peer.Expect("session/new"), result) }() // ends with the response
-		_, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-		require.ErrorAs(t, err, new(*acp.InvalidError), result)
-		assert.ErrorContains(t, err, "sessionId", result)
-	}
-}
-
-func TestResumedSession(t *testing.T) {
-	c, peer := open(t, &peertest.Client{}, `{"sessionCapabilities":{"resume":{}}}`, nil)
-	go func() { peer.Answer(peer.Expect("session/resume"), `{}`) }() // ends with the response
-	s, err := c.StartResumedSession(t.Context(), &acp.ResumeSessionRequest{SessionID: "s7", Cwd: "/"})
-	require.NoError(t, err)
-	assert.Equal(t, acp.SessionID("s7"), s.ID())
-}
-
-func TestSessionOptionsAndModes(t *testing.T) {
-	s, peer := session(t, &peertest.Client{}, nil)
-	assert.Nil(t, s.Modes())
-	go func() { // ends with the response
-		peer.Answer(peer.Expect("session/set_mode"), `{}`)
-		m := peer.Expect("session/set_config_option")
-		assert.JSONEq(t, `{"sessionId":"s1","configId":"model","value":"big"}`, string(m.Params))
-		peer.Answer(m, `{"configOptions":[{"id":"model","name":"Model","type":"select","currentValue":"big","options":[]}]}`)
-		m = peer.Expect("session/set_config_option")
-		assert.JSONEq(t, `{"sessionId":"s1","configId":"web","type":"boolean","value":true}`, string(m.Params))
-		peer.Answer(m, `{"configOptions":[]}`)
-	}()
-	require.NoError(t, s.SetMode(t.Context(), "fast"))
-	assert.Equal(t, acp.SessionModeID("fast"), s.Modes().CurrentModeID)
-	require.NoError(t, s.SetConfigOption(t.Context(), "model", "big"))
-	require.Len(t, s.ConfigOptions(), 1)
-	require.NoError(t, s.SetConfigOptionBool(t.Context(), "web", true))
-	assert.Empty(t, s.ConfigOptions())
-}
-
-// A Session has the settings that plain methods of its connection have set.
-func TestPlainMethodsSetOptionsAndModes(t *testing.T) {
-	conn, peer := open(t, &peertest.Client{}, `{}`, nil)
-	go func() { // ends with the response
-		peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
-		for range 2 {
-			peer.Answer(peer.Expect("session/set_mode"), `{}`)
-			peer.Answer(peer.Expect("session/set_config_option"), `{"configOptions":[{"id":"model","name":"Model","type":"select","currentValue":"big","options":[]}]}`)
-		}
-	}()
-	s, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-	require.NoError(t, err)
-	for _, id := range []acp.SessionID{"s1", "other"} {
-		_, err = conn.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: acp.SessionModeID("of " + id)})
-		require.NoError(t, err)
-		_, err = conn.SetSessionConfigOption(t.Context(), &acp.SetSessionConfigOptionRequest{
-			SessionID: id, ConfigID: "model", Value: &acp.SessionConfigValue{Value: "big"},
-		})
-		require.NoError(t, err)
-	}
-	assert.Equal(t, acp.SessionModeID("of s1"), s.Modes().CurrentModeID)
-	assert.Len(t, s.ConfigOptions(), 1)
-}
-
 // Settings that the agent reports after its response are newer than those of the response, even if
 // the caller handles the response later.
 func TestSettingsReportedAfterAResponse(t *testing.T) {
@@ -194,18 +105,6 @@ func TestSettingsReportedAfterAResponse(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestCloseAndDeleteOfWhatTheAgentDoesNotKnow(t *testing.T) {
-	s, peer := session(t, &peertest.Client{}, nil)
-	go func() { // ends with the last response
-		peer.Fail(peer.Expect("session/close"), -32603, "later")
-		peer.Fail(peer.Expect("session/close"), -32002, "unknown")
-		peer.Fail(peer.Expect("session/delete"), -32002, "unknown")
-	}()
-	require.ErrorIs(t, s.Close(t.Context()), rpcerr.ErrInternal)
-	require.NoError(t, s.Close(t.Context()))
-	require.NoError(t, s.Delete(t.Context()))
 }
 
 // The updates kept for unknown sessions are bounded.

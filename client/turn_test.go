@@ -3,7 +3,6 @@ package client_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -18,7 +17,6 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // read collects the updates of a turn and its error.
@@ -71,19 +69,6 @@ func barrier(t *testing.T, s *client.Session, peer *rawpeer.Peer) {
 	require.NoError(t, s.SetMode(t.Context(), "m"))
 }
 
-func TestTurnText(t *testing.T) {
-	s, peer := session(t, &peertest.Client{}, nil)
-	turn := s.Prompt(t.Context(), acp.Text("hi"))
-	m := peer.Expect("session/prompt")
-	peer.Update("s1", "Hello, ")
-	peer.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"hm"}}}`)
-	peer.Update("s1", "world")
-	peer.Answer(m, endTurn)
-	got, err := turn.Text()
-	require.NoError(t, err)
-	assert.Equal(t, "Hello, world", got)
-}
-
 func TestOneTurnAtATime(t *testing.T) {
 	s, peer := session(t, &peertest.Client{}, nil)
 	first := s.Prompt(t.Context(), acp.Text("1"))
@@ -104,43 +89,6 @@ func TestOneTurnAtATime(t *testing.T) {
 	peer.Answer(m, endTurn)
 	_, err = third.Wait()
 	require.NoError(t, err)
-}
-
-func TestTurnFailsWithWhatTheAgentSays(t *testing.T) {
-	s, peer := session(t, &peertest.Client{}, nil)
-	turn := s.Prompt(t.Context(), acp.Text("hi"))
-	m := peer.Expect("session/prompt")
-	peer.Update("s1", "one")
-	peer.Fail(m, -32000, "log in")
-	texts, err := read(turn)
-	assert.Equal(t, []string{"one"}, texts)
-	require.ErrorIs(t, err, rpcerr.ErrAuthRequired)
-	_, err = turn.Wait()
-	require.ErrorIs(t, err, rpcerr.ErrAuthRequired)
-	_, err = turn.Text()
-	require.ErrorIs(t, err, rpcerr.ErrAuthRequired)
-}
-
-// The text of a turn that stops early is returned with an error.
-func TestTextOfATurnThatStops(t *testing.T) {
-	for reason, stops := range map[string]bool{"end_turn": false, "max_tokens": true, "max_turn_requests": true, "refusal": true, "cancelled": true, "_other": true} {
-		s, peer := session(t, &peertest.Client{}, nil)
-		turn := s.Prompt(t.Context(), acp.Text("hi"))
-		m := peer.Expect("session/prompt")
-		peer.Update("s1", "half of")
-		peer.Answer(m, `{"stopReason":"`+reason+`"}`)
-		text, err := turn.Text()
-		assert.Equal(t, "half of", text)
-		stop, ok := errors.AsType[*client.StopError](err)
-		assert.Equal(t, stops, ok, reason)
-		if stops {
-			assert.Equal(t, reason, string(stop.Reason))
-		} else {
-			assert.NoError(t, err)
-		}
-		_, err = turn.Wait()
-		assert.NoError(t, err, "the response has the stop reason")
-	}
 }
 
 func TestPromptThatCannotBeSent(t *testing.T) {

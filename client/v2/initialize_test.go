@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // elicitor is a viewer that can also ask for input, and counts how often.
@@ -98,4 +99,21 @@ func TestBeforeAndAfterTheHandshake(t *testing.T) {
 		peer.Call(`1.5`, "session/request_permission", ask)
 		assert.Equal(t, "-32600 null", peer.Next().String())
 	})
+}
+
+// The text of Explain has no control characters of the agent.
+func TestExplainShowsMethods(t *testing.T) {
+	conn, peer := dial(t, &viewer{}, nil)
+	go func() { // ends with the response
+		peer.Answer(peer.Expect("initialize"), `{"protocolVersion":2,"info":{"name":"a","version":"1"},"authMethods":[
+			{"type":"terminal","methodId":"tty","name":"Terminal","description":"in a shell","args":["auth","login"]},
+			{"type":"terminal","methodId":"bare","name":"Bare"},
+			{"type":"agent","methodId":"sly\u001b[2J","name":"A\nB","description":"\u202eevil"}]}`)
+	}()
+	_, err := conn.Initialize(t.Context(), nil)
+	require.NoError(t, err)
+	assert.Equal(t, "Authentication required (-32000)\nSign in to the agent first.\n"+
+		"  tty: Terminal (in a shell); run the agent's command auth login\n"+
+		"  bare: Bare; run the agent's command\n"+
+		"  sly[2J: A B (evil)", client.Explain(conn, rpcerr.AuthRequired(nil)))
 }

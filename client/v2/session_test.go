@@ -233,21 +233,12 @@ func TestSessions(t *testing.T) {
 		assert.Nil(t, req.Cursor)
 
 		go func() { // ends with the second page
-			page(`{}`, "a", `,"nextCursor":"x"`)
-			page(`{"cursor":"x"}`, "b", `,"nextCursor":"x"`)
+			page(`{}`, "a", `,"nextCursor":""`)
+			page(`{"cursor":""}`, "b", `,"nextCursor":""`)
 		}()
 		ids, err = list(nil)
-		assert.ErrorContains(t, err, `the cursor "x"`)
+		assert.ErrorContains(t, err, `the cursor ""`)
 		assert.Len(t, ids, 2)
-
-		go func() { peer.Fail(peer.Expect("session/list"), -32602, "Invalid params") }() // ends with the response
-		_, err = list(nil)
-		assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
-
-		go page(`{}`, "a", `,"nextCursor":"x"`) // ends with the page
-		for range conn.Sessions(t.Context(), nil) {
-			break
-		}
 	})
 }
 
@@ -347,26 +338,6 @@ func TestTextOfATurnThatStops(t *testing.T) {
 			assert.Equal(t, want, err)
 		})
 	}
-}
-
-// One tool call or terminal can be cancelled.
-func TestCancelOneItem(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		conn, peer := open(t, &viewer{}, `{"session":{}}`, nil)
-		go func() { // ends with the responses
-			var m rawpeer.Message
-			m = peer.Expect("tool_call/cancel")
-			assert.JSONEq(t, `{"sessionId":"s1","toolCallId":"c"}`, string(m.Params))
-			peer.Answer(m, `{}`)
-			m = peer.Expect("terminal/cancel")
-			assert.JSONEq(t, `{"sessionId":"s1","terminalId":"t"}`, string(m.Params))
-			peer.Fail(m, -32602, "Invalid params")
-		}()
-		_, err := conn.CancelToolCall(t.Context(), &acp.CancelToolCallRequest{SessionID: "s1", ToolCallID: "c"})
-		require.NoError(t, err)
-		_, err = conn.CancelTerminal(t.Context(), &acp.CancelTerminalRequest{SessionID: "s1", TerminalID: "t"})
-		assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
-	})
 }
 
 // The sessions that an agent may ask about: those that are open or being opened, and the
