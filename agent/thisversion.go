@@ -20,8 +20,8 @@ const initializeFirst = false
 // strictIDs reports whether the id of a request must be a string or an integer.
 const strictIDs = false
 
-// refused returns why an initialize is refused, or nil. now is what the client reported earlier, or
-// nil.
+// refused returns the error for an initialize that is refused, or nil. now is what the client
+// reported earlier, or nil.
 func refused(*acp.InitializeRequest, *peer) error { return nil }
 
 // clientOf returns what the client reports about itself.

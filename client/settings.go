@@ -92,7 +92,7 @@ type settingResponse struct {
 	at int // the place; 0 until it is known. Guarded by s.mu.
 }
 
-// arrived takes the place. It is the AtResponse of the call.
+// arrived is the AtResponse of the call. It takes the place of the response.
 func (a *settingResponse) arrived(err error) {
 	if err == nil {
 		a.tell(func(*settings, int) {})

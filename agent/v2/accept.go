@@ -49,7 +49,7 @@ func (s *Session) AcceptAs(ctx context.Context, id acp.MessageID, req *acp.Promp
 		return nil, err
 	}
 	failed := errExited
-	defer func() { // also if a middleware ends the goroutine
+	defer func() { // runs even if a middleware calls runtime.Goexit
 		if failed != nil {
 			s.finish(w, acp.StopReasonCancelled, failed)
 		}
@@ -114,7 +114,7 @@ func (s *Session) begin(ctx context.Context) (*rpc.Work, error) {
 // run calls work and reports its end, whatever it does.
 func (s *Session) run(w *rpc.Work, work func(context.Context) (acp.StopReason, error)) {
 	reason, err := acp.StopReason(""), errors.New("agent: the function given to Accept ended its goroutine: it must return")
-	defer func() { // also if work ends its goroutine
+	defer func() { // runs even if work calls runtime.Goexit
 		if p := recover(); p != nil {
 			err = rpc.Panicked(p)
 		}
@@ -154,9 +154,9 @@ func (s *Session) finish(w *rpc.Work, reason acp.StopReason, err error) {
 	})
 }
 
-// failure returns the stop reason and the error that the client gets for an error of work.
-// Work that fails because the connection ends is cancelled, and so is work with an error that
-// says so: the client may cancel a question before its cancel or close of the session arrives.
+// failure returns the stop reason and the error that the client gets for an error of work. The
+// stop reason is cancelled if the connection ends or if err wraps acp.ErrTurnCancelled: a client may
+// cancel a question before it cancels or closes the session.
 func (s *Session) failure(ctx context.Context, err error) (acp.StopReason, *acp.Error) {
 	engine := &s.conn.engine
 	cancelled := false

@@ -24,7 +24,7 @@ func needGit(t *testing.T) {
 	}
 }
 
-// Git itself says whether a patch is right: applied to the old text it must give the new.
+// Git applies each patch to the old text; the result must be the new text.
 func TestDiffAppliesWithGit(t *testing.T) {
 	needGit(t)
 	random := rand.New(rand.NewPCG(1, 2))

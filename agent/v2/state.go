@@ -12,13 +12,13 @@ import (
 // states holds the states of sessions that the Conn has reported to the client. It is
 // part of the Conn, so that a Session needs no state.
 type states struct {
-	mu   sync.Mutex // guards all below
+	mu   sync.Mutex // guards the field below
 	open map[acp.SessionID]*state
 }
 
 // state is the state of one session. It is removed when the session has no work.
 type state struct {
-	mu         sync.Mutex // guards all but uses; held while an update is sent, so that updates keep the order of the changes
+	mu         sync.Mutex // guards all fields except uses; held while an update is sent, so that updates keep the order of the changes
 	waiting    int        // requests to the user that are in flight
 	working    bool       // foreground work is in progress
 	closing    int        // requests to close the session that are being handled
@@ -29,7 +29,7 @@ type state struct {
 	fewer      chan struct{} // closed when less is in progress; nil while nothing waits for that
 }
 
-// less wakes those who wait for less work in progress.
+// less wakes the goroutines that wait for less work in progress.
 func (st *state) less() {
 	if st.fewer != nil {
 		close(st.fewer)
@@ -111,7 +111,7 @@ func (s *Session) StartBackground(ctx context.Context, item acp.BackgroundWork) 
 	}
 	b := &Background{session: s, item: item, work: work}
 	failed, added := errExited, false
-	defer func() { // also if a middleware ends the goroutine
+	defer func() { // runs even if a middleware calls runtime.Goexit
 		switch {
 		case added && failed != nil:
 			_ = b.End(ctx) // the state that could not be sent is the error to report
@@ -142,7 +142,7 @@ func (b *Background) Context() context.Context { return b.work.Context() }
 // the same error.
 func (b *Background) End(ctx context.Context) error {
 	b.once.Do(func() {
-		defer b.work.End() // also if a middleware ends the goroutine
+		defer b.work.End() // runs even if a middleware calls runtime.Goexit
 		s := b.session
 		b.err = errExited
 		b.err = s.conn.states.with(s.id, func(st *state) error {

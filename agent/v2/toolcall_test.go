@@ -30,8 +30,8 @@ func (badFailure) FailedToolCall() *acp1.ToolCallUpdate {
 	return &acp1.ToolCallUpdate{RawOutput: json.RawMessage("{")}
 }
 
-// A tool call fails in version 2 as in version 1: the reader of its raw output learns what
-// the error says, and the log what it hides.
+// The raw output of a failed tool call has the error, and the log has the details that are not sent,
+// as in version 1.
 func TestToolCallsThatFail(t *testing.T) {
 	var path *fs.PathError
 	secret := errors.New("/home/me is full")

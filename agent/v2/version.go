@@ -9,8 +9,8 @@ import (
 )
 
 // decodeInitialize decodes the params of initialize. If the client requests a newer version,
-// what of it is not well formed in this one is left out. The params of a request for an
-// older version are not looked at: it is refused.
+// members that are invalid in this one are left out. A request for an older version is refused, so
+// its params are not decoded.
 func decodeInitialize(raw []byte) (any, int64, error) {
 	members := initializeMembers(raw)
 	var requested uint16
@@ -60,8 +60,8 @@ func initializeMembers(raw []byte) map[string][]byte {
 	return members
 }
 
-// refused returns why an initialize is refused, or nil. now is what the client reported
-// earlier, or nil.
+// refused returns the error for an initialize that is refused, or nil. now is what the client
+// reported earlier, or nil.
 func refused(req *acp.InitializeRequest, now *peer) error {
 	switch {
 	case req.ProtocolVersion >= acp.ProtocolVersion:

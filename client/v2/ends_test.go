@@ -28,7 +28,7 @@ func TestCtxOfAPrompt(t *testing.T) {
 	}
 	begin := func(s *scene) {
 		s.peer.Answer(s.prompt, `{"messageId":"u1"}`)
-		say(s.peer, "running")
+		sendUpdate(s.peer, "running")
 		synctest.Wait()
 	}
 	for name, tt := range map[string]struct {
@@ -41,8 +41,8 @@ func TestCtxOfAPrompt(t *testing.T) {
 			begin(s)
 			s.cancel()
 			s.peer.Expect("session/cancel")
-			say(s.peer, "the last words")
-			say(s.peer, "idle cancelled")
+			sendUpdate(s.peer, "the last words")
+			sendUpdate(s.peer, "idle cancelled")
 		}, acp.StopReasonCancelled, nil, 0},
 		"in progress, and no end": {func(s *scene) {
 			begin(s)
@@ -63,7 +63,7 @@ func TestCtxOfAPrompt(t *testing.T) {
 			s.peer.Expect("session/cancel")
 			time.Sleep(time.Second)
 			begin(s)
-			say(s.peer, "idle cancelled")
+			sendUpdate(s.peer, "idle cancelled")
 		}, acp.StopReasonCancelled, nil, time.Second},
 		"held, accepted all the same, and no end": {func(s *scene) {
 			s.cancel()
@@ -73,7 +73,7 @@ func TestCtxOfAPrompt(t *testing.T) {
 		}, "", context.Canceled, 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
 				session, peer := session(t, &viewer{}, nil)
 				ctx, cancel := context.WithCancel(t.Context())
@@ -91,7 +91,7 @@ func TestCtxOfAPrompt(t *testing.T) {
 				}
 				next := session.Prompt(t.Context(), acp.Text("again")) // and no second cancel
 				peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u2"}`)
-				say(peer, "idle end_turn")
+				sendUpdate(peer, "idle end_turn")
 				_, err = next.Wait()
 				assert.NoError(t, err)
 			})
@@ -108,7 +108,7 @@ func TestTurnsAtTheEndOfTheConnection(t *testing.T) {
 		"ctx of Start": func(_ *client.Conn, _ *rawpeer.Peer, cancel context.CancelCauseFunc) { cancel(cause) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
 				s, peer := rawpeer.Pipe(t)
 				c := client.New(s, func(*client.Conn) acp.Client { return &viewer{} }, nil)
@@ -122,14 +122,14 @@ func TestTurnsAtTheEndOfTheConnection(t *testing.T) {
 				begun, held := session.Prompt(t.Context(), acp.Text("1")), session.Prompt(t.Context(), acp.Text("2"))
 				peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
 				peer.Expect("session/prompt")
-				say(peer, "running")
-				say(peer, "one")
+				sendUpdate(peer, "running")
+				sendUpdate(peer, "one")
 				synctest.Wait()
 				end(c, peer, cancel)
 				var got []string
 				for u, err := range begun.Updates() {
 					if err == nil {
-						got = append(got, short(u))
+						got = append(got, updateText(u))
 					} else {
 						assert.ErrorIs(t, err, acp.ErrClosed)
 					}
@@ -152,12 +152,12 @@ func TestTurnsAtTheEndOfTheConnection(t *testing.T) {
 // A turn whose end was read but dropped, because the connection was closed while earlier
 // updates were being handled, has no end.
 func TestTurnWhoseUpdatesWereDropped(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		handling, goOn := make(chan struct{}), make(chan struct{})
 		v := &viewer{}
 		s, peer := session(t, v, nil)
 		v.update = func(_ context.Context, n *acp.UpdateSessionNotification) error {
-			if short(n.Update) == "one" {
+			if updateText(n.Update) == "one" {
 				close(handling)
 				<-goOn
 			}
@@ -166,7 +166,7 @@ func TestTurnWhoseUpdatesWereDropped(t *testing.T) {
 		turn := s.Prompt(t.Context(), acp.Text("hi"))
 		peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
 		for _, line := range []string{"running", "one", "two", "idle end_turn"} {
-			say(peer, line)
+			sendUpdate(peer, line)
 		}
 		<-handling
 		synctest.Wait()
@@ -183,7 +183,7 @@ func TestTurnWhoseUpdatesWereDropped(t *testing.T) {
 
 // Shutdown waits for the turns in flight.
 func TestShutdownWaitsForTurns(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		v := &viewer{}
 		s, peer := session(t, v, nil)
 		turn := s.Prompt(t.Context(), acp.Text("hi"))
@@ -192,7 +192,7 @@ func TestShutdownWaitsForTurns(t *testing.T) {
 		go func() { down <- v.conn.Shutdown(t.Context()) }() // ends with the turn
 		synctest.Wait()
 		require.Empty(t, down)
-		say(peer, "idle end_turn")
+		sendUpdate(peer, "idle end_turn")
 		_, err := turn.Wait()
 		assert.NoError(t, err)
 		assert.NoError(t, <-down)
@@ -201,7 +201,7 @@ func TestShutdownWaitsForTurns(t *testing.T) {
 
 // A turn that is not read stops the reader at the backlog, also while another prompt is held.
 func TestTurnThatIsNotRead(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		handled := 0
 		s, peer := session(t, &viewer{update: func(context.Context, *acp.UpdateSessionNotification) error {
 			handled++
@@ -214,9 +214,9 @@ func TestTurnThatIsNotRead(t *testing.T) {
 		const all = 200
 		go func() { // ends when the turns are read
 			for range all - 1 {
-				say(peer, "more")
+				sendUpdate(peer, "more")
 			}
-			say(peer, "idle end_turn")
+			sendUpdate(peer, "idle end_turn")
 			peer.Fail(prompt, -32800, "cancelled")
 		}()
 		synctest.Wait()
@@ -255,15 +255,15 @@ func TestMiddlewareThatEndsAPrompt(t *testing.T) {
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s, peer := session(t, &viewer{}, &client.Options{Sending: []acp.Middleware{tt.sending}})
 				turn := s.Prompt(t.Context(), acp.Text("hi"))
 				if tt.want != "" {
 					peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
 				}
 				synctest.Wait()
-				say(peer, "running")
-				say(peer, "idle end_turn")
+				sendUpdate(peer, "running")
+				sendUpdate(peer, "idle end_turn")
 				idle, err := turn.Wait()
 				if tt.want != "" {
 					assert.ErrorContains(t, err, tt.want)
@@ -289,7 +289,7 @@ func TestCtxOfAPlainPrompt(t *testing.T) {
 		"no response": {func(*rawpeer.Peer, rawpeer.Message) {}, context.Canceled, 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				conn, peer := open(t, &viewer{}, `{"session":{}}`, nil)
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan error, 1)
@@ -313,10 +313,10 @@ func TestCtxOfAPlainPrompt(t *testing.T) {
 	}
 }
 
-// A prompt whose response was read is accepted, also if the connection ends at once.
+// A prompt whose response was read is accepted, even if the connection ends at once.
 func TestAcceptedJustBeforeTheEnd(t *testing.T) {
 	for range 20 { // whoever is woken first
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s, peer := session(t, &viewer{}, nil)
 			turn := s.Prompt(t.Context(), acp.Text("hi"))
 			peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)

@@ -63,7 +63,7 @@ func (t *turns) stateLocked(id acp.SessionID, w *work, s acp.StateUpdate) (e *en
 	}
 	idle, _ := s.(*acp.IdleStateUpdate)
 	if w.snapshots.reopening > 0 {
-		// The last state before the response is a snapshot. Those before it are not, unless
+		// The last state before the response is a snapshot. Earlier states are not, unless
 		// they are part of the history.
 		before := w.snapshots.idle
 		w.snapshots.idle = idle

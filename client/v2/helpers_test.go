@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,13 +15,13 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
-// TestMain keeps what the tests provoke out of their output.
+// TestMain discards the log of the tests.
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	os.Exit(m.Run())
 }
 
-// viewer is a client of which a test writes what matters.
+// viewer is a client whose behavior is set by functions.
 type viewer struct {
 	conn       *client.Conn // set by dial
 	permission func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error)
@@ -43,7 +42,7 @@ func (v *viewer) SessionUpdate(ctx context.Context, n *acp.UpdateSessionNotifica
 	return nil
 }
 
-// dial returns a started connection whose agent is played by the test.
+// dial returns a started connection to an agent that the test plays.
 func dial(t *testing.T, c *viewer, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	s, peer := rawpeer.Pipe(t)
@@ -56,7 +55,7 @@ func initialized(caps string) string {
 	return `{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":` + caps + `}`
 }
 
-// open is dial and the handshake; caps is the object that the agent advertises.
+// open is like dial, and initializes the connection. caps is the object that the agent advertises.
 func open(t *testing.T, c *viewer, caps string, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := dial(t, c, opts)
@@ -71,7 +70,7 @@ func open(t *testing.T, c *viewer, caps string, opts *client.Options) (*client.C
 	return conn, peer
 }
 
-// session is open and a session s1.
+// session is like open, and creates a session s1.
 func session(t *testing.T, c *viewer, opts *client.Options) (*client.Session, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := open(t, c, `{"session":{"delete":{}}}`, opts)
@@ -86,14 +85,8 @@ func session(t *testing.T, c *viewer, opts *client.Options) (*client.Session, *r
 	return s, peer
 }
 
-// bubble runs a test in a bubble.
-func bubble(t *testing.T, f func(t *testing.T)) {
-	t.Helper()
-	synctest.Test(t, f)
-}
-
-// short returns an update in short.
-func short(u acp.SessionUpdate) string {
+// updateText returns a short form of an update.
+func updateText(u acp.SessionUpdate) string {
 	switch u := u.(type) {
 	case *acp.UserMessage:
 		return "echo " + string(u.MessageID)
@@ -114,9 +107,9 @@ func short(u acp.SessionUpdate) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", u), "*acp.")
 }
 
-// say sends an update that is written in short, see short. A state with a list of the
+// sendUpdate sends an update in its short form; see updateText. A state with a list of the
 // background work ends with " +".
-func say(peer *rawpeer.Peer, line string) {
+func sendUpdate(peer *rawpeer.Peer, line string) {
 	line, listed := strings.CutSuffix(line, " +")
 	word, rest, _ := strings.Cut(line, " ")
 	background := ""

@@ -41,7 +41,7 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 			`{"protocolVersion":2,"info":{"name":"c","version":"3"},"capabilities":{}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s, peer := rawpeer.Pipe(t)
 				conn := client.New(s, func(*client.Conn) acp.Client { return &elicitor{} }, nil)
 				require.NoError(t, conn.Start(t.Context()))
@@ -65,10 +65,10 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 	}
 }
 
-// What the agent sends before its response waits for it, and the id of a request is a
+// Messages that the agent sends before its response are handled after it. The id of a request is a
 // string or an integer.
 func TestBeforeAndAfterTheHandshake(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		handled := 0
 		conn, peer := dial(t, &viewer{update: func(context.Context, *acp.UpdateSessionNotification) error {
 			handled++
@@ -81,7 +81,7 @@ func TestBeforeAndAfterTheHandshake(t *testing.T) {
 		}()
 		m := peer.Expect("initialize")
 		const ask = `{"sessionId":"s1","title":"May I?","options":[{"optionId":"o","name":"O","kind":"allow_once"}]}`
-		say(peer, "early")
+		sendUpdate(peer, "early")
 		peer.Call(`7`, "session/request_permission", ask)
 		peer.Call(`null`, "session/request_permission", ask)
 		synctest.Wait()

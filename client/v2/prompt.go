@@ -71,8 +71,8 @@ func (s *Session) run(ctx context.Context, t *Turn, p *openPrompt, blocks []acp.
 			s.fail(t, p, err)
 		}
 	}()
-	// The end of the connection ends the turn. What has come of the request is up to the call:
-	// its response may have been read. If there is an error, it is that of the call too.
+	// The end of the connection ends the turn. The call returns the response if it has been read,
+	// and otherwise the same error.
 	owed, expectErr := s.conn.engine.Expect(methodPrompt.Method, string(s.id), func(err error) { s.end(t, p, err) })
 	if expectErr == nil {
 		defer owed.Met()

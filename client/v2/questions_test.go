@@ -50,7 +50,7 @@ const (
 // A cancel ends the questions of the session, except those about background work. A close
 // ends all.
 func TestCancelEndsQuestions(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		v := &viewer{}
 		s, peer := session(t, v, nil)
 		var asked atomic.Int32
@@ -98,7 +98,7 @@ func TestCancelEndsQuestions(t *testing.T) {
 
 // A session that is used with the plain methods keeps the same rules.
 func TestCancelEndsQuestionsOfPlainSessions(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		v := &viewer{}
 		conn, peer := open(t, v, `{"session":{}}`, nil)
 		v.permission = func(ctx context.Context, _ *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
@@ -120,11 +120,11 @@ func TestCancelEndsQuestionsOfPlainSessions(t *testing.T) {
 		require.NoError(t, conn.Cancel(t.Context(), &acp.CancelSessionNotification{SessionID: "s1"}))
 		peer.Expect("session/cancel")
 		assert.Equal(t, map[string]string{`"other"`: "cancelled"}, responses(t, peer, 1))
-		say(peer, "idle cancelled")
+		sendUpdate(peer, "idle cancelled")
 		synctest.Wait()
 		assert.Zero(t, conn.CurrentTurn("s1"))
 		assert.NotEqual(t, first, prompt())
-		say(peer, "idle cancelled +") // the list of background work is now empty
+		sendUpdate(peer, "idle cancelled +") // the list of background work is now empty
 		ask(peer, `"again"`, aboutCall)
 		synctest.Wait()
 		require.NoError(t, conn.Cancel(t.Context(), &acp.CancelSessionNotification{SessionID: "s1"}))
@@ -135,7 +135,7 @@ func TestCancelEndsQuestionsOfPlainSessions(t *testing.T) {
 
 // The number of the current turn is that of the one that began last.
 func TestCurrentTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		v := &viewer{}
 		s, peer := session(t, v, nil)
 		current := func() uint64 { synctest.Wait(); return v.conn.CurrentTurn("s1") }
@@ -148,13 +148,13 @@ func TestCurrentTurn(t *testing.T) {
 		}
 		first := current()
 		assert.NotZero(t, first, "none has begun, and it is the oldest")
-		say(peer, "echo u1")
+		sendUpdate(peer, "echo u1")
 		assert.Equal(t, first, current())
 		peer.Answer(prompts[0], `{"messageId":"u1"}`)
 		peer.Answer(prompts[1], `{"messageId":"u2"}`)
 		second := current()
 		assert.Greater(t, second, first)
-		say(peer, "idle end_turn")
+		sendUpdate(peer, "idle end_turn")
 		third := current()
 		assert.Greater(t, third, second)
 		peer.Fail(prompts[2], -32800, "Request cancelled")
@@ -168,7 +168,7 @@ func TestCurrentTurn(t *testing.T) {
 // A prompt whose message is part of the conversation is not sent again, even if the agent
 // asks for a sign-in at the end of the work.
 func TestAcceptedPromptIsNotSentAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		v := &viewer{}
 		s, peer := session(t, v, nil)
 		login := func(context.Context, error, []acp.AuthMethod) (acp.AuthMethodID, error) { return "key", nil }
@@ -192,7 +192,7 @@ func TestAcceptedPromptIsNotSentAgain(t *testing.T) {
 			assert.JSONEq(t, `{"methodId":"key"}`, string(m.Params))
 			peer.Answer(m, `{}`)
 			peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
-			say(peer, "idle end_turn")
+			sendUpdate(peer, "idle end_turn")
 		}()
 		assert.NoError(t, v.conn.AuthenticateAndRetry(t.Context(), login, prompt))
 		assert.Equal(t, 2, attempts)

@@ -18,17 +18,17 @@ import (
 // The replay of a resume goes to the function given to it, in order and before the call
 // returns, and begins and ends no turn.
 func TestResumeWithReplay(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		v := &viewer{}
 		_, peer := open(t, v, `{"session":{}}`, nil)
-		say(peer, "early")
+		sendUpdate(peer, "early")
 		synctest.Wait()
 		var got []string
 		done := make(chan *client.Session, 1)
 		go func() { // ends with the response
 			s, err := v.conn.StartResumedSession(t.Context(), &acp.ResumeSessionRequest{
 				SessionID: "s1", Cwd: "/", ReplayFrom: &acp.ReplayFromStart{},
-			}, func(_ context.Context, u acp.SessionUpdate) { got = append(got, short(u)) })
+			}, func(_ context.Context, u acp.SessionUpdate) { got = append(got, updateText(u)) })
 			assert.NoError(t, err)
 			got = append(got, "returned")
 			done <- s
@@ -36,13 +36,13 @@ func TestResumeWithReplay(t *testing.T) {
 		m := peer.Expect("session/resume")
 		assert.JSONEq(t, `{"sessionId":"s1","cwd":"/","replayFrom":{"type":"start"}}`, string(m.Params))
 		for _, line := range []string{"echo u1", "old words", "idle end_turn"} {
-			say(peer, line)
+			sendUpdate(peer, line)
 		}
 		synctest.Wait()
 		early := v.conn.Session("s1").Prompt(t.Context(), acp.Text("during the replay"))
 		prompt := peer.Expect("session/prompt")
 		for _, line := range []string{"echo u2", "running", "idle"} {
-			say(peer, line)
+			sendUpdate(peer, line)
 		}
 		peer.Answer(m, `{"configOptions":[],"availableCommands":[{"type":"command","name":"web","description":"d"}]}`)
 		s := <-done
@@ -51,13 +51,13 @@ func TestResumeWithReplay(t *testing.T) {
 		assert.Len(t, s.Commands(), 1)
 
 		peer.Answer(prompt, `{"messageId":"u3"}`)
-		say(peer, "running")
+		sendUpdate(peer, "running")
 		synctest.Wait()
 		assert.IsType(t, &acp.RunningStateUpdate{}, s.State())
 		_, err := v.conn.StartResumedSession(t.Context(), &acp.ResumeSessionRequest{SessionID: "s1", Cwd: "/", ReplayFrom: &acp.ReplayFromStart{}}, nil)
 		assert.ErrorIs(t, err, acp.ErrTurnRunning)
-		say(peer, "new words")
-		say(peer, "idle end_turn")
+		sendUpdate(peer, "new words")
+		sendUpdate(peer, "idle end_turn")
 		text, err := early.Text()
 		require.NoError(t, err)
 		assert.Equal(t, "new words", text)
@@ -67,18 +67,18 @@ func TestResumeWithReplay(t *testing.T) {
 
 // A resume without a replay keeps the function of the session, unless it has another one.
 func TestResumeWithoutReplay(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		v := &viewer{}
 		s, peer := session(t, v, nil)
 		var got []string
 		note := func(name string) func(context.Context, acp.SessionUpdate) {
-			return func(_ context.Context, u acp.SessionUpdate) { got = append(got, name+" "+short(u)) }
+			return func(_ context.Context, u acp.SessionUpdate) { got = append(got, name+" "+updateText(u)) }
 		}
 		s.OnUpdate(note("first"))
 		resume := func(f func(context.Context, acp.SessionUpdate), fails bool) {
 			go func() { // ends with the response
 				m := peer.Expect("session/resume")
-				say(peer, "idle")
+				sendUpdate(peer, "idle")
 				if fails {
 					peer.Fail(m, -32002, "unknown")
 				} else {
@@ -95,20 +95,20 @@ func TestResumeWithoutReplay(t *testing.T) {
 		resume(nil, false)
 		resume(note("failed"), true)
 		resume(note("second"), false)
-		say(peer, "late")
+		sendUpdate(peer, "late")
 		synctest.Wait()
 		assert.Equal(t, []string{"first idle", "first idle", "first idle", "second late"}, got)
 	})
 }
 
-// What updates report before the response to session/new is newer than the response.
+// Settings in updates before the response to session/new are newer than those of the response.
 func TestStateBeforeTheSessionIsKnown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		v := &viewer{}
 		conn, peer := open(t, v, `{"session":{}}`, nil)
 		go func() { // ends with the response
 			m := peer.Expect("session/new")
-			say(peer, "running")
+			sendUpdate(peer, "running")
 			peer.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":"available_commands_update","availableCommands":[]}}`)
 			peer.Answer(m, `{"sessionId":"s1","availableCommands":[{"type":"command","name":"web","description":"d"}],
 				"configOptions":[{"type":"boolean","configId":"c","name":"C","currentValue":true}]}`)
@@ -119,7 +119,7 @@ func TestStateBeforeTheSessionIsKnown(t *testing.T) {
 		assert.Empty(t, s.Commands())
 		assert.Len(t, s.ConfigOptions(), 1)
 		var got []string
-		s.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { got = append(got, short(u)) })
+		s.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { got = append(got, updateText(u)) })
 		assert.Equal(t, []string{"running", "AvailableCommandsUpdate"}, got)
 	})
 }
@@ -127,7 +127,7 @@ func TestStateBeforeTheSessionIsKnown(t *testing.T) {
 // Close ends the turns: those in progress with the state that the agent reports before it
 // responds, and those that it refuses with -32800.
 func TestCloseASession(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		v := &viewer{}
 		s, peer := session(t, v, nil)
 		var closed []acp.SessionID
@@ -138,13 +138,13 @@ func TestCloseASession(t *testing.T) {
 		go func() { // ends with the response
 			m := peer.Expect("session/close")
 			peer.Fail(second, -32800, "Request cancelled")
-			say(peer, "the last words")
-			say(peer, "idle cancelled")
+			sendUpdate(peer, "the last words")
+			sendUpdate(peer, "idle cancelled")
 			peer.Answer(m, `{}`)
 		}()
 		require.NoError(t, s.Close(t.Context()))
-		assert.Equal(t, "the last words, idle cancelled -> cancelled", told(begun))
-		assert.Equal(t, "-> -32800", told(held))
+		assert.Equal(t, "the last words, idle cancelled -> cancelled", outcomeOf(begun))
+		assert.Equal(t, "-> -32800", outcomeOf(held))
 		assert.Equal(t, []acp.SessionID{"s1"}, closed)
 		_, err := s.Prompt(t.Context(), acp.Text("3")).Accepted()
 		assert.ErrorIs(t, err, client.ErrSessionClosed)
@@ -153,7 +153,7 @@ func TestCloseASession(t *testing.T) {
 
 // Without the state idle, the response to the close ends the turns.
 func TestCloseWithoutAnIdleState(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		v := &viewer{}
 		s, peer := session(t, v, nil)
 		begun, held := s.Prompt(t.Context(), acp.Text("1")), s.Prompt(t.Context(), acp.Text("2"))
@@ -178,7 +178,7 @@ func TestEndOfAnUnknownSession(t *testing.T) {
 	for method, end := range map[string]func(*client.Session, context.Context) error{
 		"session/close": (*client.Session).Close, "session/delete": (*client.Session).Delete,
 	} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s, peer := session(t, &viewer{}, nil)
 			go func() { peer.Fail(peer.Expect(method), -32002, "Resource not found") }() // ends with the response
 			require.NoError(t, end(s, t.Context()))
@@ -188,7 +188,7 @@ func TestEndOfAnUnknownSession(t *testing.T) {
 	}
 }
 
-// A session or a message without an id is none: a response that names none is malformed.
+// A response without the id of the session or message is malformed.
 func TestResponsesWithoutAnID(t *testing.T) {
 	v := &viewer{}
 	s, peer := session(t, v, nil)
@@ -205,7 +205,7 @@ func TestResponsesWithoutAnID(t *testing.T) {
 
 // The empty string is a cursor like any other, and a cursor must not repeat itself.
 func TestSessions(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		conn, peer := open(t, &viewer{}, `{"session":{}}`, nil)
 		page := func(want, id, next string) {
 			m := peer.Expect("session/list")
@@ -293,7 +293,7 @@ func TestCapabilities(t *testing.T) {
 
 // The settings of a session follow the responses and the updates.
 func TestConfigOptions(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		s, peer := session(t, &viewer{}, nil)
 		options := func(on bool) string {
 			return fmt.Sprintf(`{"configOptions":[{"type":"boolean","configId":"c","name":"C","currentValue":%v}]}`, on)
@@ -321,17 +321,17 @@ func on(value bool) []acp.SessionConfigOption {
 	return []acp.SessionConfigOption{{ConfigID: "c", Name: "C", Kind: &acp.SessionConfigBoolean{CurrentValue: value}}}
 }
 
-// A text whose end is missing is not taken for a whole one.
+// The text of a turn that stops early is returned with an error.
 func TestTextOfATurnThatStops(t *testing.T) {
 	for reason, want := range map[string]error{
 		"end_turn": nil, "refusal": &client.StopError{Reason: acp.StopReasonRefusal}, "cancelled": &client.StopError{Reason: acp.StopReasonCancelled},
 	} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s, peer := session(t, &viewer{}, nil)
 			go func() { // ends with the end of the turn
 				peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
-				say(peer, "half of")
-				say(peer, "idle "+reason)
+				sendUpdate(peer, "half of")
+				sendUpdate(peer, "idle "+reason)
 			}()
 			text, err := s.Prompt(t.Context(), acp.Text("hi")).Text()
 			assert.Equal(t, "half of", text)
@@ -343,7 +343,7 @@ func TestTextOfATurnThatStops(t *testing.T) {
 // The sessions that an agent may ask about: those that are open or being opened, and the
 // subagents of those.
 func TestHasSession(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		conn, peer := open(t, &viewer{}, `{"session":{"delete":{}}}`, nil)
 		subagent := func(by, id string) {
 			peer.Notify("session/update", `{"sessionId":"`+by+`","update":{"sessionUpdate":"subagent_update","sessionId":"`+id+`"}}`)
@@ -375,9 +375,9 @@ func TestHasSession(t *testing.T) {
 	})
 }
 
-// A form or page of a session that there is not is not shown.
+// A form or page of a session that is not open is refused.
 func TestFormsOfUnknownSessions(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		viewer := &elicitor{}
 		pipe, peer := rawpeer.Pipe(t)
 		conn := rawpeer.Start(t, client.New(pipe, func(*client.Conn) acp.Client { return viewer }, nil))

@@ -18,8 +18,8 @@ import (
 
 // TestTurns plays an agent line by line: "prompt" sends the next prompt, "response n id" and
 // "refusal n code" respond to the n-th, "resume", "resumed" and "not resumed" are a resume of
-// the session, and everything else is an update. What the n-th turn got stands in the n-th
-// line, with its end after an arrow; the last line is what OnUpdate got.
+// the session, and everything else is an update. The n-th line has the updates of the n-th
+// turn, and its end after an arrow. The last line has the updates of OnUpdate.
 func TestTurns(t *testing.T) {
 	for name, tt := range map[string]struct{ script, want string }{
 		"begins at the response": {
@@ -75,17 +75,17 @@ func TestTurns(t *testing.T) {
 			"running, idle end_turn -> end_turn\nrunning, one, idle end_turn"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) { assert.Equal(t, tt.want, play(t, tt.script)) })
+			synctest.Test(t, func(t *testing.T) { assert.Equal(t, tt.want, play(t, tt.script)) })
 		})
 	}
 }
 
-// play returns what the turns and OnUpdate got.
+// play returns the updates of the turns and of OnUpdate.
 func play(t *testing.T, script string) string {
 	v := &viewer{}
 	s, peer := session(t, v, nil)
 	var late []string
-	s.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { late = append(late, short(u)) })
+	s.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { late = append(late, updateText(u)) })
 	var results []chan string
 	var prompts []rawpeer.Message
 	var resume rawpeer.Message
@@ -98,7 +98,7 @@ func play(t *testing.T, script string) string {
 			turn := s.Prompt(t.Context(), acp.Text("hi"))
 			result := make(chan string, 1)
 			results = append(results, result)
-			go func() { result <- told(turn) }() // ends with the turn
+			go func() { result <- outcomeOf(turn) }() // ends with the turn
 			prompts = append(prompts, peer.Expect("session/prompt"))
 		case "response":
 			fmt.Sscanf(line, "response %d %s", &n, &id)
@@ -119,7 +119,7 @@ func play(t *testing.T, script string) string {
 			peer.Fail(resume, -32002, "unknown")
 			assert.Error(t, <-resumed)
 		default:
-			say(peer, line)
+			sendUpdate(peer, line)
 		}
 		synctest.Wait()
 	}
@@ -135,12 +135,12 @@ func play(t *testing.T, script string) string {
 	return strings.Join(append(lines, strings.Join(late, ", ")), "\n")
 }
 
-// told returns what a turn got, and how it ended.
-func told(turn *client.Turn) string {
+// outcomeOf returns the updates of a turn, and how it ended.
+func outcomeOf(turn *client.Turn) string {
 	var got []string
 	for u, err := range turn.Updates() {
 		if err == nil {
-			got = append(got, short(u))
+			got = append(got, updateText(u))
 		}
 	}
 	idle, err := turn.Wait()

@@ -12,7 +12,7 @@ import (
 // when the work on a prompt begins and ends. When a session is cancelled, its questions end
 // too: the agent waits for their responses, and the user has already decided.
 type turns struct {
-	mu    sync.Mutex // guards all below, and what it holds
+	mu    sync.Mutex // guards the fields below, and what they contain
 	open  map[acp.SessionID]*work
 	begun uint64 // prompts of all sessions
 }
@@ -20,7 +20,7 @@ type turns struct {
 // work is what is in progress in one session.
 type work struct {
 	prompts   []*openPrompt // in the order in which they were made
-	latest    *openPrompt   // the one with a Turn that began last and has not ended
+	latest    *openPrompt   // the prompt with a Turn that began last and has not ended
 	begins    uint64        // how many prompts have begun
 	echoes    echoes
 	snapshots snapshots
@@ -37,7 +37,7 @@ type openPrompt struct {
 	turn      *Turn         // nil for a prompt of a plain method
 	sent      bool          // it is queued for sending, before any later message
 	cancel    func()        // cancels the request; nil until it is queued for sending
-	withdrawn bool          // its request was cancelled while the agent seemed to hold it
+	withdrawn bool          // its request was cancelled, because the agent appeared to hold it
 	inserted  bool          // the caller has the response
 	cancelled bool          // a cancel for it was sent to the agent
 	closed    bool          // its session was closed
@@ -123,7 +123,7 @@ func (t *turns) accepted(session acp.SessionID, p *openPrompt, id acp.MessageID)
 	p.accepted = true
 	switch e := w.echoes.find(id); {
 	case p.place > 0 && (id == "" || p.id == id): // began at its message
-	case e != nil: // what seemed to be its message was not
+	case e != nil: // it began at the message of another prompt
 		p.id, p.idle = id, e.idle
 		if p.place == 0 {
 			w.beginLocked(p)
@@ -140,7 +140,7 @@ func (t *turns) accepted(session acp.SessionID, p *openPrompt, id acp.MessageID)
 	case p.idle != nil:
 		return t.endLocked(session, w, p.idle, p)
 	case p.turn == nil:
-		// Of those without a Turn, the newest says all.
+		// Of the prompts without a Turn, only the newest is needed.
 		w.prompts = slices.DeleteFunc(w.prompts, func(o *openPrompt) bool { return o != p && o.turn == nil && o.accepted })
 	}
 	return nil

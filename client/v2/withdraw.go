@@ -44,8 +44,8 @@ func (t *turns) cancellable(p *openPrompt, cancel func()) {
 	p.cancel = cancel
 }
 
-// insert records that the response to a prompt is there: it can no longer be withdrawn. It
-// reports whether it was withdrawn in vain, so that its work must be cancelled.
+// insert records that the prompt has a response, so it can no longer be withdrawn. It reports
+// whether it was withdrawn too late, so that its work must be cancelled.
 func (t *turns) insert(p *openPrompt) (inVain bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,11 +20,11 @@ import (
 func eachCancel(t *testing.T, play func(t *testing.T, peer *rawpeer.Peer, first, held *client.Turn, prompt rawpeer.Message, cancel func())) {
 	for _, way := range []string{"ctx", "Cancel"} {
 		t.Run(way, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s, peer := session(t, &viewer{}, nil)
 				first := s.Prompt(t.Context(), acp.Text("first"))
 				peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
-				say(peer, "running")
+				sendUpdate(peer, "running")
 				ctx, end := context.WithCancel(t.Context())
 				defer end()
 				held := s.Prompt(ctx, acp.Text("held"))
@@ -58,7 +58,7 @@ func TestHeldPromptIsWithdrawn(t *testing.T) {
 		require.ErrorIs(t, err, rpcerr.ErrRequestCancelled)
 		_, err = held.Accepted()
 		require.ErrorIs(t, err, rpcerr.ErrRequestCancelled)
-		say(peer, "idle end_turn")
+		sendUpdate(peer, "idle end_turn")
 		idle, err := first.Wait()
 		require.NoError(t, err)
 		assert.Equal(t, acp.StopReasonEndTurn, idle.StopReason)
@@ -71,10 +71,10 @@ func TestPromptIsInsertedWhileItIsWithdrawn(t *testing.T) {
 	eachCancel(t, func(t *testing.T, peer *rawpeer.Peer, _, held *client.Turn, prompt rawpeer.Message, cancel func()) {
 		cancel()
 		cancelOf(t, peer.Expect("$/cancel_request"), prompt)
-		say(peer, "echo u2")
+		sendUpdate(peer, "echo u2")
 		peer.Answer(prompt, `{"messageId":"u2"}`)
 		peer.Expect("session/cancel")
-		say(peer, "idle cancelled")
+		sendUpdate(peer, "idle cancelled")
 		idle, err := held.Wait()
 		require.NoError(t, err)
 		assert.Equal(t, acp.StopReasonCancelled, idle.StopReason)
@@ -84,13 +84,13 @@ func TestPromptIsInsertedWhileItIsWithdrawn(t *testing.T) {
 // Once the message is part of the conversation, only the session can be cancelled.
 func TestTurnThatHasBegunIsNotWithdrawn(t *testing.T) {
 	eachCancel(t, func(t *testing.T, peer *rawpeer.Peer, _, held *client.Turn, prompt rawpeer.Message, cancel func()) {
-		say(peer, "echo u2")
+		sendUpdate(peer, "echo u2")
 		synctest.Wait()
 		cancel()
 		peer.Expect("session/cancel")
 		peer.Answer(prompt, `{"messageId":"u2"}`)
 		synctest.Wait()
-		say(peer, "idle cancelled")
+		sendUpdate(peer, "idle cancelled")
 		idle, err := held.Wait()
 		require.NoError(t, err)
 		assert.Equal(t, acp.StopReasonCancelled, idle.StopReason)
@@ -100,10 +100,10 @@ func TestTurnThatHasBegunIsNotWithdrawn(t *testing.T) {
 // A prompt beside which there is no other work is cancelled with its session, as in version 1.
 func TestOnlyPromptIsNotWithdrawn(t *testing.T) {
 	for _, state := range []string{"", "idle"} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s, peer := session(t, &viewer{}, nil)
 			if state != "" {
-				say(peer, state)
+				sendUpdate(peer, state)
 				synctest.Wait()
 			}
 			turn := s.Prompt(t.Context(), acp.Text("hi"))
@@ -120,9 +120,9 @@ func TestOnlyPromptIsNotWithdrawn(t *testing.T) {
 // The agent may work on something that no prompt of this client began: a prompt that it
 // holds meanwhile is withdrawn too.
 func TestPromptBesideWorkOfTheAgentIsWithdrawn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		s, peer := session(t, &viewer{}, nil)
-		say(peer, "requires_action")
+		sendUpdate(peer, "requires_action")
 		synctest.Wait()
 		turn := s.Prompt(t.Context(), acp.Text("hi"))
 		prompt := peer.Expect("session/prompt")
@@ -136,7 +136,7 @@ func TestPromptBesideWorkOfTheAgentIsWithdrawn(t *testing.T) {
 
 // An agent that does not respond to the prompt that is withdrawn does not keep the caller.
 func TestWithdrawnPromptWithoutResponse(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		s, peer := session(t, &viewer{}, &client.Options{CancelGrace: 3 * time.Second})
 		first := s.Prompt(t.Context(), acp.Text("first"))
 		peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
@@ -150,7 +150,7 @@ func TestWithdrawnPromptWithoutResponse(t *testing.T) {
 		assert.Equal(t, context.DeadlineExceeded, err)
 		assert.Equal(t, 4*time.Second, time.Since(begun))
 		peer.Fail(prompt, -32800, "Request cancelled") // the caller no longer waits for it
-		say(peer, "idle end_turn")
+		sendUpdate(peer, "idle end_turn")
 		idle, err := first.Wait()
 		require.NoError(t, err)
 		assert.Equal(t, acp.StopReasonEndTurn, idle.StopReason)
