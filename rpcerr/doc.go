@@ -18,14 +18,12 @@
 //	case rpcerr.CodeMethodNotFound: // the peer cannot do this
 //	}
 //
-// or errors.Is(err, rpcerr.ErrAuthRequired), or errors.As for the message and the data.
-// [Explain] returns the text to show to a person.
+// or errors.Is(err, rpcerr.ErrAuthRequired). [Explain] returns the text to show to a person.
 //
 // # What reaches the peer
 //
-// The peer receives Code, Message and Data of a [RequestError]. It does not receive the
-// cause given to [RequestError.WithCause], nor the text of any other error: an unexpected
-// error is sent as -32603 "Internal error". [From] does the conversion. An error type of
+// The peer receives Code, Message and Data of a [RequestError]. It does not receive its cause,
+// nor the text of any other error: [From] makes that -32603 "Internal error". An error type of
 // your own defines its own conversion with a method RequestError.
 //
 //	func (e *QuotaError) RequestError() *rpcerr.RequestError {

@@ -27,9 +27,8 @@ type RequestError struct {
 	received bool // the error was decoded, so a peer has said all of it
 }
 
-// New returns an error with a code of the application. For the codes of the protocol use the
-// factories. A code of the application must lie outside the ranges that JSON-RPC (-32768 to
-// -32000) and the Language Server Protocol (-32899 to -32800) reserve.
+// New returns an error with a code of the application, which must lie outside the ranges that
+// JSON-RPC (-32768 to -32000) and the Language Server Protocol (-32899 to -32800) reserve.
 func New(code Code, message string, data any) *RequestError {
 	return &RequestError{Code: code, Message: message, Data: data}
 }

@@ -50,15 +50,13 @@ func Explain(err error) string {
 }
 
 // FromPeer reports whether the peer sent the error: whether err is, or was made of, an error
-// that was decoded from JSON and not changed since. It is false for an error of this program,
-// such as that of a missing capability, also if its code is one of the protocol.
+// that was decoded from JSON and not changed since.
 func FromPeer(err error) bool {
 	r, _ := find(err)
 	return r != nil && sent(err, r) != nil
 }
 
-// sent returns the error of the peer that err is, or was made of, and nil if the error
-// was made in this process. r is the form in which err would leave.
+// sent returns the error of the peer that err is, or was made of, or nil. r is what err is sent as.
 func sent(err error, r *RequestError) (found *RequestError) {
 	inside.Walk(err, func(err error) bool {
 		p, ok := err.(*RequestError)

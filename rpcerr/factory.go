@@ -10,22 +10,18 @@ import (
 // ParseError returns the error for a message that is not JSON (-32700).
 func ParseError(data any) *RequestError { return standard(CodeParseError, data) }
 
-// InvalidRequest returns the error for a message that is JSON but not a request, or that
-// arrived at a time when it is not allowed (-32600).
+// InvalidRequest returns the error for JSON that is no request, or one at a forbidden time (-32600).
 func InvalidRequest(data any) *RequestError { return standard(CodeInvalidRequest, data) }
 
-// MethodNotFound returns the error for a method that does not exist or was not advertised
-// (-32601). Its data names the method.
+// MethodNotFound returns the error for an unknown method (-32601). Its data names the method.
 func MethodNotFound(method string) *RequestError {
 	return New(CodeMethodNotFound, "Method not found: "+method, map[string]string{"method": method})
 }
 
-// InvalidParams returns the error for params that break the schema or ask for something
-// impossible (-32602).
+// InvalidParams returns the error for params that break the schema or make no sense (-32602).
 func InvalidParams(data any) *RequestError { return standard(CodeInvalidParams, data) }
 
-// InternalError returns the error for a failure of the handler (-32603). Any plain error is
-// sent as this.
+// InternalError returns the error for a failure of the handler (-32603), as any plain error is sent.
 func InternalError(data any) *RequestError { return standard(CodeInternalError, data) }
 
 // RequestCancelled returns the error for work that ended because the peer cancelled the
@@ -46,8 +42,7 @@ func ResourceNotFound(uri string) *RequestError {
 }
 
 // SessionNotFound returns the error for a session that does not exist or is not active
-// (-32002). Its data names the session; by that member [ErrSessionNotFound] matches it at
-// the other end.
+// (-32002). Its data names the session; [ErrSessionNotFound] matches it by that.
 func SessionNotFound(id string) *RequestError {
 	return New(CodeResourceNotFound, "Session not found: "+id, map[string]string{"sessionId": id})
 }

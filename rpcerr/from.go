@@ -14,14 +14,12 @@ import (
 //   - a *jsonrpc2.Error of github.com/sourcegraph/jsonrpc2 becomes the same error; one that is
 //     wrapped is an error like any other, because another peer may have sent it;
 //   - the first error in the chain that has a method RequestError() *RequestError
-//     becomes what that method returns, unless it returns nil; a *RequestError is
-//     returned as it is;
+//     becomes what that method returns, unless it returns nil;
 //   - context.Canceled becomes -32800; a connection sends this only if the peer has
 //     cancelled the request, and else -32603, because some other ctx ended;
-//   - everything else becomes -32603 "Internal error", without the text of err. This
-//     includes context.DeadlineExceeded, because the peer did not set the deadline.
+//   - everything else, context.DeadlineExceeded included, becomes -32603 "Internal error".
 //
-// The result wraps err, for errors.Is, errors.As and the log; err is never encoded.
+// The result wraps err, which is never encoded.
 func From(err error) *RequestError {
 	if err == nil {
 		return nil

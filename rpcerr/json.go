@@ -70,8 +70,7 @@ func (e *RequestError) As(target any) bool {
 	return true
 }
 
-// wire returns the error member of a response. If Data cannot be encoded the member has
-// none, and err says why.
+// wire returns the error member of a response, without Data if that cannot be encoded.
 func (e *RequestError) wire() (w *jsonrpc2.Error, err error) {
 	sent := e.ToErrorResponse()
 	w = &jsonrpc2.Error{Code: int64(sent.Code), Message: sent.Message}
@@ -109,9 +108,8 @@ func (e RequestError) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON reads the error object of JSON-RPC. Data becomes a
-// json.RawMessage; null and a missing member both leave it nil. The code must be
-// a 32-bit integer and the message a string; other members are tolerated.
+// UnmarshalJSON reads the error object of JSON-RPC. Data becomes a json.RawMessage, or nil for
+// null. The code must be a 32-bit integer and the message a string.
 func (e *RequestError) UnmarshalJSON(b []byte) error {
 	var members map[string]json.RawMessage // keeps the names case sensitive
 	if err := json.Unmarshal(b, &members); err != nil {

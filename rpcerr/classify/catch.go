@@ -134,14 +134,7 @@ func (o Op) classify(err error) *kind.Error {
 // WithContext adds the reason of ctx to the error of a command that ctx killed, for which
 // package os/exec returns nothing but "signal: killed". The result wraps err, ctx.Err and, if
 // it differs, the cause of ctx, so that it classifies as a timeout or as cancelled.
-// WithContext returns any other err unchanged.
-//
-//	out, err := exec.CommandContext(ctx, "go", "test").CombinedOutput()
-//	if err != nil {
-//		return toolcode.Of(classify.WithContext(ctx, err), nil)
-//	}
-//
-// [Op.Catch] and the function of [OnError] call it.
+// WithContext returns any other err unchanged. [Op.Catch] and the function of [OnError] call it.
 func WithContext(ctx context.Context, err error) error {
 	if err == nil || ctx == nil || ctx.Err() == nil || inside.Is(err, ctx.Err()) {
 		return err

@@ -9,14 +9,7 @@
 //
 // [OnError] classifies and logs every error that is sent to the peer. Code that calls
 // other services uses [FromResponse] for their responses, and [Op.Catch] for every other
-// error:
-//
-//	func (s *Store) Load(ctx context.Context, id string) (doc *Doc, err error) {
-//		defer classify.Op{Name: "Store.Load"}.Catch(ctx, &err)
-//		...
-//	}
-//
-// An [Adapter] converts errors of packages that this one does not know:
+// error. An [Adapter] converts errors of packages that this one does not know:
 //
 //	c := classify.New(classify.As(func(e *github.ErrorResponse) *kind.Error { ... }))
 package classify
@@ -108,11 +101,11 @@ func (c *Classifier) Wrap(err error) error {
 //     the kind;
 //  4. the types and sentinels of the standard library, by errors.Is and errors.As;
 //  5. the HTTP status of a response inside err;
-//  6. patterns of particular services, over the text and the type names;
-//  7. patterns of everyday language, likewise;
-//  8. kind.Internal.
+//  6. patterns of particular services, then of everyday language, over the text and the type
+//     names;
+//  7. kind.Internal.
 //
-// By rules 3 to 8 the message is the kind's fixed text and there is no data, because
+// By rules 3 to 7 the message is the kind's fixed text and there is no data, because
 // the text of err was not written for the peer. err is the cause, and Debug names the
 // rule. A pattern is a guess: what it finds is not retryable, so that no program sends
 // a request again because of a word in a text.
@@ -209,7 +202,7 @@ func (c *Classifier) find(err error) finding {
 		}
 	}
 	if r, ok := responseOf(err); ok {
-		return finding{kind: kind.FromUpstreamStatus(r.status), response: r, by: "HTTP status", retryable: r.retryable()}
+		return finding{kind: kind.FromUpstreamStatus(r.status), response: r, by: "HTTP status", retryable: r.status == 429 || r.status >= 500 || kind.FromUpstreamStatus(r.status).Retryable()}
 	}
 	if c == nil || !c.noPatterns {
 		words := wordsOf(err)

@@ -26,8 +26,6 @@ type OnErrorOptions struct {
 // OnError returns a function for the option OnError of packages agent and client, which
 // classifies and logs each error that is about to be sent. Nil options mean the defaults.
 //
-//	agent.Serve(ctx, stream.Stdio(), newAgent, &agent.Options{OnError: classify.OnError(nil)})
-//
 // With it, the error for a missing file is sent as -32002 and not as an internal error, still
 // without its text. An error that defines what is sent, such as a *kind.Error or an
 // acp.ToolFailure, is logged and not changed.

@@ -101,11 +101,6 @@ type responded struct {
 	wait   bool // the response says when to try again: after
 }
 
-// retryable reports whether the same request may succeed later.
-func (r responded) retryable() bool {
-	return r.status == 429 || r.status >= 500 || kind.FromUpstreamStatus(r.status).Retryable()
-}
-
 // responseOf finds the HTTP response that err is about. Clients of web services have one of two
 // methods for its status, or one of three fields.
 func responseOf(err error) (a responded, ok bool) {

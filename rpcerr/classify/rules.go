@@ -130,8 +130,7 @@ var tooLarge = regexp.MustCompile(`(?i)context_length_exceeded|maximum context l
 
 // IsContextTooLarge reports whether err means that the input does not fit the context of
 // the language model: an error of kind [kind.ContextTooLarge], on either end of a
-// connection, or one with the words that model services use for it. The words are a guess,
-// good enough for shortening the context and trying again, which has no other effect.
+// connection, or one with the words that model services use for it. The words are a guess.
 func IsContextTooLarge(err error) bool {
 	if err == nil {
 		return false

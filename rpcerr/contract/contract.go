@@ -10,10 +10,7 @@
 //		Recovery: "Call search_articles to find ids that exist.",
 //	})
 //
-//	func fetch(ids []string) ([]Article, error) {
-//		...
-//		return nil, NoMatch.Failf("None of the %d ids returned an article", len(ids))
-//	}
+//	return nil, NoMatch.Failf("None of the %d ids returned an article", len(ids))
 //
 // The reason is sent as data.reason, where clients compare it. The analyzers of module
 // rpcerr/errlint find weak declarations without running the program.

@@ -21,14 +21,13 @@ const (
 	ActionGiveUp          // report the error
 )
 
-var actionNames = [...]string{"none", "retry", "wait", "log in", "ask the user", "fix the input", "give up"}
-
 // String returns the action in words.
 func (a Action) String() string {
-	if a < 0 || int(a) >= len(actionNames) {
+	names := [...]string{"none", "retry", "wait", "log in", "ask the user", "fix the input", "give up"}
+	if a < 0 || int(a) >= len(names) {
 		return "unknown action"
 	}
-	return actionNames[a]
+	return names[a]
 }
 
 // Advice is what a caller should do after an error.
@@ -42,8 +41,7 @@ type Advice struct {
 // take precedence over its kind.
 //
 // The advice is to log in only for code -32000, and to ask the user if another service refused
-// its credentials. The advice is to give up if err carries no kind, as a ctx error or the
-// error of a closed connection; call classify.Error first.
+// its credentials. It is to give up if err carries no kind; call classify.Error first.
 func AdviceFor(err error) Advice {
 	if err == nil {
 		return Advice{}

@@ -206,10 +206,8 @@ func (e *Error) WithNoDelay() *Error {
 }
 
 // WithData returns a copy whose Data is v, written by encoding/json; nil or an empty object
-// removes it. A value that cannot be encoded is bad use.
-//
-// On the wire, members of an object are beside the error's own fields. A member with the
-// name of such a field, such as "reason", does not replace it.
+// removes it. A value that cannot be encoded is bad use. On the wire, members of an object are
+// beside the error's own fields, and replace none of them.
 func (e *Error) WithData(v any) *Error {
 	raw, err := canonical(v)
 	if err != nil {

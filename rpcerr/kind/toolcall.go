@@ -66,8 +66,7 @@ func (e *Error) text(message string) string {
 	return t.String(clean(message))
 }
 
-// FromToolCall returns the record in the raw output of a tool call that failed. It reports
-// false if the call did not fail, or if its raw output is not such a record.
+// FromToolCall returns the record in the raw output of a failed tool call, if there is one.
 func FromToolCall(u *acp.ToolCallUpdate) (*Error, bool) {
 	if u == nil || u.Status != acp.ToolCallStatusFailed {
 		return nil, false

@@ -13,21 +13,9 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
-// The members of the error's data that hold the record. All others are Data.
-const (
-	memberKind       = "kind"
-	memberCode       = "code"
-	memberReason     = "reason"
-	memberRetryable  = "retryable"
-	memberRetryAfter = "retryAfterMs"
-	memberRecovery   = "recovery" // {"hint": "..."}
-	memberStatus     = "status"
-	memberData       = "data" // what of Data has no place beside the others
-)
-
-var reserved = []string{
-	memberKind, memberCode, memberReason, memberRetryable, memberRetryAfter, memberRecovery, memberStatus, memberData,
-}
+// reserved are the members of the error's data that hold the record. All others are Data; the
+// member data has what of Data has no place beside the others.
+var reserved = []string{"kind", "code", "reason", "retryable", "retryAfterMs", "recovery", "status", "data"}
 
 // RequestError returns the error's wire form. The code is the kind's (or Number), the message
 // is Message, and the data is an object with the members kind, retryable, retryAfterMs, code,
@@ -58,14 +46,14 @@ func (e *Error) data() string {
 			members[name] = raw
 		}
 	}
-	put(memberData, rest, len(rest) > 0)
-	put(memberKind, e.Kind.facts().kind, true)
-	put(memberRetryable, e.Retryable, true)
-	put(memberRetryAfter, ceilMillis(e.RetryAfter).Milliseconds(), e.RetryAfter > 0 || e.NoDelay)
-	put(memberCode, e.Code, e.Code != "")
-	put(memberReason, e.Reason, e.Reason != "")
-	put(memberStatus, e.Status, e.Status != 0)
-	put(memberRecovery, map[string]string{"hint": e.Hint}, e.Hint != "")
+	put("data", rest, len(rest) > 0)
+	put("kind", e.Kind.facts().kind, true)
+	put("retryable", e.Retryable, true)
+	put("retryAfterMs", ceilMillis(e.RetryAfter).Milliseconds(), e.RetryAfter > 0 || e.NoDelay)
+	put("code", e.Code, e.Code != "")
+	put("reason", e.Reason, e.Reason != "")
+	put("status", e.Status, e.Status != 0)
+	put("recovery", map[string]string{"hint": e.Hint}, e.Hint != "")
 	out, _ := json.Marshal(members) // values that were just encoded
 	return string(out)
 }
@@ -125,15 +113,14 @@ func Of(err error) Kind {
 
 // FromRequestError returns the record of an error that a peer sent. If the peer built it
 // from an Error, the result equals that Error. Members with another meaning than in this
-// package stay in Data. Without a known kind, the code determines the kind; a code that no
-// kind has is kept in Number. The result wraps r's cause, if any.
+// package stay in Data, and a code that no kind has in Number. The result wraps r's cause.
 func FromRequestError(r *rpcerr.RequestError) *Error {
 	if r == nil {
 		return nil
 	}
 	e := &Error{Kind: fromCode(r.Code), Message: r.Message, cause: r.Unwrap()}
 	members, rest := object(r)
-	take(members, memberKind, func(k Kind) bool {
+	take(members, "kind", func(k Kind) bool {
 		if k.Known() {
 			e.Kind = k
 		}
@@ -143,29 +130,29 @@ func FromRequestError(r *rpcerr.RequestError) *Error {
 		e.Number = r.Code
 	}
 	e.Retryable = e.Kind.Retryable()
-	take(members, memberRetryAfter, func(ms float64) bool {
+	take(members, "retryAfterMs", func(ms float64) bool {
 		if ms < 0 {
 			return false
 		}
 		e.RetryAfter, e.NoDelay, e.Retryable = millis(ms), ms == 0, true // a time to wait implies it, unless the next member denies it
 		return true
 	})
-	take(members, memberRetryable, func(yes bool) bool { e.Retryable = yes; return true })
-	take(members, memberCode, func(s string) bool { e.Code = s; return s != "" })
-	take(members, memberReason, func(s string) bool { e.Reason = s; return s != "" })
-	take(members, memberStatus, func(n int) bool {
+	take(members, "retryable", func(yes bool) bool { e.Retryable = yes; return true })
+	take(members, "code", func(s string) bool { e.Code = s; return s != "" })
+	take(members, "reason", func(s string) bool { e.Reason = s; return s != "" })
+	take(members, "status", func(n int) bool {
 		if n < 100 || n > 599 {
 			return false
 		}
 		e.Status = n
 		return true
 	})
-	take(members, memberRecovery, func(m map[string]json.RawMessage) bool {
+	take(members, "recovery", func(m map[string]json.RawMessage) bool {
 		if json.Unmarshal(m["hint"], &e.Hint) != nil {
 			return false
 		}
 		if delete(m, "hint"); len(m) > 0 { // more than a hint: keep it
-			members[memberRecovery], _ = json.Marshal(m)
+			members["recovery"], _ = json.Marshal(m)
 		}
 		return len(m) == 0
 	})
@@ -198,12 +185,12 @@ func take[T any](members map[string]json.RawMessage, name string, use func(T) bo
 
 // gather undoes spread, and leaves alone what spread does not write.
 func gather(members map[string]json.RawMessage, rest json.RawMessage) json.RawMessage {
-	if inner, ok := members[memberData]; ok {
+	if inner, ok := members["data"]; ok {
 		var covered map[string]json.RawMessage
 		isObject := json.Unmarshal(inner, &covered) == nil
 		switch {
 		case len(covered) > 0 && countReserved(covered) == len(covered) && countReserved(members) == 1:
-			delete(members, memberData)
+			delete(members, "data")
 			maps.Copy(members, covered)
 		case !isObject && len(members) == 1:
 			members, rest = nil, inner

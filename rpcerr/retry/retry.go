@@ -67,8 +67,7 @@ func (o *Options) withDefaults() Options {
 // Do calls f until it succeeds, fails with an error that is not retryable, or was called
 // often enough. It returns the last error of f, with the number of attempts if there was more
 // than one. If ctx is done during a pause, the result wraps the error of ctx and that of f, and
-// its kind is cancelled. If the deadline of ctx lies before the end of a pause, Do returns at
-// once. Nil options mean the defaults.
+// its kind is cancelled. Do does not begin a pause that outlasts the deadline of ctx.
 func Do(ctx context.Context, f func(ctx context.Context) error, opts *Options) error {
 	_, err := Value(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }, opts)
 	return err

@@ -120,11 +120,9 @@ type Envelope struct {
 // code is the reason of err if that is a code which fits the kind, and else follows from the
 // kind. Errors of files, commands, JSON, validators and contexts get the code that fits and a
 // fixed message. Every other error, and a nil err, gets the code internal and its fixed
-// message. The result is the same if err was classified by package classify before, and at
-// the other end of a connection, unless only a pattern recognized err.
-//
-// The text of err and its cause, which the envelope leaves out, are logged once to logger;
-// nil means slog.Default().
+// message. The result is the same if package classify has classified err, and at the other end
+// of a connection, unless only a pattern recognized err. What the envelope leaves out is logged
+// once to logger; nil means slog.Default().
 func Of(err error, logger *slog.Logger) Envelope {
 	code, message, hides := find(err)
 	if hides && !inside.IsLogged(err) {

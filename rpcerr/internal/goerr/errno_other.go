@@ -12,4 +12,4 @@ import (
 func system(syscall.Errno) kind.Kind { return "" }
 
 // errnoWords are the words of numbers that say more than their kind.
-var errnoWords = map[syscall.Errno]string{syscall.EISDIR: notAFile, syscall.ENOTDIR: notAFile, syscall.EFBIG: tooLarge}
+var errnoWords = map[syscall.Errno]string{syscall.EISDIR: "not_a_file", syscall.ENOTDIR: "not_a_file", syscall.EFBIG: "too_large"}

@@ -40,6 +40,6 @@ func system(n syscall.Errno) kind.Kind {
 
 // errnoWords are the words of numbers that say more than their kind.
 var errnoWords = map[syscall.Errno]string{
-	syscall.EISDIR: notAFile, 1: notAFile, 267: notAFile,
-	syscall.EFBIG: tooLarge, 223: tooLarge,
+	syscall.EISDIR: "not_a_file", 1: "not_a_file", 267: "not_a_file",
+	syscall.EFBIG: "too_large", 223: "too_large",
 }

@@ -69,103 +69,90 @@ func when(name string, k kind.Kind, word string, is func(error) bool) Rule {
 	return Rule{name, func(err error) (Finding, bool) { return Finding{k, word}, is(err) }}
 }
 
-// The words of package toolcode that stand in the table.
-const (
-	noWord       = ""
-	invalidInput = "invalid_input"
-	notFound     = "not_found"
-	notAFile     = "not_a_file"
-	timeout      = "timeout"
-	outputLimit  = "output_limit"
-	tooLarge     = "too_large"
-	pathEscape   = "path_escape"
-	ioError      = "io_error"
-)
-
 // First and Then are tried from top to bottom. What is more telling stands first: an
 // error number of the system before the *url.Error around it. Between the two, package
 // classify has the rows of packages that a program with package toolcode alone need not link.
 var First = []Rule{
-	Is("context.Canceled", context.Canceled, kind.Cancelled, timeout),
-	Is("acp.ErrTurnCancelled", acp.ErrTurnCancelled, kind.Cancelled, noWord),
-	Is("context.DeadlineExceeded", context.DeadlineExceeded, kind.Timeout, timeout),
-	As[runtime.Error](kind.Internal, noWord), // a nil pointer, an index, a type assertion: always a bug
+	Is("context.Canceled", context.Canceled, kind.Cancelled, "timeout"),
+	Is("acp.ErrTurnCancelled", acp.ErrTurnCancelled, kind.Cancelled, ""),
+	Is("context.DeadlineExceeded", context.DeadlineExceeded, kind.Timeout, "timeout"),
+	As[runtime.Error](kind.Internal, ""), // a nil pointer, an index, a type assertion: always a bug
 
 	// The connection of the protocol itself.
-	As[*acp.InvalidError](kind.Internal, noWord), // this program's own values, or the peer's response: not the caller's input
-	Is("acp.ErrTurnRunning", acp.ErrTurnRunning, kind.Conflict, noWord),
-	Is("acp.ErrHandlerStuck", acp.ErrHandlerStuck, kind.Internal, noWord),
-	Is("acp.ErrClosed", acp.ErrClosed, kind.ServiceUnavailable, noWord),
-	Is("acp.ErrStalled", acp.ErrStalled, kind.ServiceUnavailable, noWord),
-	Is("acp.ErrOverloaded", acp.ErrOverloaded, kind.ServiceUnavailable, noWord),
-	when("validation", kind.Validation, invalidInput, func(err error) bool { return inside.Walk(err, validate.IsValidation) }),
+	As[*acp.InvalidError](kind.Internal, ""), // this program's own values, or the peer's response: not the caller's input
+	Is("acp.ErrTurnRunning", acp.ErrTurnRunning, kind.Conflict, ""),
+	Is("acp.ErrHandlerStuck", acp.ErrHandlerStuck, kind.Internal, ""),
+	Is("acp.ErrClosed", acp.ErrClosed, kind.ServiceUnavailable, ""),
+	Is("acp.ErrStalled", acp.ErrStalled, kind.ServiceUnavailable, ""),
+	Is("acp.ErrOverloaded", acp.ErrOverloaded, kind.ServiceUnavailable, ""),
+	when("validation", kind.Validation, "invalid_input", func(err error) bool { return inside.Walk(err, validate.IsValidation) }),
 
 	// Programs. They come before files, because a missing program is both: to an envelope it
 	// is no missing path of the caller's.
-	Is("exec.ErrNotFound", exec.ErrNotFound, kind.NotFound, ioError),
-	Is("exec.ErrDot", exec.ErrDot, kind.Configuration, ioError),
-	Is("exec.ErrWaitDelay", exec.ErrWaitDelay, kind.Timeout, timeout),
-	As[*exec.ExitError](kind.Internal, noWord), // a tool that runs commands reports their status as output
+	Is("exec.ErrNotFound", exec.ErrNotFound, kind.NotFound, "io_error"),
+	Is("exec.ErrDot", exec.ErrDot, kind.Configuration, "io_error"),
+	Is("exec.ErrWaitDelay", exec.ErrWaitDelay, kind.Timeout, "timeout"),
+	As[*exec.ExitError](kind.Internal, ""), // a tool that runs commands reports their status as output
 }
 
 // Then is the second part of the table.
 var Then = []Rule{
-	when("*http.MaxBytesError", kind.Validation, tooLarge, maxBytes),
+	when("*http.MaxBytesError", kind.Validation, "too_large", maxBytes),
 
 	// The system's error numbers, then the names that io/fs gives to groups of them.
 	{"syscall.Errno", errno},
-	Is("fs.ErrNotExist", fs.ErrNotExist, kind.NotFound, notFound),
-	Is("fs.ErrPermission", fs.ErrPermission, kind.Forbidden, ioError),
-	Is("fs.ErrExist", fs.ErrExist, kind.Conflict, ioError),
-	Is("fs.ErrInvalid", fs.ErrInvalid, kind.Validation, invalidInput),
-	Is("fs.ErrClosed", fs.ErrClosed, kind.Internal, ioError),
-	asWhen(kind.Forbidden, pathEscape, func(e *fs.PathError) bool { return strings.Contains(e.Err.Error(), "path escapes") }), // os.Root has no exported name for it
-	Is("errors.ErrUnsupported", errors.ErrUnsupported, kind.InvalidRequest, noWord),
+	Is("fs.ErrNotExist", fs.ErrNotExist, kind.NotFound, "not_found"),
+	Is("fs.ErrPermission", fs.ErrPermission, kind.Forbidden, "io_error"),
+	Is("fs.ErrExist", fs.ErrExist, kind.Conflict, "io_error"),
+	Is("fs.ErrInvalid", fs.ErrInvalid, kind.Validation, "invalid_input"),
+	Is("fs.ErrClosed", fs.ErrClosed, kind.Internal, "io_error"),
+	asWhen(kind.Forbidden, "path_escape", func(e *fs.PathError) bool { return strings.Contains(e.Err.Error(), "path escapes") }), // os.Root has no exported name for it
+	Is("errors.ErrUnsupported", errors.ErrUnsupported, kind.InvalidRequest, ""),
 
-	// The network. Whatever timed out is a timeout, at any depth.
-	when("Timeout() bool", kind.Timeout, timeout, timedOut),
-	As[*net.DNSError](kind.ServiceUnavailable, noWord),
-	Is("net.ErrClosed", net.ErrClosed, kind.ServiceUnavailable, noWord),
-	Is("io.ErrClosedPipe", io.ErrClosedPipe, kind.ServiceUnavailable, ioError),
-	As[*net.ParseError](kind.Validation, noWord),
-	As[*net.AddrError](kind.Validation, noWord),
-	As[net.UnknownNetworkError](kind.Validation, noWord),
-	As[*net.OpError](kind.ServiceUnavailable, noWord),
+	// The network. Whatever timed out is a "timeout", at any depth.
+	when("Timeout() bool", kind.Timeout, "timeout", timedOut),
+	As[*net.DNSError](kind.ServiceUnavailable, ""),
+	Is("net.ErrClosed", net.ErrClosed, kind.ServiceUnavailable, ""),
+	Is("io.ErrClosedPipe", io.ErrClosedPipe, kind.ServiceUnavailable, "io_error"),
+	As[*net.ParseError](kind.Validation, ""),
+	As[*net.AddrError](kind.Validation, ""),
+	As[net.UnknownNetworkError](kind.Validation, ""),
+	As[*net.OpError](kind.ServiceUnavailable, ""),
 
 	// Text that does not say what it should. Data of a machine is Serialization,
 	// what a person or a model may have typed is Validation.
-	As[*json.InvalidUnmarshalError](kind.Internal, noWord), // a wrong argument in the program
-	As[*json.SyntaxError](kind.Serialization, invalidInput),
-	As[*json.UnmarshalTypeError](kind.Serialization, invalidInput),
-	when("json: unknown field", kind.Serialization, invalidInput, unknownMember),
-	As[*json.UnsupportedTypeError](kind.Serialization, noWord),
-	As[*json.UnsupportedValueError](kind.Serialization, noWord),
-	As[*json.MarshalerError](kind.Serialization, noWord),
-	As[*xml.SyntaxError](kind.Serialization, noWord),
-	As[*xml.UnsupportedTypeError](kind.Serialization, noWord),
-	As[*csv.ParseError](kind.Serialization, noWord),
-	As[base64.CorruptInputError](kind.Serialization, invalidInput),
-	As[hex.InvalidByteError](kind.Serialization, noWord),
-	Is("hex.ErrLength", hex.ErrLength, kind.Serialization, noWord),
-	Is("io.ErrUnexpectedEOF", io.ErrUnexpectedEOF, kind.Serialization, ioError),
-	Is("io.ErrShortWrite", io.ErrShortWrite, "", ioError),
-	Is("bufio.ErrTooLong", bufio.ErrTooLong, kind.Validation, tooLarge),
-	Is("bytes.ErrTooLarge", bytes.ErrTooLarge, kind.Validation, outputLimit),
-	As[*strconv.NumError](kind.Validation, invalidInput),
-	As[*time.ParseError](kind.Validation, invalidInput),
-	As[*syntax.Error](kind.Validation, noWord),
-	As[url.EscapeError](kind.Validation, noWord),
-	As[url.InvalidHostError](kind.Validation, noWord),
-	asWhen(kind.Validation, noWord, func(e *url.Error) bool { return e.Op == "parse" }),
-	asWhen(kind.Configuration, noWord, func(e *url.Error) bool { return refused(e.Err) }),
-	As[*url.Error](kind.ServiceUnavailable, noWord),
+	As[*json.InvalidUnmarshalError](kind.Internal, ""), // a wrong argument in the program
+	As[*json.SyntaxError](kind.Serialization, "invalid_input"),
+	As[*json.UnmarshalTypeError](kind.Serialization, "invalid_input"),
+	when("json: unknown field", kind.Serialization, "invalid_input", unknownMember),
+	As[*json.UnsupportedTypeError](kind.Serialization, ""),
+	As[*json.UnsupportedValueError](kind.Serialization, ""),
+	As[*json.MarshalerError](kind.Serialization, ""),
+	As[*xml.SyntaxError](kind.Serialization, ""),
+	As[*xml.UnsupportedTypeError](kind.Serialization, ""),
+	As[*csv.ParseError](kind.Serialization, ""),
+	As[base64.CorruptInputError](kind.Serialization, "invalid_input"),
+	As[hex.InvalidByteError](kind.Serialization, ""),
+	Is("hex.ErrLength", hex.ErrLength, kind.Serialization, ""),
+	Is("io.ErrUnexpectedEOF", io.ErrUnexpectedEOF, kind.Serialization, "io_error"),
+	Is("io.ErrShortWrite", io.ErrShortWrite, "", "io_error"),
+	Is("bufio.ErrTooLong", bufio.ErrTooLong, kind.Validation, "too_large"),
+	Is("bytes.ErrTooLarge", bytes.ErrTooLarge, kind.Validation, "output_limit"),
+	As[*strconv.NumError](kind.Validation, "invalid_input"),
+	As[*time.ParseError](kind.Validation, "invalid_input"),
+	As[*syntax.Error](kind.Validation, ""),
+	As[url.EscapeError](kind.Validation, ""),
+	As[url.InvalidHostError](kind.Validation, ""),
+	asWhen(kind.Validation, "", func(e *url.Error) bool { return e.Op == "parse" }),
+	asWhen(kind.Configuration, "", func(e *url.Error) bool { return refused(e.Err) }),
+	As[*url.Error](kind.ServiceUnavailable, ""),
 
 	// What else the system failed at.
-	As[syscall.Errno]("", ioError),
-	As[*fs.PathError]("", ioError),
-	As[*os.LinkError]("", ioError),
-	As[*exec.Error]("", ioError),
-	As[*exec.ExitError]("", ioError),
+	As[syscall.Errno]("", "io_error"),
+	As[*fs.PathError]("", "io_error"),
+	As[*os.LinkError]("", "io_error"),
+	As[*exec.Error]("", "io_error"),
+	As[*exec.ExitError]("", "io_error"),
 }
 
 var all = slices.Concat(First, Then)
@@ -218,13 +205,13 @@ func errno(err error) (f Finding, ok bool) {
 	f.Kind = cmp.Or(system(n), posix(n))
 	switch f.Kind {
 	case kind.NotFound:
-		f.Word = notFound
+		f.Word = "not_found"
 	case kind.Timeout:
-		f.Word = timeout
+		f.Word = "timeout"
 	case kind.Validation:
-		f.Word = cmp.Or(errnoWords[n], invalidInput)
+		f.Word = cmp.Or(errnoWords[n], "invalid_input")
 	default:
-		f.Word = ioError
+		f.Word = "io_error"
 	}
 	return f, f.Kind != ""
 }

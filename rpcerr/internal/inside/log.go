@@ -73,16 +73,12 @@ var urlMark = regexp.MustCompile("://|\\?[^\\s\"'`<>\\\\]*=")
 
 // redactURLs shortens everything in s that looks like a URL.
 func redactURLs(s string) string {
-	if !urlMark.MatchString(s) {
-		return s
-	}
 	var b strings.Builder
 	done := 0 // how much of s is in b, or left out
 	for {
 		mark := urlMark.FindStringIndex(s[done:])
 		if mark == nil {
-			b.WriteString(s[done:])
-			return b.String()
+			return b.String() + s[done:]
 		}
 		at, rest := done+mark[0], done+mark[0] // rest: what the query or the fragment can stand in
 		if s[at] == ':' {
