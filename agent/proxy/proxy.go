@@ -101,7 +101,7 @@ func (p *Proxy) Start(ctx context.Context) error {
 // returns nil after a clean end: the client or the agent closed its end, or Close was
 // called. Otherwise it returns the error of a stream, such as a *stream.ExitError,
 // context.Cause if the ctx of Start is done, or acp.ErrHandlerStuck if middleware does not
-// return.
+// return within 5 s.
 func (p *Proxy) Wait() error {
 	if p.bad != nil {
 		return p.bad

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -137,11 +138,7 @@ func (s *Scope) known(sessionID string, t *Tool) *Tool {
 		return t
 	}
 	merged := *old
-	for p, v := range map[*string]string{&merged.Name: t.Name, &merged.Kind: t.Kind, &merged.Title: t.Title} {
-		if v != "" {
-			*p = v
-		}
-	}
+	merged.Name, merged.Kind, merged.Title = cmp.Or(t.Name, old.Name), cmp.Or(t.Kind, old.Kind), cmp.Or(t.Title, old.Title)
 	in := readInput(t.Input)
 	if (t.Input == nil || in != nil && len(in) == 0) && len(t.Diffs)+len(t.Paths)+len(t.Patches) == 0 {
 		return &merged // some agents send empty values, which must not hide the earlier ones

@@ -52,6 +52,7 @@ func (s *Set) Receiving(next acp.Handler) acp.Handler {
 // loaded, it resets the thread; if loading fails, it restores it.
 func (s *Set) Sending(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
+		undo := func() {}
 		switch p := params.(type) {
 		case *acp.PromptRequest:
 			t := s.Thread(p.SessionID)
@@ -64,46 +65,33 @@ func (s *Set) Sending(next acp.Handler) acp.Handler {
 			t := s.Thread(p.SessionID)
 			before := t.Snapshot()
 			t.Reset()
-			result, err := next(ctx, method, params)
-			if err != nil {
-				t.Restore(before)
-			}
-			s.opened(p.SessionID, result)
-			return result, err
-		case *acp.ResumeSessionRequest:
-			result, err := next(ctx, method, params)
-			s.opened(p.SessionID, result)
-			return result, err
+			undo = func() { t.Restore(before) }
 		}
 		result, err := next(ctx, method, params)
-		if err == nil {
+		if err != nil {
+			undo()
+		} else {
 			s.done(params, result)
 		}
 		return result, err
 	}
 }
 
-// opened passes the response that opens a session to its thread.
-func (s *Set) opened(id acp.SessionID, result any) {
-	switch r := result.(type) {
-	case *acp.LoadSessionResponse:
-		if r != nil {
-			s.Thread(id).Opened(r.Modes, r.ConfigOptions)
-		}
-	case *acp.ResumeSessionResponse:
-		if r != nil {
-			s.Thread(id).Opened(r.Modes, r.ConfigOptions)
-		}
-	}
-}
-
-// done passes what a call has changed to the thread.
+// done passes the changes by a call that has succeeded to the thread.
 func (s *Set) done(params, result any) {
 	switch r := result.(type) {
 	case *acp.NewSessionResponse:
 		s.Thread(r.SessionID).started(r.Modes, r.ConfigOptions)
 	case *acp.ForkSessionResponse:
 		s.Thread(r.SessionID).started(r.Modes, r.ConfigOptions)
+	case *acp.LoadSessionResponse:
+		if p, ok := params.(*acp.LoadSessionRequest); ok && r != nil {
+			s.Thread(p.SessionID).Opened(r.Modes, r.ConfigOptions)
+		}
+	case *acp.ResumeSessionResponse:
+		if p, ok := params.(*acp.ResumeSessionRequest); ok && r != nil {
+			s.Thread(p.SessionID).Opened(r.Modes, r.ConfigOptions)
+		}
 	case *acp.SetSessionConfigOptionResponse:
 		if p, ok := params.(*acp.SetSessionConfigOptionRequest); ok {
 			s.Thread(p.SessionID).Do(OptionsChanged{optionsOf(r.ConfigOptions)})

@@ -146,6 +146,7 @@ func (s *Set) Receiving(next acp.Handler) acp.Handler {
 // resumed with its history, it resets the thread; if that fails, it restores it.
 func (s *Set) Sending(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
+		undo := func() {}
 		switch p := params.(type) {
 		case *acp.PromptRequest:
 			responded := Prompt(s.Thread(p.SessionID), p.Prompt)
@@ -156,46 +157,34 @@ func (s *Set) Sending(next acp.Handler) acp.Handler {
 			}
 			return result, err
 		case *acp.ResumeSessionRequest:
-			return s.resume(ctx, next, method, p)
+			if p.ReplayFrom != nil {
+				t := s.Thread(p.SessionID)
+				before := t.Snapshot()
+				t.Reset()
+				undo = func() { t.Restore(before) }
+			}
 		}
 		result, err := next(ctx, method, params)
-		if err == nil {
+		if err != nil {
+			undo()
+		} else {
 			s.done(params, result)
 		}
 		return result, err
 	}
 }
 
-func (s *Set) resume(ctx context.Context, next acp.Handler, method string, req *acp.ResumeSessionRequest) (any, error) {
-	t := s.Thread(req.SessionID)
-	if req.ReplayFrom == nil {
-		result, err := next(ctx, method, req)
-		s.opened(t, result, err)
-		return result, err
-	}
-	before := t.Snapshot()
-	t.Reset()
-	result, err := next(ctx, method, req)
-	if err != nil {
-		t.Restore(before)
-	}
-	s.opened(t, result, err)
-	return result, err
-}
-
-func (s *Set) opened(t *thread.Thread, result any, err error) {
-	if res, ok := result.(*acp.ResumeSessionResponse); ok && err == nil && res != nil {
-		Opened(t, res.ConfigOptions, res.AvailableCommands)
-	}
-}
-
-// done passes what a call has changed to the thread.
+// done passes the changes by a call that has succeeded to the thread.
 func (s *Set) done(params, result any) {
 	switch r := result.(type) {
 	case *acp.NewSessionResponse:
 		Started(s.Thread(r.SessionID), r.ConfigOptions, r.AvailableCommands)
 	case *acp.ForkSessionResponse:
 		Started(s.Thread(r.SessionID), r.ConfigOptions, r.AvailableCommands)
+	case *acp.ResumeSessionResponse:
+		if p, ok := params.(*acp.ResumeSessionRequest); ok && r != nil {
+			Opened(s.Thread(p.SessionID), r.ConfigOptions, r.AvailableCommands)
+		}
 	case *acp.SetSessionConfigOptionResponse:
 		if p, ok := params.(*acp.SetSessionConfigOptionRequest); ok {
 			s.Thread(p.SessionID).Do(thread.OptionsChanged{Options: optionsOf(r.ConfigOptions)})
