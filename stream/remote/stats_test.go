@@ -78,7 +78,7 @@ func TestStats(t *testing.T) {
 	assert.GreaterOrEqual(t, now.BytesSent, last.BytesSent)
 }
 
-// Whoever looks at the log of a server that is full, or shuts down, sees why a client is refused.
+// The log of a server that is full, or shuts down, has the reason why a client is refused.
 func TestFullServerIsLogged(t *testing.T) {
 	for name, url := range map[string]func(*httptest.Server) *http.Request{
 		"POST":    func(s *httptest.Server) *http.Request { return requests(s.URL)["POST"] },

@@ -62,7 +62,7 @@ func TestSessionsOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// A session that was closed can be loaded again, also in the same breath.
+// A session that was closed can be loaded again, even before the close was answered.
 func TestClosedAndLoaded(t *testing.T) {
 	for _, resume := range []bool{false, true} {
 		t.Run(fmt.Sprint("resume ", resume), inBubble(func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestClosedAndLoaded(t *testing.T) {
 			}()
 			for n := range 10 {
 				require.NoError(t, client.Write([]byte(request(10*n+2, "session/close", session))))
-				if n%2 == 0 { // in the same breath
+				if n%2 == 0 { // before the close was answered
 					require.NoError(t, client.Write([]byte(request(10*n+3, "session/load", session))))
 				}
 				require.Contains(t, receive(t, client), fmt.Sprintf(`"id":%d`, 10*n+2))
@@ -151,7 +151,7 @@ func TestNotClosed(t *testing.T) {
 
 // What the agent sends for a session that was closed leaves on the event stream of the
 // connection: no one will open that of the session.
-func TestSaidAfterClose(t *testing.T) {
+func TestUpdateAfterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, end := bubbleConnect(t, nil, nil)
 		for n := range 1100 { // more than sessions that may be without a receiver

@@ -23,7 +23,7 @@ func TestKeepAlive(t *testing.T) {
 		s := bubble(t, nil)
 		client, end := s.connect(t, nil)
 		open(t, client, end)
-		time.Sleep(time.Hour) // comments keep both sides content
+		time.Sleep(time.Hour) // comments keep the connection alive
 		go end.Write([]byte(sessionMade))
 		assert.Equal(t, sessionMade, receive(t, client))
 		client.Close()
@@ -88,8 +88,7 @@ func TestEventsLeaveTogether(t *testing.T) {
 	})
 }
 
-// writes counts what is read from a pipe that is not buffered: one read for each write, if
-// the reader has room for it.
+// writes counts reads from a pipe without a buffer: one for each write, if the reader has room.
 type writes struct {
 	r     io.Reader
 	count int
@@ -100,8 +99,8 @@ func (w *writes) Read(b []byte) (int, error) {
 	return w.r.Read(b)
 }
 
-// The last line of each event stream of a server that shuts down says so, in a comment, which every
-// other client ignores. The event stream of an agent that ends by itself has none.
+// The last line of each event stream of a server that shuts down is a comment that says so. Other
+// clients ignore it. The event stream of an agent that ends by itself has none.
 func TestLastLineOfADrain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(e *serverEnd)
@@ -129,9 +128,9 @@ func TestLastLineOfADrain(t *testing.T) {
 	}
 }
 
-// Only what a server says last is its reason: a comment in the middle means nothing, and a message
-// cannot say it.
-func TestAnEndThatIsNoDrain(t *testing.T) {
+// Only the last line of an event stream is the reason for its end. A comment in the middle means
+// nothing, and a message cannot give a reason.
+func TestReasonOfTheEnd(t *testing.T) {
 	const note = `{"jsonrpc":"2.0","method":"_x","params":": the server shuts down"}`
 	for name, tt := range map[string]struct {
 		text string

@@ -60,8 +60,8 @@ func status(lines []line, x int) int {
 	return 0
 }
 
-// Our server gets what was sent to the recorded one, says what that said, and each
-// message arrives where it did.
+// Our server gets what the recorded one got and sends what it sent. Each message arrives on the same
+// event stream.
 func TestReplayToServer(t *testing.T) {
 	transcripts(t, func(t *testing.T, name string, lines []line) {
 		s := bubble(t, nil)

@@ -213,8 +213,8 @@ func (b slowBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p[:min(len(p), 4<<10)])
 }
 
-// A server that answers the GETs of an event stream that was cut, and sends nothing but the
-// beginning, ends the connection: the patience does not begin again with each response.
+// A server that answers the GETs of an event stream that was cut, but sends only the beginning, ends
+// the connection: the time limit does not begin again with each response.
 func TestContinuedInVain(t *testing.T) {
 	for name, cut := range map[string]bool{"silence": false, "cuts": true} {
 		t.Run(name, func(t *testing.T) {

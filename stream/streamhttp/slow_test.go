@@ -87,7 +87,7 @@ func post(id, body string, length int) string {
 	return fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nAcp-Connection-Id: %s\r\nContent-Length: %d\r\n\r\n%s", id, length, body)
 }
 
-// A body may take 60 s, however it drips.
+// A body may take 60 s in all, however slowly it arrives.
 func TestSlowBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveRaw(t, nil)
@@ -210,7 +210,7 @@ func TestSlowReaderOfALongEvent(t *testing.T) {
 		require.NoError(t, end.Write(long), "it waits for room")
 		assert.Greater(t, time.Since(began), 100*time.Second)
 		require.NoError(t, slow.Close())
-		<-over // a bubble does not wait for one who sleeps
+		<-over // a bubble must not end while a goroutine sleeps
 	})
 }
 

@@ -95,8 +95,8 @@ func TestInitializeAgain(t *testing.T) {
 	assert.Contains(t, readText(t, client), `"code":-32600`)
 }
 
-// A client that sends initialize for ever is cut off, whether it sends faster than it is
-// refused or reads no refusal.
+// A client that sends initialize again and again loses its connection, whether it sends faster than
+// it is refused or reads no refusal.
 func TestInitializeForEver(t *testing.T) {
 	check := func(t *testing.T, client, server *websocket.Conn, pause time.Duration) {
 		var flood sync.WaitGroup

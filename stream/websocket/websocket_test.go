@@ -280,8 +280,8 @@ func TestIdleConnectionLives(t *testing.T) {
 	})
 }
 
-// A reader that pauses with data unread for longer than the limit kills nothing: its
-// own limit does not run, and its pings keep the peer content.
+// A reader that pauses for longer than the limit does not end the connection: its
+// own limit does not run, and because of its pings the peer does not give up.
 func TestPausedReaderLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := overPipe(t, 0)
