@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// known holds what the agent has told the client about its sessions. See Options.CheckIDs.
+// known holds the ids that the agent has sent to the client. See Options.CheckIDs.
 type known struct {
 	mu       sync.Mutex // guards the field below, and what it contains
 	sessions map[acp.SessionID]*listed
@@ -21,13 +21,11 @@ type known struct {
 
 // listed is what the agent has listed for one session.
 type listed struct {
-	open    bool // a response has opened the session
-	options []acp.SessionConfigOption
-
-	versionedListed
+	open           bool // a response has opened the session
+	modes, options []string
 }
 
-// checkIDs changes the rows of t so that they refuse ids that the client cannot know.
+// checkIDs changes the rows of t so that they refuse ids that the agent has not sent.
 func (c *Conn) checkIDs(t *endpoint.Table) {
 	if !c.opts.CheckIDs || c.remote {
 		return
@@ -42,8 +40,6 @@ func (c *Conn) checkIDs(t *endpoint.Table) {
 			}
 			res, err := handle(ctx, params)
 			if err == nil {
-				k.mu.Lock()
-				defer k.mu.Unlock()
 				k.responded(params, res)
 			}
 			return res, err
@@ -51,78 +47,70 @@ func (c *Conn) checkIDs(t *endpoint.Table) {
 	}
 }
 
-// of returns what is known of a session.
-func (k *known) of(id acp.SessionID) *listed {
-	if k.sessions[id] == nil {
-		k.sessions[id] = &listed{}
-	}
-	return k.sessions[id]
-}
-
 func (k *known) check(params any) error {
+	id, mode, option := named(params)
+	if id == "" {
+		return nil
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	switch p := params.(type) {
-	case *acp.PromptRequest:
-		return k.checkSession(p.SessionID)
-	case *acp.SetSessionConfigOptionRequest:
-		if err := k.checkSession(p.SessionID); err != nil {
-			return err
-		}
-		return k.of(p.SessionID).checkOption(p)
-	}
-	return k.checkVersioned(params)
-}
-
-func (k *known) checkSession(id acp.SessionID) error {
-	if l := k.sessions[id]; l == nil || !l.open {
+	switch l := k.sessions[id]; {
+	case l == nil || !l.open:
 		return rpcerr.SessionNotFound(string(id))
+	case mode != "" && !slices.Contains(l.modes, mode):
+		return rpcerr.InvalidParams(nil).WithDetail(fmt.Sprintf("unknown mode %q", mode))
+	case option != "" && !slices.Contains(l.options, option):
+		return rpcerr.InvalidParams(nil).WithDetail(fmt.Sprintf("unknown config option %q", option))
 	}
 	return nil
 }
 
-func (l *listed) checkOption(p *acp.SetSessionConfigOptionRequest) error {
-	i := slices.IndexFunc(l.options, func(o acp.SessionConfigOption) bool { return optionID(o) == p.ConfigID })
-	if i < 0 {
-		return unknownID("config option", p.ConfigID)
-	}
-	switch kind := l.options[i].Kind.(type) {
-	case *acp.SessionConfigSelect:
-		value, ok := p.Value.(*acp.SessionConfigValue)
-		is := func(o acp.SessionConfigSelectOption) bool { return ok && o.Value == value.Value }
-		in := func(g acp.SessionConfigSelectGroup) bool { return slices.ContainsFunc(g.Options, is) }
-		if !slices.ContainsFunc(kind.Options.Ungrouped, is) && !slices.ContainsFunc(kind.Options.Grouped, in) {
-			return unknownID("value of config option", p.ConfigID)
-		}
-	case *acp.SessionConfigBoolean:
-		if _, ok := p.Value.(*acp.SessionConfigBooleanValue); !ok {
-			return unknownID("value of config option", p.ConfigID)
+// responded records the ids in a response.
+func (k *known) responded(params, res any) {
+	switch p := params.(type) {
+	case *acp.CloseSessionRequest:
+		k.forget(p.SessionID)
+	case *acp.DeleteSessionRequest:
+		k.forget(p.SessionID)
+	default:
+		if id, modes, options := opened(params, res); id != "" {
+			k.list(id, true, modes, options)
 		}
 	}
-	return nil
 }
 
-func unknownID[T ~string](what string, id T) error {
-	return rpcerr.InvalidParams(nil).WithDetail(fmt.Sprintf("unknown %s %q", what, id))
+func (k *known) forget(id acp.SessionID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.sessions, id)
+}
+
+// list records what the agent lists for a session. Lists that are nil do not change.
+func (k *known) list(id acp.SessionID, open bool, modes []string, options []acp.SessionConfigOption) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	l := k.sessions[id]
+	if l == nil {
+		l = &listed{}
+		k.sessions[id] = l
+	}
+	l.open = l.open || open
+	if modes != nil {
+		l.modes = modes
+	}
+	if options != nil {
+		l.options = nil
+		for _, o := range options {
+			l.options = append(l.options, optionID(o))
+		}
+	}
 }
 
 // sending records the options in an update that is being sent.
 func (k *known) sending(params any) {
 	if n, ok := params.(*updateNotification); ok {
 		if u, ok := n.Update.(*acp.ConfigOptionUpdate); ok {
-			k.mu.Lock()
-			defer k.mu.Unlock()
-			k.of(n.SessionID).options = u.ConfigOptions
+			k.list(n.SessionID, false, nil, append([]acp.SessionConfigOption{}, u.ConfigOptions...))
 		}
 	}
-}
-
-// opened records a session in a response. Options that are nil do not change the list.
-func (k *known) opened(id acp.SessionID, options []acp.SessionConfigOption) *listed {
-	l := k.of(id)
-	l.open = true
-	if options != nil {
-		l.options = options
-	}
-	return l
 }

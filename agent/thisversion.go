@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
@@ -87,47 +86,40 @@ func cancelledTurn() any {
 	return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}
 }
 
-// versionedListed is what only this version lists for a session.
-type versionedListed struct{ modes *acp.SessionModeState }
+func optionID(o acp.SessionConfigOption) string { return string(o.ID) }
 
-func optionID(o acp.SessionConfigOption) acp.SessionConfigID { return o.ID }
-
-func (k *known) checkVersioned(params any) error {
-	p, ok := params.(*acp.SetSessionModeRequest)
-	if !ok {
-		return nil
+// named returns the session that must be open for a request, and the mode or option in its params.
+func named(params any) (id acp.SessionID, mode, option string) {
+	switch p := params.(type) {
+	case *acp.PromptRequest:
+		return p.SessionID, "", ""
+	case *acp.SetSessionModeRequest:
+		return p.SessionID, string(p.ModeID), ""
+	case *acp.SetSessionConfigOptionRequest:
+		return p.SessionID, "", string(p.ConfigID)
 	}
-	if err := k.checkSession(p.SessionID); err != nil {
-		return err
-	}
-	modes := k.of(p.SessionID).modes
-	if modes == nil || !slices.ContainsFunc(modes.AvailableModes, func(m acp.SessionMode) bool { return m.ID == p.ModeID }) {
-		return unknownID("mode", p.ModeID)
-	}
-	return nil
+	return "", "", ""
 }
 
-// responded records what a response tells the client.
-func (k *known) responded(params, res any) {
-	opened := func(id acp.SessionID, modes *acp.SessionModeState, options []acp.SessionConfigOption) {
-		if l := k.opened(id, options); modes != nil {
-			l.modes = modes
-		}
-	}
+// opened returns the session that a response has opened or changed, and what it lists.
+func opened(params, res any) (id acp.SessionID, modes []string, options []acp.SessionConfigOption) {
+	var state *acp.SessionModeState
 	switch res := res.(type) {
 	case *acp.NewSessionResponse:
-		opened(res.SessionID, res.Modes, res.ConfigOptions)
+		id, state, options = res.SessionID, res.Modes, res.ConfigOptions
 	case *acp.ForkSessionResponse:
-		opened(res.SessionID, res.Modes, res.ConfigOptions)
+		id, state, options = res.SessionID, res.Modes, res.ConfigOptions
 	case *acp.LoadSessionResponse:
-		opened(params.(*acp.LoadSessionRequest).SessionID, res.Modes, res.ConfigOptions)
+		id, state, options = params.(*acp.LoadSessionRequest).SessionID, res.Modes, res.ConfigOptions
 	case *acp.ResumeSessionResponse:
-		opened(params.(*acp.ResumeSessionRequest).SessionID, res.Modes, res.ConfigOptions)
+		id, state, options = params.(*acp.ResumeSessionRequest).SessionID, res.Modes, res.ConfigOptions
 	case *acp.SetSessionConfigOptionResponse:
-		k.opened(params.(*acp.SetSessionConfigOptionRequest).SessionID, res.ConfigOptions)
-	case *acp.CloseSessionResponse:
-		delete(k.sessions, params.(*acp.CloseSessionRequest).SessionID)
-	case *acp.DeleteSessionResponse:
-		delete(k.sessions, params.(*acp.DeleteSessionRequest).SessionID)
+		id, options = params.(*acp.SetSessionConfigOptionRequest).SessionID, res.ConfigOptions
 	}
+	if state != nil {
+		for _, m := range state.AvailableModes {
+			modes = append(modes, string(m.ID))
+		}
+	}
+	return id, modes, options
 }

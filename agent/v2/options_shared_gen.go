@@ -31,11 +31,10 @@ type Options struct {
 	// start or open a session. Without it, such requests fail with -32602.
 	LenientPaths bool
 
-	// CheckIDs makes the Conn refuse ids that the client cannot have from it: prompts and
-	// settings of a session that no response of the agent has opened fail with -32002, and
-	// modes, config options and values that the agent has not listed for the session with
-	// -32602. A session is open until it is closed or deleted. The default is that the agent
-	// checks them itself.
+	// CheckIDs makes the Conn refuse ids that the agent has not sent: prompts and settings
+	// of a session that no response has opened fail with -32002, and modes and config options
+	// that the agent has not listed for the session with -32602. A session is open until it is
+	// closed or deleted. By default the agent checks them itself.
 	CheckIDs bool
 
 	// OnError, if not nil, is called once with each error that is about to be sent to the

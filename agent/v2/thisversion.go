@@ -88,29 +88,31 @@ type versioned struct {
 	states states // of the sessions
 }
 
-// versionedListed is what only this version lists for a session.
-type versionedListed struct{}
+func optionID(o acp.SessionConfigOption) string { return string(o.ConfigID) }
 
-var _ = listed{}.versionedListed // empty in this version
+// named returns the session that must be open for a request, and the option in its params. Version 2
+// has no modes.
+func named(params any) (id acp.SessionID, mode, option string) {
+	switch p := params.(type) {
+	case *acp.PromptRequest:
+		return p.SessionID, "", ""
+	case *acp.SetSessionConfigOptionRequest:
+		return p.SessionID, "", string(p.ConfigID)
+	}
+	return "", "", ""
+}
 
-func optionID(o acp.SessionConfigOption) acp.SessionConfigID { return o.ConfigID }
-
-func (k *known) checkVersioned(any) error { return nil }
-
-// responded records what a response tells the client.
-func (k *known) responded(params, res any) {
+// opened returns the session that a response has opened or changed, and what it lists.
+func opened(params, res any) (id acp.SessionID, modes []string, options []acp.SessionConfigOption) {
 	switch res := res.(type) {
 	case *acp.NewSessionResponse:
-		k.opened(res.SessionID, res.ConfigOptions)
+		return res.SessionID, nil, res.ConfigOptions
 	case *acp.ForkSessionResponse:
-		k.opened(res.SessionID, res.ConfigOptions)
+		return res.SessionID, nil, res.ConfigOptions
 	case *acp.ResumeSessionResponse:
-		k.opened(params.(*acp.ResumeSessionRequest).SessionID, res.ConfigOptions)
+		return params.(*acp.ResumeSessionRequest).SessionID, nil, res.ConfigOptions
 	case *acp.SetSessionConfigOptionResponse:
-		k.opened(params.(*acp.SetSessionConfigOptionRequest).SessionID, res.ConfigOptions)
-	case *acp.CloseSessionResponse:
-		delete(k.sessions, params.(*acp.CloseSessionRequest).SessionID)
-	case *acp.DeleteSessionResponse:
-		delete(k.sessions, params.(*acp.DeleteSessionRequest).SessionID)
+		return params.(*acp.SetSessionConfigOptionRequest).SessionID, nil, res.ConfigOptions
 	}
+	return "", nil, nil
 }
