@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// looseShare is which part of the limit the results without a reservation may make up
-// before they hold back new handlers. Below it only the responses of short requests are
-// in flight, and a request to end something must not wait for them.
+// looseShare is the part of the limit that results without a reservation may take before they hold
+// back new handlers: one in looseShare. Below it only responses to short requests are in flight,
+// and a request to end something must not wait for them.
 const looseShare = 8
 
 // Budget counts the results of one or more connections. The zero value is ready for use.
@@ -17,10 +17,10 @@ const looseShare = 8
 type Budget struct {
 	mu      sync.Mutex // guards all below, and the Shares and Claims
 	used    int64
-	loose   int64    // of it, results without a reservation
+	loose   int64    // the part of used without a reservation
 	asked   uint64   // reservations that had to wait so far
-	waiting []*Share // that have reservations which wait
-	held    []*Share // that hold back handlers
+	waiting []*Share // those with reservations that wait
+	held    []*Share // those that hold back handlers
 }
 
 // Share is the part of a Budget that one connection has. It is safe for concurrent use.
@@ -53,13 +53,13 @@ type waiter struct {
 }
 
 // Share adds a connection to the Budget. Its reservations wait while all results of the
-// Budget exceed limit. resume is called, without a lock, when handlers may be started
-// again that were held back because of [Share.Exceeded].
+// Budget exceed limit. resume is called, without a lock, when handlers that were held back
+// because of [Share.Exceeded] may be started.
 func (b *Budget) Share(limit int64, resume func()) *Share {
 	return &Share{budget: b, limit: limit, resume: resume, over: make(chan struct{})}
 }
 
-// End gives back everything that the connection holds, and lets its reservations go.
+// End gives back everything that the connection holds, and ends the waits of its reservations.
 func (s *Share) End() {
 	b := s.budget
 	b.mu.Lock()
@@ -86,8 +86,8 @@ func isClosed(ch <-chan struct{}) bool {
 	}
 }
 
-// TryReserve reserves room for a result of size bytes, if that is possible without
-// waiting. If now is set it always is.
+// TryReserve reserves room for a result of size bytes, and reports false if it would have to wait.
+// If now is set, it never has to.
 func (s *Share) TryReserve(c *Claim, size int64, now bool) bool {
 	b := s.budget
 	b.mu.Lock()
@@ -128,7 +128,7 @@ func (s *Share) Reserve(ctx context.Context, life <-chan struct{}, c *Claim, siz
 	case <-s.over:
 	}
 	b.mu.Lock()
-	defer b.unlock() // it may have stood in the way of others
+	defer b.unlock() // others may have waited behind it
 	if !isClosed(w.given) {
 		s.leaveLocked(place)
 	}
@@ -138,7 +138,6 @@ func (s *Share) Reserve(ctx context.Context, life <-chan struct{}, c *Claim, siz
 	return context.Canceled
 }
 
-// leaveLocked takes a reservation out of those that wait.
 func (s *Share) leaveLocked(place *list.Element) *waiter {
 	w, _ := s.waiters.Remove(place).(*waiter)
 	if b := s.budget; s.waiters.Len() == 0 {
@@ -147,8 +146,8 @@ func (s *Share) leaveLocked(place *list.Element) *waiter {
 	return w
 }
 
-// Count settles what a result counts for whose handler has returned: its size in memory
-// and that of its frame. The Claim of the handler must not be used for anything else.
+// Count returns the Claim of a result whose handler has returned, for its size in memory and that
+// of its frame. The Claim of the handler must not be used after.
 func (s *Share) Count(c *Claim, size, frame int64) Claim {
 	b := s.budget
 	b.mu.Lock()
@@ -195,7 +194,6 @@ func (s *Share) exceededLocked() bool {
 	return !s.isOver() && s.budget.used > s.limit && s.budget.loose > s.limit/looseShare
 }
 
-// setLocked makes an empty Claim count, unless the connection has ended.
 func (c *Claim) setLocked(s *Share, bytes int64, loose, large bool) {
 	if s.isOver() {
 		return
@@ -204,7 +202,6 @@ func (c *Claim) setLocked(s *Share, bytes int64, loose, large bool) {
 	c.addLocked(1)
 }
 
-// dropLocked makes the Claim count for nothing.
 func (c *Claim) dropLocked() {
 	if c.share != nil && !c.share.isOver() {
 		c.addLocked(-1)
@@ -225,8 +222,8 @@ func (c *Claim) addLocked(sign int64) {
 	}
 }
 
-// unlock grants what can be granted, unlocks, and lets those connections go on that held
-// back handlers.
+// unlock grants what can be granted, unlocks, and calls resume of the connections that need not
+// hold back handlers any more.
 func (b *Budget) unlock() {
 	b.grantLocked()
 	var resume []*Share
@@ -245,8 +242,8 @@ func (b *Budget) unlock() {
 	}
 }
 
-// grantLocked grants the reservations that there is room for, and the first one of each
-// connection that has no large result in flight.
+// grantLocked grants the reservations for which there is room, and the first one of each connection
+// that has no large result in flight.
 func (b *Budget) grantLocked() {
 	for len(b.waiting) > 0 {
 		first := b.waiting[0]
@@ -271,7 +268,7 @@ func (b *Budget) grantLocked() {
 	}
 }
 
-// firstLocked returns the reservation that waits longest; there must be one.
+// firstLocked returns the reservation that has waited longest. There must be one.
 func (s *Share) firstLocked() *waiter {
 	w, _ := s.waiters.Front().Value.(*waiter)
 	return w
