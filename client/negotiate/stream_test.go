@@ -207,10 +207,10 @@ func TestUpdatesOutsideATurnAreNotKept(t *testing.T) {
 			a := newAgents(t, func(p *rawpeer.Peer) {
 				p.Answer(p.Expect("initialize"), r)
 				p.Answer(p.Expect("session/new"), `{"sessionId":"s"}`)
+				m := p.Next() // the session is started then: of earlier updates 1 MiB is kept
 				for range 100 {
 					p.Notify("session/update", `{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"`+strings.Repeat("x", 20_000)+`"}}}`)
 				}
-				m := p.Next()
 				p.Fail(m, int(rpcerr.CodeInternalError), "enough")
 				p.ExpectEnd()
 			})
