@@ -60,6 +60,7 @@ func TestReservationsWait(t *testing.T) {
 		assert.EqualValues(t, 1, killed.Load())
 		close(s.gate)
 		for place := range n + 1 {
+			synctest.Wait() // so that no goroutine is overtaken by those of the messages after it
 			m := p.Next()
 			id, err := strconv.Atoi(string(m.ID))
 			require.NoError(t, err)
