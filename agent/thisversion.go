@@ -32,7 +32,7 @@ func clientOf(req *acp.InitializeRequest) *peer {
 // capabilities.
 func advertised(res *acp.InitializeResponse) **acp.AgentCapabilities { return &res.AgentCapabilities }
 
-// baseline returns the capabilities that every agent has. In version 1, that is none.
+// baseline returns the capabilities that every agent has. Version 1 has none of these.
 func baseline() *acp.AgentCapabilities { return &acp.AgentCapabilities{} }
 
 // amend changes generated rows of the table.

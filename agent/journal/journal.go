@@ -43,8 +43,8 @@ type Store interface {
 
 	// List returns a page of the sessions that fit, the latest first, and the cursor of the
 	// next page, which is empty after the last one. A session that changes while pages are
-	// read keeps its place until a first page is read again. It fails with ErrCursor for a
-	// cursor that is none.
+	// read keeps its place until a first page is read again. An invalid cursor fails with
+	// ErrCursor.
 	List(ctx context.Context, q Query) (page []Meta, next string, err error)
 
 	// Delete deletes a session. It returns nil if there is none, and a *HeldError while its

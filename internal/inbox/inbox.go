@@ -21,7 +21,7 @@ type Inbox[T any] struct {
 	size    int64         // the cost of queue
 	over    error         // what follows the last message
 	idle    bool          // the reader waits
-	waiting bool          // a receiver waits for room
+	waiting int           // how many receivers wait for room
 	room    chan struct{} // closed by the next Take; nil if no receiver waits
 }
 
@@ -42,22 +42,29 @@ func (in *Inbox[T]) Wait(ctx context.Context, cost int) (waited bool, err error)
 	for {
 		in.mu.Lock()
 		full := len(in.queue) > 0 && in.size+int64(cost) > in.limit && in.over == nil
-		in.waiting = full
-		if full && in.room == nil {
+		if !full {
+			in.mu.Unlock()
+			return waited, nil
+		}
+		if in.room == nil {
 			in.room = make(chan struct{})
 		}
 		room := in.room
+		in.waiting++
 		in.mu.Unlock()
-		if !full {
-			return waited, nil
-		}
 		waited = true
 		select {
 		case <-room:
 		case <-in.closed:
-			return waited, stream.ErrClosed
+			err = stream.ErrClosed
 		case <-ctx.Done():
-			return waited, ctx.Err()
+			err = ctx.Err()
+		}
+		in.mu.Lock()
+		in.waiting--
+		in.mu.Unlock()
+		if err != nil {
+			return waited, err
 		}
 	}
 }
@@ -128,7 +135,7 @@ func (in *Inbox[T]) Idle() bool {
 func (in *Inbox[T]) Full() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.waiting
+	return in.waiting > 0
 }
 
 // Take waits for the next message.

@@ -9,9 +9,9 @@ import (
 	"runtime/debug"
 )
 
-// Text returns the text of a panic as the Go runtime prints it when it ends a program: errors, texts and
-// numbers as they are, and the type of every other value. Code that panics with a request
-// must not have its content in the log.
+// Text returns the text of a panic as the Go runtime prints it when it ends a program: errors,
+// strings and numbers in full, and only the type of every other value. Such a value, a request for
+// example, may hold user content, which must not be logged.
 func Text(v any) string {
 	if err, ok := v.(error); ok {
 		return fmt.Sprint(err) // which survives an Error method that panics

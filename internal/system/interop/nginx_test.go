@@ -281,7 +281,7 @@ func TestNginxByInstance(t *testing.T) {
 // silent for longer than 15 s.
 func TestNginxIdle(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it waits for 25 s")
+		t.Skip("-short: this test waits for 25 s")
 	}
 	t.Parallel()
 	var conns atomic.Int32
