@@ -43,6 +43,7 @@ func FuzzEvents(f *testing.F) {
 	for _, s := range []string{
 		"data: a\n\n", "data: a\r\ndata: b\r\n\r\n", "data:a\r\rdata\r\r", "\ufeffdata: x\n\n", ":\n\nid: 1\nevent: e\ndata: x\n\n", "data: a", "datax: a\n\n",
 		"\n\n\n", "data:\n\ndata: \n\n", "id: " + strings.Repeat("x", 2000) + "\ndata: y\n\n", "data: " + strings.Repeat("y", 9000) + "\n\n", "\xef\xbb", "\xef\xbbdata: x\n\n", "d", "data: x\r", "id: 1\ndata: a\n\ndata: b", "id: 1\ndata: a\nid:\ndata: b\n",
+		"id: 1\ndata: a\nid:", "data: a\nid: 1",
 	} {
 		f.Add([]byte(s))
 	}

@@ -94,15 +94,13 @@ func (e *eventReader) line() (field bool, err error) {
 		if isData {
 			e.addData(part)
 		}
-		if err != nil {
-			return true, err
-		}
-		if end {
+		if end || err != nil {
 			e.shutdown = string(head) == shutdownComment
+			// An id that the end cuts counts too: it says that events are numbered.
 			if id, ok := bytes.CutPrefix(head, []byte("id:")); ok && !isData {
 				e.newID = string(bytes.TrimPrefix(id, []byte(" ")))
 			}
-			return true, nil
+			return true, err
 		}
 	}
 }
