@@ -86,6 +86,8 @@ var importRules = []importRule{
 		"it tests the stores of others"},
 	{"agent/tools", []string{"acp", "agent", "internal/panics", "internal/validate"},
 		"tools work in any agent of version 1, with or without the kit"},
+	{"agent/kit", []string{"acp", "agent/tools", "rpcerr"},
+		"it composes the parts of an agent, and none of them imports it"},
 	{"agent/router/adapter", []string{"acp", "acp/v2", "agent", "agent/v2", "client", "stream", "rpcerr", "internal/endpoint"},
 		"it is the client of an agent of version 1, and the agent of clients of version 2"},
 	{"agent/router", []string{"acp", "acp/v2", "agent", "agent/v2", "stream", "rpcerr", "internal/endpoint", "internal/envelope", "internal/panics", "internal/wire", "internal/validate"},

@@ -1,0 +1,60 @@
+package kit
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// linked is what a URI refers to: lines of a file, or anything else by the URI itself.
+type linked struct {
+	path        string
+	first, last int // 0 means all lines
+	file        bool
+}
+
+// lines is how editors refer to lines: #L10, #L10-20, #L10-L20 and #L10:20.
+var lines = regexp.MustCompile(`^L(\d{1,9})(?:[-:]L?(\d{1,9}))?$`)
+
+// linkedBy returns what a URI refers to. The path of a file is absolute and has no "..", whatever
+// was encoded in the URI; one with a drive has backslashes, on every system, because the client
+// may run on another one than the agent. A file of another host is none of ours.
+func linkedBy(uri string) linked {
+	other := linked{path: uri}
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.User != nil || u.Host != "" && !strings.EqualFold(u.Host, "localhost") {
+		return other
+	}
+	p := u.Path // decoded
+	switch {
+	case p == "" || !utf8.ValidString(p) || strings.IndexByte(p, 0) >= 0:
+		return other
+	case len(p) > 1 && (p[1] == '/' || p[1] == '\\'): // a share of another host
+		return other
+	case hasDrive(p):
+		p = p[1:3] + strings.ReplaceAll(path.Clean("/"+strings.ReplaceAll(p[3:], `\`, "/")), "/", `\`)
+	default:
+		p = path.Clean(p)
+	}
+	l := linked{path: p, file: true}
+	if m := lines.FindStringSubmatch(u.Fragment); m != nil {
+		first, _ := strconv.Atoi(m[1]) // nine digits
+		last := first
+		if m[2] != "" {
+			last, _ = strconv.Atoi(m[2])
+		}
+		if first > 0 && first <= last {
+			l.first, l.last = first, last
+		}
+	}
+	return l
+}
+
+// hasDrive reports whether the path of a URI begins as /C:/ does.
+func hasDrive(p string) bool {
+	letter := len(p) > 2 && (p[1]|0x20 >= 'a' && p[1]|0x20 <= 'z')
+	return letter && p[2] == ':' && (len(p) == 3 || p[3] == '/' || p[3] == '\\')
+}

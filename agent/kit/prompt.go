@@ -1,0 +1,192 @@
+package kit
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// What a prompt may hold. A model reads no more anyway.
+const (
+	maxBlocks = 128
+	maxText   = 1 << 20 // bytes of all texts together, with the files that are read for links
+	maxData   = 8 << 20 // bytes of one image, audio or other data
+)
+
+// A Prompt is what a person has sent.
+type Prompt struct {
+	Blocks []acp.ContentBlock // as they were sent
+
+	// Parts is what the model reads, in the order of Blocks. A linked file within the roots of
+	// the session is its text, and any other link is named. The text of a file stands in a tag
+	// whose name nobody can guess, so that no content can end it.
+	Parts []tools.Part
+
+	// Command is the name of a slash command, without the slash, and Args is what follows it in
+	// the same block, without space at either end. Command is empty if the first text, other
+	// than space, does not begin with a slash and letters, digits, - or _. Parts hold this
+	// text, too.
+	Command, Args string
+
+	// MessageID is the id of the prompt as a message; in version 1 it is empty.
+	MessageID acp.MessageID
+}
+
+// promptCapabilities says which blocks readPrompt reads. An agent takes audio only if its model
+// does.
+func promptCapabilities(audio bool) *acp.PromptCapabilities {
+	return &acp.PromptCapabilities{Image: true, Audio: audio, EmbeddedContext: true}
+}
+
+// A linkReader reads files that a prompt links to: all lines of a text, or those from first to
+// last, counted from 1. It returns an error for a path outside the roots of the session.
+type linkReader interface {
+	ReadLink(ctx context.Context, path string, first, last int) (text string, err error)
+}
+
+// readPrompt makes a Prompt, without a MessageID, of what a client has sent. Its errors are
+// those of a prompt that breaks a limit, and of a ctx that ends. links may be nil.
+func readPrompt(ctx context.Context, blocks []acp.ContentBlock, links linkReader) (*Prompt, error) {
+	if len(blocks) > maxBlocks {
+		return nil, refused("a prompt may have %d blocks, and this one has %d", maxBlocks, len(blocks))
+	}
+	r := &promptReader{links: links, tag: "file-" + rand.Text(), room: maxText, shown: map[linked]bool{}}
+	parts := make([][]tools.Part, len(blocks))
+	var err error
+	for i, b := range blocks { // what was sent has its room first, wherever the links stand
+		if parts[i], err = r.sent(i, b); err != nil {
+			return nil, err
+		}
+	}
+	if r.room < 0 {
+		return nil, refused("the texts of a prompt may have %d MiB together", maxText>>20)
+	}
+	for i, b := range blocks {
+		if link, ok := b.(*acp.ResourceLink); ok {
+			if parts[i], err = r.link(ctx, link); err != nil {
+				return nil, err
+			}
+		}
+	}
+	p := &Prompt{Blocks: blocks, Parts: slices.Concat(parts...)}
+	p.Command, p.Args = slashCommand(blocks)
+	return p, nil
+}
+
+func refused(format string, args ...any) error {
+	return rpcerr.InvalidParams(nil).WithDetail(fmt.Sprintf(format, args...))
+}
+
+type promptReader struct {
+	links linkReader
+	tag   string
+	room  int             // bytes of text that are left
+	shown map[linked]bool // what need not be read, because its text is in the prompt
+}
+
+// sent returns the parts of block i, unless it is a link.
+func (r *promptReader) sent(i int, b acp.ContentBlock) ([]tools.Part, error) {
+	switch b := b.(type) {
+	case *acp.TextContent:
+		if b.Text == "" { // models refuse empty texts
+			return nil, nil
+		}
+		return r.text("%s", b.Text), nil
+	case *acp.ResourceLink:
+		r.room -= len(b.URI) + len(b.Name)
+		return nil, nil
+	case *acp.ImageContent:
+		return r.data(i, b.URI, b.MIMEType, b.Data)
+	case *acp.AudioContent:
+		return r.data(i, "", b.MIMEType, b.Data)
+	case *acp.EmbeddedResource:
+		switch e := b.Resource.(type) {
+		case *acp.TextResourceContents: // an editor's text is newer than the file
+			return r.file(linkedBy(e.URI), e.URI, e.Text), nil
+		case *acp.BlobResourceContents:
+			r.shown[linkedBy(e.URI)] = true
+			return r.data(i, e.URI, cmp.Or(e.MIMEType, "application/octet-stream"), e.Blob)
+		}
+	case *acp.UnknownContentBlock:
+		return r.text("[a block of type %q, which this agent cannot read, is left out]", b.Type), nil
+	}
+	return r.text("[a block that this agent cannot read is left out]"), nil
+}
+
+// link returns the text of a linked file. It only names what cannot be read, and what is in the
+// prompt already.
+func (r *promptReader) link(ctx context.Context, b *acp.ResourceLink) ([]tools.Part, error) {
+	note := ""
+	if to := linkedBy(b.URI); to.file && r.links != nil && !r.shown[to] {
+		text, err := r.links.ReadLink(ctx, to.path, to.first, to.last)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil: // no error of the prompt: a person links to what they like
+		case strings.IndexByte(text, 0) >= 0:
+			note = ", which is no text"
+		case len(text) > r.room:
+			note = ", whose text is too long to be part of the prompt"
+		default:
+			return r.file(to, b.URI, strings.ToValidUTF8(text, "\uFFFD")), nil
+		}
+	}
+	return r.text("[link to %q, %q%s]", b.URI, b.Name, note), nil
+}
+
+func (r *promptReader) file(of linked, uri, text string) []tools.Part {
+	r.shown[of] = true
+	return r.text("<%s uri=%q>\n%s\n</%[1]s>", r.tag, uri, text)
+}
+
+func (r *promptReader) text(format string, args ...any) []tools.Part {
+	text := fmt.Sprintf(format, args...)
+	r.room -= len(text)
+	return []tools.Part{{Text: text}}
+}
+
+// data returns what block i has in base64, which may lack its padding.
+func (r *promptReader) data(i int, uri, mimeType, encoded string) (parts []tools.Part, err error) {
+	encoded = strings.TrimRight(encoded, "=")
+	if base64.RawStdEncoding.DecodedLen(len(encoded)) > maxData {
+		return nil, refused("an image or other data in a prompt may have %d MiB, and block %d has more", maxData>>20, i)
+	}
+	data, err := base64.RawStdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, refused("the data of block %d is not base64", i)
+	}
+	if uri != "" {
+		parts = r.text("[%s from %q]", mimeType, uri)
+	}
+	return append(parts, tools.Part{MIMEType: mimeType, Data: data}), nil
+}
+
+var command = regexp.MustCompile(`(?s)^/([A-Za-z0-9_-]+)(?:\s+(.*))?$`)
+
+// slashCommand returns the command at the beginning of the first text. Mentions may stand before
+// it, and editors leave space behind them.
+func slashCommand(blocks []acp.ContentBlock) (name, args string) {
+	for _, b := range blocks {
+		t, ok := b.(*acp.TextContent)
+		if !ok {
+			continue
+		}
+		text := strings.TrimSpace(t.Text)
+		if m := command.FindStringSubmatch(text); m != nil {
+			return m[1], m[2]
+		}
+		if text != "" {
+			break
+		}
+	}
+	return "", ""
+}
