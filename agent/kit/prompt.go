@@ -37,7 +37,7 @@ type Prompt struct {
 	// text, too.
 	Command, Args string
 
-	// MessageID is the id of the prompt as a message; in version 1 it is empty.
+	// MessageID is the id that the prompt has as a message of the person.
 	MessageID acp.MessageID
 }
 
