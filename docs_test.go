@@ -275,7 +275,7 @@ func TestDocumentsNameFilesThatExist(t *testing.T) {
 		}
 		for _, span := range all(stringMatches(code, text)) {
 			span = strings.TrimPrefix(span, "./")
-			inTree := regexp.MustCompile(`^(acp|agent|client|stream|rpcerr|internal|examples|docs|\.ci|\.github)/[\w./-]+$`).MatchString(span)
+			inTree := regexp.MustCompile(`^(acp|agent|client|cmd|stream|rpcerr|internal|examples|docs|\.ci|\.github)/[\w./-]+$`).MatchString(span)
 			switch {
 			case inTree && !strings.HasSuffix(span, "/vX.Y.Z"): // which is a tag
 				_, err := os.Stat(strings.TrimSuffix(span, "/..."))
@@ -296,7 +296,7 @@ func TestDocumentsNameFilesThatExist(t *testing.T) {
 func TestArchitectureNamesFilesInTheirFolders(t *testing.T) {
 	text, err := os.ReadFile("docs/architecture.md")
 	require.NoError(t, err)
-	named := regexp.MustCompile("`([a-z]\\w*\\.go)`|`((?:internal|acp|agent|client|stream|rpcerr)/[\\w/.-]*)`|\\]\\(\\.\\./([\\w/.-]+)\\)")
+	named := regexp.MustCompile("`([a-z]\\w*\\.go)`|`((?:internal|acp|agent|client|cmd|stream|rpcerr)/[\\w/.-]*)`|\\]\\(\\.\\./([\\w/.-]+)\\)")
 	checked := 0
 	for line := range strings.Lines(string(text)) {
 		folders := map[string]bool{}

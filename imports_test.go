@@ -146,6 +146,10 @@ var importRules = []importRule{
 		"a helper of tests that any package may use"},
 	{"examples/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "examples/agent/worker"},
 		"people copy examples into modules that cannot import internal packages"},
+	{"cmd/acp/internal/recording", []string{"stream"},
+		"programs that read recordings need no connection, and the network no recordings"},
+	{"cmd/acp/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "internal/passive", "cmd/acp/internal/..."},
+		"a command that others could have written shows that the public packages are enough"},
 	{"internal/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "internal/..."},
 		"tools and tests of the project may use all of it, and nothing from elsewhere"},
 }

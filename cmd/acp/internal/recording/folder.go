@@ -1,0 +1,117 @@
+package recording
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	maxFiles = 50
+	maxBytes = 2 << 30
+	suffix   = ".jsonl"
+)
+
+// Folder returns the folder of this user's recordings. It may not exist yet.
+func Folder() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "acpkit", "recordings"), nil
+	}
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		dir, err := os.UserCacheDir()
+		return filepath.Join(dir, "acpkit", "recordings"), err
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".local", "state", "acpkit", "recordings"), err
+}
+
+// File is a recording in a folder.
+type File struct {
+	Path     string
+	Size     int64
+	Modified time.Time
+	Live     bool // it is being written
+}
+
+// List returns the recordings in a folder, the newest first. A folder that does not exist has
+// none.
+func List(dir string) ([]File, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []File
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || filepath.Ext(e.Name()) != suffix {
+			continue // it was just removed, or is no recording
+		}
+		path := filepath.Join(dir, e.Name())
+		list = append(list, File{path, info.Size(), info.ModTime(), isLive(path)})
+	}
+	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(b.Path, a.Path) }) // names begin with the time
+	return list, nil
+}
+
+// create makes a new recording that this process is writing, after it has made room for it.
+func create(dir, program string, now time.Time) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := prune(dir, maxFiles-1, maxBytes); err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("%s-%s-%d%s", now.UTC().Format("20060102T150405.000Z"), plainName(program), os.Getpid(), suffix)
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := hold(f); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, nil
+}
+
+// prune removes the oldest recordings until at most so many are left, which take at most so many
+// bytes. It removes none that is being written.
+func prune(dir string, files int, bytes int64) error {
+	list, err := List(dir)
+	if err != nil {
+		return err
+	}
+	left, size := len(list), int64(0)
+	for _, f := range list {
+		size += f.Size
+	}
+	for _, f := range slices.Backward(list) {
+		if left <= files && size <= bytes {
+			break
+		}
+		if !f.Live && os.Remove(f.Path) == nil {
+			left--
+			size -= f.Size
+		}
+	}
+	return nil
+}
+
+// plainName returns a part of a file name for a program.
+func plainName(program string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {
+			return r
+		}
+		return '-'
+	}, filepath.Base(program))
+	return name[:min(len(name), 32)]
+}
