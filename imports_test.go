@@ -134,6 +134,8 @@ var importRules = []importRule{
 		"the network transports queue what has arrived, and do not know what it means"},
 	{"internal/webguard", nil,
 		"the checks of an HTTP request know nothing of the protocol"},
+	{"internal/passive", []string{"acp", "acp/v2", "internal/envelope", "internal/validate", "internal/wire"},
+		"it judges messages alone, by what the vocabularies say, and knows no connection"},
 	{"internal/panics", nil,
 		"whoever recovers a panic describes it in the same way"},
 	{"internal/pipenet", nil,

@@ -1,0 +1,163 @@
+package passive
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	_ "github.com/acpkit/go-sdk/acp"    // registers the methods of version 1
+	_ "github.com/acpkit/go-sdk/acp/v2" // registers the methods of version 2
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/validate"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// table returns the version whose method table applies, or 0 if it cannot be known yet.
+func (c *Checker) table() int {
+	switch {
+	case c.version != 0:
+		return c.version
+	case c.asked == 1:
+		return 1
+	}
+	return 0
+}
+
+// row returns the row of a method that the sender may use, or nil after it has reported a fault, and
+// for extensions and messages whose version is unknown.
+func (c *Checker) row(method string, notification bool) *wire.Method {
+	v := c.table()
+	if method == "initialize" {
+		v = min(max(c.asked, 1), 2)
+	}
+	if v == 0 || strings.HasPrefix(method, "_") || strings.HasPrefix(method, "$/") {
+		return nil
+	}
+	row, other := wire.Request(v, method), wire.Notification(v, method)
+	kind, isOther := "request", "notification"
+	if notification {
+		row, other = other, row
+		kind, isOther = isOther, kind
+	}
+	switch {
+	case row == nil && other == nil:
+		c.fault(noMethod, "%.80q is not a method of version %d, and names of extensions begin with an underscore.", method, v)
+		return nil
+	case row == nil:
+		c.fault(wrongKind, "%.80q is a %s, not a %s.", method, isOther, kind)
+		return nil
+	case row.Side == wire.Proxy:
+		return nil
+	case row.Side&side(c.from.peer()) == 0:
+		c.fault(wrongEnd, "%.80q is not sent by the %s.", method, c.from)
+		return nil
+	}
+	return row
+}
+
+func side(e End) wire.Side {
+	if e == Client {
+		return wire.Client
+	}
+	return wire.Agent
+}
+
+// params checks the params of a message: their schema, and the capabilities that they need.
+func (c *Checker) params(row *wire.Method, raw []byte) {
+	if row.Name == "initialize" && c.asked > 2 {
+		return // their schema is that of a newer version
+	}
+	if c.schema(row.Params, row.Name+" params", raw, row.StrictParams) && c.version != 0 {
+		c.needs(row, raw)
+	}
+}
+
+// result checks the result of a request. Real peers send null where an empty object is meant.
+func (c *Checker) result(row *wire.Method, raw []byte) {
+	if row.Name == "initialize" {
+		row = wire.Request(max(c.version, 1), row.Name)
+		if protocolVersion(raw) == 2 { // also if the rest is that of version 1
+			row = wire.Request(2, row.Name)
+		}
+	}
+	c.schema(row.Result, row.Name+" result", raw, false)
+}
+
+// schema reports whether a payload fits its type.
+func (c *Checker) schema(codec *wire.Codec, what string, raw []byte, strict bool) bool {
+	if codec == nil {
+		return true
+	}
+	if wire.Absent(raw) {
+		raw = []byte("{}")
+	}
+	var fields *wire.FieldErrors
+	v, _, err := codec.Decode(raw)
+	if d, ok := errors.AsType[*wire.DecodeError](err); ok {
+		fields = d.Fields
+	} else if err == nil && !codec.Valid(v, strict) {
+		fields = validate.Struct(v, strict)
+	} else if err == nil {
+		return c.closedWords(what, raw)
+	}
+	text := "cannot be read"
+	if fields != nil {
+		text = fields.String()
+	}
+	c.fault(badSchema, "The %s break the schema: %.300s.", strings.Replace(what, " result", " results", 1), text)
+	return false
+}
+
+// closed lists the values of version 1 that the schema does not leave open, by the place where they
+// stand. The types of the SDK keep unknown values, so decoding does not find them.
+var closed = map[string]struct {
+	path  []string
+	words []string
+}{
+	"session/prompt result": {[]string{"stopReason"}, []string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}},
+	"session/update params": {[]string{"update", "sessionUpdate"}, []string{
+		"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update",
+		"current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk",
+		"plan_update", "plan_removed", "subagent_update", "session_message", "session_message_chunk",
+	}},
+	"session/request_permission result": {[]string{"outcome", "outcome"}, []string{"cancelled", "selected"}},
+	"elicitation/create result":         {[]string{"action"}, []string{"accept", "decline", "cancel"}},
+}
+
+// closedWords reports whether the values of version 1 that are closed have a known value.
+func (c *Checker) closedWords(what string, raw []byte) bool {
+	place, ok := closed[what]
+	if !ok || c.version != 1 {
+		return true
+	}
+	for _, name := range place.path {
+		raw = envelope.Member(raw, name)
+	}
+	word, _ := envelope.Text(raw)
+	if slices.Contains(place.words, word) {
+		return true
+	}
+	c.fault(badSchema, "The schema of version 1 does not allow the %s %.80q.", place.path[len(place.path)-1], word)
+	return false
+}
+
+// errorObject checks the error of a response.
+func (c *Checker) errorObject(raw []byte) {
+	var e struct {
+		Code    *int32
+		Message *string
+	}
+	if json.Unmarshal(raw, &e) != nil || e.Code == nil || e.Message == nil {
+		c.fault(badSchema, "The error of a response needs an integer code and a message.")
+	}
+}
+
+// protocolVersion returns the version in params or a result of initialize, or 0.
+func protocolVersion(payload []byte) int {
+	v := 0
+	if json.Unmarshal(envelope.Member(payload, "protocolVersion"), &v) != nil {
+		return 0
+	}
+	return v
+}
