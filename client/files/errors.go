@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/acpkit/go-sdk/internal/localfs"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -12,43 +13,27 @@ import (
 var (
 	// ErrOutside is the error of every path that is not in a folder of the session,
 	// whether or not it exists.
-	ErrOutside = errors.New("path is outside of the folders of the session")
+	ErrOutside = localfs.ErrOutside
 	// ErrUnknownSession is the error for a session that the client has not opened on this
 	// connection.
 	ErrUnknownSession = errors.New("unknown session")
 	// ErrNotText is the error for a file or a text that is not valid UTF-8 or contains a NUL.
-	ErrNotText = errors.New("not a text in UTF-8")
+	ErrNotText = localfs.ErrNotText
 	// ErrTooLarge is the error of a text beyond Options.MaxRead or Options.MaxWrite.
-	ErrTooLarge = errors.New("too large")
+	ErrTooLarge = localfs.ErrTooLarge
 	// ErrNotFile is the error for a path that is not a regular file, such as a folder or
 	// a device.
-	ErrNotFile = errors.New("not a regular file")
+	ErrNotFile = localfs.ErrNotFile
 	// ErrNotFolder is the error for a path that is not a folder where one is required.
-	ErrNotFolder = errors.New("not a folder")
+	ErrNotFolder = localfs.ErrNotFolder
 	// ErrName is the error of a path that is relative or has a name that the system does
 	// not allow or would change.
-	ErrName = errors.New("not a valid absolute path")
+	ErrName = localfs.ErrName
 	// ErrHardLink is the error of a write in place to a file with several names.
-	ErrHardLink = errors.New("file has several hard links")
+	ErrHardLink = localfs.ErrHardLink
 	// ErrChanged is the error for a path that was replaced while it was used.
-	ErrChanged = errors.New("path has changed meanwhile; try again")
+	ErrChanged = localfs.ErrChanged
 )
-
-// changed returns ErrChanged for an error which means that a file was exchanged since it was
-// checked. It returns other errors unchanged.
-func changed(err error) error {
-	if err == nil || errors.Is(err, fs.ErrClosed) {
-		return err
-	}
-	errno, ok := errors.AsType[syscall.Errno](err)
-	switch {
-	case !ok, // the error of os.Root for a symlink that leads outside
-		errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrExist),
-		errno == syscall.ENOTDIR, errno == syscall.EISDIR, errno == syscall.ELOOP, errno == syscall.EINVAL:
-		return ErrChanged
-	}
-	return err
-}
 
 // Error is the error of a request that failed.
 type Error struct {

@@ -4,32 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/localfs"
 )
 
 // Folders are the folders that agents may use. All methods are safe for concurrent use.
 type Folders struct {
 	opts  Options
-	turns turns
+	turns localfs.Turns
 
 	writing sync.RWMutex // locked for reading while a file is written; locked before mu
 
 	mu     sync.Mutex // guards the fields below
 	closed bool
-	roots  []*root
+	roots  []*localfs.Root
 	parts  map[*part]struct{} // parts whose connection has not ended
-}
-
-// root is an open folder.
-type root struct {
-	given []string // elements of the path as it was given
-	real  string   // its path without symlinks
-	names []string // the elements of real
-	dir   *os.Root
 }
 
 // Open opens the folders. It is an error if one does not exist or cannot be opened.
@@ -56,64 +47,18 @@ func Open(opts *Options) (*Folders, error) {
 // Add adds a folder that agents may use. It applies to sessions whose first request arrives
 // after it.
 func (f *Folders) Add(dir string) error {
-	r, err := openRoot(dir)
+	r, err := localfs.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("files: opening a root: %w", err)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		r.dir.Close()
+		r.Close()
 		return errors.New("files: the folders are closed")
 	}
 	f.roots = append(f.roots, r)
 	return nil
-}
-
-func openRoot(dir string) (*root, error) {
-	if dir == "" {
-		return nil, errors.New("its path is empty")
-	}
-	abs, err := absolute(dir)
-	if err != nil {
-		return nil, err
-	}
-	real, err := filepath.EvalSymlinks(abs)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := os.OpenRoot(real)
-	if err != nil {
-		return nil, err
-	}
-	if err := refusePseudo(opened); err != nil {
-		opened.Close()
-		return nil, &os.PathError{Op: "open", Path: dir, Err: err}
-	}
-	return newRoot(abs, real, opened), nil
-}
-
-// absolute returns an absolute path of the folder that the system finds by dir. It keeps "..",
-// because a/link/.. is the folder above the target of the link. Windows removes ".." before it
-// follows links, like filepath.Abs.
-func absolute(dir string) (string, error) {
-	if filepath.IsAbs(dir) {
-		return dir, nil
-	}
-	if runtime.GOOS == "windows" {
-		return filepath.Abs(dir)
-	}
-	wd, err := os.Getwd()
-	return wd + string(filepath.Separator) + dir, err
-}
-
-// newRoot returns the root of an open folder. An agent may also use the given path.
-func newRoot(given, real string, dir *os.Root) *root {
-	names := elements(given)
-	if n := len(names); n > 0 && names[n-1] == "." { // agents append a separator and a name
-		names = names[:n-1]
-	}
-	return &root{given: names, real: real, names: elements(real), dir: dir}
 }
 
 // Close closes the folders and returns when the writes in progress are done. Requests fail
@@ -130,7 +75,7 @@ func (f *Folders) Close() error {
 	}
 	var errs []error
 	for _, r := range roots {
-		errs = append(errs, r.dir.Close())
+		errs = append(errs, r.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -141,7 +86,7 @@ func (f *Folders) isClosed() bool {
 	return f.closed
 }
 
-func (f *Folders) allowed() []*root {
+func (f *Folders) allowed() []*localfs.Root {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.roots
@@ -168,18 +113,18 @@ func (f *Folders) openFolder(conn Sessions, id acp.SessionID, path string) (*os.
 	}
 	s := openSession(f.allowed(), dirs)
 	defer s.close()
-	at, err := locate(s.roots, path)
+	at, err := localfs.Locate(s.roots, path)
 	if err != nil {
 		return nil, "", err
 	}
-	defer at.close()
+	defer at.Close()
 	switch {
-	case at.folder:
-	case at.info == nil:
+	case at.Folder:
+	case at.Info == nil:
 		return nil, "", os.ErrNotExist
 	default:
 		return nil, "", ErrNotFolder
 	}
-	dir, err := at.dir.OpenRoot(".")
-	return dir, at.path, err
+	dir, err := at.OpenFolder()
+	return dir, at.Path, err
 }

@@ -2,12 +2,11 @@ package files
 
 import (
 	"context"
-	"errors"
-	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/localfs"
 )
 
 // Reader is an [acp.TextFileReader] for one connection, made for embedding.
@@ -68,13 +67,13 @@ type part struct {
 
 // session holds the folders of a session.
 type session struct {
-	dirs  []string // as the client gave them
-	roots []*root  // the allowed ones, opened
+	dirs  []string        // as the client gave them
+	roots []*localfs.Root // the allowed ones, opened
 }
 
 func (s *session) close() {
 	for _, r := range s.roots {
-		r.dir.Close()
+		r.Close()
 	}
 }
 
@@ -119,7 +118,7 @@ func (p *part) end() {
 }
 
 // roots opens the folders of a session on first use.
-func (p *part) roots(id acp.SessionID) ([]*root, error) {
+func (p *part) roots(id acp.SessionID) ([]*localfs.Root, error) {
 	if p.conn == nil {
 		return nil, ErrUnknownSession
 	}
@@ -157,35 +156,12 @@ func (p *part) roots(id acp.SessionID) ([]*root, error) {
 	return fresh.roots, nil
 }
 
-func openSession(allowed []*root, dirs []string) *session {
+func openSession(allowed []*localfs.Root, dirs []string) *session {
 	s := &session{dirs: dirs}
 	for _, dir := range dirs {
-		if r := openSessionRoot(allowed, dir); r != nil {
+		if r := localfs.OpenBelow(allowed, dir); r != nil {
 			s.roots = append(s.roots, r)
 		}
 	}
 	return s
-}
-
-// openSessionRoot opens a folder of a session. It returns nil if the folder is not allowed or does
-// not exist. The program may have named it by symlinks that are outside of the roots.
-func openSessionRoot(allowed []*root, dir string) *root {
-	at, err := locate(allowed, dir)
-	if errors.Is(err, ErrOutside) {
-		if real, failed := filepath.EvalSymlinks(dir); failed == nil {
-			at, err = locate(allowed, real)
-		}
-	}
-	if err != nil {
-		return nil
-	}
-	defer at.close()
-	if !at.folder {
-		return nil
-	}
-	opened, err := at.dir.OpenRoot(".")
-	if err != nil {
-		return nil
-	}
-	return newRoot(dir, at.path, opened)
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/localfs"
 	"github.com/acpkit/go-sdk/internal/reserve"
 )
-
-// attempts is how often a file is opened again after it was replaced.
-const attempts = 10
 
 func (p *part) readTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
 	text, err := p.read(ctx, req)
@@ -39,8 +36,8 @@ func (p *part) read(ctx context.Context, req *acp.ReadTextFileRequest) (string, 
 	if err != nil {
 		return "", err
 	}
-	defer at.close()
-	op := &Operation{Session: req.SessionID, Path: at.path, Requested: req.Path, Exists: at.info != nil}
+	defer at.Close()
+	op := &Operation{Session: req.SessionID, Path: at.Path, Requested: req.Path, Exists: at.Info != nil}
 	if err := p.judge(ctx, op); err != nil {
 		return "", err
 	}
@@ -50,26 +47,26 @@ func (p *part) read(ctx context.Context, req *acp.ReadTextFileRequest) (string, 
 			return "", refused{err}
 		}
 		if ok {
-			return lines(text, req.Line, req.Limit), checkText(text)
+			return localfs.Lines(text, req.Line, req.Limit), localfs.CheckText(text)
 		}
 	}
-	if at.info == nil {
+	if at.Info == nil {
 		return "", fs.ErrNotExist
 	}
 	return p.load(ctx, req, at)
 }
 
-func (p *part) locate(id acp.SessionID, path string) (*place, error) {
+func (p *part) locate(id acp.SessionID, path string) (*localfs.Place, error) {
 	roots, err := p.roots(id)
 	if err != nil {
 		return nil, err
 	}
-	at, err := locate(roots, path)
+	at, err := localfs.Locate(roots, path)
 	if err != nil {
 		return nil, err
 	}
-	if at.folder || at.info != nil && !at.info.Mode().IsRegular() {
-		at.close()
+	if at.Folder || at.Info != nil && !at.Info.Mode().IsRegular() {
+		at.Close()
 		return nil, ErrNotFile
 	}
 	return at, nil
@@ -93,59 +90,23 @@ func (p *part) judge(ctx context.Context, op *Operation) error {
 	return nil
 }
 
-// openFile never follows a symlink.
-func (p *place) openFile(flags int) (*os.File, fs.FileInfo, error) {
-	for range attempts {
-		want, err := p.dir.Lstat(p.name)
-		if err != nil {
-			return nil, nil, err
-		}
-		if !want.Mode().IsRegular() {
-			return nil, nil, ErrNotFile
-		}
-		f, err := p.dir.OpenFile(p.name, flags|doNotBlock, 0)
-		switch {
-		case err == nil:
-		case changed(err) == ErrChanged:
-			continue
-		default:
-			return nil, nil, err
-		}
-		got, err := f.Stat()
-		if err == nil && os.SameFile(want, got) {
-			if deviceOf(got) != p.dev { // a mount point
-				err = refusePseudoFile(f)
-			}
-			if err == nil {
-				return f, got, nil
-			}
-		}
-		f.Close()
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	return nil, nil, ErrChanged
-}
-
-// errGrown means that more room must be reserved for a text.
-var errGrown = errors.New("text needs more room")
-
 // load reads the requested part of a file, and reserves room for a large text. While it waits for
 // room it has no folder open, because many requests may wait. Then it locates the file again.
-func (p *part) load(ctx context.Context, req *acp.ReadTextFileRequest, at *place) (string, error) {
+func (p *part) load(ctx context.Context, req *acp.ReadTextFileRequest, at *localfs.Place) (string, error) {
 	limit := p.folders.opts.MaxRead
 	room := min(reserve.Small-1, limit)
-	for range attempts {
-		text, size, err := at.read(ctx, req, room)
+	for range localfs.Attempts {
+		text, size, err := at.Read(ctx, req.Line, req.Limit, room)
 		switch {
-		case err != errGrown:
+		case err != nil && err == ctx.Err():
+			return "", refused{err}
+		case err != localfs.ErrGrown:
 			return text, err
 		case room == limit, size > limit && !byLine(req):
 			return "", ErrTooLarge
 		}
 		room = min(max(size+reserve.Small, 2*room), limit) // the file may grow while this waits
-		at.close()
+		at.Close()
 		if err := reserve.Result(ctx, room); err != nil {
 			return "", refused{err}
 		}
@@ -153,11 +114,11 @@ func (p *part) load(ctx context.Context, req *acp.ReadTextFileRequest, at *place
 		if err != nil {
 			return "", err
 		}
-		defer again.close()
+		defer again.Close()
 		switch {
-		case again.path != at.path:
+		case again.Path != at.Path:
 			return "", ErrChanged
-		case again.info == nil:
+		case again.Info == nil:
 			return "", fs.ErrNotExist
 		}
 		at = again
@@ -166,23 +127,3 @@ func (p *part) load(ctx context.Context, req *acp.ReadTextFileRequest, at *place
 }
 
 func byLine(req *acp.ReadTextFileRequest) bool { return req.Line != nil || req.Limit != nil }
-
-// read reads the requested text if it fits into room. Otherwise it returns errGrown and the size of
-// the file.
-func (p *place) read(ctx context.Context, req *acp.ReadTextFileRequest, room int64) (text string, size int64, err error) {
-	f, info, err := p.openFile(os.O_RDONLY)
-	if err != nil {
-		return "", 0, err
-	}
-	defer f.Close()
-	size = info.Size()
-	if size > room && byLine(req) {
-		text, err = readLines(ctx, f, req.Line, req.Limit, room)
-	} else if text, err = readAll(f, size, room); err == nil {
-		text, err = lines(text, req.Line, req.Limit), checkText(text)
-	}
-	if err == ErrTooLarge {
-		return "", max(size, room+1), errGrown
-	}
-	return text, size, err
-}

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !windows
 
-package files
+package localfs
 
 import (
 	"io/fs"

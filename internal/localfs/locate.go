@@ -1,4 +1,7 @@
-package files
+// Package localfs finds and uses files of this machine that are below given folders. Symlinks are
+// followed as long as they stay there, and nothing that is replaced during an operation leads
+// elsewhere. Only regular files are opened, and only texts are read.
+package localfs
 
 import (
 	"errors"
@@ -16,38 +19,42 @@ const (
 	maxName  = 255  // bytes
 )
 
-// place is a located path. It keeps only one folder open, because a person may think about it for
+// Place is a located path. It keeps only one folder open, because a person may think about it for
 // long. Close frees it.
-type place struct {
-	path string // absolute, without symlinks
-	// dir is the folder of the last element that exists. If folder is set, dir is the located
+type Place struct {
+	Path string // absolute, without symlinks
+	// dir is the folder of the last element that exists. If Folder is set, dir is the located
 	// folder itself, and name is empty.
 	dir    *os.Root
 	own    bool // dir was opened for this place
-	folder bool
+	Folder bool
 	name   string
-	info   fs.FileInfo // of name, which is not a symlink; nil if it does not exist
+	Info   fs.FileInfo // of name, which is not a symlink; nil if it does not exist
 	// missing are the folders between dir and name that do not exist.
 	missing []string
 	dev     uint64 // of dir
 }
 
-func (p *place) close() {
+// Close frees the place.
+func (p *Place) Close() {
 	if p.own {
 		p.dir.Close()
 	}
 }
 
-func (p *place) enter(next *os.Root) {
-	p.close()
+// OpenFolder opens the folder of the place, which must be one.
+func (p *Place) OpenFolder() (*os.Root, error) { return p.dir.OpenRoot(".") }
+
+func (p *Place) enter(next *os.Root) {
+	p.Close()
 	p.dir, p.own = next, true
 }
 
 // walker follows a path element by element, as the system does, and keeps each folder on the way
 // open. No element is looked up twice, so that exchanging an element cannot lead elsewhere.
 type walker struct {
-	allowed []*root
-	root    *root
+	allowed []*Root
+	root    *Root
 	below   []folder // the folders between root and the current position
 	rest    []string // the remaining elements
 	links   int
@@ -59,8 +66,8 @@ type folder struct {
 	dev  uint64
 }
 
-// locate finds the place of an absolute path. It follows symlinks within the roots.
-func locate(allowed []*root, path string) (*place, error) {
+// Locate finds the place of an absolute path. It follows symlinks within the roots.
+func Locate(allowed []*Root, path string) (*Place, error) {
 	if !filepath.IsAbs(path) || len(path) > maxPath || strings.IndexByte(path, 0) >= 0 {
 		return nil, ErrName
 	}
@@ -81,7 +88,7 @@ func (w *walker) leave(depth int) {
 	w.below = w.below[:depth]
 }
 
-func (w *walker) walk(path string) (*place, error) {
+func (w *walker) walk(path string) (*Place, error) {
 	if err := w.start(path); err != nil {
 		return nil, err
 	}
@@ -102,7 +109,7 @@ func (w *walker) walk(path string) (*place, error) {
 		}
 	}
 	here := w.here()
-	return &place{path: w.path(), dir: here.dir, folder: true, dev: here.dev}, nil
+	return &Place{Path: w.path(), dir: here.dir, Folder: true, dev: here.dev}, nil
 }
 
 // start moves to the innermost root that contains the path.
@@ -152,7 +159,7 @@ func (w *walker) restart(path string) error {
 }
 
 // down moves to the element with that name. It returns a place if the path ends there.
-func (w *walker) down(name string) (*place, error) {
+func (w *walker) down(name string) (*Place, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
@@ -173,7 +180,7 @@ func (w *walker) down(name string) (*place, error) {
 	case len(w.rest) > 0:
 		return nil, ErrNotFile // an element below a file
 	}
-	return &place{path: filepath.Join(w.path(), name), dir: here.dir, name: name, info: info, dev: here.dev}, nil
+	return &Place{Path: filepath.Join(w.path(), name), dir: here.dir, name: name, Info: info, dev: here.dev}, nil
 }
 
 // enter opens the folder that info describes.
@@ -215,7 +222,7 @@ func (w *walker) follow(dir *os.Root, name string) error {
 	return w.limit()
 }
 
-func (w *walker) missing(name string) (*place, error) {
+func (w *walker) missing(name string) (*Place, error) {
 	names := append([]string{name}, w.rest...)
 	if names[len(names)-1] == "." {
 		return nil, fs.ErrNotExist // a path of a folder does not create a file
@@ -230,8 +237,8 @@ func (w *walker) missing(name string) (*place, error) {
 		}
 	}
 	here, last := w.here(), len(names)-1
-	return &place{
-		path: filepath.Join(append([]string{w.path()}, names...)...),
+	return &Place{
+		Path: filepath.Join(append([]string{w.path()}, names...)...),
 		dir:  here.dir, missing: names[:last], name: names[last], dev: here.dev,
 	}, nil
 }

@@ -1,4 +1,4 @@
-package files
+package localfs
 
 import (
 	"encoding/binary"
@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// checkText returns an error if s is not valid UTF-8 or contains a NUL. Package unicode/utf8 takes
+// CheckText returns an error if s is not valid UTF-8 or contains a NUL. Package unicode/utf8 takes
 // two to five times as long for texts that are not ASCII, because it branches on their bytes, which
 // a processor cannot predict. Most of the time of a read is spent here.
-func checkText(s string) error {
+func CheckText(s string) error {
 	for len(s) > 0 {
 		// Each piece is read twice, so it must fit into the processor's cache.
 		n := boundary(s, min(len(s), 16<<10))

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package files
+package localfs
 
 import (
 	"errors"

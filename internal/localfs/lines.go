@@ -1,4 +1,4 @@
-package files
+package localfs
 
 import (
 	"bufio"
@@ -32,7 +32,7 @@ func readAll(r io.Reader, size, limit int64) (string, error) {
 	}
 }
 
-// readLines returns the same as lines, without reading the whole file. It checks only the text it
+// readLines returns the same as Lines, without reading the whole file. It checks only the text it
 // returns.
 func readLines(ctx context.Context, f io.Reader, first, limit *uint32, largest int64) (string, error) {
 	r := bufio.NewReaderSize(&ending{ctx, f}, 64<<10)
@@ -56,12 +56,12 @@ func readLines(ctx context.Context, f io.Reader, first, limit *uint32, largest i
 		case err == nil:
 			next++
 		case errors.Is(err, io.EOF):
-			return text.String(), checkText(text.String())
+			return text.String(), CheckText(text.String())
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return "", err
 		}
 	}
-	return text.String(), checkText(text.String())
+	return text.String(), CheckText(text.String())
 }
 
 // ending is a reader that fails when ctx is done.
@@ -72,14 +72,14 @@ type ending struct {
 
 func (e *ending) Read(p []byte) (int, error) {
 	if err := e.ctx.Err(); err != nil {
-		return 0, refused{err}
+		return 0, err
 	}
 	return e.r.Read(p)
 }
 
-// lines returns at most limit lines of text, beginning with the line first. Lines are counted from
+// Lines returns at most limit lines of text, beginning with the line first. Lines are counted from
 // 1; 0 means 1. A line includes its "\n".
-func lines(text string, first, limit *uint32) string {
+func Lines(text string, first, limit *uint32) string {
 	if first != nil {
 		for n := uint32(1); n < *first && text != ""; n++ {
 			text = text[lineEnd(text):]

@@ -1,4 +1,4 @@
-package files
+package localfs
 
 import (
 	"math/rand/v2"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkText agrees with package unicode/utf8 on every beginning of a character, at every position.
+// CheckText agrees with package unicode/utf8 on every beginning of a character, at every position.
 func TestCheckText(t *testing.T) {
 	heads := []string{"", strings.Repeat("a", bytesAtOnce-2), strings.Repeat("a", bytesAtOnce-1)}
 	for at := range 3 { // around the first boundary of the four parts
@@ -68,8 +68,8 @@ func TestCheckTextOfRandomTexts(t *testing.T) {
 
 func agree(t *testing.T, s string) {
 	t.Helper()
-	if want := utf8.ValidString(s) && !strings.Contains(s, "\x00"); (checkText(s) == nil) != want {
-		require.FailNow(t, "checkText is wrong", "want %v for %q", want, s)
+	if want := utf8.ValidString(s) && !strings.Contains(s, "\x00"); (CheckText(s) == nil) != want {
+		require.FailNow(t, "CheckText is wrong", "want %v for %q", want, s)
 	}
 }
 

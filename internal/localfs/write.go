@@ -1,0 +1,107 @@
+package localfs
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// MakeFolders creates the missing folders. Another writer may create them at the same time.
+func (p *Place) MakeFolders() error {
+	for _, name := range p.missing {
+		if err := p.dir.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return changed(err)
+		}
+		made, err := p.dir.Lstat(name)
+		if err != nil {
+			return changed(err)
+		}
+		if !made.IsDir() {
+			return ErrChanged
+		}
+		next, err := p.dir.OpenRoot(name)
+		if err != nil {
+			return changed(err)
+		}
+		p.enter(next)
+		if now, err := next.Stat("."); err != nil || !os.SameFile(made, now) || deviceOf(now) != p.dev {
+			return ErrChanged
+		}
+	}
+	p.missing = nil
+	return nil
+}
+
+// Replace writes the text to a temporary file, which then takes the place of the file.
+func (p *Place) Replace(text string) error {
+	old, info, err := p.openFile(os.O_WRONLY) // fails if the file must not be written
+	switch {
+	case err == nil:
+		old.Close()
+	case errors.Is(err, fs.ErrNotExist):
+		info = nil
+	case isTextBusy(err): // a program that is running can be replaced
+		if info, err = p.dir.Lstat(p.name); err != nil || !info.Mode().IsRegular() {
+			return ErrChanged
+		}
+	default:
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if info != nil {
+		mode = 0o600 // until the permissions of the old file are set
+	}
+	name := ".acpkit-" + rand.Text() + ".tmp"
+	f, err := p.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return changed(err)
+	}
+	_, err = f.WriteString(text)
+	if err == nil && info != nil {
+		keepOwner(f, info)
+		err = f.Chmod(info.Mode().Perm())
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = changed(p.dir.Rename(name, p.name))
+	}
+	if err != nil {
+		_ = p.dir.Remove(name) // err is the reason
+	}
+	return err
+}
+
+// Overwrite writes the text to the file itself.
+func (p *Place) Overwrite(text string) error {
+	f, info, err := p.openOrCreate()
+	if err != nil {
+		return err
+	}
+	if info != nil {
+		if linksOf(f, info) > 1 {
+			f.Close()
+			return ErrHardLink
+		}
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteString(text)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// openOrCreate opens the file for writing. info is nil for a new file. Another program may create
+// or remove the file meanwhile.
+func (p *Place) openOrCreate() (f *os.File, info fs.FileInfo, err error) {
+	for range Attempts {
+		f, info, err = p.openFile(os.O_WRONLY)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return f, info, err
+		}
+		f, err = p.dir.OpenFile(p.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, nil, changed(err)
+		}
+	}
+	return nil, nil, ErrChanged
+}
