@@ -2,11 +2,11 @@ package terminals
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/command"
 )
 
 // command decides what will run. dir is the folder of the command, for a program that is named
@@ -27,7 +27,7 @@ func (o *Options) command(req *acp.CreateTerminalRequest, dir *os.Root, cwd stri
 		Session: req.SessionID, Cwd: cwd, AgentEnv: effective(req.Env), Unlisted: unlisted,
 		Env: o.environment(cwd, req.Env),
 	}
-	c.Shell = len(req.Args) == 0 && strings.ContainsAny(req.Command, shellCharacters)
+	c.Shell = len(req.Args) == 0 && strings.ContainsAny(req.Command, command.ShellCharacters)
 	if c.Shell {
 		c.Argv = []string{req.Command}
 		c.argv = append(slices.Clone(o.Shell), req.Command)
@@ -39,33 +39,20 @@ func (o *Options) command(req *acp.CreateTerminalRequest, dir *os.Root, cwd stri
 		c.Path = c.argv[0] // the files in that other place are not known
 		return c, nil
 	}
-	if c.Path, err = lookUp(c.argv[0], valueOf(c.Env, "PATH"), dir, cwd); err != nil {
-		return nil, err
+	if c.Path, err = command.LookUp(c.argv[0], command.ValueOf(c.Env, "PATH"), dir, cwd); err != nil {
+		return nil, &Error{What: c.argv[0], Err: err}
 	}
-	return c, c.checkArguments()
+	if err := c.local().CheckArguments(); err != nil {
+		return nil, &Error{What: c.Argv[0] + ": " + err.Error(), Err: ErrCommand}
+	}
+	return c, nil
 }
 
-// lookUp finds a program in the folders of a PATH. A name with a separator is a path relative to
-// the folder of the command, which is dir and has the path cwd.
-func lookUp(name, path string, dir *os.Root, cwd string) (string, error) {
-	if !literal(name) {
-		return "", &Error{What: name, Err: ErrCommand}
+// local returns the command as a child process.
+func (c *Command) local() *command.Command {
+	local := &command.Command{Path: c.Path, Args: c.argv, Cwd: c.Cwd, Env: c.Env}
+	if c.Shell {
+		local.Line = c.Argv[0]
 	}
-	if strings.ContainsFunc(name, isSeparator) {
-		if file, ok := lookUpPath(name, dir, cwd); ok {
-			return file, nil
-		}
-		return "", &Error{What: name, Err: ErrNotFound}
-	}
-	for _, folder := range filepath.SplitList(path) {
-		if !filepath.IsAbs(folder) {
-			continue // a relative folder would depend on the folder of the command
-		}
-		if file, ok := withExtension(filepath.Join(folder, name)); ok {
-			return file, nil
-		}
-	}
-	return "", &Error{What: name, Err: ErrNotFound}
+	return local
 }
-
-func isSeparator(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }

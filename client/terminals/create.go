@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/command"
 	"github.com/acpkit/go-sdk/internal/termview"
 )
 
@@ -142,7 +143,11 @@ func (t *Terminals) start(ctx context.Context, s *session, c *Command, dir *os.R
 func (t *Terminals) exec(ctx context.Context, term *terminal, c *Command, dir *os.Root, out *sink) (Process, error) {
 	opts := &t.pool.opts
 	if opts.Exec == nil {
-		return startLocal(c, dir, out, opts.Grace)
+		p, err := command.Start(c.local(), dir, out, opts.Grace)
+		if err != nil {
+			return nil, err // not a nil *command.Process in a Process
+		}
+		return p, nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

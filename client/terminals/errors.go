@@ -5,6 +5,7 @@ import (
 	"syscall"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/command"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -16,11 +17,11 @@ var (
 	// ErrTooMany is the error of a session that has Options.PerSession terminals.
 	ErrTooMany = errors.New("too many terminals: release some")
 	// ErrNotFound is the error of a command that does not exist.
-	ErrNotFound = errors.New("command not found")
+	ErrNotFound = command.ErrNotFound
 	// ErrCwd is the error of a folder that does not exist.
 	ErrCwd = errors.New("no such folder")
 	// ErrCommand is the error of a command that cannot be run as it is.
-	ErrCommand = errors.New("not a valid command")
+	ErrCommand = command.ErrInvalid
 	// ErrEnv is the error of a variable that the agent must not set.
 	ErrEnv = errors.New("environment variable is not allowed")
 )

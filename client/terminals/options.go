@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/command"
 )
 
 const (
@@ -114,9 +115,9 @@ func (o *Options) withDefaults() Options {
 		out = *o
 	}
 	if out.Shell == nil {
-		out.Shell = systemShell()
+		out.Shell = command.SystemShell()
 	}
-	out.Inherit = slices.Concat(inherited, out.Inherit)
+	out.Inherit = slices.Concat(command.Inherited, out.Inherit)
 	out.AgentEnv = slices.Concat(harmless, out.AgentEnv)
 	if out.PerSession <= 0 {
 		out.PerSession = defaultPerSession

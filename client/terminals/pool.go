@@ -8,6 +8,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/internal/command"
 )
 
 // Pool runs the commands of agents. All methods are safe for concurrent use.
@@ -60,10 +61,10 @@ func (p *Pool) end(match func(*terminal) bool) error {
 	for _, term := range all {
 		term.stop()
 	}
-	deadline := time.Now().Add(2*max(p.opts.Grace, 0) + 2*killPatience)
+	deadline := time.Now().Add(2*max(p.opts.Grace, 0) + 2*command.KillPatience)
 	left := 0
 	for _, term := range all {
-		if !within(time.Until(deadline), term.done) {
+		if !command.Within(time.Until(deadline), term.done) {
 			left++
 		}
 	}

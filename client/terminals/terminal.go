@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/command"
 	"github.com/acpkit/go-sdk/internal/termview"
 )
-
-// killPatience is how long to wait for the end of a command after it was killed.
-const killPatience = 5 * time.Second
 
 // terminal is a command that runs or has run.
 type terminal struct {
@@ -20,7 +18,7 @@ type terminal struct {
 	session acp.SessionID
 	part    *Terminals
 	of      *session
-	output  tail
+	output  command.Tail
 	grace   time.Duration
 	line    string // the command line and the folder
 	cwd     string
@@ -38,7 +36,7 @@ type terminal struct {
 
 func newTerminal(t *Terminals, s *session, c *Command, limit int) *terminal {
 	term := &terminal{
-		id: c.Terminal, session: c.Session, part: t, of: s, output: tail{limit: limit}, grace: t.pool.opts.Grace,
+		id: c.Terminal, session: c.Session, part: t, of: s, output: command.Tail{Limit: limit}, grace: t.pool.opts.Grace,
 		line: strings.Join(c.Argv, " "), cwd: c.Cwd,
 		exited: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -70,7 +68,7 @@ func (t *terminal) end() {
 	case <-t.stopped.Done():
 	}
 	t.process.Terminate()
-	if !within(t.grace, t.exited) {
+	if !command.Within(t.grace, t.exited) {
 		t.process.Kill()
 	}
 }
@@ -117,20 +115,6 @@ func (s *sink) Write(p []byte) (int, error) {
 		s.hook(Output{Session: s.term.session, Terminal: s.term.id, Data: p})
 	}
 	return n, err
-}
-
-func within(d time.Duration, done <-chan struct{}) bool {
-	if d <= 0 {
-		return isClosed(done)
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return true
-	case <-timer.C:
-		return false
-	}
 }
 
 func isClosed(ch <-chan struct{}) bool {

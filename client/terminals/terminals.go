@@ -5,6 +5,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/internal/command"
 	"github.com/acpkit/go-sdk/internal/reserve"
 )
 
@@ -48,7 +49,7 @@ func (t *Terminals) TerminalOutput(ctx context.Context, req *acp.TerminalOutputR
 	if err != nil {
 		return nil, err
 	}
-	if err := reserve.Result(ctx, term.output.most()); err != nil {
+	if err := reserve.Result(ctx, most(&term.output)); err != nil {
 		return nil, err
 	}
 	res := &acp.TerminalOutputResponse{}
@@ -56,8 +57,17 @@ func (t *Terminals) TerminalOutput(ctx context.Context, req *acp.TerminalOutputR
 		status := term.status
 		res.ExitStatus = &status
 	}
-	res.Output, res.Truncated = term.output.text(res.ExitStatus != nil)
+	res.Output, res.Truncated = term.output.Text(res.ExitStatus != nil)
 	return res, nil
+}
+
+// most returns the maximum length of the next text of the output. Short output may grow a little until
+// then, and long output up to the limit, because its reader may have to wait.
+func most(output *command.Tail) int64 {
+	if n := output.Len(); n < reserve.Small {
+		return int64(min(n, output.Limit))
+	}
+	return int64(output.Limit)
 }
 
 // WaitForTerminalExit waits until a command has ended.

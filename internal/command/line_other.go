@@ -1,6 +1,6 @@
 //go:build !unix && !windows
 
-package terminals
+package command
 
 import "os/exec"
 

@@ -1,4 +1,4 @@
-package terminals
+package command
 
 import (
 	"os/exec"

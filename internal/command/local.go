@@ -1,4 +1,4 @@
-package terminals
+package command
 
 import (
 	"io"
@@ -12,22 +12,24 @@ import (
 )
 
 // linger is how long output is still read after a command has ended, if a process that it started
-// holds the pipe. The time spent in OnOutput does not count.
+// holds the pipe. The time spent in the writer does not count.
 const linger = 500 * time.Millisecond
 
-// local is a command that runs as a child process.
-type local struct {
+// Process is a command that runs as a child process.
+type Process struct {
 	cmd     *exec.Cmd
 	group   *process.Group
 	grace   time.Duration
 	out     *os.File
-	taking  busy          // time spent on output, including OnOutput
+	taking  busy          // time spent on output, including that of the writer
 	drained chan struct{} // closed when the output has ended
 	left    bool          // other processes of the group were left; set by Wait
 	ended   time.Time     // set by Wait
 }
 
-func startLocal(c *Command, dir *os.Root, output io.Writer, grace time.Duration) (Process, error) {
+// Start starts a command in the folder dir, whose path is c.Cwd, and writes what it prints to output.
+// After Wait has returned, what is left of the command has grace to end.
+func Start(c *Command, dir *os.Root, output io.Writer, grace time.Duration) (*Process, error) {
 	folder, err := dir.Open(".")
 	if err != nil {
 		return nil, err
@@ -38,7 +40,7 @@ func startLocal(c *Command, dir *os.Root, output io.Writer, grace time.Duration)
 		return nil, err
 	}
 	defer w.Close()
-	p := &local{cmd: newCmd(c), grace: grace, out: r, drained: make(chan struct{})}
+	p := &Process{cmd: newCmd(c), grace: grace, out: r, drained: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = c.Env, w, w
 	err = inFolder(p.cmd, folder, c.Cwd, func() (err error) {
 		p.group, err = process.Start(p.cmd)
@@ -52,7 +54,7 @@ func startLocal(c *Command, dir *os.Root, output io.Writer, grace time.Duration)
 	return p, nil
 }
 
-func (p *local) drain(output io.Writer) {
+func (p *Process) drain(output io.Writer) {
 	defer close(p.drained)
 	buf := make([]byte, 64<<10)
 	for {
@@ -66,8 +68,9 @@ func (p *local) drain(output io.Writer) {
 	}
 }
 
-// Wait asks the other processes of the group to end, because they may hold the pipe.
-func (p *local) Wait() acp.TerminalExitStatus {
+// Wait waits until the command has ended and its output was written. It asks the other processes of
+// the group to end, because they may hold the pipe.
+func (p *Process) Wait() acp.TerminalExitStatus {
 	_ = p.cmd.Wait() // the state has the result
 	p.ended = time.Now()
 	taken := p.taking.time()
@@ -76,7 +79,7 @@ func (p *local) Wait() acp.TerminalExitStatus {
 	}
 	for {
 		left := linger + p.taking.time() - taken - time.Since(p.ended)
-		if left <= 0 || within(left, p.drained) {
+		if left <= 0 || Within(left, p.drained) {
 			break
 		}
 	}
@@ -84,13 +87,17 @@ func (p *local) Wait() acp.TerminalExitStatus {
 	return exitStatus(p.cmd.ProcessState)
 }
 
-func (p *local) Terminate() { p.group.Terminate() }
-func (p *local) Kill()      { p.group.Kill() }
+// Terminate asks the command and everything that it started to end.
+func (p *Process) Terminate() { p.group.Terminate() }
 
-func (p *local) Close() {
+// Kill ends the command and everything that it started.
+func (p *Process) Kill() { p.group.Kill() }
+
+// Close is called once, after Wait has returned. It ends the processes of the command that are left.
+func (p *Process) Close() {
 	if p.left && !p.group.Vanishes(p.ended.Add(max(p.grace, 0))) {
 		p.group.Kill()
-		p.group.Vanishes(time.Now().Add(killPatience))
+		p.group.Vanishes(time.Now().Add(KillPatience))
 	}
 	p.group.Close()
 }

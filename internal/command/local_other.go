@@ -1,8 +1,9 @@
 //go:build !unix
 
-package terminals
+package command
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,18 +13,18 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// A command without arguments that contains one of shellCharacters is a line for the shell.
+// A command without arguments that contains one of ShellCharacters is a line for the shell.
 // Backslashes are missing because paths have them, and so is the tilde because short names have it.
-const shellCharacters = " \t\r\n|&;<>()^$`\"'*?[]{}#!=%"
+const ShellCharacters = " \t\r\n|&;<>()^$`\"'*?[]{}#!=%"
 
-// systemShell has no arguments, because newCmd makes the whole line for cmd.exe.
-func systemShell() []string { return []string{"cmd.exe"} }
+// SystemShell returns the shell of the system. It has no arguments, because newCmd makes the whole line for cmd.exe.
+func SystemShell() []string { return []string{"cmd.exe"} }
 
 func newCmd(c *Command) *exec.Cmd {
-	cmd := &exec.Cmd{Path: c.Path, Args: c.argv}
+	cmd := &exec.Cmd{Path: c.Path, Args: c.Args}
 	switch {
-	case c.Shell && strings.EqualFold(filepath.Base(c.Path), "cmd.exe"):
-		setLine(cmd, `cmd.exe /d /s /c "`+c.Argv[0]+`"`)
+	case c.Line != "" && strings.EqualFold(filepath.Base(c.Path), "cmd.exe"):
+		setLine(cmd, `cmd.exe /d /s /c "`+c.Line+`"`)
 	case isBatch(c.Path):
 		setBatch(cmd, c)
 	}
@@ -92,23 +93,23 @@ func isBatch(path string) bool {
 	return extension == ".bat" || extension == ".cmd"
 }
 
-// checkArguments returns an error for arguments that the program would not receive unchanged. The
+// CheckArguments returns an error for arguments that the program would not receive unchanged. The
 // arguments of a batch file are quoted, but cmd.exe replaces variables even between quotes, and
 // programs disagree on how to write a quote between quotes.
-func (c *Command) checkArguments() error {
+func (c *Command) CheckArguments() error {
 	bad := func(arg string) bool { return strings.ContainsAny(arg, "\"%\r\n") }
-	if isBatch(c.Path) && (bad(c.Path) || slices.ContainsFunc(c.argv[1:], bad)) {
-		return &Error{What: c.Argv[0] + ": a batch file takes no arguments with quotes, percent signs or line breaks", Err: ErrCommand}
+	if isBatch(c.Path) && (bad(c.Path) || slices.ContainsFunc(c.Args[1:], bad)) {
+		return errors.New("a batch file takes no arguments with quotes, percent signs or line breaks")
 	}
 	return nil
 }
 
-// setBatch makes cmd run a batch file. Options.Shell is not used for it.
+// setBatch makes cmd run a batch file. The shell of a line is not used for it.
 func setBatch(cmd *exec.Cmd, c *Command) {
 	var line strings.Builder
 	line.WriteString(`cmd.exe /e:on /v:off /d /s /c "`)
 	line.WriteString(quoted(filepath.FromSlash(c.Path)))
-	for _, arg := range c.argv[1:] {
+	for _, arg := range c.Args[1:] {
 		line.WriteByte(' ')
 		line.WriteString(quoted(arg))
 	}

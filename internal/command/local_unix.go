@@ -1,6 +1,6 @@
 //go:build unix
 
-package terminals
+package command
 
 import (
 	"fmt"
@@ -14,16 +14,18 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// A command without arguments that contains one of shellCharacters is a line for the shell.
-const shellCharacters = " \t\r\n|&;<>()$`\\\"'*?[]{}#~!=%"
+// A command without arguments that contains one of ShellCharacters is a line for the shell.
+const ShellCharacters = " \t\r\n|&;<>()$`\\\"'*?[]{}#~!=%"
 
-func systemShell() []string { return []string{"/bin/sh", "-c"} }
+// SystemShell returns the shell of the system and the arguments before a line.
+func SystemShell() []string { return []string{"/bin/sh", "-c"} }
 
-func newCmd(c *Command) *exec.Cmd { return &exec.Cmd{Path: c.Path, Args: c.argv} }
+func newCmd(c *Command) *exec.Cmd { return &exec.Cmd{Path: c.Path, Args: c.Args} }
 
 func literal(string) bool { return true }
 
-func (*Command) checkArguments() error { return nil }
+// CheckArguments returns an error for arguments that the program would not receive unchanged.
+func (*Command) CheckArguments() error { return nil }
 
 func lookUpPath(name string, dir *os.Root, _ string) (string, bool) {
 	if filepath.IsAbs(name) {

@@ -1,16 +1,14 @@
-package terminals
+package command
 
 import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/acpkit/go-sdk/internal/reserve"
 )
 
-// tail keeps the end of what is written to it.
-type tail struct {
-	limit int
+// Tail keeps the end of what is written to it. Its methods are safe for concurrent use.
+type Tail struct {
+	Limit int // bytes; set before the first Write
 
 	mu   sync.Mutex // guards the fields below
 	buf  []byte     // the last bytes, up to twice the limit
@@ -18,17 +16,17 @@ type tail struct {
 }
 
 // Write never fails.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *Tail) Write(p []byte) (int, error) {
 	n := len(p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(p) > t.limit {
+	if len(p) > t.Limit {
 		t.lost = true
 		t.buf = t.buf[:0]
-		p = p[len(p)-t.limit:]
+		p = p[len(p)-t.Limit:]
 	}
-	if len(t.buf)+len(p) > 2*t.limit {
-		keep := t.limit - len(p)
+	if len(t.buf)+len(p) > 2*t.Limit {
+		keep := t.Limit - len(p)
 		t.buf = t.buf[:copy(t.buf, t.buf[len(t.buf)-keep:])]
 		t.lost = true
 	}
@@ -36,24 +34,20 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// most returns the maximum length of the next result of text. Short output may grow a little until
-// then, and long output up to the limit, because its reader may have to wait.
-func (t *tail) most() int64 {
+// Len returns how many bytes are kept, which may be more than the limit.
+func (t *Tail) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.buf) < reserve.Small {
-		return int64(min(len(t.buf), t.limit))
-	}
-	return int64(t.limit)
+	return len(t.buf)
 }
 
-// text returns the end of the output as valid UTF-8 of at most limit bytes, and whether something
+// Text returns the end of the output as valid UTF-8 of at most limit bytes, and whether something
 // before it is missing. Unless the output has ended, an incomplete character at its end is kept for
 // later.
-func (t *tail) text(ended bool) (s string, truncated bool) {
+func (t *Tail) Text(ended bool) (s string, truncated bool) {
 	t.mu.Lock()
 	b, lost := t.buf, t.lost
-	if cut := len(b) - t.limit; cut > 0 {
+	if cut := len(b) - t.Limit; cut > 0 {
 		b, lost = b[cut:], true
 	}
 	if lost {
@@ -65,7 +59,7 @@ func (t *tail) text(ended bool) (s string, truncated bool) {
 	s = string(b)
 	t.mu.Unlock()
 	s = strings.ToValidUTF8(s, "\ufffd")
-	if cut := len(s) - t.limit; cut > 0 { // replacement characters are longer than the bytes they replace
+	if cut := len(s) - t.Limit; cut > 0 { // replacement characters are longer than the bytes they replace
 		s, lost = s[cut:], true
 		s = s[startOfRune(s):]
 	}
