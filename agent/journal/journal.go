@@ -97,10 +97,11 @@ type Kind string
 
 // The kinds of records that agent/kit writes.
 const (
-	KindTurn  Kind = "turn"  // a turn began or ended
-	KindEvent Kind = "event" // what the person saw
-	KindModel Kind = "model" // what the model reads
-	KindRule  Kind = "rule"  // what the person allowed or rejected for the session
+	KindTurn    Kind = "turn"    // a turn began or ended
+	KindEvent   Kind = "event"   // what the person saw
+	KindModel   Kind = "model"   // what the model reads
+	KindSetting Kind = "setting" // the mode, or another setting of the session
+	KindRule    Kind = "rule"    // what the person allowed for the rest of the session
 )
 
 // Meta is what can be said of a session without reading its records.

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
 	"time"
@@ -20,36 +21,21 @@ const (
 // one goroutine at a time. JoinText ends with seq, with the first error of seq or send, or when
 // ctx is done; what has arrived by then is sent.
 func JoinText(ctx context.Context, seq iter.Seq2[string, error], send func(string) error) (err error) {
-	j := &joiner{send: send}
+	var mu sync.Mutex
+	j := NewJoiner(&mu, send)
 	defer func() { // also if seq panics, so that nothing is sent later
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.flush(true)
-		if j.panicked != nil {
-			panic(j.panicked)
-		}
-		if j.err != nil {
-			err = j.err
+		mu.Lock()
+		defer mu.Unlock()
+		if sendErr := j.Flush(); sendErr != nil {
+			err = sendErr
 		}
 	}()
-	return j.read(ctx, seq)
-}
-
-type joiner struct {
-	send func(string) error
-
-	mu       sync.Mutex // guards all below, and is held while send runs
-	text     []byte
-	begun    bool // the first text has been sent
-	waiting  bool // a timer runs
-	err      error
-	panicked any // the value of a panic of send on the goroutine of the timer
-}
-
-func (j *joiner) read(ctx context.Context, seq iter.Seq2[string, error]) error {
 	for text, err := range seq {
-		if !j.add(text) {
-			return nil
+		mu.Lock()
+		failed := j.Add(text)
+		mu.Unlock()
+		if failed != nil {
+			return failed
 		}
 		if err != nil {
 			return err
@@ -61,10 +47,23 @@ func (j *joiner) read(ctx context.Context, seq iter.Seq2[string, error]) error {
 	return nil
 }
 
-// add reports whether more can be sent.
-func (j *joiner) add(text string) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+// A Joiner joins texts as [JoinText] does. The caller holds its lock during each call.
+type Joiner struct {
+	mu   sync.Locker
+	send func(string) error
+
+	text     []byte
+	begun    bool // the first text has been sent
+	waiting  bool // a timer runs
+	err      error
+	panicked any // the value of a panic of send on the goroutine of the timer
+}
+
+// NewJoiner returns a Joiner that calls send with mu locked.
+func NewJoiner(mu sync.Locker, send func(string) error) *Joiner { return &Joiner{mu: mu, send: send} }
+
+// Add adds a text. It returns the first error of send.
+func (j *Joiner) Add(text string) error {
 	j.text = append(j.text, text...)
 	switch {
 	case !j.begun || len(j.text) >= joinSize:
@@ -73,11 +72,27 @@ func (j *joiner) add(text string) bool {
 		j.waiting = true
 		time.AfterFunc(joinTime, j.late) // ends by itself after joinTime
 	}
-	return j.err == nil && j.panicked == nil
+	if j.panicked != nil {
+		return errPanicked
+	}
+	return j.err
+}
+
+// errPanicked makes the caller of Add call Flush, which panics.
+var errPanicked = errors.New("the function that sends has panicked")
+
+// Flush sends all that waits. The next text is sent at once again.
+func (j *Joiner) Flush() error {
+	j.flush(true)
+	j.begun = false
+	if j.panicked != nil {
+		panic(j.panicked)
+	}
+	return j.err
 }
 
 // late sends what has waited for joinTime.
-func (j *joiner) late() {
+func (j *Joiner) late() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	defer func() {
@@ -90,7 +105,7 @@ func (j *joiner) late() {
 }
 
 // flush sends the text, without an incomplete rune at its end unless all is set.
-func (j *joiner) flush(all bool) {
+func (j *Joiner) flush(all bool) {
 	n := len(j.text)
 	if !all {
 		n = complete(j.text)

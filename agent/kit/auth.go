@@ -1,0 +1,89 @@
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Auth tells how users sign in.
+type Auth struct {
+	// Methods are offered to clients, those of a terminal only to clients that have one.
+	Methods []acp.AuthMethod
+
+	// Login signs the user in with one of the methods, which may take as long as a person
+	// needs. Nil means that all methods are about settings which Ready looks at.
+	Login func(ctx context.Context, method acp.AuthMethodID) error
+
+	// Ready returns nil if a turn could begin now. Otherwise session/new, session/load,
+	// session/resume and session/prompt fail with -32000, and the client reads the text of
+	// the error: it should say what to do, and must hold no secret. Ready is called for each
+	// of these requests and should be quick. A key that a server rejects is not its business.
+	Ready func(ctx context.Context) error
+}
+
+func (a *Auth) check() error {
+	switch {
+	case a == nil:
+		return nil
+	case a.Ready == nil:
+		return errors.New("kit: Auth.Ready is nil: set the function that reports whether a turn can begin")
+	case len(a.Methods) == 0:
+		return errors.New("kit: Auth.Methods is empty: offer at least one method, so that a client can show what to do")
+	}
+	for i, m := range a.Methods {
+		if slices.ContainsFunc(a.Methods[:i], func(n acp.AuthMethod) bool { return methodID(n) == methodID(m) }) || methodID(m) == "" {
+			return fmt.Errorf("kit: the method %d of Auth has the id %q, which is empty or that of another one", i, methodID(m))
+		}
+	}
+	return nil
+}
+
+func methodID(m acp.AuthMethod) acp.AuthMethodID {
+	switch m := m.(type) {
+	case *acp.AuthMethodAgent:
+		return m.ID
+	case *acp.AuthMethodTerminal:
+		return m.ID
+	}
+	return ""
+}
+
+// methods returns what a client can be offered.
+func (a *Auth) methods(caps *acp.ClientCapabilities) []acp.AuthMethod {
+	if a == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(a.Methods), func(m acp.AuthMethod) bool {
+		_, terminal := m.(*acp.AuthMethodTerminal)
+		return terminal && !caps.Has("auth.terminal")
+	})
+}
+
+// ready returns nil if a turn could begin.
+func (a *Auth) ready(ctx context.Context) error {
+	if a == nil {
+		return nil
+	}
+	err := a.Ready(ctx)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return rpcerr.AuthRequired(nil).WithDetail(err.Error()).WithCause(err)
+}
+
+func (a *Auth) signIn(ctx context.Context, req *acp.AuthenticateRequest) error {
+	if !slices.ContainsFunc(a.Methods, func(m acp.AuthMethod) bool { return methodID(m) == req.MethodID }) {
+		return rpcerr.InvalidParams(map[string]any{"methodId": req.MethodID}).WithDetail("this agent does not offer this method")
+	}
+	if a.Login != nil {
+		if err := a.Login(ctx, req.MethodID); err != nil {
+			return err
+		}
+	}
+	return a.ready(ctx)
+}

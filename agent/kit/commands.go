@@ -1,0 +1,93 @@
+package kit
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+)
+
+// A Command is a slash command.
+type Command struct {
+	Name        string // without the slash
+	Description string
+	Hint        string // what to type behind the name; empty means nothing
+
+	// Run takes the place of Options.Turn for a prompt with this command. Prompt.Args has what was
+	// typed behind the name.
+	Run func(ctx context.Context, s *Session, p *Prompt) (acp.StopReason, error)
+}
+
+// Commands are the slash commands of a session.
+type Commands []Command
+
+var validCommand = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+func (all Commands) check() error {
+	for i, c := range all {
+		switch {
+		case !validCommand.MatchString(c.Name):
+			return fmt.Errorf("kit: the name %q of a command must be letters, digits, - or _", c.Name)
+		case c.Run == nil:
+			return fmt.Errorf("kit: the command %q has no Run", c.Name)
+		case slices.ContainsFunc(all[:i], func(other Command) bool { return other.Name == c.Name }):
+			return fmt.Errorf("kit: two commands have the name %q", c.Name)
+		}
+	}
+	return nil
+}
+
+// command returns the function of a command, or nil: an unknown one is for the model.
+func (s *Session) command(name string) func(context.Context, *Session, *Prompt) (acp.StopReason, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.commands {
+		if c.Name == name {
+			return c.Run
+		}
+	}
+	return nil
+}
+
+// SetCommands replaces the commands of the session until it is closed, and sends their list.
+func (s *Session) SetCommands(ctx context.Context, commands Commands) error {
+	if err := commands.check(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.commands = slices.Clone(commands)
+	s.mu.Unlock()
+	return s.sendCommands(ctx)
+}
+
+func (s *Session) sendCommands(ctx context.Context) error {
+	s.mu.Lock()
+	list := make([]acp.AvailableCommand, len(s.commands))
+	for i, c := range s.commands {
+		list[i] = acp.AvailableCommand{Name: c.Name, Description: c.Description}
+		if c.Hint != "" {
+			list[i].Input = &acp.UnstructuredCommandInput{Hint: c.Hint}
+		}
+	}
+	s.mu.Unlock()
+	return s.client.Commands(ctx, list...)
+}
+
+// announce sends what follows the response to the request that has opened the session.
+func (s *Session) announce(ctx context.Context) {
+	agent.AfterResponse(ctx, func(ctx context.Context) { // what cannot be sent is lost with the connection
+		s.mu.Lock()
+		held, commands := s.held, len(s.commands)
+		s.held = nil
+		s.mu.Unlock()
+		for _, text := range held {
+			_ = s.Notice(ctx, text)
+		}
+		if commands > 0 {
+			_ = s.sendCommands(ctx)
+		}
+	})
+}

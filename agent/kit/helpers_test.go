@@ -1,0 +1,114 @@
+package kit_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// user is a client of version 1 that keeps the threads of its sessions.
+type user struct {
+	*client.Conn
+	*screen
+	t   *testing.T
+	set *thread.Set
+}
+
+// screen is what a user sees and answers.
+type screen struct {
+	answer func(req *acp.RequestPermissionRequest) acp.RequestPermissionOutcome // nil: allow once
+
+	mu      sync.Mutex
+	updates []acp.SessionUpdate
+}
+
+func (u *screen) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.updates = append(u.updates, n.Update)
+	return nil
+}
+
+func (u *screen) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	if u.answer == nil {
+		return &acp.RequestPermissionResponse{Outcome: &acp.SelectedPermissionOutcome{OptionID: req.Options[0].OptionID}}, nil
+	}
+	return &acp.RequestPermissionResponse{Outcome: u.answer(req)}, nil
+}
+
+// received returns the updates since the last call.
+func (u *screen) received() []acp.SessionUpdate {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	all := slices.Clone(u.updates)
+	u.updates = nil
+	return all
+}
+
+// connect connects a user to the agent until the test ends.
+func connect(t *testing.T, a *kit.Agent) *user {
+	t.Helper()
+	u := &user{t: t, set: thread.NewSet(), screen: new(screen)}
+	ours, theirs := stream.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
+	conn, err := client.Connect(t.Context(), ours, func(c *client.Conn) acp.Client { u.Conn = c; return u.screen }, &client.Options{
+		Receiving: []acp.Middleware{u.set.Receiving}, Sending: []acp.Middleware{u.set.Sending}, Logger: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		conn.Close()
+		<-served
+	})
+	return u
+}
+
+// open opens a new session.
+func (u *user) open() acp.SessionID {
+	u.t.Helper()
+	res, err := u.NewSession(u.t.Context(), &acp.NewSessionRequest{Cwd: u.t.TempDir()})
+	require.NoError(u.t, err)
+	return res.SessionID
+}
+
+// load loads a session.
+func (u *user) load(id acp.SessionID) {
+	u.t.Helper()
+	_, err := u.LoadSession(u.t.Context(), &acp.LoadSessionRequest{SessionID: id, Cwd: u.t.TempDir()})
+	require.NoError(u.t, err)
+}
+
+// ask sends a prompt and returns the stop reason.
+func (u *user) ask(id acp.SessionID, text string) acp.StopReason {
+	u.t.Helper()
+	res, err := u.Prompt(u.t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text(text)}})
+	require.NoError(u.t, err)
+	return res.StopReason
+}
+
+// texts returns the messages of updates: "user: hello", "agent: hi".
+func texts(all []acp.SessionUpdate) (lines []string) {
+	for _, u := range all {
+		switch u := u.(type) {
+		case *acp.UserMessageChunk:
+			lines = append(lines, "user: "+acp.PlainText(u.Content))
+		case *acp.AgentMessageChunk:
+			lines = append(lines, "agent: "+acp.PlainText(u.Content))
+		case *acp.AgentThoughtChunk:
+			lines = append(lines, "thought: "+acp.PlainText(u.Content))
+		case *acp.ToolCall:
+			lines = append(lines, "call: "+u.Title+" "+string(u.Status))
+		}
+	}
+	return lines
+}

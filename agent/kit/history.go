@@ -1,0 +1,174 @@
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/journal"
+)
+
+// history is what the records of a session amount to.
+type history struct {
+	items    []item
+	messages map[message]int // index in items
+	calls    map[acp.ToolCallID]int
+	settings map[string]string
+	rules    map[ruleRecord]bool
+	open     bool // the last turn has no end
+}
+
+// item is one update of a replay: a message with all of its text, or a tool call as it ended.
+type item struct {
+	update acp.SessionUpdate
+	text   *strings.Builder // of a chunk of text, which takes the place of its content
+}
+
+// message names a message whose chunks are joined.
+type message struct {
+	id      acp.MessageID
+	thought bool
+}
+
+// readHistory reads a log.
+func readHistory(ctx context.Context, log journal.Log) (*history, error) {
+	h := &history{
+		messages: make(map[message]int), calls: make(map[acp.ToolCallID]int),
+		settings: make(map[string]string), rules: make(map[ruleRecord]bool),
+	}
+	for r, err := range log.Read(ctx, 0) {
+		if err == nil {
+			err = h.add(r)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+func (h *history) add(r journal.Record) error {
+	switch r.Kind {
+	case journal.KindTurn:
+		var t turnRecord
+		if err := json.Unmarshal(r.Data, &t); err != nil {
+			return err
+		}
+		h.open = t.State == turnBegun
+	case journal.KindEvent:
+		u, err := acp.UnmarshalSessionUpdate(r.Data)
+		if err != nil {
+			return err
+		}
+		h.event(u)
+	case journal.KindSetting:
+		var t settingRecord
+		if err := json.Unmarshal(r.Data, &t); err != nil {
+			return err
+		}
+		h.settings[t.ID] = t.Value
+	case journal.KindRule:
+		var rule ruleRecord
+		if err := json.Unmarshal(r.Data, &rule); err != nil {
+			return err
+		}
+		h.rules[rule] = true
+	}
+	return nil // other kinds are of later versions, or for the model
+}
+
+func (h *history) event(u acp.SessionUpdate) {
+	switch v := u.(type) {
+	case *acp.AgentMessageChunk:
+		h.chunk(message{v.MessageID, false}, v.Content, u)
+	case *acp.AgentThoughtChunk:
+		h.chunk(message{v.MessageID, true}, v.Content, u)
+	case *acp.ToolCall:
+		if i, ok := h.calls[v.ToolCallID]; ok {
+			h.items[i].update = u
+			return
+		}
+		h.calls[v.ToolCallID] = len(h.items)
+		h.items = append(h.items, item{update: u})
+	case *acp.Plan:
+		h.replace(u, func(x acp.SessionUpdate) bool { _, ok := x.(*acp.Plan); return ok })
+	case *acp.UsageUpdate:
+		h.replace(u, func(x acp.SessionUpdate) bool { _, ok := x.(*acp.UsageUpdate); return ok })
+	default:
+		h.items = append(h.items, item{update: u})
+	}
+}
+
+// chunk adds to a message. Only texts are joined.
+func (h *history) chunk(m message, content acp.ContentBlock, u acp.SessionUpdate) {
+	text, ok := content.(*acp.TextContent)
+	if !ok {
+		delete(h.messages, m)
+		h.items = append(h.items, item{update: u})
+		return
+	}
+	i, ok := h.messages[m]
+	if !ok {
+		i = len(h.items)
+		h.messages[m] = i
+		h.items = append(h.items, item{update: u, text: new(strings.Builder)})
+	}
+	h.items[i].text.WriteString(text.Text)
+}
+
+// replace adds an update in place of an earlier one.
+func (h *history) replace(u acp.SessionUpdate, same func(acp.SessionUpdate) bool) {
+	for i := range h.items {
+		if same(h.items[i].update) {
+			h.items[i].update = u
+			return
+		}
+	}
+	h.items = append(h.items, item{update: u})
+}
+
+// replay sends what the person has seen.
+func (h *history) replay(ctx context.Context, s *Session) error {
+	for _, it := range h.items {
+		if it.text != nil {
+			switch v := it.update.(type) {
+			case *acp.AgentMessageChunk:
+				v.Content = acp.Text(it.text.String())
+			case *acp.AgentThoughtChunk:
+				v.Content = acp.Text(it.text.String())
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.client.Update(ctx, it.update); err != nil {
+			return err
+		}
+	}
+	if title := s.meta().Title; title != "" {
+		return s.client.Title(ctx, title)
+	}
+	return nil
+}
+
+const interrupted = "The agent was interrupted while this call was running: it may have taken effect."
+
+// repair ends the turn that a crash has left open.
+func (h *history) repair(ctx context.Context, s *Session) error {
+	if !h.open {
+		return nil
+	}
+	var recs []record
+	for _, it := range h.items {
+		c, ok := it.update.(*acp.ToolCall)
+		if !ok || ended(c) {
+			continue
+		}
+		c.Content = append(c.Content, acp.ToolText(interrupted))
+		c.Status = acp.ToolCallStatusFailed
+		recs = append(recs, record{journal.KindEvent, c})
+	}
+	recs = append(recs, record{journal.KindTurn, turnRecord{State: turnInterrupted}})
+	return s.store(ctx, recs...)
+}

@@ -1,0 +1,195 @@
+// Package kit is what agents have in common: sessions that are stored and loaded again, turns
+// that wait for each other, the text of a model as messages, tools with permission, modes and
+// settings, commands, and signing in. An author adds one function that makes a turn:
+//
+//	a := kit.New(&kit.Options{
+//		Info: acp.Implementation{Name: "echo", Version: "1"},
+//		Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+//			return acp.StopReasonEndTurn, s.Text(ctx, "You said: "+acp.PlainText(p.Blocks...))
+//		},
+//	})
+//	err := a.Serve(context.Background(), stream.Stdio())
+//
+// # What it promises
+//
+//   - A session has one turn at a time. Later prompts wait for it in the order in which they
+//     arrived, or are refused. A cancel ends the turn that runs and those that wait.
+//   - When a prompt is responded to, its text has been sent, its tool calls have ended, and
+//     all of it is stored so that it survives the loss of power.
+//   - session/load shows what the person has seen, with the same message ids: also after a
+//     crash, except for at most the last second of a message that was still being written.
+//   - A tool call is stored before it runs. After a crash it has failed, and nothing runs it again.
+//   - A session belongs to one connection, and to one owner if sessions have owners.
+//
+// [Agent.Serve] serves clients of version 1 of the protocol, and clients of version 2 through
+// package agent/router/adapter.
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/router"
+	"github.com/acpkit/go-sdk/agent/router/adapter"
+	"github.com/acpkit/go-sdk/agent/tools"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Options configure an Agent. Only Turn is required.
+type Options struct {
+	// Info is sent to clients.
+	Info acp.Implementation
+
+	// Turn answers a prompt. Its ctx is done when the turn is cancelled and when the connection
+	// ends; Turn must then return. An empty stop reason stands for end_turn. An error reaches the
+	// client as that of any handler does, see package agent. Turn is called for one prompt
+	// of a session at a time, and for several sessions at once.
+	Turn func(ctx context.Context, s *Session, p *Prompt) (acp.StopReason, error)
+
+	// Store keeps the sessions. Nil means a journal.Memory, which ends with the program.
+	Store journal.Store
+
+	// Tools returns the tools of a session, once each time the session is opened.
+	Tools func(s *Session) []tools.Tool
+
+	// Gate decides about a tool call before a person is asked; see tools.Env.
+	Gate func(s *Session, c *tools.Call) tools.Decision
+
+	// Modes are offered to the client, as modes and as a config option. The first one is the
+	// default. It must be the most careful one, because it takes the place of a stored mode
+	// that is not offered any more.
+	Modes Modes
+
+	// Settings are further config options.
+	Settings Settings
+
+	// Commands are the slash commands of a session.
+	Commands Commands
+
+	// Auth tells how users sign in. Nil means that they need not.
+	Auth *Auth
+
+	// Owner returns who uses the connection that ctx belongs to. Sessions of others do not exist
+	// for it.
+	Owner func(ctx context.Context) string
+
+	// Queue is how many prompts of a session may wait for its turn; further ones fail with
+	// -32600. Zero stands for 16, and a negative number for none.
+	Queue int
+
+	// Audio advertises that prompts may have audio.
+	Audio bool
+
+	// Extension handles requests that the protocol does not define; see acp.ExtensionHandler.
+	Extension func(ctx context.Context, conn *agent.Conn, method string, params json.RawMessage) (any, error)
+
+	// Router has the options of the connections that Serve makes.
+	Router *router.Options
+
+	// Logger gets what cannot be returned to a client. Nil means slog.Default.
+	Logger *slog.Logger
+}
+
+const defaultQueue = 16
+
+// An Agent holds the sessions of all connections of a program. It is safe for concurrent use.
+type Agent struct {
+	opts Options
+	err  error // why the options cannot be used
+	log  *slog.Logger
+
+	mu       sync.Mutex
+	sessions map[acp.SessionID]*Session
+	closing  bool
+}
+
+// New returns an agent. What is wrong with the options is returned by Serve, and by initialize.
+func New(opts *Options) *Agent {
+	a := &Agent{sessions: make(map[acp.SessionID]*Session)}
+	if opts != nil {
+		a.opts = *opts
+	}
+	o := &a.opts
+	if o.Store == nil {
+		o.Store = journal.NewMemory()
+	}
+	if o.Queue == 0 {
+		o.Queue = defaultQueue
+	}
+	a.log = o.Logger
+	if a.log == nil {
+		a.log = slog.Default()
+	}
+	if o.Turn == nil {
+		a.err = errors.New("kit: Options.Turn is nil: set the function that answers a prompt")
+	}
+	a.err = errors.Join(a.err, o.Modes.check(), o.Settings.check(len(o.Modes) > 0), o.Commands.check(), o.Auth.check())
+	return a
+}
+
+// Serve serves one client until the connection ends or ctx is done. It takes ownership of s. It
+// may be called for many connections at once; remote.NewHandler accepts it.
+func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
+	if a.err != nil {
+		return errors.Join(a.err, s.Close())
+	}
+	var o router.Options
+	if a.opts.Router != nil {
+		o = *a.opts.Router
+	}
+	if o.Logger == nil {
+		o.Logger = a.log
+	}
+	var v2 agent2.Options
+	if o.V2 != nil {
+		v2 = *o.V2
+	}
+	q := a.newQueue()
+	v2.Receiving = append([]acp.Middleware{q.receiving}, v2.Receiving...)
+	v2.Sending = append(v2.Sending[:len(v2.Sending):len(v2.Sending)], q.sending)
+	o.V2 = &v2
+	return router.Serve(ctx, s, &router.Agents{V1: a.Connect, V2: adapter.FromV1(a.Connect, &adapter.Options{Agent: o.V1, Logger: o.Logger})}, &o)
+}
+
+// Connect returns the agent of one connection, for programs that serve version 1 alone: it is
+// the argument newAgent of agent.Serve.
+func (a *Agent) Connect(c *agent.Conn) acp.Agent {
+	conn := &conn{agent: a, conn: c, queue: a.newQueue()}
+	c.OnEnd(func() { a.leave(c) })
+	return conn
+}
+
+// errClosing is the cause of turns that Close ends.
+var errClosing = errors.New("kit: the agent is closing")
+
+// Close ends the turns that run, waits until they are stored, and closes the sessions. New
+// sessions and prompts are refused. If ctx is done first, Close returns its error; turns that have
+// not ended by then close their sessions themselves.
+func (a *Agent) Close(ctx context.Context) error {
+	a.mu.Lock()
+	a.closing = true
+	all := make([]*Session, 0, len(a.sessions))
+	for _, s := range a.sessions {
+		all = append(all, s)
+	}
+	a.mu.Unlock()
+	for _, s := range all {
+		s.abandon(errClosing)
+	}
+	for _, s := range all {
+		select {
+		case <-s.gone:
+		case <-ctx.Done():
+			return fmt.Errorf("kit: a turn of session %q has not ended: %w", s.id, context.Cause(ctx))
+		}
+	}
+	return nil
+}

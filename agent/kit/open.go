@@ -1,0 +1,330 @@
+package kit
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// idleTime is how long a session keeps its log open without a turn.
+const idleTime = 30 * time.Minute
+
+var (
+	errLeft   = errors.New("kit: the connection has ended")
+	errClosed = errors.New("kit: the session is closed")
+)
+
+// where is what a request that opens a session says of it.
+type where struct {
+	cwd     string
+	dirs    []string
+	servers []acp.MCPServer
+}
+
+// create makes a new session.
+func (c *conn) create(ctx context.Context, w where) (*Session, error) {
+	if err := c.admits(ctx, w); err != nil {
+		return nil, err
+	}
+	id := "sess_" + rand.Text()
+	s, err := c.newSession(ctx, acp.SessionID(id), w)
+	if err != nil {
+		return nil, err
+	}
+	s.log, err = c.agent.opts.Store.Create(ctx, id, journal.Meta{Cwd: w.cwd, AdditionalDirectories: w.dirs, Owner: s.owner})
+	if err != nil {
+		return nil, storeError(err)
+	}
+	s.restore(nil)
+	return s, c.attach(s)
+}
+
+// open opens a stored session.
+func (c *conn) open(ctx context.Context, id acp.SessionID, w where) (*Session, *history, error) {
+	if err := c.admits(ctx, w); err != nil {
+		return nil, nil, err
+	}
+	log, err := c.take(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, h, err := c.reopen(ctx, id, log, w)
+	if err != nil {
+		return nil, nil, errors.Join(err, log.Close())
+	}
+	return s, h, nil
+}
+
+func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w where) (*Session, *history, error) {
+	s, err := c.newSession(ctx, id, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.log = log
+	h, err := readHistory(ctx, log)
+	if err == nil {
+		err = h.repair(ctx, s)
+	}
+	if m := log.Meta(); err == nil && (m.Cwd != w.cwd || !slices.Equal(m.AdditionalDirectories, w.dirs)) {
+		err = log.SetMeta(func(m *journal.Meta) { m.Cwd, m.AdditionalDirectories = w.cwd, w.dirs })
+	}
+	if err != nil && !errors.Is(err, journal.ErrNewer) { // such a session can still be read
+		return nil, nil, cmp.Or(ctx.Err(), error(storeError(err)))
+	}
+	for _, d := range log.Damage() {
+		c.agent.log.Warn("a part of a session is lost", "session", string(id), "damage", d.String())
+		s.held = append(s.held, "A part of this session is lost: "+d.String())
+	}
+	s.restore(h.settings)
+	s.rules = h.rules
+	return s, h, c.attach(s)
+}
+
+// admits returns why no session can be opened now, or not with these params.
+func (c *conn) admits(ctx context.Context, w where) error {
+	if err := c.agent.opts.Auth.ready(ctx); err != nil {
+		return err
+	}
+	for _, server := range w.servers {
+		if _, ok := server.(*acp.MCPServerStdio); !ok {
+			return rpcerr.InvalidParams(nil).WithDetail("mcpServers: this agent reaches servers over stdio only")
+		}
+	}
+	return nil
+}
+
+// newSession returns a session that is not open yet.
+func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) (*Session, error) {
+	a := c.agent
+	s := &Session{
+		agent: a, conn: c.conn, client: c.conn.Session(id), id: id, owner: a.owner(ctx), gone: make(chan struct{}),
+		settings: a.offer(ctx), commands: slices.Clone(a.opts.Commands), rules: make(map[ruleRecord]bool),
+	}
+	s.out = newOutput(s)
+	var err error
+	var list []tools.Tool
+	if a.opts.Tools != nil {
+		list = a.opts.Tools(s)
+	}
+	if s.tools, err = tools.NewRegistry(list...); err != nil {
+		return nil, err
+	}
+	if len(w.servers) > 0 {
+		s.held = append(s.held, "This agent does not use MCP servers: those of the client were not started.")
+	}
+	return s, nil
+}
+
+// attach makes the session one of its connection.
+func (c *conn) attach(s *Session) error {
+	a := c.agent
+	s.idle = time.AfterFunc(idleTime, s.rest) // ends at once
+	a.mu.Lock()
+	closing := a.closing
+	a.sessions[s.id] = s
+	a.mu.Unlock()
+	select {
+	case <-c.conn.Done(): // maybe after leave has looked
+		s.abandon(errLeft)
+		return acp.ErrClosed
+	default:
+	}
+	if closing {
+		s.abandon(errClosing)
+		return rpcerr.InternalError(nil).WithDetail("the agent is shutting down")
+	}
+	return nil
+}
+
+// take opens the log of a stored session that no other connection has open. If the session is open
+// on this one, it is closed first.
+func (c *conn) take(ctx context.Context, id acp.SessionID) (journal.Log, error) {
+	a := c.agent
+	for {
+		s := a.find(id)
+		if s == nil {
+			break
+		}
+		left := false
+		select {
+		case <-s.conn.Done():
+			left = true
+		default:
+		}
+		switch {
+		case s.owner != a.owner(ctx):
+			return nil, rpcerr.SessionNotFound(string(id))
+		case s.conn != c.conn && !left:
+			return nil, rpcerr.InvalidRequest(nil).WithDetail("this session is open on another connection: close it there")
+		case !left && s.running():
+			return nil, rpcerr.InvalidRequest(nil).WithDetail("a turn of this session is running: wait for its end, or cancel it")
+		}
+		s.abandon(errClosed)
+		select {
+		case <-s.gone:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	log, err := a.opts.Store.Open(ctx, string(id))
+	var held *journal.HeldError
+	switch {
+	case errors.Is(err, journal.ErrNotFound), errors.As(err, &held) && a.foreign(ctx, id):
+		return nil, rpcerr.SessionNotFound(string(id))
+	case err != nil:
+		return nil, cmp.Or(ctx.Err(), error(storeError(err)))
+	case log.Meta().Owner != a.owner(ctx):
+		return nil, errors.Join(rpcerr.SessionNotFound(string(id)), log.Close())
+	}
+	return log, nil
+}
+
+func (a *Agent) find(id acp.SessionID) *Session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sessions[id]
+}
+
+func (a *Agent) owner(ctx context.Context) string {
+	if a.opts.Owner == nil {
+		return ""
+	}
+	return a.opts.Owner(ctx)
+}
+
+// foreign reports whether a session that cannot be opened is none of the owner's.
+func (a *Agent) foreign(ctx context.Context, id acp.SessionID) bool {
+	if a.opts.Owner == nil {
+		return false
+	}
+	q := journal.Query{Owner: a.owner(ctx)}
+	for {
+		page, next, err := a.opts.Store.List(ctx, q)
+		if slices.ContainsFunc(page, func(m journal.Meta) bool { return m.ID == string(id) }) {
+			return false
+		}
+		if err != nil || next == "" {
+			return true
+		}
+		q.Cursor = next
+	}
+}
+
+// session returns a session that is open on this connection.
+func (c *conn) session(ctx context.Context, id acp.SessionID) (*Session, error) {
+	s := c.agent.find(id)
+	if s == nil || s.conn != c.conn || s.owner != c.agent.owner(ctx) {
+		return nil, rpcerr.SessionNotFound(string(id))
+	}
+	return s, nil
+}
+
+// close closes a session. It succeeds if there is none.
+func (c *conn) close(ctx context.Context, id acp.SessionID) error {
+	s, err := c.session(ctx, id)
+	if err != nil {
+		return nil
+	}
+	s.abandon(errClosed)
+	select {
+	case <-s.gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// delete deletes a session. It succeeds if there is none.
+func (c *conn) delete(ctx context.Context, id acp.SessionID) error {
+	if err := c.close(ctx, id); err != nil {
+		return err
+	}
+	a := c.agent
+	if a.opts.Owner != nil {
+		if a.foreign(ctx, id) {
+			return nil
+		}
+	}
+	if err := a.opts.Store.Delete(ctx, string(id)); err != nil {
+		return cmp.Or(ctx.Err(), error(storeError(err)))
+	}
+	return nil
+}
+
+// leave is called when a connection has ended.
+func (a *Agent) leave(conn *agent.Conn) {
+	a.mu.Lock()
+	var all []*Session
+	for _, s := range a.sessions {
+		if s.conn == conn {
+			all = append(all, s)
+		}
+	}
+	a.mu.Unlock()
+	for _, s := range all {
+		s.abandon(errLeft)
+	}
+}
+
+func (s *Session) running() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busy != nil
+}
+
+// abandon ends the turn that runs and then the session. It does not wait for that.
+func (s *Session) abandon(cause error) {
+	s.mu.Lock()
+	first := s.over == nil
+	if first {
+		s.over = cause
+	}
+	cancel := s.busy
+	s.mu.Unlock()
+	if cancel != nil {
+		cancel(cause) // finish goes on
+	} else if first {
+		s.drop()
+	}
+}
+
+// drop closes the session in memory.
+func (s *Session) drop() {
+	s.idle.Stop()
+	s.closeLog()
+	s.agent.mu.Lock()
+	if s.agent.sessions[s.id] == s {
+		delete(s.agent.sessions, s.id)
+	}
+	s.agent.mu.Unlock()
+	close(s.gone)
+}
+
+// rest closes the log of an idle session. The next use opens it again.
+func (s *Session) rest() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy == nil && s.over == nil {
+		s.closeLog()
+	}
+}
+
+func (s *Session) closeLog() {
+	s.logMu.Lock()
+	defer s.logMu.Unlock()
+	if s.log != nil {
+		if err := s.log.Close(); err != nil {
+			s.agent.log.Warn("the log of a session cannot be closed", "session", string(s.id), "error", err)
+		}
+		s.log = nil
+	}
+}

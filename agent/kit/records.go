@@ -1,0 +1,175 @@
+package kit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// record is one of the journal. An event is the acp.SessionUpdate that the client got.
+type record struct {
+	kind journal.Kind
+	data any
+}
+
+// turnRecord tells that a turn began or ended. A turn without an end was interrupted.
+type turnRecord struct {
+	State      string         `json:"state"`
+	StopReason acp.StopReason `json:"stopReason,omitempty"` // empty after an error
+}
+
+const (
+	turnBegun       = "begun"
+	turnEnded       = "ended"
+	turnInterrupted = "interrupted" // written when the session is opened again
+)
+
+// settingRecord has the new value of a setting.
+type settingRecord struct {
+	ID    string `json:"id"`
+	Value string `json:"value"`
+}
+
+// ruleRecord is a tools.Rule that the person has allowed for the rest of the session.
+type ruleRecord struct {
+	Tool string `json:"tool"`
+	What string `json:"what"`
+}
+
+// modelRecord has what the model reads, behind what was there before, or in its place.
+type modelRecord struct {
+	Replace bool              `json:"replace,omitempty"`
+	Items   []json.RawMessage `json:"items"`
+}
+
+// storageError says that the session cannot be stored.
+type storageError struct{ err error }
+
+func (e *storageError) Error() string { return "kit: the session cannot be stored: " + e.err.Error() }
+func (e *storageError) Unwrap() error { return e.err }
+
+// RequestError is what the client reads.
+func (e *storageError) RequestError() *rpcerr.RequestError { return storeError(e.err) }
+
+// storeError returns the error of a store as a client reads it.
+func storeError(err error) *rpcerr.RequestError {
+	var held *journal.HeldError
+	var damaged *journal.DamagedError
+	var errno syscall.Errno
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &held):
+		return rpcerr.InvalidRequest(nil).WithDetail("this session is open elsewhere, maybe in another process: close it there").WithCause(err)
+	case errors.As(err, &damaged):
+		return rpcerr.InternalError(nil).WithDetail("the session cannot be read: " + damaged.Damage.String()).WithCause(err)
+	case errors.Is(err, journal.ErrNewer):
+		return rpcerr.InternalError(nil).WithDetail("a newer version of this agent wrote the session: it can be read only").WithCause(err)
+	case errors.As(err, &errno):
+		return rpcerr.InternalError(nil).WithDetail("the sessions cannot be stored or read: " + errno.Error()).WithCause(err)
+	case errors.As(err, &path):
+		return rpcerr.InternalError(nil).WithDetail("the sessions cannot be stored or read: " + path.Err.Error()).WithCause(err)
+	}
+	return rpcerr.InternalError(nil).WithDetail("the sessions cannot be stored or read").WithCause(err)
+}
+
+// journal returns the open log of the session.
+func (s *Session) journal() (journal.Log, error) {
+	s.logMu.Lock()
+	defer s.logMu.Unlock()
+	if s.log == nil {
+		log, err := s.agent.opts.Store.Open(context.Background(), string(s.id))
+		if err != nil {
+			return nil, &storageError{err}
+		}
+		s.log = log
+	}
+	return s.log, nil
+}
+
+// append stores records. If that fails, the turn ends.
+func (s *Session) append(recs ...record) error {
+	log, err := s.journal()
+	if err != nil {
+		s.stop(err)
+		return err
+	}
+	all := make([]journal.Record, len(recs))
+	for i, r := range recs {
+		data, err := json.Marshal(r.data)
+		if err != nil {
+			return err
+		}
+		if r.kind == journal.KindEvent {
+			data = withoutMeta(data)
+		}
+		all[i] = journal.Record{Kind: r.kind, Data: data}
+	}
+	if _, err := log.Append(all...); err != nil {
+		err = &storageError{err}
+		s.stop(err)
+		return err
+	}
+	return nil
+}
+
+// store is append and waits until the records survive the loss of power.
+func (s *Session) store(ctx context.Context, recs ...record) error {
+	if err := s.append(recs...); err != nil {
+		return err
+	}
+	return s.sync(ctx)
+}
+
+func (s *Session) sync(ctx context.Context) error {
+	log, err := s.journal()
+	if err == nil {
+		err = log.Sync(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		err = &storageError{err}
+		s.stop(err)
+	}
+	return err
+}
+
+var (
+	metaMember = []byte(`"_meta"`)
+	opaque     = map[string]bool{"rawInput": true, "rawOutput": true}
+)
+
+// withoutMeta removes the members "_meta", except from the input and output of tools.
+func withoutMeta(data []byte) []byte {
+	if !bytes.Contains(data, metaMember) {
+		return data
+	}
+	var object map[string]json.RawMessage
+	var list []json.RawMessage
+	var out any
+	if json.Unmarshal(data, &object) == nil {
+		delete(object, "_meta")
+		for name, value := range object {
+			if !opaque[name] {
+				object[name] = withoutMeta(value)
+			}
+		}
+		out = object
+	} else if json.Unmarshal(data, &list) == nil {
+		for i := range list {
+			list[i] = withoutMeta(list[i])
+		}
+		out = list
+	} else {
+		return data // a text
+	}
+	if clean, err := json.Marshal(out); err == nil {
+		return clean
+	}
+	return data
+}

@@ -1,0 +1,272 @@
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/tools"
+)
+
+// A Session is one conversation, open on one connection. Its methods are safe for concurrent
+// use. Those that send also store what session/load will show; they fail, and the turn ends, if it
+// cannot be stored.
+type Session struct {
+	agent    *Agent
+	conn     *agent.Conn
+	client   *agent.Session
+	id       acp.SessionID
+	owner    string
+	tools    *tools.Registry
+	settings []Setting
+	out      *output
+	gone     chan struct{} // closed when the session has left memory
+
+	setting sync.Mutex // held while a setting changes
+
+	logMu sync.Mutex
+	log   journal.Log // nil while an idle session is closed in memory
+
+	mu       sync.Mutex
+	busy     context.CancelCauseFunc // ends the turn that runs; nil if there is none
+	over     error                   // why no turn can begin any more
+	idle     *time.Timer
+	commands Commands
+	values   map[string]string // of the settings
+	rules    map[ruleRecord]bool
+	held     []string // notices that the client could not be shown yet
+}
+
+// ID returns the id of the session.
+func (s *Session) ID() acp.SessionID { return s.id }
+
+// Conn returns the connection that the session is open on.
+func (s *Session) Conn() *agent.Conn { return s.conn }
+
+// meta returns what is stored of the session beside its records.
+func (s *Session) meta() journal.Meta {
+	log, err := s.journal()
+	if err != nil {
+		return journal.Meta{}
+	}
+	return log.Meta()
+}
+
+// stop ends the turn that runs, if there is one.
+func (s *Session) stop(cause error) {
+	s.mu.Lock()
+	cancel := s.busy
+	s.mu.Unlock()
+	if cancel != nil {
+		cancel(cause)
+	}
+}
+
+// Tools returns the tools of the session, for the model.
+func (s *Session) Tools() []tools.Tool { return s.tools.Tools() }
+
+// Text adds to the message of the agent. Deltas of a model are joined: the first one is sent
+// at once, the following ones within 25 ms or 2 KiB. Whatever else is sent ends the message.
+func (s *Session) Text(ctx context.Context, delta string) error {
+	return s.out.write(ctx, false, delta)
+}
+
+// Thought adds to a thought of the agent, as Text does.
+func (s *Session) Thought(ctx context.Context, delta string) error {
+	return s.out.write(ctx, true, delta)
+}
+
+// EndMessage ends the message or thought that Text or Thought has begun, so that the next delta
+// begins one of its own. A message of a model ends with its answer.
+func (s *Session) EndMessage() error { return s.out.flush() }
+
+// Update sends any update behind the text. Messages, tool calls, plans and usage are stored too.
+func (s *Session) Update(ctx context.Context, u acp.SessionUpdate) error { return s.out.post(ctx, u) }
+
+// Plan sends the plan, which takes the place of the one before.
+func (s *Session) Plan(ctx context.Context, entries ...acp.PlanEntry) error {
+	return s.Update(ctx, &acp.Plan{Entries: entries})
+}
+
+// Usage tells how many tokens of the context window the last request to the model has used.
+func (s *Session) Usage(ctx context.Context, used, size uint64) error {
+	return s.Update(ctx, &acp.UsageUpdate{Used: used, Size: size})
+}
+
+// Title sets the title of the session, of which the first line counts. A session without a title
+// gets one from its first prompt.
+func (s *Session) Title(ctx context.Context, title string) error {
+	if title = oneLine(title); title == "" {
+		return nil
+	}
+	log, err := s.journal()
+	if err == nil {
+		if err = log.SetMeta(func(m *journal.Meta) { m.Title = title }); err != nil {
+			err = &storageError{err}
+		}
+	}
+	if err != nil {
+		s.stop(err)
+		return err
+	}
+	return s.client.Title(ctx, title)
+}
+
+const maxTitle = 80 // bytes
+
+// oneLine returns the first line with text of a title, cut at a rune.
+func oneLine(text string) string {
+	for line := range strings.Lines(strings.ToValidUTF8(text, "")) {
+		line = strings.TrimSpace(strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, line))
+		if line == "" {
+			continue
+		}
+		if len(line) > maxTitle {
+			cut := maxTitle - len("…")
+			for !utf8.RuneStart(line[cut]) {
+				cut--
+			}
+			line = strings.TrimSpace(line[:cut]) + "…"
+		}
+		return line
+	}
+	return ""
+}
+
+// Notice shows the person a text that is no part of the conversation: at once if the client has
+// notices, otherwise as a message before the next answer. It is not stored.
+func (s *Session) Notice(ctx context.Context, text string) error {
+	if s.conn.ClientCapabilities().Has("session.notices") {
+		return s.client.Notice(ctx, acp.NoticeSeverityWarning, text, "")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = append(s.held, text)
+	return nil
+}
+
+// tellHeld sends the notices that wait, as one message.
+func (s *Session) tellHeld(ctx context.Context) error {
+	s.mu.Lock()
+	held := s.held
+	s.held = nil
+	s.mu.Unlock()
+	if len(held) == 0 {
+		return nil
+	}
+	return s.client.Update(ctx, acp.AgentText(strings.Join(held, "\n")+"\n\n"))
+}
+
+// Run runs tool calls, asking for permission where that is needed; see tools.Registry.Run. An
+// error means that the turn must end.
+func (s *Session) Run(ctx context.Context, calls ...tools.Request) ([]tools.Done, error) {
+	return s.tools.Run(ctx, s.env(), calls)
+}
+
+// Announce shows a tool call of which the model has said only the name yet. It returns the id
+// for the Request of Run.
+func (s *Session) Announce(ctx context.Context, name string) (acp.ToolCallID, error) {
+	return s.tools.Announce(ctx, s.env(), name)
+}
+
+func (s *Session) env() tools.Env {
+	env := tools.Env{Session: toolSession{s}, Rules: rules{s}, Logger: s.agent.log}
+	if gate := s.agent.opts.Gate; gate != nil {
+		env.Gate = func(_ context.Context, c *tools.Call) tools.Decision { return gate(s, c) }
+	}
+	return env
+}
+
+// toolSession is what package tools sees of a session.
+type toolSession struct{ *Session }
+
+// AskPermission asks behind the text. What was stored before survives the loss of power when
+// the answer is acted on.
+func (s toolSession) AskPermission(ctx context.Context, call *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error) {
+	if err := s.out.flush(); err != nil {
+		return acp.PermissionOption{}, err
+	}
+	choice, err := s.client.AskPermission(ctx, call, options...)
+	if err == nil && agent.Allows(choice) {
+		err = s.sync(ctx)
+	}
+	return choice, err
+}
+
+// rules are what the person has allowed for the session. They survive session/load.
+type rules struct{ s *Session }
+
+func (r rules) Allowed(rule tools.Rule) bool {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.s.rules[ruleRecord{rule.Tool, rule.What}]
+}
+
+func (r rules) Allow(ctx context.Context, rule tools.Rule) error {
+	stored := ruleRecord{rule.Tool, rule.What}
+	if err := r.s.store(ctx, record{journal.KindRule, stored}); err != nil {
+		return err
+	}
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	r.s.rules[stored] = true
+	return nil
+}
+
+// Remember adds to what the model reads: values of the author's own, each encoded as JSON. They
+// are no part of what session/load shows.
+func (s *Session) Remember(items ...any) error { return s.remember(false, items) }
+
+// Compact replaces all that the model reads. What the person sees stays as it is.
+func (s *Session) Compact(items ...any) error { return s.remember(true, items) }
+
+func (s *Session) remember(replace bool, items []any) error {
+	r := modelRecord{Replace: replace, Items: make([]json.RawMessage, len(items))}
+	for i, v := range items {
+		data, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("kit: what the model reads: %w", err)
+		}
+		r.Items[i] = data
+	}
+	return s.append(record{journal.KindModel, r})
+}
+
+// History returns what the model reads, as Remember and Compact have left it.
+func (s *Session) History(ctx context.Context) ([]json.RawMessage, error) {
+	log, err := s.journal()
+	if err != nil {
+		return nil, err
+	}
+	var all []json.RawMessage
+	for r, err := range log.Read(ctx, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Kind != journal.KindModel {
+			continue
+		}
+		var m modelRecord
+		if err := json.Unmarshal(r.Data, &m); err != nil {
+			return nil, err
+		}
+		if m.Replace {
+			all = nil
+		}
+		all = append(all, m.Items...)
+	}
+	return all, nil
+}

@@ -1,0 +1,176 @@
+package kit
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/router/adapter"
+	"github.com/acpkit/go-sdk/internal/panics"
+	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// stuckTime is when a turn that goes on after its end was asked for is logged.
+const stuckTime = 10 * time.Second
+
+// Prompt waits for the earlier prompts of the session and makes a turn.
+func (c *conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	a, id := c.agent, req.SessionID
+	if _, v2 := adapter.UserMessageID(ctx); !v2 { // those of version 2 have waited
+		if err := c.wait(ctx, id); err != nil {
+			return nil, err
+		}
+		defer c.queue.run(id, false)
+	}
+	if err := a.opts.Auth.ready(ctx); err != nil {
+		return nil, err
+	}
+	s, err := c.session(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.prompt(ctx, req.Prompt)
+}
+
+// wait waits until the requests of the session that arrived earlier have been responded to.
+func (c *conn) wait(ctx context.Context, id acp.SessionID) error {
+	if err := c.queue.enter(id); err != nil {
+		return err
+	}
+	defer c.queue.leave(id)
+	defer rpc.Waits(ctx)()
+	if err := rpc.AwaitEarlier(ctx); err != nil {
+		return err
+	}
+	c.queue.run(id, true)
+	return nil
+}
+
+// prompt makes a turn. The caller has made sure that no other one runs.
+func (s *Session) prompt(ctx context.Context, blocks []acp.ContentBlock) (_ *acp.PromptResponse, err error) {
+	p, err := readPrompt(ctx, blocks, nil)
+	if err != nil {
+		return nil, err
+	}
+	if id, ok := adapter.UserMessageID(ctx); ok {
+		p.MessageID = id
+	} else {
+		p.MessageID = acp.MessageID("msg_" + rand.Text())
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := s.begin(cancel); err != nil {
+		return nil, err
+	}
+	defer s.finish()
+	defer s.watch(ctx)()
+	if err := s.opened(ctx, p); err != nil {
+		return nil, err
+	}
+	reason, err := s.run(ctx, p)
+	return s.settle(ctx, reason, err)
+}
+
+// begin marks the session as busy.
+func (s *Session) begin(cancel context.CancelCauseFunc) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over != nil {
+		return rpcerr.SessionNotFound(string(s.id)).WithCause(s.over)
+	}
+	s.busy = cancel
+	s.idle.Stop()
+	return nil
+}
+
+// finish ends a turn. A session whose connection has ended is closed.
+func (s *Session) finish() {
+	s.mu.Lock()
+	s.busy = nil
+	over := s.over != nil
+	s.idle.Reset(idleTime)
+	s.mu.Unlock()
+	if over {
+		s.drop()
+	}
+}
+
+// watch logs a turn that goes on although its ctx is done.
+func (s *Session) watch(ctx context.Context) (stop func()) {
+	var late *time.Timer
+	var mu sync.Mutex
+	over := false
+	unwatch := context.AfterFunc(ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			late = time.AfterFunc(stuckTime, func() { // ends at once
+				s.agent.log.Warn("a turn goes on although it was cancelled: it must return when its ctx is done", "session", string(s.id))
+			})
+		}
+	})
+	return func() {
+		unwatch()
+		mu.Lock()
+		defer mu.Unlock()
+		if over = true; late != nil {
+			late.Stop()
+		}
+	}
+}
+
+// opened stores that a turn begins, and the prompt.
+func (s *Session) opened(ctx context.Context, p *Prompt) error {
+	s.out.reset()
+	recs := []record{{journal.KindTurn, turnRecord{State: turnBegun}}}
+	for _, b := range p.Blocks {
+		recs = append(recs, record{journal.KindEvent, &acp.UserMessageChunk{MessageID: p.MessageID, Content: b}})
+	}
+	if err := s.append(recs...); err != nil {
+		return err
+	}
+	if s.meta().Title == "" {
+		if err := s.Title(ctx, acp.PlainText(p.Blocks...)); err != nil {
+			return err
+		}
+	}
+	return s.tellHeld(ctx)
+}
+
+// run calls the function of the author.
+func (s *Session) run(ctx context.Context, p *Prompt) (reason acp.StopReason, err error) {
+	f := s.command(p.Command)
+	if f == nil {
+		f = s.agent.opts.Turn
+	}
+	err = panics.Guard(func() error { reason, err = f(ctx, s, p); return err })
+	return reason, err
+}
+
+// settle ends what the turn has left open, and stores its end.
+func (s *Session) settle(ctx context.Context, reason acp.StopReason, err error) (*acp.PromptResponse, error) {
+	cancelled, why := ctx.Err() != nil, "The turn ended before this call did."
+	if cancelled {
+		reason, why = acp.StopReasonCancelled, "Cancelled"
+	}
+	after := context.WithoutCancel(ctx)
+	outErr := s.out.settle(after, why)
+	end := turnRecord{State: turnEnded, StopReason: cmp.Or(reason, acp.StopReasonEndTurn)}
+	if err != nil && !cancelled {
+		end.StopReason = ""
+	}
+	storeErr := s.store(after, record{journal.KindTurn, end})
+	if lost, ok := errors.AsType[*storageError](errors.Join(storeErr, outErr, err, context.Cause(ctx))); ok {
+		return nil, lost // it is also the reason for what else went wrong
+	}
+	if err = cmp.Or(err, outErr); err != nil && !cancelled {
+		return nil, err
+	}
+	return &acp.PromptResponse{StopReason: end.StopReason}, nil
+}
