@@ -16,6 +16,7 @@ import (
 
 // A pipeline reads from the exit status how the turn ended.
 func TestExitStatusInCI(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	worker := filepath.Join(programs, "agent")

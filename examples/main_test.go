@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 		speak[os.Args[2]](os.Args[3:])
 		return
 	}
-	_ = flag.Set("test.parallel", "16") // the tests wait for processes that end late, not for processors
+	_ = flag.Set("test.parallel", "32") // the tests wait for processes that end late, not for processors
 	code, err := buildAndRun(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -124,6 +124,7 @@ var signals = map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGHUP": sy
 // The agent ignores the end of its input and SIGTERM, and so does a process that it has
 // started.
 func TestSignalsEndTheAgent(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	for name, tt := range map[string]struct {
@@ -150,6 +151,7 @@ func TestSignalsEndTheAgent(t *testing.T) {
 }
 
 func TestChatInterrupt(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	p := start(t, "chat", "-yes", "-dir", t.TempDir(), "-prompt", "work", "--", self)
@@ -164,6 +166,7 @@ func TestChatInterrupt(t *testing.T) {
 
 // The command of a terminal ignores SIGTERM as well.
 func TestSignalsEndTerminals(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	for name, sig := range signals {
@@ -184,6 +187,7 @@ func TestSignalsEndTerminals(t *testing.T) {
 
 // A server ends its agents, each of which belongs to a client that is still connected.
 func TestSignalsEndServedAgents(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	for name, sig := range signals {
@@ -204,6 +208,7 @@ func TestSignalsEndServedAgents(t *testing.T) {
 }
 
 func TestSignalsEndAgents(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"echo", "echo2", "agent"} {
 		for signalName, sig := range signals {
 			t.Run(name+" "+signalName, func(t *testing.T) {
@@ -230,6 +235,7 @@ func TestEveryExampleEndsOnSignals(t *testing.T) {
 
 // ask waits for an agent that does not respond, and says so.
 func TestAskSaysThatItWaits(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command(filepath.Join(programs, "ask"), "hello", "sh", "-c", "echo Welcome; read x; read x")
 	out, err := cmd.StderrPipe()
 	require.NoError(t, err)

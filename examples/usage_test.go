@@ -17,6 +17,7 @@ import (
 
 // The usage of each example begins with its name, not with the path of its binary.
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	all, err := filepath.Glob(filepath.Join(programs, "*"))
 	require.NoError(t, err)
 	require.NotEmpty(t, all)
@@ -31,6 +32,7 @@ func TestHelp(t *testing.T) {
 
 // The error text of an example names the next step.
 func TestErrorsNameTheNextStep(t *testing.T) {
+	t.Parallel()
 	const (
 		install = "The agent is not installed here. Install it"
 		exited  = "The agent exited before it responded. Run its command by itself"

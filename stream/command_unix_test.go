@@ -67,7 +67,9 @@ func TestCommandGrandchildHoldsPipes(t *testing.T) {
 		leak.CheckProcess(t, pid)
 	})
 	t.Run("ignoring SIGTERM", func(t *testing.T) {
-		p := start(t, shell(t, "deaf", `trap "" TERM; sleep 1000 & echo "{\"pid\":$!}"; echo bye >&2; exit 5`), quick)
+		cmd := shell(t, "deaf", `trap "" TERM; sleep 1000 & echo "{\"pid\":$!}"; echo bye >&2; exit 5`)
+		cmd.WaitDelay = 200 * time.Millisecond
+		p := start(t, cmd, quick)
 		pid := readPID(t, p)
 		_, err := p.Read()
 		assert.EqualError(t, err, "process exited with status 5: bye")
@@ -87,12 +89,14 @@ func TestCommandGrandchildHoldsPipes(t *testing.T) {
 	t.Run("and keeps writing", func(t *testing.T) {
 		cmd := shell(t, "deaf", `trap "" TERM; (while :; do echo '{}'; done) & exit 5`)
 		cmd.WaitDelay = 100 * time.Millisecond
-		p := start(t, cmd, &stream.CommandOptions{Grace: 2 * time.Second})
+		p := start(t, cmd, &stream.CommandOptions{Grace: 10 * time.Second})
+		defer syscall.Kill(-p.PID(), syscall.SIGKILL)
 		err := error(nil)
 		for err == nil {
 			_, err = p.Read()
 		}
 		assert.ErrorContains(t, err, "status 5")
+		assert.NoError(t, syscall.Kill(-p.PID(), 0), "the group lives")
 	})
 }
 
@@ -130,7 +134,7 @@ func TestCommandIgnoringEndOfInput(t *testing.T) {
 }
 
 func TestCommandStopped(t *testing.T) {
-	p := start(t, shell(t, "deaf", `trap 'exit 7' TERM; echo '{}'; while :; do sleep 0.05; done`), &stream.CommandOptions{Grace: 2 * time.Second})
+	p := start(t, shell(t, "deaf", `trap 'exit 7' TERM; echo '{}'; while :; do sleep 0.05; done`), &stream.CommandOptions{Grace: time.Second})
 	receive(t, p)
 	require.NoError(t, syscall.Kill(-p.PID(), syscall.SIGSTOP))
 	require.NoError(t, p.Close())

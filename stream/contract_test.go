@@ -16,6 +16,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
+	stream.ShortenStatusPatience(t)
 	for name, connect := range map[string]func() (a, b stream.Stream){
 		"Pipe": stream.Pipe,
 		"Lines over io.Pipe": func() (a, b stream.Stream) {
@@ -57,7 +58,7 @@ func relay(t testing.TB) (near, far stream.Stream) {
 	require.NoError(t, err)
 	cmd := helper(t, "relay")
 	cmd.ExtraFiles = []*os.File{r1, w2}
-	near, err = stream.Command(cmd, &stream.CommandOptions{Grace: time.Second})
+	near, err = stream.Command(cmd, &stream.CommandOptions{Grace: time.Second / 2})
 	require.NoError(t, err)
 	require.NoError(t, r1.Close())
 	require.NoError(t, w2.Close())
@@ -71,7 +72,7 @@ func relayOverTCP(t testing.TB) (near, far stream.Stream) {
 	defer listener.Close()
 	cmd := helper(t, "relay")
 	cmd.Env = append(cmd.Env, relayEnv+"="+listener.Addr().String())
-	near, err = stream.Command(cmd, &stream.CommandOptions{Grace: time.Second})
+	near, err = stream.Command(cmd, &stream.CommandOptions{Grace: time.Second / 2})
 	require.NoError(t, err)
 	conn, err := listener.Accept()
 	require.NoError(t, err)

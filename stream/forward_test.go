@@ -222,14 +222,16 @@ func TestForwardSurvivesAStream(t *testing.T) {
 		"panic":       func() error { panic("oops") },
 	} {
 		for _, reads := range []bool{true, false} {
-			a, _, done := forwarded(func(a, b stream.Stream) (stream.Stream, stream.Stream) {
-				if reads {
-					return &odd{Stream: a, read: func(stream.Stream) ([]byte, error) { return nil, fail() }}, b
-				}
-				return a, &odd{Stream: b, write: func([]byte) error { return fail() }}
+			synctest.Test(t, func(t *testing.T) {
+				a, _, done := forwarded(func(a, b stream.Stream) (stream.Stream, stream.Stream) {
+					if reads {
+						return &odd{Stream: a, read: func(stream.Stream) ([]byte, error) { return nil, fail() }}, b
+					}
+					return a, &odd{Stream: b, write: func([]byte) error { return fail() }}
+				})
+				_ = a.Write([]byte(`{"jsonrpc":"2.0","method":"a"}`))
+				assert.ErrorContains(t, <-done, "panic", name)
 			})
-			_ = a.Write([]byte(`{"jsonrpc":"2.0","method":"a"}`))
-			assert.ErrorContains(t, <-done, "panic", name)
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/acpkit/go-sdk/internal/process"
 )
 
-const (
-	// statusPatience is how long Read and Write wait for the exit status before they return an
-	// error without it. It is added to the time for which other processes may hold the pipes.
-	statusPatience = time.Second
-	// killPatience is how long Close waits for a process that was killed.
-	killPatience = 5 * time.Second
-)
+// killPatience is how long Close waits for a process that was killed.
+const killPatience = 5 * time.Second
+
+// statusPatience is how long Read and Write wait for the exit status before they return an error
+// without it. It is added to the time for which other processes may hold the pipes. Tests shorten
+// it.
+var statusPatience = time.Second
 
 // Process is a child process as a [Stream], made by [Command]. Its methods that are
 // not methods of Stream are safe for concurrent use.

@@ -294,12 +294,14 @@ func TestARudeStreamEndsTheProxy(t *testing.T) {
 		"nil pointer": func() error { return (*url.Error)(nil) },
 		"panic":       func() error { panic("oops") },
 	} {
-		a, left := stream.Pipe()
-		right, b := stream.Pipe()
-		done := make(chan error, 1)
-		go func() { done <- proxy.New(left, &rude{right, fail}, nil).Run(t.Context()) }() // ends with the stream
-		require.NoError(t, a.Write([]byte(`{"jsonrpc":"2.0","method":"a"}`)))
-		assert.ErrorContains(t, <-done, "panic", name)
-		b.Close()
+		synctest.Test(t, func(t *testing.T) {
+			a, left := stream.Pipe()
+			right, b := stream.Pipe()
+			done := make(chan error, 1)
+			go func() { done <- proxy.New(left, &rude{right, fail}, nil).Run(t.Context()) }() // ends with the stream
+			require.NoError(t, a.Write([]byte(`{"jsonrpc":"2.0","method":"a"}`)))
+			assert.ErrorContains(t, <-done, "panic", name)
+			b.Close()
+		})
 	}
 }

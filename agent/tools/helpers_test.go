@@ -42,17 +42,15 @@ func (s *session) Update(_ context.Context, u acp.SessionUpdate) error {
 }
 
 func (s *session) AskPermission(ctx context.Context, u *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error) {
-	line := s.line("ask", u.ToolCallID, u.Title, string(u.Kind), string(u.Status), u.RawInput, u.Locations, u.Content)
+	var names []string
 	for _, o := range options {
-		line += fmt.Sprintf(" (%s)", o.Name)
+		names = append(names, "("+o.Name+")")
 	}
-	s.mu.Lock()
-	s.lines[len(s.lines)-1] = line
-	s.mu.Unlock()
+	s.line("ask", u.ToolCallID, u.Title, string(u.Kind), string(u.Status), u.RawInput, u.Locations, u.Content, names...)
 	return s.answer(ctx, options)
 }
 
-func (s *session) line(what string, id acp.ToolCallID, title, kind, status string, input json.RawMessage, at []acp.ToolCallLocation, content []acp.ToolCallContent) string {
+func (s *session) line(what string, id acp.ToolCallID, title, kind, status string, input json.RawMessage, at []acp.ToolCallLocation, content []acp.ToolCallContent, more ...string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ids == nil {
@@ -82,7 +80,7 @@ func (s *session) line(what string, id acp.ToolCallID, title, kind, status strin
 		}
 		words = append(words, "["+strings.Join(all, " | ")+"]")
 	}
-	line := strings.Join(words, " ")
+	line := strings.Join(append(words, more...), " ")
 	s.lines = append(s.lines, line)
 	return line
 }

@@ -38,6 +38,13 @@ type runner struct {
 func newRunner(t testing.TB, opts *terminals.Options, check terminals.Check) *runner {
 	t.Helper()
 	leak.Check(t)
+	return parallelRunner(t, opts, check)
+}
+
+// parallelRunner is newRunner for a subtest that runs in parallel with others: the test around them
+// calls leak.Check.
+func parallelRunner(t testing.TB, opts *terminals.Options, check terminals.Check) *runner {
+	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	h := &runner{t: t, base: base, work: filepath.Join(base, "work"), session: "s", more: make(chan struct{}, 1), text: map[acp.TerminalID]string{}}

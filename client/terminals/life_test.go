@@ -19,6 +19,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -118,6 +119,7 @@ const stubborn = `sh -c 'trap "" TERM; echo $$; : > ready; while :; do sleep 0.0
 // Processes that a command leaves behind end, even if they ignore SIGTERM, and do not delay the
 // exit.
 func TestGrandchildren(t *testing.T) {
+	leak.Check(t)
 	for name, rest := range map[string]string{"left behind": `exit 5`, "with the command": `trap "" TERM; echo $$; while :; do sleep 0.05; done`} {
 		for end, f := range map[string]func(*runner, acp.TerminalID){
 			"session":    func(h *runner, _ acp.TerminalID) { h.conn.Close("s") },
@@ -126,7 +128,8 @@ func TestGrandchildren(t *testing.T) {
 			"release":    func(h *runner, id acp.TerminalID) { h.release(id); h.pool.Close() },
 		} {
 			t.Run(name+", "+end, func(t *testing.T) {
-				h := newRunner(t, &terminals.Options{Grace: 200 * time.Millisecond}, nil)
+				t.Parallel()
+				h := parallelRunner(t, &terminals.Options{Grace: 200 * time.Millisecond}, nil)
 				id := h.sh(stubborn + rest)
 				n := 1
 				if name == "with the command" {
@@ -148,6 +151,7 @@ func TestGrandchildren(t *testing.T) {
 // A program that closes its host as it exits leaves no command behind, even if another call began
 // to end the command just before.
 func TestCloseWaitsForEndingCommands(t *testing.T) {
+	leak.Check(t)
 	for name, end := range map[string]func(*runner, acp.TerminalID){
 		"connection": func(h *runner, _ acp.TerminalID) { h.conn.End() },
 		"session":    func(h *runner, _ acp.TerminalID) { h.conn.Close("s") },
@@ -156,7 +160,8 @@ func TestCloseWaitsForEndingCommands(t *testing.T) {
 		"close":      func(h *runner, _ acp.TerminalID) { h.pool.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newRunner(t, &terminals.Options{Grace: 300 * time.Millisecond}, nil)
+			t.Parallel()
+			h := parallelRunner(t, &terminals.Options{Grace: 300 * time.Millisecond}, nil)
 			id := h.sh(`exec 2>/dev/null; trap 'echo $$' TERM; echo $$; while :; do sleep 0.02; done`)
 			h.pids(id, 1)
 			var ending sync.WaitGroup

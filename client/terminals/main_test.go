@@ -2,6 +2,7 @@ package terminals_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -62,6 +63,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	_ = flag.Set("test.parallel", "16") // the tests wait for processes that end late, not for processors
 	os.Exit(m.Run())
 }
 

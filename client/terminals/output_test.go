@@ -16,6 +16,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/command"
 	"github.com/acpkit/go-sdk/internal/reserve"
 )
 
@@ -137,6 +138,8 @@ func TestLiveOutput(t *testing.T) {
 
 // A command ends while OnOutput still handles earlier output.
 func TestNothingIsLostBySlowOutput(t *testing.T) {
+	defer func(before time.Duration) { command.Linger = before }(command.Linger)
+	command.Linger = 100 * time.Millisecond
 	release := make(chan struct{})
 	var heard strings.Builder
 	h := newRunner(t, &terminals.Options{OnOutput: func(o terminals.Output) {
@@ -155,7 +158,7 @@ func TestNothingIsLostBySlowOutput(t *testing.T) {
 	select {
 	case <-waited:
 		t.Error("the end was reported before all of the output was taken")
-	case <-time.After(1500 * time.Millisecond): // three times the time for which the pipe is held open
+	case <-time.After(3 * command.Linger): // three times as long as the pipe is read after the end
 	}
 	close(release)
 	<-waited

@@ -11,9 +11,9 @@ import (
 	"github.com/acpkit/go-sdk/internal/process"
 )
 
-// linger is how long output is still read after a command has ended, if a process that it started
-// holds the pipe. The time spent in the writer does not count.
-const linger = 500 * time.Millisecond
+// Linger is how long output is still read after a command has ended, if a process that it started
+// holds the pipe. The time spent in the writer does not count. Only tests change it.
+var Linger = 500 * time.Millisecond
 
 // Process is a command that runs as a child process.
 type Process struct {
@@ -78,7 +78,7 @@ func (p *Process) Wait() acp.TerminalExitStatus {
 		p.group.Terminate()
 	}
 	for {
-		left := linger + p.taking.time() - taken - time.Since(p.ended)
+		left := Linger + p.taking.time() - taken - time.Since(p.ended)
 		if left <= 0 || Within(left, p.drained) {
 			break
 		}

@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	outgoingBytes = 1 << 20         // accepted and not posted before a writer waits
-	maxFlying     = 1024            // POSTs of responses that are under way before a writer waits
-	flushGrace    = 2 * time.Second // how long Close waits for what was accepted
+	outgoingBytes = 1 << 20 // accepted and not posted before a writer waits
+	maxFlying     = 1024    // POSTs of responses that are under way before a writer waits
 	deleteTimeout = 2 * time.Second
 	endGrace      = 5 * time.Second  // how long the other streams may take to end as well
 	silentLimit   = 60 * time.Second // servers send a comment every 15 s
@@ -42,6 +41,9 @@ const (
 	// how long the answer may take.
 	pingAfter = 15 * time.Second
 )
+
+// flushGrace is how long Close waits for what was accepted. Tests shorten it.
+var flushGrace = 2 * time.Second
 
 // errUnanswered is the error of a request whose response has not begun in time.
 var errUnanswered = errors.New("the server does not answer")

@@ -1,6 +1,17 @@
 package streamhttp
 
-import "io"
+import (
+	"io"
+	"testing"
+	"time"
+)
+
+// ShortenFlush makes Close wait less than a client does for messages that the server does not take.
+func ShortenFlush(t testing.TB) {
+	before := flushGrace
+	flushGrace = 500 * time.Millisecond
+	t.Cleanup(func() { flushGrace = before })
+}
 
 // ReadEvents returns the data and the last id of all events.
 func ReadEvents(r io.Reader, max int) (all [][]byte, id string, err error) {

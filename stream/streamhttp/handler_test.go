@@ -127,18 +127,20 @@ func TestFailedInitialize(t *testing.T) {
 
 // A client that leaves before it is initialized leaves nothing behind.
 func TestClientLeavesDuringInitialize(t *testing.T) {
-	s := serve(t, nil)
-	client, err := streamhttp.Dial(s.URL, nil)
-	require.NoError(t, err)
-	require.NoError(t, client.Write([]byte(initialize)))
-	end := <-s.conns
-	defer end.Close()
-	receive(t, end)
-	done := make(chan struct{})
-	go func() { client.Close(); close(done) }() // ends by itself
-	_, err = end.Read()
-	assert.ErrorContains(t, err, "left before it was initialized")
-	<-done
+	synctest.Test(t, func(t *testing.T) {
+		h, conns := handler(nil)
+		client, err := streamhttp.Dial("http://server/", &streamhttp.DialOptions{Client: pipenet.Serve(t, h, nil)})
+		require.NoError(t, err)
+		require.NoError(t, client.Write([]byte(initialize)))
+		end := <-conns
+		defer end.Close()
+		receive(t, end)
+		done := make(chan struct{})
+		go func() { client.Close(); close(done) }() // ends by itself
+		_, err = end.Read()
+		assert.ErrorContains(t, err, "left before it was initialized")
+		<-done
+	})
 }
 
 func TestRouting(t *testing.T) {
@@ -273,6 +275,7 @@ func TestResponsesPassWaitingRequests(t *testing.T) {
 }
 
 func TestContract(t *testing.T) {
+	streamhttp.ShortenFlush(t)
 	for name, tt := range map[string]struct {
 		resume bool
 		client *http.Client

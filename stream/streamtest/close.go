@@ -78,6 +78,9 @@ func interruptRead(t *testing.T, a, b stream.Stream) {
 	}
 }
 
+// quiet is how long a write makes no progress before it counts as blocked.
+const quiet = 50 * time.Millisecond
+
 func interruptWrite(t *testing.T, a, b stream.Stream) {
 	progress := make(chan struct{}, 1)
 	failed := start(func() error {
@@ -92,7 +95,7 @@ func interruptWrite(t *testing.T, a, b stream.Stream) {
 	for blocked := false; !blocked; {
 		select {
 		case <-progress:
-		case <-time.After(200 * time.Millisecond): // nothing was read meanwhile
+		case <-time.After(quiet):
 			blocked = true
 		}
 	}

@@ -155,6 +155,7 @@ func rawFrames(t *testing.T, frames ...byte) int {
 	_, err = io.ReadFull(r, head)
 	require.NoError(t, err, "the server must say why")
 	assert.Equal(t, byte(0x88), head[0])
+	require.NoError(t, c.Close(), "so that the server does not wait for a close frame")
 	return int(head[2])<<8 | int(head[3])
 }
 
