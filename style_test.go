@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -202,30 +201,129 @@ func TestGoStatementsSayWhatEndsThem(t *testing.T) {
 	})
 }
 
-// Tests that sleep are slow when they pass and wrong when the machine is busy;
-// package testing/synctest does without. Tests of real processes are no exception:
-// they wait for what the process does. Only main_test.go may hold sleepers, which are
-// the child processes themselves.
+// bubbles are the functions that run a function in a synctest bubble.
+var bubbles = map[string]bool{
+	"synctest.Test": true, "bubble": true, "inBubble": true, "pairtest.Bubble": true,
+	"scene": true, "overBoth": true, // each of them makes the ends of a conversation first
+}
+
+// sleepers are the functions that may sleep outside of a literal for a bubble, and why.
+var sleepers = map[string]string{
+	"agent CreateTerminal":                                  "it sleeps for no time outside of a bubble",
+	"agent/router/adapter TestCloseDuringATurn":             handlers,
+	"agent/router/adapter TestHeldPrompts":                  handlers,
+	"agent/v2 TestPromptThatOvertakesClose":                 handlers,
+	"agent/v2 dialogueWorks":                                handlers,
+	"client/terminals startReady":                           "it runs in a child process and waits for another one",
+	"client/v2 TestCtxOfAPrompt":                            handlers,
+	"internal/endpoint pieces":                              scripts,
+	"internal/rpc TestHandlersAtEndOfInput":                 handlers,
+	"internal/rpc play":                                     scripts,
+	"internal/rpc run":                                      scripts,
+	"internal/rpc/outbox WriteBatch":                        streams,
+	"internal/system/hardening/faults Write":                streams,
+	"internal/system/hardening/faults closeByMany":          scripts,
+	"internal/system/hardening/faults turnBeforeTheEnd2":    scripts,
+	"internal/system/hardening/flood TestRequestsAtOnce":    handlers,
+	"internal/system/hardening/flood TestUpdatesInRealTime": "its client is slow in real time, over pipes of the system",
+	"internal/system/hardening/order CloseSession":          handlers,
+	"internal/system/hardening/order Prompt":                handlers,
+	"internal/system/hardening/order play":                  scripts,
+	"internal/system/interop HandleExtension":               handlers,
+	"internal/system/interop HandleExtensionNotification":   handlers,
+	"internal/system/interop settle":                        scripts,
+	"stream/streamhttp Read":                                streams,
+	"stream/websocket TestInitializeForEver":                "it sleeps for no time over TCP",
+}
+
+const (
+	handlers = "its handlers are called in the bubble of their connection"
+	streams  = "its stream is used in bubbles only"
+	scripts  = "its callers call it in a bubble"
+)
+
+// A test that sleeps is slow if it passes and wrong if the machine is busy. In a bubble sleeping
+// takes no time. Tests of real processes are no exception: they wait for what the process does.
 func TestTestsDoNotSleep(t *testing.T) {
-	bubbles := map[string]bool{} // folders whose tests run in bubbles, where sleeping takes no time
+	slept := map[string]bool{}
 	eachSource(t, func(s *source) {
-		if importsPackage(s.file, "testing/synctest") {
-			bubbles[path.Dir(s.path)] = true
-		}
-	})
-	eachSource(t, func(s *source) {
-		if !s.test || path.Base(s.path) == "main_test.go" || bubbles[path.Dir(s.path)] {
+		if !s.test {
 			return
 		}
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sleep" {
-				if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" {
-					assert.Fail(t, "a test sleeps", at(n))
+		for _, decl := range s.file.Decls {
+			name := s.pkg + " " + declaredName(decl)
+			sleeps(decl, func(n ast.Node) {
+				slept[name] = true
+				assert.NotEmpty(t, sleepers[name], "%s: %s sleeps", at(n), name)
+			})
+		}
+	})
+	for name := range sleepers {
+		assert.Contains(t, slept, name, "it does not sleep")
+	}
+}
+
+// sleeps calls found for each time.Sleep in node, and each receive from time.After outside of a
+// select, except in function literals for a bubble.
+func sleeps(node ast.Node, found func(ast.Node)) {
+	ast.Inspect(node, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if !bubbles[calledName(n)] {
+				break
+			}
+			for _, arg := range n.Args {
+				if _, literal := arg.(*ast.FuncLit); !literal {
+					sleeps(arg, found)
 				}
 			}
-			return true
-		})
+			return false
+		case *ast.CommClause:
+			for _, stmt := range n.Body {
+				sleeps(stmt, found)
+			}
+			return false
+		case *ast.ExprStmt:
+			if wait, ok := n.X.(*ast.UnaryExpr); ok && calledName(wait.X) == "time.After" {
+				found(n)
+			}
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && x.Name+"."+n.Sel.Name == "time.Sleep" {
+				found(n)
+			}
+		}
+		return true
 	})
+}
+
+// calledName returns f for a call of f, and p.f for one of p.f.
+func calledName(call ast.Expr) string {
+	c, ok := call.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	switch f := c.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); ok {
+			return x.Name + "." + f.Sel.Name
+		}
+	}
+	return ""
+}
+
+// declaredName returns the name of a function, or of the first variable of a declaration.
+func declaredName(decl ast.Decl) string {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		return d.Name.Name
+	case *ast.GenDecl:
+		if v, ok := d.Specs[0].(*ast.ValueSpec); ok {
+			return v.Names[0].Name
+		}
+	}
+	return ""
 }
 
 // Unfinished work is an item for an issue.
@@ -294,8 +392,4 @@ func TestOneNameForAThing(t *testing.T) {
 	for page, text := range documents(t) {
 		check(page, string(text))
 	}
-}
-
-func importsPackage(file *ast.File, name string) bool {
-	return slices.ContainsFunc(file.Imports, func(spec *ast.ImportSpec) bool { return spec.Path.Value == strconv.Quote(name) })
 }
