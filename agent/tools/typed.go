@@ -16,8 +16,8 @@ import (
 )
 
 // Typed returns a tool whose input is the struct In. It panics if In is none, or has a field
-// that JSON cannot have, or a rule that does not exist: that is a mistake in the program. The caller sets Kind, Effect and
-// Describe of what it returns.
+// that JSON cannot have, or a rule that does not exist: that is a mistake in the program. The
+// caller sets Kind, Effect and Describe of what it returns.
 //
 // The tag json names a field, description tells the model about it, and validate has the rules
 // of github.com/go-playground/validator. The rules required, min, max, gte, lte, len and oneof
@@ -35,7 +35,6 @@ func Typed[In any](name, description string, run func(ctx context.Context, c *Ca
 	if err != nil {
 		panic(fmt.Sprintf("tools: the input of %s: %v", name, err))
 	}
-	validate.Input(new(In)) // panics for a rule that does not exist
 	return Tool{
 		Name: name, Description: description, Kind: acp.ToolKindOther, Schema: schema,
 		Run: func(ctx context.Context, c *Call) (Result, error) {
@@ -129,7 +128,11 @@ func typeSchema(t reflect.Type, inside []reflect.Type) (s *schema, err error) {
 			return nil, fmt.Errorf("%v contains itself", t)
 		}
 		s = &schema{Type: "object", Properties: make(map[string]*schema)}
-		return s, s.fields(t, append(inside, t))
+		if err := s.fields(t, append(inside, t)); err != nil {
+			return nil, err
+		}
+		validate.Input(reflect.New(t).Interface()) // panics for a rule that does not exist
+		return s, nil
 	}
 	return nil, fmt.Errorf("%v has no JSON schema", t)
 }

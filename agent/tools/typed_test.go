@@ -78,6 +78,11 @@ func TestTypedRefuses(t *testing.T) {
 		"Undefined validation function 'nosuch' on field 'N'": typed[struct {
 			N int `validate:"nosuch"`
 		}],
+		"Undefined validation function 'deep' on field 'N'": typed[struct {
+			Edits []*struct {
+				N int `validate:"deep"`
+			} `validate:"dive"`
+		}],
 	} {
 		assert.PanicsWithValue(t, want, make, want)
 	}

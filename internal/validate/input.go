@@ -36,11 +36,11 @@ var inputs = sync.OnceValue(func() *validator.Validate {
 	v := validator.New(validator.WithRequiredStructEnabled())
 	v.RegisterTagNameFunc(func(field reflect.StructField) string {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch name {
-		case "":
-			return mark + field.Name
-		case "-":
+		switch {
+		case name == "-", name == "" && field.Anonymous: // the fields of an embedded struct are those of the outer one
 			return mark
+		case name == "":
+			return mark + field.Name
 		}
 		return mark + name
 	})
@@ -52,19 +52,17 @@ var inputs = sync.OnceValue(func() *validator.Validate {
 const mark = "\x00"
 
 // pathOf splits a namespace, such as "input.\0edits[0].\0path", into its steps, without the name of
-// the root.
+// the root, which a type without a name does not have.
 func pathOf(namespace string) []string {
 	var path []string
-	for i, step := range strings.Split(namespace, "."+mark) {
-		if i == 0 {
-			continue
-		}
+	_, namespace, _ = strings.Cut(namespace, mark)
+	for step := range strings.SplitSeq(namespace, "."+mark) {
 		name, key, inside := strings.Cut(step, "[")
 		if name != "" {
 			path = append(path, name)
 		}
 		if inside {
-			path = append(path, strings.TrimSuffix(key, "]"))
+			path = append(path, strings.Split(strings.TrimSuffix(key, "]"), "][")...)
 		}
 	}
 	return path

@@ -260,6 +260,8 @@ func messageOf(e validator.FieldError) string {
 		return limit(e, "at least ")
 	case "max", "lte":
 		return limit(e, "at most ")
+	case "len":
+		return limit(e, "exactly ")
 	case "oneof":
 		return "must be one of " + e.Param()
 	}
