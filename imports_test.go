@@ -89,6 +89,8 @@ var importRules = []importRule{
 	{"agent/kit", []string{"acp", "acp/v2", "agent", "agent/v2", "agent/journal", "agent/tools", "agent/workspace", "agent/router", "agent/router/adapter", "stream", "rpcerr",
 		"internal/endpoint", "internal/panics", "internal/rpc"},
 		"it composes the parts of an agent, and none of them imports it"},
+	{"agent/kit/kittest", []string{"acp", "agent/journal", "agent/kit"},
+		"it tests the stores of others"},
 	{"agent/router/adapter", []string{"acp", "acp/v2", "agent", "agent/v2", "client", "stream", "rpcerr", "internal/endpoint"},
 		"it is the client of an agent of version 1, and the agent of clients of version 2"},
 	{"agent/router", []string{"acp", "acp/v2", "agent", "agent/v2", "stream", "rpcerr", "internal/endpoint", "internal/envelope", "internal/panics", "internal/wire", "internal/validate"},

@@ -22,6 +22,7 @@ type user struct {
 	*screen
 	t   *testing.T
 	set *thread.Set
+	end <-chan error // gets the result of Serve
 }
 
 // screen is what a user sees and answers.
@@ -62,15 +63,22 @@ func connect(t *testing.T, a *kit.Agent) *user {
 	ours, theirs := stream.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
-	conn, err := client.Connect(t.Context(), ours, func(c *client.Conn) acp.Client { u.Conn = c; return u.screen }, &client.Options{
+	_, err := client.Connect(t.Context(), ours, func(c *client.Conn) acp.Client { u.Conn = c; return u.screen }, &client.Options{
 		Receiving: []acp.Middleware{u.set.Receiving}, Sending: []acp.Middleware{u.set.Sending}, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		conn.Close()
-		<-served
-	})
+	u.end = served
+	t.Cleanup(u.leave)
 	return u
+}
+
+// leave ends the connection, and waits until the agent has noticed.
+func (u *user) leave() {
+	u.Close()
+	if u.end != nil {
+		<-u.end
+		u.end = nil
+	}
 }
 
 // open opens a new session.

@@ -154,11 +154,8 @@ func (h *history) replay(ctx context.Context, s *Session) error {
 
 const interrupted = "The agent was interrupted while this call was running: it may have taken effect."
 
-// repair ends the turn that a crash has left open.
+// repair ends the turn that a crash has left open, and its calls.
 func (h *history) repair(ctx context.Context, s *Session) error {
-	if !h.open {
-		return nil
-	}
 	var recs []record
 	for _, it := range h.items {
 		c, ok := it.update.(*acp.ToolCall)
@@ -169,6 +166,8 @@ func (h *history) repair(ctx context.Context, s *Session) error {
 		c.Status = acp.ToolCallStatusFailed
 		recs = append(recs, record{journal.KindEvent, c})
 	}
-	recs = append(recs, record{journal.KindTurn, turnRecord{State: turnInterrupted}})
-	return s.store(ctx, recs...)
+	if len(recs) == 0 && !h.open {
+		return nil
+	}
+	return s.store(ctx, append(recs, record{journal.KindTurn, turnRecord{State: turnInterrupted}})...)
 }

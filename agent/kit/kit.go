@@ -57,6 +57,9 @@ type Options struct {
 	// Store keeps the sessions. Nil means a journal.Memory, which ends with the program.
 	Store journal.Store
 
+	// Backend takes the place of Store for a program that has a store of its own already.
+	Backend Backend
+
 	// Tools returns the tools of a session, once each time the session is opened.
 	Tools func(s *Session) []tools.Tool
 
@@ -118,7 +121,12 @@ func New(opts *Options) *Agent {
 		a.opts = *opts
 	}
 	o := &a.opts
-	if o.Store == nil {
+	switch {
+	case o.Store != nil && o.Backend != nil:
+		a.err = errors.New("kit: Options has a Store and a Backend: set one of them")
+	case o.Backend != nil:
+		o.Store = backendStore{o.Backend}
+	case o.Store == nil:
 		o.Store = journal.NewMemory()
 	}
 	if o.Queue == 0 {
@@ -129,7 +137,7 @@ func New(opts *Options) *Agent {
 		a.log = slog.Default()
 	}
 	if o.Turn == nil {
-		a.err = errors.New("kit: Options.Turn is nil: set the function that answers a prompt")
+		a.err = errors.Join(a.err, errors.New("kit: Options.Turn is nil: set the function that answers a prompt"))
 	}
 	a.err = errors.Join(a.err, o.Modes.check(), o.Settings.check(len(o.Modes) > 0), o.Commands.check(), o.Auth.check())
 	return a

@@ -41,8 +41,7 @@ func TestLoad(t *testing.T) {
 		u.load(id)
 		assert.Equal(t, want, texts(u.received()))
 	}
-	u.Close()
-	<-u.Done()
+	u.leave()
 	other := connect(t, a)
 	other.load(id)
 	assert.Equal(t, want, texts(other.received()))

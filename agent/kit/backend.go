@@ -1,0 +1,185 @@
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/journal"
+)
+
+// A Backend takes the place of Options.Store for a program that has a store already, such as one
+// that it shares with a terminal interface. It keeps what the person sees; what the model reads
+// is the program's own business: Remember and Compact of a Session fail, and History is empty. What a
+// person allows for the rest of a session ends when the session is closed.
+//
+// Its methods are called for one session one at a time, except for Replay, and for several
+// sessions at once. What they return has been written: a prompt is responded to after that. Two
+// programs that share a store must themselves keep from using a session at the same time.
+// Package kittest tests a Backend.
+type Backend interface {
+	// Create stores a new session. Its ID, Cwd, AdditionalDirectories, Owner and Created are set.
+	Create(ctx context.Context, m journal.Meta) error
+
+	// Load returns what is known of a session, or an error that matches journal.ErrNotFound.
+	Load(ctx context.Context, id string) (journal.Meta, error)
+
+	// List returns a page of sessions, as journal.Store does.
+	List(ctx context.Context, q journal.Query) (page []journal.Meta, next string, err error)
+
+	// Replay returns the updates of a session in their order. Chunks with the same message id
+	// may be joined. Of several messages that name a tool call the last one counts.
+	Replay(ctx context.Context, id string) iter.Seq2[acp.SessionUpdate, error]
+
+	// Append adds updates: messages, of the user too, tool calls as they are announced and as
+	// they end, plans, usage, and the mode. Other settings come as a ConfigOptionUpdate with
+	// one option, and a title as a SessionInfoUpdate, which Load returns and Replay leaves out.
+	Append(ctx context.Context, id string, updates ...acp.SessionUpdate) error
+
+	// Delete deletes a session. It returns nil if there is none.
+	Delete(ctx context.Context, id string) error
+}
+
+// backendStore makes a store of a Backend.
+type backendStore struct{ b Backend }
+
+func (s backendStore) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
+	m.ID = id
+	if err := s.b.Create(ctx, m); err != nil {
+		return nil, err
+	}
+	return &backendLog{b: s.b, meta: m}, nil
+}
+
+func (s backendStore) Open(ctx context.Context, id string) (journal.Log, error) {
+	m, err := s.b.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &backendLog{b: s.b, meta: m}, nil
+}
+
+func (s backendStore) List(ctx context.Context, q journal.Query) ([]journal.Meta, string, error) {
+	return s.b.List(ctx, q)
+}
+
+func (s backendStore) Delete(ctx context.Context, id string) error { return s.b.Delete(ctx, id) }
+
+// backendLog is the log of a session of a Backend.
+type backendLog struct {
+	b Backend
+
+	mu   sync.Mutex // held while Append of the Backend runs
+	meta journal.Meta
+	seq  int64
+}
+
+var errNoHistory = errors.New("kit: with a Backend, what the model reads is kept by the program: do not call Remember and Compact")
+
+func (l *backendLog) Append(recs ...journal.Record) (int64, error) {
+	var updates []acp.SessionUpdate
+	for _, r := range recs {
+		switch r.Kind {
+		case journal.KindEvent:
+			u, err := acp.UnmarshalSessionUpdate(r.Data)
+			if err != nil {
+				return 0, err
+			}
+			updates = append(updates, u)
+		case journal.KindSetting:
+			var t settingRecord
+			if err := json.Unmarshal(r.Data, &t); err != nil {
+				return 0, err
+			}
+			updates = append(updates, t.update())
+		case journal.KindModel:
+			return 0, errNoHistory
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seq += int64(len(recs))
+	if len(updates) == 0 {
+		return l.seq, nil
+	}
+	return l.seq, l.b.Append(context.Background(), l.meta.ID, updates...)
+}
+
+// update returns the update that a Backend stores.
+func (t settingRecord) update() acp.SessionUpdate {
+	if t.ID == modeSetting {
+		return &acp.CurrentModeUpdate{CurrentModeID: acp.SessionModeID(t.Value)}
+	}
+	value := acp.SessionConfigValueID(t.Value)
+	return &acp.ConfigOptionUpdate{ConfigOptions: []acp.SessionConfigOption{{
+		ID: acp.SessionConfigID(t.ID), Name: t.ID,
+		Kind: &acp.SessionConfigSelect{CurrentValue: value, Options: acp.SessionConfigSelectOptions{Ungrouped: []acp.SessionConfigSelectOption{{Value: value, Name: t.Value}}}},
+	}}}
+}
+
+// settingsOf returns the settings that a stored update has.
+func settingsOf(u acp.SessionUpdate) (all []settingRecord) {
+	switch u := u.(type) {
+	case *acp.CurrentModeUpdate:
+		return []settingRecord{{modeSetting, string(u.CurrentModeID)}}
+	case *acp.ConfigOptionUpdate:
+		for _, o := range u.ConfigOptions {
+			if kind, ok := o.Kind.(*acp.SessionConfigSelect); ok {
+				all = append(all, settingRecord{string(o.ID), string(kind.CurrentValue)})
+			}
+		}
+	}
+	return all
+}
+
+func (l *backendLog) Read(ctx context.Context, _ int64) iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) {
+		for u, err := range l.b.Replay(ctx, l.meta.ID) {
+			recs := []record{{journal.KindEvent, u}}
+			if settings := settingsOf(u); settings != nil {
+				recs = nil
+				for _, t := range settings {
+					recs = append(recs, record{journal.KindSetting, t})
+				}
+			}
+			for _, r := range recs {
+				var data []byte
+				if err == nil {
+					data, err = json.Marshal(r.data)
+				}
+				if !yield(journal.Record{Kind: r.kind, Data: data}, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (l *backendLog) Meta() journal.Meta {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.meta
+}
+
+// SetMeta stores a new title.
+func (l *backendLog) SetMeta(change func(*journal.Meta)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.meta
+	change(&m)
+	if m.Title != l.meta.Title {
+		if err := l.b.Append(context.Background(), m.ID, &acp.SessionInfoUpdate{Title: acp.Some(m.Title)}); err != nil {
+			return fmt.Errorf("kit: the title: %w", err)
+		}
+	}
+	l.meta = m
+	return nil
+}
+
+func (l *backendLog) Sync(context.Context) error { return nil }
+func (l *backendLog) Damage() []journal.Damage   { return nil }
+func (l *backendLog) Close() error               { return nil }
