@@ -88,6 +88,14 @@ func (c *Call) At(ctx context.Context, path string, line uint32) error {
 	})
 }
 
+// shownInput is the input as the client gets it.
+func (c *Call) shownInput() json.RawMessage {
+	if c.summary.Input != nil {
+		return c.summary.Input
+	}
+	return c.input
+}
+
 func (c *Call) content() []acp.ToolCallContent {
 	all := slices.Clone(c.shown)
 	if c.progress != "" {
@@ -112,14 +120,14 @@ func (c *Call) change(ctx context.Context, set func(*acp.ToolCallUpdate)) error 
 func (c *Call) announce(ctx context.Context, known bool) error {
 	if known {
 		return c.change(ctx, func(u *acp.ToolCallUpdate) {
-			u.Title, u.Kind, u.Name, u.RawInput, u.Locations, u.Content = c.summary.Title, c.tool.Kind, c.tool.Name, c.input, c.locations, c.content()
+			u.Title, u.Kind, u.Name, u.RawInput, u.Locations, u.Content = c.summary.Title, c.tool.Kind, c.tool.Name, c.shownInput(), c.locations, c.content()
 		})
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.session.Update(ctx, &acp.ToolCall{
 		ToolCallID: c.id, Title: c.summary.Title, Name: c.tool.Name, Kind: c.tool.Kind, Status: acp.ToolCallStatusPending,
-		RawInput: c.input, Locations: c.locations, Content: c.content(),
+		RawInput: c.shownInput(), Locations: c.locations, Content: c.content(),
 	})
 }
 
@@ -129,7 +137,7 @@ func (c *Call) question() *acp.ToolCallUpdate {
 	defer c.mu.Unlock()
 	return &acp.ToolCallUpdate{
 		ToolCallID: c.id, Title: c.summary.Title, Name: c.tool.Name, Kind: c.tool.Kind, Status: acp.ToolCallStatusPending,
-		RawInput: c.input, Locations: c.locations, Content: c.content(),
+		RawInput: c.shownInput(), Locations: c.locations, Content: c.content(),
 	}
 }
 

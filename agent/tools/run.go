@@ -94,6 +94,7 @@ func (b *batch) run(d *Done) {
 		c.input = nil
 	default:
 		c.summary = b.describe(c)
+		bad = c.summary.Err
 	}
 	if c.summary.Title == "" {
 		c.summary.Title = cmp.Or(c.tool.Title, c.tool.Name)

@@ -136,6 +136,40 @@ func TestBadCalls(t *testing.T) {
 	}
 }
 
+// Nobody is asked about a call that cannot succeed.
+func TestCallThatCannotSucceed(t *testing.T) {
+	tool := edit(done)
+	tool.Describe = func(context.Context, json.RawMessage) tools.Summary {
+		return tools.Summary{Title: "Edit /a", Err: tools.Failf("/a does not exist")}
+	}
+	s := &session{}
+	all, err := registry(t, tool).Run(t.Context(), tools.Env{Session: s}, []tools.Request{{Name: "edit"}})
+	require.NoError(t, err)
+	assert.Equal(t, tools.Failed, all[0].Outcome)
+	assert.Equal(t, "/a does not exist", text(all[0]))
+	assert.Equal(t, []string{"call 1 Edit /a edit pending {}", "update 1 failed [/a does not exist]"}, s.lines)
+}
+
+// The person and the client's policy see what a call does, however the model has put it. The tool
+// gets what the model has sent.
+func TestInputIsMadeExact(t *testing.T) {
+	tool := edit(func(_ context.Context, c *tools.Call) (tools.Result, error) {
+		return tools.Text(string(c.Input())), nil
+	})
+	tool.Describe = func(context.Context, json.RawMessage) tools.Summary {
+		return tools.Summary{Title: "List", Input: json.RawMessage(`{"command":"sh","args":["-c","ls"]}`)}
+	}
+	s := &session{answer: choose(acp.PermissionOptionKindAllowOnce)}
+	all, err := registry(t, tool).Run(t.Context(), tools.Env{Session: s}, []tools.Request{{Name: "edit", Input: json.RawMessage(`{"command":"ls"}`)}})
+	require.NoError(t, err)
+	assert.Equal(t, `{"command":"ls"}`, text(all[0]))
+	assert.Equal(t, []string{
+		`call 1 List edit pending {"command":"sh","args":["-c","ls"]}`,
+		`ask 1 List edit pending {"command":"sh","args":["-c","ls"]} (Allow once) (Reject)`,
+		"update 1 in_progress", `update 1 completed [{"command":"ls"}]`,
+	}, s.lines)
+}
+
 // Calls have results in their order, and ids of their own whatever the model calls them.
 func TestManyCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

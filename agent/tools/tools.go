@@ -12,7 +12,7 @@
 //   - The client sees each call as pending, then as in_progress once nothing more has to be
 //     asked, then as completed or failed, once. No call stays open.
 //   - What was allowed is what runs: the input that is decoded for the tool is the one that the
-//     person saw, byte by byte.
+//     person saw, byte by byte, unless Describe makes it more exact.
 //   - Calls that only read run at the same time, at most four. Each other call runs alone,
 //     after those before it.
 //
@@ -70,6 +70,14 @@ type Summary struct {
 	// Rule is what the person may allow for the rest of the session. Nil means that each call
 	// needs a question of its own.
 	Rule *Rule
+
+	// Input is what the client gets as the input of the call, a JSON object, if it must be more
+	// exact than that of the model, such as the command that runs a line. Nil means that of the
+	// model.
+	Input json.RawMessage
+
+	// Err means that the call cannot succeed. It fails with this error, and nobody is asked.
+	Err error
 }
 
 // A Rule allows calls of one tool without a question: those whose Describe returns the same
