@@ -91,6 +91,8 @@ var importRules = []importRule{
 		"it composes the parts of an agent, and none of them imports it"},
 	{"agent/kit/kittest", []string{"acp", "agent/journal", "agent/kit"},
 		"it tests the stores of others"},
+	{"agent/workspace", []string{"acp", "agent", "agent/tools", "rpcerr", "internal/command", "internal/localfs"},
+		"it works in any agent of version 1, with or without the kit, and shares with clients how this machine is used"},
 	{"agent/router/adapter", []string{"acp", "acp/v2", "agent", "agent/v2", "client", "stream", "rpcerr", "internal/endpoint"},
 		"it is the client of an agent of version 1, and the agent of clients of version 2"},
 	{"agent/router", []string{"acp", "acp/v2", "agent", "agent/v2", "stream", "rpcerr", "internal/endpoint", "internal/envelope", "internal/panics", "internal/wire", "internal/validate"},

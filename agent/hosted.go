@@ -160,16 +160,18 @@ type TerminalResult struct {
 // RunTerminal kills the command and returns the error of ctx together with a result that
 // holds the output so far. The result is nil only if the output could not be read.
 func (c *Conn) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*TerminalResult, error) {
-	return c.runTerminal(ctx, req, func(*Terminal) error { return nil })
+	return c.RunTerminalFunc(ctx, req, func(*Terminal) error { return nil })
 }
 
-func (c *Conn) runTerminal(ctx context.Context, req *acp.CreateTerminalRequest, show func(*Terminal) error) (*TerminalResult, error) {
+// RunTerminalFunc is like [Conn.RunTerminal] and calls started with the terminal before it waits,
+// for example to show it. If started fails, the terminal is released.
+func (c *Conn) RunTerminalFunc(ctx context.Context, req *acp.CreateTerminalRequest, started func(*Terminal) error) (*TerminalResult, error) {
 	term, err := c.StartTerminal(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = term.Release(ctx) }() // the result of the command is known
-	if err := show(term); err != nil {
+	if err := started(term); err != nil {
 		return nil, err
 	}
 	exit, waitErr := term.WaitForExit(ctx)
@@ -209,7 +211,7 @@ func (s *Session) RunTerminal(ctx context.Context, req *acp.CreateTerminalReques
 // replaces the previous content. The client still shows the output after the command has ended:
 // call [ToolCall.Finish] without content.
 func (t *ToolCall) RunTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*TerminalResult, error) {
-	return t.session.conn.runTerminal(ctx, t.session.ownTerminal(req), func(term *Terminal) error {
+	return t.session.conn.RunTerminalFunc(ctx, t.session.ownTerminal(req), func(term *Terminal) error {
 		return t.Progress(ctx, term.Content())
 	})
 }

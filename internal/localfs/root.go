@@ -15,6 +15,9 @@ type Root struct {
 	dir   *os.Root
 }
 
+// Path returns the path of the folder without symlinks.
+func (r *Root) Path() string { return r.real }
+
 // Close closes the folder.
 func (r *Root) Close() error { return r.dir.Close() }
 

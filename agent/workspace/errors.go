@@ -1,0 +1,94 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/command"
+	"github.com/acpkit/go-sdk/internal/localfs"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// The reasons for which something is not done. A file that does not exist is fs.ErrNotExist, at the
+// client too.
+var (
+	// ErrNotOffered is the error of what neither the client nor this machine does.
+	ErrNotOffered = errors.New("not offered in this session")
+	// ErrOutside is the error of every path that is not in a root, whether or not it exists.
+	ErrOutside = localfs.ErrOutside
+	// ErrName is the error of a path that cannot be one.
+	ErrName = errors.New("not a valid path")
+	// ErrNotText is the error of a file or a text that is not valid UTF-8 or contains a NUL.
+	ErrNotText = localfs.ErrNotText
+	// ErrNotFile is the error of a path that is not a regular file, such as a folder or a device.
+	ErrNotFile = localfs.ErrNotFile
+	// ErrTooLarge is the error of a text of more than 4 MiB.
+	ErrTooLarge = localfs.ErrTooLarge
+	// ErrStale is the error of a write to a file that has another text than was expected.
+	ErrStale = errors.New("the file has changed since it was read; read it again")
+	// ErrUnsaved is the error of a write to a file whose text at the client is not saved.
+	ErrUnsaved = errors.New("the file has unsaved changes in the editor")
+	// ErrPattern is the error of a search for what is not a regular expression.
+	ErrPattern = errors.New("not a regular expression")
+	// ErrNoCommand is the error of a program that does not exist.
+	ErrNoCommand = command.ErrNotFound
+)
+
+// Error is the error of an operation. As an acp.ToolFailure it says why, without details of the
+// system.
+type Error struct {
+	Path string // or the command
+	Err  error
+}
+
+func (e *Error) Error() string { return "workspace: " + e.Path + ": " + e.Err.Error() }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// FailedToolCall implements acp.ToolFailure.
+func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
+	return &acp.ToolCallUpdate{Content: []acp.ToolCallContent{acp.ToolText(oneLine(e.Path) + ": " + e.reason())}}
+}
+
+func (e *Error) reason() string {
+	switch {
+	case errors.Is(e.Err, fs.ErrNotExist):
+		return "does not exist"
+	case errors.Is(e.Err, fs.ErrPermission):
+		return "permission denied"
+	}
+	if of, ok := errors.AsType[*rpcerr.RequestError](e.Err); ok {
+		return "the client refused: " + of.Error()
+	}
+	if errno, ok := errors.AsType[syscall.Errno](e.Err); ok {
+		return errno.Error()
+	}
+	return e.Err.Error()
+}
+
+// failed returns the error of an operation. Those of a ctx and of a connection are returned as they
+// are.
+func failed(what string, err error) error {
+	of, refused := errors.AsType[*rpcerr.RequestError](err)
+	_, wrapped := errors.AsType[*Error](err)
+	switch {
+	case err == nil, wrapped, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, acp.ErrClosed):
+		return err
+	case refused && missing(of):
+		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	return &Error{what, err}
+}
+
+// missing reports whether a client says that a file does not exist. Many clients pass on the error
+// of their system as an internal error.
+func missing(err *rpcerr.RequestError) bool {
+	text := strings.ToLower(fmt.Sprintf("%v %s", err, err.Data))
+	return errors.Is(err, rpcerr.ErrResourceNotFound) || err.Code == rpcerr.CodeInternalError &&
+		(strings.Contains(text, "enoent") || strings.Contains(text, "no such file") || strings.Contains(text, "not found"))
+}

@@ -1,0 +1,249 @@
+//go:build unix
+
+package workspace_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Texts pass unchanged, by the client and on this machine.
+func TestBytesAreKept(t *testing.T) {
+	for _, letters := range []string{"", "rw", "r"} {
+		f := open(t, letters, nil)
+		for name, want := range map[string]string{
+			"empty": "", "space": " \n\t\n ", "no end": "a\nb", "crlf": "a\r\nb\r\n", "cr": "a\rb", "bom": "\ufeffa\n", "mixed": "a\r\nb\nc\r", "$1": "$1 ${0} \\1",
+		} {
+			written, err := f.Write(t.Context(), "dir/"+name, want, workspace.NoFile)
+			require.NoError(t, err, name)
+			assert.Equal(t, workspace.VersionOf(want), written.Version)
+			if letters == "r" {
+				f.setBuffer("dir/"+name, want) // the editor has opened it
+			}
+			file, err := f.Read(t.Context(), "dir/"+name)
+			require.NoError(t, err, name)
+			assert.Equal(t, want, file.Text)
+			assert.Equal(t, f.at("dir/"+name), file.Path)
+			assert.Equal(t, written.Version, file.Version)
+			kept := f.disk
+			if letters == "rw" {
+				kept = f.buffer
+			}
+			assert.Equal(t, want, kept("dir/"+name))
+		}
+	}
+}
+
+// A write expects a text, any text, or no file.
+func TestWriteIfUnchanged(t *testing.T) {
+	for _, letters := range []string{"", "rw", "w"} {
+		f := open(t, letters, nil)
+		put := f.put
+		if letters == "rw" {
+			put = f.setBuffer
+		}
+		put("a", "one")
+		write := func(name string, old workspace.Version) error {
+			_, err := f.Write(t.Context(), name, "two", old)
+			return err
+		}
+		assert.ErrorIs(t, write("a", workspace.NoFile), workspace.ErrStale)
+		assert.ErrorIs(t, write("a", workspace.VersionOf("other")), workspace.ErrStale)
+		assert.ErrorIs(t, write("b", workspace.VersionOf("")), workspace.ErrStale)
+		assert.Equal(t, "no file", f.disk("b"))
+		assert.Equal(t, "no file", f.buffer("b"))
+		require.NoError(t, write("b", workspace.NoFile))
+		require.NoError(t, write("a", workspace.VersionOf("one")))
+		require.NoError(t, write("c", workspace.AnyText))
+		require.NoError(t, write("c", workspace.AnyText))
+	}
+}
+
+// Of several that expect the same text one succeeds.
+func TestConcurrentEdits(t *testing.T) {
+	for _, letters := range []string{"", "rw"} {
+		f := open(t, letters, nil)
+		f.put("a", "0")
+		f.setBuffer("a", "0")
+		other, err := workspace.New(f.conn, "s1", []string{f.root}, nil)
+		require.NoError(t, err)
+		var group sync.WaitGroup
+		errs := make(chan error, 20)
+		for i := range cap(errs) {
+			w := []*workspace.Workspace{f.Workspace, other}[i%2]
+			group.Go(func() {
+				_, err := w.Edit(t.Context(), "a", []workspace.Replacement{{Old: "0", New: "1"}}, workspace.AnyText)
+				errs <- err
+			})
+		}
+		group.Wait()
+		done := 0
+		for range cap(errs) {
+			err := <-errs
+			_, edit := errors.AsType[*workspace.EditError](err)
+			assert.True(t, err == nil || edit || errors.Is(err, workspace.ErrStale), err)
+			if err == nil {
+				done++
+			}
+		}
+		assert.Equal(t, 1, done)
+	}
+}
+
+// The text that an editor has made of a text when it saved it is the one that the file has.
+func TestFormatOnSave(t *testing.T) {
+	f := open(t, "rw", nil)
+	f.editor.saved = func(text string) string { return text + "// formatted\n" }
+	file, err := f.Write(t.Context(), "a", "x\n", workspace.NoFile)
+	assert.Equal(t, "x\n// formatted\n", text(file, err))
+	assert.Equal(t, workspace.VersionOf("x\n// formatted\n"), file.Version)
+	_, err = f.Write(t.Context(), "a", "y\n", file.Version)
+	require.NoError(t, err)
+}
+
+// Clients say in many ways that a file does not exist.
+func TestFileThatDoesNotExist(t *testing.T) {
+	for _, answer := range []*rpcerr.RequestError{
+		rpcerr.ResourceNotFound("/a"),
+		rpcerr.InternalError(map[string]any{"details": "ENOENT: no such file or directory, open '/a'"}),
+		rpcerr.New(rpcerr.CodeInternalError, "File not found", nil),
+	} {
+		f := open(t, "r", nil)
+		f.editor.refuse = answer
+		_, err := f.Read(t.Context(), "a")
+		assert.ErrorIs(t, err, fs.ErrNotExist)
+		assert.ErrorIs(t, err, answer)
+	}
+	_, err := open(t, "", nil).Read(t.Context(), "a")
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// Nothing outside of the roots is read or written, on any way, and nothing else than texts.
+func TestPaths(t *testing.T) {
+	f := open(t, "", nil)
+	more, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	w, err := workspace.New(f.conn, "s1", []string{f.root, more}, nil)
+	require.NoError(t, err)
+	f.put("dir/a", "text")
+	require.NoError(t, os.WriteFile(filepath.Join(more, "b"), []byte("more"), 0o644))
+	require.NoError(t, os.Symlink(f.secret, f.at("out")))
+	require.NoError(t, os.Symlink("../secret", f.at("dots")))
+	require.NoError(t, os.Symlink(filepath.Dir(f.secret), f.at("up")))
+	require.NoError(t, os.Symlink("dir/a", f.at("in")))
+	require.NoError(t, os.Symlink(more, f.at("other")))
+	require.NoError(t, os.Symlink("loop", f.at("loop")))
+	require.NoError(t, syscall.Mkfifo(f.at("fifo"), 0o644))
+	f.put("nul", "a\x00b")
+	f.put("latin", "caf\xe9")
+	f.put("large", "")
+	require.NoError(t, os.Truncate(f.at("large"), 1<<30))
+	for path, want := range map[string]error{
+		"dir/a": nil, "./dir/../dir/a": nil, f.at("dir/a"): nil, "in": nil, "other/b": nil, filepath.Join(more, "b"): nil,
+		"../work/dir/a": nil, f.root + "//dir/./a": nil,
+		f.secret: workspace.ErrOutside, "../secret": workspace.ErrOutside, "dir/../../secret": workspace.ErrOutside, "/etc/passwd": workspace.ErrOutside,
+		f.root + "2/a": workspace.ErrOutside, "~/a": fs.ErrNotExist,
+		"out": workspace.ErrOutside, "dots": workspace.ErrOutside, "up/secret": workspace.ErrOutside,
+		"": workspace.ErrName, "a\x00": workspace.ErrName,
+		"dir": workspace.ErrNotFile, ".": workspace.ErrNotFile, "fifo": workspace.ErrNotFile, "dir/a/b": workspace.ErrNotFile,
+		"nul": workspace.ErrNotText, "latin": workspace.ErrNotText, "large": workspace.ErrTooLarge, "none": fs.ErrNotExist, "none/x": fs.ErrNotExist,
+	} {
+		_, err := w.Read(t.Context(), path)
+		assert.ErrorIs(t, err, want, path)
+		_, err = w.ReadLines(t.Context(), path, 1, 1)
+		if path != "large" && path != "nul" { // lines of them may be
+			assert.ErrorIs(t, err, want, path)
+		}
+		if want != nil && !errors.Is(want, fs.ErrNotExist) {
+			_, err = w.Write(t.Context(), path, "x", workspace.VersionOf("secret\n"))
+			assert.ErrorIs(t, err, want, path)
+		}
+	}
+	_, err = w.Read(t.Context(), "loop")
+	assert.Error(t, err)
+	_, err = w.Write(t.Context(), "loop", "x", workspace.AnyText)
+	assert.Error(t, err)
+	for _, bad := range []string{"a\x00", "\xff"} {
+		_, err = w.Write(t.Context(), "new", bad, workspace.AnyText)
+		assert.ErrorIs(t, err, workspace.ErrNotText)
+	}
+	_, err = w.Write(t.Context(), "new", strings.Repeat("x", 4<<20+1), workspace.AnyText)
+	assert.ErrorIs(t, err, workspace.ErrTooLarge)
+	for _, path := range []string{"fifo", "dir", "out", "dots", "up/secret", "up/new"} {
+		_, err = w.Write(t.Context(), path, "x", workspace.AnyText)
+		assert.Error(t, err, path)
+	}
+	secret, err := os.ReadFile(f.secret)
+	require.NoError(t, err)
+	assert.Equal(t, "secret\n", string(secret))
+}
+
+// A root that becomes a link to somewhere else is no longer a root.
+func TestRootIsReplaced(t *testing.T) {
+	f := open(t, "", nil)
+	f.put("a", "text")
+	require.NoError(t, os.Rename(f.root, f.root+"2"))
+	require.NoError(t, os.Symlink(filepath.Dir(f.secret), f.root))
+	_, err := f.Read(t.Context(), "secret")
+	require.Error(t, err)
+	_, err = f.Write(t.Context(), "secret", "x", workspace.AnyText)
+	require.Error(t, err)
+	require.NoError(t, os.Remove(f.root))
+	require.NoError(t, os.Mkdir(f.root, 0o755)) // made again, as by a program that checks out a project
+	_, err = f.Write(t.Context(), "a", "x", workspace.NoFile)
+	require.NoError(t, err)
+}
+
+// The client is asked only for paths in the roots, and no ".." reaches it.
+func TestPathsAtTheClient(t *testing.T) {
+	f := open(t, "rw", nil)
+	for _, path := range []string{f.secret, "../secret", "dir/../../secret", "/etc/passwd", f.root + "2/a", "", "a\x00"} {
+		_, err := f.Read(t.Context(), path)
+		assert.Error(t, err, path)
+		_, err = f.Write(t.Context(), path, "x", workspace.AnyText)
+		assert.Error(t, err, path)
+	}
+	assert.Empty(t, f.editor.requests())
+	f.setBuffer("b", "text")
+	assert.Equal(t, "text", text(f.Read(t.Context(), "dir/../b")))
+	f.setBuffer("large", strings.Repeat("x", 4<<20+1))
+	_, err := f.Read(t.Context(), "large")
+	assert.ErrorIs(t, err, workspace.ErrTooLarge)
+}
+
+// Some lines of a file are read without the others, also of a large one.
+func TestReadLines(t *testing.T) {
+	f := open(t, "", nil)
+	f.put("a", "1\n2\r\n3")
+	for lines, want := range map[[2]uint32]string{{0, 0}: "1\n2\r\n3", {1, 1}: "1\n", {2, 1}: "2\r\n", {2, 9}: "2\r\n3", {3, 1}: "3", {4, 1}: "", {1, 2}: "1\n2\r\n"} {
+		got, err := f.ReadLines(t.Context(), "a", lines[0], lines[1])
+		require.NoError(t, err)
+		assert.Equal(t, want, got, lines)
+	}
+	f.put("log", strings.Repeat("a line of a log\n", 1<<19)) // 8 MiB
+	got, err := f.ReadLines(t.Context(), "log", 1<<18, 2)
+	require.NoError(t, err)
+	assert.Equal(t, "a line of a log\na line of a log\n", got)
+	_, err = f.ReadLines(t.Context(), "log", 1, 0)
+	assert.ErrorIs(t, err, workspace.ErrTooLarge)
+
+	f = open(t, "r", nil)
+	f.setBuffer("a", "what the client returns")
+	_, err = f.ReadLines(t.Context(), "a", 3, 2)
+	require.NoError(t, err)
+	req := f.editor.params[0].(*acp.ReadTextFileRequest)
+	assert.Equal(t, []uint32{3, 2}, []uint32{*req.Line, *req.Limit})
+}

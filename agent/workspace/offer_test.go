@@ -1,0 +1,229 @@
+//go:build unix
+
+package workspace_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// The client does what it offers, and this machine the rest, unless that is not allowed. The texts
+// of the client and of the disk differ where that shows who was asked.
+func TestWhoDoesIt(t *testing.T) {
+	for n := range 8 {
+		letters := ""
+		for i, letter := range []string{"r", "w", "c"} {
+			if n&(1<<i) != 0 {
+				letters += letter
+			}
+		}
+		for _, noLocal := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%q %v", letters, noLocal), func(t *testing.T) {
+				f := open(t, letters, &workspace.Options{NoLocal: noLocal})
+				client := func(letter string) bool { return strings.Contains(letters, letter) }
+				f.put("read", "disk")
+				f.setBuffer("read", "client")
+				f.put("same", "one two")
+				f.setBuffer("same", "one two")
+
+				file, err := f.Read(t.Context(), "read")
+				switch {
+				case client("r"):
+					assert.Equal(t, "client", text(file, err))
+				case noLocal:
+					assert.ErrorIs(t, err, workspace.ErrNotOffered)
+				default:
+					assert.Equal(t, "disk", text(file, err))
+				}
+				assert.Equal(t, client("r"), f.editor.asks(acp.MethodFSReadTextFile))
+
+				_, err = f.Write(t.Context(), "new", "text", workspace.AnyText)
+				assert.Equal(t, client("w"), f.editor.asks(acp.MethodFSWriteTextFile))
+				switch {
+				case client("w"):
+					require.NoError(t, err)
+					assert.Equal(t, "text", f.buffer("new"))
+					assert.Equal(t, "no file", f.disk("new"))
+				case noLocal:
+					assert.ErrorIs(t, err, workspace.ErrNotOffered)
+					assert.Equal(t, "no file", f.disk("new"))
+				default:
+					require.NoError(t, err)
+					assert.Equal(t, "text", f.disk("new"))
+				}
+
+				_, err = f.Edit(t.Context(), "same", []workspace.Replacement{{Old: "two", New: "three"}}, workspace.AnyText)
+				switch {
+				case noLocal && !(client("r") && client("w")):
+					assert.ErrorIs(t, err, workspace.ErrNotOffered)
+				case client("w"):
+					require.NoError(t, err)
+					assert.Equal(t, "one three", f.buffer("same"))
+				default:
+					require.NoError(t, err)
+					assert.Equal(t, "one three", f.disk("same"))
+				}
+
+				f.editor.requests()
+				res, err := f.Run(t.Context(), workspace.Command{Command: "exit 4"}, nil)
+				assert.Equal(t, client("c"), f.editor.asks(acp.MethodTerminalCreate))
+				switch {
+				case client("c"):
+					require.NoError(t, err)
+					assert.Equal(t, uint32(3), *res.ExitCode)
+				case noLocal:
+					assert.ErrorIs(t, err, workspace.ErrNotOffered)
+				default:
+					require.NoError(t, err)
+					assert.Equal(t, uint32(4), *res.ExitCode)
+				}
+
+				_, _, err = f.Search(t.Context(), workspace.Query{Pattern: "x"})
+				assert.Equal(t, noLocal, errors.Is(err, workspace.ErrNotOffered), err)
+				assert.Empty(t, f.editor.requests())
+
+				want := []string{}
+				for name, offered := range map[string]bool{
+					"read_file": client("r") || !noLocal, "write_file": client("w") || !noLocal, "search": !noLocal,
+					"edit_file": client("r") && client("w") || !noLocal, "run_command": client("c") || !noLocal,
+				} {
+					if offered {
+						want = append(want, name)
+					}
+				}
+				got := []string{}
+				for _, tool := range workspace.Tools(f.Workspace) {
+					got = append(got, tool.Name)
+				}
+				assert.ElementsMatch(t, want, got)
+			})
+		}
+	}
+}
+
+// What the client refuses is not done by the agent: not the read, not the write, not the command. A
+// client that lacks a method which it advertises has refused too.
+func TestRefusalIsNotDoneLocally(t *testing.T) {
+	for _, refusal := range []*rpcerr.RequestError{
+		rpcerr.New(403, "Permission denied", nil), rpcerr.MethodNotFound("any"), rpcerr.InternalError(nil), rpcerr.InvalidParams(nil),
+	} {
+		f := open(t, "rwc", nil)
+		f.editor.refuse = refusal
+		f.put("a", "text")
+		_, err := f.Read(t.Context(), "a")
+		assert.ErrorIs(t, err, refusal)
+		_, err = f.ReadLines(t.Context(), "a", 1, 1)
+		assert.ErrorIs(t, err, refusal)
+		_, err = f.Write(t.Context(), "a", "other", workspace.AnyText)
+		assert.ErrorIs(t, err, refusal)
+		_, err = f.Write(t.Context(), "a", "other", workspace.VersionOf("text"))
+		assert.ErrorIs(t, err, refusal)
+		_, err = f.Edit(t.Context(), "a", []workspace.Replacement{{Old: "text"}}, workspace.AnyText)
+		assert.ErrorIs(t, err, refusal)
+		_, err = f.Run(t.Context(), workspace.Command{Command: "echo x > ran"}, nil)
+		assert.ErrorIs(t, err, refusal)
+		assert.Equal(t, "text", f.disk("a"))
+		assert.Equal(t, "no file", f.disk("ran"))
+	}
+}
+
+// A client that offers reading alone also protects what it refuses to read.
+func TestWriteNeedsTheTextOfTheClient(t *testing.T) {
+	f := open(t, "r", nil)
+	f.put("a", "text")
+	_, err := f.Write(t.Context(), "a", "other", workspace.AnyText)
+	assert.ErrorIs(t, err, workspace.ErrUnsaved, "the client has no such file")
+	f.setBuffer("a", "text, and not saved")
+	_, err = f.Write(t.Context(), "a", "other", workspace.AnyText)
+	assert.ErrorIs(t, err, workspace.ErrUnsaved)
+	_, err = f.Edit(t.Context(), "a", []workspace.Replacement{{Old: "not saved", New: "saved"}}, workspace.AnyText)
+	assert.ErrorIs(t, err, workspace.ErrUnsaved)
+	f.setBuffer("b", "not saved yet")
+	_, err = f.Write(t.Context(), "b", "other", workspace.AnyText)
+	assert.ErrorIs(t, err, workspace.ErrUnsaved, "the disk has no such file")
+	f.editor.refuse = rpcerr.New(403, "Permission denied", nil)
+	_, err = f.Write(t.Context(), "a", "other", workspace.AnyText)
+	assert.ErrorIs(t, err, f.editor.refuse)
+	assert.Equal(t, "text", f.disk("a"))
+
+	f.editor.refuse = nil
+	f.setBuffer("a", "text")
+	_, err = f.Edit(t.Context(), "a", []workspace.Replacement{{Old: "text", New: "other"}}, workspace.AnyText)
+	require.NoError(t, err)
+	assert.Equal(t, "other", f.disk("a"))
+}
+
+// Roots that are not on this machine belong to the machine of the client.
+func TestRootsOfAnotherMachine(t *testing.T) {
+	f := open(t, "r", nil)
+	w, err := workspace.New(f.conn, "s1", []string{"/no/such/folder"}, nil)
+	require.NoError(t, err)
+	_, err = w.Write(t.Context(), "a", "text", workspace.AnyText)
+	assert.ErrorIs(t, err, workspace.ErrNotOffered)
+	_, err = w.Run(t.Context(), workspace.Command{Command: "ls"}, nil)
+	assert.ErrorIs(t, err, workspace.ErrNotOffered)
+	require.Len(t, workspace.Tools(w), 1)
+	assert.Equal(t, "read_file", workspace.Tools(w)[0].Name)
+
+	f = open(t, "rwc", nil)
+	for dir, want := range map[string]struct{ path, command string }{
+		`C:\src`:              {`C:\src\a\b`, "cmd.exe"},
+		`c:/src/`:             {`c:\src\a\b`, "cmd.exe"},
+		`\\wsl$\Ubuntu\src`:   {`\\wsl$\Ubuntu\src\a\b`, "cmd.exe"},
+		"/far/away/./x/../y/": {"/far/away/y/a/b", "/bin/sh"},
+	} {
+		w, err := workspace.New(f.conn, "s1", []string{dir}, nil)
+		require.NoError(t, err, dir)
+		_, err = w.Write(t.Context(), "a/x/../b", "text", workspace.AnyText)
+		require.NoError(t, err, dir)
+		f.editor.mu.Lock()
+		assert.Equal(t, want.path, f.editor.params[len(f.editor.params)-2].(*acp.WriteTextFileRequest).Path)
+		f.editor.params = nil
+		f.editor.mu.Unlock()
+		_, err = w.Run(t.Context(), workspace.Command{Command: "dir"}, nil)
+		require.NoError(t, err, dir)
+		f.editor.mu.Lock()
+		assert.Equal(t, want.command, f.editor.params[0].(*acp.CreateTerminalRequest).Command)
+		f.editor.mu.Unlock()
+	}
+	w, err = workspace.New(f.conn, "s1", []string{`C:\src`}, nil)
+	require.NoError(t, err)
+	for path, want := range map[string]error{
+		`C:\SRC\a`: nil, `c:/src/a`: nil, `C:\src\..\a`: workspace.ErrOutside, `C:\srcs\a`: workspace.ErrOutside, `..\a`: workspace.ErrOutside,
+		`D:\src\a`: workspace.ErrOutside, `\src\a`: workspace.ErrName, "C:a": workspace.ErrName, `\\?\C:\src\a`: workspace.ErrName, "": workspace.ErrName,
+	} {
+		_, err := w.Write(t.Context(), path, "text", workspace.AnyText)
+		assert.ErrorIs(t, err, want, path)
+	}
+}
+
+// The home folder and the whole disk are roots only if the program says so.
+func TestWideRoots(t *testing.T) {
+	f := open(t, "", nil)
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, root := range []string{"/", home, home + "/..", home + "/."} {
+		_, err := workspace.New(f.conn, "s1", []string{f.root, root}, nil)
+		require.ErrorIs(t, err, rpcerr.ErrInvalidParams, root)
+		assert.Contains(t, err.Error()+fmt.Sprint(rpcerr.From(err).Data), "contains the whole home folder or disk")
+		_, err = workspace.New(f.conn, "s1", []string{root}, &workspace.Options{AnyRoot: true})
+		require.NoError(t, err)
+		_, err = workspace.New(f.conn, "s1", []string{root}, &workspace.Options{NoLocal: true})
+		require.NoError(t, err)
+	}
+	_, err := workspace.New(f.conn, "s1", []string{home + "/project"}, nil)
+	require.NoError(t, err)
+	for _, roots := range [][]string{nil, {"relative"}, {""}, {"/a\x00"}} {
+		_, err := workspace.New(f.conn, "s1", roots, nil)
+		assert.Error(t, err, "%q", roots)
+	}
+}

@@ -1,0 +1,190 @@
+package workspace
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/internal/command"
+)
+
+const (
+	maxOutput = 64 << 10 // bytes of output that are kept
+	maxShown  = 4 << 10  // bytes of output that are shown while a command on this machine runs
+	grace     = 2 * time.Second
+	showEvery = 500 * time.Millisecond
+)
+
+// Command is a program with its arguments or, without arguments, a line for the shell.
+type Command struct {
+	Command string
+	Args    []string
+	Cwd     string        // empty means the first root
+	Timeout time.Duration // 0 means none
+}
+
+// Result is how a command has ended.
+type Result struct {
+	Output    string // the end of what it has printed, at most 64 KiB
+	Truncated bool   // something before Output is missing
+	ExitCode  *uint32
+	Signal    string // that has ended it; ExitCode is nil then
+	TimedOut  bool   // it was stopped after Command.Timeout
+}
+
+// Run runs a command and waits for its end. That it fails or is stopped after its timeout is no
+// error of Run. If ctx is done, the command is stopped, and Run returns the error of ctx beside what
+// the command has printed. While it runs it is shown in call, if that is not nil.
+func (w *Workspace) Run(ctx context.Context, c Command, call *tools.Call) (*Result, error) {
+	cwd, argv, err := w.exact(&c)
+	if err != nil {
+		return nil, err
+	}
+	within := ctx
+	if c.Timeout > 0 {
+		var stop context.CancelFunc
+		within, stop = context.WithTimeout(ctx, c.Timeout)
+		defer stop()
+	}
+	var res *Result
+	if w.offers().commands {
+		res, err = w.runClient(within, cwd, argv, call)
+	} else {
+		res, err = w.runLocal(within, &c, cwd, argv, call)
+	}
+	switch {
+	case res == nil || err == nil:
+		return res, failed(c.Command, err)
+	case ctx.Err() != nil:
+		return res, context.Cause(ctx)
+	}
+	res.TimedOut = true
+	return res, nil
+}
+
+// exact returns the folder and the arguments by which a command is started, at the client and here:
+// what a person is shown.
+func (w *Workspace) exact(c *Command) (cwd string, argv []string, err error) {
+	if c.Command == "" || strings.Contains(c.Command+strings.Join(c.Args, ""), "\x00") {
+		return "", nil, &Error{strings.ReplaceAll(c.Command, "\x00", ""), command.ErrInvalid}
+	}
+	cwd = w.roots[0]
+	if c.Cwd != "" {
+		if cwd, err = w.resolve(c.Cwd); err != nil {
+			return "", nil, err
+		}
+	}
+	switch {
+	case len(c.Args) > 0:
+		return cwd, append([]string{c.Command}, c.Args...), nil
+	case !w.windows:
+		return cwd, []string{"/bin/sh", "-c", c.Command}, nil
+	case strings.ContainsAny(c.Command, " \t\"&|<>"): // quotes would not reach cmd.exe as they are
+		return cwd, []string{c.Command}, nil // clients give a line to their shell
+	}
+	return cwd, []string{"cmd.exe", "/d", "/c", c.Command}, nil
+}
+
+func (w *Workspace) runClient(ctx context.Context, cwd string, argv []string, call *tools.Call) (*Result, error) {
+	req := &acp.CreateTerminalRequest{
+		SessionID: w.id, Command: argv[0], Args: argv[1:], Cwd: cwd, OutputByteLimit: new(uint64(maxOutput)),
+	}
+	res, err := w.conn.RunTerminalFunc(ctx, req, func(t *agent.Terminal) error {
+		if call == nil {
+			return nil
+		}
+		return call.Show(ctx, t.Content())
+	})
+	if res == nil {
+		return nil, err
+	}
+	text, cut := tail(res.Output, maxOutput) // whatever the client has made of the limit
+	return &Result{Output: text, Truncated: cut || res.Truncated, ExitCode: res.ExitCode, Signal: res.Signal}, err
+}
+
+// tail returns the end of a text.
+func tail(text string, most int) (string, bool) {
+	t := command.Tail{Limit: most}
+	_, _ = t.Write([]byte(text)) // it never fails
+	return t.Text(true)
+}
+
+func (w *Workspace) runLocal(ctx context.Context, c *Command, cwd string, argv []string, call *tools.Call) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	dir, real, err := w.cwd(cwd)
+	if err != nil {
+		return nil, failed(cwd, err)
+	}
+	defer dir.Close()
+	local, err := w.prepare(c, dir, real, argv)
+	if err != nil {
+		return nil, err
+	}
+	out := &command.Tail{Limit: maxOutput}
+	p, err := command.Start(local, dir, out, grace)
+	if err != nil {
+		return nil, err
+	}
+	var status acp.TerminalExitStatus
+	exited := make(chan struct{})
+	go func() { // ends with the command, which is killed if it does not end
+		status = p.Wait()
+		close(exited)
+	}()
+	err = show(ctx, out, call, exited)
+	if err != nil {
+		p.Terminate()
+		if !command.Within(grace, exited) {
+			p.Kill()
+		}
+	}
+	<-exited
+	p.Close()
+	text, truncated := out.Text(true)
+	return &Result{Output: text, Truncated: truncated, ExitCode: status.ExitCode, Signal: status.Signal}, err
+}
+
+// prepare finds the program of a command on this machine.
+func (w *Workspace) prepare(c *Command, dir *os.Root, cwd string, argv []string) (*command.Command, error) {
+	local := &command.Command{Args: argv, Cwd: cwd, Env: command.Environment(slices.Concat(command.Inherited, w.opts.Inherit), nil, cwd)}
+	if len(c.Args) == 0 {
+		local.Args, local.Line = append(command.SystemShell(), c.Command), c.Command
+	}
+	var err error
+	if local.Path, err = command.LookUp(local.Args[0], command.ValueOf(local.Env, "PATH"), dir, cwd); err != nil {
+		return nil, err
+	}
+	if err := local.CheckArguments(); err != nil {
+		return nil, tools.Failf("%v", err)
+	}
+	return local, nil
+}
+
+// show shows the last lines of the output until the command has ended. It returns an error if ctx is
+// done before.
+func show(ctx context.Context, out *command.Tail, call *tools.Call, exited <-chan struct{}) error {
+	ticker := time.NewTicker(showEvery)
+	defer ticker.Stop()
+	last := ""
+	for {
+		select {
+		case <-exited:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		text, _ := out.Text(false)
+		if text, _ = tail(text, maxShown); call != nil && text != last {
+			_ = call.Progress(ctx, text) // the end of the connection ends ctx
+			last = text
+		}
+	}
+}

@@ -1,0 +1,161 @@
+// Package workspace reads, writes, edits and searches the files of one session, and runs its
+// commands: by the client where the client offers that, else on this machine.
+//
+//	w, err := workspace.New(conn, id, append([]string{req.Cwd}, req.AdditionalDirectories...), nil)
+//	...
+//	registry, err := tools.NewRegistry(workspace.Tools(w)...)
+//
+// # Who does it
+//
+// The capabilities of the client decide, for each operation alone and each time. What the client
+// offers is done by the client, with its unsaved texts, its policy and its shell. If it refuses or
+// fails, that is the error: nothing is ever done on this machine because the client did not do it.
+// What the client does not offer is done on this machine, unless [Options] say otherwise or the
+// folders do not exist here; then it is [ErrNotOffered]. Searching is always done on this machine.
+//
+// # Files
+//
+// A path is relative to the first root or absolute, and must be in a root. On this machine symlinks
+// are followed as long as they stay in the roots, and only regular files with valid UTF-8 and
+// without NUL are used. Texts are neither trimmed nor changed. A [Version] says which text a write
+// expects, so that it does not overwrite what somebody else has written since. If the client offers
+// reading and not writing, a file is written only while it has the text that the client has of it.
+//
+// # Commands
+//
+// A command on this machine runs in a process group of its own, without input, with the variables
+// that programs need and that are unlikely to be secret. When it ends, so does what it has started.
+package workspace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/localfs"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Options configure [New], which copies them. The zero value selects the defaults.
+type Options struct {
+	// NoLocal means that nothing is done on this machine. It is for agents that serve people who
+	// must not use the machine of the agent.
+	NoLocal bool
+
+	// AnyRoot allows roots that contain the home folder of the user, such as that folder or /.
+	AnyRoot bool
+
+	// Inherit lists variables of this program's environment that commands on this machine get, as
+	// names or patterns of path.Match, after a default list of variables that programs need and
+	// that are unlikely to be secret, such as PATH, HOME and LC_*. A pattern that begins with "!"
+	// excludes variables that earlier ones list.
+	Inherit []string
+}
+
+// A Workspace is the files and commands of one session. It holds nothing open. All methods are safe
+// for concurrent use.
+type Workspace struct {
+	conn    *agent.Conn
+	id      acp.SessionID
+	opts    Options
+	windows bool     // the paths of the session are those of Windows, whatever this machine is
+	roots   []string // as the client gave them, without "." and ".."
+	real    []string // what they are on this machine, without symlinks; empty if nothing
+}
+
+// New returns the workspace of a session. The first root is its cwd, the others are its additional
+// directories. The error for a root that is not used is meant for the client.
+func New(conn *agent.Conn, id acp.SessionID, roots []string, opts *Options) (*Workspace, error) {
+	if len(roots) == 0 {
+		return nil, errors.New("workspace: New was given no root: pass at least the cwd of the session")
+	}
+	w := &Workspace{conn: conn, id: id, windows: !strings.HasPrefix(roots[0], "/")}
+	if opts != nil {
+		w.opts = *opts
+	}
+	home, _ := os.UserHomeDir() // empty if there is none
+	for _, given := range roots {
+		root, ok := w.clean(given)
+		if !ok {
+			return nil, badRoot(given, "a folder of a session must be an absolute path")
+		}
+		real, err := filepath.EvalSymlinks(root)
+		if err != nil || !filepath.IsAbs(root) {
+			real = "" // it may be on another machine
+		}
+		for _, dir := range []string{root, real} {
+			if !w.opts.AnyRoot && !w.opts.NoLocal && dir != "" && (w.below(w.top(dir), dir) || home != "" && w.below(realPath(home), dir)) {
+				return nil, badRoot(given, "the folder contains the whole home folder or disk; open a folder with a project")
+			}
+		}
+		w.roots, w.real = append(w.roots, root), append(w.real, real)
+	}
+	return w, nil
+}
+
+func badRoot(root, why string) error {
+	return rpcerr.InvalidParams(map[string]any{"path": root}).WithDetail(why)
+}
+
+func realPath(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
+// Roots returns the folders of the session, the cwd first.
+func (w *Workspace) Roots() []string { return append([]string(nil), w.roots...) }
+
+// An offer says what the client does.
+type offer struct{ read, write, commands bool }
+
+func (w *Workspace) offers() (o offer) {
+	if caps := w.conn.ClientCapabilities(); caps != nil {
+		o.commands = caps.Terminal
+		if caps.FS != nil {
+			o.read, o.write = caps.FS.ReadTextFile, caps.FS.WriteTextFile
+		}
+	}
+	return o
+}
+
+// local reports whether operations that the client does not offer are done on this machine.
+func (w *Workspace) local() bool { return !w.opts.NoLocal && w.real[0] != "" }
+
+// locate finds a path on this machine.
+func (w *Workspace) locate(path string) (*localfs.Place, error) {
+	if !w.local() {
+		return nil, ErrNotOffered
+	}
+	var open []*localfs.Root
+	defer func() {
+		for _, r := range open {
+			r.Close()
+		}
+	}()
+	for i, root := range w.roots {
+		if w.real[i] == "" {
+			continue
+		}
+		r, err := localfs.OpenRoot(root)
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, r)
+		if r.Path() != w.real[i] { // the folder was exchanged for a link
+			return nil, localfs.ErrChanged
+		}
+	}
+	at, err := localfs.Locate(open, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := at.Own(); err != nil {
+		return nil, err
+	}
+	return at, nil
+}
