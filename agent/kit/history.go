@@ -3,6 +3,7 @@ package kit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -94,16 +95,22 @@ func (h *history) event(u acp.SessionUpdate) {
 	case *acp.Plan:
 		h.replace(u, func(x acp.SessionUpdate) bool { _, ok := x.(*acp.Plan); return ok })
 	case *acp.UsageUpdate:
-		h.replace(u, func(x acp.SessionUpdate) bool { _, ok := x.(*acp.UsageUpdate); return ok })
+		h.replace(u, func(x acp.SessionUpdate) bool {
+			before, ok := x.(*acp.UsageUpdate)
+			if ok && v.Cost == nil {
+				v.Cost = before.Cost // a client keeps it, too
+			}
+			return ok
+		})
 	default:
 		h.items = append(h.items, item{update: u})
 	}
 }
 
-// chunk adds to a message. Only texts are joined.
+// chunk adds to a message. Only plain texts are joined.
 func (h *history) chunk(m message, content acp.ContentBlock, u acp.SessionUpdate) {
 	text, ok := content.(*acp.TextContent)
-	if !ok {
+	if !ok || text.Annotations != nil {
 		delete(h.messages, m)
 		h.items = append(h.items, item{update: u})
 		return
@@ -142,7 +149,10 @@ func (h *history) replay(ctx context.Context, s *Session) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.client.Update(ctx, it.update); err != nil {
+		err := s.client.Update(ctx, it.update)
+		if invalid, ok := errors.AsType[*acp.InvalidError](err); ok { // of another program, or an older one
+			s.agent.log.Warn("an update of a stored session is left out", "session", string(s.id), "error", invalid)
+		} else if err != nil {
 			return err
 		}
 	}

@@ -1,18 +1,19 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/validate"
 )
 
 // recordTime is how long text that was sent waits until it is stored, while its message is open.
@@ -25,12 +26,13 @@ type output struct {
 
 	mu      sync.Mutex // guards all below, and is held while an update is sent or stored
 	ctx     context.Context
-	thought bool          // the open message is a thought
-	id      acp.MessageID // of the open message; empty if there is none
-	sent    []byte        // text of the open message that is not stored yet
-	late    *time.Timer   // stores it; nil if there is none
-	err     error         // of what could not be sent or stored
-	calls   map[acp.ToolCallID]*acp.ToolCall
+	thought bool                             // the open message is a thought
+	id      acp.MessageID                    // of the open message; empty if there is none
+	sent    []byte                           // text of the open message that is not stored yet
+	late    *time.Timer                      // stores it; nil if there is none
+	calls   map[acp.ToolCallID]*acp.ToolCall // those that have not ended
+	unsent  error                            // why text of the turn could not be sent; it is stored all the same
+	broken  error                            // why something could not be stored: the turn sends and stores nothing more
 }
 
 func newOutput(s *Session) *output {
@@ -43,24 +45,32 @@ func newOutput(s *Session) *output {
 func (o *output) write(ctx context.Context, thought bool, delta string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if delta == "" {
-		return o.err
+	if delta == "" || o.broken != nil {
+		return o.failure()
 	}
 	if o.id != "" && o.thought != thought {
 		o.end()
 	}
 	o.ctx = ctx
 	if o.id == "" {
-		o.id, o.thought = acp.MessageID("msg_"+rand.Text()), thought
+		o.id, o.thought = newMessageID(), thought
 	}
-	_ = o.join.Add(delta) // its error is in o.err
-	return o.err
+	_ = o.join.Add(delta) // chunk returns no error
+	return o.failure()
 }
 
-// chunk sends a part of the open message. What cannot be sent is stored all the same.
+func newMessageID() acp.MessageID { return acp.MessageID("msg_" + rand.Text()) }
+
+// failure returns why the turn has to end.
+func (o *output) failure() error { return cmp.Or(o.broken, o.unsent) }
+
+// chunk sends a part of the open message.
 func (o *output) chunk(text string) error {
-	if err := o.s.client.Update(o.ctx, o.update(text)); err != nil && o.err == nil {
-		o.err = err
+	if o.broken != nil {
+		return nil
+	}
+	if err := o.s.client.Update(o.ctx, o.update(text)); o.unsent == nil {
+		o.unsent = err
 	}
 	o.sent = append(o.sent, text...)
 	if o.late == nil {
@@ -87,9 +97,8 @@ func (o *output) record() {
 }
 
 func (o *output) keep() {
-	// A chunk may end inside a rune only if the text is not UTF-8; it is stored as it is shown.
 	if len(o.sent) > 0 {
-		o.event(o.update(strings.ToValidUTF8(string(o.sent), string(utf8.RuneError))))
+		_ = o.event(o.update(string(o.sent))) // failure returns its error
 		o.sent = o.sent[:0]
 	}
 }
@@ -111,11 +120,16 @@ func (o *output) end() {
 	}
 }
 
-// event stores an update.
-func (o *output) event(u acp.SessionUpdate) {
-	if err := o.s.append(record{journal.KindEvent, u}); err != nil && o.err == nil {
-		o.err = err
+// event stores an update. An update that is invalid is not stored, and a later one can be.
+func (o *output) event(u acp.SessionUpdate) error {
+	if o.broken != nil {
+		return o.broken
 	}
+	err := o.s.append(record{journal.KindEvent, u})
+	if _, full := errors.AsType[*storageError](err); full {
+		o.broken = err
+	}
+	return err
 }
 
 // flush ends the open message.
@@ -123,59 +137,64 @@ func (o *output) flush() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.end()
-	return o.err
+	return o.failure()
 }
 
 // post sends an update behind the open message, and stores it before if it is one of those that
-// session/load shows.
+// session/load shows. An update of a call that has ended does nothing.
 func (o *output) post(ctx context.Context, u acp.SessionUpdate) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.end()
+	if validate.Struct(&acp.SessionNotification{SessionID: o.s.id, Update: u}, true) != nil {
+		return o.s.client.Update(ctx, u) // which says what is wrong, and sends nothing
+	}
+	stored := u
+	var call *acp.ToolCall
 	switch v := u.(type) {
 	case *acp.AgentMessageChunk:
-		c := *v
-		if c.MessageID == "" {
-			c.MessageID = acp.MessageID("msg_" + rand.Text())
-		}
-		u = &c
-		o.event(u)
+		u = &acp.AgentMessageChunk{MessageID: cmp.Or(v.MessageID, newMessageID()), Content: v.Content, Meta: v.Meta}
+		stored = u
 	case *acp.AgentThoughtChunk:
-		c := *v
-		if c.MessageID == "" {
-			c.MessageID = acp.MessageID("msg_" + rand.Text())
-		}
-		u = &c
-		o.event(u)
+		u = &acp.AgentThoughtChunk{MessageID: cmp.Or(v.MessageID, newMessageID()), Content: v.Content, Meta: v.Meta}
+		stored = u
 	case *acp.Plan, *acp.UsageUpdate:
-		o.event(u)
 	case *acp.ToolCall:
-		c := *v
-		o.calls[c.ToolCallID] = &c
-		o.call(&c)
+		call = new(*v)
+		stored = call
 	case *acp.ToolCallUpdate:
-		c := o.calls[v.ToolCallID]
-		if c == nil {
-			c = &acp.ToolCall{ToolCallID: v.ToolCallID}
-			o.calls[v.ToolCallID] = c
+		before := o.calls[v.ToolCallID]
+		if before == nil {
+			return o.failure()
 		}
-		before := c.Status
-		merge(c, v)
-		if c.Status != before {
-			o.call(c)
+		call = new(*before)
+		merge(call, v)
+		if stored = call; call.Status == before.Status {
+			stored = nil
+		}
+	default:
+		stored = nil
+	}
+	if stored != nil {
+		if err := o.event(stored); err != nil {
+			return err
 		}
 	}
-	if o.err != nil {
-		return o.err
+	if o.broken != nil {
+		return o.broken
+	}
+	if call != nil {
+		o.hold(call)
 	}
 	return o.s.client.Update(ctx, u)
 }
 
-// call stores a tool call. One that has ended is forgotten.
-func (o *output) call(c *acp.ToolCall) {
-	o.event(c)
+// hold keeps what a tool call has become, until it ends.
+func (o *output) hold(c *acp.ToolCall) {
 	if ended(c) {
 		delete(o.calls, c.ToolCallID)
+	} else {
+		o.calls[c.ToolCallID] = c
 	}
 }
 
@@ -218,19 +237,21 @@ func (o *output) settle(ctx context.Context, why string) error {
 	o.end()
 	for _, id := range slices.Sorted(maps.Keys(o.calls)) {
 		c := o.calls[id]
-		u := &acp.ToolCallUpdate{ToolCallID: id, Status: acp.ToolCallStatusFailed, Content: append(c.Content[:len(c.Content):len(c.Content)], acp.ToolText(why))}
+		u := &acp.ToolCallUpdate{ToolCallID: id, Status: acp.ToolCallStatusFailed, Content: append(slices.Clip(c.Content), acp.ToolText(why))}
 		merge(c, u)
-		o.call(c)
-		if err := o.s.client.Update(ctx, u); err != nil && o.err == nil {
-			o.err = err
+		_ = o.event(c) // failure returns its error
+		o.hold(c)
+		if err := o.s.client.Update(ctx, u); o.unsent == nil {
+			o.unsent = err
 		}
 	}
-	return o.err
+	return o.failure()
 }
 
-// reset forgets the error of a turn that has ended.
-func (o *output) reset() {
+// begin ends a message that was sent between two turns, and forgets why the last turn failed.
+func (o *output) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.err = nil
+	o.end()
+	o.unsent, o.broken = nil, nil
 }

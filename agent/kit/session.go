@@ -89,6 +89,8 @@ func (s *Session) Thought(ctx context.Context, delta string) error {
 func (s *Session) EndMessage() error { return s.out.flush() }
 
 // Update sends any update behind the text. Messages, tool calls, plans and usage are stored too.
+// A tool call begins with an acp.ToolCall and ends with its turn: an update of one that has not
+// begun, or has ended, does nothing.
 func (s *Session) Update(ctx context.Context, u acp.SessionUpdate) error { return s.out.post(ctx, u) }
 
 // Plan sends the plan, which takes the place of the one before.
@@ -107,6 +109,8 @@ func (s *Session) Title(ctx context.Context, title string) error {
 	if title = oneLine(title); title == "" {
 		return nil
 	}
+	s.setting.Lock() // so that the client learns of changes in their order
+	defer s.setting.Unlock()
 	log, err := s.journal()
 	if err == nil {
 		if err = log.SetMeta(func(m *journal.Meta) { m.Title = title }); err != nil {

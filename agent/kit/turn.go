@@ -127,7 +127,7 @@ func (s *Session) watch(ctx context.Context) (stop func()) {
 
 // opened stores that a turn begins, and the prompt.
 func (s *Session) opened(ctx context.Context, p *Prompt) error {
-	s.out.reset()
+	s.out.begin()
 	recs := []record{{journal.KindTurn, turnRecord{State: turnBegun}}}
 	for _, b := range p.Blocks {
 		recs = append(recs, record{journal.KindEvent, &acp.UserMessageChunk{MessageID: p.MessageID, Content: b}})
