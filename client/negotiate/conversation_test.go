@@ -370,3 +370,16 @@ func TestTheEndOfTheConnection(t *testing.T) {
 		assert.NotNil(t, s.Thread().Snapshot().Turn.Error)
 	})
 }
+
+// When a turn has ended, the thread shows its prompt as a part of the conversation and not among
+// those that wait.
+func TestNoPromptWaitsAfterItsTurn(t *testing.T) {
+	inEach(t, nil, func(t *testing.T, conn *negotiate.Conn, _ func() []string) {
+		s := startSession(t, conn)
+		for range 300 {
+			_, err := s.Prompt(t.Context(), negotiate.Text("go")).Wait()
+			require.NoError(t, err)
+			require.Empty(t, s.Thread().Snapshot().Queued)
+		}
+	})
+}

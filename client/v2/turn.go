@@ -67,14 +67,19 @@ func (t *Turn) Accepted() (*acp.PromptResponse, error) {
 }
 
 // Wait waits until the turn has ended and returns the state with which it ended: the stop
-// reason and, if the agent reports it, the usage. Unless a loop over Updates is running, it
-// drops the unread updates. Wait may be called more than once.
+// reason and, if the agent reports it, the usage. By then Options.Sending have handled the
+// response, unless the connection has ended. Unless a loop over Updates is running, Wait
+// drops the unread updates. It may be called more than once.
 //
 // If the stop reason is error, Wait returns both the state and an error: the
 // *rpcerr.RequestError that the agent reported, if it reported one.
 func (t *Turn) Wait() (*acp.IdleStateUpdate, error) {
 	t.feed.dropUnread()
 	<-t.done
+	select {
+	case <-t.accepted: // the end may be read before the call has returned
+	case <-t.session.conn.engine.Done():
+	}
 	return t.idle, t.err
 }
 

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/v2"
@@ -161,4 +163,43 @@ func outcomeOf(turn *client.Turn) string {
 		text += " "
 	}
 	return text + "-> " + end
+}
+
+// When Wait has returned, every middleware has handled the response to the prompt. One that keeps a
+// thread has taken the prompt out of those that wait.
+func TestWaitFollowsTheMiddlewares(t *testing.T) {
+	for name, script := range map[string]string{
+		"the end after the response":  "response; idle end_turn",
+		"the end before the response": "echo u1; idle end_turn; response",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				handled := false
+				slow := func(next acp.Handler) acp.Handler {
+					return func(ctx context.Context, method string, params any) (any, error) {
+						res, err := next(ctx, method, params)
+						if method == acp.MethodSessionPrompt {
+							time.Sleep(time.Second)
+							handled = true
+						}
+						return res, err
+					}
+				}
+				s, peer := session(t, &viewer{}, &client.Options{Sending: []acp.Middleware{slow}})
+				turn := s.Prompt(t.Context(), acp.Text("hi"))
+				prompt := peer.Expect("session/prompt")
+				for step := range strings.SplitSeq(script, "; ") {
+					if step == "response" {
+						peer.Answer(prompt, `{"messageId":"u1"}`)
+					} else {
+						sendUpdate(peer, step)
+					}
+				}
+				idle, err := turn.Wait()
+				require.NoError(t, err)
+				assert.Equal(t, acp.StopReasonEndTurn, idle.StopReason)
+				assert.True(t, handled)
+			})
+		})
+	}
 }
