@@ -1,0 +1,318 @@
+package recording
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"sync/atomic"
+	"time"
+	"unicode"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// pruneEvery is after how many bytes the limits of the folder are applied again.
+const pruneEvery = 64 << 20
+
+// errFull is why a recording ends that takes all the room of the folder.
+var errFull = fmt.Errorf("it has reached %d GiB, the limit", maxBytes>>30)
+
+// Recorder writes a recording. Its methods are safe for concurrent use. A failure of the disk ends
+// the recording and nothing else.
+type Recorder struct {
+	// Path is the name of the file.
+	Path string
+
+	queue  *queue
+	conns  atomic.Int64
+	ended  chan struct{} // closed when everything is written, or writing has failed
+	failed func(error)
+
+	// The fields below belong to the goroutine of write.
+	file    io.Closer
+	out     *bufio.Writer
+	started time.Time
+	raw     bool
+	seq     uint64
+	written int64
+	checked int64 // what written was when the limits of the folder were applied
+	buf     []byte
+	masker  masker
+}
+
+// Options configure [Create].
+type Options struct {
+	// Raw turns off that credentials are masked.
+	Raw bool
+	// Failed is called once if the recording ends early, by a goroutine of the Recorder.
+	Failed func(error)
+}
+
+// Create begins a recording in a folder, which it creates if necessary. Program names the agent in
+// the name of the file. It sets the fields of the head that it knows better.
+func Create(dir, program string, head Head, opts Options) (*Recorder, error) {
+	now := time.Now()
+	file, err := create(dir, program, now)
+	if err != nil {
+		return nil, err
+	}
+	r := newRecorder(file, now, opts)
+	r.Path = file.Name()
+	if err := r.begin(head); err != nil {
+		return nil, errors.Join(err, file.Close(), os.Remove(file.Name()))
+	}
+	go r.write() // ends with Close
+	return r, nil
+}
+
+func newRecorder(file io.WriteCloser, now time.Time, opts Options) *Recorder {
+	return &Recorder{
+		queue: newQueue(now, maxQueue), ended: make(chan struct{}), failed: opts.Failed,
+		file: file, out: bufio.NewWriterSize(file, 64<<10), started: now, raw: opts.Raw,
+	}
+}
+
+// begin writes the head.
+func (r *Recorder) begin(head Head) error {
+	head.ACP, head.Format, head.Started = "recording", Format, r.started
+	if !r.raw {
+		head.Command = r.masker.command(head.Command)
+	}
+	line, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	r.out.Write(append(line, '\n'))
+	return r.out.Flush()
+}
+
+// Connect returns the lanes of a new connection.
+func (r *Recorder) Connect() (client, agent *Lane) {
+	n := int(r.conns.Add(1))
+	return &Lane{q: r.queue, conn: n, dir: Client}, &Lane{q: r.queue, conn: n, dir: Agent}
+}
+
+// Close ends the recording and waits until everything is written, for so long at most. It reports
+// whether it is.
+func (r *Recorder) Close(patience time.Duration) bool {
+	r.queue.close()
+	select {
+	case <-r.ended:
+		return true
+	case <-time.After(patience):
+		return false
+	}
+}
+
+// write writes what is queued until the queue is closed.
+func (r *Recorder) write() {
+	defer close(r.ended)
+	defer r.file.Close()
+	var err error
+	idle := func(gaps []part) {
+		for _, p := range gaps {
+			r.part(p, nil)
+		}
+		if err == nil {
+			err = r.out.Flush()
+		}
+	}
+	for err == nil {
+		c := r.queue.take(idle)
+		if c == nil {
+			break
+		}
+		begin := 0
+		for _, p := range c.parts[:c.count] {
+			r.part(p, c.data[begin:p.end])
+			begin = p.end
+		}
+		r.queue.give(c)
+		err = r.check()
+	}
+	if r.queue.discard(); err != nil && r.failed != nil {
+		r.failed(err)
+	}
+}
+
+// check returns the error of writing if there was one, and applies the limits of the folder.
+func (r *Recorder) check() error {
+	if r.written-r.checked >= pruneEvery {
+		r.checked = r.written
+		if r.written >= maxBytes {
+			return errFull
+		}
+		if err := prune(filepath.Dir(r.Path), maxFiles, maxBytes); err != nil {
+			return err
+		}
+	}
+	_, err := r.out.Write(nil)
+	return err
+}
+
+// part records a part of the queue.
+func (r *Recorder) part(p part, b []byte) {
+	l := p.lane
+	for {
+		line, rest, ended := bytes.Cut(b, newline)
+		if len(l.line)+len(line) <= maxMessage {
+			l.line = append(l.line, line...)
+		} else {
+			l.long += int64(len(line))
+		}
+		if !ended {
+			break
+		}
+		r.line(p, 0)
+		b = rest
+	}
+	if p.mark == nil {
+		return
+	}
+	switch p.mark.kind {
+	case cutMark:
+		r.line(p, p.mark.size)
+	case gapMark:
+		if p.mark.torn {
+			l.line, l.long = nil, 0
+		}
+		r.record(p, &Record{Kind: Gap, Dropped: p.mark.dropped, Bytes: p.mark.size}, nil)
+	case endMark:
+		r.line(p, 0)
+		r.record(p, &Record{Kind: End}, quote(nil, p.mark.how))
+	}
+}
+
+// line records the line that the lane has collected. Its length is size if only its beginning was
+// queued, and 0 otherwise.
+func (r *Recorder) line(p part, size int64) {
+	l := p.lane
+	text := bytes.TrimFunc(l.line, func(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' })
+	if l.long > 0 {
+		size = int64(len(l.line)) + l.long
+	}
+	switch {
+	case size > 0:
+		r.record(p, beginning(text, size), nil)
+	case len(text) > 0:
+		r.whole(p, text)
+	}
+	if l.line, l.long = l.line[:0], 0; cap(l.line) > 1<<20 {
+		l.line = nil // a long line is seldom followed by another one
+	}
+}
+
+// whole records a whole line.
+func (r *Recorder) whole(p part, text []byte) {
+	m := stream.ParseMessage(text)
+	rec := &Record{Kind: kinds[m.Kind], Session: m.SessionID, ID: m.ID, Method: m.Method, Raw: text}
+	looksLikeJSON := text[0] == '{' || text[0] == '['
+	if !r.raw && looksLikeJSON {
+		rec.Raw, rec.Masked = r.masker.json(text)
+	}
+	if rec.Kind != Invalid {
+		r.record(p, rec, nil)
+		return
+	}
+	line := quote(nil, string(rec.Raw))
+	if !r.raw && !looksLikeJSON {
+		line, rec.Masked = r.masker.json(line)
+	}
+	rec.Raw = nil
+	r.record(p, rec, line)
+}
+
+var kinds = map[stream.Kind]Kind{
+	stream.KindInvalid: Invalid, stream.KindRequest: Request, stream.KindNotification: Notification,
+	stream.KindResponse: Response, stream.KindErrorResponse: Response,
+}
+
+var sessionMember = regexp.MustCompile(`"sessionId"\s*:\s*("(?:[^"\\]|\\.)*")`)
+
+// beginning returns the record of a message of that size, which begins with text.
+func beginning(text []byte, size int64) *Record {
+	text = text[:min(len(text), keptBegin)]
+	rec := &Record{Kind: Invalid, Size: size}
+	_, err := stream.Lines(bytes.NewReader(text), nil, &stream.LinesOptions{MaxMessage: 1}).Read()
+	if long, ok := errors.AsType[*stream.TooLargeError](err); ok {
+		rec.Method, rec.ID = long.Method, long.ID
+		switch {
+		case long.HasResult:
+			rec.Kind = Response
+		case long.Method != "" && long.ID != nil:
+			rec.Kind = Request
+		case long.Method != "":
+			rec.Kind = Notification
+		}
+	}
+	if m := sessionMember.FindSubmatch(text); m != nil && rec.Kind != Invalid {
+		_ = json.Unmarshal(m[1], &rec.Session) // a session is left out if it is no text
+	}
+	return rec
+}
+
+// record writes a record. line is its member line, as JSON.
+func (r *Recorder) record(p part, rec *Record, line []byte) {
+	r.seq++
+	b := append(r.buf[:0], `{"seq":`...)
+	b = strconv.AppendUint(b, r.seq, 10)
+	b = append(b, `,"time":"`...)
+	b = r.started.Add(p.time).UTC().AppendFormat(b, time.RFC3339Nano)
+	b = append(b, `","dir":"`...)
+	b = append(b, p.lane.dir...)
+	b = append(b, `","conn":`...)
+	b = strconv.AppendInt(b, int64(p.lane.conn), 10)
+	if rec.Session != "" {
+		b = quote(append(b, `,"session":`...), rec.Session)
+	}
+	b = append(b, `,"kind":"`...)
+	b = append(append(b, rec.Kind...), '"')
+	if rec.ID != nil {
+		b = append(append(b, `,"id":`...), rec.ID...)
+	}
+	if rec.Method != "" {
+		b = quote(append(b, `,"method":`...), rec.Method)
+	}
+	if rec.Raw != nil {
+		b = append(append(b, `,"raw":`...), rec.Raw...)
+	}
+	if line != nil {
+		b = append(append(b, `,"line":`...), line...)
+	}
+	if rec.Masked {
+		b = append(b, `,"masked":true`...)
+	}
+	for _, number := range []struct {
+		name  string
+		value int64
+	}{{"size", rec.Size}, {"dropped", rec.Dropped}, {"bytes", rec.Bytes}} {
+		if number.value > 0 {
+			b = append(append(append(b, `,"`...), number.name...), `":`...)
+			b = strconv.AppendInt(b, number.value, 10)
+		}
+	}
+	b = append(b, '}', '\n')
+	_, _ = r.out.Write(b) // check returns the error
+	r.written += int64(len(b))
+	if r.buf = b; cap(b) > 1<<20 {
+		r.buf = nil
+	}
+}
+
+// quote appends a text as JSON.
+func quote(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			text, _ := json.Marshal(s) // a string can always be encoded
+			return append(b, text...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
+}

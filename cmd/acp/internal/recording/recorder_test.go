@@ -1,0 +1,276 @@
+package recording
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// disk is a file that can be full or slow.
+type disk struct {
+	mu    sync.Mutex // guards the fields below
+	text  bytes.Buffer
+	room  int           // after which it is full; 0 means never
+	stuck chan struct{} // if not nil, Write waits until it is closed
+}
+
+func (d *disk) Write(b []byte) (int, error) {
+	if d.stuck != nil {
+		<-d.stuck
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.room > 0 && d.text.Len()+len(b) > d.room {
+		n, _ := d.text.Write(b[:max(d.room-d.text.Len(), 0)])
+		return n, syscall.ENOSPC
+	}
+	return d.text.Write(b)
+}
+
+func (d *disk) Close() error { return nil }
+
+// records closes the recorder and returns what it has written.
+func records(t *testing.T, r *Recorder, d *disk) (list []Record) {
+	t.Helper()
+	require.True(t, r.Close(time.Minute))
+	name := filepath.Join(t.TempDir(), "a.jsonl")
+	require.NoError(t, os.WriteFile(name, d.text.Bytes(), 0o600))
+	reader, err := Open(name)
+	require.NoError(t, err)
+	defer reader.Close()
+	for {
+		rec, err := reader.Next()
+		if err == io.EOF {
+			return list
+		}
+		require.NoError(t, err)
+		assert.Equal(t, uint64(len(list)+1), rec.Seq)
+		list = append(list, rec)
+	}
+}
+
+func start(t *testing.T, d *disk, opts Options) *Recorder {
+	t.Helper()
+	stuck := d.stuck
+	d.stuck = nil
+	r := newRecorder(d, time.Now(), opts)
+	require.NoError(t, r.begin(Head{Command: []string{"agent", "--api-key", "x"}}))
+	d.stuck = stuck
+	go r.write() // ends with Close
+	return r
+}
+
+// shown is a record without its time and place.
+func shown(rec Record) string {
+	s := fmt.Sprintf("%s %d %s", rec.Dir, rec.Conn, rec.Kind)
+	for _, part := range []string{string(rec.ID), rec.Method, rec.Session, string(rec.Raw), rec.Line} {
+		if part != "" {
+			s += " " + part
+		}
+	}
+	if rec.Masked {
+		s += " masked"
+	}
+	if rec.Size > 0 {
+		s += fmt.Sprintf(" of %d bytes", rec.Size)
+	}
+	return s
+}
+
+func TestRecords(t *testing.T) {
+	d := new(disk)
+	r := start(t, d, Options{})
+	client, agent := r.Connect()
+	client.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s"}}` + "\r\n\n" + ` {"jsonrpc":"2.0","method":"session/ca`))
+	agent.Write([]byte("Loading\xff model " + someKey + "\n"))
+	client.Write([]byte(`ncel","params":{"sessionId":"s","_meta":{"token":"x"}}}` + "\n"))
+	agent.Message([]byte("{\"jsonrpc\":\"2.0\",\n\"id\":\"a\\n\",\"error\":{\"code\":1,\"message\":\"\xff\"}}"))
+	agent.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{"sessionId":"t"}}` + "\n" + `[1]` + "\n" + `{"password":"abc","env":{"a":"tor`))
+	agent.End("exit status 1")
+	client.Write([]byte(`{"jsonrpc":"2.0","id":null,"method":"last"}`))
+	client.End("")
+	other, _ := r.Connect()
+	other.End("")
+	var got []string
+	for _, rec := range records(t, r, d) {
+		got = append(got, shown(rec))
+	}
+	assert.Equal(t, []string{
+		`client 1 request 1 session/prompt s {"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s"}}`,
+		"agent 1 invalid Loading\ufffd model [masked] masked",
+		`client 1 notification session/cancel s {"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s","_meta":{"token":"[masked]"}}} masked`,
+		"agent 1 response \"a\\n\" {\"jsonrpc\":\"2.0\", \"id\":\"a\\n\",\"error\":{\"code\":1,\"message\":\"\xff\"}}",
+		`agent 1 response 1 t {"jsonrpc":"2.0","id":1,"result":{"sessionId":"t"}}`,
+		`agent 1 invalid [1]`,
+		`agent 1 invalid {"password":"[masked]","env":{"a":"[masked] masked`,
+		`agent 1 end exit status 1`,
+		`client 1 request null last {"jsonrpc":"2.0","id":null,"method":"last"}`,
+		`client 1 end`,
+		`client 2 end`,
+	}, got)
+	assert.Contains(t, d.text.String(), `"command":["agent","--api-key","[masked]"]`)
+}
+
+func TestRaw(t *testing.T) {
+	d := new(disk)
+	r := start(t, d, Options{Raw: true})
+	client, _ := r.Connect()
+	client.Write([]byte(`{"jsonrpc":"2.0","method":"a","params":{"password":"x"}}` + "\n" + someKey + "\n"))
+	list := records(t, r, d)
+	require.Len(t, list, 2)
+	assert.Equal(t, `{"jsonrpc":"2.0","method":"a","params":{"password":"x"}}`, string(list[0].Raw))
+	assert.Equal(t, someKey, list[1].Line)
+	assert.False(t, list[0].Masked || list[1].Masked)
+	assert.Contains(t, d.text.String(), `"--api-key","x"`)
+}
+
+// A message that is longer than any that is read has a record with its length.
+func TestTooLongMessages(t *testing.T) {
+	d := new(disk)
+	r := start(t, d, Options{})
+	client, _ := r.Connect()
+	begin := `{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s\u0031","prompt":"`
+	piece := bytes.Repeat([]byte("x "), 1<<19)
+	client.Write([]byte(begin))
+	for range 40 {
+		client.Write(piece)
+	}
+	client.Write([]byte("\"}}\n{\"jsonrpc\":\"2.0\",\"method\":\"next\"}\n"))
+	list := records(t, r, d)
+	require.Len(t, list, 2)
+	assert.Equal(t, fmt.Sprintf("client 1 request 7 session/prompt s1 of %d bytes", len(begin)+40<<20+3), shown(list[0]))
+	assert.Equal(t, "next", list[1].Method)
+	assert.Less(t, d.text.Len(), 2000)
+}
+
+// While the disk is stuck, bodies are left out first, and then whole messages, and all that passes
+// is counted. Nobody waits.
+func TestSlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{stuck: make(chan struct{})}
+		r := newRecorder(d, time.Now(), Options{})
+		r.queue = newQueue(r.started, 8<<20)
+		stuck := d.stuck
+		d.stuck = nil
+		require.NoError(t, r.begin(Head{}))
+		d.stuck = stuck
+		go r.write() // ends with Close
+		client, agent := r.Connect()
+		long := `{"jsonrpc":"2.0","id":%d,"method":"a","params":"` + strings.Repeat("x ", 1500) + `"}` + "\n"
+		sent := int64(0)
+		for i := range 20_000 { // 60 MB
+			msg := fmt.Appendf(nil, long, i)
+			sent += int64(len(msg)) - 1
+			for ; len(msg) > 1000; msg = msg[1000:] {
+				client.Write(msg[:1000])
+			}
+			client.Write(msg)
+		}
+		agent.Write([]byte(`{"jsonrpc":"2.0","method":"dropped"}` + "\n" + `{"jsonrpc":"2.0","method":"to`))
+		synctest.Wait()
+		assert.LessOrEqual(t, r.queue.chunks, r.queue.limit+1)
+		close(d.stuck)
+		synctest.Wait()
+		agent.Write([]byte("rn\"}\n" + `{"jsonrpc":"2.0","method":"again"}` + "\n"))
+		client.Write([]byte(`{"jsonrpc":"2.0","method":"again"}` + "\n"))
+		whole, cut, dropped, bytes := 0, 0, int64(0), int64(0)
+		var rest []string
+		for _, rec := range records(t, r, d) {
+			switch {
+			case rec.Kind == Gap && rec.Dir == Client:
+				dropped += rec.Dropped
+				bytes += rec.Bytes
+			case rec.Kind == Request && rec.Size > 0:
+				cut++
+				bytes += rec.Size
+				assert.Equal(t, "a", rec.Method)
+				require.Equal(t, fmt.Sprint(whole+cut-1), string(rec.ID))
+			case rec.Kind == Request:
+				whole++
+				bytes += int64(len(rec.Raw))
+				require.Equal(t, 0, cut)
+			default:
+				rest = append(rest, shown(rec)+fmt.Sprint(" ", rec.Dropped))
+			}
+		}
+		assert.Greater(t, whole, 1500)
+		assert.Greater(t, cut, 2000)
+		assert.Equal(t, int64(20_000), int64(whole+cut)+dropped)
+		assert.Equal(t, sent, bytes)
+		assert.Contains(t, rest, "agent 1 gap 1")
+		assert.Contains(t, rest, `agent 1 notification again {"jsonrpc":"2.0","method":"again"} 0`)
+		assert.Contains(t, rest, `client 1 notification again {"jsonrpc":"2.0","method":"again"} 0`)
+	})
+}
+
+// A full disk ends the recording, says so once, and lets all that passes pass.
+func TestFullDisk(t *testing.T) {
+	d := &disk{room: 100_000}
+	failed := make(chan error, 2)
+	r := start(t, d, Options{Failed: func(err error) { failed <- err }})
+	client, agent := r.Connect()
+	line := []byte(`{"jsonrpc":"2.0","method":"a"}` + "\n")
+	for range 10_000 {
+		client.Write(line)
+	}
+	assert.ErrorIs(t, <-failed, syscall.ENOSPC)
+	for range 10_000 {
+		agent.Write(line)
+	}
+	agent.End("")
+	list := records(t, r, d)
+	assert.Greater(t, len(list), 500)
+	assert.Empty(t, failed)
+	assert.LessOrEqual(t, r.queue.chunks, 0)
+}
+
+// A disk that does not write cannot keep the program from ending.
+func TestCloseDoesNotWaitForTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{stuck: make(chan struct{})}
+		r := start(t, d, Options{})
+		client, _ := r.Connect()
+		client.Write([]byte("x\n"))
+		assert.False(t, r.Close(time.Second))
+		close(d.stuck)
+		assert.True(t, r.Close(time.Second))
+	})
+}
+
+// Recordings that grow too long end, and old ones make room while they grow.
+func TestLongRecording(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "2000.jsonl")
+	require.NoError(t, os.WriteFile(old, nil, 0o600))
+	require.NoError(t, os.Truncate(old, maxBytes-1)) // sparse
+	failed := make(chan error, 1)
+	r, err := Create(dir, "x", Head{}, Options{Failed: func(err error) { failed <- err }})
+	require.NoError(t, err)
+	assert.NoFileExists(t, r.Path+"x")
+	assert.FileExists(t, r.Path)
+	client, _ := r.Connect()
+	r.queue.mu.Lock()
+	r.written = pruneEvery // as if so much was written
+	r.queue.mu.Unlock()
+	require.NoError(t, os.WriteFile(old, nil, 0o600))
+	require.NoError(t, os.Truncate(old, maxBytes))
+	client.Write([]byte("x\n"))
+	require.Eventually(t, func() bool { _, err := os.Stat(old); return errors.Is(err, os.ErrNotExist) }, time.Minute, time.Millisecond)
+	r.queue.mu.Lock()
+	r.written = maxBytes
+	r.queue.mu.Unlock()
+	client.Write([]byte("x\n"))
+	assert.Equal(t, errFull, <-failed)
+}
