@@ -204,12 +204,14 @@ func TestGoStatementsSayWhatEndsThem(t *testing.T) {
 // bubbles are the functions that run a function in a synctest bubble.
 var bubbles = map[string]bool{
 	"synctest.Test": true, "bubble": true, "inBubble": true, "pairtest.Bubble": true,
-	"scene": true, "overBoth": true, // each of them makes the ends of a conversation first
+	"scene": true, "overBoth": true, "eachVersion": true, // each of them makes the ends of a conversation first
 }
 
 // sleepers are the functions that may sleep outside of a literal for a bubble, and why.
 var sleepers = map[string]string{
 	"agent CreateTerminal":                                  "it sleeps for no time outside of a bubble",
+	"agent/kit TestTurns":                                   scripts,
+	"agent/kit turn":                                        scripts,
 	"agent/router/adapter TestCloseDuringATurn":             handlers,
 	"agent/router/adapter TestHeldPrompts":                  handlers,
 	"agent/v2 TestPromptThatOvertakesClose":                 handlers,

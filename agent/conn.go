@@ -145,6 +145,10 @@ func (c *Conn) Close() error { return c.engine.Close() }
 // until ctx is done: a handler must call it on a goroutine of its own.
 func (c *Conn) Shutdown(ctx context.Context) error { return c.engine.Shutdown(ctx) }
 
+// Ending returns a channel that is closed when the connection begins to end, for example
+// because the client has closed its output. Handlers may run on for a while.
+func (c *Conn) Ending() <-chan struct{} { return c.engine.Ending() }
+
 // Done returns a channel that is closed when the connection has ended. [Conn.Err] then
 // returns the reason.
 func (c *Conn) Done() <-chan struct{} { return c.engine.Done() }

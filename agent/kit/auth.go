@@ -76,12 +76,16 @@ func (a *Auth) ready(ctx context.Context) error {
 	return rpcerr.AuthRequired(nil).WithDetail(err.Error()).WithCause(err)
 }
 
-func (a *Auth) signIn(ctx context.Context, req *acp.AuthenticateRequest) error {
-	if !slices.ContainsFunc(a.Methods, func(m acp.AuthMethod) bool { return methodID(m) == req.MethodID }) {
-		return rpcerr.InvalidParams(map[string]any{"methodId": req.MethodID}).WithDetail("this agent does not offer this method")
+// signIn signs the user in. Terminal methods are not for requests.
+func (a *Auth) signIn(ctx context.Context, id acp.AuthMethodID) error {
+	if !slices.ContainsFunc(a.Methods, func(m acp.AuthMethod) bool {
+		own, ok := m.(*acp.AuthMethodAgent)
+		return ok && own.ID == id
+	}) {
+		return rpcerr.InvalidParams(map[string]any{"methodId": id}).WithDetail("this agent does not offer this method for authenticate")
 	}
 	if a.Login != nil {
-		if err := a.Login(ctx, req.MethodID); err != nil {
+		if err := a.Login(ctx, id); err != nil {
 			return err
 		}
 	}

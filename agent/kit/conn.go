@@ -14,9 +14,10 @@ import (
 
 // conn is the agent of one connection.
 type conn struct {
-	agent *Agent
-	conn  *agent.Conn
-	queue *queue
+	agent  *Agent
+	conn   *agent.Conn
+	ending <-chan struct{} // closed when the connection to the client begins to end
+	queue  *queue
 }
 
 var (
@@ -54,11 +55,12 @@ func (c *conn) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.I
 	}
 	caps := agent.Capabilities(c)
 	caps.PromptCapabilities = promptCapabilities(a.opts.Audio)
+	caps.SessionCapabilities.AdditionalDirectories = &acp.SessionAdditionalDirectoriesCapabilities{}
 	return &acp.InitializeResponse{AgentInfo: &a.opts.Info, AgentCapabilities: caps, AuthMethods: a.opts.Auth.methods(req.ClientCapabilities)}, nil
 }
 
 func (c *conn) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
-	return &acp.AuthenticateResponse{}, c.agent.opts.Auth.signIn(ctx, req)
+	return &acp.AuthenticateResponse{}, c.agent.opts.Auth.signIn(ctx, req.MethodID)
 }
 
 func (c *conn) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
@@ -76,6 +78,7 @@ func (c *conn) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*a
 		return nil, err
 	}
 	if err := h.replay(ctx, s); err != nil {
+		s.abandon(errClosed)
 		return nil, err
 	}
 	s.announce(ctx)

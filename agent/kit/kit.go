@@ -34,6 +34,7 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/router"
@@ -164,13 +165,19 @@ func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
 	v2.Receiving = append([]acp.Middleware{q.receiving}, v2.Receiving...)
 	v2.Sending = append(v2.Sending[:len(v2.Sending):len(v2.Sending)], q.sending)
 	o.V2 = &v2
-	return router.Serve(ctx, s, &router.Agents{V1: a.Connect, V2: adapter.FromV1(a.Connect, &adapter.Options{Agent: o.V1, Logger: o.Logger})}, &o)
+	newV2 := func(outer *agent2.Conn) acp2.Agent {
+		v1 := func(c *agent.Conn) acp.Agent { return a.connect(c, outer.Ending()) }
+		return adapter.FromV1(v1, &adapter.Options{Agent: o.V1, Logger: o.Logger})(outer)
+	}
+	return router.Serve(ctx, s, &router.Agents{V1: a.Connect, V2: newV2}, &o)
 }
 
 // Connect returns the agent of one connection, for programs that serve version 1 alone: it is
 // the argument newAgent of agent.Serve.
-func (a *Agent) Connect(c *agent.Conn) acp.Agent {
-	conn := &conn{agent: a, conn: c, queue: a.newQueue()}
+func (a *Agent) Connect(c *agent.Conn) acp.Agent { return a.connect(c, c.Ending()) }
+
+func (a *Agent) connect(c *agent.Conn, ending <-chan struct{}) acp.Agent {
+	conn := &conn{agent: a, conn: c, ending: ending, queue: a.newQueue()}
 	c.OnEnd(func() { a.leave(c) })
 	return conn
 }

@@ -36,7 +36,9 @@ func (c *conn) create(ctx context.Context, w where) (*Session, error) {
 		return nil, err
 	}
 	id := "sess_" + rand.Text()
-	s, err := c.newSession(ctx, acp.SessionID(id), w)
+	s := c.newSession(ctx, acp.SessionID(id), w)
+	s.restore(nil)
+	err := s.equip()
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +46,6 @@ func (c *conn) create(ctx context.Context, w where) (*Session, error) {
 	if err != nil {
 		return nil, storeError(err)
 	}
-	s.restore(nil)
 	return s, c.attach(s)
 }
 
@@ -65,10 +66,7 @@ func (c *conn) open(ctx context.Context, id acp.SessionID, w where) (*Session, *
 }
 
 func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w where) (*Session, *history, error) {
-	s, err := c.newSession(ctx, id, w)
-	if err != nil {
-		return nil, nil, err
-	}
+	s := c.newSession(ctx, id, w)
 	s.log = log
 	h, err := readHistory(ctx, log)
 	if err == nil {
@@ -82,10 +80,13 @@ func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w 
 	}
 	for _, d := range log.Damage() {
 		c.agent.log.Warn("a part of a session is lost", "session", string(id), "damage", d.String())
-		s.held = append(s.held, "A part of this session is lost: "+d.String())
+		s.held = append(s.held, "A part of this session is lost, and the rest was kept: "+d.String())
 	}
 	s.restore(h.settings)
 	s.rules = h.rules
+	if err := s.equip(); err != nil {
+		return nil, nil, err
+	}
 	return s, h, c.attach(s)
 }
 
@@ -103,25 +104,27 @@ func (c *conn) admits(ctx context.Context, w where) error {
 }
 
 // newSession returns a session that is not open yet.
-func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) (*Session, error) {
+func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) *Session {
 	a := c.agent
 	s := &Session{
-		agent: a, conn: c.conn, client: c.conn.Session(id), id: id, owner: a.owner(ctx), gone: make(chan struct{}),
+		agent: a, conn: c.conn, ending: c.ending, client: c.conn.Session(id), id: id, owner: a.owner(ctx), gone: make(chan struct{}),
 		settings: a.offer(ctx), commands: slices.Clone(a.opts.Commands), rules: make(map[ruleRecord]bool),
 	}
 	s.out = newOutput(s)
-	var err error
-	var list []tools.Tool
-	if a.opts.Tools != nil {
-		list = a.opts.Tools(s)
-	}
-	if s.tools, err = tools.NewRegistry(list...); err != nil {
-		return nil, err
-	}
 	if len(w.servers) > 0 {
 		s.held = append(s.held, "This agent does not use MCP servers: those of the client were not started.")
 	}
-	return s, nil
+	return s
+}
+
+// equip gives the session its tools. Its settings are known by then.
+func (s *Session) equip() (err error) {
+	var list []tools.Tool
+	if f := s.agent.opts.Tools; f != nil {
+		list = f(s)
+	}
+	s.tools, err = tools.NewRegistry(list...)
+	return err
 }
 
 // attach makes the session one of its connection.
@@ -129,20 +132,32 @@ func (c *conn) attach(s *Session) error {
 	a := c.agent
 	s.idle = time.AfterFunc(idleTime, s.rest) // ends at once
 	a.mu.Lock()
-	closing := a.closing
-	a.sessions[s.id] = s
-	a.mu.Unlock()
-	select {
-	case <-c.conn.Done(): // maybe after leave has looked
-		s.abandon(errLeft)
-		return acp.ErrClosed
-	default:
+	closing, taken := a.closing, a.sessions[s.id] != nil
+	if !taken {
+		a.sessions[s.id] = s
 	}
-	if closing {
+	a.mu.Unlock()
+	switch {
+	case taken: // two requests to open it at the same time
+		s.abandon(errClosed)
+		return storeError(&journal.HeldError{ID: string(s.id)})
+	case closing:
 		s.abandon(errClosing)
 		return rpcerr.InternalError(nil).WithDetail("the agent is shutting down")
+	case isClosed(c.conn.Done()): // maybe after leave has looked
+		s.abandon(errLeft)
+		return acp.ErrClosed
 	}
 	return nil
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
 }
 
 // take opens the log of a stored session that no other connection has open. If the session is open
@@ -154,12 +169,7 @@ func (c *conn) take(ctx context.Context, id acp.SessionID) (journal.Log, error) 
 		if s == nil {
 			break
 		}
-		left := false
-		select {
-		case <-s.conn.Done():
-			left = true
-		default:
-		}
+		left := isClosed(s.ending)
 		switch {
 		case s.owner != a.owner(ctx):
 			return nil, rpcerr.SessionNotFound(string(id))
@@ -176,9 +186,8 @@ func (c *conn) take(ctx context.Context, id acp.SessionID) (journal.Log, error) 
 		}
 	}
 	log, err := a.opts.Store.Open(ctx, string(id))
-	var held *journal.HeldError
 	switch {
-	case errors.Is(err, journal.ErrNotFound), errors.As(err, &held) && a.foreign(ctx, id):
+	case errors.Is(err, journal.ErrNotFound), err != nil && a.foreign(ctx, id):
 		return nil, rpcerr.SessionNotFound(string(id))
 	case err != nil:
 		return nil, cmp.Or(ctx.Err(), error(storeError(err)))
@@ -249,10 +258,8 @@ func (c *conn) delete(ctx context.Context, id acp.SessionID) error {
 		return err
 	}
 	a := c.agent
-	if a.opts.Owner != nil {
-		if a.foreign(ctx, id) {
-			return nil
-		}
+	if a.foreign(ctx, id) {
+		return nil
 	}
 	if err := a.opts.Store.Delete(ctx, string(id)); err != nil {
 		return cmp.Or(ctx.Err(), error(storeError(err)))
@@ -300,7 +307,10 @@ func (s *Session) abandon(cause error) {
 // drop closes the session in memory.
 func (s *Session) drop() {
 	s.idle.Stop()
+	s.logMu.Lock()
+	s.dropped = true
 	s.closeLog()
+	s.logMu.Unlock()
 	s.agent.mu.Lock()
 	if s.agent.sessions[s.id] == s {
 		delete(s.agent.sessions, s.id)
@@ -313,18 +323,26 @@ func (s *Session) drop() {
 func (s *Session) rest() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy == nil && s.over == nil {
+	s.logMu.Lock()
+	defer s.logMu.Unlock()
+	switch idle := time.Since(s.used); {
+	case s.log == nil:
+	case s.busy != nil:
+		s.idle.Reset(idleTime)
+	case idle < idleTime: // a caller of journal may be using the log
+		s.idle.Reset(idleTime - idle)
+	default:
 		s.closeLog()
 	}
 }
 
+// closeLog is called with logMu held.
 func (s *Session) closeLog() {
-	s.logMu.Lock()
-	defer s.logMu.Unlock()
-	if s.log != nil {
-		if err := s.log.Close(); err != nil {
-			s.agent.log.Warn("the log of a session cannot be closed", "session", string(s.id), "error", err)
-		}
-		s.log = nil
+	if s.log == nil {
+		return
 	}
+	if err := s.log.Close(); err != nil {
+		s.agent.log.Warn("the log of a session cannot be closed", "session", string(s.id), "error", err)
+	}
+	s.log = nil
 }

@@ -10,55 +10,45 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// queue limits the prompts of one connection that wait. Who waits for whom is decided by the
-// connection, which knows the order in which they arrived.
+// queue limits the prompts of one connection. Who waits for whom is decided by the connection,
+// which knows the order in which they arrived.
 type queue struct {
 	limit int // prompts of a session that may wait
+	auth  func(ctx context.Context) error
 
 	mu      sync.Mutex
-	running map[acp.SessionID]bool
-	waiting map[acp.SessionID]int
+	prompts map[acp.SessionID]int  // that wait or run
+	running map[acp.SessionID]bool // version 2: one of them runs
 }
 
 func (a *Agent) newQueue() *queue {
-	return &queue{limit: max(a.opts.Queue, 0), running: make(map[acp.SessionID]bool), waiting: make(map[acp.SessionID]int)}
+	return &queue{limit: max(a.opts.Queue, 0), auth: a.opts.Auth.ready, prompts: make(map[acp.SessionID]int), running: make(map[acp.SessionID]bool)}
 }
 
-// enter counts a prompt as waiting, or refuses it.
+// enter counts a prompt, or refuses it.
 func (q *queue) enter(id acp.SessionID) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	ahead := q.waiting[id]
-	if q.running[id] {
-		ahead++
-	}
 	switch {
-	case ahead > q.limit && q.limit == 0:
+	case q.prompts[id] <= q.limit:
+		q.prompts[id]++
+		return nil
+	case q.limit == 0:
 		return rpcerr.InvalidRequest(nil).WithDetail("a turn of this session is running: wait for its end, or cancel it")
-	case ahead > q.limit:
-		return rpcerr.InvalidRequest(nil).WithDetail(fmt.Sprintf("%d prompts of this session wait already", q.limit))
 	}
-	q.waiting[id]++
-	return nil
+	return rpcerr.InvalidRequest(nil).WithDetail(fmt.Sprintf("%d prompts of this session wait already: wait for the end of a turn", q.limit))
 }
 
-// leave is called when a prompt does not wait any more.
+// leave is called when a prompt neither waits nor runs any more.
 func (q *queue) leave(id acp.SessionID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.waiting[id]--; q.waiting[id] == 0 {
-		delete(q.waiting, id)
-	}
+	q.leaveLocked(id)
 }
 
-// run tells that a turn of a session begins or has ended.
-func (q *queue) run(id acp.SessionID, begins bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if begins {
-		q.running[id] = true
-	} else {
-		delete(q.running, id)
+func (q *queue) leaveLocked(id acp.SessionID) {
+	if q.prompts[id]--; q.prompts[id] <= 0 {
+		delete(q.prompts, id)
 	}
 }
 
@@ -66,14 +56,26 @@ func (q *queue) run(id acp.SessionID, begins bool) {
 // prompt of version 1.
 func (q *queue) receiving(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
-		if req, ok := params.(*acp2.PromptRequest); ok {
-			id := acp.SessionID(req.SessionID)
-			if err := q.enter(id); err != nil {
-				return nil, err
-			}
-			defer q.leave(id)
+		req, ok := params.(*acp2.PromptRequest)
+		if !ok {
+			return next(ctx, method, params)
 		}
-		return next(ctx, method, params)
+		if err := q.auth(ctx); err != nil { // before the prompt is part of the conversation
+			return nil, err
+		}
+		id := acp.SessionID(req.SessionID)
+		if err := q.enter(id); err != nil {
+			return nil, err
+		}
+		accepted := false
+		defer func() {
+			if !accepted {
+				q.leave(id)
+			}
+		}()
+		res, err := next(ctx, method, params)
+		accepted = err == nil
+		return res, err
 	}
 }
 
@@ -83,9 +85,21 @@ func (q *queue) sending(next acp.Handler) acp.Handler {
 		if n, ok := params.(*acp2.UpdateSessionNotification); ok {
 			if u, ok := n.Update.(*acp2.SessionStateUpdate); ok {
 				_, idle := u.StateUpdate.(*acp2.IdleStateUpdate)
-				q.run(acp.SessionID(n.SessionID), !idle)
+				q.state(acp.SessionID(n.SessionID), !idle)
 			}
 		}
 		return next(ctx, method, params)
+	}
+}
+
+// state notes the state of a session. It may be sent again without a change.
+func (q *queue) state(id acp.SessionID, running bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if running {
+		q.running[id] = true
+	} else if q.running[id] {
+		delete(q.running, id)
+		q.leaveLocked(id)
 	}
 }

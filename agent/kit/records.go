@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"syscall"
+	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
@@ -83,12 +84,17 @@ func storeError(err error) *rpcerr.RequestError {
 func (s *Session) journal() (journal.Log, error) {
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
+	s.used = time.Now()
+	if s.dropped {
+		return nil, rpcerr.SessionNotFound(string(s.id)).WithCause(errClosed)
+	}
 	if s.log == nil {
 		log, err := s.agent.opts.Store.Open(context.Background(), string(s.id))
 		if err != nil {
 			return nil, &storageError{err}
 		}
 		s.log = log
+		s.idle.Reset(idleTime)
 	}
 	return s.log, nil
 }

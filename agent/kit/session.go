@@ -28,12 +28,15 @@ type Session struct {
 	tools    *tools.Registry
 	settings []Setting
 	out      *output
-	gone     chan struct{} // closed when the session has left memory
+	ending   <-chan struct{} // closed when the connection to the client begins to end
+	gone     chan struct{}   // closed when the session has left memory
 
 	setting sync.Mutex // held while a setting changes
 
-	logMu sync.Mutex
-	log   journal.Log // nil while an idle session is closed in memory
+	logMu   sync.Mutex
+	log     journal.Log // nil while an idle session is closed in memory
+	used    time.Time   // when the log was last used
+	dropped bool        // no log is opened any more
 
 	mu       sync.Mutex
 	busy     context.CancelCauseFunc // ends the turn that runs; nil if there is none

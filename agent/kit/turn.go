@@ -21,35 +21,29 @@ const stuckTime = 10 * time.Second
 
 // Prompt waits for the earlier prompts of the session and makes a turn.
 func (c *conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	a, id := c.agent, req.SessionID
-	if _, v2 := adapter.UserMessageID(ctx); !v2 { // those of version 2 have waited
-		if err := c.wait(ctx, id); err != nil {
+	if _, v2 := adapter.UserMessageID(ctx); !v2 { // those of version 2 are counted already
+		if err := c.queue.enter(req.SessionID); err != nil {
 			return nil, err
 		}
-		defer c.queue.run(id, false)
+		defer c.queue.leave(req.SessionID)
 	}
-	if err := a.opts.Auth.ready(ctx); err != nil {
+	if err := awaitEarlier(ctx); err != nil {
 		return nil, err
 	}
-	s, err := c.session(ctx, id)
+	if err := c.agent.opts.Auth.ready(ctx); err != nil {
+		return nil, err
+	}
+	s, err := c.session(ctx, req.SessionID)
 	if err != nil {
 		return nil, err
 	}
 	return s.prompt(ctx, req.Prompt)
 }
 
-// wait waits until the requests of the session that arrived earlier have been responded to.
-func (c *conn) wait(ctx context.Context, id acp.SessionID) error {
-	if err := c.queue.enter(id); err != nil {
-		return err
-	}
-	defer c.queue.leave(id)
+// awaitEarlier waits until the prompts of the session that arrived earlier have been responded to.
+func awaitEarlier(ctx context.Context) error {
 	defer rpc.Waits(ctx)()
-	if err := rpc.AwaitEarlier(ctx); err != nil {
-		return err
-	}
-	c.queue.run(id, true)
-	return nil
+	return rpc.AwaitEarlier(ctx)
 }
 
 // prompt makes a turn. The caller has made sure that no other one runs.
@@ -85,7 +79,6 @@ func (s *Session) begin(cancel context.CancelCauseFunc) error {
 		return rpcerr.SessionNotFound(string(s.id)).WithCause(s.over)
 	}
 	s.busy = cancel
-	s.idle.Stop()
 	return nil
 }
 
@@ -94,7 +87,6 @@ func (s *Session) finish() {
 	s.mu.Lock()
 	s.busy = nil
 	over := s.over != nil
-	s.idle.Reset(idleTime)
 	s.mu.Unlock()
 	if over {
 		s.drop()

@@ -1,0 +1,328 @@
+package kit_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
+)
+
+// wire is a client that the test plays, in version 1 or 2 of the protocol.
+type wire struct {
+	*rawpeer.Peer
+	t       *testing.T
+	v2      bool
+	served  chan error
+	session string // of the methods that name none
+	sent    int    // requests
+
+	mu       sync.Mutex
+	updates  []update
+	replies  map[int]rawpeer.Message
+	receipts map[string]int    // version 2: the requests by the ids of their messages
+	working  string            // version 2: the message that the agent works on
+	ended    map[string]string // version 2: how the work on a message ended
+}
+
+// update is what a session/update says.
+type update struct {
+	SessionUpdate, State, StopReason, MessageID, CurrentModeID, Title string
+	Content                                                           json.RawMessage
+	Error                                                             *struct{ Code int }
+	AvailableCommands                                                 []struct{ Name string }
+	ConfigOptions                                                     json.RawMessage
+}
+
+// eachVersion runs a test in a bubble for each version of the protocol.
+func eachVersion(t *testing.T, test func(t *testing.T, v int)) {
+	for v := 1; v <= 2; v++ {
+		t.Run(fmt.Sprint("version ", v), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, v) })
+		})
+	}
+}
+
+// dial connects a client that has offered what clients of most editors do.
+func dial(t *testing.T, a *kit.Agent, v int) *wire {
+	return dialAs(t, context.Background(), a, v, "{}")
+}
+
+func dialAs(t *testing.T, ctx context.Context, a *kit.Agent, v int, caps string) *wire {
+	t.Helper()
+	near, peer := rawpeer.Pipe(t)
+	w := &wire{
+		Peer: peer, t: t, v2: v == 2, served: make(chan error, 1), replies: map[int]rawpeer.Message{}, receipts: map[string]int{}, ended: map[string]string{},
+	}
+	go func() { w.served <- a.Serve(ctx, near) }() // ends with the connection
+	go w.read()                                    // ends with the connection
+	t.Cleanup(func() { w.Close(); <-w.served })
+	params := `{"protocolVersion":1,"clientCapabilities":` + caps + `}`
+	if w.v2 {
+		params = `{"protocolVersion":2,"info":{"name":"c","version":"1"},"capabilities":` + caps + `}`
+	}
+	require.Nil(t, w.call("initialize", params).Error)
+	return w
+}
+
+// hangUp ends the connection and waits until the agent has noticed.
+func (w *wire) hangUp() {
+	w.Close()
+	synctest.Wait()
+}
+
+func (w *wire) read() {
+	for {
+		m, ok := w.Recv()
+		if !ok {
+			return
+		}
+		w.mu.Lock()
+		var p struct{ Update update }
+		switch {
+		case m.Method == "session/update":
+			if err := json.Unmarshal(m.Params, &p); err != nil {
+				w.t.Error(err)
+			}
+			w.updated(p.Update)
+		case m.Method == "":
+			var id int
+			var receipt struct{ MessageID string }
+			_, _ = json.Unmarshal(m.ID, &id), json.Unmarshal(m.Result, &receipt)
+			w.replies[id] = m
+			if receipt.MessageID != "" {
+				w.receipts[receipt.MessageID] = id
+			}
+		}
+		w.mu.Unlock()
+	}
+}
+
+func (w *wire) updated(u update) {
+	w.updates = append(w.updates, u)
+	switch {
+	case u.SessionUpdate == "user_message":
+		w.working = u.MessageID
+	case u.State == "idle" && w.working != "":
+		w.ended[w.working] = u.StopReason
+		if u.Error != nil {
+			w.ended[w.working] = fmt.Sprint(u.Error.Code)
+		}
+		w.working = ""
+	}
+}
+
+// send sends a request. If the params name no session, they get the one of the client.
+func (w *wire) send(method, params string) (id int) {
+	w.t.Helper()
+	w.sent++
+	w.Call(fmt.Sprint(w.sent), method, strings.ReplaceAll(params, "SESSION", w.session))
+	return w.sent
+}
+
+// reply returns the response to a request that has one by now.
+func (w *wire) reply(id int) (rawpeer.Message, bool) {
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m, ok := w.replies[id]
+	return m, ok
+}
+
+// call sends a request that is answered before time passes.
+func (w *wire) call(method, params string) rawpeer.Message {
+	w.t.Helper()
+	m, ok := w.reply(w.send(method, params))
+	require.True(w.t, ok, "%s has no response yet", method)
+	return m
+}
+
+// outcome tells how a prompt or another request has ended: the stop reason or the code of the error
+// of a prompt, "ok" or the code of another request, and "" as long as it has not.
+func (w *wire) outcome(id int) string {
+	m, ok := w.reply(id)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var p struct{ StopReason, MessageID string }
+	_ = json.Unmarshal(m.Result, &p)
+	switch {
+	case !ok:
+		return ""
+	case m.Error != nil:
+		return fmt.Sprint(m.Error.Code)
+	case p.MessageID != "":
+		return w.ended[p.MessageID]
+	case p.StopReason != "":
+		return p.StopReason
+	}
+	return "ok"
+}
+
+// open opens a new session.
+func (w *wire) open() string {
+	w.t.Helper()
+	var res struct{ SessionID string }
+	m := w.call("session/new", `{"cwd":"/w","mcpServers":[]}`)
+	require.NoError(w.t, json.Unmarshal(m.Result, &res), m.Raw)
+	w.session = res.SessionID
+	return w.session
+}
+
+func (w *wire) prompt(text string) (id int) {
+	w.t.Helper()
+	return w.send("session/prompt", fmt.Sprintf(`{"sessionId":"SESSION","prompt":[{"type":"text","text":%q}]}`, text))
+}
+
+func (w *wire) cancel() { w.Notify("session/cancel", `{"sessionId":"`+w.session+`"}`) }
+
+// load requests the session with its history.
+func (w *wire) load() (id int) {
+	w.t.Helper()
+	if w.v2 {
+		return w.send("session/resume", `{"sessionId":"SESSION","cwd":"/w","replayFrom":{"type":"start"}}`)
+	}
+	return w.send("session/load", `{"sessionId":"SESSION","cwd":"/w","mcpServers":[]}`)
+}
+
+func (w *wire) resume() (id int) {
+	w.t.Helper()
+	return w.send("session/resume", `{"sessionId":"SESSION","cwd":"/w","mcpServers":[]}`)
+}
+
+// set sets a config option.
+func (w *wire) set(id, value string) (request int) {
+	w.t.Helper()
+	kind := ""
+	if w.v2 {
+		kind = `"type":"id",`
+	}
+	return w.send("session/set_config_option", fmt.Sprintf(`{"sessionId":"SESSION","configId":%q,%s"value":%q}`, id, kind, value))
+}
+
+// received returns the updates since the last call.
+func (w *wire) received() []update {
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.updates
+	w.updates = nil
+	return all
+}
+
+// says returns the texts of messages of the agent since the last call.
+func (w *wire) says() (all []string) {
+	for _, u := range w.received() {
+		if strings.HasPrefix(u.SessionUpdate, "agent_message") || u.SessionUpdate == "notice" {
+			var texts []struct{ Text string }
+			if json.Unmarshal(u.Content, &texts) != nil {
+				texts = make([]struct{ Text string }, 1)
+				_ = json.Unmarshal(u.Content, &texts[0])
+			}
+			for _, x := range texts {
+				all = append(all, x.Text)
+			}
+			if u.Title != "" {
+				all = append(all, u.Title)
+			}
+		}
+	}
+	return all
+}
+
+// logged is a log that a test reads.
+type logged struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logged) Enabled(context.Context, slog.Level) bool { return true }
+func (l *logged) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *logged) WithGroup(string) slog.Handler            { return l }
+
+func (l *logged) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.Level >= slog.LevelWarn {
+		text := r.Message
+		r.Attrs(func(a slog.Attr) bool { text += fmt.Sprintf(" %s=%v", a.Key, a.Value); return true })
+		l.lines = append(l.lines, text)
+	}
+	return nil
+}
+
+// count returns how many warnings and errors have the text.
+func (l *logged) count(text string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.lines {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// steps is what the turns of a test have done, in order.
+type steps struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (s *steps) add(step string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, step)
+}
+
+func (s *steps) list() []string {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.all)
+}
+
+// countingStore counts the logs that are open.
+type countingStore struct {
+	journal.Store
+	open atomic.Int64
+}
+
+type countedLog struct {
+	journal.Log
+	store *countingStore
+	once  sync.Once
+}
+
+func (s *countingStore) counted(l journal.Log, err error) (journal.Log, error) {
+	if err != nil {
+		return nil, err
+	}
+	s.open.Add(1)
+	return &countedLog{Log: l, store: s}, nil
+}
+
+func (s *countingStore) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
+	return s.counted(s.Store.Create(ctx, id, m))
+}
+
+func (s *countingStore) Open(ctx context.Context, id string) (journal.Log, error) {
+	return s.counted(s.Store.Open(ctx, id))
+}
+
+func (l *countedLog) Close() error {
+	l.once.Do(func() { l.store.open.Add(-1) })
+	return l.Log.Close()
+}
+
+var modes = kit.Modes{{ID: "ask", Name: "Ask"}, {ID: "auto", Name: "Auto"}}
