@@ -173,6 +173,31 @@ func (j *jsonItem) UnmarshalJSON(data []byte) error {
 func (t *Thread) Restore(s *Snapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.replace(s)
+	if t.now.Turn.State != "" {
+		t.now.Turn.State = StateIdle
+	}
+	t.endCalls(nil)
+	t.closeMessage()
+	t.announceReset()
+}
+
+// Continue replaces the content of the thread with that of s, and goes on as the thread from which s
+// was taken: unlike after [Thread.Restore], a turn in progress and its open tool calls stay so. Pending
+// permission requests and queued prompts are dropped; pass those that still wait to [Thread.Ask] and
+// [Thread.Enqueue].
+func (t *Thread) Continue(s *Snapshot) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.replace(s)
+	if !t.working() {
+		t.closeMessage()
+	}
+	t.announceReset()
+}
+
+// replace fills the thread with the content of s.
+func (t *Thread) replace(s *Snapshot) {
 	t.clear()
 	for _, terminal := range s.Terminals.All() {
 		n := &terminalNode{terminal: *terminal}
@@ -192,12 +217,6 @@ func (t *Thread) Restore(s *Snapshot) {
 	t.now.Options, t.now.Commands = s.Options, s.Commands
 	t.now.Title, t.now.UpdatedAt, t.now.Meta = s.Title, s.UpdatedAt, s.Meta
 	t.now.Turn = s.Turn
-	if t.now.Turn.State != "" {
-		t.now.Turn.State = StateIdle
-	}
-	t.endCalls(nil)
-	t.closeMessage()
-	t.announceReset()
 }
 
 // restore adds an item so that it can be changed later.

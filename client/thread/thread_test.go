@@ -357,3 +357,35 @@ func TestZeroSnapshot(t *testing.T) {
 	}
 	assert.Panics(t, func() { s.Items.At(0) })
 }
+
+// A viewer of a recording goes on from a snapshot in the middle of a turn, as if it had applied all
+// updates before.
+func TestContinueFromASnapshotInATurn(t *testing.T) {
+	updates := []string{
+		agentText("Let me "), agentText("look."),
+		`{"sessionUpdate":"tool_call","toolCallId":"a","title":"A","status":"in_progress"}`,
+		`{"sessionUpdate":"tool_call","toolCallId":"b","title":"B"}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"a","title":"A2"}`,
+		agentText("Well"), agentText(", done."),
+	}
+	whole := thread.New()
+	whole.Prompt([]acp.ContentBlock{acp.Text("hi")})
+	for at := range updates {
+		half := thread.New()
+		half.Continue(whole.Snapshot())
+		assert.Equal(t, thread.StateRunning, half.Snapshot().Turn.State)
+		for _, u := range updates[at:] {
+			half.Apply(update(t, u))
+		}
+		rest := thread.New()
+		rest.Prompt([]acp.ContentBlock{acp.Text("hi")})
+		for _, u := range updates {
+			rest.Apply(update(t, u))
+		}
+		assert.Equal(t, lines(rest), lines(half), "continued before update %d", at)
+		half.EndTurn(&acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil)
+		rest.EndTurn(&acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil)
+		assert.Equal(t, toJSON(t, rest.Snapshot().Items.Slice()), toJSON(t, half.Snapshot().Items.Slice()))
+		whole.Apply(update(t, updates[at]))
+	}
+}
