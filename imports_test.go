@@ -326,7 +326,7 @@ type source struct {
 }
 
 func (s *source) public() bool {
-	return !s.test && s.pkg != "." && s.file.Name.Name != "main" && !strings.HasPrefix(s.pkg, "internal/")
+	return !s.test && s.pkg != "." && s.file.Name.Name != "main" && !strings.Contains("/"+s.pkg+"/", "/internal/")
 }
 
 var fset = token.NewFileSet()

@@ -12,11 +12,22 @@ const echoesAtMost = 64
 // echo is a prompt that the agent may repeat, in pieces of its own choice.
 type echo struct {
 	entry *entry
+	item  int // the index of the entry, in a snapshot
 	want  []Block
 	at    int     // the block that is expected next
 	off   int     // and where in its text
 	got   []Block // the pieces so far
 	known bool    // the prompt had its id before the echo: all chunks with the id are the echo
+}
+
+// waitingEchoes returns copies of the echoes for a snapshot.
+func (t *Thread) waitingEchoes() (all []echo) {
+	for _, x := range t.echoes {
+		c := *x
+		c.item, c.got = x.entry.index, slices.Clip(x.got)
+		all = append(all, c)
+	}
+	return all
 }
 
 // prompted adds a prompt of the user. The id is empty if the agent has not sent the id of the

@@ -134,6 +134,15 @@ func (t *Thread) messageFor(role Role, id string) *entry {
 	return nil
 }
 
+// continued reports whether a chunk without an id, and of the same role, continues the newest message.
+func (t *Thread) continued() bool {
+	if t.last == nil {
+		return false
+	}
+	n, ok := t.last.node.(*messageNode)
+	return ok && !n.closed
+}
+
 func (t *Thread) newMessage(role Role, id string) *entry {
 	e := t.add(&messageNode{role: role, id: id}, true)
 	if id != "" {

@@ -37,6 +37,10 @@ type Snapshot struct {
 	Meta Meta `json:"meta,omitempty"`
 
 	index *index
+	// continued reports whether a chunk without an id continues the newest message. echoes are the
+	// prompts that wait for their echo, without their entries.
+	continued bool
+	echoes    []echo
 }
 
 // index finds tool calls and terminals by their ids. All snapshots of a thread share it,
@@ -190,8 +194,12 @@ func (t *Thread) Continue(s *Snapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.replace(s)
-	if !t.working() {
+	if !s.continued {
 		t.closeMessage()
+	}
+	for _, x := range s.echoes {
+		x.entry = t.items[x.item]
+		t.echoes = append(t.echoes, &x)
 	}
 	t.announceReset()
 }

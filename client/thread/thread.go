@@ -134,6 +134,7 @@ func (t *Thread) snapshot() *Snapshot {
 		t.dirty = t.dirty[:0]
 		t.now.Revision = t.revision
 		s := t.now
+		s.continued, s.echoes = t.continued(), t.waitingEchoes()
 		t.taken = &s
 	}
 	return t.taken

@@ -1,0 +1,451 @@
+// The page of acp view. All that a peer has sent becomes text by textContent, never markup.
+
+const $ = id => document.getElementById(id)
+const rowHeight = 22 // as in page.css
+const tallest = 10_000_000 // pixels; browsers draw nothing beyond some limit
+const chunkSize = 100
+
+const view = {
+  session: -1, method: '', faults: false, search: '', // the filter
+  total: 0, chunks: new Map(), generation: 0, // the list: chunks of rows by their number
+  place: -1, row: null, // what is chosen: its place in the list, and the row
+  follow: false, info: null, plot: null,
+}
+
+// el makes an element. Children are elements and texts.
+function el(tag, className, ...children) {
+  const e = document.createElement(tag)
+  if (className) e.className = className
+  e.append(...children.filter(c => c !== null && c !== undefined && c !== ''))
+  return e
+}
+
+async function get(path, params = {}) {
+  const query = new URLSearchParams(Object.entries(params).filter(([, v]) => v !== undefined && v !== ''))
+  const response = await fetch(`api/${path}?${query}`)
+  if (!response.ok) throw new Error(await response.text())
+  return response
+}
+
+const getJSON = async (path, params) => (await get(path, params)).json()
+const filter = () => ({ session: view.session, method: view.method, faults: view.faults ? 1 : '', search: view.search })
+
+// latest returns a function that runs f with the newest arguments, one run at a time.
+function latest(f) {
+  let next = null, running = false
+  return async (...args) => {
+    next = args
+    if (running) return
+    running = true
+    while (next) {
+      const now = next
+      next = null
+      try { await f(...now) } catch (e) { report(e) }
+    }
+    running = false
+  }
+}
+
+function report(e) {
+  $('status').textContent = e.message
+  $('status').className = 'failed'
+}
+
+function duration(micros) {
+  if (micros < 1000) return `${micros} µs`
+  if (micros < 1e6) return `${(micros / 1e3).toPrecision(3)} ms`
+  return `${(micros / 1e6).toFixed(2)} s`
+}
+
+const clock = time => { const t = new Date(time); return `${t.toLocaleTimeString('en-GB')}.${String(t.getMilliseconds()).padStart(3, '0')}` }
+
+const bytes = n => n < 10_000 ? `${n} bytes` : n < 10_000_000 ? `${Math.round(n / 1024)} KiB` : `${Math.round(n / 1048576)} MiB`
+
+// --- the list ---
+
+function scaled() {
+  const full = view.total * rowHeight, height = Math.min(full, tallest), seen = $('list').clientHeight
+  return { height, factor: full > height ? (full - seen) / (height - seen) : 1 }
+}
+
+function topRow() {
+  return $('list').scrollTop * scaled().factor / rowHeight
+}
+
+function draw() {
+  const { height } = scaled(), list = $('list')
+  $('space').style.height = `${height}px`
+  const first = Math.max(0, Math.floor(topRow()) - 5)
+  const last = Math.min(view.total, first + Math.ceil(list.clientHeight / rowHeight) + 10)
+  const rows = []
+  for (let i = first; i < last; i++) {
+    const chunk = view.chunks.get(Math.floor(i / chunkSize))
+    rows.push(chunk?.[i % chunkSize] ? drawRow(chunk[i % chunkSize], i) : el('div', 'row'))
+    if (!chunk) load(Math.floor(i / chunkSize))
+  }
+  $('rows').replaceChildren(...rows)
+  const offset = (topRow() - first) * rowHeight
+  $('rows').style.transform = `translateY(${list.scrollTop - offset}px)`
+}
+
+function drawRow(r, place) {
+  const row = el('div', `row ${r.kind}`)
+  row.setAttribute('role', 'option')
+  row.setAttribute('aria-selected', view.row?.seq === r.seq)
+  if (view.row && view.row.pair === r.seq) row.classList.add('paired')
+  const worst = r.faults?.some(f => f.tier === 'must') ? 'must' : r.faults ? 'notable' : ''
+  const mark = el('span', `mark ${worst}`, worst === 'must' ? '✕' : worst ? '!' : '')
+  if (r.faults) mark.title = r.faults.map(f => f.text).join('\n')
+  let what = r.method
+  if (r.kind === 'response') what = `${r.failed ? 'error' : 'result'} ${r.method}`
+  if (r.kind === 'invalid' || r.kind === 'gap' || r.kind === 'end') what = r.kind
+  row.append(mark, el('span', 'seq mono', String(r.seq)), el('span', 'at mono', (r.at / 1e6).toFixed(3)),
+    el('span', 'mono', r.dir === 'client' ? '→' : '←'), el('span', `what text ${r.failed ? 'failed' : ''}`, what),
+    el('span', 'says text', r.text), el('span', 'dim mono', r.latency === undefined ? '' : duration(r.latency)))
+  row.onclick = () => choose(r, place)
+  return row
+}
+
+const loading = new Set()
+
+async function load(number) {
+  if (loading.has(number)) return view.chunks.get(number)
+  loading.add(number)
+  const generation = view.generation
+  try {
+    const answer = await getJSON('messages', { ...filter(), from: number * chunkSize, n: chunkSize })
+    if (generation !== view.generation) return
+    if (view.chunks.size > 100) view.chunks.clear()
+    view.chunks.set(number, answer.rows)
+    view.total = answer.total
+  } catch (e) { report(e) } finally { loading.delete(number) }
+  requestAnimationFrame(draw)
+}
+
+// rowAt returns the row at a place of the list.
+async function rowAt(place) {
+  const number = Math.floor(place / chunkSize)
+  if (!view.chunks.get(number)) {
+    const answer = await getJSON('messages', { ...filter(), from: number * chunkSize, n: chunkSize })
+    view.chunks.set(number, answer.rows)
+    view.total = answer.total
+  }
+  return view.chunks.get(number)[place % chunkSize]
+}
+
+function reveal(place) {
+  const list = $('list'), { factor } = scaled()
+  const top = place * rowHeight, seen = list.scrollTop * factor
+  if (top < seen || top + rowHeight > seen + list.clientHeight) list.scrollTop = (top - list.clientHeight / 2) / factor
+}
+
+// reload reads the list again after the filter has changed, and stays near the chosen message.
+async function reload() {
+  view.generation++
+  view.chunks.clear()
+  const answer = await getJSON('messages', { ...filter(), seq: view.row?.seq ?? '', before: 50, n: chunkSize })
+  view.total = answer.total
+  const near = answer.rows[answer.place - answer.from]
+  if (near) {
+    draw()
+    await choose(near, answer.place)
+  } else {
+    view.place = -1
+    draw()
+  }
+  drawSessions()
+  readPlot()
+}
+
+const find = latest(async params => {
+  const answer = await getJSON('messages', { ...filter(), ...params, n: 1 })
+  view.total = answer.total
+  if (answer.rows[0]) await choose(answer.rows[0], answer.place)
+})
+
+async function move(by) {
+  const place = Math.max(0, Math.min(view.total - 1, view.place + by))
+  const row = await rowAt(place)
+  if (row) await choose(row, place)
+}
+
+async function nextFault(by) {
+  const answer = await getJSON('messages', { session: view.session, faults: 1, seq: (view.row?.seq ?? 0) + (by > 0 ? 1 : 0), n: 1 })
+  if (!answer.total) return
+  let place = answer.place
+  if (by < 0) place = Math.max(0, place - 1)
+  const row = (await getJSON('messages', { session: view.session, faults: 1, from: place, n: 1 })).rows[0]
+  if (row) await find({ seq: row.seq })
+}
+
+// --- what is chosen ---
+
+async function choose(row, place, following = false) {
+  view.row = row
+  view.place = place
+  view.follow = following
+  history.replaceState(null, '', `#${row.seq}`)
+  $('slider').value = row.at
+  reveal(place)
+  draw()
+  showMessage(row.seq)
+  showState(row)
+}
+
+const showMessage = latest(async seq => {
+  const m = await getJSON('message', { seq }), r = m.row
+  const head = el('h2', '', `${r.seq}`, el('span', 'text', `${r.kind} ${r.method}`), el('span', 'dim', clock(m.time)),
+    el('span', 'dim', `from the ${r.dir}`), el('span', 'dim', bytes(r.size)))
+  if (r.id) head.append(el('span', 'dim mono text', `id ${r.id}`))
+  if (r.masked) head.append(el('span', 'notable', 'masked'))
+  if (r.pair) {
+    const button = el('button', '', `${r.kind === 'request' ? 'response' : 'request'} ${r.pair}${r.latency === undefined ? '' : `, ${duration(r.latency)}`}`)
+    button.onclick = () => find({ seq: r.pair })
+    head.append(button)
+  }
+  const copy = el('button', '', 'Copy'), link = el('button', '', 'Copy link')
+  copy.onclick = copyMessage
+  link.onclick = () => put(location.href, 'The link was copied.')
+  head.append(copy, link)
+  const faults = (r.faults ?? []).map(f => el('div', `fault ${f.tier}`, `${f.tier} · ${f.rule} `, el('span', 'text', f.text), el('span', 'dim', f.fact)))
+  const pre = el('pre')
+  for (const part of m.parts) {
+    pre.append(part.text)
+    if (part.fold) pre.append(fold(r.seq, part))
+  }
+  $('message').replaceChildren(head, ...faults, pre)
+  $('message').scrollTop = 0
+})
+
+function fold(seq, part) {
+  const button = el('button', 'fold', `… ${bytes(part.size)}`)
+  button.onclick = async () => {
+    const text = await (await get('text', { seq, fold: part.fold })).text()
+    button.replaceWith(el('span', '', '…\n', text, '\n'))
+  }
+  return button
+}
+
+async function put(text, done) {
+  try {
+    await navigator.clipboard.writeText(text)
+    $('status').textContent = done
+  } catch (e) { report(e) }
+}
+
+async function copyMessage() {
+  if (view.row) put(await (await get('text', { seq: view.row.seq })).text(), 'The message was copied.')
+}
+
+// --- the conversation ---
+
+const showState = latest(async row => {
+  let session = row.session
+  if (!view.info?.sessions[session]?.id) session = view.info?.sessions.findIndex((s, i) => s.id && (view.session < 0 || view.session === i)) ?? -1
+  if (session < 0) {
+    $('thread').replaceChildren(el('p', 'dim', 'No session has begun.'))
+    return
+  }
+  const state = await getJSON('state', { session, seq: row.seq }), rest = state.rest
+  const head = el('h2', '', el('span', 'text', rest.title || view.info.sessions[session].id))
+  const turn = rest.turn ?? {}
+  if (turn.state) head.append(el('span', turn.error ? 'failed' : 'dim', [turn.state, turn.stopReason].filter(Boolean).join(', ')))
+  if (rest.modes?.current) head.append(el('span', 'dim text', `mode ${rest.modes.current}`))
+  if (rest.usage) head.append(el('span', 'dim', `${rest.usage.used} of ${rest.usage.size} tokens`))
+  const parts = [head]
+  if (state.total > state.items.length) parts.push(el('p', 'dim', `${state.total - state.items.length} earlier items are left out`))
+  parts.push(...state.items.map(i => drawItem(i.item, i.value, state.terminals)))
+  for (const plan of rest.plans ?? []) parts.push(drawPlan(plan))
+  for (const q of rest.queued ?? []) parts.push(item('queued', '', el('div', 'text dim', blocks(q.content))))
+  for (const p of rest.permissions ?? []) {
+    const options = p.options.map(o => `${o.name} (${o.kind})`).join(' · ')
+    parts.push(item('asks', '', el('div', 'card asks', el('div', 'text', p.title || p.command || p.toolCallId || 'permission'), el('div', 'dim text', options))))
+  }
+  if (turn.error) parts.push(item('error', '', el('div', 'text failed', `${turn.error.message} ${turn.error.data ? JSON.stringify(turn.error.data) : ''}`)))
+  const thread = $('thread')
+  thread.replaceChildren(...parts)
+  thread.scrollTop = thread.scrollHeight
+})
+
+function item(who, className, body) {
+  return el('div', `item ${className}`, el('span', 'who', who), body)
+}
+
+function blocks(content) {
+  return (content ?? []).map(b => b.type === 'text' ? b.text : `[${b.type} ${b.uri ?? b.name ?? b.mimeType ?? ''}] ${b.text ?? ''}`).join('\n')
+}
+
+function drawItem(kind, v, terminals) {
+  switch (kind) {
+    case 'message': return item(v.role, v.role, el('div', 'text', blocks(v.content)))
+    case 'tool call': return drawTool(v, terminals)
+    case 'notice': return item('notice', '', el('div', 'text', `${v.severity}: ${v.title} ${v.description ?? ''}`))
+    case 'compaction': return item('compaction', '', el('div', 'text dim', `${v.status} ${blocks(v.summary)}`))
+    case 'subagent': return item('subagent', '', el('div', 'text', `${v.title ?? v.sessionId} ${v.state ?? ''}`))
+  }
+  return item(kind, '', el('div', 'text dim mono', v.type ?? v.error ?? ''))
+}
+
+function drawTool(v, terminals) {
+  const state = v.ended ? `${v.status}, ended` : v.status
+  const tone = v.status === 'failed' ? 'failed' : v.status === 'completed' ? 'done' : 'dim'
+  const card = el('div', 'card', el('span', 'text', v.title || v.name || v.id), ' ', el('span', 'dim', v.kind), ' ', el('span', tone, state))
+  for (const l of v.locations ?? []) card.append(el('div', 'dim mono text', l.line ? `${l.path}:${l.line}` : l.path))
+  for (const c of v.content ?? []) {
+    let text = c.block ? blocks([c.block]) : c.type
+    if (c.diff) text = c.diff.patch || c.diff.changes.map(x => `${x.operation} ${x.path ?? ''}`).join('\n') + diffText(c.diff)
+    if (c.terminalId) text = `$ ${terminals[c.terminalId]?.command ?? c.terminalId}\n${terminals[c.terminalId]?.output ?? ''}`
+    card.append(el('pre', 'text', text))
+  }
+  return item('tool', '', card)
+}
+
+const diffText = d => (d.oldText ? `\n${d.oldText.replace(/^/gm, '- ')}` : '') + (d.newText ? `\n${d.newText.replace(/^/gm, '+ ')}` : '')
+
+function drawPlan(plan) {
+  const card = el('div', 'card')
+  for (const e of plan.entries ?? []) card.append(el('div', `text ${e.status === 'completed' ? 'done' : ''}`, `${{ completed: '✓', in_progress: '▸', cancelled: '–' }[e.status] ?? '·'} ${e.content}`))
+  if (plan.markdown || plan.uri) card.append(el('div', 'text', plan.markdown ?? plan.uri))
+  return item('plan', '', card)
+}
+
+// --- sessions and plot ---
+
+function drawSessions() {
+  const info = view.info
+  if (!info) return
+  const all = [[-1, 'All messages', info.messages, info.sessions.reduce((n, s) => n + s.faults, 0)]]
+  info.sessions.forEach((s, i) => all.push([i, s.id ? s.title || s.id : `Connection ${s.conn}`, s.messages, s.faults]))
+  $('sessions').replaceChildren(...all.map(([number, name, messages, faults]) => {
+    const button = el('button', '', el('span', 'text', name), el('span', 'dim', `${messages} messages `), el('span', 'must', faults ? `${faults} faults` : ''))
+    if (number === view.session) button.setAttribute('aria-current', 'true')
+    button.onclick = () => setFilter({ session: number })
+    return button
+  }))
+}
+
+const setFilter = latest(async change => {
+  Object.assign(view, change)
+  $('faults').checked = view.faults
+  $('method').value = view.method
+  $('search').value = view.search
+  await reload()
+})
+
+const readPlot = latest(async () => {
+  view.plot = await getJSON('plot', { session: view.session })
+  drawPlot()
+})
+
+function drawPlot() {
+  const canvas = $('plot'), p = view.plot
+  if (!p || !view.info) return
+  const style = getComputedStyle(document.documentElement)
+  const probe = el('span')
+  document.body.append(probe)
+  const colour = name => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color }
+  const w = canvas.width = canvas.clientWidth * devicePixelRatio, h = canvas.height = canvas.clientHeight * devicePixelRatio
+  const g = canvas.getContext('2d'), n = p.client.length, step = w / n
+  const most = Math.max(1, ...p.client.map((c, i) => c + p.agent[i])), slowest = Math.max(1, ...p.latency)
+  const bar = (i, from, count) => g.fillRect(i * step, h - (from + count) / most * (h - 4), Math.max(1, step - 1), count / most * (h - 4))
+  for (let i = 0; i < n; i++) {
+    g.fillStyle = colour('agent')
+    bar(i, 0, p.agent[i])
+    g.fillStyle = colour('client')
+    bar(i, p.agent[i], p.client[i])
+    if (p.latency[i]) {
+      g.fillStyle = colour('ink')
+      g.fillRect(i * step, h - Math.sqrt(p.latency[i] / slowest) * (h - 4) - 2, Math.max(2, step - 1), 2)
+    }
+    if (p.faults[i]) {
+      g.fillStyle = colour('must')
+      g.fillRect(i * step, 0, Math.max(2, step - 1), 4)
+    }
+  }
+  probe.remove()
+  const seconds = Math.max(view.info.length, 1) / 1e6 / n
+  $('scale').textContent = `at most ${Math.round(most / seconds)} messages a second · slowest response ${duration(slowest)}`
+}
+
+// --- following, keys, beginning ---
+
+async function refresh() {
+  const before = view.info, info = view.info = await getJSON('info')
+  $('name').textContent = info.head.command?.join(' ') || info.path
+  $('name').title = info.path
+  $('slider').max = Math.max(info.length, 1)
+  const faults = info.sessions?.reduce((n, s) => n + s.faults, 0) ?? 0
+  $('status').className = info.damaged ? 'failed' : ''
+  $('status').textContent = `${info.messages} messages, ${faults} faults${info.ended ? '' : ', still recording'}${info.damaged ? `: ${info.damaged}` : ''}`
+  if (before && before.messages === info.messages && before.ended === info.ended) return
+  info.sessions ??= []
+  const methods = ['', ...(info.methods ?? [])]
+  if ($('method').options.length !== methods.length) {
+    $('method').replaceChildren(...methods.map(m => { const o = el('option', '', m || 'all methods'); o.value = m; return o }))
+    $('method').value = view.method
+  }
+  drawSessions()
+  readPlot()
+  view.chunks.delete(Math.floor(Math.max(0, view.total - 1) / chunkSize))
+  const answer = await getJSON('messages', { ...filter(), from: 1e9, n: 1 })
+  view.total = answer.total
+  draw()
+  if (view.follow && answer.rows[0]) await choose(answer.rows[0], answer.place, true)
+}
+
+async function poll() {
+  try { await refresh() } catch (e) { report(e) }
+  if (!view.info?.ended) setTimeout(poll, 500)
+}
+
+const keys = {
+  j: () => move(1), ArrowDown: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
+  PageDown: () => move(20), PageUp: () => move(-20), g: () => move(-1e9), Home: () => move(-1e9),
+  G: last, End: last, n: () => nextFault(1), N: () => nextFault(-1),
+  p: () => view.row?.pair && find({ seq: view.row.pair }),
+  '[': () => setFilter({ session: Math.max(-1, view.session - 1) }),
+  ']': () => setFilter({ session: Math.min(view.info.sessions.length - 1, view.session + 1) }),
+  f: () => setFilter({ faults: !view.faults }), c: copyMessage, '/': () => $('search').focus(), '?': () => $('keys').showModal(),
+}
+
+async function last() {
+  const row = await rowAt(view.total - 1)
+  if (row) await choose(row, view.total - 1, true)
+}
+
+document.addEventListener('keydown', e => {
+  if (e.target === $('search')) {
+    if (e.key === 'Escape') setFilter({ search: '' })
+    if (e.key === 'Escape' || e.key === 'Enter') $('list').focus()
+    return
+  }
+  if (e.ctrlKey || e.metaKey || e.altKey || !keys[e.key] || e.target.tagName === 'SELECT' || $('keys').open || e.target === $('slider')) return
+  if (['thread', 'message'].includes(e.target.id) && e.key.length > 1) return // they scroll
+  e.preventDefault()
+  Promise.resolve(keys[e.key]()).catch(report)
+})
+
+let typed
+$('search').oninput = () => {
+  clearTimeout(typed)
+  typed = setTimeout(() => setFilter({ search: $('search').value }), 150)
+}
+$('method').onchange = () => setFilter({ method: $('method').value })
+$('faults').onchange = () => setFilter({ faults: $('faults').checked })
+$('slider').oninput = () => find({ time: Math.floor($('slider').value) })
+$('help').onclick = () => $('keys').showModal()
+$('keys').onclick = () => $('keys').close()
+$('fixture').onclick = async () => {
+  try { put(await (await get('fixture')).text(), 'The Go test was copied.') } catch (e) { report(e) }
+}
+$('list').onscroll = draw
+addEventListener('resize', () => { draw(); drawPlot() })
+addEventListener('hashchange', () => find({ seq: Number(location.hash.slice(1)) }))
+matchMedia('(prefers-color-scheme: dark)').onchange = drawPlot
+
+const wanted = Number(location.hash.slice(1))
+await refresh()
+if (wanted) await find({ seq: wanted })
+else if (view.total) await last()
+else view.follow = true
+if (!view.info.ended) setTimeout(poll, 500)

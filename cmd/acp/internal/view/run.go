@@ -1,0 +1,129 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/acpkit/go-sdk/cmd/acp/internal/fixture"
+	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
+)
+
+const usage = `usage: acp view [-text] [-open] [-port n] [file]
+
+Shows a recording of acp tap, the newest one if no file is named. A recording that is
+being written is followed.
+
+`
+
+// Run is the command acp view. It ends with ctx.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("acp view", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	text := flags.Bool("text", false, "print the messages and their faults instead of serving a page")
+	open := flags.Bool("open", false, "open the page in the browser")
+	port := flags.Int("port", 0, "the port of the page; 0 means any")
+	flags.Usage = func() {
+		_, _ = io.WriteString(stderr, usage)
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 1 {
+		return errors.New("acp view shows one recording: name one file")
+	}
+	path, err := Choose(flags.Arg(0))
+	if err != nil {
+		return err
+	}
+	r, reader, err := Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if *text {
+		err := Text(ctx, stdout, r, reader)
+		if ctx.Err() != nil {
+			return nil // Ctrl-C ends following
+		}
+		return err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(*port)))
+	if err != nil {
+		_ = reader.Close()
+		return fmt.Errorf("the page cannot be served on port %d: %w: choose another port with -port, or leave it out", *port, err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	read := make(chan error, 1)
+	go func() { read <- r.Read(ctx, reader) }() // ends with ctx
+	defer func() { <-read }()
+	defer cancel()
+
+	server := NewServer(r, func() ([]byte, error) { return fixture.Write(path, fixture.Options{}) })
+	address := fmt.Sprintf("http://%s/%s/", listener.Addr(), server.Token)
+	_, _ = fmt.Fprintf(stdout, "%s\n%s\nCtrl-C ends it.\n", r.Path, address)
+	if *open {
+		if err := browse(address); err != nil {
+			_, _ = fmt.Fprintf(stderr, "the browser cannot be started: %v: open the address above\n", err)
+		}
+	}
+	return serve(ctx, listener, server)
+}
+
+func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = web.Close() })
+	defer stop()
+	err := web.Serve(listener)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// Choose returns the recording to show: the named one, or the newest.
+func Choose(name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	dir, err := recording.Folder()
+	if err != nil {
+		return "", err
+	}
+	list, err := recording.List(dir)
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", fmt.Errorf("there is no recording in %s: make one with acp tap, or name a file", dir)
+	}
+	return list[0].Path, nil
+}
+
+// browse opens an address in the browser of the user.
+func browse(address string) error {
+	var cmd *exec.Cmd
+	switch runtime.GOOS {
+	case "windows":
+		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", address)
+	case "darwin":
+		cmd = exec.Command("open", address)
+	default:
+		cmd = exec.Command("xdg-open", address)
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // ends with the program that hands the address on
+	return nil
+}

@@ -1,0 +1,501 @@
+package view
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
+)
+
+var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+// script builds a recording: > the client sends, < the agent sends, each a millisecond later.
+func script(lines ...string) string {
+	var b strings.Builder
+	write := func(v any) {
+		line, err := json.Marshal(v)
+		if err != nil {
+			panic(err)
+		}
+		b.Write(append(line, '\n'))
+	}
+	write(recording.Head{ACP: "recording", Format: recording.Format, Version: "test", Command: []string{"an-agent"}, Started: began})
+	for i, line := range lines {
+		write(record(uint64(i+1), line))
+	}
+	return b.String()
+}
+
+func record(seq uint64, line string) *recording.Record {
+	rec := &recording.Record{Seq: seq, Time: began.Add(time.Duration(seq) * time.Millisecond), Dir: recording.Client, Conn: 1, Kind: recording.Invalid}
+	if line[0] == '<' {
+		rec.Dir = recording.Agent
+	}
+	text := line[2:]
+	var m struct {
+		ID             json.RawMessage
+		Method         string
+		Params, Result struct{ SessionID string }
+	}
+	if text[0] != '{' {
+		rec.Line = text
+		return rec
+	}
+	text = `{"jsonrpc":"2.0",` + text[1:]
+	_ = json.Unmarshal([]byte(text), &m)
+	rec.Raw, rec.ID, rec.Method, rec.Session = json.RawMessage(text), m.ID, m.Method, m.Params.SessionID+m.Result.SessionID
+	switch {
+	case m.Method == "":
+		rec.Kind = recording.Response
+	case m.ID == nil:
+		rec.Kind = recording.Notification
+	default:
+		rec.Kind = recording.Request
+	}
+	return rec
+}
+
+// turn is a conversation with one turn.
+var turn = []string{
+	`> {"id":1,"method":"initialize","params":{"protocolVersion":1}}`,
+	`< {"id":1,"result":{"protocolVersion":1}}`,
+	`> {"id":2,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}`,
+	`< {"id":2,"result":{"sessionId":"s","modes":{"currentModeId":"ask","availableModes":[]}}}`,
+	`> {"id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"Fix it"}]}}`,
+	`< {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Let me "}}}}`,
+	`< {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"look."}}}}`,
+	`< {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"Edit","status":"in_progress"}}}`,
+	`< {"id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"}]}}`,
+	`> {"id":7,"result":{"outcome":{"outcome":"selected","optionId":"y"}}}`,
+	`< {"id":3,"result":{"stopReason":"end_turn"}}`,
+	`< {"id":8,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/f"}}`,
+	`> {"id":8,"error":{"code":-32601,"message":"Method not found"}}`,
+	`< some banner`,
+}
+
+func save(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// opened returns a recording that was read to its end.
+func opened(t testing.TB, text string) *Recording {
+	t.Helper()
+	r, reader, err := Open(save(t, text))
+	require.NoError(t, err)
+	t.Cleanup(func() { r.Close() })
+	require.NoError(t, r.Read(t.Context(), reader))
+	return r
+}
+
+// site serves a recording.
+type site struct {
+	*Server
+	t testing.TB
+}
+
+func newSite(t testing.TB, r *Recording) site {
+	return site{NewServer(r, func() ([]byte, error) { return []byte("a test"), nil }), t}
+}
+
+func (s site) do(path string, header ...string) *httptest.ResponseRecorder {
+	req := httptest.NewRequest("GET", "http://127.0.0.1:4711/"+path, nil)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		}
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, req)
+	return w
+}
+
+// get decodes the answer of the API.
+func get[T any](s site, path string) (v T) {
+	s.t.Helper()
+	w := s.do(s.Token + "/api/" + path)
+	require.Equal(s.t, http.StatusOK, w.Code, w.Body.String())
+	require.NoError(s.t, json.Unmarshal(w.Body.Bytes(), &v), w.Body.String())
+	return v
+}
+
+type answer struct {
+	Total, Place, From int
+	Rows               []row
+}
+
+func (a answer) seqs() (seqs []uint64) {
+	for _, r := range a.Rows {
+		seqs = append(seqs, r.Seq)
+	}
+	return seqs
+}
+
+func TestOnlyTheUserOfThisMachineSeesTheRecording(t *testing.T) {
+	s := newSite(t, opened(t, script(turn...)))
+	for name, c := range map[string]struct {
+		path   string
+		header []string
+		code   int
+	}{
+		"the page":                        {s.Token + "/", nil, 200},
+		"its script":                      {s.Token + "/page.js", nil, 200},
+		"its data":                        {s.Token + "/api/info", []string{"Origin", "http://127.0.0.1:4711", "Sec-Fetch-Site", "same-origin"}, 200},
+		"through ssh -L":                  {s.Token + "/api/info", []string{"Host", "localhost:8000", "Origin", "http://localhost:8000"}, 200},
+		"IPv6":                            {s.Token + "/api/info", []string{"Host", "[::1]:8000"}, 200},
+		"no token":                        {"api/info", nil, 403},
+		"the page without token":          {"", nil, 403},
+		"a wrong token":                   {strings.Repeat("A", len(s.Token)) + "/api/info", nil, 403},
+		"a longer token":                  {s.Token + "A/api/info", nil, 403},
+		"the page of another site":        {s.Token + "/api/info", []string{"Origin", "https://evil.example"}, 403},
+		"a page of another local program": {s.Token + "/api/info", []string{"Origin", "http://127.0.0.1:3000"}, 403},
+		"no origin to speak of":           {s.Token + "/api/info", []string{"Origin", "null"}, 403},
+		"a picture in another site":       {s.Token + "/api/info", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		"a name that resolves to here":    {s.Token + "/api/info", []string{"Host", "evil.example:4711"}, 403},
+		"outside the page's folder":       {s.Token + "/%2e%2e/view.go", nil, 307},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := s.do(c.path, c.header...)
+			assert.Equal(t, c.code, w.Code, w.Body.String())
+			assert.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'")
+			if c.code == 403 {
+				assert.NotContains(t, w.Body.String(), s.Token)
+				assert.Regexp(t, `^The .*\.\n$`, w.Body.String())
+			}
+		})
+	}
+	req := httptest.NewRequest("POST", "http://127.0.0.1:4711/"+s.Token+"/api/info", nil)
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, req)
+	assert.Equal(t, http.StatusMethodNotAllowed, w.Code)
+}
+
+func TestMessagesAreJoinedAndMarked(t *testing.T) {
+	s := newSite(t, opened(t, script(turn...)))
+	all := get[answer](s, "messages")
+	require.Equal(t, len(turn), all.Total)
+	response := all.Rows[10]
+	assert.Equal(t, "session/prompt", response.Method)
+	assert.EqualValues(t, 5, response.Pair)
+	assert.EqualValues(t, 6000, *response.Latency, "microseconds")
+	assert.EqualValues(t, 11, all.Rows[4].Pair)
+	assert.EqualValues(t, 1, all.Rows[4].Session, "the response belongs to the session of its request")
+	assert.Equal(t, all.Rows[4].Session, response.Session)
+	assert.Equal(t, "Fix it", all.Rows[4].Text)
+	assert.Equal(t, "agent_message_chunk look.", all.Rows[6].Text)
+	assert.True(t, all.Rows[12].Failed)
+
+	assert.Equal(t, "open-tool-call", response.Faults[0].Rule)
+	assert.Equal(t, "capability", all.Rows[11].Faults[0].Rule)
+	assert.Equal(t, "message", all.Rows[13].Faults[0].Rule)
+	assert.Equal(t, []uint64{11, 12, 14}, get[answer](s, "messages?faults=1").seqs())
+	assert.Equal(t, []uint64{11}, get[answer](s, "messages?faults=1&method=session/prompt").seqs())
+	assert.Equal(t, []uint64{6, 7, 8}, get[answer](s, "messages?method=session/update").seqs())
+	assert.Equal(t, []uint64{1, 2, 3, 14}, get[answer](s, "messages?session=0").seqs())
+	assert.Equal(t, []uint64{7}, get[answer](s, "messages?search=LOOK").seqs())
+	assert.Equal(t, []uint64{14}, get[answer](s, "messages?search=banner").seqs())
+	assert.Empty(t, get[answer](s, "messages?method=nothing").Rows)
+
+	at := get[answer](s, "messages?method=session/update&seq=7&before=1&n=2")
+	assert.Equal(t, []uint64{6, 7}, at.seqs())
+	assert.Equal(t, 1, at.Place)
+	assert.Equal(t, []uint64{5}, get[answer](s, "messages?time=5500&n=1").seqs(), "the last one before a time")
+	assert.Equal(t, []uint64{14}, get[answer](s, "messages?from=1000&n=5").seqs())
+
+	info := get[struct {
+		Messages int
+		Ended    bool
+		Sessions []sessionInfo
+		Methods  []string
+	}](s, "info")
+	assert.Equal(t, 14, info.Messages)
+	assert.True(t, info.Ended)
+	assert.Equal(t, []sessionInfo{{1, "", "", 4, 1}, {1, "s", "", 10, 2}}, info.Sessions)
+	assert.Contains(t, info.Methods, "session/request_permission")
+
+	p := get[plot](s, "plot")
+	assert.Equal(t, 5, total(p.Client))
+	assert.Equal(t, 9, total(p.Agent))
+	assert.Equal(t, 3, total(p.Faults))
+	assert.Equal(t, 3, total(get[plot](s, "plot?session=1").Client))
+
+	assert.Equal(t, "a test", s.do(s.Token+"/api/fixture").Body.String())
+}
+
+func total(counts []int) (sum int) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
+func TestStateIsThatOfTheChosenMessage(t *testing.T) {
+	r := opened(t, script(turn...))
+	of := r.sessions[1]
+	items := func(pos int32) string {
+		t.Helper()
+		s, err := r.stateAt(of, pos)
+		require.NoError(t, err)
+		var b strings.Builder
+		for _, item := range s.Items.All() {
+			switch item := item.(type) {
+			case *thread.Message:
+				fmt.Fprintf(&b, "%s: %s; ", item.Role, item.Text())
+			case *thread.ToolCall:
+				fmt.Fprintf(&b, "tool %s ended %v; ", item.Status, item.Ended)
+			}
+		}
+		return b.String() + fmt.Sprintf("%s, %d asked", s.Turn.State, len(s.Permissions))
+	}
+	assert.Equal(t, ", 0 asked", items(2))
+	assert.Equal(t, "user: Fix it; running, 0 asked", items(4))
+	assert.Equal(t, "user: Fix it; agent: Let me ; running, 0 asked", items(5))
+	assert.Equal(t, "user: Fix it; agent: Let me look.; running, 0 asked", items(6))
+	assert.Equal(t, "user: Fix it; agent: Let me look.; tool in_progress ended false; running, 1 asked", items(8))
+	assert.Equal(t, "user: Fix it; agent: Let me look.; tool in_progress ended false; running, 0 asked", items(9))
+	assert.Equal(t, "user: Fix it; agent: Let me look.; tool in_progress ended true; idle, 0 asked", items(10))
+
+	s := newSite(t, r)
+	state := get[struct {
+		Items []struct{ Item string }
+		Total int
+		Rest  struct{ Modes struct{ Current string } }
+	}](s, "state?session=1&seq=9&n=2")
+	assert.Equal(t, 3, state.Total)
+	assert.Equal(t, "tool call", state.Items[1].Item)
+	assert.Equal(t, "ask", state.Rest.Modes.Current)
+	assert.Equal(t, 404, s.do(s.Token+"/api/state?session=9&seq=1").Code)
+}
+
+// The state at any message is the same whether it comes from the nearest checkpoint or from playing
+// all messages before it: for the recorded conversations, with a checkpoint behind every message.
+func TestStateFromEveryCheckpoint(t *testing.T) {
+	files, err := filepath.Glob("../../../../internal/recordings/transcripts*/*.jsonl")
+	require.NoError(t, err)
+	states := 0
+	for _, file := range files {
+		r := opened(t, recorded(t, file))
+		for _, of := range r.sessions {
+			version := r.conns[of.conn].version
+			if of.id == "" || len(of.positions) > 150 {
+				continue
+			}
+			whole := newPlayer()
+			for _, pos := range of.positions {
+				e := r.entries[pos]
+				rec, err := r.record(&e)
+				require.NoError(t, err)
+				var m message
+				_ = json.Unmarshal(rec.Raw, &m)
+				half := whole.save().resume()
+				whole.apply(version, r.names[e.method], rec, &m, e.pair, pos)
+				half.apply(version, r.names[e.method], rec, &m, e.pair, pos)
+				want, got := whole.thread.Snapshot(), half.thread.Snapshot()
+				assert.Equal(t, comparable(t, want), comparable(t, got), "%s, message %d", file, e.seq)
+				states++
+			}
+		}
+	}
+	assert.Greater(t, states, 500)
+}
+
+// comparable returns a snapshot as JSON, without what counts within a thread.
+func comparable(t *testing.T, s *thread.Snapshot) string {
+	c := *s
+	c.Revision = 0
+	c.Permissions = append([]thread.Permission(nil), c.Permissions...)
+	for i := range c.Permissions {
+		c.Permissions[i].Key = 0
+	}
+	c.Queued = append([]thread.Queued(nil), c.Queued...)
+	for i := range c.Queued {
+		c.Queued[i].Key = 0
+	}
+	b, err := json.Marshal(&c)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// recorded returns a recorded conversation as a recording.
+func recorded(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var lines []string
+	for line := range bytes.Lines(b) {
+		var l struct{ Dir, Raw string }
+		require.NoError(t, json.Unmarshal(line, &l))
+		arrow := map[string]string{"send": "> ", "recv": "< "}[l.Dir]
+		var members map[string]json.RawMessage
+		if arrow == "" || json.Unmarshal([]byte(l.Raw), &members) != nil {
+			continue
+		}
+		delete(members, "jsonrpc")
+		raw, err := json.Marshal(members)
+		require.NoError(t, err)
+		lines = append(lines, arrow+string(raw))
+	}
+	return script(lines...)
+}
+
+// What masking has changed is no fault of a peer.
+func TestMaskedMessagesBreakNoSchema(t *testing.T) {
+	bad := `> {"id":5,"method":"session/prompt","params":{"sessionId":"s","prompt":"masked"}}`
+	assert.Equal(t, []uint64{5}, get[answer](newSite(t, opened(t, script(append(turn[:4:4], bad)...))), "messages?faults=1&method=session/prompt").seqs()[:1])
+	text := script(append(turn[:4:4], bad)...)
+	text = strings.Replace(text, `"seq":5,`, `"seq":5,"masked":true,`, 1)
+	rows := get[answer](newSite(t, opened(t, text)), "messages?seq=5&n=1").Rows
+	assert.True(t, rows[0].Masked)
+	require.Len(t, rows[0].Faults, 1)
+	assert.Equal(t, "unanswered", rows[0].Faults[0].Rule)
+}
+
+func TestLongMessagesAreFolded(t *testing.T) {
+	long := strings.Repeat("ä\n", 1<<19)
+	quoted, _ := json.Marshal(long)
+	s := newSite(t, opened(t, script(
+		`> {"id":1,"method":"_x","params":{"n":12345678901234567890,"text":`+string(quoted)+`,"list":["short"]}}`,
+		`< `+strings.Repeat("junk ", 1000),
+		`< {"id":1,"result":[`+strings.Repeat("1,", 600_000)+`1]}`,
+	)))
+	m := get[struct{ Parts []part }](s, "message?seq=1")
+	require.Len(t, m.Parts, 3)
+	assert.Contains(t, m.Parts[0].Text, `"n": 12345678901234567890`)
+	assert.Less(t, len(m.Parts[1].Text), 200)
+	assert.Equal(t, len(quoted)-2, m.Parts[1].Size)
+	assert.Contains(t, m.Parts[2].Text, `"short"`)
+	assert.Equal(t, long, s.do(s.Token+"/api/text?seq=1&fold=1").Body.String())
+	assert.Equal(t, 404, s.do(s.Token+"/api/text?seq=1&fold=2").Code)
+
+	m = get[struct{ Parts []part }](s, "message?seq=2")
+	require.Len(t, m.Parts, 1)
+	assert.Equal(t, strings.Repeat("junk ", 1000), s.do(s.Token+"/api/text?seq=2&fold=1").Body.String())
+	assert.Less(t, s.do(s.Token+"/api/message?seq=3").Body.Len(), 3<<20, "of 4 MiB when it is indented")
+	assert.Equal(t, 404, s.do(s.Token+"/api/message?seq=4").Code)
+}
+
+// A session that streams 100 000 chunks in one turn, and is looked at anywhere.
+func TestJumpsInALongRecording(t *testing.T) {
+	text := []byte(script(turn[:5]...))
+	for i := range 100_000 {
+		text = fmt.Appendf(text, `{"seq":%d,"time":"2026-11-20T10:%02d:%02d.%03dZ","dir":"agent","conn":1,"session":"s","kind":"notification","method":"session/update",`+
+			`"raw":{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"word %d "}}}}}`+"\n",
+			i+6, i/60_000, i/1000%60, i%1000, i)
+	}
+	path := save(t, string(text))
+	start := time.Now()
+	r, reader, err := Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { r.Close() })
+	require.NoError(t, r.Read(t.Context(), reader))
+	t.Logf("indexed in %v", time.Since(start))
+	s := newSite(t, r)
+	worst := time.Duration(0)
+	for _, seq := range []int{6, 1999, 2000, 2001, 50_123, 77_777, 99_999, 100_005} {
+		start := time.Now()
+		rows := get[answer](s, fmt.Sprintf("messages?session=1&seq=%d&before=20&n=60", seq))
+		state := s.do(fmt.Sprintf("%s/api/state?session=1&seq=%d", s.Token, seq))
+		worst = max(worst, time.Since(start))
+		assert.EqualValues(t, seq, rows.Rows[rows.Place-rows.From].Seq)
+		snapshot, err := r.stateAt(r.sessions[1], int32(seq-1))
+		require.NoError(t, err)
+		text := snapshot.Items.At(1).(*thread.Message).Text()
+		assert.True(t, strings.HasSuffix(text, fmt.Sprintf("word %d ", seq-6)), "%d: %.50s", seq, text[max(0, len(text)-50):])
+		assert.Less(t, state.Body.Len(), 64<<10)
+	}
+	t.Logf("the slowest jump took %v", worst)
+	assert.Less(t, worst, time.Second, "100 ms on an idle machine")
+	assert.Equal(t, []uint64{50_006}, get[answer](s, "messages?search=word+50000+").seqs())
+}
+
+func TestTextForATerminal(t *testing.T) {
+	show := func(text string) string {
+		r, reader, err := Open(save(t, text))
+		require.NoError(t, err)
+		defer r.Close()
+		var out bytes.Buffer
+		require.NoError(t, Text(t.Context(), &out, r, reader))
+		return out.String()
+	}
+	out := show(script(turn...))
+	assert.Contains(t, out, "     1      0.001 -> initialize id 1  version 1\n")
+	assert.Contains(t, out, "    11      0.011 <- session/prompt responded after 6ms id 3  end_turn\n                     notable open-tool-call: The turn ended")
+	assert.True(t, strings.HasSuffix(out, "14 records, 3 faults\n"), out)
+
+	hostile := "\x1b[2J\u202egnp\u2028\u009b31m"
+	quoted, _ := json.Marshal(hostile)
+	out = show(script(turn[0], `< {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":`+string(quoted)+`}}}}`, "< "+hostile))
+	for _, c := range "\x1b\u202e\u2028\u009b" {
+		assert.NotContains(t, out, string(c))
+	}
+	torn := script(turn...)
+	assert.Contains(t, show(torn[:len(torn)-20]), "13 records", "the torn last line is left out")
+	assert.Contains(t, show(strings.Replace(torn, `{"seq":5,`, `{"seq":`, 1)), "13 records, 2 faults; line 6 of the recording is damaged")
+}
+
+func TestBadInputGetsASentence(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	taken := httptest.NewServer(nil)
+	defer taken.Close()
+	port := taken.URL[strings.LastIndex(taken.URL, ":")+1:]
+	good := save(t, script(turn...))
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no recording yet":     {nil, `there is no recording in .*: make one with acp tap, or name a file`},
+		"no such file":         {[]string{"/nowhere/x.jsonl"}, `/nowhere/x.jsonl: no such file`},
+		"another file":         {[]string{save(t, "hello\n")}, `this is no recording of acp tap`},
+		"an empty file":        {[]string{save(t, "")}, `this is no recording of acp tap`},
+		"a newer version":      {[]string{save(t, strings.Replace(script(), `"format":1`, `"format":9`, 1))}, `install a newer acp`},
+		"a port in use":        {[]string{"-port", port, good}, `cannot be served on port ` + port + `: .*choose another port with -port`},
+		"two files":            {[]string{good, good}, `shows one recording`},
+		"a flag that is wrong": {[]string{"-prot", "1"}, `flag provided but not defined`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := Run(t.Context(), c.args, io.Discard, io.Discard)
+			require.Error(t, err)
+			assert.Regexp(t, c.want, err.Error())
+		})
+	}
+}
+
+func TestRunServesUntilItsContextEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, []string{save(t, script(turn...))}, in, io.Discard) }() // ends with ctx
+	b := make([]byte, 1000)
+	n, err := out.Read(b)
+	require.NoError(t, err)
+	address := strings.Split(string(b[:n]), "\n")[1]
+	go io.Copy(io.Discard, out)
+	res, err := http.Get(address + "api/info")
+	require.NoError(t, err)
+	res.Body.Close()
+	assert.Equal(t, 200, res.StatusCode)
+	res, err = http.Get(address)
+	require.NoError(t, err)
+	page, _ := io.ReadAll(res.Body)
+	res.Body.Close()
+	assert.Contains(t, string(page), "page.js")
+	cancel()
+	assert.NoError(t, <-ended)
+}
