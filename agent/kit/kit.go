@@ -41,6 +41,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/router/adapter"
 	"github.com/acpkit/go-sdk/agent/tools"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/agent/workspace"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -60,6 +61,11 @@ type Options struct {
 
 	// Backend takes the place of Store for a program that has a store of its own already.
 	Backend Backend
+
+	// Workspace configures Session.Workspace, from which linked files of prompts are read, too.
+	// Nil selects its defaults: a session in a folder that contains the whole home folder or
+	// disk is then refused.
+	Workspace *workspace.Options
 
 	// Tools returns the tools of a session, once each time the session is opened.
 	Tools func(s *Session) []tools.Tool
@@ -82,7 +88,8 @@ type Options struct {
 	Auth *Auth
 
 	// Owner returns who uses the connection that ctx belongs to. Sessions of others do not exist
-	// for it.
+	// for it. If Owner is set and Workspace is nil, files and commands of this machine are not
+	// used.
 	Owner func(ctx context.Context) string
 
 	// Queue is how many prompts of a session may wait for its turn; further ones fail with
@@ -129,6 +136,9 @@ func New(opts *Options) *Agent {
 		o.Store = backendStore{o.Backend}
 	case o.Store == nil:
 		o.Store = journal.NewMemory()
+	}
+	if o.Owner != nil && o.Workspace == nil {
+		o.Workspace = &workspace.Options{NoLocal: true}
 	}
 	if o.Queue == 0 {
 		o.Queue = defaultQueue

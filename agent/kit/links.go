@@ -11,9 +11,9 @@ import (
 
 // linked is what a URI refers to: lines of a file, or anything else by the URI itself.
 type linked struct {
-	path        string
-	first, last int // 0 means all lines
-	file        bool
+	path         string
+	first, limit uint32 // the first line and how many; both 0 mean all lines
+	file         bool
 }
 
 // lines is how editors refer to lines: #L10, #L10-20, #L10-L20 and #L10:20.
@@ -47,7 +47,7 @@ func linkedBy(uri string) linked {
 			last, _ = strconv.Atoi(m[2])
 		}
 		if first > 0 && first <= last {
-			l.first, l.last = first, last
+			l.first, l.limit = uint32(first), uint32(last-first+1)
 		}
 	}
 	return l

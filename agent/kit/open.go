@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/agent/workspace"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -36,10 +37,12 @@ func (c *conn) create(ctx context.Context, w where) (*Session, error) {
 		return nil, err
 	}
 	id := "sess_" + rand.Text()
-	s := c.newSession(ctx, acp.SessionID(id), w)
-	s.restore(nil)
-	err := s.equip()
+	s, err := c.newSession(ctx, acp.SessionID(id), w)
 	if err != nil {
+		return nil, err
+	}
+	s.restore(nil)
+	if err := s.equip(); err != nil {
 		return nil, err
 	}
 	s.log, err = c.agent.opts.Store.Create(ctx, id, journal.Meta{Cwd: w.cwd, AdditionalDirectories: w.dirs, Owner: s.owner})
@@ -66,7 +69,10 @@ func (c *conn) open(ctx context.Context, id acp.SessionID, w where) (*Session, *
 }
 
 func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w where) (*Session, *history, error) {
-	s := c.newSession(ctx, id, w)
+	s, err := c.newSession(ctx, id, w)
+	if err != nil {
+		return nil, nil, err
+	}
 	s.log = log
 	h, err := readHistory(ctx, log)
 	if err == nil {
@@ -104,17 +110,21 @@ func (c *conn) admits(ctx context.Context, w where) error {
 }
 
 // newSession returns a session that is not open yet.
-func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) *Session {
+func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) (*Session, error) {
 	a := c.agent
 	s := &Session{
 		agent: a, conn: c.conn, ending: c.ending, client: c.conn.Session(id), id: id, owner: a.owner(ctx), gone: make(chan struct{}),
 		settings: a.offer(ctx), commands: slices.Clone(a.opts.Commands), rules: make(map[ruleRecord]bool),
 	}
 	s.out = newOutput(s)
+	var err error
+	if s.workspace, err = workspace.New(c.conn, id, append([]string{w.cwd}, w.dirs...), a.opts.Workspace); err != nil {
+		return nil, err
+	}
 	if len(w.servers) > 0 {
 		s.held = append(s.held, "This agent does not use MCP servers: those of the client were not started.")
 	}
-	return s
+	return s, nil
 }
 
 // equip gives the session its tools. Its settings are known by then.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/agent/workspace"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -47,14 +49,14 @@ func promptCapabilities(audio bool) *acp.PromptCapabilities {
 	return &acp.PromptCapabilities{Image: true, Audio: audio, EmbeddedContext: true}
 }
 
-// A linkReader reads files that a prompt links to: all lines of a text, or those from first to
-// last, counted from 1. It returns an error for a path outside the roots of the session.
+// A linkReader reads files that a prompt links to. It is a *workspace.Workspace, which returns an
+// error for a path outside the roots of the session.
 type linkReader interface {
-	ReadLink(ctx context.Context, path string, first, last int) (text string, err error)
+	ReadLines(ctx context.Context, path string, first, limit uint32) (string, error)
 }
 
 // readPrompt makes a Prompt, without a MessageID, of what a client has sent. Its errors are
-// those of a prompt that breaks a limit, and of a ctx that ends. links may be nil.
+// those of a prompt that breaks a limit, and of a ctx that ends.
 func readPrompt(ctx context.Context, blocks []acp.ContentBlock, links linkReader) (*Prompt, error) {
 	if len(blocks) > maxBlocks {
 		return nil, refused("a prompt may have %d blocks, and this one has %d", maxBlocks, len(blocks))
@@ -126,16 +128,16 @@ func (r *promptReader) sent(i int, b acp.ContentBlock) ([]tools.Part, error) {
 // prompt already.
 func (r *promptReader) link(ctx context.Context, b *acp.ResourceLink) ([]tools.Part, error) {
 	note := ""
-	if to := linkedBy(b.URI); to.file && r.links != nil && !r.shown[to] {
-		text, err := r.links.ReadLink(ctx, to.path, to.first, to.last)
+	if to := linkedBy(b.URI); to.file && !r.shown[to] {
+		text, err := r.links.ReadLines(ctx, to.path, to.first, to.limit)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case err != nil: // no error of the prompt: a person links to what they like
-		case strings.IndexByte(text, 0) >= 0:
+		case errors.Is(err, workspace.ErrNotText), strings.IndexByte(text, 0) >= 0:
 			note = ", which is no text"
-		case len(text) > r.room:
+		case errors.Is(err, workspace.ErrTooLarge), len(text) > r.room:
 			note = ", whose text is too long to be part of the prompt"
+		case err != nil: // no error of the prompt: a person links to what they like
 		default:
 			return r.file(to, b.URI, strings.ToValidUTF8(text, "\uFFFD")), nil
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/agent/workspace"
 )
 
 // A Session is one conversation, open on one connection. Its methods are safe for concurrent
@@ -30,6 +31,8 @@ type Session struct {
 	out      *output
 	ending   <-chan struct{} // closed when the connection to the client begins to end
 	gone     chan struct{}   // closed when the session has left memory
+
+	workspace *workspace.Workspace
 
 	setting sync.Mutex // held while a setting changes
 
@@ -72,6 +75,9 @@ func (s *Session) stop(cause error) {
 		cancel(cause)
 	}
 }
+
+// Workspace returns the files and commands of the session.
+func (s *Session) Workspace() *workspace.Workspace { return s.workspace }
 
 // Tools returns the tools of the session, for the model.
 func (s *Session) Tools() []tools.Tool { return s.tools.Tools() }

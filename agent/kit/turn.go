@@ -48,7 +48,7 @@ func awaitEarlier(ctx context.Context) error {
 
 // prompt makes a turn. The caller has made sure that no other one runs.
 func (s *Session) prompt(ctx context.Context, blocks []acp.ContentBlock) (_ *acp.PromptResponse, err error) {
-	p, err := readPrompt(ctx, blocks, nil)
+	p, err := readPrompt(ctx, blocks, s.workspace)
 	if err != nil {
 		return nil, err
 	}
