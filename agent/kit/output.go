@@ -142,7 +142,8 @@ func (o *output) flush() error {
 
 // post sends an update behind the open message, and stores it before if it is one of those that
 // session/load shows. An update of a call that has ended does nothing.
-func (o *output) post(ctx context.Context, u acp.SessionUpdate) error {
+// Where a call shows a terminal, texts are stored.
+func (o *output) post(ctx context.Context, u acp.SessionUpdate, texts ...acp.ToolCallContent) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.end()
@@ -169,7 +170,7 @@ func (o *output) post(ctx context.Context, u acp.SessionUpdate) error {
 		}
 		call = new(*before)
 		merge(call, v)
-		if stored = call; call.Status == before.Status {
+		if stored = withoutTerminals(call, texts); call.Status == before.Status {
 			stored = nil
 		}
 	default:
@@ -187,6 +188,18 @@ func (o *output) post(ctx context.Context, u acp.SessionUpdate) error {
 		o.hold(call)
 	}
 	return o.s.client.Update(ctx, u)
+}
+
+// withoutTerminals returns a tool call with texts in place of its terminals.
+func withoutTerminals(c *acp.ToolCall, texts []acp.ToolCallContent) *acp.ToolCall {
+	isTerminal := func(x acp.ToolCallContent) bool { _, ok := x.(*acp.Terminal); return ok }
+	i := slices.IndexFunc(c.Content, isTerminal)
+	if i < 0 {
+		return c
+	}
+	short := new(*c)
+	short.Content = slices.DeleteFunc(slices.Insert(slices.Clone(c.Content), i, texts...), isTerminal)
+	return short
 }
 
 // hold keeps what a tool call has become, until it ends.
@@ -239,7 +252,7 @@ func (o *output) settle(ctx context.Context, why string) error {
 		c := o.calls[id]
 		u := &acp.ToolCallUpdate{ToolCallID: id, Status: acp.ToolCallStatusFailed, Content: append(slices.Clip(c.Content), acp.ToolText(why))}
 		merge(c, u)
-		_ = o.event(c) // failure returns its error
+		_ = o.event(withoutTerminals(c, nil)) // failure returns its error
 		o.hold(c)
 		if err := o.s.client.Update(ctx, u); o.unsent == nil {
 			o.unsent = err

@@ -206,6 +206,18 @@ func (s *Session) env() tools.Env {
 // toolSession is what package tools sees of a session.
 type toolSession struct{ *Session }
 
+// End stores what the model reads in place of a terminal, which is gone when session/load shows
+// the call.
+func (s toolSession) End(ctx context.Context, u *acp.ToolCallUpdate, model []tools.Part) error {
+	var texts []acp.ToolCallContent
+	for _, p := range model {
+		if p.Data == nil {
+			texts = append(texts, acp.ToolText(p.Text))
+		}
+	}
+	return s.out.post(ctx, u, texts...)
+}
+
 // AskPermission asks behind the text. What was stored before survives the loss of power when
 // the answer is acted on.
 func (s toolSession) AskPermission(ctx context.Context, call *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error) {

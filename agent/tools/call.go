@@ -142,13 +142,16 @@ func (c *Call) question() *acp.ToolCallUpdate {
 }
 
 // end reports how the call ended; later changes do nothing.
-func (c *Call) end(ctx context.Context, u *acp.ToolCallUpdate) error {
+func (c *Call) end(ctx context.Context, u *acp.ToolCallUpdate, model []Part) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.over = true
 	u.ToolCallID = c.id
 	if len(u.Content) > 0 || len(c.shown) > 0 || c.progress != "" { // else nothing is there to be replaced
 		u.Content = append(append([]acp.ToolCallContent{}, c.shown...), u.Content...)
+	}
+	if s, ok := c.session.(Ender); ok {
+		return s.End(ctx, u, model)
 	}
 	return c.session.Update(ctx, u)
 }

@@ -234,7 +234,7 @@ func (b *batch) settle(c *Call, d *Done, ran bool, err error) {
 		d.bound()
 		u.Content = d.Content
 	}
-	if err := c.end(b.ctx, u); err != nil {
+	if err := c.end(b.ctx, u, d.Model); err != nil {
 		b.cancel(err)
 	}
 }

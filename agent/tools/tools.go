@@ -154,6 +154,12 @@ type Session interface {
 	AskPermission(ctx context.Context, call *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error)
 }
 
+// An Ender is a Session that gets the last update of each call by End in place of Update, with
+// what the model reads: a session that stores it needs the text of what a terminal has shown.
+type Ender interface {
+	End(ctx context.Context, u *acp.ToolCallUpdate, model []Part) error
+}
+
 // Env is what the calls of a session need.
 type Env struct {
 	Session Session
