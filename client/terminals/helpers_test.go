@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,6 +60,9 @@ func parallelRunner(t testing.TB, opts *terminals.Options, check terminals.Check
 	}
 	if o.OnOutput == nil {
 		o.OnOutput = h.heard
+	}
+	if testing.CoverMode() != "" { // without a folder for its counters, the test binary prints a warning when it exits
+		o.Env = append(slices.Clone(o.Env), "GOCOVERDIR="+t.TempDir())
 	}
 	h.pool = terminals.New(h.folders, &o)
 	t.Cleanup(func() { h.pool.Close() })
