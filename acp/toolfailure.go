@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"reflect"
 
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -61,8 +62,12 @@ func failedBy(err error) *ToolCallUpdate {
 }
 
 // ownUpdate returns the update of the outermost ToolFailure in the chain. It stops at an error of
-// the protocol, whose causes must not leave the process.
+// the protocol, whose causes must not leave the process, and skips nil pointers, whose methods may
+// panic.
 func ownUpdate(err error) (u *ToolCallUpdate, stop bool) {
+	if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, false
+	}
 	if failure, ok := err.(ToolFailure); ok {
 		if u := failure.FailedToolCall(); u != nil {
 			return u, true

@@ -231,6 +231,24 @@ type rudeFailure struct{ update acp.ToolCallUpdate }
 func (f *rudeFailure) Error() string                       { return "rude" }
 func (f *rudeFailure) FailedToolCall() *acp.ToolCallUpdate { u := f.update; return &u }
 
+// undecided is a ToolFailure that leaves the update to others.
+type undecided struct{}
+
+func (undecided) Error() string                       { return "canary" }
+func (undecided) FailedToolCall() *acp.ToolCallUpdate { return nil }
+
+// An error that could determine the update and does not is in the log, because the client does not
+// read it.
+func TestToolFailuresThatDecideNothingAreLogged(t *testing.T) {
+	for name, err := range map[string]error{"itself": undecided{}, "wrapped": fmt.Errorf("w: %w", undecided{})} {
+		_, update, log := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error { return s.ToolCall("t1").Fail(ctx, err) })
+		assert.Contains(t, string(update), "Internal error", name)
+		assert.NotContains(t, string(update), "canary", name)
+		assert.Contains(t, log, "canary", name)
+		assert.Contains(t, log, "errorId", name)
+	}
+}
+
 // A failure with an invalid update still ends its tool call, and Fail returns what is wrong.
 func TestToolCallsFailWithInvalidUpdates(t *testing.T) {
 	var failed error

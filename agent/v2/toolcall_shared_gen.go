@@ -74,7 +74,7 @@ func (t *ToolCall) failed(ctx context.Context, err error) *acp.ToolCallUpdate {
 	const msg = "acp: a tool call failed"
 	_, meant := rpcerr.CodeOf(err)
 	details, errorID := engine.Details(err), ""
-	if own, ok := errors.AsType[acp.ToolFailure](err); ok && !meant {
+	if own, ok := errors.AsType[acp.ToolFailure](err); ok && !meant && own.FailedToolCall() != nil {
 		engine.LogKept(err, errors.Unwrap(own), msg, "toolCallId", string(t.id))
 	} else {
 		var fault *rpcerr.RequestError

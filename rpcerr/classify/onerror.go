@@ -14,7 +14,10 @@ import (
 // OnErrorOptions are options for [OnError]. The zero value is ready to use.
 type OnErrorOptions struct {
 	// Logger receives each error once, without params, content and data. Nil means
-	// slog.Default().
+	// slog.Default(). Unlike the lines of a connection, its lines have no budget: each request
+	// of a peer that fails writes one. One budget for all connections would let a peer hide
+	// the errors of the others. A program that serves strangers passes a Logger whose handler
+	// limits what one of them can write.
 	Logger *slog.Logger
 	// Classifier adds adapters for errors of other packages. Nil means none.
 	Classifier *Classifier
