@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -36,7 +37,7 @@ func (c *conn) create(ctx context.Context, w where) (*Session, error) {
 	if err := c.admits(ctx, w); err != nil {
 		return nil, err
 	}
-	id := "sess_" + rand.Text()
+	id := "sess_" + strings.ToLower(rand.Text()) // so that journal.Files names its folder by it
 	s, err := c.newSession(ctx, acp.SessionID(id), w)
 	if err != nil {
 		return nil, err

@@ -170,6 +170,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 		w.prompt("hour")
 		s.list()
 		w.prompt("a")
+		s.list() // it has arrived: handlers of requests that arrive together race
 		for want, id := range map[string]int{
 			"Invalid request: 1 prompts of this session wait already: wait for the end of a turn": w.prompt("b"),
 			"Invalid request: a turn of this session is running: wait for its end, or cancel it":  w.resume(),

@@ -34,15 +34,22 @@ type wire struct {
 	receipts map[string]int    // version 2: the requests by the ids of their messages
 	working  string            // version 2: the message that the agent works on
 	ended    map[string]string // version 2: how the work on a message ended
+	errors   map[string]*wireError
 }
 
 // update is what a session/update says.
 type update struct {
 	SessionUpdate, State, StopReason, MessageID, CurrentModeID, Title string
 	Content                                                           json.RawMessage
-	Error                                                             *struct{ Code int }
+	Error                                                             *wireError
 	AvailableCommands                                                 []struct{ Name string }
 	ConfigOptions                                                     json.RawMessage
+}
+
+type wireError = struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
 }
 
 // eachVersion runs a test in a bubble for each version of the protocol.
@@ -63,7 +70,7 @@ func dialAs(t *testing.T, ctx context.Context, a *kit.Agent, v int, caps string)
 	t.Helper()
 	near, peer := rawpeer.Pipe(t)
 	w := &wire{
-		Peer: peer, t: t, v2: v == 2, served: make(chan error, 1), replies: map[int]rawpeer.Message{}, receipts: map[string]int{}, ended: map[string]string{},
+		Peer: peer, t: t, v2: v == 2, served: make(chan error, 1), replies: map[int]rawpeer.Message{}, receipts: map[string]int{}, ended: map[string]string{}, errors: map[string]*wireError{},
 	}
 	go func() { w.served <- a.Serve(ctx, near) }() // ends with the connection
 	go w.read()                                    // ends with the connection
@@ -117,7 +124,7 @@ func (w *wire) updated(u update) {
 	case u.State == "idle" && w.working != "":
 		w.ended[w.working] = u.StopReason
 		if u.Error != nil {
-			w.ended[w.working] = fmt.Sprint(u.Error.Code)
+			w.ended[w.working], w.errors[w.working] = fmt.Sprint(u.Error.Code), u.Error
 		}
 		w.working = ""
 	}
@@ -167,6 +174,18 @@ func (w *wire) outcome(id int) string {
 		return p.StopReason
 	}
 	return "ok"
+}
+
+// failure returns the error of a prompt, wherever the version puts it.
+func (w *wire) failure(id int) rawpeer.Message {
+	m, _ := w.reply(id)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var p struct{ MessageID string }
+	if _ = json.Unmarshal(m.Result, &p); p.MessageID != "" {
+		m.Error = w.errors[p.MessageID]
+	}
+	return m
 }
 
 // open opens a new session.
@@ -220,20 +239,18 @@ func (w *wire) received() []update {
 	return all
 }
 
-// says returns the texts of messages of the agent since the last call.
+// says returns the texts of messages of the agent, and of notices, since the last call.
 func (w *wire) says() (all []string) {
 	for _, u := range w.received() {
-		if strings.HasPrefix(u.SessionUpdate, "agent_message") || u.SessionUpdate == "notice" {
-			var texts []struct{ Text string }
+		if u.SessionUpdate == "notice" {
+			all = append(all, u.Title)
+		} else if strings.HasPrefix(u.SessionUpdate, "agent_message") {
+			texts := make([]struct{ Text string }, 1)
 			if json.Unmarshal(u.Content, &texts) != nil {
-				texts = make([]struct{ Text string }, 1)
 				_ = json.Unmarshal(u.Content, &texts[0])
 			}
 			for _, x := range texts {
 				all = append(all, x.Text)
-			}
-			if u.Title != "" {
-				all = append(all, u.Title)
 			}
 		}
 	}
