@@ -92,3 +92,10 @@ func missing(err *rpcerr.RequestError) bool {
 	return errors.Is(err, rpcerr.ErrResourceNotFound) || err.Code == rpcerr.CodeInternalError &&
 		(strings.Contains(text, "enoent") || strings.Contains(text, "no such file") || strings.Contains(text, "not found"))
 }
+
+// silent reports whether a client has failed without a reason. Some do so for a file that does not
+// exist.
+func silent(err error) bool {
+	of, ok := errors.AsType[*rpcerr.RequestError](err)
+	return ok && of.Code == rpcerr.CodeInternalError && of.Data == nil
+}

@@ -161,6 +161,8 @@ func expect(old Version, now string, err error) error {
 		if old == NoFile {
 			return nil
 		}
+	case silent(err) && old == NoFile:
+		return nil
 	case err != nil:
 		return err
 	case VersionOf(now) == old:

@@ -3,6 +3,7 @@
 package workspace_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -129,6 +130,35 @@ func TestFileThatDoesNotExist(t *testing.T) {
 	}
 	_, err := open(t, "", nil).Read(t.Context(), "a")
 	assert.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+// A client that fails to read a file, and does not say why, may mean that it does not exist. A file
+// of which nothing is known can be created, and is not edited.
+func TestWriteToAClientThatDoesNotSayWhy(t *testing.T) {
+	written := map[string]string{}
+	conn := connect(t, "rw", func(_ context.Context, method string, params any) (any, error) {
+		if p, ok := params.(*acp.WriteTextFileRequest); ok {
+			written[p.Path] = p.Content
+			return &acp.WriteTextFileResponse{}, nil
+		}
+		return nil, rpcerr.InternalError(nil)
+	})
+	w, err := workspace.New(conn, "s1", []string{"/w"}, nil)
+	require.NoError(t, err)
+	_, err = w.Write(t.Context(), "a", "text", workspace.VersionOf("text"))
+	assert.ErrorIs(t, err, rpcerr.ErrInternal)
+	_, err = w.Edit(t.Context(), "a", []workspace.Replacement{{Old: "text"}}, workspace.AnyText)
+	assert.ErrorIs(t, err, rpcerr.ErrInternal)
+	assert.Empty(t, written)
+
+	tool := workspace.Tools(w)[1]
+	require.Equal(t, "write_file", tool.Name)
+	s := tool.Describe(t.Context(), []byte(`{"path":"a","text":"new"}`))
+	require.NoError(t, s.Err)
+	assert.Equal(t, []acp.ToolCallContent{&acp.Diff{Path: "/w/a", NewText: "new"}}, s.Preview)
+	_, err = w.Write(t.Context(), "a", "new", workspace.NoFile)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"/w/a": "new"}, written)
 }
 
 // Nothing outside of the roots is read or written, on any way, and nothing else than texts.

@@ -108,7 +108,7 @@ func (w *Workspace) writeTool() tools.Tool {
 			return w.diff("Write", file.Path, &file.Text, in.Text)
 		}
 		path, bad := w.resolve(in.Path)
-		if bad == nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotOffered)) {
+		if bad == nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotOffered) || silent(err)) {
 			return w.diff("Write", path, nil, in.Text)
 		}
 		return tools.Summary{Title: "Write " + oneLine(in.Path), Err: err}
