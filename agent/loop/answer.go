@@ -1,0 +1,92 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/tools"
+)
+
+// answer is one message of the model while it is read.
+type answer struct {
+	text    strings.Builder
+	calls   map[int]*pending // by the index of their deltas
+	stop    StopReason
+	message Message // once it is finished
+	shown   []acp.ToolCallID
+}
+
+// pending is a call of which not all has arrived.
+type pending struct {
+	Call
+	input strings.Builder
+	shown acp.ToolCallID // by which the client knows it
+}
+
+// add adds a part of a call. It returns the call once its name is known.
+func (a *answer) add(d CallDelta) (named *pending) {
+	if a.calls == nil {
+		a.calls = make(map[int]*pending)
+	}
+	p := a.calls[d.Index]
+	if p == nil {
+		p = &pending{}
+		a.calls[d.Index] = p
+	}
+	if p.ID == "" {
+		p.ID = d.ID
+	}
+	p.input.WriteString(d.Input)
+	if p.Name == "" && d.Name != "" {
+		p.Name = d.Name
+		return p
+	}
+	return nil
+}
+
+// finish makes the message. Calls count only if the answer is whole.
+func (a *answer) finish(whole bool) {
+	a.message.Role = Assistant
+	if text := strings.ToValidUTF8(a.text.String(), "\uFFFD"); text != "" {
+		a.message.Parts = []tools.Part{{Text: text}}
+	}
+	if !whole {
+		return
+	}
+	ids := make(map[string]bool)
+	for _, i := range slices.Sorted(maps.Keys(a.calls)) {
+		p := a.calls[i]
+		for n := len(a.message.Calls); p.ID == "" || ids[p.ID]; n++ {
+			p.ID = fmt.Sprintf("call_%d", n)
+		}
+		ids[p.ID] = true
+		p.Input = input(p.input.String())
+		a.message.Calls = append(a.message.Calls, p.Call)
+		a.shown = append(a.shown, p.shown)
+	}
+}
+
+// input returns the input of a call as JSON, whatever the model has sent.
+func input(text string) json.RawMessage {
+	switch text = strings.TrimSpace(text); {
+	case text == "":
+		return json.RawMessage("{}")
+	case json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	quoted, _ := json.Marshal(text) // a text can always be encoded
+	return quoted
+}
+
+// requests returns the calls as package tools runs them.
+func (a *answer) requests() []tools.Request {
+	all := make([]tools.Request, len(a.message.Calls))
+	for i, c := range a.message.Calls {
+		all[i] = tools.Request{ID: c.ID, Name: c.Name, Input: c.Input, ToolCallID: a.shown[i]}
+	}
+	return all
+}

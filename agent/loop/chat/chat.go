@@ -1,0 +1,281 @@
+// Package chat is a loop.Model for servers of chat completions, such as Ollama, llama.cpp, vLLM,
+// OpenAI and OpenRouter.
+//
+//	model := chat.New(&chat.Options{BaseURL: os.Getenv("BASE_URL"), Key: os.Getenv("API_KEY"), Model: os.Getenv("MODEL")})
+//	l := loop.New(model, nil)
+//	a := kit.New(&kit.Options{Auth: model.Auth(), Settings: kit.Settings{model.Setting()}, Turn: l.Turn})
+//
+// Its errors say in one sentence what is wrong with the URL, the key, the model or the server. They
+// have at most 200 characters of what the server has said, and never the key.
+package chat
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Options configure a Model.
+type Options struct {
+	// BaseURL is where the server has /chat/completions, such as http://localhost:11434/v1.
+	BaseURL string
+
+	// Key is sent as a bearer token if it is not empty.
+	Key string
+
+	// Model is the default model. If it is empty, it is the only one that the server lists.
+	Model string
+
+	// Client sends the requests. Nil means one that waits two minutes for the begin of an answer.
+	Client *http.Client
+}
+
+// A Model is a server of chat completions. It is safe for concurrent use.
+type Model struct {
+	opts Options
+	base string // without a slash at its end
+	bad  string // what is wrong with the base; empty if nothing is
+
+	mu      sync.Mutex
+	version string // "/v1" once the server has been found there
+	only    string // the only model that the server lists
+}
+
+// headerTime is how long a server may take to begin an answer: it may have to load a model.
+const headerTime = 2 * time.Minute
+
+// New returns a model. It sends nothing; what is wrong with the options is the error of Ready
+// and of the first request.
+func New(opts *Options) *Model {
+	m := &Model{}
+	if opts != nil {
+		m.opts = *opts
+	}
+	if m.opts.Client == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.ResponseHeaderTimeout = headerTime
+		m.opts.Client = &http.Client{Transport: t, CheckRedirect: sameHost}
+	}
+	m.base = strings.TrimRight(strings.TrimSpace(m.opts.BaseURL), "/")
+	m.base = strings.TrimSuffix(m.base, "/chat/completions") // which some documents call the URL
+	u, err := url.Parse(m.base)
+	switch {
+	case m.base == "":
+		m.bad = "BASE_URL is not set. Set it to the address of a server of chat completions, such as http://localhost:11434/v1 for Ollama."
+	case err != nil:
+		m.bad = "BASE_URL is not a URL. It looks like http://localhost:11434/v1."
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		m.bad = "BASE_URL must begin with http:// or https://, such as http://localhost:11434/v1."
+	}
+	return m
+}
+
+// sameHost follows no redirect to another host, which would get the key.
+func sameHost(req *http.Request, via []*http.Request) error {
+	if len(via) >= 10 || req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// Ready returns an error that says how to set the URL, if it cannot be used.
+func (m *Model) Ready(context.Context) error {
+	if m.bad != "" {
+		return fmt.Errorf("%s", m.bad)
+	}
+	return nil
+}
+
+// Auth tells clients how to set up the agent: by its environment.
+func (m *Model) Auth() *kit.Auth {
+	return &kit.Auth{
+		Methods: []acp.AuthMethod{&acp.AuthMethodAgent{
+			ID: "environment", Name: "Environment variables",
+			Description: "Set BASE_URL to the address of a server of chat completions, API_KEY if it needs one, and MODEL, in the environment of the agent.",
+		}},
+		Ready: m.Ready,
+	}
+}
+
+// Setting is a config option with the models of the server.
+func (m *Model) Setting() kit.Setting {
+	t := kit.Setting{ID: "model", Name: "Model", Category: acp.SessionConfigOptionCategoryModel, Default: m.opts.Model}
+	if m.opts.Model != "" {
+		t.Values = []acp.SessionConfigSelectOption{{Value: acp.SessionConfigValueID(m.opts.Model), Name: m.opts.Model}}
+	}
+	t.Load = func(ctx context.Context) ([]acp.SessionConfigSelectOption, error) {
+		ids, err := m.models(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if m.opts.Model != "" { // also if the server does not list it
+			ids = append([]string{m.opts.Model}, ids...)
+		}
+		var all []acp.SessionConfigSelectOption
+		for i, id := range ids {
+			if i == 0 || id != m.opts.Model {
+				all = append(all, acp.SessionConfigSelectOption{Value: acp.SessionConfigValueID(id), Name: id})
+			}
+		}
+		return all, nil
+	}
+	return t
+}
+
+// listTime is how long a session waits for the list of models when it is opened.
+const listTime = 5 * time.Second
+
+// models returns the models that the server lists.
+func (m *Model) models(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	res, err := m.send(ctx, http.MethodGet, "/models", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxList)).Decode(&list); err != nil {
+		return nil, m.failed("the list of models of %s is not JSON", m.host()).WithCause(err)
+	}
+	ids := make([]string, 0, len(list.Data))
+	for _, d := range list.Data {
+		if d.ID != "" {
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids, nil
+}
+
+const (
+	maxList  = 8 << 20
+	maxError = 64 << 10 // bytes of an error that are read
+)
+
+// name returns the model of a request.
+func (m *Model) name(ctx context.Context, chosen string) (string, error) {
+	if chosen != "" {
+		return chosen, nil
+	}
+	if m.opts.Model != "" {
+		return m.opts.Model, nil
+	}
+	m.mu.Lock()
+	only := m.only
+	m.mu.Unlock()
+	if only != "" {
+		return only, nil
+	}
+	ids, err := m.models(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case len(ids) != 1:
+		return "", m.failed("MODEL is not set, and %s has %s: set it to one of them", m.host(), listed(ids))
+	}
+	m.mu.Lock()
+	m.only = ids[0]
+	m.mu.Unlock()
+	return ids[0], nil
+}
+
+// listed returns at most ten names.
+func listed(ids []string) string {
+	switch n := len(ids); {
+	case n == 0:
+		return "no models"
+	case n > 10:
+		return fmt.Sprintf("%d models, such as %s", n, strings.Join(ids[:10], ", "))
+	}
+	return "the models " + strings.Join(ids, ", ")
+}
+
+// Generate implements loop.Model.
+func (m *Model) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
+	return func(yield func(loop.Event, error) bool) {
+		if err := m.generate(ctx, req, func(e loop.Event) bool { return yield(e, nil) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (m *Model) generate(ctx context.Context, req *loop.Request, yield func(loop.Event) bool) error {
+	model, err := m.name(ctx, req.Model)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(requestOf(model, req))
+	if err != nil {
+		return err
+	}
+	res, err := m.retry(ctx, body)
+	if err != nil {
+		return m.explain(ctx, err, model)
+	}
+	defer res.Body.Close()
+	return m.stream(ctx, res.Body, yield)
+}
+
+// send sends one request. An error of the server is a *statusError. A server that has nothing at
+// the base is tried with /v1 behind it, once.
+func (m *Model) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	if m.bad != "" {
+		return nil, rpcerr.AuthRequired(nil).WithDetail(m.bad)
+	}
+	m.mu.Lock()
+	version := m.version
+	m.mu.Unlock()
+	res, err := m.sendTo(ctx, method, version+path, body)
+	missing, ok := err.(*statusError)
+	if !ok || missing.status != http.StatusNotFound || version != "" || missing.message != "" || strings.HasSuffix(m.base, "/v1") {
+		return res, err
+	}
+	if res, err := m.sendTo(ctx, method, "/v1"+path, body); err == nil {
+		m.mu.Lock()
+		m.version = "/v1"
+		m.mu.Unlock()
+		return res, nil
+	}
+	return nil, err
+}
+
+func (m *Model) sendTo(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, m.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "text/event-stream, application/json")
+	}
+	if m.opts.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+m.opts.Key)
+	}
+	res, err := m.opts.Client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == http.StatusOK {
+		return res, nil
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError)) // what has arrived says enough
+	return nil, newStatusError(res, text)
+}

@@ -1,0 +1,275 @@
+package chat_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/agent/loop/chat"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// events reads an answer: texts and thoughts are joined, calls are "id name(input)".
+func events(t *testing.T, m *chat.Model, req *loop.Request) (all []string, err error) {
+	t.Helper()
+	calls := map[int][3]string{}
+	var order []int
+	for e, err := range m.Generate(t.Context(), req) {
+		if err != nil {
+			return all, err
+		}
+		switch e := e.(type) {
+		case loop.Text:
+			all = append(all, "text "+string(e))
+		case loop.Thought:
+			all = append(all, "thought "+string(e))
+		case loop.CallDelta:
+			c, ok := calls[e.Index]
+			if !ok {
+				order = append(order, e.Index)
+			}
+			if c[0] == "" {
+				c[0] = e.ID
+			}
+			if c[1] == "" {
+				c[1] = e.Name
+			}
+			c[2] += e.Input
+			calls[e.Index] = c
+		case loop.Usage:
+			all = append(all, fmt.Sprintf("usage %d", e.Used))
+		case loop.Stop:
+			all = append(all, "stop "+string(e.Reason))
+		}
+	}
+	for _, i := range order {
+		all = append(all, fmt.Sprintf("call %s %s(%s)", calls[i][0], calls[i][1], calls[i][2]))
+	}
+	return all, nil
+}
+
+func serve(t *testing.T, h http.HandlerFunc) string {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+var hello = &loop.Request{Messages: []loop.Message{{Role: loop.User, Parts: []tools.Part{{Text: "hi"}}}}}
+
+func data(lines ...string) string { return "data: " + strings.Join(lines, "\n\ndata: ") + "\n\n" }
+
+func calls(fragments ...string) string {
+	var lines []string
+	for _, f := range fragments {
+		lines = append(lines, `{"choices":[{"delta":{"tool_calls":[`+f+`]}}]}`)
+	}
+	return data(append(lines, `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, "[DONE]")...)
+}
+
+// Streams as servers send them.
+func TestStreams(t *testing.T) {
+	for name, tt := range map[string]struct {
+		body string
+		want []string
+	}{
+		"OpenAI": {data(`{"choices":[{"delta":{"role":"assistant","content":""}}]}`, `{"choices":[{"delta":{"content":"He"}}]}`, `{"choices":[{"delta":{"content":"llo"}}]}`,
+			`{"choices":[{"delta":{},"finish_reason":"stop"}]}`, `{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":7}}`, "[DONE]"),
+			[]string{"text He", "text llo", "usage 7", "stop "}},
+		"OpenAI, calls in fragments with an index": {calls(`{"index":0,"id":"a","type":"function","function":{"name":"read","arguments":""}}`, `{"index":0,"function":{"arguments":"{\"p"}}`,
+			`{"index":1,"id":"b","function":{"name":"list","arguments":"{}"}}`, `{"index":0,"function":{"arguments":"\":1}"}}`),
+			[]string{"stop ", `call a read({"p":1})`, "call b list({})"}},
+		"Ollama before 0.7, whole calls, all with the index 0": {calls(`{"index":0,"id":"call_x","function":{"name":"read","arguments":"{\"p\":1}"}}`, `{"index":0,"id":"call_y","function":{"name":"read","arguments":"{\"p\":2}"}}`),
+			[]string{"stop ", `call call_x read({"p":1})`, `call call_y read({"p":2})`}},
+		"Gemini's compatible endpoint, no index": {calls(`{"id":"a","function":{"name":"read","arguments":"{\"p\":1}"}},{"id":"b","function":{"name":"list","arguments":"{}"}}`),
+			[]string{"stop ", `call a read({"p":1})`, "call b list({})"}},
+		"LM Studio, neither index nor id": {calls(`{"function":{"name":"read","arguments":"{\"p\":1}"}}`, `{"function":{"name":"read","arguments":"{\"p\":2}"}}`),
+			[]string{"stop ", `call  read({"p":1})`, `call  read({"p":2})`}},
+		"counted from 1, with the id in each fragment": {calls(`{"index":1,"id":"a","function":{"name":"read","arguments":"{\"p\""}}`, `{"index":1,"id":"a","function":{"arguments":":1}"}}`, `{"index":2,"id":"b","function":{"name":"list"}}`),
+			[]string{"stop ", `call a read({"p":1})`, "call b list()"}},
+		"a known id under another index": {calls(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\""}}`, `{"index":1,"id":"a","function":{"arguments":":1}"}}`),
+			[]string{"stop ", `call a read({"p":1})`}},
+		"arguments as an object": {calls(`{"index":0,"id":"a","function":{"name":"read","arguments":{"p":1}}}`), []string{"stop ", `call a read({"p":1})`}},
+		"vLLM, name in each fragment": {calls(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"p\""}}`, `{"index":0,"function":{"name":"read","arguments":":1}"}}`),
+			[]string{"stop ", `call a read({"p":1})`}},
+		"DeepSeek, thoughts": {data(`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, `{"choices":[{"delta":{"content":"Hi"},"finish_reason":"length"}]}`, "[DONE]"), []string{"thought hm", "text Hi", "stop length"}},
+		"OpenRouter, comments and thoughts": {": OPENROUTER PROCESSING\n\n" + data(`{"choices":[{"delta":{"content":"","reasoning":"hm"}}]}`, `{"choices":[{"delta":{"content":"Hi"},"finish_reason":"content_filter"}]}`, "[DONE]"),
+			[]string{"thought hm", "text Hi", "stop refused"}},
+		"no [DONE], CRLF": {strings.ReplaceAll("data:"+`{"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}`+"\n\n", "\n", "\r\n"), []string{"text Hi", "stop "}},
+		"a server that does not stream": {"{\n" + `"choices":[{"message":{"role":"assistant","content":"Hi","tool_calls":[{"id":"a","function":{"name":"read","arguments":"{}"}}]},"finish_reason":"stop"}],"usage":{"total_tokens":9}` + "}\n",
+			[]string{"text Hi", "usage 9", "stop ", "call a read({})"}},
+		"an empty answer": {data(`{"choices":[{"delta":{"content":null},"finish_reason":"stop"}],"usage":null}`, "[DONE]"), []string{"stop "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, tt.body) })
+			got, err := events(t, chat.New(&chat.Options{BaseURL: url + "/v1", Model: "m"}), hello)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+// Each wrong setting and each fault of a server has a sentence, and no error has the key.
+func TestErrors(t *testing.T) {
+	const key = "sk-secret-key"
+	status := func(code int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/models") {
+				io.WriteString(w, `{"data":[{"id":"a"},{"id":"b"}]}`)
+				return
+			}
+			w.WriteHeader(code)
+			io.WriteString(w, body)
+		}
+	}
+	stream := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
+	}
+	for name, tt := range map[string]struct {
+		base, key, model string
+		h                http.HandlerFunc
+		want             string
+	}{
+		"unset":               {model: "m", want: "BASE_URL is not set. Set it to"},
+		"no scheme":           {base: "localhost:11434", model: "m", want: "BASE_URL must begin with http:// or https://"},
+		"refused":             {base: "http://127.0.0.1:1/v1", model: "m", want: "127.0.0.1:1 cannot be reached: connection refused. Is the server running?"},
+		"not found host":      {base: "http://no-such-host.invalid/v1", model: "m", want: "the host of BASE_URL, no-such-host.invalid, cannot be found"},
+		"nothing there":       {h: http.NotFound, model: "m", want: "has nothing at"},
+		"a page":              {h: status(200, "<!doctype html><html>"), model: "m", want: "BASE_URL leads to a web page"},
+		"a page, 404":         {h: status(404, "<html>"), model: "m", want: "BASE_URL leads to a web page"},
+		"no key":              {h: status(401, `{"error":{"message":"Missing bearer"}}`), model: "m", want: "wants a key: set API_KEY: Missing bearer"},
+		"wrong key":           {h: status(401, `{"error":{"message":"Incorrect API key provided: `+key+`"}}`), key: key, model: "m", want: "rejects API_KEY (status 401): Incorrect API key provided: [API_KEY]"},
+		"unknown model":       {h: status(404, `{"error":{"message":"model 'm' not found"}}`), model: "m", want: "does not know the model m; it has the models a, b"},
+		"no model":            {h: status(500, ""), want: "MODEL is not set, and"},
+		"no tools":            {h: status(400, `{"error":{"message":"registry.ollama.ai/library/m does not support tools"}}`), model: "m", want: "the model m cannot call tools"},
+		"quota":               {h: status(402, `{"error":{"message":"Insufficient credits"}}`), model: "m", want: "has a limit that is reached (status 402): Insufficient credits"},
+		"other":               {h: status(500, `{"detail":"`+strings.Repeat("x", 500)+`"}`), model: "m", want: "has answered with status 500: " + strings.Repeat("x", 199) + "…"},
+		"junk":                {h: stream("data: {\n\n"), model: "m", want: "has sent an event that is not JSON"},
+		"cut":                 {h: stream(`data: {"choices":[{"delta":{"content":"Hi"}}]}` + "\n\n"), model: "m", want: "ended in the middle"},
+		"error in mid-stream": {h: stream(data(`{"choices":[{"delta":{"content":"Hi"}}]}`, `{"error":{"message":"overloaded"}}`)), model: "m", want: "has ended its answer with an error: overloaded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tt.h != nil {
+				tt.base = serve(t, tt.h)
+			}
+			_, err := events(t, chat.New(&chat.Options{BaseURL: tt.base, Key: tt.key, Model: tt.model}), hello)
+			var e *rpcerr.RequestError
+			require.ErrorAs(t, err, &e)
+			assert.Contains(t, e.Message, tt.want)
+			assert.NotContains(t, err.Error(), key)
+		})
+	}
+}
+
+func TestTooLong(t *testing.T) {
+	for _, body := range []string{
+		`{"error":{"message":"This model's maximum context length is 8192 tokens.","code":"context_length_exceeded"}}`,
+		`{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`,
+	} {
+		url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(400)
+			io.WriteString(w, body)
+		})
+		_, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: "m"}), hello)
+		assert.ErrorIs(t, err, loop.ErrTooLong)
+		code, _ := rpcerr.CodeOf(err)
+		assert.Equal(t, rpcerr.CodeInternalError, code)
+	}
+}
+
+// A base without /v1 and one with the whole path are understood; the only model is found.
+func TestFindsTheServer(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/models":
+			io.WriteString(w, `{"data":[{"id":"only"}]}`)
+		case "/v1/chat/completions":
+			var req struct{ Model string }
+			_ = json.NewDecoder(r.Body).Decode(&req)
+			io.WriteString(w, data(`{"choices":[{"delta":{"content":"I am `+req.Model+`"},"finish_reason":"stop"}]}`))
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	for _, base := range []string{"", "/", "/v1", "/v1/", "/v1/chat/completions"} {
+		got, err := events(t, chat.New(&chat.Options{BaseURL: url + base}), hello)
+		require.NoError(t, err, base)
+		assert.Equal(t, []string{"text I am only", "stop "}, got, base)
+	}
+}
+
+// A server that is busy is tried again before the answer has begun.
+func TestRetry(t *testing.T) {
+	var n atomic.Int32
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if n.Add(1) == 1 {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(429)
+			return
+		}
+		io.WriteString(w, data(`{"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}`))
+	})
+	got, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: "m"}), hello)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"text Hi", "stop "}, got)
+}
+
+// The end of ctx aborts the request.
+func TestCancel(t *testing.T) {
+	aborted := make(chan struct{})
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, data(`{"choices":[{"delta":{"content":"Hi"}}]}`))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(aborted)
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for e, err := range chat.New(&chat.Options{BaseURL: url, Model: "m"}).Generate(ctx, hello) {
+		if err != nil {
+			require.ErrorIs(t, err, context.Canceled)
+			break
+		}
+		require.Equal(t, loop.Text("Hi"), e)
+		cancel()
+	}
+	<-aborted
+}
+
+// What a request has: calls and their results, images, a call whose input was no object.
+func TestRequest(t *testing.T) {
+	var body string
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		body = string(raw)
+		assert.Equal(t, "Bearer k", r.Header.Get("Authorization"))
+		io.WriteString(w, data("[DONE]"))
+	})
+	_, err := events(t, chat.New(&chat.Options{BaseURL: url, Key: "k", Model: "m"}), &loop.Request{
+		Model: "chosen", System: "Be brief.",
+		Messages: []loop.Message{
+			{Role: loop.User, Parts: []tools.Part{{Text: "see"}, {MIMEType: "image/png", Data: []byte("x")}}},
+			{Role: loop.Assistant, Calls: []loop.Call{{ID: "a", Name: "read", Input: json.RawMessage(`"{"`)}}},
+			{Role: loop.Results, Results: []loop.Result{{ID: "a", Name: "read", Parts: []tools.Part{{Text: "no"}}, Failed: true}}},
+		},
+		Tools: []tools.Tool{{Name: "read", Description: "Reads.", Schema: json.RawMessage(`{"type":"object"}`)}},
+	})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"model":"chosen","stream":true,"stream_options":{"include_usage":true},"messages":[
+		{"role":"system","content":"Be brief."},
+		{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,eA=="}}]},
+		{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{\"input\":\"{\"}"}}]},
+		{"role":"tool","tool_call_id":"a","content":"no"}],
+		"tools":[{"type":"function","function":{"name":"read","description":"Reads.","parameters":{"type":"object"}}}]}`, body)
+}

@@ -1,0 +1,194 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// statusError is a response that is not 200.
+type statusError struct {
+	status  int
+	message string        // that of a JSON error
+	code    string        // its code or type
+	html    bool          // the server has sent a page
+	after   time.Duration // of Retry-After
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("chat: status %d: %s", e.status, e.message) }
+
+func newStatusError(res *http.Response, body []byte) *statusError {
+	e := &statusError{status: res.StatusCode, html: strings.HasPrefix(strings.TrimSpace(string(body)), "<")}
+	e.message, e.code = errorOf(body)
+	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s >= 0 {
+		e.after = time.Duration(s) * time.Second
+	}
+	return e
+}
+
+// errorOf returns the message and the code of an error as servers write it: {"error": {"message"}},
+// {"error": "text"}, {"message"}, {"detail"}, or the value of "error" alone.
+func errorOf(body []byte) (message, code string) {
+	var e struct {
+		Error   json.RawMessage `json:"error"`
+		Message json.RawMessage `json:"message"`
+		Detail  json.RawMessage `json:"detail"`
+		Code    json.RawMessage `json:"code"`
+		Type    string          `json:"type"`
+	}
+	if json.Unmarshal(body, &message) == nil {
+		return clip(message), ""
+	}
+	if json.Unmarshal(body, &e) != nil {
+		return "", ""
+	}
+	if len(e.Error) > 0 && string(e.Error) != "null" {
+		return errorOf(e.Error)
+	}
+	for _, raw := range []json.RawMessage{e.Message, e.Detail} {
+		if message == "" && json.Unmarshal(raw, &message) != nil {
+			message = ""
+		}
+	}
+	if json.Unmarshal(e.Code, &code) != nil {
+		code = e.Type
+	}
+	return clip(message), code
+}
+
+// clip cuts a text of a server to 200 characters on one line.
+func clip(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if utf8.RuneCountInString(text) > 200 {
+		text = string([]rune(text)[:199]) + "…"
+	}
+	return text
+}
+
+func (m *Model) host() string {
+	u, err := url.Parse(m.base)
+	if err != nil {
+		return "the server"
+	}
+	return u.Host
+}
+
+// failed returns an error that a person reads.
+func (m *Model) failed(format string, args ...any) *rpcerr.RequestError {
+	text := fmt.Sprintf(format, args...)
+	if m.opts.Key != "" {
+		text = strings.ReplaceAll(text, m.opts.Key, "[API_KEY]")
+	}
+	return rpcerr.InternalError(nil).WithDetail(text)
+}
+
+// tooLong is an error that matches loop.ErrTooLong.
+type tooLong struct{ *rpcerr.RequestError }
+
+func (e tooLong) Unwrap() []error { return []error{e.RequestError, loop.ErrTooLong} }
+
+// explain returns the error of a request as a person reads it.
+func (m *Model) explain(ctx context.Context, err error, model string) error {
+	var status *statusError
+	var own *rpcerr.RequestError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &own):
+		return err
+	case !errors.As(err, &status):
+		return m.unreachable(err)
+	}
+	if isTooLong(status.message, status.code) {
+		return tooLong{m.failed("%s says that the conversation is too long for the model: %s", m.host(), status.message).WithCause(err)}
+	}
+	says := ""
+	if status.message != "" {
+		says = ": " + status.message
+	}
+	switch {
+	case status.html:
+		return m.failed("BASE_URL leads to a web page and not to a server of chat completions (%s, status %d)", m.host(), status.status).WithCause(err)
+	case strings.Contains(strings.ToLower(status.message), "does not support tools"):
+		return m.failed("the model %s cannot call tools: choose another MODEL%s", model, says).WithCause(err)
+	case status.status == http.StatusUnauthorized || status.status == http.StatusForbidden:
+		if m.opts.Key == "" {
+			return m.failed("%s wants a key: set API_KEY%s", m.host(), says).WithCause(err)
+		}
+		return m.failed("%s rejects API_KEY (status %d)%s", m.host(), status.status, says).WithCause(err)
+	case status.status == http.StatusPaymentRequired, status.status == http.StatusTooManyRequests:
+		return m.failed("%s has a limit that is reached (status %d)%s", m.host(), status.status, says).WithCause(err)
+	case status.status == http.StatusNotFound && status.message == "":
+		return m.failed("%s has nothing at %s/chat/completions: BASE_URL usually ends in /v1", m.host(), m.base).WithCause(err)
+	case unknownModel(status):
+		if ids, listErr := m.models(ctx); listErr == nil {
+			return m.failed("%s does not know the model %s; it has %s", m.host(), model, listed(ids)).WithCause(err)
+		}
+		return m.failed("%s does not know the model %s%s", m.host(), model, says).WithCause(err)
+	}
+	return m.failed("%s has answered with status %d%s", m.host(), status.status, says).WithCause(err)
+}
+
+func unknownModel(e *statusError) bool {
+	text := strings.ToLower(e.message)
+	return e.code == "model_not_found" || strings.Contains(text, "model") &&
+		(e.status == http.StatusNotFound || strings.Contains(text, "not found") || strings.Contains(text, "does not exist") || strings.Contains(text, "not a valid model"))
+}
+
+// isTooLong knows the words that servers have for a request that is longer than the context.
+func isTooLong(message, code string) bool {
+	text := strings.ToLower(message)
+	for _, words := range []string{"context length", "context_length", "context size", "context window", "maximum context", "prompt is too long", "too many tokens"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return code == "context_length_exceeded" || code == "exceed_context_size_error"
+}
+
+// explainBody returns the error that a server has sent in the middle of an answer.
+func (m *Model) explainBody(body json.RawMessage) error {
+	message, code := errorOf(body)
+	if isTooLong(message, code) {
+		return tooLong{m.failed("%s says that the conversation is too long for the model: %s", m.host(), message)}
+	}
+	if message == "" {
+		message = clip(string(body))
+	}
+	return m.failed("%s has ended its answer with an error: %s", m.host(), message)
+}
+
+// unreachable returns the error of a request that has got no response.
+func (m *Model) unreachable(err error) error {
+	var dns *net.DNSError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &dns):
+		return m.failed("the host of BASE_URL, %s, cannot be found", m.host()).WithCause(err)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return m.failed("%s has not answered in time", m.host()).WithCause(err)
+	}
+	return m.failed("%s cannot be reached: %v. Is the server running?", m.host(), short(err)).WithCause(err)
+}
+
+// short returns the innermost error, which has no URL.
+func short(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}

@@ -1,0 +1,157 @@
+package chat
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/agent/tools"
+)
+
+// request is the body of a request.
+type request struct {
+	Model         string        `json:"model"`
+	Messages      []message     `json:"messages"`
+	Tools         []tool        `json:"tools,omitempty"`
+	Stream        bool          `json:"stream"`
+	StreamOptions streamOptions `json:"stream_options"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type message struct {
+	Role       string `json:"role"`
+	Content    any    `json:"content"` // a text, a list of parts, or null beside calls
+	ToolCalls  []call `json:"tool_calls,omitempty"`
+	ToolCallID string `json:"tool_call_id,omitempty"`
+}
+
+type call struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+type tool struct {
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+type part struct {
+	Type     string    `json:"type"`
+	Text     string    `json:"text,omitempty"`
+	ImageURL *imageURL `json:"image_url,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+func requestOf(model string, req *loop.Request) *request {
+	r := &request{Model: model, Stream: true, StreamOptions: streamOptions{IncludeUsage: true}}
+	if req.System != "" {
+		r.Messages = append(r.Messages, message{Role: "system", Content: req.System})
+	}
+	for _, m := range req.Messages {
+		switch m.Role {
+		case loop.User:
+			r.Messages = append(r.Messages, message{Role: "user", Content: content(m.Parts)})
+		case loop.Assistant:
+			r.Messages = append(r.Messages, assistant(m))
+		case loop.Results:
+			r.Messages = append(r.Messages, results(m.Results)...)
+		}
+	}
+	for _, t := range req.Tools {
+		r.Tools = append(r.Tools, tool{Type: "function", Function: function{t.Name, t.Description, t.Schema}})
+	}
+	return r
+}
+
+// content returns a text where that is enough: some servers take nothing else.
+func content(parts []tools.Part) any {
+	var all []part
+	texts := true
+	for _, p := range parts {
+		switch {
+		case p.Data == nil:
+			all = append(all, part{Type: "text", Text: p.Text})
+		case strings.HasPrefix(p.MIMEType, "image/"):
+			texts = false
+			all = append(all, part{Type: "image_url", ImageURL: &imageURL{"data:" + p.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(p.Data)}})
+		default:
+			all = append(all, part{Type: "text", Text: "[" + p.MIMEType + " that this model cannot read]"})
+		}
+	}
+	if texts {
+		return joined(all)
+	}
+	return all
+}
+
+func joined(parts []part) string {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = p.Text
+	}
+	return strings.Join(texts, "\n")
+}
+
+func assistant(m loop.Message) message {
+	out := message{Role: "assistant"}
+	if len(m.Parts) > 0 {
+		out.Content = content(m.Parts)
+	}
+	for _, c := range m.Calls {
+		t := call{ID: c.ID, Type: "function"}
+		t.Function.Name, t.Function.Arguments = c.Name, arguments(c.Input)
+		out.ToolCalls = append(out.ToolCalls, t)
+	}
+	return out
+}
+
+// arguments returns the input of a call as an object: servers parse it again.
+func arguments(input json.RawMessage) string {
+	if len(input) > 0 && input[0] == '{' {
+		return string(input)
+	}
+	wrapped, err := json.Marshal(map[string]json.RawMessage{"input": input})
+	if err != nil {
+		return "{}"
+	}
+	return string(wrapped)
+}
+
+// results returns the results of calls. Images follow in a message of the user, because those of
+// tools are texts.
+func results(all []loop.Result) (messages []message) {
+	var images []tools.Part
+	for _, r := range all {
+		var texts []string
+		for _, p := range r.Parts {
+			if p.Data == nil {
+				texts = append(texts, p.Text)
+				continue
+			}
+			texts = append(texts, "[the "+p.MIMEType+" follows]")
+			images = append(images, p)
+		}
+		messages = append(messages, message{Role: "tool", ToolCallID: r.ID, Content: strings.Join(texts, "\n")})
+	}
+	if images != nil {
+		messages = append(messages, message{Role: "user", Content: content(images)})
+	}
+	return messages
+}

@@ -1,0 +1,222 @@
+package chat
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/acpkit/go-sdk/agent/loop"
+)
+
+// chunk is one event of an answer, or a whole answer of a server that does not stream.
+type chunk struct {
+	Choices []struct {
+		Delta        delta  `json:"delta"`
+		Message      delta  `json:"message"` // of a whole answer
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *struct {
+		PromptTokens     uint64 `json:"prompt_tokens"`
+		CompletionTokens uint64 `json:"completion_tokens"`
+		TotalTokens      uint64 `json:"total_tokens"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+type delta struct {
+	Content          string     `json:"content"`
+	Reasoning        string     `json:"reasoning"`         // OpenRouter, Ollama, newer vLLM
+	ReasoningContent string     `json:"reasoning_content"` // DeepSeek, llama.cpp, older vLLM
+	Refusal          string     `json:"refusal"`
+	ToolCalls        []fragment `json:"tool_calls"`
+}
+
+// fragment is a part of a tool call.
+type fragment struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"` // a text; an object from some servers
+	} `json:"function"`
+}
+
+// maxEvent is the length that one event may have.
+const maxEvent = 16 << 20
+
+// stream reads an answer. It ends with data [DONE], with the end of input after a finish reason,
+// or when yield returns false.
+func (m *Model) stream(ctx context.Context, body io.Reader, yield func(loop.Event) bool) error {
+	r := &reader{yield: yield}
+	lines := bufio.NewScanner(body)
+	lines.Buffer(make([]byte, 0, 16<<10), maxEvent)
+	var whole []byte // of a server that does not stream
+	for lines.Scan() {
+		line := bytes.TrimSuffix(lines.Bytes(), []byte("\r"))
+		data, ok := bytes.CutPrefix(line, []byte("data:"))
+		switch data = bytes.TrimSpace(data); {
+		case !ok && bytes.HasPrefix(line, []byte("<")) && len(whole) == 0:
+			return m.failed("BASE_URL leads to a web page and not to a server of chat completions (%s)", m.host())
+		case !ok && (len(whole) > 0 || bytes.HasPrefix(line, []byte("{"))):
+			whole = append(append(whole, line...), '\n')
+			continue
+		case !ok || len(data) == 0: // comments, names of events, blank lines
+			continue
+		case string(data) == "[DONE]":
+			return r.end()
+		}
+		if more, err := m.chunk(r, data); !more || err != nil {
+			return err
+		}
+	}
+	err := lines.Err()
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, bufio.ErrTooLong):
+		return m.failed("%s has sent an event of more than %d MiB", m.host(), maxEvent>>20)
+	case err != nil:
+		return m.failed("the answer of %s was cut: %v", m.host(), short(err)).WithCause(err)
+	}
+	if len(whole) > 0 {
+		if more, err := m.chunk(r, whole); !more || err != nil {
+			return err
+		}
+	}
+	if !r.finished {
+		return m.failed("the answer of %s ended in the middle", m.host())
+	}
+	return r.end()
+}
+
+// chunk handles one event. more is false if no more are wanted.
+func (m *Model) chunk(r *reader, data []byte) (more bool, err error) {
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		return false, m.failed("%s has sent an event that is not JSON", m.host()).WithCause(err)
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return false, m.explainBody(c.Error)
+	}
+	return r.read(&c), nil
+}
+
+// reader makes events of chunks.
+type reader struct {
+	yield    func(loop.Event) bool
+	calls    calls
+	finished bool
+	reason   loop.StopReason
+}
+
+// read returns false if no more events are wanted.
+func (r *reader) read(c *chunk) bool {
+	for _, choice := range c.Choices {
+		for _, d := range []delta{choice.Delta, choice.Message} {
+			if t := cmp.Or(d.Reasoning, d.ReasoningContent); t != "" && !r.yield(loop.Thought(t)) {
+				return false
+			}
+			if t := d.Content + d.Refusal; t != "" && !r.yield(loop.Text(t)) {
+				return false
+			}
+			for _, f := range d.ToolCalls {
+				if !r.yield(r.calls.delta(f)) {
+					return false
+				}
+			}
+		}
+		if choice.FinishReason != "" {
+			r.finished, r.reason = true, reasonOf(choice.FinishReason)
+		}
+	}
+	if u := c.Usage; u != nil {
+		return r.yield(loop.Usage{Used: max(u.TotalTokens, u.PromptTokens+u.CompletionTokens)})
+	}
+	return true
+}
+
+func (r *reader) end() error {
+	r.yield(loop.Stop{Reason: r.reason})
+	return nil
+}
+
+func reasonOf(reason string) loop.StopReason {
+	switch reason {
+	case "length":
+		return loop.Length
+	case "content_filter":
+		return loop.Refused
+	}
+	return loop.Done
+}
+
+// calls finds the call that a fragment belongs to. Servers number calls from 0 or from 1, give all
+// of them the number 0, or none; they repeat the id in each fragment, or send it in the first one
+// only, or never.
+type calls struct {
+	all     []started
+	byIndex map[int]int // the latest call with an index
+}
+
+type started struct {
+	id, name string
+	input    []byte
+}
+
+func (c *calls) delta(f fragment) loop.CallDelta {
+	input := f.input()
+	i := c.find(f)
+	p := &c.all[i]
+	p.id, p.name = cmp.Or(p.id, f.ID), cmp.Or(p.name, f.Function.Name)
+	p.input = append(p.input, input...)
+	return loop.CallDelta{Index: i, ID: f.ID, Name: f.Function.Name, Input: input}
+}
+
+func (c *calls) find(f fragment) int {
+	latest := len(c.all) - 1
+	if f.Index != nil {
+		if i, ok := c.byIndex[*f.Index]; ok {
+			latest = i
+		} else {
+			latest = -1
+		}
+	}
+	for i := range c.all {
+		if f.ID != "" && c.all[i].id == f.ID {
+			return i // whatever its index is
+		}
+	}
+	if latest >= 0 {
+		p := &c.all[latest]
+		another := f.ID != "" && p.id != "" ||
+			f.ID == "" && f.Function.Name != "" && json.Valid(p.input) // a whole call came before
+		if !another {
+			return latest
+		}
+	}
+	c.all = append(c.all, started{})
+	if f.Index != nil {
+		if c.byIndex == nil {
+			c.byIndex = make(map[int]int)
+		}
+		c.byIndex[*f.Index] = len(c.all) - 1
+	}
+	return len(c.all) - 1
+}
+
+// input returns the arguments as text.
+func (f *fragment) input() string {
+	raw := f.Function.Arguments
+	var text string
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return ""
+	case json.Unmarshal(raw, &text) == nil:
+		return text
+	}
+	return string(raw)
+}

@@ -1,0 +1,255 @@
+package loop_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// script is a Model that answers one request after the other and keeps what it has read.
+type script struct {
+	answers []func(ctx context.Context, yield func(loop.Event, error) bool)
+
+	mu   sync.Mutex
+	seen []string // the messages of each request
+}
+
+func (m *script) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var lines []string
+	for _, msg := range req.Messages {
+		lines = append(lines, line(msg))
+	}
+	m.seen = append(m.seen, strings.Join(lines, "\n"))
+	n := len(m.seen) - 1
+	return func(yield func(loop.Event, error) bool) { m.answers[n](ctx, yield) }
+}
+
+// line shows a message: "user: hi", "assistant: yes read({})", "results: read=ok edit!no".
+func line(m loop.Message) string {
+	words := []string{string(m.Role) + ":"}
+	for _, p := range m.Parts {
+		words = append(words, p.Text)
+	}
+	for _, c := range m.Calls {
+		words = append(words, fmt.Sprintf("%s %s(%s)", c.ID, c.Name, c.Input))
+	}
+	for _, r := range m.Results {
+		sign := "="
+		if r.Failed {
+			sign = "!"
+		}
+		words = append(words, r.ID+sign+r.Parts[0].Text)
+	}
+	if m.Opaque != nil {
+		words = append(words, string(m.Opaque))
+	}
+	return strings.Join(words, " ")
+}
+
+// says answers with events.
+func says(events ...loop.Event) func(context.Context, func(loop.Event, error) bool) {
+	return func(_ context.Context, yield func(loop.Event, error) bool) {
+		for _, e := range append(events, loop.Stop{}) {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// person is a client that allows or rejects.
+type person struct {
+	reject bool
+
+	mu   sync.Mutex
+	text string
+}
+
+func (p *person) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if u, ok := n.Update.(*acp.AgentMessageChunk); ok {
+		p.text += acp.PlainText(u.Content)
+	}
+	return nil
+}
+
+func (p *person) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	option := req.Options[0]
+	if p.reject {
+		option = req.Options[len(req.Options)-1]
+	}
+	return &acp.RequestPermissionResponse{Outcome: &acp.SelectedPermissionOutcome{OptionID: option.OptionID}}, nil
+}
+
+type pathInput struct {
+	Path string `json:"path" validate:"required"`
+}
+
+// start serves a loop around the model, and opens a session.
+func start(t *testing.T, m *script, p *person) (*client.Conn, acp.SessionID) {
+	t.Helper()
+	read := tools.Typed("read", "Reads.", func(_ context.Context, _ *tools.Call, in pathInput) (tools.Result, error) {
+		return tools.Text("text of " + in.Path), nil
+	})
+	read.Effect = tools.Reads
+	write := tools.Typed("write", "Writes.", func(context.Context, *tools.Call, pathInput) (tools.Result, error) {
+		return tools.Text("written"), nil
+	})
+	l := loop.New(m, &loop.Options{MaxRequests: 5})
+	a := kit.New(&kit.Options{
+		Turn: l.Turn, Tools: func(*kit.Session) []tools.Tool { return []tools.Tool{read, write} },
+		Commands: kit.Commands{{Name: "compact", Run: l.Compact}},
+	})
+	ours, theirs := stream.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
+	conn, err := client.Connect(t.Context(), ours, func(*client.Conn) acp.Client { return p }, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		conn.Close()
+		<-served
+	})
+	res, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
+	require.NoError(t, err)
+	return conn, res.SessionID
+}
+
+func ask(t *testing.T, conn *client.Conn, id acp.SessionID, text string) (acp.StopReason, error) {
+	t.Helper()
+	res, err := conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text(text)}})
+	if err != nil {
+		return "", err
+	}
+	return res.StopReason, nil
+}
+
+func TestRounds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answers []func(context.Context, func(loop.Event, error) bool)
+		reject  bool
+		stop    acp.StopReason
+		text    string
+		last    string // what the last request has
+	}{
+		"one answer": {
+			answers: []func(context.Context, func(loop.Event, error) bool){says(loop.Text("He"), loop.Text("llo"))},
+			stop:    acp.StopReasonEndTurn, text: "Hello", last: "user: go",
+		},
+		"three rounds, calls in pieces, ids that repeat": {
+			answers: []func(context.Context, func(loop.Event, error) bool){
+				says(loop.Text("I look."), loop.CallDelta{Index: 0, ID: "a", Name: "read", Input: `{"pa`}, loop.CallDelta{Index: 1, ID: "a", Name: "read"},
+					loop.CallDelta{Index: 0, Input: `th":"x"}`}, loop.CallDelta{Index: 1, Input: `{"path":"y"}`}),
+				says(loop.CallDelta{Index: 3, Name: "write", Input: `{"path":"x"}`}),
+				says(loop.Text("Done.")),
+			},
+			stop: acp.StopReasonEndTurn, text: "I look.Done.",
+			last: "user: go\nassistant: I look. a read({\"path\":\"x\"}) call_1 read({\"path\":\"y\"})\nresults: a=text of x call_1=text of y\n" +
+				"assistant: call_0 write({\"path\":\"x\"})\nresults: call_0=written",
+		},
+		"rejected, and the model goes on": {
+			answers: []func(context.Context, func(loop.Event, error) bool){
+				says(loop.CallDelta{ID: "a", Name: "write", Input: `{"path":"x"}`}), says(loop.Text("Then not.")),
+			},
+			reject: true, stop: acp.StopReasonEndTurn, text: "Then not.",
+			last: "user: go\nassistant: a write({\"path\":\"x\"})\nresults: a!The person rejected this call. Do not try it again in another way; go on without it, or ask what to do.",
+		},
+		"input that is no JSON, and a tool that does not exist": {
+			answers: []func(context.Context, func(loop.Event, error) bool){
+				says(loop.CallDelta{Index: 0, ID: "a", Name: "read", Input: `{"path`}, loop.CallDelta{Index: 1, ID: "b", Name: "fly"}), says(),
+			},
+			stop: acp.StopReasonEndTurn,
+			last: "user: go\nassistant: a read(\"{\\\"path\") b fly({})\nresults: a!The input of the call is not a JSON object. Call the tool again with all of its input. b!There is no tool \"fly\". The tools are: read, write.",
+		},
+		"no more tokens": {
+			answers: []func(context.Context, func(loop.Event, error) bool){says(loop.Text("He"), loop.Stop{Reason: loop.Length})},
+			stop:    acp.StopReasonMaxTokens, text: "He", last: "user: go",
+		},
+		"refused": {
+			answers: []func(context.Context, func(loop.Event, error) bool){says(loop.Stop{Reason: loop.Refused})},
+			stop:    acp.StopReasonRefusal, last: "user: go",
+		},
+		"what the model wants back": {
+			answers: []func(context.Context, func(loop.Event, error) bool){
+				says(loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"x"}`}, loop.Stop{Opaque: json.RawMessage(`{"signature":1}`)}), says(loop.Text("Ok.")),
+			},
+			stop: acp.StopReasonEndTurn, text: "Ok.",
+			last: "user: go\nassistant: a read({\"path\":\"x\"}) {\"signature\":1}\nresults: a=text of x",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &script{answers: tt.answers}
+			p := &person{reject: tt.reject}
+			conn, id := start(t, m, p)
+			stop, err := ask(t, conn, id, "go")
+			require.NoError(t, err)
+			assert.Equal(t, tt.stop, stop)
+			assert.Equal(t, tt.text, p.text)
+			assert.Equal(t, tt.last, m.seen[len(m.seen)-1])
+		})
+	}
+}
+
+func TestMaxRequests(t *testing.T) {
+	m := &script{}
+	for range 5 {
+		m.answers = append(m.answers, says(loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"x"}`}))
+	}
+	conn, id := start(t, m, &person{})
+	stop, err := ask(t, conn, id, "go")
+	require.NoError(t, err)
+	assert.Equal(t, acp.StopReasonMaxTurnRequests, stop)
+}
+
+// A conversation that has become too long is summarized once in a turn.
+func TestTooLong(t *testing.T) {
+	long := fmt.Errorf("status 400: %w", loop.ErrTooLong)
+	fails := func(_ context.Context, yield func(loop.Event, error) bool) { yield(nil, long) }
+	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){
+		says(loop.Text("first")), fails, says(loop.Text("SUMMARY")), says(loop.Text("second")), says(loop.Text("SHORT")), says(loop.Text("third")), fails, says(loop.Text("S")), fails,
+	}}
+	p := &person{}
+	conn, id := start(t, m, p)
+	for _, text := range []string{"one", "two", "/compact", "three"} {
+		_, err := ask(t, conn, id, text)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, "firstsecondThe conversation is summarized.third", p.text)
+	assert.Equal(t, "user: A summary of our conversation so far:\n\nSUMMARY\nassistant: Thank you, I go on from there.\nuser: two", m.seen[3])
+	assert.Equal(t, "user: A summary of our conversation so far:\n\nSHORT\nassistant: Thank you, I go on from there.\nuser: three", m.seen[5])
+	_, err := ask(t, conn, id, "four")
+	assert.Error(t, err, "too long again")
+}
+
+// What the model said before an error or a cancel stays, and its calls do not.
+func TestErrorInAnAnswer(t *testing.T) {
+	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){
+		func(_ context.Context, yield func(loop.Event, error) bool) {
+			_ = yield(loop.Text("Hal"), nil) && yield(loop.CallDelta{ID: "a", Name: "read", Input: `{}`}, nil) && yield(nil, errors.New("cut"))
+		},
+		says(loop.Text("Again.")),
+	}}
+	conn, id := start(t, m, &person{})
+	_, err := ask(t, conn, id, "one")
+	require.Error(t, err)
+	_, err = ask(t, conn, id, "two")
+	require.NoError(t, err)
+	assert.Equal(t, "user: one\nassistant: Hal\nuser: two", m.seen[1])
+}

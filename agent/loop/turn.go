@@ -1,0 +1,161 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/agent/tools"
+)
+
+// ErrTooLong is matched by the error of a Model if the request was too long for it.
+var ErrTooLong = errors.New("loop: the conversation is too long for the model")
+
+// conversation is one turn: what the model reads, in memory and stored.
+type conversation struct {
+	loop      *Loop
+	session   *kit.Session
+	messages  []Message
+	compacted bool // in this turn
+}
+
+// Turn is the function for kit.Options.Turn.
+func (l *Loop) Turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+	c, err := l.open(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	if err := c.add(Message{Role: User, Parts: p.Parts}); err != nil {
+		return "", err
+	}
+	for range l.opts.MaxRequests {
+		a, err := c.generate(ctx)
+		if errors.Is(err, ErrTooLong) && !c.compacted && ctx.Err() == nil {
+			if err := c.compact(ctx); err != nil {
+				return "", err
+			}
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case len(a.message.Calls) > 0:
+			if err := c.run(ctx, a); err != nil {
+				return "", err
+			}
+		case a.stop == Length:
+			return acp.StopReasonMaxTokens, nil
+		case a.stop == Refused:
+			return acp.StopReasonRefusal, nil
+		default:
+			return acp.StopReasonEndTurn, nil
+		}
+	}
+	return acp.StopReasonMaxTurnRequests, nil
+}
+
+// open reads what the model has read so far. Calls that a crash or a cancel has left without
+// results get some.
+func (l *Loop) open(ctx context.Context, s *kit.Session) (*conversation, error) {
+	c := &conversation{loop: l, session: s}
+	items, err := s.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range items {
+		var m Message
+		if err := json.Unmarshal(item, &m); err != nil {
+			return nil, err
+		}
+		c.messages = append(c.messages, m)
+	}
+	if n := len(c.messages); n > 0 && len(c.messages[n-1].Calls) > 0 {
+		m := Message{Role: Results}
+		for _, call := range c.messages[n-1].Calls {
+			m.Results = append(m.Results, Result{
+				ID: call.ID, Name: call.Name, Failed: true,
+				Parts: []tools.Part{{Text: "The call was interrupted: it may have taken effect. Look before you repeat it."}},
+			})
+		}
+		return c, c.add(m)
+	}
+	return c, nil
+}
+
+// add stores a message and adds it to the conversation.
+func (c *conversation) add(m Message) error {
+	if err := c.session.Remember(m); err != nil {
+		return err
+	}
+	c.messages = append(c.messages, m)
+	return nil
+}
+
+// generate sends a request, shows the answer and adds it to the conversation. What the model has
+// said before an error stays.
+func (c *conversation) generate(ctx context.Context) (*answer, error) {
+	a := &answer{}
+	err := c.read(ctx, a)
+	if endErr := c.session.EndMessage(); err == nil {
+		err = endErr
+	}
+	a.finish(err == nil)
+	if len(a.message.Parts) > 0 || len(a.message.Calls) > 0 {
+		if addErr := c.add(a.message); err == nil {
+			err = addErr
+		}
+	}
+	return a, err
+}
+
+func (c *conversation) request() *Request {
+	return &Request{
+		Model: c.session.Setting("model"), System: c.loop.opts.System, Messages: c.messages,
+		Tools: c.session.Tools(), Setting: c.session.Setting,
+	}
+}
+
+// read reads an answer and shows it.
+func (c *conversation) read(ctx context.Context, a *answer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := c.session
+	for e, err := range c.loop.model.Generate(ctx, c.request()) {
+		if err != nil {
+			return err
+		}
+		switch e := e.(type) {
+		case Text:
+			a.text.WriteString(string(e))
+			err = s.Text(ctx, string(e))
+		case Thought:
+			err = s.Thought(ctx, string(e))
+		case CallDelta:
+			if named := a.add(e); named != nil {
+				named.shown, err = s.Announce(ctx, named.Name)
+			}
+		case Usage:
+			err = s.Usage(ctx, e.Used, e.Size)
+		case Stop:
+			a.stop, a.message.Opaque = e.Reason, e.Opaque
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// run runs the calls of an answer and adds their results.
+func (c *conversation) run(ctx context.Context, a *answer) error {
+	done, err := c.session.Run(ctx, a.requests()...)
+	m := Message{Role: Results}
+	for i, d := range done {
+		m.Results = append(m.Results, Result{ID: a.message.Calls[i].ID, Name: d.Name, Parts: d.Model, Failed: d.Outcome != tools.Completed})
+	}
+	return errors.Join(err, c.add(m))
+}
