@@ -1,0 +1,299 @@
+package randturns
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/thread"
+	client2 "github.com/acpkit/go-sdk/client/v2"
+	thread2 "github.com/acpkit/go-sdk/client/v2/thread"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// A Client is a client of one version that shows sessions as package client/thread does, and
+// answers questions as the script says.
+type Client struct {
+	t         *testing.T
+	v1        *client.Conn
+	v2        *client2.Conn
+	threads1  *thread.Set
+	threads2  *thread2.Set
+	cancels   atomic.Bool   // the agent is expected to ask for a cancel
+	onUpdate  func()        // called after each update; may be nil
+	cancelled chan struct{} // gets a value when the agent asks for a cancel
+}
+
+// NewClient connects to an agent. Version is 1 or 2.
+func NewClient(t *testing.T, version int, s stream.Stream, onUpdate func()) *Client {
+	t.Helper()
+	c := &Client{t: t, onUpdate: onUpdate, cancelled: make(chan struct{}, 1)}
+	log := slog.New(slog.DiscardHandler)
+	var err error
+	if version == 1 {
+		c.threads1 = thread.NewSet()
+		o := &client.Options{Receiving: []acp.Middleware{c.threads1.Receiving}, Sending: []acp.Middleware{c.threads1.Sending}, Logger: log}
+		c.v1, err = client.Connect(t.Context(), s, func(*client.Conn) acp.Client { return handler1{c} }, o)
+	} else {
+		c.threads2 = thread2.NewSet()
+		o := &client2.Options{Receiving: []acp.Middleware{c.threads2.Receiving}, Sending: []acp.Middleware{c.threads2.Sending}, Logger: log}
+		c.v2, err = client2.Connect(t.Context(), s, func(*client2.Conn) acp2.Client { return handler2{c} }, o)
+	}
+	c.must(err)
+	return c
+}
+
+func (c *Client) must(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Close ends the connection.
+func (c *Client) Close() {
+	if c.v1 != nil {
+		c.v1.Close()
+	} else {
+		c.v2.Close()
+	}
+}
+
+// Open opens a new session.
+func (c *Client) Open() string {
+	c.t.Helper()
+	if c.v1 != nil {
+		res, err := c.v1.NewSession(c.t.Context(), &acp.NewSessionRequest{Cwd: "/w"})
+		c.must(err)
+		return string(res.SessionID)
+	}
+	res, err := c.v2.NewSession(c.t.Context(), &acp2.NewSessionRequest{Cwd: "/w"})
+	c.must(err)
+	return string(res.SessionID)
+}
+
+// Load loads a session.
+func (c *Client) Load(id string) error {
+	if c.v1 != nil {
+		_, err := c.v1.LoadSession(c.t.Context(), &acp.LoadSessionRequest{SessionID: acp.SessionID(id), Cwd: "/w"})
+		return err
+	}
+	_, err := c.v2.ResumeSession(c.t.Context(), &acp2.ResumeSessionRequest{SessionID: acp2.SessionID(id), Cwd: "/w", ReplayFrom: &acp2.ReplayFromStart{}})
+	return err
+}
+
+// CloseSession closes a session.
+func (c *Client) CloseSession(id string) {
+	c.t.Helper()
+	var err error
+	if c.v1 != nil {
+		_, err = c.v1.CloseSession(c.t.Context(), &acp.CloseSessionRequest{SessionID: acp.SessionID(id)})
+	} else {
+		_, err = c.v2.CloseSession(c.t.Context(), &acp2.CloseSessionRequest{SessionID: acp2.SessionID(id)})
+	}
+	c.must(err)
+}
+
+// Play makes a turn, with what the person does before it and meanwhile. Its error is that of the
+// turn.
+func (c *Client) Play(id string, turn *Turn) error {
+	for option, value := range map[string]string{"mode": turn.Mode, "model": turn.Model} {
+		if value == "" {
+			continue
+		}
+		if err := c.set(id, option, value); err != nil {
+			return err
+		}
+	}
+	ctx, done := context.WithCancel(c.t.Context())
+	defer done()
+	c.cancels.Store(turn.Cancels)
+	defer c.cancels.Store(false)
+	go func() { // ends with the turn
+		select {
+		case <-c.cancelled:
+			if c.v1 != nil {
+				_ = c.v1.Cancel(ctx, &acp.CancelNotification{SessionID: acp.SessionID(id)})
+			} else {
+				_ = c.v2.Cancel(ctx, &acp2.CancelSessionNotification{SessionID: acp2.SessionID(id)})
+			}
+		case <-ctx.Done():
+		}
+	}()
+	if c.v1 != nil {
+		prompt := []acp.ContentBlock{acp.Text(turn.Prompt)}
+		if turn.Image {
+			prompt = append(prompt, &acp.ImageContent{MIMEType: "image/png", Data: "AAAA"})
+		}
+		_, err := c.v1.Prompt(ctx, &acp.PromptRequest{SessionID: acp.SessionID(id), Prompt: prompt})
+		return err
+	}
+	prompt := []acp2.ContentBlock{acp2.Text(turn.Prompt)}
+	if turn.Image {
+		prompt = append(prompt, &acp2.ImageContent{MIMEType: "image/png", Data: "AAAA"})
+	}
+	_, err := c.v2.Session(acp2.SessionID(id)).Prompt(ctx, prompt...).Wait()
+	return err
+}
+
+func (c *Client) set(id, option, value string) (err error) {
+	switch {
+	case c.v1 != nil && option == "mode" && len(value)%2 == 0: // modes are options, too
+		_, err = c.v1.SetSessionMode(c.t.Context(), &acp.SetSessionModeRequest{SessionID: acp.SessionID(id), ModeID: acp.SessionModeID(value)})
+	case c.v1 != nil:
+		_, err = c.v1.SetSessionConfigOption(c.t.Context(), &acp.SetSessionConfigOptionRequest{
+			SessionID: acp.SessionID(id), ConfigID: acp.SessionConfigID(option), Value: &acp.SessionConfigValue{Value: acp.SessionConfigValueID(value)},
+		})
+	default:
+		_, err = c.v2.SetSessionConfigOption(c.t.Context(), &acp2.SetSessionConfigOptionRequest{
+			SessionID: acp2.SessionID(id), ConfigID: acp2.SessionConfigID(option), Value: &acp2.SessionConfigValue{Value: acp2.SessionConfigValueID(value)},
+		})
+	}
+	return err
+}
+
+// updated is called after each update.
+func (c *Client) updated(u any) {
+	if c.onUpdate != nil {
+		c.onUpdate()
+	}
+	if !c.cancels.Load() {
+		return
+	}
+	if text, err := json.Marshal(u); err == nil && strings.Contains(string(text), Cancel) {
+		select {
+		case c.cancelled <- struct{}{}:
+		default:
+		}
+	}
+}
+
+type handler1 struct{ c *Client }
+
+func (h handler1) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+	h.c.updated(n.Update)
+	return nil
+}
+
+func (h handler1) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	answer := acp.PermissionOptionID(answerOf(req.ToolCall.Title))
+	if !slices.ContainsFunc(req.Options, func(o acp.PermissionOption) bool { return o.OptionID == answer }) {
+		return &acp.RequestPermissionResponse{Outcome: &acp.CancelledPermissionOutcome{}}, nil
+	}
+	return &acp.RequestPermissionResponse{Outcome: &acp.SelectedPermissionOutcome{OptionID: answer}}, nil
+}
+
+type handler2 struct{ c *Client }
+
+func (h handler2) SessionUpdate(_ context.Context, n *acp2.UpdateSessionNotification) error {
+	h.c.updated(n.Update)
+	return nil
+}
+
+func (h handler2) RequestPermission(_ context.Context, req *acp2.RequestPermissionRequest) (*acp2.RequestPermissionResponse, error) {
+	answer := acp2.PermissionOptionID(answerOf(req.Title))
+	if !slices.ContainsFunc(req.Options, func(o acp2.PermissionOption) bool { return o.OptionID == answer }) {
+		return &acp2.RequestPermissionResponse{Outcome: &acp2.CancelledPermissionOutcome{}}, nil
+	}
+	return &acp2.RequestPermissionResponse{Outcome: &acp2.SelectedPermissionOutcome{OptionID: answer}}, nil
+}
+
+func (c *Client) snapshot(id string) *thread.Snapshot {
+	if c.v1 != nil {
+		return c.threads1.Thread(acp.SessionID(id)).Snapshot()
+	}
+	return c.threads2.Thread(acp2.SessionID(id)).Snapshot()
+}
+
+// Seen returns what the person sees of a session, for comparing it with the script.
+func (c *Client) Seen(id string) Seen {
+	s := c.snapshot(id)
+	seen := Seen{Title: s.Title}
+	for _, item := range s.Items.All() {
+		if line := lineOf(item); !strings.HasPrefix(line, "agent: "+notice) {
+			seen.Lines = append(seen.Lines, line)
+		}
+	}
+	for _, p := range s.Plans {
+		for _, e := range p.Entries {
+			seen.Plan = append(seen.Plan, e.Content)
+		}
+	}
+	if s.Usage != nil {
+		seen.Used = s.Usage.Used
+	}
+	for _, o := range s.Options {
+		switch o.ID {
+		case "mode":
+			seen.Mode = o.Value
+		case "model":
+			seen.Model = o.Value
+		}
+	}
+	return seen
+}
+
+func lineOf(item thread.Item) (line string) {
+	switch m := item.(type) {
+	case *thread.Message:
+		line = string(m.Role) + ": "
+		for _, b := range m.Content.All() {
+			line += blockText(&b)
+		}
+	case *thread.ToolCall:
+		line = "call: " + m.Title + " " + m.Status
+		for _, c := range m.Content.All() {
+			line += ": "
+			if c.Block != nil {
+				line += blockText(c.Block)
+			} else {
+				line += c.Type
+			}
+		}
+	case *thread.Notice:
+		line = "agent: " + m.Title // as a client without notices shows it
+	default:
+		line = fmt.Sprintf("%T", item)
+	}
+	return line
+}
+
+func blockText(b *thread.Block) string {
+	if b.Type == thread.BlockText {
+		return b.Text
+	}
+	return "[" + b.Type + "]"
+}
+
+// All returns all that a client holds of a session, with the ids of the agent, for comparing it
+// with what another client holds. Prompts have ids in version 2 alone, and notices are shown once.
+func (c *Client) All(id string) (all []string) {
+	s := c.snapshot(id)
+	add := func(v any) {
+		text, err := json.Marshal(v)
+		c.must(err)
+		all = append(all, string(text))
+	}
+	for _, item := range s.Items.All() {
+		m, ok := item.(*thread.Message)
+		switch {
+		case strings.HasPrefix(lineOf(item), "agent: "+notice):
+			continue
+		case ok && m.Role == thread.RoleUser && c.v1 != nil:
+			item = &thread.Message{Role: m.Role, Content: m.Content}
+		}
+		add(item)
+	}
+	for _, v := range []any{s.Plans, s.Usage, s.Title, s.Modes, s.Options, s.Commands, len(s.Queued), len(s.Permissions)} {
+		add(v)
+	}
+	return all
+}
