@@ -152,7 +152,7 @@ func (q *queue) discard() {
 }
 
 // Lane records what one peer of a connection sends. Each method is called by one goroutine at a
-// time; none ever waits for the recording.
+// time; none ever waits for the recording. The methods of a nil Lane do nothing.
 type Lane struct {
 	q    *queue
 	conn int
@@ -171,6 +171,9 @@ type Lane struct {
 // Write records a piece of the bytes that the peer sends, which are lines. It keeps no reference to
 // b.
 func (l *Lane) Write(b []byte) {
+	if l == nil {
+		return
+	}
 	q := l.q
 	at := time.Since(q.start)
 	q.mu.Lock()
@@ -202,6 +205,9 @@ func (l *Lane) Message(msg []byte) {
 
 // End records that the peer sends nothing more, and how it ended if that is known.
 func (l *Lane) End(how string) {
+	if l == nil {
+		return
+	}
 	l.q.mu.Lock()
 	defer l.q.mu.Unlock()
 	if l.q.closed {

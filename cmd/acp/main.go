@@ -1,0 +1,120 @@
+// Command acp shows the traffic between clients and agents of the Agent Client Protocol.
+//
+// In the settings of an editor, put acp tap before the command of the agent. Every byte passes
+// unchanged, and a recording of the conversation is written:
+//
+//	acp tap -- gemini --acp
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+)
+
+// command is one of the commands of acp.
+type command struct {
+	name, does string
+	run        func(args []string) error
+}
+
+// commands are listed in this order.
+var commands = []command{
+	{"tap", "pass on what a client and an agent send, and record it", tap},
+	{"recordings", "list the recordings, or remove them", recordings},
+	{"version", "print the version", printVersion},
+}
+
+func main() {
+	if len(os.Args) < 2 || isHelp(os.Args[1]) {
+		usage(os.Stderr)
+		os.Exit(2)
+	}
+	for _, c := range commands {
+		if c.name == os.Args[1] {
+			os.Exit(exitCode(c.run(os.Args[2:])))
+		}
+	}
+	fmt.Fprintf(os.Stderr, "acp: there is no command %q\n\n", os.Args[1])
+	usage(os.Stderr)
+	os.Exit(2)
+}
+
+func isHelp(arg string) bool {
+	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, "usage: acp COMMAND [ARG ...]\n\nCommands:\n")
+	for _, c := range commands {
+		fmt.Fprintf(w, "  %-11s %s\n", c.name, c.does)
+	}
+	fmt.Fprint(w, "\nacp COMMAND -h shows the flags of a command.\n")
+}
+
+// codeError ends the program with a code. Its text is printed if it is not empty.
+type codeError struct {
+	code int
+	text string
+}
+
+func (e *codeError) Error() string { return e.text }
+
+// exitCode prints err and returns the code with which the program ends.
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	var code *codeError
+	if errors.Is(err, flag.ErrHelp) {
+		return 2
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(os.Stderr, "acp:", text)
+	}
+	if errors.As(err, &code) {
+		return code.code
+	}
+	return 1
+}
+
+// newFlags returns the flags of a command. Synopsis has a line for each form of it.
+func newFlags(name string, synopsis ...string) *flag.FlagSet {
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.Usage = func() {
+		for i, line := range synopsis {
+			fmt.Fprintf(flags.Output(), "%-6s acp %s %s\n", []string{"usage:", ""}[min(i, 1)], name, line)
+		}
+		fmt.Fprintln(flags.Output(), "\nFlags:")
+		flags.PrintDefaults()
+	}
+	return flags
+}
+
+// parse parses the arguments of a command. Package flag prints what is wrong with them.
+func parse(flags *flag.FlagSet, args []string) error {
+	if flags.Parse(args) != nil {
+		return flag.ErrHelp
+	}
+	return nil
+}
+
+// version returns the version of this program, which the go command has put into it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
+}
+
+func printVersion(args []string) error {
+	if len(args) > 0 {
+		return &codeError{2, "version takes no arguments"}
+	}
+	fmt.Printf("acp %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
+}
