@@ -24,7 +24,7 @@ func TestCommands(t *testing.T) {
 		"modes":              {":mode\n:mode auto\n:mode\n", []string{"* ask ", "  auto ", "  ask ", "* auto "}},
 		"no such mode":       {":mode fast\n:mode\n", []string{"no such mode", "* ask"}},
 		"options":            {":set\n:set detail\n:set detail full\n:set detail\n", []string{"brief | full", "detail: brief", "detail: full"}},
-		"no such option":     {":set depth 3\n:set detail none\n", []string{"there is no option depth", "no such option or value"}},
+		"no such option":     {":set depth 3\n:set detail none\n", []string{"there is no option depth", "this option has no such value"}},
 		"no such command":    {":write\n", []string{"there is no command :write; :help lists them"}},
 		"which session":      {":load\n", []string{":sessions lists them"}},
 		"no such session":    {":load nope\nhelp\n", []string{"the session cannot be opened", "(end turn)"}},

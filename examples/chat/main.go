@@ -53,11 +53,12 @@ func main() {
 
 func serve() error {
 	stream.EndOnSignal(nil)
-	serve, err := worker.Serve(worker.DefaultState(), true)
+	a, err := worker.New(worker.DefaultState(), true)
 	if err != nil {
 		return err
 	}
-	return serve(context.Background(), stream.Stdio())
+	err = a.Serve(context.Background(), stream.Stdio())
+	return errors.Join(err, a.Close(context.Background()))
 }
 
 func text(err error) string {

@@ -113,14 +113,14 @@ func (e *editor) text() string {
 // with the example agent: it reads, edits with permission, gets errors by their code, and
 // loads the session again.
 func TestConversationsOfAnIndependentClient(t *testing.T) {
-	serve, err := worker.Serve(t.TempDir(), false)
+	a, err := worker.New(t.TempDir(), false)
 	require.NoError(t, err)
 	cwd := t.TempDir()
 	overEach(t, func(t *testing.T, near stream.Stream, far jsonrpc2.ObjectStream) {
 		served := make(chan struct{})
 		go func() { // ends with the connection
 			defer close(served)
-			_ = serve(context.Background(), near) // fails if the agent was about to write
+			_ = a.Serve(context.Background(), near) // fails if the agent was about to write
 		}()
 		e := &editor{file: "one\ntwo\n"}
 		conn := newConn(t, far, jsonrpc2.HandlerWithError(e.handle))

@@ -1,9 +1,16 @@
 package worker
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"math"
+	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/agent/workspace"
 )
 
 // A request is one thing the user asked for in plain words.
@@ -19,15 +26,15 @@ type request struct {
 	command string // run: the command line
 }
 
-type verb string
+type verb string // as it begins a title
 
 const (
-	verbRead   verb = "read"
-	verbSearch verb = "search"
-	verbEdit   verb = "edit"
-	verbWrite  verb = "write"
-	verbAppend verb = "append"
-	verbRun    verb = "run"
+	verbRead   verb = "Read"
+	verbSearch verb = "Search"
+	verbEdit   verb = "Edit"
+	verbWrite  verb = "Write"
+	verbAppend verb = "Append to"
+	verbRun    verb = "Run"
 )
 
 // usage is what the agent answers when it does not understand.
@@ -42,22 +49,89 @@ const usage = `I carry out plain requests, one a line or joined by "then":
 - plan: REQUEST, then REQUEST, ...
 `
 
-// title is how the request reads in a plan and in a tool call.
+// title is how the request reads in a plan.
 func (r request) title() string {
 	switch r.verb {
-	case verbRead:
-		return "Read " + r.path
 	case verbSearch:
 		return fmt.Sprintf("Search %q in %s", r.text, folderName(r.path))
-	case verbEdit:
-		return "Edit " + r.path
-	case verbWrite:
-		return "Write " + r.path
-	case verbAppend:
-		return "Append to " + r.path
-	default:
+	case verbRun:
 		return "Run " + r.command
 	}
+	return string(r.verb) + " " + r.path
+}
+
+// call is the tool call for the request.
+func (r request) call() tools.Request {
+	name, input := "", map[string]any{"path": r.path}
+	switch r.verb {
+	case verbRead:
+		name, input["line"], input["limit"] = "read_file", r.line, cmp.Or(r.max, math.MaxInt32)
+	case verbSearch:
+		name, input["pattern"], input["literal"] = "search", r.text, true
+	case verbEdit:
+		name, input["edits"] = "edit_file", []workspace.Replacement{{Old: r.old, New: r.new}}
+	case verbWrite, verbAppend:
+		name, input["text"] = "write_file", r.text
+	case verbRun:
+		name, input = "run_command", map[string]any{"command": r.command}
+	}
+	data, err := json.Marshal(input)
+	if err != nil {
+		panic(err) // not possible with strings and numbers
+	}
+	return tools.Request{Name: name, Input: data}
+}
+
+// told is what the user reads of a result, and whether the request has worked.
+func (r request) told(d tools.Done, full bool) (told string, _ bool) {
+	text, worked := d.Model[0].Text, d.Outcome == tools.Completed
+	switch {
+	case !worked:
+		return r.title() + " did not work: " + text + "\n", false
+	case r.verb == verbRead && text == "[the file is empty]":
+		return r.path + " is empty.\n", true
+	case r.verb == verbRead && r.line+r.max > 0:
+		told = fmt.Sprintf("%s of %s, from line %d:\n", lines(count(text)), r.path, max(r.line, 1))
+	case r.verb == verbRead:
+		told = fmt.Sprintf("%s has %s.\n", r.path, lines(count(text)))
+	case r.verb == verbSearch && text == "[nothing was found]\n":
+		return fmt.Sprintf("%q does not occur in %s.\n", r.text, folderName(r.path)), true
+	case r.verb == verbSearch:
+		told = fmt.Sprintf("%q occurs on %s:\n", r.text, lines(count(text)))
+	case r.verb == verbRun:
+		told = fmt.Sprintf("`%s` printed:\n", r.command)
+		if text, worked = strings.CutSuffix(text, "[exit code 0]"); !worked {
+			told, full = r.title()+" did not work:\n", true
+		}
+	default:
+		return text + "\n", true
+	}
+	return told + quote(text, full), worked
+}
+
+// quote returns a text as a block, all of it or its first lines.
+func quote(text string, full bool) string {
+	const brief = 10
+	if n := count(text); !full && n > brief {
+		text = strings.Join(strings.SplitAfterN(text, "\n", brief+1)[:brief], "") + fmt.Sprintf("... and %s more\n", lines(n-brief))
+	}
+	return "```\n" + strings.TrimRight(text, "\n") + "\n```\n"
+}
+
+// count counts the lines of a text. The last line may lack its end.
+func count(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+func lines(n int) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", n)
 }
 
 func folderName(path string) string {
@@ -67,161 +141,88 @@ func folderName(path string) string {
 	return path
 }
 
-// parse reads a prompt. planned reports whether the user asked for a plan; the
-// error says which step it did not understand.
-func parse(prompt string) (requests []request, planned bool, err error) {
+var (
+	planned = regexp.MustCompile(`(?i)^plan(:|\s|$)`)
+	tokens  = regexp.MustCompile("(?s)\"[^\"]*\"?|`[^`]*`?|\\sthen |.")
+	forms   = []struct {
+		verb  verb
+		words *regexp.Regexp
+	}{
+		{verbRead, regexp.MustCompile(`(?is)^(?:read|show|open)\s+(.+?)(?:\s+from line\s+([1-9]\d*).*?)?(?:\s+for\s+([1-9]\d*).*)?$`)},
+		{verbSearch, regexp.MustCompile(`(?is)^(?:search for|search|find|grep)\s+("[^"]*"|.+?)(?:\s+in\s+(.+))?$`)},
+		{verbEdit, regexp.MustCompile(`(?is)^(?:edit|in)\s+([^:]+):\s*replace\s+("[^"]*"|.+?)\s+with\s+(.*)$`)},
+		{verbWrite, regexp.MustCompile(`(?is)^(?:write|create)\s+([^:]+):(.*)$`)},
+		{verbAppend, regexp.MustCompile(`(?is)^append to\s+([^:]+):(.*)$`)},
+		{verbRun, regexp.MustCompile(`(?is)^(?:run|execute)\s+(.+)$`)},
+	}
+)
+
+// parse reads a prompt. byPlan reports whether the user asked for a plan; the error says which step
+// it did not understand.
+func parse(prompt string) (requests []request, byPlan bool, err error) {
 	prompt = strings.TrimSpace(prompt)
-	if rest, ok := cutVerb(prompt, "plan:", "plan"); ok {
-		prompt, planned = rest, true
+	if word := planned.FindString(prompt); word != "" {
+		prompt, byPlan = prompt[len(word):], true
 	}
 	for _, step := range splitSteps(prompt) {
 		r, ok := parseStep(step)
 		if !ok {
-			return nil, planned, fmt.Errorf("not understood: %q", step)
+			return nil, byPlan, fmt.Errorf("not understood: %q", step)
 		}
 		requests = append(requests, r)
 	}
-	return requests, planned, nil
+	return requests, byPlan, nil
 }
 
-// splitSteps cuts a prompt at line ends, semicolons and the word "then", but
-// never inside quotes or backticks.
-func splitSteps(prompt string) []string {
-	var steps []string
-	add := func(s string) {
-		s = strings.TrimSpace(s)
-		s = strings.TrimSpace(strings.TrimSuffix(s, "and"))
-		s = strings.TrimRight(s, ", ")
-		if !strings.HasSuffix(s, " .") { // a folder, not the end of a sentence
-			s = strings.TrimSuffix(s, ".")
+// splitSteps cuts a prompt at line ends, semicolons and the word "then", but never inside quotes or
+// backticks.
+func splitSteps(prompt string) (steps []string) {
+	step := ""
+	for _, token := range append(tokens.FindAllString(prompt, -1), ";") {
+		if token != "\n" && token != ";" && token[1:] != "then " {
+			step += token
+			continue
 		}
-		if s != "" {
-			steps = append(steps, s)
+		step = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(step), "and"))
+		step = strings.TrimRight(step, ", ")
+		if !strings.HasSuffix(step, " .") { // a folder, not the end of a sentence
+			step = strings.TrimSuffix(step, ".")
 		}
+		if step != "" {
+			steps = append(steps, step)
+		}
+		step = ""
 	}
-	start := 0
-	var quote byte
-	for i := 0; i < len(prompt); i++ {
-		c := prompt[i]
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '`':
-			quote = c
-		case c == '\n' || c == ';':
-			add(prompt[start:i])
-			start = i + 1
-		case strings.HasPrefix(prompt[i:], "then ") && i > 0 && isSpace(prompt[i-1]):
-			add(prompt[start:i])
-			start = i + len("then ")
-			i = start - 1
-		}
-	}
-	add(prompt[start:])
 	return steps
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' }
-
 func parseStep(step string) (request, bool) {
-	if rest, ok := cutVerb(step, "read", "show", "open"); ok {
-		return parseRead(rest)
-	}
-	if rest, ok := cutVerb(step, "search for", "search", "find", "grep"); ok {
-		text, path := cutLast(rest, " in ")
-		r := request{verb: verbSearch, text: unquote(text), path: unquote(path)}
-		return r, r.text != ""
-	}
-	if rest, ok := cutVerb(step, "edit", "in"); ok {
-		return parseEdit(rest)
-	}
-	if rest, ok := cutVerb(step, "write", "create"); ok {
-		path, text, found := strings.Cut(rest, ":")
-		return request{verb: verbWrite, path: unquote(path), text: unquote(text) + "\n"}, found && unquote(path) != ""
-	}
-	if rest, ok := cutVerb(step, "append to"); ok {
-		path, text, found := strings.Cut(rest, ":")
-		return request{verb: verbAppend, path: unquote(path), text: unquote(text) + "\n"}, found && unquote(path) != ""
-	}
-	if rest, ok := cutVerb(step, "run", "execute"); ok {
-		return request{verb: verbRun, command: unquote(rest)}, unquote(rest) != ""
+	for _, form := range forms {
+		m := form.words.FindStringSubmatch(step)
+		if m == nil {
+			continue
+		}
+		for i, part := range m {
+			m[i] = unquote(part)
+		}
+		switch r := (request{verb: form.verb, path: m[1]}); form.verb {
+		case verbRead:
+			r.line, _ = strconv.Atoi(cmp.Or(m[2], "0"))
+			r.max, _ = strconv.Atoi(cmp.Or(m[3], "0"))
+			return r, !strings.Contains(r.path, " from line ")
+		case verbSearch:
+			return request{verb: verbSearch, text: m[1], path: m[2]}, m[1] != ""
+		case verbEdit:
+			r.old, r.new = m[2], m[3]
+			return r, r.old != ""
+		case verbRun:
+			return request{verb: verbRun, command: m[1]}, m[1] != ""
+		default:
+			r.text = m[2] + "\n"
+			return r, r.path != ""
+		}
 	}
 	return request{}, false
-}
-
-func parseRead(rest string) (request, bool) {
-	r := request{verb: verbRead}
-	rest, count := cutLast(rest, " for ")
-	if count != "" {
-		n, ok := leadingNumber(count)
-		if !ok {
-			return r, false
-		}
-		r.max = n
-	}
-	rest, from := cutLast(rest, " from line ")
-	if from != "" {
-		n, ok := leadingNumber(from)
-		if !ok {
-			return r, false
-		}
-		r.line = n
-	}
-	r.path = unquote(rest)
-	return r, r.path != ""
-}
-
-func parseEdit(rest string) (request, bool) {
-	path, change, ok := strings.Cut(rest, ":")
-	if !ok {
-		return request{}, false
-	}
-	change, ok = cutVerb(strings.TrimSpace(change), "replace")
-	if !ok {
-		return request{}, false
-	}
-	before, after, ok := cutQuoted(change, " with ")
-	r := request{verb: verbEdit, path: unquote(path), old: unquote(before), new: unquote(after)}
-	return r, ok && r.path != "" && r.old != ""
-}
-
-// cutQuoted cuts s at the first sep that stands outside quotes.
-func cutQuoted(s, sep string) (before, after string, ok bool) {
-	quoted := false
-	for i := range len(s) {
-		if s[i] == '"' {
-			quoted = !quoted
-		}
-		if !quoted && strings.HasPrefix(s[i:], sep) {
-			return s[:i], s[i+len(sep):], true
-		}
-	}
-	return s, "", false
-}
-
-func cutVerb(s string, verbs ...string) (rest string, ok bool) {
-	for _, v := range verbs {
-		if len(s) >= len(v) && strings.EqualFold(s[:len(v)], v) &&
-			(len(s) == len(v) || isSpace(s[len(v)]) || v[len(v)-1] == ':') {
-			return strings.TrimSpace(s[len(v):]), true
-		}
-	}
-	return s, false
-}
-
-func cutLast(s, sep string) (before, after string) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):]
-	}
-	return s, ""
-}
-
-func leadingNumber(s string) (int, bool) {
-	word, _, _ := strings.Cut(strings.TrimSpace(s), " ")
-	n, err := strconv.Atoi(word)
-	return n, err == nil && n > 0
 }
 
 func unquote(s string) string {

@@ -37,11 +37,11 @@ func (c *consenting) SessionUpdate(context.Context, *acp2.UpdateSessionNotificat
 // begin serves the agent to the returned stream.
 func begin(t *testing.T, own bool) stream.Stream {
 	t.Helper()
-	serve, err := Serve(t.TempDir(), own)
+	a, err := New(t.TempDir(), own)
 	require.NoError(t, err)
 	near, far := stream.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- serve(context.WithoutCancel(t.Context()), far) }() // ends with near
+	go func() { served <- a.Serve(context.WithoutCancel(t.Context()), far) }() // ends with near
 	t.Cleanup(func() {
 		assert.NoError(t, near.Close())
 		assert.NoError(t, <-served)
@@ -55,6 +55,7 @@ func TestVersion2(t *testing.T) {
 		folder, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "notes"), []byte("one\ntwo\nthree\n"), 0o600))
 		require.NoError(t, os.WriteFile(outside, []byte("secret"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "empty"), nil, 0o600))
 		require.NoError(t, os.Symlink(outside, filepath.Join(folder, "link")))
 		c := &consenting{}
 		conn := client2.New(begin(t, own), func(*client2.Conn) acp2.Client { return c }, nil)
@@ -63,29 +64,32 @@ func TestVersion2(t *testing.T) {
 		require.NoError(t, err)
 		session, err := conn.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: acp2.AbsolutePath(folder)})
 		require.NoError(t, err)
-		for _, tt := range []struct{ prompt, own, refused string }{
-			{"read notes", "notes has 3 lines.", "this client does not offer fs.readTextFile"},
-			{"read notes from line 2 for 1 lines", "two\n", "this client does not offer fs.readTextFile"},
-			{"read none", "Resource not found", "this client does not offer fs.readTextFile"},
-			{"read " + outside, "is not in the folder of the session", "this client does not offer fs.readTextFile"},
-			{"read link", "did not work", "this client does not offer fs.readTextFile"},
-			{`edit notes: replace "two" with "2"`, "Wrote", "this client does not offer fs.readTextFile"},
-			{"write new: text", "Wrote", "this client does not offer fs."},
-			{"run cat notes new", "one\n2\nthree\ntext", "this client does not offer terminal"},
-			{"run exit 3", "exit status 3", "this client does not offer terminal"},
-			{`search "three"`, "occurs on 1 line", "this client does not offer terminal"},
+		for _, tt := range []struct{ prompt, says string }{
+			{"read notes", "notes has 3 lines."},
+			{"read notes from line 2 for 1 lines", "two\n"},
+			{"read none", "does not exist"},
+			{"read empty", "empty is empty."},
+			{"read " + outside, "outside of the folders of the session"},
+			{"read link", "did not work"},
+			{`edit notes: replace "two" with "2"`, "Wrote"},
+			{`edit notes: replace "two" with "2"`, "occurs in none of its lines"},
+			{"write new: text", "Wrote"},
+			{"append to new: more", "Wrote"},
+			{"run cat notes new", "one\n2\nthree\ntext\nmore\n"},
+			{"run exit 3", "[exit code 3]"},
+			{`search "three"`, "occurs on 1 line"},
 		} {
 			text, err := session.Prompt(t.Context(), acp2.Text(tt.prompt)).Text()
 			require.NoError(t, err)
 			if own {
-				assert.Contains(t, text, tt.own, tt.prompt)
+				assert.Contains(t, text, tt.says, tt.prompt)
 			} else {
-				assert.Contains(t, text, tt.refused, tt.prompt)
+				assert.Contains(t, text, "this client does not offer it", tt.prompt)
 			}
 			assert.NotContains(t, text, "secret\n", tt.prompt)
 		}
 		if own {
-			assert.Equal(t, 4, c.asked)
+			assert.Equal(t, 5, c.asked)
 		}
 		require.NoError(t, conn.Close())
 		require.NoError(t, conn.Wait())

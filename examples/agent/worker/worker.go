@@ -1,191 +1,159 @@
-// Package worker is a coding agent without a language model, for the commands agent and
-// chat. It understands a few plain requests and carries them out for real, through the
-// files, the permissions and the terminals of the client that runs it. It shows how the
-// parts of an agent fit together; put a model where request.go parses.
+// Package worker is a coding agent without a language model, for the commands agent and chat. It
+// understands a few plain requests, and carries them out with the tools of package workspace, in
+// sessions of package kit. Put a model where request.go parses.
 package worker
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
-	"time"
+	"slices"
+	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/agent/router"
-	"github.com/acpkit/go-sdk/agent/router/adapter"
-	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/agent/workspace"
 )
 
-// worker is the agent: one for each connection.
-type worker struct {
-	conn  *agent.Conn
-	store *store
-	own   bool // files and commands are those of this machine, not of the client
+// auto is the mode in which nobody is asked, and detail the setting for how much is repeated.
+const auto, detail = "auto", "detail"
 
-	mu   sync.Mutex // guards open
-	open map[acp.SessionID]*session
-}
-
-// What the agent can do beyond the baseline. The SDK derives the capabilities it
-// advertises from these interfaces.
-var (
-	_ acp.SessionLoader             = (*worker)(nil)
-	_ acp.SessionResumer            = (*worker)(nil)
-	_ acp.SessionLister             = (*worker)(nil)
-	_ acp.SessionCloser             = (*worker)(nil)
-	_ acp.SessionDeleter            = (*worker)(nil)
-	_ acp.SessionModeSetter         = (*worker)(nil)
-	_ acp.SessionConfigOptionSetter = (*worker)(nil)
-)
-
-func newWorker(conn *agent.Conn, store *store, own bool) *worker {
-	return &worker{conn: conn, store: store, own: own, open: make(map[acp.SessionID]*session)}
-}
-
-func (w *worker) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{
-		AgentInfo: &acp.Implementation{Name: "acpkit-example-agent", Title: "Example agent", Version: "1.0.0"},
-	}, nil
-}
-
-func (w *worker) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	s := &session{record: record{ID: acp.SessionID("sess_" + rand.Text()), CWD: req.Cwd, Mode: modeAsk, Detail: detailBrief}}
-	if err := w.store.save(&s.record); err != nil {
-		return nil, err
-	}
-	w.attach(ctx, s)
-	return &acp.NewSessionResponse{SessionID: s.ID, Modes: s.modes(), ConfigOptions: s.configOptions()}, nil
-}
-
-// LoadSession shows the whole conversation again before it answers.
-func (w *worker) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	s, err := w.reopen(ctx, req.SessionID, req.Cwd)
+// New returns the agent. Its sessions are kept in the folder state. local means that it may use the
+// files and commands of this machine, where the client has none.
+func New(state string, local bool) (*kit.Agent, error) {
+	store, err := journal.OpenFiles(state, nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range s.history() {
-		if err := w.conn.SessionUpdate(ctx, &n); err != nil {
-			return nil, err
-		}
-	}
-	return &acp.LoadSessionResponse{Modes: s.modes(), ConfigOptions: s.configOptions()}, nil
+	return kit.New(&kit.Options{
+		Info:      acp.Implementation{Name: "acpkit-example-agent", Title: "Example agent", Version: "1.0.0"},
+		Store:     store,
+		Workspace: &workspace.Options{NoLocal: !local},
+		Modes: kit.Modes{
+			{ID: "ask", Name: "Ask", Description: "Asks before it changes a file or runs a command."},
+			{ID: auto, Name: "Auto", Description: "Changes files and runs commands without asking."},
+		},
+		Settings: kit.Settings{{
+			ID: detail, Name: "Detail", Description: "How much of what it read the agent repeats.",
+			Values: []acp.SessionConfigSelectOption{{Value: "brief", Name: "Brief"}, {Value: "full", Name: "Full"}},
+		}},
+		Commands: kit.Commands{
+			{Name: "help", Description: "Lists what the agent understands.", Run: help},
+			{Name: "plan", Description: "Carries out several requests by a plan.", Hint: "requests, joined by then", Run: plan},
+		},
+		Tools: func(s *kit.Session) []tools.Tool { return workspace.Tools(s.Workspace()) },
+		Gate: func(s *kit.Session, c *tools.Call) tools.Decision {
+			if s.Mode() == auto || c.Effect() == tools.Reads {
+				return tools.Allow
+			}
+			return tools.Ask
+		},
+		Turn:   turn,
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), // standard output belongs to the protocol
+	}), nil
 }
 
-// ResumeSession goes on where the session stopped, without showing it again.
-func (w *worker) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	s, err := w.reopen(ctx, req.SessionID, req.Cwd)
-	if err != nil {
-		return nil, err
-	}
-	return &acp.ResumeSessionResponse{Modes: s.modes(), ConfigOptions: s.configOptions()}, nil
-}
-
-// ListSessions returns all sessions at once, so no cursor is one of its own.
-func (w *worker) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	if req.Cursor != "" {
-		return nil, rpcerr.InvalidParams(nil).WithDetail("cursor: unknown")
-	}
-	records, err := w.store.list()
-	if err != nil {
-		return nil, err
-	}
-	res := &acp.ListSessionsResponse{}
-	for _, r := range records {
-		if req.Cwd != "" && req.Cwd != r.CWD {
-			continue
-		}
-		res.Sessions = append(res.Sessions, acp.SessionInfo{
-			SessionID: r.ID, Cwd: r.CWD, Title: r.Title, UpdatedAt: r.UpdatedAt.Format(time.RFC3339),
-		})
-	}
-	return res, nil
-}
-
-// CloseSession forgets what is held in memory. The turn that may be running has
-// been cancelled by the time it is called.
-func (w *worker) CloseSession(_ context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.open, req.SessionID)
-	return nil, nil
-}
-
-func (w *worker) DeleteSession(_ context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
-	w.mu.Lock()
-	delete(w.open, req.SessionID)
-	w.mu.Unlock()
-	return nil, w.store.remove(req.SessionID)
-}
-
-// Cancel has nothing to do: the ctx of Prompt has ended already.
-func (w *worker) Cancel(context.Context, *acp.CancelNotification) error { return nil }
-
-// attach makes the session known to this connection and sends the client its
-// commands as soon as the client knows the session.
-func (w *worker) attach(ctx context.Context, s *session) {
-	w.mu.Lock()
-	w.open[s.ID] = s
-	w.mu.Unlock()
-	agent.AfterResponse(ctx, func(ctx context.Context) {
-		w.conn.Session(s.ID).Commands(ctx, commands...)
-	})
-}
-
-func (w *worker) reopen(ctx context.Context, id acp.SessionID, cwd string) (*session, error) {
-	r, err := w.store.load(id)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, rpcerr.SessionNotFound(string(id)).WithCause(err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	r.CWD = cwd
-	s := &session{record: *r}
-	w.attach(ctx, s)
-	return s, nil
-}
-
-func (w *worker) session(id acp.SessionID) (*session, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if s := w.open[id]; s != nil {
-		return s, nil
-	}
-	return nil, rpcerr.SessionNotFound(string(id))
-}
-
-// Serve returns the function that serves one connection over any stream. Sessions are
-// kept in the folder state, which is made if need be. The function is safe for concurrent
-// use. own means that the agent may use this machine where the client has no files and
-// terminals.
-func Serve(state string, own bool) (func(context.Context, stream.Stream) error, error) {
-	sessions, err := openStore(state)
-	if err != nil {
-		return nil, err
-	}
-	// Standard output belongs to the protocol, so logs go to standard error.
-	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	agents := &router.Agents{
-		V1: func(conn *agent.Conn) acp.Agent { return newWorker(conn, sessions, false) },
-		V2: adapter.FromV1(func(conn *agent.Conn) acp.Agent { return newWorker(conn, sessions, own) }, &adapter.Options{Logger: logger}),
-	}
-	return func(ctx context.Context, s stream.Stream) error {
-		return router.Serve(ctx, s, agents, &router.Options{Logger: logger})
-	}, nil
-}
-
-// DefaultState returns the folder for the sessions of this user.
+// DefaultState returns the folder for the sessions of this user. Files that end in .json in it were
+// written by earlier versions of this program; nothing reads or deletes them.
 func DefaultState() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		dir = os.TempDir()
 	}
 	return filepath.Join(dir, "acpkit-example-agent")
+}
+
+func help(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
+	return "", s.Text(ctx, usage)
+}
+
+func plan(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+	return "", work(ctx, s, "plan: "+p.Args)
+}
+
+// turn carries out one prompt: what the user has typed. Attached files are left out, because this
+// agent reads files when it is asked to.
+func turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+	var typed []string
+	for _, b := range p.Blocks {
+		if text, ok := b.(*acp.TextContent); ok {
+			typed = append(typed, text.Text)
+		}
+	}
+	return "", work(ctx, s, strings.Join(typed, "\n"))
+}
+
+func work(ctx context.Context, s *kit.Session, prompt string) error {
+	prompt = strings.TrimPrefix(strings.TrimSpace(prompt), "/") // commands read like requests
+	requests, planned, err := parse(prompt)
+	switch {
+	case strings.EqualFold(prompt, "help"), err == nil && len(requests) == 0:
+		return s.Text(ctx, usage)
+	case err != nil:
+		return s.Text(ctx, "That was "+err.Error()+".\n\n"+usage)
+	case len(requests) == 1 && !planned:
+		_, err = carryOut(ctx, s, requests[0])
+		return err
+	}
+	if err := s.Thought(ctx, "That is more than one thing to do, so I make a plan."); err != nil {
+		return err
+	}
+	return followPlan(ctx, s, requests)
+}
+
+// followPlan shows the plan and how far it has come. A step that fails does not keep the others
+// from being tried.
+func followPlan(ctx context.Context, s *kit.Session, requests []request) error {
+	plan := make([]acp.PlanEntry, len(requests))
+	for i, r := range requests {
+		plan[i] = acp.PlanEntry{Content: r.title(), Priority: acp.PlanEntryPriorityMedium, Status: acp.PlanEntryStatusPending}
+	}
+	end := "Everything is done.\n"
+	for i, r := range requests {
+		plan[i].Status = acp.PlanEntryStatusInProgress
+		if err := s.Plan(ctx, plan...); err != nil {
+			return err
+		}
+		done, err := carryOut(ctx, s, r)
+		if err != nil {
+			return err
+		}
+		if !done {
+			end = "Not everything worked; see above.\n"
+		}
+		plan[i].Status = acp.PlanEntryStatusCompleted // what was tried is done with
+	}
+	if err := s.Plan(ctx, plan...); err != nil {
+		return err
+	}
+	return s.Text(ctx, end)
+}
+
+// carryOut does one request as a tool call, and tells the user what came of it. An error ends the
+// turn; a call that fails is none.
+func carryOut(ctx context.Context, s *kit.Session, r request) (done bool, err error) {
+	call := r.call()
+	if !slices.ContainsFunc(s.Tools(), func(t tools.Tool) bool { return t.Name == call.Name }) {
+		return false, s.Text(ctx, r.title()+" did not work: this client does not offer it.\n")
+	}
+	if r.verb == verbAppend {
+		file, err := s.Workspace().Read(ctx, r.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, s.Text(ctx, r.title()+" did not work: "+err.Error()+".\n")
+		} else if err == nil {
+			r.text = file.Text + r.text
+		}
+		call = r.call()
+	}
+	results, err := s.Run(ctx, call)
+	if err != nil {
+		return false, err
+	}
+	told, done := r.told(results[0], s.Setting(detail) == "full")
+	return done, s.Text(ctx, told)
 }

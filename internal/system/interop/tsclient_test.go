@@ -131,15 +131,16 @@ func TestTypeScriptClientOfVersion2(t *testing.T) {
 
 	assert.Equal(t, [][2]string{{"end_turn", "string"}, {"end_turn", "string"}, {"end_turn", "string"}}, report.Stops)
 	assert.Equal(t, []string{
-		"user_message", "state_update running", "session_info_update", "tool_call_update in_progress", "tool_call_update completed", "agent_message_chunk", "state_update idle",
-		"user_message", "state_update running", "tool_call_update in_progress", "state_update requires_action", "ask Edit notes", "state_update running",
+		"user_message", "state_update running", "session_info_update", "tool_call_update pending", "tool_call_update in_progress",
 		"tool_call_update completed", "agent_message_chunk", "state_update idle",
-		"user_message", "state_update running", "tool_call_update in_progress", "state_update requires_action", "ask Run cat notes", "state_update running",
-		"tool_call_update completed", "agent_message_chunk", "state_update idle",
+		"user_message", "state_update running", "tool_call_update pending", "state_update requires_action", "ask Edit notes",
+		"state_update running", "tool_call_update in_progress", "tool_call_update completed", "agent_message_chunk", "state_update idle",
+		"user_message", "state_update running", "tool_call_update pending", "state_update requires_action", "ask cat notes",
+		"state_update running", "tool_call_update in_progress", "tool_call_update completed", "agent_message_chunk", "state_update idle",
 	}, story(report.Seen))
 	assert.Equal(t, []string{
 		"user_message", "tool_call_update completed", "agent_message", "user_message", "tool_call_update completed", "agent_message",
-		"user_message", "tool_call_update completed", "agent_message", "state_update idle",
+		"user_message", "tool_call_update completed", "agent_message", "session_info_update", "state_update idle",
 	}, story(report.Replayed))
 	assert.Equal(t, []string{"read notes"}, report.Listed)
 	assert.Equal(t, "auto", report.Mode)

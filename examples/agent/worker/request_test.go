@@ -1,19 +1,9 @@
 package worker
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"log/slog"
-	"path/filepath"
-	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 func TestParse(t *testing.T) {
@@ -50,38 +40,5 @@ func TestParseRefuses(t *testing.T) {
 	for _, prompt := range []string{"make me a sandwich", "read", "edit a.go", "run", "read a from line x", `edit a: replace "" with "b"`} {
 		_, _, err := parse(prompt)
 		assert.Error(t, err, prompt)
-	}
-}
-
-func TestMatches(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.txt")
-	var out strings.Builder
-	printMatches(&out, path, "one\r\nfound: here\r\nnot\nfound", "found")
-	assert.Equal(t, path+":2:found: here\n"+path+":4:found\n", out.String())
-	assert.Equal(t, []acp.ToolCallLocation{{Path: path, Line: new(uint32(2))}, {Path: path, Line: new(uint32(4))}}, matches("grep: x: binary\n"+out.String()))
-}
-
-func TestManyMatches(t *testing.T) {
-	var printed strings.Builder
-	printMatches(&printed, "a", strings.Repeat("x\n", 100), "x")
-	assert.Equal(t, perFile, strings.Count(printed.String(), "\n"))
-}
-
-// The texts of a failed tool for the user and the client.
-func TestReadable(t *testing.T) {
-	defer slog.SetDefault(slog.Default())
-	slog.SetDefault(slog.New(slog.DiscardHandler))
-	assert.NoError(t, readable(nil))
-	code := uint32(2)
-	for want, err := range map[string]error{
-		"exit status 2":          &commandError{exit: &acp.WaitForTerminalExitResponse{ExitCode: &code}},
-		"Resource not found: /a": fmt.Errorf("reading: %w", rpcerr.ResourceNotFound("/a")),
-		"Invalid request: this client does not offer terminal": &acp.CapabilityError{Method: "terminal/create", Capability: "terminal"},
-		"Service unavailable": &fs.PathError{Op: "write", Path: "/secret", Err: syscall.ENOSPC},
-		"Not allowed":         &fs.PathError{Op: "open", Path: "/secret", Err: fs.ErrPermission},
-		"Internal error":      errors.New("secret"),
-	} {
-		assert.Equal(t, want, message(readable(err)))
-		assert.NotContains(t, string(acp.FailToolCall("t", readable(err)).RawOutput), "secret")
 	}
 }

@@ -1,0 +1,97 @@
+package worker
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// shown is a client that keeps what it is shown, and allows nothing.
+type shown struct{ texts, plans, calls []string }
+
+func (s *shown) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+	switch u := n.Update.(type) {
+	case *acp.AgentMessageChunk:
+		s.texts = append(s.texts, acp.PlainText(u.Content))
+	case *acp.Plan:
+		s.plans = nil
+		for _, e := range u.Entries {
+			s.plans = append(s.plans, e.Content+" "+string(e.Status))
+		}
+	case *acp.ToolCall:
+		s.calls = append(s.calls, u.Title+" "+string(u.Status))
+	}
+	return nil
+}
+
+func (*shown) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	return acp.SelectKind(req.Options, acp.PermissionOptionKindRejectOnce), nil
+}
+
+// dial connects a client without files to an agent that has started, until the test ends.
+func dial(t *testing.T, state string) (*client.Conn, *shown) {
+	t.Helper()
+	a, err := New(state, true)
+	require.NoError(t, err)
+	near, far := stream.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(context.WithoutCancel(t.Context()), far) }() // ends with near
+	seen := new(shown)
+	conn, err := client.Connect(t.Context(), near, func(*client.Conn) acp.Client { return seen }, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		assert.NoError(t, conn.Close())
+		assert.NoError(t, <-served)
+		assert.NoError(t, a.Close(context.Background()))
+	})
+	return conn, seen
+}
+
+// A session goes on in another process as it was. What earlier versions of the program have stored
+// in the same folder is left alone.
+func TestSessionsAreKept(t *testing.T) {
+	state, folder := t.TempDir(), t.TempDir()
+	old := filepath.Join(state, "s-sess_OLD.json")
+	require.NoError(t, os.WriteFile(old, []byte(`{"id":"sess_OLD","history":[]}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "notes"), []byte("one\n"), 0o600))
+
+	var id acp.SessionID
+	var before []string
+	t.Run("first", func(t *testing.T) {
+		conn, seen := dial(t, state)
+		s, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: folder})
+		require.NoError(t, err)
+		id = s.SessionID
+		_, err = conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text("/plan read notes, then run touch made")}})
+		require.NoError(t, err)
+		_, err = conn.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: auto})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"Read notes completed", "Run touch made completed"}, seen.plans)
+		assert.Equal(t, "Not everything worked; see above.\n", seen.texts[len(seen.texts)-1])
+		before = seen.texts
+	})
+	conn, seen := dial(t, state)
+	listed, err := conn.ListSessions(t.Context(), &acp.ListSessionsRequest{})
+	require.NoError(t, err)
+	require.Len(t, listed.Sessions, 1)
+	assert.Equal(t, "/plan read notes, then run touch made", listed.Sessions[0].Title)
+	res, err := conn.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: id, Cwd: folder})
+	require.NoError(t, err)
+	assert.EqualValues(t, auto, res.Modes.CurrentModeID)
+	assert.Equal(t, before, seen.texts)
+	assert.Equal(t, []string{"Read notes completed", "touch made failed"}, seen.calls)
+	_, err = conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text("/write made: x")}})
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(folder, "made"))
+	require.NoError(t, err, "nobody is asked")
+	assert.Equal(t, "x\n", string(text))
+	assert.FileExists(t, old)
+}
