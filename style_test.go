@@ -211,6 +211,7 @@ var bubbles = map[string]bool{
 var sleepers = map[string]string{
 	"agent CreateTerminal":                                  "it sleeps for no time outside of a bubble",
 	"agent/kit TestTurns":                                   scripts,
+	"agent/kit obey":                                        scripts,
 	"agent/kit turn":                                        scripts,
 	"agent/router/adapter TestCloseDuringATurn":             handlers,
 	"agent/router/adapter TestHeldPrompts":                  handlers,

@@ -32,8 +32,8 @@ func (a *Auth) check() error {
 		return nil
 	case a.Ready == nil:
 		return errors.New("kit: Auth.Ready is nil: set the function that reports whether a turn can begin")
-	case len(a.Methods) == 0:
-		return errors.New("kit: Auth.Methods is empty: offer at least one method, so that a client can show what to do")
+	case !slices.ContainsFunc(a.Methods, func(m acp.AuthMethod) bool { _, ok := m.(*acp.AuthMethodAgent); return ok }):
+		return errors.New("kit: Auth.Methods has no *acp.AuthMethodAgent: offer at least one, because not every client has a terminal")
 	}
 	for i, m := range a.Methods {
 		if slices.ContainsFunc(a.Methods[:i], func(n acp.AuthMethod) bool { return methodID(n) == methodID(m) }) || methodID(m) == "" {

@@ -34,7 +34,8 @@ type Session struct {
 
 	workspace *workspace.Workspace
 
-	setting sync.Mutex // held while a setting changes
+	setting sync.Mutex        // held while a setting changes
+	stored  map[string]string // settings; guarded by setting
 
 	logMu   sync.Mutex
 	log     journal.Log // nil while an idle session is closed in memory

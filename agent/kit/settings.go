@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -103,7 +104,8 @@ func (a *Agent) offer(ctx context.Context) []Setting {
 // restore sets what the session has stored. A value that is not offered any more becomes the
 // default.
 func (s *Session) restore(stored map[string]string) {
-	s.values = make(map[string]string)
+	s.stored, s.values = make(map[string]string), make(map[string]string)
+	maps.Copy(s.stored, stored)
 	for _, t := range s.settings {
 		s.values[t.ID] = t.Default
 		if value, ok := stored[t.ID]; ok && t.offers(value) {
@@ -147,20 +149,29 @@ const (
 func (s *Session) set(ctx context.Context, id, value string, by writer) error {
 	i := slices.IndexFunc(s.settings, func(t Setting) bool { return t.ID == id })
 	switch {
-	case i < 0 && by == byMode, i >= 0 && id == modeSetting && !s.settings[i].offers(value):
+	case i >= 0 && s.settings[i].offers(value):
+	case by == byAgent:
+		return fmt.Errorf("kit: this session has no setting %q with the value %q", id, value)
+	case by == byMode, i >= 0 && id == modeSetting:
 		return rpcerr.InvalidParams(map[string]any{"modeId": value}).WithDetail("this session has no such mode")
 	case i < 0:
 		return rpcerr.InvalidParams(map[string]any{"configId": id}).WithDetail("this session has no such option")
-	case !s.settings[i].offers(value):
+	default:
 		return rpcerr.InvalidParams(map[string]any{"configId": id, "value": value}).WithDetail("this option has no such value")
 	}
 	s.setting.Lock() // so that the client learns of changes in their order
 	defer s.setting.Unlock()
+	// A choice of what holds by default is stored, too: the default may change, and a stored
+	// value that is not offered now may be offered again.
+	if was, ok := s.stored[id]; !ok || was != value {
+		// The end of ctx must not leave a stored value that does not hold.
+		if err := s.store(context.WithoutCancel(ctx), record{journal.KindSetting, settingRecord{id, value}}); err != nil {
+			return err
+		}
+		s.stored[id] = value
+	}
 	if s.Setting(id) == value {
 		return nil
-	}
-	if err := s.store(ctx, record{journal.KindSetting, settingRecord{id, value}}); err != nil {
-		return err
 	}
 	s.mu.Lock()
 	s.values[id] = value

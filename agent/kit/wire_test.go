@@ -121,7 +121,7 @@ func (w *wire) updated(u update) {
 	switch {
 	case u.SessionUpdate == "user_message":
 		w.working = u.MessageID
-	case u.State == "idle" && w.working != "":
+	case u.State == "idle" && (u.StopReason != "" || u.Error != nil):
 		w.ended[w.working] = u.StopReason
 		if u.Error != nil {
 			w.ended[w.working], w.errors[w.working] = fmt.Sprint(u.Error.Code), u.Error
