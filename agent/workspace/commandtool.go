@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,57 +12,41 @@ import (
 	"github.com/acpkit/go-sdk/agent/tools"
 )
 
-// commandTimeout is how long a command may take if the model does not say.
-const commandTimeout = 2 * time.Minute
+// commandTimeout is how many seconds a command may take if the model does not say.
+const commandTimeout = 120
 
 type commandInput struct {
-	Command string   `json:"command" description:"a line for the shell, or a program if there are args" validate:"required"`
-	Args    []string `json:"args,omitempty" description:"the arguments of the program, which no shell reads"`
-	Cwd     string   `json:"cwd,omitempty" description:"the folder to run it in, absolute or relative to the working folder"`
-	Timeout uint32   `json:"timeout,omitempty" description:"seconds until it is stopped, 120 if it is absent" validate:"max=3600"`
-}
-
-func (in commandInput) command() Command {
-	c := Command{Command: in.Command, Args: in.Args, Cwd: in.Cwd, Timeout: time.Duration(in.Timeout) * time.Second}
-	if in.Timeout == 0 {
-		c.Timeout = commandTimeout
-	}
-	return c
+	Command string `json:"command" description:"a line for the shell" validate:"required"`
+	Cwd     string `json:"cwd,omitempty" description:"the folder to run it in, absolute or relative to the working folder"`
+	Timeout uint32 `json:"timeout,omitempty" description:"seconds until it is stopped, 120 if it is absent" validate:"max=3600"`
 }
 
 func (w *Workspace) commandTool() tools.Tool {
-	t := tools.Typed("run_command", "Runs a command and returns the end of its output. It gets no input, and what it leaves running is stopped.",
-		func(ctx context.Context, c *tools.Call, in commandInput) (tools.Result, error) {
-			return w.runTool(ctx, c, in.command())
-		})
-	t.Title, t.Kind, t.Effect = "Run a command", acp.ToolKindExecute, tools.Executes
-	t.Describe = describe(func(_ context.Context, in commandInput) tools.Summary {
-		c := in.command()
-		line := strings.Join(append([]string{in.Command}, in.Args...), " ")
-		s := tools.Summary{Title: oneLine(line)}
-		cwd, argv, err := w.exact(&c)
-		if err != nil {
-			s.Err = err
+	return tool("run_command", "Run a command", acp.ToolKindExecute, tools.Executes,
+		"Runs a command and returns the end of its output. It gets no input, and what it leaves running is stopped.",
+		func(_ context.Context, in commandInput) tools.Summary {
+			s := tools.Summary{Title: oneLine(in.Command)}
+			cwd, argv, err := w.exact(Command{Line: in.Command, Cwd: in.Cwd})
+			if err != nil {
+				s.Err = err
+				return s
+			}
+			s.Input, s.Err = json.Marshal(map[string]any{"command": argv[0], "args": argv[1:], "cwd": cwd})
+			label := "`" + in.Command + "`"
+			if cwd != w.roots[0] {
+				label += " in " + w.short(cwd)
+			}
+			if plain(label) && !strings.Contains(in.Command, "`") { // else the label could mislead
+				s.Rule = &tools.Rule{What: string(s.Input), Label: label + " in this session"}
+			}
 			return s
-		}
-		if s.Input, err = json.Marshal(map[string]any{"command": argv[0], "args": argv[1:], "cwd": cwd}); err != nil {
-			s.Err = err // not possible with strings
-		}
-		label := "`" + line + "` in this session"
-		if cwd != w.roots[0] {
-			label = "`" + line + "` in " + w.short(cwd) + " in this session"
-		}
-		if plain(line) && plain(label) {
-			s.Rule = &tools.Rule{What: string(s.Input), Label: label}
-		}
-		return s
-	})
-	return t
+		}, w.runTool)
 }
 
-func (w *Workspace) runTool(ctx context.Context, c *tools.Call, cmd Command) (tools.Result, error) {
+func (w *Workspace) runTool(ctx context.Context, c *tools.Call, in commandInput) (tools.Result, error) {
 	atClient := w.offers().commands // whose terminal is shown
-	res, err := w.Run(ctx, cmd, c)
+	timeout := time.Duration(cmp.Or(in.Timeout, commandTimeout)) * time.Second
+	res, err := w.Run(ctx, Command{in.Command, in.Cwd, timeout}, c)
 	if res == nil {
 		return tools.Result{}, err
 	}
@@ -71,7 +56,7 @@ func (w *Workspace) runTool(ctx context.Context, c *tools.Call, cmd Command) (to
 	}
 	switch {
 	case res.TimedOut:
-		text += fmt.Sprintf("\n[it was stopped after %v]", cmd.Timeout)
+		text += fmt.Sprintf("\n[it was stopped after %v]", timeout)
 	case err != nil:
 		text += "\n[it was stopped]"
 	case res.ExitCode != nil:

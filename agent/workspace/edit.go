@@ -1,13 +1,14 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/tools"
 )
 
 // A Replacement replaces a text that occurs exactly once in a file. Both texts are taken literally.
@@ -16,28 +17,31 @@ type Replacement struct {
 	New string `json:"new" description:"what takes its place; empty to remove it"`
 }
 
-// EditError is the error of a replacement that cannot be made. None has been made then.
+// EditError is the error of a replacement that cannot be made. None has been made then. Its text is
+// for the model.
 type EditError struct {
 	Path    string
-	Index   int    // of the replacement
-	Matches int    // how often its text occurs; 1 means that it overlaps an earlier one
-	hint    string // for the model
+	Index   int // of the replacement
+	Matches int // how often its text occurs; 1 means that it overlaps that of another
+	crlf    bool
 }
 
 func (e *EditError) Error() string {
-	text := "occurs in none of its lines" + e.hint
+	why := "does not occur in it"
 	switch {
 	case e.Matches == 1:
-		text = "overlaps that of another edit; join them"
+		why = "overlaps that of another edit; join them"
 	case e.Matches > 1:
-		text = fmt.Sprintf("occurs %d times; give more of the lines around it", e.Matches)
+		why = fmt.Sprintf("occurs %d times; give more of the text around it", e.Matches)
+	case e.crlf:
+		why += `: its lines end with \r\n`
 	}
-	return fmt.Sprintf("%s was not changed: the old text of edit %d %s", oneLine(e.Path), e.Index+1, text)
+	return fmt.Sprintf("%s was not changed: the old text of edit %d %s", oneLine(e.Path), e.Index+1, why)
 }
 
 // FailedToolCall implements acp.ToolFailure.
 func (e *EditError) FailedToolCall() *acp.ToolCallUpdate {
-	return &acp.ToolCallUpdate{Content: []acp.ToolCallContent{acp.ToolText(e.Error())}}
+	return (&tools.Failure{Text: e.Error()}).FailedToolCall()
 }
 
 // Edit makes all replacements in a file or none. It reads the file, which must have the given
@@ -59,56 +63,43 @@ func (w *Workspace) edited(ctx context.Context, path string, edits []Replacement
 	if err != nil {
 		return nil, "", err
 	}
-	text, failure := replace(file.Text, edits)
-	if failure != nil {
-		failure.Path = file.Path
-		return nil, "", failure
+	text, failed := replace(file.Text, edits)
+	if failed != nil {
+		failed.Path = file.Path
+		return nil, "", failed
 	}
 	return file, text, nil
 }
 
 // replace makes all replacements at once: none sees the text of another.
 func replace(text string, edits []Replacement) (string, *EditError) {
-	type span struct{ begin, end, index int }
-	var spans []span
+	at := make(map[int]int, len(edits)) // the edits by where their texts begin
 	for i, e := range edits {
 		n := occurrences(text, e.Old)
-		if n != 1 {
-			hint := ""
-			if strings.Contains(text, "\r\n") && occurrences(strings.ReplaceAll(text, "\r\n", "\n"), e.Old) > 0 {
-				hint = `: the lines of this file end with \r\n`
-			}
-			return "", &EditError{Index: i, Matches: n, hint: hint}
-		}
 		begin := strings.Index(text, e.Old)
-		spans = append(spans, span{begin, begin + len(e.Old), i})
+		if _, twice := at[begin]; n != 1 || twice {
+			return "", &EditError{Index: i, Matches: n, crlf: occurrences(strings.ReplaceAll(text, "\r\n", "\n"), e.Old) > 0}
+		}
+		at[begin] = i
 	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.begin, b.begin) })
 	var all strings.Builder
 	end := 0
-	for _, s := range spans {
-		if s.begin < end {
-			return "", &EditError{Index: s.index, Matches: 1}
+	for _, begin := range slices.Sorted(maps.Keys(at)) {
+		e := edits[at[begin]]
+		if begin < end {
+			return "", &EditError{Index: at[begin], Matches: 1}
 		}
-		all.WriteString(text[end:s.begin])
-		all.WriteString(edits[s.index].New)
-		end = s.end
+		all.WriteString(text[end:begin] + e.New)
+		end = begin + len(e.Old)
 	}
-	all.WriteString(text[end:])
-	return all.String(), nil
+	return all.String() + text[end:], nil
 }
 
 // occurrences counts also those that overlap. Nothing occurs nowhere.
 func occurrences(text, part string) (n int) {
-	if part == "" {
-		return 0
-	}
-	for {
-		i := strings.Index(text, part)
-		if i < 0 {
-			return n
-		}
+	for i := strings.Index(text, part); i >= 0 && part != ""; i = strings.Index(text, part) {
 		n++
 		text = text[i+1:]
 	}
+	return n
 }

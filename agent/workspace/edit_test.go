@@ -30,12 +30,12 @@ func TestEdit(t *testing.T) {
 		"no expressions":     {text: "a.c abc", edits: edits{{"a.c", "x"}}, want: "x abc"},
 		"crlf kept":          {text: "a\r\nb\r\n", edits: edits{{"a\r\nb", "c\nd"}}, want: "c\nd\r\n"},
 		"white space":        {text: "\ta\n", edits: edits{{"\ta\n", " \n"}}, want: " \n"},
-		"not there":          {text: "abc", edits: edits{{"a", "x"}, {"d", "x"}}, fails: &workspace.EditError{Index: 1}, says: "a was not changed: the old text of edit 2 occurs in none of its lines"},
+		"not there":          {text: "abc", edits: edits{{"a", "x"}, {"d", "x"}}, fails: &workspace.EditError{Index: 1}, says: "a was not changed: the old text of edit 2 does not occur in it"},
 		"twice":              {text: "a a", edits: edits{{"a", "x"}}, fails: &workspace.EditError{Matches: 2}, says: "occurs 2 times"},
 		"twice, overlapping": {text: "aaa", edits: edits{{"aa", "x"}}, fails: &workspace.EditError{Matches: 2}, says: "occurs 2 times"},
 		"overlap":            {text: "abc", edits: edits{{"bc", "x"}, {"ab", "y"}}, fails: &workspace.EditError{Index: 0, Matches: 1}, says: "edit 1 overlaps"},
 		"the same":           {text: "abc", edits: edits{{"b", "x"}, {"b", "x"}}, fails: &workspace.EditError{Index: 1, Matches: 1}, says: "edit 2 overlaps"},
-		"empty":              {text: "abc", edits: edits{{"", "x"}}, fails: &workspace.EditError{}, says: "none"},
+		"empty":              {text: "abc", edits: edits{{"", "x"}}, fails: &workspace.EditError{}, says: "does not occur"},
 		"crlf":               {text: "a\r\nb\r\n", edits: edits{{"a\nb", "x"}}, fails: &workspace.EditError{}, says: `end with \r\n`},
 	} {
 		t.Run(name, func(t *testing.T) {

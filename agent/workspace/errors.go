@@ -9,7 +9,7 @@ import (
 	"syscall"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/internal/command"
+	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/internal/localfs"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -17,26 +17,15 @@ import (
 // The reasons for which something is not done. A file that does not exist is fs.ErrNotExist, at the
 // client too.
 var (
-	// ErrNotOffered is the error of what neither the client nor this machine does.
-	ErrNotOffered = errors.New("not offered in this session")
-	// ErrOutside is the error of every path that is not in a root, whether or not it exists.
-	ErrOutside = localfs.ErrOutside
-	// ErrName is the error of a path that cannot be one.
-	ErrName = errors.New("not a valid path")
-	// ErrNotText is the error of a file or a text that is not valid UTF-8 or contains a NUL.
-	ErrNotText = localfs.ErrNotText
-	// ErrNotFile is the error of a path that is not a regular file, such as a folder or a device.
-	ErrNotFile = localfs.ErrNotFile
-	// ErrTooLarge is the error of a text of more than 4 MiB.
-	ErrTooLarge = localfs.ErrTooLarge
-	// ErrStale is the error of a write to a file that has another text than was expected.
-	ErrStale = errors.New("the file has changed since it was read; read it again")
-	// ErrUnsaved is the error of a write to a file whose text at the client is not saved.
-	ErrUnsaved = errors.New("the file has unsaved changes in the editor")
-	// ErrPattern is the error of a search for what is not a regular expression.
-	ErrPattern = errors.New("not a regular expression")
-	// ErrNoCommand is the error of a program that does not exist.
-	ErrNoCommand = command.ErrNotFound
+	ErrNotOffered = errors.New("not offered in this session") // neither by the client nor on this machine
+	ErrOutside    = localfs.ErrOutside                        // a path is in no root, whether or not it exists
+	ErrName       = errors.New("not a valid path")
+	ErrNotText    = localfs.ErrNotText  // not valid UTF-8, or with a NUL
+	ErrNotFile    = localfs.ErrNotFile  // not a regular file, such as a folder or a device
+	ErrTooLarge   = localfs.ErrTooLarge // a text of more than 4 MiB
+	ErrStale      = errors.New("the file has changed since it was read, and nothing was written; read it again")
+	ErrUnsaved    = errors.New("the file has unsaved changes in the editor") // and the editor does not write it
+	ErrPattern    = errors.New("not a regular expression, or not a pattern of names")
 )
 
 // Error is the error of an operation. As an acp.ToolFailure it says why, without details of the
@@ -52,7 +41,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // FailedToolCall implements acp.ToolFailure.
 func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
-	return &acp.ToolCallUpdate{Content: []acp.ToolCallContent{acp.ToolText(oneLine(e.Path) + ": " + e.reason())}}
+	return (&tools.Failure{Text: oneLine(e.Path) + ": " + e.reason()}).FailedToolCall()
 }
 
 func (e *Error) reason() string {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/localfs"
@@ -42,66 +41,48 @@ func (w *Workspace) Read(ctx context.Context, path string) (*File, error) {
 	}
 	text, err := w.read(ctx, path, nil, nil)
 	if err != nil {
-		return nil, failed(path, err)
+		return nil, err
 	}
 	return &File{path, text, VersionOf(text)}, nil
 }
 
 // ReadLines reads at most limit lines of a file, beginning with the line first, which is counted
-// from 1. A limit of 0 means all lines. The file may be larger than what Read reads.
+// from 1. The file may be larger than what Read reads.
 func (w *Workspace) ReadLines(ctx context.Context, path string, first, limit uint32) (string, error) {
 	path, err := w.resolve(path)
 	if err != nil {
 		return "", err
 	}
 	first = max(first, 1)
-	most := &limit
-	if limit == 0 {
-		most = nil
-	}
-	text, err := w.read(ctx, path, &first, most)
-	return text, failed(path, err)
+	return w.read(ctx, path, &first, &limit)
 }
 
+// read reads a file by the client, if that offers it, or from the disk.
 func (w *Workspace) read(ctx context.Context, path string, line, limit *uint32) (string, error) {
-	if w.offers().read {
-		return w.readClient(ctx, path, line, limit)
+	if !w.offers().read {
+		return w.readDisk(ctx, path, line, limit)
 	}
-	return w.readLocal(ctx, path, line, limit)
-}
-
-func (w *Workspace) readClient(ctx context.Context, path string, line, limit *uint32) (string, error) {
 	res, err := w.conn.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: w.id, Path: path, Line: line, Limit: limit})
-	if err != nil {
-		return "", err
-	}
-	if len(res.Content) > maxText {
-		return "", ErrTooLarge
+	switch {
+	case err != nil:
+		return "", failed(path, err)
+	case len(res.Content) > maxText:
+		return "", &Error{path, ErrTooLarge}
 	}
 	return res.Content, nil
 }
 
-func (w *Workspace) readLocal(ctx context.Context, path string, line, limit *uint32) (string, error) {
+func (w *Workspace) readDisk(ctx context.Context, path string, line, limit *uint32) (string, error) {
 	at, err := w.locate(path)
 	if err != nil {
-		return "", err
+		return "", failed(path, err)
 	}
 	defer at.Close()
-	return textOf(ctx, at, line, limit)
-}
-
-func textOf(ctx context.Context, at *localfs.Place, line, limit *uint32) (string, error) {
-	switch {
-	case at.Folder:
-		return "", ErrNotFile
-	case at.Info == nil:
-		return "", fs.ErrNotExist
-	}
 	text, _, err := at.Read(ctx, line, limit, maxText)
 	if err == localfs.ErrGrown {
 		err = ErrTooLarge
 	}
-	return text, err
+	return text, failed(path, err)
 }
 
 // writing has the writers of each path wait for each other, in all workspaces of this program.
@@ -126,115 +107,63 @@ func (w *Workspace) Write(ctx context.Context, path, text string, old Version) (
 		return nil, err
 	}
 	defer done()
-	if w.offers().write {
-		text, err = w.writeClient(ctx, path, text, old)
+	if err := w.expect(ctx, path, old); err != nil {
+		return nil, err
+	}
+	o := w.offers()
+	if !o.write {
+		err = w.writeDisk(path, text)
 	} else {
-		err = w.writeLocal(ctx, path, text, old)
+		_, err = w.conn.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: w.id, Path: path, Content: text})
 	}
 	if err != nil {
 		return nil, failed(path, err)
 	}
+	if o.read && o.write {
+		if now, err := w.read(ctx, path, nil, nil); err == nil { // it is written, even if it cannot be read
+			text = now
+		}
+	}
 	return &File{path, text, VersionOf(text)}, nil
 }
 
-func (w *Workspace) writeClient(ctx context.Context, path, text string, old Version) (string, error) {
-	if old != AnyText {
-		now, err := w.read(ctx, path, nil, nil)
-		if err := expect(old, now, failed(path, err)); err != nil {
-			return "", err
-		}
+// expect returns an error unless a file has the expected version, and the disk has the text of a
+// client that does not write it.
+func (w *Workspace) expect(ctx context.Context, path string, old Version) error {
+	o := w.offers()
+	onDisk := o.read && !o.write
+	if old == AnyText && !onDisk {
+		return nil
 	}
-	_, err := w.conn.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: w.id, Path: path, Content: text})
-	if err != nil || !w.offers().read {
-		return text, err
-	}
-	if now, err := w.readClient(ctx, path, nil, nil); err == nil {
-		text = now
-	}
-	return text, nil // it is written, even if it cannot be read
-}
-
-// expect returns an error unless a file that was read has the expected version.
-func expect(old Version, now string, err error) error {
+	now, err := w.read(ctx, path, nil, nil)
+	none := errors.Is(err, fs.ErrNotExist) || old == NoFile && silent(err)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if old == NoFile {
-			return nil
-		}
-	case silent(err) && old == NoFile:
-		return nil
-	case err != nil:
+	case err != nil && !none:
 		return err
-	case VersionOf(now) == old:
+	case old != AnyText && (none != (old == NoFile) || !none && VersionOf(now) != old):
+		return &Error{path, ErrStale}
+	case !onDisk:
 		return nil
 	}
-	return ErrStale
+	disk, err := w.readDisk(ctx, path, nil, nil)
+	noFile := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !noFile:
+		return err
+	case disk != now, none && !noFile: // some clients have an empty text for a file that does not exist
+		return &Error{path, ErrUnsaved}
+	}
+	return nil
 }
 
-func (w *Workspace) writeLocal(ctx context.Context, path, text string, old Version) error {
+func (w *Workspace) writeDisk(path, text string) error {
 	at, err := w.locate(path)
 	if err != nil {
 		return err
 	}
 	defer at.Close()
-	if at.Folder || at.Info != nil && !at.Info.Mode().IsRegular() {
-		return ErrNotFile
-	}
-	shown := w.offers().read // the client shows a text of this file
-	if old != AnyText || shown {
-		now, err := textOf(ctx, at, nil, nil)
-		if shown {
-			if err := w.saved(ctx, path, now, err); err != nil {
-				return err
-			}
-		}
-		if old != AnyText {
-			if err := expect(old, now, err); err != nil {
-				return err
-			}
-		}
-	}
 	if err := at.MakeFolders(); err != nil {
 		return err
 	}
 	return at.Replace(text)
-}
-
-// saved returns an error unless the client has the text of a file that was read from the disk, or
-// has none of a file that does not exist.
-func (w *Workspace) saved(ctx context.Context, path, disk string, err error) error {
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	none := err != nil
-	now, err := w.readClient(ctx, path, nil, nil)
-	err = failed(path, err)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if none {
-			return nil
-		}
-	case err != nil:
-		return err
-	case !none && now == disk, none && now == "": // some clients have an empty text for a file that does not exist
-		return nil
-	}
-	return ErrUnsaved
-}
-
-// cwd opens the folder of a command on this machine.
-func (w *Workspace) cwd(path string) (dir *os.Root, real string, err error) {
-	at, err := w.locate(path)
-	if err != nil {
-		return nil, "", err
-	}
-	defer at.Close()
-	if !at.Folder {
-		if at.Info == nil {
-			return nil, "", fs.ErrNotExist
-		}
-		return nil, "", localfs.ErrNotFolder
-	}
-	dir, err = at.OpenFolder()
-	return dir, at.Path, err
 }

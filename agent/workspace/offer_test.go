@@ -74,7 +74,7 @@ func TestWhoDoesIt(t *testing.T) {
 				}
 
 				f.editor.requests()
-				res, err := f.Run(t.Context(), workspace.Command{Command: "exit 4"}, nil)
+				res, err := f.Run(t.Context(), workspace.Command{Line: "exit 4"}, nil)
 				assert.Equal(t, client("c"), f.editor.asks(acp.MethodTerminalCreate))
 				switch {
 				case client("c"):
@@ -129,7 +129,7 @@ func TestRefusalIsNotDoneLocally(t *testing.T) {
 		assert.ErrorIs(t, err, refusal)
 		_, err = f.Edit(t.Context(), "a", []workspace.Replacement{{Old: "text"}}, workspace.AnyText)
 		assert.ErrorIs(t, err, refusal)
-		_, err = f.Run(t.Context(), workspace.Command{Command: "echo x > ran"}, nil)
+		_, err = f.Run(t.Context(), workspace.Command{Line: "echo x > ran"}, nil)
 		assert.ErrorIs(t, err, refusal)
 		assert.Equal(t, "text", f.disk("a"))
 		assert.Equal(t, "no file", f.disk("ran"))
@@ -169,7 +169,7 @@ func TestRootsOfAnotherMachine(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.Write(t.Context(), "a", "text", workspace.AnyText)
 	assert.ErrorIs(t, err, workspace.ErrNotOffered)
-	_, err = w.Run(t.Context(), workspace.Command{Command: "ls"}, nil)
+	_, err = w.Run(t.Context(), workspace.Command{Line: "ls"}, nil)
 	assert.ErrorIs(t, err, workspace.ErrNotOffered)
 	require.Len(t, workspace.Tools(w), 1)
 	assert.Equal(t, "read_file", workspace.Tools(w)[0].Name)
@@ -189,7 +189,7 @@ func TestRootsOfAnotherMachine(t *testing.T) {
 		assert.Equal(t, want.path, f.editor.params[len(f.editor.params)-2].(*acp.WriteTextFileRequest).Path)
 		f.editor.params = nil
 		f.editor.mu.Unlock()
-		_, err = w.Run(t.Context(), workspace.Command{Command: "dir"}, nil)
+		_, err = w.Run(t.Context(), workspace.Command{Line: "dir"}, nil)
 		require.NoError(t, err, dir)
 		f.editor.mu.Lock()
 		assert.Equal(t, want.command, f.editor.params[0].(*acp.CreateTerminalRequest).Command)
@@ -199,7 +199,7 @@ func TestRootsOfAnotherMachine(t *testing.T) {
 	require.NoError(t, err)
 	for path, want := range map[string]error{
 		`C:\SRC\a`: nil, `c:/src/a`: nil, `C:\src\..\a`: workspace.ErrOutside, `C:\srcs\a`: workspace.ErrOutside, `..\a`: workspace.ErrOutside,
-		`D:\src\a`: workspace.ErrOutside, `\src\a`: workspace.ErrName, "C:a": workspace.ErrName, `\\?\C:\src\a`: workspace.ErrName, "": workspace.ErrName,
+		`D:\src\a`: workspace.ErrOutside, `\src\a`: workspace.ErrName, "C:a": workspace.ErrName, `\\?\C:\src\a`: workspace.ErrOutside, "": workspace.ErrName,
 	} {
 		_, err := w.Write(t.Context(), path, "text", workspace.AnyText)
 		assert.ErrorIs(t, err, want, path)

@@ -32,21 +32,13 @@ func (w *Workspace) clean(name string) (string, bool) {
 	if !w.windows {
 		return path.Clean(name), strings.HasPrefix(name, "/")
 	}
-	slashed := w.slashed(name)
-	volume := ""
-	switch {
-	case len(slashed) > 2 && slashed[1] == ':' && slashed[2] == '/' && slashed[0]|0x20 >= 'a' && slashed[0]|0x20 <= 'z':
+	slashed, volume := w.slashed(name), "/" // of a share, //host/name
+	if len(slashed) > 2 && slashed[1] == ':' && slashed[2] == '/' && slashed[0]|0x20 >= 'a' && slashed[0]|0x20 <= 'z' {
 		volume = slashed[:2]
-	case strings.HasPrefix(slashed, "//"): // a share: //host/name
-		parts := strings.SplitN(slashed[2:], "/", 3)
-		if len(parts) < 2 || parts[0] == "" || parts[1] == "" || strings.ContainsAny(parts[0], ".?") && len(parts[0]) == 1 {
-			return "", false // or a device
-		}
-		volume = "//" + parts[0] + "/" + parts[1]
-	default:
+	} else if !strings.HasPrefix(slashed, "//") {
 		return "", false
 	}
-	return strings.ReplaceAll(volume+path.Clean("/"+slashed[len(volume):]), "/", `\`), true
+	return strings.ReplaceAll(volume+path.Clean(slashed[len(volume):]), "/", `\`), true
 }
 
 // slashed returns a path with slashes for separators.
@@ -59,31 +51,14 @@ func (w *Workspace) slashed(name string) string {
 
 // below reports whether a clean path is the folder or in it.
 func (w *Workspace) below(name, folder string) bool {
-	rest, ok := w.within(name, folder)
-	return ok && (rest == "" || rest[0] == '/')
-}
-
-// within returns what follows the folder in a clean path, with slashes.
-func (w *Workspace) within(name, folder string) (rest string, ok bool) {
-	name, folder = w.slashed(name), strings.TrimSuffix(w.slashed(folder), "/")
-	if len(name) < len(folder) || name[:len(folder)] != folder && !(w.windows && strings.EqualFold(name[:len(folder)], folder)) {
-		return "", false
-	}
-	return name[len(folder):], true
-}
-
-// top returns the folder that contains all others.
-func (w *Workspace) top(name string) string {
-	if w.windows {
-		return name[:min(3, len(name))] // C:\
-	}
-	return "/"
+	name, folder = w.slashed(name)+"/", strings.TrimSuffix(w.slashed(folder), "/")+"/"
+	return strings.HasPrefix(name, folder) || w.windows && len(name) >= len(folder) && strings.EqualFold(name[:len(folder)], folder)
 }
 
 // short returns a path as people read it: relative to the cwd if it is there.
 func (w *Workspace) short(name string) string {
-	if rest, ok := w.within(name, w.roots[0]); ok && len(rest) > 1 && rest[0] == '/' {
-		name = rest[1:]
+	if name != w.roots[0] && w.below(name, w.roots[0]) {
+		name = strings.TrimPrefix(w.slashed(name)[len(w.roots[0]):], "/")
 	}
 	return oneLine(name)
 }

@@ -1,8 +1,8 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -20,10 +20,9 @@ const (
 	showEvery = 500 * time.Millisecond
 )
 
-// Command is a program with its arguments or, without arguments, a line for the shell.
+// Command is a line for the shell.
 type Command struct {
-	Command string
-	Args    []string
+	Line    string
 	Cwd     string        // empty means the first root
 	Timeout time.Duration // 0 means none
 }
@@ -41,53 +40,44 @@ type Result struct {
 // error of Run. If ctx is done, the command is stopped, and Run returns the error of ctx beside what
 // the command has printed. While it runs it is shown in call, if that is not nil.
 func (w *Workspace) Run(ctx context.Context, c Command, call *tools.Call) (*Result, error) {
-	cwd, argv, err := w.exact(&c)
-	if err != nil {
+	cwd, argv, err := w.exact(c)
+	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 		return nil, err
 	}
-	within := ctx
+	within, stop := ctx, func() {}
 	if c.Timeout > 0 {
-		var stop context.CancelFunc
 		within, stop = context.WithTimeout(ctx, c.Timeout)
-		defer stop()
 	}
-	var res *Result
+	defer stop()
+	run := w.runLocal
 	if w.offers().commands {
-		res, err = w.runClient(within, cwd, argv, call)
-	} else {
-		res, err = w.runLocal(within, &c, cwd, argv, call)
+		run = w.runClient
 	}
+	res, err := run(within, cwd, argv, call)
 	switch {
-	case res == nil || err == nil:
-		return res, failed(c.Command, err)
-	case ctx.Err() != nil:
+	case res == nil || within.Err() == nil:
+		return res, failed(c.Line, err)
+	case ctx.Err() != nil && err != nil:
 		return res, context.Cause(ctx)
 	}
-	res.TimedOut = true
+	res.TimedOut = err != nil
 	return res, nil
 }
 
-// exact returns the folder and the arguments by which a command is started, at the client and here:
-// what a person is shown.
-func (w *Workspace) exact(c *Command) (cwd string, argv []string, err error) {
-	if c.Command == "" || strings.Contains(c.Command+strings.Join(c.Args, ""), "\x00") {
-		return "", nil, &Error{strings.ReplaceAll(c.Command, "\x00", ""), command.ErrInvalid}
-	}
-	cwd = w.roots[0]
-	if c.Cwd != "" {
-		if cwd, err = w.resolve(c.Cwd); err != nil {
-			return "", nil, err
-		}
+// exact returns the folder and the arguments by which a command is started: what a person is shown.
+func (w *Workspace) exact(c Command) (cwd string, argv []string, err error) {
+	if cwd, err = w.resolve(cmp.Or(c.Cwd, ".")); err != nil {
+		return "", nil, err
 	}
 	switch {
-	case len(c.Args) > 0:
-		return cwd, append([]string{c.Command}, c.Args...), nil
+	case c.Line == "" || strings.Contains(c.Line, "\x00"):
+		return "", nil, &Error{strings.ReplaceAll(c.Line, "\x00", ""), command.ErrInvalid}
 	case !w.windows:
-		return cwd, []string{"/bin/sh", "-c", c.Command}, nil
-	case strings.ContainsAny(c.Command, " \t\"&|<>"): // quotes would not reach cmd.exe as they are
-		return cwd, []string{c.Command}, nil // clients give a line to their shell
+		return cwd, []string{"/bin/sh", "-c", c.Line}, nil
+	case strings.ContainsAny(c.Line, " \t\"&|<>"): // quotes would not reach cmd.exe as they are
+		return cwd, []string{c.Line}, nil // clients give a line to their shell
 	}
-	return cwd, []string{"cmd.exe", "/d", "/c", c.Command}, nil
+	return cwd, []string{"cmd.exe", "/d", "/c", c.Line}, nil
 }
 
 func (w *Workspace) runClient(ctx context.Context, cwd string, argv []string, call *tools.Call) (*Result, error) {
@@ -114,17 +104,23 @@ func tail(text string, most int) (string, bool) {
 	return t.Text(true)
 }
 
-func (w *Workspace) runLocal(ctx context.Context, c *Command, cwd string, argv []string, call *tools.Call) (*Result, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+func (w *Workspace) runLocal(ctx context.Context, cwd string, argv []string, call *tools.Call) (*Result, error) {
+	at, err := w.locate(cwd)
+	if err != nil {
+		return nil, failed(cwd, err)
 	}
-	dir, real, err := w.cwd(cwd)
+	defer at.Close()
+	dir, err := at.OpenFolder()
 	if err != nil {
 		return nil, failed(cwd, err)
 	}
 	defer dir.Close()
-	local, err := w.prepare(c, dir, real, argv)
-	if err != nil {
+	line := argv[len(argv)-1]
+	local := &command.Command{
+		Args: append(command.SystemShell(), line), Line: line, Cwd: at.Path,
+		Env: command.Environment(slices.Concat(command.Inherited, w.opts.Inherit), nil, at.Path),
+	}
+	if local.Path, err = command.LookUp(local.Args[0], command.ValueOf(local.Env, "PATH"), dir, at.Path); err != nil {
 		return nil, err
 	}
 	out := &command.Tail{Limit: maxOutput}
@@ -138,8 +134,7 @@ func (w *Workspace) runLocal(ctx context.Context, c *Command, cwd string, argv [
 		status = p.Wait()
 		close(exited)
 	}()
-	err = show(ctx, out, call, exited)
-	if err != nil {
+	if err = show(ctx, out, call, exited); err != nil {
 		p.Terminate()
 		if !command.Within(grace, exited) {
 			p.Kill()
@@ -151,29 +146,12 @@ func (w *Workspace) runLocal(ctx context.Context, c *Command, cwd string, argv [
 	return &Result{Output: text, Truncated: truncated, ExitCode: status.ExitCode, Signal: status.Signal}, err
 }
 
-// prepare finds the program of a command on this machine.
-func (w *Workspace) prepare(c *Command, dir *os.Root, cwd string, argv []string) (*command.Command, error) {
-	local := &command.Command{Args: argv, Cwd: cwd, Env: command.Environment(slices.Concat(command.Inherited, w.opts.Inherit), nil, cwd)}
-	if len(c.Args) == 0 {
-		local.Args, local.Line = append(command.SystemShell(), c.Command), c.Command
-	}
-	var err error
-	if local.Path, err = command.LookUp(local.Args[0], command.ValueOf(local.Env, "PATH"), dir, cwd); err != nil {
-		return nil, err
-	}
-	if err := local.CheckArguments(); err != nil {
-		return nil, tools.Failf("%v", err)
-	}
-	return local, nil
-}
-
 // show shows the last lines of the output until the command has ended. It returns an error if ctx is
 // done before.
 func show(ctx context.Context, out *command.Tail, call *tools.Call, exited <-chan struct{}) error {
 	ticker := time.NewTicker(showEvery)
 	defer ticker.Stop()
-	last := ""
-	for {
+	for last := ""; ; {
 		select {
 		case <-exited:
 			return nil
@@ -184,7 +162,7 @@ func show(ctx context.Context, out *command.Tail, call *tools.Call, exited <-cha
 		text, _ := out.Text(false)
 		if text, _ = tail(text, maxShown); call != nil && text != last {
 			_ = call.Progress(ctx, text) // the end of the connection ends ctx
-			last = text
 		}
+		last = text
 	}
 }

@@ -1,13 +1,13 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/internal/localfs"
 )
@@ -17,7 +17,7 @@ const (
 	maxMatches  = 200
 	maxFiles    = 100_000 // that are looked at
 	maxSearched = 1 << 20 // bytes of a file
-	maxLine     = 300     // bytes of a line that are returned
+	maxLine     = 300     // characters of a line that are returned
 )
 
 // Query says what to search for.
@@ -32,107 +32,85 @@ type Query struct {
 type Match struct {
 	Path string
 	Line uint32 // from 1; 0 for a file
-	Text string // the line, at most 300 bytes
-}
-
-// Search looks through the files of this machine, in the order of their names, and returns at most
-// 200 matches; more means that there may be others. It neither follows symlinks nor looks into .git,
-// and skips files that are not text or have more than 1 MiB.
-func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bool, err error) {
-	pattern := q.Pattern
-	if q.Literal {
-		pattern = regexp.QuoteMeta(pattern)
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, false, &Error{q.Pattern, ErrPattern}
-	}
-	s := &search{ctx: ctx, query: q, re: re}
-	for _, p := range w.roots {
-		if q.Path != "" {
-			p = q.Path
-		}
-		if p, err = w.resolve(p); err != nil {
-			return nil, false, err
-		}
-		if err = w.search(s, p); err != nil || q.Path != "" {
-			break
-		}
-	}
-	if errors.Is(err, errEnough) {
-		return s.found, true, nil
-	}
-	return s.found, false, err
+	Text string // the line, at most 300 characters
 }
 
 // errEnough ends a search that has found enough.
 var errEnough = errors.New("enough")
 
-type search struct {
-	ctx   context.Context
-	query Query
-	re    *regexp.Regexp
-	files int
-	found []Match
-}
-
-func (w *Workspace) search(s *search, p string) error {
-	at, err := w.locate(p)
-	if err != nil {
-		return failed(p, err)
+// Search looks through the files of this machine, in the order of their names, and returns at most
+// 200 matches; more means that there may be others. It neither follows symlinks nor looks into .git,
+// and skips files that are not text or have more than 1 MiB.
+func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bool, err error) {
+	if q.Literal {
+		q.Pattern = regexp.QuoteMeta(q.Pattern)
 	}
-	defer at.Close()
-	return failed(p, at.Walk(func(name string) bool { return name == ".git" }, s.file))
-}
-
-// file searches one file.
-func (s *search) file(at *localfs.Place) error {
-	if s.files++; s.files > maxFiles {
-		return errEnough
+	re, err := regexp.Compile(q.Pattern)
+	if _, bad := path.Match(q.Name, ""); err != nil || bad != nil {
+		return nil, false, &Error{cmp.Or(q.Pattern, q.Name), ErrPattern}
 	}
-	if err := s.ctx.Err(); err != nil {
-		return err
+	files := 0
+	visit := func(at *localfs.Place) error {
+		if files++; files > maxFiles {
+			return errEnough
+		}
+		if ok, _ := path.Match(q.Name, filepath.Base(at.Path)); !ok && q.Name != "" {
+			return ctx.Err()
+		}
+		if q.Pattern == "" {
+			found = append(found, Match{Path: at.Path})
+		} else if text, _, err := at.Read(ctx, nil, nil, maxSearched); err == nil { // else it is not searched
+			found = matches(found, re, at.Path, text)
+		}
+		if len(found) > maxMatches {
+			return errEnough
+		}
+		return ctx.Err()
 	}
-	if s.query.Name != "" {
-		if ok, err := path.Match(s.query.Name, filepath.Base(at.Path)); err != nil || !ok {
-			return err
+	in := w.roots
+	if q.Path != "" {
+		in = []string{q.Path}
+	}
+	for _, p := range in {
+		if p, err = w.resolve(p); err == nil {
+			err = failed(p, w.walk(p, visit))
+		}
+		if err != nil {
+			break
 		}
 	}
-	if s.query.Pattern == "" {
-		return s.add(Match{Path: at.Path})
+	if errors.Is(err, errEnough) {
+		return found[:min(len(found), maxMatches)], true, nil
 	}
-	text, _, err := at.Read(s.ctx, nil, nil, maxSearched)
+	return found, false, err
+}
+
+func (w *Workspace) walk(p string, visit func(*localfs.Place) error) error {
+	at, err := w.locate(p)
 	if err != nil {
-		return s.ctx.Err() // a file that is not searched
+		return err
 	}
+	defer at.Close()
+	return at.Walk(func(name string) bool { return name == ".git" }, visit)
+}
+
+// matches adds the lines of a text that match, but few more than a search returns.
+func matches(found []Match, re *regexp.Regexp, path, text string) []Match {
 	n := uint32(0)
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimRight(line, "\r\n")
-		if s.re.MatchString(line) {
-			if err := s.add(Match{at.Path, n, clip(line, maxLine)}); err != nil {
-				return err
-			}
+		if len(found) <= maxMatches && re.MatchString(line) {
+			found = append(found, Match{path, n, clip(line, maxLine)})
 		}
 	}
-	return nil
+	return found
 }
 
-func (s *search) add(m Match) error {
-	if len(s.found) == maxMatches {
-		return errEnough
+// clip cuts a text.
+func clip(text string, runes int) string {
+	if all := []rune(text); len(all) > runes {
+		return string(all[:runes]) + "…"
 	}
-	s.found = append(s.found, m)
-	return nil
-}
-
-// clip cuts a text at a rune.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most] + "…"
+	return text
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,15 +38,19 @@ func Tools(w *Workspace) []tools.Tool {
 	return all
 }
 
-// describe decodes the input of a call for Describe.
-func describe[In any](f func(context.Context, In) tools.Summary) func(context.Context, json.RawMessage) tools.Summary {
-	return func(ctx context.Context, raw json.RawMessage) tools.Summary {
+// tool returns a tool whose Describe gets its input decoded.
+func tool[In any](name, title string, kind acp.ToolKind, effect tools.Effect, description string,
+	describe func(context.Context, In) tools.Summary, run func(context.Context, *tools.Call, In) (tools.Result, error)) tools.Tool {
+	t := tools.Typed(name, description, run)
+	t.Title, t.Kind, t.Effect = title, kind, effect
+	t.Describe = func(ctx context.Context, raw json.RawMessage) tools.Summary {
 		in, err := tools.DecodeInput[In](raw)
 		if err != nil {
 			return tools.Summary{Err: err}
 		}
-		return f(ctx, in)
+		return describe(ctx, in)
 	}
+	return t
 }
 
 // linesRead is how many lines a model gets if it does not say how many.
@@ -58,39 +63,37 @@ type readInput struct {
 }
 
 func (w *Workspace) readTool() tools.Tool {
-	t := tools.Typed("read_file", "Reads a text file, or some of its lines, exactly as it is.", func(ctx context.Context, _ *tools.Call, in readInput) (tools.Result, error) {
-		first, limit := max(in.Line, 1), in.Limit
-		if limit == 0 {
-			limit = linesRead
-		}
-		text, err := w.ReadLines(ctx, in.Path, first, limit)
-		if err != nil {
-			return tools.Result{}, err
-		}
-		r := tools.Text(text)
-		switch n := strings.Count(text, "\n"); {
-		case text == "" && first == 1:
-			r = tools.Text("[the file is empty]")
-		case text == "":
-			r = tools.Text(fmt.Sprintf("[the file has fewer than %d lines]", first))
-		case uint32(n) >= limit:
-			r.Model = append(r.Model, tools.Part{Text: fmt.Sprintf("[lines %d to %d; there may be more]", first, uint64(first)+uint64(n)-1)})
-		}
-		return r, nil
-	})
-	t.Title, t.Kind, t.Effect = "Read a file", acp.ToolKindRead, tools.Reads
-	t.Describe = describe(func(_ context.Context, in readInput) tools.Summary {
-		path, err := w.resolve(in.Path)
-		if err != nil {
-			return tools.Summary{Title: "Read " + oneLine(in.Path), Err: err}
-		}
-		at := acp.ToolCallLocation{Path: path}
-		if in.Line > 0 {
-			at.Line = &in.Line
-		}
-		return tools.Summary{Title: "Read " + w.short(path), Locations: []acp.ToolCallLocation{at}}
-	})
-	return t
+	return tool("read_file", "Read a file", acp.ToolKindRead, tools.Reads, "Reads a text file, or some of its lines, exactly as it is.",
+		func(_ context.Context, in readInput) tools.Summary {
+			s := w.summary("Read", in.Path)
+			if in.Line > 0 && s.Err == nil {
+				s.Locations[0].Line = &in.Line
+			}
+			return s
+		},
+		func(ctx context.Context, _ *tools.Call, in readInput) (tools.Result, error) {
+			first, limit := max(in.Line, 1), cmp.Or(in.Limit, linesRead)
+			text, err := w.ReadLines(ctx, in.Path, first, limit)
+			if err != nil {
+				return tools.Result{}, err
+			}
+			r := tools.Text(text)
+			if n := uint32(strings.Count(text, "\n")); n >= limit {
+				r.Model = append(r.Model, tools.Part{Text: fmt.Sprintf("[lines %d to %d; there may be more]", first, first+n-1)})
+			} else if text == "" {
+				r = tools.Text(fmt.Sprintf("[the file has nothing from line %d on]", first))
+			}
+			return r, nil
+		})
+}
+
+// summary describes a call that is about one path.
+func (w *Workspace) summary(verb, path string) tools.Summary {
+	full, err := w.resolve(path)
+	if err != nil {
+		return tools.Summary{Title: verb + " " + oneLine(path), Err: err}
+	}
+	return tools.Summary{Title: verb + " " + w.short(full), Locations: []acp.ToolCallLocation{{Path: full}}}
 }
 
 type writeInput struct {
@@ -99,21 +102,16 @@ type writeInput struct {
 }
 
 func (w *Workspace) writeTool() tools.Tool {
-	t := tools.Typed("write_file", "Creates a text file, or replaces all of its text. Use edit_file to change a part of a file.",
+	return tool("write_file", "Write a file", acp.ToolKindEdit, tools.Writes,
+		"Creates a text file, or replaces all of its text. Use edit_file to change a part of a file.",
+		func(ctx context.Context, in writeInput) tools.Summary {
+			file, err := w.Read(ctx, in.Path)
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotOffered) || silent(err) {
+				return w.diff("Write", in.Path, nil, in.Text, nil)
+			}
+			return w.diff("Write", in.Path, file, in.Text, err)
+		},
 		func(ctx context.Context, c *tools.Call, _ writeInput) (tools.Result, error) { return w.change(ctx, c) })
-	t.Title, t.Kind, t.Effect = "Write a file", acp.ToolKindEdit, tools.Writes
-	t.Describe = describe(func(ctx context.Context, in writeInput) tools.Summary {
-		file, err := w.Read(ctx, in.Path)
-		if err == nil {
-			return w.diff("Write", file.Path, &file.Text, in.Text)
-		}
-		path, bad := w.resolve(in.Path)
-		if bad == nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotOffered) || silent(err)) {
-			return w.diff("Write", path, nil, in.Text)
-		}
-		return tools.Summary{Title: "Write " + oneLine(in.Path), Err: err}
-	})
-	return t
 }
 
 type editInput struct {
@@ -122,69 +120,55 @@ type editInput struct {
 }
 
 func (w *Workspace) editTool() tools.Tool {
-	t := tools.Typed("edit_file", "Replaces texts in a file. Each old text must occur exactly once, character by character.",
+	return tool("edit_file", "Edit a file", acp.ToolKindEdit, tools.Writes,
+		"Replaces texts in a file. Each old text must occur exactly once, character by character.",
+		func(ctx context.Context, in editInput) tools.Summary {
+			file, text, err := w.edited(ctx, in.Path, in.Edits)
+			return w.diff("Edit", in.Path, file, text, err)
+		},
 		func(ctx context.Context, c *tools.Call, _ editInput) (tools.Result, error) { return w.change(ctx, c) })
-	t.Title, t.Kind, t.Effect = "Edit a file", acp.ToolKindEdit, tools.Writes
-	t.Describe = describe(func(ctx context.Context, in editInput) tools.Summary {
-		file, text, err := w.edited(ctx, in.Path, in.Edits)
-		if err != nil {
-			return tools.Summary{Title: "Edit " + oneLine(in.Path), Err: err}
-		}
-		return w.diff("Edit", file.Path, &file.Text, text)
-	})
-	return t
 }
 
-// diff describes a change of a file.
-func (w *Workspace) diff(verb, path string, old *string, text string) tools.Summary {
-	s := tools.Summary{
-		Title: verb + " " + w.short(path), Locations: []acp.ToolCallLocation{{Path: path}},
-		Preview: []acp.ToolCallContent{&acp.Diff{Path: path, OldText: old, NewText: text}},
+// diff describes a change of a file; nil if it is new.
+func (w *Workspace) diff(verb, path string, old *File, text string, err error) tools.Summary {
+	s := w.summary(verb, path)
+	if s.Err = cmp.Or(s.Err, err); s.Err != nil {
+		return s
 	}
-	if short := w.short(path); plain(short) {
-		s.Rule = &tools.Rule{What: path, Label: "changes of " + short + " in this session"}
+	diff := &acp.Diff{Path: s.Locations[0].Path, NewText: text}
+	if old != nil {
+		diff.OldText = &old.Text
+	}
+	s.Preview = []acp.ToolCallContent{diff}
+	if short := w.short(diff.Path); plain(short) {
+		s.Rule = &tools.Rule{What: diff.Path, Label: "changes of " + short + " in this session"}
 	}
 	return s
 }
 
 // change makes the change that was shown, if the file still has the text that was shown.
 func (w *Workspace) change(ctx context.Context, c *tools.Call) (tools.Result, error) {
-	diff := shownDiff(c.Summary())
-	if diff == nil {
+	preview := c.Summary().Preview
+	if len(preview) == 0 {
 		return tools.Result{}, tools.Failf("Nothing was written, because the change could not be shown.")
 	}
-	old := NoFile
+	diff, old := preview[0].(*acp.Diff), NoFile
 	if diff.OldText != nil {
 		old = VersionOf(*diff.OldText)
 	} else if !w.offers().read && !w.local() {
-		old = AnyText
+		old = AnyText // what it was could not be shown
 	}
 	file, err := w.Write(ctx, diff.Path, diff.NewText, old)
-	if errors.Is(err, ErrStale) {
-		return tools.Result{}, tools.Failf("%s has changed since the change was shown. Nothing was written. Read it again.", w.short(diff.Path))
-	}
 	if err != nil {
 		return tools.Result{}, err
 	}
-	told := "Wrote " + w.short(file.Path) + "."
-	if file.Text != diff.NewText {
-		told += " The editor has changed the text when it saved it, so read it before you edit it again."
-		if err := c.Diff(ctx, file.Path, diff.OldText, file.Text); err != nil {
-			return tools.Result{}, err
-		}
-	}
-	r := tools.Text(told)
+	r := tools.Text("Wrote " + w.short(file.Path) + ".")
 	r.Content = []acp.ToolCallContent{} // the diff says it
-	return r, nil
-}
-
-func shownDiff(s tools.Summary) *acp.Diff {
-	for _, content := range s.Preview {
-		if diff, ok := content.(*acp.Diff); ok {
-			return diff
-		}
+	if file.Text != diff.NewText {
+		r.Model[0].Text += " The editor has changed the text when it saved it, so read it before you edit it again."
+		err = c.Diff(ctx, file.Path, diff.OldText, file.Text)
 	}
-	return nil
+	return r, err
 }
 
 type searchInput struct {
@@ -195,50 +179,44 @@ type searchInput struct {
 }
 
 func (w *Workspace) searchTool() tools.Tool {
-	t := tools.Typed("search", "Finds lines in text files, or files by name. What is not saved is not found.", func(ctx context.Context, _ *tools.Call, in searchInput) (tools.Result, error) {
-		found, more, err := w.Search(ctx, Query(in))
-		if err != nil {
-			return tools.Result{}, err
-		}
-		var all strings.Builder
-		for _, m := range found {
-			all.WriteString(w.short(m.Path))
-			if m.Line > 0 {
-				all.WriteString(":" + strconv.FormatUint(uint64(m.Line), 10) + ":" + m.Text)
+	return tool("search", "Search", acp.ToolKindSearch, tools.Reads, "Finds lines in text files, or files by name. What is not saved is not found.",
+		func(_ context.Context, in searchInput) tools.Summary {
+			title := "List files"
+			if in.Pattern != "" {
+				title = "Search for " + oneLine(strconv.Quote(in.Pattern))
 			}
-			all.WriteByte('\n')
-		}
-		switch {
-		case more:
-			all.WriteString("[there are more; search for something more exact]\n")
-		case len(found) == 0:
-			all.WriteString("[nothing was found]\n")
-		}
-		return tools.Text(all.String()), nil
-	})
-	t.Title, t.Kind, t.Effect = "Search", acp.ToolKindSearch, tools.Reads
-	t.Describe = describe(func(_ context.Context, in searchInput) tools.Summary {
-		s := tools.Summary{Title: "List files"}
-		if in.Pattern != "" {
-			s.Title = "Search for " + oneLine(strconv.Quote(in.Pattern))
-		}
-		if in.Path != "" {
-			path, err := w.resolve(in.Path)
-			if s.Err = err; err == nil {
-				s.Title += " in " + w.short(path)
-				s.Locations = []acp.ToolCallLocation{{Path: path}}
+			if in.Path != "" {
+				return w.summary(title+" in", in.Path)
 			}
-		}
-		return s
-	})
-	return t
+			return tools.Summary{Title: title}
+		},
+		func(ctx context.Context, _ *tools.Call, in searchInput) (tools.Result, error) {
+			found, more, err := w.Search(ctx, Query(in))
+			var all strings.Builder
+			for _, m := range found {
+				all.WriteString(w.short(m.Path))
+				if m.Line > 0 {
+					fmt.Fprintf(&all, ":%d:%s", m.Line, m.Text)
+				}
+				all.WriteByte('\n')
+			}
+			if more {
+				all.WriteString("[there are more; search for something more exact]\n")
+			} else if len(found) == 0 {
+				all.WriteString("[nothing was found]\n")
+			}
+			return tools.Text(all.String()), err
+		})
 }
 
-// oneLine returns a text that fits into a title.
+// oneLine returns a text that fits into a title. It shows what cannot be printed.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
+		switch {
+		case r == '\n':
+			return '⏎'
+		case !unicode.IsPrint(r):
+			return '\ufffd'
 		}
 		return r
 	}, text)

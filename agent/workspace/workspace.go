@@ -5,26 +5,20 @@
 //	...
 //	registry, err := tools.NewRegistry(workspace.Tools(w)...)
 //
-// # Who does it
-//
 // The capabilities of the client decide, for each operation alone and each time. What the client
-// offers is done by the client, with its unsaved texts, its policy and its shell. If it refuses or
-// fails, that is the error: nothing is ever done on this machine because the client did not do it.
+// offers is done by the client, with its unsaved texts, its policy and its terminals. If it refuses
+// or fails, that is the error: nothing is done on this machine because the client did not do it.
 // What the client does not offer is done on this machine, unless [Options] say otherwise or the
 // folders do not exist here; then it is [ErrNotOffered]. Searching is always done on this machine.
-//
-// # Files
 //
 // A path is relative to the first root or absolute, and must be in a root. On this machine symlinks
 // are followed as long as they stay in the roots, and only regular files with valid UTF-8 and
 // without NUL are used. Texts are neither trimmed nor changed. A [Version] says which text a write
-// expects, so that it does not overwrite what somebody else has written since. If the client offers
-// reading and not writing, a file is written only while it has the text that the client has of it.
+// expects. If the client offers reading and not writing, a file is written only while the disk has
+// the text that the client has.
 //
-// # Commands
-//
-// A command on this machine runs in a process group of its own, without input, with the variables
-// that programs need and that are unlikely to be secret. When it ends, so does what it has started.
+// A command on this machine runs in a process group of its own, without input, with variables that
+// are unlikely to be secret. When it ends, so does what it has started.
 package workspace
 
 import (
@@ -41,17 +35,12 @@ import (
 
 // Options configure [New], which copies them. The zero value selects the defaults.
 type Options struct {
-	// NoLocal means that nothing is done on this machine. It is for agents that serve people who
-	// must not use the machine of the agent.
-	NoLocal bool
-
-	// AnyRoot allows roots that contain the home folder of the user, such as that folder or /.
-	AnyRoot bool
+	NoLocal bool // nothing is done on this machine, for agents that serve strangers
+	AnyRoot bool // roots may contain the whole home folder of the user
 
 	// Inherit lists variables of this program's environment that commands on this machine get, as
-	// names or patterns of path.Match, after a default list of variables that programs need and
-	// that are unlikely to be secret, such as PATH, HOME and LC_*. A pattern that begins with "!"
-	// excludes variables that earlier ones list.
+	// names or patterns of path.Match, after a default list such as PATH, HOME and LC_*. A pattern
+	// that begins with "!" excludes variables that earlier ones list.
 	Inherit []string
 }
 
@@ -77,38 +66,35 @@ func New(conn *agent.Conn, id acp.SessionID, roots []string, opts *Options) (*Wo
 		w.opts = *opts
 	}
 	home, _ := os.UserHomeDir() // empty if there is none
+	home = realPath(home)
 	for _, given := range roots {
 		root, ok := w.clean(given)
-		if !ok {
-			return nil, badRoot(given, "a folder of a session must be an absolute path")
-		}
-		real, err := filepath.EvalSymlinks(root)
-		if err != nil || !filepath.IsAbs(root) {
-			real = "" // it may be on another machine
-		}
-		for _, dir := range []string{root, real} {
-			if !w.opts.AnyRoot && !w.opts.NoLocal && dir != "" && (w.below(w.top(dir), dir) || home != "" && w.below(realPath(home), dir)) {
-				return nil, badRoot(given, "the folder contains the whole home folder or disk; open a folder with a project")
+		real := realPath(root) // empty if it is on another machine
+		wide := !w.opts.AnyRoot && !w.opts.NoLocal && (w.wide(root, home) || w.wide(real, home))
+		if !ok || wide {
+			why := "a folder of a session must be an absolute path"
+			if ok {
+				why = "the folder contains the whole home folder or disk; open a folder with a project"
 			}
+			return nil, rpcerr.InvalidParams(map[string]any{"path": given}).WithDetail(why)
 		}
 		w.roots, w.real = append(w.roots, root), append(w.real, real)
 	}
 	return w, nil
 }
 
-func badRoot(root, why string) error {
-	return rpcerr.InvalidParams(map[string]any{"path": root}).WithDetail(why)
+// wide reports whether a folder contains a whole disk or the home folder.
+func (w *Workspace) wide(dir, home string) bool {
+	return dir == "/" || w.windows && len(dir) == len(`C:\`) || dir != "" && home != "" && w.below(home, dir)
 }
 
+// realPath returns a folder of this machine without symlinks; empty if there is none.
 func realPath(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
+	if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(dir) {
 		return real
 	}
-	return dir
+	return ""
 }
-
-// Roots returns the folders of the session, the cwd first.
-func (w *Workspace) Roots() []string { return append([]string(nil), w.roots...) }
 
 // An offer says what the client does.
 type offer struct{ read, write, commands bool }

@@ -118,13 +118,6 @@ func (f *Folders) openFolder(conn Sessions, id acp.SessionID, path string) (*os.
 		return nil, "", err
 	}
 	defer at.Close()
-	switch {
-	case at.Folder:
-	case at.Info == nil:
-		return nil, "", os.ErrNotExist
-	default:
-		return nil, "", ErrNotFolder
-	}
 	dir, err := at.OpenFolder()
 	return dir, at.Path, err
 }

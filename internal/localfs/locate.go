@@ -42,8 +42,16 @@ func (p *Place) Close() {
 	}
 }
 
-// OpenFolder opens the folder of the place, which must be one.
-func (p *Place) OpenFolder() (*os.Root, error) { return p.dir.OpenRoot(".") }
+// OpenFolder opens the place, which must be a folder.
+func (p *Place) OpenFolder() (*os.Root, error) {
+	switch {
+	case p.Folder:
+		return p.dir.OpenRoot(".")
+	case p.Info == nil:
+		return nil, fs.ErrNotExist
+	}
+	return nil, ErrNotFolder
+}
 
 // Own makes the place independent of the roots, which may then be closed.
 func (p *Place) Own() error {

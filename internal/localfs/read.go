@@ -51,6 +51,12 @@ var ErrGrown = errors.New("text needs more room")
 // Read reads lines as Lines has them, if they fit into room. Otherwise it returns ErrGrown and the
 // size of the file.
 func (p *Place) Read(ctx context.Context, line, limit *uint32, room int64) (text string, size int64, err error) {
+	switch {
+	case p.Folder:
+		return "", 0, ErrNotFile
+	case p.Info == nil:
+		return "", 0, fs.ErrNotExist
+	}
 	f, info, err := p.openFile(os.O_RDONLY)
 	if err != nil {
 		return "", 0, err

@@ -35,6 +35,9 @@ func (p *Place) MakeFolders() error {
 
 // Replace writes the text to a temporary file, which then takes the place of the file.
 func (p *Place) Replace(text string) error {
+	if p.Folder {
+		return ErrNotFile
+	}
 	old, info, err := p.openFile(os.O_WRONLY) // fails if the file must not be written
 	switch {
 	case err == nil:

@@ -1,0 +1,353 @@
+//go:build unix
+
+package workspace_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/host"
+	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// person is a tools.Session that records what a client is sent.
+type person struct {
+	before func()                // called before a question is answered
+	seen   func(text string)     // called with the text of a call's content
+	choice string                // the kind of the option to choose; empty means allow_once
+	asked  []*acp.ToolCallUpdate // the questions
+	labels []string              // of their options that allow always
+
+	mu   sync.Mutex
+	last map[acp.ToolCallID]*acp.ToolCallUpdate // with the newest content
+}
+
+func (p *person) Update(_ context.Context, u acp.SessionUpdate) error {
+	now, ok := u.(*acp.ToolCallUpdate)
+	if !ok || now.Content == nil {
+		return nil
+	}
+	p.mu.Lock()
+	if p.last == nil {
+		p.last = map[acp.ToolCallID]*acp.ToolCallUpdate{}
+	}
+	p.last[now.ToolCallID] = now
+	p.mu.Unlock()
+	if p.seen != nil {
+		p.seen(shown(now))
+	}
+	return nil
+}
+
+func (p *person) AskPermission(_ context.Context, u *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error) {
+	p.asked = append(p.asked, u)
+	if p.before != nil {
+		p.before()
+	}
+	chosen := options[0]
+	for _, o := range options {
+		if o.Kind == acp.PermissionOptionKindAllowAlways {
+			p.labels = append(p.labels, o.Name)
+		}
+		if string(o.Kind) == p.choice {
+			chosen = o
+		}
+	}
+	return chosen, nil
+}
+
+// shown returns what a person sees of a call.
+func shown(u *acp.ToolCallUpdate) string {
+	var all []string
+	for _, content := range u.Content {
+		switch c := content.(type) {
+		case *acp.Diff:
+			old := "nothing"
+			if c.OldText != nil {
+				old = *c.OldText
+			}
+			all = append(all, fmt.Sprintf("%s: %s -> %s", c.Path, old, c.NewText))
+		case *acp.Terminal:
+			all = append(all, "terminal "+string(c.TerminalID))
+		case *acp.Content:
+			all = append(all, c.Content.(*acp.TextContent).Text)
+		}
+	}
+	return strings.Join(all, " | ")
+}
+
+// call makes one call, and returns what the model reads.
+func (f *fixture) call(env tools.Env, name string, input any) tools.Done {
+	f.t.Helper()
+	raw, err := json.Marshal(input)
+	require.NoError(f.t, err)
+	registry, err := tools.NewRegistry(workspace.Tools(f.Workspace)...)
+	require.NoError(f.t, err)
+	env.Logger = slog.New(slog.DiscardHandler)
+	done, err := registry.Run(f.t.Context(), env, []tools.Request{{Name: name, Input: raw}})
+	require.NoError(f.t, err)
+	return done[0]
+}
+
+func read(d tools.Done) (all string) {
+	for _, part := range d.Model {
+		all += part.Text
+	}
+	return all
+}
+
+type object = map[string]any
+
+// What the model and the person read of each tool.
+func TestTools(t *testing.T) {
+	for _, letters := range []string{"", "rwc"} {
+		f := open(t, letters, nil)
+		f.editor.output = "out\n"
+		put, now := f.put, f.disk
+		if letters != "" {
+			put, now = f.setBuffer, f.buffer
+		}
+		put("a", "one\ntwo\nthree")
+		put("empty", "")
+		for _, c := range []struct {
+			tool    string
+			in      object
+			outcome tools.Outcome
+			model   string
+			title   string
+			shown   string
+		}{
+			{"read_file", object{"path": "a"}, tools.Completed, "one\ntwo\nthree", "", ""},
+			{"read_file", object{"path": "empty"}, tools.Completed, "[the file has nothing from line 1 on]", "", ""},
+			{"read_file", object{"path": "../secret"}, tools.Failed, ": path is outside of the folders of the session", "", ""},
+			{"read_file", object{"path": "none"}, tools.Failed, f.at("none") + ": does not exist", "", ""},
+			{"edit_file", object{"path": "a", "edits": []object{{"old": "two", "new": "2"}}}, tools.Completed, "Wrote a.", "Edit a", f.at("a") + ": one\ntwo\nthree -> one\n2\nthree"},
+			{"edit_file", object{"path": "a", "edits": []object{{"old": "e", "new": "E"}}}, tools.Failed, "occurs 3 times", "", ""},
+			{"edit_file", object{"path": "a", "edits": []object{}}, tools.Failed, "edits must", "", ""},
+			{"write_file", object{"path": "b", "text": "new"}, tools.Completed, "Wrote b.", "Write b", f.at("b") + ": nothing -> new"},
+			{"write_file", object{"path": f.at("b"), "text": ""}, tools.Completed, "Wrote b.", "Write b", f.at("b") + ": new -> "},
+			{"write_file", object{"path": "../b", "text": ""}, tools.Failed, "outside", "", ""},
+		} {
+			p := &person{}
+			d := f.call(tools.Env{Session: p}, c.tool, c.in)
+			assert.Equal(t, c.outcome, d.Outcome, c.in)
+			assert.Contains(t, read(d), c.model)
+			if c.title == "" {
+				assert.Empty(t, p.asked, c.in)
+				continue
+			}
+			require.Len(t, p.asked, 1)
+			assert.Equal(t, c.title, p.asked[0].Title)
+			assert.Equal(t, acp.ToolKindEdit, p.asked[0].Kind)
+			assert.Equal(t, c.shown, shown(p.asked[0]))
+			assert.Equal(t, c.shown, shown(p.last[d.ToolCallID]), "it stays")
+			assert.Len(t, p.asked[0].Locations, 1)
+		}
+		assert.Equal(t, []string{"one\n2\nthree", ""}, []string{now("a"), now("b")})
+		if letters == "" { // a client that is asked for lines returns them
+			put("long", strings.Repeat("x\n", 3000))
+			d := f.call(tools.Env{Session: &person{}}, "read_file", object{"path": "long", "line": 5})
+			assert.Contains(t, read(d), "x\n[lines 5 to 2004; there may be more]")
+			d = f.call(tools.Env{Session: &person{}}, "search", object{"pattern": "2"})
+			assert.Equal(t, "a:2:2\n", read(d))
+			d = f.call(tools.Env{Session: &person{}}, "search", object{"pattern": "nowhere"})
+			assert.Equal(t, "[nothing was found]\n", read(d))
+			d = f.call(tools.Env{Session: &person{}}, "search", object{"pattern": "("})
+			assert.Contains(t, read(d), "not a regular expression")
+		}
+
+		p := &person{}
+		d := f.call(tools.Env{Session: p}, "run_command", object{"command": "echo out; exit 3"})
+		assert.Equal(t, tools.Completed, d.Outcome, "that a command fails is a result")
+		assert.Contains(t, read(d), "out\n\n[exit code 3]")
+		assert.Equal(t, "echo out; exit 3", p.asked[0].Title)
+		assert.JSONEq(t, `{"command":"/bin/sh","args":["-c","echo out; exit 3"],"cwd":"`+f.root+`"}`, string(p.asked[0].RawInput))
+		want := "terminal t1"
+		if letters == "" {
+			want = read(d)
+		}
+		assert.Equal(t, want, shown(p.last[d.ToolCallID]))
+	}
+}
+
+// A file that changes while the person thinks is not overwritten.
+func TestWhatWasShownIsWritten(t *testing.T) {
+	for _, letters := range []string{"", "rw"} {
+		f := open(t, letters, nil)
+		put := f.put
+		if letters != "" {
+			put = f.setBuffer
+		}
+		put("a", "one")
+		for tool, in := range map[string]object{
+			"edit_file":  {"path": "a", "edits": []object{{"old": "one", "new": "two"}}},
+			"write_file": {"path": "a", "text": "two"},
+		} {
+			put("a", "one")
+			d := f.call(tools.Env{Session: &person{before: func() { put("a", "one, and more") }}}, tool, in)
+			assert.Equal(t, tools.Failed, d.Outcome)
+			assert.Contains(t, read(d), "the file has changed since it was read, and nothing was written")
+		}
+		d := f.call(tools.Env{Session: &person{before: func() { put("new", "somebody else") }}}, "write_file", object{"path": "new", "text": "x"})
+		assert.Equal(t, tools.Failed, d.Outcome)
+		assert.NotContains(t, []string{f.disk("a"), f.buffer("a"), f.disk("new"), f.buffer("new")}, "two")
+	}
+}
+
+// The person and the model see what an editor has made of a text.
+func TestFormatOnSaveIsShown(t *testing.T) {
+	f := open(t, "rw", nil)
+	f.editor.saved = strings.ToUpper
+	p := &person{}
+	d := f.call(tools.Env{Session: p}, "write_file", object{"path": "a", "text": "x"})
+	assert.Contains(t, read(d), "read it before you edit it again")
+	assert.Equal(t, f.at("a")+": nothing -> X", shown(p.last[d.ToolCallID]))
+}
+
+// A client that offers writing alone gets texts that nobody has read.
+func TestWriteWithoutReading(t *testing.T) {
+	f := open(t, "w", &workspace.Options{NoLocal: true})
+	d := f.call(tools.Env{Session: &person{}}, "write_file", object{"path": "a", "text": "x"})
+	assert.Equal(t, "Wrote a.", read(d))
+	assert.Equal(t, "x", f.buffer("a"))
+}
+
+// What a person allows for the session is exactly one command in one folder, or one file.
+func TestRules(t *testing.T) {
+	f := open(t, "", nil)
+	f.put("dir/x", "")
+	always := &person{choice: "allow_always"}
+	env := tools.Env{Session: always, Rules: tools.NewRules()}
+	f.call(env, "run_command", object{"command": "ls"})
+	f.call(env, "write_file", object{"path": "a", "text": "1"})
+	require.Len(t, always.asked, 2)
+	assert.Equal(t, []string{"Always allow `ls` in this session", "Always allow changes of a in this session"}, always.labels)
+	asks := func(tool string, in object) bool {
+		p := &person{}
+		f.call(tools.Env{Session: p, Rules: env.Rules}, tool, in)
+		return len(p.asked) > 0
+	}
+	assert.False(t, asks("run_command", object{"command": "ls"}))
+	assert.False(t, asks("run_command", object{"command": "ls", "timeout": 60, "cwd": "."}))
+	for _, line := range []string{
+		"ls; true", "X=1 ls", "bash -c ls", "ls\ntrue", "ls ", " ls", "ls -l", "ls&", "ls|cat", "ls>x", "$(ls)", "`ls`", "/bin/ls", "./ls", "LS", "ls #", "ls\t", "l\\s", "env ls",
+	} {
+		assert.True(t, asks("run_command", object{"command": line}), line)
+	}
+	assert.True(t, asks("run_command", object{"command": "ls", "cwd": "dir"}))
+	assert.False(t, asks("write_file", object{"path": "./dir/../a", "text": "2"}))
+	assert.True(t, asks("write_file", object{"path": "b", "text": "2"}))
+	assert.True(t, asks("edit_file", object{"path": "a", "edits": []object{{"old": "2", "new": "3"}}}), "another tool")
+
+	always.labels = nil
+	for _, line := range []string{"ls\ntrue", "echo \u202e", "echo " + strings.Repeat("x", 200), "echo \x1b[2K"} {
+		f.call(env, "run_command", object{"command": line})
+	}
+	assert.Empty(t, always.labels, "a label that does not show all of a command allows nothing")
+}
+
+// The last lines of a command are shown while it runs, and what it has printed when it is cancelled.
+func TestOutputIsShown(t *testing.T) {
+	f := open(t, "", nil)
+	require.NoError(t, syscall.Mkfifo(f.at("fifo"), 0o644))
+	p := &person{}
+	var once sync.Once
+	p.seen = func(text string) {
+		if text == "begun\n" {
+			once.Do(func() { // lets the command go on
+				r, err := os.Open(f.at("fifo"))
+				assert.NoError(t, err)
+				assert.NoError(t, r.Close())
+			})
+		}
+	}
+	d := f.call(tools.Env{Session: p}, "run_command", object{"command": "echo begun; : > fifo; echo over"})
+	assert.Equal(t, "begun\nover\n\n[exit code 0]", read(d))
+	assert.Equal(t, read(d), shown(p.last[d.ToolCallID]))
+
+	f = open(t, "", nil)
+	begun, _ := f.pipe("fifo")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { // ends when the command has begun
+		begun()
+		cancel(acp.ErrTurnCancelled)
+	}()
+	registry, err := tools.NewRegistry(workspace.Tools(f.Workspace)...)
+	require.NoError(t, err)
+	all, err := registry.Run(ctx, tools.Env{Session: p}, []tools.Request{{Name: "run_command", Input: []byte(`{"command":"echo begun; exec 3> fifo; sleep 1000"}`)}})
+	assert.ErrorIs(t, err, acp.ErrTurnCancelled)
+	assert.Equal(t, tools.Cancelled, all[0].Outcome)
+	assert.Equal(t, "begun\n\n[it was stopped] | Cancelled", shown(p.last[all[0].ToolCallID]))
+}
+
+// The person of a client that has its own policy is asked once for each change and each command, by
+// the agent, and not again by the client.
+func TestPersonIsAskedOnce(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(dir+"/a", []byte("one"), 0o644))
+	var asked []string
+	h, err := host.New(&host.Options{
+		Roots: []string{dir}, Terminals: &terminals.Options{},
+		Ask: func(_ context.Context, q *permission.Question) (string, error) {
+			asked = append(asked, q.Title)
+			return q.Pick(permission.AllowOnce), nil
+		},
+	})
+	require.NoError(t, err)
+	defer h.Close()
+	as, cs := stream.Pipe()
+	var conn *agent.Conn
+	var done []tools.Done
+	conn = agent.New(as, func(*agent.Conn) acp.Agent {
+		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+			w, err := workspace.New(conn, req.SessionID, []string{dir}, nil)
+			if err != nil {
+				return nil, err
+			}
+			registry, err := tools.NewRegistry(workspace.Tools(w)...)
+			if err != nil {
+				return nil, err
+			}
+			done, err = registry.Run(ctx, tools.Env{Session: conn.Session(req.SessionID)}, []tools.Request{
+				{Name: "read_file", Input: []byte(`{"path":"a"}`)},
+				{Name: "edit_file", Input: []byte(`{"path":"a","edits":[{"old":"one","new":"two"}]}`)},
+				{Name: "write_file", Input: []byte(`{"path":"b/c","text":"three"}`)},
+				{Name: "run_command", Input: []byte(`{"command":"cat a b/c | tr -d '\n'; exit 5","timeout":60}`)},
+				{Name: "run_command", Input: []byte(`{"command":"cat c","cwd":"b"}`)},
+			})
+			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
+		}}
+	}, nil)
+	require.NoError(t, conn.Start(t.Context()))
+	c, err := client.Connect(t.Context(), cs, h.Client, nil)
+	require.NoError(t, err)
+	defer c.Close()
+	session, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
+	require.NoError(t, err)
+	_, err = session.Prompt(t.Context(), acp.Text("go")).Wait()
+	require.NoError(t, err)
+	var results []string
+	for _, d := range done {
+		results = append(results, read(d))
+	}
+	assert.Equal(t, []string{"one", "Wrote a.", "Wrote b/c.", "twothree\n[exit code 5]", "three\n[exit code 0]"}, results)
+	assert.Equal(t, []string{"Edit a", "Write b/c", "cat a b/c | tr -d '⏎'; exit 5", "cat c"}, asked)
+}
