@@ -47,14 +47,20 @@ func (w *Workspace) Read(ctx context.Context, path string) (*File, error) {
 }
 
 // ReadLines reads at most limit lines of a file, beginning with the line first, which is counted
-// from 1. The file may be larger than what Read reads.
+// from 1; a limit of 0 means all lines. The file may be larger than what Read reads.
 func (w *Workspace) ReadLines(ctx context.Context, path string, first, limit uint32) (string, error) {
 	path, err := w.resolve(path)
 	if err != nil {
 		return "", err
 	}
-	first = max(first, 1)
-	return w.read(ctx, path, &first, &limit)
+	var line, most *uint32
+	if first > 1 {
+		line = &first
+	}
+	if limit > 0 {
+		most = &limit
+	}
+	return w.read(ctx, path, line, most)
 }
 
 // read reads a file by the client, if that offers it, or from the disk.

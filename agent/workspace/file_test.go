@@ -258,7 +258,7 @@ func TestPathsAtTheClient(t *testing.T) {
 func TestReadLines(t *testing.T) {
 	f := open(t, "", nil)
 	f.put("a", "1\n2\r\n3")
-	for lines, want := range map[[2]uint32]string{{0, 9}: "1\n2\r\n3", {1, 0}: "", {1, 1}: "1\n", {2, 1}: "2\r\n", {2, 9}: "2\r\n3", {3, 1}: "3", {4, 1}: "", {1, 2}: "1\n2\r\n"} {
+	for lines, want := range map[[2]uint32]string{{0, 0}: "1\n2\r\n3", {2, 0}: "2\r\n3", {1, 1}: "1\n", {2, 1}: "2\r\n", {2, 9}: "2\r\n3", {3, 1}: "3", {4, 1}: "", {1, 2}: "1\n2\r\n"} {
 		got, err := f.ReadLines(t.Context(), "a", lines[0], lines[1])
 		require.NoError(t, err)
 		assert.Equal(t, want, got, lines)
@@ -267,7 +267,7 @@ func TestReadLines(t *testing.T) {
 	got, err := f.ReadLines(t.Context(), "log", 1<<18, 2)
 	require.NoError(t, err)
 	assert.Equal(t, "a line of a log\na line of a log\n", got)
-	_, err = f.ReadLines(t.Context(), "log", 1, 1<<20)
+	_, err = f.ReadLines(t.Context(), "log", 1, 0)
 	assert.ErrorIs(t, err, workspace.ErrTooLarge)
 
 	f = open(t, "r", nil)
