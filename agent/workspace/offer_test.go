@@ -3,6 +3,7 @@
 package workspace_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -225,5 +226,22 @@ func TestWideRoots(t *testing.T) {
 	for _, roots := range [][]string{nil, {"relative"}, {""}, {"/a\x00"}} {
 		_, err := workspace.New(f.conn, "s1", roots, nil)
 		assert.Error(t, err, "%q", roots)
+	}
+}
+
+// The client reads the absolute path of a file, whatever the model has written.
+func TestInputHasTheAbsolutePath(t *testing.T) {
+	f := open(t, "", nil)
+	f.put("a", "one\n")
+	for _, tool := range workspace.Tools(f.Workspace) {
+		input := map[string]string{
+			"read_file": `{"path":"./a","line":1}`, "edit_file": `{"path":"a","edits":[{"old":"one","new":"two"}]}`, "write_file": `{"path":"b","text":""}`,
+		}[tool.Name]
+		if input == "" {
+			continue
+		}
+		var in struct{ Path string }
+		require.NoError(t, json.Unmarshal(tool.Describe(t.Context(), json.RawMessage(input)).Input, &in))
+		assert.Contains(t, []string{f.at("a"), f.at("b")}, in.Path, tool.Name)
 	}
 }

@@ -38,7 +38,8 @@ func Tools(w *Workspace) []tools.Tool {
 	return all
 }
 
-// tool returns a tool whose Describe gets its input decoded.
+// tool returns a tool whose Describe gets its input decoded. The client reads the absolute path of
+// a file: it may know another folder than the agent.
 func tool[In any](name, title string, kind acp.ToolKind, effect tools.Effect, description string,
 	describe func(context.Context, In) tools.Summary, run func(context.Context, *tools.Call, In) (tools.Result, error)) tools.Tool {
 	t := tools.Typed(name, description, run)
@@ -48,9 +49,27 @@ func tool[In any](name, title string, kind acp.ToolKind, effect tools.Effect, de
 		if err != nil {
 			return tools.Summary{Err: err}
 		}
-		return describe(ctx, in)
+		s := describe(ctx, in)
+		if len(s.Locations) > 0 && s.Input == nil {
+			s.Input = withPath(raw, s.Locations[0].Path)
+		}
+		return s
 	}
 	return t
+}
+
+// withPath returns an input with another path, or nil if it has that path already.
+func withPath(raw json.RawMessage, path string) json.RawMessage {
+	var in map[string]any
+	if json.Unmarshal(raw, &in) != nil || in["path"] == path {
+		return nil
+	}
+	in["path"] = path
+	exact, err := json.Marshal(in)
+	if err != nil {
+		return nil
+	}
+	return exact
 }
 
 // linesRead is how many lines a model gets if it does not say how many.

@@ -35,8 +35,9 @@ import (
 
 // Options configure [New], which copies them. The zero value selects the defaults.
 type Options struct {
-	NoLocal bool // nothing is done on this machine, for agents that serve strangers
-	AnyRoot bool // roots may contain the whole home folder of the user
+	NoLocal   bool // nothing is done on this machine, for agents that serve strangers
+	OnlyLocal bool // nothing is done by the client, for agents that work in another folder than the session's
+	AnyRoot   bool // roots may contain the whole home folder of the user
 
 	// Inherit lists variables of this program's environment that commands on this machine get, as
 	// names or patterns of path.Match, after a default list such as PATH, HOME and LC_*. A pattern
@@ -100,7 +101,7 @@ func realPath(dir string) string {
 type offer struct{ read, write, commands bool }
 
 func (w *Workspace) offers() (o offer) {
-	if caps := w.conn.ClientCapabilities(); caps != nil {
+	if caps := w.conn.ClientCapabilities(); caps != nil && !w.opts.OnlyLocal {
 		o.commands = caps.Terminal
 		if caps.FS != nil {
 			o.read, o.write = caps.FS.ReadTextFile, caps.FS.WriteTextFile

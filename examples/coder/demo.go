@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"iter"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/agent/workspace"
+)
+
+// flags reads the command line.
+func flags() (demo bool) {
+	log.SetFlags(0)
+	flag.BoolVar(&demo, "demo", false, "play: a scripted model repairs a program in a temporary folder, without a key")
+	flag.Usage = func() {
+		log.Print("usage: coder [flags]\n\nA client starts it and talks to it on standard input and output. BASE_URL is the address of a\n" +
+			"server of chat completions, API_KEY its key if it needs one, and MODEL the model.\n\n" +
+			"  go run ./examples/chat -- go run ./examples/coder -demo\n")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	return demo
+}
+
+// play makes the agent play: a scripted model repairs a program in a folder of its own, with the
+// tools that a real model has. No key is needed, and nothing outside of that folder is touched.
+func play(o *kit.Options) {
+	dir, err := os.MkdirTemp("", "coder-demo-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	for name, text := range program {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
+		}
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	l := loop.New(&script{dir: dir}, nil)
+	o.Store, o.Auth, o.Settings = journal.NewMemory(), nil, nil
+	o.Tools = func(s *kit.Session) []tools.Tool {
+		w, err := workspace.New(s.Conn(), s.ID(), []string{dir}, &workspace.Options{OnlyLocal: true})
+		if err != nil {
+			log.Fatal(err)
+		}
+		return append(workspace.Tools(w), s.TodoTool())
+	}
+	o.Turn = func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+		reason, err := l.Turn(ctx, s, p)
+		if text, readErr := os.ReadFile(filepath.Join(dir, "sum.go")); readErr == nil && strings.Contains(string(text), "a + b") {
+			err = cmp.Or(err, os.RemoveAll(dir)) // the work is done
+		}
+		return reason, err
+	}
+}
+
+// program is what the demo repairs.
+var program = map[string]string{
+	"go.mod": "module example.com/sum\n\ngo 1.21\n",
+	"sum.go": "package sum\n\n// Sum adds two numbers.\nfunc Sum(a, b int) int {\n\treturn a - b\n}\n",
+	"sum_test.go": "package sum\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n" +
+		"\tif got := Sum(2, 3); got != 5 {\n\t\tt.Errorf(\"Sum(2, 3) = %d, want 5\", got)\n\t}\n}\n",
+}
+
+// script is a model that decides by the results of its calls what to do next.
+type script struct{ dir string }
+
+func (m *script) Generate(_ context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
+	events := m.next(req.Messages)
+	return func(yield func(loop.Event, error) bool) {
+		for _, e := range append(events, loop.Stop{}) {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *script) next(messages []loop.Message) []loop.Event {
+	last := messages[len(messages)-1]
+	if last.Role == loop.User {
+		if _, err := os.Stat(m.dir); err != nil {
+			return say("The demo is over: the test passes, and its folder is removed. Start coder with -demo again to see it once more.")
+		}
+		return append(say(fmt.Sprintf("I work in %s, a folder of this demo. First I run the tests.\n", m.dir)), call("run_command", map[string]any{"command": "go test ./..."}))
+	}
+	r := last.Results[0]
+	text := r.Parts[0].Text
+	switch {
+	case r.Failed:
+		return say("That did not work, so the test still fails: " + text)
+	case r.Name == "run_command" && strings.Contains(text, "[exit code 0]"):
+		return say("The test passes. ")
+	case r.Name == "run_command" && edited(messages):
+		return say("The test still fails:\n\n" + text)
+	case r.Name == "run_command" && strings.Contains(text, "want 5"):
+		return append(say("A test fails: Sum(2, 3) should be 5. I look at the code.\n"), call("read_file", map[string]any{"path": "sum.go"}))
+	case r.Name == "run_command":
+		return say("The tests cannot be run here; is Go installed?\n\n" + text)
+	case r.Name == "read_file":
+		return append(say("Sum subtracts where it should add.\n"),
+			call("edit_file", map[string]any{"path": "sum.go", "edits": []map[string]string{{"old": "return a - b", "new": "return a + b"}}}))
+	}
+	return append(say("Now I run the tests again.\n"), call("run_command", map[string]any{"command": "go test ./..."}))
+}
+
+// edited reports whether an edit was made.
+func edited(messages []loop.Message) bool {
+	for _, m := range messages {
+		for _, r := range m.Results {
+			if r.Name == "edit_file" && !r.Failed {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// say streams a text by words.
+func say(text string) (events []loop.Event) {
+	for _, word := range strings.SplitAfter(text, " ") {
+		events = append(events, loop.Text(word))
+	}
+	return events
+}
+
+func call(name string, input map[string]any) loop.Event {
+	data, _ := json.Marshal(input) // of texts
+	return loop.CallDelta{ID: "call_" + name, Name: name, Input: string(data)}
+}

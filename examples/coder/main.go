@@ -1,0 +1,57 @@
+// Command coder is a coding agent for any client of the protocol and any server of chat completions.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/agent/loop/chat"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+const system = "You are a coding agent. Look at the files before you change them, make small edits, and run the tests. Be brief."
+
+func main() {
+	stream.EndOnSignal(nil)
+	demo := flags()
+	config, err := os.UserConfigDir()
+	if err != nil {
+		log.Fatal(err)
+	}
+	store, err := journal.OpenFiles(filepath.Join(config, "acpkit-coder"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	model := chat.New(&chat.Options{BaseURL: os.Getenv("BASE_URL"), Key: os.Getenv("API_KEY"), Model: os.Getenv("MODEL")})
+	l := loop.New(model, &loop.Options{System: system})
+	o := &kit.Options{
+		Info:     acp.Implementation{Name: "coder", Version: "1"},
+		Store:    store,
+		Auth:     model.Auth(),
+		Modes:    kit.Modes{{ID: "ask", Name: "Ask first"}, {ID: "auto", Name: "Just do it"}},
+		Settings: kit.Settings{model.Setting()},
+		Commands: kit.Commands{{Name: "compact", Description: "Summarize the conversation", Run: l.Compact}},
+		Tools:    func(s *kit.Session) []tools.Tool { return append(workspace.Tools(s.Workspace()), s.TodoTool()) },
+		Gate: func(s *kit.Session, c *tools.Call) tools.Decision {
+			if s.Mode() == "auto" || c.Effect() == tools.Reads {
+				return tools.Allow
+			}
+			return tools.Ask
+		},
+		Turn: l.Turn,
+	}
+	if demo {
+		play(o)
+	}
+	if err := kit.New(o).Serve(context.Background(), stream.Stdio()); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,91 @@
+package examples_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// converse runs chat with one prompt against coder, and returns what it prints.
+func converse(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	chat := exec.Command(filepath.Join(programs, "chat"), args...)
+	chat.Dir = dir
+	config := t.TempDir()
+	chat.Env = append(os.Environ(), append(env, "XDG_CONFIG_HOME="+config, "APPDATA="+config, "HOME="+config, "TMPDIR="+config, "GOCACHE="+os.Getenv("GOCACHE"))...)
+	out, err := chat.CombinedOutput()
+	t.Logf("%v: %s", err, out)
+	return string(out)
+}
+
+// The scripted model repairs the test with the tools of a real one, and only what it is allowed to.
+func TestCoderDemo(t *testing.T) {
+	t.Parallel()
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Skip("there is no go command, which the demo runs")
+	}
+	env := []string{"GOCACHE=" + strings.TrimSpace(string(cache))}
+	coder := filepath.Join(programs, "coder")
+	dir := t.TempDir()
+	out := converse(t, dir, env, "-yes", "-prompt", "fix the failing test", "--", coder, "-demo")
+	assert.Contains(t, out, "+ \treturn a + b")
+	assert.Contains(t, out, "The test passes.")
+	assert.NotContains(t, out, filepath.Join(dir, "sum.go"), "the person is asked about the file that is written")
+	_, folder, _ := strings.Cut(out, "I work in ")
+	folder, _, _ = strings.Cut(folder, ",")
+	require.NotEmpty(t, folder)
+	assert.NoDirExists(t, folder)
+
+	out = converse(t, dir, env, "-no", "-prompt", "fix the failing test", "--", coder, "-demo")
+	assert.Contains(t, out, "That did not work, so the test still fails: The person rejected this call.")
+}
+
+// Without an address the client reads how to set it.
+func TestCoderWithoutAModel(t *testing.T) {
+	t.Parallel()
+	out := converse(t, t.TempDir(), []string{"BASE_URL="}, "-prompt", "hello", "--", filepath.Join(programs, "coder"))
+	assert.Contains(t, out, "BASE_URL is not set. Set it to the address of a server of chat completions")
+}
+
+// With a server it reads and edits the files of the client.
+func TestCoderWithAModel(t *testing.T) {
+	t.Parallel()
+	answers := [][]string{
+		{`{"delta":{"content":"I look. "}}`, `{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read_file","arguments":"{\"path\":\"a.txt\"}"}}]},"finish_reason":"tool_calls"}`},
+		{`{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"edit_file","arguments":"{\"path\":\"a.txt\",\"edits\":[{\"old\":\"one\",\"new\":\"two\"}]}"}}]},"finish_reason":"tool_calls"}`},
+		{`{"delta":{"content":"It says two now."},"finish_reason":"stop"}`},
+	}
+	var requests []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/models" {
+			io.WriteString(w, `{"data":[{"id":"scripted"}]}`)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		requests = append(requests, string(body))
+		for _, choice := range answers[len(requests)-1] {
+			fmt.Fprintf(w, "data: {\"choices\":[%s]}\n\n", choice)
+		}
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\r\n"), 0o600))
+	out := converse(t, dir, []string{"BASE_URL=" + server.URL + "/v1", "MODEL="}, "-yes", "-prompt", "make it two", "--", filepath.Join(programs, "coder"))
+	assert.Contains(t, out, "It says two now.")
+	text, err := os.ReadFile(filepath.Join(dir, "a.txt"))
+	require.NoError(t, err)
+	assert.Equal(t, "two\r\n", string(text))
+	require.Len(t, requests, 3)
+	assert.Contains(t, requests[1], `"content":"one\r\n"`)
+	assert.Contains(t, requests[2], `"content":"Wrote a.txt."`)
+}
