@@ -70,6 +70,7 @@ func connectAs(t *testing.T, a *kit.Agent, around func(*screen) acp.Client) *use
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
 	_, err := client.Connect(t.Context(), ours, func(c *client.Conn) acp.Client { u.Conn = c; return around(u.screen) }, &client.Options{
+		Unstable:  true, // for a client that offers everything
 		Receiving: []acp.Middleware{u.set.Receiving}, Sending: []acp.Middleware{u.set.Sending}, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
