@@ -18,6 +18,13 @@ const (
 	keptBegin = 512
 	// spareChunks are kept for use when the queue is empty.
 	spareChunks = 4
+
+	// While messages follow each other within pause, they are only queued, up to half of the queue
+	// and for as long as maxPause: the processors are for those who send and receive them.
+	pause    = 5 * time.Millisecond
+	maxPause = 250 * time.Millisecond
+	// Those who pass on bytes wake the recorder only if nothing has come for so long.
+	awake = time.Second
 )
 
 // queue carries what has passed from those who pass it on, who never wait, to the one who writes
@@ -27,9 +34,12 @@ type queue struct {
 	limit int // of chunks; beyond three quarters of it only the beginnings of messages are queued
 
 	mu       sync.Mutex // guards the fields below, and those of lanes
-	arrived  sync.Cond  // something is queued, or the queue is closed
-	list     []*chunk   // what is queued, the oldest first
-	chunks   int        // queued, or being written
+	arrived  sync.Cond  // signalled when something is queued or the queue is closed, while asleep
+	asleep   bool
+	last     time.Duration // when something was queued last
+	taken    time.Duration // when something was taken last, or the queue was empty
+	list     []*chunk      // what is queued, the oldest first
+	chunks   int           // queued, or being written
 	spare    []*chunk
 	dropping bool
 	behind   []*Lane // those that have dropped messages and say so when the queue is empty
@@ -91,39 +101,67 @@ func (q *queue) put(l *Lane, at time.Duration, b []byte, m *mark) int {
 	n := copy(c.data[c.used:], b)
 	c.used += n
 	c.parts[c.count] = part{l, at, c.used, m}
+	q.last = at
 	c.count++
 	return n
 }
 
 // take waits for the oldest chunk. Each time that the queue is empty, it calls idle with the gaps of
 // the lanes that have dropped messages. It returns nil when the queue is closed and empty.
-func (q *queue) take(idle func(behind []part)) *chunk {
+func (q *queue) take(idle func(gaps []part)) *chunk {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.list) == 0 {
-		q.dropping, q.spare = false, slices.Delete(q.spare, min(len(q.spare), spareChunks), len(q.spare))
-		var gaps []part
-		for _, l := range q.behind {
-			if l.dropped > 0 {
-				gaps = append(gaps, part{lane: l, time: time.Since(q.start), mark: l.gap()})
-			}
-		}
-		q.behind = nil
-		q.mu.Unlock()
-		idle(gaps)
-		q.mu.Lock()
-		if len(q.list) > 0 {
-			break
-		}
-		if q.closed {
+	told := false // idle was called since something was queued
+	for {
+		now := time.Since(q.start)
+		switch {
+		case len(q.list) == 0 && !told:
+			gaps := q.settle(now)
+			told = true
+			q.mu.Unlock()
+			idle(gaps)
+			q.mu.Lock()
+			continue
+		case len(q.list) == 0 && q.closed:
 			return nil
+		case len(q.list) == 0 && now-q.last >= awake:
+			q.asleep = true
+			q.arrived.Wait()
+			q.asleep = false
+			q.taken = time.Since(q.start)
+			continue
+		case len(q.list) == 0:
+			q.taken = now
+		case q.closed, q.chunks >= q.limit/2, now-q.last >= pause, now-q.taken >= maxPause:
+			q.taken = now
+			c := q.list[0]
+			q.list[0] = nil
+			q.list = q.list[1:]
+			return c
 		}
-		q.arrived.Wait()
+		q.mu.Unlock()
+		time.Sleep(pause)
+		q.mu.Lock()
 	}
-	c := q.list[0]
-	q.list[0] = nil
-	q.list = q.list[1:]
-	return c
+}
+
+// settle ends the dropping of messages when the queue is empty, and returns the gaps.
+func (q *queue) settle(now time.Duration) (gaps []part) {
+	q.dropping, q.spare = false, slices.Delete(q.spare, min(len(q.spare), spareChunks), len(q.spare))
+	for _, l := range q.behind {
+		if l.dropped > 0 {
+			gaps = append(gaps, part{lane: l, time: now, mark: l.gap()})
+		}
+	}
+	q.behind = nil
+	return gaps
+}
+
+// wake makes take notice what is queued.
+func (q *queue) wake() {
+	if q.asleep {
+		q.arrived.Signal()
+	}
 }
 
 // give returns a chunk that is written.
@@ -141,7 +179,7 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.arrived.Signal()
+	q.wake()
 }
 
 // discard closes the queue and drops what it holds.
@@ -189,7 +227,7 @@ func (l *Lane) Write(b []byte) {
 		l.crowded(at, line, ended)
 		b = rest
 	}
-	q.arrived.Signal()
+	q.wake()
 }
 
 var newline = []byte{'\n'}
@@ -221,7 +259,7 @@ func (l *Lane) End(how string) {
 		l.q.put(l, at, nil, l.gap())
 	}
 	l.q.put(l, at, nil, &mark{kind: endMark, how: how})
-	l.q.arrived.Signal()
+	l.q.wake()
 }
 
 // passed updates the state of the line for bytes that are queued.

@@ -201,7 +201,7 @@ func (r *Recorder) part(p part, b []byte) {
 func (r *Recorder) line(p part, size int64) {
 	l := p.lane
 	text := bytes.TrimFunc(l.line, func(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' })
-	if l.long > 0 {
+	if size == 0 && l.long > 0 {
 		size = int64(len(l.line)) + l.long
 	}
 	switch {
