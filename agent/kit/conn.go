@@ -55,6 +55,7 @@ func (c *conn) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.I
 	}
 	caps := agent.Capabilities(c)
 	caps.PromptCapabilities = promptCapabilities(a.opts.Audio)
+	caps.MCPCapabilities = a.mcpCapabilities()
 	caps.SessionCapabilities.AdditionalDirectories = &acp.SessionAdditionalDirectoriesCapabilities{}
 	return &acp.InitializeResponse{AgentInfo: &a.opts.Info, AgentCapabilities: caps, AuthMethods: a.opts.Auth.methods(req.ClientCapabilities)}, nil
 }

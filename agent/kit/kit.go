@@ -70,6 +70,10 @@ type Options struct {
 	// Tools returns the tools of a session, once each time the session is opened.
 	Tools func(s *Session) []tools.Tool
 
+	// MCP reaches the MCP servers that clients name. Nil means that none are used: then clients
+	// may name servers over stdio, and a notice says that they were not started.
+	MCP MCP
+
 	// Gate decides about a tool call before a person is asked; see tools.Env.
 	Gate func(s *Session, c *tools.Call) tools.Decision
 

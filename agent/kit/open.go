@@ -12,7 +12,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
-	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -33,7 +32,7 @@ type where struct {
 }
 
 // create makes a new session.
-func (c *conn) create(ctx context.Context, w where) (*Session, error) {
+func (c *conn) create(ctx context.Context, w where) (_ *Session, err error) {
 	if err := c.admits(ctx, w); err != nil {
 		return nil, err
 	}
@@ -42,8 +41,13 @@ func (c *conn) create(ctx context.Context, w where) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil && s.idle == nil { // it is not open
+			s.disconnect()
+		}
+	}()
 	s.restore(nil)
-	if err := s.equip(); err != nil {
+	if err := s.equip(ctx); err != nil {
 		return nil, err
 	}
 	s.log, err = c.agent.opts.Store.Create(ctx, id, journal.Meta{Cwd: w.cwd, AdditionalDirectories: w.dirs, Owner: s.owner})
@@ -69,11 +73,16 @@ func (c *conn) open(ctx context.Context, id acp.SessionID, w where) (*Session, *
 	return s, h, nil
 }
 
-func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w where) (*Session, *history, error) {
+func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w where) (_ *Session, _ *history, err error) {
 	s, err := c.newSession(ctx, id, w)
 	if err != nil {
 		return nil, nil, err
 	}
+	defer func() {
+		if err != nil && s.idle == nil { // it is not open
+			s.disconnect()
+		}
+	}()
 	s.log = log
 	h, err := readHistory(ctx, log)
 	if err == nil {
@@ -91,7 +100,7 @@ func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w 
 	}
 	s.restore(h.settings)
 	s.rules = h.rules
-	if err := s.equip(); err != nil {
+	if err := s.equip(ctx); err != nil {
 		return nil, nil, err
 	}
 	return s, h, c.attach(s)
@@ -102,12 +111,7 @@ func (c *conn) admits(ctx context.Context, w where) error {
 	if err := c.agent.opts.Auth.ready(ctx); err != nil {
 		return err
 	}
-	for _, server := range w.servers {
-		if _, ok := server.(*acp.MCPServerStdio); !ok {
-			return rpcerr.InvalidParams(nil).WithDetail("mcpServers: this agent reaches servers over stdio only")
-		}
-	}
-	return nil
+	return c.agent.checkServers(w.servers)
 }
 
 // newSession returns a session that is not open yet.
@@ -122,20 +126,17 @@ func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) (*Sess
 	if s.workspace, err = workspace.New(c.conn, id, append([]string{w.cwd}, w.dirs...), a.opts.Workspace); err != nil {
 		return nil, err
 	}
-	if len(w.servers) > 0 {
-		s.held = append(s.held, "This agent does not use MCP servers: those of the client were not started.")
-	}
-	return s, nil
+	return s, s.connect(w.cwd, w.servers)
 }
 
 // equip gives the session its tools. Its settings are known by then.
-func (s *Session) equip() (err error) {
-	var list []tools.Tool
+func (s *Session) equip(ctx context.Context) error {
 	if f := s.agent.opts.Tools; f != nil {
-		list = f(s)
+		s.own = f(s)
 	}
-	s.tools, err = tools.NewRegistry(list...)
-	return err
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	return s.refreshTools(ctx)
 }
 
 // attach makes the session one of its connection.
@@ -318,6 +319,7 @@ func (s *Session) abandon(cause error) {
 // drop closes the session in memory.
 func (s *Session) drop() {
 	s.idle.Stop()
+	s.disconnect()
 	s.logMu.Lock()
 	s.dropped = true
 	s.closeLog()

@@ -26,7 +26,8 @@ type Session struct {
 	client   *agent.Session
 	id       acp.SessionID
 	owner    string
-	tools    *tools.Registry
+	own      []tools.Tool // those of the author
+	servers  MCPServers   // nil if there are none
 	settings []Setting
 	out      *output
 	ending   <-chan struct{} // closed when the connection to the client begins to end
@@ -46,6 +47,7 @@ type Session struct {
 	busy     context.CancelCauseFunc // ends the turn that runs; nil if there is none
 	over     error                   // why no turn can begin any more
 	idle     *time.Timer
+	tools    *tools.Registry
 	commands Commands
 	values   map[string]string // of the settings
 	rules    map[ruleRecord]bool
@@ -81,7 +83,7 @@ func (s *Session) stop(cause error) {
 func (s *Session) Workspace() *workspace.Workspace { return s.workspace }
 
 // Tools returns the tools of the session, for the model.
-func (s *Session) Tools() []tools.Tool { return s.tools.Tools() }
+func (s *Session) Tools() []tools.Tool { return s.registry().Tools() }
 
 // Text adds to the message of the agent. Deltas of a model are joined: the first one is sent
 // at once, the following ones within 25 ms or 2 KiB. Whatever else is sent ends the message.
@@ -187,13 +189,13 @@ func (s *Session) tellHeld(ctx context.Context) error {
 // Run runs tool calls, asking for permission where that is needed; see tools.Registry.Run. An
 // error means that the turn must end.
 func (s *Session) Run(ctx context.Context, calls ...tools.Request) ([]tools.Done, error) {
-	return s.tools.Run(ctx, s.env(), calls)
+	return s.registry().Run(ctx, s.env(), calls)
 }
 
 // Announce shows a tool call of which the model has said only the name yet. It returns the id
 // for the Request of Run.
 func (s *Session) Announce(ctx context.Context, name string) (acp.ToolCallID, error) {
-	return s.tools.Announce(ctx, s.env(), name)
+	return s.registry().Announce(ctx, s.env(), name)
 }
 
 func (s *Session) env() tools.Env {

@@ -64,6 +64,9 @@ func (s *Session) prompt(ctx context.Context, blocks []acp.ContentBlock) (_ *acp
 	}
 	defer s.finish()
 	defer s.watch(ctx)()
+	if err := s.refreshTools(ctx); err != nil {
+		return nil, err
+	}
 	if err := s.opened(ctx, p); err != nil {
 		return nil, err
 	}
