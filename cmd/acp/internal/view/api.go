@@ -302,7 +302,7 @@ func kindOf(item thread.Item) string {
 // shownOfText is how much of a text the state contains.
 const shownOfText = 4 << 10
 
-// shorten returns a value as JSON in which long texts are cut.
+// shorten returns a value as JSON in which the middle of long texts is left out.
 func shorten(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -319,8 +319,10 @@ func shorten(v any) any {
 func cutTexts(v any) any {
 	switch v := v.(type) {
 	case string:
-		if len(v) > shownOfText {
-			return strings.ToValidUTF8(v[:shownOfText], "") + "… " + plural(int64(len(v)-shownOfText), "byte") + " more"
+		if len(v) > shownOfText { // an interface shows the end of a long message
+			const head = shownOfText / 4
+			tail := len(v) - (shownOfText - head)
+			return strings.ToValidUTF8(v[:head], "") + "\n… " + plural(int64(tail-head), "byte") + " …\n" + strings.ToValidUTF8(v[tail:], "")
 		}
 	case []any:
 		for i := range v {

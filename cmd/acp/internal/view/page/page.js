@@ -324,13 +324,15 @@ function drawSessions() {
   }))
 }
 
-const setFilter = latest(async change => {
+const reloadLatest = latest(reload)
+
+function setFilter(change) {
   Object.assign(view, change)
   $('faults').checked = view.faults
   $('method').value = view.method
-  $('search').value = view.search
-  await reload()
-})
+  if (change.search === '') $('search').value = ''
+  return reloadLatest()
+}
 
 const readPlot = latest(async () => {
   view.plot = await getJSON('plot', { session: view.session })
