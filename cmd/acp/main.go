@@ -4,6 +4,8 @@
 // unchanged, and a recording of the conversation is written:
 //
 //	acp tap -- gemini --acp
+//
+// acp view shows it, while it is written too.
 package main
 
 import (
@@ -25,6 +27,8 @@ type command struct {
 // commands are listed in this order.
 var commands = []command{
 	{"tap", "pass on what a client and an agent send, and record it", tap},
+	{"view", "show a recording in a browser, or as text", viewRecording},
+	{"fixture", "print a recording as a Go test", writeFixture},
 	{"recordings", "list the recordings, or remove them", recordings},
 	{"version", "print the version", printVersion},
 }

@@ -2,8 +2,6 @@ package view
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -17,31 +15,16 @@ import (
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
 )
 
-const usage = `usage: acp view [-text] [-open] [-port n] [file]
+// Options say how a recording is shown.
+type Options struct {
+	Text bool // the messages and their faults on standard output, instead of a page
+	Open bool // the page in the browser
+	Port int  // of the page; 0 means any
+}
 
-Shows a recording of acp tap, the newest one if no file is named. A recording that is
-being written is followed.
-
-`
-
-// Run is the command acp view. It ends with ctx.
-func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	flags := flag.NewFlagSet("acp view", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	text := flags.Bool("text", false, "print the messages and their faults instead of serving a page")
-	open := flags.Bool("open", false, "open the page in the browser")
-	port := flags.Int("port", 0, "the port of the page; 0 means any")
-	flags.Usage = func() {
-		_, _ = io.WriteString(stderr, usage)
-		flags.PrintDefaults()
-	}
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() > 1 {
-		return errors.New("acp view shows one recording: name one file")
-	}
-	path, err := Choose(flags.Arg(0))
+// Run shows a recording, the newest one if file is empty, and ends with ctx.
+func Run(ctx context.Context, file string, opts Options, stdout, stderr io.Writer) error {
+	path, err := choose(file)
 	if err != nil {
 		return err
 	}
@@ -50,17 +33,17 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer r.Close()
-	if *text {
+	if opts.Text {
 		err := Text(ctx, stdout, r, reader)
 		if ctx.Err() != nil {
 			return nil // Ctrl-C ends following
 		}
 		return err
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(*port)))
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(opts.Port)))
 	if err != nil {
 		_ = reader.Close()
-		return fmt.Errorf("the page cannot be served on port %d: %w: choose another port with -port, or leave it out", *port, err)
+		return fmt.Errorf("the page cannot be served on port %d: %w: choose another port with -port, or leave it out", opts.Port, err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -72,7 +55,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	server := NewServer(r, func() ([]byte, error) { return fixture.Write(path, fixture.Options{}) })
 	address := fmt.Sprintf("http://%s/%s/", listener.Addr(), server.Token)
 	_, _ = fmt.Fprintf(stdout, "%s\n%s\nCtrl-C ends it.\n", r.Path, address)
-	if *open {
+	if opts.Open {
 		if err := browse(address); err != nil {
 			_, _ = fmt.Fprintf(stderr, "the browser cannot be started: %v: open the address above\n", err)
 		}
@@ -91,8 +74,8 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	return err
 }
 
-// Choose returns the recording to show: the named one, or the newest.
-func Choose(name string) (string, error) {
+// choose returns the recording to show: the named one, or the newest.
+func choose(name string) (string, error) {
 	if name != "" {
 		return name, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -454,23 +455,22 @@ func TestBadInputGetsASentence(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	taken := httptest.NewServer(nil)
 	defer taken.Close()
-	port := taken.URL[strings.LastIndex(taken.URL, ":")+1:]
-	good := save(t, script(turn...))
+	port, err := strconv.Atoi(taken.URL[strings.LastIndex(taken.URL, ":")+1:])
+	require.NoError(t, err)
 	for name, c := range map[string]struct {
-		args []string
+		file string
+		port int
 		want string
 	}{
-		"no recording yet":     {nil, `there is no recording in .*: make one with acp tap, or name a file`},
-		"no such file":         {[]string{"/nowhere/x.jsonl"}, `/nowhere/x.jsonl: no such file`},
-		"another file":         {[]string{save(t, "hello\n")}, `this is no recording of acp tap`},
-		"an empty file":        {[]string{save(t, "")}, `this is no recording of acp tap`},
-		"a newer version":      {[]string{save(t, strings.Replace(script(), `"format":1`, `"format":9`, 1))}, `install a newer acp`},
-		"a port in use":        {[]string{"-port", port, good}, `cannot be served on port ` + port + `: .*choose another port with -port`},
-		"two files":            {[]string{good, good}, `shows one recording`},
-		"a flag that is wrong": {[]string{"-prot", "1"}, `flag provided but not defined`},
+		"no recording yet": {"", 0, `there is no recording in .*: make one with acp tap, or name a file`},
+		"no such file":     {"/nowhere/x.jsonl", 0, `/nowhere/x.jsonl: no such file`},
+		"another file":     {save(t, "hello\n"), 0, `this is no recording of acp tap`},
+		"an empty file":    {save(t, ""), 0, `this is no recording of acp tap`},
+		"a newer version":  {save(t, strings.Replace(script(), `"format":1`, `"format":9`, 1)), 0, `install a newer acp`},
+		"a port in use":    {save(t, script(turn...)), port, `cannot be served on port \d+: .*choose another port with -port`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := Run(t.Context(), c.args, io.Discard, io.Discard)
+			err := Run(t.Context(), c.file, Options{Port: c.port}, io.Discard, io.Discard)
 			require.Error(t, err)
 			assert.Regexp(t, c.want, err.Error())
 		})
@@ -481,7 +481,7 @@ func TestRunServesUntilItsContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, []string{save(t, script(turn...))}, in, io.Discard) }() // ends with ctx
+	go func() { ended <- Run(ctx, save(t, script(turn...)), Options{}, in, io.Discard) }() // ends with ctx
 	b := make([]byte, 1000)
 	n, err := out.Read(b)
 	require.NoError(t, err)

@@ -59,6 +59,7 @@ function duration(micros) {
 
 const clock = time => { const t = new Date(time); return `${t.toLocaleTimeString('en-GB')}.${String(t.getMilliseconds()).padStart(3, '0')}` }
 
+const count = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`
 const bytes = n => n < 10_000 ? `${n} bytes` : n < 10_000_000 ? `${Math.round(n / 1024)} KiB` : `${Math.round(n / 1048576)} MiB`
 
 // --- the list ---
@@ -317,7 +318,7 @@ function drawSessions() {
   const all = [[-1, 'All messages', info.messages, info.sessions.reduce((n, s) => n + s.faults, 0)]]
   info.sessions.forEach((s, i) => all.push([i, s.id ? s.title || s.id : `Connection ${s.conn}`, s.messages, s.faults]))
   $('sessions').replaceChildren(...all.map(([number, name, messages, faults]) => {
-    const button = el('button', '', el('span', 'text', name), el('span', 'dim', `${messages} messages `), el('span', 'must', faults ? `${faults} faults` : ''))
+    const button = el('button', '', el('span', 'text', name), el('span', 'dim', `${count(messages, 'message')} `), el('span', 'must', faults ? count(faults, 'fault') : ''))
     if (number === view.session) button.setAttribute('aria-current', 'true')
     button.onclick = () => setFilter({ session: number })
     return button
@@ -378,7 +379,7 @@ async function refresh() {
   $('slider').max = Math.max(info.length, 1)
   const faults = info.sessions?.reduce((n, s) => n + s.faults, 0) ?? 0
   $('status').className = info.damaged ? 'failed' : ''
-  $('status').textContent = `${info.messages} messages, ${faults} faults${info.ended ? '' : ', still recording'}${info.damaged ? `: ${info.damaged}` : ''}`
+  $('status').textContent = `${count(info.messages, 'message')}, ${count(faults, 'fault')}${info.ended ? '' : ', still recording'}${info.damaged ? `: ${info.damaged}` : ''}`
   if (before && before.messages === info.messages && before.ended === info.ended) return
   info.sessions ??= []
   const methods = ['', ...(info.methods ?? [])]
