@@ -102,9 +102,11 @@ type ToolCall struct {
 	Meta        Meta `json:"meta,omitempty"`
 }
 
+var finalStatus = []string{ToolCompleted, ToolFailed, ToolCancelled}
+
 // Open reports whether the call has neither finished nor ended.
 func (c *ToolCall) Open() bool {
-	return !c.Ended && !slices.Contains([]string{ToolCompleted, ToolFailed, ToolCancelled}, c.Status)
+	return !c.Ended && !slices.Contains(finalStatus, c.Status)
 }
 
 // Notice is a short message to the user that is not part of the conversation.

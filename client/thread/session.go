@@ -141,18 +141,27 @@ func (t *Thread) closeMessage() {
 // Ask applies the events, such as a change of the tool call that p is about, and adds the
 // pending permission request p in one step. The Key of p must be 0; the Thread assigns one.
 // Call the returned function when the request has been answered; it may be called more than
-// once.
+// once. If the call is over, the events are not applied: an update may overtake the request that
+// was sent before it.
 func (t *Thread) Ask(p Permission, events ...Event) (answered func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, e := range events {
-		e.apply(t)
+	if !t.finished(p.ToolCallID) {
+		for _, e := range events {
+			e.apply(t)
+		}
 	}
 	t.asked++
 	p.Key = t.asked
 	t.unlisted[p.Key] = p
 	t.listPermissions()
 	return func() { t.answered(p.Key) }
+}
+
+// finished reports whether the agent has said how a tool call ended.
+func (t *Thread) finished(id string) bool {
+	i, ok := t.now.index.find(t.now.index.tools, id, len(t.items))
+	return ok && slices.Contains(finalStatus, t.items[i].node.(*toolNode).call.Status)
 }
 
 // permissionsAtOnce is how many pending permission requests a snapshot lists, because each change

@@ -224,6 +224,15 @@ func TestPermission(t *testing.T) {
 	other()
 }
 
+// The request for permission may be handled after the update that was sent behind it, which says
+// that the call was cancelled.
+func TestPermissionForACallThatIsOver(t *testing.T) {
+	th := threadOf(t, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"rm"}`, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"failed"}`)
+	th.Permission(&acp.RequestPermissionRequest{ToolCall: acp.ToolCallUpdate{ToolCallID: "1", Title: "rm all", Status: acp.ToolCallStatusPending}})
+	assert.Equal(t, []string{"tool 1: rm (failed)"}, lines(th))
+	assert.Len(t, th.Snapshot().Permissions, 1)
+}
+
 func TestEcho(t *testing.T) {
 	link := &acp.ResourceLink{Name: "f", URI: "file:///f"}
 	linked := `{"sessionUpdate":"user_message_chunk","content":{"type":"resource_link","name":"f","uri":"file:///f"}}`
