@@ -13,11 +13,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
-	"github.com/acpkit/go-sdk/agent/loop"
-	"github.com/acpkit/go-sdk/agent/loop/chat"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
-	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
@@ -80,23 +77,6 @@ func ExampleSession_Remember() {
 	// agent: I have read 0 messages before this one.
 	// user: hello again
 	// agent: I have read 2 messages before this one.
-}
-
-func ExampleOptions_turn() {
-	model := chat.New(&chat.Options{BaseURL: os.Getenv("BASE_URL"), Key: os.Getenv("API_KEY"), Model: os.Getenv("MODEL")})
-	l := loop.New(model, &loop.Options{System: "You are a coding agent."})
-	a := kit.New(&kit.Options{
-		Info:     acp.Implementation{Name: "coder", Version: "1"},
-		Auth:     model.Auth(), // without BASE_URL a sentence says how to set it
-		Settings: kit.Settings{model.Setting()},
-		Commands: kit.Commands{{Name: "compact", Description: "Summarize the conversation", Run: l.Compact}},
-		Tools:    func(s *kit.Session) []tools.Tool { return workspace.Tools(s.Workspace()) },
-		Turn:     l.Turn,
-	})
-	err := a.Serve(context.Background(), stream.Stdio())
-	if err != nil {
-		log.Fatal(err)
-	}
 }
 
 func ExampleSession_Text() {
