@@ -68,6 +68,7 @@ import (
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -178,13 +179,20 @@ func (a *adapter) end() {
 	}
 }
 
-// HandleExtension passes an extension request on to the agent.
+// HandleExtension passes an extension request on to the agent. For a client of version 2, what only
+// version 1 has is no method.
 func (a *adapter) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	if wire.Defines(acp.ProtocolVersion, method) {
+		return nil, rpcerr.MethodNotFound(method)
+	}
 	return a.below.HandleExtension(ctx, method, params)
 }
 
 // HandleExtensionNotification passes an extension notification on to the agent.
 func (a *adapter) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
+	if wire.Defines(acp.ProtocolVersion, method) {
+		return nil
+	}
 	return a.below.HandleExtensionNotification(ctx, method, params)
 }
 

@@ -125,6 +125,18 @@ func TestExtensions(t *testing.T) {
 	})
 }
 
+// A method of version 1 is no extension, so a client of version 2 cannot load a session behind the
+// back of the adapter.
+func TestMethodsOfVersion1AreNoExtensions(t *testing.T) {
+	own := &testAgent{caps: &acp.AgentCapabilities{LoadSession: true}}
+	a := &loading{testAgent: own}
+	scene(t, a, own, func(p *testClient) {
+		p.call(9, "session/load", `{"sessionId":"s1","cwd":"/","mcpServers":[]}`)
+		p.want(`{"jsonrpc":"2.0","id":9,"error":{"code":-32601,"message":"Method not found: session/load","data":{"method":"session/load"}}}`)
+		assert.Nil(t, a.loaded)
+	})
+}
+
 // An agent that advertises a method it does not have cannot be served.
 func TestAgentThatCannotBeServed(t *testing.T) {
 	for name, tt := range map[string]struct {
