@@ -86,10 +86,12 @@ func (r request) call() tools.Request {
 func (r request) told(d tools.Done, full bool) (told string, _ bool) {
 	text, worked := d.Model[0].Text, d.Outcome == tools.Completed
 	switch {
+	case d.Outcome == tools.Rejected:
+		return r.title() + " did not work: you did not allow it.\n", false
 	case !worked:
 		return r.title() + " did not work: " + text + "\n", false
-	case r.verb == verbRead && text == "[the file is empty]":
-		return r.path + " is empty.\n", true
+	case r.verb == verbRead && strings.HasPrefix(text, "[the file has nothing"):
+		return r.path + " has no such lines.\n", true
 	case r.verb == verbRead && r.line+r.max > 0:
 		told = fmt.Sprintf("%s of %s, from line %d:\n", lines(count(text)), r.path, max(r.line, 1))
 	case r.verb == verbRead:

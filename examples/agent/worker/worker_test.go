@@ -75,6 +75,7 @@ func TestSessionsAreKept(t *testing.T) {
 		_, err = conn.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: auto})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"Read notes completed", "Run touch made completed"}, seen.plans)
+		assert.Contains(t, seen.texts, "Run touch made did not work: you did not allow it.\n")
 		assert.Equal(t, "Not everything worked; see above.\n", seen.texts[len(seen.texts)-1])
 		before = seen.texts
 	})
