@@ -60,8 +60,10 @@ func TestStats(t *testing.T) {
 		}
 	}
 	assert.Equal(t, last.Refused, h.Stats().Refused)
-	publish(h)
-	assert.Contains(t, expvar.Get("acp").String(), `"Connections":2,"Sessions":1,"ConnectionsTotal":2,`)
+	if expvar.Get("acp") == nil { // a process can publish a name once, also with -count=2
+		publish(h)
+		assert.Contains(t, expvar.Get("acp").String(), `"Connections":2,"Sessions":1,"ConnectionsTotal":2,`)
+	}
 
 	for _, c := range conns {
 		c.Close()

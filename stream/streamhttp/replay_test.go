@@ -222,6 +222,7 @@ func TestReplayToClient(t *testing.T) {
 				p.mu.Unlock()
 			case l.Kind == "sse-event":
 				session := strings.TrimPrefix(strings.TrimPrefix(l.Stream, "conn"), "session:")
+				synctest.Wait() // the handler of an event stream that the client has left must not take the event
 				p.say(session, l.Raw)
 				m := stream.ParseMessage([]byte(l.Raw))
 				if m.IsResponse() && session == "" {
