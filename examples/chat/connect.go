@@ -17,11 +17,14 @@ import (
 // tokenVariable names the environment variable with the token for a remote agent.
 const tokenVariable = "ACP_TOKEN"
 
+// endGrace is how long the agent may take to end by itself. Tests shorten it.
+var endGrace = 5 * time.Second
+
 func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 	if c.settings.url != "" {
 		return remote.Dial(ctx, c.settings.url, &remote.DialOptions{Header: header})
 	}
-	options := &stream.CommandOptions{OnStderr: c.start.stderr, OnNoise: c.start.skipped}
+	options := &stream.CommandOptions{OnStderr: c.start.stderr, OnNoise: c.start.skipped, Grace: endGrace}
 	if c.settings.verbose {
 		options.Stderr = c.console.err
 	}
