@@ -136,9 +136,16 @@ func run(t *testing.T, ctx context.Context, statements string) {
 // until waits for an expression in the page to be true.
 func until(t *testing.T, ctx context.Context, expression string) {
 	t.Helper()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingTimeout(20*time.Second)))
+	poll := func() error {
+		_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingTimeout(20*time.Second)))
+		return err
+	}
+	err := poll()
+	if err != nil && strings.Contains(err.Error(), "Cannot find context") { // of the page before
+		err = poll()
+	}
 	if err != nil {
-		shows, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText.slice(0, 2000)`))
+		shows, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body.innerText.slice(-2500)`))
 		require.NoError(t, err, "%s; the page shows %s", expression, shows)
 	}
 }

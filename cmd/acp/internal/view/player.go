@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
 	v2 "github.com/acpkit/go-sdk/acp/v2"
@@ -119,6 +120,12 @@ func (p *player) apply1(method string, params json.RawMessage, pos int32) {
 		p.calls[pos] = &played{params: read[acp.SetSessionModeRequest](params)}
 	case "session/set_config_option":
 		p.calls[pos] = &played{}
+	case "terminal/create":
+		p.calls[pos] = &played{params: read[acp.CreateTerminalRequest](params)}
+	case "terminal/output":
+		p.calls[pos] = &played{params: read[acp.TerminalOutputRequest](params)}
+	case "terminal/wait_for_exit":
+		p.calls[pos] = &played{params: read[acp.WaitForTerminalExitRequest](params)}
 	}
 }
 
@@ -210,6 +217,44 @@ func (p *player) opened1(method string, call *played, result json.RawMessage) {
 		if r := read[acp.SetSessionConfigOptionResponse](result); r != nil {
 			p.thread.Apply(&acp.ConfigOptionUpdate{ConfigOptions: r.ConfigOptions})
 		}
+	default:
+		p.terminal(call, result)
+	}
+}
+
+// terminal plays the response to a request about a terminal of a client. The agent asks for the output
+// that the client has shown all the time.
+func (p *player) terminal(call *played, result json.RawMessage) {
+	var change thread.TerminalChanged
+	exit := func(code *uint32, signal string) {
+		e := &thread.Exit{Signal: signal}
+		if code != nil {
+			e.Code = new(int64(*code))
+		}
+		change.Exit = &e
+	}
+	switch req := call.params.(type) {
+	case *acp.CreateTerminalRequest:
+		if r := read[acp.CreateTerminalResponse](result); r != nil && req != nil {
+			change.ID, change.Cwd = string(r.TerminalID), &req.Cwd
+			change.Command = new(strings.Join(append([]string{req.Command}, req.Args...), " "))
+		}
+	case *acp.TerminalOutputRequest:
+		if r := read[acp.TerminalOutputResponse](result); r != nil && req != nil {
+			change.ID, change.Truncated = string(req.TerminalID), &r.Truncated
+			change.Output = new([]byte(r.Output))
+			if r.ExitStatus != nil {
+				exit(r.ExitStatus.ExitCode, r.ExitStatus.Signal)
+			}
+		}
+	case *acp.WaitForTerminalExitRequest:
+		if r := read[acp.WaitForTerminalExitResponse](result); r != nil && req != nil {
+			change.ID = string(req.TerminalID)
+			exit(r.ExitCode, r.Signal)
+		}
+	}
+	if change.ID != "" {
+		p.thread.Do(change)
 	}
 }
 

@@ -81,8 +81,9 @@ function draw() {
   const rows = []
   for (let i = first; i < last; i++) {
     const chunk = view.chunks.get(Math.floor(i / chunkSize))
-    rows.push(chunk?.[i % chunkSize] ? drawRow(chunk[i % chunkSize], i) : el('div', 'row'))
-    if (!chunk) load(Math.floor(i / chunkSize))
+    const row = chunk?.[i % chunkSize] // which a chunk that was read earlier may lack
+    rows.push(row ? drawRow(row, i) : el('div', 'row'))
+    if (!row || chunk.stale) load(Math.floor(i / chunkSize))
   }
   $('rows').replaceChildren(...rows)
   const offset = (topRow() - first) * rowHeight
@@ -126,7 +127,7 @@ async function load(number) {
 // rowAt returns the row at a place of the list.
 async function rowAt(place) {
   const number = Math.floor(place / chunkSize)
-  if (!view.chunks.get(number)) {
+  if (!view.chunks.get(number)?.[place % chunkSize]) {
     const answer = await getJSON('messages', { ...filter(), from: number * chunkSize, n: chunkSize })
     view.chunks.set(number, answer.rows)
     view.total = answer.total
@@ -158,10 +159,11 @@ async function reload() {
   readPlot()
 }
 
-const find = latest(async params => {
+// find chooses the message that params lead to, unless it precedes the message atLeast.
+const find = latest(async (params, atLeast = 0) => {
   const answer = await getJSON('messages', { ...filter(), ...params, n: 1 })
   view.total = answer.total
-  if (answer.rows[0]) await choose(answer.rows[0], answer.place)
+  if (answer.rows[0]?.seq >= atLeast) await choose(answer.rows[0], answer.place)
 })
 
 async function move(by) {
@@ -295,7 +297,10 @@ function drawTool(v, terminals) {
   for (const c of v.content ?? []) {
     let text = c.block ? blocks([c.block]) : c.type
     if (c.diff) text = c.diff.patch || c.diff.changes.map(x => `${x.operation} ${x.path ?? ''}`).join('\n') + diffText(c.diff)
-    if (c.terminalId) text = `$ ${terminals[c.terminalId]?.command ?? c.terminalId}\n${terminals[c.terminalId]?.output ?? ''}`
+    if (c.terminalId) {
+      const shell = terminals[c.terminalId] ?? { command: c.terminalId, output: '' }
+      text = `$ ${shell.command}\n${shell.output}${shell.exit ? `\n[exit ${shell.exit.code ?? shell.exit.signal ?? ''}]` : ''}`
+    }
     card.append(el('pre', 'text', text))
   }
   return item('tool', '', card)
@@ -389,11 +394,12 @@ async function refresh() {
   }
   drawSessions()
   readPlot()
-  view.chunks.delete(Math.floor(Math.max(0, view.total - 1) / chunkSize))
+  for (const chunk of view.chunks.values()) chunk.stale = true // rows get responses and faults; they stay until they are read again
   const answer = await getJSON('messages', { ...filter(), from: 1e9, n: 1 })
   view.total = answer.total
   draw()
-  if (view.follow && answer.rows[0]) await choose(answer.rows[0], answer.place, true)
+  if (!view.row && wanted) await find({ seq: wanted }, info.ended ? 0 : wanted)
+  else if (view.follow && answer.rows[0]) await choose(answer.rows[0], answer.place, true)
 }
 
 async function poll() {
@@ -443,12 +449,9 @@ $('fixture').onclick = async () => {
 }
 $('list').onscroll = draw
 addEventListener('resize', () => { draw(); drawPlot() })
-addEventListener('hashchange', () => find({ seq: Number(location.hash.slice(1)) }))
+addEventListener('hashchange', e => { view.follow = false; find({ seq: Number(new URL(e.newURL).hash.slice(1)) }) })
 matchMedia('(prefers-color-scheme: dark)').onchange = drawPlot
 
-const wanted = Number(location.hash.slice(1))
-await refresh()
-if (wanted) await find({ seq: wanted })
-else if (view.total) await last()
-else view.follow = true
-if (!view.info.ended) setTimeout(poll, 500)
+const wanted = Number(location.hash.slice(1)) // the message of the link, which may not be read yet
+view.follow = !wanted
+await poll()
