@@ -1,9 +1,12 @@
 package interop_test
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -49,6 +52,42 @@ func TestExampleAgentUnderAcpx(t *testing.T) {
 			assert.NoFileExists(t, filepath.Join(dir, "made.txt"))
 		})
 	}
+}
+
+// acpx holds a conversation in one session, whose agent it ends after each turn: it loads the session
+// for the next one, and cancels one.
+func TestExampleAgentSessionUnderAcpx(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	dir, home := pairtest.TempDir(t), pairtest.TempDir(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("first line\n"), 0o600))
+	agent := quoted([]string{example(t, "agent"), "-state", home})
+	env := append(os.Environ(), "HOME="+home)
+	command := func(args ...string) []string {
+		return node(t, "node_modules/acpx/dist/cli.js", append([]string{"--cwd", dir, "--agent", agent, "--approve-all", "--ttl", "1"}, args...)...)
+	}
+	acpx := func(args ...string) string {
+		t.Helper()
+		got := run(t, dir, env, "", command(args...)...)
+		require.Zero(t, got.code, "%v\nstdout: %s\nstderr: %s", args, got.stdout, got.stderr)
+		assert.NotContains(t, got.stderr, "level=", "the agent has nothing to warn of")
+		return got.stdout
+	}
+	acpx("sessions", "new")
+	assert.Contains(t, acpx("prompt", "append to notes.txt: more"), "Wrote notes.txt.")
+	waits := command("prompt", "run `touch running; exec sleep 60`")
+	turn := exec.CommandContext(t.Context(), waits[0], waits[1:]...)
+	turn.Env = env
+	var said bytes.Buffer
+	turn.Stdout = &said
+	require.NoError(t, turn.Start())
+	require.Eventually(t, func() bool { _, err := os.Stat(filepath.Join(dir, "running")); return err == nil }, conversationTimeout, 50*time.Millisecond)
+	acpx("cancel")
+	require.NoError(t, turn.Wait())
+	assert.Contains(t, said.String(), "[done] cancelled")
+	third := acpx("prompt", "read notes.txt")
+	assert.Contains(t, third, "session/load")
+	assert.Contains(t, third, "notes.txt has 2 lines.")
 }
 
 // The example client holds a turn with an agent on the TypeScript SDK, and records it.

@@ -129,7 +129,7 @@ func TestTypeScriptClientOfVersion2(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(out, &report), "%s", out)
 
-	assert.Equal(t, [][2]string{{"end_turn", "string"}, {"end_turn", "string"}, {"end_turn", "string"}}, report.Stops)
+	assert.Equal(t, [][2]string{{"end_turn", "string"}, {"end_turn", "string"}, {"end_turn", "string"}, {"cancelled", "string"}}, report.Stops)
 	assert.Equal(t, []string{
 		"user_message", "state_update running", "session_info_update", "tool_call_update pending", "tool_call_update in_progress",
 		"tool_call_update completed", "agent_message_chunk", "state_update idle",
@@ -137,10 +137,13 @@ func TestTypeScriptClientOfVersion2(t *testing.T) {
 		"state_update running", "tool_call_update in_progress", "tool_call_update completed", "agent_message_chunk", "state_update idle",
 		"user_message", "state_update running", "tool_call_update pending", "state_update requires_action", "ask cat notes",
 		"state_update running", "tool_call_update in_progress", "tool_call_update completed", "agent_message_chunk", "state_update idle",
+		"user_message", "state_update running", "tool_call_update pending", "state_update requires_action", "ask exec sleep 60",
+		"state_update running", "tool_call_update in_progress", "tool_call_update", "tool_call_update failed", "state_update idle",
 	}, story(report.Seen))
 	assert.Equal(t, []string{
 		"user_message", "tool_call_update completed", "agent_message", "user_message", "tool_call_update completed", "agent_message",
-		"user_message", "tool_call_update completed", "agent_message", "session_info_update", "state_update idle",
+		"user_message", "tool_call_update completed", "agent_message", "user_message", "tool_call_update failed",
+		"session_info_update", "state_update idle",
 	}, story(report.Replayed))
 	assert.Equal(t, []string{"read notes"}, report.Listed)
 	assert.Equal(t, "auto", report.Mode)
@@ -149,6 +152,53 @@ func TestTypeScriptClientOfVersion2(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "notes"))
 	require.NoError(t, err)
 	assert.Equal(t, "one\n2\nthree\n", string(text))
+}
+
+// The TypeScript SDK's client of version 1, with files and terminals, holds turns with the example
+// agent, cancels some, and finds all of it again in another process.
+func TestTypeScriptClientOfVersion1(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	dir := pairtest.TempDir(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes"), []byte("one\ntwo\nthree\n"), 0o600))
+	got := run(t, dir, os.Environ(), "", append(node(t, "client1.mjs", dir), example(t, "agent"), "-state", t.TempDir())...)
+	require.Zero(t, got.code, "stdout: %s\nstderr: %s", got.stdout, got.stderr)
+	assert.Empty(t, got.stderr, "nothing of this is worth a warning")
+	var report struct {
+		Stops, Modes, Asked, AskedLater, Listed, Live, Loaded, Resumed []string
+		Mode                                                           string
+		Terminals, Left                                                int
+		Errors                                                         map[string]int
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report), "%s", got.stdout)
+
+	const first = `read notes, then edit notes: replace "two" with "2"`
+	assert.Equal(t, []string{"end_turn", "end_turn", "end_turn", "cancelled", "cancelled", "end_turn"}, report.Stops)
+	assert.Equal(t, []string{"ask", "auto"}, report.Modes)
+	assert.Equal(t, []string{"Edit notes", "cat notes", "Write made", "exec sleep 60", "echo never > made"}, report.Asked)
+	assert.Zero(t, report.Terminals, "all are released")
+	for _, update := range []string{"plan in_progress,pending", "tool_call Read notes pending", "plan completed,completed", "config_option_update"} {
+		assert.Contains(t, report.Live, update)
+	}
+	assert.Equal(t, []string{first}, report.Listed)
+	assert.Equal(t, "auto", report.Mode)
+	assert.Equal(t, []string{
+		"user_message_chunk " + first, "agent_thought_chunk That is more than one thing to do, so I make a plan.", "plan completed,completed",
+		"tool_call Read notes completed", "agent_message_chunk notes has 3 lines.\n```\none\ntwo\nthree\n```\n",
+		"tool_call Edit notes completed", "agent_message_chunk Wrote notes.\n", "agent_message_chunk Everything is done.\n",
+		"user_message_chunk run cat notes", "tool_call cat notes completed", "agent_message_chunk `cat notes` printed:\n```\none\n2\nthree\n```\n",
+		"user_message_chunk write made: x", "tool_call Write made failed", "agent_message_chunk Write made did not work: you did not allow it.\n",
+		"user_message_chunk run exec sleep 60", "tool_call exec sleep 60 failed",
+		"user_message_chunk run echo never > made", "tool_call echo never > made failed",
+		"session_info_update " + first,
+	}, report.Loaded)
+	assert.NotContains(t, report.Resumed, report.Loaded[0], "resume shows nothing again")
+	assert.Empty(t, report.AskedLater, "the mode is the one that was set")
+	assert.Zero(t, report.Left)
+	assert.Equal(t, map[string]int{"session/load": -32002, "session/resume": -32002}, report.Errors)
+	text, err := os.ReadFile(filepath.Join(dir, "made"))
+	require.NoError(t, err)
+	assert.Equal(t, "x\n", string(text))
 }
 
 // story leaves out repetitions, and the commands, which the agent sends when it has

@@ -91,7 +91,7 @@ export class Host {
   }
 
   create({ command, args, env, cwd }) {
-    const child = spawn(command, args, { cwd, env: { ...process.env, ...Object.fromEntries(env.map((e) => [e.name, e.value])) } });
+    const child = spawn(command, args, { cwd, env: { ...process.env, ...Object.fromEntries((env ?? []).map((e) => [e.name, e.value])) } });
     const terminal = { child, text: "", status: null };
     child.stdout.on("data", (b) => (terminal.text += b));
     child.stderr.on("data", (b) => (terminal.text += b));

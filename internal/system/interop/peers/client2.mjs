@@ -27,8 +27,13 @@ await app.connectWith(stream, async (agent) => {
   report.agent = await agent.request("initialize", { protocolVersion: 2, info: { name: "client2", version: "1" }, capabilities: {} });
   const session = await agent.buildSession(cwd).start();
   const { sessionId } = session;
-  for (const text of ["read notes", 'edit notes: replace "two" with "2"', "run cat notes"]) {
+  for (const text of ["read notes", 'edit notes: replace "two" with "2"', "run cat notes", "run exec sleep 60"]) {
+    const before = report.seen.length;
     const { messageId } = await session.prompt(text);
+    if (text === "run exec sleep 60") {
+      while (!report.seen.slice(before).includes("tool_call_update in_progress")) await wait(10);
+      await agent.notify("session/cancel", { sessionId });
+    }
     for (;;) {
       const message = await session.nextUpdate();
       if (message.kind === "stop") {
