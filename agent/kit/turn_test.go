@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -305,6 +306,7 @@ func TestTextBehindTheEndOfASession(t *testing.T) {
 		assert.Equal(t, "end_turn", w.outcome(w.prompt("a")))
 		assert.Equal(t, "ok", w.outcome(w.send("session/close", `{"sessionId":"SESSION"}`)))
 		time.Sleep(time.Hour)
+		synctest.Wait() // late is set
 		assert.Error(t, late)
 		assert.Zero(t, store.open.Load(), "a log that stays open is held for ever")
 		assert.Equal(t, "ok", w.outcome(w.load()))
