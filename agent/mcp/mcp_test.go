@@ -1,0 +1,272 @@
+package mcp_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/agent/mcp"
+	"github.com/acpkit/go-sdk/agent/tools"
+)
+
+const playVariable = "MCP_TEST_PLAY"
+
+// TestMain plays servers over stdio when the environment says so.
+func TestMain(m *testing.M) {
+	switch play := os.Getenv(playVariable); play {
+	case "":
+		os.Exit(m.Run())
+	case "server":
+		_ = newServer().Run(context.Background(), &sdk.StdioTransport{})
+	case "exits":
+		fmt.Fprintln(os.Stderr, "no token: "+os.Getenv("TOKEN"))
+		os.Exit(3)
+	case "junk":
+		fmt.Println("welcome!")
+		_ = newServer().Run(context.Background(), &sdk.StdioTransport{})
+	case "silent":
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	}
+}
+
+type textInput struct {
+	Text string `json:"text"`
+}
+
+func text(s string) *sdk.CallToolResult {
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: s}}}
+}
+
+// newServer returns a server with tools for the tests.
+func newServer() *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ServerOptions{PageSize: 2})
+	add := func(name string, f func(ctx context.Context, req *sdk.CallToolRequest, in textInput) (*sdk.CallToolResult, any, error)) {
+		sdk.AddTool(s, &sdk.Tool{Name: name, Description: name + "."}, f)
+	}
+	add("echo", func(_ context.Context, _ *sdk.CallToolRequest, in textInput) (*sdk.CallToolResult, any, error) {
+		return text(in.Text), nil, nil
+	})
+	add("env", func(_ context.Context, _ *sdk.CallToolRequest, in textInput) (*sdk.CallToolResult, any, error) {
+		return text(os.Getenv(in.Text)), nil, nil
+	})
+	add("fail", func(context.Context, *sdk.CallToolRequest, textInput) (*sdk.CallToolResult, any, error) {
+		return nil, nil, fmt.Errorf("no such file")
+	})
+	add("large", func(context.Context, *sdk.CallToolRequest, textInput) (*sdk.CallToolResult, any, error) {
+		return text(strings.Repeat("x", 4<<20)), nil, nil
+	})
+	add("exit", func(context.Context, *sdk.CallToolRequest, textInput) (*sdk.CallToolResult, any, error) {
+		os.Exit(1)
+		return nil, nil, nil
+	})
+	add("wait", func(ctx context.Context, req *sdk.CallToolRequest, _ textInput) (*sdk.CallToolResult, any, error) {
+		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Message: "half", Progress: 1, Total: 2})
+		<-ctx.Done()
+		return nil, nil, ctx.Err()
+	})
+	add("more", func(context.Context, *sdk.CallToolRequest, textInput) (*sdk.CallToolResult, any, error) {
+		add("a tool with spaces and a name that is much longer than what models accept", func(context.Context, *sdk.CallToolRequest, textInput) (*sdk.CallToolResult, any, error) {
+			return text("new"), nil, nil
+		})
+		return text("ok"), nil, nil
+	})
+	return s
+}
+
+// self describes a server that this test plays.
+func self(t *testing.T, name, play string, env ...acp.EnvVariable) acp.MCPServer {
+	path, err := os.Executable()
+	require.NoError(t, err)
+	return &acp.MCPServerStdio{Name: name, Command: path, Env: append(env, acp.EnvVariable{Name: playVariable, Value: play})}
+}
+
+// session is what the tools see of a session of a client.
+type session struct {
+	mu     sync.Mutex
+	shown  []string
+	inform chan string // gets each text that is shown, if not nil
+}
+
+func (s *session) Update(_ context.Context, u acp.SessionUpdate) error {
+	if u, ok := u.(*acp.ToolCallUpdate); ok && len(u.Content) > 0 {
+		if c, ok := u.Content[0].(*acp.Content); ok && s.inform != nil {
+			s.inform <- acp.PlainText(c.Content)
+		}
+	}
+	return nil
+}
+
+func (s *session) AskPermission(_ context.Context, _ *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error) {
+	return options[0], nil
+}
+
+// open connects to servers until the test ends.
+func open(t *testing.T, opts *mcp.Options, servers ...acp.MCPServer) kit.MCPServers {
+	t.Helper()
+	if opts == nil {
+		opts = &mcp.Options{}
+	}
+	opts.Logger = slog.New(slog.DiscardHandler)
+	set, err := mcp.Connector(opts).Connect(t.TempDir(), servers)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, set.Close()) })
+	return set
+}
+
+func names(set kit.MCPServers) (all []string) {
+	for _, tool := range set.Tools() {
+		all = append(all, tool.Name)
+	}
+	return all
+}
+
+// run calls a tool and returns how it ended.
+func run(ctx context.Context, t *testing.T, set kit.MCPServers, s *session, name, input string) tools.Done {
+	t.Helper()
+	registry, err := tools.NewRegistry(set.Tools()...)
+	require.NoError(t, err)
+	done, _ := registry.Run(ctx, tools.Env{Session: s, Logger: slog.New(slog.DiscardHandler)}, []tools.Request{{Name: name, Input: []byte(input)}})
+	return done[0]
+}
+
+func TestStdio(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "secret")
+	set := open(t, nil, self(t, "a", "server", acp.EnvVariable{Name: "TOKEN", Value: "given"}), self(t, "b", "junk"))
+	assert.Empty(t, set.Ready(t.Context()))
+	assert.Contains(t, names(set), "mcp__a__echo")
+	assert.Contains(t, names(set), "mcp__b__echo", "a server that prints junk before")
+	assert.Len(t, names(set), 14, "all pages")
+	for _, tt := range []struct {
+		tool, input string
+		outcome     tools.Outcome
+		want        string
+	}{
+		{"mcp__a__echo", `{"text":"hi"}`, tools.Completed, "hi"},
+		{"mcp__a__env", `{"text":"TOKEN"}`, tools.Completed, "given"},
+		{"mcp__b__env", `{"text":"TOKEN"}`, tools.Completed, ""},
+		{"mcp__a__env", `{"text":"OPENAI_API_KEY"}`, tools.Completed, ""},
+		{"mcp__a__fail", `{"text":""}`, tools.Failed, "no such file"},
+	} {
+		d := run(t.Context(), t, set, &session{}, tt.tool, tt.input)
+		assert.Equal(t, tt.outcome, d.Outcome, tt.tool)
+		require.NotEmpty(t, d.Model, tt.tool)
+		assert.Equal(t, tt.want, d.Model[0].Text, tt.tool)
+	}
+	large := run(t.Context(), t, set, &session{}, "mcp__a__large", `{"text":""}`)
+	assert.Equal(t, tools.Completed, large.Outcome)
+	assert.Less(t, len(large.Model[0].Text), 1<<20, "bounded for the model")
+}
+
+// A tool that comes later is there in the next turn, under a name that models accept.
+func TestListChanges(t *testing.T) {
+	set := open(t, nil, self(t, "a", "server"))
+	set.Ready(t.Context())
+	before := names(set)
+	run(t.Context(), t, set, &session{}, "mcp__a__more", `{"text":""}`)
+	require.Eventually(t, func() bool { return len(names(set)) == len(before)+1 }, 10*time.Second, 10*time.Millisecond)
+	for _, name := range names(set) {
+		assert.Regexp(t, `^[A-Za-z0-9_-]{1,64}$`, name)
+	}
+}
+
+// A server that fails is told in a sentence, without what the client has given it; the others work.
+func TestServersThatFail(t *testing.T) {
+	set := open(t, nil, self(t, "a", "exits", acp.EnvVariable{Name: "TOKEN", Value: "hush-hush"}), self(t, "b", "server"),
+		&acp.MCPServerStdio{Name: "c", Command: "/no/such/program"}, &acp.MCPServerHTTP{Name: "d", URL: "http://127.0.0.1:1/"})
+	failed := strings.Join(set.Ready(t.Context()), "\n")
+	assert.Contains(t, failed, `The MCP server "a" cannot be used`)
+	assert.Contains(t, failed, `it has written "no token: ***"`)
+	assert.Contains(t, failed, `The MCP server "c" cannot be used`)
+	assert.Contains(t, failed, `The MCP server "d" cannot be used`)
+	assert.NotContains(t, failed, "hush")
+	assert.Contains(t, names(set), "mcp__b__echo")
+	assert.Empty(t, set.Ready(t.Context()), "told once")
+}
+
+// A silent server holds nothing up for longer than ctx, and ends with the session.
+func TestSilentServer(t *testing.T) {
+	set := open(t, nil, self(t, "a", "silent"))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	assert.Empty(t, set.Ready(ctx))
+	assert.Empty(t, set.Tools())
+}
+
+// A server that ends in a call fails that call, and is there again in the next turn, three times.
+func TestCrash(t *testing.T) {
+	set := open(t, nil, self(t, "a", "server"))
+	set.Ready(t.Context())
+	for range 4 {
+		d := run(t.Context(), t, set, &session{}, "mcp__a__exit", `{"text":""}`)
+		assert.Equal(t, tools.Failed, d.Outcome)
+		assert.Contains(t, d.Model[0].Text, `has ended during the call: it may have taken effect.`)
+		require.Eventually(t, func() bool { return len(set.Ready(t.Context())) == 1 }, 10*time.Second, 5*time.Millisecond)
+	}
+	assert.Empty(t, set.Tools())
+}
+
+// A cancel and a deadline end the call at the server, which shows its progress before.
+func TestCancel(t *testing.T) {
+	set := open(t, &mcp.Options{CallTime: 5 * time.Second}, self(t, "a", "server"))
+	set.Ready(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &session{inform: make(chan string, 10)}
+	go func() { // ends with the progress
+		assert.Equal(t, "half 1 of 2", <-s.inform)
+		cancel()
+	}()
+	assert.Equal(t, tools.Cancelled, run(ctx, t, set, s, "mcp__a__wait", `{"text":""}`).Outcome)
+	assert.Equal(t, "hi", run(t.Context(), t, set, &session{}, "mcp__a__echo", `{"text":"hi"}`).Model[0].Text, "the server goes on")
+}
+
+// Headers go to the origin of the server, and to no other one.
+func TestHTTP(t *testing.T) {
+	var mu sync.Mutex
+	got := map[string]string{}
+	see := func(where string, next http.Handler) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			got[where] = r.Header.Get("Authorization")
+			mu.Unlock()
+			next.ServeHTTP(w, r)
+		}
+	}
+	server := newServer()
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
+	there := httptest.NewServer(see("server", handler))
+	t.Cleanup(there.Close)
+	other := httptest.NewServer(see("other", handler))
+	t.Cleanup(other.Close)
+	redirects := httptest.NewServer(see("redirects", http.RedirectHandler(other.URL, http.StatusTemporaryRedirect)))
+	t.Cleanup(redirects.Close)
+	headers := []acp.HTTPHeader{{Name: "Authorization", Value: "Bearer secret"}}
+	set := open(t, nil, &acp.MCPServerHTTP{Name: "a", URL: there.URL, Headers: headers}, &acp.MCPServerHTTP{Name: "b", URL: redirects.URL, Headers: headers})
+	set.Ready(t.Context())
+	assert.Equal(t, "hi", run(t.Context(), t, set, &session{}, "mcp__a__echo", `{"text":"hi"}`).Model[0].Text)
+	mu.Lock()
+	defer mu.Unlock()
+	assert.Equal(t, "Bearer secret", got["server"])
+	assert.Equal(t, "Bearer secret", got["redirects"])
+	assert.Empty(t, got["other"])
+}
+
+func TestTwoServersOfOneName(t *testing.T) {
+	_, err := mcp.Connector(nil).Connect(t.TempDir(), []acp.MCPServer{&acp.MCPServerStdio{Name: "a"}, &acp.MCPServerStdio{Name: "a"}})
+	assert.ErrorContains(t, err, "two servers have this name")
+	_, err = mcp.Connector(nil).Connect(t.TempDir(), []acp.MCPServer{&acp.MCPServerSSE{Name: "a"}})
+	assert.ErrorContains(t, err, "stdio and http")
+}

@@ -1,0 +1,214 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/acpkit/go-sdk/agent/tools"
+)
+
+// server is one server of a session.
+type server struct {
+	connector *connector
+	name      string
+	ctx       context.Context // that of the session
+	ready     chan struct{}   // closed when the first attempt has succeeded or failed
+
+	// dial connects once. tail returns what a process has said last.
+	dial func(ctx context.Context, client *sdk.Client) (session *sdk.ClientSession, tail func() string, err error)
+
+	hidden []string // values that the client has given to the server
+
+	mu       sync.Mutex
+	session  *sdk.ClientSession // nil while it is not connected
+	tools    []tools.Tool
+	failed   string // why it is not connected, until it is told
+	restarts int
+	closed   bool
+	calls    map[string]*tools.Call // those that run, by their progress tokens
+}
+
+// start makes the first attempt to connect.
+func (s *server) start() {
+	defer close(s.ready)
+	s.connect()
+}
+
+// connect connects and lists the tools.
+func (s *server) connect() {
+	ctx, cancel := context.WithTimeout(s.ctx, startTime)
+	defer cancel()
+	client := sdk.NewClient(&sdk.Implementation{Name: s.connector.opts.Info.Name, Version: s.connector.opts.Info.Version}, &sdk.ClientOptions{
+		Capabilities:                &sdk.ClientCapabilities{},
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { go s.refresh() }, // ends with the session
+		ProgressNotificationHandler: s.progress,
+	})
+	session, tail, err := s.dial(ctx, client)
+	var list []tools.Tool
+	if err == nil {
+		list, err = s.listed(ctx, session)
+	}
+	s.mu.Lock()
+	closed := s.closed
+	if err == nil && !closed {
+		s.session, s.tools, s.failed = session, list, ""
+	}
+	s.mu.Unlock()
+	switch {
+	case err == nil && !closed:
+		go s.watch(session, tail) // ends with the session
+		return
+	case session != nil:
+		_ = session.Close() // err is the reason
+	}
+	if err != nil && !closed {
+		s.fail("cannot be used", err, tail)
+	}
+}
+
+// watch waits for the end of a connection.
+func (s *server) watch(session *sdk.ClientSession, tail func() string) {
+	err := session.Wait()
+	s.mu.Lock()
+	lost := s.session == session && !s.closed
+	if lost {
+		s.session = nil
+	}
+	s.mu.Unlock()
+	if lost {
+		s.fail("has ended", err, tail)
+	}
+}
+
+// fail keeps a sentence for the person.
+func (s *server) fail(what string, err error, tail func() string) {
+	text := fmt.Sprintf("The MCP server %q %s", s.name, what)
+	if err != nil {
+		text += ": " + err.Error()
+	}
+	if tail != nil {
+		if said := lastLine(tail()); said != "" {
+			text += fmt.Sprintf(" (it has written %q)", said)
+		}
+	}
+	text = s.hide(text) + "."
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = text
+}
+
+// hide removes the values of variables and headers from a text.
+func (s *server) hide(text string) string {
+	for _, value := range s.hidden {
+		if len(value) > 3 {
+			text = strings.ReplaceAll(text, value, "***")
+		}
+	}
+	return text
+}
+
+// lastLine returns the last line of a text, cut to 200 bytes.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		text = text[i+1:]
+	}
+	if len(text) > 200 {
+		text = strings.ToValidUTF8(text[:200], "") + "…"
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// failure returns why the server is not connected, once.
+func (s *server) failure() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.failed
+	s.failed = ""
+	return text
+}
+
+// revive connects again to a server that has ended.
+func (s *server) revive() {
+	s.mu.Lock()
+	again := s.session == nil && !s.closed && isClosed(s.ready) && len(s.tools) > 0 && s.restarts < maxRestarts
+	if again {
+		s.restarts++
+	}
+	s.mu.Unlock()
+	if again {
+		s.connect()
+	}
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+// list returns the tools of a server that is connected.
+func (s *server) list() []tools.Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == nil {
+		return nil
+	}
+	return s.tools
+}
+
+// refresh lists the tools again after the server has changed them.
+func (s *server) refresh() {
+	s.mu.Lock()
+	session := s.session
+	s.mu.Unlock()
+	if session == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, startTime)
+	defer cancel()
+	list, err := s.listed(ctx, session)
+	if err != nil {
+		s.connector.opts.Logger.Warn("an MCP server does not list its tools", "server", s.name, "error", s.hide(err.Error()))
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == session {
+		s.tools = list
+	}
+}
+
+// connection returns the connection, or a failure for the model.
+func (s *server) connection() (*sdk.ClientSession, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == nil {
+		return nil, tools.Failf("The MCP server %q is not connected any more.", s.name)
+	}
+	return s.session, nil
+}
+
+// close ends the server.
+func (s *server) close() error {
+	<-s.ready // ends with the ctx of the session
+	s.mu.Lock()
+	session := s.session
+	s.session, s.closed = nil, true
+	s.mu.Unlock()
+	if session == nil {
+		return nil
+	}
+	if err := session.Close(); err != nil && !errors.Is(err, sdk.ErrConnectionClosed) {
+		return err
+	}
+	return nil
+}
