@@ -262,7 +262,7 @@ func TestOutputAfterTheConnection(t *testing.T) {
 			_ = s.Update(ctx, &acp.ToolCallUpdate{ToolCallID: "c", Status: acp.ToolCallStatusCompleted})
 			_ = s.Text(ctx, "after, ")
 			time.Sleep(time.Minute)
-			failed <- s.Text(ctx, "and much later")
+			failed <- errors.Join(s.Text(ctx, "and much later"), s.EndMessage())
 			return "", nil
 		}})
 		u = connect(t, a)
