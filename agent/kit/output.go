@@ -45,7 +45,7 @@ func newOutput(s *Session) *output {
 func (o *output) write(ctx context.Context, thought bool, delta string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if delta == "" || o.broken != nil {
+	if delta == "" || o.lost(ctx) {
 		return o.failure()
 	}
 	if o.id != "" && o.thought != thought {
@@ -61,12 +61,22 @@ func (o *output) write(ctx context.Context, thought bool, delta string) error {
 
 func newMessageID() acp.MessageID { return acp.MessageID("msg_" + rand.Text()) }
 
+// lost reports whether anything of the turn could not be stored.
+func (o *output) lost(ctx context.Context) bool {
+	if o.broken == nil && ctx.Err() != nil {
+		if err, ok := errors.AsType[*storageError](context.Cause(ctx)); ok {
+			o.broken = err
+		}
+	}
+	return o.broken != nil
+}
+
 // failure returns why the turn has to end.
 func (o *output) failure() error { return cmp.Or(o.broken, o.unsent) }
 
 // chunk sends a part of the open message.
 func (o *output) chunk(text string) error {
-	if o.broken != nil {
+	if o.lost(o.ctx) {
 		return nil
 	}
 	if err := o.s.client.Update(o.ctx, o.update(text)); o.unsent == nil {
@@ -176,13 +186,13 @@ func (o *output) post(ctx context.Context, u acp.SessionUpdate, texts ...acp.Too
 	default:
 		stored = nil
 	}
+	if o.lost(ctx) {
+		return o.broken
+	}
 	if stored != nil {
 		if err := o.event(stored); err != nil {
 			return err
 		}
-	}
-	if o.broken != nil {
-		return o.broken
 	}
 	if call != nil {
 		o.hold(call)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,4 +98,22 @@ func same(t *testing.T, what string, got, want []string) {
 			t.Fatalf("%s differs in line %d:\n%q\nwant\n%q", what, i, got[i:min(i+1, len(got))], want[i:min(i+1, len(want))])
 		}
 	}
+}
+
+// Prefix returns how the lines of a session that a crash has ended differ from a beginning of what the
+// script says. The last one may be a message that lacks its end, and calls may be interrupted.
+func Prefix(got, want []string) error {
+	for i, line := range got {
+		call := strings.HasPrefix(line, "call: ")
+		switch {
+		case i >= len(want):
+			return fmt.Errorf("there are more lines than the script has: %q", got[len(want):])
+		case line == want[i]:
+		case !call && i == len(got)-1 && strings.HasPrefix(want[i], line):
+		case call && strings.HasPrefix(want[i], "call: ") && strings.Contains(line, " failed") && strings.Contains(line, "interrupted"):
+		default:
+			return fmt.Errorf("line %d is %q, and %q in the script", i, line, want[i])
+		}
+	}
+	return nil
 }

@@ -218,8 +218,8 @@ func (c *Client) Seen(id string) Seen {
 	s := c.snapshot(id)
 	seen := Seen{Title: s.Title}
 	for _, item := range s.Items.All() {
-		if line := lineOf(item); !strings.HasPrefix(line, "agent: "+notice) {
-			seen.Lines = append(seen.Lines, line)
+		if !c.isNotice(item) {
+			seen.Lines = append(seen.Lines, lineOf(item))
 		}
 	}
 	for _, p := range s.Plans {
@@ -241,6 +241,16 @@ func (c *Client) Seen(id string) Seen {
 	return seen
 }
 
+// isNotice reports whether an item is a notice. Clients of version 1 without notices get it as a
+// message without an id.
+func (c *Client) isNotice(item thread.Item) bool {
+	if m, ok := item.(*thread.Message); ok {
+		return c.v1 != nil && m.Role == thread.RoleAgent && m.ID == ""
+	}
+	_, ok := item.(*thread.Notice)
+	return ok
+}
+
 func lineOf(item thread.Item) (line string) {
 	switch m := item.(type) {
 	case *thread.Message:
@@ -258,8 +268,6 @@ func lineOf(item thread.Item) (line string) {
 				line += c.Type
 			}
 		}
-	case *thread.Notice:
-		line = "agent: " + m.Title // as a client without notices shows it
 	default:
 		line = fmt.Sprintf("%T", item)
 	}
@@ -285,7 +293,7 @@ func (c *Client) All(id string) (all []string) {
 	for _, item := range s.Items.All() {
 		m, ok := item.(*thread.Message)
 		switch {
-		case strings.HasPrefix(lineOf(item), "agent: "+notice):
+		case c.isNotice(item):
 			continue
 		case ok && m.Role == thread.RoleUser && c.v1 != nil:
 			item = &thread.Message{Role: m.Role, Content: m.Content}

@@ -24,11 +24,12 @@ type Script struct{ Turns []*Turn }
 // A Turn is what an agent does for one prompt, and what the person does before it.
 type Turn struct {
 	Prompt  string
-	Image   bool   // the prompt has an image, too
-	Mode    string // set by the person before the prompt; empty means no change
-	Model   string // the same of another setting
-	Cancels bool   // the person cancels the turn once the agent says Cancel
-	After   Seen   // what the person must have seen when the turn has ended
+	Image   bool     // the prompt has an image, too
+	Mode    string   // set by the person before the prompt; empty means no change
+	Model   string   // the same of another setting
+	Modes   []string // all that the session has in the turn, in their order
+	Cancels bool     // the person cancels the turn once the agent says Cancel
+	After   Seen     // what the person must have seen when the turn has ended
 
 	steps []step
 	end   func() (acp.StopReason, error)
@@ -84,9 +85,10 @@ func New(seed uint64, o Options) *Script {
 func (a *author) write() *Turn {
 	t := &Turn{Prompt: fmt.Sprintf("turn %d: %s", a.n, a.words()), Image: a.one(5)}
 	a.turn, a.over, a.open, a.calls, a.messages = t, false, "", make(map[int]bool), make(map[acp.MessageID]int)
+	t.Modes = []string{a.seen.Mode}
 	if a.one(4) {
 		t.Mode = modes[a.r.IntN(len(modes))]
-		a.seen.Mode = t.Mode
+		a.seen.Mode, t.Modes = t.Mode, append(t.Modes, t.Mode)
 	}
 	if a.one(4) {
 		t.Model = models[a.r.IntN(len(models))]
@@ -153,7 +155,7 @@ func (a *author) step() {
 		a.do(func(ctx context.Context, s *kit.Session) error { return s.Title(ctx, title+"\nmore") })
 	case 9:
 		mode, model := modes[a.r.IntN(len(modes))], models[a.r.IntN(len(models))]
-		a.seen.Mode, a.seen.Model = mode, model
+		a.seen.Mode, a.seen.Model, a.turn.Modes = mode, model, append(a.turn.Modes, mode)
 		a.do(func(ctx context.Context, s *kit.Session) error {
 			return errors.Join(s.SetMode(ctx, acp.SessionModeID(mode)), s.SetSetting(ctx, "model", model))
 		})
@@ -259,15 +261,12 @@ func (a *author) remember() {
 			return errors.Join(err, s.Text(ctx, string(text)))
 		})
 	case 2:
-		a.do(func(ctx context.Context, s *kit.Session) error { return s.Notice(ctx, notice+item) })
+		a.do(func(ctx context.Context, s *kit.Session) error { return s.Notice(ctx, item) })
 	default:
 		a.history = append(a.history, item, "and more")
 		a.do(func(_ context.Context, s *kit.Session) error { return s.Remember(item, "and more") })
 	}
 }
-
-// notice begins each notice. A client without notices gets it as a message, once.
-const notice = "NOTICE "
 
 // finish adds the end of the turn.
 func (a *author) finish() {

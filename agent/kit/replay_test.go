@@ -1,0 +1,259 @@
+package kit_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/agent/router"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/internal/randturns"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// disk is a store whose logs are slow or full.
+type disk struct {
+	journal.Store
+	slow time.Duration // what an fsync takes
+	room atomic.Int64  // how many calls of Append succeed
+}
+
+type diskLog struct {
+	journal.Log
+	d *disk
+}
+
+func (d *disk) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
+	l, err := d.Store.Create(ctx, id, m)
+	return diskLog{l, d}, err
+}
+
+func (d *disk) Open(ctx context.Context, id string) (journal.Log, error) {
+	l, err := d.Store.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return diskLog{l, d}, nil
+}
+
+func (l diskLog) Append(recs ...journal.Record) (int64, error) {
+	if l.d.room.Add(-1) < 0 {
+		return 0, &fs.PathError{Op: "write", Path: "/sessions/log.jsonl", Err: syscall.ENOSPC}
+	}
+	return l.Log.Append(recs...)
+}
+
+func (l diskLog) Sync(ctx context.Context) error {
+	<-time.After(l.d.slow)
+	return l.Log.Sync(ctx)
+}
+
+func (l diskLog) SetMeta(change func(*journal.Meta)) error {
+	<-time.After(l.d.slow)
+	return l.Log.SetMeta(change)
+}
+
+func runs(name string, effect tools.Effect, run func()) tools.Tool {
+	return tools.Tool{Name: name, Effect: effect, Schema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, *tools.Call) (tools.Result, error) {
+		run()
+		return tools.Text("done"), nil
+	}}
+}
+
+// Once the disk is full the agent does nothing more that nobody could read later: it asks no
+// model, runs no tool and sends no message. The person reads why, and goes on once there is room.
+func TestDiskFull(t *testing.T) {
+	var room int64
+	for full := true; full; room++ {
+		synctest.Test(t, func(t *testing.T) {
+			d := &disk{Store: journal.NewMemory()}
+			d.room.Store(1 << 40)
+			isFull := func() bool { return d.room.Load() < 0 }
+			ran := 0
+			act := runs("act", tools.Executes, func() {
+				assert.False(t, isFull(), "a tool runs, with room for %d records", room)
+				ran++
+			})
+			rounds := func(ctx context.Context, s *kit.Session) error {
+				for range 3 {
+					if ctx.Err() != nil {
+						return ctx.Err()
+					}
+					assert.False(t, isFull(), "a model is asked, with room for %d records", room)
+					if err := errors.Join(s.Remember("what the model said"), s.Text(ctx, "I think")); err != nil {
+						return err
+					}
+					time.Sleep(1100 * time.Millisecond) // the text is stored meanwhile
+					for range 3 {                       // a careless author
+						_ = s.Text(ctx, ", and think")
+						time.Sleep(30 * time.Millisecond)
+					}
+					if _, err := s.Run(ctx, tools.Request{Name: "act"}, tools.Request{Name: "act"}); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			sending := func(next acp.Handler) acp.Handler {
+				return func(ctx context.Context, method string, params any) (any, error) {
+					if n, ok := params.(*acp.SessionNotification); ok && isFull() {
+						_, ends := n.Update.(*acp.ToolCallUpdate)
+						assert.True(t, ends, "%T is sent, with room for %d records", n.Update, room)
+					}
+					return next(ctx, method, params)
+				}
+			}
+			a := kit.New(&kit.Options{Store: d, Router: &router.Options{V1: &agent.Options{Sending: []acp.Middleware{sending}}}, Logger: slog.New(slog.DiscardHandler), Tools: func(*kit.Session) []tools.Tool { return []tools.Tool{act} },
+				Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+					if acp.PlainText(p.Blocks...) == "second" {
+						return "", s.Text(ctx, "Yes?")
+					}
+					return "", rounds(ctx, s)
+				}})
+			u := connect(t, a)
+			id := u.open()
+			d.room.Store(room)
+			_, err := u.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text("first")}})
+			if full = isFull(); full {
+				require.Error(t, err)
+				re, ok := errors.AsType[*rpcerr.RequestError](err)
+				require.True(t, ok)
+				assert.EqualValues(t, -32603, re.Code)
+				assert.Contains(t, re.Error()+fmt.Sprint(re.Data), "no space left on device")
+				for _, line := range shown(u.set.Thread(id).Snapshot()) {
+					assert.NotContains(t, line, "in_progress")
+				}
+			} else {
+				require.NoError(t, err)
+				assert.Equal(t, 6, ran)
+			}
+			d.room.Store(1 << 40)
+			u.ask(id, "second")
+			u.load(id)
+			lines := shown(u.set.Thread(id).Snapshot())
+			assert.Equal(t, []string{"user: second", "agent: Yes?"}, lines[len(lines)-2:])
+			for _, line := range lines {
+				assert.False(t, strings.HasPrefix(line, "call: ") && !strings.Contains(line, "completed") && !strings.Contains(line, "failed"), line)
+			}
+		})
+	}
+	assert.Greater(t, room, int64(20))
+}
+
+// An fsync that takes 50 ms, or a slow write of the title, delays no text.
+func TestSlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{Store: journal.NewMemory(), slow: 50 * time.Millisecond}
+		d.room.Store(1 << 40)
+		slowest := time.Duration(0)
+		u := connect(t, kit.New(&kit.Options{Store: d, Modes: kit.Modes{{ID: "a", Name: "A"}, {ID: "b", Name: "B"}},
+			Tools: func(*kit.Session) []tools.Tool { return []tools.Tool{runs("act", tools.Executes, func() {})} },
+			Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+				over := make(chan error)
+				go func() {
+					for range 10 {
+						_, err := s.Run(ctx, tools.Request{Name: "act"})
+						if err = errors.Join(err, s.SetMode(ctx, "b"), s.Title(ctx, "T"), s.SetMode(ctx, "a")); err != nil {
+							over <- err
+							return
+						}
+					}
+					close(over)
+				}()
+				for i := 0; ; i++ {
+					select {
+					case err := <-over:
+						assert.Greater(t, i, 1000)
+						return "", err
+					case <-time.After(time.Millisecond):
+					}
+					begun := time.Now()
+					if err := s.Text(ctx, "x"); err != nil {
+						return "", err
+					}
+					slowest = max(slowest, time.Since(begun))
+				}
+			}}))
+		u.ask(u.open(), "go")
+		assert.Less(t, slowest, 2*time.Millisecond)
+	})
+}
+
+// Whichever record is the last one that a crash has left, the session can be loaded, has a beginning of
+// what happened, and goes on.
+func TestCrashAtEveryRecord(t *testing.T) {
+	for seed := range 1 + *seeds/100 {
+		sc := randturns.New(100+seed, randturns.Options{Turns: 4, Simple: true})
+		from := t.TempDir()
+		id := ""
+		with := func(t *testing.T, dir string, f func(c *randturns.Client)) {
+			o := sc.Kit(nil)
+			o.Store, o.Logger = onDisk(dir)(t), slog.New(slog.DiscardHandler)
+			a := kit.New(o)
+			ours, theirs := stream.Pipe()
+			go a.Serve(context.Background(), theirs) // ends with the connection
+			c := randturns.NewClient(t, 1, ours, nil)
+			f(c)
+			assert.NoError(t, a.Close(t.Context()))
+			c.Close()
+		}
+		with(t, from, func(c *randturns.Client) {
+			id = c.Open()
+			for _, turn := range sc.Turns[:3] {
+				_ = c.Play(id, turn) // its error is part of the script
+			}
+		})
+		files, err := filepath.Glob(filepath.Join(from, "*", "log.jsonl"))
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+		log, err := os.ReadFile(files[0])
+		require.NoError(t, err)
+		meta, err := os.ReadFile(filepath.Join(filepath.Dir(files[0]), "meta.json"))
+		require.NoError(t, err)
+		var stored map[string]any
+		require.NoError(t, json.Unmarshal(meta, &stored))
+		stored["synced"] = 0
+		unsynced, err := json.Marshal(stored)
+		require.NoError(t, err)
+		lines := bytes.SplitAfter(log, []byte("\n"))
+		for n := 1; n < len(lines); n++ {
+			to := t.TempDir()
+			folder := filepath.Join(to, filepath.Base(filepath.Dir(files[0])))
+			require.NoError(t, os.Mkdir(folder, 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "log.jsonl"), bytes.Join(lines[:n], nil), 0o600))
+			text := unsynced
+			if n > 1 && n%3 == 0 {
+				text = meta // the disk has lost records that were synced
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "meta.json"), text, 0o600))
+			with(t, to, func(c *randturns.Client) {
+				require.NoError(t, c.Load(id), "%d records", n-1)
+				require.NoError(t, randturns.Prefix(c.Seen(id).Lines, sc.Turns[2].After.Lines), "%d records", n-1)
+				_ = c.Play(id, sc.Turns[3])
+				live := c.All(id)
+				require.NoError(t, c.Load(id))
+				assert.Equal(t, live, c.All(id), "%d records", n-1)
+			})
+		}
+	}
+}
