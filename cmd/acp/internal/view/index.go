@@ -111,8 +111,8 @@ func Open(path string) (*Recording, *recording.Reader, error) {
 func (r *Recording) Close() error { return r.file.Close() }
 
 // Read adds the records of the reader, and those that are being written, until the recording or ctx
-// ends. It closes the reader.
-func (r *Recording) Read(ctx context.Context, reader *recording.Reader) error {
+// ends. It calls added, unless that is nil, after each. It closes the reader.
+func (r *Recording) Read(ctx context.Context, reader *recording.Reader, added func() error) error {
 	defer reader.Close()
 	for {
 		rec, err := reader.Next() // which is faster than Follow
@@ -122,7 +122,12 @@ func (r *Recording) Read(ctx context.Context, reader *recording.Reader) error {
 		bad := (*recording.LineError)(nil)
 		switch {
 		case err == nil:
-			r.add(&rec)
+			if r.add(&rec); added != nil {
+				err = added()
+			}
+			if err != nil {
+				return err
+			}
 		case errors.Is(err, io.EOF):
 			r.end(nil)
 			return nil

@@ -18,13 +18,14 @@ import (
 type player struct {
 	thread *thread.Thread    // nil in a checkpoint
 	state  *thread.Snapshot  // in a checkpoint
-	calls  map[int32]*played // requests in flight that matter, by position
+	calls  map[int32]*played // requests in flight, by position
 }
 
-// played is a request whose response changes the thread.
+// played is a request in flight.
 type played struct {
-	params any
-	// done ends what waits for the response: a permission request, or a queued prompt of version 2.
+	params json.RawMessage
+	// done ends what waits for the response, which is one of the others: a permission request, or a
+	// queued prompt of version 2.
 	done       func(result json.RawMessage)
 	permission *thread.Permission
 	queued     *thread.Queued
@@ -45,6 +46,7 @@ func (p *player) resume() *player {
 	for _, pos := range slices.Sorted(maps.Keys(p.calls)) { // in the order of the requests
 		c := *p.calls[pos]
 		switch {
+		case c.done == nil:
 		case c.permission != nil:
 			ask := *c.permission
 			ask.Key = 0
@@ -52,6 +54,8 @@ func (p *player) resume() *player {
 			c.done = func(json.RawMessage) { answered() }
 		case c.queued != nil:
 			c.done = inserted(q.thread.Enqueue(c.queued.Content.Slice()))
+		default:
+			c.done = func(json.RawMessage) {} // the thread does not list it
 		}
 		q.calls[pos] = &c
 	}
@@ -72,20 +76,24 @@ func (s *session) play(version int, method string, rec *recording.Record, m *mes
 
 // apply plays a message. A message that cannot be decoded changes nothing.
 func (p *player) apply(version int, method string, rec *recording.Record, m *message, pair, pos int32) {
-	switch {
-	case rec.Kind == recording.Response:
-		if call := p.calls[pair]; call != nil || opens(method) {
-			delete(p.calls, pair)
-			p.answered(version, method, call, m)
+	call := &played{params: m.Params}
+	switch rec.Kind {
+	case recording.Response:
+		if call = p.calls[pair]; call == nil {
+			call = &played{} // the session begins with the response
 		}
-	case version == 2:
-		p.apply2(method, m.Params, pos)
-	default:
-		p.apply1(method, m.Params, pos)
+		delete(p.calls, pair)
+		p.answered(version, method, call, m)
+		return
+	case recording.Request:
+		p.calls[pos] = call
+	}
+	if version == 2 {
+		p.apply2(method, call)
+	} else {
+		p.apply1(method, call)
 	}
 }
-
-func opens(method string) bool { return method == "session/new" || method == "session/fork" }
 
 // read decodes params or a result.
 func read[T any](raw json.RawMessage) *T {
@@ -96,74 +104,61 @@ func read[T any](raw json.RawMessage) *T {
 	return v
 }
 
-func (p *player) apply1(method string, params json.RawMessage, pos int32) {
+func (p *player) apply1(method string, call *played) {
 	switch method {
 	case "session/update":
-		if n := read[acp.SessionNotification](params); n != nil {
+		if n := read[acp.SessionNotification](call.params); n != nil {
 			p.thread.Apply(n.Update)
 		}
 	case "session/prompt":
-		if req := read[acp.PromptRequest](params); req != nil {
+		if req := read[acp.PromptRequest](call.params); req != nil {
 			p.thread.Prompt(req.Prompt)
-			p.calls[pos] = &played{}
 		}
 	case "session/request_permission":
-		if req := read[acp.RequestPermissionRequest](params); req != nil {
-			p.ask(pos, p.thread.Permission(req))
+		if req := read[acp.RequestPermissionRequest](call.params); req != nil {
+			p.ask(call, p.thread.Permission(req))
 		}
 	case "session/load":
-		p.calls[pos] = &played{before: p.thread.Snapshot()}
-		p.thread.Reset()
-	case "session/resume":
-		p.calls[pos] = &played{}
-	case "session/set_mode":
-		p.calls[pos] = &played{params: read[acp.SetSessionModeRequest](params)}
-	case "session/set_config_option":
-		p.calls[pos] = &played{}
-	case "terminal/create":
-		p.calls[pos] = &played{params: read[acp.CreateTerminalRequest](params)}
-	case "terminal/output":
-		p.calls[pos] = &played{params: read[acp.TerminalOutputRequest](params)}
-	case "terminal/wait_for_exit":
-		p.calls[pos] = &played{params: read[acp.WaitForTerminalExitRequest](params)}
+		p.reload(call)
 	}
 }
 
-func (p *player) apply2(method string, params json.RawMessage, pos int32) {
+func (p *player) apply2(method string, call *played) {
 	switch method {
 	case "session/update":
-		if n := read[v2.UpdateSessionNotification](params); n != nil {
+		if n := read[v2.UpdateSessionNotification](call.params); n != nil {
 			v2thread.Apply(p.thread, n.Update)
 		}
 	case "session/prompt":
-		if req := read[v2.PromptRequest](params); req != nil {
+		if req := read[v2.PromptRequest](call.params); req != nil {
 			done := v2thread.Prompt(p.thread, req.Prompt)
 			queued := p.thread.Snapshot().Queued
-			p.calls[pos] = &played{queued: &queued[len(queued)-1], done: func(result json.RawMessage) { done(read[v2.PromptResponse](result)) }}
+			call.queued = &queued[len(queued)-1]
+			call.done = func(result json.RawMessage) { done(read[v2.PromptResponse](result)) }
 		}
 	case "session/request_permission":
-		if req := read[v2.RequestPermissionRequest](params); req != nil {
-			p.ask(pos, v2thread.Permission(p.thread, req))
+		if req := read[v2.RequestPermissionRequest](call.params); req != nil {
+			p.ask(call, v2thread.Permission(p.thread, req))
 		}
 	case "session/resume":
-		call := &played{}
-		if req := read[v2.ResumeSessionRequest](params); req != nil && req.ReplayFrom != nil {
-			call.before = p.thread.Snapshot()
-			p.thread.Reset()
+		if req := read[v2.ResumeSessionRequest](call.params); req != nil && req.ReplayFrom != nil {
+			p.reload(call)
 		}
-		p.calls[pos] = call
-	case "session/set_config_option":
-		p.calls[pos] = &played{}
 	}
 }
 
-// ask notes a permission request, which is the newest one that the thread lists.
-func (p *player) ask(pos int32, answered func()) {
-	call := &played{done: func(json.RawMessage) { answered() }}
+// reload empties the thread, which a replay fills again.
+func (p *player) reload(call *played) {
+	call.before = p.thread.Snapshot()
+	p.thread.Reset()
+}
+
+// ask notes a permission request, which is the newest one if the thread lists it.
+func (p *player) ask(call *played, answered func()) {
+	call.done = func(json.RawMessage) { answered() }
 	if listed := p.thread.Snapshot().Permissions; len(listed) > 0 {
 		call.permission = &listed[len(listed)-1]
 	}
-	p.calls[pos] = call
 }
 
 // inserted adapts the function that ends a queued prompt.
@@ -177,10 +172,10 @@ func inserted(done func(id string)) func(json.RawMessage) {
 	}
 }
 
-// answered plays a response. call is nil for a request that precedes the session.
+// answered plays a response.
 func (p *player) answered(version int, method string, call *played, m *message) {
 	switch {
-	case call != nil && call.done != nil:
+	case call.done != nil:
 		call.done(m.Result)
 	case method == "session/prompt":
 		var err error
@@ -193,7 +188,7 @@ func (p *player) answered(version int, method string, call *played, m *message) 
 		}
 		p.thread.EndTurn(read[acp.PromptResponse](m.Result), err)
 	case m.Error != nil:
-		if call != nil && call.before != nil {
+		if call.before != nil {
 			p.thread.Restore(call.before)
 		}
 	case version == 2:
@@ -210,7 +205,7 @@ func (p *player) opened1(method string, call *played, result json.RawMessage) {
 			p.thread.Opened(r.Modes, r.ConfigOptions)
 		}
 	case "session/set_mode":
-		if req, _ := call.params.(*acp.SetSessionModeRequest); req != nil {
+		if req := read[acp.SetSessionModeRequest](call.params); req != nil {
 			p.thread.Apply(&acp.CurrentModeUpdate{CurrentModeID: req.ModeID})
 		}
 	case "session/set_config_option":
@@ -218,44 +213,42 @@ func (p *player) opened1(method string, call *played, result json.RawMessage) {
 			p.thread.Apply(&acp.ConfigOptionUpdate{ConfigOptions: r.ConfigOptions})
 		}
 	default:
-		p.terminal(call, result)
+		p.terminal(method, call.params, result)
 	}
 }
 
 // terminal plays the response to a request about a terminal of a client. The agent asks for the output
 // that the client has shown all the time.
-func (p *player) terminal(call *played, result json.RawMessage) {
-	var change thread.TerminalChanged
-	exit := func(code *uint32, signal string) {
-		e := &thread.Exit{Signal: signal}
-		if code != nil {
-			e.Code = new(int64(*code))
+func (p *player) terminal(method string, params, result json.RawMessage) {
+	req, res := read[struct {
+		TerminalID, Command, Cwd string
+		Args                     []string
+	}](params), read[struct {
+		TerminalID, Output, Signal string
+		ExitCode                   *int64
+		ExitStatus                 *struct {
+			ExitCode *int64
+			Signal   string
 		}
-		change.Exit = &e
+	}](result)
+	if req == nil || res == nil {
+		return
 	}
-	switch req := call.params.(type) {
-	case *acp.CreateTerminalRequest:
-		if r := read[acp.CreateTerminalResponse](result); r != nil && req != nil {
-			change.ID, change.Cwd = string(r.TerminalID), &req.Cwd
-			change.Command = new(strings.Join(append([]string{req.Command}, req.Args...), " "))
+	change := thread.TerminalChanged{ID: req.TerminalID}
+	switch method {
+	case "terminal/create":
+		change.ID, change.Cwd, change.Command = res.TerminalID, &req.Cwd, new(strings.Join(append([]string{req.Command}, req.Args...), " "))
+	case "terminal/output":
+		change.Output = new([]byte(res.Output))
+		if res.ExitStatus != nil {
+			change.Exit = new(&thread.Exit{Code: res.ExitStatus.ExitCode, Signal: res.ExitStatus.Signal})
 		}
-	case *acp.TerminalOutputRequest:
-		if r := read[acp.TerminalOutputResponse](result); r != nil && req != nil {
-			change.ID, change.Truncated = string(req.TerminalID), &r.Truncated
-			change.Output = new([]byte(r.Output))
-			if r.ExitStatus != nil {
-				exit(r.ExitStatus.ExitCode, r.ExitStatus.Signal)
-			}
-		}
-	case *acp.WaitForTerminalExitRequest:
-		if r := read[acp.WaitForTerminalExitResponse](result); r != nil && req != nil {
-			change.ID = string(req.TerminalID)
-			exit(r.ExitCode, r.Signal)
-		}
+	case "terminal/wait_for_exit":
+		change.Exit = new(&thread.Exit{Code: res.ExitCode, Signal: res.Signal})
+	default:
+		return
 	}
-	if change.ID != "" {
-		p.thread.Do(change)
-	}
+	p.thread.Do(change)
 }
 
 func (p *player) opened2(method string, result json.RawMessage) {

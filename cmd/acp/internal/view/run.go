@@ -48,7 +48,7 @@ func Run(ctx context.Context, file string, opts Options, stdout, stderr io.Write
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	read := make(chan error, 1)
-	go func() { read <- r.Read(ctx, reader) }() // ends with ctx
+	go func() { read <- r.Read(ctx, reader, nil) }() // ends with ctx
 	defer func() { <-read }()
 	defer cancel()
 

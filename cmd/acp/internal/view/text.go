@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,48 +10,26 @@ import (
 	"unicode"
 
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
-	"github.com/acpkit/go-sdk/internal/passive"
 )
 
 // Text writes a recording as lines: each message, and its faults behind it. It follows a recording
-// that is being written until ctx ends. Faults that only the end shows come last.
+// that is being written until ctx ends. Faults that only the end shows come last, and how many there
+// are.
 func Text(ctx context.Context, w io.Writer, r *Recording, reader *recording.Reader) error {
-	done := make(chan error, 1)
-	go func() { done <- r.Read(ctx, reader) }() // ends with the recording or ctx
-	shown := map[int32]int{}                    // faults, by position
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for next, over := int32(0), false; ; {
-		r.mu.RLock()
-		count := int32(len(r.entries))
-		r.mu.RUnlock()
-		for ; next < count; next++ {
-			if err := r.line(w, next); err != nil {
-				return err
-			}
-			if err := r.faultLines(w, next, shown, ""); err != nil {
-				return err
-			}
+	lines, shown := int32(0), map[int32]int{} // faults, by position
+	err := r.Read(ctx, reader, func() error {
+		if lines == int32(len(r.entries)) {
+			return nil // the record cannot be shown
 		}
-		if over {
-			return r.summary(w, shown)
-		}
-		select {
-		case err := <-done:
-			if err != nil {
-				return err
-			}
-			over = true
-		case <-tick.C:
-		}
+		lines++
+		return cmp.Or(r.line(w, lines-1), r.faultLines(w, lines-1, shown, ""))
+	})
+	if err != nil {
+		return err
 	}
-}
-
-// summary writes the faults that are not written yet, and how many there are.
-func (r *Recording) summary(w io.Writer, shown map[int32]int) error {
 	total := 0
 	for pos := range int32(len(r.entries)) {
-		if err := r.faultLines(w, pos, shown, fmt.Sprintf("%6d", r.entries[pos].seq)); err != nil {
+		if err := r.faultLines(w, pos, shown, fmt.Sprint(r.entries[pos].seq)); err != nil {
 			return err
 		}
 		total += len(r.faults[pos])
@@ -59,7 +38,7 @@ func (r *Recording) summary(w io.Writer, shown map[int32]int) error {
 	if r.damaged != nil {
 		damaged = "; " + r.damaged.Error()
 	}
-	_, err := fmt.Fprintf(w, "%s, %s%s\n", plural(int64(len(r.entries)), "record"), plural(int64(total), "fault"), plain(damaged))
+	_, err = fmt.Fprintf(w, "%s, %s%s\n", plural(int64(len(r.entries)), "record"), plural(int64(total), "fault"), plain(damaged))
 	return err
 }
 
@@ -91,10 +70,7 @@ func (r *Recording) line(w io.Writer, pos int32) error {
 
 // faultLines writes the faults of a message that are not written yet.
 func (r *Recording) faultLines(w io.Writer, pos int32, shown map[int32]int, where string) error {
-	r.mu.RLock()
-	faults := append([]passive.Fault(nil), r.faults[pos][shown[pos]:]...)
-	r.mu.RUnlock()
-	for _, f := range faults {
+	for _, f := range r.faults[pos][shown[pos]:] {
 		if _, err := fmt.Fprintf(w, "%6s %10s    %s %s: %s (%s)\n", where, "", f.Tier, f.Rule, plain(f.Text), f.Fact); err != nil {
 			return err
 		}

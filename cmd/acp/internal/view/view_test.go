@@ -101,7 +101,7 @@ func opened(t testing.TB, text string) *Recording {
 	r, reader, err := Open(save(t, text))
 	require.NoError(t, err)
 	t.Cleanup(func() { r.Close() })
-	require.NoError(t, r.Read(t.Context(), reader))
+	require.NoError(t, r.Read(t.Context(), reader, nil))
 	return r
 }
 
@@ -405,7 +405,7 @@ func TestJumpsInALongRecording(t *testing.T) {
 	r, reader, err := Open(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { r.Close() })
-	require.NoError(t, r.Read(t.Context(), reader))
+	require.NoError(t, r.Read(t.Context(), reader, nil))
 	t.Logf("indexed in %v", time.Since(start))
 	s := newSite(t, r)
 	worst := time.Duration(0)
@@ -447,6 +447,7 @@ func TestTextForATerminal(t *testing.T) {
 		assert.NotContains(t, out, string(c))
 	}
 	torn := script(turn...)
+	assert.Contains(t, show(torn+torn[strings.Index(torn, "\n")+1:]), "14 records, 3 faults; record 1 is out of order")
 	assert.Contains(t, show(torn[:len(torn)-20]), "13 records", "the torn last line is left out")
 	assert.Contains(t, show(strings.Replace(torn, `{"seq":5,`, `{"seq":`, 1)), "13 records, 2 faults; line 6 of the recording is damaged")
 }
