@@ -71,13 +71,15 @@ type faultTest struct {
 	*testing.T
 	full  *fullClient // nil: the client offers nothing
 	dir   string      // the cwd of sessions
-	store string      // the folder of sessions
+	store string      // the folder of sessions; empty: they are in memory
 }
 
 // start connects the client to a new program.
 func (t *faultTest) start(o kit.Options) *user {
 	t.Helper()
-	o.Store, o.Logger = filesIn(t.T, t.store), slog.New(slog.DiscardHandler)
+	if o.Logger = slog.New(slog.DiscardHandler); t.store != "" {
+		o.Store = filesIn(t.T, t.store)
+	}
 	a := kit.New(&o)
 	t.Cleanup(func() { assert.NoError(t, a.Close(context.WithoutCancel(t.Context()))) })
 	return connectAs(t.T, a, func(s *screen) acp.Client {
@@ -254,6 +256,7 @@ func TestFaults(t *testing.T) {
 			assert.Equal(t, live, ids())
 		},
 		"05 a load resets the mode, and what asked before asks no more": func(t *faultTest) {
+			t.store = t.TempDir()
 			permissive := kit.Options{Turn: echo, Modes: kit.Modes{{ID: "auto", Name: "Auto"}, {ID: "ask", Name: "Ask"}}}
 			u := t.start(permissive)
 			id := t.session(u)
@@ -267,9 +270,8 @@ func TestFaults(t *testing.T) {
 		"06 a crash loses the turn, one bad file loses all sessions, and a lost log is an empty session": func(t *faultTest) {
 			var s script
 			s.agent(kit.Options{})
-			u := t.start(kit.Options{Turn: func(ctx context.Context, session *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
-				return s.turn(ctx, session, p)
-			}})
+			t.store = t.TempDir()
+			u := t.start(kit.Options{Turn: s.turn})
 			good, bad := t.session(u), t.session(u)
 			for _, id := range []acp.SessionID{good, bad} {
 				u.ask(id, "hello")
@@ -322,7 +324,7 @@ func TestFaults(t *testing.T) {
 			assert.Equal(t, []string{"write_file edit: pending in_progress " + state}, story(u.received()))
 		},
 		"09 an absolute path is looked for below the cwd, linked files are not read, or those of anybody": func(t *faultTest) {
-			inside, outside := filepath.Join(t.dir, "a b.txt"), filepath.Join(t.store, "secret.txt")
+			inside, outside := filepath.Join(t.dir, "a b.txt"), filepath.Join(t.TempDir(), "secret.txt")
 			for _, name := range []string{inside, outside} {
 				require.NoError(t, os.WriteFile(name, []byte("text of "+filepath.Base(name)), 0o600))
 			}
@@ -473,7 +475,7 @@ func TestFaults(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					dir, err := filepath.EvalSymlinks(t.TempDir())
 					require.NoError(t, err)
-					f := &faultTest{T: t, dir: dir, store: t.TempDir()}
+					f := &faultTest{T: t, dir: dir}
 					if offers == "everything" {
 						f.full = &fullClient{FullClient: new(peertest.FullClient), files: map[string]string{}}
 					}

@@ -47,16 +47,7 @@ func awaitEarlier(ctx context.Context) error {
 }
 
 // prompt makes a turn. The caller has made sure that no other one runs.
-func (s *Session) prompt(ctx context.Context, blocks []acp.ContentBlock) (_ *acp.PromptResponse, err error) {
-	p, err := readPrompt(ctx, blocks, s.workspace)
-	if err != nil {
-		return nil, err
-	}
-	if id, ok := adapter.UserMessageID(ctx); ok {
-		p.MessageID = id
-	} else {
-		p.MessageID = acp.MessageID("msg_" + rand.Text())
-	}
+func (s *Session) prompt(ctx context.Context, blocks []acp.ContentBlock) (*acp.PromptResponse, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if err := s.begin(cancel); err != nil {
@@ -64,7 +55,14 @@ func (s *Session) prompt(ctx context.Context, blocks []acp.ContentBlock) (_ *acp
 	}
 	defer s.finish()
 	defer s.watch(ctx)()
-	if err := s.refreshTools(ctx); err != nil {
+	p, err := readPrompt(ctx, blocks, s.workspace)
+	if err == nil {
+		err = s.refreshTools(ctx)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	case err != nil:
 		return nil, err
 	}
 	if err := s.opened(ctx, p); err != nil {
@@ -122,6 +120,10 @@ func (s *Session) watch(ctx context.Context) (stop func()) {
 
 // opened stores that a turn begins, and the prompt.
 func (s *Session) opened(ctx context.Context, p *Prompt) error {
+	p.MessageID = acp.MessageID("msg_" + rand.Text())
+	if id, v2 := adapter.UserMessageID(ctx); v2 {
+		p.MessageID = id
+	}
 	s.out.begin()
 	recs := []record{{journal.KindTurn, turnRecord{State: turnBegun}}}
 	for _, b := range p.Blocks {

@@ -194,6 +194,22 @@ func TestRefusalsSayWhy(t *testing.T) {
 	})
 }
 
+// A turn has begun when its prompt is read, which may need the client.
+func TestLoadWhileAPromptIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s script
+		a := s.agent(kit.Options{})
+		w := dialAs(t, t.Context(), a, 1, `{"fs":{"readTextFile":true}}`)
+		w.open()
+		id := w.send("session/prompt", `{"sessionId":"SESSION","prompt":[{"type":"resource_link","uri":"file:///w/a.go","name":"a.go"}]}`)
+		s.list()
+		assert.Equal(t, "-32600", w.outcome(w.load()))
+		assert.NoError(t, a.Close(t.Context()))
+		assert.Equal(t, "cancelled", w.outcome(id))
+		assert.Empty(t, s.list())
+	})
+}
+
 // A turn that does not return keeps the session to itself, and the author learns of it.
 func TestTurnThatIgnoresItsEnd(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
