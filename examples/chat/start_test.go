@@ -197,6 +197,32 @@ func TestRemoteAgent(t *testing.T) {
 	assert.NoError(t, agent.Wait(), "it shuts down")
 }
 
+// Without a token everyone on this machine reaches the agent, which lends none of them its own rights.
+func TestAgentWithoutATokenHasNoFilesOfItsOwn(t *testing.T) {
+	path, err := example()
+	require.NoError(t, err)
+	agent := exec.Command(path, "-state", t.TempDir(), "-listen", "127.0.0.1:0")
+	agent.Env = append(agent.Environ(), "ACP_TOKEN=")
+	out, err := agent.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, agent.Start())
+	defer agent.Wait()
+	defer agent.Process.Kill()
+	url, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.txt"), "hello\n")
+	for _, protocol := range []string{"1", "2"} { // in version 2 a client has neither files nor terminals
+		screen := converse(t, settings{url: strings.TrimSpace(url), dir: dir, yes: true, protocol: protocol}, "read a.txt\nrun touch made\nwrite made: x\nsearch hello\n")
+		refused := map[string]int{"1": 1, "2": 4}[protocol] // nobody searches at the client
+		assert.Equal(t, refused, strings.Count(screen, "this client does not offer it"), screen)
+		assert.Equal(t, protocol == "1", strings.Contains(screen, "a.txt has 1 line."), screen)
+		_, err := os.Stat(filepath.Join(dir, "made"))
+		assert.Equal(t, protocol == "1", err == nil)
+		_ = os.Remove(filepath.Join(dir, "made"))
+	}
+}
+
 func TestOpenAgentNeedsAToken(t *testing.T) {
 	path, err := example()
 	require.NoError(t, err)
