@@ -63,22 +63,19 @@ func (w *Workspace) edited(ctx context.Context, path string, edits []Replacement
 	if err != nil {
 		return nil, "", err
 	}
-	text, failed := replace(file.Text, edits)
-	if failed != nil {
-		failed.Path = file.Path
-		return nil, "", failed
-	}
-	return file, text, nil
+	text, err := replace(file, edits)
+	return file, text, err
 }
 
 // replace makes all replacements at once: none sees the text of another.
-func replace(text string, edits []Replacement) (string, *EditError) {
+func replace(file *File, edits []Replacement) (string, error) {
+	text := file.Text
 	at := make(map[int]int, len(edits)) // the edits by where their texts begin
 	for i, e := range edits {
 		n := occurrences(text, e.Old)
 		begin := strings.Index(text, e.Old)
 		if _, twice := at[begin]; n != 1 || twice {
-			return "", &EditError{Index: i, Matches: n, crlf: occurrences(strings.ReplaceAll(text, "\r\n", "\n"), e.Old) > 0}
+			return "", &EditError{Path: file.Path, Index: i, Matches: n, crlf: occurrences(strings.ReplaceAll(text, "\r\n", "\n"), e.Old) > 0}
 		}
 		at[begin] = i
 	}
@@ -87,7 +84,7 @@ func replace(text string, edits []Replacement) (string, *EditError) {
 	for _, begin := range slices.Sorted(maps.Keys(at)) {
 		e := edits[at[begin]]
 		if begin < end {
-			return "", &EditError{Index: at[begin], Matches: 1}
+			return "", &EditError{Path: file.Path, Index: at[begin], Matches: 1}
 		}
 		all.WriteString(text[end:begin] + e.New)
 		end = begin + len(e.Old)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"syscall"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/tools"
@@ -28,8 +27,7 @@ var (
 	ErrPattern    = errors.New("not a regular expression, or not a pattern of names")
 )
 
-// Error is the error of an operation. As an acp.ToolFailure it says why, without details of the
-// system.
+// Error is the error of an operation. As an acp.ToolFailure it says why.
 type Error struct {
 	Path string // or the command
 	Err  error
@@ -45,17 +43,11 @@ func (e *Error) FailedToolCall() *acp.ToolCallUpdate {
 }
 
 func (e *Error) reason() string {
-	switch {
-	case errors.Is(e.Err, fs.ErrNotExist):
+	if errors.Is(e.Err, fs.ErrNotExist) {
 		return "does not exist"
-	case errors.Is(e.Err, fs.ErrPermission):
-		return "permission denied"
 	}
 	if of, ok := errors.AsType[*rpcerr.RequestError](e.Err); ok {
-		return "the client refused: " + of.Error()
-	}
-	if errno, ok := errors.AsType[syscall.Errno](e.Err); ok {
-		return errno.Error()
+		return "the client says: " + of.Error()
 	}
 	return e.Err.Error()
 }

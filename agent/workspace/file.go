@@ -102,13 +102,18 @@ func (w *Workspace) Write(ctx context.Context, path, text string, old Version) (
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxText {
-		return nil, &Error{path, ErrTooLarge}
+	if err = localfs.CheckText(text); len(text) > maxText {
+		err = ErrTooLarge
 	}
-	if err := localfs.CheckText(text); err != nil {
+	if err != nil {
 		return nil, &Error{path, err}
 	}
-	done, err := writing.Wait(ctx, path)
+	file := path
+	if at, err := w.locate(path); err == nil { // it may have several names
+		file = at.Path
+		at.Close()
+	}
+	done, err := writing.Wait(ctx, file)
 	if err != nil {
 		return nil, err
 	}

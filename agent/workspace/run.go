@@ -84,11 +84,11 @@ func (w *Workspace) runClient(ctx context.Context, cwd string, argv []string, ca
 	req := &acp.CreateTerminalRequest{
 		SessionID: w.id, Command: argv[0], Args: argv[1:], Cwd: cwd, OutputByteLimit: new(uint64(maxOutput)),
 	}
-	res, err := w.conn.RunTerminalFunc(ctx, req, func(t *agent.Terminal) error {
-		if call == nil {
-			return nil
+	res, err := w.conn.RunTerminalFunc(ctx, req, func(t *agent.Terminal) (err error) {
+		if call != nil {
+			err = call.Show(ctx, t.Content())
 		}
-		return call.Show(ctx, t.Content())
+		return err
 	})
 	if res == nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (w *Workspace) runLocal(ctx context.Context, cwd string, argv []string, cal
 		return nil, failed(cwd, err)
 	}
 	defer dir.Close()
-	line := argv[len(argv)-1]
+	line := argv[len(argv)-1] // of every form that exact returns
 	local := &command.Command{
 		Args: append(command.SystemShell(), line), Line: line, Cwd: at.Path,
 		Env: command.Environment(slices.Concat(command.Inherited, w.opts.Inherit), nil, at.Path),
@@ -142,8 +142,9 @@ func (w *Workspace) runLocal(ctx context.Context, cwd string, argv []string, cal
 	}
 	<-exited
 	p.Close()
-	text, truncated := out.Text(true)
-	return &Result{Output: text, Truncated: truncated, ExitCode: status.ExitCode, Signal: status.Signal}, err
+	res := &Result{ExitCode: status.ExitCode, Signal: status.Signal}
+	res.Output, res.Truncated = out.Text(true)
+	return res, err
 }
 
 // show shows the last lines of the output until the command has ended. It returns an error if ctx is

@@ -51,7 +51,7 @@ func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bo
 	}
 	files := 0
 	visit := func(at *localfs.Place) error {
-		if files++; files > maxFiles {
+		if files++; files > maxFiles || len(found) > maxMatches {
 			return errEnough
 		}
 		if ok, _ := path.Match(q.Name, filepath.Base(at.Path)); !ok && q.Name != "" {
@@ -59,19 +59,29 @@ func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bo
 		}
 		if q.Pattern == "" {
 			found = append(found, Match{Path: at.Path})
-		} else if text, _, err := at.Read(ctx, nil, nil, maxSearched); err == nil { // else it is not searched
-			found = matches(found, re, at.Path, text)
+			return ctx.Err()
 		}
-		if len(found) > maxMatches {
-			return errEnough
+		text, _, err := at.Read(ctx, nil, nil, maxSearched)
+		if err != nil {
+			return ctx.Err() // a file that is not searched
+		}
+		n := uint32(0)
+		for line := range strings.Lines(text) {
+			n++
+			if line = strings.TrimRight(line, "\r\n"); len(found) <= maxMatches && re.MatchString(line) {
+				found = append(found, Match{at.Path, n, clip(line, maxLine)})
+			}
 		}
 		return ctx.Err()
 	}
-	in := w.roots
-	if q.Path != "" {
-		in = []string{q.Path}
+	in := w.real
+	if q.Path != "" || !w.local() {
+		in = []string{cmp.Or(q.Path, ".")}
 	}
 	for _, p := range in {
+		if p == "" {
+			continue // a root of another machine
+		}
 		if p, err = w.resolve(p); err == nil {
 			err = failed(p, w.walk(p, visit))
 		}
@@ -79,10 +89,11 @@ func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bo
 			break
 		}
 	}
-	if errors.Is(err, errEnough) {
-		return found[:min(len(found), maxMatches)], true, nil
+	more = errors.Is(err, errEnough) || len(found) > maxMatches
+	if more {
+		err = nil
 	}
-	return found, false, err
+	return found[:min(len(found), maxMatches)], more, err
 }
 
 func (w *Workspace) walk(p string, visit func(*localfs.Place) error) error {
@@ -92,19 +103,6 @@ func (w *Workspace) walk(p string, visit func(*localfs.Place) error) error {
 	}
 	defer at.Close()
 	return at.Walk(func(name string) bool { return name == ".git" }, visit)
-}
-
-// matches adds the lines of a text that match, but few more than a search returns.
-func matches(found []Match, re *regexp.Regexp, path, text string) []Match {
-	n := uint32(0)
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimRight(line, "\r\n")
-		if len(found) <= maxMatches && re.MatchString(line) {
-			found = append(found, Match{path, n, clip(line, maxLine)})
-		}
-	}
-	return found
 }
 
 // clip cuts a text.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -20,21 +21,16 @@ import (
 func Tools(w *Workspace) []tools.Tool {
 	o, local := w.offers(), w.local()
 	var all []tools.Tool
-	if o.read || local {
-		all = append(all, w.readTool())
+	add := func(offered bool, t tools.Tool) {
+		if offered {
+			all = append(all, t)
+		}
 	}
-	if o.write || local {
-		all = append(all, w.writeTool())
-	}
-	if (o.read || local) && (o.write || local) {
-		all = append(all, w.editTool())
-	}
-	if local {
-		all = append(all, w.searchTool())
-	}
-	if o.commands || local {
-		all = append(all, w.commandTool())
-	}
+	add(o.read || local, w.readTool())
+	add(o.write || local, w.writeTool())
+	add(o.read && o.write || local, w.editTool())
+	add(local, w.searchTool())
+	add(o.commands || local, w.commandTool())
 	return all
 }
 
@@ -65,15 +61,15 @@ func withPath(raw json.RawMessage, path string) json.RawMessage {
 		return nil
 	}
 	in["path"] = path
-	exact, err := json.Marshal(in)
-	if err != nil {
-		return nil
-	}
+	exact, _ := json.Marshal(in) // what was read can be written
 	return exact
 }
 
-// linesRead is how many lines a model gets if it does not say how many.
-const linesRead = 2000
+// What a model gets if it does not say how much.
+const (
+	linesRead      = 2000
+	commandTimeout = 120 // seconds
+)
 
 type readInput struct {
 	Path  string `json:"path" description:"absolute, or relative to the working folder" validate:"required"`
@@ -112,7 +108,7 @@ func (w *Workspace) summary(verb, path string) tools.Summary {
 	if err != nil {
 		return tools.Summary{Title: verb + " " + oneLine(path), Err: err}
 	}
-	return tools.Summary{Title: verb + " " + w.short(full), Locations: []acp.ToolCallLocation{{Path: full}}}
+	return tools.Summary{Title: oneLine(verb + " " + w.short(full)), Locations: []acp.ToolCallLocation{{Path: full}}}
 }
 
 type writeInput struct {
@@ -159,7 +155,7 @@ func (w *Workspace) diff(verb, path string, old *File, text string, err error) t
 		diff.OldText = &old.Text
 	}
 	s.Preview = []acp.ToolCallContent{diff}
-	if short := w.short(diff.Path); plain(short) {
+	if short := w.short(diff.Path); short == oneLine(short) { // what is not shown as it is can be allowed only once
 		s.Rule = &tools.Rule{What: diff.Path, Label: "changes of " + short + " in this session"}
 	}
 	return s
@@ -228,6 +224,63 @@ func (w *Workspace) searchTool() tools.Tool {
 		})
 }
 
+type commandInput struct {
+	Command string `json:"command" description:"a line for the shell" validate:"required"`
+	Cwd     string `json:"cwd,omitempty" description:"the folder to run it in, absolute or relative to the working folder"`
+	Timeout uint32 `json:"timeout,omitempty" description:"seconds until it is stopped, 120 if it is absent" validate:"max=3600"`
+}
+
+func (w *Workspace) commandTool() tools.Tool {
+	return tool("run_command", "Run a command", acp.ToolKindExecute, tools.Executes,
+		"Runs a command and returns the end of its output. It gets no input, and what it leaves running is stopped.",
+		func(_ context.Context, in commandInput) tools.Summary {
+			s := tools.Summary{Title: oneLine(in.Command)}
+			cwd, argv, err := w.exact(Command{Line: in.Command, Cwd: in.Cwd})
+			if err != nil {
+				s.Err = err
+				return s
+			}
+			s.Input, s.Err = json.Marshal(map[string]any{"command": argv[0], "args": argv[1:], "cwd": cwd})
+			label := "`" + in.Command + "`"
+			if cwd != w.roots[0] {
+				label += " in " + w.short(cwd)
+			}
+			if label == oneLine(label) && !strings.Contains(in.Command, "`") { // else it could mislead
+				s.Rule = &tools.Rule{What: string(s.Input), Label: label + " in this session"}
+			}
+			return s
+		}, w.runTool)
+}
+
+func (w *Workspace) runTool(ctx context.Context, c *tools.Call, in commandInput) (tools.Result, error) {
+	atClient := w.offers().commands // whose terminal is shown
+	timeout := time.Duration(cmp.Or(in.Timeout, commandTimeout)) * time.Second
+	res, err := w.Run(ctx, Command{in.Command, in.Cwd, timeout}, c)
+	if res == nil {
+		return tools.Result{}, err
+	}
+	text, end := res.Output, "ended by "+res.Signal
+	if res.Truncated {
+		text = "[the beginning is left out]\n" + text
+	}
+	switch {
+	case err != nil:
+		end = "it was stopped"
+	case res.TimedOut:
+		end = fmt.Sprintf("it was stopped after %v", timeout)
+	case res.ExitCode != nil:
+		end = fmt.Sprintf("exit code %d", *res.ExitCode)
+	}
+	r := tools.Text(strings.TrimPrefix(text+"\n["+end+"]", "\n"))
+	if atClient {
+		r.Content = []acp.ToolCallContent{}
+	} else if err != nil {
+		_ = c.Show(ctx, acp.ToolText(r.Model[0].Text)) // err is the reason
+	}
+	r.Raw = map[string]any{"exitCode": res.ExitCode, "signal": res.Signal, "truncated": res.Truncated, "timedOut": res.TimedOut}
+	return r, err
+}
+
 // oneLine returns a text that fits into a title. It shows what cannot be printed.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
@@ -241,7 +294,3 @@ func oneLine(text string) string {
 	}, text)
 	return clip(text, 120)
 }
-
-// plain reports whether a text is shown to people as it is. What is shown otherwise can be allowed
-// only once.
-func plain(text string) bool { return text == oneLine(text) }

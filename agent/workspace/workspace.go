@@ -1,10 +1,6 @@
 // Package workspace reads, writes, edits and searches the files of one session, and runs its
 // commands: by the client where the client offers that, else on this machine.
 //
-//	w, err := workspace.New(conn, id, append([]string{req.Cwd}, req.AdditionalDirectories...), nil)
-//	...
-//	registry, err := tools.NewRegistry(workspace.Tools(w)...)
-//
 // The capabilities of the client decide, for each operation alone and each time. What the client
 // offers is done by the client, with its unsaved texts, its policy and its terminals. If it refuses
 // or fails, that is the error: nothing is done on this machine because the client did not do it.
@@ -24,6 +20,7 @@ package workspace
 import (
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -71,13 +68,12 @@ func New(conn *agent.Conn, id acp.SessionID, roots []string, opts *Options) (*Wo
 	for _, given := range roots {
 		root, ok := w.clean(given)
 		real := realPath(root) // empty if it is on another machine
-		wide := !w.opts.AnyRoot && !w.opts.NoLocal && (w.wide(root, home) || w.wide(real, home))
-		if !ok || wide {
-			why := "a folder of a session must be an absolute path"
-			if ok {
-				why = "the folder contains the whole home folder or disk; open a folder with a project"
-			}
-			return nil, rpcerr.InvalidParams(map[string]any{"path": given}).WithDetail(why)
+		bad := rpcerr.InvalidParams(map[string]any{"path": given})
+		switch {
+		case !ok:
+			return nil, bad.WithDetail("a folder of a session must be an absolute path")
+		case !w.opts.AnyRoot && !w.opts.NoLocal && (w.wide(root, home) || w.wide(real, home)):
+			return nil, bad.WithDetail("the folder contains the whole home folder or disk; open a folder with a project")
 		}
 		w.roots, w.real = append(w.roots, root), append(w.real, real)
 	}
@@ -114,35 +110,67 @@ func (w *Workspace) offers() (o offer) {
 func (w *Workspace) local() bool { return !w.opts.NoLocal && w.real[0] != "" }
 
 // locate finds a path on this machine.
-func (w *Workspace) locate(path string) (*localfs.Place, error) {
+func (w *Workspace) locate(name string) (*localfs.Place, error) {
 	if !w.local() {
 		return nil, ErrNotOffered
 	}
-	var open []*localfs.Root
-	defer func() {
-		for _, r := range open {
-			r.Close()
-		}
-	}()
+	return localfs.Find(w.roots, w.real, name)
+}
+
+// resolve returns the absolute path that a path means, without "." and "..": the path that is shown,
+// that a rule is about, and that is used. It must be in a root.
+func (w *Workspace) resolve(name string) (string, error) {
+	full, ok := w.clean(name)
+	if !ok && name != "" && !strings.HasPrefix(w.slashed(name), "/") && !(w.windows && strings.Contains(name, ":")) {
+		full, ok = w.clean(w.roots[0] + "/" + name)
+	}
+	if !ok {
+		return "", &Error{name, ErrName}
+	}
 	for i, root := range w.roots {
-		if w.real[i] == "" {
-			continue
-		}
-		r, err := localfs.OpenRoot(root)
-		if err != nil {
-			return nil, err
-		}
-		open = append(open, r)
-		if r.Path() != w.real[i] { // the folder was exchanged for a link
-			return nil, localfs.ErrChanged
+		if w.below(full, root) || w.real[i] != "" && w.below(full, w.real[i]) {
+			return full, nil
 		}
 	}
-	at, err := localfs.Locate(open, path)
-	if err != nil {
-		return nil, err
+	return "", &Error{full, ErrOutside}
+}
+
+// clean returns an absolute path without "." and "..", and false for any other. The paths are those
+// of the client, which may run on another system than this program.
+func (w *Workspace) clean(name string) (string, bool) {
+	if strings.IndexByte(name, 0) >= 0 {
+		return "", false
 	}
-	if err := at.Own(); err != nil {
-		return nil, err
+	if !w.windows {
+		return path.Clean(name), strings.HasPrefix(name, "/")
 	}
-	return at, nil
+	slashed, volume := w.slashed(name), "/" // of a share, //host/name
+	if len(slashed) > 2 && slashed[1] == ':' && slashed[2] == '/' && slashed[0]|0x20 >= 'a' && slashed[0]|0x20 <= 'z' {
+		volume = slashed[:2]
+	} else if !strings.HasPrefix(slashed, "//") {
+		return "", false
+	}
+	return strings.ReplaceAll(volume+path.Clean(slashed[len(volume):]), "/", `\`), true
+}
+
+// slashed returns a path with slashes for separators.
+func (w *Workspace) slashed(name string) string {
+	if w.windows {
+		return strings.ReplaceAll(name, `\`, "/")
+	}
+	return name
+}
+
+// below reports whether a clean path is the folder or in it.
+func (w *Workspace) below(name, folder string) bool {
+	name, folder = w.slashed(name)+"/", strings.TrimSuffix(w.slashed(folder), "/")+"/"
+	return strings.HasPrefix(name, folder) || w.windows && len(name) >= len(folder) && strings.EqualFold(name[:len(folder)], folder)
+}
+
+// short returns a path as people read it: relative to the cwd if it is there.
+func (w *Workspace) short(name string) string {
+	if name != w.roots[0] && w.below(name, w.roots[0]) {
+		name = strings.TrimPrefix(w.slashed(name)[len(w.roots[0]):], "/")
+	}
+	return name
 }

@@ -53,18 +53,6 @@ func (p *Place) OpenFolder() (*os.Root, error) {
 	return nil, ErrNotFolder
 }
 
-// Own makes the place independent of the roots, which may then be closed.
-func (p *Place) Own() error {
-	if p.own {
-		return nil
-	}
-	dir, err := p.dir.OpenRoot(".")
-	if err == nil {
-		p.dir, p.own = dir, true
-	}
-	return err
-}
-
 func (p *Place) enter(next *os.Root) {
 	p.Close()
 	p.dir, p.own = next, true

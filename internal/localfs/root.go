@@ -2,6 +2,7 @@ package localfs
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,9 +15,6 @@ type Root struct {
 	names []string // the elements of real
 	dir   *os.Root
 }
-
-// Path returns the path of the folder without symlinks.
-func (r *Root) Path() string { return r.real }
 
 // Close closes the folder.
 func (r *Root) Close() error { return r.dir.Close() }
@@ -89,4 +87,38 @@ func OpenBelow(allowed []*Root, dir string) *Root {
 		return nil
 	}
 	return newRoot(dir, at.Path, opened)
+}
+
+// Find finds the place of a path below roots, which are opened for it. real has the path that each
+// root must have without symlinks, so that a root which was replaced is not used; empty means that
+// the root is not used.
+func Find(roots, real []string, path string) (*Place, error) {
+	var open []*Root
+	defer func() {
+		for _, r := range open {
+			r.Close()
+		}
+	}()
+	for i, root := range roots {
+		if real[i] == "" {
+			continue
+		}
+		r, err := OpenRoot(root)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, r)
+		if r.real != real[i] {
+			return nil, ErrChanged
+		}
+	}
+	at, err := Locate(open, path)
+	if err == nil && !at.own { // the roots are closed
+		at.dir, err = at.dir.OpenRoot(".")
+		at.own = err == nil
+	}
+	return at, err
 }
