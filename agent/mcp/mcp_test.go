@@ -96,8 +96,6 @@ func self(t *testing.T, name, play string, env ...acp.EnvVariable) acp.MCPServer
 
 // session is what the tools see of a session of a client.
 type session struct {
-	mu     sync.Mutex
-	shown  []string
 	inform chan string // gets each text that is shown, if not nil
 }
 
