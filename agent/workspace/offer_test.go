@@ -17,95 +17,73 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// The client does what it offers, and this machine the rest, unless that is not allowed. The texts
-// of the client and of the disk differ where that shows who was asked.
+// The client does what it offers, and this machine the rest, unless that is not allowed. Texts and
+// exit codes show who did it.
 func TestWhoDoesIt(t *testing.T) {
-	for n := range 8 {
-		letters := ""
-		for i, letter := range []string{"r", "w", "c"} {
-			if n&(1<<i) != 0 {
-				letters += letter
+	const client, disk, nobody = "the client", "this machine", "nobody"
+	where := func(f *fixture, name, text string) string {
+		return map[[2]bool]string{{true, false}: client, {false, true}: disk, {}: nobody}[[2]bool{f.buffer(name) == text, f.disk(name) == text}]
+	}
+	operations := []struct {
+		tool, needs, asks string
+		do                func(f *fixture) (who string, err error)
+	}{
+		{"read_file", "r", acp.MethodFSReadTextFile, func(f *fixture) (string, error) {
+			file, err := f.Read(f.t.Context(), "read")
+			return text(file, err), err
+		}},
+		{"write_file", "w", acp.MethodFSWriteTextFile, func(f *fixture) (string, error) {
+			_, err := f.Write(f.t.Context(), "new", "text", workspace.AnyText)
+			return where(f, "new", "text"), err
+		}},
+		{"edit_file", "w", acp.MethodFSWriteTextFile, func(f *fixture) (string, error) {
+			_, err := f.Edit(f.t.Context(), "same", []workspace.Replacement{{Old: "two", New: "three"}}, workspace.AnyText)
+			return where(f, "same", "one three"), err
+		}},
+		{"run_command", "c", acp.MethodTerminalCreate, func(f *fixture) (string, error) {
+			res, err := f.Run(f.t.Context(), workspace.Command{Line: "exit 4"}, nil)
+			if err != nil {
+				return nobody, err
 			}
-		}
+			return map[uint32]string{3: client, 4: disk}[*res.ExitCode], nil
+		}},
+		{"search", "none", "no request", func(f *fixture) (string, error) {
+			found, _, err := f.Search(f.t.Context(), workspace.Query{Pattern: "this machine"})
+			return map[int]string{1: disk}[len(found)], err
+		}},
+	}
+	for _, letters := range []string{"", "r", "w", "c", "rw", "rc", "wc", "rwc"} {
 		for _, noLocal := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%q %v", letters, noLocal), func(t *testing.T) {
 				f := open(t, letters, &workspace.Options{NoLocal: noLocal})
-				client := func(letter string) bool { return strings.Contains(letters, letter) }
-				f.put("read", "disk")
-				f.setBuffer("read", "client")
+				f.put("read", disk)
+				f.setBuffer("read", client)
 				f.put("same", "one two")
 				f.setBuffer("same", "one two")
-
-				file, err := f.Read(t.Context(), "read")
-				switch {
-				case client("r"):
-					assert.Equal(t, "client", text(file, err))
-				case noLocal:
-					assert.ErrorIs(t, err, workspace.ErrNotOffered)
-				default:
-					assert.Equal(t, "disk", text(file, err))
-				}
-				assert.Equal(t, client("r"), f.editor.asks(acp.MethodFSReadTextFile))
-
-				_, err = f.Write(t.Context(), "new", "text", workspace.AnyText)
-				assert.Equal(t, client("w"), f.editor.asks(acp.MethodFSWriteTextFile))
-				switch {
-				case client("w"):
-					require.NoError(t, err)
-					assert.Equal(t, "text", f.buffer("new"))
-					assert.Equal(t, "no file", f.disk("new"))
-				case noLocal:
-					assert.ErrorIs(t, err, workspace.ErrNotOffered)
-					assert.Equal(t, "no file", f.disk("new"))
-				default:
-					require.NoError(t, err)
-					assert.Equal(t, "text", f.disk("new"))
-				}
-
-				_, err = f.Edit(t.Context(), "same", []workspace.Replacement{{Old: "two", New: "three"}}, workspace.AnyText)
-				switch {
-				case noLocal && !(client("r") && client("w")):
-					assert.ErrorIs(t, err, workspace.ErrNotOffered)
-				case client("w"):
-					require.NoError(t, err)
-					assert.Equal(t, "one three", f.buffer("same"))
-				default:
-					require.NoError(t, err)
-					assert.Equal(t, "one three", f.disk("same"))
-				}
-
-				f.editor.requests()
-				res, err := f.Run(t.Context(), workspace.Command{Line: "exit 4"}, nil)
-				assert.Equal(t, client("c"), f.editor.asks(acp.MethodTerminalCreate))
-				switch {
-				case client("c"):
-					require.NoError(t, err)
-					assert.Equal(t, uint32(3), *res.ExitCode)
-				case noLocal:
-					assert.ErrorIs(t, err, workspace.ErrNotOffered)
-				default:
-					require.NoError(t, err)
-					assert.Equal(t, uint32(4), *res.ExitCode)
-				}
-
-				_, _, err = f.Search(t.Context(), workspace.Query{Pattern: "x"})
-				assert.Equal(t, noLocal, errors.Is(err, workspace.ErrNotOffered), err)
-				assert.Empty(t, f.editor.requests())
-
-				want := []string{}
-				for name, offered := range map[string]bool{
-					"read_file": client("r") || !noLocal, "write_file": client("w") || !noLocal, "search": !noLocal,
-					"edit_file": client("r") && client("w") || !noLocal, "run_command": client("c") || !noLocal,
-				} {
-					if offered {
-						want = append(want, name)
+				offered := []string{}
+				for _, op := range operations {
+					want := disk
+					switch {
+					case op.tool == "edit_file" && noLocal && !strings.Contains(letters, "rw"), noLocal && !strings.Contains(letters, op.needs):
+						want = nobody
+					case strings.Contains(letters, op.needs):
+						want = client
 					}
+					f.editor.requests()
+					who, err := op.do(f)
+					assert.Equal(t, want == nobody, errors.Is(err, workspace.ErrNotOffered), op.tool)
+					if want != nobody {
+						offered = append(offered, op.tool)
+						require.NoError(t, err, op.tool)
+						assert.Equal(t, want, who, op.tool)
+					}
+					assert.Equal(t, want == client, f.editor.asks(op.asks), op.tool)
 				}
-				got := []string{}
+				var got []string
 				for _, tool := range workspace.Tools(f.Workspace) {
 					got = append(got, tool.Name)
 				}
-				assert.ElementsMatch(t, want, got)
+				assert.ElementsMatch(t, offered, got)
 			})
 		}
 	}
