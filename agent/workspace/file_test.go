@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -75,33 +77,47 @@ func TestWriteIfUnchanged(t *testing.T) {
 
 // Of several that expect the same text one succeeds.
 func TestConcurrentEdits(t *testing.T) {
-	for _, letters := range []string{"", "rw"} {
-		f := open(t, letters, nil)
-		f.put("a", "0")
+	synctest.Test(t, func(t *testing.T) {
+		f := open(t, "rw", nil)
 		f.setBuffer("a", "0")
 		other, err := workspace.New(f.conn, "s1", []string{f.root}, nil)
 		require.NoError(t, err)
-		var group sync.WaitGroup
-		errs := make(chan error, 20)
-		for i := range cap(errs) {
-			w := []*workspace.Workspace{f.Workspace, other}[i%2]
-			group.Go(func() {
+		writing := make(chan struct{})
+		f.editor.before = func(method string) {
+			if method == acp.MethodFSWriteTextFile {
+				<-writing
+			}
+		}
+		errs := make(chan error, 2)
+		for _, w := range []*workspace.Workspace{f.Workspace, other} {
+			go func() { // ends with its edit
 				_, err := w.Edit(t.Context(), "a", []workspace.Replacement{{Old: "0", New: "1"}}, workspace.AnyText)
 				errs <- err
-			})
+			}()
 		}
-		group.Wait()
-		done := 0
-		for range cap(errs) {
-			err := <-errs
+		synctest.Wait() // one writes, and both have read
+		close(writing)
+		all := []error{<-errs, <-errs}
+		assert.Contains(t, all, error(nil))
+		assert.ErrorIs(t, errors.Join(all...), workspace.ErrStale)
+	})
+	f := open(t, "", nil)
+	f.put("a", "0")
+	require.NoError(t, os.Symlink("a", f.at("b")))
+	var group sync.WaitGroup
+	var done atomic.Int32
+	for i := range 20 {
+		group.Go(func() {
+			_, err := f.Edit(t.Context(), []string{"a", "b"}[i%2], []workspace.Replacement{{Old: "0", New: "1"}}, workspace.AnyText)
 			_, edit := errors.AsType[*workspace.EditError](err)
 			assert.True(t, err == nil || edit || errors.Is(err, workspace.ErrStale), err)
 			if err == nil {
-				done++
+				done.Add(1)
 			}
-		}
-		assert.Equal(t, 1, done)
+		})
 	}
+	group.Wait()
+	assert.Equal(t, int32(1), done.Load())
 }
 
 // The text that an editor has made of a text when it saved it is the one that the file has.
