@@ -16,8 +16,14 @@ import (
 	"github.com/acpkit/go-sdk/internal/validate"
 )
 
-// recordTime is how long text that was sent waits until it is stored, while its message is open.
-const recordTime = time.Second
+// Text that was sent waits at most recordTime, or until there is more than recordSize, until it is
+// stored, while its message is open.
+const (
+	recordTime = time.Second
+	recordSize = 64 << 10
+
+	keptBuffer = 4 << 10 // bytes of the text that an idle session keeps room for
+)
 
 // output sends and stores what a session says, in the same order.
 type output struct {
@@ -86,6 +92,9 @@ func (o *output) chunk(text string) error {
 	if o.late == nil {
 		o.late = time.AfterFunc(recordTime, o.record) // ends by itself after recordTime
 	}
+	if len(o.sent) > recordSize {
+		o.keep()
+	}
 	return nil
 }
 
@@ -125,7 +134,7 @@ func (o *output) end() {
 	}
 	o.keep()
 	o.id = ""
-	if cap(o.sent) > 64<<10 {
+	if cap(o.sent) > keptBuffer {
 		o.sent = nil
 	}
 }

@@ -20,6 +20,14 @@ type record struct {
 	data any
 }
 
+// encode avoids that json.Marshal reads the text of an update again.
+func (r *record) encode() ([]byte, error) {
+	if u, ok := r.data.(json.Marshaler); ok {
+		return u.MarshalJSON()
+	}
+	return json.Marshal(r.data)
+}
+
 // turnRecord tells that a turn began or ended. A turn without an end was interrupted.
 type turnRecord struct {
 	State      string         `json:"state"`
@@ -108,7 +116,7 @@ func (s *Session) append(recs ...record) error {
 	}
 	all := make([]journal.Record, len(recs))
 	for i, r := range recs {
-		data, err := json.Marshal(r.data)
+		data, err := r.encode()
 		if err != nil {
 			return err
 		}

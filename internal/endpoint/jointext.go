@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -115,6 +116,9 @@ func (j *Joiner) flush(all bool) {
 	}
 	text := string(j.text[:n])
 	j.text = append(j.text[:0], j.text[n:]...)
+	if cap(j.text) > 4*joinSize { // of a long text: an idle session keeps nothing of it
+		j.text = bytes.Clone(j.text)
+	}
 	j.begun = true
 	j.err = j.send(text)
 }

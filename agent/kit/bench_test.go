@@ -1,0 +1,213 @@
+package kit_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// nobody is a client that looks at nothing.
+type nobody struct{}
+
+func (nobody) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
+
+func (nobody) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	return &acp.RequestPermissionResponse{Outcome: &acp.CancelledPermissionOutcome{}}, nil
+}
+
+// turns makes turns of an agent, with the store or as a plain agent. Each turn calls f.
+func turns(b *testing.B, store journal.Store, f func(ctx context.Context, kit *kit.Session, plain *agent.Session) error) (ask func()) {
+	ours, theirs := stream.Pipe()
+	var serve func()
+	if store == nil {
+		serve = func() {
+			agent.Serve(context.Background(), theirs, func(c *agent.Conn) acp.Agent { return &plain{c, f} }, nil)
+		}
+	} else {
+		a := kit.New(&kit.Options{Store: store, Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
+			return "", f(ctx, s, nil)
+		}})
+		serve = func() { a.Serve(context.Background(), theirs) }
+	}
+	go serve() // ends with the connection
+	c, err := client.Connect(b.Context(), ours, func(*client.Conn) acp.Client { return nobody{} }, &client.Options{Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(b, err)
+	b.Cleanup(func() { c.Close() })
+	s, err := c.NewSession(b.Context(), &acp.NewSessionRequest{Cwd: b.TempDir()})
+	require.NoError(b, err)
+	return func() {
+		_, err := c.Prompt(b.Context(), &acp.PromptRequest{SessionID: s.SessionID, Prompt: []acp.ContentBlock{acp.Text("go")}})
+		require.NoError(b, err)
+	}
+}
+
+// plain is an agent without the kit.
+type plain struct {
+	conn *agent.Conn
+	turn func(ctx context.Context, kit *kit.Session, plain *agent.Session) error
+}
+
+func (p *plain) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{}, nil
+}
+
+func (p *plain) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return &acp.NewSessionResponse{SessionID: "s"}, nil
+}
+
+func (p *plain) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, p.turn(ctx, nil, p.conn.Session(req.SessionID))
+}
+
+func (p *plain) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+func files(b *testing.B, dir string) *journal.Files {
+	store, err := journal.OpenFiles(dir, nil)
+	require.NoError(b, err)
+	return store
+}
+
+// A delta that is joined: at most 1 µs, and no allocation.
+func BenchmarkDelta(b *testing.B) {
+	turns(b, files(b, b.TempDir()), func(ctx context.Context, s *kit.Session, _ *agent.Session) error {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := s.Text(ctx, "four"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})()
+}
+
+// A turn of 10 000 chunks that are sent one by one: with the kit and its journal at most three times
+// as long as without.
+func BenchmarkTurn(b *testing.B) {
+	for _, size := range []int{20, 2 << 10} {
+		text := strings.Repeat("x", size)
+		for name, with := range map[string]struct {
+			store journal.Store
+			say   func(ctx context.Context, s *kit.Session, plain *agent.Session) error
+		}{
+			"plain":       {nil, func(ctx context.Context, _ *kit.Session, s *agent.Session) error { return s.Message(ctx, text) }},
+			"kit, chunks": {files(b, b.TempDir()), func(ctx context.Context, s *kit.Session, _ *agent.Session) error { return s.Text(ctx, text) }},
+			"kit, whole messages": {files(b, b.TempDir()), func(ctx context.Context, s *kit.Session, _ *agent.Session) error {
+				_ = s.Text(ctx, text)
+				return s.EndMessage()
+			}},
+			"kit, memory messages": {journal.NewMemory(), func(ctx context.Context, s *kit.Session, _ *agent.Session) error {
+				_ = s.Text(ctx, text)
+				return s.EndMessage()
+			}},
+		} {
+			b.Run(fmt.Sprintf("%d bytes/%s", size, name), func(b *testing.B) {
+				ask := turns(b, with.store, func(ctx context.Context, s *kit.Session, plain *agent.Session) error {
+					for range 10_000 {
+						if err := with.say(ctx, s, plain); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				for b.Loop() {
+					ask()
+				}
+			})
+		}
+	}
+}
+
+// A session of 10 000 records is loaded in 150 ms.
+func BenchmarkLoad(b *testing.B) {
+	dir := b.TempDir()
+	a := kit.New(&kit.Options{Store: files(b, dir), Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
+		for i := range 2500 {
+			id := acp.ToolCallID(fmt.Sprint("call", i))
+			if err := s.Text(ctx, strings.Repeat("word ", 40)); err != nil {
+				return "", err
+			}
+			for _, u := range []acp.SessionUpdate{
+				&acp.ToolCall{ToolCallID: id, Title: "Read go.mod", Kind: acp.ToolKindRead},
+				&acp.ToolCallUpdate{ToolCallID: id, Status: acp.ToolCallStatusInProgress},
+				&acp.ToolCallUpdate{ToolCallID: id, Status: acp.ToolCallStatusCompleted, Content: []acp.ToolCallContent{acp.ToolText(strings.Repeat("line\n", 40))}},
+			} {
+				if err := s.Update(ctx, u); err != nil {
+					return "", err
+				}
+			}
+		}
+		return "", nil
+	}})
+	ours, theirs := stream.Pipe()
+	go a.Serve(context.Background(), theirs) // ends with the connection
+	c, err := client.Connect(b.Context(), ours, func(*client.Conn) acp.Client { return nobody{} }, nil)
+	require.NoError(b, err)
+	defer c.Close()
+	s, err := c.NewSession(b.Context(), &acp.NewSessionRequest{Cwd: dir})
+	require.NoError(b, err)
+	_, err = c.Prompt(b.Context(), &acp.PromptRequest{SessionID: s.SessionID, Prompt: []acp.ContentBlock{acp.Text("go")}})
+	require.NoError(b, err)
+	b.Run("load", func(b *testing.B) {
+		for b.Loop() {
+			_, err := c.LoadSession(b.Context(), &acp.LoadSessionRequest{SessionID: s.SessionID, Cwd: dir})
+			require.NoError(b, err)
+		}
+	})
+	b.Run("read of the file", func(b *testing.B) {
+		logs, err := filepath.Glob(filepath.Join(dir, "*", "log.jsonl"))
+		require.NoError(b, err)
+		for b.Loop() {
+			_, err := os.ReadFile(logs[0])
+			require.NoError(b, err)
+		}
+	})
+}
+
+// The first page of 10 000 sessions takes a new process 300 ms, and a later one 20 ms.
+func BenchmarkList(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 10_000 { // as a store has written them, without its fsyncs
+		folder := filepath.Join(dir, fmt.Sprint("sess_", i))
+		require.NoError(b, os.Mkdir(folder, 0o700))
+		meta := fmt.Sprintf(`{"id":"sess_%d","created":"2026-01-02T03:04:05Z","updated":"2026-01-02T03:%02d:%02dZ","cwd":"/home/someone/project","title":"Repair the test that fails","synced":9}`, i, i/60%60, i%60)
+		require.NoError(b, os.WriteFile(filepath.Join(folder, "meta.json"), []byte(meta), 0o600))
+		require.NoError(b, os.WriteFile(filepath.Join(folder, "log.jsonl"), nil, 0o600))
+	}
+	connect := func() *client.Conn {
+		ours, theirs := stream.Pipe()
+		a := kit.New(&kit.Options{Store: files(b, dir), Turn: echo})
+		go a.Serve(context.Background(), theirs) // ends with the connection
+		c, err := client.Connect(b.Context(), ours, func(*client.Conn) acp.Client { return nobody{} }, nil)
+		require.NoError(b, err)
+		b.Cleanup(func() { c.Close() })
+		return c
+	}
+	b.Run("first page", func(b *testing.B) {
+		for b.Loop() {
+			_, err := connect().ListSessions(b.Context(), &acp.ListSessionsRequest{})
+			require.NoError(b, err)
+		}
+	})
+	b.Run("next page", func(b *testing.B) {
+		c := connect()
+		res, err := c.ListSessions(b.Context(), &acp.ListSessionsRequest{})
+		require.NoError(b, err)
+		for b.Loop() {
+			_, err := c.ListSessions(b.Context(), &acp.ListSessionsRequest{Cursor: res.NextCursor})
+			require.NoError(b, err)
+		}
+	})
+}
