@@ -21,7 +21,8 @@ func converse(t *testing.T, dir string, env []string, args ...string) string {
 	chat := exec.Command(filepath.Join(programs, "chat"), args...)
 	chat.Dir = dir
 	config := t.TempDir()
-	chat.Env = append(os.Environ(), append(env, "XDG_CONFIG_HOME="+config, "APPDATA="+config, "HOME="+config, "TMPDIR="+config, "GOCACHE="+os.Getenv("GOCACHE"))...)
+	chat.Env = append(os.Environ(), "XDG_CONFIG_HOME="+config, "APPDATA="+config, "HOME="+config, "TMPDIR="+config)
+	chat.Env = append(chat.Env, env...)
 	out, err := chat.CombinedOutput()
 	t.Logf("%v: %s", err, out)
 	return string(out)
