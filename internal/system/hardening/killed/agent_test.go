@@ -299,25 +299,16 @@ func (u *user) check() {
 // compare checks what was loaded: first what was there when a prompt was last responded to, and
 // then some of what has come later, of which nothing goes on.
 func (u *user) compare(s *session, loaded *thread.Snapshot) {
-	got, have := items(u.t, loaded), 0
-	if s.settled != nil {
-		want := items(u.t, s.settled)
-		have = len(want)
-		require.GreaterOrEqual(u.t, len(got), have)
-		require.Equal(u.t, want, got[:have])
+	got, want := conversation(loaded), conversation(s.settled)
+	require.GreaterOrEqual(u.t, len(got), len(want))
+	for i, item := range want {
+		require.Equal(u.t, u.encoded(item), u.encoded(got[i]))
 	}
 	seen := map[string]thread.Item{}
-	if s.lastSeen != nil {
-		for i, item := range s.lastSeen.Items.All() {
-			if i >= have {
-				seen[id(item)] = item
-			}
-		}
+	for _, item := range conversation(s.lastSeen)[min(len(want), len(conversation(s.lastSeen))):] {
+		seen[id(item)] = item
 	}
-	for i, item := range loaded.Items.All() {
-		if i < have {
-			continue
-		}
+	for _, item := range got[len(want):] {
 		switch m := item.(type) {
 		case *thread.Message:
 			if before, ok := seen[id(item)].(*thread.Message); ok {
@@ -342,6 +333,32 @@ func (u *user) compare(s *session, loaded *thread.Snapshot) {
 	}
 }
 
+// conversation returns the items of a session, without prompts to which the agent has said nothing:
+// one that is cancelled before its turn begins is not stored. Prompts of version 1 have no ids.
+func conversation(s *thread.Snapshot) (all []thread.Item) {
+	if s == nil {
+		return nil
+	}
+	var prompt thread.Item
+	for _, item := range s.Items.All() {
+		if m, ok := item.(*thread.Message); ok && m.Role == thread.RoleUser {
+			prompt = &thread.Message{Role: m.Role, Content: m.Content}
+			continue
+		}
+		if prompt != nil {
+			all = append(all, prompt)
+		}
+		all, prompt = append(all, item), nil
+	}
+	return all
+}
+
+func (u *user) encoded(item thread.Item) string {
+	text, err := json.Marshal(item)
+	require.NoError(u.t, err)
+	return string(text)
+}
+
 // id is what an item has in common with its later self.
 func id(item thread.Item) string {
 	switch m := item.(type) {
@@ -351,20 +368,6 @@ func id(item thread.Item) string {
 		return m.ID
 	}
 	return ""
-}
-
-// items returns the items of a session. The prompts of version 1 have no ids.
-func items(t *testing.T, s *thread.Snapshot) []string {
-	all := []string{}
-	for _, item := range s.Items.All() {
-		if m, ok := item.(*thread.Message); ok && m.Role == thread.RoleUser {
-			item = &thread.Message{Role: m.Role, Content: m.Content}
-		}
-		text, err := json.Marshal(item)
-		require.NoError(t, err)
-		all = append(all, string(text))
-	}
-	return all
 }
 
 // effects checks what the agent has done, and returns how much.
