@@ -130,9 +130,14 @@ func TestTimeout(t *testing.T) {
 	assert.Equal(t, "begun\n", res.Output)
 	assert.Equal(t, "SIGTERM", res.Signal)
 	ended()
+}
 
-	_, ended = f.pipe("stubborn")
-	res = f.ran(workspace.Command{Line: "trap '' TERM; exec 3> stubborn; echo begun; while :; do sleep 1000; done", Timeout: time.Second})
+// A command that does not end when it is asked to is killed.
+func TestStubbornCommand(t *testing.T) {
+	t.Parallel()
+	f := open(t, "", nil)
+	_, ended := f.pipe("stubborn")
+	res := f.ran(workspace.Command{Line: "trap '' TERM; exec 3> stubborn; echo begun; while :; do sleep 1000; done", Timeout: time.Second})
 	assert.True(t, res.TimedOut)
 	assert.Equal(t, "SIGKILL", res.Signal)
 	assert.Equal(t, "begun\n", res.Output)
