@@ -19,7 +19,7 @@ var patience = 5 * time.Second
 // Check makes the test fail if goroutines of this module that it started still run when it ends.
 // Call it first, so that it checks after all other clean-up. Goroutines that ran before are
 // ignored. Tests that run in parallel with others cannot use it, because it cannot tell their
-// goroutines apart.
+// goroutines apart; the test around parallel subtests can.
 //
 // In a synctest bubble it checks only the goroutines of the bubble, once all of them are durably
 // blocked, and no time passes.
