@@ -20,37 +20,37 @@ import (
 )
 
 // nobody is a client that looks at nothing.
-type nobody struct{}
+type nobody struct{ *screen }
 
 func (nobody) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
 
-func (nobody) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return &acp.RequestPermissionResponse{Outcome: &acp.CancelledPermissionOutcome{}}, nil
-}
-
-// turns makes turns of an agent, with the store or as a plain agent. Each turn calls f.
-func turns(b *testing.B, store journal.Store, f func(ctx context.Context, kit *kit.Session, plain *agent.Session) error) (ask func()) {
+// benched connects a client to what serve serves.
+func benched(b *testing.B, serve func(context.Context, stream.Stream) error) *client.Conn {
 	ours, theirs := stream.Pipe()
-	var serve func()
-	if store == nil {
-		serve = func() {
-			agent.Serve(context.Background(), theirs, func(c *agent.Conn) acp.Agent { return &plain{c, f} }, nil)
-		}
-	} else {
-		a := kit.New(&kit.Options{Store: store, Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
-			return "", f(ctx, s, nil)
-		}})
-		serve = func() { a.Serve(context.Background(), theirs) }
-	}
-	go serve() // ends with the connection
+	go serve(context.Background(), theirs) // ends with the connection
 	c, err := client.Connect(b.Context(), ours, func(*client.Conn) acp.Client { return nobody{} }, &client.Options{Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(b, err)
 	b.Cleanup(func() { c.Close() })
+	return c
+}
+
+// turns makes turns of an agent, with the store or as a plain agent. Each turn calls f.
+func turns(b *testing.B, store journal.Store, f func(ctx context.Context, kit *kit.Session, plain *agent.Session) error) (c *client.Conn, ask func() acp.SessionID) {
+	if store == nil {
+		c = benched(b, func(ctx context.Context, s stream.Stream) error {
+			return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return &plain{c, f} }, nil)
+		})
+	} else {
+		c = benched(b, kit.New(&kit.Options{Store: store, Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
+			return "", f(ctx, s, nil)
+		}}).Serve)
+	}
 	s, err := c.NewSession(b.Context(), &acp.NewSessionRequest{Cwd: b.TempDir()})
 	require.NoError(b, err)
-	return func() {
+	return c, func() acp.SessionID {
 		_, err := c.Prompt(b.Context(), &acp.PromptRequest{SessionID: s.SessionID, Prompt: []acp.ContentBlock{acp.Text("go")}})
 		require.NoError(b, err)
+		return s.SessionID
 	}
 }
 
@@ -82,7 +82,7 @@ func files(b *testing.B, dir string) *journal.Files {
 
 // A delta that is joined: at most 1 µs, and no allocation.
 func BenchmarkDelta(b *testing.B) {
-	turns(b, files(b, b.TempDir()), func(ctx context.Context, s *kit.Session, _ *agent.Session) error {
+	_, ask := turns(b, files(b, b.TempDir()), func(ctx context.Context, s *kit.Session, _ *agent.Session) error {
 		b.ReportAllocs()
 		for b.Loop() {
 			if err := s.Text(ctx, "four"); err != nil {
@@ -90,7 +90,8 @@ func BenchmarkDelta(b *testing.B) {
 			}
 		}
 		return nil
-	})()
+	})
+	ask()
 }
 
 // A turn of 10 000 chunks that are sent one by one: with the kit and its journal at most three times
@@ -108,13 +109,9 @@ func BenchmarkTurn(b *testing.B) {
 				_ = s.Text(ctx, text)
 				return s.EndMessage()
 			}},
-			"kit, memory messages": {journal.NewMemory(), func(ctx context.Context, s *kit.Session, _ *agent.Session) error {
-				_ = s.Text(ctx, text)
-				return s.EndMessage()
-			}},
 		} {
 			b.Run(fmt.Sprintf("%d bytes/%s", size, name), func(b *testing.B) {
-				ask := turns(b, with.store, func(ctx context.Context, s *kit.Session, plain *agent.Session) error {
+				_, ask := turns(b, with.store, func(ctx context.Context, s *kit.Session, plain *agent.Session) error {
 					for range 10_000 {
 						if err := with.say(ctx, s, plain); err != nil {
 							return err
@@ -133,11 +130,11 @@ func BenchmarkTurn(b *testing.B) {
 // A session of 10 000 records is loaded in 150 ms.
 func BenchmarkLoad(b *testing.B) {
 	dir := b.TempDir()
-	a := kit.New(&kit.Options{Store: files(b, dir), Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
+	c, ask := turns(b, files(b, dir), func(ctx context.Context, s *kit.Session, _ *agent.Session) error {
 		for i := range 2500 {
 			id := acp.ToolCallID(fmt.Sprint("call", i))
 			if err := s.Text(ctx, strings.Repeat("word ", 40)); err != nil {
-				return "", err
+				return err
 			}
 			for _, u := range []acp.SessionUpdate{
 				&acp.ToolCall{ToolCallID: id, Title: "Read go.mod", Kind: acp.ToolKindRead},
@@ -145,24 +142,16 @@ func BenchmarkLoad(b *testing.B) {
 				&acp.ToolCallUpdate{ToolCallID: id, Status: acp.ToolCallStatusCompleted, Content: []acp.ToolCallContent{acp.ToolText(strings.Repeat("line\n", 40))}},
 			} {
 				if err := s.Update(ctx, u); err != nil {
-					return "", err
+					return err
 				}
 			}
 		}
-		return "", nil
-	}})
-	ours, theirs := stream.Pipe()
-	go a.Serve(context.Background(), theirs) // ends with the connection
-	c, err := client.Connect(b.Context(), ours, func(*client.Conn) acp.Client { return nobody{} }, nil)
-	require.NoError(b, err)
-	defer c.Close()
-	s, err := c.NewSession(b.Context(), &acp.NewSessionRequest{Cwd: dir})
-	require.NoError(b, err)
-	_, err = c.Prompt(b.Context(), &acp.PromptRequest{SessionID: s.SessionID, Prompt: []acp.ContentBlock{acp.Text("go")}})
-	require.NoError(b, err)
+		return nil
+	})
+	id := ask()
 	b.Run("load", func(b *testing.B) {
 		for b.Loop() {
-			_, err := c.LoadSession(b.Context(), &acp.LoadSessionRequest{SessionID: s.SessionID, Cwd: dir})
+			_, err := c.LoadSession(b.Context(), &acp.LoadSessionRequest{SessionID: id, Cwd: dir})
 			require.NoError(b, err)
 		}
 	})
@@ -171,42 +160,6 @@ func BenchmarkLoad(b *testing.B) {
 		require.NoError(b, err)
 		for b.Loop() {
 			_, err := os.ReadFile(logs[0])
-			require.NoError(b, err)
-		}
-	})
-}
-
-// The first page of 10 000 sessions takes a new process 300 ms, and a later one 20 ms.
-func BenchmarkList(b *testing.B) {
-	dir := b.TempDir()
-	for i := range 10_000 { // as a store has written them, without its fsyncs
-		folder := filepath.Join(dir, fmt.Sprint("sess_", i))
-		require.NoError(b, os.Mkdir(folder, 0o700))
-		meta := fmt.Sprintf(`{"id":"sess_%d","created":"2026-01-02T03:04:05Z","updated":"2026-01-02T03:%02d:%02dZ","cwd":"/home/someone/project","title":"Repair the test that fails","synced":9}`, i, i/60%60, i%60)
-		require.NoError(b, os.WriteFile(filepath.Join(folder, "meta.json"), []byte(meta), 0o600))
-		require.NoError(b, os.WriteFile(filepath.Join(folder, "log.jsonl"), nil, 0o600))
-	}
-	connect := func() *client.Conn {
-		ours, theirs := stream.Pipe()
-		a := kit.New(&kit.Options{Store: files(b, dir), Turn: echo})
-		go a.Serve(context.Background(), theirs) // ends with the connection
-		c, err := client.Connect(b.Context(), ours, func(*client.Conn) acp.Client { return nobody{} }, nil)
-		require.NoError(b, err)
-		b.Cleanup(func() { c.Close() })
-		return c
-	}
-	b.Run("first page", func(b *testing.B) {
-		for b.Loop() {
-			_, err := connect().ListSessions(b.Context(), &acp.ListSessionsRequest{})
-			require.NoError(b, err)
-		}
-	})
-	b.Run("next page", func(b *testing.B) {
-		c := connect()
-		res, err := c.ListSessions(b.Context(), &acp.ListSessionsRequest{})
-		require.NoError(b, err)
-		for b.Loop() {
-			_, err := c.ListSessions(b.Context(), &acp.ListSessionsRequest{Cursor: res.NextCursor})
 			require.NoError(b, err)
 		}
 	})

@@ -100,7 +100,7 @@ func TestDiskFull(t *testing.T) {
 						return ctx.Err()
 					}
 					assert.False(t, isFull(), "a model is asked, with room for %d records", room)
-					if err := errors.Join(s.Remember("what the model said"), s.Text(ctx, "I think")); err != nil {
+					if err := errors.Join(s.Text(ctx, "I "), s.Text(ctx, "think"), s.Remember("what the model said")); err != nil {
 						return err
 					}
 					time.Sleep(1100 * time.Millisecond) // the text is stored meanwhile

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -55,9 +57,13 @@ func (a *author) batch() {
 	announced := a.one(3)
 	for range 1 + a.r.IntN(3) {
 		c := call{
-			Tool: []string{"look", "edit", "run"}[a.r.IntN(3)], What: fmt.Sprintf("/w/file%d", a.r.IntN(3)), Say: a.words(),
+			Tool: []string{"look", "edit", "run"}[a.r.IntN(3)], What: fmt.Sprintf("/w/file%d", a.r.IntN(2)), Say: a.words(),
 			Do:     []string{"ok", "ok", "ok", "fail", "error", "panic", "show", "image"}[a.r.IntN(8)],
-			Answer: []string{"allow_once", "allow_once", "allow_once", "allow_always", "allow_always", "reject_once", "reject_once", "cancelled"}[a.r.IntN(8)],
+			Answer: []string{"allow_once", "allow_once", "allow_always", "allow_always", "allow_always", "reject_once", "reject_once", "cancelled"}[a.r.IntN(8)],
+		}
+		if len(a.rules) > 0 && a.one(2) { // nobody is asked for what a rule allows
+			c.Tool, c.What, _ = strings.Cut(slices.Min(slices.Collect(maps.Keys(a.rules))), " ")
+			c.Answer = "reject_once"
 		}
 		if c.Tool == "look" { // such calls begin in any order
 			c.What += fmt.Sprint("-", a.id())

@@ -1,0 +1,136 @@
+package kit_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/kit"
+)
+
+// What the model reads is kept in its order, is replaced by a compaction, and is none of what the
+// person sees. It is there after a restart, also of a turn that was cancelled or has failed.
+func TestHistory(t *testing.T) {
+	open := onDisk(t.TempDir())
+	var got []string
+	turn := func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+		err := s.Remember("user: " + acp.PlainText(p.Blocks...))
+		switch acp.PlainText(p.Blocks...) {
+		case "fail":
+			return "", errors.Join(err, s.Remember(map[string]int{"calls": 2}, "half"), errors.New("the model has failed"))
+		case "cancel":
+			err = errors.Join(err, s.Text(ctx, "waiting"))
+			<-ctx.Done()
+			return "", errors.Join(err, s.Remember("cancelled"), ctx.Err())
+		case "compact":
+			err = errors.Join(err, s.Compact("summary"), s.Remember("tail"))
+		case "nothing":
+			err = errors.Join(err, s.Compact(), s.Remember())
+		case "unusable":
+			assert.Error(t, s.Remember("lost", func() {}), "all or nothing")
+		}
+		items, historyErr := s.History(ctx)
+		got = nil
+		for _, item := range items {
+			got = append(got, string(item))
+		}
+		return "", errors.Join(err, historyErr)
+	}
+	agent := func() *kit.Agent {
+		return kit.New(&kit.Options{Store: open(t), Turn: turn, Logger: slog.New(slog.DiscardHandler)})
+	}
+	a := agent()
+	u := connect(t, a)
+	id := u.open()
+	assert.Equal(t, acp.StopReasonEndTurn, u.ask(id, "one"))
+	assert.Equal(t, []string{`"user: one"`}, got)
+	_, err := u.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text("fail")}})
+	require.Error(t, err)
+	ended := make(chan error)
+	go func() {
+		_, err := u.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text("cancel")}})
+		ended <- err
+	}()
+	for snapshot := range u.set.Thread(id).Watch(t.Context()) {
+		if lines := shown(snapshot); lines[len(lines)-1] == "agent: waiting" {
+			break
+		}
+	}
+	require.NoError(t, u.Cancel(t.Context(), &acp.CancelNotification{SessionID: id}))
+	require.NoError(t, <-ended)
+	u.ask(id, "unusable")
+	require.NoError(t, a.Close(t.Context()))
+
+	u = connect(t, agent())
+	u.load(id)
+	live := items(t, u.set.Thread(id).Snapshot())
+	u.ask(id, "two")
+	want := []string{`"user: one"`, `"user: fail"`, `{"calls":2}`, `"half"`, `"user: cancel"`, `"cancelled"`, `"user: unusable"`, `"user: two"`}
+	assert.Equal(t, want, got)
+	u.ask(id, "compact")
+	assert.Equal(t, []string{`"summary"`, `"tail"`}, got)
+	u.load(id)
+	assert.Equal(t, live, items(t, u.set.Thread(id).Snapshot())[:len(live)])
+	u.ask(id, "three")
+	assert.Equal(t, []string{`"summary"`, `"tail"`, `"user: three"`}, got)
+	u.ask(id, "nothing")
+	assert.Empty(t, got)
+}
+
+// A call that a crash has left without a result is there for the loop to answer, and has failed for
+// the person.
+func TestHistoryAfterACrash(t *testing.T) {
+	from := t.TempDir()
+	type message struct{ Call, Result string }
+	var dangling []message
+	turn := func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+		items, err := s.History(ctx)
+		if err != nil {
+			return "", err
+		}
+		answered := make(map[string]bool)
+		var all []message
+		for _, item := range items {
+			var m message
+			if err := json.Unmarshal(item, &m); err != nil {
+				return "", err
+			}
+			answered[m.Result] = true
+			all = append(all, m)
+		}
+		dangling = nil
+		for _, m := range all {
+			if m.Call != "" && !answered[m.Call] {
+				dangling = append(dangling, m)
+			}
+		}
+		if acp.PlainText(p.Blocks...) == "again" {
+			return "", nil
+		}
+		if err := errors.Join(s.Remember(message{Call: "c1"}, message{Call: "c2"}), s.Update(ctx, &acp.ToolCall{ToolCallID: "c1", Title: "Look", Status: acp.ToolCallStatusInProgress}), s.Remember(message{Result: "c1"})); err != nil {
+			return "", err
+		}
+		require.NoError(t, os.CopyFS(from+"/crashed", os.DirFS(from+"/live"))) // what a kill leaves behind
+		return "", s.Remember(message{Result: "c2"})
+	}
+	agent := func(dir string) *kit.Agent {
+		return kit.New(&kit.Options{Store: onDisk(from + dir)(t), Turn: turn, Logger: slog.New(slog.DiscardHandler)})
+	}
+	u := connect(t, agent("/live"))
+	id := u.open()
+	u.ask(id, "go")
+	u.ask(id, "again")
+	assert.Empty(t, dangling)
+	u = connect(t, agent("/crashed"))
+	u.load(id)
+	assert.Equal(t, []string{"user: go", "call: Look failed: The agent was interrupted while this call was running: it may have taken effect."}, shown(u.set.Thread(id).Snapshot()))
+	u.ask(id, "again")
+	assert.Equal(t, []message{{Call: "c2"}}, dangling)
+}
