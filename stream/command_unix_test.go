@@ -3,6 +3,7 @@
 package stream_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -173,4 +174,23 @@ func ExampleCommand() {
 	_, err = p.Read()
 	fmt.Println(err)
 	// Output: process exited with status 2: no such model: x
+}
+
+// Before is called when a signal ends the program, and cannot keep it from ending.
+func TestBeforeTheEndBySignal(t *testing.T) {
+	cmd := helper(t, "settles")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	require.True(t, lines.Scan())
+	require.Equal(t, "ready", lines.Text())
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	require.True(t, lines.Scan())
+	assert.Equal(t, "settled", lines.Text())
+	for lines.Scan() {
+		assert.Equal(t, "late", lines.Text())
+	}
+	_ = cmd.Wait() // it is ended by a signal
+	assert.Equal(t, syscall.SIGTERM, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal())
 }

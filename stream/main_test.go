@@ -2,14 +2,18 @@ package stream_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // The test binary is also the child process: TestMain runs the helper that this variable names.
@@ -31,6 +35,16 @@ var helpers = map[string]func(){
 	"mute":    stay,
 	"late":    helperLate,
 	"relay":   helperRelay,
+	"settles": func() {
+		stream.EndOnSignal(&stream.SignalOptions{Grace: 50 * time.Millisecond, Before: func(ctx context.Context) error {
+			fmt.Println("settled")
+			<-ctx.Done()
+			fmt.Println("late")
+			select {} // the signal ends the program all the same
+		}})
+		fmt.Println("ready")
+		stay()
+	},
 }
 
 func TestMain(m *testing.M) {

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"os/signal"
 	"slices"
@@ -23,6 +24,11 @@ type SignalOptions struct {
 	// signal ends the program. Interrupt must not block. If it is nil, each SIGINT
 	// ends the program.
 	Interrupt func() bool
+
+	// Before, if not nil, is called before any process is asked to end, for example to settle
+	// what the program is doing. Its ctx is done after Grace, and with a second signal. Its
+	// error is ignored.
+	Before func(ctx context.Context) error
 
 	// Grace is how long processes may take to end after they were asked to, before
 	// they are killed. 0 means 2 s, a negative value no time at all.
@@ -84,10 +90,30 @@ func (o *SignalOptions) watch(signals <-chan os.Signal, quit <-chan struct{}) {
 				<-signals
 				close(hurry)
 			}()
+			o.settle(hurry)
 			process.EndAll(o.Grace, hurry)
 			endBy(sig)
 		case <-quit:
 			return
 		}
+	}
+}
+
+// settle calls Before, and waits for it no longer than its ctx lives.
+func (o *SignalOptions) settle(hurry <-chan struct{}) {
+	if o.Before == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), max(o.Grace, 0))
+	defer cancel()
+	done := make(chan struct{})
+	go func() { // ends with Before, or with the program
+		defer close(done)
+		_ = o.Before(ctx) // the program ends in every case
+	}()
+	select {
+	case <-done:
+	case <-hurry:
+	case <-ctx.Done():
 	}
 }

@@ -52,7 +52,7 @@ func run(state, address string, hosts []string) error {
 		return err
 	}
 	if address == "" {
-		stream.EndOnSignal(nil)
+		stream.EndOnSignal(&stream.SignalOptions{Before: a.Close})
 		err = a.Serve(context.Background(), stream.Stdio())
 	} else {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

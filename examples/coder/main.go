@@ -20,7 +20,6 @@ import (
 const system = "You are a coding agent. Look at the files before you change them, make small edits, and run the tests. Be brief."
 
 func main() {
-	stream.EndOnSignal(nil)
 	demo := flags()
 	config, err := os.UserConfigDir()
 	if err != nil {
@@ -51,7 +50,9 @@ func main() {
 	if demo {
 		play(o)
 	}
-	if err := kit.New(o).Serve(context.Background(), stream.Stdio()); err != nil {
+	a := kit.New(o)
+	stream.EndOnSignal(&stream.SignalOptions{Before: a.Close})
+	if err := a.Serve(context.Background(), stream.Stdio()); err != nil {
 		log.Fatal(err)
 	}
 }
