@@ -1,0 +1,169 @@
+package interop_test
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
+)
+
+// acpCommand is the command acp. Its recordings are in a folder of the test.
+func acpCommand(t *testing.T) (program, state string) {
+	t.Helper()
+	need(t, "go")
+	state = t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	program = filepath.Join(t.TempDir(), "acp")
+	out, err := exec.Command("go", "build", "-o", program, "github.com/acpkit/go-sdk/cmd/acp").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program, state
+}
+
+// recordedKinds is how many messages of each kind all recordings in a folder have.
+func recordedKinds(t *testing.T, state string) map[string]int {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(state, "acpkit", "recordings", "*.jsonl"))
+	require.NoError(t, err)
+	kinds := map[string]int{}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		_, records, _ := strings.Cut(string(text), "\n")
+		for line := range strings.Lines(records) {
+			var r struct{ Kind string }
+			require.NoError(t, json.Unmarshal([]byte(line), &r))
+			kinds[r.Kind]++
+		}
+	}
+	return kinds
+}
+
+// acpx and the example agent do the same with acp tap between them.
+func TestTapUnderAcpx(t *testing.T) {
+	needShell(t)
+	acp, state := acpCommand(t)
+	for _, test := range []struct{ flag, prompt string }{
+		{"--approve-all", "read notes.txt"},
+		{"--approve-all", `edit notes.txt: replace "first" with "second"`},
+		{"--approve-all", "run wc -l notes.txt"},
+		{"--deny-all", "run touch made.txt"},
+	} {
+		var outcomes []outcome
+		var files []string
+		for _, tap := range [][]string{nil, {acp, "tap", "--"}} {
+			dir, home := pairtest.TempDir(t), pairtest.TempDir(t)
+			notes := filepath.Join(dir, "notes.txt")
+			require.NoError(t, os.WriteFile(notes, []byte("first line\n"), 0o600))
+			agent := quoted(append(tap, example(t, "agent"), "-state", home))
+			got := run(t, dir, append(os.Environ(), "HOME="+home), "",
+				node(t, "node_modules/acpx/dist/cli.js", "--cwd", dir, "--agent", agent, test.flag, "--format", "quiet", "exec", test.prompt)...)
+			got.stderr = ""
+			outcomes = append(outcomes, got)
+			text, err := os.ReadFile(notes)
+			require.NoError(t, err)
+			files = append(files, string(text))
+		}
+		assert.Equal(t, outcomes[0], outcomes[1], test.prompt)
+		assert.Equal(t, files[0], files[1], test.prompt)
+	}
+	kinds := recordedKinds(t, state)
+	assert.Equal(t, kinds["request"], kinds["response"])
+	assert.Greater(t, kinds["notification"], 4)
+	assert.Zero(t, kinds["invalid"]+kinds["gap"])
+}
+
+// The client of the TypeScript SDK holds its whole conversation through acp tap.
+func TestTapUnderTheTypeScriptClient(t *testing.T) {
+	needShell(t)
+	acp, state := acpCommand(t)
+	r, got := driven(t, "client.mjs", "agent", append([]string{acp, "tap", "--"}, self(t)...)...)
+	assert.True(t, strings.HasPrefix(got.stderr, "acp: recording to "+state), got.stderr)
+	assert.Equal(t, 1, strings.Count(got.stderr, "\n"), got.stderr)
+	assert.Len(t, r.Checks, 26)
+	if assert.NotNil(t, r.Exit.Code, "killed by %v", r.Exit.Signal) {
+		assert.Zero(t, *r.Exit.Code)
+	}
+	kinds := recordedKinds(t, state)
+	assert.Greater(t, kinds["request"], 20)
+	assert.Zero(t, kinds["gap"])
+}
+
+// What users install is the command in the module that a proxy has, without this repository.
+func TestInstall(t *testing.T) {
+	need(t, "go")
+	const path, version = "github.com/acpkit/go-sdk", "v0.0.1"
+	proxy := filepath.Join(t.TempDir(), "proxy")
+	versions := filepath.Join(proxy, path, "@v")
+	require.NoError(t, os.MkdirAll(versions, 0o700))
+	root := filepath.Join("..", "..", "..")
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	for name, text := range map[string]string{"list": version + "\n", version + ".info": `{"Version":"` + version + `"}`, version + ".mod": string(mod)} {
+		require.NoError(t, os.WriteFile(filepath.Join(versions, name), []byte(text), 0o600))
+	}
+	zipped(t, root, path+"@"+version+"/", filepath.Join(versions, version+".zip"))
+
+	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	require.NoError(t, err)
+	downloads := filepath.Join(strings.TrimSpace(string(cache)), "cache", "download") // has what go.mod requires
+	bin := t.TempDir()
+	install := exec.Command("go", "install", path+"/cmd/acp@latest")
+	install.Dir = t.TempDir()
+	install.Env = append(os.Environ(), "GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(downloads),
+		"GONOPROXY=none", "GOPRIVATE=", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-modcacherw -trimpath", "GOBIN="+bin, "GOMODCACHE="+t.TempDir(), "CGO_ENABLED=0")
+	out, err := install.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	said, err := exec.Command(filepath.Join(bin, "acp"), "version").CombinedOutput()
+	require.NoError(t, err)
+	assert.True(t, strings.HasPrefix(string(said), "acp "+version+" go"), "%s", said)
+}
+
+// zipped writes the module in root as proxies have it: without modules below it, and without what is
+// ignored.
+func zipped(t *testing.T, root, prefix, name string) {
+	t.Helper()
+	f, err := os.Create(name)
+	require.NoError(t, err)
+	defer f.Close()
+	w := zip.NewWriter(f)
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		in, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			_, nested := os.Stat(filepath.Join(name, "go.mod"))
+			if in != "." && (nested == nil || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".")) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		part, err := w.Create(prefix + filepath.ToSlash(in))
+		if err != nil {
+			return err
+		}
+		_, err = part.Write(text)
+		return err
+	})
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+}
