@@ -36,7 +36,7 @@ func recordings(args []string) error {
 	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range files {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", f.Path, size(f.Size), state(f), about(f.Path))
+		fmt.Fprintf(table, "%s\t%d KiB\t%s\t%s\n", f.Path, (f.Size+1023)>>10, state(f), about(f.Path))
 	}
 	return table.Flush()
 }
@@ -73,14 +73,4 @@ func about(path string) string {
 	}
 	defer r.Close()
 	return fmt.Sprintf("%q", r.Head.Command)
-}
-
-func size(n int64) string {
-	switch {
-	case n < 10<<10:
-		return fmt.Sprint(n, " B")
-	case n < 10<<20:
-		return fmt.Sprint(n>>10, " KiB")
-	}
-	return fmt.Sprint(n>>20, " MiB")
 }

@@ -49,12 +49,12 @@ func tap(args []string) error {
 
 // record begins a recording and prints where it is. It returns nil if there can be none: the
 // traffic is worth more.
-func (o *tapOptions) record(program string, command []string) *recording.Recorder {
+func (o *tapOptions) record(command []string) *recording.Recorder {
 	dir, err := recording.Folder()
 	var rec *recording.Recorder
 	if err == nil {
 		head := recording.Head{Version: version(), Command: command}
-		rec, err = recording.Create(dir, program, head, recording.Options{Raw: o.raw, Failed: func(err error) {
+		rec, err = recording.Create(dir, head, recording.Options{Raw: o.raw, Failed: func(err error) {
 			fmt.Fprintf(os.Stderr, "acp: the recording ends here, and the traffic goes on: %v\n", err)
 		}})
 	}
@@ -62,16 +62,8 @@ func (o *tapOptions) record(program string, command []string) *recording.Recorde
 		fmt.Fprintf(os.Stderr, "acp: there is no recording, and the traffic passes without: %v\n", err)
 		return nil
 	}
-	fmt.Fprintf(os.Stderr, "acp: recording to %s (see it with: acp view %s)\n", rec.Path, shellWord(rec.Path))
+	fmt.Fprintf(os.Stderr, "acp: recording to %s (see it with: acp view)\n", rec.Path)
 	return rec
-}
-
-// shellWord returns a text as one word of a shell.
-func shellWord(s string) string {
-	if strings.ContainsAny(s, " '\"$`\\()&;|<>*?[]#~=%!{}") && os.PathSeparator == '/' {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return s
 }
 
 // startError returns the error for an agent that cannot be started, with the code that a shell

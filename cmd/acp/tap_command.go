@@ -31,7 +31,7 @@ func tapCommand(args []string, o *tapOptions) error {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, watched()...)                    // from now on, so that none is lost
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a peer that is gone is an error of a write
-	rec := o.record(args[0], args)
+	rec := o.record(args)
 	in, out, err := startAgent(cmd)
 	if err != nil {
 		if rec.Close(catchUp) && rec != nil {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -27,13 +28,8 @@ const maxClients = 4096
 // tapNetwork stands between clients in the network and an agent at a URL. A signal ends it.
 func tapNetwork(o *tapOptions) error {
 	to, err := url.Parse(o.to)
-	if err != nil || to.Host == "" {
-		return &codeError{2, "-to must be the URL of an agent, such as wss://agent.example.com/acp"}
-	}
-	switch to.Scheme {
-	case "ws", "wss", "http", "https":
-	default:
-		return &codeError{2, fmt.Sprintf("-to begins with %s://, and must begin with ws://, wss://, http:// or https://", to.Scheme)}
+	if err != nil || to.Host == "" || !slices.Contains([]string{"ws", "wss", "http", "https"}, to.Scheme) {
+		return &codeError{2, "-to must be the URL of an agent with ws, wss, http or https, such as wss://agent.example.com/acp"}
 	}
 	token := os.Getenv(tokenVariable)
 	listener, err := net.Listen("tcp", o.listen)
@@ -54,7 +50,7 @@ func tapNetwork(o *tapOptions) error {
 
 // serve serves clients until ctx ends.
 func (o *tapOptions) serve(ctx context.Context, listener net.Listener, token string) error {
-	rec := o.record("network", []string{"-listen", o.listen, "-to", o.to})
+	rec := o.record([]string{"-listen", o.listen, "-to", o.to})
 	defer rec.Close(catchUp)
 	fmt.Fprintf(os.Stderr, "acp: clients reach the agent at http://%s and ws://%[1]s\n", listener.Addr())
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))

@@ -92,7 +92,7 @@ func TestBytesPassUnchanged(t *testing.T) {
 	assert.Equal(t, want, fmt.Sprintf("%d bytes, %x", len(got.out), sha256.Sum256([]byte(got.out))))
 	assert.Equal(t, "exit status 0", got.state)
 	path, list := theRecording(t, state)
-	assert.True(t, strings.HasPrefix(got.err, "acp: recording to "+path+" (see it with: acp view "), got.err)
+	assert.True(t, strings.HasPrefix(got.err, "acp: recording to "+path+" (see it with: acp view)"), got.err)
 	assert.Equal(t, 1, strings.Count(got.err, "\n"))
 	byDir := map[recording.Dir]int{}
 	for _, rec := range list {
@@ -185,7 +185,7 @@ func TestBadInput(t *testing.T) {
 		"both ways":          {[]string{"tap", "-listen", "127.0.0.1:0", "--", "a"}, 2, "not both"},
 		"no URL":             {[]string{"tap", "-listen", "127.0.0.1:0"}, 2, "needs both -listen ADDRESS and -to URL"},
 		"bad URL":            {[]string{"tap", "-listen", "127.0.0.1:0", "-to", "agent"}, 2, "-to must be the URL of an agent"},
-		"bad scheme":         {[]string{"tap", "-listen", "127.0.0.1:0", "-to", "ftp://agent"}, 2, "must begin with ws://"},
+		"bad scheme":         {[]string{"tap", "-listen", "127.0.0.1:0", "-to", "ftp://agent"}, 2, "with ws, wss, http or https"},
 		"bad address":        {[]string{"tap", "-listen", "nowhere", "-to", "ws://agent"}, 1, "an address such as 127.0.0.1:7000 is needed"},
 		"open to the world":  {[]string{"tap", "-listen", ":0", "-to", "ws://agent"}, 1, "set ACP_TOKEN"},
 		"recordings of what": {[]string{"recordings", "all"}, 2, "recordings takes no arguments"},

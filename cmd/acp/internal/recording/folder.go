@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -64,14 +63,14 @@ func List(dir string) ([]File, error) {
 }
 
 // create makes a new recording that this process is writing, after it has made room for it.
-func create(dir, program string, now time.Time) (*os.File, error) {
+func create(dir string, now time.Time) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	if err := prune(dir, maxFiles-1, maxBytes); err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("%s-%s-%d%s", now.UTC().Format("20060102T150405.000Z"), plainName(program), os.Getpid(), suffix)
+	name := fmt.Sprintf("%s-%d%s", now.UTC().Format("20060102T150405.000Z"), os.Getpid(), suffix)
 	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -103,15 +102,4 @@ func prune(dir string, files int, bytes int64) error {
 		}
 	}
 	return nil
-}
-
-// plainName returns a part of a file name for a program.
-func plainName(program string) string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {
-			return r
-		}
-		return '-'
-	}, filepath.Base(program))
-	return name[:min(len(name), 32)]
 }

@@ -22,10 +22,10 @@ func TestFolder(t *testing.T) {
 	assert.Empty(t, list)
 
 	started := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
-	f, err := create(dir, "/usr/bin/my agent", started)
+	f, err := create(dir, started)
 	require.NoError(t, err)
 	defer f.Close()
-	assert.Equal(t, fmt.Sprintf("20260102T030405.006Z-my-agent-%d.jsonl", os.Getpid()), filepath.Base(f.Name()))
+	assert.Equal(t, fmt.Sprintf("20260102T030405.006Z-%d.jsonl", os.Getpid()), filepath.Base(f.Name()))
 	list, err = List(dir)
 	require.NoError(t, err)
 	require.Len(t, list, 1)
@@ -36,7 +36,7 @@ func TestFolder(t *testing.T) {
 
 func TestOnlyTheUserReadsRecordings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	f, err := create(dir, "x", time.Now())
+	f, err := create(dir, time.Now())
 	require.NoError(t, err)
 	defer f.Close()
 	for name, mode := range map[string]os.FileMode{dir: 0o700, f.Name(): 0o600} {
@@ -69,7 +69,7 @@ func TestLimitsOfTheFolder(t *testing.T) {
 	for i := range 60 {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("2001-%02d.jsonl", i)), nil, 0o600))
 	}
-	f, err := create(dir, "new", time.Now())
+	f, err := create(dir, time.Now())
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	left := names()
@@ -78,7 +78,7 @@ func TestLimitsOfTheFolder(t *testing.T) {
 
 	require.NoError(t, os.Truncate(filepath.Join(dir, "2001-13.jsonl"), maxBytes-100)) // sparse
 	require.NoError(t, os.Truncate(filepath.Join(dir, "2001-14.jsonl"), 101))
-	f, err = create(dir, "newer", time.Now())
+	f, err = create(dir, time.Now())
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	left = names()

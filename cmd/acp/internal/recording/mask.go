@@ -190,15 +190,19 @@ func ruleOf(name string) rule {
 }
 
 // command masks the arguments of a command line.
-func (m *masker) command(args []string) []string {
-	text, err := json.Marshal(args)
-	if err != nil {
-		return nil
-	}
+func (m *masker) command(args []string) (out []string) {
+	text, _ := json.Marshal(args) // texts can always be encoded, and masked JSON is JSON
 	text, _ = m.json(text)
-	var out []string
-	_ = json.Unmarshal(text, &out) // masked JSON is JSON
+	_ = json.Unmarshal(text, &out)
 	return out
+}
+
+// line masks a line that is no JSON, and reports whether it differs.
+func (m *masker) line(s string) (out string, differs bool) {
+	text, _ := json.Marshal(s)
+	text, differs = m.json(text)
+	_ = json.Unmarshal(text, &out)
+	return out, differs
 }
 
 func digest(base64 []byte) string {

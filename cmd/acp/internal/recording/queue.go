@@ -202,8 +202,7 @@ type Lane struct {
 	lost       int64
 	torn       bool // the beginning of the last of them was queued
 
-	line []byte // the beginning of a line, used by the one who writes the recording
-	long int64  // length of what came after it, which is not kept because the line is too long
+	line []byte // what has come of a line, used by the one who writes the recording
 }
 
 // Write records a piece of the bytes that the peer sends, which are lines. It keeps no reference to
@@ -217,7 +216,7 @@ func (l *Lane) Write(b []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(b) > 0 && !q.closed {
-		if !l.cut && !q.dropping && q.chunks < q.limit*3/4 {
+		if !l.cut && !q.dropping && q.chunks < q.limit*3/4 && l.kept < maxMessage {
 			n := q.put(l, at, b, nil)
 			l.passed(b[:n])
 			b = b[n:]

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"sync/atomic"
 	"time"
 	"unicode"
@@ -43,7 +42,8 @@ type Recorder struct {
 	seq     uint64
 	written int64
 	checked int64 // what written was when the limits of the folder were applied
-	buf     []byte
+	buf     bytes.Buffer
+	encoder *json.Encoder // into buf
 	masker  masker
 }
 
@@ -55,11 +55,11 @@ type Options struct {
 	Failed func(error)
 }
 
-// Create begins a recording in a folder, which it creates if necessary. Program names the agent in
-// the name of the file. It sets the fields of the head that it knows better.
-func Create(dir, program string, head Head, opts Options) (*Recorder, error) {
+// Create begins a recording in a folder, which it creates if necessary. Of the head it takes Version
+// and Command.
+func Create(dir string, head Head, opts Options) (*Recorder, error) {
 	now := time.Now()
-	file, err := create(dir, program, now)
+	file, err := create(dir, now)
 	if err != nil {
 		return nil, err
 	}
@@ -73,10 +73,13 @@ func Create(dir, program string, head Head, opts Options) (*Recorder, error) {
 }
 
 func newRecorder(file io.WriteCloser, now time.Time, opts Options) *Recorder {
-	return &Recorder{
+	r := &Recorder{
 		queue: newQueue(now, maxQueue), ended: make(chan struct{}), failed: opts.Failed,
 		file: file, out: bufio.NewWriterSize(file, 64<<10), started: now, raw: opts.Raw,
 	}
+	r.encoder = json.NewEncoder(&r.buf)
+	r.encoder.SetEscapeHTML(false)
+	return r
 }
 
 // begin writes the head.
@@ -168,11 +171,7 @@ func (r *Recorder) part(p part, b []byte) {
 	l := p.lane
 	for {
 		line, rest, ended := bytes.Cut(b, newline)
-		if len(l.line)+len(line) <= maxMessage {
-			l.line = append(l.line, line...)
-		} else {
-			l.long += int64(len(line))
-		}
+		l.line = append(l.line, line...)
 		if !ended {
 			break
 		}
@@ -187,12 +186,12 @@ func (r *Recorder) part(p part, b []byte) {
 		r.line(p, p.mark.size)
 	case gapMark:
 		if p.mark.torn {
-			l.line, l.long = nil, 0
+			l.line = nil
 		}
-		r.record(p, &Record{Kind: Gap, Dropped: p.mark.dropped, Bytes: p.mark.size}, nil)
+		r.record(p, &Record{Kind: Gap, Dropped: p.mark.dropped, Bytes: p.mark.size})
 	case endMark:
 		r.line(p, 0)
-		r.record(p, &Record{Kind: End}, quote(nil, p.mark.how))
+		r.record(p, &Record{Kind: End, Line: p.mark.how})
 	}
 }
 
@@ -201,16 +200,13 @@ func (r *Recorder) part(p part, b []byte) {
 func (r *Recorder) line(p part, size int64) {
 	l := p.lane
 	text := bytes.TrimFunc(l.line, func(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' })
-	if size == 0 && l.long > 0 {
-		size = int64(len(l.line)) + l.long
-	}
 	switch {
 	case size > 0:
-		r.record(p, beginning(text, size), nil)
+		r.record(p, beginning(text, size))
 	case len(text) > 0:
 		r.whole(p, text)
 	}
-	if l.line, l.long = l.line[:0], 0; cap(l.line) > 1<<20 {
+	if l.line = l.line[:0]; cap(l.line) > 1<<20 {
 		l.line = nil // a long line is seldom followed by another one
 	}
 }
@@ -224,15 +220,14 @@ func (r *Recorder) whole(p part, text []byte) {
 		rec.Raw, rec.Masked = r.masker.json(text)
 	}
 	if rec.Kind != Invalid {
-		r.record(p, rec, nil)
+		r.record(p, rec)
 		return
 	}
-	line := quote(nil, string(rec.Raw))
+	rec.Line, rec.Raw = string(rec.Raw), nil
 	if !r.raw && !looksLikeJSON {
-		line, rec.Masked = r.masker.json(line)
+		rec.Line, rec.Masked = r.masker.line(rec.Line)
 	}
-	rec.Raw = nil
-	r.record(p, rec, line)
+	r.record(p, rec)
 }
 
 var kinds = map[stream.Kind]Kind{
@@ -264,61 +259,20 @@ func beginning(text []byte, size int64) *Record {
 	return rec
 }
 
-// record writes a record. line is its member line, as JSON.
-func (r *Recorder) record(p part, rec *Record, line []byte) {
+// record writes a record.
+func (r *Recorder) record(p part, rec *Record) {
 	r.seq++
-	b := append(r.buf[:0], `{"seq":`...)
-	b = strconv.AppendUint(b, r.seq, 10)
-	b = append(b, `,"time":"`...)
-	b = r.started.Add(p.time).UTC().AppendFormat(b, time.RFC3339Nano)
-	b = append(b, `","dir":"`...)
-	b = append(b, p.lane.dir...)
-	b = append(b, `","conn":`...)
-	b = strconv.AppendInt(b, int64(p.lane.conn), 10)
-	if rec.Session != "" {
-		b = quote(append(b, `,"session":`...), rec.Session)
+	rec.Seq, rec.Time, rec.Dir, rec.Conn = r.seq, r.started.Add(p.time).UTC(), p.lane.dir, p.lane.conn
+	raw := rec.Raw
+	rec.Raw = nil // it is written byte for byte, and the encoder would change its white space
+	r.buf.Reset()
+	_ = r.encoder.Encode(rec) // texts, numbers, and an id that was parsed
+	b := r.buf.Bytes()
+	if raw != nil {
+		b = append(append(append(b[:len(b)-len("}\n")], `,"raw":`...), raw...), "}\n"...)
 	}
-	b = append(b, `,"kind":"`...)
-	b = append(append(b, rec.Kind...), '"')
-	if rec.ID != nil {
-		b = append(append(b, `,"id":`...), rec.ID...)
-	}
-	if rec.Method != "" {
-		b = quote(append(b, `,"method":`...), rec.Method)
-	}
-	if rec.Raw != nil {
-		b = append(append(b, `,"raw":`...), rec.Raw...)
-	}
-	if line != nil {
-		b = append(append(b, `,"line":`...), line...)
-	}
-	if rec.Masked {
-		b = append(b, `,"masked":true`...)
-	}
-	for _, number := range []struct {
-		name  string
-		value int64
-	}{{"size", rec.Size}, {"dropped", rec.Dropped}, {"bytes", rec.Bytes}} {
-		if number.value > 0 {
-			b = append(append(append(b, `,"`...), number.name...), `":`...)
-			b = strconv.AppendInt(b, number.value, 10)
-		}
-	}
-	b = append(b, '}', '\n')
 	_, _ = r.out.Write(b) // check returns the error
-	r.written += int64(len(b))
-	if r.buf = b; cap(b) > 1<<20 {
-		r.buf = nil
+	if r.written += int64(len(b)); r.buf.Cap() > 1<<20 {
+		r.buf = bytes.Buffer{}
 	}
-}
-
-// quote appends a text as JSON.
-func quote(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			text, _ := json.Marshal(s) // a string can always be encoded
-			return append(b, text...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
 }

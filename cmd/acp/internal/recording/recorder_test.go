@@ -256,7 +256,7 @@ func TestLongRecording(t *testing.T) {
 	require.NoError(t, os.WriteFile(old, nil, 0o600))
 	require.NoError(t, os.Truncate(old, maxBytes-1)) // sparse
 	failed := make(chan error, 1)
-	r, err := Create(dir, "x", Head{}, Options{Failed: func(err error) { failed <- err }})
+	r, err := Create(dir, Head{}, Options{Failed: func(err error) { failed <- err }})
 	require.NoError(t, err)
 	assert.NoFileExists(t, r.Path+"x")
 	assert.FileExists(t, r.Path)
