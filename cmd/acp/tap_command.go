@@ -54,9 +54,15 @@ func tapCommand(args []string, o *tapOptions) error {
 			pass(sig, cmd.Process)
 		}
 	}()
-	_ = cmd.Wait()                                  // the state says how it ended
-	_ = out.SetReadDeadline(time.Now().Add(linger)) // where files have no deadlines, leash ends the others too
-	<-passed
+	_ = cmd.Wait() // the state says how it ended
+	var late <-chan time.Time
+	if out.SetReadDeadline(time.Now().Add(linger)) != nil { // on Windows
+		late = time.After(catchUp)
+	}
+	select {
+	case <-passed:
+	case <-late:
+	}
 	agent.End(cmd.ProcessState.String())
 	rec.Close(catchUp)
 	endLike(cmd.ProcessState)
