@@ -29,8 +29,8 @@ func tapCommand(args []string, o *tapOptions) error {
 		return startError(args[0], cmd.Err)
 	}
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, watched()...)                    // from now on, so that none is lost
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a peer that is gone is an error of a write
+	// From now on, so that none is lost. A peer that is gone is an error of a write.
+	signal.Notify(signals, append(watched(), syscall.SIGPIPE)...)
 	rec := o.record(args)
 	in, out, err := startAgent(cmd)
 	if err != nil {

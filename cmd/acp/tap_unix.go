@@ -22,12 +22,13 @@ func watched() []os.Signal {
 	return slices.DeleteFunc(all, signal.Ignored)
 }
 
-// pass passes a signal on to the agent, unless the terminal has sent it to both.
+// pass passes a signal on to the agent, unless the terminal has sent it to both. SIGPIPE is about
+// this program's own output.
 func pass(sig os.Signal, agent *os.Process) {
-	if (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && isForeground() {
-		return
+	fromTerminal := (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && isForeground()
+	if sig != syscall.SIGPIPE && !fromTerminal {
+		_ = agent.Signal(sig) // it may have ended
 	}
-	_ = agent.Signal(sig) // it may have ended
 }
 
 // endLike ends this program as the agent has ended.
