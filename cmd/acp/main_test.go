@@ -73,12 +73,13 @@ var plays = map[string]func(args []string){
 		_, _ = in.Read(make([]byte, 1))
 		_ = out.Close()
 	},
-	// signals says which signals it gets, and exits with the fourth.
-	"signals": func([]string) {
+	// signals says which signals it gets, and exits after so many.
+	"signals": func(args []string) {
+		n, _ := strconv.Atoi(args[0])
 		got := make(chan os.Signal, 10)
 		signal.Notify(got, watched()...)
 		fmt.Println("ready")
-		for range 4 {
+		for range n {
 			fmt.Println(<-got)
 		}
 		os.Exit(5)
