@@ -97,7 +97,7 @@ func TestConstantMemory(t *testing.T) {
 	}
 	require.NoError(t, cmd.Wait())
 	t.Logf("%d MiB: at most %d MiB of memory", *mib, peak>>10)
-	assert.Less(t, peak>>10, 256)
+	assert.Less(t, peak>>10, 320) // half of it is enough without the race detector
 }
 
 // A message arrives at most 100 us later than through a plain pump, and so does its response.

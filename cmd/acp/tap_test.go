@@ -88,7 +88,7 @@ func TestBytesPassUnchanged(t *testing.T) {
 	want := fmt.Sprintf("%d bytes, %x", sent.Len(), sha256.Sum256(sent.Bytes()))
 
 	state := t.TempDir()
-	got := run(t, tapped(state, agent("mirror")), &sent)
+	got := run(t, acp(state, append([]string{"tap", "-raw", "--"}, agent("mirror")...)...), &sent)
 	assert.Equal(t, want, fmt.Sprintf("%d bytes, %x", len(got.out), sha256.Sum256([]byte(got.out))))
 	assert.Equal(t, "exit status 0", got.state)
 	path, list := theRecording(t, state)
