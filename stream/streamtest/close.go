@@ -78,8 +78,9 @@ func interruptRead(t *testing.T, a, b stream.Stream) {
 	}
 }
 
-// quiet is how long a write makes no progress before it counts as blocked.
-const quiet = 50 * time.Millisecond
+// quiet is how long a write makes no progress before it counts as blocked. It is longer than TCP
+// delays an acknowledgement (40 ms on Linux), with which the system takes more.
+const quiet = 100 * time.Millisecond
 
 func interruptWrite(t *testing.T, a, b stream.Stream) {
 	progress := make(chan struct{}, 1)
