@@ -12,15 +12,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/agent/router"
 )
 
 func echo(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
@@ -346,5 +350,73 @@ func TestMCPServersWithoutAConnector(t *testing.T) {
 		said := w.says()
 		require.NotEmpty(t, said)
 		assert.Contains(t, said[0], "does not use MCP servers")
+	})
+}
+
+// sharedStore has no lock: it opens the log of the one session as often as it is asked to.
+type sharedStore struct {
+	journal.Store
+	log  journal.Log
+	wait func()
+}
+
+type openLog struct{ journal.Log }
+
+func (openLog) Close() error { return nil }
+
+func (s *sharedStore) Create(ctx context.Context, id string, m journal.Meta) (_ journal.Log, err error) {
+	s.log, err = s.Store.Create(ctx, id, m)
+	return openLog{s.log}, err
+}
+
+func (s *sharedStore) Open(context.Context, string) (journal.Log, error) {
+	s.wait()
+	return openLog{s.log}, nil
+}
+
+// One of two clients that load a session at the same time gets it, whatever the store does.
+func TestTwoLoadsAtOnce(t *testing.T) {
+	eachVersion(t, func(t *testing.T, v int) {
+		store := &sharedStore{Store: journal.NewMemory(), wait: func() { time.Sleep(time.Second) }}
+		a := kit.New(&kit.Options{Store: store, Turn: echo, Logger: slog.New(slog.DiscardHandler)})
+		w, other := dial(t, a, v), dial(t, a, v)
+		other.session = w.open()
+		require.Equal(t, "ok", w.outcome(w.send("session/close", `{"sessionId":"SESSION"}`)))
+		first, second := w.load(), other.load()
+		time.Sleep(time.Minute)
+		got := map[string]*wire{w.outcome(first): w, other.outcome(second): other}
+		require.Contains(t, got, "ok")
+		require.Contains(t, got, "-32600")
+		assert.Equal(t, "end_turn", got["ok"].outcome(got["ok"].prompt("hi")))
+		assert.Equal(t, "-32002", got["-32600"].outcome(got["-32600"].prompt("hi")))
+	})
+}
+
+// A load that the client gives up leaves the session to others.
+func TestLoadThatIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var replays atomic.Bool
+		slow := func(next acp.Handler) acp.Handler {
+			return func(ctx context.Context, method string, params any) (any, error) {
+				if replays.Load() {
+					time.Sleep(time.Second)
+				}
+				return next(ctx, method, params)
+			}
+		}
+		a := kit.New(&kit.Options{Turn: echo, Logger: slog.New(slog.DiscardHandler), Router: &router.Options{V1: &agent.Options{Sending: []acp.Middleware{slow}}}})
+		w, other := dial(t, a, 1), dial(t, a, 1)
+		other.session = w.open()
+		require.Equal(t, "end_turn", w.outcome(w.prompt("hi")))
+		require.Equal(t, "ok", w.outcome(w.send("session/close", `{"sessionId":"SESSION"}`)))
+		replays.Store(true)
+		id := w.load()
+		assert.Empty(t, w.outcome(id), "the replay takes a while")
+		w.Notify("$/cancel_request", fmt.Sprintf(`{"requestId":%d}`, id))
+		time.Sleep(time.Minute)
+		assert.Equal(t, "-32800", w.outcome(id))
+		id = other.load()
+		time.Sleep(time.Minute)
+		assert.Equal(t, "ok", other.outcome(id))
 	})
 }
