@@ -86,7 +86,8 @@ func (s *Session) Workspace() *workspace.Workspace { return s.workspace }
 func (s *Session) Tools() []tools.Tool { return s.registry().Tools() }
 
 // Text adds to the message of the agent. Deltas of a model are joined: the first one is sent
-// at once, the following ones within 25 ms or 2 KiB. Whatever else is sent ends the message.
+// at once, the following ones within 25 ms or 2 KiB. An update that session/load shows ends the
+// message.
 func (s *Session) Text(ctx context.Context, delta string) error {
 	return s.out.write(ctx, false, delta)
 }
