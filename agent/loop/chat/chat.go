@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -184,7 +185,10 @@ func (m *Model) name(ctx context.Context, chosen string) (string, error) {
 		return only, nil
 	}
 	ids, err := m.models(ctx)
+	var status *statusError
 	switch {
+	case errors.As(err, &status) && status.status == http.StatusNotFound && !status.html:
+		return "", m.failed("MODEL is not set, and %s has no list of models at %s/models: set MODEL, and see whether BASE_URL ends in /v1", m.host(), m.base).WithCause(err)
 	case err != nil:
 		return "", err
 	case len(ids) != 1:
@@ -219,7 +223,7 @@ func (m *Model) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.
 func (m *Model) generate(ctx context.Context, req *loop.Request, yield func(loop.Event) bool) error {
 	model, err := m.name(ctx, req.Model)
 	if err != nil {
-		return err
+		return m.explain(ctx, err, model)
 	}
 	body, err := json.Marshal(requestOf(model, req))
 	if err != nil {
@@ -244,7 +248,7 @@ func (m *Model) send(ctx context.Context, method, path string, body []byte) (*ht
 	m.mu.Unlock()
 	res, err := m.sendTo(ctx, method, version+path, body)
 	missing, ok := err.(*statusError)
-	if !ok || missing.status != http.StatusNotFound || version != "" || missing.message != "" || strings.HasSuffix(m.base, "/v1") {
+	if !ok || missing.status != http.StatusNotFound || version != "" || unknownModel(missing) || strings.HasSuffix(m.base, "/v1") {
 		return res, err
 	}
 	if res, err := m.sendTo(ctx, method, "/v1"+path, body); err == nil {

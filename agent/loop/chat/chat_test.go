@@ -133,6 +133,12 @@ func TestErrors(t *testing.T) {
 			io.WriteString(w, body)
 		}
 	}
+	everywhere := func(code int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			io.WriteString(w, body)
+		}
+	}
 	stream := func(body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
 	}
@@ -152,6 +158,10 @@ func TestErrors(t *testing.T) {
 		"wrong key":           {h: status(401, `{"error":{"message":"Incorrect API key provided: `+key+`"}}`), key: key, model: "m", want: "rejects API_KEY (status 401): Incorrect API key provided: [API_KEY]"},
 		"unknown model":       {h: status(404, `{"error":{"message":"model 'm' not found"}}`), model: "m", want: "does not know the model m; it has the models a, b"},
 		"no model":            {h: status(500, ""), want: "MODEL is not set, and"},
+		"no model, wrong key": {h: everywhere(401, `{"error":{"message":"Incorrect API key provided: `+key+`"}}`), key: key, want: "rejects API_KEY (status 401): Incorrect API key provided: [API_KEY]"},
+		"no model, no server": {base: "http://127.0.0.1:1/v1", want: "127.0.0.1:1 cannot be reached: connection refused. Is the server running?"},
+		"no model, no list":   {h: http.NotFound, want: "MODEL is not set, and"},
+		"wrong path, JSON":    {h: everywhere(404, `{"detail":"Not Found"}`), model: "m", want: "/chat/completions: BASE_URL usually ends in /v1"},
 		"no tools":            {h: status(400, `{"error":{"message":"registry.ollama.ai/library/m does not support tools"}}`), model: "m", want: "the model m cannot call tools"},
 		"quota":               {h: status(402, `{"error":{"message":"Insufficient credits"}}`), model: "m", want: "has a limit that is reached (status 402): Insufficient credits"},
 		"other":               {h: status(500, `{"detail":"`+strings.Repeat("x", 500)+`"}`), model: "m", want: "has answered with status 500: " + strings.Repeat("x", 199) + "…"},
@@ -190,6 +200,14 @@ func TestTooLong(t *testing.T) {
 
 // A base without /v1 and one with the whole path are understood; the only model is found.
 func TestFindsTheServer(t *testing.T) {
+	findsAt(t, http.NotFound)
+	findsAt(t, func(w http.ResponseWriter, _ *http.Request) { // as vLLM says it
+		w.WriteHeader(404)
+		io.WriteString(w, `{"detail":"Not Found"}`)
+	})
+}
+
+func findsAt(t *testing.T, elsewhere http.HandlerFunc) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/v1/models":
@@ -199,7 +217,7 @@ func TestFindsTheServer(t *testing.T) {
 			_ = json.NewDecoder(r.Body).Decode(&req)
 			io.WriteString(w, data(`{"choices":[{"delta":{"content":"I am `+req.Model+`"},"finish_reason":"stop"}]}`))
 		default:
-			http.NotFound(w, r)
+			elsewhere(w, r)
 		}
 	})
 	for _, base := range []string{"", "/", "/v1", "/v1/", "/v1/chat/completions"} {

@@ -129,13 +129,13 @@ func (m *Model) explain(ctx context.Context, err error, model string) error {
 		return m.failed("%s rejects API_KEY (status %d)%s", m.host(), status.status, says).WithCause(err)
 	case status.status == http.StatusPaymentRequired, status.status == http.StatusTooManyRequests:
 		return m.failed("%s has a limit that is reached (status %d)%s", m.host(), status.status, says).WithCause(err)
-	case status.status == http.StatusNotFound && status.message == "":
-		return m.failed("%s has nothing at %s/chat/completions: BASE_URL usually ends in /v1", m.host(), m.base).WithCause(err)
 	case unknownModel(status):
 		if ids, listErr := m.models(ctx); listErr == nil {
 			return m.failed("%s does not know the model %s; it has %s", m.host(), model, listed(ids)).WithCause(err)
 		}
 		return m.failed("%s does not know the model %s%s", m.host(), model, says).WithCause(err)
+	case status.status == http.StatusNotFound:
+		return m.failed("%s has nothing at %s/chat/completions: BASE_URL usually ends in /v1", m.host(), m.base).WithCause(err)
 	}
 	return m.failed("%s has answered with status %d%s", m.host(), status.status, says).WithCause(err)
 }
