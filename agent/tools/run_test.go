@@ -99,7 +99,7 @@ func TestLifeOfACall(t *testing.T) {
 	}
 }
 
-// A call that cannot be made is shown, and the model reads why.
+// A call that cannot be made is shown, nobody is asked about it, and the model reads why.
 func TestBadCalls(t *testing.T) {
 	type in struct {
 		Path string `json:"path" validate:"required"`
@@ -123,8 +123,11 @@ func TestBadCalls(t *testing.T) {
 		`{"path":"a"} {}`: "The input of the call is not a JSON object",
 		`{"path":"a","line":10,"mode":"x","at":[{"n":0},{}]}`: "at.1.n must be present; line must be at most 9; mode must be one of r w",
 	} {
-		s := &session{}
-		env := tools.Env{Session: s, Gate: func(context.Context, *tools.Call) tools.Decision { return tools.Allow }, Logger: quiet()}
+		s := &session{answer: func(context.Context, []acp.PermissionOption) (acp.PermissionOption, error) {
+			t.Errorf("a person is asked about %s, which cannot run", input)
+			return acp.PermissionOption{}, nil
+		}}
+		env := tools.Env{Session: s, Logger: quiet()}
 		all, err := registry(t, read).Run(t.Context(), env, []tools.Request{{Name: "read", Input: json.RawMessage(input)}, {Name: "rm"}})
 		require.NoError(t, err)
 		assert.Contains(t, text(all[0]), want, input)

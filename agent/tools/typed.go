@@ -17,7 +17,8 @@ import (
 
 // Typed returns a tool whose input is the struct In. It panics if In is none, or has a field
 // that JSON cannot have, or a rule that does not exist: that is a mistake in the program. The
-// caller sets Kind, Effect and Describe of what it returns.
+// caller sets Kind and Effect of what it returns, and Describe if a person should read more than
+// the title.
 //
 // The tag json names a field, description tells the model about it, and validate has the rules
 // of github.com/go-playground/validator. The rules required, min, max, gte, lte, len and oneof
@@ -29,7 +30,8 @@ import (
 //		Line int    `json:"line,omitempty" description:"first line, from 1" validate:"min=0"`
 //	}
 //
-// If an input breaks a rule, run is not called, and the model reads which one.
+// If an input breaks a rule, run is not called, and the model reads which one. Nobody is asked for
+// permission then; a Describe of the caller keeps that by [DecodeInput] and Summary.Err.
 func Typed[In any](name, description string, run func(ctx context.Context, c *Call, in In) (Result, error)) Tool {
 	schema, err := schemaOf(reflect.TypeFor[In]())
 	if err != nil {
@@ -37,6 +39,10 @@ func Typed[In any](name, description string, run func(ctx context.Context, c *Ca
 	}
 	return Tool{
 		Name: name, Description: description, Kind: acp.ToolKindOther, Schema: schema,
+		Describe: func(_ context.Context, input json.RawMessage) Summary {
+			_, err := DecodeInput[In](input)
+			return Summary{Err: err} // nobody is asked about a call that cannot run
+		},
 		Run: func(ctx context.Context, c *Call) (Result, error) {
 			in, err := DecodeInput[In](c.input)
 			if err != nil {
