@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/tools"
@@ -77,21 +79,58 @@ func says(events ...loop.Event) func(context.Context, func(loop.Event, error) bo
 // person is a client that allows or rejects.
 type person struct {
 	reject bool
+	asked  chan struct{} // if not nil, it gets a value for each question, and nothing is answered before the turn ends
 
-	mu   sync.Mutex
-	text string
+	mu       sync.Mutex
+	text     string
+	messages []string // texts by their message id, in order
+	ids      []acp.MessageID
+	calls    map[acp.ToolCallID]acp.ToolCallStatus
 }
 
 func (p *person) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if u, ok := n.Update.(*acp.AgentMessageChunk); ok {
-		p.text += acp.PlainText(u.Content)
+	if p.calls == nil {
+		p.calls = make(map[acp.ToolCallID]acp.ToolCallStatus)
+	}
+	switch u := n.Update.(type) {
+	case *acp.AgentMessageChunk:
+		text := acp.PlainText(u.Content)
+		p.text += text
+		if i := slices.Index(p.ids, u.MessageID); i >= 0 {
+			p.messages[i] += text
+		} else {
+			p.ids, p.messages = append(p.ids, u.MessageID), append(p.messages, text)
+		}
+	case *acp.ToolCall:
+		p.calls[u.ToolCallID] = u.Status
+	case *acp.ToolCallUpdate:
+		if u.Status != "" {
+			p.calls[u.ToolCallID] = u.Status
+		}
 	}
 	return nil
 }
 
-func (p *person) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+// open returns the calls that have not ended.
+func (p *person) open() (all []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, status := range p.calls {
+		if status != acp.ToolCallStatusCompleted && status != acp.ToolCallStatusFailed {
+			all = append(all, fmt.Sprint(id, " ", status))
+		}
+	}
+	return all
+}
+
+func (p *person) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	if p.asked != nil {
+		p.asked <- struct{}{}
+		<-ctx.Done()
+		return acp.Cancelled(), nil
+	}
 	option := req.Options[0]
 	if p.reject {
 		option = req.Options[len(req.Options)-1]
@@ -103,9 +142,8 @@ type pathInput struct {
 	Path string `json:"path" validate:"required"`
 }
 
-// start serves a loop around the model, and opens a session.
-func start(t *testing.T, m *script, p *person) (*client.Conn, acp.SessionID) {
-	t.Helper()
+// serve returns an agent with a loop around the model, and its tools: read, write and more.
+func serve(m *script, store journal.Store, more ...tools.Tool) *kit.Agent {
 	read := tools.Typed("read", "Reads.", func(_ context.Context, _ *tools.Call, in pathInput) (tools.Result, error) {
 		return tools.Text("text of " + in.Path), nil
 	})
@@ -114,10 +152,15 @@ func start(t *testing.T, m *script, p *person) (*client.Conn, acp.SessionID) {
 		return tools.Text("written"), nil
 	})
 	l := loop.New(m, &loop.Options{MaxRequests: 5})
-	a := kit.New(&kit.Options{
-		Turn: l.Turn, Tools: func(*kit.Session) []tools.Tool { return []tools.Tool{read, write} },
+	return kit.New(&kit.Options{
+		Turn: l.Turn, Store: store, Tools: func(*kit.Session) []tools.Tool { return append([]tools.Tool{read, write}, more...) },
 		Commands: kit.Commands{{Name: "compact", Run: l.Compact}},
 	})
+}
+
+// connect connects a person to the agent until the test ends.
+func connect(t *testing.T, a *kit.Agent, p *person) *client.Conn {
+	t.Helper()
 	ours, theirs := stream.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
@@ -127,6 +170,13 @@ func start(t *testing.T, m *script, p *person) (*client.Conn, acp.SessionID) {
 		conn.Close()
 		<-served
 	})
+	return conn
+}
+
+// start serves a loop around the model, and opens a session.
+func start(t *testing.T, m *script, p *person, more ...tools.Tool) (*client.Conn, acp.SessionID) {
+	t.Helper()
+	conn := connect(t, serve(m, nil, more...), p)
 	res, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
 	require.NoError(t, err)
 	return conn, res.SessionID

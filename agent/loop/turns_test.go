@@ -1,0 +1,255 @@
+package loop_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/agent/tools"
+)
+
+type answers = []func(context.Context, func(loop.Event, error) bool)
+
+// waits says events and then nothing more until its ctx is done. reached is called in between.
+func waits(reached func(), ended *time.Time, events ...loop.Event) func(context.Context, func(loop.Event, error) bool) {
+	return func(ctx context.Context, yield func(loop.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		reached()
+		<-ctx.Done()
+		*ended = time.Now()
+		yield(nil, context.Cause(ctx))
+	}
+}
+
+// A turn that is cancelled ends within 100 ms, wherever it is, and the next request has a result
+// for each call and what the person has seen.
+func TestCancel(t *testing.T) {
+	call := func(index int, id, name string) loop.CallDelta {
+		return loop.CallDelta{Index: index, ID: id, Name: name, Input: `{"path":"x"}`}
+	}
+	for name, tt := range map[string]struct {
+		first func(reached func(), ended *time.Time) answers
+		asks  bool
+		last  string // what the request after the cancelled turn has
+	}{
+		"in the stream, before anything is said": {
+			first: func(reached func(), ended *time.Time) answers { return answers{waits(reached, ended)} },
+			last:  "user: one\nuser: two",
+		},
+		"in the stream": {
+			first: func(reached func(), ended *time.Time) answers { return answers{waits(reached, ended, loop.Text("Hal"))} },
+			last:  "user: one\nassistant: Hal\nuser: two",
+		},
+		"in the stream, in a call": {
+			first: func(reached func(), ended *time.Time) answers {
+				return answers{waits(reached, ended, loop.Text("I write."), call(0, "a", "write"))}
+			},
+			last: "user: one\nassistant: I write.\nuser: two",
+		},
+		"in a tool": {
+			first: func(func(), *time.Time) answers {
+				return answers{says(call(0, "a", "read"), call(1, "b", "wait"), call(2, "c", "write"))}
+			},
+			last: "user: one\nassistant: a read({\"path\":\"x\"}) b wait({\"path\":\"x\"}) c write({\"path\":\"x\"})\n" +
+				"results: a=text of x b!The call was cancelled. It may have taken effect in part. c!The call was cancelled before it ran.\nuser: two",
+		},
+		"while permission is asked": {
+			first: func(func(), *time.Time) answers { return answers{says(call(0, "a", "read"), call(1, "b", "write"), call(2, "c", "read"))} },
+			asks:  true,
+			last: "user: one\nassistant: a read({\"path\":\"x\"}) b write({\"path\":\"x\"}) c read({\"path\":\"x\"})\n" +
+				"results: a=text of x b!The call was cancelled before it ran. c!The call was cancelled before it ran.\nuser: two",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				reached := make(chan struct{}, 1)
+				var ended time.Time // when the model or the tool has noticed
+				wait := tools.Typed("wait", "Waits.", func(ctx context.Context, _ *tools.Call, _ pathInput) (tools.Result, error) {
+					reached <- struct{}{}
+					<-ctx.Done()
+					ended = time.Now()
+					return tools.Result{}, ctx.Err()
+				})
+				wait.Effect = tools.Reads
+				m := &script{answers: append(tt.first(func() { reached <- struct{}{} }, &ended), says(loop.Text("Again.")))}
+				p := &person{}
+				if tt.asks {
+					p.asked = reached
+				}
+				conn, id := start(t, m, p, wait)
+				stopped := make(chan acp.StopReason, 1)
+				go func() { // ends with the turn
+					stop, err := ask(t, conn, id, "one")
+					assert.NoError(t, err)
+					stopped <- stop
+				}()
+				<-reached
+				synctest.Wait()
+				begin := time.Now()
+				require.NoError(t, conn.Cancel(t.Context(), &acp.CancelNotification{SessionID: id}))
+				assert.Equal(t, acp.StopReasonCancelled, <-stopped)
+				assert.Less(t, time.Since(begin), 100*time.Millisecond)
+				if !tt.asks {
+					assert.Less(t, ended.Sub(begin), 100*time.Millisecond)
+					assert.False(t, ended.Before(begin), "it was not aborted before")
+				}
+				assert.Empty(t, p.open(), "no call stays open")
+				require.Len(t, m.seen, 1, "a turn that is cancelled sends no request any more")
+				stop, err := ask(t, conn, id, "two")
+				require.NoError(t, err)
+				assert.Equal(t, acp.StopReasonEndTurn, stop)
+				assert.Equal(t, tt.last, m.seen[1])
+			})
+		})
+	}
+}
+
+// When a program ends in a call, the next one tells the model so and does not run the call again.
+func TestCrashInACall(t *testing.T) {
+	dir := t.TempDir()
+	before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")
+	store, err := journal.OpenFiles(before, nil)
+	require.NoError(t, err)
+	var ran atomic.Int32
+	running, release := make(chan struct{}), make(chan struct{})
+	deploy := tools.Typed("deploy", "Deploys.", func(context.Context, *tools.Call, pathInput) (tools.Result, error) {
+		ran.Add(1)
+		close(running)
+		<-release
+		return tools.Text("deployed"), nil
+	})
+	deploy.Effect = tools.Reads // nobody is asked
+	m := &script{answers: answers{
+		says(loop.Text("I deploy."), loop.CallDelta{Index: 0, ID: "a", Name: "deploy", Input: `{"path":"x"}`}, loop.CallDelta{Index: 1, ID: "b", Name: "write", Input: `{"path":"y"}`}),
+		says(loop.Text("Done.")),
+	}}
+	conn := connect(t, serve(m, store, deploy), &person{})
+	session, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
+	require.NoError(t, err)
+	over := make(chan struct{})
+	go func() { // ends with the turn
+		defer close(over)
+		_, _ = ask(t, conn, session.SessionID, "go")
+	}()
+	<-running
+	require.NoError(t, os.CopyFS(after, os.DirFS(before)), "what a crash now would leave")
+	close(release)
+	<-over
+
+	for range 2 { // the results are stored once
+		store, err = journal.OpenFiles(after, nil)
+		require.NoError(t, err)
+		m = &script{answers: answers{says(loop.Text("I look."))}}
+		p := &person{}
+		a := serve(m, store, deploy)
+		conn = connect(t, a, p)
+		_, err = conn.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: session.SessionID, Cwd: dir})
+		require.NoError(t, err)
+		assert.Empty(t, p.open(), "no call stays open")
+		_, err = ask(t, conn, session.SessionID, "and now?")
+		require.NoError(t, err)
+		require.NoError(t, a.Close(t.Context()))
+	}
+	const interrupted = "The call was interrupted: it may have taken effect. Look before you repeat it."
+	assert.Equal(t, []string{"user: go\nassistant: I deploy. a deploy({\"path\":\"x\"}) b write({\"path\":\"y\"})\n" +
+		"results: a!" + interrupted + " b!" + interrupted + "\nuser: and now?\nassistant: I look.\nuser: and now?"}, m.seen)
+	assert.Equal(t, int32(1), ran.Load())
+}
+
+// Calls that only read run at the same time, and their results have the order of the calls.
+func TestParallelReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := tools.Typed("slow", "Reads slowly.", func(_ context.Context, _ *tools.Call, in pathInput) (tools.Result, error) {
+			d, err := time.ParseDuration(in.Path)
+			time.Sleep(d)
+			return tools.Text("read in " + in.Path), err
+		})
+		slow.Effect = tools.Reads
+		var deltas []loop.Event
+		for i, d := range []string{"3s", "1s", "2s"} {
+			deltas = append(deltas, loop.CallDelta{Index: i, ID: d, Name: "slow", Input: `{"path":"` + d + `"}`})
+		}
+		m := &script{answers: answers{says(deltas...), says(loop.Text("Ok."))}}
+		conn, id := start(t, m, &person{}, slow)
+		begin := time.Now()
+		_, err := ask(t, conn, id, "go")
+		require.NoError(t, err)
+		assert.Less(t, time.Since(begin), 3500*time.Millisecond, "one after the other takes 6 s")
+		assert.Contains(t, m.seen[1], "results: 3s=read in 3s 1s=read in 1s 2s=read in 2s")
+	})
+}
+
+// An answer without anything ends the turn, and nothing of it is sent again.
+func TestEmptyAnswer(t *testing.T) {
+	m := &script{answers: answers{says(), says(loop.Thought("hm")), says(loop.Text("Ok."))}}
+	p := &person{}
+	conn, id := start(t, m, p)
+	for _, text := range []string{"one", "two", "three"} {
+		stop, err := ask(t, conn, id, text)
+		require.NoError(t, err)
+		assert.Equal(t, acp.StopReasonEndTurn, stop)
+	}
+	assert.Equal(t, "user: one\nuser: two\nuser: three", m.seen[2])
+	assert.Equal(t, []string{"Ok."}, p.messages)
+}
+
+// A prompt that arrives between two rounds waits for the end of the turn.
+func TestQueuedPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		second := make(chan acp.StopReason, 1)
+		m, p := &script{}, &person{}
+		conn, id := start(t, m, p)
+		m.answers = answers{
+			func(ctx context.Context, yield func(loop.Event, error) bool) {
+				go func() { // ends with its turn
+					stop, err := ask(t, conn, id, "two")
+					assert.NoError(t, err)
+					second <- stop
+				}()
+				time.Sleep(time.Second) // it has arrived
+				says(loop.Text("I read."), loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"x"}`})(ctx, yield)
+			},
+			says(loop.Text("First.")),
+			says(loop.Text("Second.")),
+		}
+		stop, err := ask(t, conn, id, "one")
+		require.NoError(t, err)
+		assert.Equal(t, acp.StopReasonEndTurn, stop)
+		assert.Equal(t, acp.StopReasonEndTurn, <-second)
+		first := "user: one\nassistant: I read. a read({\"path\":\"x\"})\nresults: a=text of x"
+		assert.Equal(t, []string{"user: one", first, first + "\nassistant: First.\nuser: two"}, m.seen)
+	})
+}
+
+// Each answer is a message of its own, also if no call stands between two of them.
+func TestMessageOfEachAnswer(t *testing.T) {
+	m := &script{answers: answers{
+		says(loop.Text("I "), loop.Text("look."), loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"x"}`}),
+		func(_ context.Context, yield func(loop.Event, error) bool) {
+			_ = yield(loop.Text("I ask"), nil) && yield(nil, loop.ErrTooLong)
+		},
+		says(loop.Text("SUMMARY")), says(loop.Text("I ask"), loop.Text(" again.")), says(loop.Text("Bye.")),
+	}}
+	p := &person{}
+	conn, id := start(t, m, p)
+	for _, text := range []string{"one", "two"} {
+		_, err := ask(t, conn, id, text)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, []string{"I look.", "I ask", "I ask again.", "Bye."}, p.messages)
+	assert.NotContains(t, p.ids, acp.MessageID(""))
+}
