@@ -51,8 +51,10 @@ func TestCancel(t *testing.T) {
 			last:  "user: one\nuser: two",
 		},
 		"in the stream": {
-			first: func(reached func(), ended *time.Time) answers { return answers{waits(reached, ended, loop.Text("Hal"))} },
-			last:  "user: one\nassistant: Hal\nuser: two",
+			first: func(reached func(), ended *time.Time) answers {
+				return answers{waits(reached, ended, loop.Text("Hal"))}
+			},
+			last: "user: one\nassistant: Hal\nuser: two",
 		},
 		"in the stream, in a call": {
 			first: func(reached func(), ended *time.Time) answers {
@@ -68,8 +70,10 @@ func TestCancel(t *testing.T) {
 				"results: a=text of x b!The call was cancelled. It may have taken effect in part. c!The call was cancelled before it ran.\nuser: two",
 		},
 		"while permission is asked": {
-			first: func(func(), *time.Time) answers { return answers{says(call(0, "a", "read"), call(1, "b", "write"), call(2, "c", "read"))} },
-			asks:  true,
+			first: func(func(), *time.Time) answers {
+				return answers{says(call(0, "a", "read"), call(1, "b", "write"), call(2, "c", "read"))}
+			},
+			asks: true,
 			last: "user: one\nassistant: a read({\"path\":\"x\"}) b write({\"path\":\"x\"}) c read({\"path\":\"x\"})\n" +
 				"results: a=text of x b!The call was cancelled before it ran. c!The call was cancelled before it ran.\nuser: two",
 		},

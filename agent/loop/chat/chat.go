@@ -19,6 +19,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,6 +42,7 @@ type Options struct {
 	Model string
 
 	// Client sends the requests. Nil means one that waits two minutes for the begin of an answer.
+	// Without a CheckRedirect it follows no redirect to another host, which would get the key.
 	Client *http.Client
 }
 
@@ -68,7 +70,11 @@ func New(opts *Options) *Model {
 	if m.opts.Client == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
 		t.ResponseHeaderTimeout = headerTime
-		m.opts.Client = &http.Client{Transport: t, CheckRedirect: sameHost}
+		m.opts.Client = &http.Client{Transport: t}
+	}
+	if m.opts.Client.CheckRedirect == nil {
+		m.opts.Client = new(*m.opts.Client)
+		m.opts.Client.CheckRedirect = sameHost
 	}
 	m.base = strings.TrimRight(strings.TrimSpace(m.opts.BaseURL), "/")
 	m.base = strings.TrimSuffix(m.base, "/chat/completions") // which some documents call the URL
@@ -84,9 +90,10 @@ func New(opts *Options) *Model {
 	return m
 }
 
-// sameHost follows no redirect to another host, which would get the key.
+// sameHost follows no redirect to another host, which would get the key, and none that makes a GET
+// of a POST.
 func sameHost(req *http.Request, via []*http.Request) error {
-	if len(via) >= 10 || req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme {
+	if len(via) >= 10 || req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme || req.Method != via[0].Method {
 		return http.ErrUseLastResponse
 	}
 	return nil
@@ -141,11 +148,11 @@ const listTime = 5 * time.Second
 
 // models returns the models that the server lists.
 func (m *Model) models(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+	limited, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	res, err := m.send(ctx, http.MethodGet, "/models", nil)
+	res, err := m.send(limited, http.MethodGet, "/models", nil)
 	if err != nil {
-		return nil, err
+		return nil, m.explain(ctx, err, "")
 	}
 	defer res.Body.Close()
 	var list struct {
@@ -153,12 +160,19 @@ func (m *Model) models(ctx context.Context) ([]string, error) {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxList)).Decode(&list); err != nil {
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxList))
+	switch {
+	case err != nil:
+		return nil, m.explain(ctx, err, "")
+	case isPage(body):
+		return nil, m.explain(ctx, newStatusError(res, body), "")
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
 		return nil, m.failed("the list of models of %s is not JSON", m.host()).WithCause(err)
 	}
 	ids := make([]string, 0, len(list.Data))
 	for _, d := range list.Data {
-		if d.ID != "" {
+		if d.ID != "" && !slices.Contains(ids, d.ID) {
 			ids = append(ids, d.ID)
 		}
 	}
@@ -223,7 +237,7 @@ func (m *Model) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.
 func (m *Model) generate(ctx context.Context, req *loop.Request, yield func(loop.Event) bool) error {
 	model, err := m.name(ctx, req.Model)
 	if err != nil {
-		return m.explain(ctx, err, model)
+		return err
 	}
 	body, err := json.Marshal(requestOf(model, req))
 	if err != nil {

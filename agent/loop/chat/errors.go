@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,25 +18,32 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// statusError is a response that is not 200.
+// statusError is a response that is not 200, or a page.
 type statusError struct {
 	status  int
 	message string        // that of a JSON error
 	code    string        // its code or type
 	html    bool          // the server has sent a page
+	to      string        // where a redirect leads that was not followed, without the path of the request
 	after   time.Duration // of Retry-After
 }
 
 func (e *statusError) Error() string { return fmt.Sprintf("chat: status %d: %s", e.status, e.message) }
 
 func newStatusError(res *http.Response, body []byte) *statusError {
-	e := &statusError{status: res.StatusCode, html: strings.HasPrefix(strings.TrimSpace(string(body)), "<")}
+	e := &statusError{status: res.StatusCode, html: isPage(body)}
 	e.message, e.code = errorOf(body)
+	if to, err := res.Location(); err == nil {
+		to = &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path} // without a query, which may have a secret
+		e.to = strings.TrimSuffix(strings.TrimSuffix(to.String(), "/models"), "/chat/completions")
+	}
 	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s >= 0 {
 		e.after = time.Duration(s) * time.Second
 	}
 	return e
 }
+
+func isPage(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) }
 
 // errorOf returns the message and the code of an error as servers write it: {"error": {"message"}},
 // {"error": "text"}, {"message"}, {"detail"}, or the value of "error" alone.
@@ -98,7 +106,8 @@ type tooLong struct{ *rpcerr.RequestError }
 
 func (e tooLong) Unwrap() []error { return []error{e.RequestError, loop.ErrTooLong} }
 
-// explain returns the error of a request as a person reads it.
+// explain returns the error of a request as a person reads it. The model is empty if the request was
+// for the list of models.
 func (m *Model) explain(ctx context.Context, err error, model string) error {
 	var status *statusError
 	var own *rpcerr.RequestError
@@ -118,6 +127,8 @@ func (m *Model) explain(ctx context.Context, err error, model string) error {
 		says = ": " + status.message
 	}
 	switch {
+	case status.to != "":
+		return m.failed("%s redirects (status %d): set BASE_URL to %s", m.host(), status.status, clip(status.to)).WithCause(err)
 	case status.html:
 		return m.failed("BASE_URL leads to a web page and not to a server of chat completions (%s, status %d)", m.host(), status.status).WithCause(err)
 	case strings.Contains(strings.ToLower(status.message), "does not support tools"):
@@ -129,7 +140,7 @@ func (m *Model) explain(ctx context.Context, err error, model string) error {
 		return m.failed("%s rejects API_KEY (status %d)%s", m.host(), status.status, says).WithCause(err)
 	case status.status == http.StatusPaymentRequired, status.status == http.StatusTooManyRequests:
 		return m.failed("%s has a limit that is reached (status %d)%s", m.host(), status.status, says).WithCause(err)
-	case unknownModel(status):
+	case model != "" && unknownModel(status):
 		if ids, listErr := m.models(ctx); listErr == nil {
 			return m.failed("%s does not know the model %s; it has %s", m.host(), model, listed(ids)).WithCause(err)
 		}

@@ -49,11 +49,17 @@ type fragment struct {
 const maxEvent = 16 << 20
 
 // stream reads an answer. It ends with data [DONE], with the end of input after a finish reason,
-// or when yield returns false.
+// however that comes, or when yield returns false.
 func (m *Model) stream(ctx context.Context, body io.Reader, yield func(loop.Event) bool) error {
 	r := &reader{yield: yield}
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 16<<10), maxEvent)
+	partial := false // the line has no end
+	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, line, err := bufio.ScanLines(data, atEOF)
+		partial = n > 0 && data[n-1] != '\n'
+		return n, line, err
+	})
 	var whole []byte // of a server that does not stream
 	for lines.Scan() {
 		line := bytes.TrimSuffix(lines.Bytes(), []byte("\r"))
@@ -68,6 +74,8 @@ func (m *Model) stream(ctx context.Context, body io.Reader, yield func(loop.Even
 			continue
 		case string(data) == "[DONE]":
 			return r.end()
+		case partial && !json.Valid(data): // cut: the end of the input says how
+			continue
 		}
 		if more, err := m.chunk(r, data); !more || err != nil {
 			return err
@@ -79,7 +87,7 @@ func (m *Model) stream(ctx context.Context, body io.Reader, yield func(loop.Even
 		return context.Cause(ctx)
 	case errors.Is(err, bufio.ErrTooLong):
 		return m.failed("%s has sent an event of more than %d MiB", m.host(), maxEvent>>20)
-	case err != nil:
+	case err != nil && !r.finished:
 		return m.failed("the answer of %s was cut: %v", m.host(), short(err)).WithCause(err)
 	}
 	if len(whole) > 0 {

@@ -1,0 +1,217 @@
+package chat_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/loop/chat"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// sentence returns what a person reads of an error.
+func sentence(t *testing.T, err error) string {
+	t.Helper()
+	var e *rpcerr.RequestError
+	require.ErrorAs(t, err, &e)
+	return e.Message
+}
+
+// cutAfter serves the first bytes of a stream and then cuts the connection.
+func cutAfter(t *testing.T, body string) string {
+	return serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, body)
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// A connection that is cut at any byte of an answer: what came before stays, and a sentence says what
+// has happened. An answer is whole once its finish reason is there.
+func TestCut(t *testing.T) {
+	lines := []string{
+		`{"choices":[{"delta":{"role":"assistant","content":""}}]}`, `{"choices":[{"delta":{"content":"He"}}]}`, `{"choices":[{"delta":{"content":"llo"}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}}]}}]}`,
+		`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, `{"choices":[],"usage":{"total_tokens":7}}`, "[DONE]",
+	}
+	whole := data(lines...)
+	// arrived returns how much of the stream has arrived when a line has.
+	arrived := func(line int) int { return len(data(lines[:line+1]...)) - len("\n\n") }
+	for n := range len(whole) {
+		var want []string
+		for text, line := range map[string]int{"text He": 1, "text llo": 2} {
+			if n >= arrived(line) {
+				want = append(want, text)
+			}
+		}
+		finished := n >= arrived(4)
+		if finished {
+			if want = append(want, "stop "); n >= arrived(5) {
+				want = append(want, "usage 7")
+			}
+			want = append(want, "call a read({})")
+		}
+		got, err := events(t, chat.New(&chat.Options{BaseURL: cutAfter(t, whole[:n]) + "/v1", Model: "m"}), hello)
+		assert.ElementsMatch(t, want, got, "cut at %d", n)
+		if finished {
+			assert.NoError(t, err, "cut at %d", n)
+			continue
+		}
+		assert.Regexp(t, `^Internal error: the answer of 127\.0\.0\.1:\d+ was cut: `, sentence(t, err), "cut at %d", n)
+	}
+}
+
+// Each event of an answer may be followed by something that is none.
+func TestJunk(t *testing.T) {
+	lines := []string{`{"choices":[{"delta":{"content":"He"}}]}`, `{"choices":[{"delta":{"content":"llo"}}]}`}
+	for n := range len(lines) + 1 {
+		for junk, want := range map[string]string{
+			"data: <html>\n\n":                          "has sent an event that is not JSON",
+			"data: {\"choices\":7}\n\n":                 "has sent an event that is not JSON",
+			"data: \x00\xff\n\n":                        "has sent an event that is not JSON",
+			"data: {\"error\":\"overloaded\"}\n\n":      "has ended its answer with an error: overloaded",
+			"Internal Server Error\n":                   "ended in the middle",
+			"data: " + strings.Repeat("x", 17<<20) + "": "has sent an event of more than 16 MiB",
+		} {
+			body := ""
+			if n > 0 {
+				body = data(lines[:n]...)
+			}
+			url := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body+junk) })
+			got, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: "m"}), hello)
+			assert.Contains(t, sentence(t, err), want)
+			assert.Equal(t, []string{"text He", "text llo"}[:n], append([]string{}, got...))
+		}
+	}
+}
+
+// A server that does not begin to answer, and one that stops in the middle.
+func TestTimeOut(t *testing.T) {
+	for name, tt := range map[string]struct {
+		model, path string
+		client      func(*http.Client)
+		want        string
+	}{
+		"headers":             {model: "m", path: "/chat/completions", client: func(c *http.Client) { c.Transport.(*http.Transport).ResponseHeaderTimeout = 20 * time.Millisecond }, want: "has not answered in time"},
+		"headers of the list": {path: "/models", client: func(c *http.Client) { c.Transport.(*http.Transport).ResponseHeaderTimeout = 20 * time.Millisecond }, want: "has not answered in time"},
+		"the rest":            {model: "m", client: func(c *http.Client) { c.Timeout = 200 * time.Millisecond }, want: "was cut: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if tt.path == "" {
+					io.WriteString(w, data(`{"choices":[{"delta":{"content":"He"}}]}`))
+					w.(http.Flusher).Flush()
+				}
+				_, _ = io.Copy(io.Discard, r.Body) // so that the server notices the end of the connection
+				<-r.Context().Done()
+			})
+			c := &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+			tt.client(c)
+			_, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: tt.model, Client: c}), hello)
+			assert.Contains(t, sentence(t, err), tt.want)
+		})
+	}
+}
+
+// Without MODEL the list of models is the first request, and its errors say the same.
+func TestErrorsOfTheList(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status int
+		body   string
+		want   string
+	}{
+		"a page, 404":     {status: 404, body: "<html>", want: "BASE_URL leads to a web page"},
+		"a page":          {status: 200, body: "<html>", want: "BASE_URL leads to a web page"},
+		"no key":          {status: 401, body: `{"error":{"message":"Missing bearer"}}`, want: "wants a key: set API_KEY: Missing bearer"},
+		"other":           {status: 500, body: `{"detail":"no"}`, want: "has answered with status 500: no"},
+		"no models":       {status: 200, body: `{"data":[]}`, want: "MODEL is not set, and"},
+		"not a list":      {status: 200, body: `[`, want: "is not JSON"},
+		"a list of other": {status: 200, body: `{"data":null}`, want: "has no models: set it to one of them"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tt.status)
+				io.WriteString(w, tt.body)
+			})
+			_, err := events(t, chat.New(&chat.Options{BaseURL: url}), hello)
+			assert.Contains(t, sentence(t, err), tt.want)
+		})
+	}
+}
+
+// The key goes to no other host, whichever client is used: also not to another port of the same one.
+func TestRedirect(t *testing.T) {
+	var got []string
+	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Get("Authorization"))
+		io.WriteString(w, data(`{"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}`))
+	})
+	for name, client := range map[string]*http.Client{"our client": nil, "another client": {}} {
+		for _, status := range []int{301, 302, 307, 308} {
+			t.Run(fmt.Sprint(name, status), func(t *testing.T) {
+				url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+					http.Redirect(w, r, other+"/v1/chat/completions", status)
+				})
+				_, err := events(t, chat.New(&chat.Options{BaseURL: url, Key: "k", Model: "m", Client: client}), hello)
+				assert.Contains(t, sentence(t, err), fmt.Sprintf("redirects (status %d): set BASE_URL to %s/v1", status, other))
+			})
+		}
+	}
+	assert.Empty(t, got)
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/chat/completions" {
+			http.Redirect(w, r, "/api/v1/chat/completions", http.StatusTemporaryRedirect)
+			return
+		}
+		got = append(got, r.Method+" "+r.Header.Get("Authorization"))
+		io.WriteString(w, data(`{"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}`))
+	})
+	answer, err := events(t, chat.New(&chat.Options{BaseURL: url + "/v1", Key: "k", Model: "m"}), hello)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"text Hi", "stop "}, answer)
+	assert.Equal(t, []string{"POST Bearer k"}, got, "the same host")
+}
+
+// The setting has the models of the server, and MODEL first, also if the server does not list it.
+func TestSetting(t *testing.T) {
+	for name, tt := range map[string]struct {
+		model, list string
+		want        []acp.SessionConfigValueID
+		err         string
+	}{
+		"no default":       {"", `{"data":[{"id":"a"},{"id":""},{"id":"b"}]}`, []acp.SessionConfigValueID{"a", "b"}, ""},
+		"default first":    {"b", `{"data":[{"id":"a"},{"id":"b"},{"id":"c"}]}`, []acp.SessionConfigValueID{"b", "a", "c"}, ""},
+		"unlisted default": {"x", `{"data":[{"id":"a"}]}`, []acp.SessionConfigValueID{"x", "a"}, ""},
+		"listed twice":     {"a", `{"data":[{"id":"a"},{"id":"b"},{"id":"b"}]}`, []acp.SessionConfigValueID{"a", "b"}, ""},
+		"no list":          {"x", `nothing`, nil, "the list of models of 127.0.0.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, tt.list) })
+			s := chat.New(&chat.Options{BaseURL: url + "/v1", Model: tt.model}).Setting()
+			assert.Equal(t, tt.model, s.Default)
+			if tt.model != "" {
+				require.Len(t, s.Values, 1, "what the session has if the list cannot be loaded")
+				assert.Equal(t, tt.model, string(s.Values[0].Value))
+			}
+			values, err := s.Load(t.Context())
+			if tt.err != "" {
+				assert.Contains(t, sentence(t, err), tt.err)
+				return
+			}
+			require.NoError(t, err)
+			var got []acp.SessionConfigValueID
+			for _, v := range values {
+				got = append(got, v.Value)
+				assert.Equal(t, string(v.Value), v.Name)
+			}
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
