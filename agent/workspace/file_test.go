@@ -253,6 +253,21 @@ func TestRootIsReplaced(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A root that was removed while the session is open is absent, and not outside of itself.
+func TestRootIsRemoved(t *testing.T) {
+	f := open(t, "", nil)
+	require.NoError(t, os.RemoveAll(f.root))
+	_, err := f.Read(t.Context(), "a")
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = f.Write(t.Context(), "a", "text", workspace.NoFile)
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = f.Run(t.Context(), workspace.Command{Line: "pwd"}, nil)
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	_, _, err = f.Search(t.Context(), workspace.Query{})
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	assert.NoDirExists(t, f.root)
+}
+
 // The client is asked only for paths in the roots, and no ".." reaches it.
 func TestPathsAtTheClient(t *testing.T) {
 	f := open(t, "rw", nil)

@@ -91,9 +91,10 @@ func OpenBelow(allowed []*Root, dir string) *Root {
 
 // Find finds the place of a path below roots, which are opened for it. real has the path that each
 // root must have without symlinks, so that a root which was replaced is not used; empty means that
-// the root is not used.
+// the root is not used. A path in a root that does not exist does not exist.
 func Find(roots, real []string, path string) (*Place, error) {
 	var open []*Root
+	var gone error
 	defer func() {
 		for _, r := range open {
 			r.Close()
@@ -105,6 +106,9 @@ func Find(roots, real []string, path string) (*Place, error) {
 		}
 		r, err := OpenRoot(root)
 		if errors.Is(err, fs.ErrNotExist) {
+			if names := elements(path); hasPrefix(names, elements(root)) || hasPrefix(names, elements(real[i])) {
+				gone = err
+			}
 			continue
 		}
 		if err != nil {
@@ -116,6 +120,9 @@ func Find(roots, real []string, path string) (*Place, error) {
 		}
 	}
 	at, err := Locate(open, path)
+	if err == ErrOutside && gone != nil {
+		return nil, gone
+	}
 	if err == nil && !at.own { // the roots are closed
 		at.dir, err = at.dir.OpenRoot(".")
 		at.own = err == nil
