@@ -41,6 +41,7 @@ func (c *chat) explain(what string, err error) error {
 		return &explained{client.Explain(c.v1(), asked), err} // lists the ways to sign in
 	}
 	text := client.Explain(c.v1(), err)
+	said, _, _ := strings.Cut(text, ": error id ") // which finds what the agent has logged
 	status, _ := errors.AsType[*stream.StatusError](err)
 	version, _ := errors.AsType[*acp.VersionError](err)
 	switch {
@@ -54,7 +55,7 @@ func (c *chat) explain(what string, err error) error {
 				text += fmt.Sprintf(" This one speaks version %d: start chat with -protocol %d.", other, other)
 			}
 		}
-	case strings.HasSuffix(text, "Internal error (-32603)") && c.settings.url == "" && !c.settings.verbose:
+	case strings.HasSuffix(said, "Internal error (-32603)") && c.settings.url == "" && !c.settings.verbose:
 		text += "\nThe agent may have logged the reason. Start chat with -v to see what it logs."
 	}
 	if what != "" {
