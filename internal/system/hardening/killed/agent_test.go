@@ -27,6 +27,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/internal/system/chatserver"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -40,23 +41,48 @@ const points = 100
 // lost, each one loads with all that a completed prompt has shown, no command and no change of a file
 // is made twice or without permission, and no session is in a wider mode than the user has chosen.
 func TestExampleAgent(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "agent")
-	out, err := exec.Command("go", "build", "-o", program, "github.com/acpkit/go-sdk/examples/agent").CombinedOutput()
+	program := build(t, "agent")
+	kill(t, func(state string) *exec.Cmd { return exec.Command(program, "-state", state) })
+}
+
+// The same holds for examples/coder with a model. Each request that the model gets has one result for
+// each call, also the first one after the agent was killed.
+func TestExampleCoder(t *testing.T) {
+	program := build(t, "coder")
+	server := chatserver.Start(t)
+	kill(t, func(state string) *exec.Cmd {
+		cmd := exec.Command(program)
+		cmd.Env = append(os.Environ(), "BASE_URL="+server.URL, "API_KEY=", "MODEL=", "XDG_CONFIG_HOME="+state, "HOME="+state)
+		return cmd
+	})
+	faults, requests := server.Faults()
+	assert.Empty(t, faults)
+	t.Logf("%d requests", requests)
+}
+
+func build(t *testing.T, example string) (program string) {
+	program = filepath.Join(t.TempDir(), example)
+	out, err := exec.Command("go", "build", "-o", program, "github.com/acpkit/go-sdk/examples/"+example).CombinedOutput()
 	require.NoError(t, err, "%s", out)
+	return program
+}
+
+// kill kills an agent that the command starts with a folder for its state.
+func kill(t *testing.T, command func(state string) *exec.Cmd) {
 	var done, interrupted atomic.Int64
 	defer func() {
 		assert.Positive(t, done.Load(), "what was never done cannot be done twice")
 		assert.Positive(t, interrupted.Load(), "no call was running when the agent was killed")
 	}()
-	t.Run("points", func(t *testing.T) { exampleAgent(t, program, &done, &interrupted) })
+	t.Run("points", func(t *testing.T) { conversations(t, command, &done, &interrupted) })
 }
 
-func exampleAgent(t *testing.T, program string, done, interrupted *atomic.Int64) {
+func conversations(t *testing.T, command func(state string) *exec.Cmd, done, interrupted *atomic.Int64) {
 	for seed := range uint64(points) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 0))
-			u := &user{t: t, rng: rng, program: program, state: t.TempDir(), folder: t.TempDir(), files: rng.IntN(2) == 0, allowed: map[string]bool{}}
+			u := &user{t: t, rng: rng, command: command, state: t.TempDir(), folder: t.TempDir(), files: rng.IntN(2) == 0, allowed: map[string]bool{}}
 			board := ""
 			for n := range 40 {
 				board += fmt.Sprintf("[%d]\n", n)
@@ -83,10 +109,11 @@ func exampleAgent(t *testing.T, program string, done, interrupted *atomic.Int64)
 
 // user is the client of one conversation.
 type user struct {
-	t                      *testing.T
-	rng                    *rand.Rand
-	program, state, folder string
-	files                  bool // the client has the files, not the agent
+	t             *testing.T
+	rng           *rand.Rand
+	command       func(state string) *exec.Cmd
+	state, folder string
+	files         bool // the client has the files, not the agent
 
 	conn     *client.Conn
 	set      *thread.Set
@@ -117,8 +144,7 @@ func (u *user) put(name, text string) {
 
 // start starts the agent, which is killed about when it has sent so many messages, if not 0.
 func (u *user) start(messages int) {
-	cmd := exec.Command(u.program, "-state", u.state)
-	process, err := stream.Command(cmd, nil)
+	process, err := stream.Command(u.command(u.state), nil)
 	require.NoError(u.t, err)
 	u.pid, u.gone = process.PID(), process.Done()
 	delay := time.Duration(u.rng.IntN(2000)) * time.Microsecond
