@@ -1,0 +1,177 @@
+package adapters
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// GenAI is a loop.Model. Config is that of each request, without SystemInstruction and Tools.
+type GenAI struct {
+	Client *genai.Client
+	Model  string
+	Config genai.GenerateContentConfig
+}
+
+var reasons = map[genai.FinishReason]loop.StopReason{
+	"STOP": loop.Done, "MAX_TOKENS": loop.Length, "SAFETY": loop.Refused, "PROHIBITED_CONTENT": loop.Refused,
+	"BLOCKLIST": loop.Refused, "SPII": loop.Refused, "RECITATION": loop.Refused, "LANGUAGE": loop.Refused,
+}
+
+var roles = map[loop.Role]genai.Role{loop.User: genai.RoleUser, loop.Assistant: genai.RoleModel, loop.Results: genai.RoleUser}
+
+var tooLong = regexp.MustCompile("prompt is too long|exceed context limit|request_too_large|exceeds the maximum number of tokens")
+
+// Generate implements loop.Model.
+func (m *GenAI) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
+	return func(yield func(loop.Event, error) bool) {
+		answer, finish, used, calls := genai.Content{Role: genai.RoleModel}, genai.FinishReason(""), int32(0), 0
+		for chunk, err := range m.Client.Models.GenerateContentStream(ctx, cmp.Or(req.Model, m.Model), contents(req.Messages), m.config(req)) {
+			if err != nil {
+				yield(nil, failed(ctx, err))
+				return
+			}
+			if u := chunk.UsageMetadata; u != nil {
+				used = u.TotalTokenCount
+			}
+			if f := chunk.PromptFeedback; f != nil && f.BlockReason != "" {
+				finish = genai.FinishReasonProhibitedContent
+			}
+			for _, c := range chunk.Candidates {
+				finish = cmp.Or(c.FinishReason, finish)
+				for _, p := range cmp.Or(c.Content, &genai.Content{}).Parts {
+					var event loop.Event = loop.Text(p.Text)
+					if call := p.FunctionCall; call != nil {
+						input, _ := json.Marshal(call.Args)                      // which were JSON
+						call.ID = cmp.Or(call.ID, fmt.Sprintf("call_%d", calls)) // not all models have ids
+						event = loop.CallDelta{Index: calls, ID: call.ID, Name: call.Name, Input: strings.TrimPrefix(string(input), "null")}
+						calls++
+					} else if p.Thought {
+						event = loop.Thought(p.Text)
+					}
+					if !yield(event, nil) {
+						return
+					}
+					add(&answer, p)
+				}
+			}
+		}
+		opaque, err := json.Marshal(answer)
+		reason, known := reasons[finish]
+		if finish == "" {
+			err = failed(ctx, nil)
+		} else if !known {
+			err = failed(ctx, fmt.Errorf("the answer ended with %s", finish))
+		}
+		_ = yield(loop.Usage{Used: uint64(used)}, nil) && yield(loop.Stop{Reason: reason, Opaque: opaque}, err)
+	}
+}
+
+// add joins the pieces of a text: its signature may come in an empty piece, which could not be
+// sent back.
+func add(answer *genai.Content, p *genai.Part) {
+	if n := len(answer.Parts); n > 0 && p.FunctionCall == nil {
+		if last := answer.Parts[n-1]; last.FunctionCall == nil && last.Thought == p.Thought && last.ThoughtSignature == nil {
+			last.Text, last.ThoughtSignature = last.Text+p.Text, p.ThoughtSignature
+			return
+		}
+	}
+	if p.FunctionCall != nil || p.Text != "" {
+		answer.Parts = append(answer.Parts, p)
+	}
+}
+
+func (m *GenAI) config(req *loop.Request) *genai.GenerateContentConfig {
+	config := m.Config
+	if req.System != "" {
+		config.SystemInstruction = genai.NewContentFromText(req.System, genai.RoleUser)
+	}
+	for _, t := range req.Tools {
+		config.Tools = append(config.Tools, &genai.Tool{FunctionDeclarations: []*genai.FunctionDeclaration{
+			{Name: t.Name, Description: t.Description, ParametersJsonSchema: t.Schema},
+		}})
+	}
+	return &config
+}
+
+func contents(messages []loop.Message) (all []*genai.Content) {
+	for _, msg := range messages {
+		out := &genai.Content{}
+		if json.Unmarshal(msg.Opaque, out) != nil || out.Parts == nil { // it was cut, or is of another model
+			out = genai.NewContentFromParts(parts(msg.Parts), roles[msg.Role])
+			for _, c := range msg.Calls {
+				out.Parts = append(out.Parts, &genai.Part{FunctionCall: &genai.FunctionCall{ID: c.ID, Name: c.Name, Args: object(c.Input)}})
+			}
+		}
+		var images []*genai.Part
+		for _, r := range msg.Results {
+			key, value := "output", ""
+			if r.Failed {
+				key = "error"
+			}
+			for _, p := range parts(r.Parts) {
+				value += p.Text
+				if p.InlineData != nil {
+					images = append(images, p)
+				}
+			}
+			out.Parts = append(out.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: r.ID, Name: r.Name, Response: map[string]any{key: value}}})
+		}
+		out.Parts = append(out.Parts, images...)
+		all = append(all, out)
+	}
+	return all
+}
+
+func parts(from []tools.Part) (all []*genai.Part) {
+	for _, p := range from {
+		if strings.HasPrefix(p.MIMEType, "image/") {
+			all = append(all, genai.NewPartFromBytes(p.Data, p.MIMEType))
+		} else {
+			all = append(all, genai.NewPartFromText(text(p)))
+		}
+	}
+	return all
+}
+
+// text is that of a part which is not an image.
+func text(p tools.Part) string {
+	if p.Data != nil {
+		return "[" + p.MIMEType + " that this model cannot read]"
+	}
+	return p.Text
+}
+
+// object is the input of a call: the services take nothing but objects.
+func object(input json.RawMessage) (o map[string]any) {
+	if json.Unmarshal(input, &o) != nil {
+		o = map[string]any{"input": input}
+	}
+	return o
+}
+
+// failed is the error of a request, or, without err, of an answer that has no end.
+func failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err == nil {
+		err = errors.New("the answer of the model ended in the middle")
+	}
+	detail := fmt.Sprintf("%.300s", err)
+	if tooLong.MatchString(detail) {
+		err = errors.Join(err, loop.ErrTooLong)
+	}
+	return rpcerr.InternalError(nil).WithDetail(detail).WithCause(err)
+}
