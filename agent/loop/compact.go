@@ -48,7 +48,7 @@ func (c *conversation) compact(ctx context.Context) error {
 }
 
 func (m Message) shortened() Message {
-	m.Parts = shortened(m.Parts)
+	m.Parts, m.Opaque = shortened(m.Parts), nil // which has the texts in full
 	results := make([]Result, len(m.Results))
 	for i, r := range m.Results {
 		r.Parts = shortened(r.Parts)

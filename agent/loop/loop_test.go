@@ -303,3 +303,18 @@ func TestErrorInAnAnswer(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "user: one\nassistant: Hal\nuser: two", m.seen[1])
 }
+
+// A summary is asked for without what the model wanted back: it would have the long texts in full.
+func TestTooLongOpaque(t *testing.T) {
+	fails := func(_ context.Context, yield func(loop.Event, error) bool) { yield(nil, loop.ErrTooLong) }
+	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){
+		says(loop.Text("first"), loop.Stop{Opaque: json.RawMessage(`{"signed":"first"}`)}), fails, says(loop.Text("SUMMARY")), says(loop.Text("second")),
+	}}
+	conn, id := start(t, m, &person{})
+	for _, text := range []string{"one", "two"} {
+		_, err := ask(t, conn, id, text)
+		require.NoError(t, err)
+	}
+	assert.Contains(t, m.seen[1], `{"signed":"first"}`)
+	assert.NotContains(t, m.seen[2], `{"signed":"first"}`)
+}
