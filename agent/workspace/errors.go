@@ -24,7 +24,7 @@ var (
 	ErrTooLarge   = localfs.ErrTooLarge // a text of more than 4 MiB
 	ErrStale      = errors.New("the file has changed since it was read, and nothing was written; read it again")
 	ErrUnsaved    = errors.New("the file has unsaved changes in the editor") // and the editor does not write it
-	ErrPattern    = errors.New("not a regular expression, or not a pattern of names")
+	ErrPattern    = errors.New("not a valid pattern")                        // neither a regular expression of package regexp nor a pattern of names
 )
 
 // Error is the error of an operation. As an acp.ToolFailure it says why.

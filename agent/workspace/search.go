@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -46,8 +47,11 @@ func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bo
 		q.Pattern = regexp.QuoteMeta(q.Pattern)
 	}
 	re, err := regexp.Compile(q.Pattern)
-	if _, bad := path.Match(q.Name, ""); err != nil || bad != nil {
-		return nil, false, &Error{cmp.Or(q.Pattern, q.Name), ErrPattern}
+	if err != nil {
+		return nil, false, &Error{q.Pattern, fmt.Errorf("%w, not a regular expression: %w", ErrPattern, err)}
+	}
+	if _, err := path.Match(q.Name, ""); err != nil {
+		return nil, false, &Error{q.Name, fmt.Errorf("%w of names such as *.go", ErrPattern)}
 	}
 	files := 0
 	visit := func(at *localfs.Place) error {

@@ -57,6 +57,10 @@ func TestSearch(t *testing.T) {
 	}
 	_, _, err := f.Search(t.Context(), workspace.Query{Pattern: "("})
 	assert.ErrorIs(t, err, workspace.ErrPattern)
+	assert.ErrorContains(t, err, "missing closing )")
+	_, _, err = f.Search(t.Context(), workspace.Query{Pattern: "func", Name: "[a"})
+	assert.ErrorIs(t, err, workspace.ErrPattern)
+	assert.ErrorContains(t, err, "[a: not a valid pattern of names")
 	_, _, err = f.Search(t.Context(), workspace.Query{Name: "["})
 	assert.Error(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
