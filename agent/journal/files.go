@@ -38,8 +38,8 @@ type FilesOptions struct {
 	// MaxAge deletes sessions that were not changed for so long. Zero keeps them.
 	MaxAge time.Duration
 
-	// MaxBytes deletes the sessions that were not changed for longest while all logs take
-	// more. Zero keeps them.
+	// MaxBytes is how much all logs may take together: beyond it, sessions are deleted, those
+	// first that were not changed for longest. Zero keeps them.
 	MaxBytes int64
 
 	// Logger gets a record for each session that is deleted because of the two limits, and

@@ -59,7 +59,8 @@ type Options struct {
 	// Store keeps the sessions. Nil means a journal.Memory, which ends with the program.
 	Store journal.Store
 
-	// Backend takes the place of Store for a program that has a store of its own already.
+	// Backend takes the place of Store for a program that has a store of its own already. Setting
+	// both is an error.
 	Backend Backend
 
 	// Workspace configures Session.Workspace, from which linked files of prompts are read, too.

@@ -57,7 +57,8 @@ type Session struct {
 // ID returns the id of the session.
 func (s *Session) ID() acp.SessionID { return s.id }
 
-// Conn returns the connection that the session is open on.
+// Conn returns the connection that the session is open on, for what a Session has no method for, such
+// as Conn().Session(s.ID()).AskForm. What is sent by it is not stored.
 func (s *Session) Conn() *agent.Conn { return s.conn }
 
 // meta returns what is stored of the session beside its records.

@@ -116,22 +116,23 @@ func (s *Session) restore(stored map[string]string) {
 	}
 }
 
-// Mode returns the mode of the session.
+// Mode returns the mode of the session, or "" if Options has no Modes.
 func (s *Session) Mode() acp.SessionModeID { return acp.SessionModeID(s.Setting(modeSetting)) }
 
-// Setting returns the value of a setting. It changes while a turn runs if the person changes it.
+// Setting returns the value of a setting, or "" if the session has none of this id. It changes while
+// a turn runs if the person changes it.
 func (s *Session) Setting(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.values[id]
 }
 
-// SetMode changes the mode and tells the client.
+// SetMode changes the mode and tells the client. It fails if the mode is not offered.
 func (s *Session) SetMode(ctx context.Context, id acp.SessionModeID) error {
 	return s.set(ctx, modeSetting, string(id), byAgent)
 }
 
-// SetSetting changes a setting and tells the client.
+// SetSetting changes a setting and tells the client. It fails if the value is not offered.
 func (s *Session) SetSetting(ctx context.Context, id, value string) error {
 	return s.set(ctx, id, value, byAgent)
 }

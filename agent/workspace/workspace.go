@@ -30,7 +30,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Options configure [New], which copies them. The zero value selects the defaults.
+// Options configure [New], which copies them. The zero value selects the defaults. With both NoLocal
+// and OnlyLocal nothing is offered.
 type Options struct {
 	NoLocal   bool // nothing is done on this machine, for agents that serve strangers
 	OnlyLocal bool // nothing is done by the client, for agents that work in another folder than the session's

@@ -38,10 +38,11 @@ type Options struct {
 	// Key is sent as a bearer token if it is not empty.
 	Key string
 
-	// Model is the default model. If it is empty, it is the only one that the server lists.
+	// Model is the default model. If it is empty, a session with [Model.Setting] begins with the
+	// first model that the server lists; without the setting the server must list exactly one.
 	Model string
 
-	// Client sends the requests. Nil means one that waits two minutes for the begin of an answer.
+	// Client sends the requests. Nil means one that waits two minutes for an answer to begin.
 	// Without a CheckRedirect it follows no redirect to another host, which would get the key.
 	Client *http.Client
 }
