@@ -151,3 +151,39 @@ func TestTypeScriptClientWithExampleCoder(t *testing.T) {
 	faults, _ := model.Faults()
 	assert.Empty(t, faults)
 }
+
+// The TypeScript SDK's client of version 2 does the same. It checks every message that it gets against
+// the schema.
+func TestTypeScriptClientOfVersion2WithExampleCoder(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	model := chatserver.Start(t)
+	dir := pairtest.TempDir(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes"), []byte("one\ntwo\nthree\n"), 0o600))
+	got := run(t, dir, coderEnv(model, pairtest.TempDir(t)), "", append(node(t, "client2.mjs", dir), example(t, "coder"))...)
+	require.Zero(t, got.code, "stdout: %s\nstderr: %s", got.stdout, got.stderr)
+	assert.Empty(t, got.stderr, "nothing of this is worth a warning")
+	var report struct {
+		Stops          [][2]string
+		Seen, Replayed []string
+		Mode           string
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report), "%s", got.stdout)
+	assert.Equal(t, [][2]string{{"end_turn", "string"}, {"end_turn", "string"}, {"end_turn", "string"}, {"cancelled", "string"}}, report.Stops)
+	for _, question := range []string{"ask Edit notes", "ask cat notes", "ask exec sleep 60"} {
+		assert.Contains(t, report.Seen, question)
+	}
+	assert.Equal(t, []string{
+		"user_message", "agent_message", "tool_call_update completed", "agent_message",
+		"user_message", "agent_message", "tool_call_update completed", "agent_message",
+		"user_message", "agent_message", "tool_call_update completed", "agent_message",
+		"user_message", "agent_message", "tool_call_update failed",
+		"session_info_update", "state_update idle",
+	}, story(report.Replayed))
+	assert.Equal(t, "auto", report.Mode)
+	text, err := os.ReadFile(filepath.Join(dir, "notes"))
+	require.NoError(t, err)
+	assert.Equal(t, "one\n2\nthree\n", string(text))
+	faults, _ := model.Faults()
+	assert.Empty(t, faults)
+}
