@@ -55,7 +55,20 @@ func (m Message) shortened() Message {
 		results[i] = r
 	}
 	m.Results = results
+	calls := make([]Call, len(m.Calls))
+	for i, c := range m.Calls {
+		if len(c.Input) > keptText {
+			c.Input = input(cut(string(c.Input))) // which is a text then
+		}
+		calls[i] = c
+	}
+	m.Calls = calls
 	return m
+}
+
+// cut leaves out the middle of a text.
+func cut(text string) string {
+	return strings.ToValidUTF8(text[:keptText/2]+"\n[...]\n"+text[len(text)-keptText/2:], "")
 }
 
 // shortened leaves out data, and the middle of long texts.
@@ -66,7 +79,7 @@ func shortened(parts []tools.Part) []tools.Part {
 		case p.Data != nil:
 			p = tools.Part{Text: "[" + p.MIMEType + "]"}
 		case len(p.Text) > keptText:
-			p.Text = strings.ToValidUTF8(p.Text[:keptText/2]+"\n[...]\n"+p.Text[len(p.Text)-keptText/2:], "")
+			p.Text = cut(p.Text)
 		}
 		short = append(short, p)
 	}

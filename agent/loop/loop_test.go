@@ -288,6 +288,20 @@ func TestTooLong(t *testing.T) {
 	assert.Error(t, err, "too long again")
 }
 
+// The input of a long call does not make the request for a summary too long, too.
+func TestTooLongByCalls(t *testing.T) {
+	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){
+		says(loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"` + strings.Repeat("x", 1<<20) + `"}`}),
+		func(_ context.Context, yield func(loop.Event, error) bool) { yield(nil, loop.ErrTooLong) },
+		says(loop.Text("SUMMARY")), says(loop.Text("Done.")),
+	}}
+	conn, id := start(t, m, &person{})
+	_, err := ask(t, conn, id, "go")
+	require.NoError(t, err)
+	assert.Less(t, len(m.seen[2]), 20<<10)
+	assert.Contains(t, m.seen[2], "a read(\"")
+}
+
 // What the model said before an error or a cancel stays, and its calls do not.
 func TestErrorInAnAnswer(t *testing.T) {
 	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){
