@@ -13,6 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -132,7 +133,9 @@ func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) (*Sess
 // equip gives the session its tools. Its settings are known by then.
 func (s *Session) equip(ctx context.Context) error {
 	if f := s.agent.opts.Tools; f != nil {
-		s.own = f(s)
+		if err := panics.Guard(func() error { s.own = f(s); return nil }); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()

@@ -25,6 +25,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/router"
+	"github.com/acpkit/go-sdk/agent/tools"
 )
 
 func echo(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
@@ -419,4 +420,39 @@ func TestLoadThatIsCancelled(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.Equal(t, "ok", other.outcome(id))
 	})
+}
+
+// A panic of the author's functions while a session is opened does not keep it from being opened
+// later.
+func TestPanicWhileASessionIsOpened(t *testing.T) {
+	for name, function := range map[string]func(o *kit.Options, f func()){
+		"Tools": func(o *kit.Options, f func()) {
+			o.Tools = func(*kit.Session) []tools.Tool { f(); return nil }
+		},
+		"Setting.Load": func(o *kit.Options, f func()) {
+			o.Settings = kit.Settings{{ID: "x", Name: "X", Load: func(context.Context) ([]acp.SessionConfigSelectOption, error) { f(); return nil, nil }}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var faulty atomic.Bool
+			o := &kit.Options{Turn: echo, Logger: slog.New(slog.DiscardHandler)}
+			function(o, func() {
+				if faulty.Load() {
+					panic("a mistake of the author")
+				}
+			})
+			u := connect(t, kit.New(o))
+			id := u.open()
+			_, err := u.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id})
+			require.NoError(t, err)
+			faulty.Store(true)
+			_, err = u.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: id, Cwd: t.TempDir()})
+			if err == nil { // the session does without
+				_, err = u.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id})
+				require.NoError(t, err)
+			}
+			faulty.Store(false)
+			u.load(id)
+		})
+	}
 }

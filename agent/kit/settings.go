@@ -9,6 +9,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -81,7 +82,8 @@ func (a *Agent) offer(ctx context.Context) []Setting {
 	}
 	for _, t := range a.opts.Settings {
 		if t.Load != nil {
-			values, err := t.Load(ctx)
+			var values []acp.SessionConfigSelectOption
+			err := panics.Guard(func() (err error) { values, err = t.Load(ctx); return err })
 			if err == nil {
 				t.Values = values
 			} else {
