@@ -263,7 +263,7 @@ func (m *Model) send(ctx context.Context, method, path string, body []byte) (*ht
 	m.mu.Unlock()
 	res, err := m.sendTo(ctx, method, version+path, body)
 	missing, ok := err.(*statusError)
-	if !ok || missing.status != http.StatusNotFound || version != "" || unknownModel(missing) || strings.HasSuffix(m.base, "/v1") {
+	if !ok || missing.status != http.StatusNotFound || version != "" || path != "/models" && unknownModel(missing) || strings.HasSuffix(m.base, "/v1") {
 		return res, err
 	}
 	if res, err := m.sendTo(ctx, method, "/v1"+path, body); err == nil {

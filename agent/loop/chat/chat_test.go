@@ -201,6 +201,10 @@ func TestTooLong(t *testing.T) {
 // A base without /v1 and one with the whole path are understood; the only model is found.
 func TestFindsTheServer(t *testing.T) {
 	findsAt(t, http.NotFound)
+	findsAt(t, func(w http.ResponseWriter, r *http.Request) { // as OpenAI says it
+		w.WriteHeader(404)
+		io.WriteString(w, `{"error":{"message":"Invalid URL (`+r.Method+" "+r.URL.Path+`)"}}`)
+	})
 	findsAt(t, func(w http.ResponseWriter, _ *http.Request) { // as vLLM says it
 		w.WriteHeader(404)
 		io.WriteString(w, `{"detail":"Not Found"}`)
