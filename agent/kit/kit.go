@@ -51,7 +51,7 @@ type Options struct {
 	Info acp.Implementation
 
 	// Turn answers a prompt. Its ctx is done when the turn is cancelled and when the connection
-	// ends; Turn must then return. An empty stop reason stands for end_turn. An error reaches the
+	// ends, which is up to 5 s after a client has closed its end; Turn must then return. An empty stop reason stands for end_turn. An error reaches the
 	// client as that of any handler does, see package agent. Turn is called for one prompt
 	// of a session at a time, and for several sessions at once.
 	Turn func(ctx context.Context, s *Session, p *Prompt) (acp.StopReason, error)

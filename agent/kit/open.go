@@ -124,7 +124,8 @@ func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) (*Sess
 	}
 	s.out = newOutput(s)
 	var err error
-	if s.workspace, err = workspace.New(c.conn, id, append([]string{w.cwd}, w.dirs...), a.opts.Workspace); err != nil {
+	s.roots = append([]string{w.cwd}, w.dirs...)
+	if s.workspace, err = workspace.New(c.conn, id, s.roots, a.opts.Workspace); err != nil {
 		return nil, err
 	}
 	return s, s.connect(w.cwd, w.servers)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type Session struct {
 	client   *agent.Session
 	id       acp.SessionID
 	owner    string
+	roots    []string     // the cwd, and further folders
 	own      []tools.Tool // those of the author
 	servers  MCPServers   // nil if there are none
 	settings []Setting
@@ -56,6 +58,12 @@ type Session struct {
 
 // ID returns the id of the session.
 func (s *Session) ID() acp.SessionID { return s.id }
+
+// Cwd returns the folder of the session, and further folders that it may use. They are folders of the
+// client, which may run on another machine.
+func (s *Session) Cwd() (cwd string, additional []string) {
+	return s.roots[0], slices.Clone(s.roots[1:])
+}
 
 // Conn returns the connection that the session is open on, for what a Session has no method for, such
 // as Conn().Session(s.ID()).AskForm. What is sent by it is not stored.

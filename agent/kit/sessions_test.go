@@ -456,3 +456,17 @@ func TestPanicWhileASessionIsOpened(t *testing.T) {
 		})
 	}
 }
+
+// A turn knows the folders of its session.
+func TestCwd(t *testing.T) {
+	cwd, more := t.TempDir(), t.TempDir()
+	u := connect(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
+		dir, additional := s.Cwd()
+		assert.Equal(t, cwd, dir)
+		assert.Equal(t, []string{more}, additional)
+		return "", nil
+	}}))
+	res, err := u.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: cwd, AdditionalDirectories: []string{more}})
+	require.NoError(t, err)
+	u.ask(res.SessionID, "where?")
+}
