@@ -236,18 +236,8 @@ func ended(c *acp.ToolCall) bool {
 
 // merge changes a tool call as the client does.
 func merge(c *acp.ToolCall, u *acp.ToolCallUpdate) {
-	if u.Kind != "" {
-		c.Kind = u.Kind
-	}
-	if u.Status != "" {
-		c.Status = u.Status
-	}
-	if u.Title != "" {
-		c.Title = u.Title
-	}
-	if u.Name != "" {
-		c.Name = u.Name
-	}
+	c.Kind, c.Status = cmp.Or(u.Kind, c.Kind), cmp.Or(u.Status, c.Status)
+	c.Title, c.Name = cmp.Or(u.Title, c.Title), cmp.Or(u.Name, c.Name)
 	if u.Content != nil {
 		c.Content = u.Content
 	}

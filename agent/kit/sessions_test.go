@@ -105,7 +105,7 @@ func as(name string) context.Context {
 	return context.WithValue(context.Background(), ownerKey{}, name)
 }
 
-// A session of somebody else and one that does not exist get the same answers, byte by byte.
+// Requests for a session of another owner and for one that does not exist have byte-equal responses.
 func TestOwners(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		dir := t.TempDir()

@@ -68,7 +68,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Each event of an answer may be followed by something that is none.
+// Invalid input after any number of events is an error that says what it is. The events before it count.
 func TestJunk(t *testing.T) {
 	lines := []string{`{"choices":[{"delta":{"content":"He"}}]}`, `{"choices":[{"delta":{"content":"llo"}}]}`}
 	for n := range len(lines) + 1 {

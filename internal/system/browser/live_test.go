@@ -104,7 +104,7 @@ var write = flag.Bool("write", false, "write the pictures of docs/acp.md and REA
 //	go test ./browser -run TestPictures -write
 func TestPictures(t *testing.T) {
 	if !*write {
-		t.Skip("run it with -write")
+		t.Skip("-write is not set: this test replaces the pictures of the documents")
 	}
 	ctx := tab(t)
 	a := tap(t)

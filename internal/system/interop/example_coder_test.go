@@ -106,23 +106,33 @@ func TestExampleCoderSessionUnderAcpx(t *testing.T) {
 	assert.Empty(t, faults)
 }
 
+// coderUnder runs examples/coder under a client of the TypeScript SDK and decodes what that reports. It
+// returns the folder of the session. The model must have seen no invalid history.
+func coderUnder(t *testing.T, client string, report any) (dir string) {
+	t.Helper()
+	needShell(t)
+	model := chatserver.Start(t)
+	dir = pairtest.TempDir(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes"), []byte("one\ntwo\nthree\n"), 0o600))
+	got := run(t, dir, coderEnv(model, pairtest.TempDir(t)), "", append(node(t, client, dir), example(t, "coder"))...)
+	require.Zero(t, got.code, "stdout: %s\nstderr: %s", got.stdout, got.stderr)
+	assert.Empty(t, got.stderr, "nothing of this is worth a warning")
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), report), "%s", got.stdout)
+	faults, _ := model.Faults()
+	assert.Empty(t, faults)
+	return dir
+}
+
 // The TypeScript SDK's client of version 1 holds turns with examples/coder, cancels some, and finds
 // all of it again in another process.
 func TestTypeScriptClientWithExampleCoder(t *testing.T) {
 	t.Parallel()
-	needShell(t)
-	model := chatserver.Start(t)
-	dir := pairtest.TempDir(t)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes"), []byte("one\ntwo\nthree\n"), 0o600))
-	got := run(t, dir, coderEnv(model, pairtest.TempDir(t)), "", append(node(t, "client1.mjs", dir), example(t, "coder"))...)
-	require.Zero(t, got.code, "stdout: %s\nstderr: %s", got.stdout, got.stderr)
-	assert.Empty(t, got.stderr, "nothing of this is worth a warning")
 	var report struct {
 		Stops, Modes, Asked, AskedLater, Listed, Loaded, Resumed []string
 		Mode                                                     string
 		Terminals, Left                                          int
 	}
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report), "%s", got.stdout)
+	dir := coderUnder(t, "client1.mjs", &report)
 
 	const first = `read notes, then edit notes: replace "two" with "2"`
 	assert.Equal(t, []string{"end_turn", "end_turn", "end_turn", "cancelled", "cancelled", "end_turn"}, report.Stops)
@@ -148,27 +158,18 @@ func TestTypeScriptClientWithExampleCoder(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "made"))
 	require.NoError(t, err)
 	assert.Equal(t, "x", string(text))
-	faults, _ := model.Faults()
-	assert.Empty(t, faults)
 }
 
 // The TypeScript SDK's client of version 2 does the same. It checks every message that it gets against
 // the schema.
 func TestTypeScriptClientOfVersion2WithExampleCoder(t *testing.T) {
 	t.Parallel()
-	needShell(t)
-	model := chatserver.Start(t)
-	dir := pairtest.TempDir(t)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes"), []byte("one\ntwo\nthree\n"), 0o600))
-	got := run(t, dir, coderEnv(model, pairtest.TempDir(t)), "", append(node(t, "client2.mjs", dir), example(t, "coder"))...)
-	require.Zero(t, got.code, "stdout: %s\nstderr: %s", got.stdout, got.stderr)
-	assert.Empty(t, got.stderr, "nothing of this is worth a warning")
 	var report struct {
 		Stops          [][2]string
 		Seen, Replayed []string
 		Mode           string
 	}
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &report), "%s", got.stdout)
+	dir := coderUnder(t, "client2.mjs", &report)
 	assert.Equal(t, [][2]string{{"end_turn", "string"}, {"end_turn", "string"}, {"end_turn", "string"}, {"cancelled", "string"}}, report.Stops)
 	for _, question := range []string{"ask Edit notes", "ask cat notes", "ask exec sleep 60"} {
 		assert.Contains(t, report.Seen, question)
@@ -184,6 +185,4 @@ func TestTypeScriptClientOfVersion2WithExampleCoder(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "notes"))
 	require.NoError(t, err)
 	assert.Equal(t, "one\n2\nthree\n", string(text))
-	faults, _ := model.Faults()
-	assert.Empty(t, faults)
 }
