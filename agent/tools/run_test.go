@@ -71,7 +71,10 @@ func TestLifeOfACall(t *testing.T) {
 		"a call that shows what it does": {func(ctx context.Context, c *tools.Call) (tools.Result, error) {
 			old := "x"
 			err := errors.Join(c.Progress(ctx, "half"), c.At(ctx, "/b", 7), c.Show(ctx, acp.ToolText("shown")), c.Diff(ctx, "/a", &old, "y"), c.Progress(ctx, "most"))
-			go func() { assert.NoError(t, c.Progress(ctx, "late")) }() // ends at once
+			go func() { // ends after Run, which ends ctx
+				<-ctx.Done()
+				assert.NoError(t, c.Progress(context.WithoutCancel(ctx), "late"))
+			}()
 			return tools.Result{Model: []tools.Part{{Text: "for the model"}}, Content: []acp.ToolCallContent{acp.ToolText("for the person")}}, err
 		}, nil, tools.Allow, []string{announced, started, `update 1 [diff of /a | half]`, `update 1 @/a @/b`, `update 1 [diff of /a | shown | half]`,
 			`update 1 [shown | diff of /a | half]`, `update 1 [shown | diff of /a | most]`, `update 1 completed [shown | diff of /a | for the person]`}, tools.Completed, "for the model"},
