@@ -2,7 +2,9 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +21,11 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
+
+// nilError is an error whose methods need it.
+type nilError struct{ text string }
+
+func (e *nilError) Error() string { return e.text }
 
 func TestExplain(t *testing.T) {
 	start := func(cmd *exec.Cmd) error {
@@ -70,6 +77,24 @@ func TestExplain(t *testing.T) {
 	} {
 		text, _, _ := strings.Cut(client.Explain(nil, err), "\n")
 		assert.Equal(t, want, text)
+	}
+
+	// A nil pointer that was taken for an error must not end the client, at any depth.
+	for name, err := range map[string]error{
+		"the user's":  (*nilError)(nil),
+		"of a path":   (*fs.PathError)(nil),
+		"of an exit":  (*stream.ExitError)(nil),
+		"of a status": (*stream.StatusError)(nil),
+		"of versions": (*acp.VersionError)(nil),
+		"of the peer": (*rpcerr.RequestError)(nil),
+	} {
+		for _, err := range []error{err, fmt.Errorf("starting: %w", err), errors.Join(err, err)} {
+			var text string
+			if assert.NotPanics(t, func() { text = client.Explain(nil, err) }, name) {
+				assert.NotEmpty(t, text, name)
+				assert.NotRegexp(t, "(?i)panic|nil pointer", text, name)
+			}
+		}
 	}
 
 	t.Run("methods", func(t *testing.T) {

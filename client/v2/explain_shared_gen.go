@@ -14,6 +14,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -30,16 +31,29 @@ import (
 //
 // Like [rpcerr.Explain], the text contains the reason from the data of the agent's error.
 // Show it on a screen and do not log it.
-func Explain(c *Conn, err error) string {
+func Explain(c *Conn, err error) (text string) {
+	if err == nil {
+		return ""
+	}
+	failed := panics.Contained(func() {
+		_ = err.Error() // rpcerr.Explain would show the text of a panic
+		text = explain(c, err)
+	})
+	if failed != nil {
+		return fmt.Sprintf("an error of type %T whose methods fail", err)
+	}
+	return text
+}
+
+func explain(c *Conn, err error) string {
 	text := withoutPackages(rpcerr.Explain(err), err)
 	if version, ok := errors.AsType[*acp.VersionError](err); ok {
 		text = withoutPackages(version.Error(), nil) // its text has the code and the data
 	}
-	next := nextStep(c, err)
-	if next == "" || text == "" {
-		return text
+	if next := nextStep(c, err); next != "" {
+		text += "\n" + next
 	}
-	return text + "\n" + next
+	return text
 }
 
 // packages matches the names of packages at the beginning of errors and of errors that they wrap.
