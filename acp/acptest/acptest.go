@@ -1,0 +1,2 @@
+// Package acptest checks agents and clients.
+package acptest

@@ -1,0 +1,85 @@
+// Package check has what the checks of agents and of clients share: a check and its result, the
+// end of a connection that a check plays by hand, and the runner.
+//
+// A check is a function that sends messages to the program that is checked, its peer, and reads
+// what comes back. It ends with the first thing that is wrong. It must not depend on another
+// check, and it says what it could not bring about.
+package check
+
+import "time"
+
+// Tier says how serious a failure of a check is.
+type Tier string
+
+// The values of [Tier].
+const (
+	Must    Tier = "must"    // the protocol demands it
+	Should  Tier = "should"  // the protocol recommends it, or users lose something without it
+	Interop Tier = "interop" // other programs in use rely on it
+)
+
+// Verdict is the outcome of a check.
+type Verdict string
+
+// The values of [Verdict].
+const (
+	Pass         Verdict = "PASS"
+	Fail         Verdict = "FAIL"
+	Skip         Verdict = "SKIP"         // the peer does not offer what is checked
+	Inconclusive Verdict = "INCONCLUSIVE" // nothing made it happen, or what comes before it failed
+)
+
+// Versions says in which versions of the protocol a check applies.
+type Versions uint8
+
+// The values of [Versions].
+const (
+	V1   Versions = 1 << 1
+	V2   Versions = 1 << 2
+	Both          = V1 | V2
+)
+
+// Has reports whether a version of the protocol is one of v.
+func (v Versions) Has(version int) bool { return v&(1<<version) != 0 }
+
+// Check is one check.
+type Check struct {
+	ID    string
+	Title string // what holds for a peer that passes, in one sentence
+	Tier  Tier
+	Fact  string // the place in the protocol that it follows from
+	In    Versions
+
+	// Needs is the path of a capability, as the peer advertises it. Without it the check is skipped.
+	// A path with " | " has one form for each version.
+	Needs string
+	// Prompts names the prompts of [Options] that the check sends. Without a text for one of them
+	// it is inconclusive.
+	Prompts []string
+	// Over are the kinds of link that the check applies to; 0 means all.
+	Over Kind
+	// Passive names the rule of package passive that decides the check. Every connection of a run
+	// is judged by it, except for those of checks that are Rough.
+	Passive string
+	// Rough says that the check breaks the rules of the protocol itself, so that what the peer does
+	// on its connections is judged by the check alone.
+	Rough bool
+	// First says that the check runs also if a connection cannot be begun.
+	First bool
+
+	Run func(*T)
+}
+
+// Result is what one check has found.
+type Result struct {
+	ID       string        `json:"id"`
+	Title    string        `json:"title"`
+	Tier     Tier          `json:"tier"`
+	Fact     string        `json:"fact"`
+	Verdict  Verdict       `json:"verdict"`
+	Reason   string        `json:"reason,omitempty"` // one sentence; empty for PASS
+	Expected string        `json:"expected,omitempty"`
+	Sent     string        `json:"sent,omitempty"` // the message that provoked it, cut
+	Read     string        `json:"read,omitempty"` // the message that proves it, cut
+	Took     time.Duration `json:"took"`
+}

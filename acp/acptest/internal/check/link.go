@@ -1,0 +1,132 @@
+package check
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Kind is how a peer is reached. Kinds combine as bits.
+type Kind uint8
+
+// The values of [Kind].
+const (
+	Memory Kind = 1 << iota // in this program
+	Process
+	WebSocket
+	HTTP
+
+	Bytes   = Memory | Process // peers that read lines, which may hold anything
+	Network = WebSocket | HTTP
+)
+
+// Link carries messages between a check and its peer. Read and Write are called by one goroutine
+// each.
+type Link interface {
+	// Read returns the next message, or the next line, without its end.
+	Read() ([]byte, error)
+	// Write sends what it gets: bytes with their line ends if the kind of the link is one of
+	// [Bytes], else a message.
+	Write([]byte) error
+	// CloseInput ends what the peer reads.
+	CloseInput() error
+	// Done is closed when the peer has ended.
+	Done() <-chan struct{}
+	// Close ends the peer and everything that it started, and waits for them.
+	Close() error
+}
+
+// Target is the program that is checked.
+type Target struct {
+	Kind Kind
+	// Open starts the program, or connects to it, for one connection.
+	Open func(ctx context.Context) (Link, error)
+	// URL is where a peer of the kind [Network] listens.
+	URL string
+}
+
+// InMemory returns a target that serve runs in this program. Serve must return when its ctx or
+// its stream ends.
+func InMemory(serve func(context.Context, stream.Stream) error) Target {
+	return Target{Kind: Memory, Open: func(ctx context.Context) (Link, error) {
+		in, toPeer := io.Pipe()
+		fromPeer, out := io.Pipe()
+		ctx, cancel := context.WithCancel(ctx)
+		l := &memory{to: toPeer, from: fromPeer, lines: bufio.NewReaderSize(fromPeer, 64<<10), cancel: cancel, done: make(chan struct{})}
+		go func() { // ends with the stream, or with ctx
+			defer close(l.done)
+			s := stream.Lines(in, out, nil)
+			l.err = serve(ctx, s)
+			_ = s.Close() // serve has closed it if it is right
+		}()
+		return l, nil
+	}}
+}
+
+// memory is a [Link] to a peer in this program.
+type memory struct {
+	to     *io.PipeWriter
+	from   *io.PipeReader
+	lines  *bufio.Reader
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error // of serve, once done is closed
+}
+
+func (l *memory) Read() ([]byte, error) { return readLine(l.lines) }
+func (l *memory) Write(b []byte) error  { _, err := l.to.Write(b); return err }
+func (l *memory) CloseInput() error     { return l.to.Close() }
+func (l *memory) Done() <-chan struct{} { return l.done }
+func (l *memory) Close() error {
+	l.cancel()
+	err := errors.Join(l.to.Close(), l.from.Close())
+	<-l.done
+	return err
+}
+
+// readLine returns a line without its line feed. The last one may lack it.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadBytes('\n')
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		return line[:n-1], nil
+	}
+	if len(line) > 0 && errors.Is(err, io.EOF) {
+		return line, nil
+	}
+	return nil, err
+}
+
+// OverStream returns a target that a connection with whole messages leads to, such as one of
+// package stream/remote.
+func OverStream(kind Kind, url string, dial func(ctx context.Context) (stream.Stream, error)) Target {
+	return Target{Kind: kind, URL: url, Open: func(ctx context.Context) (Link, error) {
+		s, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &streamLink{s: s, done: make(chan struct{})}, nil
+	}}
+}
+
+// streamLink is a [Link] over a [stream.Stream].
+type streamLink struct {
+	s    stream.Stream
+	once sync.Once
+	done chan struct{}
+}
+
+func (l *streamLink) Read() ([]byte, error) {
+	msg, err := l.s.Read()
+	if err != nil {
+		l.once.Do(func() { close(l.done) })
+	}
+	return msg, err
+}
+func (l *streamLink) Write(b []byte) error  { return l.s.Write(b) }
+func (l *streamLink) CloseInput() error     { return l.s.Close() }
+func (l *streamLink) Done() <-chan struct{} { return l.done }
+func (l *streamLink) Close() error          { return l.s.Close() }

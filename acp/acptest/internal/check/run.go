@@ -1,0 +1,254 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/acpkit/go-sdk/internal/passive"
+)
+
+// Options configure a run.
+type Options struct {
+	// Version is the version of the protocol to check; 0 means the newest that the peer speaks.
+	Version int
+	// Cwd is the folder in which sessions work. It must exist.
+	Cwd string
+	// Prompts are the texts that make an agent do something, by the names in promptNames. For
+	// text and stream there are defaults.
+	Prompts map[string]string
+	// Only are the ids of the checks to run; none means all.
+	Only []string
+	// Skip are the ids of checks to leave out, each with the reason.
+	Skip map[string]string
+	// AtOnce is how many checks run at the same time; 0 means 4.
+	AtOnce int
+	// Wait is how long a check waits for what the peer must send; 0 means 10 s.
+	Wait time.Duration
+	// Quiet is how long a check waits for what the peer must not send; 0 means 300 ms.
+	Quiet time.Duration
+	// Progress is called with each result, by one goroutine at a time. Nil is fine.
+	Progress func(Result)
+}
+
+// promptNames says what each prompt makes the agent do.
+var promptNames = map[string]string{
+	"text":   "reply with text",
+	"stream": "reply with a long text",
+	"slow":   "work until it is cancelled",
+	"tool":   "call a tool",
+	"ask":    "ask for permission",
+	"read":   "read a file by the client",
+	"write":  "write a file by the client",
+	"run":    "run a command by the client",
+}
+
+// The texts that work with any agent.
+var defaultPrompts = map[string]string{
+	"text":   "Reply with one word.",
+	"stream": "Count from 1 to 200, one number a line.",
+}
+
+// limit is how long one check may take, in units of [Options.Wait].
+const limit = 6
+
+// Suite is the set of checks of one role.
+type Suite struct {
+	Role   Role
+	Checks []Check
+	// Hello begins a connection and sets Version, Caps and Init. What it states is the verdict of
+	// the run if it does not succeed.
+	Hello func(*T)
+}
+
+// Report is the outcome of a run.
+type Report struct {
+	Role    Role            `json:"role"`
+	Version int             `json:"protocolVersion"`
+	Init    json.RawMessage `json:"initialize,omitempty"` // what the peer has sent in initialize
+	Results []Result        `json:"results"`
+}
+
+// Run checks a program. The results are in the order of the suite.
+func (s Suite) Run(ctx context.Context, target Target, opts *Options) *Report {
+	o := *opts
+	o.Wait, o.Quiet, o.AtOnce = cmp.Or(o.Wait, 10*time.Second), cmp.Or(o.Quiet, 300*time.Millisecond), cmp.Or(o.AtOnce, 4)
+	prompts := map[string]string{}
+	for _, all := range []map[string]string{defaultPrompts, opts.Prompts} {
+		for name, text := range all {
+			prompts[name] = text
+		}
+	}
+	o.Prompts = prompts
+	r := &run{suite: s, target: target, opts: &o, faults: map[string]fault{}}
+	r.hello(ctx)
+
+	results := make([]Result, len(s.Checks))
+	slots := make(chan struct{}, o.AtOnce)
+	var all sync.WaitGroup
+	for i := range s.Checks {
+		c := &s.Checks[i]
+		if c.Passive != "" || !r.wanted(c) {
+			continue
+		}
+		slots <- struct{}{} // given back by a check, which has a limit
+		all.Go(func() {     // ends with the check
+			defer func() { <-slots }()
+			results[i] = r.check(ctx, c)
+			r.progress(results[i])
+		})
+	}
+	all.Wait()
+	for i := range s.Checks {
+		if c := &s.Checks[i]; c.Passive != "" && r.wanted(c) {
+			results[i] = r.passive(c)
+			r.progress(results[i])
+		}
+	}
+	results = slices.DeleteFunc(results, func(one Result) bool { return one.ID == "" || !r.selected(one.ID) })
+	return &Report{Role: s.Role, Version: r.version, Init: r.init, Results: results}
+}
+
+// run is one run of a suite.
+type run struct {
+	suite  Suite
+	target Target
+	opts   *Options
+
+	version int
+	caps    json.RawMessage
+	init    json.RawMessage
+	failed  string // why initialize failed
+
+	mu     sync.Mutex
+	faults map[string]fault // the first of each rule
+	judged int              // connections
+}
+
+// fault is a fault with the message that shows it.
+type fault struct {
+	passive.Fault
+	message string
+}
+
+func (r *run) selected(id string) bool {
+	return len(r.opts.Only) == 0 || slices.Contains(r.opts.Only, id)
+}
+
+// wanted reports whether a check runs: also to make the traffic that a selected check judges.
+func (r *run) wanted(c *Check) bool {
+	if r.version != 0 && !c.In.Has(r.version) {
+		return false
+	}
+	return r.selected(c.ID) || !c.Rough && slices.ContainsFunc(r.suite.Checks, func(other Check) bool {
+		return other.Passive != "" && r.selected(other.ID) && len(r.opts.Only) > 0
+	})
+}
+
+func (r *run) progress(one Result) {
+	if r.opts.Progress != nil && r.selected(one.ID) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.opts.Progress(one)
+	}
+}
+
+func (r *run) new(ctx context.Context, c *Check) *T {
+	return &T{ctx: ctx, check: c, role: r.suite.Role, target: r.target, opts: r.opts,
+		Version: r.version, Caps: r.caps, Init: r.init, wait: r.opts.Wait, quiet: r.opts.Quiet}
+}
+
+// hello learns what the peer speaks and offers.
+func (r *run) hello(ctx context.Context) {
+	t := r.new(ctx, &Check{})
+	t.Version = r.opts.Version
+	r.play(t, r.suite.Hello)
+	r.version, r.caps, r.init = t.Version, t.Caps, t.Init
+	if t.verdict != "" {
+		r.failed, r.version = t.reason, r.opts.Version
+	}
+}
+
+// play runs a function to its end and closes its connections.
+func (r *run) play(t *T, f func(*T)) time.Duration {
+	ctx, cancel := context.WithTimeout(t.ctx, limit*r.opts.Wait)
+	defer cancel()
+	t.ctx = ctx
+	start := time.Now()
+	func() {
+		defer func() {
+			if e := recover(); e != nil {
+				if _, ok := e.(stop); !ok {
+					panic(e)
+				}
+			}
+		}()
+		f(t)
+	}()
+	took := time.Since(start)
+	for _, p := range t.peers {
+		_ = p.link.Close() // how a peer ends is the subject of checks
+		<-p.finished
+	}
+	return took
+}
+
+func (r *run) check(ctx context.Context, c *Check) Result {
+	t := r.new(ctx, c)
+	if reason, ok := r.opts.Skip[c.ID]; ok {
+		t.verdict, t.reason = Skip, reason
+		return t.result(0)
+	}
+	if r.failed != "" && !c.First {
+		t.verdict, t.reason = Inconclusive, "The connection cannot be begun: "+r.failed
+		return t.result(0)
+	}
+	took := r.play(t, func(t *T) {
+		if c.Over != 0 && c.Over&r.target.Kind == 0 {
+			t.Skip("It does not apply to a peer that is reached in this way.")
+		}
+		if c.Needs != "" && !t.Has(c.Needs) {
+			t.Skip("The %s does not advertise %s.", t.role, c.Needs)
+		}
+		for _, name := range c.Prompts {
+			t.Prompt(name)
+		}
+		c.Run(t)
+	})
+	if !c.Rough {
+		r.judge(t)
+	}
+	return t.result(took)
+}
+
+// judge keeps what the rules of package passive have found.
+func (r *run) judge(t *T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range t.peers {
+		r.judged++
+		p.mu.Lock()
+		for _, f := range p.faults {
+			if _, ok := r.faults[f.Rule]; !ok {
+				r.faults[f.Rule] = fault{f, excerpt(p.log[f.Seq].Raw)}
+			}
+		}
+		p.mu.Unlock()
+	}
+}
+
+func (r *run) passive(c *Check) Result {
+	one := Result{ID: c.ID, Title: c.Title, Tier: c.Tier, Fact: c.Fact, Verdict: Pass}
+	if reason, ok := r.opts.Skip[c.ID]; ok {
+		one.Verdict, one.Reason = Skip, reason
+	} else if f, ok := r.faults[c.Passive]; ok {
+		one.Verdict, one.Reason, one.Read, one.Expected = Fail, f.Text, f.message, c.Title
+	} else if r.judged == 0 || r.failed != "" {
+		one.Verdict, one.Reason = Inconclusive, fmt.Sprintf("No connection could be judged. %s", r.failed)
+	}
+	return one
+}

@@ -1,0 +1,181 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/internal/passive"
+)
+
+// Role is the end of a connection that is checked.
+type Role string
+
+// The values of [Role].
+const (
+	AgentRole  Role = "agent"
+	ClientRole Role = "client"
+)
+
+func (r Role) end() passive.End { return passive.End(r) }
+
+func (r Role) peer() Role {
+	if r == AgentRole {
+		return ClientRole
+	}
+	return AgentRole
+}
+
+// T is one run of a check. Its methods that state a verdict end the check. They must be called on
+// the goroutine of the check.
+type T struct {
+	ctx    context.Context
+	check  *Check
+	role   Role
+	target Target
+	opts   *Options
+
+	// Version is the version of the protocol that is checked.
+	Version int
+	// Caps are the capabilities that the peer has advertised in that version, as JSON.
+	Caps json.RawMessage
+	// Init are the params of initialize, or its result, whichever the peer has sent.
+	Init json.RawMessage
+
+	wait, quiet time.Duration
+	peers       []*Peer
+	verdict     Verdict
+	reason      string
+	expect      string
+	proof       *Message
+}
+
+// stop is what ends a check before its function returns.
+type stop struct{}
+
+func (t *T) end(v Verdict, format string, args []any) {
+	t.verdict, t.reason = v, fmt.Sprintf(format, args...)
+	panic(stop{})
+}
+
+// Fail states that the peer is wrong, in a sentence.
+func (t *T) Fail(format string, args ...any) { t.end(Fail, format, args) }
+
+// FailAt is Fail with the message that proves it.
+func (t *T) FailAt(m Message, format string, args ...any) {
+	t.proof = &m
+	t.end(Fail, format, args)
+}
+
+// Skip states that the peer does not offer what is checked.
+func (t *T) Skip(format string, args ...any) { t.end(Skip, format, args) }
+
+// Inconclusive states that nothing made it happen, or that something before it failed.
+func (t *T) Inconclusive(format string, args ...any) { t.end(Inconclusive, format, args) }
+
+// Expect says what the check waits for, for the result.
+func (t *T) Expect(text string) { t.expect = text }
+
+// Context ends with the time of the check.
+func (t *T) Context() context.Context { return t.ctx }
+
+// Cwd is the folder in which sessions work.
+func (t *T) Cwd() string { return t.opts.Cwd }
+
+// URL is where a peer on the network listens.
+func (t *T) URL() string { return t.target.URL }
+
+// Kind is how the peer is reached.
+func (t *T) Kind() Kind { return t.target.Kind }
+
+// Prompt returns the text that makes the peer do something; see [Options.Prompts].
+func (t *T) Prompt(name string) string {
+	text, ok := t.opts.Prompts[name]
+	if !ok {
+		t.Inconclusive("Nothing is known that makes the agent %s: set -prompt %s=TEXT.", promptNames[name], name)
+	}
+	return text
+}
+
+// Has reports whether the peer has advertised a capability.
+func (t *T) Has(path string) bool {
+	for form := range strings.SplitSeq(path, " | ") {
+		raw := t.Caps
+		for name := range strings.SplitSeq(form, ".") {
+			raw = At(raw, name)
+		}
+		if string(raw) == "true" || len(raw) > 0 && raw[0] == '{' {
+			return true
+		}
+	}
+	return false
+}
+
+// Requires makes the check inconclusive if what comes before its own subject does not work.
+func (t *T) Requires(ok bool, format string, args ...any) {
+	if !ok {
+		t.Inconclusive(format, args...)
+	}
+}
+
+// Works runs what comes before the subject of the check. If it fails, the check is inconclusive.
+func (t *T) Works(f func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(stop); ok && t.verdict == Fail {
+				t.verdict = Inconclusive
+			}
+			panic(r)
+		}
+	}()
+	f()
+}
+
+// result returns the outcome after the check has ended.
+func (t *T) result(took time.Duration) Result {
+	r := Result{ID: t.check.ID, Title: t.check.Title, Tier: t.check.Tier, Fact: t.check.Fact, Took: took,
+		Verdict: cmp.Or(t.verdict, Pass), Reason: t.reason}
+	if r.Verdict == Pass || r.Verdict == Skip {
+		return r
+	}
+	r.Expected = t.expect
+	if len(t.peers) > 0 {
+		p := t.peers[len(t.peers)-1]
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		end := len(p.log)
+		if t.proof != nil {
+			r.Read = excerpt(t.proof.Raw)
+			end = min(end, t.proof.Seq)
+		}
+		for i := end - 1; i >= 0; i-- {
+			switch m := &p.log[i]; {
+			case m.Sent && r.Sent == "":
+				r.Sent = excerpt(m.Raw)
+			case !m.Sent && r.Read == "":
+				r.Read = excerpt(m.Raw)
+			}
+		}
+	}
+	return r
+}
+
+// excerptBytes is how much of a message a result has.
+const excerptBytes = 2000
+
+func excerpt(raw []byte) string {
+	if len(raw) > excerptBytes {
+		return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(string(raw[:excerptBytes]), ""), len(raw))
+	}
+	return strings.ToValidUTF8(string(raw), "\uFFFD")
+}
+
+func upper(s string) string {
+	first, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[n:]
+}
