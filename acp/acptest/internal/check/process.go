@@ -1,0 +1,133 @@
+package check
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/acpkit/go-sdk/internal/process"
+)
+
+// Command says how a peer is started.
+type Command struct {
+	Args []string
+	Env  []string // of the process, whole; nil means that of this program
+	Dir  string
+}
+
+// graceOfEnd is how long a process may take to end before it is asked to, and again before it is
+// killed.
+const graceOfEnd = 2 * time.Second
+
+// stderrBytes is how much of the beginning of standard error is kept.
+const stderrBytes = 4 << 10
+
+// stderrGrace is how long the standard error of a process may stay open after its end.
+const stderrGrace = 100 * time.Millisecond
+
+// Start returns a target that is started as a process for each connection.
+func Start(c Command) Target {
+	return Target{Kind: Process, Open: func(context.Context) (Link, error) { return start(c) }}
+}
+
+func start(c Command) (*processLink, error) {
+	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = c.Env, c.Dir, stderrGrace
+	l := &processLink{done: make(chan struct{})}
+	cmd.Stderr = &l.stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	// The pipe is not one of package exec, which closes it when the process has ended: what it
+	// wrote before is read.
+	out, outWriter, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	cmd.Stdout = outWriter
+	l.group, err = process.Start(cmd)
+	_ = outWriter.Close() // the process has its own
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s does not start: %w", c.Args[0], err), in.Close(), out.Close())
+	}
+	l.in, l.out, l.lines = in, out, bufio.NewReaderSize(out, 64<<10)
+	go func() { // ends with the process, which Close kills
+		defer close(l.done)
+		_ = cmd.Wait() // how it ended is not checked
+		l.left = l.group.Reaped()
+	}()
+	return l, nil
+}
+
+// processLink is a [Link] to a child process.
+type processLink struct {
+	group  *process.Group
+	in     io.WriteCloser
+	out    *os.File
+	lines  *bufio.Reader
+	stderr head
+	done   chan struct{}
+	left   bool // processes of the group were left when the first one ended; set before done is closed
+	close  sync.Once
+}
+
+func (l *processLink) Read() ([]byte, error) { return readLine(l.lines) }
+
+func (l *processLink) Write(b []byte) error {
+	_, err := l.in.Write(b)
+	return err
+}
+
+func (l *processLink) CloseInput() error     { return l.in.Close() }
+func (l *processLink) Done() <-chan struct{} { return l.done }
+
+// Left reports whether processes were left when the peer ended. It is called after Done is closed.
+func (l *processLink) Left() bool { return l.left }
+
+// Stderr returns the beginning of what the peer has written to its standard error.
+func (l *processLink) Stderr() string { return l.stderr.String() }
+
+func (l *processLink) Close() error {
+	l.close.Do(func() {
+		_ = l.in.Close() // it may have ended already
+		for _, end := range []func(){l.group.Terminate, l.group.Kill} {
+			select {
+			case <-l.done:
+			case <-time.After(graceOfEnd):
+				end()
+			}
+		}
+		<-l.done // a killed process ends
+		l.group.Kill()
+		l.group.Vanishes(time.Now().Add(graceOfEnd))
+		l.group.Close()
+		_ = l.out.Close()
+	})
+	return nil
+}
+
+// head keeps the beginning of what is written to it. It is safe for concurrent use.
+type head struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (h *head) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text = append(h.text, b[:min(len(b), stderrBytes-len(h.text))]...)
+	return len(b), nil
+}
+
+func (h *head) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return string(h.text)
+}
