@@ -57,6 +57,9 @@ func begin(t *check.T) *check.Peer {
 	t.Works(func() {
 		p = t.Connect()
 		p.Start("initialize", initParams(t.Version)).Result()
+		if t.Auth() != "" {
+			p.Start(map[int]string{1: "authenticate", 2: "auth/login"}[t.Version], map[string]any{"methodId": t.Auth()}).Result()
+		}
 	})
 	return p
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +23,8 @@ type Options struct {
 	// Prompts are the texts that make an agent do something, by the names in promptNames. For
 	// text and stream there are defaults.
 	Prompts map[string]string
+	// Auth is the id of the method by which the agent is signed in; empty means none.
+	Auth string
 	// Only are the ids of the checks to run; none means all.
 	Only []string
 	// Skip are the ids of checks to leave out, each with the reason.
@@ -47,6 +51,9 @@ var promptNames = map[string]string{
 	"run":    "run a command by the client",
 }
 
+// PromptNames returns the names of prompts, each with what its text makes the agent do.
+func PromptNames() map[string]string { return maps.Clone(promptNames) }
+
 // The texts that work with any agent.
 var defaultPrompts = map[string]string{
 	"text":   "Reply with one word.",
@@ -71,6 +78,31 @@ type Report struct {
 	Version int             `json:"protocolVersion"`
 	Init    json.RawMessage `json:"initialize,omitempty"` // what the peer has sent in initialize
 	Results []Result        `json:"results"`
+}
+
+// Prompting returns how many prompts a run sends at most.
+func (s Suite) Prompting(opts *Options) int {
+	n := 0
+	for i := range s.Checks {
+		r := &run{suite: s, opts: opts, version: opts.Version}
+		if c := &s.Checks[i]; r.wanted(c) && !slices.ContainsFunc(c.Prompts, func(name string) bool {
+			return opts.Prompts[name] == "" && defaultPrompts[name] == ""
+		}) {
+			n += len(c.Prompts)
+		}
+	}
+	return n
+}
+
+// Peer returns the name and the version by which the peer calls itself, or "".
+func (r *Report) Peer() string {
+	for _, member := range []string{"agentInfo", "clientInfo", "info"} {
+		m := Message{Result: r.Init}
+		if name := m.Text(member, "name"); name != "" {
+			return strings.TrimSpace(name + " " + m.Text(member, "version"))
+		}
+	}
+	return ""
 }
 
 // Run checks a program. The results are in the order of the suite.

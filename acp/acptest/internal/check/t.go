@@ -87,6 +87,9 @@ func (t *T) Context() context.Context { return t.ctx }
 // Cwd is the folder in which sessions work.
 func (t *T) Cwd() string { return t.opts.Cwd }
 
+// Auth returns the id of the method by which the agent is signed in, or "".
+func (t *T) Auth() string { return t.opts.Auth }
+
 // URL is where a peer on the network listens.
 func (t *T) URL() string { return t.target.URL }
 
