@@ -55,10 +55,10 @@ var variants = map[string]variant{
 }
 
 // The Go contenders by the name of their folder under peers.
-var goPeers = []string{"acpkit", "acpkit2", "coder", "plain", "raw"}
+var goPeers = []string{"acpkit", "acpkit2", "coder", "plain"}
 
 // names are all contenders in the order of the tables.
-var names = []string{"acpkit", "acpkit-io", "acpkit-turn", "acpkit-v2", "coder", "plain", "ts", "raw"}
+var names = []string{"acpkit", "acpkit-io", "acpkit-turn", "acpkit-v2", "coder", "plain", "ts"}
 
 // busyNames are those whose senders and callers are timed while all processors compute.
 var busyNames = []string{"acpkit", "acpkit-io", "coder", "ts"}

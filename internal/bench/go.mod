@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/acpkit/go-sdk v0.0.0-00010101000000-000000000000
 	github.com/coder/acp-go-sdk v0.13.5
-	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/sourcegraph/jsonrpc2 v0.2.3
 	github.com/stretchr/testify v1.12.1
 )

@@ -12,7 +12,7 @@
 // medians; a ratio is the median of the rounds' ratios.
 //
 // Mode "pair" has both ends in one process, over stream.Pipe (acpkit), io.Pipe
-// (the other Go programs, acpkit-io and the raw floor) or TransformStreams (ts).
+// (the other Go programs and acpkit-io) or TransformStreams (ts).
 // Mode "stdio" has them in two processes, "ws" and "http" over
 // the loopback interface. acpkit-turn prompts with Session and
 // Turn instead of the plain call, and acpkit-v2 speaks version 2 of the protocol.

@@ -8,8 +8,8 @@
 // strings are read and written eight bytes at a time, and nothing uses reflection.
 //
 // The codecs do not use encoding/json/jsontext because they are about 1.8 times as fast on the
-// chunks that an agent streams, and more than three times on files (internal/bench/codec measures
-// it). Fuzz tests verify that they accept the same input and read the same values as encoding/json.
+// chunks that an agent streams, and more than three times on files (measured with go1.26). Fuzz
+// tests verify that they accept the same input and read the same values as encoding/json.
 package wire
 
 import (
