@@ -159,6 +159,8 @@ var importRules = []importRule{
 		"a helper of tests that any package may use, except those below the transports"},
 	{"internal/leak", nil,
 		"a helper of tests that any package may use"},
+	{"acp/acptest", []string{"acp/acptest/internal/...", "stream", "stream/remote"},
+		"it shows what the checks in its internal packages have found"},
 	{"acp/acptest/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "internal/passive", "internal/process"},
 		"the checks play a peer by hand, on the rules for recorded traffic, and their reference peers are built as users build theirs"},
 	{"examples/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "examples/agent/worker"},

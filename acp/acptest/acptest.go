@@ -175,6 +175,9 @@ func run(ctx context.Context, suite check.Suite, target Target, opts *Options) (
 		return nil, err
 	}
 	r := suite.Run(ctx, target.t, o)
+	if r.Unreachable != nil {
+		return nil, fmt.Errorf("acptest: the %s cannot be reached: %w", r.Role, r.Unreachable)
+	}
 	report := &Report{Role: string(r.Role), Version: r.Version, Peer: r.Peer()}
 	for _, one := range r.Results {
 		report.Results = append(report.Results, result(one))

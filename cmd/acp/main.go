@@ -1,11 +1,15 @@
-// Command acp shows the traffic between clients and agents of the Agent Client Protocol.
+// Command acp shows the traffic between clients and agents of the Agent Client Protocol, and checks
+// agents.
 //
 // In the settings of an editor, put acp tap before the command of the agent. Every byte passes
 // unchanged, and a recording of the conversation is written:
 //
 //	acp tap -- gemini --acp
 //
-// acp view shows it, while it is written too.
+// acp view shows it, while it is written too. acp check says whether an agent does what the
+// protocol demands:
+//
+//	acp check agent -- gemini --acp
 package main
 
 import (
@@ -29,6 +33,7 @@ var commands = []command{
 	{"tap", "pass on what a client and an agent send, and record it", tap},
 	{"view", "show a recording in a browser, or as text", viewRecording},
 	{"fixture", "print a recording as a Go test", writeFixture},
+	{"check", "check whether an agent is right", checkPeer},
 	{"recordings", "list the recordings, or remove them", recordings},
 	{"version", "print the version", printVersion},
 }

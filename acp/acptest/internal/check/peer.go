@@ -43,6 +43,7 @@ var NoAnswer = new(int)
 func (t *T) Connect() *Peer {
 	link, err := t.target.Open(t.ctx)
 	if err != nil {
+		t.unreachable = err
 		t.Inconclusive("The peer cannot be reached: %v.", err)
 	}
 	p := &Peer{t: t, link: link, finished: make(chan struct{}), writing: make(chan struct{}, 1), grown: make(chan struct{}), handlers: map[string]Handler{}, judge: passive.New()}

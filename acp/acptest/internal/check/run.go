@@ -78,6 +78,8 @@ type Report struct {
 	Version int             `json:"protocolVersion"`
 	Init    json.RawMessage `json:"initialize,omitempty"` // what the peer has sent in initialize
 	Results []Result        `json:"results"`
+	// Unreachable says why no connection could be opened, if that is so.
+	Unreachable error `json:"-"`
 }
 
 // Prompting returns how many prompts a run sends at most.
@@ -117,8 +119,9 @@ func (s Suite) Run(ctx context.Context, target Target, opts *Options) *Report {
 	}
 	o.Prompts = prompts
 	r := &run{suite: s, target: target, opts: &o, faults: map[string]fault{}}
-	r.hello(ctx)
-
+	if err := r.hello(ctx); err != nil {
+		return &Report{Role: s.Role, Unreachable: err}
+	}
 	results := make([]Result, len(s.Checks))
 	slots := make(chan struct{}, o.AtOnce)
 	var all sync.WaitGroup
@@ -195,7 +198,7 @@ func (r *run) new(ctx context.Context, c *Check) *T {
 }
 
 // hello learns what the peer speaks and offers.
-func (r *run) hello(ctx context.Context) {
+func (r *run) hello(ctx context.Context) error {
 	t := r.new(ctx, &Check{})
 	t.Version = r.opts.Version
 	r.play(t, r.suite.Hello)
@@ -203,6 +206,7 @@ func (r *run) hello(ctx context.Context) {
 	if t.verdict != "" {
 		r.failed, r.version = t.reason, r.opts.Version
 	}
+	return t.unreachable
 }
 
 // play runs a function to its end and closes its connections.

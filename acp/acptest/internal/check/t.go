@@ -53,6 +53,7 @@ type T struct {
 	reason      string
 	expect      string
 	proof       *Message
+	unreachable error
 }
 
 // stop is what ends a check before its function returns.

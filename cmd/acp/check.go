@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp/acptest"
+	"github.com/acpkit/go-sdk/stream/remote"
+)
+
+// checkOptions are the flags of check.
+type checkOptions struct {
+	options     acptest.Options
+	protocol    string
+	only        string
+	skip        pairs
+	prompts     pairs
+	env         pairs
+	json, junit bool
+
+	args []string // the command line from the role on, for the commands that the report shows
+}
+
+// pairs are the values of a flag NAME=VALUE that may be repeated.
+type pairs struct {
+	form   string
+	values map[string]string
+	all    []string
+}
+
+func (p *pairs) String() string { return "" }
+
+func (p *pairs) Set(s string) error {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || name == "" {
+		return fmt.Errorf("it must have the form %s", p.form)
+	}
+	if p.values == nil {
+		p.values = map[string]string{}
+	}
+	p.values[name], p.all = value, append(p.all, s)
+	return nil
+}
+
+const checkUsage = "[flags] -- AGENT [ARG ...]"
+
+func checkPeer(args []string) error {
+	if len(args) == 0 || isHelp(args[0]) {
+		args = []string{"agent", "-h"}
+	}
+	role, args := args[0], args[1:]
+	if role != "agent" {
+		return &codeError{2, fmt.Sprintf("check checks an agent, not %q: acp check agent %s", role, checkUsage)}
+	}
+	o := checkOptions{skip: pairs{form: "ID=REASON"}, prompts: pairs{form: "NAME=TEXT"}, env: pairs{form: "NAME=VALUE"}}
+	flags := newFlags("check", "agent "+checkUsage, "agent [flags] URL")
+	flags.StringVar(&o.protocol, "protocol", "newest", "the version of the protocol: 1, 2 or newest")
+	flags.StringVar(&o.only, "only", "", "run these checks alone: ids, separated by commas")
+	flags.Var(&o.skip, "skip", "leave out a check: `ID=REASON`; may be repeated")
+	flags.Var(&o.prompts, "prompt", "a text that makes the agent do something: `NAME=TEXT`; may be repeated. The names are "+promptNames())
+	flags.Var(&o.env, "env", "a variable of the agent's environment: `NAME=VALUE`; may be repeated")
+	flags.StringVar(&o.options.Cwd, "cwd", "", "the folder in which sessions work (a temporary one)")
+	flags.StringVar(&o.options.Auth, "auth", "", "the id of the method by which sessions are signed in")
+	flags.DurationVar(&o.options.Wait, "wait", 10*time.Second, "how long to wait for an answer")
+	flags.BoolVar(&o.json, "json", false, "print the report as JSON")
+	flags.BoolVar(&o.junit, "junit", false, "print the report as JUnit XML")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	o.args = append([]string{role}, args...)
+	target, err := o.target(flags.Args())
+	if err != nil {
+		return err
+	}
+	return o.run(target)
+}
+
+func promptNames() string {
+	var b strings.Builder
+	for _, name := range []string{"text", "stream", "slow", "tool", "ask", "read", "write", "run"} {
+		fmt.Fprintf(&b, "\n%s (%s)", name, acptest.PromptNames()[name])
+	}
+	return b.String()
+}
+
+// target returns what the arguments after the flags name.
+func (o *checkOptions) target(args []string) (acptest.Target, error) {
+	switch {
+	case o.json && o.junit:
+		return acptest.Target{}, &codeError{2, "the report is printed in one form: leave out -json or -junit"}
+	case len(args) == 0:
+		return acptest.Target{}, &codeError{2, "check needs the command of the agent, or its URL: acp check agent " + checkUsage}
+	case !strings.Contains(args[0], "://"):
+		if _, err := exec.LookPath(args[0]); err != nil {
+			return acptest.Target{}, startError(args[0], err)
+		}
+		return acptest.Command(args, o.env.all...), nil
+	case len(args) > 1 || len(o.env.all) > 0:
+		return acptest.Target{}, &codeError{2, "a URL stands alone: it takes no arguments, and -env is for commands"}
+	}
+	return acptest.URL(args[0], &remote.DialOptions{Header: token}), nil
+}
+
+// token returns the header with the token in ACP_TOKEN, if it is set.
+func token(context.Context) (http.Header, error) {
+	if secret := os.Getenv("ACP_TOKEN"); secret != "" {
+		return http.Header{"Authorization": {"Bearer " + secret}}, nil
+	}
+	return nil, nil
+}
+
+func (o *checkOptions) run(target acptest.Target) error {
+	switch o.protocol {
+	case "newest":
+	case "1", "2":
+		o.options.Version = int(o.protocol[0] - '0')
+	default:
+		return &codeError{2, fmt.Sprintf("there is no version %q to check: -protocol is 1, 2 or newest", o.protocol)}
+	}
+	if o.only != "" {
+		o.options.Only = list(o.only)
+	}
+	o.options.Skip, o.options.Prompts = o.skip.values, o.prompts.values
+	o.options.Progress = func(r acptest.Result) {
+		fmt.Fprintf(os.Stderr, "%-12s %-20s %s\n", r.Verdict, r.ID, r.Title)
+	}
+	if n := acptest.Prompting(&o.options); n > 0 {
+		fmt.Fprintf(os.Stderr, "acp: the checks send up to %d prompts\n", n)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	report, err := acptest.CheckAgent(ctx, target, &o.options)
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return &codeError{130, "the run was interrupted"}
+		}
+		return &codeError{2, strings.TrimPrefix(err.Error(), "acptest: ")}
+	}
+	if err := o.print(report); err != nil {
+		return err
+	}
+	return verdictCode(report)
+}
+
+// verdictCode returns the error with the exit code of a report: 1 if a check of the tier must has
+// failed, and 3 if only others have.
+func verdictCode(report *acptest.Report) error {
+	code := 0
+	for _, r := range report.Results {
+		switch {
+		case r.Verdict != acptest.Fail:
+		case r.Tier == acptest.Must:
+			code = 1
+		case code == 0:
+			code = 3
+		}
+	}
+	if code != 0 {
+		return &codeError{code, ""}
+	}
+	return nil
+}

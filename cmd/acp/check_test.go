@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	protocol "github.com/acpkit/go-sdk/acp"
+	sdk "github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// fast are checks that take no time with any agent.
+const fast = "ACP-INIT-001,ACP-INIT-003,ACP-JSONRPC-004"
+
+func init() {
+	// echo is an agent that is right.
+	plays["echo"] = func([]string) {
+		err := sdk.Serve(context.Background(), stream.Stdio(), func(*sdk.Conn) protocol.Agent { return echo{} }, nil)
+		if err != nil {
+			os.Exit(1)
+		}
+	}
+}
+
+type echo struct{ protocol.Agent }
+
+func (echo) Initialize(context.Context, *protocol.InitializeRequest) (*protocol.InitializeResponse, error) {
+	return &protocol.InitializeResponse{AgentInfo: &protocol.Implementation{Name: "test agent", Version: "1"}}, nil
+}
+
+// runAcp runs the command and returns its output, what it said on standard error, and its exit code.
+func runAcp(t *testing.T, args ...string) (out, said string, code int) {
+	cmd := acp(t.TempDir(), args...)
+	got := run(t, cmd, nil)
+	return got.out, got.err, cmd.ProcessState.ExitCode()
+}
+
+// A report says what is wrong, in each form, and the exit code whether something is.
+func TestCheckReports(t *testing.T) {
+	t.Run("text", func(t *testing.T) {
+		out, progress, code := runAcp(t, "check", "agent", "-only", fast, "--", os.Args[0], "play", "echo")
+		assert.Zero(t, code, out)
+		assert.Contains(t, progress, "PASS         ACP-INIT-001")
+		assert.Contains(t, out, "agent test agent 1, version 1 of the protocol: 3 pass, 0 fail, 0 skipped, 0 inconclusive")
+	})
+	t.Run("a failure", func(t *testing.T) {
+		out, _, code := runAcp(t, "check", "agent", "-wait", "1s", "-only", fast, "-env", "A=b c", "--", os.Args[0], "play", "mirror")
+		assert.Equal(t, 1, code)
+		assert.Contains(t, out, "FAIL ACP-INIT-001")
+		assert.Contains(t, out, "acp check agent -only ACP-INIT-001 -wait 1s -env 'A=b c' -- "+os.Args[0]+" play mirror")
+		assert.Contains(t, out, "docs/checks.md#acp-init-001")
+	})
+	t.Run("JSON", func(t *testing.T) {
+		out, _, code := runAcp(t, "check", "agent", "-json", "-only", fast, "-skip", "ACP-INIT-003=known", "--", os.Args[0], "play", "echo")
+		assert.Zero(t, code)
+		var report jsonReport
+		require.NoError(t, json.Unmarshal([]byte(out), &report))
+		require.Len(t, report.Results, 3)
+		assert.Equal(t, "known", report.Results[1].Reason)
+		assert.Equal(t, "acp check agent -only ACP-INIT-001 -json -skip ACP-INIT-003=known -- "+os.Args[0]+" play echo", report.Results[0].Command)
+	})
+	t.Run("JUnit", func(t *testing.T) {
+		out, _, code := runAcp(t, "check", "agent", "-junit", "-wait", "1s", "-only", fast, "--", os.Args[0], "play", "mirror")
+		assert.Equal(t, 1, code)
+		var suite junitSuite
+		require.NoError(t, xml.Unmarshal([]byte(out), &suite))
+		assert.Equal(t, 3, suite.Tests)
+		assert.Equal(t, 1, suite.Failures)
+		assert.Equal(t, 2, suite.Skipped)
+	})
+}
+
+func TestCheckBadUse(t *testing.T) {
+	for name, c := range map[string]struct {
+		args string
+		want string
+	}{
+		"no role":             {"", "usage:"},
+		"another role":        {"editor", `not "editor"`},
+		"no command":          {"agent", "needs the command"},
+		"a command not found": {"agent -- no-such-agent", "was not found"},
+		"an unknown check":    {"agent -only X -- cat", `no check "X"`},
+		"an unknown prompt":   {"agent -prompt fly=x -- cat", `no prompt "fly"`},
+		"a prompt without =":  {"agent -prompt fly -- cat", "NAME=TEXT"},
+		"another version":     {"agent -protocol 3 -- cat", "1, 2 or newest"},
+		"two forms":           {"agent -json -junit -- cat", "one form"},
+		"a URL and more":      {"agent ws://127.0.0.1:1/ x", "stands alone"},
+		"nobody listens":      {"agent ws://127.0.0.1:1/", "cannot be reached"},
+		"no folder":           {"agent -cwd " + filepath.Join(t.TempDir(), "none") + " -- cat", "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, said, code := runAcp(t, append([]string{"check"}, strings.Fields(c.args)...)...)
+			assert.Contains(t, said, c.want)
+			assert.NotZero(t, code)
+		})
+	}
+}
