@@ -109,10 +109,9 @@ func (s *session) turn(text string) (reason string) {
 // stopReason waits for the end of the turn that a prompt began: the response in version 1, and the
 // idle state after it in version 2.
 func (s *session) stopReason(c *check.Call) string {
-	from := s.Mark()
 	m := c.Result()
 	if s.t.Version == 2 {
-		m = s.Await(from, "the idle state", func(m *check.Message) bool {
+		m = s.Await(c.From(), "the idle state", func(m *check.Message) bool {
 			return m.Update() == "state_update" && m.Text("update", "state") == "idle"
 		})
 		return m.Text("update", "stopReason")

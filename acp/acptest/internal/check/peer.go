@@ -180,6 +180,9 @@ type Call struct {
 	from   int // the length of the log when it was sent
 }
 
+// From returns the place of the log at which the request stands.
+func (c *Call) From() int { return c.from }
+
 // Start sends a request with an id that was not used before.
 func (p *Peer) Start(method string, params any) *Call {
 	p.mu.Lock()
