@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -21,6 +22,7 @@ type checkOptions struct {
 	options     acptest.Options
 	protocol    string
 	only        string
+	model       string
 	skip        pairs
 	prompts     pairs
 	env         pairs
@@ -52,7 +54,7 @@ func (p *pairs) Set(s string) error {
 
 const checkUsage = "[flags] -- AGENT [ARG ...]"
 
-func checkPeer(args []string) error {
+func checkPeer(args []string) (err error) {
 	if len(args) == 0 || isHelp(args[0]) {
 		args = []string{"agent", "-h"}
 	}
@@ -67,6 +69,7 @@ func checkPeer(args []string) error {
 	flags.Var(&o.skip, "skip", "leave out a check: `ID=REASON`; may be repeated")
 	flags.Var(&o.prompts, "prompt", "a text that makes the agent do something: `NAME=TEXT`; may be repeated. The names are "+promptNames())
 	flags.Var(&o.env, "env", "a variable of the agent's environment: `NAME=VALUE`; may be repeated")
+	flags.StringVar(&o.model, "model", "", "play the model of the agent: `anthropic`, openai or responses, the protocol that the agent speaks with it")
 	flags.StringVar(&o.options.Cwd, "cwd", "", "the folder in which sessions work (a temporary one)")
 	flags.StringVar(&o.options.Auth, "auth", "", "the id of the method by which sessions are signed in")
 	flags.DurationVar(&o.options.Wait, "wait", 10*time.Second, "how long to wait for an answer")
@@ -76,6 +79,17 @@ func checkPeer(args []string) error {
 		return err
 	}
 	o.args = append([]string{role}, args...)
+	o.options.Prompts = map[string]string{}
+	if o.model != "" {
+		model, failed := acptest.StartModel(o.model)
+		if failed != nil {
+			return &codeError{2, strings.TrimPrefix(failed.Error(), "acptest: ")}
+		}
+		defer func() { err = errors.Join(err, model.Close()) }()
+		o.env.all = append(model.Env, o.env.all...)
+		o.options.Prompts = model.Prompts
+	}
+	maps.Copy(o.options.Prompts, o.prompts.values)
 	target, err := o.target(flags.Args())
 	if err != nil {
 		return err
@@ -128,7 +142,7 @@ func (o *checkOptions) run(target acptest.Target) error {
 	if o.only != "" {
 		o.options.Only = list(o.only)
 	}
-	o.options.Skip, o.options.Prompts = o.skip.values, o.prompts.values
+	o.options.Skip = o.skip.values
 	o.options.Progress = func(r acptest.Result) {
 		fmt.Fprintf(os.Stderr, "%-12s %-20s %s\n", r.Verdict, r.ID, r.Title)
 	}

@@ -91,6 +91,7 @@ func TestCheckBadUse(t *testing.T) {
 		"an unknown prompt":   {"agent -prompt fly=x -- cat", `no prompt "fly"`},
 		"a prompt without =":  {"agent -prompt fly -- cat", "NAME=TEXT"},
 		"another version":     {"agent -protocol 3 -- cat", "1, 2 or newest"},
+		"another model":       {"agent -model mine -- cat", "anthropic, openai and responses"},
 		"two forms":           {"agent -json -junit -- cat", "one form"},
 		"a URL and more":      {"agent ws://127.0.0.1:1/ x", "stands alone"},
 		"nobody listens":      {"agent ws://127.0.0.1:1/", "cannot be reached"},

@@ -1,0 +1,64 @@
+package models
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// responses answers a request of the responses API, which is always streamed.
+func responses(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		Instructions string `json:"instructions"`
+		Input        []struct {
+			Type    string          `json:"type"`
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"input"`
+		Tools []struct {
+			Type       string `json:"type"`
+			Name       string `json:"name"`
+			Parameters schema `json:"parameters"`
+		} `json:"tools"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	all := []message{{text: req.Instructions}}
+	for _, item := range req.Input {
+		all = append(all, message{user: item.Role == "user", tool: strings.HasSuffix(item.Type, "call_output"), text: texts(item.Content)})
+	}
+	var tools []tool
+	for _, t := range req.Tools {
+		if t.Type == "function" {
+			tools = append(tools, tool{name: t.Name, schema: t.Parameters})
+		}
+	}
+	t := next(all, tools)
+
+	id := newID("resp")
+	answer := map[string]any{"id": id, "object": "response", "status": "in_progress", "model": model, "output": []any{}}
+	e := newEvents(w, true)
+	e.send(map[string]any{"type": "response.created", "response": answer})
+	var item map[string]any
+	if t.call != nil {
+		item = map[string]any{"type": "function_call", "id": newID("fc"), "call_id": newID("call"), "name": t.call.name, "arguments": t.input, "status": "completed"}
+		e.send(map[string]any{"type": "response.output_item.added", "output_index": 0, "item": item})
+	} else {
+		itemID, text := newID("msg"), ""
+		item = map[string]any{"type": "message", "id": itemID, "role": "assistant", "status": "in_progress", "content": []any{}}
+		e.send(map[string]any{"type": "response.output_item.added", "output_index": 0, "item": item})
+		t.text(r.Context(), func(s string) {
+			text += s
+			e.send(map[string]any{"type": "response.output_text.delta", "item_id": itemID, "output_index": 0, "content_index": 0, "delta": s})
+		})
+		item = map[string]any{"type": "message", "id": itemID, "role": "assistant", "status": "completed",
+			"content": []any{map[string]any{"type": "output_text", "text": text, "annotations": []any{}}}}
+	}
+	e.send(map[string]any{"type": "response.output_item.done", "output_index": 0, "item": item})
+	answer["status"], answer["output"] = "completed", []any{item}
+	answer["usage"] = map[string]any{"input_tokens": 10, "output_tokens": 10, "total_tokens": 20,
+		"input_tokens_details": map[string]any{"cached_tokens": 0}, "output_tokens_details": map[string]any{"reasoning_tokens": 0}}
+	e.send(map[string]any{"type": "response.completed", "response": answer})
+}
