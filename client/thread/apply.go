@@ -115,11 +115,8 @@ func TurnOf(res *acp.PromptResponse) Turn {
 // Permission adds a pending permission request. Call the returned function when the request
 // has been answered; it may be called more than once.
 func (t *Thread) Permission(req *acp.RequestPermissionRequest) (answered func()) {
-	p := Permission{ToolCallID: string(req.ToolCall.ToolCallID), Title: req.ToolCall.Title, Meta: Meta(req.Meta)}
-	for _, o := range req.Options {
-		p.Options = append(p.Options, PermissionOption{
-			ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind), Meta: Meta(o.Meta),
-		})
+	p := Permission{
+		ToolCallID: string(req.ToolCall.ToolCallID), Title: req.ToolCall.Title, Options: permissionOptions(req.Options), Meta: Meta(req.Meta),
 	}
 	return t.Ask(p, event(&req.ToolCall))
 }
@@ -149,14 +146,4 @@ func failure(err error) *Failure {
 		f.Data = rawData(e.Data)
 	}
 	return f
-}
-
-func tokens(u *acp.Usage) *Tokens {
-	if u == nil {
-		return nil
-	}
-	return &Tokens{
-		Total: u.TotalTokens, Input: u.InputTokens, Output: u.OutputTokens, Thought: u.ThoughtTokens,
-		CachedRead: u.CachedReadTokens, CachedWrite: u.CachedWriteTokens, Meta: Meta(u.Meta),
-	}
 }

@@ -5,6 +5,10 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
@@ -28,6 +32,10 @@ type version struct {
 	// The packages: the vocabulary, the two ends, and the peers of tests, relative to the root.
 	vocabulary, agent, client, peers string
 
+	// model is the package whose types name no version, and adapted the folder of this version that
+	// files of it are copied to, with its name before what they use of it.
+	model, adapted string
+
 	// beside are more packages of another version that copied files are in or import. The
 	// package of this version is a folder in theirs.
 	beside []string
@@ -45,6 +53,7 @@ var versions = []*version{
 		number: 2, facts: "v2-unstable.json", stable: "v2.json", revision: "TypeScript SDK 2.4.0",
 		texts: "internal/gen/text/v2", inherited: "internal/gen/text/v1", tables: v2Tables,
 		vocabulary: "acp/v2", agent: "agent/v2", client: "client/v2", peers: "internal/endpoint/peertest/v2",
+		model: "client/thread", adapted: "client/v2/thread",
 		beside: []string{"internal/system/hardening/pairtest"},
 	},
 }
@@ -123,8 +132,15 @@ func (ver *version) copies(root string) (map[string][]byte, error) {
 			if !copied {
 				continue
 			}
+			if from == ver.model {
+				if src, err = adapt(src, from); err != nil {
+					return nil, fmt.Errorf("%s: %w", path, err)
+				}
+			}
 			for theirs, ours := range folders {
-				src = bytes.ReplaceAll(src, []byte(strconv.Quote(module+theirs)), []byte(strconv.Quote(module+ours)))
+				if theirs != ver.model {
+					src = bytes.ReplaceAll(src, []byte(strconv.Quote(module+theirs)), []byte(strconv.Quote(module+ours)))
+				}
 			}
 			name, test := strings.CutSuffix(strings.TrimSuffix(filepath.Base(path), ".go"), "_test")
 			name += "_shared_gen"
@@ -138,9 +154,35 @@ func (ver *version) copies(root string) (map[string][]byte, error) {
 	return files, nil
 }
 
+// adapt returns the source of a file for another package: it imports the package in folder, and
+// names that before what the package exports.
+func adapt(src []byte, folder string) ([]byte, error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", src, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	at := 0
+	for _, id := range f.Unresolved { // in their order; those of the language are not exported
+		if ast.IsExported(id.Name) {
+			next := fset.Position(id.Pos()).Offset
+			b.Write(src[at:next])
+			b.WriteString(filepath.Base(folder) + ".")
+			at = next
+		}
+	}
+	b.Write(src[at:])
+	imports := strconv.Quote(module+"acp") + "\n"
+	return format.Source(bytes.Replace(b.Bytes(), []byte(imports), []byte(imports+"\t"+strconv.Quote(module+folder)+"\n"), 1))
+}
+
 // folders returns the folder of each package by the folder of its counterpart of version 1.
 func (ver *version) folders() map[string]string {
 	folders := map[string]string{"acp": ver.vocabulary, "agent": ver.agent, "client": ver.client, "internal/endpoint/peertest": ver.peers}
+	if ver.model != "" {
+		folders[ver.model] = ver.adapted
+	}
 	for _, dir := range ver.beside {
 		folders[dir] = fmt.Sprintf("%s/v%d", dir, ver.number)
 	}

@@ -68,12 +68,7 @@ func Prompt(t *thread.Thread, prompt []acp.ContentBlock) (responded func(*acp.Pr
 // like an update. Call the returned function when the request has been answered; it may be
 // called more than once.
 func Permission(t *thread.Thread, req *acp.RequestPermissionRequest) (answered func()) {
-	p := thread.Permission{Title: req.Title, Description: req.Description, Meta: thread.Meta(req.Meta)}
-	for _, o := range req.Options {
-		p.Options = append(p.Options, thread.PermissionOption{
-			ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind), Meta: thread.Meta(o.Meta),
-		})
-	}
+	p := thread.Permission{Title: req.Title, Description: req.Description, Options: permissionOptions(req.Options), Meta: thread.Meta(req.Meta)}
 	switch s := req.Subject.(type) {
 	case *acp.ToolCallPermissionSubject:
 		p.ToolCallID = string(s.ToolCall.ToolCallID)

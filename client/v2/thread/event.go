@@ -19,8 +19,6 @@ func event(u acp.SessionUpdate) thread.Event {
 		return message(thread.RoleAgent, u.MessageID, u.Content, u.Meta)
 	case *acp.AgentThought:
 		return message(thread.RoleThought, u.MessageID, u.Content, u.Meta)
-	case *acp.SessionMessage:
-		return sessionMessage(u)
 	case *acp.SessionStateUpdate:
 		return state(u.StateUpdate)
 	case *acp.ToolCallUpdate, *acp.ToolCallContentChunk:
@@ -30,49 +28,19 @@ func event(u acp.SessionUpdate) thread.Event {
 		return terminal(u)
 	case *acp.TerminalOutputChunk:
 		return output(u)
-	case *acp.PlanUpdate:
-		return plan(u)
-	case *acp.PlanRemoved:
-		return thread.PlanRemoved{ID: string(u.PlanID)}
 	case *acp.AvailableCommandsUpdate:
 		return thread.CommandsChanged{Commands: commandsOf(u.AvailableCommands)}
-	case *acp.ConfigOptionUpdate:
-		return thread.OptionsChanged{Options: optionsOf(u.ConfigOptions)}
-	case *acp.SessionInfoUpdate:
-		return thread.InfoChanged{Title: patch(u.Title), UpdatedAt: patch(u.UpdatedAt), Meta: thread.Meta(u.Meta)}
 	case *acp.UsageUpdate:
 		return thread.UsageChanged{Used: u.Used, Size: u.Size, Cost: mapped(u.Cost, cost), Meta: thread.Meta(u.Meta)}
-	case *acp.Notice:
-		return thread.Noticed{Notice: thread.Notice{
-			Severity: string(u.Severity), Title: u.Title, Description: u.Description, Meta: thread.Meta(u.Meta),
-		}}
 	case *acp.CompactionUpdate:
 		return thread.CompactionChanged{
 			ID: string(u.CompactionID), Status: new(string(u.Status)), Summary: mapped(u.Summary, contentBlocks),
 			Error: patch(u.Error), Meta: thread.Meta(u.Meta),
 		}
-	case *acp.CompactionSummaryChunk:
-		return thread.CompactionChanged{ID: string(u.CompactionID), Append: []thread.Block{block(u.Content)}, Meta: thread.Meta(u.Meta)}
 	case *acp.SubagentUpdate:
 		return subagent(u)
-	case *acp.UnknownSessionUpdate:
-		return thread.Unrecognized{Type: u.Type, Raw: u.Raw}
 	}
-	return nil
-}
-
-// patch returns nil for an absent value and the zero value for null.
-func patch[T ~string](o acp.Opt[T]) *string { return mapped(o, func(v T) string { return string(v) }) }
-
-func mapped[T, U any](o acp.Opt[T], f func(T) U) *U {
-	if o.IsZero() {
-		return nil
-	}
-	var u U
-	if v, ok := o.Get(); ok {
-		u = f(v)
-	}
-	return &u
+	return alike(u)
 }
 
 // fallback is patch for a value that null sets to its default.
@@ -95,7 +63,7 @@ func present(raw json.RawMessage) *json.RawMessage {
 }
 
 // merge returns a with the members of b. It changes neither.
-func merge(a thread.Meta, b acp.Meta) thread.Meta {
+func merge(a, b thread.Meta) thread.Meta {
 	if len(b) == 0 {
 		return a
 	}
@@ -113,17 +81,6 @@ func chunk(role thread.Role, id acp.MessageID, content acp.ContentBlock, meta ac
 
 func message(role thread.Role, id acp.MessageID, content acp.Opt[[]acp.ContentBlock], meta acp.Meta) thread.Event {
 	return thread.MessageChanged{Role: role, ID: string(id), Content: mapped(content, contentBlocks), Meta: thread.Meta(meta)}
-}
-
-func sessionMessage(u *acp.SessionMessage) thread.Event {
-	c := thread.MessageChanged{Role: thread.RoleSession, ID: string(u.MessageID), Content: mapped(u.Content, contentBlocks), Meta: thread.Meta(u.Meta)}
-	if !u.SenderSessionID.IsZero() || !u.SenderMessageID.IsZero() {
-		c.From = &thread.Address{SessionID: string(u.SenderSessionID.Or("")), MessageID: string(u.SenderMessageID.Or(""))}
-	}
-	if !u.RecipientSessionID.IsZero() || !u.RecipientMessageID.IsZero() {
-		c.To = &thread.Address{SessionID: string(u.RecipientSessionID.Or("")), MessageID: string(u.RecipientMessageID.Or(""))}
-	}
-	return c
 }
 
 // ToolCallOf returns what an update changes in a tool call, and reports whether the update is
@@ -155,7 +112,7 @@ func terminal(u *acp.TerminalUpdate) thread.Event {
 	c.Rows = mapped(u.Size, func(s acp.TerminalSize) int { return int(s.Rows) })
 	if o, ok := u.Output.Get(); ok {
 		data, _ := decode(o.Data)
-		c.Output, c.Meta = &data, merge(c.Meta, o.Meta)
+		c.Output, c.Meta = &data, merge(c.Meta, thread.Meta(o.Meta))
 	} else if u.Output.IsNull() {
 		c.Output = new([]byte)
 	}
@@ -182,30 +139,6 @@ func output(u *acp.TerminalOutputChunk) thread.Event {
 func decode(s string) ([]byte, bool) {
 	data, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
 	return data, err == nil
-}
-
-func plan(u *acp.PlanUpdate) thread.Event {
-	p := thread.Plan{Meta: thread.Meta(u.Meta)}
-	switch c := u.Plan.(type) {
-	case *acp.PlanItems:
-		p.ID, p.Meta = string(c.PlanID), merge(p.Meta, c.Meta)
-		for _, e := range c.Entries {
-			p.Entries = append(p.Entries, thread.PlanEntry{
-				Content: e.Content, Priority: string(e.Priority), Status: string(e.Status), Meta: thread.Meta(e.Meta),
-			})
-		}
-	case *acp.PlanFile:
-		p.ID, p.URI, p.Meta = string(c.PlanID), c.URI, merge(p.Meta, c.Meta)
-	case *acp.PlanMarkdown:
-		p.ID, p.Markdown, p.Meta = string(c.PlanID), c.Content, merge(p.Meta, c.Meta)
-	case *acp.UnknownPlanUpdateContent:
-		var named struct {
-			PlanID string `json:"planId"`
-		}
-		_ = json.Unmarshal(c.Raw, &named) // without an id it is the only plan
-		p.ID, p.Type, p.Raw = named.PlanID, c.Type, c.Raw
-	}
-	return thread.PlanChanged{Plan: p}
 }
 
 func cost(c acp.Cost) *thread.Cost {
@@ -265,24 +198,10 @@ func failure(e *acp.Error) *thread.Failure {
 	return &thread.Failure{Message: e.Message, Code: int(e.Code), Data: e.Data}
 }
 
-func tokens(u *acp.Usage) *thread.Tokens {
-	if u == nil {
-		return nil
-	}
-	return &thread.Tokens{
-		Total: u.TotalTokens, Input: u.InputTokens, Output: u.OutputTokens, Thought: u.ThoughtTokens,
-		CachedRead: u.CachedReadTokens, CachedWrite: u.CachedWriteTokens, Meta: thread.Meta(u.Meta),
-	}
-}
-
 // subagent returns the event of an update of a subagent. A state of null is unknown, and
 // not idle.
 func subagent(u *acp.SubagentUpdate) thread.Event {
-	c := thread.SubagentChanged{
-		SessionID: string(u.SessionID), Title: patch(u.Title), Description: patch(u.Description), Cwd: patch(u.Cwd),
-		AdditionalDirectories: mapped(u.AdditionalDirectories, texts), Meta: thread.Meta(u.Meta),
-	}
-	c.Cancellable = mapped(u.Capabilities, func(c acp.SubagentSessionCapabilities) bool { return c.Cancel != nil })
+	c := subagentChanged(u)
 	if u.State.IsZero() {
 		return c
 	}
@@ -292,14 +211,6 @@ func subagent(u *acp.SubagentUpdate) thread.Event {
 	}
 	c.State, c.StopReason, c.Error, c.Usage, c.Background = &now.State, &now.StopReason, &now.Error, &now.Usage, now.Background
 	return c
-}
-
-func texts(list []acp.AbsolutePath) []string {
-	var all []string
-	for _, p := range list {
-		all = append(all, string(p))
-	}
-	return all
 }
 
 // TurnOf returns the value of Snapshot.Turn after the state update idle.
