@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/kit"
@@ -57,32 +58,44 @@ func (l *Loop) Turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.Sto
 	return acp.StopReasonMaxTurnRequests, nil
 }
 
-// open reads what the model has read so far. Calls that a crash or a cancel has left without
-// results get some.
+// open reads what the model has read so far. Each call has one result behind its answer: one that a
+// crash has left without says so.
 func (l *Loop) open(ctx context.Context, s *kit.Session) (*conversation, error) {
 	c := &conversation{loop: l, session: s}
 	items, err := s.History(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var results []Result // of the calls of the last answer
 	for _, item := range items {
 		var m Message
 		if err := json.Unmarshal(item, &m); err != nil {
 			return nil, err
 		}
-		c.messages = append(c.messages, m)
-	}
-	if n := len(c.messages); n > 0 && len(c.messages[n-1].Calls) > 0 {
-		m := Message{Role: Results}
-		for _, call := range c.messages[n-1].Calls {
-			m.Results = append(m.Results, Result{
-				ID: call.ID, Name: call.Name, Failed: true,
-				Parts: []tools.Part{{Text: "The call was interrupted: it may have taken effect. Look before you repeat it."}},
-			})
+		for _, r := range m.Results {
+			if i := slices.IndexFunc(results, func(open Result) bool { return open.ID == r.ID }); i >= 0 {
+				results[i] = r
+			}
 		}
-		return c, c.add(m)
+		if m.Role == Results {
+			continue
+		}
+		c.messages = append(c.messages, m)
+		if results = interrupted(m.Calls); results != nil {
+			c.messages = append(c.messages, Message{Role: Results, Results: results})
+		}
 	}
 	return c, nil
+}
+
+func interrupted(calls []Call) (results []Result) {
+	for _, call := range calls {
+		results = append(results, Result{
+			ID: call.ID, Name: call.Name, Failed: true,
+			Parts: []tools.Part{{Text: "The call was interrupted: it may have taken effect. Look before you repeat it."}},
+		})
+	}
+	return results
 }
 
 // add stores a message and adds it to the conversation.
@@ -150,12 +163,23 @@ func (c *conversation) read(ctx context.Context, a *answer) error {
 	return context.Cause(ctx)
 }
 
-// run runs the calls of an answer and adds their results.
+// run runs the calls of an answer and adds their results. Each one is stored when its call ends.
 func (c *conversation) run(ctx context.Context, a *answer) error {
-	done, err := c.session.Run(ctx, a.requests()...)
-	m := Message{Role: Results}
-	for i, d := range done {
-		m.Results = append(m.Results, Result{ID: a.message.Calls[i].ID, Name: d.Name, Parts: d.Model, Failed: d.Outcome != tools.Completed})
+	requests := a.requests()
+	for i := range requests {
+		requests[i].Ended = func(d tools.Done) error {
+			return c.session.Remember(Message{Role: Results, Results: []Result{resultOf(d)}})
+		}
 	}
-	return errors.Join(err, c.add(m))
+	done, err := c.session.Run(ctx, requests...)
+	m := Message{Role: Results}
+	for _, d := range done {
+		m.Results = append(m.Results, resultOf(d))
+	}
+	c.messages = append(c.messages, m)
+	return err
+}
+
+func resultOf(d tools.Done) Result {
+	return Result{ID: d.ID, Name: d.Name, Parts: d.Model, Failed: d.Outcome != tools.Completed}
 }

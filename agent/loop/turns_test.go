@@ -122,7 +122,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// When a program ends in a call, the next one tells the model so and does not run the call again.
+// When a program ends in a call, the next one tells the model so and does not run the call again. The
+// call before it had ended, and keeps its result.
 func TestCrashInACall(t *testing.T) {
 	dir := t.TempDir()
 	before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")
@@ -138,7 +139,8 @@ func TestCrashInACall(t *testing.T) {
 	})
 	deploy.Effect = tools.Reads // nobody is asked
 	m := &script{answers: answers{
-		says(loop.Text("I deploy."), loop.CallDelta{Index: 0, ID: "a", Name: "deploy", Input: `{"path":"x"}`}, loop.CallDelta{Index: 1, ID: "b", Name: "write", Input: `{"path":"y"}`}),
+		says(loop.Text("I deploy."), loop.CallDelta{Index: 0, ID: "a", Name: "write", Input: `{"path":"x"}`},
+			loop.CallDelta{Index: 1, ID: "b", Name: "deploy", Input: `{"path":"x"}`}, loop.CallDelta{Index: 2, ID: "c", Name: "write", Input: `{"path":"y"}`}),
 		says(loop.Text("Done.")),
 	}}
 	conn := connect(t, serve(m, store, deploy), &person{})
@@ -154,7 +156,7 @@ func TestCrashInACall(t *testing.T) {
 	close(release)
 	<-over
 
-	for range 2 { // the results are stored once
+	for range 2 {
 		store, err = journal.OpenFiles(after, nil)
 		require.NoError(t, err)
 		m = &script{answers: answers{says(loop.Text("I look."))}}
@@ -169,8 +171,8 @@ func TestCrashInACall(t *testing.T) {
 		require.NoError(t, a.Close(t.Context()))
 	}
 	const interrupted = "The call was interrupted: it may have taken effect. Look before you repeat it."
-	assert.Equal(t, []string{"user: go\nassistant: I deploy. a deploy({\"path\":\"x\"}) b write({\"path\":\"y\"})\n" +
-		"results: a!" + interrupted + " b!" + interrupted + "\nuser: and now?\nassistant: I look.\nuser: and now?"}, m.seen)
+	assert.Equal(t, []string{"user: go\nassistant: I deploy. a write({\"path\":\"x\"}) b deploy({\"path\":\"x\"}) c write({\"path\":\"y\"})\n" +
+		"results: a=written b!" + interrupted + " c!" + interrupted + "\nuser: and now?\nassistant: I look.\nuser: and now?"}, m.seen)
 	assert.Equal(t, int32(1), ran.Load())
 }
 

@@ -234,7 +234,11 @@ func (b *batch) settle(c *Call, d *Done, ran bool, err error) {
 		d.bound()
 		u.Content = d.Content
 	}
-	if err := c.end(b.ctx, u, d.Model); err != nil {
+	var told error
+	if d.Ended != nil {
+		told = panics.Guard(func() error { return d.Ended(*d) })
+	}
+	if err := errors.Join(told, c.end(b.ctx, u, d.Model)); err != nil {
 		b.cancel(err)
 	}
 }

@@ -126,6 +126,10 @@ type Request struct {
 
 	// ToolCallID is what Announce returned for it, or empty.
 	ToolCallID acp.ToolCallID
+
+	// Ended, if not nil, gets the result before the client does. Calls that only read call it at
+	// the same time. An error ends the turn.
+	Ended func(Done) error
 }
 
 // Outcome is how a call ended.
