@@ -295,3 +295,37 @@ func TestRequest(t *testing.T) {
 		{"role":"tool","tool_call_id":"a","content":"no"}],
 		"tools":[{"type":"function","function":{"name":"read","description":"Reads.","parameters":{"type":"object"}}}]}`, body)
 }
+
+// Templates of Mistral and Gemma refuse two messages of the person in a row ("conversation roles must
+// alternate"), calls and results aside: an answer that was empty, cancelled or has failed is filled in.
+func TestRolesAlternate(t *testing.T) {
+	var body struct {
+		Messages []struct{ Role string }
+	}
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		assert.NoError(t, json.NewDecoder(r.Body).Decode(&body))
+		io.WriteString(w, data("[DONE]"))
+	})
+	user := loop.Message{Role: loop.User, Parts: []tools.Part{{Text: "go"}}}
+	says := loop.Message{Role: loop.Assistant, Parts: []tools.Part{{Text: "Yes."}}}
+	calls := loop.Message{Role: loop.Assistant, Calls: []loop.Call{{ID: "a", Name: "look"}}}
+	image := loop.Message{Role: loop.Results, Results: []loop.Result{{ID: "a", Name: "look", Parts: []tools.Part{{MIMEType: "image/png", Data: []byte("x")}}}}}
+	text := loop.Message{Role: loop.Results, Results: []loop.Result{{ID: "a", Name: "look", Parts: []tools.Part{{Text: "none"}}}}}
+	for want, messages := range map[string][]loop.Message{
+		"system user assistant user":                               {user, says, user},
+		"system user assistant user assistant user":                {user, user, user},
+		"system user assistant tool assistant user":                {user, calls, text, user},
+		"system user assistant tool":                               {user, calls, text},
+		"system user assistant tool assistant user assistant":      {user, calls, image, says},
+		"system user assistant tool assistant user assistant user": {user, calls, image, user},
+	} {
+		body.Messages = nil
+		_, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: "m"}), &loop.Request{System: "Be brief.", Messages: messages})
+		require.NoError(t, err)
+		var roles []string
+		for _, m := range body.Messages {
+			roles = append(roles, m.Role)
+		}
+		assert.Equal(t, want, strings.Join(roles, " "))
+	}
+}

@@ -67,17 +67,26 @@ func requestOf(model string, req *loop.Request) *request {
 	for _, m := range req.Messages {
 		switch m.Role {
 		case loop.User:
-			r.Messages = append(r.Messages, message{Role: "user", Content: content(m.Parts)})
+			r.user(m.Parts)
 		case loop.Assistant:
 			r.Messages = append(r.Messages, assistant(m))
 		case loop.Results:
-			r.Messages = append(r.Messages, results(m.Results)...)
+			r.results(m.Results)
 		}
 	}
 	for _, t := range req.Tools {
 		r.Tools = append(r.Tools, tool{Type: "function", Function: function{t.Name, t.Description, t.Schema}})
 	}
 	return r
+}
+
+// user adds a message of the user. Some templates refuse two of them in a row, also if only calls and
+// their results are between them.
+func (r *request) user(parts []tools.Part) {
+	if n := len(r.Messages); n > 0 && (r.Messages[n-1].Role == "user" || r.Messages[n-1].Role == "tool") {
+		r.Messages = append(r.Messages, message{Role: "assistant", Content: "(no answer yet)"})
+	}
+	r.Messages = append(r.Messages, message{Role: "user", Content: content(parts)})
 }
 
 // content returns a text where that is enough: some servers take nothing else.
@@ -134,13 +143,13 @@ func arguments(input json.RawMessage) string {
 	return string(wrapped)
 }
 
-// results returns the results of calls. Images follow in a message of the user, because those of
-// tools are texts.
-func results(all []loop.Result) (messages []message) {
+// results adds the results of calls. Images follow in a message of the user, because those of tools
+// are texts.
+func (r *request) results(all []loop.Result) {
 	var images []tools.Part
-	for _, r := range all {
+	for _, result := range all {
 		var texts []string
-		for _, p := range r.Parts {
+		for _, p := range result.Parts {
 			if p.Data == nil {
 				texts = append(texts, p.Text)
 				continue
@@ -148,10 +157,9 @@ func results(all []loop.Result) (messages []message) {
 			texts = append(texts, "[the "+p.MIMEType+" follows]")
 			images = append(images, p)
 		}
-		messages = append(messages, message{Role: "tool", ToolCallID: r.ID, Content: strings.Join(texts, "\n")})
+		r.Messages = append(r.Messages, message{Role: "tool", ToolCallID: result.ID, Content: strings.Join(texts, "\n")})
 	}
 	if images != nil {
-		messages = append(messages, message{Role: "user", Content: content(images)})
+		r.user(images)
 	}
-	return messages
 }

@@ -135,9 +135,12 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// check returns what is wrong with a conversation: each call has one result, right behind it.
+// check returns what is wrong with a conversation: each call has one result, right behind it, and
+// apart from calls and results the person and the model speak in turn, as templates of Mistral and
+// Gemma want it.
 func check(messages []message) string {
 	open := map[string]bool{}
+	speaker := "assistant"
 	for i, m := range messages {
 		switch {
 		case m.Role == "tool" && !open[m.ToolCallID]:
@@ -148,6 +151,12 @@ func check(messages []message) string {
 			return fmt.Sprintf("message %d comes before the results of %v", i, open)
 		case m.Role == "user" && m.Content == nil, m.Role == "assistant" && m.Content == nil && len(m.ToolCalls) == 0:
 			return fmt.Sprintf("message %d has no content", i)
+		}
+		if m.Role == "user" || m.Role == "assistant" && len(m.ToolCalls) == 0 {
+			if m.Role == speaker {
+				return fmt.Sprintf("message %d: conversation roles must alternate user/assistant", i)
+			}
+			speaker = m.Role
 		}
 		for _, c := range m.ToolCalls {
 			if open[c.ID] || !json.Valid([]byte(c.Function.Arguments)) {
