@@ -15,7 +15,7 @@ import (
 )
 
 func Example_tool() {
-	l := loop.New(model, &loop.Options{System: "You plan trips."})
+	l := loop.New(model, &loop.Options{System: func(*kit.Session) string { return "You plan trips." }})
 	type place struct {
 		City string `json:"city" description:"without the country" validate:"required"`
 	}

@@ -2,7 +2,7 @@
 // the model, shows what the model says, runs the tools that it calls, and sends their results,
 // until the model calls no tool any more.
 //
-//	l := loop.New(model, &loop.Options{System: "You are a coding agent."})
+//	l := loop.New(model, nil)
 //	a := kit.New(&kit.Options{Turn: l.Turn, Tools: ...})
 //
 // A [Model] has one method. Package loop/chat has one for servers of chat completions; one over
@@ -24,6 +24,7 @@ import (
 	"encoding/json"
 	"iter"
 
+	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
 )
 
@@ -125,8 +126,8 @@ func (Stop) event()      {}
 
 // Options configure a Loop.
 type Options struct {
-	// System is the system prompt.
-	System string
+	// System returns the system prompt of a session, for each request. Nil means none.
+	System func(s *kit.Session) string
 
 	// MaxRequests is how many requests a turn may send to the model; then it ends with the stop
 	// reason max_turn_requests. Zero stands for 100.

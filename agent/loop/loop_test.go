@@ -27,8 +27,9 @@ import (
 type script struct {
 	answers []func(ctx context.Context, yield func(loop.Event, error) bool)
 
-	mu   sync.Mutex
-	seen []string // the messages of each request
+	mu     sync.Mutex
+	seen   []string // the messages of each request
+	system []string // its system prompt
 }
 
 func (m *script) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
@@ -38,7 +39,7 @@ func (m *script) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop
 	for _, msg := range req.Messages {
 		lines = append(lines, line(msg))
 	}
-	m.seen = append(m.seen, strings.Join(lines, "\n"))
+	m.seen, m.system = append(m.seen, strings.Join(lines, "\n")), append(m.system, req.System)
 	n := len(m.seen) - 1
 	return func(yield func(loop.Event, error) bool) { m.answers[n](ctx, yield) }
 }
@@ -151,7 +152,10 @@ func serve(m *script, store journal.Store, more ...tools.Tool) *kit.Agent {
 	write := tools.Typed("write", "Writes.", func(context.Context, *tools.Call, pathInput) (tools.Result, error) {
 		return tools.Text("written"), nil
 	})
-	l := loop.New(m, &loop.Options{MaxRequests: 5})
+	l := loop.New(m, &loop.Options{MaxRequests: 5, System: func(s *kit.Session) string {
+		cwd, _ := s.Cwd()
+		return "You work in " + cwd + "."
+	}})
 	return kit.New(&kit.Options{
 		Turn: l.Turn, Store: store, Tools: func(*kit.Session) []tools.Tool { return append([]tools.Tool{read, write}, more...) },
 		Commands: kit.Commands{{Name: "compact", Run: l.Compact}},
@@ -257,6 +261,20 @@ func TestRounds(t *testing.T) {
 	}
 }
 
+// The system prompt is that of the session.
+func TestSystem(t *testing.T) {
+	m := &script{answers: answers{says(), says()}}
+	conn := connect(t, serve(m, nil), &person{})
+	for i := range 2 {
+		dir := t.TempDir()
+		session, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
+		require.NoError(t, err)
+		_, err = ask(t, conn, session.SessionID, "go")
+		require.NoError(t, err)
+		assert.Equal(t, "You work in "+dir+".", m.system[i])
+	}
+}
+
 func TestMaxRequests(t *testing.T) {
 	m := &script{}
 	for range 5 {
@@ -286,6 +304,42 @@ func TestTooLong(t *testing.T) {
 	assert.Equal(t, "user: A summary of our conversation so far:\n\nSHORT\nassistant: Thank you, I go on from there.\nuser: three", m.seen[5])
 	_, err := ask(t, conn, id, "four")
 	assert.Error(t, err, "too long again")
+}
+
+// A conversation that is too long even for its summary, such as one of a model with a larger context,
+// is cut until the model reads it: after a prompt as with /compact.
+func TestTooLongForASummary(t *testing.T) {
+	for _, last := range []string{"/compact", "and now?"} {
+		m := &script{answers: answers{}}
+		for range 20 {
+			m.answers = append(m.answers, says(loop.Text(strings.Repeat("wörter ", 10_000))))
+		}
+		small := func(ctx context.Context, yield func(loop.Event, error) bool) {
+			if seen := m.seen[len(m.seen)-1]; len(seen) > 8<<10 {
+				yield(nil, loop.ErrTooLong)
+				return
+			}
+			says(loop.Text("SUMMARY"))(ctx, yield)
+		}
+		for range 10 {
+			m.answers = append(m.answers, small)
+		}
+		p := &person{}
+		conn, id := start(t, m, p)
+		for range 20 {
+			_, err := ask(t, conn, id, "Tell me more.")
+			require.NoError(t, err)
+		}
+		_, err := ask(t, conn, id, last)
+		require.NoError(t, err, last)
+		_, err = ask(t, conn, id, "go on")
+		require.NoError(t, err)
+		after := "user: A summary of our conversation so far:\n\nSUMMARY\nassistant: Thank you, I go on from there.\n"
+		if last != "/compact" {
+			after += "user: and now?\nassistant: SUMMARY\n"
+		}
+		assert.Equal(t, after+"user: go on", m.seen[len(m.seen)-1])
+	}
 }
 
 // The input of a long call does not make the request for a summary too long, too.

@@ -28,13 +28,14 @@ func (l *Loop) Turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.Sto
 	if err != nil {
 		return "", err
 	}
-	if err := c.add(Message{Role: User, Parts: p.Parts}); err != nil {
+	prompt := Message{Role: User, Parts: p.Parts}
+	if err := c.add(prompt); err != nil {
 		return "", err
 	}
 	for range l.opts.MaxRequests {
 		a, err := c.generate(ctx)
 		if errors.Is(err, ErrTooLong) && !c.compacted && ctx.Err() == nil {
-			if err := c.compact(ctx); err != nil {
+			if err := c.compact(ctx, prompt); err != nil {
 				return "", err
 			}
 			continue
@@ -125,10 +126,12 @@ func (c *conversation) generate(ctx context.Context) (*answer, error) {
 }
 
 func (c *conversation) request() *Request {
-	return &Request{
-		Model: c.session.Setting("model"), System: c.loop.opts.System, Messages: c.messages,
-		Tools: c.session.Tools(), Setting: c.session.Setting,
+	s := c.session
+	r := &Request{Model: s.Setting("model"), Messages: c.messages, Tools: s.Tools(), Setting: s.Setting}
+	if system := c.loop.opts.System; system != nil {
+		r.System = system(s)
 	}
+	return r
 }
 
 // read reads an answer and shows it.

@@ -149,7 +149,7 @@ func talk(t *testing.T, m loop.Model, p *person, prompts ...string) (stop acp.St
 	})
 	look.Effect = tools.Reads
 	a := kit.New(&kit.Options{
-		Turn:  loop.New(m, &loop.Options{System: "Be brief."}).Turn,
+		Turn:  loop.New(m, &loop.Options{System: func(*kit.Session) string { return "Be brief." }}).Turn,
 		Tools: func(*kit.Session) []tools.Tool { return []tools.Tool{look} },
 	})
 	ours, theirs := stream.Pipe()

@@ -17,8 +17,6 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-const system = "You are a coding agent. Look at the files before you change them, make small edits, and run the tests. Be brief."
-
 func main() {
 	demo := flags()
 	config, err := os.UserConfigDir()
@@ -30,7 +28,10 @@ func main() {
 		log.Fatal(err)
 	}
 	model := chat.New(&chat.Options{BaseURL: os.Getenv("BASE_URL"), Key: os.Getenv("API_KEY"), Model: os.Getenv("MODEL")})
-	l := loop.New(model, &loop.Options{System: system})
+	l := loop.New(model, &loop.Options{System: func(s *kit.Session) string {
+		cwd, _ := s.Cwd()
+		return "You are a coding agent in " + cwd + ". Look at the files before you change them, make small edits, and run the tests. Be brief."
+	}})
 	o := &kit.Options{
 		Info:     acp.Implementation{Name: "coder", Version: "1"},
 		Store:    store,
