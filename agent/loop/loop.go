@@ -140,14 +140,12 @@ type Loop struct {
 	opts  Options
 }
 
-const defaultRequests = 100
-
 // New returns a loop around a model.
 func New(model Model, opts *Options) *Loop {
 	l := &Loop{model: model}
 	if opts != nil {
 		l.opts = *opts
 	}
-	l.opts.MaxRequests = cmp.Or(l.opts.MaxRequests, defaultRequests)
+	l.opts.MaxRequests = cmp.Or(l.opts.MaxRequests, 100)
 	return l
 }

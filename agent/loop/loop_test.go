@@ -311,11 +311,11 @@ func TestTooLong(t *testing.T) {
 func TestTooLongForASummary(t *testing.T) {
 	for _, last := range []string{"/compact", "and now?"} {
 		m := &script{answers: answers{}}
-		for range 20 {
-			m.answers = append(m.answers, says(loop.Text(strings.Repeat("wörter ", 10_000))))
+		for range 10 {
+			m.answers = append(m.answers, says(loop.Text(strings.Repeat("wörter ", 1_000))))
 		}
 		small := func(ctx context.Context, yield func(loop.Event, error) bool) {
-			if seen := m.seen[len(m.seen)-1]; len(seen) > 8<<10 {
+			if seen := m.seen[len(m.seen)-1]; len(seen) > 4<<10 {
 				yield(nil, loop.ErrTooLong)
 				return
 			}
@@ -326,7 +326,7 @@ func TestTooLongForASummary(t *testing.T) {
 		}
 		p := &person{}
 		conn, id := start(t, m, p)
-		for range 20 {
+		for range 10 {
 			_, err := ask(t, conn, id, "Tell me more.")
 			require.NoError(t, err)
 		}

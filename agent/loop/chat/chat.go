@@ -38,8 +38,8 @@ type Options struct {
 	// Key is sent as a bearer token if it is not empty.
 	Key string
 
-	// Model is the default model. If it is empty, a session with [Model.Setting] begins with the
-	// first model that the server lists; without the setting the server must list exactly one.
+	// Model is the default model. If it is empty, it is the only one that the server lists. Of
+	// several, the person must choose one with [Model.Setting].
 	Model string
 
 	// Client sends the requests. Nil means one that waits two minutes for an answer to begin.
@@ -55,7 +55,6 @@ type Model struct {
 
 	mu      sync.Mutex
 	version string // "/v1" once the server has been found there
-	only    string // the only model that the server lists
 }
 
 // headerTime is how long a server may take to begin an answer: it may have to load a model.
@@ -119,6 +118,9 @@ func (m *Model) Auth() *kit.Auth {
 	}
 }
 
+// notChosen is the model of a session while none of several is chosen.
+const notChosen = "none"
+
 // Setting is a config option with the models of the server.
 func (m *Model) Setting() kit.Setting {
 	t := kit.Setting{ID: "model", Name: "Model", Category: acp.SessionConfigOptionCategoryModel, Default: m.opts.Model}
@@ -130,12 +132,15 @@ func (m *Model) Setting() kit.Setting {
 		if err != nil {
 			return nil, err
 		}
-		if m.opts.Model != "" { // also if the server does not list it
-			ids = append([]string{m.opts.Model}, ids...)
-		}
 		var all []acp.SessionConfigSelectOption
-		for i, id := range ids {
-			if i == 0 || id != m.opts.Model {
+		switch {
+		case m.opts.Model != "": // also if the server does not list it
+			all = t.Values
+		case len(ids) > 1:
+			all = []acp.SessionConfigSelectOption{{Value: notChosen, Name: "No model chosen"}}
+		}
+		for _, id := range ids {
+			if id != m.opts.Model {
 				all = append(all, acp.SessionConfigSelectOption{Value: acp.SessionConfigValueID(id), Name: id})
 			}
 		}
@@ -144,8 +149,11 @@ func (m *Model) Setting() kit.Setting {
 	return t
 }
 
-// listTime is how long a session waits for the list of models when it is opened.
-const listTime = 5 * time.Second
+const (
+	listTime = 5 * time.Second // for the list of models when a session is opened
+	maxList  = 8 << 20
+	maxError = 64 << 10 // bytes of an error that are read
+)
 
 // models returns the models that the server lists.
 func (m *Model) models(ctx context.Context) ([]string, error) {
@@ -180,24 +188,13 @@ func (m *Model) models(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-const (
-	maxList  = 8 << 20
-	maxError = 64 << 10 // bytes of an error that are read
-)
-
 // name returns the model of a request.
 func (m *Model) name(ctx context.Context, chosen string) (string, error) {
+	if chosen == notChosen || chosen == "" {
+		chosen = m.opts.Model
+	}
 	if chosen != "" {
 		return chosen, nil
-	}
-	if m.opts.Model != "" {
-		return m.opts.Model, nil
-	}
-	m.mu.Lock()
-	only := m.only
-	m.mu.Unlock()
-	if only != "" {
-		return only, nil
 	}
 	ids, err := m.models(ctx)
 	var status *statusError
@@ -207,11 +204,8 @@ func (m *Model) name(ctx context.Context, chosen string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(ids) != 1:
-		return "", m.failed("MODEL is not set, and %s has %s: set it to one of them", m.host(), listed(ids))
+		return "", m.failed("MODEL is not set, and %s has %s: set it to one of them, or choose one in the session", m.host(), listed(ids))
 	}
-	m.mu.Lock()
-	m.only = ids[0]
-	m.mu.Unlock()
 	return ids[0], nil
 }
 

@@ -1,6 +1,8 @@
 package chat_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,8 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/loop/chat"
+	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // sentence returns what a person reads of an error.
@@ -186,7 +192,8 @@ func TestSetting(t *testing.T) {
 		want        []acp.SessionConfigValueID
 		err         string
 	}{
-		"no default":       {"", `{"data":[{"id":"a"},{"id":""},{"id":"b"}]}`, []acp.SessionConfigValueID{"a", "b"}, ""},
+		"no default":       {"", `{"data":[{"id":"a"},{"id":""},{"id":"b"}]}`, []acp.SessionConfigValueID{"none", "a", "b"}, ""},
+		"only one":         {"", `{"data":[{"id":"a"}]}`, []acp.SessionConfigValueID{"a"}, ""},
 		"default first":    {"b", `{"data":[{"id":"a"},{"id":"b"},{"id":"c"}]}`, []acp.SessionConfigValueID{"b", "a", "c"}, ""},
 		"unlisted default": {"x", `{"data":[{"id":"a"}]}`, []acp.SessionConfigValueID{"x", "a"}, ""},
 		"listed twice":     {"a", `{"data":[{"id":"a"},{"id":"b"},{"id":"b"}]}`, []acp.SessionConfigValueID{"a", "b"}, ""},
@@ -209,9 +216,58 @@ func TestSetting(t *testing.T) {
 			var got []acp.SessionConfigValueID
 			for _, v := range values {
 				got = append(got, v.Value)
-				assert.Equal(t, string(v.Value), v.Name)
+				if v.Value != "none" {
+					assert.Equal(t, string(v.Value), v.Name)
+				}
 			}
 			assert.Equal(t, tt.want, got)
 		})
 	}
+}
+
+// deaf is a client that is told much and asked nothing.
+type deaf struct{ acp.Client }
+
+func (deaf) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
+
+// Without MODEL, none of several models is taken: the client sees that none is chosen, a prompt says
+// what to do, and the one that the person chooses is used.
+func TestNoModelIsChosen(t *testing.T) {
+	var used []string
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			io.WriteString(w, `{"data":[{"id":"embeddings"},{"id":"coder"}]}`)
+			return
+		}
+		var req struct{ Model string }
+		assert.NoError(t, json.NewDecoder(r.Body).Decode(&req))
+		used = append(used, req.Model)
+		io.WriteString(w, data(`{"choices":[{"delta":{"content":"Hi."},"finish_reason":"stop"}]}`, "[DONE]"))
+	})
+	model := chat.New(&chat.Options{BaseURL: url + "/v1"})
+	a := kit.New(&kit.Options{Settings: kit.Settings{model.Setting()}, Turn: loop.New(model, nil).Turn})
+	ours, theirs := stream.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
+	conn, err := client.Connect(t.Context(), ours, func(*client.Conn) acp.Client { return deaf{} }, nil)
+	require.NoError(t, err)
+	defer func() {
+		conn.Close()
+		<-served
+	}()
+	session, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
+	require.NoError(t, err)
+	require.Len(t, session.ConfigOptions, 1)
+	option := session.ConfigOptions[0]
+	require.IsType(t, &acp.SessionConfigSelect{}, option.Kind)
+	assert.Equal(t, acp.SessionConfigValueID("none"), option.Kind.(*acp.SessionConfigSelect).CurrentValue)
+	prompt := &acp.PromptRequest{SessionID: session.SessionID, Prompt: []acp.ContentBlock{acp.Text("hi")}}
+	_, err = conn.Prompt(t.Context(), prompt)
+	assert.Contains(t, sentence(t, err), "has the models embeddings, coder")
+	assert.Empty(t, used)
+	_, err = conn.SetSessionConfigOption(t.Context(), &acp.SetSessionConfigOptionRequest{SessionID: session.SessionID, ConfigID: option.ID, Value: &acp.SessionConfigValue{Value: "coder"}})
+	require.NoError(t, err)
+	_, err = conn.Prompt(t.Context(), prompt)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"coder"}, used)
 }

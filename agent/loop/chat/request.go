@@ -104,18 +104,14 @@ func content(parts []tools.Part) any {
 			all = append(all, part{Type: "text", Text: "[" + p.MIMEType + " that this model cannot read]"})
 		}
 	}
-	if texts {
-		return joined(all)
+	if !texts {
+		return all
 	}
-	return all
-}
-
-func joined(parts []part) string {
-	texts := make([]string, len(parts))
-	for i, p := range parts {
-		texts[i] = p.Text
+	lines := make([]string, len(all))
+	for i, p := range all {
+		lines[i] = p.Text
 	}
-	return strings.Join(texts, "\n")
+	return strings.Join(lines, "\n")
 }
 
 func assistant(m loop.Message) message {
