@@ -7,14 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-const (
-	diffContext = 2  // unchanged lines that are shown around a change
-	diffShown   = 40 // lines that are shown of a change
-	diffCells   = 1 << 20
-)
+// diffShown is how many lines are shown of a change.
+const diffShown = 40
 
 // diffLine is a line of a change. Its op is ' ', '-' or '+', or '@' for omitted lines.
 type diffLine struct {
@@ -24,11 +22,7 @@ type diffLine struct {
 
 func (v *view) diff(d *thread.Diff) {
 	if d.NewText != nil {
-		old := ""
-		if d.OldText != nil {
-			old = *d.OldText
-		}
-		v.file(d.Changes, compare(split(old), split(*d.NewText)))
+		v.file(d.Changes, compared(d.OldText, d.NewText))
 		return
 	}
 	files := strings.SplitAfter(d.Patch, "\ndiff --git ")
@@ -62,10 +56,9 @@ func (v *view) file(files []thread.FileChange, all []diffLine) {
 		}
 		v.screen.line(bold, "  %s", name)
 	}
-	shown := around(all)
-	for i, l := range shown {
+	for i, l := range all {
 		if i == diffShown {
-			v.screen.line(dim, "  ... %d lines more", len(shown)-i)
+			v.screen.line(dim, "  ... %d lines more", len(all)-i)
 			return
 		}
 		switch l.op {
@@ -81,84 +74,19 @@ func (v *view) file(files []thread.FileChange, all []diffLine) {
 	}
 }
 
-func split(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-}
-
-// compare returns the lines of both texts, common lines once.
-func compare(old, new []string) []diffLine {
-	var head, tail []diffLine
-	for len(old) > 0 && len(new) > 0 && old[0] == new[0] {
-		head = append(head, diffLine{' ', old[0]})
-		old, new = old[1:], new[1:]
-	}
-	for len(old) > 0 && len(new) > 0 && old[len(old)-1] == new[len(new)-1] {
-		tail = append([]diffLine{{' ', old[len(old)-1]}}, tail...)
-		old, new = old[:len(old)-1], new[:len(new)-1]
-	}
-	return append(append(head, middle(old, new)...), tail...)
-}
-
-// middle compares two texts by their longest common subsequence. Texts for which that takes too
-// long have nothing in common.
-func middle(old, new []string) (all []diffLine) {
-	if (len(old)+1)*(len(new)+1) > diffCells {
-		for _, line := range old {
-			all = append(all, diffLine{'-', line})
+// compared returns the lines that differ, with some around them. That the last line of a text has no
+// end is no difference.
+func compared(before, after *string) []diffLine {
+	ended := func(text *string) *string {
+		if text == nil || *text == "" || strings.HasSuffix(*text, "\n") {
+			return text
 		}
-		for _, line := range new {
-			all = append(all, diffLine{'+', line})
-		}
-		return all
+		return new(*text + "\n")
 	}
-	width := len(new) + 1
-	common := make([]int32, (len(old)+1)*width) // of the texts from line i and line j on
-	for i := len(old) - 1; i >= 0; i-- {
-		for j := len(new) - 1; j >= 0; j-- {
-			if old[i] == new[j] {
-				common[i*width+j] = common[(i+1)*width+j+1] + 1
-			} else {
-				common[i*width+j] = max(common[(i+1)*width+j], common[i*width+j+1])
-			}
-		}
+	if patch := agent.Diff("/", ended(before), ended(after)).Patch; patch != nil {
+		return patched(patch.Text)
 	}
-	for i, j := 0, 0; i < len(old) || j < len(new); {
-		switch {
-		case i < len(old) && j < len(new) && old[i] == new[j]:
-			all = append(all, diffLine{' ', old[i]})
-			i, j = i+1, j+1
-		case j == len(new) || i < len(old) && common[(i+1)*width+j] >= common[i*width+j+1]:
-			all = append(all, diffLine{'-', old[i]})
-			i++
-		default:
-			all = append(all, diffLine{'+', new[j]})
-			j++
-		}
-	}
-	return all
-}
-
-func around(all []diffLine) (shown []diffLine) {
-	near := make([]bool, len(all))
-	for i, l := range all {
-		if l.op != ' ' {
-			for j := max(0, i-diffContext); j <= min(len(all)-1, i+diffContext); j++ {
-				near[j] = true
-			}
-		}
-	}
-	for i, l := range all {
-		switch {
-		case near[i]:
-			shown = append(shown, l)
-		case i == 0 || near[i-1]:
-			shown = append(shown, diffLine{op: '@'})
-		}
-	}
-	return shown
+	return nil
 }
 
 var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
