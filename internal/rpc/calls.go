@@ -166,10 +166,11 @@ func (t *calls) over() <-chan struct{} {
 }
 
 // begin notes that the call is about to be sent. The reader must not pause until the response is
-// read, unless the call streams updates. It reports whether the stream is to be told to hasten.
-func (t *calls) begin(k *call) (awaited bool) {
+// read, unless the call streams updates. It reports whether many calls are in flight, and whether
+// the stream is to be told to hasten.
+func (t *calls) begin(k *call) (crowd, awaited bool) {
 	if k.m != nil && k.m.Streams {
-		return false
+		return false, false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,7 +178,8 @@ func (t *calls) begin(k *call) (awaited bool) {
 		k.lifting = true
 		t.lift(1)
 	}
-	return len(t.pending) <= fewCalls && t.haste.begin(k)
+	crowd = len(t.pending) > fewCalls
+	return crowd, !crowd && t.haste.begin(k)
 }
 
 // respondedLocked ends the flight of a call, and store notes how. It returns what is to run at
@@ -326,8 +328,9 @@ type haste struct {
 const (
 	// longCall is what a call takes at least when its response waited for the scheduler.
 	longCall = 2 * time.Millisecond
-	// fewCalls is how many may be in flight. Where there are more of them they share the
-	// wait, and the reader has other responses to read.
+	// fewCalls is how many may be in flight, or how many requests be handled, each of which is
+	// written at once. Where there are more of them they share the wait and the writes, and the
+	// reader has other responses to read.
 	fewCalls = 4
 	// leftOut means that one of so many calls is left out to see what it takes: few, for a
 	// call in a hundred may take long for it.

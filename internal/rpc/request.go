@@ -120,6 +120,7 @@ func (r *request) queue(f *outbox.Frame, ok bool) {
 	err := r.reserve(f)
 	r.Advance(order.Responded) // before the peer can read the response and use the id again
 	if err == nil {
+		f.Crowd = r.Others >= fewCalls
 		duty = c.out.Push(f)
 	}
 	r.writes = duty == outbox.Begin

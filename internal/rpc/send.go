@@ -108,8 +108,6 @@ func (c *Conn) notify(ctx context.Context, m *wire.Method, method string, params
 	switch c.out.Push(f) {
 	case outbox.Begin:
 		c.out.Start()
-	case outbox.Wait:
-		c.out.WaitBegun()
 	case outbox.Dropped:
 		return closed(c.end.cause())
 	}

@@ -51,6 +51,7 @@ type Request struct {
 	Waits  bool   // its handler needs no slot: it waits for people, for processes or for the peer
 	Group  string // it belongs to; empty: none
 	Ends   *Ends  // nil: it ends no group
+	Others int    // the requests that are open beside it; set by Advance(Responded)
 
 	order     *Order
 	do        Handler
@@ -112,6 +113,7 @@ func (r *Request) Advance(step Step) Ended {
 		}
 	case Responded:
 		o.pending.free(r)
+		r.Others = len(o.pending.byKey)
 	case Queued:
 		o.pending.part(r)
 		r.passLocked()

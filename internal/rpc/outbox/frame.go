@@ -23,6 +23,7 @@ type Frame struct {
 	About   string        // the method of the message, or of the request it responds to, for logs
 	Result  reserve.Claim // what the result of the response counts for, until the frame is written
 	Awaited bool          // Hasten of the stream is called when the frame was written
+	Crowd   bool          // other senders are about to queue frames, which may leave with this one
 
 	own     bool     // the connection's own response: it uses the reserve
 	cancels []uint64 // the calls that the frame cancels, in place of Data

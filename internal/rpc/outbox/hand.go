@@ -5,20 +5,10 @@ import (
 	"time"
 )
 
-// Constants for speed, measured with BenchmarkNotifications, BenchmarkCall and BenchmarkCalls64 of
-// package rpc on two busy cores, the best of six runs.
-const (
-	// floodLength messages with no more than floodGap for each are a flood, in which
-	// floodBatch messages may wait for the writer to begin. A notification takes 1.6 µs, and
-	// 1.8 µs if each sender waits.
-	floodLength = 32
-	floodGap    = 20 * time.Microsecond
-	floodBatch  = 32
-	// restAfter is how long the goroutine that writes stays at least when it has nothing to do;
-	// it stays twice as long at most. A call takes 7 µs, and 10 µs if each write has a new
-	// goroutine; of 64 calls at once one takes 6 µs, and 12 µs.
-	restAfter = time.Second
-)
+// restAfter is how long the goroutine that writes stays at least when it has nothing to do;
+// it stays twice as long at most. A call takes 7 µs, and 10 µs if each write has a new
+// goroutine, with BenchmarkCall of package rpc on two busy cores.
+const restAfter = time.Second
 
 // hand is the goroutine that writes for senders that do not. It stays for a while, so that its
 // stack is used again. Box.mu guards it.
@@ -31,29 +21,8 @@ type hand struct {
 	called, begun uint64 // how often the writer was called, and has begun
 	ended         bool   // it must end
 	rest          *time.Timer
-	lately        uint64    // called, when rest was set
-	rested        bool      // the goroutine was not called for restAfter
-	started       time.Time // the last time by Start
-	since         int       // frames that were queued since
-	flood         int       // frames in a row with hardly any time between them
-}
-
-// floods notes a Start, and reports whether it is one of a flood.
-func (h *hand) floods() bool {
-	now := time.Now()
-	if now.Sub(h.started) < floodGap*time.Duration(h.since) {
-		h.flood += h.since
-	} else {
-		h.flood = 0
-	}
-	h.started, h.since = now, 0
-	return h.flood >= floodLength
-}
-
-func (h *hand) waitBegun() {
-	for n := h.called; h.begun < n && !h.ended; {
-		h.begins.Wait()
-	}
+	lately        uint64 // called, when rest was set
+	rested        bool   // the goroutine was not called for restAfter
 }
 
 // next waits until the writer is called. It reports false if the goroutine must end.
@@ -103,24 +72,14 @@ func (h *hand) stop() {
 
 // Start starts the writer after Push has returned Begin, and waits until it runs, but not until it
 // has written. Without the wait, a sender that goes on to compute would keep the writer from its
-// processor while the other processors compute too. In a flood, many messages in a row with no
-// time between them, senders wait once for floodBatch messages, because the peer wakes for each
-// write.
+// processor while the other processors compute too.
 func (b *Box) Start() {
 	b.mu.Lock()
-	floods := b.hand.floods()
+	defer b.mu.Unlock()
 	b.callLocked()
-	if !floods {
-		b.hand.waitBegun()
+	for n := b.hand.called; b.hand.begun < n && !b.hand.ended; {
+		b.hand.begins.Wait()
 	}
-	b.mu.Unlock()
-}
-
-// WaitBegun waits until the writer that was started has begun.
-func (b *Box) WaitBegun() {
-	b.mu.Lock()
-	b.hand.waitBegun()
-	b.mu.Unlock()
 }
 
 // StartLater is Start without the wait, for a caller that is about to wait for something else, or

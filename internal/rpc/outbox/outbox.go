@@ -57,6 +57,7 @@ type Box struct {
 	stall stall
 	hand  hand
 	ends  uint64        // writes that ended
+	crowd bool          // the last batch had many frames, or one of a crowd
 	dead  bool          // nothing more is written
 	empty chan struct{} // closed when everything was written; nil while no one waits for that
 	over  chan struct{} // closed when nothing runs
@@ -112,7 +113,6 @@ type Duty uint8
 
 const (
 	None    Duty = iota
-	Wait         // WaitBegun, unless it waits for something else
 	Begin        // Start, StartLater or Write: there is no writer
 	Dropped      // nothing: the frame will not be written, since nothing more is
 )
@@ -127,11 +127,8 @@ func (b *Box) Push(f *Frame) Duty {
 		b.endLocked()
 		return Dropped
 	}
-	switch {
-	case b.appendLocked(f):
+	if b.appendLocked(f) {
 		return Begin
-	case b.hand.begun < b.hand.called && len(b.queue) >= floodBatch:
-		return Wait
 	}
 	return None
 }
@@ -139,7 +136,6 @@ func (b *Box) Push(f *Frame) Duty {
 // appendLocked reports whether the caller must start the writer.
 func (b *Box) appendLocked(f *Frame) (start bool) {
 	b.queue = append(b.queue, f)
-	b.hand.since++
 	start = !b.hand.writing
 	b.hand.writing = true
 	return start

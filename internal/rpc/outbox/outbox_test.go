@@ -122,11 +122,8 @@ func (b *box) send(ctx context.Context, text string) error {
 		f.Free()
 		return err
 	}
-	switch b.Push(f) {
-	case outbox.Begin:
+	if b.Push(f) == outbox.Begin {
 		b.Start()
-	case outbox.Wait:
-		b.WaitBegun()
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 
 	"github.com/acpkit/go-sdk/stream"
@@ -11,6 +12,9 @@ const (
 	// maxBatch is how many bytes one write carries at most, unless a single message is longer.
 	// A stall is noticed by writes, so they must not be too long.
 	maxBatch = 256 << 10
+	// fewFrames is how many frames a batch may have by chance. After a larger one the writer lets
+	// the senders go first: where all processors compute that may take 10 ms.
+	fewFrames = 4
 	// keptQueue is the largest capacity of a queue that is used again.
 	keptQueue = 256
 )
@@ -38,6 +42,13 @@ func (b *Box) Write() {
 func (b *Box) take() []*Frame {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.crowd || len(b.queue) > 0 && b.queue[0].Crowd {
+		// Senders that are about to queue more run first. One write then carries the frames of
+		// all of them, and the peer wakes once.
+		b.mu.Unlock()
+		runtime.Gosched()
+		b.mu.Lock()
+	}
 	if len(b.queue) == 0 || b.dead {
 		b.stopLocked()
 		return nil
@@ -47,6 +58,7 @@ func (b *Box) take() []*Frame {
 		size += b.queue[n].size()
 		n++
 	}
+	b.crowd = n > fewFrames || b.queue[0].Crowd
 	batch := b.queue[:n:n] // the capacity ends where the next batch begins
 	if n == len(b.queue) {
 		batch = b.queue
