@@ -60,11 +60,22 @@ func counts(report *acptest.Report) map[acptest.Verdict]int {
 
 func (o *checkOptions) printText(w io.Writer, report *acptest.Report) error {
 	var b strings.Builder
-	for _, v := range []acptest.Verdict{acptest.Inconclusive, acptest.Fail} {
-		for _, r := range report.Results {
-			if r.Verdict == v {
-				fmt.Fprintf(&b, "\n%s\n  %-8s %s, section %s, %s%s\n  %-8s %s\n", r, "rule", r.Tier, r.Fact, page, strings.ToLower(r.ID), "alone", o.alone(r.ID))
+	var reasons []string
+	same := map[string][]string{} // ids of inconclusive checks by their reason
+	for _, r := range report.Results {
+		if r.Verdict == acptest.Inconclusive {
+			if same[r.Reason] == nil {
+				reasons = append(reasons, r.Reason)
 			}
+			same[r.Reason] = append(same[r.Reason], r.ID)
+		}
+	}
+	for _, reason := range reasons {
+		fmt.Fprintf(&b, "\nINCONCLUSIVE %s\n  %-8s %s\n", strings.Join(same[reason], " "), "because", reason)
+	}
+	for _, r := range report.Results {
+		if r.Verdict == acptest.Fail {
+			fmt.Fprintf(&b, "\n%s\n  %-8s %s, section %s, %s%s\n  %-8s %s\n", r, "rule", r.Tier, r.Fact, page, strings.ToLower(r.ID), "alone", o.alone(r.ID))
 		}
 	}
 	n := counts(report)

@@ -23,6 +23,7 @@ type Peer struct {
 
 	mu       sync.Mutex
 	log      []Message
+	sent     int           // how many of log the check has sent
 	grown    chan struct{} // closed and replaced when the log grows, or the input ends
 	ended    bool          // the input has ended
 	err      error         // with which it ended
@@ -85,6 +86,9 @@ func (p *Peer) record(raw []byte, sent bool) Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m.Seq = len(p.log)
+	if sent {
+		p.sent++
+	}
 	p.log = append(p.log, m)
 	from := p.t.role
 	if sent {
@@ -247,8 +251,21 @@ var (
 	errEnded  = errors.New("the peer has closed the connection")
 )
 
+// startFactor is how much longer a peer may take for its first message, while it starts.
+const startFactor = 3
+
+func (p *Peer) received() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.log) - p.sent
+}
+
 func (p *Peer) await(from int, match func(*Message) bool) (Message, error) {
-	timer := time.NewTimer(p.t.wait)
+	wait := p.t.wait
+	if p.received() == 0 {
+		wait *= startFactor
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
 		p.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -29,7 +30,8 @@ type Options struct {
 	Only []string
 	// Skip are the ids of checks to leave out, each with the reason.
 	Skip map[string]string
-	// AtOnce is how many checks run at the same time; 0 means 4.
+	// AtOnce is how many checks run at the same time; 0 means 4, or as many as there are processors
+	// if that is less.
 	AtOnce int
 	// Wait is how long a check waits for what the peer must send; 0 means 10 s.
 	Wait time.Duration
@@ -110,7 +112,7 @@ func (r *Report) Peer() string {
 // Run checks a program. The results are in the order of the suite.
 func (s Suite) Run(ctx context.Context, target Target, opts *Options) *Report {
 	o := *opts
-	o.Wait, o.Quiet, o.AtOnce = cmp.Or(o.Wait, 10*time.Second), cmp.Or(o.Quiet, 300*time.Millisecond), cmp.Or(o.AtOnce, 4)
+	o.Wait, o.Quiet, o.AtOnce = cmp.Or(o.Wait, 10*time.Second), cmp.Or(o.Quiet, 300*time.Millisecond), cmp.Or(o.AtOnce, min(4, runtime.NumCPU()))
 	prompts := map[string]string{}
 	for _, all := range []map[string]string{defaultPrompts, opts.Prompts} {
 		for name, text := range all {

@@ -60,8 +60,20 @@ type T struct {
 type stop struct{}
 
 func (t *T) end(v Verdict, format string, args []any) {
-	t.verdict, t.reason = v, fmt.Sprintf(format, args...)
+	t.verdict, t.reason = v, sentence(fmt.Sprintf(format, args...))
 	panic(stop{})
+}
+
+// reasonBytes is how long a reason may be: errors of a peer may have whole logs.
+const reasonBytes = 500
+
+// sentence makes a text one line, and cuts it.
+func sentence(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > reasonBytes {
+		return strings.ToValidUTF8(text[:reasonBytes], "") + "…"
+	}
+	return text
 }
 
 // Fail states that the peer is wrong, in a sentence.

@@ -22,7 +22,7 @@ func environment(home, url string) ([]string, error) {
 		return nil, err
 	}
 	for name, text := range map[string]string{
-		".codex/config.toml": fmt.Sprintf("model = %q\nmodel_provider = \"fake\"\napproval_policy = \"untrusted\"\nsandbox_mode = \"read-only\"\n"+
+		".codex/config.toml": fmt.Sprintf("model = %q\nmodel_provider = \"fake\"\napproval_policy = \"on-request\"\nsandbox_mode = \"read-only\"\n"+
 			"[model_providers.fake]\nname = \"fake\"\nbase_url = %q\nwire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n", model, url+"/v1"),
 		"opencode.json":         string(opencode),
 		".qwen/settings.json":   `{"security":{"auth":{"selectedType":"openai"}}}`,
