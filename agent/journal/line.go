@@ -11,6 +11,9 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 // A log file has one record in each line, a JSON object that begins with the checksum of
@@ -38,20 +41,35 @@ func appendLine(b []byte, r *Record) ([]byte, error) {
 	b = strconv.AppendInt(b, r.Seq, 10)
 	b = append(b, `,"time":"`...)
 	b = r.Time.AppendFormat(b, time.RFC3339Nano)
-	b = append(b, `","kind":`...)
-	kind, err := json.Marshal(r.Kind)
-	if err != nil {
+	b = wire.AppendString(append(b, `","kind":`...), r.Kind)
+	b = append(b, `,"data":`...)
+	if err := checkData(r); err != nil {
 		return b[:start], err
 	}
-	b = append(append(b, kind...), `,"data":`...)
-	buf := bytes.NewBuffer(b)
-	if err := json.Compact(buf, r.Data); err != nil {
-		return b[:start], fmt.Errorf("journal: the data of a record of kind %q is not JSON: %w", r.Kind, err)
+	at := len(b)
+	b = append(append(b, r.Data...), '}', '\n')
+	for data := b[at : len(b)-1]; ; { // a line feed can only be white space
+		i := bytes.IndexByte(data, '\n')
+		if i < 0 {
+			break
+		}
+		data[i] = ' '
 	}
-	b = append(buf.Bytes(), '}', '\n')
 	line := b[start:]
 	copy(line[len(sumBegins):], sum(line[sumLength:len(line)-1]))
 	return b, nil
+}
+
+// maxNesting is that of encoding/json, which reads a record again.
+const maxNesting = 10_000
+
+// checkData returns an error unless the data of a record is one JSON value.
+func checkData(r *Record) error {
+	end, err := envelope.Skip(r.Data, 0, maxNesting)
+	if err == nil && envelope.SkipSpace(r.Data, end) == len(r.Data) {
+		return nil
+	}
+	return fmt.Errorf("journal: the data of a record of kind %q is not JSON", r.Kind)
 }
 
 func sum(text []byte) []byte {

@@ -56,7 +56,7 @@ const (
 	logName     = "log.jsonl"
 	metaName    = "meta.json"
 	deletedName = "deleted"
-	keptBuffer  = 4 << 10 // bytes of its buffer that an idle log keeps at most
+	keptBuffer  = 4 << 10 // bytes of its buffer that a log keeps at most once it is synced
 )
 
 func (l *fileLog) path() string { return filepath.Join(l.folder, logName) }
@@ -184,9 +184,7 @@ func (l *fileLog) Append(recs ...Record) (int64, error) {
 			return 0, err
 		}
 	}
-	if cap(buf) <= keptBuffer {
-		l.buf = buf
-	}
+	l.buf = buf
 	if len(recs) == 0 {
 		return last.Seq, nil
 	}
@@ -248,6 +246,9 @@ func (l *fileLog) sync(seq int64, done chan struct{}) {
 		l.synced = seq
 	}
 	l.syncing = nil
+	if cap(l.buf) > keptBuffer {
+		l.buf = nil
+	}
 	close(done)
 }
 

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -161,8 +159,8 @@ func (l *memoryLog) Append(recs ...Record) (int64, error) {
 		last = all[len(all)-1]
 	}
 	for _, r := range recs {
-		if !json.Valid(r.Data) {
-			return 0, fmt.Errorf("journal: the data of a record of kind %q is not JSON", r.Kind)
+		if err := checkData(&r); err != nil {
+			return 0, err
 		}
 		last = r.after(last)
 		last.Data = bytes.Clone(r.Data)

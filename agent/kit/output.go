@@ -17,7 +17,7 @@ import (
 )
 
 // Text that was sent waits at most recordTime, or until there is more than recordSize, until it is
-// stored, while its message is open.
+// stored, while its message is open. A part of recordSize is stored while more is sent.
 const (
 	recordTime = time.Second
 	recordSize = 64 << 10
@@ -35,7 +35,8 @@ type output struct {
 	thought bool                             // the open message is a thought
 	id      acp.MessageID                    // of the open message; empty if there is none
 	sent    []byte                           // text of the open message that is not stored yet
-	late    *time.Timer                      // stores it; nil if there is none
+	late    *time.Timer                      // stores it
+	storing chan error                       // gets the result of storing the part before it; nil if it is stored
 	calls   map[acp.ToolCallID]*acp.ToolCall // those that have not ended
 	unsent  error                            // why text of the turn could not be sent; it is stored all the same
 	broken  error                            // why something could not be stored: the turn sends and stores nothing more
@@ -44,6 +45,8 @@ type output struct {
 func newOutput(s *Session) *output {
 	o := &output{s: s, calls: make(map[acp.ToolCallID]*acp.ToolCall)}
 	o.join = endpoint.NewJoiner(&o.mu, o.chunk)
+	o.late = time.AfterFunc(recordTime, o.record)
+	o.late.Stop()
 	return o
 }
 
@@ -89,11 +92,15 @@ func (o *output) chunk(text string) error {
 		o.unsent = err
 	}
 	o.sent = append(o.sent, text...)
-	if o.late == nil {
-		o.late = time.AfterFunc(recordTime, o.record) // ends by itself after recordTime
+	if len(o.sent) == len(text) {
+		o.late.Reset(recordTime)
 	}
 	if len(o.sent) > recordSize {
-		o.keep()
+		o.wait()
+		done := make(chan error, 1)
+		part := o.take()
+		go func() { done <- o.s.append(record{journal.KindEvent, part}) }() // ends with its append
+		o.storing = done
 	}
 	return nil
 }
@@ -109,16 +116,34 @@ func (o *output) update(text string) acp.SessionUpdate {
 func (o *output) record() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.late != nil {
-		o.late = nil
-		o.keep()
-	}
+	o.keep()
 }
 
 func (o *output) keep() {
 	if len(o.sent) > 0 {
-		_ = o.event(o.update(string(o.sent))) // failure returns its error
-		o.sent = o.sent[:0]
+		_ = o.event(o.take()) // failure returns its error
+	}
+}
+
+// take returns what was sent and is not stored.
+func (o *output) take() acp.SessionUpdate {
+	u := o.update(string(o.sent))
+	o.sent = o.sent[:0]
+	return u
+}
+
+// wait waits until the part of the open message that is being stored is stored.
+func (o *output) wait() {
+	if o.storing != nil {
+		o.fault(<-o.storing)
+		o.storing = nil
+	}
+}
+
+// fault notes an error of the store.
+func (o *output) fault(err error) {
+	if _, full := errors.AsType[*storageError](err); full {
+		o.broken = err
 	}
 }
 
@@ -128,11 +153,9 @@ func (o *output) end() {
 		return
 	}
 	_ = o.join.Flush()
-	if o.late != nil {
-		o.late.Stop()
-		o.late = nil
-	}
+	o.late.Stop()
 	o.keep()
+	o.wait()
 	o.id = ""
 	if cap(o.sent) > keptBuffer {
 		o.sent = nil
@@ -141,13 +164,11 @@ func (o *output) end() {
 
 // event stores an update. An update that is invalid is not stored, and a later one can be.
 func (o *output) event(u acp.SessionUpdate) error {
-	if o.broken != nil {
+	if o.wait(); o.broken != nil {
 		return o.broken
 	}
 	err := o.s.append(record{journal.KindEvent, u})
-	if _, full := errors.AsType[*storageError](err); full {
-		o.broken = err
-	}
+	o.fault(err)
 	return err
 }
 

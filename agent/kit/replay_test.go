@@ -160,6 +160,29 @@ func TestDiskFull(t *testing.T) {
 	assert.Greater(t, room, int64(20))
 }
 
+// A long message is stored in parts while more of it is sent. A part that cannot be stored ends it.
+func TestDiskFullWithinAMessage(t *testing.T) {
+	d := &disk{Store: journal.NewMemory()}
+	d.room.Store(1 << 40)
+	said := 0
+	u := connect(t, kit.New(&kit.Options{Store: d, Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+		d.room.Store(2)
+		for said = range 10_000 {
+			if s.Text(ctx, strings.Repeat("x", 2<<10)) != nil {
+				break
+			}
+		}
+		return "", s.EndMessage()
+	}}))
+	id := u.open()
+	_, err := u.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text("go")}})
+	require.ErrorContains(t, err, "no space left on device")
+	assert.Less(t, said, 4*33, "two parts of 64 KiB, the one that does not fit, and what was sent meanwhile")
+	d.room.Store(1 << 40)
+	u.load(id)
+	assert.Equal(t, []string{"user: go", "agent: " + strings.Repeat("x", 2*33*2<<10)}, shown(u.set.Thread(id).Snapshot()))
+}
+
 // An fsync that takes 50 ms, or a slow write of the title, delays no text.
 func TestSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
