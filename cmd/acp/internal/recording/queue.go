@@ -2,22 +2,19 @@ package recording
 
 import (
 	"bytes"
-	"slices"
 	"sync"
 	"time"
-	"unsafe"
 )
 
 const (
-	chunkSize  = 64 << 10
-	chunkParts = 512
-	// maxQueue is how many bytes the queue takes.
+	// maxQueue is how many bytes the queue takes, with partSize for each part.
 	maxQueue = 64 << 20
+	partSize = 128
+	// batchSize is how many bytes are taken at a time.
+	batchSize = 64 << 10
 	// keptBegin is how much of a message is queued when the queue is almost full. It has the method,
 	// the id and the session of most messages.
 	keptBegin = 512
-	// spareChunks are kept for use when the queue is empty.
-	spareChunks = 4
 
 	// While messages follow each other within pause, they are only queued, up to half of the queue
 	// and for as long as maxPause: the processors are for those who send and receive them.
@@ -31,84 +28,46 @@ const (
 // the recording. When it is full, messages are dropped until all that it holds is written.
 type queue struct {
 	start time.Time
-	limit int // of chunks; beyond three quarters of it only the beginnings of messages are queued
+	limit int // of size; beyond three quarters of it only the beginnings of messages are queued
 
 	mu       sync.Mutex // guards the fields below, and those of lanes
 	arrived  sync.Cond  // signalled when something is queued or the queue is closed, while asleep
 	asleep   bool
 	last     time.Duration // when something was queued last
 	taken    time.Duration // when something was taken last, or the queue was empty
-	list     []*chunk      // what is queued, the oldest first
-	chunks   int           // queued, or being written
-	spare    []*chunk
+	list     []part        // what is queued, the oldest first
+	size     int           // of what is queued or being written
 	dropping bool
 	behind   []*Lane // those that have dropped messages and say so when the queue is empty
 	closed   bool    // nothing more is queued
-}
-
-// chunk holds bytes of several lanes.
-type chunk struct {
-	used  int
-	count int
-	data  [chunkSize]byte
-	parts [chunkParts]part
 }
 
 // part is a piece of what one lane has passed.
 type part struct {
 	lane *Lane
 	time time.Duration // since the queue was made
-	end  int           // of its bytes in the chunk; they begin where those of the part before end
-	mark *mark         // what the part says beside its bytes; mostly nil
+	text []byte
+	cut  int64   // if not 0, a message of this length ends here of which only the beginning was queued
+	rec  *Record // if not nil, a gap or the end of the lane
 }
 
-type mark struct {
-	kind    markKind
-	dropped int64  // of gapMark: how many messages
-	size    int64  // of cutMark: length of the message; of gapMark: that of all together
-	torn    bool   // of gapMark: the beginning of the last message was queued
-	how     string // of endMark
-}
-
-type markKind uint8
-
-const (
-	cutMark markKind = iota // a message ends here of which only the beginning was queued
-	gapMark                 // messages were dropped here
-	endMark                 // nothing more comes
-)
-
-func newQueue(start time.Time, bytes int) *queue {
-	q := &queue{start: start, limit: bytes / int(unsafe.Sizeof(chunk{}))}
+func newQueue(start time.Time, limit int) *queue {
+	q := &queue{start: start, limit: limit}
 	q.arrived.L = &q.mu
 	return q
 }
 
-// put queues a part with as many bytes of b as fit into the last chunk, and returns their number.
-// A part without bytes is always queued.
-func (q *queue) put(l *Lane, at time.Duration, b []byte, m *mark) int {
-	last := len(q.list) - 1
-	if last < 0 || q.list[last].count == chunkParts || len(b) > 0 && q.list[last].used == chunkSize {
-		c := new(chunk)
-		if n := len(q.spare); n > 0 {
-			c, q.spare = q.spare[n-1], q.spare[:n-1]
-		}
-		q.list = append(q.list, c)
-		q.chunks++
-		last++
-	}
-	c := q.list[last]
-	n := copy(c.data[c.used:], b)
-	c.used += n
-	c.parts[c.count] = part{l, at, c.used, m}
-	q.last = at
-	c.count++
-	return n
+func (q *queue) put(p part) {
+	p.text = bytes.Clone(p.text)
+	q.list = append(q.list, p)
+	q.size += len(p.text) + partSize
+	q.last = p.time
 }
 
-// take waits for the oldest chunk. Each time that the queue is empty, it calls idle with the gaps of
-// the lanes that have dropped messages. It returns nil when the queue is closed and empty.
-func (q *queue) take(idle func(gaps []part)) *chunk {
+// take waits for the oldest parts, and returns them with their size. Each time that the queue is
+// empty, it calls idle with the gaps of the lanes that have dropped messages. It returns no parts when
+// the queue is closed and empty.
+func (q *queue) take(idle func(gaps []part)) (batch []part, size int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	told := false // idle was called since something was queued
@@ -123,7 +82,7 @@ func (q *queue) take(idle func(gaps []part)) *chunk {
 			q.mu.Lock()
 			continue
 		case len(q.list) == 0 && q.closed:
-			return nil
+			return nil, 0
 		case len(q.list) == 0 && now-q.last >= awake:
 			q.asleep = true
 			q.arrived.Wait()
@@ -132,12 +91,14 @@ func (q *queue) take(idle func(gaps []part)) *chunk {
 			continue
 		case len(q.list) == 0:
 			q.taken = now
-		case q.closed, q.chunks >= q.limit/2, now-q.last >= pause, now-q.taken >= maxPause:
+		case q.closed, q.size >= q.limit/2, now-q.last >= pause, now-q.taken >= maxPause:
 			q.taken = now
-			c := q.list[0]
-			q.list[0] = nil
-			q.list = q.list[1:]
-			return c
+			n := 0
+			for ; n < len(q.list) && size < batchSize; n++ {
+				size += len(q.list[n].text) + partSize
+			}
+			batch, q.list = q.list[:n:n], q.list[n:]
+			return batch, size
 		}
 		q.mu.Unlock()
 		time.Sleep(pause)
@@ -147,13 +108,12 @@ func (q *queue) take(idle func(gaps []part)) *chunk {
 
 // settle ends the dropping of messages when the queue is empty, and returns the gaps.
 func (q *queue) settle(now time.Duration) (gaps []part) {
-	q.dropping, q.spare = false, slices.Delete(q.spare, min(len(q.spare), spareChunks), len(q.spare))
 	for _, l := range q.behind {
 		if l.dropped > 0 {
-			gaps = append(gaps, part{lane: l, time: now, mark: l.gap()})
+			gaps = append(gaps, part{lane: l, time: now, rec: l.gap()})
 		}
 	}
-	q.behind = nil
+	q.dropping, q.behind = false, nil
 	return gaps
 }
 
@@ -164,29 +124,22 @@ func (q *queue) wake() {
 	}
 }
 
-// give returns a chunk that is written.
-func (q *queue) give(c *chunk) {
-	clear(c.parts[:c.count]) // which refer to lanes
-	c.used, c.count = 0, 0
+// wrote makes room for as much as was written.
+func (q *queue) wrote(batch []part, size int) {
+	clear(batch) // the list still refers to it
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.chunks--
-	q.spare = append(q.spare, c)
+	q.size -= size
 }
 
-// close makes the lanes pass nothing more into the queue.
-func (q *queue) close() {
+// close makes the lanes pass nothing more into the queue. With discard it drops what the queue holds.
+func (q *queue) close(discard bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.closed = true
+	if q.closed = true; discard {
+		q.list, q.size = nil, 0
+	}
 	q.wake()
-}
-
-// discard closes the queue and drops what it holds.
-func (q *queue) discard() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed, q.list, q.spare, q.chunks = true, nil, nil, 0
 }
 
 // Lane records what one peer of a connection sends. Each method is called by one goroutine at a
@@ -196,11 +149,8 @@ type Lane struct {
 	conn int
 	dir  Dir
 
-	kept, size int64 // of the line that is being passed: how much is queued, and its length so far
-	cut        bool  // the rest of the line is not queued
-	dropped    int64 // messages that were dropped and not told yet, with their length
-	lost       int64
-	torn       bool // the beginning of the last of them was queued
+	size, kept    int64 // of the line that is being passed: its length so far, and how much is queued
+	dropped, lost int64 // messages that were dropped and not told yet, and their length
 
 	line []byte // what has come of a line, used by the one who writes the recording
 }
@@ -216,10 +166,15 @@ func (l *Lane) Write(b []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(b) > 0 && !q.closed {
-		if !l.cut && !q.dropping && q.chunks < q.limit*3/4 && l.kept < maxMessage {
-			n := q.put(l, at, b, nil)
-			l.passed(b[:n])
-			b = b[n:]
+		if l.kept == l.size && l.kept < maxMessage && !q.dropping && q.size < q.limit*3/4 {
+			piece := b[:min(len(b), batchSize)]
+			q.put(part{lane: l, time: at, text: piece})
+			b = b[len(piece):]
+			if i := bytes.LastIndexByte(piece, '\n'); i >= 0 {
+				l.size, piece = 0, piece[i+1:]
+			}
+			l.size += int64(len(piece))
+			l.kept = l.size
 			continue
 		}
 		line, rest, ended := bytes.Cut(b, newline)
@@ -255,57 +210,41 @@ func (l *Lane) End(how string) {
 		l.crowded(at, nil, true)
 	}
 	if l.dropped > 0 {
-		l.q.put(l, at, nil, l.gap())
+		l.q.put(part{lane: l, time: at, rec: l.gap()})
 	}
-	l.q.put(l, at, nil, &mark{kind: endMark, how: how})
+	l.q.put(part{lane: l, time: at, rec: &Record{Kind: End, Line: how}})
 	l.q.wake()
-}
-
-// passed updates the state of the line for bytes that are queued.
-func (l *Lane) passed(b []byte) {
-	if i := bytes.LastIndexByte(b, '\n'); i >= 0 {
-		l.kept = int64(len(b) - i - 1)
-		l.size = l.kept
-		return
-	}
-	l.kept += int64(len(b))
-	l.size += int64(len(b))
 }
 
 // crowded queues as much of a piece of a line as the queue has room for.
 func (l *Lane) crowded(at time.Duration, piece []byte, ended bool) {
-	l.size += int64(len(piece))
-	room := max(keptBegin-l.kept, 0)
-	for len(piece) > 0 && !l.cut {
-		if l.q.dropping = l.q.dropping || l.q.chunks >= l.q.limit; l.q.dropping || room == 0 {
-			l.cut = true
-			break
-		}
-		n := l.q.put(l, at, piece[:min(int64(len(piece)), room)], nil)
-		l.kept += int64(n)
-		room -= int64(n)
-		piece = piece[n:]
+	q := l.q
+	q.dropping = q.dropping || q.size >= q.limit
+	begin := piece[:min(int64(len(piece)), max(keptBegin-l.kept, 0))]
+	if len(begin) > 0 && l.kept == l.size && !q.dropping {
+		q.put(part{lane: l, time: at, text: begin})
+		l.kept += int64(len(begin))
 	}
+	l.size += int64(len(piece))
 	switch {
 	case !ended:
 		return
-	case !l.cut && !l.q.dropping:
-		l.q.put(l, at, newline, nil)
-	case l.kept > 0 && !l.q.dropping:
-		l.q.put(l, at, nil, &mark{kind: cutMark, size: l.size})
+	case l.kept == l.size && !q.dropping:
+		q.put(part{lane: l, time: at, text: newline})
+	case l.kept > 0 && !q.dropping:
+		q.put(part{lane: l, time: at, cut: l.size})
 	case l.size > 0:
 		if l.dropped++; l.dropped == 1 {
-			l.q.behind = append(l.q.behind, l)
+			q.behind = append(q.behind, l)
 		}
 		l.lost += l.size
-		l.torn = l.torn || l.kept > 0
 	}
-	l.kept, l.size, l.cut = 0, 0, false
+	l.kept, l.size = 0, 0
 }
 
-// gap returns the mark for what the lane has dropped, and forgets it.
-func (l *Lane) gap() *mark {
-	m := &mark{kind: gapMark, dropped: l.dropped, size: l.lost, torn: l.torn}
-	l.dropped, l.lost, l.torn = 0, 0, false
-	return m
+// gap returns the record of what the lane has dropped, and forgets it.
+func (l *Lane) gap() *Record {
+	rec := &Record{Kind: Gap, Dropped: l.dropped, Bytes: l.lost}
+	l.dropped, l.lost = 0, 0
+	return rec
 }

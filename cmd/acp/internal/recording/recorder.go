@@ -111,7 +111,7 @@ func (r *Recorder) Close(patience time.Duration) bool {
 	if r == nil {
 		return true
 	}
-	r.queue.close()
+	r.queue.close(false)
 	select {
 	case <-r.ended:
 		return true
@@ -127,26 +127,24 @@ func (r *Recorder) write() {
 	var err error
 	idle := func(gaps []part) {
 		for _, p := range gaps {
-			r.part(p, nil)
+			r.part(p)
 		}
 		if err == nil {
 			err = r.out.Flush()
 		}
 	}
 	for err == nil {
-		c := r.queue.take(idle)
-		if c == nil {
+		batch, size := r.queue.take(idle)
+		if batch == nil {
 			break
 		}
-		begin := 0
-		for _, p := range c.parts[:c.count] {
-			r.part(p, c.data[begin:p.end])
-			begin = p.end
+		for _, p := range batch {
+			r.part(p)
 		}
-		r.queue.give(c)
+		r.queue.wrote(batch, size)
 		err = r.check()
 	}
-	if r.queue.discard(); err != nil && r.failed != nil {
+	if r.queue.close(true); err != nil && r.failed != nil {
 		r.failed(err)
 	}
 }
@@ -167,42 +165,29 @@ func (r *Recorder) check() error {
 }
 
 // part records a part of the queue.
-func (r *Recorder) part(p part, b []byte) {
+func (r *Recorder) part(p part) {
 	l := p.lane
-	for {
-		line, rest, ended := bytes.Cut(b, newline)
-		l.line = append(l.line, line...)
-		if !ended {
-			break
-		}
-		r.line(p, 0)
-		b = rest
+	line, rest, ended := bytes.Cut(p.text, newline)
+	for l.line = append(l.line, line...); ended; l.line = append(l.line, line...) {
+		r.line(p)
+		line, rest, ended = bytes.Cut(rest, newline)
 	}
-	if p.mark == nil {
-		return
+	if p.cut > 0 {
+		r.line(p)
 	}
-	switch p.mark.kind {
-	case cutMark:
-		r.line(p, p.mark.size)
-	case gapMark:
-		if p.mark.torn {
-			l.line = nil
-		}
-		r.record(p, &Record{Kind: Gap, Dropped: p.mark.dropped, Bytes: p.mark.size})
-	case endMark:
-		r.line(p, 0)
-		r.record(p, &Record{Kind: End, Line: p.mark.how})
+	if p.rec != nil {
+		l.line = nil // the beginning of a message that is in the gap
+		r.record(p, p.rec)
 	}
 }
 
-// line records the line that the lane has collected. Its length is size if only its beginning was
-// queued, and 0 otherwise.
-func (r *Recorder) line(p part, size int64) {
+// line records the line that the lane has collected.
+func (r *Recorder) line(p part) {
 	l := p.lane
 	text := bytes.TrimFunc(l.line, func(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' })
 	switch {
-	case size > 0:
-		r.record(p, beginning(text, size))
+	case p.cut > 0:
+		r.record(p, beginning(text, p.cut))
 	case len(text) > 0:
 		r.whole(p, text)
 	}

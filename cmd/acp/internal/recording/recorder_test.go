@@ -180,7 +180,9 @@ func TestSlowDisk(t *testing.T) {
 		}
 		agent.Write([]byte(`{"jsonrpc":"2.0","method":"dropped"}` + "\n" + `{"jsonrpc":"2.0","method":"to`))
 		synctest.Wait()
-		assert.LessOrEqual(t, r.queue.chunks, r.queue.limit+1)
+		r.queue.mu.Lock()
+		assert.LessOrEqual(t, r.queue.size, r.queue.limit+batchSize)
+		r.queue.mu.Unlock()
 		close(d.stuck)
 		time.Sleep(time.Minute)
 		agent.Write([]byte("rn\"}\n" + `{"jsonrpc":"2.0","method":"again"}` + "\n"))
@@ -233,7 +235,7 @@ func TestFullDisk(t *testing.T) {
 	list := records(t, r, d)
 	assert.Greater(t, len(list), 500)
 	assert.Empty(t, failed)
-	assert.LessOrEqual(t, r.queue.chunks, 0)
+	assert.LessOrEqual(t, r.queue.size, 0)
 }
 
 // A disk that does not write cannot keep the program from ending.

@@ -1,6 +1,9 @@
 package recording
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // class says what a byte is in a text that may hold a credential.
 var class [256]struct{ word, run bool }
@@ -12,27 +15,12 @@ func init() {
 	}
 }
 
-// keyShapes are how keys begin that say whose they are, with the length that they have at least.
-var keyShapes = []struct {
-	begin string
-	least int
-}{
-	{"sk-", 20}, {"sk_", 20}, {"rk_", 20}, {"ghp_", 20}, {"gho_", 20}, {"ghu_", 20}, {"ghs_", 20}, {"ghr_", 20}, {"github_pat_", 20},
-	{"glpat-", 20}, {"xoxa-", 16}, {"xoxb-", 16}, {"xoxp-", 16}, {"xoxr-", 16}, {"xoxs-", 16}, {"xapp-", 16}, {"AKIA", 20}, {"ASIA", 20}, {"AIza", 30},
-	{"ya29.", 20}, {"npm_", 20}, {"hf_", 20}, {"gsk_", 20}, {"xai-", 20}, {"pypi-", 20}, {"dop_v1_", 20}, {"shpat_", 20}, {"AGE-SECRET-KEY-", 20}, {"eyJ", 40},
-}
+// keyShape is how keys look that say whose they are. A signed token has parts.
+var keyShape = regexp.MustCompile(`^(?:(?:sk-|[sr]k_|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|xapp-|AKIA|ASIA|AIza|ya29\.|npm_|hf_|gsk_|xai-|pypi-|dop_v1_|shpat_|AGE-SECRET-KEY-).{16}|eyJ[^.]+\..{20})`)
 
 // isKey reports whether a word has the shape of a key.
 func isKey(word []byte) bool {
-	if len(word) < 16 || !bytes.ContainsAny(word, "0123456789") {
-		return false
-	}
-	for _, shape := range keyShapes {
-		if word[0] == shape.begin[0] && len(word) >= shape.least && bytes.HasPrefix(word, []byte(shape.begin)) {
-			return shape.begin != "eyJ" || bytes.IndexByte(word, '.') > 0 // a signed token has three parts
-		}
-	}
-	return false
+	return len(word) >= 16 && bytes.ContainsAny(word, "0123456789") && keyShape.Match(word)
 }
 
 // text hides credentials in the text of a JSON string by their shape. At is where the text begins.
