@@ -30,17 +30,15 @@ func viewRecording(args []string) error {
 
 // writeFixture prints a recording as a Go test.
 func writeFixture(args []string) error {
-	flags := newFlags("fixture", "[-conn N] [-package NAME] FILE")
-	var opts fixture.Options
-	flags.IntVar(&opts.Conn, "conn", 0, "the connection to play; 0 means the first")
-	flags.StringVar(&opts.Package, "package", "main_test", "the package of the test")
+	flags := newFlags("fixture", "[-conn N] FILE")
+	conn := flags.Int("conn", 0, "the connection to play; 0 means the first")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
 	if flags.NArg() != 1 {
 		return &codeError{2, "fixture needs the file of a recording, which acp recordings lists: acp fixture FILE"}
 	}
-	text, err := fixture.Write(flags.Arg(0), opts)
+	text, err := fixture.Write(flags.Arg(0), *conn)
 	if err != nil {
 		return err
 	}

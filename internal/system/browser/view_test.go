@@ -87,7 +87,7 @@ func TestKeys(t *testing.T) {
 	for i := range 40 {
 		lines = append(lines, chunk(fmt.Sprintf("word %d ", i)))
 	}
-	lines[19] = "< a banner"
+	lines[19], lines[24] = "< a banner", "< another banner"
 	lines = append(lines, `< {"id":3,"result":{"stopReason":"end_turn"}}`)
 	address := serve(t, recording(t, lines...))
 	open(t, ctx, address)
@@ -106,13 +106,15 @@ func TestKeys(t *testing.T) {
 	to(kb.PageDown, "22")
 	to("N", "20")
 	to("G", "46")
+	to("N", "25")
+	to("G", "46")
 	to("p", "5")
 	to("p", "46")
 	to("g", "1")
 	to("n", "20")
 	until(t, ctx, message+`.includes('The line is not JSON.')`)
 	press(t, ctx, "f")
-	until(t, ctx, `document.querySelectorAll('.row .seq').length === 1`)
+	until(t, ctx, `document.querySelectorAll('.row .seq').length === 2`)
 	press(t, ctx, "f", "/")
 	until(t, ctx, `document.activeElement.id === 'search'`)
 	run(t, ctx, `{ const s = document.querySelector('#search'); s.value = 'WORD 30'; s.dispatchEvent(new Event('input')) }`)

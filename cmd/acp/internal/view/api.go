@@ -5,15 +5,19 @@ import (
 	"crypto/subtle"
 	"embed"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
@@ -26,28 +30,49 @@ var page embed.FS
 type Server struct {
 	// Token is secret. Whoever knows it sees the recording.
 	Token string
-	// Fixture returns the recording as a Go test.
-	Fixture func() ([]byte, error)
 
-	recording *Recording
-	mux       *http.ServeMux
+	mux *http.ServeMux
 }
 
-// NewServer returns a Server with a new token.
+// query is the parameters of a request.
+type query url.Values
+
+func (q query) text(name string) string { return url.Values(q).Get(name) }
+
+// number returns a parameter, or other if there is none.
+func (q query) number(name string, other int) int {
+	n, err := strconv.Atoi(q.text(name))
+	if err != nil {
+		return other
+	}
+	return n
+}
+
+// NewServer returns a Server with a new token. Fixture returns the recording as a Go test.
 func NewServer(r *Recording, fixture func() ([]byte, error)) *Server {
-	s := &Server{Token: rand.Text(), Fixture: fixture, recording: r, mux: http.NewServeMux()}
+	s := &Server{rand.Text(), http.NewServeMux()}
 	files, err := fs.Sub(page, "page")
 	if err != nil {
 		panic(err) // unreachable: the folder is embedded
 	}
 	s.mux.Handle("GET /", http.FileServerFS(files))
-	s.mux.HandleFunc("GET /api/info", s.info)
-	s.mux.HandleFunc("GET /api/plot", s.plot)
-	s.mux.HandleFunc("GET /api/messages", s.messages)
-	s.mux.HandleFunc("GET /api/message", s.message)
-	s.mux.HandleFunc("GET /api/text", s.text)
-	s.mux.HandleFunc("GET /api/state", s.state)
-	s.mux.HandleFunc("GET /api/fixture", s.fixture)
+	for name, answer := range map[string]func(query) (any, error){
+		"info": r.info, "plot": r.traffic, "messages": r.messages, "message": r.message, "text": r.text, "state": r.state,
+		"fixture": func(query) (any, error) { text, err := fixture(); return string(text), err },
+	} {
+		s.mux.HandleFunc("GET /api/"+name, func(w http.ResponseWriter, req *http.Request) {
+			v, err := answer(query(req.URL.Query()))
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusNotFound)
+			} else if text, ok := v.(string); ok {
+				w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+				_, _ = io.WriteString(w, text) // who has gone does not need it
+			} else {
+				w.Header().Set("Content-Type", "application/json")
+				_ = json.NewEncoder(w).Encode(v)
+			}
+		})
+	}
 	return s
 }
 
@@ -94,209 +119,149 @@ func sameOrigin(req *http.Request) bool {
 	return site == "" || site == "same-origin" || site == "none"
 }
 
-func reply(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // who has gone does not need it
-}
-
-func fail(w http.ResponseWriter, err error) {
-	http.Error(w, "The recording cannot be read: "+err.Error(), http.StatusInternalServerError)
-}
-
-// number returns a parameter of the query, or other if there is none.
-func number(req *http.Request, name string, other int) int {
-	n, err := strconv.Atoi(req.FormValue(name))
-	if err != nil {
-		return other
-	}
-	return n
-}
-
 // sessionInfo describes a session in the list of sessions.
 type sessionInfo struct {
 	Conn     int    `json:"conn"`
 	ID       string `json:"id"`
-	Title    string `json:"title,omitempty"`
+	Title    string `json:"title"` // without an ID: the name and version of the agent
 	Messages int    `json:"messages"`
 	Faults   int    `json:"faults"`
 }
 
-func (s *Server) info(w http.ResponseWriter, _ *http.Request) {
-	r := s.recording
+func (r *Recording) info(query) (any, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	info := struct {
-		Path     string         `json:"path"`
-		Head     recording.Head `json:"head"`
-		Messages int            `json:"messages"`
-		Length   int64          `json:"length"` // microseconds
-		Ended    bool           `json:"ended"`
-		Damaged  string         `json:"damaged,omitempty"`
-		Sessions []sessionInfo  `json:"sessions"`
-		Methods  []string       `json:"methods"`
-	}{Path: r.Path, Head: r.Head, Messages: len(r.entries), Length: r.length().Microseconds(), Ended: r.ended}
-	if r.damaged != nil {
-		info.Damaged = r.damaged.Error()
-	}
+	sessions, damaged := []sessionInfo{}, ""
 	for _, of := range r.sessions {
-		one := sessionInfo{of.conn, of.id, "", len(of.positions), of.faults}
+		one := sessionInfo{of.conn.number, of.id, of.conn.agent, len(of.positions), of.faults}
 		if of.played != nil {
 			one.Title = of.played.thread.Snapshot().Title
 		}
-		info.Sessions = append(info.Sessions, one)
+		sessions = append(sessions, one)
 	}
-	info.Methods = slices.DeleteFunc(slices.Sorted(slices.Values(r.names)), func(name string) bool { return name == "" })
-	reply(w, info)
+	if r.damaged != nil {
+		damaged = r.damaged.Error()
+	}
+	return map[string]any{
+		"path": r.Path, "head": r.Head, "messages": len(r.entries), "faults": r.all.faults, "length": r.length, "ended": r.ended, "damaged": damaged,
+		"sessions": sessions, "methods": slices.Sorted(maps.Keys(r.methods)),
+	}, nil
 }
 
-func (s *Server) plot(w http.ResponseWriter, req *http.Request) {
-	reply(w, s.recording.plot(number(req, "session", -1)))
+// of returns the session that a request names, or the one that stands for all.
+func (r *Recording) of(q query) *session {
+	if n := q.number("session", -1); n >= 0 && n < len(r.sessions) {
+		return r.sessions[n]
+	}
+	return &r.all
+}
+
+func (r *Recording) traffic(q query) (any, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.plot(r.of(q)), nil
 }
 
 // rowsAtMost is how many messages one answer lists.
 const rowsAtMost = 500
 
-// messages answers with the messages that a filter chooses, from a place in the list: from says
-// how many precede it, seq a message, time a time in microseconds.
-func (s *Server) messages(w http.ResponseWriter, req *http.Request) {
-	r := s.recording
-	positions, err := r.choose(filter{
-		number(req, "session", -1), req.FormValue("method"), req.FormValue("faults") == "1", strings.ToLower(req.FormValue("search")),
-	})
-	if err != nil {
-		fail(w, err)
-		return
+// messages answers with the chunk of n messages that has a place in the list of those that a filter
+// chooses: from says how many precede it, seq a message, time a time in microseconds.
+func (r *Recording) messages(q query) (any, error) {
+	var hits []bool
+	search := strings.ToLower(q.text("search"))
+	if search != "" {
+		var err error
+		if hits, err = r.search(search); err != nil {
+			return nil, err
+		}
 	}
-	from := number(req, "from", 0)
 	r.mu.RLock()
-	if seq := number(req, "seq", -1); seq >= 0 {
+	defer r.mu.RUnlock()
+	positions := r.choose(filter{r.of(q), q.text("method"), q.text("faults") == "1", search}, hits)
+	from := q.number("from", 0)
+	if seq := q.number("seq", -1); seq >= 0 {
 		pos, _ := r.find(uint64(seq))
 		from, _ = slices.BinarySearch(positions, pos)
 	}
-	if micros := number(req, "time", -1); micros >= 0 {
-		from, _ = slices.BinarySearchFunc(positions, time.Duration(micros)*time.Microsecond, func(pos int32, at time.Duration) int {
-			if r.entries[pos].at <= at {
-				return -1
-			}
-			return 1
-		})
-		from--
+	if time := int64(q.number("time", -1)); time >= 0 {
+		from = sort.Search(len(positions), func(i int) bool { return r.entries[positions[i]].At > time }) - 1
 	}
-	r.mu.RUnlock()
 	place := max(0, min(from, len(positions)-1))
-	from = max(0, min(place-number(req, "before", 0), len(positions)))
-	to := min(from+max(0, min(number(req, "n", 100), rowsAtMost)), len(positions))
-	rows, err := r.rows(positions[from:to])
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	reply(w, map[string]any{"total": len(positions), "place": place, "from": from, "rows": rows})
+	n := max(1, min(q.number("n", 100), rowsAtMost))
+	from = place / n * n
+	rows, err := r.rows(positions[from:min(from+n, len(positions))])
+	return map[string]any{"total": len(positions), "place": place, "from": from, "rows": rows}, err
 }
 
-// chosen returns the record that a request names.
-func (s *Server) chosen(w http.ResponseWriter, req *http.Request) (int32, *recording.Record) {
-	r := s.recording
-	r.mu.RLock()
-	pos, ok := r.find(uint64(max(0, number(req, "seq", 0))))
-	r.mu.RUnlock()
+var errNothing = errors.New("the recording has no such message, text or session")
+
+// chosen returns the record that a request names, with the index locked until unlock.
+func (r *Recording) chosen(q query) (e *entry, rec *recording.Record, err error) {
+	pos, ok := r.find(uint64(max(0, q.number("seq", 0))))
 	if !ok {
-		http.Error(w, "The recording has no message with this number.", http.StatusNotFound)
-		return 0, nil
+		return nil, nil, errNothing
 	}
-	_, e := r.row(pos)
-	rec, err := r.record(&e)
-	if err != nil {
-		fail(w, err)
-		return 0, nil
-	}
-	return pos, rec
+	e = &r.entries[pos]
+	rec, err = r.record(e)
+	return e, rec, err
 }
 
-func (s *Server) message(w http.ResponseWriter, req *http.Request) {
-	pos, rec := s.chosen(w, req)
-	if rec == nil {
-		return
+func (r *Recording) message(q query) (any, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	e, rec, err := r.chosen(q)
+	if err != nil {
+		return nil, err
 	}
-	rw, _ := s.recording.row(pos)
-	rw.ID, rw.Text = string(rec.ID), summary(rec)
-	reply(w, map[string]any{"row": rw, "time": rec.Time, "conn": rec.Conn, "parts": format(rec)})
+	one := e.row
+	one.ID = string(rec.ID)
+	return map[string]any{"row": one, "time": rec.Time, "parts": format(rec)}, nil
 }
 
 // text answers with a long text of a message, or with the whole message as it was sent.
-func (s *Server) text(w http.ResponseWriter, req *http.Request) {
-	_, rec := s.chosen(w, req)
-	if rec == nil {
-		return
+func (r *Recording) text(q query) (any, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	_, rec, err := r.chosen(q)
+	n := q.number("fold", 0)
+	if err != nil || n == 0 {
+		return fmt.Sprintf("%s%s", rec.Raw, rec.Line), err
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	n := number(req, "fold", 0)
-	if n == 0 {
-		_, _ = w.Write(append(slices.Clip(rec.Raw), rec.Line...))
-		return
+	if text, ok := unfolded(rec, n); ok {
+		return text, nil
 	}
-	text, ok := unfolded(rec, n)
-	if !ok {
-		http.NotFound(w, req)
-		return
-	}
-	_, _ = w.Write([]byte(text))
+	return nil, errNothing
 }
 
 // itemsAtMost is how many items of a session one answer has: the newest.
 const itemsAtMost = 200
 
 // state answers with what a user interface shows of a session after a message.
-func (s *Server) state(w http.ResponseWriter, req *http.Request) {
-	r := s.recording
+func (r *Recording) state(q query) (any, error) {
 	r.mu.RLock()
-	pos, ok := r.find(uint64(max(0, number(req, "seq", 0))))
-	n := number(req, "session", -1)
-	var of *session
-	if ok && n >= 0 && n < len(r.sessions) {
-		of = r.sessions[n]
-	}
-	r.mu.RUnlock()
-	if of == nil {
-		http.Error(w, "The recording has no such session or message.", http.StatusNotFound)
-		return
+	defer r.mu.RUnlock()
+	pos, ok := r.find(uint64(max(0, q.number("seq", 0))))
+	of := r.of(q)
+	if !ok || of == &r.all {
+		return nil, errNothing
 	}
 	snapshot, err := r.stateAt(of, pos)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
-	items := []any{}
-	first := max(0, snapshot.Items.Len()-number(req, "n", itemsAtMost))
-	for i := first; i < snapshot.Items.Len(); i++ {
-		items = append(items, shorten(map[string]any{"index": i, "item": kindOf(snapshot.Items.At(i)), "value": snapshot.Items.At(i)}))
+	items, terminals := []any{}, map[string]any{}
+	for i := max(0, snapshot.Items.Len()-q.number("n", itemsAtMost)); i < snapshot.Items.Len(); i++ {
+		item := snapshot.Items.At(i)
+		items = append(items, map[string]any{"item": strings.TrimPrefix(fmt.Sprintf("%T", item), "*thread."), "value": shorten(item)})
 	}
-	terminals := map[string]any{}
 	for _, t := range snapshot.Terminals.All() {
 		tail := t.Output[max(0, len(t.Output)-shownOfText):]
-		terminals[t.ID] = map[string]any{"command": t.Command, "exit": t.Exit, "output": strings.ToValidUTF8(string(tail), "\uFFFD")}
+		terminals[t.ID] = map[string]any{"command": t.Command, "exit": t.Exit, "output": string(tail)}
 	}
 	rest := *snapshot
 	rest.Items, rest.Terminals = thread.List[thread.Item]{}, thread.List[*thread.Terminal]{}
-	reply(w, map[string]any{"items": items, "total": snapshot.Items.Len(), "terminals": terminals, "rest": shorten(&rest)})
-}
-
-func kindOf(item thread.Item) string {
-	switch item.(type) {
-	case *thread.Message:
-		return "message"
-	case *thread.ToolCall:
-		return "tool call"
-	case *thread.Notice:
-		return "notice"
-	case *thread.Compaction:
-		return "compaction"
-	case *thread.Subagent:
-		return "subagent"
-	case *thread.Dropped:
-		return "dropped"
-	}
-	return "unknown"
+	return map[string]any{"items": items, "total": snapshot.Items.Len(), "terminals": terminals, "rest": shorten(&rest)}, nil
 }
 
 // shownOfText is how much of a text the state contains.
@@ -306,7 +271,7 @@ const shownOfText = 4 << 10
 func shorten(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return map[string]string{"item": "unknown", "error": err.Error()}
+		return err.Error()
 	}
 	if len(b) <= shownOfText {
 		return json.RawMessage(b)
@@ -322,7 +287,7 @@ func cutTexts(v any) any {
 		if len(v) > shownOfText { // an interface shows the end of a long message
 			const head = shownOfText / 4
 			tail := len(v) - (shownOfText - head)
-			return strings.ToValidUTF8(v[:head], "") + "\n… " + plural(int64(tail-head), "byte") + " …\n" + strings.ToValidUTF8(v[tail:], "")
+			return strings.ToValidUTF8(v[:head], "") + "\n… " + plural(tail-head, "byte") + " …\n" + strings.ToValidUTF8(v[tail:], "")
 		}
 	case []any:
 		for i := range v {
@@ -334,14 +299,4 @@ func cutTexts(v any) any {
 		}
 	}
 	return v
-}
-
-func (s *Server) fixture(w http.ResponseWriter, _ *http.Request) {
-	text, err := s.Fixture()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
-		return
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write(text)
 }

@@ -3,8 +3,8 @@ package view
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
@@ -21,97 +21,62 @@ type part struct {
 const (
 	foldAbove = 512     // a longer text is folded
 	foldShows = 96      // how much of it is shown
-	partsMost = 2 << 20 // of a formatted message; what follows is a fold
+	partsMost = 2 << 20 // of a formatted message without its long texts
 )
 
 // format returns a message as indented JSON, with numbers as they were written. Long texts are
 // folded.
-func format(rec *recording.Record) []part {
-	if rec.Raw == nil {
-		return fold(nil, strconv.Quote(rec.Line), 1)
-	}
+func format(rec *recording.Record) (parts []part) {
+	text := []byte(strconv.Quote(rec.Line + string(rec.Raw)))
 	var indented bytes.Buffer
-	if json.Indent(&indented, rec.Raw, "", "  ") != nil {
-		return fold(nil, strconv.Quote(string(rec.Raw)), 1)
+	if rec.Raw != nil && json.Indent(&indented, rec.Raw, "", "  ") == nil {
+		text = indented.Bytes()
 	}
-	var parts []part
-	text, folds, begin := indented.Bytes(), 0, 0
-	for i := 0; i < len(text); i++ {
-		if text[i] != '"' {
-			continue
+	from := 0
+	for begin, end := range longTexts(text) {
+		cut := begin + foldShows
+		for !utf8.RuneStart(text[cut]) {
+			cut--
 		}
-		end := endOfString(text, i)
-		if end-i > foldAbove {
-			parts = append(parts, part{Text: valid(text[begin:i])})
-			folds++
-			parts = fold(parts, string(text[i:end]), folds)
-			begin = end
-		}
-		i = end - 1
+		parts = append(parts, part{Text: string(text[from:begin])}, part{string(text[begin:cut]), len(parts)/2 + 1, end - begin - 2})
+		from = end
 	}
-	rest := text[begin:]
-	if len(rest) > partsMost { // of an endless list, say
-		parts = append(parts, part{Text: valid(rest[:partsMost]) + "\n… " + plural(int64(len(rest)-partsMost), "byte") + " more: see the file"})
-		return parts
+	rest := text[from:]
+	if more := len(rest) - partsMost; more > 0 { // of an endless list, say
+		rest = append(rest[:partsMost:partsMost], "\n… "+plural(more, "byte")+" more: see the file"...)
 	}
-	return append(parts, part{Text: valid(rest)})
+	return append(parts, part{Text: string(rest)})
 }
 
-// endOfString returns the index behind the string that begins at text[i].
-func endOfString(text []byte, i int) int {
-	for i++; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+// longTexts returns where the long texts of JSON begin and end, with their quotation marks.
+func longTexts(text []byte) iter.Seq2[int, int] {
+	return func(yield func(begin, end int) bool) {
+		for i := 0; i < len(text); i++ {
+			if text[i] != '"' {
+				continue
+			}
+			begin := i
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			if end := min(i+1, len(text)); end-begin > foldAbove && !yield(begin, end) {
+				return
+			}
 		}
 	}
-	return len(text)
-}
-
-// fold appends a JSON string, folded if it is long.
-func fold(parts []part, quoted string, number int) []part {
-	if len(quoted) <= foldAbove {
-		return append(parts, part{Text: valid([]byte(quoted))})
-	}
-	cut := foldShows
-	for !utf8.RuneStart(quoted[cut]) {
-		cut--
-	}
-	return append(parts, part{Text: valid([]byte(quoted[:cut])), Fold: number, Size: len(quoted) - 2})
 }
 
 // unfolded returns the long text with a number.
 func unfolded(rec *recording.Record, number int) (text string, ok bool) {
 	if rec.Raw == nil {
-		return valid([]byte(rec.Line)), number == 1
+		return rec.Line, number == 1
 	}
-	raw := rec.Raw
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '"' {
-			continue
+	for begin, end := range longTexts(rec.Raw) {
+		if number--; number == 0 {
+			return text, json.Unmarshal(rec.Raw[begin:end], &text) == nil
 		}
-		end := endOfString(raw, i)
-		if end-i > foldAbove {
-			if number--; number == 0 {
-				return text, json.Unmarshal(raw[i:end], &text) == nil
-			}
-		}
-		i = end - 1
 	}
 	return "", false
-}
-
-func valid(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
-
-// plural returns a number with its word.
-func plural(n int64, word string) string {
-	if word == "version" || word == "error" {
-		return word + " " + strconv.FormatInt(n, 10)
-	}
-	if n != 1 {
-		word += "s"
-	}
-	return strconv.FormatInt(n, 10) + " " + word
 }

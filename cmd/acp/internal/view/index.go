@@ -13,50 +13,55 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
-	"time"
+	"unique"
 
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
 	"github.com/acpkit/go-sdk/internal/passive"
 )
 
+// row is a message in a list.
+type row struct {
+	Seq     uint64          `json:"seq"`
+	At      int64           `json:"at"` // microseconds since the recording began
+	Dir     recording.Dir   `json:"dir"`
+	Kind    recording.Kind  `json:"kind"`
+	Method  string          `json:"method"` // that of a response is the method of its request
+	Session int             `json:"session"`
+	Size    int64           `json:"size"`
+	Failed  bool            `json:"failed,omitempty"` // a response with an error
+	Masked  bool            `json:"masked,omitempty"`
+	Pair    uint64          `json:"pair,omitempty"`    // the number of the response or the request
+	Latency *int64          `json:"latency,omitempty"` // of a response, in microseconds
+	Faults  []passive.Fault `json:"faults,omitempty"`
+
+	ID   string `json:"id"`   // not in the index
+	Text string `json:"text"` // what the message says, in short; not in the index
+}
+
 // entry is a record in the index. Positions are indices of entries.
 type entry struct {
-	seq     uint64
-	offset  int64
-	size    int32         // of the message, in bytes
-	at      time.Duration // since the recording began
-	pair    int32         // the position of the response or the request that belongs to it; -1 if there is none
-	method  int32         // a name; that of a response is the method of its request
-	session int32         // the index of its session
-	kind    recording.Kind
-	dir     recording.Dir
-	failed  bool // a response with an error
-	masked  bool
+	row
+	offset int64
 }
 
 // session is a session of one connection. Messages without a session belong to one with an empty
 // id.
 type session struct {
-	conn        int
+	number      int // in the list of sessions
+	conn        *conn
 	id          string
 	positions   []int32
 	faults      int
 	played      *player
-	checkpoints []checkpoint
+	checkpoints []*player // after so many times checkpointEvery messages
 }
 
 // checkpointEvery is how many messages of a session are played, at most, to show it at one of them.
 const checkpointEvery = 2000
-
-// checkpoint is a session after so many of its messages.
-type checkpoint struct {
-	messages int
-	state    *player
-}
 
 // Recording is a recording that is shown. All methods are safe for concurrent use.
 type Recording struct {
@@ -64,18 +69,18 @@ type Recording struct {
 	Head recording.Head
 
 	file *os.File
+	hits hits
 
 	mu       sync.RWMutex // guards all below
 	entries  []entry
-	names    []string // of methods
-	nameOf   map[string]int32
+	all      session // stands for all sessions in lists
 	sessions []*session
-	byID     map[sessionID]int32
-	faults   map[int32][]passive.Fault // by position
+	byID     map[sessionID]*session
+	methods  map[string]bool
 	conns    map[int]*conn
+	length   int64 // the time of the last message, in microseconds
 	ended    bool  // nothing follows
 	damaged  error // why reading has ended, or the first line that cannot be read
-	lists    []*list
 }
 
 type sessionID struct {
@@ -85,9 +90,11 @@ type sessionID struct {
 
 // conn is a connection in the recording.
 type conn struct {
-	checker *passive.Checker
-	ended   map[recording.Dir]bool
+	number  int
+	checker *passive.Checker // nil after its end
+	ended   int              // peers that send nothing more
 	version int
+	agent   string           // its name and version
 	open    map[string]int32 // requests without a response, by sender and id
 }
 
@@ -102,8 +109,7 @@ func Open(path string) (*Recording, *recording.Reader, error) {
 		return nil, nil, errors.Join(err, reader.Close())
 	}
 	return &Recording{
-		Path: path, Head: reader.Head, file: file, nameOf: map[string]int32{}, byID: map[sessionID]int32{},
-		faults: map[int32][]passive.Fault{}, conns: map[int]*conn{},
+		Path: path, Head: reader.Head, file: file, byID: map[sessionID]*session{}, methods: map[string]bool{}, conns: map[int]*conn{},
 	}, reader, nil
 }
 
@@ -115,56 +121,45 @@ func (r *Recording) Close() error { return r.file.Close() }
 func (r *Recording) Read(ctx context.Context, reader *recording.Reader, added func() error) error {
 	defer reader.Close()
 	for {
-		rec, err := reader.Next() // which is faster than Follow
-		if errors.Is(err, io.EOF) {
-			rec, err = reader.Follow(ctx)
-		}
-		bad := (*recording.LineError)(nil)
+		rec, err := reader.Follow(ctx)
 		switch {
 		case err == nil:
 			if r.add(&rec); added != nil {
 				err = added()
 			}
-			if err != nil {
-				return err
-			}
-		case errors.Is(err, io.EOF):
-			r.end(nil)
-			return nil
 		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.As(err, &bad):
-			r.skip(err)
+		case errors.Is(err, recording.ErrDamaged):
+			r.damage(err, false)
+			err = nil
+		case errors.Is(err, io.EOF):
+			r.damage(nil, true)
+			return nil
 		default:
-			r.end(err)
+			r.damage(err, true)
+		}
+		if err != nil {
 			return err
 		}
 	}
 }
 
-// skip notes that a record cannot be read.
-func (r *Recording) skip(err error) {
+// damage notes that a record cannot be read, or that nothing follows.
+func (r *Recording) damage(err error, ended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.damaged = cmp.Or(r.damaged, err)
+	r.ended, r.damaged = ended, cmp.Or(r.damaged, err)
 	for _, c := range r.conns {
-		if c.checker != nil {
+		switch {
+		case ended:
+			r.end(c)
+		case c.checker != nil:
 			c.checker.Gap()
 		}
 	}
 }
 
-// end notes that nothing follows.
-func (r *Recording) end(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ended, r.damaged = true, cmp.Or(r.damaged, err)
-	for _, id := range slices.Sorted(maps.Keys(r.conns)) {
-		r.endConn(r.conns[id])
-	}
-}
-
-func (r *Recording) endConn(c *conn) {
+// end notes that a connection has ended.
+func (r *Recording) end(c *conn) {
 	if c.checker != nil {
 		r.addFaults(c.checker.End())
 		c.checker = nil
@@ -174,17 +169,21 @@ func (r *Recording) endConn(c *conn) {
 // addFaults notes faults at their messages.
 func (r *Recording) addFaults(faults []passive.Fault) {
 	for _, f := range faults {
-		if pos, ok := r.find(uint64(f.Seq)); ok && !(r.entries[pos].masked && f.Rule == "schema") { // which masking may cause
-			r.faults[pos] = append(r.faults[pos], f)
-			r.sessions[r.entries[pos].session].faults++
+		pos, ok := r.find(uint64(f.Seq))
+		if !ok || r.entries[pos].Masked && f.Rule == "schema" { // which masking may cause
+			continue
 		}
+		e := &r.entries[pos]
+		e.Faults = append(e.Faults, f)
+		r.sessions[e.Session].faults++
+		r.all.faults++
 	}
 }
 
 // find returns the position of the first record whose number is at least seq. ok reports whether it
 // has that number.
 func (r *Recording) find(seq uint64) (pos int32, ok bool) {
-	i, ok := slices.BinarySearchFunc(r.entries, seq, func(e entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
+	i, ok := slices.BinarySearchFunc(r.entries, seq, func(e entry, seq uint64) int { return cmp.Compare(e.Seq, seq) })
 	return int32(i), ok
 }
 
@@ -192,53 +191,44 @@ func (r *Recording) find(seq uint64) (pos int32, ok bool) {
 func (r *Recording) add(rec *recording.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := len(r.entries); n > 0 && rec.Seq <= r.entries[n-1].seq {
+	pos := int32(len(r.entries))
+	if pos > 0 && rec.Seq <= r.entries[pos-1].Seq {
 		r.damaged = cmp.Or(r.damaged, fmt.Errorf("record %d is out of order", rec.Seq))
 		return
 	}
 	c := r.conns[rec.Conn]
 	if c == nil {
-		c = &conn{checker: passive.New(), ended: map[recording.Dir]bool{}, open: map[string]int32{}}
+		c = &conn{number: rec.Conn, checker: passive.New(), open: map[string]int32{}}
 		r.conns[rec.Conn] = c
 	}
-	pos := int32(len(r.entries))
-	e := entry{
-		seq: rec.Seq, offset: rec.Offset, size: int32(max(rec.Size, int64(len(rec.Raw)+len(rec.Line)))), at: max(0, rec.Time.Sub(r.Head.Started)), pair: -1,
-		kind: rec.Kind, dir: rec.Dir, masked: rec.Masked,
-	}
+	m := parse(rec)
+	e := entry{offset: rec.Offset, row: row{
+		Seq: rec.Seq, At: max(0, rec.Time.Sub(r.Head.Started).Microseconds()), Dir: rec.Dir, Kind: rec.Kind, Method: unique.Make(rec.Method).Value(),
+		Size: max(rec.Size, int64(len(rec.Raw)+len(rec.Line))), Failed: m.Error != nil, Masked: rec.Masked,
+	}}
 	id := rec.Session
-	var m message
-	if rec.Raw != nil {
-		_ = json.Unmarshal(rec.Raw, &m) // what cannot be read is shown as it is
-		e.failed = m.Error != nil
-	}
-	method := rec.Method
 	switch rec.Kind {
 	case recording.Request:
 		c.open[string(rec.Dir)+string(rec.ID)] = pos
 	case recording.Response:
-		from := string(peer(rec.Dir)) + string(rec.ID)
-		if asked, ok := c.open[from]; ok {
-			delete(c.open, from)
-			e.pair, r.entries[asked].pair = asked, pos
+		key := string(peer(rec.Dir)) + string(rec.ID)
+		if asked, ok := c.open[key]; ok {
+			delete(c.open, key)
 			request := &r.entries[asked]
-			method = r.names[request.method]
-			if of := r.sessions[request.session]; of.id != "" {
-				id = of.id
-			}
+			request.Pair, e.Pair, e.Method, e.Latency = e.Seq, request.Seq, request.Method, new(e.At-request.At)
+			id = cmp.Or(r.sessions[request.Session].id, id)
 		}
 	}
-	e.method = r.name(method)
-	e.session = r.session(rec.Conn, id)
-	r.entries = append(r.entries, e)
+	s := r.session(c, id)
+	e.Session = s.number
+	r.entries, r.methods[e.Method], r.length = append(r.entries, e), true, max(r.length, e.At)
+	r.all.positions, s.positions = append(r.all.positions, pos), append(s.positions, pos)
 	r.check(c, rec)
-	if method == "initialize" && rec.Kind == recording.Response && m.Result != nil {
-		c.version = versionOf(m.Result)
+	if e.Method == "initialize" && rec.Kind == recording.Response && m.Result != nil {
+		c.initialized(m.Result)
 	}
-	s := r.sessions[e.session]
-	s.positions = append(s.positions, pos)
 	if s.id != "" {
-		s.play(c.version, method, rec, &m, e.pair, pos)
+		s.play(&e.row, &m)
 	}
 }
 
@@ -247,16 +237,30 @@ func (r *Recording) check(c *conn, rec *recording.Record) {
 	switch {
 	case c.checker == nil:
 	case rec.Kind == recording.End:
-		c.ended[rec.Dir] = true
-		if len(c.ended) == 2 {
-			r.endConn(c)
+		if c.ended++; c.ended == 2 {
+			r.end(c)
 		}
 	case rec.Kind == recording.Gap, rec.Size > 0:
 		c.checker.Gap()
-	case rec.Raw != nil:
-		r.addFaults(c.checker.Feed(int64(rec.Seq), passive.End(rec.Dir), rec.Raw))
-	default:
-		r.addFaults(c.checker.Feed(int64(rec.Seq), passive.End(rec.Dir), []byte(rec.Line)))
+	default: // Raw or Line
+		r.addFaults(c.checker.Feed(int64(rec.Seq), passive.End(rec.Dir), append(slices.Clip(rec.Raw), rec.Line...)))
+	}
+}
+
+// initialized notes what a result of initialize says. Its form is that of the version in use: some
+// agents answer 2 and go on in version 1.
+func (c *conn) initialized(result json.RawMessage) {
+	var res struct {
+		ProtocolVersion int
+		AgentInfo, Info *struct{ Name, Version string }
+	}
+	_ = json.Unmarshal(result, &res) // what cannot be read is version 1
+	info := cmp.Or(res.AgentInfo, res.Info)
+	if c.version = 1; res.ProtocolVersion == 2 && res.Info != nil {
+		c.version, info = 2, res.Info
+	}
+	if info != nil {
+		c.agent = strings.TrimSpace(info.Name + " " + info.Version)
 	}
 }
 
@@ -272,30 +276,26 @@ type message struct {
 	Params, Result, Error json.RawMessage
 }
 
-func (r *Recording) name(s string) int32 {
-	n, ok := r.nameOf[s]
-	if !ok {
-		n = int32(len(r.names))
-		r.names = append(r.names, s)
-		r.nameOf[s] = n
+func parse(rec *recording.Record) (m message) {
+	if rec.Raw != nil {
+		_ = json.Unmarshal(rec.Raw, &m) // what cannot be read is shown as it is
 	}
-	return n
+	return m
 }
 
-func (r *Recording) session(conn int, id string) int32 {
-	key := sessionID{conn, id}
-	n, ok := r.byID[key]
-	if !ok {
-		n = int32(len(r.sessions))
-		r.sessions = append(r.sessions, &session{conn: conn, id: id})
-		r.byID[key] = n
+func (r *Recording) session(c *conn, id string) *session {
+	key := sessionID{c.number, id}
+	s := r.byID[key]
+	if s == nil {
+		s = &session{number: len(r.sessions), conn: c, id: id}
+		r.sessions, r.byID[key] = append(r.sessions, s), s
 	}
-	return n
+	return s
 }
 
 // record reads the record of an entry from the file.
 func (r *Recording) record(e *entry) (*recording.Record, error) {
-	for room := 1024 + int(e.size); ; room *= 2 { // masking and escapes can make the line longer
+	for room := 1024 + e.Size; ; room *= 2 { // masking and escapes can make the line longer
 		line := make([]byte, room)
 		n, err := r.file.ReadAt(line, e.offset)
 		end := bytes.IndexByte(line[:n], '\n')

@@ -3,209 +3,144 @@ package view
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
+	"regexp"
+	"strconv"
 	"strings"
-	"time"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
-	"github.com/acpkit/go-sdk/internal/passive"
 )
 
 // filter chooses messages. The zero value of a field chooses all.
 type filter struct {
-	session int // an index of a session, or -1
-	method  string
-	faults  bool
-	search  string // in the text of the message, in lower case
+	of     *session
+	method string
+	faults bool
+	search string // in the text of the message, in lower case
 }
 
-// list is the positions that a filter has chosen from the first entries.
-type list struct {
-	filter    filter
-	positions []int32
-	seen      int // entries
+// hits says which messages contain the text that was searched last.
+type hits struct {
+	mu   sync.Mutex // guards both
+	text string
+	in   []bool // by position
 }
 
-// listsAtMost is how many lists are kept: one a window, mostly.
-const listsAtMost = 8
-
-// choose returns the positions of the messages that a filter chooses, in order.
-func (r *Recording) choose(f filter) ([]int32, error) {
-	if f.faults { // faults may be found in messages that came before
-		return r.scan(f, nil, 0)
+// search returns for each message, so far, whether it contains a text.
+func (r *Recording) search(text string) ([]bool, error) {
+	r.hits.mu.Lock()
+	defer r.hits.mu.Unlock()
+	if text != r.hits.text {
+		r.hits.text, r.hits.in = text, nil
 	}
-	r.mu.Lock()
-	i := slices.IndexFunc(r.lists, func(l *list) bool { return l.filter == f })
-	l := list{filter: f}
-	if i >= 0 {
-		l = *r.lists[i]
-	}
-	n := len(r.entries)
-	r.mu.Unlock()
-	positions, err := r.scan(f, slices.Clip(l.positions), l.seen)
-	if err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lists = slices.DeleteFunc(r.lists, func(l *list) bool { return l.filter == f })
-	r.lists = append(r.lists, &list{f, positions, n})
-	r.lists = r.lists[max(0, len(r.lists)-listsAtMost):]
-	return positions, nil
-}
-
-// scan appends the positions from a position on that a filter chooses.
-func (r *Recording) scan(f filter, positions []int32, from int) ([]int32, error) {
 	r.mu.RLock()
-	entries := r.entries // those that are there do not change but for pair
-	method, known := r.nameOf[f.method]
-	if f.search == "" || f.faults {
-		defer r.mu.RUnlock()
-	} else {
-		r.mu.RUnlock() // the file is read
-	}
-	if f.method != "" && !known {
-		return nil, nil
-	}
-	for i := from; i < len(entries); i++ {
-		e := &entries[i]
-		switch {
-		case f.session >= 0 && int(e.session) != f.session, f.method != "" && e.method != method, f.faults && r.faults[int32(i)] == nil:
-			continue
-		case f.search != "":
-			rec, err := r.record(e)
-			if err != nil {
-				return nil, err
-			}
-			if !bytes.Contains(bytes.ToLower(rec.Raw), []byte(f.search)) && !strings.Contains(strings.ToLower(rec.Line), f.search) {
-				continue
-			}
+	entries := r.entries // whose offsets and sizes do not change
+	r.mu.RUnlock()
+	for i := len(r.hits.in); i < len(entries); i++ {
+		rec, err := r.record(&entries[i])
+		if err != nil {
+			return nil, err
 		}
-		positions = append(positions, int32(i))
+		r.hits.in = append(r.hits.in, bytes.Contains(bytes.ToLower(rec.Raw), []byte(text)) || strings.Contains(strings.ToLower(rec.Line), text))
 	}
-	return positions, nil
+	return r.hits.in, nil
 }
 
-// row is a message in a list.
-type row struct {
-	Seq     uint64          `json:"seq"`
-	At      int64           `json:"at"` // microseconds since the recording began
-	Dir     recording.Dir   `json:"dir"`
-	Kind    recording.Kind  `json:"kind"`
-	Method  string          `json:"method"`
-	ID      string          `json:"id"`
-	Session int32           `json:"session"`
-	Text    string          `json:"text"` // what the message says, in short
-	Size    int32           `json:"size"`
-	Failed  bool            `json:"failed,omitempty"`
-	Masked  bool            `json:"masked,omitempty"`
-	Pair    uint64          `json:"pair,omitempty"`    // the number of the response or the request
-	Latency *int64          `json:"latency,omitempty"` // of a response, in microseconds
-	Faults  []passive.Fault `json:"faults,omitempty"`
+// choose returns the positions of the messages that a filter chooses, in order. hits are the result
+// of the search, if there is one.
+func (r *Recording) choose(f filter, hits []bool) (positions []int32) {
+	if f.method == "" && !f.faults && f.search == "" {
+		return f.of.positions
+	}
+	for _, pos := range f.of.positions {
+		e := &r.entries[pos]
+		if (f.method == "" || e.Method == f.method) && (!f.faults || e.Faults != nil) && (f.search == "" || int(pos) < len(hits) && hits[pos]) {
+			positions = append(positions, pos)
+		}
+	}
+	return positions
 }
 
 // rows returns the messages at the positions.
 func (r *Recording) rows(positions []int32) ([]row, error) {
 	rows := make([]row, 0, len(positions))
 	for _, pos := range positions {
-		rw, e := r.row(pos)
-		rec, err := r.record(&e)
+		e := &r.entries[pos]
+		rec, err := r.record(e)
 		if err != nil {
 			return nil, err
 		}
-		rw.ID, rw.Text = string(rec.ID), summary(rec)
-		rows = append(rows, rw)
+		one := e.row
+		one.ID, one.Text = string(rec.ID), summary(rec)
+		rows = append(rows, one)
 	}
 	return rows, nil
 }
 
-// row returns what the index knows of a message.
-func (r *Recording) row(pos int32) (row, entry) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	e := r.entries[pos]
-	rw := row{
-		Seq: e.seq, At: e.at.Microseconds(), Dir: e.dir, Kind: e.kind, Method: r.names[e.method], Session: e.session,
-		Size: e.size, Failed: e.failed, Masked: e.masked, Faults: slices.Clone(r.faults[pos]),
-	}
-	if e.pair >= 0 {
-		rw.Pair = r.entries[e.pair].seq
-		if e.kind == recording.Response {
-			latency := (e.at - r.entries[e.pair].at).Microseconds()
-			rw.Latency = &latency
-		}
-	}
-	return rw, e
-}
-
-// summaryLength is how many characters of a message a list shows.
-const summaryLength = 160
+// A list shows so many characters of a message, which are in its first summaryReads bytes.
+const (
+	summaryLength = 160
+	summaryReads  = 4 << 10
+)
 
 // summary says what is in a message.
 func summary(rec *recording.Record) string {
-	var m struct {
-		Params, Result struct {
-			Update struct {
-				SessionUpdate, Title, Status, State, StopReason, ToolCallID string
-				Content                                                     json.RawMessage
-			}
-			ToolCall                                               struct{ Title string }
-			Prompt                                                 []struct{ Type, Text string }
-			Title, Path, Command, Cwd, StopReason, ModeID, Message string
-			ProtocolVersion                                        int
-			Outcome                                                struct{ Outcome, OptionID string }
-		}
-		Error struct {
-			Code    int
-			Message string
-		}
+	text := rec.Line
+	switch {
+	case rec.Kind == recording.Gap:
+		text = "messages are missing: " + plural(rec.Dropped, "record") + " of " + plural(rec.Bytes, "byte") + " dropped, because the disk was too slow"
+	case rec.Kind == recording.End:
+		text = "sends nothing more " + rec.Line
+	case rec.Size > 0:
+		text = "not recorded: " + plural(rec.Size, "byte")
+	case rec.Raw != nil:
+		text = strings.Join(values(rec.Raw), " ")
 	}
-	switch rec.Kind {
-	case recording.Gap:
-		return "messages are missing: " + plural(rec.Dropped, "record") + " of " + plural(rec.Bytes, "byte") + " dropped, because the disk was too slow"
-	case recording.End:
-		return strings.TrimSpace("sends nothing more " + rec.Line)
+	text = strings.Join(strings.Fields(text[:min(len(text), summaryReads)]), " ")
+	if utf8.RuneCountInString(text) > summaryLength {
+		text = string([]rune(text)[:summaryLength]) + "…"
 	}
-	if rec.Raw == nil && rec.Size > 0 {
-		return "not recorded: " + plural(rec.Size, "byte")
-	}
-	if rec.Raw == nil {
-		return short(rec.Line)
-	}
-	_ = json.Unmarshal(rec.Raw, &m) // what has another form has no summary
-	p := &m.Params
-	if rec.Kind == recording.Response {
-		p = &m.Result
-	}
-	words := []string{p.Update.SessionUpdate, p.Update.State, p.Update.Status, p.Update.StopReason, p.Update.Title, p.StopReason, p.Outcome.Outcome, p.Outcome.OptionID,
-		p.ToolCall.Title, p.Title, p.Command, p.Path, p.Cwd, p.ModeID, p.Message}
-	if p.ProtocolVersion != 0 {
-		words = append(words, plural(int64(p.ProtocolVersion), "version"))
-	}
-	for _, block := range p.Prompt {
-		words = append(words, block.Text)
-		if block.Type != "text" {
-			words = append(words, block.Type)
-		}
-	}
-	var content struct{ Text string }
-	if json.Unmarshal(p.Update.Content, &content) == nil {
-		words = append(words, content.Text)
-	}
-	if m.Error.Message != "" {
-		words = append(words, plural(int64(m.Error.Code), "error"), m.Error.Message)
-	}
-	return short(strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " "))
+	return text
 }
 
-// short cuts a text to what a list shows of it.
-func short(s string) string {
-	s = strings.Join(strings.Fields(s[:min(len(s), 8*summaryLength)]), " ")
-	if utf8.RuneCountInString(s) <= summaryLength {
-		return s
+// scalar is a name of a member, a text or a number in JSON.
+var scalar = regexp.MustCompile(`("(?:[^"\\]|\\.)*")\s*(:?)|-?[0-9][0-9.eE+-]*`)
+
+// known are members that say what a list shows elsewhere, or nothing to people.
+var known = map[string]bool{"jsonrpc": true, "id": true, "method": true, "sessionId": true, "type": true, "data": true, "mimeType": true}
+
+// values returns the texts and numbers at the beginning of a message. Numbers and ids have the name
+// of their member.
+func values(raw []byte) (list []string) {
+	if len(raw) > summaryReads {
+		raw = append(bytes.Clone(raw[:summaryReads]), '"') // the text that is cut
 	}
-	return string([]rune(s)[:summaryLength]) + "…"
+	name := ""
+	for _, m := range scalar.FindAllSubmatch(raw, -1) {
+		text := string(m[0])
+		if m[1] != nil && json.Unmarshal(m[1], &text) != nil {
+			text = string(m[1])
+		}
+		switch {
+		case len(m[2]) > 0:
+			name = text
+		case known[name], text == "":
+		case m[1] == nil, strings.HasSuffix(name, "Id"):
+			list = append(list, name, text)
+		default:
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// plural returns a number with its word.
+func plural[N int | int64](n N, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return strconv.FormatInt(int64(n), 10) + " " + word
 }
 
 // plot is the traffic over time, in equal parts of the recording.
@@ -219,36 +154,21 @@ type plot struct {
 // plotParts is how many parts a plot has.
 const plotParts = 240
 
-// plot returns the traffic of a session, or of all of them.
-func (r *Recording) plot(of int) plot {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+// plot returns the traffic of a session.
+func (r *Recording) plot(of *session) plot {
 	p := plot{make([]int, plotParts), make([]int, plotParts), make([]int, plotParts), make([]int64, plotParts)}
-	length := r.length() + 1
-	for i := range r.entries {
-		e := &r.entries[i]
-		if of >= 0 && int(e.session) != of {
-			continue
-		}
-		part := int(e.at * plotParts / length)
-		if e.dir == recording.Client {
+	for _, pos := range of.positions {
+		e := &r.entries[pos]
+		part := int(e.At * plotParts / (r.length + 1))
+		if e.Dir == recording.Client {
 			p.Client[part]++
 		} else {
 			p.Agent[part]++
 		}
-		p.Faults[part] += len(r.faults[int32(i)])
-		if e.kind == recording.Response && e.pair >= 0 {
-			p.Latency[part] = max(p.Latency[part], (e.at - r.entries[e.pair].at).Microseconds())
+		p.Faults[part] += len(e.Faults)
+		if e.Latency != nil {
+			p.Latency[part] = max(p.Latency[part], *e.Latency)
 		}
 	}
 	return p
-}
-
-// length returns the time of the last message. Times of messages may go back a little.
-func (r *Recording) length() time.Duration {
-	longest := time.Duration(0)
-	for i := max(0, len(r.entries)-1000); i < len(r.entries); i++ {
-		longest = max(longest, r.entries[i].at)
-	}
-	return longest
 }

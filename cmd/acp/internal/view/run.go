@@ -52,7 +52,7 @@ func Run(ctx context.Context, file string, opts Options, stdout, stderr io.Write
 	defer func() { <-read }()
 	defer cancel()
 
-	server := NewServer(r, func() ([]byte, error) { return fixture.Write(path, fixture.Options{}) })
+	server := NewServer(r, func() ([]byte, error) { return fixture.Write(path, 0) })
 	address := fmt.Sprintf("http://%s/%s/", listener.Addr(), server.Token)
 	_, _ = fmt.Fprintf(stdout, "%s\n%s\nCtrl-C ends it.\n", r.Path, address)
 	if opts.Open {

@@ -16,29 +16,28 @@ import (
 // that is being written until ctx ends. Faults that only the end shows come last, and how many there
 // are.
 func Text(ctx context.Context, w io.Writer, r *Recording, reader *recording.Reader) error {
-	lines, shown := int32(0), map[int32]int{} // faults, by position
+	shown := []int{} // faults, by position
 	err := r.Read(ctx, reader, func() error {
-		if lines == int32(len(r.entries)) {
+		if len(shown) == len(r.entries) {
 			return nil // the record cannot be shown
 		}
-		lines++
-		return cmp.Or(r.line(w, lines-1), r.faultLines(w, lines-1, shown, ""))
+		shown = append(shown, 0)
+		pos := len(shown) - 1
+		return cmp.Or(r.line(w, int32(pos)), r.faultLines(w, pos, &shown[pos], ""))
 	})
 	if err != nil {
 		return err
 	}
-	total := 0
-	for pos := range int32(len(r.entries)) {
-		if err := r.faultLines(w, pos, shown, fmt.Sprint(r.entries[pos].seq)); err != nil {
+	for pos := range shown {
+		if err := r.faultLines(w, pos, &shown[pos], fmt.Sprint(r.entries[pos].Seq)); err != nil {
 			return err
 		}
-		total += len(r.faults[pos])
 	}
 	damaged := ""
 	if r.damaged != nil {
 		damaged = "; " + r.damaged.Error()
 	}
-	_, err = fmt.Fprintf(w, "%s, %s%s\n", plural(int64(len(r.entries)), "record"), plural(int64(total), "fault"), plain(damaged))
+	_, err = fmt.Fprintf(w, "%s, %s%s\n", plural(len(r.entries), "record"), plural(r.all.faults, "fault"), plain(damaged))
 	return err
 }
 
@@ -48,13 +47,12 @@ func (r *Recording) line(w io.Writer, pos int32) error {
 		return err
 	}
 	m := rows[0]
-	arrow := "->" // from the client
+	arrow, what := "->", m.Method // from the client
 	if m.Dir == recording.Agent {
 		arrow = "<-"
 	}
-	what := m.Method
 	switch {
-	case m.Kind == recording.Response && m.Latency != nil:
+	case m.Latency != nil:
 		what += fmt.Sprintf(" responded after %s", (time.Duration(*m.Latency) * time.Microsecond).Round(100*time.Microsecond))
 	case m.Kind == recording.Response:
 		what += " response"
@@ -64,17 +62,20 @@ func (r *Recording) line(w io.Writer, pos int32) error {
 	if m.ID != "" {
 		what += " id " + m.ID
 	}
+	if m.Failed {
+		what += " error"
+	}
 	_, err = fmt.Fprintf(w, "%6d %10.3f %s %s  %s\n", m.Seq, float64(m.At)/1e6, arrow, plain(what), plain(m.Text))
 	return err
 }
 
 // faultLines writes the faults of a message that are not written yet.
-func (r *Recording) faultLines(w io.Writer, pos int32, shown map[int32]int, where string) error {
-	for _, f := range r.faults[pos][shown[pos]:] {
+func (r *Recording) faultLines(w io.Writer, pos int, shown *int, where string) error {
+	for _, f := range r.entries[pos].Faults[*shown:] {
 		if _, err := fmt.Fprintf(w, "%6s %10s    %s %s: %s (%s)\n", where, "", f.Tier, f.Rule, plain(f.Text), f.Fact); err != nil {
 			return err
 		}
-		shown[pos]++
+		*shown++
 	}
 	return nil
 }

@@ -110,33 +110,28 @@ function drawRow(r, place) {
 
 const loading = new Set()
 
-async function load(number) {
-  if (loading.has(number)) return view.chunks.get(number)
+function load(number) {
+  if (loading.has(number)) return
   loading.add(number)
-  const generation = view.generation
-  try {
-    const answer = await getJSON('messages', { ...filter(), from: number * chunkSize, n: chunkSize })
-    if (generation !== view.generation) return
-    if (view.chunks.size > 100) view.chunks.clear()
-    view.chunks.set(number, answer.rows)
-    view.total = answer.total
-  } catch (e) { report(e) } finally { loading.delete(number) }
-  requestAnimationFrame(draw)
+  read({ from: number * chunkSize }).catch(report).finally(() => loading.delete(number))
 }
 
-// rowAt returns the row at a place of the list.
-async function rowAt(place) {
-  const number = Math.floor(place / chunkSize)
-  if (!view.chunks.get(number)?.[place % chunkSize]) {
-    const answer = await getJSON('messages', { ...filter(), from: number * chunkSize, n: chunkSize })
-    view.chunks.set(number, answer.rows)
-    view.total = answer.total
-  }
-  return view.chunks.get(number)[place % chunkSize]
+// read reads the chunk of the list with the message that params lead to. It returns that message and
+// its place.
+async function read(params) {
+  const generation = view.generation
+  const { total, place, from, rows } = await getJSON('messages', { ...filter(), ...params, n: chunkSize })
+  if (generation !== view.generation) return {}
+  if (view.chunks.size > 100) view.chunks.clear()
+  view.chunks.set(from / chunkSize, rows)
+  view.total = total
+  requestAnimationFrame(draw)
+  return { place, row: rows[place - from] }
 }
 
 function reveal(place) {
-  const list = $('list'), { factor } = scaled()
+  const list = $('list'), { height, factor } = scaled()
+  $('space').style.height = `${height}px`
   const top = place * rowHeight, seen = list.scrollTop * factor
   if (top < seen || top + rowHeight > seen + list.clientHeight) list.scrollTop = (top - list.clientHeight / 2) / factor
 }
@@ -145,48 +140,49 @@ function reveal(place) {
 async function reload() {
   view.generation++
   view.chunks.clear()
-  const answer = await getJSON('messages', { ...filter(), seq: view.row?.seq ?? '', before: 50, n: chunkSize })
-  view.total = answer.total
-  const near = answer.rows[answer.place - answer.from]
-  if (near) {
-    draw()
-    await choose(near, answer.place)
-  } else {
-    view.place = -1
-    draw()
-  }
+  loading.clear()
+  const { row, place } = await read({ seq: view.row?.seq ?? '' })
+  if (row) choose(row, place)
+  else view.place = -1
   drawSessions()
   readPlot()
 }
 
 // find chooses the message that params lead to, unless it precedes the message atLeast.
 const find = latest(async (params, atLeast = 0) => {
-  const answer = await getJSON('messages', { ...filter(), ...params, n: 1 })
-  view.total = answer.total
-  if (answer.rows[0]?.seq >= atLeast) await choose(answer.rows[0], answer.place)
+  const { row, place } = await read(params)
+  if (row?.seq >= atLeast) choose(row, place)
 })
+
+// newest reads the end of the list, and chooses the last message if the page follows.
+async function newest() {
+  const { row, place } = await read({ from: 1e9 })
+  if (view.follow && row) choose(row, place, true)
+}
+
+function last() {
+  view.follow = true
+  return newest()
+}
 
 async function move(by) {
   const place = Math.max(0, Math.min(view.total - 1, view.place + by))
-  const row = await rowAt(place)
-  if (row) await choose(row, place)
+  const row = view.chunks.get(Math.floor(place / chunkSize))?.[place % chunkSize]
+  if (row) choose(row, place)
+  else await find({ from: place })
 }
 
 async function nextFault(by) {
-  const answer = await getJSON('messages', { session: view.session, faults: 1, seq: (view.row?.seq ?? 0) + (by > 0 ? 1 : 0), n: 1 })
-  if (!answer.total) return
-  let place = answer.place
-  if (by < 0) place = Math.max(0, place - 1)
-  const row = (await getJSON('messages', { session: view.session, faults: 1, from: place, n: 1 })).rows[0]
-  if (row) await find({ seq: row.seq })
+  const faults = { session: view.session, faults: 1, n: 1 }, here = view.row?.seq ?? 0
+  let { place, rows } = await getJSON('messages', { ...faults, seq: here + (by > 0 ? 1 : 0) })
+  if (by < 0 && place > 0 && rows[0].seq >= here) rows = (await getJSON('messages', { ...faults, from: place - 1 })).rows
+  if (rows[0] && (rows[0].seq - here) * by > 0) await find({ seq: rows[0].seq })
 }
 
 // --- what is chosen ---
 
-async function choose(row, place, following = false) {
-  view.row = row
-  view.place = place
-  view.follow = following
+function choose(row, place, follow = false) {
+  Object.assign(view, { row, place, follow })
   history.replaceState(null, '', `#${row.seq}`)
   $('slider').value = row.at
   reveal(place)
@@ -280,13 +276,13 @@ function blocks(content) {
 
 function drawItem(kind, v, terminals) {
   switch (kind) {
-    case 'message': return item(v.role, v.role, el('div', 'text', blocks(v.content)))
-    case 'tool call': return drawTool(v, terminals)
-    case 'notice': return item('notice', '', el('div', 'text', `${v.severity}: ${v.title} ${v.description ?? ''}`))
-    case 'compaction': return item('compaction', '', el('div', 'text dim', `${v.status} ${blocks(v.summary)}`))
-    case 'subagent': return item('subagent', '', el('div', 'text', `${v.title ?? v.sessionId} ${v.state ?? ''}`))
+    case 'Message': return item(v.role, v.role, el('div', 'text', blocks(v.content)))
+    case 'ToolCall': return drawTool(v, terminals)
+    case 'Notice': return item('notice', '', el('div', 'text', `${v.severity}: ${v.title} ${v.description ?? ''}`))
+    case 'Compaction': return item('compaction', '', el('div', 'text dim', `${v.status} ${blocks(v.summary)}`))
+    case 'Subagent': return item('subagent', '', el('div', 'text', `${v.title ?? v.sessionId} ${v.state ?? ''}`))
   }
-  return item(kind, '', el('div', 'text dim mono', v.type ?? v.error ?? ''))
+  return item(kind.toLowerCase(), '', el('div', 'text dim mono', v.type ?? JSON.stringify(v)))
 }
 
 function drawTool(v, terminals) {
@@ -320,8 +316,8 @@ function drawPlan(plan) {
 function drawSessions() {
   const info = view.info
   if (!info) return
-  const all = [[-1, 'All messages', info.messages, info.sessions.reduce((n, s) => n + s.faults, 0)]]
-  info.sessions.forEach((s, i) => all.push([i, s.id ? s.title || s.id : `Connection ${s.conn}`, s.messages, s.faults]))
+  const all = [[-1, 'All messages', info.messages, info.faults]]
+  info.sessions.forEach((s, i) => all.push([i, s.id ? s.title || s.id : `Connection ${s.conn}${s.title && `: ${s.title}`}`, s.messages, s.faults]))
   $('sessions').replaceChildren(...all.map(([number, name, messages, faults]) => {
     const button = el('button', '', el('span', 'text', name), el('span', 'dim', `${count(messages, 'message')} `), el('span', 'must', faults ? count(faults, 'fault') : ''))
     if (number === view.session) button.setAttribute('aria-current', 'true')
@@ -382,24 +378,19 @@ async function refresh() {
   $('name').textContent = info.head.command?.join(' ') || info.path
   $('name').title = info.path
   $('slider').max = Math.max(info.length, 1)
-  const faults = info.sessions?.reduce((n, s) => n + s.faults, 0) ?? 0
   $('status').className = info.damaged ? 'failed' : ''
-  $('status').textContent = `${count(info.messages, 'message')}, ${count(faults, 'fault')}${info.ended ? '' : ', still recording'}${info.damaged ? `: ${info.damaged}` : ''}`
+  $('status').textContent = `${count(info.messages, 'message')}, ${count(info.faults, 'fault')}${info.ended ? '' : ', still recording'}${info.damaged ? `: ${info.damaged}` : ''}`
   if (before && before.messages === info.messages && before.ended === info.ended) return
-  info.sessions ??= []
-  const methods = ['', ...(info.methods ?? [])]
-  if ($('method').options.length !== methods.length) {
-    $('method').replaceChildren(...methods.map(m => { const o = el('option', '', m || 'all methods'); o.value = m; return o }))
+  const methods = new Set(['', ...info.methods])
+  if ($('method').options.length !== methods.size) {
+    $('method').replaceChildren(...Array.from(methods, m => { const o = el('option', '', m || 'all methods'); o.value = m; return o }))
     $('method').value = view.method
   }
   drawSessions()
   readPlot()
   for (const chunk of view.chunks.values()) chunk.stale = true // rows get responses and faults; they stay until they are read again
-  const answer = await getJSON('messages', { ...filter(), from: 1e9, n: 1 })
-  view.total = answer.total
-  draw()
   if (!view.row && wanted) await find({ seq: wanted }, info.ended ? 0 : wanted)
-  else if (view.follow && answer.rows[0]) await choose(answer.rows[0], answer.place, true)
+  else await newest()
 }
 
 async function poll() {
@@ -415,11 +406,6 @@ const keys = {
   '[': () => setFilter({ session: Math.max(-1, view.session - 1) }),
   ']': () => setFilter({ session: Math.min(view.info.sessions.length - 1, view.session + 1) }),
   f: () => setFilter({ faults: !view.faults }), c: copyMessage, '/': () => $('search').focus(), '?': () => $('keys').showModal(),
-}
-
-async function last() {
-  const row = await rowAt(view.total - 1)
-  if (row) await choose(row, view.total - 1, true)
 }
 
 document.addEventListener('keydown', e => {
