@@ -329,3 +329,26 @@ func TestAcceptedJustBeforeTheEnd(t *testing.T) {
 		})
 	}
 }
+
+// An agent that does not respond to the prompt that is withdrawn does not keep the caller.
+func TestWithdrawnPromptWithoutResponse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, peer := session(t, &viewer{}, &client.Options{CancelGrace: 3 * time.Second})
+		first := s.Prompt(t.Context(), acp.Text("first"))
+		peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
+		ctx, end := context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		begun := time.Now()
+		held := s.Prompt(ctx, acp.Text("held"))
+		prompt := peer.Expect("session/prompt")
+		assert.JSONEq(t, `{"requestId":`+string(prompt.ID)+`}`, string(peer.Expect("$/cancel_request").Params))
+		_, err := held.Wait()
+		assert.Equal(t, context.DeadlineExceeded, err)
+		assert.Equal(t, 4*time.Second, time.Since(begun))
+		peer.Fail(prompt, -32800, "Request cancelled") // the caller no longer waits for it
+		sendUpdate(peer, "idle end_turn")
+		idle, err := first.Wait()
+		require.NoError(t, err)
+		assert.Equal(t, acp.StopReasonEndTurn, idle.StopReason)
+	})
+}

@@ -155,7 +155,10 @@ func outcomeOf(turn *client.Turn) string {
 	case errors.As(err, &said):
 		end += fmt.Sprint(int(said.Code))
 	case err != nil:
-		_, reason, _ := strings.Cut(err.Error(), " and ")
+		_, reason, ok := strings.Cut(err.Error(), " and ")
+		if !ok {
+			reason = err.Error()
+		}
 		end += ": " + reason
 	}
 	text := strings.Join(got, ", ")
