@@ -68,7 +68,10 @@ type Recording struct {
 	Path string
 	Head recording.Head
 
-	file *os.File
+	file interface {
+		io.ReaderAt
+		io.Closer
+	}
 	hits hits
 
 	mu       sync.RWMutex // guards all below
