@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,16 +178,22 @@ func TestInputIsMadeExact(t *testing.T) {
 // Calls have results in their order, and ids of their own whatever the model calls them.
 func TestManyCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var running, most atomic.Int32
+		var mu sync.Mutex // guards both
+		running, most := 0, 0
 		var order []string
 		read := tools.Tool{Name: "read", Effect: tools.Reads, Schema: object, Run: func(_ context.Context, c *tools.Call) (tools.Result, error) {
-			most.Store(max(most.Load(), running.Add(1)))
+			mu.Lock()
+			running++
+			most = max(most, running)
+			mu.Unlock()
 			time.Sleep(time.Second)
-			running.Add(-1)
+			mu.Lock()
+			running--
+			mu.Unlock()
 			return tools.Text(string(c.Input())), nil
 		}}
 		write := tools.Tool{Name: "write", Effect: tools.Writes, Schema: object, Run: func(_ context.Context, c *tools.Call) (tools.Result, error) {
-			assert.Zero(t, running.Load())
+			assert.Zero(t, running)
 			order = append(order, string(c.Input()))
 			return tools.Text(string(c.Input())), nil
 		}}
@@ -207,7 +212,7 @@ func TestManyCalls(t *testing.T) {
 			ids[d.ToolCallID] = true
 		}
 		assert.Len(t, ids, len(all))
-		assert.EqualValues(t, 4, most.Load())
+		assert.Equal(t, 4, most)
 		assert.Equal(t, []string{`{"n":6}`, `{"n":7}`, `{"n":9}`}, order)
 		assert.Equal(t, 4*time.Second, time.Since(began))
 		ended := 0
