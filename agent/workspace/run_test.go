@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -175,27 +176,29 @@ func TestCancel(t *testing.T) {
 
 // A terminal of the client is killed, read and released.
 func TestStoppedAtTheClient(t *testing.T) {
-	for _, timeout := range []time.Duration{0, 50 * time.Millisecond} {
-		f := open(t, "c", nil)
-		f.editor.killed, f.editor.output = make(chan struct{}), "begun\n"
-		ctx, cancel := context.WithCancelCause(t.Context())
-		f.editor.before = func(method string) {
-			if method == acp.MethodTerminalWaitForExit && timeout == 0 {
-				cancel(acp.ErrTurnCancelled)
+	for _, timeout := range []time.Duration{0, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			f := open(t, "c", nil)
+			f.editor.killed, f.editor.output = make(chan struct{}), "begun\n"
+			ctx, cancel := context.WithCancelCause(t.Context())
+			f.editor.before = func(method string) {
+				if method == acp.MethodTerminalWaitForExit && timeout == 0 {
+					cancel(acp.ErrTurnCancelled)
+				}
 			}
-		}
-		res, err := f.Run(ctx, workspace.Command{Line: "sleep 1000", Timeout: timeout}, nil)
-		require.NotNil(t, res, err)
-		assert.Equal(t, "begun\n", res.Output)
-		assert.Equal(t, "SIGKILL", res.Signal)
-		assert.Equal(t, timeout > 0, res.TimedOut)
-		if timeout == 0 {
-			assert.ErrorIs(t, err, acp.ErrTurnCancelled)
-		} else {
-			assert.NoError(t, err)
-		}
-		asked := f.editor.requests()
-		assert.Contains(t, asked, acp.MethodTerminalKill)
-		assert.Equal(t, []string{acp.MethodTerminalOutput, acp.MethodTerminalRelease}, asked[len(asked)-2:])
+			res, err := f.Run(ctx, workspace.Command{Line: "sleep 1000", Timeout: timeout}, nil)
+			require.NotNil(t, res, err)
+			assert.Equal(t, "begun\n", res.Output)
+			assert.Equal(t, "SIGKILL", res.Signal)
+			assert.Equal(t, timeout > 0, res.TimedOut)
+			if timeout == 0 {
+				assert.ErrorIs(t, err, acp.ErrTurnCancelled)
+			} else {
+				assert.NoError(t, err)
+			}
+			asked := f.editor.requests()
+			assert.Contains(t, asked, acp.MethodTerminalKill)
+			assert.Equal(t, []string{acp.MethodTerminalOutput, acp.MethodTerminalRelease}, asked[len(asked)-2:])
+		})
 	}
 }
