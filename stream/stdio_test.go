@@ -144,7 +144,7 @@ func filePair(t testing.TB, kind string) (near, far *os.File) {
 func helperInterrupt() {
 	s := stream.Stdio()
 	ended := make(chan error, 2)
-	progress := make(chan struct{})
+	progress := make(chan struct{}, 1)
 	go func() { // ends with the close
 		_, err := s.Read()
 		ended <- err
@@ -155,7 +155,10 @@ func helperInterrupt() {
 				ended <- err
 				return
 			}
-			progress <- struct{}{}
+			select {
+			case progress <- struct{}{}:
+			default:
+			}
 		}
 	}()
 	for blocked := false; !blocked; {
