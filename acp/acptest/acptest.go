@@ -76,11 +76,7 @@ func Command(args []string, env ...string) Target {
 
 // URL checks an agent in the network, which is reached by WebSocket or HTTP. The opts may be nil.
 func URL(url string, opts *remote.DialOptions) Target {
-	kind := check.HTTP
-	if strings.HasPrefix(url, "ws") {
-		kind = check.WebSocket
-	}
-	return Target{check.OverStream(kind, url, func(ctx context.Context) (stream.Stream, error) { return remote.Dial(ctx, url, opts) })}
+	return Target{check.Dial(url, opts)}
 }
 
 // Options configure a run. The zero value selects the defaults, and nil is equivalent to it.

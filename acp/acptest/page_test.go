@@ -51,13 +51,18 @@ func rows(suite check.Suite, defects []defect.Defect) string {
 		var found []string
 		for _, d := range defects {
 			for _, version := range []int{1, 2} {
-				if c.In.Has(version) && (d.In == 0 || d.In.Has(version)) && d.Finding(c.ID, version) == check.Fail {
+				if c.In.Has(version) && c.Over.Has(check.Memory) && (d.In == 0 || d.In.Has(version)) && d.Finding(c.ID, version) == check.Fail {
 					found = append(found, d.Name)
 					break
 				}
 			}
 		}
 		versions := map[check.Versions]string{check.V1: "1", check.V2: "2", check.Both: "both"}[c.In]
+		for _, d := range defect.Network {
+			if d.Finds[c.ID] == check.Fail {
+				found = append(found, d.Name)
+			}
+		}
 		fmt.Fprintf(&b, "| <a id=%q></a>%s | %s | %s | %s | %s | %s |\n", strings.ToLower(c.ID), c.ID,
 			strings.ReplaceAll(c.Title, "|", "\\|"), c.Tier, versions, cmp.Or(c.Fact, "-"), strings.Join(found, ", "))
 	}

@@ -10,7 +10,7 @@ import (
 // Suite returns the checks of agents.
 func Suite() check.Suite {
 	return check.Suite{Role: check.AgentRole, Hello: hello,
-		Checks: slices.Concat(initializing, jsonrpc, passiveRules, prompts, cancelling)}
+		Checks: slices.Concat(initializing, jsonrpc, passiveRules, prompts, cancelling, network)}
 }
 
 // newest is the version that a client asks for which speaks them all.

@@ -2,12 +2,16 @@ package check
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/remote"
 )
 
 // Kind is how a peer is reached. Kinds combine as bits.
@@ -23,6 +27,9 @@ const (
 	Bytes   = Memory | Process // peers that read lines, which may hold anything
 	Network = WebSocket | HTTP
 )
+
+// Has reports whether k has a kind; 0 has all.
+func (k Kind) Has(kind Kind) bool { return k == 0 || k&kind != 0 }
 
 // Link carries messages between a check and its peer. Read and Write are called by one goroutine
 // each.
@@ -45,8 +52,11 @@ type Target struct {
 	Kind Kind
 	// Open starts the program, or connects to it, for one connection.
 	Open func(ctx context.Context) (Link, error)
-	// URL is where a peer of the kind [Network] listens.
-	URL string
+	// URL is where a peer of the kind [Network] listens, Client sends requests there, and Header
+	// returns the headers that show who sends them. Header may be nil.
+	URL    string
+	Client *http.Client
+	Header func(context.Context) (http.Header, error)
 }
 
 // InMemory returns a target that serve runs in this program. Serve must return when its ctx or
@@ -100,16 +110,23 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return nil, err
 }
 
-// OverStream returns a target that a connection with whole messages leads to, such as one of
-// package stream/remote.
-func OverStream(kind Kind, url string, dial func(ctx context.Context) (stream.Stream, error)) Target {
-	return Target{Kind: kind, URL: url, Open: func(ctx context.Context) (Link, error) {
-		s, err := dial(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return &streamLink{s: s, done: make(chan struct{})}, nil
-	}}
+// Dial returns a target that is reached by URL.
+func Dial(url string, opts *remote.DialOptions) Target {
+	kind := HTTP
+	if strings.HasPrefix(url, "ws") {
+		kind = WebSocket
+	}
+	if opts == nil {
+		opts = &remote.DialOptions{}
+	}
+	return Target{Kind: kind, URL: url, Client: cmp.Or(opts.Client, http.DefaultClient), Header: opts.Header,
+		Open: func(ctx context.Context) (Link, error) {
+			s, err := remote.Dial(ctx, url, opts)
+			if err != nil {
+				return nil, err
+			}
+			return &streamLink{s: s, done: make(chan struct{})}, nil
+		}}
 }
 
 // streamLink is a [Link] over a [stream.Stream].

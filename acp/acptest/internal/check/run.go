@@ -178,7 +178,7 @@ func (r *run) selected(id string) bool {
 
 // wanted reports whether a check runs: also to make the traffic that a selected check judges.
 func (r *run) wanted(c *Check) bool {
-	if r.version != 0 && !c.In.Has(r.version) {
+	if r.version != 0 && !c.In.Has(r.version) || !c.Over.Has(r.target.Kind) {
 		return false
 	}
 	return r.selected(c.ID) || !c.Rough && slices.ContainsFunc(r.suite.Checks, func(other Check) bool {
@@ -246,9 +246,6 @@ func (r *run) check(ctx context.Context, c *Check) Result {
 		return t.result(0)
 	}
 	took := r.play(t, func(t *T) {
-		if c.Over != 0 && c.Over&r.target.Kind == 0 {
-			t.Skip("It does not apply to a peer that is reached in this way.")
-		}
 		if c.Needs != "" && !t.Has(c.Needs) {
 			t.Skip("The %s does not advertise %s.", t.role, c.Needs)
 		}

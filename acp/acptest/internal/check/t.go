@@ -103,8 +103,11 @@ func (t *T) Cwd() string { return t.opts.Cwd }
 // Auth returns the id of the method by which the agent is signed in, or "".
 func (t *T) Auth() string { return t.opts.Auth }
 
-// URL is where a peer on the network listens.
-func (t *T) URL() string { return t.target.URL }
+// Target is the peer.
+func (t *T) Target() *Target { return &t.target }
+
+// Wait is how long a check waits for what the peer must send.
+func (t *T) Wait() time.Duration { return t.wait }
 
 // Kind is how the peer is reached.
 func (t *T) Kind() Kind { return t.target.Kind }

@@ -1,0 +1,363 @@
+package agents
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
+)
+
+// keptAlive is within which time a stream on which nothing happens must show that it lives.
+const keptAlive = 35 * time.Second
+
+var network = []check.Check{
+	{ID: "AK-HTTP-001", Title: "A POST of initialize is answered with 200 and the id of a connection.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+		Run: func(t *check.T) { connectHTTP(t) }},
+	{ID: "AK-HTTP-002", Title: "A POST of a further message is answered with 202.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+		Run: func(t *check.T) {
+			c := begun(t)
+			c.status("a POST", c.post(ping, nil), http.StatusAccepted)
+		}},
+	{ID: "AK-HTTP-003", Title: "A connection that does not exist is 404.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+		Run: func(t *check.T) {
+			c := begun(t)
+			c.id = "acptest-no-such-connection"
+			c.status("a POST", c.post(ping, nil), http.StatusNotFound)
+			c.status("a GET", c.get(nil), http.StatusNotFound)
+		}},
+	{ID: "AK-HTTP-004", Title: "A POST that is not JSON by its type is refused with 415, and by its content with 400.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+		Run: func(t *check.T) {
+			c := begun(t)
+			c.status("a POST of text", c.post(ping, http.Header{"Content-Type": {"text/plain"}}), http.StatusUnsupportedMediaType)
+			c.status("a POST of bad JSON", c.post("{nonsense", nil), http.StatusBadRequest)
+		}},
+	{ID: "AK-HTTP-005", Title: "A batch is refused.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+		Run: func(t *check.T) {
+			c := begun(t)
+			c.status("a batch", c.post("["+ping+"]", nil), http.StatusNotImplemented, http.StatusBadRequest)
+		}},
+	{ID: "AK-HTTP-006", Title: "A GET that does not accept an event stream is 406.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+		Run: func(t *check.T) {
+			c := begun(t)
+			c.status("a GET", c.get(http.Header{"Accept": {"text/html"}}), http.StatusNotAcceptable)
+		}},
+	{ID: "AK-HTTP-007", Title: "A second event stream is 409, or takes the place of the first.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+		Run: func(t *check.T) {
+			c := begun(t)
+			first := c.events("")
+			r := c.get(nil)
+			c.status("a second GET", r, http.StatusConflict, http.StatusOK)
+			if r.StatusCode == http.StatusOK && !first.ends() {
+				t.Fail("Two event streams of one connection are open.")
+			}
+		}},
+	{ID: "AK-HTTP-008", Title: "DELETE ends a connection.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+		Run: func(t *check.T) {
+			c := begun(t)
+			c.status("a DELETE", c.do(http.MethodDelete, "", nil), http.StatusAccepted, http.StatusOK, http.StatusNoContent)
+			c.status("a POST after it", c.post(ping, nil), http.StatusNotFound)
+		}},
+	{ID: "AK-HTTP-009", Title: "A session in the header that is not the one in the params is 400.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+		Run: func(t *check.T) {
+			c := begun(t)
+			id := c.session()
+			r := c.post(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"other"}}`, http.Header{"Acp-Session-Id": {id}})
+			c.status("a POST for two sessions", r, http.StatusBadRequest)
+		}},
+	{ID: "AK-HTTP-010", Title: "A page of another origin is refused.", Tier: check.Should, Fact: "6.8", In: check.Both, Over: check.Network, First: true,
+		Run: func(t *check.T) {
+			c := newHTTP(t)
+			c.refused("A page of another origin", c.reach(http.Header{"Origin": {"https://acptest.invalid"}}, ""))
+		}},
+	{ID: "AK-HTTP-011", Title: "A server on this machine refuses names that are not its own.", Tier: check.Should, Fact: "6.8", In: check.Both, Over: check.Network, First: true,
+		Run: func(t *check.T) {
+			c := newHTTP(t)
+			if host := c.url.Hostname(); host != "localhost" && host != "127.0.0.1" && host != "::1" {
+				t.Skip("The agent is not reached by the loopback interface.")
+			}
+			c.refused("Another host name", c.reach(nil, "acptest.invalid"))
+		}},
+	{ID: "AK-HTTP-012", Title: "Without its token nothing is served.", Tier: check.Must, Fact: "6.8", In: check.Both, Over: check.Network, First: true,
+		Run: func(t *check.T) {
+			c := newHTTP(t)
+			if len(c.credentials) == 0 {
+				t.Skip("No token is set.")
+			}
+			c.credentials = nil
+			c.refused("A request without a token", c.reach(nil, ""))
+			if t.Kind() == check.HTTP {
+				c.id = "acptest-no-such-connection"
+				c.refused("A GET without a token", c.get(nil))
+			}
+		}},
+	{ID: "AK-HTTP-013", Title: "An event stream on which nothing happens shows that it lives.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+		Run: func(t *check.T) {
+			s := begun(t).events("")
+			for _, err := s.line(time.Second); err == nil; _, err = s.line(time.Second) {
+			} // what comes with the headers
+			if _, err := s.line(keptAlive); err != nil {
+				t.Fail("Nothing came on the event stream in %v.", keptAlive)
+			}
+		}},
+	{ID: "AK-HTTP-014", Title: "An event stream that was cut continues with the event after the last one.", Tier: check.Must, Fact: "6.2", In: check.Both, Over: check.HTTP, First: true, Prompts: []string{"text"},
+		Run: resumes},
+}
+
+// ping is a request that every agent answers with an error.
+const ping = `{"jsonrpc":"2.0","id":"acptest","method":"_acptest/ping","params":{}}`
+
+// httpConn is a connection over streamable HTTP, made by hand.
+type httpConn struct {
+	t           *check.T
+	url         *url.URL
+	credentials http.Header
+	id          string // Acp-Connection-Id
+	ids         int
+}
+
+func newHTTP(t *check.T) *httpConn {
+	c := &httpConn{t: t}
+	var err error
+	if c.url, err = url.Parse(strings.Replace(t.Target().URL, "ws", "http", 1)); err != nil {
+		t.Inconclusive("The URL cannot be read: %v.", err)
+	}
+	if t.Target().Header != nil {
+		if c.credentials, err = t.Target().Header(t.Context()); err != nil {
+			t.Inconclusive("There are no credentials: %v.", err)
+		}
+	}
+	return c
+}
+
+// request sends a request, whose response is closed when the check ends.
+func (c *httpConn) request(method, body string, header http.Header, host string) *http.Response {
+	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url.String(), strings.NewReader(body))
+	if err != nil {
+		c.t.Inconclusive("A request cannot be made: %v.", err)
+	}
+	for name, values := range c.credentials {
+		r.Header[name] = values
+	}
+	if c.id != "" {
+		r.Header.Set("Acp-Connection-Id", c.id)
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	r.Host = host
+	response, err := c.t.Target().Client.Do(r)
+	if err != nil {
+		c.t.Fail("%s %s failed: %v.", method, c.url.Path, err)
+	}
+	context.AfterFunc(c.t.Context(), func() { _ = response.Body.Close() })
+	return response
+}
+
+func (c *httpConn) do(method, body string, header http.Header) *http.Response {
+	return c.request(method, body, header, "")
+}
+
+var jsonHeader = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+
+func (c *httpConn) post(body string, header http.Header) *http.Response {
+	all := jsonHeader.Clone()
+	for name, values := range header {
+		all[name] = values
+	}
+	return c.do(http.MethodPost, body, all)
+}
+
+func (c *httpConn) get(header http.Header) *http.Response {
+	if header == nil {
+		header = http.Header{"Accept": {"text/event-stream"}}
+	}
+	return c.do(http.MethodGet, "", header)
+}
+
+// reach sends the first request of a connection, over either transport.
+func (c *httpConn) reach(header http.Header, host string) *http.Response {
+	if c.t.Kind() == check.WebSocket {
+		all := http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"YWNwdGVzdGFjcHRlc3QhIQ=="}}
+		for name, values := range header {
+			all[name] = values
+		}
+		return c.request(http.MethodGet, "", all, host)
+	}
+	all := jsonHeader.Clone()
+	for name, values := range header {
+		all[name] = values
+	}
+	return c.request(http.MethodPost, c.message("initialize", initParams(cmp.Or(c.t.Version, newest))), all, host)
+}
+
+// message returns a request with a new id.
+func (c *httpConn) message(method string, params any) string {
+	c.ids++
+	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.ids, "method": method, "params": params}) // maps of these cannot fail
+	return string(b)
+}
+
+func (c *httpConn) status(what string, r *http.Response, want ...int) {
+	c.t.Expect(fmt.Sprintf("status %v", want))
+	if !slices.Contains(want, r.StatusCode) {
+		c.t.Fail("%s got status %d.", strings.ToUpper(what[:1])+what[1:], r.StatusCode)
+	}
+}
+
+func (c *httpConn) refused(what string, r *http.Response) {
+	if r.StatusCode < 400 || r.StatusCode >= 500 {
+		c.t.Fail("%s got status %d.", what, r.StatusCode)
+	}
+}
+
+// connectHTTP sends initialize.
+func connectHTTP(t *check.T) *httpConn {
+	c := newHTTP(t)
+	r := c.reach(nil, "")
+	c.status("the POST of initialize", r, http.StatusOK)
+	if c.id = r.Header.Get("Acp-Connection-Id"); c.id == "" {
+		t.Fail("The response to initialize has no Acp-Connection-Id.")
+	}
+	return c
+}
+
+func begun(t *check.T) (c *httpConn) {
+	t.Works(func() { c = connectHTTP(t) })
+	return c
+}
+
+// session starts a session and returns its id.
+func (c *httpConn) session() (id string) {
+	c.t.Works(func() {
+		stream := c.events("")
+		request := c.message("session/new", newParams(c.t))
+		c.status("the POST of session/new", c.post(request, nil), http.StatusAccepted)
+		for id == "" {
+			_, data := stream.event(c.t)
+			var response struct {
+				Result struct{ SessionID string }
+			}
+			if json.Unmarshal([]byte(data), &response) == nil {
+				id = response.Result.SessionID
+			}
+		}
+	})
+	return id
+}
+
+// eventStream is an event stream that is read all the time.
+type eventStream struct {
+	header http.Header
+	lines  chan string // closed at the end
+	cut    func()
+}
+
+// events opens the event stream of the connection, or of a session.
+func (c *httpConn) events(session string, last ...string) *eventStream {
+	header := http.Header{"Accept": {"text/event-stream"}}
+	if session != "" {
+		header.Set("Acp-Session-Id", session)
+	}
+	if last != nil {
+		header.Set("Last-Event-ID", last[0])
+	}
+	r := c.get(header)
+	c.status("a GET", r, http.StatusOK)
+	s := &eventStream{header: r.Header, lines: make(chan string, 1<<12)}
+	s.cut = sync.OnceFunc(func() { _ = r.Body.Close() })
+	go func() { // ends with the body, which the end of the check closes
+		defer close(s.lines)
+		for lines := bufio.NewScanner(io.Reader(r.Body)); lines.Scan(); {
+			select {
+			case s.lines <- lines.Text():
+			case <-c.t.Context().Done():
+				return
+			}
+		}
+	}()
+	return s
+}
+
+// line returns the next line that is not empty.
+func (s *eventStream) line(within time.Duration) (string, error) {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	for {
+		select {
+		case line, ok := <-s.lines:
+			if !ok {
+				return "", io.EOF
+			}
+			if line != "" {
+				return line, nil
+			}
+		case <-timer.C:
+			return "", context.DeadlineExceeded
+		}
+	}
+}
+
+// ends reports whether the stream ends soon.
+func (s *eventStream) ends() bool {
+	for {
+		if _, err := s.line(time.Second); err != nil {
+			return err == io.EOF
+		}
+	}
+}
+
+// event returns the next event with its id.
+func (s *eventStream) event(t *check.T) (id, data string) {
+	for {
+		line, err := s.line(t.Wait())
+		if err != nil {
+			t.Fail("An event did not come: %v.", err)
+		}
+		if value, ok := strings.CutPrefix(line, "id:"); ok {
+			id = strings.TrimSpace(value)
+		}
+		if value, ok := strings.CutPrefix(line, "data:"); ok {
+			return id, strings.TrimSpace(value)
+		}
+	}
+}
+
+// resumes cuts the event stream of a session behind each event of a turn.
+func resumes(t *check.T) {
+	c := begun(t)
+	id := c.session()
+	stream := c.events(id)
+	c.t.Works(func() {
+		c.status("the POST of session/prompt", c.post(c.message("session/prompt", map[string]any{"sessionId": id,
+			"prompt": []any{map[string]any{"type": "text", "text": t.Prompt("text")}}}), http.Header{"Acp-Session-Id": {id}}), http.StatusAccepted)
+	})
+	type event struct{ id, data string }
+	var all []event
+	for done := false; !done; {
+		var e event
+		t.Works(func() { e.id, e.data = stream.event(t) })
+		if e.id == "" {
+			t.Skip("The agent does not number the events of its streams.")
+		}
+		all = append(all, e)
+		done = strings.Contains(e.data, `"stopReason"`)
+	}
+	for i := range len(all) - 1 {
+		stream.cut()
+		stream.ends()
+		stream = c.events(id, all[i].id)
+		if got, data := stream.event(t); data != all[i+1].data {
+			t.Fail("After the event %s came %s, %.200s; before the cut it was %s, %.200s.", all[i].id, got, data, all[i+1].id, all[i+1].data)
+		}
+	}
+}
