@@ -2,7 +2,8 @@
 //
 //	read FILE, write FILE: TEXT, append to FILE: TEXT, edit FILE: replace "A" with "B", search "A", run COMMAND, wait
 //
-// joined with ", then ". It makes one call an answer, and checks each request as strict servers do.
+// joined with ", then ". It makes one call an answer, and checks each request as strict servers do. It
+// knows the tools of examples/coder, and those of other agents that run a command.
 package chatserver
 
 import (
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +23,10 @@ import (
 type Server struct {
 	URL string // for BASE_URL
 
+	// AnyRoles, set before the first request, lets roles follow each other as they like: other
+	// agents ask for titles and suggestions in ways that not all templates take.
+	AnyRoles bool
+
 	mu      sync.Mutex
 	faults  []string
 	seen    int
@@ -28,14 +34,49 @@ type Server struct {
 }
 
 type message struct {
-	Role       string  `json:"role"`
-	Content    *string `json:"content"`
-	ToolCallID string  `json:"tool_call_id"`
+	Role       string   `json:"role"`
+	Content    *content `json:"content"`
+	ToolCallID string   `json:"tool_call_id"`
 	ToolCalls  []struct {
 		ID       string `json:"id"`
 		Function struct{ Name, Arguments string }
 	} `json:"tool_calls"`
 }
+
+// content is a text, or the texts of parts.
+type content string
+
+func (c *content) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*c = content(text)
+		return nil
+	}
+	var parts []struct{ Text string }
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		*c += content(p.Text) + "\n"
+	}
+	return nil
+}
+
+// prompt returns the last line that asks for a call, or all of the text.
+func (c content) prompt() string {
+	prompt := string(c)
+	for line := range strings.Lines(prompt) {
+		line = strings.TrimSpace(line)
+		first, _, _ := strings.Cut(line, next)
+		if name, _ := call(first); name != "" {
+			prompt = line
+		}
+	}
+	return prompt
+}
+
+// next joins the steps of a prompt.
+const next = ", then "
 
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
@@ -65,7 +106,10 @@ func (s *Server) Aborted() int {
 }
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
-	var req struct{ Messages []message }
+	var req struct {
+		Messages []message
+		Tools    []struct{ Function struct{ Name string } }
+	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the agent was killed
@@ -74,7 +118,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	if err := json.Unmarshal(body, &req); err != nil {
 		fault = err.Error()
 	} else {
-		fault = check(req.Messages)
+		fault = check(req.Messages, s.AnyRoles)
 	}
 	s.mu.Lock()
 	s.seen++
@@ -91,25 +135,35 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	for _, m := range req.Messages {
 		switch m.Role {
 		case "user":
-			prompt, made = *m.Content, 0
+			prompt, made = m.Content.prompt(), 0
 		case "tool":
 			made++
 		}
 	}
+	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(choice string, args ...any) {
 		fmt.Fprintf(w, "data: {\"choices\":[%s]}\n\n", fmt.Sprintf(choice, args...))
 		w.(http.Flusher).Flush()
 	}
 	text := func(text string) { send(`{"delta":{"content":%q}}`, text) }
-	steps := strings.Split(prompt, ", then ")
-	if made == len(steps) {
+	end := func(reason string) {
+		send(`{"delta":{},"finish_reason":%q}`, reason)
+		fmt.Fprint(w, "data: [DONE]\n\n")
+	}
+	steps := strings.Split(prompt, next)
+	if made >= len(steps) {
 		text("I have read: ")
-		text(*req.Messages[len(req.Messages)-1].Content)
-		send(`{"delta":{},"finish_reason":"stop"}`)
+		text(string(*req.Messages[len(req.Messages)-1].Content))
+		end("stop")
 		return
 	}
 	name, input := call(steps[made])
-	if name == "" {
+	for _, t := range req.Tools {
+		if name == runCommand && slices.Contains(runs, t.Function.Name) {
+			name = t.Function.Name
+		}
+	}
+	if name == "" || len(req.Tools) == 0 {
 		text("I say ")
 		text("nothing more.")
 		if steps[made] == "wait" {
@@ -119,7 +173,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 			s.mu.Unlock()
 			return
 		}
-		send(`{"delta":{},"finish_reason":"stop"}`)
+		end("stop")
 		return
 	}
 	arguments, err := json.Marshal(input)
@@ -131,14 +185,13 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	half := len(arguments) / 2
 	send(`{"delta":{"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":%q,"arguments":%q}}]}}`, len(req.Messages), name, arguments[:half])
 	send(`{"delta":{"tool_calls":[{"index":0,"function":{"arguments":%q}}]}}`, arguments[half:])
-	send(`{"delta":{},"finish_reason":"tool_calls"}`)
-	fmt.Fprint(w, "data: [DONE]\n\n")
+	end("tool_calls")
 }
 
 // check returns what is wrong with a conversation: each call has one result, right behind it, and
 // apart from calls and results the person and the model speak in turn, as templates of Mistral and
 // Gemma want it.
-func check(messages []message) string {
+func check(messages []message, anyRoles bool) string {
 	open := map[string]bool{}
 	speaker := "assistant"
 	for i, m := range messages {
@@ -153,7 +206,7 @@ func check(messages []message) string {
 			return fmt.Sprintf("message %d has no content", i)
 		}
 		if m.Role == "user" || m.Role == "assistant" && len(m.ToolCalls) == 0 {
-			if m.Role == speaker {
+			if m.Role == speaker && !anyRoles {
 				return fmt.Sprintf("message %d: conversation roles must alternate user/assistant", i)
 			}
 			speaker = m.Role
@@ -171,6 +224,11 @@ func check(messages []message) string {
 	return ""
 }
 
+// runs are the names of the tool that runs a command, of goose, opencode and qwen-code.
+var runs = []string{"shell", "bash", "run_shell_command"}
+
+const runCommand = "run_command"
+
 var commands = []struct {
 	pattern *regexp.Regexp
 	name    string
@@ -178,12 +236,12 @@ var commands = []struct {
 }{
 	{regexp.MustCompile(`^read (\S+)$`), "read_file", func(g []string) any { return map[string]any{"path": g[1]} }},
 	{regexp.MustCompile(`^write (\S+): (.*)$`), "write_file", func(g []string) any { return map[string]any{"path": g[1], "text": g[2]} }},
-	{regexp.MustCompile(`^append to (\S+): (.*)$`), "run_command", func(g []string) any { return map[string]any{"command": "echo '" + g[2] + "' >> " + g[1]} }},
+	{regexp.MustCompile(`^append to (\S+): (.*)$`), runCommand, func(g []string) any { return map[string]any{"command": "echo '" + g[2] + "' >> " + g[1]} }},
 	{regexp.MustCompile(`^edit (\S+): replace "(.*)" with "(.*)"$`), "edit_file", func(g []string) any {
 		return map[string]any{"path": g[1], "edits": []any{map[string]any{"old": g[2], "new": g[3]}}}
 	}},
 	{regexp.MustCompile(`^search "(.*)"$`), "search", func(g []string) any { return map[string]any{"pattern": g[1]} }},
-	{regexp.MustCompile(`^run (.*)$`), "run_command", func(g []string) any { return map[string]any{"command": g[1]} }},
+	{regexp.MustCompile(`^run (.*)$`), runCommand, func(g []string) any { return map[string]any{"command": g[1]} }},
 }
 
 // call returns the call of a step, and "" if there is none.

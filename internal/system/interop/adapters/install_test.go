@@ -19,7 +19,7 @@ import (
 )
 
 // adaptersVar asks for the tests with the agents of this folder. They are not run
-// otherwise: npm installs almost a gigabyte for them.
+// otherwise: npm installs almost two gigabytes for them.
 const adaptersVar = "ACPKIT_INTEROP_ADAPTERS"
 
 // installedAdapters is the output and the error of npm ci. It runs once, and only if the
@@ -71,16 +71,22 @@ var adapters = []adapter{
 	},
 }
 
-// eachAdapter runs a test for each agent, if the tests with them were asked for.
-func eachAdapter(t *testing.T, test func(t *testing.T, a *adapter)) {
+// needAdapters installs the agents, if the tests with them were asked for.
+func needAdapters(t *testing.T) {
+	t.Helper()
 	if os.Getenv(adaptersVar) == "" {
-		t.Skipf("%s is not set: this test installs agents with npm, which takes a gigabyte", adaptersVar)
+		t.Skipf("%s is not set: this test installs agents with npm, which takes two gigabytes", adaptersVar)
 	}
 	need(t, "npm")
 	need(t, "node")
 	if out, err := installedAdapters(); err != nil {
 		t.Fatalf("npm ci: %v\n%s", err, out)
 	}
+}
+
+// eachAdapter runs a test for each agent of version 2.
+func eachAdapter(t *testing.T, test func(t *testing.T, a *adapter)) {
+	needAdapters(t)
 	for _, a := range adapters {
 		t.Run(a.name, func(t *testing.T) { test(t, &a) })
 	}
@@ -101,12 +107,17 @@ func newWorkplace(t *testing.T, a *adapter) *workplace {
 	t.Helper()
 	p := &workplace{adapter: a, dir: pairtest.TempDir(t), home: pairtest.TempDir(t)}
 	p.model = newScriptedModel(t, a.dialect, p.dir)
-	// Whoever tries to reach another computer must fail.
-	nowhere := "http://127.0.0.1:9"
-	p.env = append(a.prepare(t, p.home, p.model.url()),
-		"PATH="+os.Getenv("PATH"), "HOME="+p.home, "USERPROFILE="+p.home, "TMPDIR="+p.home, "NO_BROWSER=1",
-		"HTTP_PROXY="+nowhere, "HTTPS_PROXY="+nowhere, "ALL_PROXY="+nowhere, "NO_PROXY=127.0.0.1")
+	p.env = append(a.prepare(t, p.home, p.model.url()), baseEnv(p.home)...)
 	return p
+}
+
+// baseEnv is what each agent has in its environment. Whoever tries to reach another computer must fail.
+func baseEnv(home string) []string {
+	nowhere := "http://127.0.0.1:9"
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "USERPROFILE=" + home, "TMPDIR=" + home, "NO_BROWSER=1",
+		"HTTP_PROXY=" + nowhere, "HTTPS_PROXY=" + nowhere, "ALL_PROXY=" + nowhere, "NO_PROXY=127.0.0.1",
+	}
 }
 
 // writing returns the prompt that makes the agent change a file, which is a new one each time:
