@@ -54,6 +54,7 @@ type T struct {
 	expect      string
 	proof       *Message
 	unreachable error
+	sent, read  string // what Show was given
 }
 
 // stop is what ends a check before its function returns.
@@ -90,6 +91,9 @@ func (t *T) Skip(format string, args ...any) { t.end(Skip, format, args) }
 
 // Inconclusive states that nothing made it happen, or that something before it failed.
 func (t *T) Inconclusive(format string, args ...any) { t.end(Inconclusive, format, args) }
+
+// Show says what was sent and read by other means than a [Peer], for the result.
+func (t *T) Show(sent, read string) { t.sent, t.read = sent, read }
 
 // Expect says what the check waits for, for the result.
 func (t *T) Expect(text string) { t.expect = text }
@@ -162,7 +166,7 @@ func (t *T) result(took time.Duration) Result {
 	if r.Verdict == Pass || r.Verdict == Skip {
 		return r
 	}
-	r.Expected = t.expect
+	r.Expected, r.Sent, r.Read = t.expect, excerpt([]byte(t.sent)), excerpt([]byte(t.read))
 	if len(t.peers) > 0 {
 		p := t.peers[len(t.peers)-1]
 		p.mu.Lock()
