@@ -98,7 +98,7 @@ func tab(t *testing.T) context.Context {
 		chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true), chromedp.Flag("enable-precise-memory-info", true))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), flags...)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -137,7 +137,7 @@ func run(t *testing.T, ctx context.Context, statements string) {
 func until(t *testing.T, ctx context.Context, expression string) {
 	t.Helper()
 	poll := func() error {
-		_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingTimeout(20*time.Second)))
+		_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingTimeout(time.Minute)))
 		return err
 	}
 	err := poll()
