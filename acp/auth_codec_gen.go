@@ -137,12 +137,26 @@ func decodeAuthMethodTerminal(d *wire.Decoder, v *AuthMethodTerminal) *wire.Fiel
 func membersAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
 	e.String(`,"id":`, string(v.ID))
 	e.String(`,"name":`, v.Name)
-	e.OptString(`,"description":`, v.Description)
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
 	if v.Args != nil {
-		wire.WriteStrings(e, `,"args":`, v.Args)
+		e.Name(`,"args":`)
+		e.OpenArray()
+		for i := range v.Args {
+			e.Element()
+			e.StringValue(v.Args[i])
+		}
+		e.CloseArray()
 	}
 	if v.Env != nil {
-		e.StringMap(`,"env":`, v.Env)
+		e.Name(`,"env":`)
+		e.Open()
+		for _, key := range wire.SortedKeys(v.Env) {
+			e.Key(key)
+			e.StringValue(v.Env[key])
+		}
+		e.Close()
 	}
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -201,7 +215,9 @@ func decodeAuthMethodAgent(d *wire.Decoder, v *AuthMethodAgent) *wire.FieldError
 func membersAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
 	e.String(`,"id":`, string(v.ID))
 	e.String(`,"name":`, v.Name)
-	e.OptString(`,"description":`, v.Description)
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -384,7 +400,10 @@ func decodeAuthAccount(d *wire.Decoder, v *AuthAccount) *wire.FieldErrors {
 			}
 		case "active":
 			if o.Is(d, 1) && !d.Null() {
-				_ = d.BoolPtr(&v.Active)
+				v.Active = wire.New[bool](d)
+				if d.Bool(v.Active) != nil {
+					v.Active = nil
+				}
 			}
 		case "name":
 			if o.Is(d, 2) && !d.Null() {
@@ -423,10 +442,18 @@ func decodeAuthAccountList(d *wire.Decoder, p *[]AuthAccount, skip bool) *wire.F
 
 func membersAuthAccount(e *wire.Encoder, v *AuthAccount) {
 	e.String(`,"label":`, v.Label)
-	e.BoolPtr(`,"active":`, v.Active)
-	e.OptString(`,"name":`, v.Name)
-	e.OptString(`,"email":`, v.Email)
-	e.OptString(`,"organization":`, v.Organization)
+	if v.Active != nil {
+		e.Bool(`,"active":`, *v.Active)
+	}
+	if v.Name != "" {
+		e.String(`,"name":`, v.Name)
+	}
+	if v.Email != "" {
+		e.String(`,"email":`, v.Email)
+	}
+	if v.Organization != "" {
+		e.String(`,"organization":`, v.Organization)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

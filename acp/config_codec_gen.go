@@ -110,7 +110,9 @@ func decodeSessionModeList(d *wire.Decoder, p *[]SessionMode, skip bool) *wire.F
 func membersSessionMode(e *wire.Encoder, v *SessionMode) {
 	e.String(`,"id":`, string(v.ID))
 	e.String(`,"name":`, v.Name)
-	e.OptString(`,"description":`, v.Description)
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -184,8 +186,12 @@ func decodeSessionConfigOptionList(d *wire.Decoder, p *[]SessionConfigOption, sk
 func membersSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 	e.String(`,"id":`, string(v.ID))
 	e.String(`,"name":`, v.Name)
-	e.OptString(`,"description":`, v.Description)
-	e.OptString(`,"category":`, string(v.Category))
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
+	if v.Category != "" {
+		e.String(`,"category":`, string(v.Category))
+	}
 	membersSessionConfigKind(e, v.Kind)
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -334,7 +340,9 @@ func decodeSessionConfigSelectOptionList(d *wire.Decoder, p *[]SessionConfigSele
 func membersSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOption) {
 	e.String(`,"value":`, string(v.Value))
 	e.String(`,"name":`, v.Name)
-	e.OptString(`,"description":`, v.Description)
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

@@ -169,7 +169,9 @@ func decodeAgentCapabilities(d *wire.Decoder, v *AgentCapabilities) *wire.FieldE
 }
 
 func membersAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
-	e.OptBool(`,"loadSession":`, v.LoadSession)
+	if v.LoadSession {
+		e.Bool(`,"loadSession":`, v.LoadSession)
+	}
 	if v.PromptCapabilities != nil {
 		e.Name(`,"promptCapabilities":`)
 		encodePromptCapabilities(e, v.PromptCapabilities)
@@ -235,9 +237,15 @@ func decodePromptCapabilities(d *wire.Decoder, v *PromptCapabilities) *wire.Fiel
 }
 
 func membersPromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
-	e.OptBool(`,"image":`, v.Image)
-	e.OptBool(`,"audio":`, v.Audio)
-	e.OptBool(`,"embeddedContext":`, v.EmbeddedContext)
+	if v.Image {
+		e.Bool(`,"image":`, v.Image)
+	}
+	if v.Audio {
+		e.Bool(`,"audio":`, v.Audio)
+	}
+	if v.EmbeddedContext {
+		e.Bool(`,"embeddedContext":`, v.EmbeddedContext)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -285,9 +293,15 @@ func decodeMCPCapabilities(d *wire.Decoder, v *MCPCapabilities) *wire.FieldError
 }
 
 func membersMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
-	e.OptBool(`,"http":`, v.HTTP)
-	e.OptBool(`,"sse":`, v.SSE)
-	e.OptBool(`,"acp":`, v.ACP)
+	if v.HTTP {
+		e.Bool(`,"http":`, v.HTTP)
+	}
+	if v.SSE {
+		e.Bool(`,"sse":`, v.SSE)
+	}
+	if v.ACP {
+		e.Bool(`,"acp":`, v.ACP)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -783,7 +797,9 @@ func decodeImplementation(d *wire.Decoder, v *Implementation) *wire.FieldErrors 
 
 func membersImplementation(e *wire.Encoder, v *Implementation) {
 	e.String(`,"name":`, v.Name)
-	e.OptString(`,"title":`, v.Title)
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
 	e.String(`,"version":`, v.Version)
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -828,7 +844,9 @@ func decodeError(d *wire.Decoder, v *Error) *wire.FieldErrors {
 func membersError(e *wire.Encoder, v *Error) {
 	wire.WriteInt(e, `,"code":`, v.Code)
 	e.String(`,"message":`, v.Message)
-	e.OptRaw(`,"data":`, v.Data)
+	if len(v.Data) > 0 {
+		e.Raw(`,"data":`, v.Data)
+	}
 }
 
 func encodeError(e *wire.Encoder, v *Error) {
@@ -988,7 +1006,9 @@ func membersClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
 		e.Name(`,"fs":`)
 		encodeFileSystemCapabilities(e, v.FS)
 	}
-	e.OptBool(`,"terminal":`, v.Terminal)
+	if v.Terminal {
+		e.Bool(`,"terminal":`, v.Terminal)
+	}
 	if v.Session != nil {
 		e.Name(`,"session":`)
 		encodeClientSessionCapabilities(e, v.Session)
@@ -1052,8 +1072,12 @@ func decodeFileSystemCapabilities(d *wire.Decoder, v *FileSystemCapabilities) *w
 }
 
 func membersFileSystemCapabilities(e *wire.Encoder, v *FileSystemCapabilities) {
-	e.OptBool(`,"readTextFile":`, v.ReadTextFile)
-	e.OptBool(`,"writeTextFile":`, v.WriteTextFile)
+	if v.ReadTextFile {
+		e.Bool(`,"readTextFile":`, v.ReadTextFile)
+	}
+	if v.WriteTextFile {
+		e.Bool(`,"writeTextFile":`, v.WriteTextFile)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -1297,7 +1321,9 @@ func decodeAuthCapabilities(d *wire.Decoder, v *AuthCapabilities) *wire.FieldErr
 }
 
 func membersAuthCapabilities(e *wire.Encoder, v *AuthCapabilities) {
-	e.OptBool(`,"terminal":`, v.Terminal)
+	if v.Terminal {
+		e.Bool(`,"terminal":`, v.Terminal)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

@@ -153,7 +153,10 @@ func decodeAnnotations(d *wire.Decoder, v *Annotations) *wire.FieldErrors {
 			}
 		case "priority":
 			if o.Is(d, 2) && !d.Null() {
-				_ = d.FloatPtr(&v.Priority)
+				v.Priority = wire.New[float64](d)
+				if d.Float(v.Priority) != nil {
+					v.Priority = nil
+				}
 			}
 		case "_meta":
 			if o.Is(d, 3) && !d.Null() {
@@ -168,10 +171,20 @@ func decodeAnnotations(d *wire.Decoder, v *Annotations) *wire.FieldErrors {
 
 func membersAnnotations(e *wire.Encoder, v *Annotations) {
 	if v.Audience != nil {
-		wire.WriteStrings(e, `,"audience":`, v.Audience)
+		e.Name(`,"audience":`)
+		e.OpenArray()
+		for i := range v.Audience {
+			e.Element()
+			e.StringValue(string(v.Audience[i]))
+		}
+		e.CloseArray()
 	}
-	e.OptString(`,"lastModified":`, v.LastModified)
-	e.FloatPtr(`,"priority":`, v.Priority)
+	if v.LastModified != "" {
+		e.String(`,"lastModified":`, v.LastModified)
+	}
+	if v.Priority != nil {
+		e.Float(`,"priority":`, *v.Priority)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -286,7 +299,9 @@ func membersImageContent(e *wire.Encoder, v *ImageContent) {
 	}
 	e.String(`,"data":`, v.Data)
 	e.String(`,"mimeType":`, v.MIMEType)
-	e.OptString(`,"uri":`, v.URI)
+	if v.URI != "" {
+		e.String(`,"uri":`, v.URI)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -400,7 +415,10 @@ func decodeResourceLink(d *wire.Decoder, v *ResourceLink) *wire.FieldErrors {
 			}
 		case "size":
 			if o.Is(d, 5) && !d.Null() {
-				_ = wire.ReadIntPtr(d, &v.Size)
+				v.Size = wire.New[int64](d)
+				if wire.ReadInt(d, v.Size) != nil {
+					v.Size = nil
+				}
 			}
 		case "title":
 			if o.Is(d, 6) && !d.Null() {
@@ -426,11 +444,19 @@ func membersResourceLink(e *wire.Encoder, v *ResourceLink) {
 		e.Name(`,"annotations":`)
 		encodeAnnotations(e, v.Annotations)
 	}
-	e.OptString(`,"description":`, v.Description)
-	e.OptString(`,"mimeType":`, v.MIMEType)
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
+	if v.MIMEType != "" {
+		e.String(`,"mimeType":`, v.MIMEType)
+	}
 	e.String(`,"name":`, v.Name)
-	wire.WriteIntPtr(e, `,"size":`, v.Size)
-	e.OptString(`,"title":`, v.Title)
+	if v.Size != nil {
+		wire.WriteInt(e, `,"size":`, *v.Size)
+	}
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
 	e.String(`,"uri":`, v.URI)
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -573,7 +599,9 @@ func decodeTextResourceContents(d *wire.Decoder, v *TextResourceContents) *wire.
 }
 
 func membersTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
-	e.OptString(`,"mimeType":`, v.MIMEType)
+	if v.MIMEType != "" {
+		e.String(`,"mimeType":`, v.MIMEType)
+	}
 	e.String(`,"text":`, v.Text)
 	e.String(`,"uri":`, v.URI)
 	e.Map(`,"_meta":`, v.Meta)
@@ -631,7 +659,9 @@ func decodeBlobResourceContents(d *wire.Decoder, v *BlobResourceContents) *wire.
 
 func membersBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
 	e.String(`,"blob":`, v.Blob)
-	e.OptString(`,"mimeType":`, v.MIMEType)
+	if v.MIMEType != "" {
+		e.String(`,"mimeType":`, v.MIMEType)
+	}
 	e.String(`,"uri":`, v.URI)
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -819,15 +849,24 @@ func decodeUsage(d *wire.Decoder, v *Usage) *wire.FieldErrors {
 			}
 		case "thoughtTokens":
 			if o.Is(d, 3) && !d.Null() {
-				_ = wire.ReadUintPtr(d, &v.ThoughtTokens)
+				v.ThoughtTokens = wire.New[uint64](d)
+				if wire.ReadUint(d, v.ThoughtTokens) != nil {
+					v.ThoughtTokens = nil
+				}
 			}
 		case "cachedReadTokens":
 			if o.Is(d, 4) && !d.Null() {
-				_ = wire.ReadUintPtr(d, &v.CachedReadTokens)
+				v.CachedReadTokens = wire.New[uint64](d)
+				if wire.ReadUint(d, v.CachedReadTokens) != nil {
+					v.CachedReadTokens = nil
+				}
 			}
 		case "cachedWriteTokens":
 			if o.Is(d, 5) && !d.Null() {
-				_ = wire.ReadUintPtr(d, &v.CachedWriteTokens)
+				v.CachedWriteTokens = wire.New[uint64](d)
+				if wire.ReadUint(d, v.CachedWriteTokens) != nil {
+					v.CachedWriteTokens = nil
+				}
 			}
 		case "_meta":
 			if o.Is(d, 6) && !d.Null() {
@@ -844,9 +883,15 @@ func membersUsage(e *wire.Encoder, v *Usage) {
 	wire.WriteUint(e, `,"totalTokens":`, v.TotalTokens)
 	wire.WriteUint(e, `,"inputTokens":`, v.InputTokens)
 	wire.WriteUint(e, `,"outputTokens":`, v.OutputTokens)
-	wire.WriteUintPtr(e, `,"thoughtTokens":`, v.ThoughtTokens)
-	wire.WriteUintPtr(e, `,"cachedReadTokens":`, v.CachedReadTokens)
-	wire.WriteUintPtr(e, `,"cachedWriteTokens":`, v.CachedWriteTokens)
+	if v.ThoughtTokens != nil {
+		wire.WriteUint(e, `,"thoughtTokens":`, *v.ThoughtTokens)
+	}
+	if v.CachedReadTokens != nil {
+		wire.WriteUint(e, `,"cachedReadTokens":`, *v.CachedReadTokens)
+	}
+	if v.CachedWriteTokens != nil {
+		wire.WriteUint(e, `,"cachedWriteTokens":`, *v.CachedWriteTokens)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

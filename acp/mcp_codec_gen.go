@@ -42,7 +42,9 @@ func membersMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
 	e.String(`,"serverId":`, string(v.ServerID))
 	e.String(`,"requestId":`, string(v.RequestID))
 	e.String(`,"method":`, v.Method)
-	e.OptRawObject(`,"params":`, v.Params)
+	if len(v.Params) > 0 {
+		e.RawObject(`,"params":`, v.Params)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -485,7 +487,13 @@ func decodeMCPServerStdio(d *wire.Decoder, v *MCPServerStdio) *wire.FieldErrors 
 func membersMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 	e.String(`,"name":`, v.Name)
 	e.String(`,"command":`, v.Command)
-	wire.WriteStrings(e, `,"args":`, v.Args)
+	e.Name(`,"args":`)
+	e.OpenArray()
+	for i := range v.Args {
+		e.Element()
+		e.StringValue(v.Args[i])
+	}
+	e.CloseArray()
 	e.Name(`,"env":`)
 	e.OpenArray()
 	for i := range v.Env {
@@ -562,7 +570,9 @@ func decodeMCPError(d *wire.Decoder, v *MCPError) *wire.FieldErrors {
 func membersMCPError(e *wire.Encoder, v *MCPError) {
 	wire.WriteInt(e, `,"code":`, v.Code)
 	e.String(`,"message":`, v.Message)
-	e.OptRaw(`,"data":`, v.Data)
+	if len(v.Data) > 0 {
+		e.Raw(`,"data":`, v.Data)
+	}
 	e.Extra(v.Extra)
 }
 
@@ -613,7 +623,9 @@ func membersMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
 	e.String(`,"serverId":`, string(v.ServerID))
 	e.String(`,"requestId":`, string(v.RequestID))
 	e.String(`,"method":`, v.Method)
-	e.OptRawObject(`,"params":`, v.Params)
+	if len(v.Params) > 0 {
+		e.RawObject(`,"params":`, v.Params)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

@@ -130,7 +130,13 @@ func decodeProviderInfoList(d *wire.Decoder, p *[]ProviderInfo, skip bool) *wire
 
 func membersProviderInfo(e *wire.Encoder, v *ProviderInfo) {
 	e.String(`,"providerId":`, string(v.ProviderID))
-	wire.WriteStrings(e, `,"supported":`, v.Supported)
+	e.Name(`,"supported":`)
+	e.OpenArray()
+	for i := range v.Supported {
+		e.Element()
+		e.StringValue(string(v.Supported[i]))
+	}
+	e.CloseArray()
 	e.Bool(`,"required":`, v.Required)
 	if v.Current != nil {
 		e.Name(`,"current":`)
@@ -357,7 +363,13 @@ func membersSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
 	e.String(`,"apiType":`, string(v.APIType))
 	e.String(`,"baseUrl":`, v.BaseURL)
 	if v.Headers != nil {
-		e.StringMap(`,"headers":`, v.Headers)
+		e.Name(`,"headers":`)
+		e.Open()
+		for _, key := range wire.SortedKeys(v.Headers) {
+			e.Key(key)
+			e.StringValue(v.Headers[key])
+		}
+		e.Close()
 	}
 	e.Map(`,"_meta":`, v.Meta)
 }

@@ -468,7 +468,13 @@ func decodeNewSessionRequest(d *wire.Decoder, v *NewSessionRequest) *wire.FieldE
 func membersNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 	e.String(`,"cwd":`, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
+		e.Name(`,"additionalDirectories":`)
+		e.OpenArray()
+		for i := range v.AdditionalDirectories {
+			e.Element()
+			e.StringValue(v.AdditionalDirectories[i])
+		}
+		e.CloseArray()
 	}
 	e.Name(`,"mcpServers":`)
 	e.OpenArray()
@@ -655,7 +661,13 @@ func membersLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
 	e.CloseArray()
 	e.String(`,"cwd":`, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
+		e.Name(`,"additionalDirectories":`)
+		e.OpenArray()
+		for i := range v.AdditionalDirectories {
+			e.Element()
+			e.StringValue(v.AdditionalDirectories[i])
+		}
+		e.CloseArray()
 	}
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.SystemPrompt != nil {
@@ -769,7 +781,13 @@ func membersForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"cwd":`, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
+		e.Name(`,"additionalDirectories":`)
+		e.OpenArray()
+		for i := range v.AdditionalDirectories {
+			e.Element()
+			e.StringValue(v.AdditionalDirectories[i])
+		}
+		e.CloseArray()
 	}
 	if v.MCPServers != nil {
 		e.Name(`,"mcpServers":`)
@@ -891,7 +909,13 @@ func membersResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"cwd":`, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
+		e.Name(`,"additionalDirectories":`)
+		e.OpenArray()
+		for i := range v.AdditionalDirectories {
+			e.Element()
+			e.StringValue(v.AdditionalDirectories[i])
+		}
+		e.CloseArray()
 	}
 	if v.MCPServers != nil {
 		e.Name(`,"mcpServers":`)

@@ -38,7 +38,9 @@ func membersListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 		encodeSessionInfo(e, &v.Sessions[i])
 	}
 	e.CloseArray()
-	e.OptString(`,"nextCursor":`, v.NextCursor)
+	if v.NextCursor != "" {
+		e.String(`,"nextCursor":`, v.NextCursor)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -115,7 +117,10 @@ func decodeSessionInfo(d *wire.Decoder, v *SessionInfo) *wire.FieldErrors {
 			}
 		case "archived":
 			if o.Is(d, 5) && !d.Null() {
-				_ = d.BoolPtr(&v.Archived)
+				v.Archived = wire.New[bool](d)
+				if d.Bool(v.Archived) != nil {
+					v.Archived = nil
+				}
 			}
 		case "_meta":
 			if o.Is(d, 6) && !d.Null() {
@@ -144,11 +149,23 @@ func membersSessionInfo(e *wire.Encoder, v *SessionInfo) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"cwd":`, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
+		e.Name(`,"additionalDirectories":`)
+		e.OpenArray()
+		for i := range v.AdditionalDirectories {
+			e.Element()
+			e.StringValue(v.AdditionalDirectories[i])
+		}
+		e.CloseArray()
 	}
-	e.OptString(`,"title":`, v.Title)
-	e.OptString(`,"updatedAt":`, v.UpdatedAt)
-	e.BoolPtr(`,"archived":`, v.Archived)
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
+	if v.UpdatedAt != "" {
+		e.String(`,"updatedAt":`, v.UpdatedAt)
+	}
+	if v.Archived != nil {
+		e.Bool(`,"archived":`, *v.Archived)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -433,9 +450,15 @@ func decodeListSessionsRequest(d *wire.Decoder, v *ListSessionsRequest) *wire.Fi
 }
 
 func membersListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
-	e.OptString(`,"cwd":`, v.Cwd)
-	e.OptString(`,"cursor":`, v.Cursor)
-	e.OptString(`,"archived":`, string(v.Archived))
+	if v.Cwd != "" {
+		e.String(`,"cwd":`, v.Cwd)
+	}
+	if v.Cursor != "" {
+		e.String(`,"cursor":`, v.Cursor)
+	}
+	if v.Archived != "" {
+		e.String(`,"archived":`, string(v.Archived))
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

@@ -244,7 +244,9 @@ func membersIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 		e.Name(`,"usage":`)
 		encodeUsage(e, v.Usage)
 	}
-	e.OptString(`,"stopReason":`, string(v.StopReason))
+	if v.StopReason != "" {
+		e.String(`,"stopReason":`, string(v.StopReason))
+	}
 	if v.Error != nil {
 		e.Name(`,"error":`)
 		encodeError(e, v.Error)
@@ -466,7 +468,13 @@ func membersSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 		e.Null()
 	}
 	if x, ok := v.AdditionalDirectories.Get(); ok {
-		wire.WriteStrings(e, `,"additionalDirectories":`, x)
+		e.Name(`,"additionalDirectories":`)
+		e.OpenArray()
+		for i := range x {
+			e.Element()
+			e.StringValue(x[i])
+		}
+		e.CloseArray()
 	} else if v.AdditionalDirectories.IsNull() {
 		e.Name(`,"additionalDirectories":`)
 		e.Null()

@@ -103,11 +103,13 @@ func decodeReadTextFileRequest(d *wire.Decoder, v *ReadTextFileRequest) *wire.Fi
 			}
 		case "line":
 			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadUintPtr(d, &v.Line))
+				v.Line = wire.New[uint32](d)
+				o.Check(wire.ReadUint(d, v.Line))
 			}
 		case "limit":
 			if o.Is(d, 3) && !d.Null() {
-				o.Check(wire.ReadUintPtr(d, &v.Limit))
+				v.Limit = wire.New[uint32](d)
+				o.Check(wire.ReadUint(d, v.Limit))
 			}
 		case "_meta":
 			if o.Is(d, 4) && !d.Null() {
@@ -123,8 +125,12 @@ func decodeReadTextFileRequest(d *wire.Decoder, v *ReadTextFileRequest) *wire.Fi
 func membersReadTextFileRequest(e *wire.Encoder, v *ReadTextFileRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"path":`, v.Path)
-	wire.WriteUintPtr(e, `,"line":`, v.Line)
-	wire.WriteUintPtr(e, `,"limit":`, v.Limit)
+	if v.Line != nil {
+		wire.WriteUint(e, `,"line":`, *v.Line)
+	}
+	if v.Limit != nil {
+		wire.WriteUint(e, `,"limit":`, *v.Limit)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -202,7 +208,8 @@ func decodeCreateTerminalRequest(d *wire.Decoder, v *CreateTerminalRequest) *wir
 			}
 		case "outputByteLimit":
 			if o.Is(d, 5) && !d.Null() {
-				o.Check(wire.ReadUintPtr(d, &v.OutputByteLimit))
+				v.OutputByteLimit = wire.New[uint64](d)
+				o.Check(wire.ReadUint(d, v.OutputByteLimit))
 			}
 		case "_meta":
 			if o.Is(d, 6) && !d.Null() {
@@ -219,7 +226,13 @@ func membersCreateTerminalRequest(e *wire.Encoder, v *CreateTerminalRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"command":`, v.Command)
 	if v.Args != nil {
-		wire.WriteStrings(e, `,"args":`, v.Args)
+		e.Name(`,"args":`)
+		e.OpenArray()
+		for i := range v.Args {
+			e.Element()
+			e.StringValue(v.Args[i])
+		}
+		e.CloseArray()
 	}
 	if v.Env != nil {
 		e.Name(`,"env":`)
@@ -230,8 +243,12 @@ func membersCreateTerminalRequest(e *wire.Encoder, v *CreateTerminalRequest) {
 		}
 		e.CloseArray()
 	}
-	e.OptString(`,"cwd":`, v.Cwd)
-	wire.WriteUintPtr(e, `,"outputByteLimit":`, v.OutputByteLimit)
+	if v.Cwd != "" {
+		e.String(`,"cwd":`, v.Cwd)
+	}
+	if v.OutputByteLimit != nil {
+		wire.WriteUint(e, `,"outputByteLimit":`, *v.OutputByteLimit)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -888,7 +905,10 @@ func decodeTerminalExitStatus(d *wire.Decoder, v *TerminalExitStatus) *wire.Fiel
 		switch string(o.Name) {
 		case "exitCode":
 			if o.Is(d, 0) && !d.Null() {
-				_ = wire.ReadUintPtr(d, &v.ExitCode)
+				v.ExitCode = wire.New[uint32](d)
+				if wire.ReadUint(d, v.ExitCode) != nil {
+					v.ExitCode = nil
+				}
 			}
 		case "signal":
 			if o.Is(d, 1) && !d.Null() {
@@ -906,8 +926,12 @@ func decodeTerminalExitStatus(d *wire.Decoder, v *TerminalExitStatus) *wire.Fiel
 }
 
 func membersTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
-	wire.WriteUintPtr(e, `,"exitCode":`, v.ExitCode)
-	e.OptString(`,"signal":`, v.Signal)
+	if v.ExitCode != nil {
+		wire.WriteUint(e, `,"exitCode":`, *v.ExitCode)
+	}
+	if v.Signal != "" {
+		e.String(`,"signal":`, v.Signal)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -965,7 +989,10 @@ func decodeWaitForTerminalExitResponse(d *wire.Decoder, v *WaitForTerminalExitRe
 		switch string(o.Name) {
 		case "exitCode":
 			if o.Is(d, 0) && !d.Null() {
-				_ = wire.ReadUintPtr(d, &v.ExitCode)
+				v.ExitCode = wire.New[uint32](d)
+				if wire.ReadUint(d, v.ExitCode) != nil {
+					v.ExitCode = nil
+				}
 			}
 		case "signal":
 			if o.Is(d, 1) && !d.Null() {
@@ -983,8 +1010,12 @@ func decodeWaitForTerminalExitResponse(d *wire.Decoder, v *WaitForTerminalExitRe
 }
 
 func membersWaitForTerminalExitResponse(e *wire.Encoder, v *WaitForTerminalExitResponse) {
-	wire.WriteUintPtr(e, `,"exitCode":`, v.ExitCode)
-	e.OptString(`,"signal":`, v.Signal)
+	if v.ExitCode != nil {
+		wire.WriteUint(e, `,"exitCode":`, *v.ExitCode)
+	}
+	if v.Signal != "" {
+		e.String(`,"signal":`, v.Signal)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

@@ -64,10 +64,18 @@ func decodeToolCallUpdate(d *wire.Decoder, v *ToolCallUpdate) *wire.FieldErrors 
 
 func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 	e.String(`,"toolCallId":`, string(v.ToolCallID))
-	e.OptString(`,"kind":`, string(v.Kind))
-	e.OptString(`,"status":`, string(v.Status))
-	e.OptString(`,"title":`, v.Title)
-	e.OptString(`,"name":`, v.Name)
+	if v.Kind != "" {
+		e.String(`,"kind":`, string(v.Kind))
+	}
+	if v.Status != "" {
+		e.String(`,"status":`, string(v.Status))
+	}
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
+	if v.Name != "" {
+		e.String(`,"name":`, v.Name)
+	}
 	if v.Content != nil {
 		e.Name(`,"content":`)
 		e.OpenArray()
@@ -86,8 +94,12 @@ func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 		}
 		e.CloseArray()
 	}
-	e.OptRaw(`,"rawInput":`, v.RawInput)
-	e.OptRaw(`,"rawOutput":`, v.RawOutput)
+	if len(v.RawInput) > 0 {
+		e.Raw(`,"rawInput":`, v.RawInput)
+	}
+	if len(v.RawOutput) > 0 {
+		e.Raw(`,"rawOutput":`, v.RawOutput)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -299,7 +311,10 @@ func decodeDiff(d *wire.Decoder, v *Diff) *wire.FieldErrors {
 			}
 		case "oldText":
 			if o.Is(d, 2) && !d.Null() {
-				_ = d.StringPtr(&v.OldText)
+				v.OldText = wire.New[string](d)
+				if d.String(v.OldText) != nil {
+					v.OldText = nil
+				}
 			}
 		case "_meta":
 			if o.Is(d, 3) && !d.Null() {
@@ -318,7 +333,9 @@ func decodeDiff(d *wire.Decoder, v *Diff) *wire.FieldErrors {
 
 func membersDiff(e *wire.Encoder, v *Diff) {
 	e.String(`,"path":`, v.Path)
-	e.StringPtr(`,"oldText":`, v.OldText)
+	if v.OldText != nil {
+		e.String(`,"oldText":`, *v.OldText)
+	}
 	e.String(`,"newText":`, v.NewText)
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -401,7 +418,10 @@ func decodeToolCallLocation(d *wire.Decoder, v *ToolCallLocation) *wire.FieldErr
 			}
 		case "line":
 			if o.Is(d, 1) && !d.Null() {
-				_ = wire.ReadUintPtr(d, &v.Line)
+				v.Line = wire.New[uint32](d)
+				if wire.ReadUint(d, v.Line) != nil {
+					v.Line = nil
+				}
 			}
 		case "_meta":
 			if o.Is(d, 2) && !d.Null() {
@@ -428,7 +448,9 @@ func decodeToolCallLocationList(d *wire.Decoder, p *[]ToolCallLocation, skip boo
 
 func membersToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.String(`,"path":`, v.Path)
-	wire.WriteUintPtr(e, `,"line":`, v.Line)
+	if v.Line != nil {
+		wire.WriteUint(e, `,"line":`, *v.Line)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -511,9 +533,15 @@ func decodeToolCall(d *wire.Decoder, v *ToolCall) *wire.FieldErrors {
 func membersToolCall(e *wire.Encoder, v *ToolCall) {
 	e.String(`,"toolCallId":`, string(v.ToolCallID))
 	e.String(`,"title":`, v.Title)
-	e.OptString(`,"name":`, v.Name)
-	e.OptString(`,"kind":`, string(v.Kind))
-	e.OptString(`,"status":`, string(v.Status))
+	if v.Name != "" {
+		e.String(`,"name":`, v.Name)
+	}
+	if v.Kind != "" {
+		e.String(`,"kind":`, string(v.Kind))
+	}
+	if v.Status != "" {
+		e.String(`,"status":`, string(v.Status))
+	}
 	if v.Content != nil {
 		e.Name(`,"content":`)
 		e.OpenArray()
@@ -532,8 +560,12 @@ func membersToolCall(e *wire.Encoder, v *ToolCall) {
 		}
 		e.CloseArray()
 	}
-	e.OptRaw(`,"rawInput":`, v.RawInput)
-	e.OptRaw(`,"rawOutput":`, v.RawOutput)
+	if len(v.RawInput) > 0 {
+		e.Raw(`,"rawInput":`, v.RawInput)
+	}
+	if len(v.RawOutput) > 0 {
+		e.Raw(`,"rawOutput":`, v.RawOutput)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

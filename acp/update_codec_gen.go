@@ -472,7 +472,9 @@ func decodeContentChunk(d *wire.Decoder, v *ContentChunk) *wire.FieldErrors {
 func membersContentChunk(e *wire.Encoder, v *ContentChunk) {
 	e.Name(`,"content":`)
 	encodeContentBlock(e, v.Content)
-	e.OptString(`,"messageId":`, string(v.MessageID))
+	if v.MessageID != "" {
+		e.String(`,"messageId":`, string(v.MessageID))
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -916,7 +918,9 @@ func decodeNotice(d *wire.Decoder, v *Notice) *wire.FieldErrors {
 func membersNotice(e *wire.Encoder, v *Notice) {
 	e.String(`,"severity":`, string(v.Severity))
 	e.String(`,"title":`, v.Title)
-	e.OptString(`,"description":`, v.Description)
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

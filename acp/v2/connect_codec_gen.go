@@ -56,11 +56,21 @@ func decodeIconList(d *wire.Decoder, p *[]Icon, skip bool) *wire.FieldErrors {
 
 func membersIcon(e *wire.Encoder, v *Icon) {
 	e.String(`,"src":`, v.Src)
-	e.OptString(`,"mimeType":`, string(v.MIMEType))
-	if v.Sizes != nil {
-		wire.WriteStrings(e, `,"sizes":`, v.Sizes)
+	if v.MIMEType != "" {
+		e.String(`,"mimeType":`, string(v.MIMEType))
 	}
-	e.OptString(`,"theme":`, string(v.Theme))
+	if v.Sizes != nil {
+		e.Name(`,"sizes":`)
+		e.OpenArray()
+		for i := range v.Sizes {
+			e.Element()
+			e.StringValue(v.Sizes[i])
+		}
+		e.CloseArray()
+	}
+	if v.Theme != "" {
+		e.String(`,"theme":`, string(v.Theme))
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -243,7 +253,9 @@ func decodeImplementation(d *wire.Decoder, v *Implementation) *wire.FieldErrors 
 
 func membersImplementation(e *wire.Encoder, v *Implementation) {
 	e.String(`,"name":`, v.Name)
-	e.OptString(`,"title":`, v.Title)
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
 	e.String(`,"version":`, v.Version)
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -910,7 +922,9 @@ func decodeError(d *wire.Decoder, v *Error) *wire.FieldErrors {
 func membersError(e *wire.Encoder, v *Error) {
 	wire.WriteInt(e, `,"code":`, v.Code)
 	e.String(`,"message":`, v.Message)
-	e.OptRaw(`,"data":`, v.Data)
+	if len(v.Data) > 0 {
+		e.Raw(`,"data":`, v.Data)
+	}
 }
 
 func encodeError(e *wire.Encoder, v *Error) {
@@ -950,7 +964,13 @@ func decodeUnsupportedProtocolVersionErrorData(d *wire.Decoder, v *UnsupportedPr
 
 func membersUnsupportedProtocolVersionErrorData(e *wire.Encoder, v *UnsupportedProtocolVersionErrorData) {
 	wire.WriteUint(e, `,"requested":`, v.Requested)
-	wire.WriteUints(e, `,"supported":`, v.Supported)
+	e.Name(`,"supported":`)
+	e.OpenArray()
+	for i := range v.Supported {
+		e.Element()
+		e.UintValue(uint64(v.Supported[i]))
+	}
+	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
 }
 

@@ -157,7 +157,8 @@ func decodeAnnotations(d *wire.Decoder, v *Annotations) *wire.FieldErrors {
 			}
 		case "priority":
 			if o.Is(d, 2) && !d.Null() {
-				errs := d.FloatPtr(&v.Priority)
+				v.Priority = wire.New[float64](d)
+				errs := d.Float(v.Priority)
 				if errs == nil && (*v.Priority < 0 || *v.Priority > 1) {
 					errs = wire.Violation("must be from 0 to 1")
 				}
@@ -178,10 +179,20 @@ func decodeAnnotations(d *wire.Decoder, v *Annotations) *wire.FieldErrors {
 
 func membersAnnotations(e *wire.Encoder, v *Annotations) {
 	if v.Audience != nil {
-		wire.WriteStrings(e, `,"audience":`, v.Audience)
+		e.Name(`,"audience":`)
+		e.OpenArray()
+		for i := range v.Audience {
+			e.Element()
+			e.StringValue(string(v.Audience[i]))
+		}
+		e.CloseArray()
 	}
-	e.OptString(`,"lastModified":`, v.LastModified)
-	e.FloatPtr(`,"priority":`, v.Priority)
+	if v.LastModified != "" {
+		e.String(`,"lastModified":`, v.LastModified)
+	}
+	if v.Priority != nil {
+		e.Float(`,"priority":`, *v.Priority)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -312,7 +323,9 @@ func decodeImageContent(d *wire.Decoder, v *ImageContent) *wire.FieldErrors {
 func membersImageContent(e *wire.Encoder, v *ImageContent) {
 	e.String(`,"data":`, v.Data)
 	e.String(`,"mimeType":`, string(v.MIMEType))
-	e.OptString(`,"uri":`, v.URI)
+	if v.URI != "" {
+		e.String(`,"uri":`, v.URI)
+	}
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
 		encodeAnnotations(e, v.Annotations)
@@ -445,7 +458,10 @@ func decodeResourceLink(d *wire.Decoder, v *ResourceLink) *wire.FieldErrors {
 			}
 		case "size":
 			if o.Is(d, 6) && !d.Null() {
-				_ = wire.ReadUintPtr(d, &v.Size)
+				v.Size = wire.New[uint64](d)
+				if wire.ReadUint(d, v.Size) != nil {
+					v.Size = nil
+				}
 			}
 		case "annotations":
 			if o.Is(d, 7) && !d.Null() {
@@ -472,8 +488,12 @@ func decodeResourceLink(d *wire.Decoder, v *ResourceLink) *wire.FieldErrors {
 func membersResourceLink(e *wire.Encoder, v *ResourceLink) {
 	e.String(`,"name":`, v.Name)
 	e.String(`,"uri":`, v.URI)
-	e.OptString(`,"title":`, v.Title)
-	e.OptString(`,"description":`, v.Description)
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
 	if v.Icons != nil {
 		e.Name(`,"icons":`)
 		e.OpenArray()
@@ -483,8 +503,12 @@ func membersResourceLink(e *wire.Encoder, v *ResourceLink) {
 		}
 		e.CloseArray()
 	}
-	e.OptString(`,"mimeType":`, string(v.MIMEType))
-	wire.WriteUintPtr(e, `,"size":`, v.Size)
+	if v.MIMEType != "" {
+		e.String(`,"mimeType":`, string(v.MIMEType))
+	}
+	if v.Size != nil {
+		wire.WriteUint(e, `,"size":`, *v.Size)
+	}
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
 		encodeAnnotations(e, v.Annotations)
@@ -644,7 +668,9 @@ func decodeTextResourceContents(d *wire.Decoder, v *TextResourceContents) *wire.
 func membersTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
 	e.String(`,"text":`, v.Text)
 	e.String(`,"uri":`, v.URI)
-	e.OptString(`,"mimeType":`, string(v.MIMEType))
+	if v.MIMEType != "" {
+		e.String(`,"mimeType":`, string(v.MIMEType))
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -705,7 +731,9 @@ func decodeBlobResourceContents(d *wire.Decoder, v *BlobResourceContents) *wire.
 func membersBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
 	e.String(`,"blob":`, v.Blob)
 	e.String(`,"uri":`, v.URI)
-	e.OptString(`,"mimeType":`, string(v.MIMEType))
+	if v.MIMEType != "" {
+		e.String(`,"mimeType":`, string(v.MIMEType))
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -815,15 +843,24 @@ func decodeUsage(d *wire.Decoder, v *Usage) *wire.FieldErrors {
 			}
 		case "thoughtTokens":
 			if o.Is(d, 3) && !d.Null() {
-				_ = wire.ReadUintPtr(d, &v.ThoughtTokens)
+				v.ThoughtTokens = wire.New[uint64](d)
+				if wire.ReadUint(d, v.ThoughtTokens) != nil {
+					v.ThoughtTokens = nil
+				}
 			}
 		case "cachedReadTokens":
 			if o.Is(d, 4) && !d.Null() {
-				_ = wire.ReadUintPtr(d, &v.CachedReadTokens)
+				v.CachedReadTokens = wire.New[uint64](d)
+				if wire.ReadUint(d, v.CachedReadTokens) != nil {
+					v.CachedReadTokens = nil
+				}
 			}
 		case "cachedWriteTokens":
 			if o.Is(d, 5) && !d.Null() {
-				_ = wire.ReadUintPtr(d, &v.CachedWriteTokens)
+				v.CachedWriteTokens = wire.New[uint64](d)
+				if wire.ReadUint(d, v.CachedWriteTokens) != nil {
+					v.CachedWriteTokens = nil
+				}
 			}
 		case "_meta":
 			if o.Is(d, 6) && !d.Null() {
@@ -840,9 +877,15 @@ func membersUsage(e *wire.Encoder, v *Usage) {
 	wire.WriteUint(e, `,"totalTokens":`, v.TotalTokens)
 	wire.WriteUint(e, `,"inputTokens":`, v.InputTokens)
 	wire.WriteUint(e, `,"outputTokens":`, v.OutputTokens)
-	wire.WriteUintPtr(e, `,"thoughtTokens":`, v.ThoughtTokens)
-	wire.WriteUintPtr(e, `,"cachedReadTokens":`, v.CachedReadTokens)
-	wire.WriteUintPtr(e, `,"cachedWriteTokens":`, v.CachedWriteTokens)
+	if v.ThoughtTokens != nil {
+		wire.WriteUint(e, `,"thoughtTokens":`, *v.ThoughtTokens)
+	}
+	if v.CachedReadTokens != nil {
+		wire.WriteUint(e, `,"cachedReadTokens":`, *v.CachedReadTokens)
+	}
+	if v.CachedWriteTokens != nil {
+		wire.WriteUint(e, `,"cachedWriteTokens":`, *v.CachedWriteTokens)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

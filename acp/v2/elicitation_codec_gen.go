@@ -181,7 +181,9 @@ func decodeElicitationSessionScope(d *wire.Decoder, v *ElicitationSessionScope) 
 
 func membersElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) {
 	e.String(`,"sessionId":`, string(v.SessionID))
-	e.OptString(`,"toolCallId":`, string(v.ToolCallID))
+	if v.ToolCallID != "" {
+		e.String(`,"toolCallId":`, string(v.ToolCallID))
+	}
 }
 
 func encodeElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) {

@@ -44,7 +44,9 @@ func decodeElicitationSchema(d *wire.Decoder, v *ElicitationSchema) *wire.FieldE
 
 func membersElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 	e.String(`,"type":`, string(v.Type))
-	e.OptString(`,"title":`, v.Title)
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
 	e.Name(`,"properties":`)
 	e.Open()
 	for _, key := range wire.SortedKeys(v.Properties) {
@@ -53,9 +55,17 @@ func membersElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 	}
 	e.Close()
 	if v.Required != nil {
-		wire.WriteStrings(e, `,"required":`, v.Required)
+		e.Name(`,"required":`)
+		e.OpenArray()
+		for i := range v.Required {
+			e.Element()
+			e.StringValue(v.Required[i])
+		}
+		e.CloseArray()
 	}
-	e.OptString(`,"description":`, v.Description)
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -266,7 +276,9 @@ func decodeEnumOptionList(d *wire.Decoder, p *[]EnumOption, skip bool) *wire.Fie
 func membersEnumOption(e *wire.Encoder, v *EnumOption) {
 	e.String(`,"const":`, v.Const)
 	e.String(`,"title":`, v.Title)
-	e.OptString(`,"description":`, v.Description)
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -296,11 +308,13 @@ func decodeStringPropertySchema(d *wire.Decoder, v *StringPropertySchema) *wire.
 			}
 		case "minLength":
 			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadUintPtr(d, &v.MinLength))
+				v.MinLength = wire.New[uint32](d)
+				o.Check(wire.ReadUint(d, v.MinLength))
 			}
 		case "maxLength":
 			if o.Is(d, 3) && !d.Null() {
-				o.Check(wire.ReadUintPtr(d, &v.MaxLength))
+				v.MaxLength = wire.New[uint32](d)
+				o.Check(wire.ReadUint(d, v.MaxLength))
 			}
 		case "pattern":
 			if o.Is(d, 4) && !d.Null() {
@@ -343,12 +357,24 @@ func decodeStringPropertySchema(d *wire.Decoder, v *StringPropertySchema) *wire.
 }
 
 func membersStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
-	e.OptString(`,"title":`, v.Title)
-	e.OptString(`,"description":`, v.Description)
-	wire.WriteUintPtr(e, `,"minLength":`, v.MinLength)
-	wire.WriteUintPtr(e, `,"maxLength":`, v.MaxLength)
-	e.OptString(`,"pattern":`, v.Pattern)
-	e.OptString(`,"format":`, string(v.Format))
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
+	if v.MinLength != nil {
+		wire.WriteUint(e, `,"minLength":`, *v.MinLength)
+	}
+	if v.MaxLength != nil {
+		wire.WriteUint(e, `,"maxLength":`, *v.MaxLength)
+	}
+	if v.Pattern != "" {
+		e.String(`,"pattern":`, v.Pattern)
+	}
+	if v.Format != "" {
+		e.String(`,"format":`, string(v.Format))
+	}
 	if x, ok := v.Default.Get(); ok {
 		e.String(`,"default":`, x)
 	} else if v.Default.IsNull() {
@@ -356,7 +382,13 @@ func membersStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 		e.Null()
 	}
 	if v.Enum != nil {
-		wire.WriteStrings(e, `,"enum":`, v.Enum)
+		e.Name(`,"enum":`)
+		e.OpenArray()
+		for i := range v.Enum {
+			e.Element()
+			e.StringValue(v.Enum[i])
+		}
+		e.CloseArray()
 	}
 	if v.OneOf != nil {
 		e.Name(`,"oneOf":`)
@@ -411,11 +443,13 @@ func decodeNumberPropertySchema(d *wire.Decoder, v *NumberPropertySchema) *wire.
 			}
 		case "minimum":
 			if o.Is(d, 2) && !d.Null() {
-				o.Check(d.FloatPtr(&v.Minimum))
+				v.Minimum = wire.New[float64](d)
+				o.Check(d.Float(v.Minimum))
 			}
 		case "maximum":
 			if o.Is(d, 3) && !d.Null() {
-				o.Check(d.FloatPtr(&v.Maximum))
+				v.Maximum = wire.New[float64](d)
+				o.Check(d.Float(v.Maximum))
 			}
 		case "default":
 			if o.Is(d, 4) {
@@ -442,10 +476,18 @@ func decodeNumberPropertySchema(d *wire.Decoder, v *NumberPropertySchema) *wire.
 }
 
 func membersNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
-	e.OptString(`,"title":`, v.Title)
-	e.OptString(`,"description":`, v.Description)
-	e.FloatPtr(`,"minimum":`, v.Minimum)
-	e.FloatPtr(`,"maximum":`, v.Maximum)
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
+	if v.Minimum != nil {
+		e.Float(`,"minimum":`, *v.Minimum)
+	}
+	if v.Maximum != nil {
+		e.Float(`,"maximum":`, *v.Maximum)
+	}
 	if x, ok := v.Default.Get(); ok {
 		e.Float(`,"default":`, x)
 	} else if v.Default.IsNull() {
@@ -486,11 +528,13 @@ func decodeIntegerPropertySchema(d *wire.Decoder, v *IntegerPropertySchema) *wir
 			}
 		case "minimum":
 			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadIntPtr(d, &v.Minimum))
+				v.Minimum = wire.New[int64](d)
+				o.Check(wire.ReadInt(d, v.Minimum))
 			}
 		case "maximum":
 			if o.Is(d, 3) && !d.Null() {
-				o.Check(wire.ReadIntPtr(d, &v.Maximum))
+				v.Maximum = wire.New[int64](d)
+				o.Check(wire.ReadInt(d, v.Maximum))
 			}
 		case "default":
 			if o.Is(d, 4) {
@@ -517,10 +561,18 @@ func decodeIntegerPropertySchema(d *wire.Decoder, v *IntegerPropertySchema) *wir
 }
 
 func membersIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
-	e.OptString(`,"title":`, v.Title)
-	e.OptString(`,"description":`, v.Description)
-	wire.WriteIntPtr(e, `,"minimum":`, v.Minimum)
-	wire.WriteIntPtr(e, `,"maximum":`, v.Maximum)
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
+	if v.Minimum != nil {
+		wire.WriteInt(e, `,"minimum":`, *v.Minimum)
+	}
+	if v.Maximum != nil {
+		wire.WriteInt(e, `,"maximum":`, *v.Maximum)
+	}
 	if x, ok := v.Default.Get(); ok {
 		wire.WriteInt(e, `,"default":`, x)
 	} else if v.Default.IsNull() {
@@ -584,8 +636,12 @@ func decodeBooleanPropertySchema(d *wire.Decoder, v *BooleanPropertySchema) *wir
 }
 
 func membersBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
-	e.OptString(`,"title":`, v.Title)
-	e.OptString(`,"description":`, v.Description)
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
 	if x, ok := v.Default.Get(); ok {
 		e.Bool(`,"default":`, x)
 	} else if v.Default.IsNull() {
@@ -714,7 +770,13 @@ func decodeStringMultiSelectItems(d *wire.Decoder, v *StringMultiSelectItems) *w
 }
 
 func membersStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
-	wire.WriteStrings(e, `,"enum":`, v.Enum)
+	e.Name(`,"enum":`)
+	e.OpenArray()
+	for i := range v.Enum {
+		e.Element()
+		e.StringValue(v.Enum[i])
+	}
+	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -813,11 +875,13 @@ func decodeMultiSelectPropertySchema(d *wire.Decoder, v *MultiSelectPropertySche
 			}
 		case "minItems":
 			if o.Is(d, 3) && !d.Null() {
-				o.Check(wire.ReadUintPtr(d, &v.MinItems))
+				v.MinItems = wire.New[uint64](d)
+				o.Check(wire.ReadUint(d, v.MinItems))
 			}
 		case "maxItems":
 			if o.Is(d, 4) && !d.Null() {
-				o.Check(wire.ReadUintPtr(d, &v.MaxItems))
+				v.MaxItems = wire.New[uint64](d)
+				o.Check(wire.ReadUint(d, v.MaxItems))
 			}
 		case "default":
 			if o.Is(d, 5) {
@@ -844,14 +908,28 @@ func decodeMultiSelectPropertySchema(d *wire.Decoder, v *MultiSelectPropertySche
 }
 
 func membersMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySchema) {
-	e.OptString(`,"title":`, v.Title)
-	e.OptString(`,"description":`, v.Description)
-	wire.WriteUintPtr(e, `,"minItems":`, v.MinItems)
-	wire.WriteUintPtr(e, `,"maxItems":`, v.MaxItems)
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
+	if v.MinItems != nil {
+		wire.WriteUint(e, `,"minItems":`, *v.MinItems)
+	}
+	if v.MaxItems != nil {
+		wire.WriteUint(e, `,"maxItems":`, *v.MaxItems)
+	}
 	e.Name(`,"items":`)
 	encodeMultiSelectItems(e, v.Items)
 	if x, ok := v.Default.Get(); ok {
-		wire.WriteStrings(e, `,"default":`, x)
+		e.Name(`,"default":`)
+		e.OpenArray()
+		for i := range x {
+			e.Element()
+			e.StringValue(x[i])
+		}
+		e.CloseArray()
 	} else if v.Default.IsNull() {
 		e.Name(`,"default":`)
 		e.Null()

@@ -541,7 +541,9 @@ func membersIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 		}
 		e.CloseArray()
 	}
-	e.OptString(`,"stopReason":`, string(v.StopReason))
+	if v.StopReason != "" {
+		e.String(`,"stopReason":`, string(v.StopReason))
+	}
 	if v.Error != nil {
 		e.Name(`,"error":`)
 		encodeError(e, v.Error)

@@ -45,7 +45,9 @@ func decodeRequestPermissionRequest(d *wire.Decoder, v *RequestPermissionRequest
 func membersRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"title":`, v.Title)
-	e.OptString(`,"description":`, v.Description)
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
 	if v.Subject != nil {
 		e.Name(`,"subject":`)
 		encodeRequestPermissionSubject(e, v.Subject)
@@ -292,8 +294,12 @@ func decodeCommandPermissionSubject(d *wire.Decoder, v *CommandPermissionSubject
 func membersCommandPermissionSubject(e *wire.Encoder, v *CommandPermissionSubject) {
 	e.String(`,"command":`, v.Command)
 	e.String(`,"cwd":`, string(v.Cwd))
-	e.OptString(`,"toolCallId":`, string(v.ToolCallID))
-	e.OptString(`,"terminalId":`, string(v.TerminalID))
+	if v.ToolCallID != "" {
+		e.String(`,"toolCallId":`, string(v.ToolCallID))
+	}
+	if v.TerminalID != "" {
+		e.String(`,"terminalId":`, string(v.TerminalID))
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

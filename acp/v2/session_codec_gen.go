@@ -384,7 +384,13 @@ func decodeNewSessionRequest(d *wire.Decoder, v *NewSessionRequest) *wire.FieldE
 func membersNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 	e.String(`,"cwd":`, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
+		e.Name(`,"additionalDirectories":`)
+		e.OpenArray()
+		for i := range v.AdditionalDirectories {
+			e.Element()
+			e.StringValue(string(v.AdditionalDirectories[i]))
+		}
+		e.CloseArray()
 	}
 	if v.MCPServers != nil {
 		e.Name(`,"mcpServers":`)
@@ -567,7 +573,13 @@ func membersForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"cwd":`, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
+		e.Name(`,"additionalDirectories":`)
+		e.OpenArray()
+		for i := range v.AdditionalDirectories {
+			e.Element()
+			e.StringValue(string(v.AdditionalDirectories[i]))
+		}
+		e.CloseArray()
 	}
 	if v.MCPServers != nil {
 		e.Name(`,"mcpServers":`)
@@ -693,7 +705,13 @@ func membersResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"cwd":`, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
+		e.Name(`,"additionalDirectories":`)
+		e.OpenArray()
+		for i := range v.AdditionalDirectories {
+			e.Element()
+			e.StringValue(string(v.AdditionalDirectories[i]))
+		}
+		e.CloseArray()
 	}
 	if v.MCPServers != nil {
 		e.Name(`,"mcpServers":`)

@@ -39,7 +39,9 @@ func membersListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 		encodeSessionInfo(e, &v.Sessions[i])
 	}
 	e.CloseArray()
-	e.StringPtr(`,"nextCursor":`, (*string)(v.NextCursor))
+	if v.NextCursor != nil {
+		e.String(`,"nextCursor":`, string(*v.NextCursor))
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -116,7 +118,10 @@ func decodeSessionInfo(d *wire.Decoder, v *SessionInfo) *wire.FieldErrors {
 			}
 		case "archived":
 			if o.Is(d, 5) && !d.Null() {
-				_ = d.BoolPtr(&v.Archived)
+				v.Archived = wire.New[bool](d)
+				if d.Bool(v.Archived) != nil {
+					v.Archived = nil
+				}
 			}
 		case "_meta":
 			if o.Is(d, 6) && !d.Null() {
@@ -145,11 +150,23 @@ func membersSessionInfo(e *wire.Encoder, v *SessionInfo) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"cwd":`, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
+		e.Name(`,"additionalDirectories":`)
+		e.OpenArray()
+		for i := range v.AdditionalDirectories {
+			e.Element()
+			e.StringValue(string(v.AdditionalDirectories[i]))
+		}
+		e.CloseArray()
 	}
-	e.OptString(`,"title":`, v.Title)
-	e.OptString(`,"updatedAt":`, v.UpdatedAt)
-	e.BoolPtr(`,"archived":`, v.Archived)
+	if v.Title != "" {
+		e.String(`,"title":`, v.Title)
+	}
+	if v.UpdatedAt != "" {
+		e.String(`,"updatedAt":`, v.UpdatedAt)
+	}
+	if v.Archived != nil {
+		e.Bool(`,"archived":`, *v.Archived)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -446,9 +463,15 @@ func decodeListSessionsRequest(d *wire.Decoder, v *ListSessionsRequest) *wire.Fi
 }
 
 func membersListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
-	e.OptString(`,"cwd":`, string(v.Cwd))
-	e.StringPtr(`,"cursor":`, (*string)(v.Cursor))
-	e.OptString(`,"archived":`, string(v.Archived))
+	if v.Cwd != "" {
+		e.String(`,"cwd":`, string(v.Cwd))
+	}
+	if v.Cursor != nil {
+		e.String(`,"cursor":`, string(*v.Cursor))
+	}
+	if v.Archived != "" {
+		e.String(`,"archived":`, string(v.Archived))
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

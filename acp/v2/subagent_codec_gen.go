@@ -179,7 +179,13 @@ func membersSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 		e.Null()
 	}
 	if x, ok := v.AdditionalDirectories.Get(); ok {
-		wire.WriteStrings(e, `,"additionalDirectories":`, x)
+		e.Name(`,"additionalDirectories":`)
+		e.OpenArray()
+		for i := range x {
+			e.Element()
+			e.StringValue(string(x[i]))
+		}
+		e.CloseArray()
 	} else if v.AdditionalDirectories.IsNull() {
 		e.Name(`,"additionalDirectories":`)
 		e.Null()

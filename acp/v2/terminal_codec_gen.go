@@ -184,7 +184,10 @@ func decodeTerminalExitStatus(d *wire.Decoder, v *TerminalExitStatus) *wire.Fiel
 		switch string(o.Name) {
 		case "exitCode":
 			if o.Is(d, 0) && !d.Null() {
-				_ = wire.ReadIntPtr(d, &v.ExitCode)
+				v.ExitCode = wire.New[int64](d)
+				if wire.ReadInt(d, v.ExitCode) != nil {
+					v.ExitCode = nil
+				}
 			}
 		case "signal":
 			if o.Is(d, 1) && !d.Null() {
@@ -202,8 +205,12 @@ func decodeTerminalExitStatus(d *wire.Decoder, v *TerminalExitStatus) *wire.Fiel
 }
 
 func membersTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
-	wire.WriteIntPtr(e, `,"exitCode":`, v.ExitCode)
-	e.OptString(`,"signal":`, v.Signal)
+	if v.ExitCode != nil {
+		wire.WriteInt(e, `,"exitCode":`, *v.ExitCode)
+	}
+	if v.Signal != "" {
+		e.String(`,"signal":`, v.Signal)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

@@ -151,8 +151,12 @@ func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 		e.Name(`,"locations":`)
 		e.Null()
 	}
-	e.OptRaw(`,"rawInput":`, v.RawInput)
-	e.OptRaw(`,"rawOutput":`, v.RawOutput)
+	if len(v.RawInput) > 0 {
+		e.Raw(`,"rawInput":`, v.RawInput)
+	}
+	if len(v.RawOutput) > 0 {
+		e.Raw(`,"rawOutput":`, v.RawOutput)
+	}
 	if x, ok := v.Capabilities.Get(); ok {
 		e.Name(`,"capabilities":`)
 		encodeToolCallCapabilities(e, &x)
@@ -402,8 +406,12 @@ func decodeDiffChangeList(d *wire.Decoder, p *[]DiffChange, skip bool) *wire.Fie
 }
 
 func membersDiffChange(e *wire.Encoder, v *DiffChange) {
-	e.OptString(`,"fileType":`, string(v.FileType))
-	e.OptString(`,"mimeType":`, string(v.MIMEType))
+	if v.FileType != "" {
+		e.String(`,"fileType":`, string(v.FileType))
+	}
+	if v.MIMEType != "" {
+		e.String(`,"mimeType":`, string(v.MIMEType))
+	}
 	membersDiffOperation(e, v.Operation)
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -853,7 +861,8 @@ func decodeToolCallLocation(d *wire.Decoder, v *ToolCallLocation) *wire.FieldErr
 			}
 		case "line":
 			if o.Is(d, 1) && !d.Null() {
-				errs := wire.ReadUintPtr(d, &v.Line)
+				v.Line = wire.New[uint32](d)
+				errs := wire.ReadUint(d, v.Line)
 				if errs == nil && (*v.Line == 0) {
 					errs = wire.Violation("must be at least 1")
 				}
@@ -886,7 +895,9 @@ func decodeToolCallLocationList(d *wire.Decoder, p *[]ToolCallLocation, skip boo
 
 func membersToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.String(`,"path":`, string(v.Path))
-	wire.WriteUintPtr(e, `,"line":`, v.Line)
+	if v.Line != nil {
+		wire.WriteUint(e, `,"line":`, *v.Line)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

@@ -560,7 +560,9 @@ func decodeNotice(d *wire.Decoder, v *Notice) *wire.FieldErrors {
 func membersNotice(e *wire.Encoder, v *Notice) {
 	e.String(`,"severity":`, string(v.Severity))
 	e.String(`,"title":`, v.Title)
-	e.OptString(`,"description":`, v.Description)
+	if v.Description != "" {
+		e.String(`,"description":`, v.Description)
+	}
 	e.Map(`,"_meta":`, v.Meta)
 }
 

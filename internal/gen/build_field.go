@@ -98,9 +98,6 @@ func (v *vocabulary) objectBase(key string, s *schema) base {
 		fail("%s: %v", key, err)
 	}
 	elem := v.baseOf(key, "", more)
-	if elem.Kind == isString {
-		return base{Kind: isStringMap}
-	}
 	return base{Kind: isMap, Elem: &elem}
 }
 

@@ -142,7 +142,7 @@ func emitDecodeField(f *file, field *field, number int) {
 	switch {
 	case field.Form == opt:
 		emitDecodeOpt(f, field, target)
-	case field.Form == pointer && field.Base.Kind == isNamed:
+	case field.Form == pointer && field.Bound == "":
 		if field.PayloadTag != "" {
 			f.p("mark := d.Mark()")
 		}
@@ -174,6 +174,7 @@ func emitDecodeBound(f *file, field *field, target string) {
 	value := target
 	if field.Form == pointer {
 		value = "*" + target
+		f.p("%s = wire.New[%s](d)", target, field.Base.goType())
 	} else if field.Base.Kind == isNamed {
 		value = asString(field.Base, target)
 	}
@@ -213,20 +214,7 @@ func read(field *field, target string) string {
 	b := field.Base
 	at := "&" + target
 	if field.Form == pointer {
-		switch b.Kind {
-		case isNamed:
-			at = target
-		case isFloat:
-			return fmt.Sprintf("d.FloatPtr(%s)", at)
-		case isBool:
-			return fmt.Sprintf("d.BoolPtr(%s)", at)
-		case isString:
-			return fmt.Sprintf("d.StringPtr(%s)", at)
-		case isInt32, isInt64:
-			return fmt.Sprintf("wire.ReadIntPtr(d, %s)", at)
-		default:
-			return fmt.Sprintf("wire.ReadUintPtr(d, %s)", at)
-		}
+		at = target
 	}
 	switch b.Kind {
 	case isString:
@@ -248,9 +236,10 @@ func read(field *field, target string) string {
 		return fmt.Sprintf("d.RawObject((*[]byte)(%s))", at)
 	case isMeta:
 		return fmt.Sprintf("d.Map((*map[string]any)(%s))", at)
-	case isStringMap:
-		return fmt.Sprintf("d.StringMap(%s)", at)
 	case isMap:
+		if b.Elem.Kind == isString {
+			return fmt.Sprintf("d.StringMap(%s)", at)
+		}
 		return fmt.Sprintf("decode%sMap(d, %s)", b.Elem.Type.Name, at)
 	case isList:
 		if b.Elem.text() {

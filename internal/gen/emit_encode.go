@@ -107,53 +107,44 @@ func emitEncodeField(f *file, field *field) {
 	switch {
 	case field.Form == inlined:
 		f.p("members%s(e, %s)", b.Type.Name, target)
+		return
 	case field.Form == opt:
 		f.p("if x, ok := %s.Get(); ok {", target)
 		emitValue(f, field, "x")
 		f.p("} else if %s.IsNull() {", target)
 		f.p("e.Name(%s)", field.wireName())
 		f.p("e.Null()")
-		f.p("}")
-	case field.Form == pointer && b.Kind == isNamed && b.text():
-		f.p("e.StringPtr(%s, (*string)(%s))", field.wireName(), target)
-	case field.Form == pointer && b.Kind == isNamed:
+	case field.Form == pointer && b.Kind == isNamed && !b.text():
 		f.p("if %s != nil {", target)
 		f.p("e.Name(%s)", field.wireName())
 		emitStructValue(f, b.Type, target)
-		f.p("}")
 	case field.Form == pointer:
-		f.p("%s", pointerCall(field, target))
+		f.p("if %s != nil {", target)
+		emitValue(f, field, "*"+target)
 	case b.Kind == isMeta:
 		f.p("e.Map(%s, %s)", field.wireName(), target)
+		return
 	case field.Required, field.Default != "":
 		emitValue(f, field, target)
-	case b.Kind == isBool:
-		f.p("e.OptBool(%s, %s)", field.wireName(), target)
-	case b.text():
-		f.p("e.OptString(%s, %s)", field.wireName(), asString(b, target))
-	case b.Kind == isRaw:
-		f.p("e.OptRaw(%s, %s)", field.wireName(), target)
-	case b.Kind == isRawObject:
-		f.p("e.OptRawObject(%s, %s)", field.wireName(), target)
+		return
 	default:
-		f.p("if %s != nil {", target)
+		f.p("if %s {", isThere(b, target))
 		emitValue(f, field, target)
-		f.p("}")
 	}
+	f.p("}")
 }
 
-func pointerCall(field *field, target string) string {
-	switch field.Base.Kind {
-	case isFloat:
-		return fmt.Sprintf("e.FloatPtr(%s, %s)", field.wireName(), target)
-	case isBool:
-		return fmt.Sprintf("e.BoolPtr(%s, %s)", field.wireName(), target)
-	case isString:
-		return fmt.Sprintf("e.StringPtr(%s, %s)", field.wireName(), target)
-	case isInt32, isInt64:
-		return fmt.Sprintf("wire.WriteIntPtr(e, %s, %s)", field.wireName(), target)
+// isThere returns the condition that an optional member is written.
+func isThere(b base, target string) string {
+	switch {
+	case b.Kind == isBool:
+		return target
+	case b.text():
+		return target + ` != ""`
+	case b.Kind == isRaw, b.Kind == isRawObject:
+		return "len(" + target + ") > 0"
 	}
-	return fmt.Sprintf("wire.WriteUintPtr(e, %s, %s)", field.wireName(), target)
+	return target + " != nil"
 }
 
 func asString(b base, target string) string {
@@ -183,18 +174,12 @@ func emitValue(f *file, field *field, target string) {
 		f.p("e.Raw(%s, %s)", name, target)
 	case b.Kind == isRawObject:
 		f.p("e.RawObject(%s, %s)", name, target)
-	case b.Kind == isStringMap:
-		f.p("e.StringMap(%s, %s)", name, target)
-	case b.Kind == isList && b.Elem.text():
-		f.p("wire.WriteStrings(e, %s, %s)", name, target)
-	case b.Kind == isList && b.Elem.Kind.unsigned():
-		f.p("wire.WriteUints(e, %s, %s)", name, target)
 	case b.Kind == isList:
 		f.p("e.Name(%s)", name)
 		f.p("e.OpenArray()")
 		f.p("for i := range %s {", target)
 		f.p("e.Element()")
-		emitStructValue(f, b.Elem.Type, at(b.Elem.Type, target+"[i]"))
+		emitElement(f, *b.Elem, target+"[i]")
 		f.p("}")
 		f.p("e.CloseArray()")
 	case b.Kind == isMap:
@@ -202,11 +187,23 @@ func emitValue(f *file, field *field, target string) {
 		f.p("e.Open()")
 		f.p("for _, key := range wire.SortedKeys(%s) {", target)
 		f.p("e.Key(key)")
-		emitStructValue(f, b.Elem.Type, at(b.Elem.Type, target+"[key]"))
+		emitElement(f, *b.Elem, target+"[key]")
 		f.p("}")
 		f.p("e.Close()")
 	default:
 		f.p("e.Name(%s)", name)
+		emitStructValue(f, b.Type, at(b.Type, target))
+	}
+}
+
+// emitElement writes an element of an array or an object.
+func emitElement(f *file, b base, target string) {
+	switch {
+	case b.text():
+		f.p("e.StringValue(%s)", asString(b, target))
+	case b.Kind.unsigned():
+		f.p("e.UintValue(uint64(%s))", target)
+	default:
 		emitStructValue(f, b.Type, at(b.Type, target))
 	}
 }

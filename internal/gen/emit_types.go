@@ -128,7 +128,7 @@ func (f *field) tags() string {
 	name := f.JSON
 	switch {
 	case f.Form == inlined || f.Required:
-	case f.Form == opt, f.Base.Kind == isList, f.Base.Kind == isMap, f.Base.Kind == isStringMap:
+	case f.Form == opt, f.Base.Kind == isList, f.Base.Kind == isMap:
 		name += ",omitzero"
 	default:
 		name += ",omitempty"

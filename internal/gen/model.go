@@ -123,10 +123,9 @@ const (
 	isRaw       // any JSON
 	isRawObject // any JSON object
 	isMeta
-	isNamed     // a goType
-	isList      // of Elem
-	isMap       // of Elem by string
-	isStringMap // of strings by string
+	isNamed // a goType
+	isList  // of Elem
+	isMap   // of Elem by string
 )
 
 // base is a value without its form.
@@ -143,7 +142,7 @@ func (k baseKind) unsigned() bool { return k >= isUint16 && k <= isUint64 }
 var scalarNames = map[baseKind]string{
 	isString: "string", isBool: "bool", isUint16: "uint16", isUint32: "uint32", isUint64: "uint64",
 	isInt32: "int32", isInt64: "int64", isFloat: "float64", isRaw: "json.RawMessage",
-	isRawObject: "json.RawMessage", isMeta: "Meta", isStringMap: "map[string]string",
+	isRawObject: "json.RawMessage", isMeta: "Meta",
 }
 
 // goType spells the type of the value in Go.

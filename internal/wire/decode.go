@@ -147,17 +147,6 @@ func (d *Decoder) NonEmpty(p *string) *FieldErrors {
 	return errs
 }
 
-// StringPtr reads a string into a new variable.
-func (d *Decoder) StringPtr(p **string) *FieldErrors {
-	var s string
-	errs := d.String(&s)
-	if errs == nil {
-		d.Hold(stringHeader)
-		*p = &s
-	}
-	return errs
-}
-
 // Enum reads a string. Known values are not allocated.
 func (d *Decoder) Enum(p *string, known []string) *FieldErrors {
 	if d.peek() != '"' {
@@ -186,16 +175,6 @@ func (d *Decoder) Bool(p *bool) *FieldErrors {
 	*p = c == 't'
 	d.Skip()
 	return nil
-}
-
-// BoolPtr reads a boolean into a new variable.
-func (d *Decoder) BoolPtr(p **bool) *FieldErrors {
-	var v bool
-	errs := d.Bool(&v)
-	if errs == nil {
-		*p = &v // the runtime shares both values, so this allocates nothing
-	}
-	return errs
 }
 
 // Raw copies a value unchanged.

@@ -37,17 +37,6 @@ func ReadUint[T ~uint16 | ~uint32 | ~uint64](d *Decoder, p *T) *FieldErrors {
 	return nil
 }
 
-// ReadUintPtr reads an unsigned integer into a new variable.
-func ReadUintPtr[T ~uint16 | ~uint32 | ~uint64](d *Decoder, p **T) *FieldErrors {
-	var v T
-	errs := ReadUint(d, &v)
-	if errs == nil {
-		d.Hold(sizeOf[T]())
-		*p = &v
-	}
-	return errs
-}
-
 // ReadInt reads a signed integer of the given width into p.
 func ReadInt[T ~int32 | ~int64](d *Decoder, p *T) *FieldErrors {
 	text, errs := d.number()
@@ -69,17 +58,6 @@ func ReadInt[T ~int32 | ~int64](d *Decoder, p *T) *FieldErrors {
 	return nil
 }
 
-// ReadIntPtr reads a signed integer into a new variable.
-func ReadIntPtr[T ~int32 | ~int64](d *Decoder, p **T) *FieldErrors {
-	var v T
-	errs := ReadInt(d, &v)
-	if errs == nil {
-		d.Hold(sizeOf[T]())
-		*p = &v
-	}
-	return errs
-}
-
 // Float reads any number in the range of float64.
 func (d *Decoder) Float(p *float64) *FieldErrors {
 	text, errs := d.number()
@@ -92,17 +70,6 @@ func (d *Decoder) Float(p *float64) *FieldErrors {
 	}
 	*p = v
 	return nil
-}
-
-// FloatPtr reads a number into a new variable.
-func (d *Decoder) FloatPtr(p **float64) *FieldErrors {
-	var v float64
-	errs := d.Float(&v)
-	if errs == nil {
-		d.Hold(8)
-		*p = &v
-	}
-	return errs
 }
 
 // integer reads the text of a JSON number as sign and magnitude. A number with a fraction or an

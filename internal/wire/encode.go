@@ -114,26 +114,6 @@ func (e *Encoder) String(name, s string) {
 	e.b = appendString(e.b, s)
 }
 
-// OptString writes a member that is a string unless it is empty.
-func (e *Encoder) OptString(name, s string) {
-	if s != "" {
-		e.String(name, s)
-	}
-}
-
-// StringPtr writes a member that is a string unless it is nil.
-func (e *Encoder) StringPtr(name string, s *string) {
-	if s != nil {
-		e.String(name, *s)
-	}
-}
-
-// WriteStrings writes a member that is an array of strings.
-func WriteStrings[S ~string](e *Encoder, name string, list []S) {
-	e.Name(name)
-	StringValues(e, list)
-}
-
 // StringValues writes an array of strings.
 func StringValues[S ~string](e *Encoder, list []S) {
 	e.OpenArray()
@@ -152,31 +132,6 @@ func (e *Encoder) Bool(name string, v bool) {
 
 // BoolValue writes a boolean.
 func (e *Encoder) BoolValue(v bool) { e.b = strconv.AppendBool(e.b, v) }
-
-// OptBool writes a member that is a boolean unless it is false.
-func (e *Encoder) OptBool(name string, v bool) {
-	if v {
-		e.Bool(name, v)
-	}
-}
-
-// BoolPtr writes a member that is a boolean unless it is nil.
-func (e *Encoder) BoolPtr(name string, v *bool) {
-	if v != nil {
-		e.Bool(name, *v)
-	}
-}
-
-// StringMap writes a member that is an object of strings, sorted by name.
-func (e *Encoder) StringMap(name string, m map[string]string) {
-	e.Name(name)
-	e.Open()
-	for _, key := range SortedKeys(m) {
-		e.Key(key)
-		e.b = appendString(e.b, m[key])
-	}
-	e.Close()
-}
 
 // Key writes the name of a member that is not known in advance.
 func (e *Encoder) Key(key string) {

@@ -91,41 +91,19 @@ func (e *Encoder) Extra(extra map[string]json.RawMessage) {
 	}
 }
 
-// WriteUints writes a member that is an array of unsigned numbers.
-func WriteUints[T ~uint16 | ~uint32 | ~uint64](e *Encoder, name string, list []T) {
-	e.Name(name)
-	e.OpenArray()
-	for _, n := range list {
-		e.Element()
-		e.b = strconv.AppendUint(e.b, uint64(n), 10)
-	}
-	e.CloseArray()
-}
-
 // WriteUint writes a member that is an unsigned integer.
 func WriteUint[T ~uint16 | ~uint32 | ~uint64](e *Encoder, name string, v T) {
 	e.Name(name)
-	e.b = strconv.AppendUint(e.b, uint64(v), 10)
+	e.UintValue(uint64(v))
 }
 
-// WriteUintPtr writes a member that is an unsigned integer unless it is nil.
-func WriteUintPtr[T ~uint16 | ~uint32 | ~uint64](e *Encoder, name string, v *T) {
-	if v != nil {
-		WriteUint(e, name, *v)
-	}
-}
+// UintValue writes an unsigned integer.
+func (e *Encoder) UintValue(v uint64) { e.b = strconv.AppendUint(e.b, v, 10) }
 
 // WriteInt writes a member that is a signed integer.
 func WriteInt[T ~int32 | ~int64](e *Encoder, name string, v T) {
 	e.Name(name)
 	e.IntValue(int64(v))
-}
-
-// WriteIntPtr writes a member that is a signed integer unless it is nil.
-func WriteIntPtr[T ~int32 | ~int64](e *Encoder, name string, v *T) {
-	if v != nil {
-		WriteInt(e, name, *v)
-	}
 }
 
 // IntValue writes an integer.
@@ -135,13 +113,6 @@ func (e *Encoder) IntValue(v int64) { e.b = strconv.AppendInt(e.b, v, 10) }
 func (e *Encoder) Float(name string, v float64) {
 	e.Name(name)
 	e.FloatValue(v)
-}
-
-// FloatPtr writes a member that is any number unless it is nil.
-func (e *Encoder) FloatPtr(name string, v *float64) {
-	if v != nil {
-		e.Float(name, *v)
-	}
 }
 
 // FloatValue writes a number in the shortest form that reads back the same.
@@ -163,13 +134,6 @@ func (e *Encoder) Raw(name string, raw []byte) {
 	e.RawValue(raw)
 }
 
-// OptRaw writes a member whose value is already JSON, unless it is empty.
-func (e *Encoder) OptRaw(name string, raw []byte) {
-	if len(raw) > 0 {
-		e.Raw(name, raw)
-	}
-}
-
 // RawObject writes a member whose value is already a JSON object.
 func (e *Encoder) RawObject(name string, raw []byte) {
 	e.Name(name)
@@ -178,13 +142,6 @@ func (e *Encoder) RawObject(name string, raw []byte) {
 		return
 	}
 	e.RawValue(raw)
-}
-
-// OptRawObject writes a member whose value is already a JSON object, unless it is empty.
-func (e *Encoder) OptRawObject(name string, raw []byte) {
-	if len(raw) > 0 {
-		e.RawObject(name, raw)
-	}
 }
 
 // RawValue writes JSON, which must be one value. It removes line breaks between tokens, because
