@@ -3,7 +3,9 @@ package client_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,10 +17,45 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
-// caller makes the calls of a dialogue.
+// caller makes the calls of a dialogue. Its client asks a person, who answers after the call answer, and
+// ignores the end of the ctx of a permission request.
 type caller struct {
+	peertest.Client
 	conn    *client.Conn
 	session *client.Session // s1
+	person  chan struct{}   // closed when the person answers
+
+	mu    sync.Mutex // guards the fields below
+	asked int
+	seen  []string // updates outside of a turn
+	turn  *client.Turn
+}
+
+func (c *caller) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	c.count()
+	<-c.person
+	return acp.Selected("ok"), nil
+}
+
+func (c *caller) CreateElicitation(ctx context.Context, _ *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	c.count()
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (c *caller) count() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked++
+}
+
+// note returns a function for updates.
+func (c *caller) note(name string) func(context.Context, acp.SessionUpdate) {
+	return func(_ context.Context, u acp.SessionUpdate) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.seen = append(c.seen, strings.TrimSpace(name+" "+text(u)))
+	}
 }
 
 // call makes a call by its name and returns its outcome: what it returned, and its error.
@@ -31,16 +68,62 @@ func (c *caller) call(line string) string {
 	switch name {
 	case "new":
 		c.session, err = c.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/"})
+	case "plain-new":
+		_, err = c.conn.NewSession(ctx, &acp.NewSessionRequest{Cwd: "/"})
 	case "load":
+		if arg != "" {
+			note = c.note(arg)
+		}
 		c.session, err = c.conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, note)
 	case "resume":
 		c.session, err = c.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{SessionID: "s1", Cwd: "/"})
 	case "again":
 		c.session = c.conn.Session("s1")
+	case "session":
+		c.session = c.conn.Session(acp.SessionID(arg))
 	case "prompt":
+		c.mu.Lock()
+		turn := c.session.Prompt(ctx, acp.Text(arg))
+		c.turn = turn
+		c.mu.Unlock()
 		var all string
-		all, err = c.session.Prompt(ctx, acp.Text(arg)).Text()
+		all, err = turn.Text()
 		got = append(got, all)
+	case "cancel":
+		c.mu.Lock()
+		turn := c.turn
+		c.mu.Unlock()
+		err = turn.Cancel(ctx)
+	case "current":
+		got = append(got, fmt.Sprint(c.conn.CurrentTurn(acp.SessionID(arg))))
+	case "listen":
+		c.session.OnUpdate(c.note(arg))
+	case "stop-listening":
+		c.session.OnUpdate(nil)
+	case "seen":
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		got, c.seen = c.seen, nil
+	case "asked":
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		got = append(got, fmt.Sprint(c.asked))
+	case "answer":
+		close(c.person)
+	case "list":
+		req := &acp.ListSessionsRequest{Cwd: "/x", Cursor: arg}
+		for s, failed := range c.conn.Sessions(ctx, req) {
+			if err = failed; err == nil {
+				got = append(got, string(s.SessionID))
+			}
+		}
+		if req.Cursor != arg {
+			got = append(got, "the request was changed")
+		}
+	case "list-one":
+		for s := range c.conn.Sessions(ctx, nil) {
+			return string(s.SessionID)
+		}
 	case "close":
 		err = c.session.Close(ctx)
 	case "plain-close":
@@ -75,12 +158,14 @@ func (c *caller) call(line string) string {
 func TestDialogues(t *testing.T) {
 	rawpeer.Dialogues(t, "testdata/sessions.txtar", func(t *testing.T) (*rawpeer.Peer, func()) {
 		leak.Check(t)
-		conn, peer := open(t, &peertest.Client{}, `{"loadSession":true,"sessionCapabilities":{"close":{},"delete":{},"resume":{}}}`, nil)
-		c := &caller{conn, conn.Session("s1")}
+		c := &caller{person: make(chan struct{})}
+		var peer *rawpeer.Peer
+		c.conn, peer = open(t, c, `{"loadSession":true,"sessionCapabilities":{"close":{},"delete":{},"resume":{},"list":{}}}`, nil)
+		c.session = c.conn.Session("s1")
 		peer.Do = c.call
 		return peer, func() {
-			require.NoError(t, conn.Close())
-			require.NoError(t, conn.Wait())
+			require.NoError(t, c.conn.Close())
+			require.NoError(t, c.conn.Wait())
 		}
 	})
 }

@@ -41,80 +41,6 @@ func (s *stubborn) CreateElicitation(ctx context.Context, _ *acp.CreateElicitati
 	return nil, ctx.Err()
 }
 
-// When a turn is cancelled, its open questions are answered at once, without the user.
-func TestCancelAnswersOpenQuestions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		leak.Check(t)
-		c := newStubborn()
-		s, peer := session(t, c, nil)
-		turn := s.Prompt(t.Context(), acp.Text("hi"))
-		prompt := peer.Expect("session/prompt")
-		peer.Call("1", "session/request_permission", ask)
-		peer.Call("2", "elicitation/create", `{"sessionId":"s1","message":"who?","mode":"form","requestedSchema":{"type":"object"}}`)
-		<-c.asked
-		<-c.asked
-		require.NoError(t, turn.Cancel(t.Context()))
-		peer.Expect("session/cancel")
-		answers := map[string]string{}
-		for range 2 {
-			m, ok := peer.Recv()
-			require.True(t, ok)
-			answers[string(m.ID)] = string(m.Result)
-		}
-		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, answers["1"])
-		assert.JSONEq(t, `{"action":"cancel"}`, answers["2"])
-
-		// Later questions of the same turn do not reach the user.
-		peer.Call("3", "session/request_permission", ask)
-		m, _ := peer.Recv()
-		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, string(m.Result))
-		assert.Empty(t, c.asked)
-
-		peer.Answer(prompt, `{"stopReason":"cancelled"}`)
-		_, err := turn.Wait()
-		require.NoError(t, err)
-		close(c.person)
-		peer.Call("4", "session/request_permission", ask)
-		m, _ = peer.Recv()
-		assert.JSONEq(t, `{"outcome":{"outcome":"selected","optionId":"ok"}}`, string(m.Result))
-	})
-}
-
-func TestCloseOfASessionAnswersOpenQuestions(t *testing.T) {
-	leak.Check(t)
-	c := newStubborn()
-	s, peer := session(t, c, nil)
-	peer.Call("1", "session/request_permission", ask)
-	<-c.asked
-	go func() { // ends with the response: this agent closes after the user has responded
-		// The response follows the close request. Before it, the agent would read it as one in a
-		// turn that continues.
-		closing := peer.Expect("session/close")
-		m, _ := peer.Recv()
-		assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, string(m.Result))
-		peer.Answer(closing, `{}`)
-	}()
-	require.NoError(t, s.Close(t.Context()))
-	close(c.person)
-}
-
-func TestCancelOfOneRequestEndsItsHandler(t *testing.T) {
-	leak.Check(t)
-	ended := make(chan struct{})
-	c := &peertest.Client{OnPermission: func(ctx context.Context, _ *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-		<-ctx.Done()
-		close(ended)
-		return nil, ctx.Err()
-	}}
-	_, peer := session(t, c, nil)
-	peer.Call("1", "session/request_permission", ask)
-	peer.Notify("$/cancel_request", `{"requestId":1}`)
-	<-ended
-	m, _ := peer.Recv()
-	require.NotNil(t, m.Error)
-	assert.Equal(t, -32800, m.Error.Code)
-}
-
 func TestPanicOfAQuestionIsAnInternalError(t *testing.T) {
 	leak.Check(t)
 	c := &peertest.Client{OnPermission: func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
@@ -148,14 +74,6 @@ func TestPanicAfterACancelledQuestionIsLogged(t *testing.T) {
 		synctest.Wait()
 		assert.Contains(t, log.String(), "the dialogue is gone")
 	})
-}
-
-func TestElicitationModeThatWasNotAdvertised(t *testing.T) {
-	_, peer := session(t, newStubborn(), nil) // the client supports forms only
-	peer.Call("1", "elicitation/create", `{"sessionId":"s1","message":"visit","mode":"url","elicitationId":"e","url":"https://x.test"}`)
-	m, _ := peer.Recv()
-	require.NotNil(t, m.Error)
-	assert.Equal(t, -32602, m.Error.Code)
 }
 
 // completer is an acp.ElicitationCompleter, so that the client advertises elicitation for

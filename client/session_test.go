@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,43 +17,12 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // recorder collects the texts of updates.
 type recorder struct{ texts []string }
 
 func (r *recorder) add(_ context.Context, u acp.SessionUpdate) { r.texts = append(r.texts, text(u)) }
-
-func TestUpdatesBeforeTheAnswerThatIntroducesTheSession(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		leak.Check(t)
-		c, peer := open(t, &peertest.Client{}, `{}`, nil)
-		go func() { // ends with the response
-			m := peer.Expect("session/new")
-			peer.Update("s1", "early")
-			peer.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":"current_mode_update","currentModeId":"fast"}}`)
-			peer.Answer(m, `{"sessionId":"s1","modes":{"currentModeId":"slow","availableModes":[{"id":"slow","name":"S"},{"id":"fast","name":"F"}]}}`)
-			peer.Update("s1", "late")
-		}()
-		s, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-		require.NoError(t, err)
-		assert.Equal(t, acp.SessionID("s1"), s.ID())
-		assert.Equal(t, acp.SessionModeID("fast"), s.Modes().CurrentModeID, "the update is newer")
-		synctest.Wait()
-		var r recorder
-		s.OnUpdate(r.add)
-		assert.Equal(t, []string{"early", "*acp.CurrentModeUpdate", "late"}, r.texts)
-		peer.Update("s1", "live")
-		synctest.Wait()
-		assert.Equal(t, "live", r.texts[3])
-		s.OnUpdate(nil)
-		peer.Update("s1", "unheard")
-		synctest.Wait()
-		s.OnUpdate(r.add)
-		assert.Len(t, r.texts, 4)
-	})
-}
 
 // Settings that the agent reports after its response are newer than those of the response, even if
 // the caller handles the response later.
@@ -123,27 +91,6 @@ func TestUpdatesOfUnknownSessionsAreKeptUpToALimit(t *testing.T) {
 		assert.Len(t, one.texts, 3, "no gap: after the first that was dropped nothing is kept")
 		c.Session("s2").OnUpdate(two.add)
 		assert.Equal(t, []string{"other"}, two.texts)
-	})
-}
-
-func TestPlainSessionsKeepNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, peer := open(t, &peertest.Client{}, `{}`, nil)
-		go func() { // ends with the response
-			m := peer.Expect("session/new")
-			peer.Update("s1", "early")
-			peer.Answer(m, `{"sessionId":"s1"}`)
-			peer.Update("s1", "late")
-		}()
-		_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-		require.NoError(t, err)
-		synctest.Wait()
-		var r recorder
-		c.Session("s1").OnUpdate(r.add)
-		assert.Empty(t, r.texts)
-		peer.Update("s1", "live")
-		synctest.Wait()
-		assert.Equal(t, []string{"live"}, r.texts)
 	})
 }
 
@@ -270,29 +217,6 @@ func TestManyUnknownSessions(t *testing.T) {
 	})
 }
 
-// Updates before OnUpdate is set are kept, even with a turn in between.
-func TestUpdatesBeforeOnUpdateIsSet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, peer := session(t, &peertest.Client{}, nil)
-		peer.Update("s1", "commands")
-		turn := s.Prompt(t.Context(), acp.Text("hi"))
-		m := peer.Expect("session/prompt")
-		peer.Update("s1", "one")
-		peer.Answer(m, endTurn)
-		got, err := turn.Text()
-		require.NoError(t, err)
-		peer.Update("s1", "title")
-		synctest.Wait()
-		var r recorder
-		s.OnUpdate(r.add)
-		all := append(r.texts, got)
-		slices.Sort(all)
-		assert.Contains(t, strings.Join(all, " "), "commands")
-		assert.Contains(t, got, "one")
-		assert.Equal(t, "title", r.texts[len(r.texts)-1])
-	})
-}
-
 // If OnUpdate panics or calls runtime.Goexit while it receives kept updates, the later updates
 // still arrive, and the backlog is released.
 func TestOnUpdateThatPanicsWhileUpdatesWait(t *testing.T) {
@@ -355,48 +279,12 @@ func TestManyPlainSessions(t *testing.T) {
 	})
 }
 
-// An empty cursor ends the list. A cursor that repeats is an error.
-func TestSessions(t *testing.T) {
-	conn, peer := open(t, &peertest.Client{}, `{"sessionCapabilities":{"list":{}}}`, nil)
-	page := func(want, id, next string) {
-		m := peer.Expect("session/list")
-		assert.JSONEq(t, want, string(m.Params))
-		peer.Answer(m, fmt.Sprintf(`{"sessions":[{"sessionId":%q,"cwd":"/"}]%s}`, id, next))
-	}
-	list := func(req *acp.ListSessionsRequest) (ids []acp.SessionID, failed error) {
-		for s, err := range conn.Sessions(t.Context(), req) {
-			if err != nil {
-				return ids, err
-			}
-			ids = append(ids, s.SessionID)
-		}
-		return ids, nil
-	}
-	go func() { // ends with the third page
-		page(`{"cwd":"/x","cursor":"c0"}`, "a", `,"nextCursor":"c1"`)
-		page(`{"cwd":"/x","cursor":"c1"}`, "b", `,"nextCursor":"c2"`)
-		page(`{"cwd":"/x","cursor":"c2"}`, "c", `,"nextCursor":null`)
-	}()
-	req := &acp.ListSessionsRequest{Cwd: "/x", Cursor: "c0"}
-	ids, err := list(req)
-	require.NoError(t, err)
-	assert.Equal(t, []acp.SessionID{"a", "b", "c"}, ids)
-	assert.Equal(t, "c0", req.Cursor)
-
-	go func() { // ends with the second page
-		page(`{}`, "a", `,"nextCursor":"x"`)
-		page(`{"cursor":"x"}`, "b", `,"nextCursor":"x"`)
-	}()
-	ids, err = list(nil)
-	assert.ErrorContains(t, err, `the cursor "x"`)
-	assert.Len(t, ids, 2)
-
-	go func() { peer.Fail(peer.Expect("session/list"), -32602, "Invalid params") }() // ends with the response
-	_, err = list(nil)
-	assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
-
-	go page(`{}`, "a", `,"nextCursor":"x"`) // ends with the page
-	for range conn.Sessions(t.Context(), nil) {
-		break
-	}
+// If the agent cannot close sessions, Close still ends the session for the client.
+func TestCloseWithoutTheCapabilityEndsTheSession(t *testing.T) {
+	c, _ := open(t, &peertest.Client{}, `{}`, nil)
+	s := c.Session("s1")
+	var missing *acp.CapabilityError
+	require.ErrorAs(t, s.Close(t.Context()), &missing)
+	_, err := s.Prompt(t.Context(), acp.Text("go")).Wait()
+	assert.ErrorIs(t, err, client.ErrSessionClosed)
 }

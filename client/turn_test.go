@@ -31,64 +31,11 @@ func read(turn *client.Turn) (texts []string, err error) {
 	return texts, err
 }
 
-func TestTurnGivesOutItsUpdatesOnceAndInOrder(t *testing.T) {
-	leak.Check(t)
-	c := &peertest.Client{}
-	s, peer := session(t, c, nil)
-	var outside []string
-	s.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { outside = append(outside, text(u)) })
-	peer.Update("s1", "before")
-	turn := s.Prompt(t.Context(), acp.Text("hi"))
-	m := peer.Expect("session/prompt")
-	peer.Update("s1", "one")
-	peer.Update("s2", "other session")
-	peer.Update("s1", "two")
-	peer.Answer(m, endTurn)
-	peer.Update("s1", "after")
-
-	texts, err := read(turn)
-	require.NoError(t, err)
-	// "before" may arrive before or after the turn begins.
-	assert.Equal(t, []string{"one", "two"}, texts[len(texts)-2:])
-	res, err := turn.Wait()
-	require.NoError(t, err)
-	assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
-	texts, err = read(turn)
-	require.NoError(t, err)
-	assert.Empty(t, texts, "each update once")
-
-	barrier(t, s, peer)
-	assert.Equal(t, "after", outside[len(outside)-1])
-	assert.Equal(t, []string{"before", "one", "other session", "two", "after"}, c.Texts(), "the client saw all of them")
-}
-
 // barrier returns when all messages that the agent has sent were handled.
 func barrier(t *testing.T, s *client.Session, peer *rawpeer.Peer) {
 	t.Helper()
 	go func() { peer.Answer(peer.Expect("session/set_mode"), `{}`) }() // ends with the response
 	require.NoError(t, s.SetMode(t.Context(), "m"))
-}
-
-func TestOneTurnAtATime(t *testing.T) {
-	s, peer := session(t, &peertest.Client{}, nil)
-	first := s.Prompt(t.Context(), acp.Text("1"))
-	second := s.Prompt(t.Context(), acp.Text("2"))
-	texts, err := read(second)
-	assert.Empty(t, texts)
-	require.ErrorIs(t, err, acp.ErrTurnRunning)
-	_, err = second.Wait()
-	require.ErrorIs(t, err, acp.ErrTurnRunning)
-	require.NoError(t, second.Cancel(t.Context()), "does not cancel the first")
-
-	peer.Answer(peer.Expect("session/prompt"), endTurn)
-	_, err = first.Wait()
-	require.NoError(t, err)
-	third := s.Prompt(t.Context(), acp.Text("3"))
-	m := peer.Expect("session/prompt")
-	assert.Contains(t, string(m.Params), `"3"`, "nothing was sent for the second")
-	peer.Answer(m, endTurn)
-	_, err = third.Wait()
-	require.NoError(t, err)
 }
 
 func TestPromptThatCannotBeSent(t *testing.T) {
@@ -374,30 +321,6 @@ func TestTurnWhoseUpdatesWereDropped(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestCurrentTurn(t *testing.T) {
-	conn, peer := open(t, &peertest.Client{}, `{}`, nil)
-	s := conn.Session("s1")
-	assert.Zero(t, conn.CurrentTurn("s1"), "no turn runs")
-
-	first := s.Prompt(t.Context(), acp.Text("hi"))
-	m := peer.Expect("session/prompt")
-	one := conn.CurrentTurn("s1")
-	assert.NotZero(t, one)
-	assert.Equal(t, one, conn.CurrentTurn("s1"))
-	assert.Zero(t, conn.CurrentTurn("s2"), "another session")
-	peer.Answer(m, endTurn)
-	_, err := first.Wait()
-	require.NoError(t, err)
-	assert.Zero(t, conn.CurrentTurn("s1"), "the turn is over")
-
-	second := s.Prompt(t.Context(), acp.Text("hi"))
-	m = peer.Expect("session/prompt")
-	assert.Greater(t, conn.CurrentTurn("s1"), one)
-	peer.Answer(m, endTurn)
-	_, err = second.Wait()
-	require.NoError(t, err)
 }
 
 func TestTurnContext(t *testing.T) {
